@@ -1,4 +1,4 @@
-// A deployment as the simulator sees it. There are two doors: `Deployment`, where calls are flights and answers are
+// A deployment as the simulator sees it. There are two doors: `NumericDeployment`, where calls are flights and answers are
 // numbers, for the right one, which is asked millions of times a second; and `SimulatedDeployment`, where answers are
 // objects, for one with a fault or a stranger's (`object-deployment.ts` makes the first of the second).
 import type { Pending } from "../src/engine/store.ts";
@@ -6,7 +6,7 @@ import type { CallTemplate } from "../src/scenario/client.ts";
 import type { TraceCall } from "../src/trace/record.ts";
 
 /** A user that calls, as the deployment knows it. */
-export interface Caller {
+export interface SimulatedCaller {
   readonly organization: string;
   readonly user: string;
   /** The limiter's; meaningless where it goes by names. */
@@ -14,10 +14,10 @@ export interface Caller {
 }
 
 /** The parts of an answer; who asked, and when, is the client's to add. */
-export type Answer = Omit<TraceCall, "sent" | "received" | "client" | "call">;
+export type AnswerParts = Omit<TraceCall, "sent" | "received" | "client" | "call">;
 
 /** Outcome of a call that arrives: its answer, a query that runs, or a decision that takes its time. */
-export type Outcome<Running extends object> = Answer | Running | Pending<Answer | Running>;
+export type ArrivalOutcome<Running extends object> = AnswerParts | Running | Pending<AnswerParts | Running>;
 
 /** A value that may not be known at once; virtual time stands still until it is. */
 type Eventually<T> = T | Promise<T>;
@@ -28,11 +28,16 @@ type Eventually<T> = T | Promise<T>;
  */
 export interface SimulatedDeployment<Running extends object> {
   /** The caller of this name; the same one for the same name. */
-  caller(organization: string, user: string): Caller;
+  caller(organization: string, user: string): SimulatedCaller;
   /** Decides a call, now; a query that is admitted runs on and is answered by `complete`. */
-  arrive(caller: Caller, call: CallTemplate, nowMs: number): Eventually<Outcome<Running>>;
+  arrive(caller: SimulatedCaller, call: CallTemplate, nowMs: number): Eventually<ArrivalOutcome<Running>>;
   /** Settles a query that has run until now, and answers it. */
-  complete(caller: Caller, call: CallTemplate, running: Running, nowMs: number): Eventually<Answer>;
+  complete(
+    caller: SimulatedCaller,
+    call: CallTemplate,
+    running: Running,
+    nowMs: number,
+  ): Eventually<AnswerParts>;
 }
 
 /** Fate of a call that arrives: it is answered, it runs, or (from 0 on) it is decided so many ms later. */
@@ -46,7 +51,7 @@ export const AWAITED: Fate = -3;
  * A deployment whose answers are numbers, written into the table of flights from `STATUS` and `RETRY_AFTER` on.
  * Callers are handles, calls are flights; every time is an argument.
  */
-export interface Deployment {
+export interface NumericDeployment {
   /** The handle of the caller of this name, from 0; the same one for the same name. */
   caller(organization: string, user: string): number;
   /** Reads something of what it knows of a caller, so that it is near when a call arrives: any number. */
@@ -58,5 +63,5 @@ export interface Deployment {
   /** Settles a query that has run until now, and answers it: `ANSWERED`, or `AWAITED`. */
   complete(flight: number, caller: number, call: CallTemplate, nowMs: number): Fate;
   /** All that the flight's answer shows, as traces have it; to be asked once. */
-  answer(flight: number): Answer;
+  answer(flight: number): AnswerParts;
 }

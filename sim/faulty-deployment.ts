@@ -9,7 +9,7 @@ import { type Rules, semanticsOf } from "../src/rules/rules.ts";
 import { pointsMost } from "../src/scenario/calls.ts";
 import type { CallTemplate } from "../src/scenario/client.ts";
 import { callAnswer, type HttpAnswer, refusalAnswer, statusAnswer } from "../src/wire/answer.ts";
-import type { Answer, Caller, Outcome, SimulatedDeployment } from "./deployment.ts";
+import type { AnswerParts, ArrivalOutcome, SimulatedCaller, SimulatedDeployment } from "./deployment.ts";
 import { faultDraws } from "./fault-draws.ts";
 import { NamedCallers } from "./named-callers.ts";
 import { sentAnswer } from "./sent-answer.ts";
@@ -32,11 +32,11 @@ export class FaultyDeployment implements SimulatedDeployment<HeldQuery> {
     this.#faulty = injectFault(fault, rules, faultDraws(seed));
   }
 
-  caller(organization: string, user: string): Caller {
+  caller(organization: string, user: string): SimulatedCaller {
     return this.#callers.of(organization, user);
   }
 
-  arrive(caller: Caller, call: CallTemplate, nowMs: number): Outcome<HeldQuery> {
+  arrive(caller: SimulatedCaller, call: CallTemplate, nowMs: number): ArrivalOutcome<HeldQuery> {
     const { store } = this.#faulty;
     const { scope, cost } = call;
     const { organization } = caller;
@@ -58,14 +58,19 @@ export class FaultyDeployment implements SimulatedDeployment<HeldQuery> {
   }
 
   #later(
-    caller: Caller,
+    caller: SimulatedCaller,
     call: CallTemplate,
     { waitMs, resume }: Pending<Decision>,
-  ): Pending<Answer | HeldQuery> {
+  ): Pending<AnswerParts | HeldQuery> {
     return { waitMs, resume: (nowMs) => this.#decided(caller, call, resume(nowMs), nowMs) };
   }
 
-  #decided(caller: Caller, call: CallTemplate, decision: Decision, nowMs: number): Answer | HeldQuery {
+  #decided(
+    caller: SimulatedCaller,
+    call: CallTemplate,
+    decision: Decision,
+    nowMs: number,
+  ): AnswerParts | HeldQuery {
     const { scope } = call;
     const { refusedBy, reservation } = decision;
     if (refusedBy !== null) {
@@ -77,7 +82,12 @@ export class FaultyDeployment implements SimulatedDeployment<HeldQuery> {
     return this.#sent(caller, call, callAnswer(scope, decision), "call", nowMs);
   }
 
-  complete(caller: Caller, call: CallTemplate, { reservation, decided }: HeldQuery, nowMs: number): Answer {
+  complete(
+    caller: SimulatedCaller,
+    call: CallTemplate,
+    { reservation, decided }: HeldQuery,
+    nowMs: number,
+  ): AnswerParts {
     const settled =
       reservation === null ? decided : this.#faulty.store.settle(reservation, call.actual, nowMs);
     const isPrepaid = this.#rules.semantics.graphqlCharge.graphql === "prepaid";
@@ -86,18 +96,18 @@ export class FaultyDeployment implements SimulatedDeployment<HeldQuery> {
   }
 
   /** Whose quota it is: a simulated request has no headers to go by. */
-  #userOf({ user }: Caller): string {
+  #userOf({ user }: SimulatedCaller): string {
     return this.#faulty.userOf?.(user, {}) ?? user;
   }
 
   /** The answer as it leaves the deployment, and as the trace has it. */
   #sent(
-    caller: Caller,
+    caller: SimulatedCaller,
     call: CallTemplate,
     right: HttpAnswer,
     kind: "call" | "status" | "other",
     nowMs: number,
-  ): Answer {
+  ): AnswerParts {
     const { organization, user } = caller;
     const { scope, cost } = call;
     const answer = this.#faulty.change?.(right, { kind, organization, user, scope, nowMs }) ?? right;

@@ -9,13 +9,13 @@ import type { Policy } from "../src/policy/policy.ts";
 import { wireOf } from "../src/policy/presets.ts";
 import type { WireData } from "../src/policy/wire-data.ts";
 import type { CallTemplate } from "../src/scenario/client.ts";
-import { type PolicyCall, policyCall } from "../src/scenario/policy-calls.ts";
+import { type OperationCall, policyCall } from "../src/scenario/policy-calls.ts";
 import { toldOf } from "../src/scenario/policy-told.ts";
 import { answerMembers, noAnswer } from "../src/trace/quota-answer.ts";
 import { REFUSED } from "../src/wire/outcome.ts";
 import { readAnswer } from "../src/wire/read-answer.ts";
-import { shownAt, type Told, writeAnswer } from "../src/wire/write-answer.ts";
-import { ANSWERED, type Answer, type Fate, RUNS } from "./deployment.ts";
+import { type AnswerToWrite, shownAt, writeAnswer } from "../src/wire/write-answer.ts";
+import { ANSWERED, type AnswerParts, type Fate, RUNS } from "./deployment.ts";
 import { faultDraws } from "./fault-draws.ts";
 import * as Flight from "./flight-table.ts";
 import { costOf, type QuotaAnswer, type QuotaDeployment } from "./policy-deployment.ts";
@@ -27,7 +27,7 @@ interface Seated {
 
 /** A call on its way. */
 interface Running {
-  readonly asked: PolicyCall;
+  readonly asked: OperationCall;
   readonly call: CallTemplate;
   readonly pending: Pending<PolicyDecision> | null;
   readonly reservation: PolicyReservation | null;
@@ -104,7 +104,7 @@ export class FaultyQuotaDeployment implements QuotaDeployment {
     return fate;
   }
 
-  answer(): Answer {
+  answer(): AnswerParts {
     throw new RangeError("a trace of version 1 holds no quotas of a policy");
   }
 
@@ -123,7 +123,7 @@ export class FaultyQuotaDeployment implements QuotaDeployment {
 
   #decided(
     flight: number,
-    asked: PolicyCall,
+    asked: OperationCall,
     call: CallTemplate,
     decision: PolicyDecision,
     nowMs: number,
@@ -139,13 +139,13 @@ export class FaultyQuotaDeployment implements QuotaDeployment {
 
   #reply(
     flight: number,
-    asked: PolicyCall,
+    asked: OperationCall,
     call: CallTemplate,
-    said: Pick<Told, "kind" | "readings"> & Partial<Told>,
+    said: Pick<AnswerToWrite, "kind" | "readings"> & Partial<AnswerToWrite>,
     nowMs: number,
   ): Fate {
     const { shownBy = this.#policy, tell, change } = this.#faulty;
-    const right: Told = { refusedBy: null, retryAtMs: null, cost: call.cost, ...said };
+    const right: AnswerToWrite = { refusedBy: null, retryAtMs: null, cost: call.cost, ...said };
     const told = tell?.(right, asked.caller, nowMs) ?? right;
     const written = writeAnswer(this.#wire, shownBy.quotas, told, shownAt(told, nowMs));
     const answer = change?.(written) ?? written;
@@ -162,7 +162,7 @@ export class FaultyQuotaDeployment implements QuotaDeployment {
   /** Writes what the client is told into the flight. The status tells the outcome alone. */
   #show(
     flight: number,
-    { caller, operation }: PolicyCall,
+    { caller, operation }: OperationCall,
     read: ReturnType<typeof answerMembers>,
     status: number,
     nowMs: number,

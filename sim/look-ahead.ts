@@ -2,7 +2,7 @@
 // memory; an event that comes to it by itself waits several times, one place telling the next. Looked at for many
 // events at once, place by place, the waits pass side by side. It changes nothing.
 import * as Client from "./client-table.ts";
-import type { Deployment } from "./deployment.ts";
+import type { NumericDeployment } from "./deployment.ts";
 import { ARRIVAL, KIND_BITS, START } from "./event-kinds.ts";
 import type { EventQueue } from "./event-queue.ts";
 import * as Flight from "./flight-table.ts";
@@ -15,7 +15,7 @@ export class LookAhead {
   readonly #queue: EventQueue;
   readonly #clients: Client.ClientTable;
   readonly #flights: Flight.FlightTable;
-  readonly #deployment: Deployment;
+  readonly #deployment: NumericDeployment;
   readonly #events = new Int32Array(most);
   readonly #near = new Int32Array(most);
   /** Of all that was read: no compiler may leave the reading out. */
@@ -25,7 +25,7 @@ export class LookAhead {
     queue: EventQueue,
     clients: Client.ClientTable,
     flights: Flight.FlightTable,
-    deployment: Deployment,
+    deployment: NumericDeployment,
   ) {
     this.#queue = queue;
     this.#clients = clients;

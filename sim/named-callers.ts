@@ -1,10 +1,10 @@
 // Callers by their names, for deployments that go by names: the same one for the same organization and user.
-import type { Caller } from "./deployment.ts";
+import type { SimulatedCaller } from "./deployment.ts";
 
 export class NamedCallers {
-  readonly #callers = new Map<string, Caller>();
+  readonly #callers = new Map<string, SimulatedCaller>();
 
-  of(organization: string, user: string): Caller {
+  of(organization: string, user: string): SimulatedCaller {
     const name = JSON.stringify([organization, user]);
     let caller = this.#callers.get(name);
     if (caller === undefined) {

@@ -9,27 +9,27 @@ import { type HeaderValue, hasHeaders } from "../src/wire/fields.ts";
 import { isRefusal, refusedBy } from "../src/wire/outcome.ts";
 import {
   ANSWERED,
-  type Answer,
+  type AnswerParts,
+  type ArrivalOutcome,
   AWAITED,
-  type Caller,
-  type Deployment,
   type Fate,
-  type Outcome,
+  type NumericDeployment,
   RUNS,
+  type SimulatedCaller,
   type SimulatedDeployment,
 } from "./deployment.ts";
 import * as Flight from "./flight-table.ts";
 
-export class ObjectDeployment<Running extends object> implements Deployment {
+export class ObjectDeployment<Running extends object> implements NumericDeployment {
   readonly #deployment: SimulatedDeployment<Running>;
   readonly #flights: Flight.FlightTable;
-  readonly #handles = new Map<Caller, number>();
-  readonly #callers: Caller[] = [];
+  readonly #handles = new Map<SimulatedCaller, number>();
+  readonly #callers: SimulatedCaller[] = [];
   /** State of each flight: a decision that takes its time, a query that runs, or the answer. */
-  readonly #outcomes: Outcome<Running>[] = [];
+  readonly #outcomes: ArrivalOutcome<Running>[] = [];
   /** Outcome that the last flight that was asked for waits for. */
-  #awaited: Promise<Outcome<Running>> | null = null;
-  #arrived: Outcome<Running> | null = null;
+  #awaited: Promise<ArrivalOutcome<Running>> | null = null;
+  #arrived: ArrivalOutcome<Running> | null = null;
   /** The flight that was asked for last: whose call it was, where the deployment throws. */
   asked = 0;
 
@@ -53,7 +53,7 @@ export class ObjectDeployment<Running extends object> implements Deployment {
 
   arrive(flight: number, caller: number, call: CallTemplate, nowMs: number): Fate {
     this.asked = flight;
-    return this.#take(flight, this.#deployment.arrive(this.#callers[caller] as Caller, call, nowMs));
+    return this.#take(flight, this.#deployment.arrive(this.#callers[caller] as SimulatedCaller, call, nowMs));
   }
 
   resume(flight: number, nowMs: number): Fate {
@@ -61,19 +61,19 @@ export class ObjectDeployment<Running extends object> implements Deployment {
     const arrived = this.#arrived;
     this.#arrived = null;
     if (arrived !== null) return this.#take(flight, arrived);
-    const pending = this.#outcomes[flight] as Pending<Answer | Running>;
+    const pending = this.#outcomes[flight] as Pending<AnswerParts | Running>;
     return this.#take(flight, pending.resume(nowMs));
   }
 
   complete(flight: number, caller: number, call: CallTemplate, nowMs: number): Fate {
     this.asked = flight;
     const running = this.#outcomes[flight] as Running;
-    const answer = this.#deployment.complete(this.#callers[caller] as Caller, call, running, nowMs);
+    const answer = this.#deployment.complete(this.#callers[caller] as SimulatedCaller, call, running, nowMs);
     return this.#take(flight, answer);
   }
 
-  answer(flight: number): Answer {
-    return this.#outcomes[flight] as Answer;
+  answer(flight: number): AnswerParts {
+    return this.#outcomes[flight] as AnswerParts;
   }
 
   /**
@@ -85,7 +85,7 @@ export class ObjectDeployment<Running extends object> implements Deployment {
     this.#awaited = null;
   }
 
-  #take(flight: number, outcome: Outcome<Running> | Promise<Outcome<Running>>): Fate {
+  #take(flight: number, outcome: ArrivalOutcome<Running> | Promise<ArrivalOutcome<Running>>): Fate {
     if (outcome instanceof Promise) {
       this.#awaited = outcome;
       return AWAITED;
@@ -115,12 +115,13 @@ export class ObjectDeployment<Running extends object> implements Deployment {
   }
 }
 
-const isPending = <Running extends object>(outcome: Outcome<Running>): outcome is Pending<Answer | Running> =>
-  "waitMs" in outcome;
+const isPending = <Running extends object>(
+  outcome: ArrivalOutcome<Running>,
+): outcome is Pending<AnswerParts | Running> => "waitMs" in outcome;
 
-const isAnswer = (outcome: object): outcome is Answer => "status" in outcome;
+const isAnswer = (outcome: object): outcome is AnswerParts => "status" in outcome;
 
-function shownBy(answer: Answer): number {
+function shownBy(answer: AnswerParts): number {
   const { scope, kind, scopeName, reset, userScopeName, userReset } = answer;
   const byOrganization = scopeName === scope && typeof reset === "number";
   const byUser = userScopeName === quotaNames[scope].user && typeof userReset === "number";

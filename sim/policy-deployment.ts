@@ -5,14 +5,14 @@ import type { Policy } from "../src/policy/policy.ts";
 import { wireOf } from "../src/policy/presets.ts";
 import type { AnswerKind, WireData } from "../src/policy/wire-data.ts";
 import { ABSENT, type CallTemplate } from "../src/scenario/client.ts";
-import { type PolicyCall, policyCall } from "../src/scenario/policy-calls.ts";
+import { type OperationCall, policyCall } from "../src/scenario/policy-calls.ts";
 import type { Seat } from "../src/scenario/seats.ts";
 import { answerMembers, noAnswer } from "../src/trace/quota-answer.ts";
 import type { QuotaCall } from "../src/trace/quota-record.ts";
 import { REFUSED } from "../src/wire/outcome.ts";
 import { readAnswer } from "../src/wire/read-answer.ts";
 import { writeAnswer } from "../src/wire/write-answer.ts";
-import { ANSWERED, type Answer, type Deployment, type Fate, RUNS } from "./deployment.ts";
+import { ANSWERED, type AnswerParts, type Fate, type NumericDeployment, RUNS } from "./deployment.ts";
 import * as Flight from "./flight-table.ts";
 import { NO_QUOTA, ToldQuotas } from "./told-quotas.ts";
 
@@ -25,7 +25,7 @@ interface Known {
   /** Places of the quotas that it uses, or that a status shows. */
   readonly quotas: readonly number[];
   readonly isSettled: boolean;
-  readonly asked: PolicyCall;
+  readonly asked: OperationCall;
 }
 
 /** The parts of a call's line that its answer tells; who asked, and when, is the client's to add. */
@@ -38,7 +38,7 @@ const FREE = -1;
 const NOBODY = -1;
 
 /** A deployment by a policy. */
-export interface QuotaDeployment extends Deployment {
+export interface QuotaDeployment extends NumericDeployment {
   /**
    * The members of a call's line that its answer tells; to be asked once.
    * @param isDecided whether the limiter had a part in it: `status` is another's otherwise
@@ -128,7 +128,7 @@ export class PolicyDeployment implements QuotaDeployment {
     return ANSWERED;
   }
 
-  answer(): Answer {
+  answer(): AnswerParts {
     throw new RangeError("a trace of version 1 holds no quotas of a policy");
   }
 
@@ -226,5 +226,5 @@ export class PolicyDeployment implements QuotaDeployment {
 }
 
 /** Cost that a call declares; nothing of one that no quota counts. */
-export const costOf = ({ operation }: PolicyCall, { cost }: CallTemplate): number | null =>
+export const costOf = ({ operation }: OperationCall, { cost }: CallTemplate): number | null =>
   operation === "status" || operation === "other" ? null : cost;

@@ -17,7 +17,7 @@ import { ABSENT, type CallTemplate } from "../src/scenario/client.ts";
 import { warningOf } from "../src/wire/answer.ts";
 import { refusalBody, statusBody } from "../src/wire/bodies.ts";
 import { REFUSED } from "../src/wire/outcome.ts";
-import { ANSWERED, type Answer, type Deployment, type Fate, RUNS } from "./deployment.ts";
+import { ANSWERED, type AnswerParts, type Fate, type NumericDeployment, RUNS } from "./deployment.ts";
 import * as Flight from "./flight-table.ts";
 
 interface Owner {
@@ -26,7 +26,7 @@ interface Owner {
   readonly callers: Map<string, number>;
 }
 
-export class RightDeployment implements Deployment {
+export class RightDeployment implements NumericDeployment {
   readonly #rules: Rules;
   readonly #core: LimiterCore;
   readonly #flights: Flight.FlightTable;
@@ -39,7 +39,7 @@ export class RightDeployment implements Deployment {
   readonly #broad = emptyReading();
   readonly #narrow = emptyReading();
   /** By flight; `null` where no trace is wanted. */
-  readonly #answers: Answer[] | null;
+  readonly #answers: AnswerParts[] | null;
 
   /** @param traced whether `answer` will be asked */
   constructor(rules: Rules, flights: Flight.FlightTable, traced: boolean) {
@@ -132,8 +132,8 @@ export class RightDeployment implements Deployment {
     return ANSWERED;
   }
 
-  answer(flight: number): Answer {
-    return this.#answers?.[flight] as Answer;
+  answer(flight: number): AnswerParts {
+    return this.#answers?.[flight] as AnswerParts;
   }
 
   /** Reads both windows as they are now, and writes the answer into the flight. */
@@ -168,7 +168,7 @@ export class RightDeployment implements Deployment {
   }
 
   /** The answer as traces have it, of the readings that were just taken. */
-  #traced(caller: number, call: CallTemplate, decided: Decided, nowMs: number): Answer {
+  #traced(caller: number, call: CallTemplate, decided: Decided, nowMs: number): AnswerParts {
     const answer = this.#shown(caller, call, decided === ADMITTED ? 200 : REFUSED);
     if (decided !== ADMITTED) this.#addRefusal(answer, call, decided);
     else if (call.kind === "status") {
@@ -182,7 +182,7 @@ export class RightDeployment implements Deployment {
     return answer;
   }
 
-  #addRefusal(answer: Answer, call: CallTemplate, decided: Decided): void {
+  #addRefusal(answer: AnswerParts, call: CallTemplate, decided: Decided): void {
     const owner = decided === REFUSED_BY_ORGANIZATION ? "organization" : "user";
     const retryAfter = this.#retryAfter(call, decided);
     if (retryAfter !== ABSENT) answer.retryAfter = retryAfter;
@@ -198,9 +198,9 @@ export class RightDeployment implements Deployment {
   }
 
   /** Returns the parts of every answer, its members in the trace's order. */
-  #shown(caller: number, call: CallTemplate, status: number): Answer {
+  #shown(caller: number, call: CallTemplate, status: number): AnswerParts {
     const [broad, narrow] = [this.#broad, this.#narrow];
-    const answer: Answer = {
+    const answer: AnswerParts = {
       org: this.#organizationNames[caller] as string,
       user: this.#userNames[caller] as string,
       scope: call.scope,

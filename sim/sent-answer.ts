@@ -3,7 +3,7 @@ import type { HttpAnswer } from "../src/wire/answer.ts";
 import { scopesIn } from "../src/wire/bodies.ts";
 import { headerNames, readHeader, readHeaders } from "../src/wire/fields.ts";
 import { isRefusal } from "../src/wire/outcome.ts";
-import type { Answer } from "./deployment.ts";
+import type { AnswerParts } from "./deployment.ts";
 
 /**
  * An answer's members in the trace's order: a header that is missing is `null`.
@@ -12,8 +12,8 @@ import type { Answer } from "./deployment.ts";
 export function sentAnswer(
   { status, headers, body }: HttpAnswer,
   isStatus: boolean,
-): Omit<Answer, "org" | "user" | "scope" | "kind" | "cost"> {
-  const rest: Pick<Answer, "retryAfter" | "warning" | "userWarning" | "body" | "refusal"> = {};
+): Omit<AnswerParts, "org" | "user" | "scope" | "kind" | "cost"> {
+  const rest: Pick<AnswerParts, "retryAfter" | "warning" | "userWarning" | "body" | "refusal"> = {};
   for (const field of ["retryAfter", "warning", "userWarning"] as const) {
     const value = readHeader(headers, headerNames[field]);
     if (value !== null) rest[field] = value;

@@ -13,7 +13,7 @@ import type { TraceCall, TraceHeader } from "../src/trace/record.ts";
 import { AdapterDeployment } from "./adapter/adapter-deployment.ts";
 import { tellFactory } from "./adapter/asker.ts";
 import { AnsweredCall } from "./answered-call.ts";
-import type { Answer, Deployment } from "./deployment.ts";
+import type { AnswerParts, NumericDeployment } from "./deployment.ts";
 import { FaultyDeployment } from "./faulty-deployment.ts";
 import { FaultyQuotaDeployment } from "./faulty-quotas.ts";
 import { FlightTable } from "./flight-table.ts";
@@ -205,7 +205,7 @@ function deploymentOf({ scenario, rules, fault, limiter }: World, flights: Fligh
 export function simulatorOf(
   { scenario, seating, signal }: World,
   flights: FlightTable,
-  deployment: Deployment,
+  deployment: NumericDeployment,
 ): Simulator {
   return new Simulator({ scenario, seating, flights, deployment, signal });
 }
@@ -231,7 +231,7 @@ function* callsOf(world: World): Generator<TraceCall, void> {
  * One call as traces have it.
  * @param answer the deployment's; of no meaning where it has none
  */
-export const recordOf = (view: AnsweredCall, answer: Answer): TraceCall => ({
+export const recordOf = (view: AnsweredCall, answer: AnswerParts): TraceCall => ({
   sent: view.sentMs,
   received: view.receivedMs,
   client: view.client,

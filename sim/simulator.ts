@@ -10,7 +10,7 @@ import { type Population, type Scenario, startDelayMs, staysOf } from "../src/sc
 import type { Seat, Seating } from "../src/scenario/seats.ts";
 import { clientThrew } from "./client-failure.ts";
 import * as Client from "./client-table.ts";
-import { ANSWERED, AWAITED, type Deployment, type Fate, RUNS } from "./deployment.ts";
+import { ANSWERED, AWAITED, type Fate, type NumericDeployment, RUNS } from "./deployment.ts";
 import { Driver } from "./driver.ts";
 import { ARRIVAL, ARRIVE, COMPLETE, KIND_BITS, RECEIVE, RESUME, SEND, START } from "./event-kinds.ts";
 import { EventQueue, NOTHING } from "./event-queue.ts";
@@ -35,7 +35,7 @@ export interface SimulatorOptions {
   readonly scenario: Scenario;
   readonly seating: Seating;
   readonly flights: Flight.FlightTable;
-  readonly deployment: Deployment;
+  readonly deployment: NumericDeployment;
   /** Once it is aborted nothing more is sent; what is on the way is answered. */
   readonly signal: { readonly aborted: boolean } | undefined;
 }
@@ -54,7 +54,7 @@ export class Simulator {
   readonly #signal: { readonly aborted: boolean } | undefined;
   readonly #startAtMs: number;
   readonly #durationMs: number;
-  readonly #deployment: Deployment;
+  readonly #deployment: NumericDeployment;
   readonly #callers: readonly number[];
   readonly #queue: EventQueue;
   readonly #driver: Driver;

@@ -223,6 +223,61 @@ describe("the layer table", () => {
   });
 });
 
+/** Files that import each other, in a circle or along with one. A module that is loaded when it is needed ties nobody. */
+function circles(files: readonly Pick<Source, "path" | "text">[]): string[] {
+  const left = new Map(
+    files.map(({ path, text }) => {
+      const names = importsOf(path, text, { lazy: false }).filter((name) => name.startsWith("."));
+      return [path, names.map((name) => join(dirname(path), name))];
+    }),
+  );
+  // A file goes that imports none of those left, or that none of them imports.
+  for (let before = left.size + 1; left.size < before; ) {
+    before = left.size;
+    const imported = new Set([...left.values()].flat());
+    for (const [path, names] of left)
+      if (!imported.has(path) || !names.some((name) => left.has(name))) left.delete(path);
+  }
+  return [...left.keys()];
+}
+
+describe("imports", () => {
+  test("have no circles, of types neither", () => {
+    expect(circles(all)).toEqual([]);
+  });
+
+  test.each([
+    [["b", "c", ""], []],
+    [
+      ["b", "a", "a"],
+      ["a", "b"],
+    ],
+    [["a", "", ""], ["a"]],
+  ])("%j: %j", (names, expected) => {
+    const files = names.map((name, index) => ({
+      path: `src/${"abc"[index]}.ts`,
+      text: name === "" ? "" : `import type { A } from "./${name}.ts";`,
+    }));
+    expect(circles(files)).toEqual(expected.map((name) => `src/${name}.ts`));
+  });
+});
+
+describe("exported types", () => {
+  test("each have a name of their own", () => {
+    const named = all.flatMap(({ path, text }) =>
+      [...text.matchAll(/^export (?:abstract )?(?:interface|type|class) (\w+)/gm)].map(([, name = ""]) => ({
+        name,
+        path,
+      })),
+    );
+    expect(named.length).toBeGreaterThan(500);
+    const twice = named.filter(
+      ({ name }, index) => named.findIndex((other) => other.name === name) !== index,
+    );
+    expect(twice).toEqual([]);
+  });
+});
+
 describe("the terminal", () => {
   test("alone prints: it leaves nothing in names that a terminal obeys", () => {
     const found = all.filter(({ path, text }) => !path.startsWith(k6Entry) && prints.test(text));

@@ -19,10 +19,10 @@ import type { Rules, Scope } from "../../src/rules/rules.ts";
 import { pointsMost } from "../../src/scenario/calls.ts";
 import type { CallTemplate } from "../../src/scenario/client.ts";
 import type { HttpAnswer } from "../../src/wire/answer.ts";
-import type { Answer, Caller, Outcome, SimulatedDeployment } from "../deployment.ts";
+import type { AnswerParts, ArrivalOutcome, SimulatedCaller, SimulatedDeployment } from "../deployment.ts";
 import { NamedCallers } from "../named-callers.ts";
 import { sentAnswer } from "../sent-answer.ts";
-import { PartialAnswers, type PartialStatus } from "./answers.ts";
+import { type AdapterStatus, PartialAnswers } from "./answers.ts";
 import { after, type Eventually, LimiterAsker, type LimiterClock } from "./asker.ts";
 
 /** A query that runs. */
@@ -53,12 +53,16 @@ export class AdapterDeployment implements SimulatedDeployment<RunningQuery> {
     this.#answers = new PartialAnswers(rules, factory.keyed === true);
   }
 
-  caller(organization: string, user: string): Caller {
+  caller(organization: string, user: string): SimulatedCaller {
     return this.#callers.of(organization, user);
   }
 
-  arrive(caller: Caller, call: CallTemplate, nowMs: number): Eventually<Outcome<RunningQuery>> {
-    return after(this.#ask.tellTime(nowMs), (): Eventually<Outcome<RunningQuery>> => {
+  arrive(
+    caller: SimulatedCaller,
+    call: CallTemplate,
+    nowMs: number,
+  ): Eventually<ArrivalOutcome<RunningQuery>> {
+    return after(this.#ask.tellTime(nowMs), (): Eventually<ArrivalOutcome<RunningQuery>> => {
       if (call.kind === "status") return this.#status(caller, call, nowMs);
       if (this.#scopes?.includes(call.scope) === false) return this.#answers.untouched(caller, call, 200);
       if (call.scope === "graphql" && call.cost > pointsMost) return this.#oversized(caller, call, nowMs);
@@ -66,12 +70,16 @@ export class AdapterDeployment implements SimulatedDeployment<RunningQuery> {
     });
   }
 
-  #decide(caller: Caller, call: CallTemplate, nowMs: number): Eventually<Outcome<RunningQuery>> {
+  #decide(
+    caller: SimulatedCaller,
+    call: CallTemplate,
+    nowMs: number,
+  ): Eventually<ArrivalOutcome<RunningQuery>> {
     const asked = askedCall(caller, call);
     const decision = this.#ask.answered<PartialDecision>("decide", [asked, nowMs], decisionMistake, () =>
       this.#limiter.decide(asked, nowMs),
     );
-    return after(decision, (said): Eventually<Outcome<RunningQuery>> => {
+    return after(decision, (said): Eventually<ArrivalOutcome<RunningQuery>> => {
       if (said.admitted && call.scope === "graphql") {
         const reservation = this.#ask.throughJson("the reservation", said.reservation);
         return { reservation, decided: said };
@@ -83,11 +91,11 @@ export class AdapterDeployment implements SimulatedDeployment<RunningQuery> {
   }
 
   complete(
-    caller: Caller,
+    caller: SimulatedCaller,
     call: CallTemplate,
     { reservation, decided }: RunningQuery,
     nowMs: number,
-  ): Eventually<Answer> {
+  ): Eventually<AnswerParts> {
     return after(this.#ask.tellTime(nowMs), () => {
       const settled = this.#settled(reservation, decided, call.actual, nowMs);
       return after(settled, (readings) => {
@@ -122,11 +130,11 @@ export class AdapterDeployment implements SimulatedDeployment<RunningQuery> {
     );
   }
 
-  #status(caller: Caller, call: CallTemplate, nowMs: number): Eventually<Answer> {
+  #status(caller: SimulatedCaller, call: CallTemplate, nowMs: number): Eventually<AnswerParts> {
     const { organization, user } = caller;
     const limiter = this.#limiter;
     if (limiter.status === undefined) return this.#answers.untouched(caller, call, 404);
-    const status = this.#ask.answered<PartialStatus>(
+    const status = this.#ask.answered<AdapterStatus>(
       "status",
       [organization, nowMs, user],
       statusMistake,
@@ -140,7 +148,7 @@ export class AdapterDeployment implements SimulatedDeployment<RunningQuery> {
   }
 
   /** Too many points: refused before any window is asked, with a 200 (SPEC.md §6). */
-  #oversized(caller: Caller, call: CallTemplate, nowMs: number): Eventually<Answer> {
+  #oversized(caller: SimulatedCaller, call: CallTemplate, nowMs: number): Eventually<AnswerParts> {
     const { organization, user } = caller;
     const limiter = this.#limiter;
     // A bare 404 says nothing of any window, and owes nothing.
@@ -163,10 +171,10 @@ export class AdapterDeployment implements SimulatedDeployment<RunningQuery> {
   #sent(
     asked: Asked,
     nowMs: number,
-    { organization, user }: Caller,
+    { organization, user }: SimulatedCaller,
     { scope, kind, cost }: CallTemplate,
-    otherwise: () => Answer,
-  ): Eventually<Answer> {
+    otherwise: () => AnswerParts,
+  ): Eventually<AnswerParts> {
     const limiter = this.#limiter;
     if (limiter.answer === undefined) return otherwise();
     const http = this.#ask.answered<HttpAnswer | null>(
@@ -185,5 +193,5 @@ export class AdapterDeployment implements SimulatedDeployment<RunningQuery> {
 }
 
 /** Makes the call that a limiter is handed: it may keep it, and not change it. */
-const askedCall = ({ organization, user }: Caller, { scope, cost }: CallTemplate): Call =>
+const askedCall = ({ organization, user }: SimulatedCaller, { scope, cost }: CallTemplate): Call =>
   Object.freeze({ organization, user, scope, cost });

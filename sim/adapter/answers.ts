@@ -14,9 +14,9 @@ import {
 import type { CallTemplate } from "../../src/scenario/client.ts";
 import { isoSecond, partialRefusal } from "../../src/wire/bodies.ts";
 import { REFUSED } from "../../src/wire/outcome.ts";
-import type { Answer, Caller } from "../deployment.ts";
+import type { AnswerParts, SimulatedCaller } from "../deployment.ts";
 
-export type PartialStatus = { readonly [S in Scope]?: Partial<WindowReading> };
+export type AdapterStatus = { readonly [S in Scope]?: Partial<WindowReading> };
 
 /** The values that headers show of one window; all `null` where the limiter shows nothing. */
 interface Shown {
@@ -39,16 +39,26 @@ export class PartialAnswers {
   }
 
   /** An answer that no quota counts, to a call that the limiter was not asked about. */
-  untouched(caller: Caller, call: CallTemplate, status: number): Answer {
+  untouched(caller: SimulatedCaller, call: CallTemplate, status: number): AnswerParts {
     const answer = this.#answer(caller, call, {}, status, 0);
     return { ...answer, kind: "other", cost: null, scopeName: null, userScopeName: null };
   }
 
-  ofAdmitted(caller: Caller, call: CallTemplate, readings: PartialReadings, nowMs: number): Answer {
+  ofAdmitted(
+    caller: SimulatedCaller,
+    call: CallTemplate,
+    readings: PartialReadings,
+    nowMs: number,
+  ): AnswerParts {
     return this.#answer(caller, call, readings, 200, nowMs);
   }
 
-  ofDecision(caller: Caller, call: CallTemplate, decision: PartialDecision, nowMs: number): Answer {
+  ofDecision(
+    caller: SimulatedCaller,
+    call: CallTemplate,
+    decision: PartialDecision,
+    nowMs: number,
+  ): AnswerParts {
     if (decision.admitted) return this.ofAdmitted(caller, call, decision, nowMs);
     const answer = this.#answer(caller, call, decision, REFUSED, nowMs);
     const { refusedBy = null } = decision;
@@ -60,7 +70,7 @@ export class PartialAnswers {
   }
 
   /** Headers are those of REST, the body is the organization's (SPEC.md §4); by key there is no such body. */
-  ofStatus(caller: Caller, call: CallTemplate, status: PartialStatus, nowMs: number): Answer {
+  ofStatus(caller: SimulatedCaller, call: CallTemplate, status: AdapterStatus, nowMs: number): AnswerParts {
     const readings = this.#isKeyed ? { user: status.rest } : { organization: status.rest };
     const answer = { ...this.ofAdmitted(caller, call, readings, nowMs), cost: null };
     if (this.#isKeyed) return answer;
@@ -76,12 +86,12 @@ export class PartialAnswers {
   }
 
   #answer(
-    caller: Caller,
+    caller: SimulatedCaller,
     call: CallTemplate,
     readings: PartialReadings,
     status: number,
     nowMs: number,
-  ): Answer {
+  ): AnswerParts {
     const { scope, kind, cost } = call;
     const broad = this.#shown(caller, scope, "organization", readings.organization, nowMs);
     const narrow = this.#shown(caller, scope, "user", readings.user, nowMs);
@@ -108,7 +118,7 @@ export class PartialAnswers {
    * Returns the shown values of a window, and those that follow by the rules: whoever shows a count shows what is left.
    */
   #shown(
-    { organization, user }: Caller,
+    { organization, user }: SimulatedCaller,
     scope: Scope,
     owner: Owner,
     reading: Partial<WindowReading> | null | undefined,

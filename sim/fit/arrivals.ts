@@ -2,7 +2,7 @@
 import type { FittedArrivals } from "./model.ts";
 import type { Recording } from "./recording.ts";
 import { spanOf } from "./spread.ts";
-import { roundestWithin, Sample } from "./statistics.ts";
+import { roundestWithin, SortedSample } from "./statistics.ts";
 
 const hourMs = 3_600_000;
 const dayMs = 24 * hourMs;
@@ -24,7 +24,7 @@ export function closedArrivals(
     const lateMs = ms - startedAtMs;
     return lateMs >= dayMs ? Math.min(lateMs, everyMs) : lateMs;
   });
-  const { most, count } = new Sample(delays);
+  const { most, count } = new SortedSample(delays);
   if (most <= slackMs) return { kind: "closed", clients, startWithinMs: 0 };
   const whole = Math.max(1, endedAtMs - startedAtMs);
   // Few starts say little of where the span ends, but a client that repeats itself begins within its first round.
@@ -42,7 +42,7 @@ export function openArrivals(
   const hours = Math.max(1000, endedAtMs - startedAtMs) / hourMs;
   const perHour = byHour(timesMs, startedAtMs, endedAtMs);
   if (perHour !== null) return { kind: "hours", perHour };
-  const gaps = new Sample(timesMs.slice(1).map((ms, index) => ms - (timesMs[index] ?? ms)));
+  const gaps = new SortedSample(timesMs.slice(1).map((ms, index) => ms - (timesMs[index] ?? ms)));
   // Chance has gaps that deviate by as much as their mean.
   const even = gaps.count >= 10 && gaps.mean > 10 * resolutionMs && gaps.deviation < 0.3 * gaps.mean;
   return { kind: "steady", perHour: timesMs.length / hours, even };
@@ -97,8 +97,8 @@ export function timetableOf(starts: readonly (readonly number[])[], everyMs: num
   if (!Number.isInteger(minutes) || !usual) return null;
   const all = starts.flat();
   const phases = all.map((ms) => (ms + minuteSpreadMs) % everyMs);
-  const phase = Math.floor((new Sample(phases).median - minuteSpreadMs) / minuteMs + 0.5) * minuteMs;
-  const late = new Sample(phases.map((ms) => ms - minuteSpreadMs - phase));
+  const phase = Math.floor((new SortedSample(phases).median - minuteSpreadMs) / minuteMs + 0.5) * minuteMs;
+  const late = new SortedSample(phases.map((ms) => ms - minuteSpreadMs - phase));
   if (late.quantile(0.02) < -100 || late.quantile(0.98) > minuteSpreadMs) return null;
   const minute = Math.round(phase / minuteMs) % 60;
   const hour = Math.floor(phase / hourMs);

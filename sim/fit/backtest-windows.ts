@@ -2,7 +2,7 @@
 import { isRefusal } from "../../src/wire/outcome.ts";
 import type { PredictedFigure } from "./backtest-result.ts";
 import type { Limits } from "./limits.ts";
-import { Sample } from "./statistics.ts";
+import { SortedSample } from "./statistics.ts";
 
 /** A row of windows of one organization and scope, on the epoch's grid (SPEC.md §3). */
 interface Row {
@@ -98,7 +98,7 @@ export class WindowCounts {
         return offered - refused;
       case "waitP95Ms": {
         const waits = this.#waitsMs[place];
-        return waits === undefined ? null : new Sample(waits).quantile(0.95);
+        return waits === undefined ? null : new SortedSample(waits).quantile(0.95);
       }
     }
   }

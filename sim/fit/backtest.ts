@@ -21,7 +21,7 @@ import { limitsOf } from "./limits.ts";
 import type { FittedModel } from "./model.ts";
 import { type Recording, recordedUntil } from "./recording.ts";
 import { fittedScenario } from "./source.ts";
-import { Sample } from "./statistics.ts";
+import { SortedSample } from "./statistics.ts";
 
 export interface BacktestOptions extends FitOptions {
   /** The share of the time that is fitted to; 0.7 where it is left out. */
@@ -157,12 +157,12 @@ function predictionOf(measured: number | null, values: readonly (number | null)[
   // If some runs had nothing to measure, the values of the others are no span of all runs.
   if (known.length < values.length || known.length === 0)
     return { measured, middle: null, narrow: null, wide: null };
-  const { sorted } = new Sample(known);
+  const { sorted } = new SortedSample(known);
   const span = (level: number): readonly [number, number] => {
     const out = leftOut(sorted.length, level);
     return [sorted[out] as number, sorted[sorted.length - 1 - out] as number];
   };
-  return { measured, middle: new Sample(known).median, narrow: span(0.8), wide: span(0.95) };
+  return { measured, middle: new SortedSample(known).median, narrow: span(0.8), wide: span(0.95) };
 }
 
 function predictedWindows(

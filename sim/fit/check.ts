@@ -9,7 +9,7 @@ import type { Fit } from "./fit.ts";
 import { isRefused } from "./jobs.ts";
 import { limitsOf } from "./limits.ts";
 import { fittedScenario } from "./source.ts";
-import { Sample } from "./statistics.ts";
+import { SortedSample } from "./statistics.ts";
 
 const defaultSeeds = 20;
 /** Simulations end after so many calls, with `seedsLeast` or more of them. */
@@ -144,8 +144,8 @@ function figuresOf(books: readonly Book[]): Figures[] {
 }
 
 function figuresOfBook({ calls, refused, admitted, offered, waitsMs }: Book): Figures {
-  const windows = new Sample(admitted);
-  const waits = new Sample(waitsMs);
+  const windows = new SortedSample(admitted);
+  const waits = new SortedSample(waitsMs);
   return {
     calls,
     refused,
@@ -155,7 +155,7 @@ function figuresOfBook({ calls, refused, admitted, offered, waitsMs }: Book): Fi
     waitP50Ms: waits.median,
     waitP95Ms: waits.quantile(0.95),
     waitP99Ms: waits.quantile(0.99),
-    busiest: new Sample(offered).most,
+    busiest: new SortedSample(offered).most,
   };
 }
 
@@ -182,7 +182,7 @@ function rowOf(
   recorded: number,
   simulated: readonly number[],
 ): CheckRow {
-  const sample = new Sample(simulated);
+  const sample = new SortedSample(simulated);
   const apart = Math.abs(recorded - sample.mean);
   const off =
     apart > deviationsMost * sample.deviation &&

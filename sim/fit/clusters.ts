@@ -4,7 +4,7 @@ import { ln } from "../../src/scenario/elementary.ts";
 import type { FittedRetry } from "./policies.ts";
 import type { Profile } from "./profile.ts";
 import { explainedBy } from "./retries.ts";
-import { Sample } from "./statistics.ts";
+import { SortedSample } from "./statistics.ts";
 
 /** Callers that are alike, the busiest first: the one that the others were held to. */
 export interface Cluster {
@@ -31,7 +31,7 @@ export function clustersOf(profiles: readonly Profile[], slackMs: number): reado
   const medians = new Map<Profile, number>();
   for (const profile of profiles.toSorted((a, b) => b.jobs.length - a.jobs.length)) {
     const loop = loopOf(profile);
-    if (loop !== null) medians.set(loop, new Sample(loop.pausesMs).median);
+    if (loop !== null) medians.set(loop, new SortedSample(loop.pausesMs).median);
     const home = clusters.find((cluster) => isAlike(cluster, profile, medians, clients, slackMs));
     if (home === undefined) {
       clusters.push({

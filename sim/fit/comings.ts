@@ -2,7 +2,7 @@
 
 import { counted } from "../../src/rules/words.ts";
 import { ln } from "../../src/scenario/elementary.ts";
-import type { Job } from "./jobs.ts";
+import type { RecordedJob } from "./jobs.ts";
 import type { FittedBehaviour, FittedLoop } from "./model.ts";
 import { type Profile, slackOf } from "./profile.ts";
 import type { Recording } from "./recording.ts";
@@ -15,9 +15,9 @@ import {
   weekHourOf,
   weekHours,
 } from "./rhythm.ts";
-import { absenceOf, joinedMs, type Session, type Sessions, sessionsOf, tickOf } from "./sessions.ts";
+import { absenceOf, joinedMs, type Sessions, sessionsOf, tickOf, type WorkSession } from "./sessions.ts";
 import { type FittedSpread, spreadOf, withMean } from "./spread.ts";
-import { roundestWithin, Sample } from "./statistics.ts";
+import { roundestWithin, SortedSample } from "./statistics.ts";
 import { spreadText, timeText } from "./words.ts";
 
 /** A rhythm, and the calendar that it was fitted to. */
@@ -44,7 +44,7 @@ export function bySessions(profiles: readonly Profile[], recording: Recording): 
   const calendar = calendarOf(profiles, cut, recording);
   const rhythm = rhythmOf(calendar);
   const loop = loopOf(profiles, cut, slackOf(recording));
-  const sizes = new Sample(cut.flatMap(({ sessions }) => sessions.map(({ jobs }) => jobs)));
+  const sizes = new SortedSample(cut.flatMap(({ sessions }) => sessions.map(({ jobs }) => jobs)));
   const plain =
     rhythm === null && (awayMs === 0 || (loop.behaviour.kind === "worker" && isMemoryless(sizes)));
   if (plain || sizes.count < 2) return null;
@@ -81,7 +81,9 @@ function cutOf(
     usual === null ? untilMs - fromMs : busyBetween(usual, fromMs, untilMs);
   const awayMs = absenceOf(
     profiles.flatMap(({ jobs }) =>
-      jobs.slice(1).map(({ startMs }, index) => Math.max(0, lengthOf((jobs[index] as Job).endMs, startMs))),
+      jobs
+        .slice(1)
+        .map(({ startMs }, index) => Math.max(0, lengthOf((jobs[index] as RecordedJob).endMs, startMs))),
     ),
   );
   const cut = awayMs === 0 ? calls : profiles.map(({ jobs }) => sessionsOf(jobs, awayMs, lengthOf));
@@ -101,15 +103,18 @@ const sessionsTell = 12;
 export function bySize(
   profiles: readonly Profile[],
   recording: Recording,
-): { readonly short: readonly (readonly Job[])[]; readonly long: readonly (readonly Job[])[] } | null {
+): {
+  readonly short: readonly (readonly RecordedJob[])[];
+  readonly long: readonly (readonly RecordedJob[])[];
+} | null {
   const { awayMs, cut } = cutOf(profiles, recording);
   const all = cut.flatMap(({ sessions }) => sessions);
   const days = Math.max(1, (recording.endedAtMs - recording.startedAtMs) / (24 * 3_600_000));
   if (awayMs === 0 || all.length < sessionsTell * days * profiles.length) return null;
-  const usual = new Sample(all.map(({ jobs }) => jobs)).median;
+  const usual = new SortedSample(all.map(({ jobs }) => jobs)).median;
   const hours = all.map(({ startMs, jobs }) => ({ hour: weekHourOf(startMs), isLong: jobs > usual }));
   if (associationOf(hours) < sizesTell) return null;
-  const jobsOf = (isLong: boolean): readonly (readonly Job[])[] =>
+  const jobsOf = (isLong: boolean): readonly (readonly RecordedJob[])[] =>
     profiles.map(({ jobs }, index) => {
       let from = 0;
       return (cut[index] as Sessions).sessions.flatMap(({ jobs: size }) => {
@@ -144,7 +149,7 @@ function associationOf(hours: readonly { readonly hour: number; readonly isLong:
 }
 
 /** Tells whether sessions end as by the toss of a coin after each call: their sizes are then geometric. */
-function isMemoryless(sizes: Sample): boolean {
+function isMemoryless(sizes: SortedSample): boolean {
   const spread = sizes.deviation / Math.sqrt(Math.max(0.25, sizes.mean * (sizes.mean - 1)));
   return sizes.count < 10 || (spread > 0.75 && spread < 1.33);
 }
@@ -185,9 +190,9 @@ function loopOf(profiles: readonly Profile[], cut: readonly Sessions[], slackMs:
       why: "",
     };
   const lasting = endsByTime(inner);
-  const gaps = new Sample(inner.gapsMs);
+  const gaps = new SortedSample(inner.gapsMs);
   // A session of one call is over before the shortest pause is.
-  const lengthOf = ({ jobs, startMs, lastMs }: Session): number =>
+  const lengthOf = ({ jobs, startMs, lastMs }: WorkSession): number =>
     jobs === 1 ? gaps.least / 2 : lastMs - startMs + gaps.median / 2;
   return {
     behaviour: { kind: "worker", think: spreadOf(inner.pausesMs, 0, slackMs), jobs: null },
@@ -213,15 +218,15 @@ function endsByTime({ sessions, pausesMs }: Sessions): boolean {
   const long = sessions.filter(({ jobs }) => jobs >= longSession);
   if (long.length < fewSessions) return false;
   const centred = (values: readonly number[]): readonly number[] => {
-    const { mean } = new Sample(values);
+    const { mean } = new SortedSample(values);
     return values.map((value) => value - mean);
   };
   const sizes = centred(long.map(({ jobs }) => ln(jobs)));
   const times = centred(long.map(({ startMs, lastMs }) => ln(Math.max(1, lastMs - startMs))));
-  const apart = new Sample(sizes.map((size, index) => size * size - (times[index] ?? 0) ** 2));
+  const apart = new SortedSample(sizes.map((size, index) => size * size - (times[index] ?? 0) ** 2));
   const doubt = apart.deviation / Math.sqrt(apart.count);
   if (Math.abs(apart.mean) > 2 * doubt) return apart.mean > 0;
-  const pauses = new Sample(pausesMs);
+  const pauses = new SortedSample(pausesMs);
   return pauses.deviation < evenPauses * pauses.mean;
 }
 
@@ -239,7 +244,7 @@ function absences(
   let [busyMs, returns] = [0, 0];
   for (const [index, { sessions }] of cut.entries()) {
     const cameMs = joinedMs((profiles[index] as Profile).jobs, recording);
-    let before: Session | null = null;
+    let before: WorkSession | null = null;
     for (const session of sessions) {
       const awayMs = busyBetween(rhythm, before?.endMs ?? cameMs, session.startMs);
       busyMs += awayMs;
@@ -251,8 +256,8 @@ function absences(
   }
   const mean = busyMs / Math.max(1, returns);
   if (seen.length === 0) return { kind: "uniform", least: 0, most: Math.max(1, Math.round(2 * mean)) };
-  const stretch = Math.min(3, Math.max(0.5, mean / Math.max(1, new Sample(seen).mean)));
+  const stretch = Math.min(3, Math.max(0.5, mean / Math.max(1, new SortedSample(seen).mean)));
   const lengths = seen.map((ms) => Math.round(ms * stretch));
   // The mean says how often callers come, whatever shape explains a few lengths.
-  return withMean(spreadOf(lengths, 0, 1000), new Sample(lengths).mean);
+  return withMean(spreadOf(lengths, 0, 1000), new SortedSample(lengths).mean);
 }

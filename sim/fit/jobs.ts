@@ -6,7 +6,7 @@ import type { Limits } from "./limits.ts";
 import type { RecordedCall, RecordedCaller, RefusalSaid } from "./recording.ts";
 
 /** A call with its retries. */
-export class Job {
+export class RecordedJob {
   readonly first: RecordedCall;
   last: RecordedCall;
   /** Calls so far. */
@@ -47,7 +47,7 @@ export interface RetrySample extends RefusalSaid {
 
 export interface Jobs {
   /** In the order of `startMs`. */
-  readonly jobs: readonly Job[];
+  readonly jobs: readonly RecordedJob[];
   readonly retries: readonly RetrySample[];
 }
 
@@ -62,8 +62,8 @@ export const atOnceMs = 1_000;
 /** The jobs of a caller whose attempts are numbered. */
 export function jobsRecorded(caller: RecordedCaller, limits: Limits): Jobs {
   const book = new JobBook(caller, limits);
-  const open = new Map<string, Job[]>();
-  const keep = (job: Job): void => {
+  const open = new Map<string, RecordedJob[]>();
+  const keep = (job: RecordedJob): void => {
     if (!isRefused(job.last) && !isFailed(job.last)) return;
     const name = openName(job.last, job.attempts);
     const others = open.get(name);
@@ -90,15 +90,15 @@ const openName = (call: RecordedCall, attempt: number): string =>
 export function jobsGuessed(caller: RecordedCaller, limits: Limits, retries: boolean): Jobs {
   const book = new JobBook(caller, limits);
   const knowsStatuses = caller.calls.some(({ status }) => status !== 0);
-  let open: Job | null = null;
+  let open: RecordedJob | null = null;
   for (const call of caller.calls) {
-    const again: Job | null =
+    const again: RecordedJob | null =
       open?.key === call.kind.key &&
       open.endMs <= call.atMs &&
       (isRefused(open.last) || call.atMs - open.endMs <= atOnceMs)
         ? open
         : null;
-    const job: Job = again === null ? book.begin(call) : book.retry(again, call);
+    const job: RecordedJob = again === null ? book.begin(call) : book.retry(again, call);
     open = (retries && isRefused(call)) || (isFailed(call) && knowsStatuses) ? job : null;
   }
   return book.finish();
@@ -107,7 +107,7 @@ export function jobsGuessed(caller: RecordedCaller, limits: Limits, retries: boo
 class JobBook {
   readonly #caller: RecordedCaller;
   readonly #limits: Limits;
-  readonly #jobs: Job[] = [];
+  readonly #jobs: RecordedJob[] = [];
   readonly #retries: RetrySample[] = [];
 
   constructor(caller: RecordedCaller, limits: Limits) {
@@ -115,13 +115,13 @@ class JobBook {
     this.#limits = limits;
   }
 
-  begin(call: RecordedCall): Job {
-    const job = new Job(call);
+  begin(call: RecordedCall): RecordedJob {
+    const job = new RecordedJob(call);
     this.#jobs.push(job);
     return job;
   }
 
-  retry(job: Job, call: RecordedCall): Job {
+  retry(job: RecordedJob, call: RecordedCall): RecordedJob {
     const refusal = job.last;
     job.attempts += 1;
     job.last = call;

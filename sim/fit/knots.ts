@@ -1,7 +1,7 @@
 // A measured distribution by a few of its quantiles, straight lines in between. The knots stand where the lines would
 // otherwise leave the measured values furthest: few where these lie evenly, many in a long tail. So a tail keeps its
 // mean, which even quantiles would make far too great.
-import type { Sample } from "./statistics.ts";
+import type { SortedSample } from "./statistics.ts";
 
 export interface Knots {
   /** Rising, of the unit of the sample. */
@@ -25,7 +25,7 @@ interface Piece {
 }
 
 /** @param sample of two values or more */
-export function knotsOf({ sorted, mean }: Sample): Knots {
+export function knotsOf({ sorted, mean }: SortedSample): Knots {
   const step = Math.ceil(sorted.length / valuesMost);
   // The largest values carry the tail: of the others every so many are enough.
   const values = step === 1 ? sorted : thinned(sorted, step);

@@ -1,6 +1,6 @@
 // The kinds of calls that a population makes, and how often each comes.
 import type { Cluster } from "./clusters.ts";
-import { isRefused, type Job } from "./jobs.ts";
+import { isRefused, type RecordedJob } from "./jobs.ts";
 import type { FittedCall } from "./model.ts";
 
 /** Kinds of calls that a population is given at most; rarer ones are left unexplained. */
@@ -19,7 +19,7 @@ export function mixOf(cluster: Cluster, single: boolean): { mix: FittedCall[]; u
     kept.map(([, jobs]) => jobs / total),
     total,
   );
-  const charged = new Map<string, { sum: number; count: number; job: Job }>();
+  const charged = new Map<string, { sum: number; count: number; job: RecordedJob }>();
   let unexplained = 0;
   for (const { jobs } of cluster.profiles)
     for (const job of jobs) {

@@ -4,12 +4,12 @@ import type { Policy } from "../../src/policy/policy.ts";
 import type { Rules } from "../../src/rules/rules.ts";
 import type { FittedOutage } from "./outages.ts";
 import type { FittedRetry } from "./policies.ts";
-import type { CallKind } from "./recording.ts";
+import type { CallTraits } from "./recording.ts";
 import type { FittedRhythm } from "./rhythm.ts";
 import type { FittedSpread } from "./spread.ts";
 
 /** A kind of call with how often it comes. */
-export interface FittedCall extends Omit<CallKind, "key"> {
+export interface FittedCall extends Omit<CallTraits, "key"> {
   /** Points charged in the end, on average. */
   readonly actual: number;
   /** Of the sum of all weights of its population. */

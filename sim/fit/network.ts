@@ -7,7 +7,7 @@ import { runs } from "./asked.ts";
 import type { FittedModel } from "./model.ts";
 import type { RecordedCall, Recording } from "./recording.ts";
 import { type FittedSpread, spreadOf } from "./spread.ts";
-import { Sample } from "./statistics.ts";
+import { SortedSample } from "./statistics.ts";
 import { spreadText } from "./words.ts";
 
 /** More durations than these say nothing new. */
@@ -59,7 +59,7 @@ function latenessOf({ callers, knowsAttempts }: Recording): FittedSpread | null 
       answeredMs = answeredMs === Number.POSITIVE_INFINITY ? endMs : Math.max(answeredMs, endMs);
     }
   }
-  if (late.length === 0 || new Sample(late).quantile(0.95) < 1) return null;
+  if (late.length === 0 || new SortedSample(late).quantile(0.95) < 1) return null;
   return spreadOf(late, 0, 1);
 }
 
@@ -81,7 +81,7 @@ function tookMs({ callers }: Recording, fits: (call: RecordedCall) => boolean): 
  * the trips' is the execution's; the shape is the queries' own.
  */
 function onTop(queries: readonly number[], trips: readonly number[]): number[] {
-  const [all, travel] = [new Sample(queries), new Sample(trips)];
+  const [all, travel] = [new SortedSample(queries), new SortedSample(trips)];
   const rest = all.deviation * all.deviation - travel.deviation * travel.deviation;
   const scale = all.deviation === 0 ? 1 : Math.sqrt(Math.max(0, rest)) / all.deviation;
   const mean = all.mean - travel.mean;

@@ -2,7 +2,7 @@
 import { ln } from "../../src/scenario/elementary.ts";
 import { isFailure } from "../../src/wire/outcome.ts";
 import type { RecordedCall, Recording } from "./recording.ts";
-import { Sample } from "./statistics.ts";
+import { SortedSample } from "./statistics.ts";
 
 /** An outage that was recorded. */
 export interface FittedOutage {
@@ -88,7 +88,7 @@ function outageOf(spell: readonly Failure[], startedAtMs: number): FittedOutage 
   const share = spell.length / (last.place - first.place + 1);
   const fromMs = Math.floor((first.call.atMs - startedAtMs) / 1000) * 1000;
   const untilMs = Math.ceil((last.call.atMs - startedAtMs + 1) / 1000) * 1000;
-  const tookMs = new Sample(spell.map(({ call }) => call.endMs - call.atMs)).median;
+  const tookMs = new SortedSample(spell.map(({ call }) => call.endMs - call.atMs)).median;
   return {
     atMs: Math.max(0, fromMs),
     forMs: untilMs - Math.max(0, fromMs),

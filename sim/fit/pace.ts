@@ -9,9 +9,9 @@ import type { FittedArrivals, FittedBehaviour, FittedComings, FittedPart } from 
 import { partsOf } from "./parts.ts";
 import { type Profile, slackOf } from "./profile.ts";
 import type { Recording } from "./recording.ts";
-import type { Shape } from "./runs.ts";
+import type { RunForm } from "./runs.ts";
 import { spreadOf } from "./spread.ts";
-import { mode, roundestWithin, Sample } from "./statistics.ts";
+import { mode, roundestWithin, SortedSample } from "./statistics.ts";
 import { roughText, spreadText, timeText } from "./words.ts";
 
 export interface PaceFit {
@@ -29,7 +29,7 @@ export function paceOf(cluster: Cluster, recording: Recording): PaceFit {
   const { profiles } = cluster;
   const [model] = profiles;
   if (model === undefined) throw new RangeError("a cluster has callers");
-  const kinds = new Sample([...cluster.mix.values()]);
+  const kinds = new SortedSample([...cluster.mix.values()]);
   const mixed = kinds.most < 0.9 * cluster.jobs;
   const { shape, pace } = model;
   const parts = partsOf(profiles, recording);
@@ -77,7 +77,7 @@ function everyOf(profiles: readonly Profile[], slackMs: number): { everyMs: numb
     // A period is the time from the first start to the last by the number of periods between.
     doubt = Math.max(doubt, (2 * pace.offMs + slackMs) / Math.max(1, runs.length - 1));
   }
-  const middle = new Sample(periods).median;
+  const middle = new SortedSample(periods).median;
   return { everyMs: Math.max(1, roundestWithin(Math.max(1, middle - doubt), middle + doubt)), gaps };
 }
 
@@ -97,7 +97,7 @@ function byTheClock(profiles: readonly Profile[], recording: Recording): PaceFit
       why: `${counted(gaps, "gap")} of whole periods of ${timeText(everyMs)}, each begun with a minute`,
       single: false,
     };
-  const off = new Sample(profiles.map(({ pace }) => (pace.kind === "ticks" ? pace.offMs : 0))).most;
+  const off = new SortedSample(profiles.map(({ pace }) => (pace.kind === "ticks" ? pace.offMs : 0))).most;
   return {
     behaviour: { kind: "poller", everyMs },
     rhythms: [],
@@ -131,7 +131,7 @@ function byCron(profiles: readonly Profile[], everyMs: number): CronFit | null {
 function closed(profiles: readonly Profile[], clients: number, everyMs: number, recording: Recording) {
   const starts = startsOf(profiles);
   const arrivals = closedArrivals(starts, clients, everyMs, recording, slackOf(recording));
-  const last = Math.max(0, new Sample(starts).most - recording.startedAtMs);
+  const last = Math.max(0, new SortedSample(starts).most - recording.startedAtMs);
   return {
     arrivals,
     arrivalsWhy: `the last of them was first seen ${roughText(last)} after the start`,
@@ -151,7 +151,7 @@ function byPauses(profiles: readonly Profile[], recording: Recording): PaceFit {
       : `${counted(pauses.length, "pause")} after an answer: ${spreadText(pauses)}`;
   const common = { why, single: false, rhythms: [] };
   if (isOpen(profiles, over, starts, recording)) {
-    const jobs = Math.round(new Sample(lengths).median);
+    const jobs = Math.round(new SortedSample(lengths).median);
     return {
       ...common,
       behaviour: { kind: "worker", think, jobs },
@@ -168,7 +168,7 @@ function byPauses(profiles: readonly Profile[], recording: Recording): PaceFit {
     };
   const same = mode(lengths);
   const ends = over.length >= 0.75 * profiles.length && same.share >= 0.8;
-  const round = think.kind === "constant" ? think.ms : new Sample(pauses).median;
+  const round = think.kind === "constant" ? think.ms : new SortedSample(pauses).median;
   return {
     ...common,
     behaviour: { kind: "worker", think, jobs: ends ? same.value : null },
@@ -180,7 +180,7 @@ function byPauses(profiles: readonly Profile[], recording: Recording): PaceFit {
 function isOver({ jobs, pausesMs, refused }: Profile, { startedAtMs, endedAtMs }: Recording): boolean {
   const last = jobs.at(-1);
   if (last === undefined || (refused > 0 && isRefused(last.last))) return false;
-  const usual = new Sample(pausesMs).most;
+  const usual = new SortedSample(pausesMs).most;
   const silentMs = endedAtMs - last.endMs;
   return silentMs > Math.max(3 * usual, 0.02 * (endedAtMs - startedAtMs));
 }
@@ -196,20 +196,22 @@ function isOpen(
   { startedAtMs, endedAtMs }: Recording,
 ): boolean {
   const whole = endedAtMs - startedAtMs;
-  const lives = new Sample(profiles.map(({ jobs }) => (jobs.at(-1)?.endMs ?? 0) - (jobs[0]?.startMs ?? 0)));
+  const lives = new SortedSample(
+    profiles.map(({ jobs }) => (jobs.at(-1)?.endMs ?? 0) - (jobs[0]?.startMs ?? 0)),
+  );
   return (
     profiles.length >= fewCallers &&
     over.length >= 0.6 * profiles.length &&
-    new Sample(starts).breadth > 0.3 * whole &&
+    new SortedSample(starts).breadth > 0.3 * whole &&
     lives.median < 0.5 * whole
   );
 }
 
-type RunShape = Exclude<Shape, { kind: "call" }>;
+type RunShape = Exclude<RunForm, { kind: "call" }>;
 
 /** Of callers whose runs differ a little in length, the middle one's. */
 function middleShape(profiles: readonly Profile[], model: RunShape): RunShape {
-  const length = (shape: Shape): number =>
+  const length = (shape: RunForm): number =>
     shape.kind === "burst"
       ? shape.size
       : shape.kind === "pager"
@@ -217,7 +219,7 @@ function middleShape(profiles: readonly Profile[], model: RunShape): RunShape {
         : shape.kind === "queue"
           ? shape.jobs
           : 1;
-  const middle = new Sample(profiles.map(({ shape }) => length(shape))).median;
+  const middle = new SortedSample(profiles.map(({ shape }) => length(shape))).median;
   const found = profiles.find(({ shape }) => length(shape) === middle)?.shape ?? model;
   return found.kind === "call" ? model : found;
 }

@@ -2,7 +2,7 @@
 // beside them.
 import { timetableOf } from "./arrivals.ts";
 import { bySessions, bySize, type RhythmFit } from "./comings.ts";
-import type { Job } from "./jobs.ts";
+import type { RecordedJob } from "./jobs.ts";
 import { mixOf } from "./mix.ts";
 import type { FittedCall, FittedPart } from "./model.ts";
 import {
@@ -16,7 +16,7 @@ import {
 } from "./profile.ts";
 import type { Recording } from "./recording.ts";
 import { spreadOf } from "./spread.ts";
-import { roundestWithin, Sample } from "./statistics.ts";
+import { roundestWithin, SortedSample } from "./statistics.ts";
 import { timetablesOf } from "./timetables.ts";
 import { wakesIn, wakingTimes } from "./wakes.ts";
 
@@ -57,11 +57,11 @@ export function takenApart(profiles: readonly Profile[], recording: Recording): 
   });
 }
 
-function restOf(profile: Profile, rest: readonly Job[], recording: Recording): Profile | null {
+function restOf(profile: Profile, rest: readonly RecordedJob[], recording: Recording): Profile | null {
   return rest.length === 0 ? null : profileOfJobs(profile, rest, slackOf(recording));
 }
 
-function without(jobs: readonly Job[], wakes: readonly OwnWakes[]): Job[] {
+function without(jobs: readonly RecordedJob[], wakes: readonly OwnWakes[]): RecordedJob[] {
   const taken = new Set(wakes.flatMap(({ sessions }) => sessions.flatMap((session) => session.jobs)));
   return jobs.filter((job) => !taken.has(job));
 }
@@ -169,10 +169,10 @@ function wokenPart(
   const woken = profiles.flatMap(sessionsOf);
   const slackMs = slackOf(recording);
   const pausesMs = woken.flatMap(({ jobs }) =>
-    jobs.slice(1).map(({ startMs }, index) => Math.max(0, startMs - (jobs[index] as Job).endMs)),
+    jobs.slice(1).map(({ startMs }, index) => Math.max(0, startMs - (jobs[index] as RecordedJob).endMs)),
   );
   // The last ones may have begun without the event.
-  const late = new Sample(woken.map(({ eventMs, jobs }) => (jobs[0] as Job).startMs - eventMs));
+  const late = new SortedSample(woken.map(({ eventMs, jobs }) => (jobs[0] as RecordedJob).startMs - eventMs));
   const own = profiles.map((profile) =>
     profileOfJobs(
       profile,
@@ -209,7 +209,7 @@ function loopPart(
 ): { readonly part: FittedPart; readonly rhythms: readonly RhythmFit[] } {
   const mix = mixOfAll(profiles);
   const everyMs = profiles.flatMap(({ pace }) => (pace.kind === "ticks" ? [pace.everyMs] : []));
-  const periods = new Sample(everyMs);
+  const periods = new SortedSample(everyMs);
   const alike = everyMs.length === profiles.length && periods.most <= periodsAlike * periods.least;
   if (alike && mix.length === 1)
     return {
@@ -231,8 +231,8 @@ function loopPart(
 }
 
 /** Jobs by loops of which each does one at a time: a job goes to the loop that was the last to end before it. */
-function lanesOf(jobs: readonly Job[]): readonly (readonly Job[])[] {
-  const lanes: { endMs: number; readonly jobs: Job[] }[] = [];
+function lanesOf(jobs: readonly RecordedJob[]): readonly (readonly RecordedJob[])[] {
+  const lanes: { endMs: number; readonly jobs: RecordedJob[] }[] = [];
   for (const job of jobs) {
     let best: (typeof lanes)[number] | null = null;
     for (const lane of lanes)

@@ -1,14 +1,21 @@
 // One caller's behaviour: its shape, which is all that it does at once (a call, a volley, a list page by page), and the
 // pace at which it does that again (by the clock, after a pause, once, or by chance).
 import type { Timetable } from "./arrivals.ts";
-import { isRefused, type Job, type Jobs, jobsGuessed, jobsRecorded, type RetrySample } from "./jobs.ts";
+import {
+  isRefused,
+  type Jobs,
+  jobsGuessed,
+  jobsRecorded,
+  type RecordedJob,
+  type RetrySample,
+} from "./jobs.ts";
 import type { Limits } from "./limits.ts";
 import type { RecordedCaller, Recording } from "./recording.ts";
 import { guessRetry, type RetryGuess, UsualPauses } from "./retries.ts";
-import { endedByRefusals, queueOf, runsOf, type Shape, type Spell, shapeOf } from "./runs.ts";
-import { Sample } from "./statistics.ts";
+import { endedByRefusals, queueOf, type RunForm, runsOf, type Spell, shapeOf } from "./runs.ts";
+import { SortedSample } from "./statistics.ts";
 
-export type Pace =
+export type CallPace =
   /** On ticks; `offMs`: how far nine in ten gaps are from whole periods, at most. */
   | { readonly kind: "ticks"; readonly everyMs: number; readonly offMs: number }
   /** Some time after what it did last was over. */
@@ -23,7 +30,7 @@ export interface ClockedSessions {
   readonly timetable: Timetable;
   readonly periodMs: number;
   readonly startsMs: readonly number[];
-  readonly jobs: readonly Job[];
+  readonly jobs: readonly RecordedJob[];
   /** Number of jobs of each session. */
   readonly sizes: readonly number[];
   /** From an answer to the next job, within sessions, ms. */
@@ -34,7 +41,7 @@ export interface ClockedSessions {
 export interface WokenSession {
   /** When the event was, ms since the epoch. */
   readonly eventMs: number;
-  readonly jobs: readonly Job[];
+  readonly jobs: readonly RecordedJob[];
 }
 
 /** The calls of a caller by the clock, those when events wake it, and the rest. */
@@ -57,11 +64,11 @@ export interface OwnWakes {
 
 export interface Profile {
   readonly caller: RecordedCaller;
-  readonly jobs: readonly Job[];
+  readonly jobs: readonly RecordedJob[];
   /** Each of a call where it makes one at a time. */
   readonly runs: readonly Spell[];
-  readonly shape: Shape;
-  readonly pace: Pace;
+  readonly shape: RunForm;
+  readonly pace: CallPace;
   /** From the end of a run to the start of the next, ms. */
   readonly pausesMs: readonly number[];
   readonly retries: readonly RetrySample[];
@@ -90,7 +97,7 @@ export function profileOf(caller: RecordedCaller, recording: Recording, limits: 
 }
 
 /** Profiles a caller by some of its jobs alone. */
-export function profileOfJobs({ caller }: Profile, jobs: readonly Job[], slackMs: number): Profile {
+export function profileOfJobs({ caller }: Profile, jobs: readonly RecordedJob[], slackMs: number): Profile {
   return described({ ...caller, calls: [] }, { jobs, retries: [] }, null, slackMs);
 }
 
@@ -131,7 +138,7 @@ export function usualPauses(profiles: readonly Pick<Profile, "jobs">[], slackMs:
   const pauses: number[] = [];
   for (const { jobs } of profiles)
     for (let index = 0; index + 1 < jobs.length; index += step) {
-      const [job, next] = [jobs[index] as Job, jobs[index + 1] as Job];
+      const [job, next] = [jobs[index] as RecordedJob, jobs[index + 1] as RecordedJob];
       if (!isRefused(job.last)) pauses.push(next.startMs - job.endMs);
     }
   return new UsualPauses(pauses, slackMs);
@@ -160,14 +167,14 @@ function described(
     const pausesMs = pausesOf(runs);
     const pace = paceOf(runs, pausesMs, slackMs);
     // Limits, too, make callers keep to a clock: the windows'.
-    const pauses = new Sample(pausesMs);
+    const pauses = new SortedSample(pausesMs);
     const uneven = pauses.breadth > 0.2 * pauses.median + slackMs;
     const several =
       pace.kind === "pause" && uneven && common.refused === 0 ? clockOfSeveral(runs, slackMs) : null;
     return { ...call, pausesMs, pace: several?.pace ?? pace, clients: several?.clients ?? 1 };
   }
   const several = common.refused === 0 ? clockOfSeveral(runs, slackMs) : null;
-  const pace: Pace = several === null ? { kind: "chance" } : several.pace;
+  const pace: CallPace = several === null ? { kind: "chance" } : several.pace;
   return { ...call, pausesMs: [], pace, clients: several?.clients ?? 1 };
 }
 
@@ -181,10 +188,10 @@ const rareOverlaps = 0.02;
 /** Fewer show no clock. */
 const fewRuns = 4;
 
-function paceOf(runs: readonly Spell[], pausesMs: readonly number[], slackMs: number): Pace {
+function paceOf(runs: readonly Spell[], pausesMs: readonly number[], slackMs: number): CallPace {
   if (runs.length < 2) return { kind: "once" };
   const ticks = runs.length < fewRuns ? null : clockOf(runs, 1, slackMs);
-  const pauses = new Sample(pausesMs);
+  const pauses = new SortedSample(pausesMs);
   // Who calls again as soon as there is an answer keeps to the answers, however regular they are.
   if (ticks !== null && pauses.median < 0.2 * ticks.everyMs && ticks.everyMs < 1000) return { kind: "pause" };
   // Starts that scatter about ticks scatter less than the pauses between them; starts that follow pauses drift.
@@ -196,10 +203,14 @@ function paceOf(runs: readonly Spell[], pausesMs: readonly number[], slackMs: nu
  * take. What is held to the clock are the starts, not the gaps: pauses of nearly the same length drift away from any
  * clock, however alike the gaps are.
  */
-function clockOf(runs: readonly Spell[], lag: number, slackMs: number): (Pace & { kind: "ticks" }) | null {
+function clockOf(
+  runs: readonly Spell[],
+  lag: number,
+  slackMs: number,
+): (CallPace & { kind: "ticks" }) | null {
   const gaps = runs.slice(lag).map(({ startMs }, index) => startMs - (runs[index]?.startMs ?? 0));
   if (gaps.length < 3) return null;
-  const rough = new Sample(gaps).median;
+  const rough = new SortedSample(gaps).median;
   if (rough <= 2 * slackMs) return null;
   // Ticks that were missed make a gap of several periods.
   // A call between two ticks is none: it may be the retry of one that failed.
@@ -214,15 +225,15 @@ function clockOf(runs: readonly Spell[], lag: number, slackMs: number): (Pace & 
     phases.push((phases[index] ?? 0) + gapMs - (periods[index] ?? 1) * everyMs);
   const middles = Array.from(
     { length: lag },
-    (_, start) => new Sample(phases.filter((_phase, index) => index % lag === start)).median,
+    (_, start) => new SortedSample(phases.filter((_phase, index) => index % lag === start)).median,
   );
-  const off = new Sample(phases.map((phase, index) => Math.abs(phase - (middles[index % lag] ?? 0))));
+  const off = new SortedSample(phases.map((phase, index) => Math.abs(phase - (middles[index % lag] ?? 0))));
   const offMs = off.quantile(0.9);
   return offMs <= Math.max(2 * slackMs, 0.05 * everyMs) ? { kind: "ticks", everyMs, offMs } : null;
 }
 
 /** Several clients of one period under one name: then every n-th call keeps to the clock, though none before it does. */
-function clockOfSeveral(runs: readonly Spell[], slackMs: number): { pace: Pace; clients: number } | null {
+function clockOfSeveral(runs: readonly Spell[], slackMs: number): { pace: CallPace; clients: number } | null {
   for (let clients = 1; clients <= 12; clients++) {
     if (runs.length < 6 * clients) return null;
     const pace = clockOf(runs, clients, slackMs);
@@ -240,5 +251,5 @@ function clockOfSeveral(runs: readonly Spell[], slackMs: number): { pace: Pace; 
 /** Tells whether clients of one period begin apart from each other: those who begin together are one that makes runs. */
 function areApart(runs: readonly Spell[], clients: number, everyMs: number): boolean {
   const gaps = runs.slice(1, clients).map(({ startMs }, index) => startMs - (runs[index]?.startMs ?? 0));
-  return new Sample(gaps).median >= (0.1 * everyMs) / clients;
+  return new SortedSample(gaps).median >= (0.1 * everyMs) / clients;
 }

@@ -8,7 +8,7 @@ import type { FittedRetry } from "./policies.ts";
 import { type Profile, slackOf, usualPauses } from "./profile.ts";
 import type { Recording } from "./recording.ts";
 import { guessRetry, type RetryGuess } from "./retries.ts";
-import { Sample } from "./statistics.ts";
+import { SortedSample } from "./statistics.ts";
 import { spanText, timeText } from "./words.ts";
 
 /** A policy, and the evidence for it. */
@@ -95,7 +95,9 @@ export function failedWaitOf(profiles: readonly Profile[]): number | null {
       const again = next.attempt > 0 || (next.attempt === ABSENT && waitMs <= atOnceMs);
       if (again && waitMs >= 0 && next.kind.key === kind.key) waits.push(waitMs);
     }
-  return failures < failuresTell || waits.length < failures / 2 ? null : Math.round(new Sample(waits).median);
+  return failures < failuresTell || waits.length < failures / 2
+    ? null
+    : Math.round(new SortedSample(waits).median);
 }
 
 /** The most attempts that calls were given, where those that were given up had them all, and no other had more. */

@@ -15,7 +15,7 @@ import { AskedCalls } from "./asked.ts";
 import { LimitsShown } from "./rules.ts";
 
 /** Data that many calls have in common. */
-export interface CallKind {
+export interface CallTraits {
   /** An operation of the policy; `rest` or `graphql` under rules. */
   readonly operation: string;
   /** Attributes that its path names, under a policy. */
@@ -42,7 +42,7 @@ export class RecordedCall {
   readonly status: number;
   /** Headers of a refusal. `null` for any other call, and for a refusal without headers. */
   readonly said: RefusalSaid | null;
-  readonly kind: CallKind;
+  readonly kind: CallTraits;
   readonly #wantedMs: number | null;
 
   constructor({ atMs, endMs, wantedMs, attempt, status, said, kind }: RecordedInput) {
@@ -63,14 +63,14 @@ export class RecordedCall {
 
 interface RecordedInput extends Pick<RecordedCall, "atMs" | "endMs" | "wantedMs" | "attempt" | "status"> {
   readonly said: RefusalSaid | null;
-  readonly kind: CallKind;
+  readonly kind: CallTraits;
 }
 
 /** The kinds of a recording's calls, each once. */
 export class CallKinds {
-  readonly #kinds = new Map<string, CallKind>();
+  readonly #kinds = new Map<string, CallTraits>();
 
-  of(operation: string, asked: CallKind["asked"], free: boolean, cost: number, actual: number): CallKind {
+  of(operation: string, asked: CallTraits["asked"], free: boolean, cost: number, actual: number): CallTraits {
     const key = `${free ? "status" : operation} ${cost}${asked === undefined ? "" : ` ${JSON.stringify(asked)}`}`;
     const name = `${operation} ${actual} ${key}`;
     const known = this.#kinds.get(name);
@@ -294,7 +294,7 @@ export class Recorder {
     }
   }
 
-  #askedBy(kind: number, caller: LogCaller | undefined): Pick<CallKind, "operation" | "asked"> {
+  #askedBy(kind: number, caller: LogCaller | undefined): Pick<CallTraits, "operation" | "asked"> {
     if (this.#asked === null) return kind === GRAPHQL_CALL ? ofGraphql : ofRest;
     const operation = this.#asked.operations[kind] ?? "status";
     return { operation, asked: this.#asked.inPath(operation, caller?.attributes ?? {}) };

@@ -5,7 +5,7 @@ import { exp, ln } from "../../src/scenario/elementary.ts";
 import type { RetrySample } from "./jobs.ts";
 import { announcedWaitMs, expectedSpan, type FittedRetry, type Jitter } from "./policies.ts";
 import { type FittedSpan, spanOf } from "./spread.ts";
-import { roundestWithin, Sample } from "./statistics.ts";
+import { roundestWithin, SortedSample } from "./statistics.ts";
 
 export interface RetryGuess {
   readonly retry: FittedRetry;
@@ -89,7 +89,7 @@ export class UsualPauses {
   readonly #slackMs: number;
 
   constructor(pausesMs: readonly number[], slackMs: number) {
-    const sample = new Sample(pausesMs);
+    const sample = new SortedSample(pausesMs);
     const parts = Math.max(1, Math.min(20, Math.floor(sample.count / 5)));
     const { least, most } = spanOf(pausesMs, slackMs);
     const inner = Array.from({ length: parts - 1 }, (_, index) => sample.quantile((index + 1) / parts));
@@ -151,7 +151,7 @@ function resets(samples: readonly RetrySample[], slackMs: number): Candidate[] {
       const saidMs = announcedWaitMs(policy, sample);
       return saidMs === null ? [] : [sample.waitMs - saidMs];
     });
-    if (late.length < 0.9 * samples.length || new Sample(late).quantile(0.1) < -2 * slackMs) return [];
+    if (late.length < 0.9 * samples.length || new SortedSample(late).quantile(0.1) < -2 * slackMs) return [];
     const span = spanOf(late, slackMs);
     // A few ms are a timer's, not a policy's.
     const jitter = span.most <= 2 * slackMs ? { least: 0, most: 0 } : span;
@@ -170,7 +170,7 @@ function fixedWait(samples: readonly RetrySample[], slackMs: number): Candidate 
 }
 
 /** Estimates, from the waits of one attempt, the wait that they were drawn from. */
-const drawnFrom: Readonly<Record<Exclude<Jitter, "decorrelated">, (waits: Sample) => number>> = {
+const drawnFrom: Readonly<Record<Exclude<Jitter, "decorrelated">, (waits: SortedSample) => number>> = {
   none: ({ median }) => median,
   equal: ({ mean }) => (mean * 4) / 3,
   full: ({ mean }) => mean * 2,
@@ -183,7 +183,7 @@ function exponentials(samples: readonly RetrySample[], slackMs: number): Candida
     byAttempt[attempt] ??= [];
     byAttempt[attempt]?.push(waitMs);
   }
-  const groups = [...byAttempt].map((waits) => new Sample(waits ?? []));
+  const groups = [...byAttempt].map((waits) => new SortedSample(waits ?? []));
   if ((groups[0]?.count ?? 0) === 0 || (groups[1]?.count ?? 0) === 0) return [];
   const longest = Math.max(...groups.map(({ most }) => most));
   const drawn = (["none", "equal", "full", "half"] as const).flatMap((jitter) =>
@@ -193,7 +193,7 @@ function exponentials(samples: readonly RetrySample[], slackMs: number): Candida
 }
 
 function growing(
-  groups: readonly Sample[],
+  groups: readonly SortedSample[],
   jitter: Exclude<Jitter, "decorrelated">,
   longest: number,
   slackMs: number,
@@ -223,7 +223,7 @@ function capOf(jitter: Jitter, longest: number, slackMs: number): number {
 }
 
 function decorrelated(samples: readonly RetrySample[], longest: number, slackMs: number): Candidate {
-  const least = new Sample(samples.map(({ waitMs }) => waitMs)).least;
+  const least = new SortedSample(samples.map(({ waitMs }) => waitMs)).least;
   const first = Math.max(1, roundestWithin(Math.max(1, least * 0.9 - slackMs), Math.max(1, least)));
   const most = Math.max(first, capOf("decorrelated", longest, slackMs));
   return { retry: { kind: "exponential", first, factor: 2, most, jitter: "decorrelated" }, parameters: 2 };

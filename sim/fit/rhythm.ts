@@ -1,5 +1,5 @@
 // By which hours and days absences end: how likely a caller who is away comes back, hour by hour, beside the mean.
-import type { Session } from "./sessions.ts";
+import type { WorkSession } from "./sessions.ts";
 
 /** As `RhythmInput` has it; UTC. */
 export interface FittedRhythm {
@@ -23,7 +23,7 @@ export const evenRhythm: FittedRhythm = {
 /** One caller's sessions, in the order of time, and when it joined. */
 export interface Life {
   readonly joinedMs: number;
-  readonly sessions: readonly Session[];
+  readonly sessions: readonly WorkSession[];
 }
 
 const hourMs = 3_600_000;

@@ -1,8 +1,8 @@
 // Jobs → runs: those that belong together, and the shape that they have: a call, a volley, a list page by page, a queue.
-import { isRefused, type Job } from "./jobs.ts";
-import { mode, Sample } from "./statistics.ts";
+import { isRefused, type RecordedJob } from "./jobs.ts";
+import { mode, SortedSample } from "./statistics.ts";
 
-export type Shape =
+export type RunForm =
   | { readonly kind: "call" }
   | { readonly kind: "burst"; readonly size: number }
   /** All there at once, so many on the way at a time. */
@@ -22,7 +22,7 @@ export interface Spell {
 }
 
 /** Jobs that belong together: each begins before those before it are over, or at once when they are. */
-export interface Run extends Spell {
+export interface JobRun extends Spell {
   endMs: number;
   jobs: number;
   /** The last of them was refused. */
@@ -35,7 +35,7 @@ export interface Run extends Spell {
   open: number;
 }
 
-const alone = ({ startMs, endMs, first, last }: Job): Run => ({
+const alone = ({ startMs, endMs, first, last }: RecordedJob): JobRun => ({
   startMs,
   endMs,
   jobs: 1,
@@ -46,14 +46,14 @@ const alone = ({ startMs, endMs, first, last }: Job): Run => ({
 });
 
 /** Runs that end where a call is refused are as long as the limit has it, not as the caller would. */
-export function endedByRefusals(runs: readonly Run[]): boolean {
+export function endedByRefusals(runs: readonly JobRun[]): boolean {
   const long = runs.filter(({ jobs }) => jobs > 1);
   return long.length > 0 && 2 * long.filter(({ refused }) => refused).length >= long.length;
 }
 
-export function runsOf(jobs: readonly Job[], slackMs: number): Run[] {
-  const runs: Run[] = [];
-  let members: Job[] = [];
+export function runsOf(jobs: readonly RecordedJob[], slackMs: number): JobRun[] {
+  const runs: JobRun[] = [];
+  let members: RecordedJob[] = [];
   for (const job of jobs) {
     const run = runs.at(-1);
     if (run === undefined || job.startMs > run.endMs + slackMs) {
@@ -75,9 +75,9 @@ export function runsOf(jobs: readonly Job[], slackMs: number): Run[] {
 }
 
 /** The most that are open at once, of jobs in the order of their starts: one that ends as another begins is over. */
-function mostOpen(jobs: readonly Job[]): number {
+function mostOpen(jobs: readonly RecordedJob[]): number {
   if (jobs.length === 1) return 1;
-  const { sorted } = new Sample(jobs.map(({ endMs }) => endMs));
+  const { sorted } = new SortedSample(jobs.map(({ endMs }) => endMs));
   let most = 0;
   let over = 0;
   for (const [index, { startMs }] of jobs.entries()) {
@@ -97,22 +97,22 @@ const parallelMost = 100;
 const coarseMs = 1000;
 
 /** Tells whether a job began with its run, not upon an answer. */
-function beganWith({ startMs, firstEndMs }: Run, job: Job, slackMs: number): boolean {
+function beganWith({ startMs, firstEndMs }: JobRun, job: RecordedJob, slackMs: number): boolean {
   const atMs = Math.max(job.startMs, job.first.atMs);
   return atMs - startMs <= slackMs && (atMs < firstEndMs || slackMs >= coarseMs);
 }
 
 /** `null` where runs are of no one length: they are no unit then. */
-export function shapeOf(runs: readonly Run[]): Shape | null {
+export function shapeOf(runs: readonly JobRun[]): RunForm | null {
   // The last one may have been cut off.
   const whole = runs.length > 2 ? runs.slice(0, -1) : runs;
-  const lengths = new Sample(whole.map(({ jobs }) => jobs));
+  const lengths = new SortedSample(whole.map(({ jobs }) => jobs));
   const length = mode(whole.map(({ jobs }) => jobs));
   if (length.value === 1 && length.share >= 0.9) return { kind: "call" };
   if (length.value <= 1) return null;
   const usual = whole.filter(({ jobs }) => jobs === length.value);
-  const together = new Sample(usual.map((run) => run.together)).median;
-  const parallel = new Sample(usual.map(({ open }) => open)).median;
+  const together = new SortedSample(usual.map((run) => run.together)).median;
+  const parallel = new SortedSample(usual.map(({ open }) => open)).median;
   if (length.share >= 0.6 && together >= 0.8 * length.value)
     return length.value > burstMost ? null : { kind: "burst", size: length.value };
   if (parallel > parallelMost) return null;
@@ -127,14 +127,17 @@ export function shapeOf(runs: readonly Run[]): Shape | null {
 }
 
 /** Jobs that were all wanted at one instant, and could not all begin then: so many workers took them one by one. */
-export function queueOf(jobs: readonly Job[], slackMs: number): (Shape & { readonly kind: "queue" }) | null {
+export function queueOf(
+  jobs: readonly RecordedJob[],
+  slackMs: number,
+): (RunForm & { readonly kind: "queue" }) | null {
   const [first] = jobs;
   if (first === undefined || jobs.length < 5) return null;
   const waited = jobs.filter(({ first: { atMs }, startMs }) => atMs > startMs + slackMs);
   if (waited.length < 0.3 * jobs.length || jobs.some(({ startMs }) => startMs - first.startMs > slackMs))
     return null;
   // Those that began before there was any answer were each taken by a worker of its own.
-  const firstAnswerMs = new Sample(jobs.map((job) => job.first.endMs)).least;
+  const firstAnswerMs = new SortedSample(jobs.map((job) => job.first.endMs)).least;
   const workers = jobs.filter((job) => job.first.atMs < firstAnswerMs).length;
   return workers > workersMost ? null : { kind: "queue", jobs: jobs.length, workers: Math.max(1, workers) };
 }

@@ -1,11 +1,11 @@
 // A caller's calls → its sessions: spells of work with absences in between. A pause inside a session is one of its pace;
 // an absence ends it. What tells them apart is a gap among the lengths of pauses: few are of the lengths between.
 import { exp, ln } from "../../src/scenario/elementary.ts";
-import type { Job } from "./jobs.ts";
-import { Sample } from "./statistics.ts";
+import type { RecordedJob } from "./jobs.ts";
+import { SortedSample } from "./statistics.ts";
 
 /** One spell of work. */
-export interface Session {
+export interface WorkSession {
   /** When its first job was wanted, ms since the epoch. */
   readonly startMs: number;
   /** When its last answer was there. */
@@ -16,7 +16,7 @@ export interface Session {
 }
 
 export interface Sessions {
-  readonly sessions: readonly Session[];
+  readonly sessions: readonly WorkSession[];
   /** From an answer to the next job, within sessions, ms. */
   readonly pausesMs: readonly number[];
   /** From start to start, within sessions, ms. */
@@ -29,11 +29,11 @@ export interface Sessions {
  * @param lengthOf gives the length that a pause counts for, ms. Default: its own length
  */
 export function sessionsOf(
-  jobs: readonly Job[],
+  jobs: readonly RecordedJob[],
   awayMs: number,
   lengthOf: (fromMs: number, untilMs: number) => number = (fromMs, untilMs) => untilMs - fromMs,
 ): Sessions {
-  const sessions: Session[] = [];
+  const sessions: WorkSession[] = [];
   const pausesMs: number[] = [];
   const gapsMs: number[] = [];
   for (const { startMs, endMs } of jobs) {
@@ -61,7 +61,10 @@ const muchQuieter = 3;
  * Returns when a caller joined: the recording's start, or its first call where it was silent before for a day or more,
  * far longer than ever after, though such days came before.
  */
-export function joinedMs(jobs: readonly Job[], { startedAtMs }: { readonly startedAtMs: number }): number {
+export function joinedMs(
+  jobs: readonly RecordedJob[],
+  { startedAtMs }: { readonly startedAtMs: number },
+): number {
   const firstMs = jobs[0]?.startMs ?? startedAtMs;
   const silentMs = firstMs - startedAtMs;
   if (silentMs < dayMs || jobs.length < fewCalls) return startedAtMs;
@@ -82,8 +85,8 @@ const muchLonger = 2;
 export const isMuchLonger = (jobs: number, usual: number): boolean => jobs > muchLonger * usual + 2;
 
 /** Those much longer than the usual one. */
-export function longAmong(sessions: readonly Session[]): readonly Session[] {
-  const usual = new Sample(sessions.map(({ jobs }) => jobs)).median;
+export function longAmong(sessions: readonly WorkSession[]): readonly WorkSession[] {
+  const usual = new SortedSample(sessions.map(({ jobs }) => jobs)).median;
   return sessions.filter(({ jobs }) => isMuchLonger(jobs, usual));
 }
 
@@ -133,7 +136,7 @@ export function absenceOf(pausesMs: readonly number[]): number {
 /** The period of calls within sessions that keep to a clock of the session's own; `null` where they keep to none. */
 export function tickOf({ gapsMs }: Sessions, slackMs: number): number | null {
   if (gapsMs.length < 20) return null;
-  const rough = new Sample(gapsMs).median;
+  const rough = new SortedSample(gapsMs).median;
   if (rough <= 4 * slackMs || rough < 500) return null;
   const near = gapsMs.filter((gap) => {
     const periods = Math.max(1, Math.round(gap / rough));

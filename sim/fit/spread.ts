@@ -3,7 +3,7 @@
 import { exp, ln } from "../../src/scenario/elementary.ts";
 import { normalQuantile } from "../../src/scenario/normal.ts";
 import { knotsOf } from "./knots.ts";
-import { roundestWithin, Sample } from "./statistics.ts";
+import { roundestWithin, SortedSample } from "./statistics.ts";
 
 /** Whole ms, both ends included. */
 export interface FittedSpan {
@@ -28,9 +28,9 @@ const z95 = normalQuantile(0.95);
  * free at either end, hardly ever 4.6 times that (e^-4.6 is 1 %), and people choose round numbers.
  */
 export const spanOf = (values: readonly number[], slackMs: number): FittedSpan =>
-  spanOfSample(new Sample(values), slackMs);
+  spanOfSample(new SortedSample(values), slackMs);
 
-function spanOfSample(sample: Sample, slackMs: number): FittedSpan {
+function spanOfSample(sample: SortedSample, slackMs: number): FittedSpan {
   // One in a hundred may be astray: the ends count where they are not far from the rest.
   const [inner, outer] = [sample.quantile(0.01), sample.quantile(0.99)];
   const near = (0.03 + 5 / (sample.count + 1)) * (outer - inner) + slackMs;
@@ -52,7 +52,7 @@ function spanOfSample(sample: Sample, slackMs: number): FittedSpan {
  * @param slackMs differences that mean nothing
  */
 export function spreadOf(values: readonly number[], leastMs: number, slackMs: number): FittedSpread {
-  const sample = new Sample(values);
+  const sample = new SortedSample(values);
   const shift = (ms: number): number => Math.max(leastMs, ms);
   if (sample.count === 0) return { kind: "constant", ms: leastMs };
   const [low, high] = [sample.quantile(0.05), sample.quantile(0.95)];
@@ -96,7 +96,7 @@ const tailMost = 3;
  * Tells whether chance explains that the mean of the values is not the distribution's. A tail of one value in a hundred
  * hardly shows in shares, and may be most of the time.
  */
-const keepsMean = (sample: Sample, mean: number, deviation: number, slackMs: number): boolean =>
+const keepsMean = (sample: SortedSample, mean: number, deviation: number, slackMs: number): boolean =>
   Math.abs(sample.mean - mean) <= slackMs + 0.01 * mean + (3 * deviation) / Math.sqrt(sample.count);
 
 /** Returns the spread, scaled to a mean in whole ms; one of measured quantiles has its mean already. */
@@ -129,7 +129,7 @@ function lognormalMoments({ mu, sigma }: { mu: number; sigma: number }): [number
  * The largest difference between shares: of the values up to a point, and of a distribution that says where each share
  * ends. Points closer than `slackMs` are one.
  */
-function distance(sample: Sample, endOf: (share: number) => number, slackMs: number): number {
+function distance(sample: SortedSample, endOf: (share: number) => number, slackMs: number): number {
   let worst = 0;
   for (let part = 1; part < 50; part++) {
     const share = part / 50;
@@ -141,7 +141,7 @@ function distance(sample: Sample, endOf: (share: number) => number, slackMs: num
   return worst;
 }
 
-function shareUpTo({ sorted }: Sample, end: number): number {
+function shareUpTo({ sorted }: SortedSample, end: number): number {
   let [low, high] = [0, sorted.length];
   while (low < high) {
     const middle = (low + high) >>> 1;
@@ -152,7 +152,7 @@ function shareUpTo({ sorted }: Sample, end: number): number {
 }
 
 /** By mean and deviation of the logarithms; `null` where a value has none. */
-function lognormalOf(sample: Sample): { readonly mu: number; readonly sigma: number } | null {
+function lognormalOf(sample: SortedSample): { readonly mu: number; readonly sigma: number } | null {
   if (sample.least <= 0) return null;
   let [sum, squares] = [0, 0];
   for (const value of sample.sorted) {

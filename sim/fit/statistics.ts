@@ -1,7 +1,7 @@
 // The little statistics that `fit` needs, on plain arrays of numbers.
 
 /** Values in rising order, with what is asked of them. */
-export class Sample {
+export class SortedSample {
   readonly sorted: Float64Array;
   #mean: number | null = null;
 

@@ -1,11 +1,11 @@
 // Sessions that begin by the clock: with the same minute of each period, as cron starts them.
 import { exp, ln } from "../../src/scenario/elementary.ts";
 import { type Timetable, timetableOf } from "./arrivals.ts";
-import type { Job } from "./jobs.ts";
+import type { RecordedJob } from "./jobs.ts";
 import type { ClockedSessions, Profile } from "./profile.ts";
 import type { Recording } from "./recording.ts";
-import { absenceOf, isMuchLonger, longAmong, type Session, sessionsOf } from "./sessions.ts";
-import { Sample } from "./statistics.ts";
+import { absenceOf, isMuchLonger, longAmong, sessionsOf, type WorkSession } from "./sessions.ts";
+import { SortedSample } from "./statistics.ts";
 
 const minuteMs = 60_000;
 const dayMs = 24 * 60 * minuteMs;
@@ -18,7 +18,7 @@ const periodsLeast = 4;
 export function timetablesOf(
   { jobs, pausesMs }: Profile,
   recording: Recording,
-): { readonly timetables: readonly ClockedSessions[]; readonly rest: readonly Job[] } {
+): { readonly timetables: readonly ClockedSessions[]; readonly rest: readonly RecordedJob[] } {
   const awayMs = absenceOf(pausesMs) || 30_000;
   // Who calls every few seconds begins with any minute: its volleys alone may keep to one.
   const volleyMs = absenceOf(pausesMs.filter((ms) => ms <= awayMs)) || awayMs;
@@ -41,7 +41,7 @@ export function timetablesOf(
 }
 
 interface Punctual {
-  readonly found: readonly Session[];
+  readonly found: readonly WorkSession[];
   /** True if there are none at weekends. */
   readonly weekdays: boolean;
 }
@@ -60,11 +60,15 @@ function periodsIn({ startedAtMs, endedAtMs }: Recording, periodMs: number): rea
 }
 
 /** Sessions that begin just after the minute with which most periods have one; `null` where none is such. */
-function punctualIn(sessions: readonly Session[], periodMs: number, recording: Recording): Punctual | null {
+function punctualIn(
+  sessions: readonly WorkSession[],
+  periodMs: number,
+  recording: Recording,
+): Punctual | null {
   const [atWeekends, onWeekdays] = periodsIn(recording, periodMs);
   const periods = atWeekends + onWeekdays;
   if (periods < periodsLeast || sessions.length < 0.5 * periods) return null;
-  const byMinute = new Map<number, Session[]>();
+  const byMinute = new Map<number, WorkSession[]>();
   for (const session of sessions) {
     const phase = session.startMs % periodMs;
     if (phase % minuteMs > punctualMs) continue;
@@ -83,7 +87,7 @@ function punctualIn(sessions: readonly Session[], periodMs: number, recording: R
         near += byMinute.get(beside % candidates)?.length ?? 0;
     return near / (2 * width * periods);
   };
-  const keeps = (minute: number, found: readonly Session[], all: number): boolean => {
+  const keeps = (minute: number, found: readonly WorkSession[], all: number): boolean => {
     const covered = new Set(found.map(({ startMs }) => Math.floor(startMs / periodMs))).size;
     if (covered < 0.8 * all) return false;
     const usual = usualAt(minute);
@@ -121,12 +125,15 @@ function binomialTail(all: number, hit: number, each: number): number {
   return Math.min(1, tail);
 }
 
-function parted(jobs: readonly Job[], sessions: readonly Session[]): [Job[][], Job[]] {
-  const own: Job[][] = sessions.map(() => []);
-  const others: Job[] = [];
+function parted(
+  jobs: readonly RecordedJob[],
+  sessions: readonly WorkSession[],
+): [RecordedJob[][], RecordedJob[]] {
+  const own: RecordedJob[][] = sessions.map(() => []);
+  const others: RecordedJob[] = [];
   let index = 0;
   for (const job of jobs) {
-    while (index < sessions.length && job.startMs > (sessions[index] as Session).endMs) index += 1;
+    while (index < sessions.length && job.startMs > (sessions[index] as WorkSession).endMs) index += 1;
     const session = sessions[index];
     if (session !== undefined && job.startMs >= session.startMs) own[index]?.push(job);
     else others.push(job);
@@ -140,13 +147,13 @@ const daysLeast = 3;
 
 /** The hourly and the nightly job of one minute: what the long sessions have beyond the usual number is the nightly's. */
 function bySize(
-  own: readonly (readonly Job[])[],
+  own: readonly (readonly RecordedJob[])[],
   timetable: Timetable,
   periodMs: number,
   awayMs: number,
 ): ClockedSessions[] {
-  const usual = new Sample(own.map(({ length }) => length)).median;
-  const byMinute = new Map<number, (readonly Job[])[]>();
+  const usual = new SortedSample(own.map(({ length }) => length)).median;
+  const byMinute = new Map<number, (readonly RecordedJob[])[]>();
   for (const jobs of own) {
     const minute = Math.floor(((jobs[0]?.startMs ?? 0) % dayMs) / minuteMs);
     byMinute.set(minute, [...(byMinute.get(minute) ?? []), jobs]);
@@ -154,7 +161,7 @@ function bySize(
   const long = [...byMinute].filter(
     ([, sessions]) =>
       sessions.length >= daysLeast &&
-      isMuchLonger(new Sample(sessions.map(({ length }) => length)).quantile(0.2), usual),
+      isMuchLonger(new SortedSample(sessions.map(({ length }) => length)).quantile(0.2), usual),
   );
   if (periodMs >= dayMs || long.length === 0 || long.length > longMinutesMost)
     return [clocked(own, timetable, periodMs, awayMs)];
@@ -165,14 +172,14 @@ function bySize(
     ...long.map(([minute, sessions]) => {
       const schedule = `${minute % 60} ${Math.floor(minute / 60)} * * ${timetable.schedule.endsWith("1-5") ? "1-5" : "*"}`;
       const beyond = sessions.map((jobs) => jobs.slice(usual));
-      const startsMs = sessions.map((jobs) => (jobs[0] as Job).startMs);
+      const startsMs = sessions.map((jobs) => (jobs[0] as RecordedJob).startMs);
       return { ...clocked(beyond, { ...timetable, schedule }, dayMs, awayMs), startsMs };
     }),
   ];
 }
 
 function clocked(
-  own: readonly (readonly Job[])[],
+  own: readonly (readonly RecordedJob[])[],
   timetable: Timetable,
   periodMs: number,
   awayMs: number,

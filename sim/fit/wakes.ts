@@ -1,11 +1,11 @@
 // Events that wake many callers at once, at times that nobody wrote down: a release, an outage that is over. What shows
 // them is that far more callers begin within some seconds than callers who are each for themselves ever do.
 import { exp } from "../../src/scenario/elementary.ts";
-import type { Job } from "./jobs.ts";
+import type { RecordedJob } from "./jobs.ts";
 import { isSteady, type Profile, type WokenSession } from "./profile.ts";
 import type { Recording } from "./recording.ts";
 import { absenceOf, longAmong, sessionsOf } from "./sessions.ts";
-import { Sample } from "./statistics.ts";
+import { SortedSample } from "./statistics.ts";
 
 /** Events that wake the same callers. */
 export interface FoundWakes {
@@ -238,12 +238,12 @@ function wokenBy(
   return woken;
 }
 
-const gapBefore = (jobs: readonly Job[], place: number): number =>
-  Math.max(0, (jobs[place] as Job).startMs - (jobs[place - 1] as Job).endMs);
+const gapBefore = (jobs: readonly RecordedJob[], place: number): number =>
+  Math.max(0, (jobs[place] as RecordedJob).startMs - (jobs[place - 1] as RecordedJob).endMs);
 
-function gapsFrom(jobs: readonly Job[], first: number, untilMs: number): number[] {
+function gapsFrom(jobs: readonly RecordedJob[], first: number, untilMs: number): number[] {
   const gaps: number[] = [];
-  for (let place = first + 1; place < jobs.length && (jobs[place] as Job).startMs < untilMs; place++)
+  for (let place = first + 1; place < jobs.length && (jobs[place] as RecordedJob).startMs < untilMs; place++)
     gaps.push(gapBefore(jobs, place));
   return gaps;
 }
@@ -271,7 +271,7 @@ export function wakingTimes(
       return sum + Math.max(0, 1 - apart / hoursWide);
     }, 0.02),
   );
-  const mean = new Sample(weights).mean;
+  const mean = new SortedSample(weights).mean;
   const hours = weights.map((weight) => Math.round((1000 * weight) / mean) / 1000);
   const weekdayOf = (ms: number): number => (Math.floor(ms / dayMs) + 4) % 7;
   const hasWeekend = endedAtMs - startedAtMs >= 7 * dayMs - hourMs;

@@ -1,6 +1,6 @@
 // Numbers of a fit as people read and write them.
 import type { FittedSpan } from "./spread.ts";
-import { Sample } from "./statistics.ts";
+import { SortedSample } from "./statistics.ts";
 
 /** A length of time as scenarios write it: `5s`, `250ms`, `2m`, `1h`. */
 export function timeText(ms: number): string {
@@ -24,6 +24,6 @@ export function roughText(ms: number): string {
 
 /** Gives the median of the values, and the span of nine in ten. */
 export function spreadText(values: readonly number[]): string {
-  const sample = new Sample(values);
+  const sample = new SortedSample(values);
   return `median ${roughText(sample.median)}, nine in ten from ${roughText(sample.quantile(0.05))} to ${roughText(sample.quantile(0.95))}`;
 }

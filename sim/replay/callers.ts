@@ -5,12 +5,12 @@ import { PolicyLimiter } from "../../src/engine/policy-limiter.ts";
 import { attributesOfCaller, type LogCaller } from "../../src/logs/rows.ts";
 import { calendarWindow } from "../../src/policy/calendar.ts";
 import { limitOf, quotaFor } from "../../src/policy/effective.ts";
-import type { Algorithm, Policy } from "../../src/policy/policy.ts";
+import type { Policy, QuotaAlgorithm } from "../../src/policy/policy.ts";
 
 /** A count of a quota: whose it is, and how it counts. */
 export interface ReplayCount {
   readonly key: Readonly<Record<string, string>>;
-  readonly algorithm: Algorithm;
+  readonly algorithm: QuotaAlgorithm;
   readonly limit: number;
 }
 
@@ -157,7 +157,7 @@ function leastLimit({ quotas, overrides }: Policy): number {
 }
 
 /** Returns when a window opened, by its end; ms since the epoch. */
-export function opensAt(algorithm: Algorithm, endsAt: number): number | null {
+export function opensAt(algorithm: QuotaAlgorithm, endsAt: number): number | null {
   if (algorithm.kind !== "fixed-window") return null;
   const { anchor, windowSeconds } = algorithm;
   if (typeof anchor === "object" && "calendar" in anchor)

@@ -2,12 +2,12 @@
 // bucket lacks comes back whatever its capacity is, so the smallest one is the highest of what it lacks and a call costs.
 // A bucket's window begins with the first call after it was full, and ends when it is full again.
 import type { CompiledQuota } from "../../src/engine/compiled-policy.ts";
-import { NOT_OPEN, type Profile } from "../../src/engine/count-table.ts";
+import { type CountProfile, NOT_OPEN } from "../../src/engine/count-table.ts";
 import type { Demand, OnWindow } from "./demand.ts";
 
 /** The lack of a bucket is counted in parts, as the engine counts it. */
 interface Bucket {
-  readonly profile: Profile;
+  readonly profile: CountProfile;
   parts: number;
   seenMs: number;
   peak: number;
@@ -19,10 +19,10 @@ interface Bucket {
 export class DemandBuckets implements Demand {
   readonly #buckets: (Bucket | undefined)[] = [];
   readonly #quota: CompiledQuota;
-  readonly #profileOf: (row: number) => Profile;
+  readonly #profileOf: (row: number) => CountProfile;
   readonly #onWindow: OnWindow;
 
-  constructor(quota: CompiledQuota, profileOf: (row: number) => Profile, onWindow: OnWindow) {
+  constructor(quota: CompiledQuota, profileOf: (row: number) => CountProfile, onWindow: OnWindow) {
     this.#quota = quota;
     this.#profileOf = profileOf;
     this.#onWindow = onWindow;

@@ -8,7 +8,7 @@ import { judgeQuotas } from "../verify/policy-judge.ts";
 import type { AuditRecord } from "./record.ts";
 
 /** An accusation of the oracle, by lines of the trace. */
-export interface Accusation {
+export interface OracleAccusation {
   readonly law: LimiterLawName;
   readonly suspects: readonly string[];
   readonly explanation: string;
@@ -16,7 +16,7 @@ export interface Accusation {
 }
 
 export interface Agreement {
-  readonly accusations: readonly Accusation[];
+  readonly accusations: readonly OracleAccusation[];
   readonly shown: AuditResult["verdict"];
   /** Why nothing was judged; `null` where something was. */
   readonly unjudged: string | null;
@@ -31,7 +31,7 @@ export async function agreement(record: AuditRecord, rules: Rules | null): Promi
     .map((call, at) => ({ line: at + 2, call }))
     .toSorted((one, other) => one.call.received - other.call.received);
   const verdict = await judgeQuotas(header, byLine);
-  const accusations: Accusation[] = verdict.violations.map(({ law, suspects, explanation, lines }) => ({
+  const accusations: OracleAccusation[] = verdict.violations.map(({ law, suspects, explanation, lines }) => ({
     law,
     suspects,
     explanation,

@@ -5,7 +5,7 @@ import type { QuotaReading } from "../trace/quota-record.ts";
 import type { Answer } from "./step.ts";
 
 /** A count at one answer. */
-export interface Seen {
+export interface SeenCount {
   readonly answer: Answer;
   readonly limit: number;
   readonly used: number;
@@ -28,7 +28,7 @@ export function windowMs(policy: Policy, quota: string, attributes: Attributes):
 }
 
 /** The reading of a quota that an answer shows; the first where it shows two. */
-export function seenIn(answer: Answer, quota: string): Seen | null {
+export function seenIn(answer: Answer, quota: string): SeenCount | null {
   for (const reading of answer.call.readings) {
     if (reading.quota !== quota) continue;
     const { limit, remaining, used } = reading;
@@ -40,7 +40,7 @@ export function seenIn(answer: Answer, quota: string): Seen | null {
   return null;
 }
 
-function endOf({ call }: Answer, { reset }: QuotaReading): Seen["end"] {
+function endOf({ call }: Answer, { reset }: QuotaReading): SeenCount["end"] {
   if (reset === null) return null;
   const { afterMs, atMs, gridMs } = reset;
   if (afterMs !== null)
@@ -51,7 +51,7 @@ function endOf({ call }: Answer, { reset }: QuotaReading): Seen["end"] {
 }
 
 /** Tells whether two readings of one count surely show one window. Unknown ends show nothing. */
-export function isSameWindow(one: Seen, other: Seen, lengthMs: number | null): boolean {
+export function isSameWindow(one: SeenCount, other: SeenCount, lengthMs: number | null): boolean {
   if (one.end === null || other.end === null || lengthMs === null) return false;
   const apart = Math.max(one.end.least - other.end.most, other.end.least - one.end.most);
   const spread = Math.max(one.end.most, other.end.most) - Math.min(one.end.least, other.end.least);
@@ -67,8 +67,8 @@ function countKey(policy: Policy, quota: string, attributes: Attributes): string
 /** Counts by key. */
 export class Book {
   readonly #policy: Policy;
-  readonly #latest = new Map<string, Seen>();
-  readonly #empty = new Map<string, { readonly seen: Seen; readonly fromMs: number }>();
+  readonly #latest = new Map<string, SeenCount>();
+  readonly #empty = new Map<string, { readonly seen: SeenCount; readonly fromMs: number }>();
 
   constructor(policy: Policy) {
     this.#policy = policy;
@@ -87,12 +87,12 @@ export class Book {
   }
 
   /** The latest reading of a count; `null` where there is none. */
-  latest(quota: string, attributes: Attributes): Seen | null {
+  latest(quota: string, attributes: Attributes): SeenCount | null {
     return this.#latest.get(countKey(this.#policy, quota, attributes)) ?? null;
   }
 
   /** The latest reading, if its window surely lasts at that time. */
-  current(quota: string, attributes: Attributes, nowMs: number): Seen | null {
+  current(quota: string, attributes: Attributes, nowMs: number): SeenCount | null {
     const seen = this.latest(quota, attributes);
     if (seen === null) return null;
     const end = this.endOf(quota, attributes, nowMs);

@@ -1,7 +1,7 @@
 // The charges of a trial's calls, held to what their answers allow.
 import { seenIn } from "./book.ts";
 import { type Answer, type Broken, broken } from "./step.ts";
-import { type Trial, usedWords } from "./trials.ts";
+import { type ExperimentTrial, usedWords } from "./trials.ts";
 
 /** All that a call may be charged, whatever its answer is. */
 type Charges = "nothing" | "once at most";
@@ -22,7 +22,7 @@ function allowed({ call, shot, body }: Answer, charges?: Charges): readonly [lea
 }
 
 /** Returns what is wrong with the charges of a trial; `null` where each answer was charged as it may be. */
-export function judgeCharges({ answers, charged, all }: Trial, charges?: Charges): Broken | null {
+export function judgeCharges({ answers, charged, all }: ExperimentTrial, charges?: Charges): Broken | null {
   const bounds = answers.map((answer) => allowed(answer, charges));
   const least = bounds.reduce((sum, [each]) => sum + each, 0);
   const most = bounds.reduce((sum, [, each]) => sum + each, 0);

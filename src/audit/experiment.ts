@@ -2,7 +2,7 @@
 // clock and no socket: it says which calls to make and when, and gets their answers.
 import type { LimiterLawName } from "../rules/laws.ts";
 import type { Lab } from "./lab.ts";
-import type { Answer, Finding, Steps, Subject } from "./step.ts";
+import type { Answer, AuditFinding, ExperimentSteps, Subject } from "./step.ts";
 
 export interface Experiment {
   readonly name: string;
@@ -24,7 +24,7 @@ export interface Experiment {
   readonly isGentle?: boolean;
   /** Returns why it cannot be made with this subject; `null` where it can. */
   lacks(lab: Lab, subject: Subject): string | null;
-  run(lab: Lab, subject: Subject): Steps<Finding>;
+  run(lab: Lab, subject: Subject): ExperimentSteps<AuditFinding>;
   /** Judges all answers of the audit, once it is over. */
-  judge?(lab: Lab, answers: readonly Answer[]): Finding;
+  judge?(lab: Lab, answers: readonly Answer[]): AuditFinding;
 }

@@ -4,13 +4,20 @@ import { routeOf } from "../policy/match.ts";
 import type { CallSample, Policy, Quota, RequestSample } from "../policy/policy.ts";
 import { wireOf } from "../policy/presets.ts";
 import type { WireData } from "../policy/wire-data.ts";
-import { Book, isSameWindow, type Seen, seenIn, windowMs } from "./book.ts";
-import { type Answer, type Caller, type Shot, type Steps, type Subject, Unexercised } from "./step.ts";
+import { Book, isSameWindow, type SeenCount, seenIn, windowMs } from "./book.ts";
+import {
+  type Answer,
+  type AuditCaller,
+  type ExperimentSteps,
+  type Shot,
+  type Subject,
+  Unexercised,
+} from "./step.ts";
 import { dearer, graphqlKind, subjectsOf } from "./subjects.ts";
 
 export interface LabOptions {
   readonly policy: Policy;
-  readonly callers: readonly Caller[];
+  readonly callers: readonly AuditCaller[];
   /** True if nobody else uses these quotas meanwhile. */
   readonly alone: boolean;
   /** Share of each window that may be used, at most 1. */
@@ -30,7 +37,7 @@ const burst = 8;
 export class Lab {
   readonly policy: Policy;
   readonly wire: WireData;
-  readonly callers: readonly Caller[];
+  readonly callers: readonly AuditCaller[];
   readonly book: Book;
   readonly alone: boolean;
   readonly spend: number;
@@ -56,21 +63,21 @@ export class Lab {
     this.subjects = subjectsOf(options.policy, options.callers);
   }
 
-  quota(name: string, { attributes }: Caller): Quota {
+  quota(name: string, { attributes }: AuditCaller): Quota {
     return quotaFor(this.policy, name, attributes);
   }
 
-  limit(name: string, caller: Caller): number {
+  limit(name: string, caller: AuditCaller): number {
     return limitOf(this.quota(name, caller).algorithm);
   }
 
   /** Length of a quota's windows, ms; `null` where it has none. */
-  windowMs(name: string, caller: Caller): number | null {
+  windowMs(name: string, caller: AuditCaller): number | null {
     return windowMs(this.policy, name, caller.attributes);
   }
 
   /** A subject's quotas that are windows and whose counts its answers show. */
-  windows({ quotas }: Subject, caller: Caller): string[] {
+  windows({ quotas }: Subject, caller: AuditCaller): string[] {
     return quotas.filter((name) => this.windowMs(name, caller) !== null && this.shows(name));
   }
 
@@ -101,7 +108,7 @@ export class Lab {
   }
 
   /** A plain call of an operation. @param cost units that it declares; the sample's where it is left out */
-  shot(caller: Caller, operation: string, cost?: number): Shot {
+  shot(caller: AuditCaller, operation: string, cost?: number): Shot {
     const sample = this.policy.operations[operation]?.samples[0];
     if (sample === undefined) throw new Unexercised(`no sample of ${operation}`);
     return this.request(
@@ -113,7 +120,7 @@ export class Lab {
   }
 
   /** A status call. */
-  status(caller: Caller): Shot {
+  status(caller: AuditCaller): Shot {
     const route = this.policy.routes.find(({ operation }) => operation === "status");
     if (route === undefined) throw new Unexercised("no route shows the status");
     const [method = "GET"] = route.methods ?? [];
@@ -121,7 +128,7 @@ export class Lab {
   }
 
   /** Any request of a caller, as an operation. */
-  request(caller: Caller, sample: RequestSample, operation: string, cost: number | null): Shot {
+  request(caller: AuditCaller, sample: RequestSample, operation: string, cost: number | null): Shot {
     const filled = (text: string, write: (value: string) => string): string =>
       text.replace(/\{(\w+)\}/g, (whole, name: string) => {
         const value = caller.attributes[name];
@@ -171,7 +178,7 @@ export class Lab {
   }
 
   /** Calls that use up what a caller has, at most; `null` where that is too many. */
-  callsToEmpty(subject: Subject, caller: Caller): number | null {
+  callsToEmpty(subject: Subject, caller: AuditCaller): number | null {
     const each = subject.quotas.flatMap((name) => {
       const cost = this.policy.operations[subject.operation]?.uses[name];
       return typeof cost === "number" && cost > 0 ? [Math.ceil(this.limit(name, caller) / cost)] : [];
@@ -191,7 +198,7 @@ export class Lab {
   }
 
   /** The quota that a caller's plain calls use up first; `null` where it is none whose count is shown. */
-  narrow({ operation, quotas }: Subject, caller: Caller): string | null {
+  narrow({ operation, quotas }: Subject, caller: AuditCaller): string | null {
     let found: { readonly name: string; readonly calls: number } | null = null;
     for (const name of quotas) {
       const cost = this.policy.operations[operation]?.uses[name];
@@ -203,39 +210,39 @@ export class Lab {
     return this.quota(found.name, caller).charge.when === "admission" ? found.name : null;
   }
 
-  *send(...shots: readonly Shot[]): Steps<readonly Answer[]> {
+  *send(...shots: readonly Shot[]): ExperimentSteps<readonly Answer[]> {
     return (yield { shots, together: false }).answers;
   }
 
-  *together(shots: readonly Shot[]): Steps<readonly Answer[]> {
+  *together(shots: readonly Shot[]): ExperimentSteps<readonly Answer[]> {
     return (yield { shots, together: true }).answers;
   }
 
-  *one(shot: Shot): Steps<Answer> {
+  *one(shot: Shot): ExperimentSteps<Answer> {
     const [answer] = yield* this.send(shot);
     if (answer === undefined) throw new Unexercised("the call was not made");
     return answer;
   }
 
-  *now(): Steps<number> {
+  *now(): ExperimentSteps<number> {
     return (yield { shots: [], together: false }).nowMs;
   }
 
   /** Waits until a time. @throws Unexercised where the audit is over before */
-  *wait(untilMs: number): Steps<void> {
+  *wait(untilMs: number): ExperimentSteps<void> {
     if (untilMs > this.#untilMs) throw new Unexercised("the window lasts longer than the time that is left");
     yield { untilMs };
   }
 
   /** A plain call that is answered, and shows what it should. */
-  *look(subject: Subject, caller: Caller): Steps<Answer> {
+  *look(subject: Subject, caller: AuditCaller): ExperimentSteps<Answer> {
     const answer = yield* this.one(this.shot(caller, subject.operation));
     if (answer.call.status === 0) throw new Unexercised(`a call had no answer (${answer.call.error})`, true);
     return answer;
   }
 
   /** Units that a plain call is charged: by the policy, or as two calls in a row show it. */
-  *plainCharge(subject: Subject, caller: Caller, quota: string): Steps<number> {
+  *plainCharge(subject: Subject, caller: AuditCaller, quota: string): ExperimentSteps<number> {
     const cost = this.policy.operations[subject.operation]?.uses[quota];
     const { charge } = this.quota(quota, caller);
     const sample = this.policy.operations[subject.operation]?.samples[0];
@@ -263,7 +270,7 @@ export class Lab {
    * the next windows where nobody has.
    * @param after as far back among the callers as it begins to look
    */
-  *pick(subject: Subject, calls: number, ms: number, isToEmpty = false): Steps<Caller> {
+  *pick(subject: Subject, calls: number, ms: number, isToEmpty = false): ExperimentSteps<AuditCaller> {
     const [first] = subject.callers;
     if (first !== undefined && this.callsIn(subject, first) < calls + 1)
       throw new Unexercised("a window has too little room for it");
@@ -280,7 +287,7 @@ export class Lab {
   }
 
   /** Plain calls that a window has room for. */
-  callsIn(subject: Subject, caller: Caller): number {
+  callsIn(subject: Subject, caller: AuditCaller): number {
     const { uses = {}, samples = [] } = this.policy.operations[subject.operation] ?? {};
     const each = this.windows(subject, caller).map((name) => {
       const cost = uses[name];
@@ -290,17 +297,17 @@ export class Lab {
     return Math.min(...each);
   }
 
-  wasEmptied(subject: Subject, caller: Caller, nowMs: number): boolean {
+  wasEmptied(subject: Subject, caller: AuditCaller, nowMs: number): boolean {
     return subject.quotas.some((name) => this.book.wasEmptied(name, caller.attributes, nowMs));
   }
 
-  #knows(subject: Subject, caller: Caller, nowMs: number): boolean {
+  #knows(subject: Subject, caller: AuditCaller, nowMs: number): boolean {
     return this.windows(subject, caller).every(
       (name) => this.book.current(name, caller.attributes, nowMs) !== null,
     );
   }
 
-  hasRoom(subject: Subject, caller: Caller, calls: number, ms: number, nowMs: number): boolean {
+  hasRoom(subject: Subject, caller: AuditCaller, calls: number, ms: number, nowMs: number): boolean {
     const { uses = {}, samples = [] } = this.policy.operations[subject.operation] ?? {};
     return this.windows(subject, caller).every((name) => {
       const seen = this.book.current(name, caller.attributes, nowMs);
@@ -315,7 +322,7 @@ export class Lab {
   }
 
   /** Waits, without a call, until all windows that a caller has been told of are surely over. */
-  *windowsOver(subject: Subject, caller: Caller): Steps<void> {
+  *windowsOver(subject: Subject, caller: AuditCaller): ExperimentSteps<void> {
     const nowMs = yield* this.now();
     const ends = this.windows(subject, caller).map((name) => {
       const end = this.book.endOf(name, caller.attributes, nowMs);
@@ -327,7 +334,7 @@ export class Lab {
   }
 
   /** Waits until the windows of these callers have surely ended; the earliest of them. */
-  *nextWindow(subject: Subject, callers: readonly Caller[]): Steps<void> {
+  *nextWindow(subject: Subject, callers: readonly AuditCaller[]): ExperimentSteps<void> {
     const nowMs = yield* this.now();
     const ends = callers.flatMap((caller) =>
       this.windows(subject, caller).flatMap((name) => {
@@ -354,7 +361,7 @@ export class Lab {
   }
 
   /** Uses up a caller's narrow quota but for so many units. @returns the last reading of it */
-  *fill(subject: Subject, caller: Caller, quota: string, leave: number): Steps<Seen> {
+  *fill(subject: Subject, caller: AuditCaller, quota: string, leave: number): ExperimentSteps<SeenCount> {
     const tries = this.#unfilled.get(quota) ?? 0;
     if (tries >= 3) throw new Unexercised(`${quota} could not be brought to ${leave} left`);
     const each = yield* this.plainCharge(subject, caller, quota);
@@ -382,7 +389,7 @@ export class Lab {
   }
 
   /** Makes plain calls of a caller until one is refused. */
-  *drain(subject: Subject, caller: Caller): Steps<readonly Answer[]> {
+  *drain(subject: Subject, caller: AuditCaller): ExperimentSteps<readonly Answer[]> {
     const answers: Answer[] = [];
     const most = (this.callsToEmpty(subject, caller) ?? 0) + burst;
     while (answers.length < most) {
@@ -398,7 +405,7 @@ export class Lab {
   *emptied(
     subject: Subject,
     ms = shortMs,
-  ): Steps<{ readonly caller: Caller; readonly quota: string; readonly seen: Seen }> {
+  ): ExperimentSteps<{ readonly caller: AuditCaller; readonly quota: string; readonly seen: SeenCount }> {
     const nowMs = yield* this.now();
     for (const caller of subject.callers) {
       const quota = this.narrow(subject, caller);

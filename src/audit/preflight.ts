@@ -7,7 +7,7 @@ import { counted } from "../rules/words.ts";
 import { readBody } from "../wire/bodies.ts";
 import { readAnswer } from "../wire/read-answer.ts";
 import type { Lab } from "./lab.ts";
-import type { Caller, Shot } from "./step.ts";
+import type { AuditCaller, Shot } from "./step.ts";
 import type { Raw, Wires } from "./wires.ts";
 
 interface Problem {
@@ -17,7 +17,7 @@ interface Problem {
 
 /** Callers that the target serves, and what is to be said of the others. */
 export interface Served {
-  readonly callers: readonly Caller[];
+  readonly callers: readonly AuditCaller[];
   readonly notes: readonly string[];
 }
 
@@ -26,7 +26,7 @@ export interface Served {
  * @throws SpillwayError `TARGET_UNREACHABLE` saying what was seen where no caller is served
  */
 export async function preflight(lab: Lab, wires: Wires, base: string): Promise<Served> {
-  const callers: Caller[] = [];
+  const callers: AuditCaller[] = [];
   const notes: string[] = [];
   let worst: { readonly shot: Shot; readonly problem: Problem } | null = null;
   for (const caller of lab.callers) {

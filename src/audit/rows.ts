@@ -4,11 +4,11 @@ import { agreementName, type Row, type ShownBroken, type ShownCall } from "../su
 import { type Agreement, oracleOn } from "./agreement.ts";
 import type { Experiment } from "./experiment.ts";
 import type { Task } from "./plan.ts";
-import type { Answer, Broken, Finding } from "./step.ts";
+import type { Answer, AuditFinding, Broken } from "./step.ts";
 
-export interface Found {
+export interface FoundBroken {
   readonly task: Task;
-  readonly finding: Finding;
+  readonly finding: AuditFinding;
   readonly isRepeated: boolean;
 }
 
@@ -23,7 +23,7 @@ const callsMost = 12;
 const roots: readonly string[] = ["limit-agrees", "headers-present", "conserved", "reset-agrees"];
 
 export function rowsOf(
-  found: readonly Found[],
+  found: readonly FoundBroken[],
   experiments: readonly Experiment[],
   agreed: Agreement,
   target: Target,
@@ -51,7 +51,12 @@ export function rowsOf(
   return [...pointing, agreementRow(agreed, rows)];
 }
 
-function rowOf(experiment: Experiment, found: readonly Found[], agreed: Agreement, target: Target): Row {
+function rowOf(
+  experiment: Experiment,
+  found: readonly FoundBroken[],
+  agreed: Agreement,
+  target: Target,
+): Row {
   const { name, law, section, promise } = experiment;
   const shown: ShownBroken[] = [];
   const reasons: string[] = [];

@@ -13,12 +13,12 @@ import { Lab } from "./lab.ts";
 import { type Lane, type Plan, planAudit, type Task, tasksOf } from "./plan.ts";
 import { preflight, type Served } from "./preflight.ts";
 import { AuditRecord } from "./record.ts";
-import { type Found, rowsOf, withEarlier } from "./rows.ts";
+import { type FoundBroken, rowsOf, withEarlier } from "./rows.ts";
 import {
   type Answer,
+  type AuditFinding,
   type Broken,
   type Done,
-  type Finding,
   type Step,
   Unexercised,
   unexercised,
@@ -41,7 +41,7 @@ export interface AuditOptions extends Omit<WiresOptions, "tokens" | "auth"> {
   readonly earlier?: Earlier | undefined;
   readonly onPlan?: ((plan: Plan, lab: Lab) => void) | undefined;
   readonly onProgress?: ((doing: string, done: number, tasks: number) => void) | undefined;
-  readonly onFinding?: ((task: Task, finding: Finding) => void) | undefined;
+  readonly onFinding?: ((task: Task, finding: AuditFinding) => void) | undefined;
 }
 
 /** An audit that was interrupted: what it found stays, and its trace goes on. */
@@ -105,7 +105,7 @@ class Audit {
   readonly #wires: Wires;
   readonly #record: AuditRecord;
   readonly #answers: Answer[] = [];
-  readonly #found: Found[] = [];
+  readonly #found: FoundBroken[] = [];
   readonly #beganAt = Date.now();
   #silent = 0;
   #stopped: string | null = null;
@@ -219,7 +219,7 @@ class Audit {
     this.#found.push({ task, finding, isRepeated });
   }
 
-  async #try(task: Task): Promise<Finding> {
+  async #try(task: Task): Promise<AuditFinding> {
     let why = "";
     for (let attempt = 0; attempt < triesMost; attempt++) {
       try {

@@ -3,7 +3,7 @@ import type { LimiterLawName } from "../rules/laws.ts";
 import type { QuotaCall } from "../trace/quota-record.ts";
 
 /** One who calls. Its token is known to the wires alone. */
-export interface Caller {
+export interface AuditCaller {
   readonly index: number;
   /** Attributes that its token stands for. */
   readonly attributes: Readonly<Record<string, string>>;
@@ -25,7 +25,7 @@ export type Way =
 /** One request to make. */
 export interface Shot {
   /** `null`: without a token. */
-  readonly caller: Caller | null;
+  readonly caller: AuditCaller | null;
   /** An operation of the policy, `status` or `other`: what its line in the trace says. */
   readonly operation: string;
   /** Attributes that quotas' keys are made of. */
@@ -66,7 +66,7 @@ export interface Done {
   readonly nowMs: number;
 }
 
-export type Steps<T> = Generator<Step, T, Done>;
+export type ExperimentSteps<T> = Generator<Step, T, Done>;
 
 /** A contradiction between answers and what is promised. */
 export interface Broken {
@@ -79,13 +79,13 @@ export interface Broken {
   readonly answers: readonly Answer[];
 }
 
-export type Finding =
+export type AuditFinding =
   | Broken
   | { readonly state: "kept"; readonly note?: string }
   | { readonly state: "not exercised"; readonly why: string };
 
-export const kept: Finding = { state: "kept" };
-export const unexercised = (why: string): Finding => ({ state: "not exercised", why });
+export const kept: AuditFinding = { state: "kept" };
+export const unexercised = (why: string): AuditFinding => ({ state: "not exercised", why });
 
 export const broken = (
   answers: readonly Answer[],
@@ -110,5 +110,5 @@ export interface Subject {
   readonly operation: string;
   /** Quotas that it uses, in the policy's order. */
   readonly quotas: readonly string[];
-  readonly callers: readonly Caller[];
+  readonly callers: readonly AuditCaller[];
 }

@@ -1,7 +1,7 @@
 // The operations of a policy under audit, who calls which, and the requests of their samples.
 import type { CallSample, Policy } from "../policy/policy.ts";
 import { isPlainObject } from "../rules/plain-object.ts";
-import type { Caller, Subject } from "./step.ts";
+import type { AuditCaller, Subject } from "./step.ts";
 
 /** Kind of the GraphQL operation in a body. */
 export function graphqlKind(body: string | null): "query" | "mutation" | null {
@@ -28,7 +28,7 @@ export function dearer(sample: CallSample, cost: number): CallSample {
  * Operations that can be called, one for each set of quotas. Those that share a quota have callers of their own where no two
  * callers share a count; else each begins with another caller.
  */
-export function subjectsOf(policy: Policy, callers: readonly Caller[]): Subject[] {
+export function subjectsOf(policy: Policy, callers: readonly AuditCaller[]): Subject[] {
   const found = new Map<string, Omit<Subject, "callers">>();
   for (const [operation, { uses, samples }] of Object.entries(policy.operations)) {
     const quotas = Object.keys(policy.quotas).filter((name) => uses[name] !== undefined && uses[name] !== 0);
@@ -48,7 +48,7 @@ export function subjectsOf(policy: Policy, callers: readonly Caller[]): Subject[
 }
 
 /** Tells whether each caller has a count of its own in a quota. */
-function isApart({ quotas }: Policy, name: string, callers: readonly Caller[]): boolean {
+function isApart({ quotas }: Policy, name: string, callers: readonly AuditCaller[]): boolean {
   const key = quotas[name]?.key ?? [];
   const keys = new Set(
     callers.map(({ attributes }) => JSON.stringify(key.map((part) => attributes[part] ?? null))),

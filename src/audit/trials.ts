@@ -1,8 +1,15 @@
 // Trials: some calls between two looks at the same counts, and what they were charged. A trial in which a window may have
 // rolled says nothing, and is made anew.
-import { isSameWindow, type Seen, seenIn } from "./book.ts";
+import { isSameWindow, type SeenCount, seenIn } from "./book.ts";
 import type { Lab } from "./lab.ts";
-import { type Answer, type Caller, type Shot, type Steps, type Subject, Unexercised } from "./step.ts";
+import {
+  type Answer,
+  type AuditCaller,
+  type ExperimentSteps,
+  type Shot,
+  type Subject,
+  Unexercised,
+} from "./step.ts";
 
 /** What a trial's calls were charged in one quota. */
 export interface Charged {
@@ -13,7 +20,7 @@ export interface Charged {
   readonly plain: number;
 }
 
-export interface Trial {
+export interface ExperimentTrial {
   readonly before: Answer;
   readonly answers: readonly Answer[];
   readonly after: Answer;
@@ -32,13 +39,13 @@ const unsureMost = 3;
 export function* trial(
   lab: Lab,
   subject: Subject,
-  viewer: Caller,
+  viewer: AuditCaller,
   shots: readonly Shot[],
   {
     together = false,
     quotas = lab.windows(subject, viewer),
   }: { together?: boolean; quotas?: readonly string[] } = {},
-): Steps<Trial> {
+): ExperimentSteps<ExperimentTrial> {
   if (quotas.length === 0) throw new Unexercised("answers show no count of a window");
   const plain = new Map<string, number>();
   for (const quota of quotas) plain.set(quota, yield* lab.plainCharge(subject, viewer, quota));
@@ -75,9 +82,9 @@ export const usedWords = (charged: readonly Charged[]): string =>
 /** Tells whether readings of a count in two answers surely are of one window. */
 export function isOneWindow(
   lab: Lab,
-  caller: Caller,
+  caller: AuditCaller,
   quota: string,
-  seen: readonly (Seen | null)[],
+  seen: readonly (SeenCount | null)[],
 ): boolean {
   const lengthMs = lab.windowMs(quota, caller);
   const [first] = seen;

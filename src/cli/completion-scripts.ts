@@ -1,5 +1,5 @@
 // Completion for bash and zsh: scripts that hold every word themselves, so that a key press starts no Node.
-import type { CompletedOption, CompletedVerb, Values } from "./completion-words.ts";
+import type { CompletedOption, CompletedVerb, CompletionValues } from "./completion-words.ts";
 
 /** A text in single quotes, for either shell. */
 const quoted = (text: string): string => `'${text.replaceAll("'", "'\\''")}'`;
@@ -69,7 +69,7 @@ function bashVerb({ name, options, operands }: CompletedVerb): string {
   ].join("\n");
 }
 
-function bashValues({ words, paths }: Values): string {
+function bashValues({ words, paths }: CompletionValues): string {
   const offer = words.length === 0 ? ":" : `_spillway_offer ${joined(words)}`;
   if (paths !== "none") return offer;
   return words.length === 0 ? "_spillway_no_files" : `_spillway_no_files; ${offer}`;
@@ -139,7 +139,7 @@ function zshOption({ flags, describe, isRepeatable, argument }: CompletedOption)
   });
 }
 
-function zshAction({ words, paths }: Values): string {
+function zshAction({ words, paths }: CompletionValues): string {
   if (words.length > 0 && paths !== "none") return ` _spillway_names_or_files ${words.join(" ")}`;
   if (words.length > 0) return `(${words.join(" ")})`;
   return { none: " ", files: "_files", folders: "_files -/" }[paths];

@@ -7,7 +7,7 @@ import { presets } from "../rules/presets.ts";
 import { commonOptions, type Verb, type VerbOption } from "./verb.ts";
 
 /** Values that an argument takes: words that are known, and paths. */
-export interface Values {
+export interface CompletionValues {
   readonly words: readonly string[];
   readonly paths: "none" | "files" | "folders";
 }
@@ -18,14 +18,18 @@ export interface CompletedOption {
   readonly describe: string;
   readonly isRepeatable: boolean;
   /** The argument's name, and what it takes; `null` for a switch. */
-  readonly argument: { readonly name: string; readonly values: Values } | null;
+  readonly argument: { readonly name: string; readonly values: CompletionValues } | null;
 }
 
 export interface CompletedVerb {
   readonly name: string;
   readonly summary: string;
   readonly options: readonly CompletedOption[];
-  readonly operands: readonly { readonly name: string; readonly many: boolean; readonly values: Values }[];
+  readonly operands: readonly {
+    readonly name: string;
+    readonly many: boolean;
+    readonly values: CompletionValues;
+  }[];
 }
 
 /** Returns what may be typed after each verb. */
@@ -46,15 +50,15 @@ export async function completedVerbs(verbs: readonly Verb[]): Promise<CompletedV
   }));
 }
 
-const none: Values = { words: [], paths: "none" };
-const files: Values = { words: [], paths: "files" };
-const folders: Values = { words: [], paths: "folders" };
-const only = (words: readonly string[]): Values => ({ words, paths: "none" });
+const none: CompletionValues = { words: [], paths: "none" };
+const files: CompletionValues = { words: [], paths: "files" };
+const folders: CompletionValues = { words: [], paths: "folders" };
+const only = (words: readonly string[]): CompletionValues => ({ words, paths: "none" });
 
 /** Values by the name of an operand, of an argument, or of an option where its argument's name is not enough. */
-async function knownValues(): Promise<Readonly<Record<string, Values>>> {
+async function knownValues(): Promise<Readonly<Record<string, CompletionValues>>> {
   const bounds = only(Object.keys({ ...figureKinds, ...judgedFigureKinds }));
-  const scenarios: Values = { words: await builtInScenarios(), paths: "files" };
+  const scenarios: CompletionValues = { words: await builtInScenarios(), paths: "files" };
   return {
     scenario: scenarios,
     trace: files,
@@ -75,7 +79,7 @@ async function knownValues(): Promise<Readonly<Record<string, Values>>> {
 function completedOption(
   name: string,
   { alias = [], argument, array, choices, describe, negatable }: VerbOption,
-  known: Readonly<Record<string, Values>>,
+  known: Readonly<Record<string, CompletionValues>>,
 ): CompletedOption {
   const negated = negatable === true ? [`--no-${name}`] : [];
   const flags = [

@@ -7,11 +7,11 @@ import { duration } from "../report/format.ts";
 import { counted } from "../rules/words.ts";
 import { shellCommand } from "../runs/run-place.ts";
 import { pc } from "./colors.ts";
-import { policyTarget, type TargetArgs } from "./probed-target.ts";
+import { type ProbedTargetArgs, policyTarget } from "./probed-target.ts";
 import type { Terminal } from "./terminal.ts";
 
 /** The options of a probe by a policy. */
-export interface PolicyProbeArgs extends TargetArgs {
+export interface PolicyProbeArgs extends ProbedTargetArgs {
   readonly allowance: Omit<Allowance, "points">;
   readonly timeoutMs: number;
   readonly out?: string | undefined;

@@ -12,12 +12,12 @@ import { shellCommand } from "../runs/run-place.ts";
 import { pc } from "./colors.ts";
 import { requireYes } from "./consent.ts";
 import { readLimits } from "./files.ts";
-import { type ProbedTarget, probedTarget, type TargetArgs, targetOptions } from "./probed-target.ts";
+import { type ProbedTarget, type ProbedTargetArgs, probedTarget, targetOptions } from "./probed-target.ts";
 import { requireDuration, rulesOption, whichVerb } from "./run-options.ts";
 import { openTerminal, type Terminal } from "./terminal.ts";
 import { defineVerb } from "./verb.ts";
 
-interface Args extends TargetArgs {
+interface Args extends ProbedTargetArgs {
   readonly rules?: string | undefined;
   readonly graphqlUrl?: string | undefined;
   readonly budget: number;

@@ -38,7 +38,7 @@ export const targetOptions = {
   ...connectionOptions,
 } as const satisfies Record<string, VerbOption>;
 
-export interface TargetArgs extends ConnectionArgs {
+export interface ProbedTargetArgs extends ConnectionArgs {
   readonly target: string;
   readonly org?: string | undefined;
   readonly allowHost?: string | undefined;
@@ -55,7 +55,7 @@ export interface ProbedTarget extends ConnectionOptions {
 }
 
 /** @throws SpillwayError `TARGET_NOT_ALLOWED`, `TOKENS_INVALID` and those of the files, `USAGE` */
-export async function probedTarget(args: TargetArgs): Promise<ProbedTarget> {
+export async function probedTarget(args: ProbedTargetArgs): Promise<ProbedTarget> {
   const { target: url, org, allowHost, tokens } = args;
   const target = parseTarget("--target", url);
   requireAllowed("--target", target, allowHost ?? null);
@@ -71,7 +71,7 @@ export async function probedTarget(args: TargetArgs): Promise<ProbedTarget> {
  * @throws SpillwayError as `probedTarget` does
  */
 export async function policyTarget(
-  args: TargetArgs,
+  args: ProbedTargetArgs,
   policy: Policy,
 ): Promise<ConnectionOptions & { readonly target: string; readonly caller: PolicyToken }> {
   const { target: url, allowHost, tokens } = args;

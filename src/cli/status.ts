@@ -10,12 +10,12 @@ import { count } from "../rules/words.ts";
 import { onInterrupt } from "../runs/interrupt.ts";
 import { pc } from "./colors.ts";
 import { readLimits } from "./files.ts";
-import { policyTarget, probedTarget, type TargetArgs, targetOptions } from "./probed-target.ts";
+import { type ProbedTargetArgs, policyTarget, probedTarget, targetOptions } from "./probed-target.ts";
 import { requireDuration, rulesOption } from "./run-options.ts";
 import { openTerminal, type Terminal } from "./terminal.ts";
 import { defineVerb } from "./verb.ts";
 
-interface Args extends TargetArgs {
+interface Args extends ProbedTargetArgs {
   readonly watch: boolean;
   readonly every: string;
   readonly rules?: string | undefined;

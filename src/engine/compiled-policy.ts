@@ -5,7 +5,7 @@ import type { Cost, FixedWindow, Policy, Quota, Relation } from "../policy/polic
 import { quote, SpillwayError } from "../rules/errors.ts";
 import { type Grid, gridOf, windowProfile } from "./algorithms/fixed-window.ts";
 import { bucketProfile } from "./algorithms/token-bucket.ts";
-import type { Profile } from "./count-table.ts";
+import type { CountProfile } from "./count-table.ts";
 
 export interface CompiledQuota {
   readonly name: string;
@@ -129,5 +129,5 @@ export function compiledOperations(policy: Policy): CompiledOperation[] {
 }
 
 /** The numbers of a quota's algorithm. */
-export const profileOf = ({ algorithm }: Quota): Profile =>
+export const profileOf = ({ algorithm }: Quota): CountProfile =>
   algorithm.kind === "token-bucket" ? bucketProfile(algorithm) : windowProfile(algorithm as FixedWindow);

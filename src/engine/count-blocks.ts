@@ -13,7 +13,7 @@ export interface Blocks {
   readonly offsets: ReadonlyMap<number, number>;
 }
 
-export interface Layout {
+export interface CountLayout {
   readonly all: readonly Blocks[];
   /** By place of a quota: blocks that have its counts or its links. */
   readonly ofQuota: readonly Blocks[];
@@ -21,7 +21,10 @@ export interface Layout {
   readonly ofOperation: readonly Blocks[];
 }
 
-export function layoutOf(quotas: readonly CompiledQuota[], operations: readonly CompiledOperation[]): Layout {
+export function layoutOf(
+  quotas: readonly CompiledQuota[],
+  operations: readonly CompiledOperation[],
+): CountLayout {
   const group = groupsOf(quotas, operations);
   const isOwn = (place: number): boolean => quotas[place]?.isOwn === true;
   const first = group[quotas.findIndex((quota) => quota.isOwn)] ?? 0;

@@ -24,7 +24,7 @@ const PROFILE = 7;
 export const NOT_OPEN = 0;
 
 /** The numbers of an algorithm: what they mean is the algorithm's. */
-export interface Profile {
+export interface CountProfile {
   readonly limit: number;
   readonly first: number;
   readonly second: number;
@@ -45,7 +45,7 @@ export class CountTable {
   #known = 0;
 
   /** Begins a fresh count in a record. */
-  begin(record: number, profile: Profile, enforced: boolean): void {
+  begin(record: number, profile: CountProfile, enforced: boolean): void {
     this.reserve(record + 1);
     this.write(record, { endsAt: NOT_OPEN, count: 0, seenMs: 0 });
     this.ints[record * INTS + PROFILE] = 2 * this.#profile(profile) + Number(enforced);
@@ -103,7 +103,7 @@ export class CountTable {
     this.doubles[at + SEEN] = seenMs;
   }
 
-  #profile({ limit, first, second }: Profile): number {
+  #profile({ limit, first, second }: CountProfile): number {
     const profiles = this.profiles;
     for (let place = 0; place < this.#known; place++) {
       const at = place * DOUBLES;

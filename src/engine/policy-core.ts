@@ -30,7 +30,7 @@ import {
   requireEnforceable,
 } from "./compiled-policy.ts";
 import { type Blocks, layoutOf } from "./count-blocks.ts";
-import { type CountState, CountTable, NOT_OPEN, type Profile } from "./count-table.ts";
+import { type CountProfile, type CountState, CountTable, NOT_OPEN } from "./count-table.ts";
 
 /** Outcome of `decide` where no quota refuses; otherwise it is the place of the one that does. */
 export const NONE_REFUSED = -1;
@@ -198,7 +198,7 @@ export class PolicyCore {
   }
 
   /** Returns the row of a fresh count that callers share, valid until it is dropped. */
-  addCount(quota: number, profile: Profile, enforced: boolean): number {
+  addCount(quota: number, profile: CountProfile, enforced: boolean): number {
     const kept = this.#of(quota);
     const row = kept.free.pop() ?? kept.rows++;
     kept.table.begin(this.#record(kept, row), profile, enforced);
@@ -228,7 +228,7 @@ export class PolicyCore {
   }
 
   /** Begins a count of a caller's own. */
-  addOwn(caller: number, quota: number, profile: Profile, enforced: boolean): void {
+  addOwn(caller: number, quota: number, profile: CountProfile, enforced: boolean): void {
     const kept = this.#of(quota);
     kept.table.begin(this.#record(kept, caller), profile, enforced);
   }

@@ -2,7 +2,7 @@
 import { quotaFor } from "../policy/effective.ts";
 import type { Policy } from "../policy/policy.ts";
 import { attributesOf, type CompiledOperation, profileOf, requireOwnEnforced } from "./compiled-policy.ts";
-import { NOT_OPEN, type Profile } from "./count-table.ts";
+import { type CountProfile, NOT_OPEN } from "./count-table.ts";
 import type { PolicyCall, PolicyDecision, PolicyReservation, Reading } from "./decision.ts";
 import {
   type CountReading,
@@ -270,7 +270,7 @@ export class PolicyLimiter {
   }
 
   /** Limits of a fresh count, and whether it is enforced. */
-  #terms(place: number, caller: Caller): [profile: Profile, enforced: boolean] {
+  #terms(place: number, caller: Caller): [profile: CountProfile, enforced: boolean] {
     const effective = quotaFor(this.policy, this.#names[place] as string, caller);
     const set = this.#counts[place]?.enforced.find(caller);
     return [profileOf(effective), set === undefined ? effective.enforced !== false : set === 1];

@@ -26,7 +26,7 @@ export interface QuotaSaid {
 }
 
 /** Decision on a call. With an answer, the members that it tells may be left out. */
-export interface QuotaVerdict extends QuotaSaid {
+export interface QuotaDecision extends QuotaSaid {
   readonly admitted?: boolean | undefined;
   /** The quota that refused. Left out: nobody tells. */
   readonly refusedBy?: string | null | undefined;
@@ -38,7 +38,7 @@ export interface QuotaVerdict extends QuotaSaid {
 
 /** Any limiter by named quotas, sync or async. */
 export interface QuotaLimiter {
-  decide(call: PolicyCall, nowMs: number): Awaitable<QuotaVerdict>;
+  decide(call: PolicyCall, nowMs: number): Awaitable<QuotaDecision>;
   /** Completes an admitted call. */
   settle?(reservation: unknown, actual: number, nowMs: number): Awaitable<QuotaSaid>;
   /** Shows a caller's quotas, free of charge. */

@@ -2,16 +2,16 @@
 import { filledQuotas } from "../policy/effective.ts";
 import type { Policy } from "../policy/policy.ts";
 import type { HttpAnswer } from "../wire/answer.ts";
-import type { Told } from "../wire/write-answer.ts";
+import type { AnswerToWrite } from "../wire/write-answer.ts";
 import type { PolicyCall, PolicyReservation } from "./decision.ts";
 import type { QuotaLimiter, QuotaSaid } from "./quota-limiter.ts";
 import type { QuotaStore } from "./store.ts";
 
 /** Writes an answer as it is sent. */
-type WriteAnswer = (told: Told, nowMs: number, caller: PolicyCall["caller"]) => HttpAnswer;
+type WriteAnswer = (told: AnswerToWrite, nowMs: number, caller: PolicyCall["caller"]) => HttpAnswer;
 
 export function storeLimiter(policy: Policy, store: QuotaStore, write: WriteAnswer): QuotaLimiter {
-  const answered = (told: Told, nowMs: number, caller: PolicyCall["caller"]): QuotaSaid => ({
+  const answered = (told: AnswerToWrite, nowMs: number, caller: PolicyCall["caller"]): QuotaSaid => ({
     readings: told.readings,
     http: write(told, nowMs, caller),
   });
@@ -19,7 +19,7 @@ export function storeLimiter(policy: Policy, store: QuotaStore, write: WriteAnsw
     decide(call, nowMs) {
       const { refusedBy, retryAtMs, readings, reservation } = store.decide(call, nowMs);
       const kind = refusedBy === null ? "admitted" : "refused";
-      const told: Told = { kind, readings, refusedBy, retryAtMs, cost: call.cost };
+      const told: AnswerToWrite = { kind, readings, refusedBy, retryAtMs, cost: call.cost };
       const said = reservation === null ? answered(told, nowMs, call.caller) : { readings };
       return { admitted: refusedBy === null, refusedBy, retryAtMs, reservation, ...said };
     },

@@ -8,12 +8,12 @@ import { calendarWindow } from "../policy/calendar.ts";
 import { isSettled, limitOf, quotaFor } from "../policy/effective.ts";
 import type { Cost, FixedWindow, Policy, Quota } from "../policy/policy.ts";
 
-export type Caller = PolicyCall["caller"];
+export type CountedCaller = PolicyCall["caller"];
 
 /** Whose count of a quota. */
-export interface WindowKey {
+export interface CountKey {
   readonly quota: string;
-  readonly caller: Caller;
+  readonly caller: CountedCaller;
 }
 
 /** The memory of a window. */
@@ -35,14 +35,14 @@ export type NextWindow = Omit<CounterWindow, "seenMs" | "number">;
 const fresh = (): CounterWindow => ({ resetAtMs: 0, count: 0, seenMs: 0, number: 0, struck: false });
 
 /** The state in which a call found a count. */
-export interface Found {
+export interface CountBefore {
   readonly count: number;
   /** 0 where no window was open, and of a bucket. */
   readonly resetAtMs: number;
 }
 
 /** By the quota's name. */
-export type FoundAll = ReadonlyMap<string, Found>;
+export type FoundAll = ReadonlyMap<string, CountBefore>;
 
 export interface WindowSize {
   readonly limit: number;
@@ -52,7 +52,7 @@ export interface WindowSize {
 
 /** One quota that a call uses. */
 export interface Use {
-  readonly key: WindowKey;
+  readonly key: CountKey;
   readonly quota: Quota;
   readonly cost: Cost;
   /** Cost of the call before its answer is known. */
@@ -80,7 +80,7 @@ export class Counter implements QuotaStore {
     return new Map(this.usesOf(call).map(({ key }) => [key.quota, this.found(key, nowMs)]));
   }
 
-  found(key: WindowKey, nowMs: number): Found {
+  found(key: CountKey, nowMs: number): CountBefore {
     const bucket = this.#bucket(key);
     if (bucket === null) return { ...this.window(key, nowMs) };
     bucket.advance(this.clock(bucket, nowMs));
@@ -106,7 +106,7 @@ export class Counter implements QuotaStore {
     };
   }
 
-  #held(key: WindowKey, nowMs: number): number | null {
+  #held(key: CountKey, nowMs: number): number | null {
     if (this.#bucket(key) !== null) return null;
     const { resetAtMs, number } = this.window(key, nowMs);
     return resetAtMs === 0 ? null : number;
@@ -122,15 +122,15 @@ export class Counter implements QuotaStore {
     return this.usesOf(call).find((use) => this.isRefusing(use, foundOf(found, use)))?.key.quota ?? null;
   }
 
-  isRefusing(use: Use, found: Found): boolean {
+  isRefusing(use: Use, found: CountBefore): boolean {
     return this.mayRefuse(use.key) && !this.hasRoom(use, found);
   }
 
-  mayRefuse(key: WindowKey): boolean {
+  mayRefuse(key: CountKey): boolean {
     return this.isEnforced(key);
   }
 
-  hasRoom(use: Use, { count }: Found): boolean {
+  hasRoom(use: Use, { count }: CountBefore): boolean {
     return needed(use) <= this.limitOf(use.key).limit - count;
   }
 
@@ -150,7 +150,7 @@ export class Counter implements QuotaStore {
   }
 
   /** Adds to a count, as it was found, and opens a window where none is open. */
-  charge(key: WindowKey, amount: number, nowMs: number, found: Found): void {
+  charge(key: CountKey, amount: number, nowMs: number, found: CountBefore): void {
     const bucket = this.#bucket(key);
     if (bucket !== null) {
       bucket.charge(amount);
@@ -190,16 +190,16 @@ export class Counter implements QuotaStore {
   }
 
   /** Values that a status shows. */
-  status(caller: Caller, quotas: readonly string[], nowMs: number): readonly Reading[] {
+  status(caller: CountedCaller, quotas: readonly string[], nowMs: number): readonly Reading[] {
     return this.read(caller, quotas, nowMs);
   }
 
-  read(caller: Caller, quotas: readonly string[], nowMs: number): readonly Reading[] {
+  read(caller: CountedCaller, quotas: readonly string[], nowMs: number): readonly Reading[] {
     return quotas.map((quota) => this.readOne({ quota, caller }, nowMs));
   }
 
   /** Reads a count without moving its clock. An idle window reads as one that would open now. */
-  readOne(key: WindowKey, nowMs: number): Reading {
+  readOne(key: CountKey, nowMs: number): Reading {
     const bucket = this.#bucket(key);
     const known = bucket ?? this.windows.get(this.nameOf(key, nowMs)) ?? fresh();
     const now = this.clock(known, nowMs);
@@ -219,19 +219,19 @@ export class Counter implements QuotaStore {
     };
   }
 
-  #windowAt(key: WindowKey, known: CounterWindow, now: number): Found {
+  #windowAt(key: CountKey, known: CounterWindow, now: number): CountBefore {
     const { count, resetAtMs } = this.isOver(key, known, now) ? this.next(key, known, now) : known;
     return { count, resetAtMs: resetAtMs === 0 ? this.openedAt(key, now) : resetAtMs };
   }
 
   /** Returns the rest of a count, as it is shown. */
-  remaining(key: WindowKey, count: number): number {
+  remaining(key: CountKey, count: number): number {
     const left = this.limitOf(key).limit - count;
     return this.#quota(key).shown.remaining === "signed" ? left : Math.max(0, left);
   }
 
   /** The window of a call, rolled if it is over. */
-  window(key: WindowKey, nowMs: number): CounterWindow {
+  window(key: CountKey, nowMs: number): CounterWindow {
     const name = this.nameOf(key, nowMs);
     let window = this.windows.get(name);
     if (window === undefined) {
@@ -255,17 +255,17 @@ export class Counter implements QuotaStore {
     return Math.max(nowMs, seenMs, this.#floorMs);
   }
 
-  isOver(_key: WindowKey, { resetAtMs }: CounterWindow, nowMs: number): boolean {
+  isOver(_key: CountKey, { resetAtMs }: CounterWindow, nowMs: number): boolean {
     return nowMs >= resetAtMs;
   }
 
   /** The window after one that is over; a first-request window opens only when something is charged. */
-  next(key: WindowKey, _window: CounterWindow, nowMs: number): NextWindow {
+  next(key: CountKey, _window: CounterWindow, nowMs: number): NextWindow {
     return { count: 0, resetAtMs: this.endOf(key, nowMs), struck: false };
   }
 
   /** Returns the end of this instant's window; 0 where nothing says it yet. */
-  endOf(key: WindowKey, nowMs: number): number {
+  endOf(key: CountKey, nowMs: number): number {
     const { anchor } = this.rule(key);
     const { lengthMs } = this.limitOf(key);
     if (anchor === "first-request") return 0;
@@ -276,29 +276,29 @@ export class Counter implements QuotaStore {
   }
 
   /** Returns the end of a window that opens with a charge at this instant. */
-  openedAt(key: WindowKey, nowMs: number): number {
+  openedAt(key: CountKey, nowMs: number): number {
     const end = this.endOf(key, nowMs);
     if (end !== 0) return end;
     const from = this.rule(key).opens === "exact" ? nowMs : nowMs - (nowMs % 1000);
     return from + this.limitOf(key).lengthMs;
   }
 
-  nameOf(key: WindowKey, _nowMs: number): string {
+  nameOf(key: CountKey, _nowMs: number): string {
     return nameOf(key.quota, this.#quota(key).key, key.caller);
   }
 
-  limitOf({ quota, caller }: WindowKey): WindowSize {
+  limitOf({ quota, caller }: CountKey): WindowSize {
     const { algorithm } = quotaFor(this.policy, quota, caller);
     const lengthMs = algorithm.kind === "fixed-window" ? algorithm.windowSeconds * 1000 : 0;
     return { limit: limitOf(algorithm), lengthMs };
   }
 
   /** The rule of a window; no bucket's is asked for. */
-  rule({ quota, caller }: WindowKey): FixedWindow {
+  rule({ quota, caller }: CountKey): FixedWindow {
     return quotaFor(this.policy, quota, caller).algorithm as FixedWindow;
   }
 
-  isWindow({ quota }: WindowKey): boolean {
+  isWindow({ quota }: CountKey): boolean {
     return this.policy.quotas[quota]?.algorithm.kind === "fixed-window";
   }
 
@@ -313,7 +313,7 @@ export class Counter implements QuotaStore {
     });
   }
 
-  isEnforced({ quota, caller }: WindowKey): boolean {
+  isEnforced({ quota, caller }: CountKey): boolean {
     const set = this.#enforced.get(nameOf(quota, this.policy.quotas[quota]?.key ?? [], caller));
     if (set !== undefined) return set;
     const { enforced } = quotaFor(this.policy, quota, caller);
@@ -322,7 +322,7 @@ export class Counter implements QuotaStore {
       : enforced !== false;
   }
 
-  setEnforced(quota: string, caller: Caller, enforced: boolean): void {
+  setEnforced(quota: string, caller: CountedCaller, enforced: boolean): void {
     this.#enforced.set(nameOf(quota, this.policy.quotas[quota]?.key ?? [], caller), enforced);
   }
 
@@ -337,14 +337,14 @@ export class Counter implements QuotaStore {
     return operation;
   }
 
-  #quota({ quota: name }: WindowKey): Quota {
+  #quota({ quota: name }: CountKey): Quota {
     const quota = this.policy.quotas[name];
     if (quota === undefined) throw new RangeError(`no quota ${name}`);
     return quota;
   }
 
   /** The count of a bucket, which time alone gives back; `null` of a window. */
-  #bucket(key: WindowKey): BucketCount | null {
+  #bucket(key: CountKey): BucketCount | null {
     if (this.isWindow(key)) return null;
     const name = this.nameOf(key, 0);
     const known = this.#buckets.get(name);
@@ -357,10 +357,10 @@ export class Counter implements QuotaStore {
   }
 }
 
-const nameOf = (quota: string, key: readonly string[], caller: Caller): string =>
+const nameOf = (quota: string, key: readonly string[], caller: CountedCaller): string =>
   JSON.stringify([quota, ...key.map((attribute) => caller[attribute])]);
 
-function foundOf(found: FoundAll, { key }: Use): Found {
+function foundOf(found: FoundAll, { key }: Use): CountBefore {
   const one = found.get(key.quota);
   if (one === undefined) throw new RangeError(`nothing was found of ${key.quota}`);
   return one;

@@ -5,7 +5,7 @@ import type { Pending, SlowQuotaStore } from "../engine/store.ts";
 import type { Charge, Policy } from "../policy/policy.ts";
 import { headers } from "../wire/answer.ts";
 import { statusBody } from "../wire/bodies.ts";
-import { type Caller, Counter, type Found, type FoundAll, type Use } from "./counter.ts";
+import { type CountBefore, type CountedCaller, Counter, type FoundAll, type Use } from "./counter.ts";
 import { counted, deployed } from "./deployed.ts";
 import type { Fault, FaultWorld } from "./fault.ts";
 import { firstQuotas, hasStatus, hasTogether, hasUnenforced, isDearer, isDeclared } from "./fits.ts";
@@ -31,7 +31,7 @@ class RacyStore implements SlowQuotaStore {
   #decideOn(call: PolicyCall, read: FoundAll, nowMs: number): PolicyDecision {
     const now = this.#counter.look(call, nowMs);
     // A window that has ended since is gone with its count.
-    const isOver = ({ resetAtMs }: Found): boolean => resetAtMs !== 0 && nowMs >= resetAtMs;
+    const isOver = ({ resetAtMs }: CountBefore): boolean => resetAtMs !== 0 && nowMs >= resetAtMs;
     const all = new Map([...read].map(([name, one]) => [name, isOver(one) ? (now.get(name) ?? one) : one]));
     const decision = this.#counter.decideOn(call, all, nowMs);
     const { refusedBy } = decision;
@@ -50,11 +50,11 @@ class RacyStore implements SlowQuotaStore {
     return this.#counter.settle(reservation, actual, nowMs);
   }
 
-  read(caller: Caller, quotas: readonly string[], nowMs: number): readonly Reading[] {
+  read(caller: CountedCaller, quotas: readonly string[], nowMs: number): readonly Reading[] {
     return this.#counter.read(caller, quotas, nowMs);
   }
 
-  setEnforced(quota: string, caller: Caller, enforced: boolean): void {
+  setEnforced(quota: string, caller: CountedCaller, enforced: boolean): void {
     this.#counter.setEnforced(quota, caller, enforced);
   }
 
@@ -72,7 +72,7 @@ class OffByOne extends Counter {
     this.#more = more;
   }
 
-  override hasRoom(use: Use, found: Found): boolean {
+  override hasRoom(use: Use, found: CountBefore): boolean {
     return super.hasRoom(use, { ...found, count: found.count - this.#more });
   }
 }
@@ -84,7 +84,7 @@ class CostIgnored extends Counter {
 }
 
 class CostOverLimitAdmitted extends Counter {
-  override hasRoom(use: Use, found: Found): boolean {
+  override hasRoom(use: Use, found: CountBefore): boolean {
     return use.asked > this.limitOf(use.key).limit || super.hasRoom(use, found);
   }
 }
@@ -103,7 +103,7 @@ class DoubleCount extends Counter {
     const now = this.look(call, nowMs);
     for (const use of this.usesOf(call)) {
       const amount = this.amount(call, use, null, found);
-      if (amount !== null) this.charge(use.key, amount, nowMs, now.get(use.key.quota) as Found);
+      if (amount !== null) this.charge(use.key, amount, nowMs, now.get(use.key.quota) as CountBefore);
     }
     return { ...decision, readings: this.usesOf(call).map(({ key }) => this.readOne(key, nowMs)) };
   }
@@ -120,7 +120,7 @@ class Overflow extends Counter {
 /** Asks the quotas in the other order, and names the narrower one where both lack room. */
 class RefusalNamesUser extends Counter {
   override refuserOf(call: PolicyCall, found: FoundAll): string | null {
-    const lacks = (use: Use): boolean => this.isRefusing(use, found.get(use.key.quota) as Found);
+    const lacks = (use: Use): boolean => this.isRefusing(use, found.get(use.key.quota) as CountBefore);
     return this.usesOf(call).toReversed().find(lacks)?.key.quota ?? null;
   }
 }
@@ -133,7 +133,7 @@ class UnenforcedRefuses extends Counter {
 
 /** The first operation of the policy, charged for a look at the status. */
 class StatusCharged extends Counter {
-  override status(caller: Caller, quotas: readonly string[], nowMs: number): readonly Reading[] {
+  override status(caller: CountedCaller, quotas: readonly string[], nowMs: number): readonly Reading[] {
     const [operation] = Object.keys(this.policy.operations);
     if (operation !== undefined) this.decide({ caller, operation, cost: 1 }, nowMs);
     return this.read(caller, quotas, nowMs);

@@ -7,8 +7,8 @@ import type { WireData } from "../policy/wire-data.ts";
 import type { Problem } from "../rules/errors.ts";
 import type { Rules, Scope } from "../rules/rules.ts";
 import type { HttpAnswer } from "../wire/answer.ts";
-import type { Told } from "../wire/write-answer.ts";
-import type { Caller } from "./counter.ts";
+import type { AnswerToWrite } from "../wire/write-answer.ts";
+import type { CountedCaller } from "./counter.ts";
 
 /** Net that may catch a fault: the property run, the oracle over a trace, the live checks inside k6, the audit alone. */
 export type Net = "P" | "V" | "L" | "A";
@@ -50,7 +50,7 @@ export interface FaultyQuotas {
   /** The format in which answers are written. */
   readonly wire?: WireData;
   /** Values that are told, before they are written. */
-  readonly tell?: (told: Told, caller: Caller, nowMs: number) => Told;
+  readonly tell?: (told: AnswerToWrite, caller: CountedCaller, nowMs: number) => AnswerToWrite;
   /** The answer as it is sent in place of the right one. */
   readonly change?: (answer: HttpAnswer) => HttpAnswer;
 }

@@ -1,14 +1,14 @@
 // Faults in whose window a call is counted.
 import type { PolicyCall } from "../engine/decision.ts";
 import { Limiter } from "../engine/limiter.ts";
-import { Counter, type FoundAll, type WindowKey } from "./counter.ts";
+import { Counter, type CountKey, type FoundAll } from "./counter.ts";
 import { counted, deployed } from "./deployed.ts";
 import type { Fault } from "./fault.ts";
 import { hasCallers, hasJoinedKey, hasOthers } from "./fits.ts";
 
 /** All users of an organization come through one proxy. */
 class WrongUserKey extends Counter {
-  override nameOf(key: WindowKey, nowMs: number): string {
+  override nameOf(key: CountKey, nowMs: number): string {
     const user = this.policy.auth.attributes.at(-1);
     if (user === undefined || key.caller[user] === undefined) return super.nameOf(key, nowMs);
     return super.nameOf({ ...key, caller: { ...key.caller, [user]: "the proxy" } }, nowMs);
@@ -17,7 +17,7 @@ class WrongUserKey extends Counter {
 
 /** The names of a key are joined by a dash, which may stand in a name. */
 class NamesCollide extends Counter {
-  override nameOf(key: WindowKey, nowMs: number): string {
+  override nameOf(key: CountKey, nowMs: number): string {
     const names = this.policy.quotas[key.quota]?.key ?? [];
     if (names.length < 2) return super.nameOf(key, nowMs);
     return `${key.quota} ${names.map((name) => key.caller[name] ?? "").join("-")}`;

@@ -1,7 +1,7 @@
 // Several processes behind one address, within one: each call is answered by one of them, drawn.
 import type { PolicyCall, PolicyDecision, PolicyReservation, Reading } from "../engine/decision.ts";
 import type { QuotaStore } from "../engine/store.ts";
-import type { Caller } from "./counter.ts";
+import type { CountedCaller } from "./counter.ts";
 
 /** A reservation that knows which process holds it; plain JSON, as it must be. */
 interface NodeReservation extends PolicyReservation {
@@ -48,16 +48,16 @@ export class Nodes implements QuotaStore {
     return this.#node(reservation.node ?? 0).settle(reservation, actual, nowMs);
   }
 
-  status(caller: Caller, quotas: readonly string[], nowMs: number): readonly Reading[] {
+  status(caller: CountedCaller, quotas: readonly string[], nowMs: number): readonly Reading[] {
     const node = this.#reader(nowMs);
     return (node.status ?? node.read).call(node, caller, quotas, nowMs);
   }
 
-  read(caller: Caller, quotas: readonly string[], nowMs: number): readonly Reading[] {
+  read(caller: CountedCaller, quotas: readonly string[], nowMs: number): readonly Reading[] {
     return this.#reader(nowMs).read(caller, quotas, nowMs);
   }
 
-  setEnforced(quota: string, caller: Caller, enforced: boolean): void {
+  setEnforced(quota: string, caller: CountedCaller, enforced: boolean): void {
     for (const node of this.#nodes) node.setEnforced(quota, caller, enforced);
   }
 

@@ -3,7 +3,7 @@
 import type { PolicyCall, PolicyDecision, PolicyReservation, Reading } from "../engine/decision.ts";
 import type { QuotaStore } from "../engine/store.ts";
 import type { Override, Policy, Quota, QuotaOverride } from "../policy/policy.ts";
-import { type Caller, Counter, type WindowKey } from "./counter.ts";
+import { type CountedCaller, Counter, type CountKey } from "./counter.ts";
 import { counted } from "./deployed.ts";
 import type { Fault } from "./fault.ts";
 import { firstQuotas, hasStatus, hasWindows } from "./fits.ts";
@@ -50,11 +50,11 @@ export class LaggingCopy implements QuotaStore {
     return this.#original.settle(reservation, actual, nowMs);
   }
 
-  read(caller: Caller, quotas: readonly string[], nowMs: number): readonly Reading[] {
+  read(caller: CountedCaller, quotas: readonly string[], nowMs: number): readonly Reading[] {
     return this.#heardUntil(nowMs).read(caller, quotas, nowMs);
   }
 
-  setEnforced(quota: string, caller: Caller, enforced: boolean): void {
+  setEnforced(quota: string, caller: CountedCaller, enforced: boolean): void {
     this.#hear(this.#latestMs, () => this.#copy.setEnforced(quota, caller, enforced));
     this.#original.setEnforced(quota, caller, enforced);
   }
@@ -71,7 +71,7 @@ export class LaggingCopy implements QuotaStore {
  * is ahead counts in the next one already. Nothing holds the nodes' clocks together.
  */
 export class UnsteadyCounter extends Counter {
-  override nameOf(key: WindowKey, nowMs: number): string {
+  override nameOf(key: CountKey, nowMs: number): string {
     const name = super.nameOf(key, nowMs);
     if (!this.isWindow(key)) return name;
     const end = this.endOf(key, nowMs);
@@ -124,7 +124,7 @@ export class DisputedLimits extends Counter {
     this.#raised = new Counter(raisedLimits(policy, share));
   }
 
-  override limitOf(key: WindowKey) {
+  override limitOf(key: CountKey) {
     return this.#isRaised ? this.#raised.limitOf(key) : super.limitOf(key);
   }
 

@@ -4,8 +4,8 @@ import type { Policy, Shown } from "../policy/policy.ts";
 import { wireOf } from "../policy/presets.ts";
 import type { AnswerKind, TimeForm, WireData, WireReading } from "../policy/wire-data.ts";
 import type { Problem } from "../rules/errors.ts";
-import type { Told } from "../wire/write-answer.ts";
-import type { Caller } from "./counter.ts";
+import type { AnswerToWrite } from "../wire/write-answer.ts";
+import type { CountedCaller } from "./counter.ts";
 import type { FaultyQuotas, QuotaFault } from "./fault.ts";
 import { hasStatus } from "./fits.ts";
 
@@ -53,11 +53,11 @@ export const resetsRounded = (reset: Shown["reset"]): QuotaFault => ({
 /** A right limiter, each of its readings changed before it is written. */
 const readingsTold = (
   change: (
-    reading: Told["readings"][number],
-    told: Told,
+    reading: AnswerToWrite["readings"][number],
+    told: AnswerToWrite,
     nowMs: number,
     policy: Policy,
-  ) => Told["readings"][number],
+  ) => AnswerToWrite["readings"][number],
   unfit: QuotaFault["unfit"] = (policy) => (rowsOf(policy).length > 0 ? null : showsNone),
 ): QuotaFault => ({
   unfit,
@@ -98,7 +98,7 @@ export const resetsKept: QuotaFault = {
   unfit: inSeconds,
   inject(policy) {
     const kept = new Map<string, { readonly resetAtMs: number; readonly leftMs: number }>();
-    const tell = (told: Told, caller: Caller, nowMs: number): Told => {
+    const tell = (told: AnswerToWrite, caller: CountedCaller, nowMs: number): AnswerToWrite => {
       if (told.refusedBy === null) return told;
       const readings = told.readings.map((reading) => {
         if (reading.quota !== told.refusedBy) return reading;

@@ -2,13 +2,13 @@
 import type { PolicyCall, Reading } from "../engine/decision.ts";
 import type { Policy } from "../policy/policy.ts";
 import {
-  type Caller,
+  type CountBefore,
+  type CountedCaller,
   Counter,
   type CounterWindow,
-  type Found,
+  type CountKey,
   type FoundAll,
   type NextWindow,
-  type WindowKey,
 } from "./counter.ts";
 import { counted } from "./deployed.ts";
 import type { Fault, FaultWorld } from "./fault.ts";
@@ -24,7 +24,7 @@ class StruckCounter extends Counter {
     this.world = world;
   }
 
-  override charge(key: WindowKey, amount: number, nowMs: number, found: Found): void {
+  override charge(key: CountKey, amount: number, nowMs: number, found: CountBefore): void {
     const isFirst = found.count === 0;
     super.charge(key, amount, nowMs, found);
     if (!this.isWindow(key)) return;
@@ -32,25 +32,25 @@ class StruckCounter extends Counter {
     if (isFirst && this.mayStrike(key, window)) window.struck = this.world.random() < this.world.rate;
   }
 
-  mayStrike(_key: WindowKey, _window: CounterWindow): boolean {
+  mayStrike(_key: CountKey, _window: CounterWindow): boolean {
     return true;
   }
 
   /** The next window, with the count of the one before. */
-  carried(key: WindowKey, { count }: CounterWindow, nowMs: number): NextWindow {
+  carried(key: CountKey, { count }: CounterWindow, nowMs: number): NextWindow {
     return { count, resetAtMs: this.openedAt(key, nowMs), struck: false };
   }
 }
 
 class NewResetOldCount extends StruckCounter {
-  override next(key: WindowKey, window: CounterWindow, nowMs: number): NextWindow {
+  override next(key: CountKey, window: CounterWindow, nowMs: number): NextWindow {
     return window.struck ? this.carried(key, window, nowMs) : super.next(key, window, nowMs);
   }
 }
 
 /** A key that has lost its time to live keeps its count for ever. */
 class LostExpiry extends StruckCounter {
-  override next(key: WindowKey, window: CounterWindow, nowMs: number): NextWindow {
+  override next(key: CountKey, window: CounterWindow, nowMs: number): NextWindow {
     return window.struck
       ? { ...this.carried(key, window, nowMs), struck: true }
       : super.next(key, window, nowMs);
@@ -63,7 +63,7 @@ class ImmortalByPolling extends StruckCounter {
     return false;
   }
 
-  override status(caller: Caller, quotas: readonly string[], nowMs: number): readonly Reading[] {
+  override status(caller: CountedCaller, quotas: readonly string[], nowMs: number): readonly Reading[] {
     for (const quota of quotas) {
       const window = this.windows.get(this.nameOf({ quota, caller }, nowMs));
       const leftMs = (window?.resetAtMs ?? 0) - nowMs;
@@ -73,7 +73,7 @@ class ImmortalByPolling extends StruckCounter {
     return super.status(caller, quotas, nowMs);
   }
 
-  override next(key: WindowKey, window: CounterWindow, nowMs: number): NextWindow {
+  override next(key: CountKey, window: CounterWindow, nowMs: number): NextWindow {
     return window.struck ? this.carried(key, window, nowMs) : super.next(key, window, nowMs);
   }
 }
@@ -88,11 +88,11 @@ class FirstCallsLost extends Counter {
     this.#youngMs = rate;
   }
 
-  override charge(key: WindowKey, amount: number, nowMs: number, found: Found): void {
+  override charge(key: CountKey, amount: number, nowMs: number, found: CountBefore): void {
     super.charge(key, amount, nowMs, this.#isYoung(key, nowMs) ? { ...found, count: 0 } : found);
   }
 
-  #isYoung(key: WindowKey, nowMs: number): boolean {
+  #isYoung(key: CountKey, nowMs: number): boolean {
     if (!this.isWindow(key)) return false;
     const { number } = this.window(key, nowMs);
     const name = this.nameOf(key, nowMs);
@@ -112,11 +112,11 @@ class RollsEarly extends Counter {
     this.#earlyMs = rate * 1000;
   }
 
-  override endOf(key: WindowKey, nowMs: number): number {
+  override endOf(key: CountKey, nowMs: number): number {
     return super.endOf(key, nowMs + this.#earlyMs);
   }
 
-  override isOver(key: WindowKey, window: CounterWindow, nowMs: number): boolean {
+  override isOver(key: CountKey, window: CounterWindow, nowMs: number): boolean {
     return super.isOver(key, window, nowMs + this.#earlyMs);
   }
 }
@@ -143,12 +143,12 @@ class ResetAllSweep extends Counter {
     this.#periodMs = shortestMs(policy);
   }
 
-  override window(key: WindowKey, nowMs: number): CounterWindow {
+  override window(key: CountKey, nowMs: number): CounterWindow {
     this.#sweepDue(nowMs);
     return super.window(key, nowMs);
   }
 
-  override readOne(key: WindowKey, nowMs: number): Reading {
+  override readOne(key: CountKey, nowMs: number): Reading {
     this.#sweepDue(nowMs);
     return super.readOne(key, nowMs);
   }
@@ -174,7 +174,7 @@ class DoubleRoll extends StruckCounter {
   readonly #phases = new Map<string, number>();
 
   /** When a key's timer goes off in this window: at one share of every window, from a fifth to four fifths. */
-  #timerMs(key: WindowKey, { resetAtMs }: CounterWindow): number {
+  #timerMs(key: CountKey, { resetAtMs }: CounterWindow): number {
     const name = this.nameOf(key, resetAtMs);
     let phase = this.#phases.get(name);
     if (phase === undefined) {
@@ -184,15 +184,15 @@ class DoubleRoll extends StruckCounter {
     return resetAtMs - this.limitOf(key).lengthMs * phase;
   }
 
-  override mayStrike(key: WindowKey, window: CounterWindow): boolean {
+  override mayStrike(key: CountKey, window: CounterWindow): boolean {
     return window.seenMs < this.#timerMs(key, window);
   }
 
-  override isOver(key: WindowKey, window: CounterWindow, nowMs: number): boolean {
+  override isOver(key: CountKey, window: CounterWindow, nowMs: number): boolean {
     return super.isOver(key, window, nowMs) || (window.struck && nowMs >= this.#timerMs(key, window));
   }
 
-  override next(key: WindowKey, window: CounterWindow, nowMs: number): NextWindow {
+  override next(key: CountKey, window: CounterWindow, nowMs: number): NextWindow {
     return nowMs < window.resetAtMs
       ? { count: 0, resetAtMs: window.resetAtMs, struck: false }
       : super.next(key, window, nowMs);
@@ -200,14 +200,14 @@ class DoubleRoll extends StruckCounter {
 }
 
 class BoundaryInclusive extends Counter {
-  override isOver(_key: WindowKey, { resetAtMs }: CounterWindow, nowMs: number): boolean {
+  override isOver(_key: CountKey, { resetAtMs }: CounterWindow, nowMs: number): boolean {
     return nowMs > resetAtMs;
   }
 }
 
 /** A status call opens the windows that it shows, though it counts nothing. */
 class StatusOpensWindow extends Counter {
-  override status(caller: Caller, quotas: readonly string[], nowMs: number): readonly Reading[] {
+  override status(caller: CountedCaller, quotas: readonly string[], nowMs: number): readonly Reading[] {
     for (const quota of quotas) {
       const key = { quota, caller };
       if (!this.isWindow(key)) continue;
@@ -220,7 +220,7 @@ class StatusOpensWindow extends Counter {
 
 /** Once a window has opened, the next ones follow it without a gap, called or not. */
 class WindowsBackToBack extends Counter {
-  override next(key: WindowKey, window: CounterWindow, nowMs: number): NextWindow {
+  override next(key: CountKey, window: CounterWindow, nowMs: number): NextWindow {
     if (window.resetAtMs === 0) return super.next(key, window, nowMs);
     const { lengthMs } = this.limitOf(key);
     const over = Math.floor((nowMs - window.resetAtMs) / lengthMs);
@@ -240,7 +240,7 @@ class OrganizationOffGrid extends Counter {
     this.#broad = firstQuotas(policy);
   }
 
-  override endOf(key: WindowKey, nowMs: number): number {
+  override endOf(key: CountKey, nowMs: number): number {
     const [attribute = ""] = this.policy.quotas[key.quota]?.key ?? [];
     const value = key.caller[attribute] ?? "";
     this.#first ??= value;

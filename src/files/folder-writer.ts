@@ -7,7 +7,7 @@ import { lstat, mkdir, readdir, rename, rm, rmdir, writeFile } from "node:fs/pro
 import { dirname, join, resolve } from "node:path";
 import { setTimeout as wait } from "node:timers/promises";
 import { SpillwayError } from "../rules/errors.ts";
-import { type Content, makeFolder, writing } from "./whole-file.ts";
+import { type FileContent, makeFolder, writing } from "./whole-file.ts";
 import { isOwn, mayLive, type Writer, writerName, writerOf } from "./writer-name.ts";
 
 /** Parts of a folder of results. */
@@ -72,7 +72,7 @@ export class FolderWriter {
   }
 
   /** Writes a part; its name may lie in a folder: `pictures/waits.svg`. @throws SpillwayError `FILE_UNWRITABLE` */
-  async write(name: string, content: Content): Promise<void> {
+  async write(name: string, content: FileContent): Promise<void> {
     const path = join(this.staging, name);
     await writing(join(this.folder, name), async () => {
       // Node's own recursive `mkdir` never ends where the working folder was deleted.

@@ -6,13 +6,13 @@ import { dirname, join, resolve } from "node:path";
 import { SpillwayError } from "../rules/errors.ts";
 
 /** Text at once, or in pieces. */
-export type Content = string | AsyncIterable<string | Uint8Array>;
+export type FileContent = string | AsyncIterable<string | Uint8Array>;
 
 /**
  * Writes a file whole or not at all; the folders on its way are made.
  * @throws SpillwayError `FILE_UNWRITABLE`; what stood there before is untouched then
  */
-export async function writeWhole(path: string, content: Content): Promise<void> {
+export async function writeWhole(path: string, content: FileContent): Promise<void> {
   await writing(path, async () => {
     await makeFolder(dirname(path));
     const found = await stat(path).catch(() => null);
@@ -33,7 +33,7 @@ export async function writeWhole(path: string, content: Content): Promise<void> 
  * Writes a file where there is none, whole or not at all.
  * @throws SpillwayError `FILE_UNWRITABLE`, also where there is one
  */
-export async function writeNew(path: string, content: Content): Promise<void> {
+export async function writeNew(path: string, content: FileContent): Promise<void> {
   await writing(path, async () => {
     await makeFolder(dirname(path));
     try {

@@ -20,8 +20,8 @@ import { isRefusal, REFUSED } from "../wire/outcome.ts";
 import { readLimit } from "./counts.ts";
 import { lacksRoom } from "./decisions.ts";
 import type { HistoryEvent } from "./history.ts";
-import { type Breach, type Judge, type Opinion, Tally } from "./law.ts";
-import { Ledger, type Sight } from "./ledger.ts";
+import { type Breach, type Judge, type Opinion, OpinionTally } from "./law.ts";
+import { HistoryLedger, type Sight } from "./ledger.ts";
 import { without } from "./script.ts";
 
 /** Numbers that an answer shows of an owner's window. */
@@ -56,8 +56,8 @@ function overAnswers(
 ): Judge {
   return async ({ script, play }) => {
     const history = await play(without(script.ops, "snapshot"));
-    const ledger = new Ledger(script);
-    const tally = new Tally();
+    const ledger = new HistoryLedger(script);
+    const tally = new OpinionTally();
     for (const [at, event] of history.entries()) {
       const sights = ledger.look(event);
       const shown = shownBy(event);

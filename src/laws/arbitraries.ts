@@ -8,10 +8,10 @@ import type { Algorithm } from "../rules/algorithms.ts";
 import { organizationLimit, type Rules, type Scope, scopes, userLimit } from "../rules/rules.ts";
 import { type SwitchName, switchValues } from "../rules/switches.ts";
 import { type Act, type Amount, type Intent, type Move, planned } from "./planner.ts";
-import type { Script, World } from "./script.ts";
+import type { Script, ScriptNames } from "./script.ts";
 
 /** Frequency of each kind of operation, relative to the others; 0 is never. */
-export interface Profile {
+export interface OpFrequencies {
   readonly call: number;
   readonly settle: number;
   readonly status: number;
@@ -25,7 +25,7 @@ export interface Profile {
   readonly beyond: number;
 }
 
-export const usualProfile: Profile = {
+export const usualProfile: OpFrequencies = {
   call: 24,
   settle: 8,
   status: 3,
@@ -38,7 +38,7 @@ export const usualProfile: Profile = {
 };
 
 /** Everything that a limiter can be asked to do, and the rules that it can follow. */
-export interface Subject {
+export interface LimiterSubject {
   /** The rules to check; without them they are drawn. */
   readonly rules?: Rules | undefined;
   readonly semantics?: LimiterFactory["semantics"] | undefined;
@@ -68,7 +68,7 @@ const organizationWindow = {
   graphql: fc.record({ limit: points, windowSeconds, enforced: usuallyEnforced }),
 };
 
-const drawnWorld: World = { organizations: ["acme", "beta"], users: ["ann", "bob"] };
+const drawnWorld: ScriptNames = { organizations: ["acme", "beta"], users: ["ann", "bob"] };
 
 /** One value of a switch for each scope, the default first. */
 function switchArbitrary(
@@ -130,7 +130,7 @@ const raised = <G extends { limit: number }, W extends { graphql: G }>(windows: 
 });
 
 /** The names that given rules speak of, and users enough to use up an organization's window. */
-function worldOf(rules: Rules): World {
+function worldOf(rules: Rules): ScriptNames {
   const keys = Object.keys(rules.users).map((key) => [
     key.slice(0, key.indexOf("/")),
     key.slice(key.indexOf("/") + 1),
@@ -156,7 +156,7 @@ function worldOf(rules: Rules): World {
 }
 
 /** The names that the limiter knows, where it knows some alone. */
-function knownWorld({ callers }: Subject): World | null {
+function knownWorld({ callers }: LimiterSubject): ScriptNames | null {
   if (callers === undefined) return null;
   const organizations = Object.keys(callers);
   return { organizations, users: Object.values(callers).flat(), usersOf: callers };
@@ -167,7 +167,7 @@ export const offsetMs = fc.constantFrom(0, -1, 1);
 
 /** @param owner whose windows a move is seen from */
 export function moveArbitrary<W>(
-  { edge, back, beyond }: Profile,
+  { edge, back, beyond }: OpFrequencies,
   owner: fc.Arbitrary<W>,
 ): fc.Arbitrary<Move<W>> {
   return fc.oneof(
@@ -209,7 +209,11 @@ const amount: fc.Arbitrary<Amount> = fc.record({
   plus: fc.constantFrom(0, -1, 1),
 });
 
-function actArbitrary(profile: Profile, world: World, among: readonly Scope[]): fc.Arbitrary<Act> {
+function actArbitrary(
+  profile: OpFrequencies,
+  world: ScriptNames,
+  among: readonly Scope[],
+): fc.Arbitrary<Act> {
   const scope = fc.constantFrom(...among);
   // Most calls meet in one organization, where they can use up its window together.
   const organization = fc.constantFrom(0, 0, 0, ...world.organizations.keys());
@@ -247,7 +251,11 @@ function actArbitrary(profile: Profile, world: World, among: readonly Scope[]): 
 export const phaseMs = fc.constantFrom(0, 1, 500, 999, 1500, 29_999);
 
 /** Scripts for one law: rules, a start, up to thirty intents (none, too: only then does each of them shrink away). */
-export function scriptArbitrary(subject: Subject, profile: Profile, maxLength = 30): fc.Arbitrary<Script> {
+export function scriptArbitrary(
+  subject: LimiterSubject,
+  profile: OpFrequencies,
+  maxLength = 30,
+): fc.Arbitrary<Script> {
   const { rules, keyed = false, opensToMs = 1000, algorithm = "fixed-window", endsLate = false } = subject;
   const world = knownWorld(subject) ?? (rules === undefined ? drawnWorld : worldOf(rules));
   const drawn = rulesArbitrary(subject.semantics, keyed ? fc.constant(0) : morePoints);

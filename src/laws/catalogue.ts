@@ -1,7 +1,7 @@
 // Each law by name: how it judges, and which operations its scripts are rich in.
 import type { LimiterLawName } from "../rules/laws.ts";
 import { headersPresent, limitAgrees, refusalAgrees } from "./answers.ts";
-import { type Profile, usualProfile } from "./arbitraries.ts";
+import { type OpFrequencies, usualProfile } from "./arbitraries.ts";
 import {
   allOrNothing,
   giveBack,
@@ -18,18 +18,18 @@ import { rateBound, twiceAtMost } from "./spans.ts";
 
 export interface Law {
   readonly judge: Judge;
-  readonly profile: Profile;
+  readonly profile: OpFrequencies;
   /** Reading that a limiter must show for it to judge anything. Absent if it judges by who is admitted. */
   readonly needs?: string;
 }
 
-const usual = (judge: Judge, profile: Partial<Profile> = {}): Law => ({
+const usual = (judge: Judge, profile: Partial<OpFrequencies> = {}): Law => ({
   judge,
   profile: { ...usualProfile, ...profile },
 });
 
 /** A law that judges what is shown. */
-const shown = (needs: string, judge: Judge, profile: Partial<Profile> = {}): Law => ({
+const shown = (needs: string, judge: Judge, profile: Partial<OpFrequencies> = {}): Law => ({
   ...usual(judge, profile),
   needs,
 });

@@ -3,8 +3,8 @@
 import { organizationLimit, type Rules, semanticsOf, userLimit } from "../rules/rules.ts";
 import { lacksRoom } from "./decisions.ts";
 import type { History } from "./history.ts";
-import { type Judge, type Judgement, type Opinion, Tally, type Trial } from "./law.ts";
-import { Ledger, type Sight, sightsOf } from "./ledger.ts";
+import { type Judge, type Judgement, type Opinion, OpinionTally, type Trial } from "./law.ts";
+import { HistoryLedger, type Sight, sightsOf } from "./ledger.ts";
 import { comparison } from "./runs.ts";
 import { type CallOp, type Op, type Script, without } from "./script.ts";
 
@@ -147,8 +147,8 @@ export const allOrNothing: Judge = async (trial) => {
   const { script, play } = trial;
   const ops = without(script.ops, "snapshot");
   const history = await play(ops);
-  const tally = new Tally();
-  const ledger = new Ledger(script);
+  const tally = new OpinionTally();
+  const ledger = new HistoryLedger(script);
   for (const [at, event] of history.entries()) {
     const sights = ledger.look(event);
     if (!("decision" in event) || event.decision.admitted) continue;

@@ -2,7 +2,7 @@
 import { type Breach, type Judge, type Opinion, overEvents, spanText } from "./law.ts";
 import { nameOf, type Sight, type WindowKey } from "./ledger.ts";
 import { algorithmOf } from "./script.ts";
-import type { Span } from "./window-book.ts";
+import type { CountSpan } from "./window-book.ts";
 
 /** The windows of a decided call with its answer, or `null` for any other operation. */
 function decided(sights: readonly Sight[]) {
@@ -16,7 +16,7 @@ const named = (sights: readonly Sight[], refusedBy: string | null | undefined): 
   sights.find(({ owner }) => owner === refusedBy);
 
 /** A window's count before a call: by its own reading where that shows it, else by the ledger. */
-function countBefore({ current, charge, before, sure }: Sight): Span | null {
+function countBefore({ current, charge, before, sure }: Sight): CountSpan | null {
   if (current === null) return sure ? before : null;
   const { least, most } = charge ?? { least: 0, most: 0 };
   return { least: current - most, most: current - least };

@@ -13,7 +13,7 @@ import type { CheckOptions } from "./check-options.ts";
 import { checkInterleavings, type InterleavingOptions } from "./interleavings.ts";
 import { renderInterleaving } from "./interleavings-text.ts";
 import { type KnownCounterexample, mendedText, parseKnown } from "./known.ts";
-import type { Unexplained } from "./orders.ts";
+import type { UnexplainedScript } from "./orders.ts";
 import { patient } from "./patience.ts";
 import type { CheckReport, LawReport } from "./report.ts";
 import type { Script } from "./script.ts";
@@ -216,7 +216,7 @@ const knownCauses = (known: readonly KnownCounterexample[]): KnownCause[] =>
   known.flatMap(({ law, script }) => (script === undefined ? [] : [{ law, script, got: null }]));
 
 /** The calls of an interleaving as a script, one after the other. */
-const playedOps = ({ script, rounds }: Unexplained): Script => ({
+const playedOps = ({ script, rounds }: UnexplainedScript): Script => ({
   ...script,
   ops: rounds.flatMap(({ events }) => events.map(({ op }) => op)),
 });

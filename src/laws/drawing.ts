@@ -1,26 +1,26 @@
 // A counterexample as people read it, whatever its scripts are of: what holds, one line an operation with its answer, and at
 // the breach what was expected, what was answered, and the arithmetic.
 import { isoSecond } from "../wire/bodies.ts";
-import type { Breach, Violation } from "./law.ts";
+import type { Breach, LawViolation } from "./law.ts";
 import type { Counterexample, Failure, LawReport } from "./report.ts";
 import type { LawKind } from "./script.ts";
 
 type PlayedOf<K extends LawKind> = Pick<Counterexample<K>, "script" | "history">;
 
 /** The parts of a drawing that depend on the kind of script. */
-export interface Drawing<K extends LawKind> {
+export interface ScriptDrawing<K extends LawKind> {
   /** The limits and settings that matter. */
   rules(played: PlayedOf<K>): readonly string[];
   timeline(
     script: K["script"],
     history: K["history"],
     startMs: number,
-    violation: Violation<K> | null,
+    violation: LawViolation<K> | null,
   ): readonly string[];
 }
 
 /** A violated law with its counterexample, or a limiter that failed, as lines of text; else none. */
-export function rendered<K extends LawKind>(report: LawReport<K>, drawing: Drawing<K>): string[] {
+export function rendered<K extends LawKind>(report: LawReport<K>, drawing: ScriptDrawing<K>): string[] {
   const { counterexample, failure } = report;
   if (failure !== undefined)
     return renderedFailure(report, `${report.law} cannot be judged: the limiter failed`, failure, drawing);
@@ -43,7 +43,7 @@ export function renderedFailure<K extends LawKind>(
   report: Pick<LawReport, "repeat">,
   title: string,
   { script, history, call, got, allowed }: Failure<K>,
-  drawing: Drawing<K>,
+  drawing: ScriptDrawing<K>,
 ): string[] {
   const failed = script.ops.find((op) => !history.some((event) => event.op === op));
   const last = history.at(-1)?.op.atMs ?? script.startMs;
@@ -61,7 +61,7 @@ export function renderedFailure<K extends LawKind>(
 }
 
 /** The rules that matter, and when +0 is. */
-export const settingOf = <K extends LawKind>(played: PlayedOf<K>, { rules }: Drawing<K>): string[] => {
+export const settingOf = <K extends LawKind>(played: PlayedOf<K>, { rules }: ScriptDrawing<K>): string[] => {
   const { startMs } = played.script;
   const start = isoSecond(startMs).replace("Z", `.${String(startMs % 1000).padStart(3, "0")}Z`);
   return [...rules(played), `+0 is ${start}`, ""];
@@ -69,7 +69,7 @@ export const settingOf = <K extends LawKind>(played: PlayedOf<K>, { rules }: Dra
 
 function otherRun<K extends LawKind>(
   { script, history, compared }: Counterexample<K>,
-  drawing: Drawing<K>,
+  drawing: ScriptDrawing<K>,
 ): readonly string[] {
   const other = compared?.history ?? [];
   const shiftMs = (other[0]?.op.atMs ?? 0) - (history[0]?.op.atMs ?? 0);

@@ -1,7 +1,7 @@
 // On how much a law rests: what its runs were tested by, counted as in the verdict on a trace.
 import type { History } from "./history.ts";
 import { sightsOf } from "./ledger.ts";
-import type { Terms } from "./script.ts";
+import type { LedgerTerms } from "./script.ts";
 
 export interface RunEvidence {
   /** Readings of a window: one owner's in one answer, or one scope of a status. */
@@ -17,7 +17,7 @@ export interface RunEvidence {
 export const noEvidence: RunEvidence = { readings: 0, refusals: 0, windows: 0, resets: 0 };
 
 /** Returns what one run shows. */
-export function evidenceOf(terms: Terms, history: History): RunEvidence {
+export function evidenceOf(terms: LedgerTerms, history: History): RunEvidence {
   let readings = 0;
   const windows = new Set<string>();
   const quotas = new Set<string>();

@@ -3,8 +3,8 @@
 import type { Algorithm } from "../rules/algorithms.ts";
 import type { Owner } from "../rules/rules.ts";
 import type { CallEvent, History } from "./history.ts";
-import { type Judge, Tally } from "./law.ts";
-import { Ledger, type Sight, type WindowKey } from "./ledger.ts";
+import { type Judge, OpinionTally } from "./law.ts";
+import { HistoryLedger, type Sight, type WindowKey } from "./ledger.ts";
 import { algorithmOf, type CallOp, type Script, without } from "./script.ts";
 
 /** Promise of a refusal to one window's owner. */
@@ -25,7 +25,7 @@ const testedMost = 3;
 export const honestWait: Judge = async ({ script, play }) => {
   const ops = without(script.ops, "snapshot");
   const history = await play(ops);
-  const tally = new Tally();
+  const tally = new OpinionTally();
   for (const promised of chosen(promisesOf(script, history), script.pick)) {
     const { at, op, key, waitMs, words } = promised;
     const again: CallOp = { ...op, id: nextId(history), atMs: op.atMs + waitMs };
@@ -59,7 +59,7 @@ function chosen(promises: readonly Promised[], pick: number): readonly Promised[
 const lone = (sights: readonly Sight[]): Sight | undefined => (sights.length === 1 ? sights[0] : undefined);
 
 function promisesOf(script: Script, history: History): Promised[] {
-  const ledger = new Ledger(script);
+  const ledger = new HistoryLedger(script);
   return history.flatMap((event, at) => {
     const sights = ledger.look(event);
     if (!("decision" in event) || event.decision.admitted) return [];

@@ -11,10 +11,10 @@ export type {
 } from "../engine/adapter.ts";
 export type {
   PartialQuotaReading,
+  QuotaDecision as QuotaVerdict,
   QuotaLimiter,
   QuotaLimiterFactory,
   QuotaSaid,
-  QuotaVerdict,
 } from "../engine/quota-limiter.ts";
 export { type Algorithm, algorithmStatements, algorithms, lawsOf } from "../rules/algorithms.ts";
 export { type LimiterLawName, limiterLawNames, limiterLawStatements } from "../rules/laws.ts";
@@ -58,16 +58,16 @@ export {
   keyedLimiter,
 } from "./keyed.ts";
 export { type KnownCounterexample, type KnownState, parseKnown } from "./known.ts";
-export type { Compared, Judgement, Violation } from "./law.ts";
+export type { Compared, Judgement, LawViolation as Violation } from "./law.ts";
 export type { Middleware, MiddlewareRequest } from "./middleware.ts";
-export type { Round, Unexplained } from "./orders.ts";
+export type { Round, UnexplainedScript as Unexplained } from "./orders.ts";
 export type { InterleavingReport, OverlapOptions } from "./overlaps.ts";
 export type { Timers } from "./patience.ts";
 export { quotaEngine } from "./quotas/engine.ts";
 export { checkQuotaInterleavings } from "./quotas/interleavings.ts";
 export { checkQuotaLaws } from "./quotas/kit.ts";
 export { renderQuotaCounterexample, renderQuotaInterleaving } from "./quotas/timeline.ts";
-export type { CheckReport, Counterexample, Failure, LawReport, Outcome } from "./report.ts";
+export type { CheckReport, Counterexample, Failure, LawOutcome as Outcome, LawReport } from "./report.ts";
 export type { Op, Script } from "./script.ts";
 export { stillSeam } from "./seam.ts";
 export { type CountingStore, type StoreCount, type StoreOptions, storeLimiter } from "./store-limiter.ts";

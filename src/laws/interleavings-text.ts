@@ -1,18 +1,18 @@
 // Overlapping calls that no order explains, as people read them: who was answered what, what was let in between,
 // and the arithmetic of the likeliest order.
 
-import { breachLines, type Drawing, renderedFailure, settingOf, time } from "./drawing.ts";
-import type { Violation } from "./law.ts";
-import type { Round, Unexplained } from "./orders.ts";
+import { breachLines, renderedFailure, type ScriptDrawing, settingOf, time } from "./drawing.ts";
+import type { LawViolation } from "./law.ts";
+import type { Round, UnexplainedScript } from "./orders.ts";
 import type { InterleavingReport } from "./overlaps.ts";
 import type { LawKind } from "./script.ts";
 import { answer, operation, ownerText, rulesDrawing } from "./timeline.ts";
 
 /** The parts of a drawing that depend on the kind of calls. */
-export interface OverlapDrawing<K extends LawKind> extends Drawing<K> {
+export interface OverlapDrawing<K extends LawKind> extends ScriptDrawing<K> {
   /** A call, and what was answered to it, of one history. */
   texts(script: K["script"], history: readonly K["answered"][]): (event: K["answered"]) => [string, string];
-  whose(violation: Violation<K>, script: K["script"]): string | null;
+  whose(violation: LawViolation<K>, script: K["script"]): string | null;
 }
 
 /** A report's counterexample or failure as lines of text; empty where there is none. */
@@ -56,7 +56,7 @@ export function renderedInterleaving<K extends LawKind>(
 /** @param ending what draws the breach; `false` of rounds before the last */
 function roundText<K extends LawKind>(
   round: Round<K>,
-  { script, violation }: Unexplained<K>,
+  { script, violation }: UnexplainedScript<K>,
   texts: (event: K["answered"]) => [string, string],
   ending: OverlapDrawing<K> | false,
 ): string[] {

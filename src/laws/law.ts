@@ -23,7 +23,7 @@ export interface Breach {
   readonly arithmetic: string;
 }
 
-export interface Violation<K extends LawKind = RulesKind> extends Breach {
+export interface LawViolation<K extends LawKind = RulesKind> extends Breach {
   /** Index in the history of the operation at which the law is broken. */
   readonly at: number;
   /** The window that it is about; `null` where it is about an answer as a whole. */
@@ -42,7 +42,7 @@ export interface Judgement<K extends LawKind = RulesKind> {
   readonly compared?: Compared<K>;
   /** Number of answers that this law said something about. */
   readonly judged: number;
-  readonly violation: Violation<K> | null;
+  readonly violation: LawViolation<K> | null;
 }
 
 /** A script, and the means to play it or a part of it on a fresh limiter. */
@@ -57,9 +57,9 @@ export type Judge<K extends LawKind = RulesKind> = (trial: Trial<K>) => Promise<
 export type Opinion = "kept" | Breach | null;
 
 /** Finds the first breach among opinions, and counts those that there are. */
-export class Tally<K extends LawKind = RulesKind> {
+export class OpinionTally<K extends LawKind = RulesKind> {
   judged = 0;
-  violation: Violation<K> | null = null;
+  violation: LawViolation<K> | null = null;
   readonly #named: (window: K["window"]) => K["window"];
 
   /** @param named a window's key alone, of something that has one */
@@ -97,7 +97,7 @@ export function overEvents(
   return async ({ script, play }) => {
     const history = await play(without(script.ops, "snapshot"));
     const judge = begin(script.rules);
-    const tally = new Tally();
+    const tally = new OpinionTally();
     for (const sights of grouped(sightsOf(script, history))) {
       const heard = sights.filter((sight) => !isVoid(law, script.rules, sight));
       const at = heard[0]?.at;

@@ -11,8 +11,8 @@ import {
   userLimit,
 } from "../rules/rules.ts";
 import { type History, type HistoryEvent, type PartialReading, statusReadings } from "./history.ts";
-import type { CallOp, Terms } from "./script.ts";
-import { exactly, type Held, type Span, WindowBook } from "./window-book.ts";
+import type { CallOp, LedgerTerms } from "./script.ts";
+import { type CountSpan, exactly, type Held, WindowBook } from "./window-book.ts";
 
 /** Which window: an organization's (`user` null) or one user's, of one scope. */
 export interface WindowKey {
@@ -42,10 +42,10 @@ export interface Sight extends WindowKey {
   /** The operation's own time was earlier than that. */
   readonly steppedBack: boolean;
   /** Charges of the window before this operation, and after it. */
-  readonly before: Span;
-  readonly after: Span;
+  readonly before: CountSpan;
+  readonly after: CountSpan;
   /** Charge of this operation itself. `null` if it counts nothing. */
-  readonly charge: Span | null;
+  readonly charge: CountSpan | null;
   /** Points that this operation gave back. */
   readonly givenBack: number;
   /** Nothing had been charged in this window before. */
@@ -70,7 +70,7 @@ type SettleEvent = Extract<HistoryEvent, { readings: unknown }>;
 type StatusEvent = Extract<HistoryEvent, { status: unknown }>;
 
 /** Keeps the books of one history; `look` takes its events in order. */
-export class Ledger {
+export class HistoryLedger {
   readonly #rules: Rules;
   readonly #opensToMs: number;
   readonly #endsLate: boolean;
@@ -83,7 +83,7 @@ export class Ledger {
   #floorMs = 0;
   #at = -1;
 
-  constructor({ rules, opensToMs = 1000, endsLate = false, keyed = false }: Terms) {
+  constructor({ rules, opensToMs = 1000, endsLate = false, keyed = false }: LedgerTerms) {
     this.#rules = rules;
     this.#opensToMs = opensToMs;
     this.#endsLate = endsLate;
@@ -124,7 +124,7 @@ export class Ledger {
   }
 
   /** A limiter by key may open a window, in which nothing is counted, for a call that can never fit. */
-  #openingOf(key: WindowKey, { cost }: CallOp, { admitted }: PartialDecision): Span | null {
+  #openingOf(key: WindowKey, { cost }: CallOp, { admitted }: PartialDecision): CountSpan | null {
     return this.#isKeyed && !admitted && cost > limitOf(this.#rules, key).limit ? exactly(0) : null;
   }
 
@@ -164,7 +164,7 @@ export class Ledger {
     event: HistoryEvent,
     key: WindowKey,
     reading: PartialReading,
-    happen: (book: WindowBook) => { charge: Span | null; givenBack: number },
+    happen: (book: WindowBook) => { charge: CountSpan | null; givenBack: number },
     book: WindowBook = this.#book(key),
   ): Sight {
     const clockMs = book.advance(event.op.atMs, this.#floorMs);
@@ -239,7 +239,12 @@ const limitOf = (rules: Rules, { organization, user, scope }: WindowKey) =>
   user === null ? organizationLimit(rules, organization, scope) : userLimit(rules, organization, user, scope);
 
 /** Returns the charge of a decision to one of its windows (SPEC.md §2.2, §2.3, §8); `null` if it counts nothing. */
-function chargeOf(owner: Owner, op: CallOp, decision: PartialDecision, semantics: Semantics): Span | null {
+function chargeOf(
+  owner: Owner,
+  op: CallOp,
+  decision: PartialDecision,
+  semantics: Semantics,
+): CountSpan | null {
   if (decision.admitted)
     return op.scope === "graphql" && semantics.graphqlCharge === "postpaid" ? null : exactly(op.cost);
   const named = semantics.refused === "counted";
@@ -259,7 +264,7 @@ function countShown(reading: PartialReading, rulesLimit: number, { remaining }: 
 }
 
 /** Every sight of a history, in order. */
-export function* sightsOf(terms: Terms, history: History): Generator<Sight> {
-  const ledger = new Ledger(terms);
+export function* sightsOf(terms: LedgerTerms, history: History): Generator<Sight> {
+  const ledger = new HistoryLedger(terms);
   for (const event of history) yield* ledger.look(event);
 }

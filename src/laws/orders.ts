@@ -1,7 +1,7 @@
 // The search for an order of overlapping calls that explains their answers: a search, one round after the other, in
 // which the claimed laws themselves say whether an order will do.
 import type { LimiterLawName } from "../rules/laws.ts";
-import type { Judgement, RulesKind, Trial, Violation } from "./law.ts";
+import type { Judgement, LawViolation, RulesKind, Trial } from "./law.ts";
 import type { LawKind } from "./script.ts";
 
 /** Calls that overlapped, in the order in which they were answered. */
@@ -15,13 +15,13 @@ export interface Round<K extends LawKind = RulesKind> {
 }
 
 /** The smallest script found whose answers no order of the calls explains. */
-export interface Unexplained<K extends LawKind = RulesKind> {
+export interface UnexplainedScript<K extends LawKind = RulesKind> {
   readonly script: K["script"];
   /** The last one is what cannot be explained. */
   readonly rounds: readonly Round<K>[];
   /** The law that the likeliest order breaks: the one in which the calls were answered. */
   readonly law: LimiterLawName;
-  readonly violation: Violation<K>;
+  readonly violation: LawViolation<K>;
   /** Number of orders that were tried. */
   readonly orders: number;
 }
@@ -49,7 +49,7 @@ export interface OrderJudge<K extends LawKind> {
 /** A law, and how an order breaks it. */
 interface OrderBreach<K extends LawKind> {
   readonly law: LimiterLawName;
-  readonly violation: Violation<K>;
+  readonly violation: LawViolation<K>;
 }
 
 /** No more orders than this are tried of one script; one for which they do not suffice is let pass. */
@@ -74,7 +74,7 @@ export class OrderSearch<K extends LawKind> {
   }
 
   /** `null` where an order was found, or not every one could be tried. */
-  async unexplained(): Promise<Omit<Unexplained<K>, "script"> | null> {
+  async unexplained(): Promise<Omit<UnexplainedScript<K>, "script"> | null> {
     if (await this.#explains([], 0)) return null;
     if (this.#breach === null || this.#orders >= ordersMost) return null;
     return { ...this.#breach, rounds: this.#rounds.slice(0, this.#furthest + 1), orders: this.#orders };

@@ -3,11 +3,11 @@
 // laws themselves: the claimed ones that look at one run.
 import fc from "fast-check";
 import type { Seam } from "../engine/adapter.ts";
-import { type Profile, usualProfile } from "./arbitraries.ts";
+import { type OpFrequencies, usualProfile } from "./arbitraries.ts";
 import type { CheckOptions, CheckProgress } from "./check-options.ts";
 import { AdapterFailure } from "./history.ts";
 import type { RulesKind } from "./law.ts";
-import { type OrderJudge, OrderSearch, type Round, type Unexplained } from "./orders.ts";
+import { type OrderJudge, OrderSearch, type Round, type UnexplainedScript } from "./orders.ts";
 import type { Failure } from "./report.ts";
 import type { LawKind } from "./script.ts";
 import { anySeed, requireInteger } from "./subject.ts";
@@ -40,7 +40,7 @@ export interface InterleavingReport<K extends LawKind = RulesKind> {
   readonly ok: boolean;
   readonly path?: string;
   readonly repeat?: string;
-  readonly counterexample?: Unexplained<K>;
+  readonly counterexample?: UnexplainedScript<K>;
   readonly failure?: Failure<K>;
 }
 
@@ -55,7 +55,7 @@ export interface OverlapPlayer<K extends LawKind> {
 export interface OverlapKit<K extends LawKind> extends OrderJudge<K> {
   /** The limiter's name. */
   readonly name: string;
-  scripts(profile: Profile, intentsMost: number): fc.Arbitrary<K["script"]>;
+  scripts(profile: OpFrequencies, intentsMost: number): fc.Arbitrary<K["script"]>;
   player(script: K["script"], seam: Seam): Promise<OverlapPlayer<K>>;
   isAdmitted(answered: K["answered"]): boolean;
   /** Strips an answer of the counts, which may be later; where the clock moved, also of what depends on the time. */
@@ -65,9 +65,9 @@ export interface OverlapKit<K extends LawKind> extends OrderJudge<K> {
 }
 
 /** Calls alone, at few instants. */
-const profile: Profile = { ...usualProfile, settle: 0, status: 0, enforce: 0, sweep: 0, back: 0 };
+const profile: OpFrequencies = { ...usualProfile, settle: 0, status: 0, enforce: 0, sweep: 0, back: 0 };
 /** Calls that come at the ends of windows, where the clock matters. */
-const atEnds: Profile = { ...profile, edge: 40, beyond: 10 };
+const atEnds: OpFrequencies = { ...profile, edge: 40, beyond: 10 };
 const intentsMost = 8;
 /** The clock moves before one of the first so many steps of a round. */
 const stepsMost = 3;
@@ -147,8 +147,8 @@ export async function checkOverlaps<K extends LawKind>(
 }
 
 class NoOrder<K extends LawKind> extends Error {
-  readonly unexplained: Unexplained<K>;
-  constructor(unexplained: Unexplained<K>) {
+  readonly unexplained: UnexplainedScript<K>;
+  constructor(unexplained: UnexplainedScript<K>) {
     super("no order of the calls explains their answers");
     this.unexplained = unexplained;
   }

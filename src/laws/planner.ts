@@ -13,7 +13,7 @@ import {
   userLimit,
 } from "../rules/rules.ts";
 import { nameOf } from "./ledger.ts";
-import { algorithmOf, type CallOp, type Op, type Terms, type World } from "./script.ts";
+import { algorithmOf, type CallOp, type LedgerTerms, type Op, type ScriptNames } from "./script.ts";
 
 /** Time of an operation, relative to the previous operation and to the edges of its windows. */
 export type Move<W = Owner> =
@@ -89,7 +89,7 @@ class Planner {
   readonly #owners: readonly Owner[];
   /** Every call is under way until it is completed, not those of GraphQL alone. */
   readonly #allUnderWay: boolean;
-  readonly #world: World;
+  readonly #world: ScriptNames;
   readonly #guesses = new Map<string, Guess>();
   readonly #inFlight: CallOp[] = [];
   #calls = 0;
@@ -98,7 +98,7 @@ class Planner {
   #clockMs: number;
   #last: Target;
 
-  constructor(terms: Terms, world: World, startMs: number) {
+  constructor(terms: LedgerTerms, world: ScriptNames, startMs: number) {
     const { rules, opensToMs = 1000, keyed = false } = terms;
     this.#allUnderWay = algorithmOf(terms) === "concurrency";
     // SPEC.md allows calls that cost nothing; to a limiter by key they are mostly a mistake.
@@ -252,7 +252,12 @@ class Planner {
 }
 
 /** Plans a sequence of intents; the same intents under the same rules give the same operations. */
-export function planned(terms: Terms, world: World, startMs: number, intents: readonly Intent[]): Op[] {
+export function planned(
+  terms: LedgerTerms,
+  world: ScriptNames,
+  startMs: number,
+  intents: readonly Intent[],
+): Op[] {
   const planner = new Planner(terms, world, startMs);
   for (const intent of intents) planner.take(intent);
   return planner.ops;

@@ -2,7 +2,7 @@
 import type { LimiterLawName } from "../rules/laws.ts";
 import type { RunEvidence } from "./evidence.ts";
 import type { KnownState } from "./known.ts";
-import type { Compared, RulesKind, Violation } from "./law.ts";
+import type { Compared, LawViolation, RulesKind } from "./law.ts";
 import type { LawKind } from "./script.ts";
 
 /**
@@ -16,7 +16,7 @@ import type { LawKind } from "./script.ts";
  * - `interrupted`: stopped before its last run.
  * - `not-run`: stopped before its first.
  */
-export type Outcome =
+export type LawOutcome =
   | "no-counterexample"
   | "violated"
   | "known"
@@ -33,7 +33,7 @@ export interface Counterexample<K extends LawKind = RulesKind> {
   readonly history: K["history"];
   /** The run that it was compared with, where the law compares two. */
   readonly compared?: Compared<K>;
-  readonly violation: Violation<K>;
+  readonly violation: LawViolation<K>;
 }
 
 /** The call at which a limiter failed, and the smallest script found that leads there. */
@@ -52,7 +52,7 @@ export interface Failure<K extends LawKind = RulesKind> {
 export interface LawReport<K extends LawKind = RulesKind> {
   readonly law: LimiterLawName;
   readonly statement: string;
-  readonly outcome: Outcome;
+  readonly outcome: LawOutcome;
   /** The seed of the check; each law draws from it by its name. One more for each known counterexample that was met. */
   readonly seed: number;
   /** Runs up to the first that failed, that one included. */

@@ -9,7 +9,7 @@ import {
   voidReason,
 } from "../rules/laws.ts";
 import { type Rules, type RulesInput, scopes } from "../rules/rules.ts";
-import { type Profile, scriptArbitrary } from "./arbitraries.ts";
+import { type OpFrequencies, scriptArbitrary } from "./arbitraries.ts";
 import { laws } from "./catalogue.ts";
 import { judgeScript } from "./causes.ts";
 import { evidenceOf } from "./evidence.ts";
@@ -19,15 +19,19 @@ import type { LawKit } from "./search.ts";
 import { prepare } from "./subject.ts";
 
 /** A law's profile without what this limiter cannot be asked. */
-function profileFor(law: LimiterLawName, may: ReadonlySet<keyof Profile>, algorithm: Algorithm): Profile {
+function profileFor(
+  law: LimiterLawName,
+  may: ReadonlySet<keyof OpFrequencies>,
+  algorithm: Algorithm,
+): OpFrequencies {
   const { profile } = laws[law];
   const weights = Object.entries(profile).map(([kind, weight]) => [
     kind,
-    may.has(kind as keyof Profile) ? weight : 0,
+    may.has(kind as keyof OpFrequencies) ? weight : 0,
   ]);
   // If there is no window whose end could be met, a caller has to stay away for long.
   const beyond = law === "recovers" && algorithm !== "fixed-window" ? 20 : profile.beyond;
-  const kept = Object.fromEntries(weights) as Profile;
+  const kept = Object.fromEntries(weights) as OpFrequencies;
   // Places are given back about as often as they are taken.
   return { ...kept, beyond, settle: algorithm === "concurrency" ? 2 * kept.settle : kept.settle };
 }

@@ -1,6 +1,6 @@
 // Two runs of one script, compared answer by answer.
 import type { History, HistoryEvent } from "./history.ts";
-import { type Breach, type Compared, type Judgement, type Opinion, Tally, type Trial } from "./law.ts";
+import { type Breach, type Compared, type Judgement, type Opinion, OpinionTally, type Trial } from "./law.ts";
 import { algorithmOf } from "./script.ts";
 
 /** Which part of an answer two runs are compared by. */
@@ -36,7 +36,7 @@ export async function comparison(
   const isExact = algorithmOf(trial.script) === "fixed-window";
   const shown = isExact && options.decisions !== true ? parts : null;
   const there = new Map(compared.history.map((event) => [event.op, event]));
-  const tally = new Tally();
+  const tally = new OpinionTally();
   for (const [at, event] of history.entries()) {
     const other = shiftMs === 0 ? there.get(event.op) : compared.history[at];
     if (other === undefined || at < from) continue;

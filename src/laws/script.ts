@@ -53,7 +53,7 @@ export interface SnapshotOp {
 export type Op = CallOp | SettleOp | StatusOp | EnforceOp | SweepOp | SnapshotOp;
 
 /** Facts of a limiter that a ledger needs beside its answers. */
-export interface Terms {
+export interface LedgerTerms {
   readonly rules: Rules;
   /** Of what a first-request window opens at a whole multiple, ms; 1000 unless told. */
   readonly opensToMs?: 1 | 1000;
@@ -65,9 +65,9 @@ export interface Terms {
   readonly endsLate?: boolean;
 }
 
-export const algorithmOf = ({ algorithm = "fixed-window" }: Terms): Algorithm => algorithm;
+export const algorithmOf = ({ algorithm = "fixed-window" }: LedgerTerms): Algorithm => algorithm;
 
-export interface Script extends Terms {
+export interface Script extends LedgerTerms {
   /** The time of the first operation, before any step; what a timeline calls 0. */
   readonly startMs: number;
   readonly ops: readonly Op[];
@@ -76,7 +76,7 @@ export interface Script extends Terms {
 }
 
 /** The names that occur in the scripts of one check. */
-export interface World {
+export interface ScriptNames {
   readonly organizations: readonly string[];
   readonly users: readonly string[];
   /** True if each organization has users of its own. */

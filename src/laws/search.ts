@@ -4,9 +4,9 @@ import { SpillwayError } from "../rules/errors.ts";
 import { type LimiterLawName, limiterLawNames } from "../rules/laws.ts";
 import { breaks } from "./causes.ts";
 import type { CheckOptions } from "./check-options.ts";
-import type { LawReport, Outcome } from "./report.ts";
+import type { LawOutcome, LawReport } from "./report.ts";
 import type { LawKind } from "./script.ts";
-import { Broken, Failed, type LawRuns, Trials } from "./trials.ts";
+import { Failed, LawBroken, type LawRuns, Trials } from "./trials.ts";
 
 /** The laws over scripts of one kind, and a limiter that is held to them. */
 export interface LawKit<K extends LawKind> {
@@ -39,7 +39,7 @@ export function unrun<K extends LawKind>(
   { statements }: LawKit<K>,
   law: LimiterLawName,
   seed: number,
-  outcome: Outcome,
+  outcome: LawOutcome,
   reason?: string,
 ): LawReport<K> {
   const report = {
@@ -123,13 +123,13 @@ async function reportOf<K extends LawKind>(
       repeat,
       failure: (errorInstance as Failed<K>).failure,
     };
-  if (errorInstance instanceof Broken)
+  if (errorInstance instanceof LawBroken)
     return {
       ...report,
       outcome: "violated",
       path: path ?? "",
       repeat,
-      counterexample: await trials.smallest((errorInstance as Broken<K>).counterexample),
+      counterexample: await trials.smallest((errorInstance as LawBroken<K>).counterexample),
     };
   if (details.failed && errorInstance !== null) throw errorInstance;
   if (interrupted) return { ...report, outcome: "interrupted" };

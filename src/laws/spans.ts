@@ -6,7 +6,7 @@ import { voidReason } from "../rules/laws.ts";
 import { userLimit } from "../rules/rules.ts";
 import { counted } from "../rules/words.ts";
 import type { History } from "./history.ts";
-import { type Breach, type Judge, type Opinion, Tally, type Trial } from "./law.ts";
+import { type Breach, type Judge, type Opinion, OpinionTally, type Trial } from "./law.ts";
 import { sightsOf } from "./ledger.ts";
 import { algorithmOf, type CallOp, type Op, type Script, without } from "./script.ts";
 import { type Admitted, enforcedTracks, type Track } from "./tracks.ts";
@@ -14,7 +14,7 @@ import { type Admitted, enforcedTracks, type Track } from "./tracks.ts";
 /** Any span of length W, by the window's own clock, holds at most 2 x limit admitted. */
 export const twiceAtMost: Judge = async ({ script, play }) => {
   const history = await play(without(script.ops, "snapshot"));
-  const tally = new Tally();
+  const tally = new OpinionTally();
   for (const track of enforcedTracks(sightsOf(script, history)))
     for (const [at, opinion] of widestSpans(track)) tally.add(opinion, at, track.key);
   return { history, judged: tally.judged, violation: tally.violation };
@@ -71,7 +71,7 @@ export const rateBound: Judge = async (trial) => {
   const algorithm = algorithmOf(script);
   if (algorithm === "concurrency") return atOnce(script, history);
   const stepMs = algorithm === "token-bucket" ? await refillStepMs(trial) : null;
-  const tally = new Tally();
+  const tally = new OpinionTally();
   for (const track of enforcedTracks(sightsOf(script, history))) {
     if (voidReason("rate-bound", script.rules, track.key.scope) !== null) continue;
     const bound = (spanMs: number): Envelope => envelope(algorithm, track, spanMs, stepMs);
@@ -187,7 +187,7 @@ const leaseMsLeast = 1000;
 
 /** Calls of one key that are under way at once: admitted within a second, and not given back. */
 function atOnce(script: Script, history: History) {
-  const tally = new Tally();
+  const tally = new OpinionTally();
   const held = new Map<string, Map<number, { readonly atMs: number; readonly cost: number }>>();
   for (const [at, event] of history.entries()) {
     if ("readings" in event && event.call !== null) held.get(keyOf(event.call))?.delete(event.call.id);

@@ -7,15 +7,15 @@ import { algorithmHint, claimsOf, promiseProblems } from "../rules/algorithms.ts
 import { quote, SpillwayError } from "../rules/errors.ts";
 import { parseRules } from "../rules/parse.ts";
 import type { Rules, RulesInput } from "../rules/rules.ts";
-import type { Profile, Subject } from "./arbitraries.ts";
+import type { LimiterSubject, OpFrequencies } from "./arbitraries.ts";
 import { AdapterFailure, makeLimiter } from "./history.ts";
 
 export const newYear2026Ms = 1_767_225_600_000;
 
 /** The kinds of operations that a limiter can be asked, and what scripts are drawn from. */
-export interface Prepared {
-  readonly subject: Subject;
-  readonly may: ReadonlySet<keyof Profile>;
+export interface PreparedSubject {
+  readonly subject: LimiterSubject;
+  readonly may: ReadonlySet<keyof OpFrequencies>;
 }
 
 /**
@@ -25,7 +25,7 @@ export interface Prepared {
 export async function prepare(
   factory: LimiterFactory,
   given: { readonly rules?: RulesInput | undefined; readonly startMs?: number | undefined },
-): Promise<Prepared> {
+): Promise<PreparedSubject> {
   const problems = promiseProblems(factory);
   if (problems.length > 0)
     throw new SpillwayError("ADAPTER_INVALID", `the limiter ${quote(factory.name)} does not say what it is`, {
@@ -62,9 +62,9 @@ async function abilities(
   factory: LimiterFactory,
   rules: Rules | undefined,
   startMs: number,
-): Promise<Set<keyof Profile>> {
+): Promise<Set<keyof OpFrequencies>> {
   const limiter = await tried(factory, rules ?? firstRules(factory), startMs);
-  const may = new Set<keyof Profile>(["call", "edge", "beyond"]);
+  const may = new Set<keyof OpFrequencies>(["call", "edge", "beyond"]);
   if (limiter.settle !== undefined) may.add("settle");
   if (limiter.status !== undefined) may.add("status");
   if (limiter.setEnforced !== undefined) may.add("enforce");
@@ -77,8 +77,8 @@ async function abilities(
 function subjectOf(
   factory: LimiterFactory,
   options: { readonly rules: Rules | undefined; readonly startMs: number },
-  may: ReadonlySet<keyof Profile>,
-): Subject {
+  may: ReadonlySet<keyof OpFrequencies>,
+): LimiterSubject {
   // A limiter that is never told of a completion can only charge at the decision.
   const charge = may.has("settle") ? {} : { graphqlCharge: ["prepaid"] as const };
   return {

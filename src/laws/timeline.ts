@@ -3,14 +3,14 @@
 
 import { organizationLimit, type Rules, semanticsOf, userLimit } from "../rules/rules.ts";
 import { type SwitchName, switchValues } from "../rules/switches.ts";
-import { breachLines, type Drawing, rendered, time } from "./drawing.ts";
+import { breachLines, rendered, type ScriptDrawing, time } from "./drawing.ts";
 import type { History, HistoryEvent, PartialReading } from "./history.ts";
-import type { RulesKind, Violation } from "./law.ts";
-import { Ledger, nameOf, type Sight, type WindowKey } from "./ledger.ts";
+import type { LawViolation, RulesKind } from "./law.ts";
+import { HistoryLedger, nameOf, type Sight, type WindowKey } from "./ledger.ts";
 import type { Counterexample, LawReport } from "./report.ts";
-import { algorithmOf, type CallOp, type Terms } from "./script.ts";
+import { algorithmOf, type CallOp, type LedgerTerms } from "./script.ts";
 
-export const rulesDrawing: Drawing<RulesKind> = { rules: rulesText, timeline };
+export const rulesDrawing: ScriptDrawing<RulesKind> = { rules: rulesText, timeline };
 
 /** A violated law with its counterexample, or a limiter that failed, as lines of text; else none. */
 export const renderCounterexample = (report: LawReport): string[] => rendered(report, rulesDrawing);
@@ -22,7 +22,7 @@ function rulesText({ script, history }: Played): string[] {
   const windows = new Map<string, string>();
   const switches = new Set<string>();
   const { rules } = script;
-  const ledger = new Ledger(script);
+  const ledger = new HistoryLedger(script);
   for (const event of history)
     for (const sight of ledger.look(event)) {
       windows.set(nameOf(sight), script.keyed === true ? keyText(script, sight) : windowText(rules, sight));
@@ -41,7 +41,7 @@ function windowText(rules: Rules, { organization, user, scope }: Sight): string 
 }
 
 /** Writes the settings that a limiter by key was made with. */
-function keyText(terms: Terms, sight: Sight): string {
+function keyText(terms: LedgerTerms, sight: Sight): string {
   const { limit, windowSeconds } = userLimit(terms.rules, sight.organization, sight.user ?? "", sight.scope);
   const key = ownerText(sight, terms);
   const algorithm = algorithmOf(terms);
@@ -51,7 +51,7 @@ function keyText(terms: Terms, sight: Sight): string {
 /** The switches that mean something to a limiter by key, and do not say who is limited. */
 const keyedSwitches: readonly SwitchName[] = ["anchor", "refused", "remaining", "reset"];
 
-function switchesText(terms: Terms, { scope }: Sight): string[] {
+function switchesText(terms: LedgerTerms, { scope }: Sight): string[] {
   const semantics = semanticsOf(terms.rules, scope);
   const algorithm = algorithmOf(terms);
   const isKeyed = terms.keyed === true;
@@ -68,15 +68,20 @@ function switchesText(terms: Terms, { scope }: Sight): string[] {
 }
 
 /** Whose window it is: `acme rest`, or `acme/ann`, which is a key. */
-export function ownerText({ organization, user, scope }: WindowKey, { keyed }: Terms): string {
+export function ownerText({ organization, user, scope }: WindowKey, { keyed }: LedgerTerms): string {
   const whose = user === null ? organization : `${organization}/${user}`;
   return keyed === true ? whose : `${whose} ${scope}`;
 }
 
 /** One line an operation, calls that follow each other unchanged taken together. */
-function timeline(terms: Terms, history: History, startMs: number, violation: Violation | null): string[] {
+function timeline(
+  terms: LedgerTerms,
+  history: History,
+  startMs: number,
+  violation: LawViolation | null,
+): string[] {
   const lines: string[] = [];
-  const ledger = new Ledger(terms);
+  const ledger = new HistoryLedger(terms);
   const edges = new Map<string, Sight>();
   let nowMs = history[0]?.op.atMs ?? startMs;
   let burst = 0;
@@ -104,7 +109,7 @@ function timeline(terms: Terms, history: History, startMs: number, violation: Vi
   return lines;
 }
 
-const breach = (violation: Violation, terms: Terms): string[] =>
+const breach = (violation: LawViolation, terms: LedgerTerms): string[] =>
   breachLines(violation, violation.window === null ? null : ownerText(violation.window, terms));
 
 /** The window edges between two operations, or that the clock stepped back. */
@@ -113,7 +118,7 @@ function passed(
   fromMs: number,
   toMs: number,
   startMs: number,
-  { keyed }: Terms,
+  { keyed }: LedgerTerms,
 ): string[] {
   if (toMs < fromMs) return [`${time(toMs, startMs)}  <<<< the clock steps back by ${fromMs - toMs} ms`];
   const over = [...edges].filter(([, { untilMs }]) => (untilMs ?? 0) <= toMs);
@@ -143,7 +148,7 @@ function continues(event: HistoryEvent, next: HistoryEvent | undefined): boolean
   return key(event) === key(next);
 }
 
-export function operation(event: HistoryEvent, times: number, terms: Terms): string {
+export function operation(event: HistoryEvent, times: number, terms: LedgerTerms): string {
   const { op } = event;
   const isKeyed = terms.keyed === true;
   const text = {
@@ -159,7 +164,11 @@ export function operation(event: HistoryEvent, times: number, terms: Terms): str
 }
 
 /** `acme/ann rest 1`, `acme/ann graphql 3 (call 2)`; of a limiter by key `acme/ann`, `acme/ann, cost 3`. */
-function callText({ organization, user, scope, cost, id }: CallOp, times: number, terms: Terms): string {
+function callText(
+  { organization, user, scope, cost, id }: CallOp,
+  times: number,
+  terms: LedgerTerms,
+): string {
   const isKeyed = terms.keyed === true;
   const caller = `${organization}/${user}`;
   const what = isKeyed
@@ -171,7 +180,7 @@ function callText({ organization, user, scope, cost, id }: CallOp, times: number
   return `${what}${times > 1 ? ` x${times}` : isNumbered ? ` (call ${id})` : ""}`;
 }
 
-export function answer(event: HistoryEvent, { keyed }: Terms): string {
+export function answer(event: HistoryEvent, { keyed }: LedgerTerms): string {
   if ("decision" in event) {
     const { admitted, refusedBy, organization, user, retryAfterMs } = event.decision;
     const refused = refusedBy && keyed !== true ? `REFUSED by ${refusedBy}` : "REFUSED";

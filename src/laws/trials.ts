@@ -3,13 +3,13 @@
 import fc from "fast-check";
 import { joined, noEvidence, type RunEvidence } from "./evidence.ts";
 import { AdapterFailure } from "./history.ts";
-import type { Judgement, Violation } from "./law.ts";
+import type { Judgement, LawViolation } from "./law.ts";
 import { minimal } from "./minimum.ts";
 import type { Counterexample, Failure } from "./report.ts";
 import type { LawKind } from "./script.ts";
 
 /** A law that a script breaks, as fast-check sees it. */
-export class Broken<K extends LawKind> extends Error {
+export class LawBroken<K extends LawKind> extends Error {
   readonly counterexample: Counterexample<K>;
 
   constructor(counterexample: Counterexample<K>) {
@@ -21,7 +21,7 @@ export class Broken<K extends LawKind> extends Error {
 const counterexampleOf = <K extends LawKind>(
   script: K["script"],
   { history, compared }: Judgement<K>,
-  violation: Violation<K>,
+  violation: LawViolation<K>,
 ): Counterexample<K> => ({ script, history, ...(compared === undefined ? {} : { compared }), violation });
 
 /** A limiter that failed in a script, as fast-check sees it. */
@@ -74,7 +74,7 @@ export class Trials<K extends LawKind> {
     this.#onRun = onRun;
   }
 
-  /** Judges one script; throws `Broken` or `Failed`. */
+  /** Judges one script; throws `LawBroken` or `Failed`. */
   async run(script: K["script"]): Promise<void> {
     const shrinking = this.#failed !== null;
     await this.#onRun(this.#runs, shrinking);
@@ -92,7 +92,7 @@ export class Trials<K extends LawKind> {
     }
     if (judgement.violation === null || this.#failed === "adapter") return;
     this.#failed = "broken";
-    throw new Broken(counterexampleOf(script, judgement, judgement.violation));
+    throw new LawBroken(counterexampleOf(script, judgement, judgement.violation));
   }
 
   /** Forgets that a run failed: the next failure is another one. */

@@ -5,13 +5,13 @@
 // 0 points opens a window) the count is a span `least..most`, and whether a window is open may be in doubt.
 
 /** Span of a count. */
-export interface Span {
+export interface CountSpan {
   readonly least: number;
   readonly most: number;
 }
 
 /** A charge that is certain. */
-export const exactly = (points: number): Span => ({ least: points, most: points });
+export const exactly = (points: number): CountSpan => ({ least: points, most: points });
 
 /** The window in which a call was decided, for its completion. */
 export interface Held {
@@ -59,7 +59,7 @@ export class WindowBook {
     return Object.assign(new WindowBook(lengthMs, epoch, opensToMs, lateMs > 0), this);
   }
 
-  get span(): Span {
+  get span(): CountSpan {
     return { least: this.least, most: this.most };
   }
 
@@ -96,7 +96,7 @@ export class WindowBook {
    * @param charge `null`: this operation counts nothing, which opens no first-request window
    * @param toldMs the end that the limiter showed after the charge
    */
-  count(charge: Span | null, toldMs: number | null): void {
+  count(charge: CountSpan | null, toldMs: number | null): void {
     if (charge !== null) {
       this.least += charge.least;
       this.most += charge.most;
@@ -105,7 +105,7 @@ export class WindowBook {
     if (this.untilMs === null && (this.epoch || charge !== null)) this.#open(charge, toldMs);
   }
 
-  #open(charge: Span | null, toldMs: number | null): void {
+  #open(charge: CountSpan | null, toldMs: number | null): void {
     const now = this.seenMs;
     const possible = toldMs !== null && toldMs > now - this.lateMs && toldMs <= now + this.lengthMs;
     const surely = this.epoch || (charge !== null && charge.least > 0);
@@ -130,7 +130,7 @@ export class WindowBook {
    * to one that it opens if none was open then. If that window is over it is charged nowhere; a judge
    * accepts the window open at completion too, so that is a span.
    */
-  late(actual: number, held: Held): Span {
+  late(actual: number, held: Held): CountSpan {
     const here = held.sure && (held.window === null || held.window === this.window);
     return here ? exactly(actual) : { least: 0, most: actual };
   }

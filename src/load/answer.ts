@@ -28,7 +28,7 @@ export interface RawAnswer {
  * Answer as a trace keeps it. One object a client, read into again and again: making an object of twenty
  * members takes k6 as long as reading all headers.
  */
-export class Answer {
+export class TraceableAnswer {
   sentMs = 0;
   receivedMs = 0;
   status = 0;
@@ -95,7 +95,7 @@ export class Answer {
 const bodyMost = 65_536;
 
 /** Returns the kind of a call; `other` where no quota counts it. */
-function kindOf({ scope, kind }: CallTemplate, raw: RawAnswer, answer: Answer): CallKind {
+function kindOf({ scope, kind }: CallTemplate, raw: RawAnswer, answer: TraceableAnswer): CallKind {
   const { status, actual, organization, user } = answer;
   const isNamed = organization.scopeName !== null || user.scopeName !== null;
   const isUnexecuted = status === 200 && actual === 0 && String(raw.body).includes('"errors"');
@@ -129,7 +129,7 @@ const errorName = ({ error_code: code, error }: RawAnswer): string =>
   errorNames[code] ?? (error.slice(0, 200) || `k6 error ${code}`);
 
 /** Tells a client of an answer. */
-export function tell(event: ClientEvent, answer: Answer): void {
+export function tell(event: ClientEvent, answer: TraceableAnswer): void {
   const { organization, user, retryAfter } = answer;
   event.nowMs = answer.receivedMs;
   event.status = answer.status;

@@ -71,7 +71,7 @@ function taskOf({ plan, base, isShared, timeoutMs, head, tls, proxy }: DriverRun
   };
 }
 
-export interface KeepOptions {
+export interface KeepLinesOptions {
   /** Path of the trace. */
   readonly trace: string;
   readonly head: TraceHead;
@@ -101,7 +101,7 @@ const progressEveryMs = 500;
  * @throws Error of the file system where the trace cannot be opened or put in its place; as `runInNode`
  */
 export async function keepParts(
-  { trace, head, signal, onProgress }: KeepOptions,
+  { trace, head, signal, onProgress }: KeepLinesOptions,
   drive: (signal: AbortSignal) => AsyncIterable<NodePart>,
 ): Promise<NodeOutcome> {
   const file = await TraceFile.create(trace, head);

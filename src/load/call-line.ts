@@ -6,7 +6,7 @@ import type { CallTemplate, PlannedCall } from "../scenario/client.ts";
 import { scopesIn } from "../wire/bodies.ts";
 import type { HeaderValue } from "../wire/fields.ts";
 import { isRefusal } from "../wire/outcome.ts";
-import type { Answer } from "./answer.ts";
+import type { TraceableAnswer } from "./answer.ts";
 
 /** The fixed text of one client's lines for one kind of call. */
 export interface LineParts {
@@ -48,7 +48,7 @@ export function callLine(
   parts: LineParts,
   call: number,
   planned: Readonly<PlannedCall>,
-  answer: Answer,
+  answer: TraceableAnswer,
 ): string {
   const { organization, user, sentMs, receivedMs, status, retryAfter, warning, userWarning } = answer;
   const { names, nameTexts } = parts;
@@ -76,19 +76,19 @@ export function callLine(
 }
 
 /** The target's own count of the points goes before the scenario's, which may have been worked out wrongly. */
-function kindAndCost(parts: LineParts, { kind, requested }: Answer): string {
+function kindAndCost(parts: LineParts, { kind, requested }: TraceableAnswer): string {
   if (kind === "other") return `other","cost":null`;
   return typeof requested === "number" && requested >= 0 ? `call","cost":${requested}` : parts.kind;
 }
 
 /** FORMAT.md: at most the cost. More is a fault that the checks name; the trace must stay readable. */
-function actualMember({ kind, status, requested, actual }: Answer): string {
+function actualMember({ kind, status, requested, actual }: TraceableAnswer): string {
   const fits =
     typeof actual === "number" && typeof requested === "number" && actual >= 0 && actual <= requested;
   return fits && kind === "call" && !isRefusal(status) ? `,"actual":${actual}` : "";
 }
 
-function bodyMember({ status, body }: Answer): string {
+function bodyMember({ status, body }: TraceableAnswer): string {
   if (isRefusal(status)) return `,"refusal":${JSON.stringify(body)}`;
   return `,"body":${JSON.stringify(scopesIn(body) ?? body)}`;
 }

@@ -13,7 +13,7 @@ import {
   step,
 } from "../scenario/client.ts";
 
-export interface Driven {
+export interface DrivenClient {
   readonly behaviour: Behaviour;
   readonly onRefused: RefusalPolicy;
   readonly record: ClientRecord;
@@ -24,7 +24,7 @@ export interface Driven {
 }
 
 /** World that a client is driven in. */
-export interface World {
+export interface ClientWorld {
   /** Ms since the epoch. */
   now(): number;
   /** Calls `action` once, at that instant or later; never before it, and never at once. */
@@ -33,11 +33,11 @@ export interface World {
    * Sends; later, once, tells `told` what became of it, after `event` was told of an answer.
    * @param call its `atMs` is when it could leave first: lateness counts from there
    */
-  send(call: Readonly<PlannedCall>, event: ClientEvent, told: Told): void;
+  send(call: Readonly<PlannedCall>, event: ClientEvent, told: ToldOutcome): void;
 }
 
 /** Who is told what became of a call: one of these, once. */
-export interface Told {
+export interface ToldOutcome {
   answered(): void;
   /** Telling the client, or writing its answer down, went wrong. */
   failed(thrown: unknown): void;
@@ -46,7 +46,7 @@ export interface Told {
 }
 
 /** A world that can stand still: k6, where each client has a thread of its own. */
-export interface StillWorld extends World {
+export interface StillWorld extends ClientWorld {
   /** Waits, doing nothing else. */
   sleep(ms: number): void;
   /** Sends, and waits for the answer, or until it is given up; `event` is told of it. */
@@ -61,7 +61,7 @@ export interface StillWorld extends World {
  * throughput. Rejects where the behaviour throws or asks for what cannot be (the simulator refuses the same),
  * once the calls on the way are answered; nothing more is sent then.
  */
-export async function drive(client: Driven, world: StillWorld): Promise<void> {
+export async function drive(client: DrivenClient, world: StillWorld): Promise<void> {
   if (client.behaviour.inFlightMost === 1) driveInTurn(client, world);
   else await new Promise<void>((resolve, reject) => driveFreely(client, world, resolve, reject));
 }
@@ -72,15 +72,15 @@ export async function drive(client: Driven, world: StillWorld): Promise<void> {
  * @param failed called once in place of `over`, where `drive` would reject
  */
 export function driveFreely(
-  client: Driven,
-  world: World,
+  client: DrivenClient,
+  world: ClientWorld,
   over: () => void,
   failed: (thrown: unknown) => void,
 ): void {
   new Drive(client, world, over, failed).begin();
 }
 
-function startEvent({ startMs, endMs }: Driven): ClientEvent {
+function startEvent({ startMs, endMs }: DrivenClient): ClientEvent {
   const event = createEvent();
   event.nowMs = startMs;
   event.endMs = endMs;
@@ -88,7 +88,7 @@ function startEvent({ startMs, endMs }: Driven): ClientEvent {
 }
 
 /** Asks the client what to send. @throws whatever the behaviour throws; RangeError for what cannot be sent */
-function ask(client: Driven, event: ClientEvent, out: ClientOut, open: number): void {
+function ask(client: DrivenClient, event: ClientEvent, out: ClientOut, open: number): void {
   const { behaviour } = client;
   step(behaviour, client.onRefused, client.record, event, out);
   if (open + out.count > behaviour.inFlightMost)
@@ -105,7 +105,7 @@ function ask(client: Driven, event: ClientEvent, out: ClientOut, open: number): 
 }
 
 /** Tells of the call that was answered; the answer itself is the world's. */
-function tellCall(event: ClientEvent, { behaviour }: Driven, call: Readonly<PlannedCall>): void {
+function tellCall(event: ClientEvent, { behaviour }: DrivenClient, call: Readonly<PlannedCall>): void {
   event.kind = ANSWERED;
   event.template = call.template;
   event.cost = behaviour.calls[call.template]?.cost ?? 0;
@@ -116,7 +116,7 @@ function tellCall(event: ClientEvent, { behaviour }: Driven, call: Readonly<Plan
 }
 
 /** One call at a time. */
-function driveInTurn(client: Driven, world: StillWorld): void {
+function driveInTurn(client: DrivenClient, world: StillWorld): void {
   const { endMs } = client;
   const event = startEvent(client);
   const out = new ClientOut();
@@ -139,8 +139,8 @@ function driveInTurn(client: Driven, world: StillWorld): void {
 
 /** Any number of calls at a time. */
 class Drive {
-  readonly #client: Driven;
-  readonly #world: World;
+  readonly #client: DrivenClient;
+  readonly #world: ClientWorld;
   readonly #over: () => void;
   readonly #failed: (thrown: unknown) => void;
   readonly #event: ClientEvent;
@@ -152,7 +152,7 @@ class Drive {
   #settled = false;
   #failure: { readonly thrown: unknown } | null = null;
 
-  constructor(client: Driven, world: World, over: () => void, failed: (thrown: unknown) => void) {
+  constructor(client: DrivenClient, world: ClientWorld, over: () => void, failed: (thrown: unknown) => void) {
     this.#client = client;
     this.#world = world;
     this.#over = over;
@@ -195,7 +195,7 @@ class Drive {
   }
 
   #launch(call: PlannedCall): void {
-    const told: Told = {
+    const told: ToldOutcome = {
       answered: () => this.#answered(call),
       failed: (thrown) => {
         this.#fail(thrown);

@@ -3,7 +3,7 @@
 import type { CallTemplate, ClientEvent, PlannedCall } from "../scenario/client.ts";
 import type { Population, Scenario } from "../scenario/scenario.ts";
 import { REFUSED } from "../wire/outcome.ts";
-import { Answer, type RawAnswer, tell } from "./answer.ts";
+import { type RawAnswer, TraceableAnswer, tell } from "./answer.ts";
 import { callLine, type LineParts, lineParts } from "./call-line.ts";
 import { type Caller, isAlone } from "./callers.ts";
 import { LoneOrganization } from "./lone-organization.ts";
@@ -29,7 +29,7 @@ interface LedgerEntry {
 }
 
 /** One kind of call of one client: its answers are taken down one by one. */
-export interface Page {
+export interface LedgerPage {
   readonly template: CallTemplate;
   /**
    * Takes an answer down, and fills in `event`.
@@ -54,7 +54,7 @@ export interface AnswerLedger {
   readonly isRefusal: boolean;
   /** True if the last answer is to a call that quotas count. */
   readonly isCounted: boolean;
-  page(template: CallTemplate): Page;
+  page(template: CallTemplate): LedgerPage;
 }
 
 export class Ledger implements AnswerLedger {
@@ -67,7 +67,7 @@ export class Ledger implements AnswerLedger {
   readonly #lone: LoneUser | null;
   /** Sees more than one that is alone as its user only. */
   readonly #alone: LoneOrganization | null;
-  readonly #answer = new Answer();
+  readonly #answer = new TraceableAnswer();
 
   /** @param name `population/index` */
   constructor(settings: LedgerSettings, population: Population, name: string, caller: Caller) {
@@ -84,7 +84,7 @@ export class Ledger implements AnswerLedger {
     this.#lone = isInTurn && population.user === "each" && this.#alone === null ? new LoneUser() : null;
   }
 
-  page(template: CallTemplate): Page {
+  page(template: CallTemplate): LedgerPage {
     const entry = this.#entry(template);
     return {
       template,

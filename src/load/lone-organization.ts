@@ -10,12 +10,12 @@ import type { CallTemplate } from "../scenario/client.ts";
 import { readStatus, scopesIn } from "../wire/bodies.ts";
 import { headerNames, headersOf, type WindowHeaders } from "../wire/fields.ts";
 import { isFailure, isRefusal } from "../wire/outcome.ts";
-import type { Answer } from "./answer.ts";
-import { type Charge, LoneWindow, type WindowTerms } from "./lone-window.ts";
+import type { TraceableAnswer } from "./answer.ts";
+import { type LoneCharge, LoneWindow, type WindowTerms } from "./lone-window.ts";
 import { StatusClock } from "./status-clock.ts";
 
 /** A call that adds nothing, as far as is known. */
-const nothing: Charge = { by: "other", least: 0, most: 0, needs: 0, mayRoll: false };
+const nothing: LoneCharge = { by: "other", least: 0, most: 0, needs: 0, mayRoll: false };
 
 interface ScopeWindows {
   readonly organization: LoneWindow;
@@ -55,7 +55,7 @@ export class LoneOrganization {
   }
 
   /** Returns the mistake in this answer in the light of those before it, or `null`. */
-  answered(template: CallTemplate, answer: Answer): string | null {
+  answered(template: CallTemplate, answer: TraceableAnswer): string | null {
     const { status, kind } = answer;
     this.#unsure ||= isFailure(status);
     if (this.#unsure) return null;
@@ -72,7 +72,7 @@ export class LoneOrganization {
   }
 
   /** Returns the points that an answer's call may have added to both of its windows. */
-  #chargeOf({ scope, cost }: CallTemplate, { status, kind, requested, actual }: Answer): Charge {
+  #chargeOf({ scope, cost }: CallTemplate, { status, kind, requested, actual }: TraceableAnswer): LoneCharge {
     if (kind === "status") return { ...nothing, by: "status" };
     if (kind === "other") return nothing;
     const asked = typeof requested === "number" ? requested : cost;
@@ -91,12 +91,12 @@ export class LoneOrganization {
     return { by: "admitted", least: 0, most: asked, needs, mayRoll };
   }
 
-  #statusFault(answer: Answer): string | null {
+  #statusFault(answer: TraceableAnswer): string | null {
     const found = scopes.map((scope) => this.#scopeFault(scope, answer));
     return found.find((fault) => fault !== null) ?? null;
   }
 
-  #scopeFault(scope: Scope, answer: Answer): string | null {
+  #scopeFault(scope: Scope, answer: TraceableAnswer): string | null {
     const { limit, current, reset, resetAt, enforced } = readStatus(scopesIn(answer.body), scope);
     // If it is not as claimed, or is switched meanwhile, nothing is said of refusing from then on.
     this.#enforced[scope] &&= enforced === true;
@@ -129,8 +129,8 @@ function chargesRefusals(rules: Rules, scope: Scope): boolean {
 function read(
   window: LoneWindow,
   { limit, remaining, reset }: WindowHeaders,
-  { sentMs, receivedMs }: Answer,
-  charge: Charge,
+  { sentMs, receivedMs }: TraceableAnswer,
+  charge: LoneCharge,
 ): string | null {
   if (typeof limit !== "number" || typeof remaining !== "number" || typeof reset !== "number") {
     window.forget();

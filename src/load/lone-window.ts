@@ -21,7 +21,7 @@ export interface WindowShown {
 }
 
 /** Effect of a call on the window, as far as it is known. */
-export interface Charge {
+export interface LoneCharge {
   readonly by: "admitted" | "refused" | "status" | "body" | "other";
   /** Points (REST: calls) that were added. */
   readonly least: number;
@@ -61,7 +61,7 @@ export class LoneWindow {
   }
 
   /** Returns the mistake in a reading, or `null`; it is the last one known from then on. */
-  read(shown: WindowShown, charge: Charge): string | null {
+  read(shown: WindowShown, charge: LoneCharge): string | null {
     const last = { limit: this.#limit, remaining: this.#remaining, end: this.#end };
     const end = this.#endOf(shown);
     const isSame = last.end !== null && shown.receivedMs + 1 < last.end.least;
@@ -81,7 +81,7 @@ export class LoneWindow {
 
   #countFault(
     { limit, remaining }: WindowShown,
-    charge: Charge,
+    charge: LoneCharge,
     before: number,
     isSame: boolean,
     isNew: boolean,
@@ -106,7 +106,7 @@ export class LoneWindow {
     return clamped || (isWithin && isSigned === null) || (remaining < 0 && this.#holds(0, { least, most }));
   }
 
-  #nameOf(isLess: boolean, { by }: Charge, isNew: boolean): string {
+  #nameOf(isLess: boolean, { by }: LoneCharge, isNew: boolean): string {
     const name = this.#terms.names.remaining;
     if (by === "body") return `conserved: the status shows another count than ${name}`;
     if (by === "status" && isLess) return `status-free: ${name} fell by a status call`;

@@ -5,7 +5,7 @@ import type { Policy } from "../policy/policy.ts";
 import { wireOf } from "../policy/presets.ts";
 import type { WireData } from "../policy/wire-data.ts";
 import type { CallTemplate, ClientEvent } from "../scenario/client.ts";
-import { type PolicyCall, policyCall } from "../scenario/policy-calls.ts";
+import { type OperationCall, policyCall } from "../scenario/policy-calls.ts";
 import { toldOf } from "../scenario/policy-told.ts";
 import { answerMembers, noAnswer } from "../trace/quota-answer.ts";
 import { encodeQuotaCall } from "../trace/quota-lines.ts";
@@ -14,7 +14,7 @@ import { REFUSED } from "../wire/outcome.ts";
 import { readAnswer } from "../wire/read-answer.ts";
 import type { RawAnswer } from "./answer.ts";
 import type { Caller } from "./callers.ts";
-import type { AnswerLedger, Page } from "./ledger.ts";
+import type { AnswerLedger, LedgerPage } from "./ledger.ts";
 
 /** The parts of a policy that all clients of a run share. */
 export class PolicyBook {
@@ -35,7 +35,7 @@ export class PolicyBook {
   }
 
   /** The quotas that a call uses, or that a status may show. */
-  usedBy({ operation, caller }: PolicyCall): readonly string[] {
+  usedBy({ operation, caller }: OperationCall): readonly string[] {
     return usedQuotas(this.policy, operation, caller);
   }
 }
@@ -60,7 +60,7 @@ export class PolicyLedger implements AnswerLedger {
     this.#caller = caller;
   }
 
-  page(template: CallTemplate): Page {
+  page(template: CallTemplate): LedgerPage {
     const asked = policyCall(this.#book.policy, template, this.#caller);
     const used = this.#book.usedBy(asked);
     return {
@@ -85,7 +85,7 @@ export class PolicyLedger implements AnswerLedger {
 
   #read(
     template: CallTemplate,
-    asked: PolicyCall,
+    asked: OperationCall,
     quotas: readonly string[],
     { status, headers, body, error }: RawAnswer,
   ): Answered {
@@ -127,7 +127,7 @@ function parsedBody(body: unknown): { readonly value: unknown; readonly isWhole:
 function tell(
   event: ClientEvent,
   policy: Policy,
-  { caller }: PolicyCall,
+  { caller }: OperationCall,
   read: Answered & { readonly received: number },
   { headers }: RawAnswer,
 ): void {

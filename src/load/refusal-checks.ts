@@ -8,10 +8,14 @@ import type { CallTemplate } from "../scenario/client.ts";
 import { readRefusal } from "../wire/bodies.ts";
 import { headerNames, type WindowHeaders } from "../wire/fields.ts";
 import { isRefusal } from "../wire/outcome.ts";
-import type { Answer } from "./answer.ts";
+import type { TraceableAnswer } from "./answer.ts";
 
 /** Returns the mistake in a 429, or `null`; other answers have nothing of this kind. */
-export function refusalFault(template: CallTemplate, answer: Answer, rules: Rules | null): string | null {
+export function refusalFault(
+  template: CallTemplate,
+  answer: TraceableAnswer,
+  rules: Rules | null,
+): string | null {
   if (!isRefusal(answer.status)) return null;
   if (template.kind === "status") return "status-free: a status call was refused";
   const { organization, user } = answer;
@@ -25,7 +29,11 @@ export function refusalFault(template: CallTemplate, answer: Answer, rules: Rule
  * With so much left, no window may refuse: its cost; under `postpaid`, where a call is refused when nothing is
  * left, any. Where refusals are counted the headers show what is left after that, which is less.
  */
-function leastRoom({ scope, cost }: CallTemplate, { requested }: Answer, rules: Rules | null): number {
+function leastRoom(
+  { scope, cost }: CallTemplate,
+  { requested }: TraceableAnswer,
+  rules: Rules | null,
+): number {
   if (scope === "rest") return 1;
   if (rules !== null && semanticsOf(rules, scope).graphqlCharge === "postpaid") return 1;
   return Math.max(1, typeof requested === "number" ? requested : cost);
@@ -35,7 +43,7 @@ const hasRoom = ({ remaining }: WindowHeaders, cost: number): boolean =>
   typeof remaining === "number" && remaining >= cost;
 
 /** REST's body is all of the window that refused; of the headers only those of that window can differ. */
-function bodyFault({ organization, user, body, retryAfter }: Answer): string | null {
+function bodyFault({ organization, user, body, retryAfter }: TraceableAnswer): string | null {
   if (typeof body !== "object" || body === null) return null;
   const { scope, limit, current, reset } = readRefusal(body);
   const { rest } = quotaNames;

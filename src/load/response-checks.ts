@@ -23,7 +23,7 @@ import {
   type WindowHeaders,
 } from "../wire/fields.ts";
 import { isFailure } from "../wire/outcome.ts";
-import type { Answer } from "./answer.ts";
+import type { TraceableAnswer } from "./answer.ts";
 
 /** Bounds of the headers of one window. */
 export interface WindowBounds {
@@ -75,13 +75,13 @@ export function headerBounds(
 }
 
 /** Returns the fault of one answer's headers in words, or `null`. */
-export function headerFault(answer: Answer, bounds: HeaderBounds): string | null {
+export function headerFault(answer: TraceableAnswer, bounds: HeaderBounds): string | null {
   if (!owesHeaders(answer)) return null;
   return windowFault(answer.organization, bounds.organization) ?? windowFault(answer.user, bounds.user);
 }
 
 /** Tells whether this answer owes the eight headers (SPEC.md §5): the caller and the organization were known. */
-function owesHeaders({ status, organization, user }: Answer): boolean {
+function owesHeaders({ status, organization, user }: TraceableAnswer): boolean {
   if (status === 0 || status === 401) return false;
   if (status !== 404 && status < 500) return true;
   // Without headers, a 404 is of an unknown organization or path, and a 5xx of something before the target.

@@ -8,7 +8,7 @@ import { quote, SpillwayError } from "../rules/errors.ts";
 import { roles } from "./cells.ts";
 import { plainName } from "./column-guesses.ts";
 import type { LogMapping } from "./mapping.ts";
-import type { Sample } from "./sniff.ts";
+import type { LogSample } from "./sniff.ts";
 
 /** Options about callers, by attribute. */
 export interface CallerFlags {
@@ -53,7 +53,7 @@ export interface CallerMapping {
  */
 export function callerMapping(
   policy: Policy,
-  { sample, mapping }: { readonly sample: Sample; readonly mapping: LogMapping },
+  { sample, mapping }: { readonly sample: LogSample; readonly mapping: LogMapping },
   flags: CallerFlags,
   file: string,
 ): CallerMapping {
@@ -111,11 +111,11 @@ const isInPaths = ({ routes }: Policy, attribute: string): boolean =>
 
 class Found {
   readonly further: FurtherField[] = [];
-  readonly #sample: Sample;
+  readonly #sample: LogSample;
   readonly #mapping: LogMapping;
   readonly #file: string;
 
-  constructor(sample: Sample, mapping: LogMapping, file: string) {
+  constructor(sample: LogSample, mapping: LogMapping, file: string) {
     this.#sample = sample;
     this.#mapping = mapping;
     this.#file = file;
@@ -191,7 +191,7 @@ class Found {
 function whoCalls(
   open: readonly string[],
   { uses, organization }: LogMapping,
-  { format }: Sample,
+  { format }: LogSample,
   { hasOrganization }: CallerFlags,
 ): (readonly [string, CallerSource])[] {
   const has = (role: string): boolean => uses.some((use) => use.role === role);

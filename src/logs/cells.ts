@@ -17,7 +17,7 @@ export const roles = [
   "select",
   "selectToo",
 ] as const;
-export type Role = (typeof roles)[number];
+export type ColumnRole = (typeof roles)[number];
 
 /** Places of the roles in `Cells`. */
 export const [

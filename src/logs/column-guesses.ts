@@ -1,12 +1,12 @@
 // The names of columns in the logs that people have, and the values in them.
 
-import type { Role } from "./cells.ts";
+import type { ColumnRole } from "./cells.ts";
 import type { DurationUnit } from "./choices.ts";
 import { looksSecret } from "./secrets.ts";
 import { isTime, type SampledColumn } from "./sniff.ts";
 
 /** The roles that a flag may give to a column. */
-export type NamedRole = Exclude<Role, "select" | "selectToo">;
+export type NamedRole = Exclude<ColumnRole, "select" | "selectToo">;
 
 /** One column, and what it was taken for. */
 export interface ColumnUse {

@@ -2,7 +2,7 @@
 // organization.
 import type { DurationUnit } from "./choices.ts";
 import { type ColumnUse, type NamedRole, plainName, unitInName, valuesOf } from "./column-guesses.ts";
-import type { Sample } from "./sniff.ts";
+import type { LogSample } from "./sniff.ts";
 
 /** nginx's own names for a request's time, which are seconds and are known at its end. */
 const nginxDuration = /^(?:requesttime|rt|upstreamresponsetime|urt)$/;
@@ -13,7 +13,7 @@ const find = (uses: readonly ColumnUse[], role: NamedRole): ColumnUse | undefine
 const lastKey = (use: ColumnUse | undefined): string => use?.path.at(-1) ?? use?.column ?? "";
 
 /** The only organization that the first rows name in their paths. */
-export function loneOrganization(sample: Sample, uses: readonly ColumnUse[]): string | null {
+export function loneOrganization(sample: LogSample, uses: readonly ColumnUse[]): string | null {
   const named = new Set<string>();
   for (const value of sample.columns[find(uses, "path")?.index ?? -1]?.values ?? []) {
     const [, slug] = /\/v2\/organizations\/([^/?#\s]+)/.exec(value ?? "") ?? [];
@@ -24,7 +24,7 @@ export function loneOrganization(sample: Sample, uses: readonly ColumnUse[]): st
 }
 
 /** The unit of durations: by the column's name, or by what stands there. */
-export function durationUnitOf(sample: Sample, uses: readonly ColumnUse[]): DurationUnit {
+export function durationUnitOf(sample: LogSample, uses: readonly ColumnUse[]): DurationUnit {
   const use = find(uses, "duration");
   if (use === undefined || sample.format === "k6") return "ms";
   const written = unitInName(lastKey(use));
@@ -44,7 +44,7 @@ export function durationUnitOf(sample: Sample, uses: readonly ColumnUse[]): Dura
  * the line is written; its `%D` is in microseconds, which tells the two apart.
  */
 export function meaningOfTime(
-  sample: Sample,
+  sample: LogSample,
   uses: readonly ColumnUse[],
   unit: DurationUnit,
 ): "start" | "end" {

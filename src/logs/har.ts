@@ -4,14 +4,14 @@ import { costHeader } from "../policy/policy.ts";
 import { SpillwayError } from "../rules/errors.ts";
 import { nodeHeaders } from "../wire/fields.ts";
 import type { CallerMapping } from "./caller-sources.ts";
-import { Cells, COST, type Role, roles, USER } from "./cells.ts";
+import { Cells, COST, type ColumnRole, roles, USER } from "./cells.ts";
 import type { ColumnUse, NamedRole } from "./column-guesses.ts";
 import { memberOf, textOfValue } from "./json-lines.ts";
 import { plain } from "./log-blocks.ts";
 import type { LogMapping } from "./mapping.ts";
 import type { OrderedRows } from "./ordered-rows.ts";
 import type { AddsRows, LogFile } from "./read-file.ts";
-import type { Tally } from "./rejections.ts";
+import type { LogTally } from "./rejections.ts";
 import type { LogBatch } from "./rows.ts";
 
 /** A document is read up to so many bytes: what JSON.parse makes of it takes several times as much. */
@@ -57,7 +57,7 @@ export const harMapping: LogMapping = {
 export async function* readHar(
   file: LogFile,
   reader: AddsRows,
-  tally: Tally,
+  tally: LogTally,
   rows: OrderedRows,
 ): AsyncGenerator<LogBatch, void> {
   const { callers } = file;
@@ -111,7 +111,7 @@ export function entriesOf(text: string, file: string): readonly unknown[] {
 
 function textsOf(entry: unknown): (string | undefined)[] {
   const texts = new Array<string | undefined>(roles.length).fill(undefined);
-  const put = (role: Role, text: string | undefined): void => {
+  const put = (role: ColumnRole, text: string | undefined): void => {
     texts[roles.indexOf(role)] = text;
   };
   for (const [role, path] of places) put(role, textOfValue(memberOf(entry, path)));

@@ -14,7 +14,7 @@ import {
   unitless,
 } from "./column-guesses.ts";
 import { durationUnitOf, loneOrganization, meaningOfTime } from "./column-meaning.ts";
-import type { Sample, SampledColumn } from "./sniff.ts";
+import type { LogSample, SampledColumn } from "./sniff.ts";
 
 /** The choices of the flags. */
 export interface MappingFlags {
@@ -53,7 +53,7 @@ export const noMapping: LogMapping = {
  * @throws SpillwayError `LOG_INVALID` where there is no time, or nothing else; `USAGE` where a flag names a column that
  *   is not there
  */
-export function guessMapping(sample: Sample, flags: MappingFlags, file: string): LogMapping {
+export function guessMapping(sample: LogSample, flags: MappingFlags, file: string): LogMapping {
   const uses: ColumnUse[] = sample.format === "k6" ? k6Uses(sample, flags) : [];
   const isTaken = (index: number): boolean => uses.some((use) => use.index === index && index !== -1);
   const named = { ...flags.columns };
@@ -87,7 +87,7 @@ export function guessMapping(sample: Sample, flags: MappingFlags, file: string):
 }
 
 /** Of k6, `http_req_duration` points: when a request was over, and how long it took. */
-function k6Uses(sample: Sample, { columns = {} }: MappingFlags): ColumnUse[] {
+function k6Uses(sample: LogSample, { columns = {} }: MappingFlags): ColumnUse[] {
   const fixed = { time: "data.time", duration: "data.value" } as const;
   return (["time", "duration"] as const)
     .filter((role) => columns[role] === undefined)
@@ -98,7 +98,7 @@ function k6Uses(sample: Sample, { columns = {} }: MappingFlags): ColumnUse[] {
     });
 }
 
-function namedColumn(sample: Sample, role: NamedRole, name: string): ColumnUse {
+function namedColumn(sample: LogSample, role: NamedRole, name: string): ColumnUse {
   const index = sample.columns.findIndex((column) => column.name === name);
   const found = sample.columns[index];
   if (found !== undefined) return { role, column: name, path: found.path, index, why: "as told" };
@@ -114,7 +114,7 @@ function namedColumn(sample: Sample, role: NamedRole, name: string): ColumnUse {
   });
 }
 
-function byName(sample: Sample, role: NamedRole, isTaken: (index: number) => boolean): ColumnUse | null {
+function byName(sample: LogSample, role: NamedRole, isTaken: (index: number) => boolean): ColumnUse | null {
   const { names, fits } = guesses[role];
   for (const wanted of names)
     for (const [index, column] of sample.columns.entries()) {
@@ -133,7 +133,7 @@ function hasName({ name, path }: SampledColumn, wanted: string, role: NamedRole)
 /** Tells a request's time as nginx writes it: the last field of many a log, without a name. */
 const isSeconds = (value: string): boolean => /^\d+\.\d{3}$/.test(value) || value === "-";
 
-function byValue(sample: Sample, role: NamedRole, isTaken: (index: number) => boolean): ColumnUse | null {
+function byValue(sample: LogSample, role: NamedRole, isTaken: (index: number) => boolean): ColumnUse | null {
   const isExtra = role === "duration" && sample.format === "access-log";
   const fits = isExtra ? isSeconds : guesses[role].byValue;
   if (fits === undefined) return null;
@@ -145,7 +145,7 @@ function byValue(sample: Sample, role: NamedRole, isTaken: (index: number) => bo
   return null;
 }
 
-function requireEnough(uses: readonly ColumnUse[], sample: Sample, file: string): void {
+function requireEnough(uses: readonly ColumnUse[], sample: LogSample, file: string): void {
   const has = (role: NamedRole): boolean => uses.some((use) => use.role === role);
   const columns = sample.columns.map(({ name }) => name).join(", ");
   const fail = (summary: string, allowed: string, hint: string): never => {

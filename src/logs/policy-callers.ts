@@ -3,7 +3,7 @@ import { type Callers, EVERYONE } from "./callers.ts";
 import { defaultOrganization, type LogCaller } from "./rows.ts";
 import { bareToken, looksSecret } from "./secrets.ts";
 
-export class PolicyCallers {
+export class LogCallers {
   readonly list: LogCaller[] = [];
   readonly #callers: Callers;
   readonly #numbers = new Map<string, number>();

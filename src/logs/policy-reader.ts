@@ -7,7 +7,7 @@ import { EVERYONE } from "./callers.ts";
 import { ACTUAL, ADDRESS, type Cells, COST, METHOD, ORGANIZATION, PATH, SCOPE, USER } from "./cells.ts";
 import { isNamed, whole } from "./field-values.ts";
 import type { OrderedRows } from "./ordered-rows.ts";
-import type { PolicyCallers } from "./policy-callers.ts";
+import type { LogCallers } from "./policy-callers.ts";
 import type { PolicyRouting, RoutedKind } from "./policy-routing.ts";
 import { RequestPath } from "./request-path.ts";
 import { type RowSettings, TimedRows } from "./row-reader.ts";
@@ -22,7 +22,7 @@ interface AskedOf {
 const noKind = "its operation is none of the policy's";
 
 export class PolicyRowReader extends TimedRows {
-  readonly #callers: PolicyCallers;
+  readonly #callers: LogCallers;
   readonly #routing: PolicyRouting;
   readonly #sources: ReadonlyMap<string, CallerSource>;
   readonly #operations: readonly AskedOf[];
@@ -32,7 +32,7 @@ export class PolicyRowReader extends TimedRows {
     policy: Policy,
     settings: RowSettings,
     mapping: CallerMapping,
-    callers: PolicyCallers,
+    callers: LogCallers,
     routing: PolicyRouting,
   ) {
     super(settings);

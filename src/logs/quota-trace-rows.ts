@@ -10,11 +10,11 @@ import type { TraceCall } from "../trace/record.ts";
 import { REFUSED } from "../wire/outcome.ts";
 import type { CallerMapping } from "./caller-sources.ts";
 import type { OrderedRows } from "./ordered-rows.ts";
-import type { PolicyCallers } from "./policy-callers.ts";
+import type { LogCallers } from "./policy-callers.ts";
 import { attributesFor } from "./policy-reader.ts";
 import type { PolicyRouting } from "./policy-routing.ts";
 import type { LogFile } from "./read-file.ts";
-import type { Tally } from "./rejections.ts";
+import type { LogTally } from "./rejections.ts";
 import { type LogBatch, OTHER_CALL, STATUS_CALL } from "./rows.ts";
 import { latestMs, named } from "./trace-rows.ts";
 
@@ -34,9 +34,9 @@ export class QuotaTraceRows {
   readonly #file: LogFile;
   readonly #policy: Policy;
   readonly #mapping: CallerMapping;
-  readonly #callers: PolicyCallers;
+  readonly #callers: LogCallers;
   readonly #routing: PolicyRouting;
-  readonly #tally: Tally;
+  readonly #tally: LogTally;
   readonly #cost: number | null;
   readonly #operations: readonly { readonly attributes: readonly string[]; readonly cost: CostKind }[];
 
@@ -45,9 +45,9 @@ export class QuotaTraceRows {
     file: LogFile,
     policy: Policy,
     mapping: CallerMapping,
-    callers: PolicyCallers,
+    callers: LogCallers,
     routing: PolicyRouting,
-    tally: Tally,
+    tally: LogTally,
     cost: number | null,
     rows: OrderedRows,
   ) {

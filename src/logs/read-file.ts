@@ -11,11 +11,11 @@ import { type LineFormat, NOT_SCANNED } from "./line-format.ts";
 import { readLogBlocks, tooLong } from "./log-blocks.ts";
 import type { LogMapping } from "./mapping.ts";
 import type { OrderedRows } from "./ordered-rows.ts";
-import type { Tally } from "./rejections.ts";
+import type { LogTally } from "./rejections.ts";
 import type { RowReader } from "./row-reader.ts";
 import type { LogBatch } from "./rows.ts";
 import { withoutSecrets } from "./secrets.ts";
-import { formatOfLine, type Sample } from "./sniff.ts";
+import { formatOfLine, type LogSample } from "./sniff.ts";
 
 /** A log, and what was found out about it. */
 export interface LogFile {
@@ -23,7 +23,7 @@ export interface LogFile {
   readonly name: string;
   /** Its bytes, packed or not. */
   readonly open: () => AsyncIterable<Uint8Array>;
-  readonly sample: Sample;
+  readonly sample: LogSample;
   readonly mapping: LogMapping;
   /** Names that callers are known by, under a policy. */
   readonly callers?: CallerMapping | undefined;
@@ -42,13 +42,13 @@ export class FileReader {
   readonly #file: LogFile;
   readonly #format: LineFormat;
   readonly #reader: AddsRows;
-  readonly #tally: Tally;
+  readonly #tally: LogTally;
   readonly #cells: Cells;
   /** The line of a CSV that names its columns. */
   #header: string | null = null;
 
   /** @param rows where they wait until they are in order */
-  constructor(file: LogFile, reader: AddsRows, tally: Tally, rows: OrderedRows) {
+  constructor(file: LogFile, reader: AddsRows, tally: LogTally, rows: OrderedRows) {
     this.rows = rows;
     this.#file = file;
     this.#cells = new Cells(file.callers?.further.length);

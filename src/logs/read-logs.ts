@@ -9,12 +9,12 @@ import { readHar } from "./har.ts";
 import { MergedRows, type OrderedStream } from "./merged-rows.ts";
 import { OrderedRows } from "./ordered-rows.ts";
 import { PathFilter } from "./path-filter.ts";
-import { PolicyCallers } from "./policy-callers.ts";
+import { LogCallers } from "./policy-callers.ts";
 import { PolicyRowReader } from "./policy-reader.ts";
 import { PolicyRouting, Unrouted } from "./policy-routing.ts";
 import { QuotaTraceRows } from "./quota-trace-rows.ts";
 import { FileReader, type LogFile } from "./read-file.ts";
-import { Tally } from "./rejections.ts";
+import { LogTally } from "./rejections.ts";
 import { RowReader, type RowSettings } from "./row-reader.ts";
 import type { LogBatch, RoutedRows } from "./rows.ts";
 import type { Digest } from "./secrets.ts";
@@ -61,8 +61,8 @@ export function readLogs(files: readonly LogFile[], settings: LogSettings): Rout
   const byPolicy =
     policy === undefined
       ? null
-      : { policy, callers: new PolicyCallers(callers), routing: new PolicyRouting(policy, unrouted) };
-  const tally = new Tally();
+      : { policy, callers: new LogCallers(callers), routing: new PolicyRouting(policy, unrouted) };
+  const tally = new LogTally();
   const paths = settings.paths === undefined ? null : new PathFilter(settings.paths);
   const streams = files.map((file): OrderedStream => {
     const open = (floorMs: number): AsyncGenerator<LogBatch, void> => {
@@ -116,7 +116,7 @@ function readFile(
   file: LogFile,
   settings: RowSettings,
   callers: Callers,
-  tally: Tally,
+  tally: LogTally,
   rows: OrderedRows,
 ): AsyncGenerator<LogBatch, void> {
   const { format } = file.sample;
@@ -128,7 +128,7 @@ function readFile(
 
 interface ByPolicy {
   readonly policy: Policy;
-  readonly callers: PolicyCallers;
+  readonly callers: LogCallers;
   readonly routing: PolicyRouting;
 }
 
@@ -136,7 +136,7 @@ function readFileBy(
   { policy, callers, routing }: ByPolicy,
   file: LogFile,
   settings: RowSettings,
-  tally: Tally,
+  tally: LogTally,
   rows: OrderedRows,
 ): AsyncGenerator<LogBatch, void> {
   const { format } = file.sample;
@@ -163,7 +163,7 @@ function firstMsOf({ sample, mapping }: LogFile): number {
   return first === Number.POSITIVE_INFINITY ? Number.NEGATIVE_INFINITY : first - disorderMs;
 }
 
-function requireRead({ read, unread, examples }: Tally, most: number, files: readonly LogFile[]): void {
+function requireRead({ read, unread, examples }: LogTally, most: number, files: readonly LogFile[]): void {
   const problems = examples.map(({ file, line, text, why }) => ({
     path: `${file}:${line}`,
     got: text,

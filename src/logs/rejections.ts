@@ -6,7 +6,7 @@ const examplesMost = 5;
 const textMost = 160;
 
 /** The counts of logs while they are read. */
-export class Tally {
+export class LogTally {
   read = 0;
   unread = 0;
   readonly examples: UnreadRow[] = [];

@@ -22,7 +22,7 @@ export interface SampledColumn {
   readonly values: readonly (string | undefined)[];
 }
 
-export interface Sample {
+export interface LogSample {
   readonly format: LogFormat;
   readonly columns: readonly SampledColumn[];
   /** Of CSV. */
@@ -49,7 +49,7 @@ export function sniffLog(
   isWhole: boolean,
   file: string,
   forced: LogFormat | null = null,
-): Sample {
+): LogSample {
   if (head.length === 0) throw invalid(file, "this log is empty", "nothing", "at least one row");
   const text = decoder.decode(head);
   const lines = linesOf(text, isWhole);
@@ -116,7 +116,7 @@ function separatorOf(lines: readonly string[]): Separator | null {
   return most > lines.length / 2 ? best : null;
 }
 
-function sampleCsv(lines: readonly string[], file: string): Sample {
+function sampleCsv(lines: readonly string[], file: string): LogSample {
   const separator = separatorOf(lines.slice(0, decidingLines));
   if (separator === null) throw oneColumn(file, lines[0] ?? "");
   const rows = lines.slice(0, sampledRows + 1).map((line) => splitCsv(line, separator) ?? []);

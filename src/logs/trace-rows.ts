@@ -6,7 +6,7 @@ import type { TraceCall } from "../trace/record.ts";
 import type { Callers } from "./callers.ts";
 import type { OrderedRows } from "./ordered-rows.ts";
 import type { LogFile } from "./read-file.ts";
-import type { Tally } from "./rejections.ts";
+import type { LogTally } from "./rejections.ts";
 import { GRAPHQL_CALL, type LogBatch, OTHER_CALL, REST_CALL, STATUS_CALL } from "./rows.ts";
 
 const kinds = { status: STATUS_CALL, other: OTHER_CALL } as const;
@@ -19,12 +19,18 @@ export class TraceRows {
   readonly #file: LogFile;
   readonly #graphqlCost: number | null;
   readonly #callers: Callers;
-  readonly #tally: Tally;
+  readonly #tally: LogTally;
   /** Of the trace's names: users and organizations as `Callers` numbers them. */
   readonly #users = new Map<number, number>();
   readonly #organizations = new Map<number, number>();
 
-  constructor(file: LogFile, graphqlCost: number | null, callers: Callers, tally: Tally, rows: OrderedRows) {
+  constructor(
+    file: LogFile,
+    graphqlCost: number | null,
+    callers: Callers,
+    tally: LogTally,
+    rows: OrderedRows,
+  ) {
     this.rows = rows;
     this.#file = file;
     this.#graphqlCost = graphqlCost;

@@ -4,10 +4,10 @@ import type { Template } from "../policy/wire-data.ts";
 import { isPlainObject } from "../rules/plain-object.ts";
 import { match } from "../wire/template.ts";
 import { isLimitLike, type NamedField, namedField } from "./header-names.ts";
-import type { Seen } from "./seen.ts";
+import type { SeenAnswers } from "./seen.ts";
 
 /** One place of answers, and what stood there: by the answer's index. */
-export interface Place extends NamedField {
+export interface AnswerPlace extends NamedField {
   /** A header's name, or a JSON pointer. */
   readonly at: string;
   readonly isHeader: boolean;
@@ -18,13 +18,13 @@ export interface Place extends NamedField {
 const word = /^(?=.{1,24}$)[a-z]*\d{0,4}[a-z]*$/;
 
 /** The limit-like headers of answers, by name in lower case. */
-export function headerPlaces(seen: readonly Seen[]): { places: Place[]; strange: string[] } {
+export function headerPlaces(seen: readonly SeenAnswers[]): { places: AnswerPlace[]; strange: string[] } {
   const values = new Map<string, Map<number, string>>();
   for (const [index, { headers }] of seen.entries())
     for (const [name, value] of Object.entries(headers))
       if (isLimitLike(name) && name.split(/[-_]/).every((each) => word.test(each)))
         add(values, name, index, value);
-  const places: Place[] = [];
+  const places: AnswerPlace[] = [];
   const strange: string[] = [];
   for (const [at, shown] of values) {
     const field = namedField(at);
@@ -40,7 +40,7 @@ const add = (values: Map<string, Map<number, string>>, at: string, index: number
 };
 
 /** Words that every label begins with name the API, no quota. */
-function withoutShared(places: readonly Place[]): Place[] {
+function withoutShared(places: readonly AnswerPlace[]): AnswerPlace[] {
   const labels = [...new Set(places.filter(({ role }) => role !== "retry").map(({ label }) => label))];
   const first = labels[0]?.split("_")[0] ?? "";
   const isShared =
@@ -55,7 +55,7 @@ const depthMost = 6;
 const membersMost = 200;
 
 /** Objects of a body that show a limit beside what is left of it. */
-export function bodyPlaces(seen: readonly Seen[]): Place[] {
+export function bodyPlaces(seen: readonly SeenAnswers[]): AnswerPlace[] {
   const values = new Map<string, Map<number, string>>();
   const visit = (value: unknown, pointer: string, index: number, depth: number): void => {
     if (!isPlainObject(value) || depth > depthMost) return;
@@ -99,13 +99,13 @@ const templates: readonly (readonly [pattern: RegExp, template: (role: string) =
 ];
 
 /** Returns how a number stands in a place's values; `null` where they are of no known form. */
-export function templateOf({ role, values }: Place): string | string[] | null {
+export function templateOf({ role, values }: AnswerPlace): string | string[] | null {
   const all = [...values.values()].map((value) => value.trim());
   return templates.find(([pattern]) => all.every((value) => pattern.test(value)))?.[1](role) ?? null;
 }
 
 /** Returns the number that an answer shows in a place; `null` where it shows none. */
-export function numberAt(place: Place, template: Template, index: number, part: string): number | null {
+export function numberAt(place: AnswerPlace, template: Template, index: number, part: string): number | null {
   const text = place.values.get(index);
   const found = text === undefined ? undefined : match(template, text)?.[part];
   return found === undefined ? null : Number(found);

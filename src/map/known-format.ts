@@ -6,7 +6,7 @@ import { presets, wireOf } from "../policy/presets.ts";
 import type { WireData, WireReading } from "../policy/wire-data.ts";
 import { type AnswerReading, readAnswer } from "../wire/read-answer.ts";
 import { isLimitLike } from "./header-names.ts";
-import type { Seen } from "./seen.ts";
+import type { SeenAnswers } from "./seen.ts";
 
 /** Names that many APIs share, each with forms of its own: they tell no format. */
 const shared = /^(?:x-)?rate-?limit(?:-(?:limit|remaining|reset|used))?$|^retry-after$/;
@@ -29,7 +29,7 @@ const headersOf = ({ readings, retryAfter, outcomes }: WireData): Set<string> =>
   );
 
 /** Returns the preset whose format all answers have; `null` where there is none, or the names alone do not tell. */
-export function knownFormat(seen: readonly Seen[]): KnownFormat | null {
+export function knownFormat(seen: readonly SeenAnswers[]): KnownFormat | null {
   const names = new Set(seen.flatMap(({ headers }) => Object.keys(headers)).filter(isLimitLike));
   const found = Object.entries(presets).flatMap(([name, preset]) => {
     const policy = parsePolicy(preset.policy);
@@ -57,7 +57,7 @@ const isOf = ({ policy, wire }: KnownFormat, { quota }: AnswerReading): boolean 
   wire.readings.every(({ quotas }) => quotas === undefined);
 
 /** Tells whether something that few formats have was seen: such a header, a structured field, or members of a body. */
-function isTold(wire: WireData, seen: readonly Seen[], names: readonly string[]): boolean {
+function isTold(wire: WireData, seen: readonly SeenAnswers[], names: readonly string[]): boolean {
   if (wire.readings.some((row) => isOwnRow(row, names))) return isRead(wire, seen);
   const isStructured = wire.readings.some(({ headers }) =>
     Object.entries(headers).some(
@@ -79,11 +79,11 @@ function isOwnRow({ headers }: WireReading, seen: readonly string[]): boolean {
 }
 
 /** Tells whether every value that the format names could be read. */
-const isRead = (wire: WireData, seen: readonly Seen[]): boolean =>
+const isRead = (wire: WireData, seen: readonly SeenAnswers[]): boolean =>
   seen.every((each) => readAnswer(wire, each, { quotas: [], isStatus: false }).unread.length === 0);
 
 /** A body that shows several quotas is a status's. */
-const readingsBy = (wire: WireData, { quotas }: Policy, seen: readonly Seen[]): AnswerReading[][] =>
+const readingsBy = (wire: WireData, { quotas }: Policy, seen: readonly SeenAnswers[]): AnswerReading[][] =>
   seen.map((each) => {
     const asked = { quotas: Object.keys(quotas), isStatus: false };
     const read = readAnswer(wire, each, asked).readings;

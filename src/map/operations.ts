@@ -4,12 +4,12 @@ import { usesMost } from "../policy/schema.ts";
 import { counted } from "../rules/words.ts";
 import type { AnswerReading } from "../wire/read-answer.ts";
 import { isAboutLimits, type PathShape, pathsTo, samplePath, shapeOf } from "./paths.ts";
-import type { Question } from "./question.ts";
-import type { Seen } from "./seen.ts";
+import type { MapQuestion } from "./question.ts";
+import type { SeenAnswers } from "./seen.ts";
 
 type Parts = Pick<PolicyInput, "operations" | "routes">;
 type Readings = readonly (readonly AnswerReading[])[];
-type Answered = readonly (readonly [Seen, readonly AnswerReading[]])[];
+type Answered = readonly (readonly [SeenAnswers, readonly AnswerReading[]])[];
 
 const namesOf = (readings: readonly AnswerReading[], quotas: readonly string[]): string[] => [
   ...new Set(readings.map(({ quota }) => (quota !== null && quotas.includes(quota) ? quota : "requests"))),
@@ -17,11 +17,11 @@ const namesOf = (readings: readonly AnswerReading[], quotas: readonly string[]):
 
 /** Makes operations and routes. @param quotas the names of all */
 export function operationsOf(
-  seen: readonly Seen[],
+  seen: readonly SeenAnswers[],
   secrets: ReadonlySet<string>,
   readings: Readings,
   quotas: readonly string[],
-  questions: Question[],
+  questions: MapQuestion[],
 ): Parts {
   const groups = new Map<string, Answered>();
   for (const [index, each] of seen.entries()) {
@@ -86,7 +86,7 @@ export function operationsOf(
 
 const depthOf = (path: string): number => path.split("/").length;
 
-function nameOf(quotas: readonly string[], calls: readonly Seen[], isOnly: boolean): string {
+function nameOf(quotas: readonly string[], calls: readonly SeenAnswers[], isOnly: boolean): string {
   const kinds = new Set(calls.map(({ graphql }) => graphql));
   if (isOnly) return "call";
   if (kinds.size === 1 && !kinds.has(null)) return [...kinds][0] as string;
@@ -94,7 +94,7 @@ function nameOf(quotas: readonly string[], calls: readonly Seen[], isOnly: boole
 }
 
 /** Cost of a call in a quota: the usual fall of `remaining` between answers that follow each other. */
-function costOf(quota: string, operation: string, answered: Answered, questions: Question[]): number {
+function costOf(quota: string, operation: string, answered: Answered, questions: MapQuestion[]): number {
   const left = new Map<string, number>();
   const falls: number[] = [];
   for (const [{ caller }, shown] of answered.toSorted(

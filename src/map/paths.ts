@@ -1,5 +1,5 @@
 // Paths of requests → routes: words stay, and whatever may name a thing or be a secret becomes a placeholder.
-import { isPlainWord, type Seen } from "./seen.ts";
+import { isPlainWord, type SeenAnswers } from "./seen.ts";
 
 /** Segments of a path, with `null` where anything may stand. */
 export type PathShape = readonly (string | null)[];
@@ -10,7 +10,7 @@ export const shapeOf = (segments: readonly string[], secrets: ReadonlySet<string
 const statusPath = /rate[-_]?limit|limits?$|quotas?$|usage/i;
 
 /** Tells whether a request's path names limits: it is taken to be a status. */
-export const isAboutLimits = ({ segments }: Seen): boolean => statusPath.test(segments?.at(-1) ?? "");
+export const isAboutLimits = ({ segments }: SeenAnswers): boolean => statusPath.test(segments?.at(-1) ?? "");
 
 const isWithin = (prefix: PathShape, shape: PathShape): boolean =>
   prefix.every(
@@ -48,7 +48,7 @@ export function pathsTo(own: readonly PathShape[], others: readonly PathShape[])
 }
 
 /** Returns a path that can be called as it is: of words alone, answered well, and without effects. */
-export function samplePath(seen: readonly Seen[], secrets: ReadonlySet<string>): string | null {
+export function samplePath(seen: readonly SeenAnswers[], secrets: ReadonlySet<string>): string | null {
   const found = seen.find(
     ({ method, status, segments }) =>
       method === "GET" && status < 300 && segments !== null && !shapeOf(segments, secrets).includes(null),

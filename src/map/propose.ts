@@ -7,9 +7,9 @@ import { counted } from "../rules/words.ts";
 import { isRefusal } from "../wire/outcome.ts";
 import { knownFormat } from "./known-format.ts";
 import { operationsOf } from "./operations.ts";
-import type { Question } from "./question.ts";
+import type { MapQuestion } from "./question.ts";
 import { type QuotaSeen, quotasOf, quotasSeen } from "./quotas.ts";
-import type { Seen } from "./seen.ts";
+import type { SeenAnswers } from "./seen.ts";
 import { type BuiltWire, buildWire } from "./wire-of.ts";
 
 export interface Proposal {
@@ -17,7 +17,7 @@ export interface Proposal {
   /** Name of the preset whose format the answers have; `null` where it is none. */
   readonly format: string | null;
   readonly answers: number;
-  readonly questions: readonly Question[];
+  readonly questions: readonly MapQuestion[];
 }
 
 /**
@@ -25,8 +25,12 @@ export interface Proposal {
  * @param secrets texts that must not be written
  * @throws SpillwayError `LOG_INVALID` where no answer shows a limit or a refusal
  */
-export function propose(answers: readonly Seen[], secrets: ReadonlySet<string>, name: string): Proposal {
-  const questions: Question[] = [];
+export function propose(
+  answers: readonly SeenAnswers[],
+  secrets: ReadonlySet<string>,
+  name: string,
+): Proposal {
+  const questions: MapQuestion[] = [];
   const seen = withCaller(answers);
   const known = knownFormat(seen);
   const built: BuiltWire =
@@ -52,7 +56,7 @@ export function propose(answers: readonly Seen[], secrets: ReadonlySet<string>, 
 }
 
 /** An answer without its request is taken to be the one caller's, if there is one alone. */
-function withCaller(seen: readonly Seen[]): readonly Seen[] {
+function withCaller(seen: readonly SeenAnswers[]): readonly SeenAnswers[] {
   const [caller, ...others] = new Set(seen.map((each) => each.caller).filter((each) => each !== ""));
   return caller === undefined || others.length > 0 ? seen : seen.map((each) => ({ ...each, caller }));
 }
@@ -74,7 +78,7 @@ function withLimitsSeen(
   { quotas, ...policy }: Policy,
   name: string,
   seen: ReadonlyMap<string, QuotaSeen>,
-  questions: Question[],
+  questions: MapQuestion[],
 ): PolicyInput {
   const changed = Object.entries(quotas).map(([quota, { algorithm, ...rest }]) => {
     const limit = Math.max(...(seen.get(quota)?.limits ?? []));
@@ -92,12 +96,12 @@ function withLimitsSeen(
 }
 
 function newPolicy(
-  seen: readonly Seen[],
+  seen: readonly SeenAnswers[],
   secrets: ReadonlySet<string>,
   name: string,
   built: BuiltWire,
   shown: ReadonlyMap<string, QuotaSeen>,
-  questions: Question[],
+  questions: MapQuestion[],
 ): PolicyInput {
   const auth = seen.find((each) => each.auth !== null)?.auth ?? null;
   const callers = new Set(seen.map(({ caller }) => caller).filter((caller) => caller !== "")).size;

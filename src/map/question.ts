@@ -1,5 +1,5 @@
 /** A part of a proposal that the answers do not settle. */
-export interface Question {
+export interface MapQuestion {
   /** Its path in the policy. */
   readonly path: string;
   /** A sentence: what was seen, and what is assumed. */

@@ -1,7 +1,7 @@
 // Readings → quotas: limits that were shown, and lengths of windows that they allow.
 import type { PolicyInput } from "../policy/schema.ts";
 import { counted } from "../rules/words.ts";
-import type { Question } from "./question.ts";
+import type { MapQuestion } from "./question.ts";
 import type { FoundForm } from "./reset-form.ts";
 import type { BuiltWire } from "./wire-of.ts";
 
@@ -42,7 +42,7 @@ const slackMs = 1_500;
 export function quotasOf(
   seen: ReadonlyMap<string, QuotaSeen>,
   resets: ReadonlyMap<string, FoundForm>,
-  questions: Question[],
+  questions: MapQuestion[],
 ): Quotas {
   const named = seen.size > 0 ? seen : new Map([["requests", nothing()]]);
   return Object.fromEntries(
@@ -60,7 +60,7 @@ export function quotasOf(
 
 const nothing = (): QuotaSeen => ({ limits: new Set(), windows: new Set(), mostLeft: 0, longestMs: 0 });
 
-function limitOf(name: string, { limits, mostLeft }: QuotaSeen, questions: Question[]): number {
+function limitOf(name: string, { limits, mostLeft }: QuotaSeen, questions: MapQuestion[]): number {
   const path = `quotas.${name}.algorithm.limit`;
   const limit = limits.size > 0 ? Math.max(...limits) : mostLeft + 1;
   if (limits.size > 1)
@@ -82,7 +82,7 @@ function windowOf(
   name: string,
   { windows, longestMs }: QuotaSeen,
   reset: FoundForm | null,
-  questions: Question[],
+  questions: MapQuestion[],
 ): { windowSeconds: number; anchor: "epoch" | "first-request" } {
   const path = `quotas.${name}.algorithm`;
   const longest = Math.max(longestMs, reset?.longestMs ?? 0);

@@ -10,7 +10,7 @@ export interface SeenAuth {
   readonly form: string;
 }
 
-export interface Seen {
+export interface SeenAnswers {
   readonly method: string;
   /** Segments of the path, without the query; `null` where the request is not shown. */
   readonly segments: readonly string[] | null;
@@ -50,7 +50,7 @@ const notSensitive = /csrf|idempotency/i;
 const schemes = /^(bearer|token|basic|apikey|api-key|key|bot|genie-?key|digest)\s+/i;
 
 /** Drops what may be secret of an exchange, and adds it to `secrets`. */
-export function seenOf(raw: RawExchange, secrets: Set<string>): Seen {
+export function seenOf(raw: RawExchange, secrets: Set<string>): SeenAnswers {
   const headers: Record<string, string> = {};
   for (const [name, value] of raw.headers) {
     const key = name.toLowerCase();
@@ -115,7 +115,7 @@ function decoded(text: string): string {
   }
 }
 
-function graphqlOf(body: string, segments: readonly string[] | null): Seen["graphql"] {
+function graphqlOf(body: string, segments: readonly string[] | null): SeenAnswers["graphql"] {
   if (segments?.at(-1) !== "graphql" && segments?.at(-1) !== "graphql.json") return null;
   const document = parsed(body);
   const query = isPlainObject(document) ? document["query"] : body;

@@ -6,14 +6,14 @@ import { isPlainObject } from "../rules/plain-object.ts";
 import { headerNames } from "../wire/fields.ts";
 import { isCurl, readCurl } from "./curl.ts";
 import { isLimitLike } from "./header-names.ts";
-import { type RawExchange, type Seen, seenOf } from "./seen.ts";
+import { type RawExchange, type SeenAnswers, seenOf } from "./seen.ts";
 
 /**
  * Reads a file's answers.
  * @param secrets gets the texts of it that may be written nowhere
  * @throws SpillwayError `LOG_INVALID` where it is none of these
  */
-export function readTranscript(text: string, file: string, secrets: Set<string>): Seen[] {
+export function readTranscript(text: string, file: string, secrets: Set<string>): SeenAnswers[] {
   const exchanges = exchangesOf(text.replace(/^\uFEFF/, ""), file);
   if (exchanges.length === 0)
     throw new SpillwayError("LOG_INVALID", "this file shows no answer of an API", {

@@ -5,11 +5,11 @@ import { type WireInput, wireSchema } from "../policy/wire-schema.ts";
 import { isFailure, isRefusal } from "../wire/outcome.ts";
 import { type AnswerReading, readAnswer } from "../wire/read-answer.ts";
 import { readTime } from "../wire/times.ts";
-import { bodyPlaces, headerPlaces, numberAt, type Place, templateOf } from "./fields.ts";
+import { type AnswerPlace, bodyPlaces, headerPlaces, numberAt, templateOf } from "./fields.ts";
 import { isAboutLimits } from "./paths.ts";
-import type { Question } from "./question.ts";
+import type { MapQuestion } from "./question.ts";
 import { type FoundForm, resetForm, type ShownReset } from "./reset-form.ts";
-import { isPlainWord, type Seen } from "./seen.ts";
+import { isPlainWord, type SeenAnswers } from "./seen.ts";
 
 /** A wire format, and what the answers show by it. */
 export interface BuiltWire {
@@ -26,14 +26,14 @@ type Retries = NonNullable<WireInput["retryAfter"]>;
 
 /** Builds a wire format of what answers show. @param questions gets what they do not settle */
 export function buildWire(
-  seen: readonly Seen[],
+  seen: readonly SeenAnswers[],
   secrets: ReadonlySet<string>,
-  questions: Question[],
+  questions: MapQuestion[],
 ): BuiltWire {
   const { places, strange } = headerPlaces(seen);
   const fields = places.filter(({ role }) => role !== "retry");
   const rows: { row: RowInput; quotas: readonly string[]; reset: FoundForm | null }[] = [];
-  const add = (group: readonly Place[], quota: string, on?: RowInput["on"]): void => {
+  const add = (group: readonly AnswerPlace[], quota: string, on?: RowInput["on"]): void => {
     const built = rowOf(group, quota, seen, secrets, questions, rows.length);
     if (built === null) strange.push(...group.map(({ at }) => at));
     else rows.push({ ...built, row: on === undefined ? built.row : { ...built.row, on } });
@@ -75,8 +75,11 @@ export function buildWire(
   return { wire, readings, resets };
 }
 
-function groupsOf(places: readonly Place[], key: (place: Place) => string): Map<string, Place[]> {
-  const groups = new Map<string, Place[]>();
+function groupsOf(
+  places: readonly AnswerPlace[],
+  key: (place: AnswerPlace) => string,
+): Map<string, AnswerPlace[]> {
+  const groups = new Map<string, AnswerPlace[]>();
   for (const place of places) groups.set(key(place), [...(groups.get(key(place)) ?? []), place]);
   return groups;
 }
@@ -90,16 +93,16 @@ const quotaName = (label: string): string => {
 };
 
 /** Tells whether a body's limits were shown by paths alone that are about limits. */
-const isStatusOnly = (group: readonly Place[], seen: readonly Seen[]): boolean =>
-  group.every(({ values }) => [...values.keys()].every((index) => isAboutLimits(seen[index] as Seen)));
+const isStatusOnly = (group: readonly AnswerPlace[], seen: readonly SeenAnswers[]): boolean =>
+  group.every(({ values }) => [...values.keys()].every((index) => isAboutLimits(seen[index] as SeenAnswers)));
 
 /** One row of a wire format: all numbers of one quota, or of the quota that the answer names. */
 function rowOf(
-  group: readonly Place[],
+  group: readonly AnswerPlace[],
   quota: string,
-  seen: readonly Seen[],
+  seen: readonly SeenAnswers[],
   secrets: ReadonlySet<string>,
-  questions: Question[],
+  questions: MapQuestion[],
   index: number,
 ): { row: RowInput; quotas: string[]; reset: FoundForm | null } | null {
   const forms: Record<string, string | string[]> = {};
@@ -154,7 +157,7 @@ function rowOf(
 }
 
 /** Forms that advice is told in, by RFC 9110 and by the header's own name. */
-function formOfRetry({ at, values }: Place): TimeForm | null {
+function formOfRetry({ at, values }: AnswerPlace): TimeForm | null {
   const forms: readonly TimeForm[] = /-ms$/.test(at)
     ? ["delta-ms"]
     : ["delta-s", "delta-s-float", "http-date", "go-duration"];
@@ -163,7 +166,7 @@ function formOfRetry({ at, values }: Place): TimeForm | null {
   );
 }
 
-function retries(places: readonly Place[], questions: Question[]): Retries {
+function retries(places: readonly AnswerPlace[], questions: MapQuestion[]): Retries {
   return places
     .filter(({ role }) => role === "retry")
     .flatMap((place) => {
@@ -179,7 +182,7 @@ function retries(places: readonly Place[], questions: Question[]): Retries {
 }
 
 /** Refusals by other statuses than 429: they have advice when to come back, or nothing is left. */
-function refusalsOf(seen: readonly Seen[], places: readonly Place[]): Outcomes {
+function refusalsOf(seen: readonly SeenAnswers[], places: readonly AnswerPlace[]): Outcomes {
   const rules = new Map<string, Outcomes[number]>();
   for (const [index, { status }] of seen.entries()) {
     if (status < 400 || isRefusal(status) || isFailure(status)) continue;

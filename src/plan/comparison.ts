@@ -6,7 +6,7 @@ import type { Variant } from "./job.ts";
 import { type Change, limitsPath } from "./paths.ts";
 import { figuresOf, trialOf, type Workshop } from "./points.ts";
 import { ownPolicy } from "./policies.ts";
-import { heldOf, type Steps } from "./sampling.ts";
+import { heldOf, type PlanSteps } from "./sampling.ts";
 
 /** The policies that are tried; a population's own comes first. */
 const policies = ["none", "waitReset", "waitReset+0..5s", "exponential", "retryAfter"] as const;
@@ -32,7 +32,7 @@ export function comparedFigures(scenario: Scenario): string[] {
 const timesOf = ({ sampling: { looks } }: Workshop): number => looks[1] ?? looks[0] ?? 1;
 
 /** Tries every alternative of every refused population. */
-export function* compare(shop: Workshop, scenario: Scenario): Steps<PlanComparison> {
+export function* compare(shop: Workshop, scenario: Scenario): PlanSteps<PlanComparison> {
   const times = timesOf(shop);
   const asIs: Variant = { changes: [], trigger: null, windowMs: null };
   yield* shop.outcomes.replicate([asIs], times, policies.length * limits.length * times);

@@ -3,7 +3,7 @@ import { isWithin } from "../rules/figures.ts";
 import type { PlanPoint, PlanValue } from "../summary/plan-result.ts";
 import type { Goal } from "./goals.ts";
 import type { Points } from "./points.ts";
-import type { Steps } from "./sampling.ts";
+import type { PlanSteps } from "./sampling.ts";
 
 /** Rounds of looking, each on both sides of the nearest value. */
 const roundsMost = 5;
@@ -16,7 +16,7 @@ export function* lookFiner(
   points: Points,
   goals: readonly Goal[],
   candidates: readonly PlanValue[],
-): Steps<boolean> {
+): PlanSteps<boolean> {
   for (let round = 0; round < roundsMost; round++) {
     const measured = points.finish();
     const places = measured.map(({ values }) => candidates.indexOf(values[0] ?? ""));

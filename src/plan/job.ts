@@ -14,13 +14,13 @@ export interface Variant {
 }
 
 /** One replication of a variant. */
-export interface Job {
+export interface PlanJob {
   readonly variant: Variant;
   readonly replication: number;
 }
 
 /** Outcome of a job. Plain JSON. */
-export interface Outcome {
+export interface JobOutcome {
   /** The plan's figures in their order; `null` where there was nothing to measure. Empty for a job by windows. */
   readonly figures: readonly (number | null)[];
   /** By window: calls sent in it, and those of them that were refused or not answered. `null` for figures. */
@@ -28,7 +28,7 @@ export interface Outcome {
 }
 
 /** A job's name: the same for the same run, whoever asks. */
-export function jobKey({ variant: { changes, trigger, windowMs }, replication }: Job): string {
+export function jobKey({ variant: { changes, trigger, windowMs }, replication }: PlanJob): string {
   const words = changes.map(({ path, value }) => `${path}=${value}`);
   if (trigger !== null) words.push(`${trigger.kind}@${trigger.atMs}=${trigger.size}`);
   if (windowMs !== null) words.push(`windows=${windowMs}`);

@@ -13,7 +13,7 @@ import type { PlanAxis, PlanValue } from "../summary/plan-result.ts";
 import { parsePolicy, policyWords } from "./policies.ts";
 
 /** A place in a scenario that may have another value. */
-export interface Place {
+export interface ScenarioPlace {
   /** As people write it: `agents.clients`, `network.latency`. */
   readonly path: string;
   readonly unit: PlanAxis["unit"];
@@ -53,7 +53,7 @@ const withRules = (scenario: Scenario): Scenario =>
 export const limitsPath = "limits";
 
 /** Every place that may be varied, the scenario's own fields after its populations'. */
-export function placesOf(given: Scenario): readonly Place[] {
+export function placesOf(given: Scenario): readonly ScenarioPlace[] {
   const scenario = withRules(given);
   const places = scenario.populations.flatMap((population, index) => [
     ...walk(population, population.name, ["populations", String(index)]),
@@ -62,12 +62,12 @@ export function placesOf(given: Scenario): readonly Place[] {
   return [...places, ...walk(scenario, "", [])];
 }
 
-function policyPlace({ name }: Population, index: number): Place[] {
+function policyPlace({ name }: Population, index: number): ScenarioPlace[] {
   const keys = ["populations", String(index), "onRefused"];
   return [{ path: `${name}.onRefused`, unit: "choice", keys, choices: null, span: false }];
 }
 
-function* walk(value: object, lead: string, keys: readonly string[]): Generator<Place, void> {
+function* walk(value: object, lead: string, keys: readonly string[]): Generator<ScenarioPlace, void> {
   for (const [key, member] of Object.entries(value)) {
     if (fixedKeys.has(key) && keys[0] !== "rules" && keys[0] !== "policy") continue;
     if (keys[0] === "policy" && keys.length === 1 && !limitKeys.has(key)) continue;
@@ -80,7 +80,7 @@ const joined = (lead: string, key: string): string => (lead === "" ? key : `${le
 /** Longer lists are data, such as measured latencies, and no settings. */
 const listMost = 20;
 
-function* place(value: unknown, path: string, keys: readonly string[]): Generator<Place, void> {
+function* place(value: unknown, path: string, keys: readonly string[]): Generator<ScenarioPlace, void> {
   const key = keys.at(-1) ?? "";
   const at = { path, keys, choices: null, span: false };
   const unit = keys.some((name) => name.endsWith("Ms")) ? "ms" : key === "loss" ? "share" : "count";
@@ -109,7 +109,7 @@ function choicesOf(keys: readonly string[]): readonly (string | boolean)[] {
  * Finds a place by the path that people write; `populations.agents.clients` is `agents.clients`.
  * @returns the place, or the problem with a suggestion
  */
-export function findPlace(scenario: Scenario, path: string): Place | Problem {
+export function findPlace(scenario: Scenario, path: string): ScenarioPlace | Problem {
   const places = placesOf(scenario);
   const plain = path.replace(/^populations\./, "").replace(/Ms$/, "");
   const found = places.find((one) => one.path === plain);
@@ -125,7 +125,7 @@ export function findPlace(scenario: Scenario, path: string): Place | Problem {
 }
 
 /** Names of the refusal policies of choices, and the words of the others. */
-export const wordsOf = ({ choices }: Place): readonly string[] => choices?.map(String) ?? policyWords;
+export const wordsOf = ({ choices }: ScenarioPlace): readonly string[] => choices?.map(String) ?? policyWords;
 
 /**
  * The scenario with other values in some places.
@@ -176,7 +176,7 @@ function withLimits(scenario: Scenario, factor: number): Scenario {
 const unusable = (problem: Problem): SpillwayError =>
   new SpillwayError("USAGE", "the scenario cannot be changed like that", { problems: [problem] });
 
-function changed(scenario: Scenario, at: Place, { value }: Change): Scenario {
+function changed(scenario: Scenario, at: ScenarioPlace, { value }: Change): Scenario {
   const problem = check(scenario, at, value);
   if (problem !== null) throw unusable(problem);
   const after = replaceAt(scenario, at.keys, meant(scenario, at, value)) as Scenario;
@@ -191,7 +191,7 @@ function changed(scenario: Scenario, at: Place, { value }: Change): Scenario {
 }
 
 /** The value as the scenario's data has it. */
-function meant(scenario: Scenario, { keys, choices, span }: Place, value: PlanValue): unknown {
+function meant(scenario: Scenario, { keys, choices, span }: ScenarioPlace, value: PlanValue): unknown {
   if (span) return { least: value, most: value };
   if (choices !== null) return choices.find((one) => String(one) === String(value));
   if (keys.at(-1) !== "onRefused") return value;
@@ -201,7 +201,7 @@ function meant(scenario: Scenario, { keys, choices, span }: Place, value: PlanVa
 
 function check(
   scenario: Scenario,
-  { path, unit, keys, choices, span }: Place,
+  { path, unit, keys, choices, span }: ScenarioPlace,
   value: PlanValue,
 ): Problem | null {
   const problem = (allowed: string): Problem => ({ path, got: quote(value), allowed });

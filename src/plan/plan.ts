@@ -8,11 +8,11 @@ import type { Scenario } from "../scenario/scenario.ts";
 import type { PlanQuestion, PlanResult } from "../summary/plan-result.ts";
 import { compare, comparedFigures } from "./comparison.ts";
 import { type Goal, goalsOf, parseGoal, parseMeasured } from "./goals.ts";
-import type { Job } from "./job.ts";
+import type { PlanJob } from "./job.ts";
 import { errorNotes } from "./model-error.ts";
 import type { Workshop } from "./points.ts";
 import { runJob } from "./run-job.ts";
-import { Outcomes, replicationsLeast, type Sampling, type Steps, samplingOf } from "./sampling.ts";
+import { Outcomes, type PlanSteps, replicationsLeast, type Sampling, samplingOf } from "./sampling.ts";
 import { sentencesOf } from "./sentences.ts";
 import { parseStorm, type StormQuestion, searchStorm } from "./storm.ts";
 import { type Find, sweepOne, sweepTwo } from "./sweep.ts";
@@ -52,7 +52,7 @@ export interface PreparedPlan {
   /** Figures that `runJob` measures. */
   readonly figures: readonly FigureReference[];
   /** The search. It yields jobs, is given their outcomes in the same order, and returns the result. */
-  steps(): Steps<PlanResult>;
+  steps(): PlanSteps<PlanResult>;
 }
 
 /** Figures that are measured whatever the goals are. */
@@ -134,7 +134,7 @@ interface Asked {
   readonly notes: readonly string[];
 }
 
-function* stepsOf(asked: Asked, shop: Workshop, guessed: boolean): Steps<PlanResult> {
+function* stepsOf(asked: Asked, shop: Workshop, guessed: boolean): PlanSteps<PlanResult> {
   const { scenario, question, varies, storm, compares, notes } = asked;
   const [x, y] = varies;
   const find = question.find ?? "largest";
@@ -267,6 +267,6 @@ export function plan(scenario: Scenario, options: PlanOptions): PlanResult {
   const steps = prepared.steps();
   let step = steps.next();
   while (step.done !== true)
-    step = steps.next(step.value.jobs.map((job: Job) => runJob(scenario, prepared.figures, job)));
+    step = steps.next(step.value.jobs.map((job: PlanJob) => runJob(scenario, prepared.figures, job)));
   return step.value;
 }

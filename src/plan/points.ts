@@ -8,10 +8,10 @@ import { heldTo, widened } from "./model-error.ts";
 import {
   decide,
   type Outcomes,
+  type PlanSteps,
+  type RunTrial,
   type Sampling,
-  type Steps,
   stateOf,
-  type Trial,
   type Tried,
 } from "./sampling.ts";
 import { clopperPearson, meanOf } from "./statistics.ts";
@@ -52,7 +52,7 @@ export class Points {
     points: readonly (readonly PlanValue[])[],
     later: number,
     sampling = this.#shop.sampling,
-  ): Steps<readonly Tried[]> {
+  ): PlanSteps<readonly Tried[]> {
     const { outcomes, goals } = this.#shop;
     const variants = points.map((values) => variantAt(this.#varies, values));
     let results: readonly Tried[];
@@ -122,7 +122,7 @@ export class Points {
 }
 
 /** A variant's goals: whether all of them hold in a replication. */
-export function trialOf({ outcomes, goals, figures, fitError }: Workshop, variant: Variant): Trial {
+export function trialOf({ outcomes, goals, figures, fitError }: Workshop, variant: Variant): RunTrial {
   const places = new Map(figures.map(([figure], index) => [figure, index]));
   return {
     variants: [variant],

@@ -5,7 +5,7 @@ import { simulateNumbers } from "../../sim/simulate.ts";
 import { type FigureReference, isJudgedFigure } from "../rules/figures.ts";
 import type { Scenario } from "../scenario/scenario.ts";
 import { isFailure, isRefusal } from "../wire/outcome.ts";
-import { type Job, type Outcome, replicationSeed } from "./job.ts";
+import { type JobOutcome, type PlanJob, replicationSeed } from "./job.ts";
 import { changeScenario } from "./paths.ts";
 import { withTrigger } from "./trigger.ts";
 
@@ -18,8 +18,8 @@ import { withTrigger } from "./trigger.ts";
 export function runJob(
   scenario: Scenario,
   figures: readonly FigureReference[],
-  { variant, replication }: Job,
-): Outcome {
+  { variant, replication }: PlanJob,
+): JobOutcome {
   const changed = changeScenario(scenario, variant.changes);
   const { trigger, windowMs } = variant;
   const world = trigger === null ? changed : withTrigger(changed, trigger);

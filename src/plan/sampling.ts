@@ -1,11 +1,11 @@
 // Replications until a point is sure of itself: looked at after 8, 16, 32, ... runs, most runs where it is close.
 import type { PlanState } from "../summary/plan-result.ts";
-import { type Job, jobKey, type Outcome, type Variant } from "./job.ts";
+import { type JobOutcome, jobKey, type PlanJob, type Variant } from "./job.ts";
 import { clopperPearson } from "./statistics.ts";
 
 /** Jobs to be done, in any order, all before the next batch. */
 export interface Batch {
-  readonly jobs: readonly Job[];
+  readonly jobs: readonly PlanJob[];
   /** About how many more jobs will follow; for people. */
   readonly later: number;
 }
@@ -14,7 +14,7 @@ export interface Batch {
  * A search as steps: it yields jobs and is given their outcomes in the same order. Whoever drives it may do them in
  * threads or read them from a file; what it returns depends on the outcomes alone.
  */
-export type Steps<T> = Generator<Batch, T, readonly Outcome[]>;
+export type PlanSteps<T> = Generator<Batch, T, readonly JobOutcome[]>;
 
 /** Rules by which a point is decided to hold or to fail. */
 export interface Sampling {
@@ -70,14 +70,14 @@ export function stateOf(held: number, n: number, { share, confidence, looks }: S
 
 /** Outcomes by job, gathered once. */
 export class Outcomes {
-  readonly #known = new Map<string, Outcome>();
+  readonly #known = new Map<string, JobOutcome>();
 
   get size(): number {
     return this.#known.size;
   }
 
   /** @throws RangeError where the job has not been done */
-  of(variant: Variant, replication: number): Outcome {
+  of(variant: Variant, replication: number): JobOutcome {
     const key = jobKey({ variant, replication });
     const outcome = this.#known.get(key);
     if (outcome === undefined) throw new RangeError(`${key} has not been run`);
@@ -85,8 +85,8 @@ export class Outcomes {
   }
 
   /** Has these variants done so many times each; what is known is not done again. */
-  *replicate(variants: readonly Variant[], times: number, later: number): Steps<void> {
-    const wanted = new Map<string, Job>();
+  *replicate(variants: readonly Variant[], times: number, later: number): PlanSteps<void> {
+    const wanted = new Map<string, PlanJob>();
     for (const variant of variants)
       for (let replication = 0; replication < times; replication++) {
         const job = { variant, replication };
@@ -104,7 +104,7 @@ export class Outcomes {
 }
 
 /** One thing that holds in a run or does not. */
-export interface Trial {
+export interface RunTrial {
   /** The runs that one judgement needs. */
   readonly variants: readonly Variant[];
   /** Tells whether it held in a replication; asked when those runs are done. */
@@ -112,7 +112,7 @@ export interface Trial {
 }
 
 /** Returns in how many of the first runs it held. */
-export function heldOf(trial: Trial, runs: number): number {
+export function heldOf(trial: RunTrial, runs: number): number {
   let held = 0;
   for (let replication = 0; replication < runs; replication++) held += Number(trial.holds(replication));
   return held;
@@ -130,11 +130,11 @@ export interface Tried {
  * @param later about how many more trials will follow
  */
 export function* decide(
-  trials: readonly Trial[],
+  trials: readonly RunTrial[],
   outcomes: Outcomes,
   sampling: Sampling,
   later: number,
-): Steps<Tried[]> {
+): PlanSteps<Tried[]> {
   const tried: Tried[] = trials.map(() => ({ held: 0, replications: 0, state: "unclear" }));
   for (const look of sampling.looks) {
     const open = trials.filter((_, index) => tried[index]?.state === "unclear");

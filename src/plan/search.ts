@@ -1,9 +1,9 @@
 // The search for the place along a line of candidates at which something stops holding. It tries a coarse grid first, so
 // that an answer that is not one is seen, and halves then. Pure: the caller tells, candidate by candidate, what holds.
-import type { Steps, Tried } from "./sampling.ts";
+import type { PlanSteps, Tried } from "./sampling.ts";
 
 /** Tries candidates, by their places in the line. */
-export type Try = (places: readonly number[], later: number) => Steps<readonly Tried[]>;
+export type Try = (places: readonly number[], later: number) => PlanSteps<readonly Tried[]>;
 
 /** Findings in the order of the line: holding is expected first. */
 export type Edge =
@@ -26,7 +26,7 @@ const gridMost = 9;
  * Finds the edge. Where the truth is monotone and without noise it is exact: `fails` is `holds + 1`.
  * @param length number of candidates, from 1
  */
-export function* findEdge(length: number, tryOut: Try): Steps<Edge> {
+export function* findEdge(length: number, tryOut: Try): PlanSteps<Edge> {
   const known = new Map<number, Tried>();
   const grid = gridOf(length, gridMost);
   const results = yield* tryOut(grid, halvings(length / grid.length));
@@ -42,7 +42,7 @@ export function* findEdge(length: number, tryOut: Try): Steps<Edge> {
  * Finds the edge again where more is asked of a place than that it holds in most runs: from the last place that does,
  * back by steps that double, to one that holds; by halving then.
  */
-export function* proveEdge(found: Edge, length: number, tryOut: Try): Steps<Edge> {
+export function* proveEdge(found: Edge, length: number, tryOut: Try): PlanSteps<Edge> {
   const all: Bracket = { kind: "edge", holds: length - 1, fails: null, unclear: [] };
   const first = found.kind === "all" ? all : found;
   if (first.kind !== "edge" || first.holds === null) return found;
@@ -58,7 +58,7 @@ export function* proveEdge(found: Edge, length: number, tryOut: Try): Steps<Edge
   return bracket.fails === 0 ? { kind: "none" } : yield* halve(bracket, length, tryOut);
 }
 
-function* halve(found: Bracket, length: number, tryOut: Try): Steps<Bracket> {
+function* halve(found: Bracket, length: number, tryOut: Try): PlanSteps<Bracket> {
   let bracket = found;
   for (;;) {
     const next = nextPlace(bracket, length);

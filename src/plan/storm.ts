@@ -8,9 +8,9 @@ import type { Scenario } from "../scenario/scenario.ts";
 import { defaultOrganization } from "../scenario/seats.ts";
 import type { PlanAnswer, PlanStorm, PlanStormSeries, PlanTrigger } from "../summary/plan-result.ts";
 import { answerAlong } from "./edge-answer.ts";
-import type { Outcome, Variant } from "./job.ts";
+import type { JobOutcome, Variant } from "./job.ts";
 import type { Workshop } from "./points.ts";
-import { decide, type Steps, type Trial, type Tried } from "./sampling.ts";
+import { decide, type PlanSteps, type RunTrial, type Tried } from "./sampling.ts";
 import { findEdge } from "./search.ts";
 import { clopperPearson } from "./statistics.ts";
 import { overAtMs, type Trigger } from "./trigger.ts";
@@ -106,8 +106,8 @@ function windowMsOf({ rules, populations }: Scenario): number {
  * only where the run without the trigger has none there, too: clients that fell silent have not recovered.
  */
 export function recoveredAfter(
-  without: Outcome,
-  with_: Outcome,
+  without: JobOutcome,
+  with_: JobOutcome,
   { atMs, windowMs }: Pick<StormQuestion, "atMs" | "windowMs">,
   overMs: number,
 ): number | null {
@@ -127,7 +127,7 @@ export function recoveredAfter(
 }
 
 /** Searches for the smallest trigger that the load does not recover from. */
-export function* searchStorm(shop: Workshop, question: StormQuestion): Steps<PlanStorm> {
+export function* searchStorm(shop: Workshop, question: StormQuestion): PlanSteps<PlanStorm> {
   const { kind, atMs, windowMs, sizes, withinWindows } = question;
   const { outcomes, screen: sampling } = shop;
   const calm: Variant = { changes: [], trigger: null, windowMs };
@@ -139,7 +139,7 @@ export function* searchStorm(shop: Workshop, question: StormQuestion): Steps<Pla
       question,
       overAtMs({ kind, atMs, size }),
     );
-  const trial = (size: number): Trial => ({
+  const trial = (size: number): RunTrial => ({
     variants: [calm, hit(size)],
     holds: (replication) => (after(size, replication) ?? Infinity) <= (withinWindows ?? Number.MAX_VALUE),
   });

@@ -10,7 +10,7 @@ import type {
 import { answerAlong } from "./edge-answer.ts";
 import { lookFiner } from "./finer.ts";
 import { Points, type Workshop } from "./points.ts";
-import type { Sampling, Steps } from "./sampling.ts";
+import type { PlanSteps, Sampling } from "./sampling.ts";
 import { findEdge, gridOf, proveEdge, type Try } from "./search.ts";
 import type { Vary } from "./vary.ts";
 
@@ -26,7 +26,7 @@ export interface Sweep {
 }
 
 /** Sweeps one axis: searches where there are goals and an order, else tries a grid, or every choice. */
-export function* sweepOne(shop: Workshop, vary: Vary, find: Find, guessed: boolean): Steps<Sweep> {
+export function* sweepOne(shop: Workshop, vary: Vary, find: Find, guessed: boolean): PlanSteps<Sweep> {
   const points = new Points(shop, [vary]);
   const { candidates, axis } = vary;
   if (axis.unit === "choice" || shop.goals.length === 0) {
@@ -87,7 +87,7 @@ function choicesOf(points: readonly PlanPoint[]): PlanAnswer {
 const sideMost = 10;
 
 /** Sweeps two axes: a grid, and along each column of it where the goals stop holding. */
-export function* sweepTwo(shop: Workshop, x: Vary, y: Vary, find: Find): Steps<Sweep> {
+export function* sweepTwo(shop: Workshop, x: Vary, y: Vary, find: Find): PlanSteps<Sweep> {
   const points = new Points(shop, [x, y]);
   const xs = sideOf(x);
   const ys = sideOf(y);

@@ -4,7 +4,7 @@ import { type Problem, quote, SpillwayError } from "../rules/errors.ts";
 import { parseShare } from "../rules/share.ts";
 import type { Scenario } from "../scenario/scenario.ts";
 import type { PlanAxis, PlanValue } from "../summary/plan-result.ts";
-import { changeScenario, findPlace, type Place, wordsOf } from "./paths.ts";
+import { changeScenario, findPlace, type ScenarioPlace, wordsOf } from "./paths.ts";
 
 /** A place and every value that it may take, numbers rising. */
 export interface Vary {
@@ -55,7 +55,7 @@ export function parseVary(text: string, scenario: Scenario): Vary {
 const refused = (problem: Problem): SpillwayError =>
   new SpillwayError("USAGE", "this cannot be varied", { problems: [problem] });
 
-function candidatesOf(place: Place, range: string): readonly PlanValue[] {
+function candidatesOf(place: ScenarioPlace, range: string): readonly PlanValue[] {
   if (place.unit === "choice") return [...new Set(choicesOf(range))];
   const numbers = parseRange(place.unit, range);
   if (numbers.length > candidatesMost)

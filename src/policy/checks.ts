@@ -3,7 +3,7 @@
 import { closest } from "../rules/closest.ts";
 import { type Problem, quote } from "../rules/errors.ts";
 import { calendarSeconds } from "./calendar.ts";
-import type { Algorithm, Operation, Override, Policy, Quota, Route, TokenBucket } from "./policy.ts";
+import type { Operation, Override, Policy, Quota, QuotaAlgorithm, Route, TokenBucket } from "./policy.ts";
 import { presets } from "./presets.ts";
 import { attributesOfPath, attributesOfRoute, hides, isSame } from "./routes.ts";
 import { usesMost, windowSecondsMost } from "./schema.ts";
@@ -59,7 +59,7 @@ function quotaMisfits({ quotas }: Policy, name: string, { algorithm, key, enforc
   return problems;
 }
 
-function algorithmMisfits(path: string, algorithm: Algorithm): Problem[] {
+function algorithmMisfits(path: string, algorithm: QuotaAlgorithm): Problem[] {
   if (algorithm.kind === "token-bucket") return bucketMisfits(path, algorithm);
   if (algorithm.kind !== "fixed-window") return [];
   const { anchor, windowSeconds } = algorithm;
@@ -230,5 +230,5 @@ function changeMisfits(
     }));
   if (problems.length > 0) return problems;
   const { enforced, ...limits } = changed;
-  return algorithmMisfits(path, { ...algorithm, ...limits } as Algorithm);
+  return algorithmMisfits(path, { ...algorithm, ...limits } as QuotaAlgorithm);
 }

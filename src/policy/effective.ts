@@ -1,5 +1,5 @@
 // A policy applied to one caller and one operation.
-import type { Algorithm, Policy, Quota } from "./policy.ts";
+import type { Policy, Quota, QuotaAlgorithm } from "./policy.ts";
 
 /** Returns a quota with the overrides of a caller, of which a later one wins (POLICY.md §1). */
 export function quotaFor(policy: Policy, name: string, caller: Readonly<Record<string, string>>): Quota {
@@ -33,7 +33,7 @@ export function usedQuotas(
 }
 
 /** Returns the most that a quota ever has room for. */
-export const limitOf = (algorithm: Algorithm): number =>
+export const limitOf = (algorithm: QuotaAlgorithm): number =>
   algorithm.kind === "token-bucket" ? algorithm.capacity : algorithm.limit;
 
 /** Tells whether an admitted call of an operation is completed later (POLICY.md §4). */

@@ -6,7 +6,7 @@ import { parseRules } from "../rules/parse.ts";
 import { isPlainObject } from "../rules/plain-object.ts";
 import { calendarSeconds } from "./calendar.ts";
 import { misfits } from "./checks.ts";
-import type { Algorithm, Policy } from "./policy.ts";
+import type { Policy, QuotaAlgorithm } from "./policy.ts";
 import { attributesOfRoute } from "./routes.ts";
 import { policySchema, type ReadPolicy } from "./schema.ts";
 import { policyOf } from "./shorthand.ts";
@@ -109,7 +109,7 @@ function completed({ $schema: _, quotas, auth, ...policy }: ReadPolicy): Policy 
   const complete = Object.fromEntries(
     Object.entries(quotas).map(([name, quota]) => {
       const length = calendarLength(quota.algorithm);
-      const algorithm = (length === undefined ? {} : { windowSeconds: length }) as Partial<Algorithm>;
+      const algorithm = (length === undefined ? {} : { windowSeconds: length }) as Partial<QuotaAlgorithm>;
       return [name, { ...quota, algorithm: { ...algorithm, ...quota.algorithm } }];
     }),
   );

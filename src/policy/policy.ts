@@ -30,7 +30,7 @@ export type ProvokedStatus = (typeof provokedStatuses)[number];
 
 /** One limit: how it counts, whose calls share a count, and what a call charges. */
 export interface Quota {
-  readonly algorithm: Algorithm;
+  readonly algorithm: QuotaAlgorithm;
   /** Attributes of the caller whose values share one count; none: all callers share one. */
   readonly key: readonly string[];
   /** `requests`, `points`, `tokens`. */
@@ -44,7 +44,7 @@ export interface Quota {
   readonly shown: Shown;
 }
 
-export type Algorithm = FixedWindow | TokenBucket | SlidingLog | SlidingCounter | Concurrency;
+export type QuotaAlgorithm = FixedWindow | TokenBucket | SlidingLog | SlidingCounter | Concurrency;
 
 /** At most `limit` from each opening to the window's end. */
 export interface FixedWindow {

@@ -1,7 +1,7 @@
 // A policy in plain sentences: what it allows, for people who have not read its file.
 import { count, counted, nounOf } from "../rules/words.ts";
 import { unenforceable } from "./as-window.ts";
-import type { Algorithm, Charge, FixedWindow, Operation, Policy, Quota } from "./policy.ts";
+import type { Charge, FixedWindow, Operation, Policy, Quota, QuotaAlgorithm } from "./policy.ts";
 import type { ResetMeaning, WireData } from "./wire-data.ts";
 
 const spans = [
@@ -22,7 +22,7 @@ const listed = (words: readonly string[]): string =>
   words.length < 2 ? words.join("") : `${words.slice(0, -1).join(", ")} and ${words.at(-1)}`;
 
 /** Returns `50 requests in each minute`. @param unit of the quota, a plural */
-export function allowance(algorithm: Algorithm, unit: string): string {
+export function allowance(algorithm: QuotaAlgorithm, unit: string): string {
   const units = (number: number): string =>
     `${count(number)} ${nounOf(number, unit.replace(/s$/, ""), unit)}`;
   switch (algorithm.kind) {
@@ -47,7 +47,7 @@ function windowWord({ anchor, windowSeconds }: FixedWindow): string {
   return spanOf(windowSeconds);
 }
 
-function windowSentence(algorithm: Algorithm): string[] {
+function windowSentence(algorithm: QuotaAlgorithm): string[] {
   if (
     algorithm.kind === "sliding-log" ||
     algorithm.kind === "sliding-counter" ||
@@ -131,7 +131,7 @@ const barWidth = 24;
 const levels = "▁▂▃▄▅▆▇█";
 
 /** Draws the room of a quota over time, from when all of it is spent at once to when all is back. */
-export function roomDrawn(algorithm: Algorithm): string {
+export function roomDrawn(algorithm: QuotaAlgorithm): string {
   const isSudden = algorithm.kind === "fixed-window";
   const cells = Array.from({ length: barWidth }, (_, place) => {
     const share = place / (barWidth - 1);
@@ -141,7 +141,7 @@ export function roomDrawn(algorithm: Algorithm): string {
 }
 
 /** Time until a quota that is spent has all its room again, at most. */
-function secondsToFull(algorithm: Algorithm): number {
+function secondsToFull(algorithm: QuotaAlgorithm): number {
   if (algorithm.kind === "token-bucket")
     return (algorithm.capacity / algorithm.refill.amount) * (algorithm.refill.everyMs / 1000);
   return algorithm.kind === "concurrency" ? 0 : algorithm.windowSeconds;

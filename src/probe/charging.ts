@@ -5,12 +5,12 @@
 import type { Owner, Semantics } from "../rules/rules.ts";
 import { counted } from "../rules/words.ts";
 import { isRefusal } from "../wire/outcome.ts";
-import { isQuiet, quiet, type Trial, trial, trialCalls } from "./counting.ts";
+import { isQuiet, type ProbeTrial, quiet, trial, trialCalls } from "./counting.ts";
 import { callAt, type Finding, found, notSeen } from "./finding.ts";
 import { refusalFindings } from "./overasking.ts";
 import { ownPipelines, pointsMost, pointsOfNobody } from "./queries.ts";
 import { refuser } from "./seen.ts";
-import type { Action, Session } from "./session.ts";
+import type { Action, ProbeSession } from "./session.ts";
 import { headerSights, statusSights } from "./sight.ts";
 
 const scope = "graphql";
@@ -23,7 +23,7 @@ interface Room {
   readonly enforced: boolean;
 }
 
-export function roomOf(session: Session): Room | null {
+export function roomOf(session: ProbeSession): Room | null {
   const status = statusSights(session.calls, scope).at(-1);
   const user = headerSights(session.calls, scope, "user").at(-1);
   const enforced = status?.call.statusScopes?.[scope]?.enforced;
@@ -38,7 +38,7 @@ export function roomOf(session: Session): Room | null {
 }
 
 /** Trials of one query until one of them falls within a window and is answered. */
-async function answered(session: Session, action: Action): Promise<Trial | null> {
+async function answered(session: ProbeSession, action: Action): Promise<ProbeTrial | null> {
   for (let attempt = 0; attempt < attemptsMost; attempt++) {
     session.say(action.what);
     const made = await trial(session, action);
@@ -52,7 +52,7 @@ type Charge = Semantics["graphqlCharge"];
 
 /** Charge of a query that asked for more than came back. */
 interface Charged {
-  readonly trial: Trial;
+  readonly trial: ProbeTrial;
   readonly requested: number;
   readonly actual: number | null;
   readonly amount: number;
@@ -60,7 +60,7 @@ interface Charged {
 }
 
 /** All that queries tell; `needs` says in one line why nothing was asked. */
-export async function probeCharging(session: Session): Promise<Finding[]> {
+export async function probeCharging(session: ProbeSession): Promise<Finding[]> {
   const room = roomOf(session);
   if (room === null) return nothing("GraphQL showed no limits", "a token with the scope graphql");
   const charged = await difference(session, room);
@@ -88,7 +88,7 @@ function nothing(why: string, needs: string): Finding[] {
   return names.map((name) => notSeen(name, scope, why, needs));
 }
 
-function refusalsUnseen(session: Session, room: Room): Finding[] {
+function refusalsUnseen(session: ProbeSession, room: Room): Finding[] {
   const smallest = Math.min(room.limits.user, room.limits.organization);
   const why =
     smallest >= pointsMost
@@ -102,7 +102,7 @@ function refusalsUnseen(session: Session, room: Room): Finding[] {
 }
 
 /** Asks for more than there is: the own first pipelines, then those of nobody. */
-async function difference(session: Session, room: Room): Promise<Charged | null> {
+async function difference(session: ProbeSession, room: Room): Promise<Charged | null> {
   const { organization } = session.options;
   const least = Math.min(room.remaining.user, room.remaining.organization, 53);
   const queries: Action[] = [];
@@ -121,7 +121,7 @@ async function difference(session: Session, room: Room): Promise<Charged | null>
 }
 
 /** `null` where what was asked for is also what came back, or others' calls hide it. */
-function chargedBy(made: Trial): Charged | null {
+function chargedBy(made: ProbeTrial): Charged | null {
   const { action, organization, user, isUserClamped } = made;
   const { requested, actual, status, kind } = action;
   if (status !== 200 || kind !== "call" || requested === null || requested === actual) return null;
@@ -149,7 +149,7 @@ const chargeEvidence = ({ trial: { action }, requested, actual, amount }: Charge
   `${callAt(action)} asked for ${counted(requested, "point")}, ${actual === null ? "an unknown number" : actual} came back, ${amount} were charged`;
 
 /** More than the user's limit, or the organization's where that is smaller. */
-async function oversize(session: Session, room: Room): Promise<Trial | null> {
+async function oversize(session: ProbeSession, room: Room): Promise<ProbeTrial | null> {
   const points = Math.min(room.limits.user, room.limits.organization) + 1;
   if (points > pointsMost) return null;
   const made = await answered(session, pointsOfNobody(session.options.organization, points));
@@ -158,7 +158,7 @@ async function oversize(session: Session, room: Room): Promise<Trial | null> {
   return isRefusal(status) || (status === 200 && kind === "call") ? made : null;
 }
 
-function chargeFinding(charged: Charged | null, over: Trial | null, room: Room): Finding {
+function chargeFinding(charged: Charged | null, over: ProbeTrial | null, room: Room): Finding {
   const name = "graphqlCharge";
   if (charged === null)
     return notSeen(
@@ -201,7 +201,7 @@ function chargeFinding(charged: Charged | null, over: Trial | null, room: Room):
 export const userEnforcedUnseen =
   "while the organization's scope is enforced, the user's window refuses either way";
 
-function userEnforcedFinding(over: Trial, charged: Charged | null, room: Room): Finding {
+function userEnforcedFinding(over: ProbeTrial, charged: Charged | null, room: Room): Finding {
   const name = "userEnforced";
   if (room.enforced) return notSeen(name, scope, userEnforcedUnseen, "a scope that is not enforced");
   const { action } = over;
@@ -222,7 +222,7 @@ function userEnforcedFinding(over: Trial, charged: Charged | null, room: Room): 
 }
 
 /** A charge above what was left, and yet `remaining` shows 0. */
-function clampedFinding(over: Trial, charged: Charged | null, findings: readonly Finding[]): Finding[] {
+function clampedFinding(over: ProbeTrial, charged: Charged | null, findings: readonly Finding[]): Finding[] {
   const { action, user, isUserClamped } = over;
   const isCounted = isRefusal(action.status)
     ? refuser(action) === "user" &&
@@ -235,16 +235,16 @@ function clampedFinding(over: Trial, charged: Charged | null, findings: readonly
 
 /** Which window is named where both lack room. Not where that would charge the organization for a refusal. */
 async function firstRefuser(
-  session: Session,
+  session: ProbeSession,
   room: Room,
-  over: Trial,
+  over: ProbeTrial,
   findings: readonly Finding[],
 ): Promise<Finding> {
   const name = "firstRefuser";
   const seen = (of: Finding["name"]) => findings.find((finding) => finding.name === of)?.value;
   const points = Math.max(room.limits.user, room.limits.organization) + 1;
   const isFree = seen("refused") === "uncounted" && seen("refusedByUser") !== "charges-organization";
-  const both = (made: Trial | null): Finding | null => {
+  const both = (made: ProbeTrial | null): Finding | null => {
     const who = made === null ? null : refuser(made.action);
     if (made === null || who === null || (made.action.requested ?? 0) < points) return null;
     const evidence = `${callAt(made.action)} asked for ${counted(made.action.requested ?? 0, "point")}, above both limits, and the ${who}'s window refused`;

@@ -6,7 +6,7 @@ import { headersOf } from "../wire/fields.ts";
 import { quiet, statusCounting } from "./counting.ts";
 import { callAt, type Finding, type FindingName, found, notSeen, timeOf } from "./finding.ts";
 import { dateOffset, edgeOffset, type Offset, windowClock } from "./offsets.ts";
-import { refusalOf, type Seen, whole } from "./seen.ts";
+import { refusalOf, type SeenCall, whole } from "./seen.ts";
 import { STATUS } from "./session.ts";
 import { headerSights, statusSights } from "./sight.ts";
 import {
@@ -19,7 +19,7 @@ import {
 } from "./windows.ts";
 
 /** Findings that the calls show by themselves, whatever they were made for. */
-export function conclude(calls: readonly Seen[]): Finding[] {
+export function conclude(calls: readonly SeenCall[]): Finding[] {
   return [
     ...scopes.flatMap((scope) => ofScope(calls, scope)),
     agreement(calls),
@@ -28,7 +28,7 @@ export function conclude(calls: readonly Seen[]): Finding[] {
   ];
 }
 
-function ofScope(calls: readonly Seen[], scope: Scope): Finding[] {
+function ofScope(calls: readonly SeenCall[], scope: Scope): Finding[] {
   const status = statusSights(calls, scope);
   if (status.length === 0)
     return (["organizationLimit", "organizationWindow", "enforced", "anchor", "reset"] as const).map((name) =>
@@ -44,7 +44,7 @@ function ofScope(calls: readonly Seen[], scope: Scope): Finding[] {
   ];
 }
 
-function limitFinding(calls: readonly Seen[], scope: Scope, owner: Owner): Finding {
+function limitFinding(calls: readonly SeenCall[], scope: Scope, owner: Owner): Finding {
   const name = `${owner}Limit` as const;
   const sights = [
     ...(owner === "organization" ? statusSights(calls, scope) : []),
@@ -62,7 +62,7 @@ function limitFinding(calls: readonly Seen[], scope: Scope, owner: Owner): Findi
   ]);
 }
 
-function enforcedFinding(calls: readonly Seen[], scope: Scope): Finding {
+function enforcedFinding(calls: readonly SeenCall[], scope: Scope): Finding {
   const shown = calls.flatMap((call) => {
     const body = call.statusScopes?.[scope];
     return body == null ? [] : [{ call, enforced: body.enforced }];
@@ -82,7 +82,7 @@ export interface Windows {
   readonly user: Conclusion<number> | null;
 }
 
-export function windowsOf(calls: readonly Seen[], scope: Scope): Windows {
+export function windowsOf(calls: readonly SeenCall[], scope: Scope): Windows {
   const clock = windowClock(calls, scope);
   const untilCharged = calls.findIndex((call) => call.scope === scope && call.what !== STATUS);
   const untouched = untilCharged < 0 ? calls : calls.slice(0, untilCharged);
@@ -109,7 +109,7 @@ export function windowsOf(calls: readonly Seen[], scope: Scope): Windows {
   return { anchor, rounding, organization, user: user === null ? null : { ...user, isSure } };
 }
 
-function windowFindings(calls: readonly Seen[], scope: Scope): Finding[] {
+function windowFindings(calls: readonly SeenCall[], scope: Scope): Finding[] {
   const { anchor, rounding, organization, user } = windowsOf(calls, scope);
   const last = statusSights(calls, scope).at(-1);
   const longest = Math.max(0, ...statusSights(calls, scope).map(({ reset }) => reset));
@@ -142,7 +142,7 @@ function concluded(
   return found(name, scope, value, isSure ? "certain" : "likely", conclusion.why, calls);
 }
 
-function remainingFinding(calls: readonly Seen[], scope: Scope): Finding {
+function remainingFinding(calls: readonly SeenCall[], scope: Scope): Finding {
   const name = "remaining";
   for (const owner of owners)
     for (const { call, remaining } of headerSights(calls, scope, owner))
@@ -167,7 +167,7 @@ function remainingFinding(calls: readonly Seen[], scope: Scope): Finding {
 }
 
 /** An answer that shows remaining 0 of a window whose count is surely above its limit. */
-function clampedSight(calls: readonly Seen[], scope: Scope): { call: Seen; why: string } | null {
+function clampedSight(calls: readonly SeenCall[], scope: Scope): { call: SeenCall; why: string } | null {
   for (const [index, call] of calls.entries()) {
     if (call.scope !== scope) continue;
     const { by, limit, current } = refusalOf(call);
@@ -185,7 +185,7 @@ function clampedSight(calls: readonly Seen[], scope: Scope): { call: Seen; why: 
 }
 
 /** Admitted, and charged more than was left: the count passed the limit, and remaining showed 0. */
-function abovePrior(calls: readonly Seen[], index: number, scope: Scope): string | null {
+function abovePrior(calls: readonly SeenCall[], index: number, scope: Scope): string | null {
   const call = calls[index];
   if (call === undefined || call.kind !== "call" || call.status !== 200) return null;
   const charged = scope === "rest" ? 1 : (call.actual ?? 0);
@@ -202,7 +202,7 @@ function abovePrior(calls: readonly Seen[], index: number, scope: Scope): string
 }
 
 /** Tells whether the headers of a status answer say what its body says. */
-function agreement(calls: readonly Seen[]): Finding {
+function agreement(calls: readonly SeenCall[]): Finding {
   const name = "agreement";
   const pairs = calls.flatMap((call) => {
     const body = call.statusScopes?.rest;
@@ -252,7 +252,7 @@ function clockFinding(name: FindingName, offset: Offset | null, why: string, nee
   return found(name, null, middle, "certain", evidence, offset.calls);
 }
 
-const dateClock = (calls: readonly Seen[]): Finding =>
+const dateClock = (calls: readonly SeenCall[]): Finding =>
   clockFinding(
     "dateClock",
     dateOffset(calls),
@@ -262,7 +262,7 @@ const dateClock = (calls: readonly Seen[]): Finding =>
     "one clock behind all answers",
   );
 
-const windowsClock = (calls: readonly Seen[]): Finding =>
+const windowsClock = (calls: readonly SeenCall[]): Finding =>
   clockFinding(
     "windowClock",
     edgeOffset(calls, "rest") ?? edgeOffset(calls, "graphql"),

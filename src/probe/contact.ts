@@ -3,8 +3,8 @@
 import { inWords } from "../connect/no-answer.ts";
 import { quote, SpillwayError } from "../rules/errors.ts";
 import { isRefusal } from "../wire/outcome.ts";
-import { isLimiters, type Seen } from "./seen.ts";
-import type { Session } from "./session.ts";
+import { isLimiters, type SeenCall } from "./seen.ts";
+import type { ProbeSession } from "./session.ts";
 
 /** Each is several calls, where they are answered 5xx. */
 const tries = 2;
@@ -13,8 +13,8 @@ const tries = 2;
  * Reads the status once.
  * @throws SpillwayError `TARGET_UNREACHABLE` saying what was seen instead
  */
-export async function contact(session: Session): Promise<Seen> {
-  let last: Seen | null = null;
+export async function contact(session: ProbeSession): Promise<SeenCall> {
+  let last: SeenCall | null = null;
   for (let attempt = 0; attempt < tries; attempt++) {
     last = await session.status();
     if (last !== null || session.calls.at(-1)?.status === 0) break;
@@ -37,7 +37,7 @@ export async function contact(session: Session): Promise<Seen> {
 }
 
 /** Says what was seen in place of a status; `null` where it is one, or could be. */
-export function problemOf(seen: Seen): { got: string; hint: string } | null {
+export function problemOf(seen: SeenCall): { got: string; hint: string } | null {
   const { status, error, body } = seen;
   if (status === 0)
     return { got: inWords(error ?? "no answer"), hint: "is it running, and is this its address?" };

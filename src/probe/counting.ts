@@ -5,15 +5,15 @@ import type { Scope } from "../rules/rules.ts";
 import { counted } from "../rules/words.ts";
 import { isFailure } from "../wire/outcome.ts";
 import { callAt, type Finding, type FindingName, found, notSeen } from "./finding.ts";
-import { type Seen, whole } from "./seen.ts";
-import { type Action, type Session, STATUS } from "./session.ts";
-import { headerSights, type Sight } from "./sight.ts";
+import { type SeenCall, whole } from "./seen.ts";
+import { type Action, type ProbeSession, STATUS } from "./session.ts";
+import { headerSights, type WindowReadingSight } from "./sight.ts";
 
 /** One call between two readings. */
-export interface Trial {
-  readonly before: Seen;
-  readonly action: Seen;
-  readonly after: Seen;
+export interface ProbeTrial {
+  readonly before: SeenCall;
+  readonly action: SeenCall;
+  readonly after: SeenCall;
   /** By how much the count grew; `null` where that cannot be told: a window ended, or shows nothing. */
   readonly organization: number | null;
   readonly user: number | null;
@@ -24,7 +24,7 @@ export interface Trial {
 }
 
 /** Reads, calls, reads; `null` where the allowance does not hold for it. */
-export async function trial(session: Session, action: Action): Promise<Trial | null> {
+export async function trial(session: ProbeSession, action: Action): Promise<ProbeTrial | null> {
   const { calls } = session;
   if (session.left.calls < 1 || session.left.points < (action.points ?? 0)) return null;
   const last = calls.at(-1);
@@ -41,7 +41,13 @@ export async function trial(session: Session, action: Action): Promise<Trial | n
 /**
  * @param prior the last reading of the user's window before the call: GraphQL's is in no status answer
  */
-function weigh(before: Seen, action: Seen, after: Seen, scope: Scope, prior: Sight | null): Trial {
+function weigh(
+  before: SeenCall,
+  action: SeenCall,
+  after: SeenCall,
+  scope: Scope,
+  prior: WindowReadingSight | null,
+): ProbeTrial {
   const from = before.statusScopes?.[scope] ?? null;
   const userLeft = whole((scope === "rest" ? before : prior?.call)?.headers.userRemaining) ?? 0;
   const hadRoom = userLeft > 0 && from !== null && from.current < from.limit;
@@ -56,7 +62,7 @@ function weigh(before: Seen, action: Seen, after: Seen, scope: Scope, prior: Sig
   return { ...void_, organization, user, isUserClamped: second.headers.userRemaining === 0 };
 }
 
-function userGrowth(first: Seen, second: Seen): number | null {
+function userGrowth(first: SeenCall, second: SeenCall): number | null {
   const from = whole(first.headers.userRemaining);
   const to = whole(second.headers.userRemaining);
   const isSameLimit = first.headers.userLimit === second.headers.userLimit;
@@ -66,7 +72,7 @@ function userGrowth(first: Seen, second: Seen): number | null {
 }
 
 /** Tells whether the organization's window of a scope that two status answers show is the same one. */
-function isSameWindow(before: Seen, after: Seen, scope: Scope): boolean {
+function isSameWindow(before: SeenCall, after: SeenCall, scope: Scope): boolean {
   const from = before.statusScopes?.[scope] ?? null;
   const to = after.statusScopes?.[scope] ?? null;
   if (from === null || to === null || from.limit !== to.limit) return false;
@@ -77,12 +83,17 @@ function isSameWindow(before: Seen, after: Seen, scope: Scope): boolean {
 }
 
 /** The same of the user's window, which shows no `reset_at`: it cannot have ended before its `reset` less 1 s. */
-function isSameUserWindow(first: Seen, second: Seen, scope: Scope, organizationStays: boolean): boolean {
+function isSameUserWindow(
+  first: SeenCall,
+  second: SeenCall,
+  scope: Scope,
+  organizationStays: boolean,
+): boolean {
   if (first.scope !== scope || second.scope !== scope) return false;
   const reset = whole(first.headers.userReset);
   if (reset === null) return false;
   if (second.receivedMs - first.sentMs < (reset - 1) * 1000) return true;
-  const together = (seen: Seen): boolean =>
+  const together = (seen: SeenCall): boolean =>
     seen.headers.userReset === seen.headers.reset && whole(seen.headers.userReset) !== null;
   return organizationStays && scope === "rest" && together(first) && together(second);
 }
@@ -96,14 +107,14 @@ export interface Quiet {
   readonly organization: number;
   readonly user: number;
   /** Those where nothing at all grew. */
-  readonly none: readonly (readonly [Seen, Seen])[];
+  readonly none: readonly (readonly [SeenCall, SeenCall])[];
 }
 
 /** So many pairs that all grow by 1 are no chance; fewer say nothing of how quiet it is. */
 const baseLeast = 5;
 
 /** The control of every trial. Of `graphql` the user's window is not in it. */
-export function quiet(calls: readonly Seen[], scope: Scope): Quiet {
+export function quiet(calls: readonly SeenCall[], scope: Scope): Quiet {
   // A status call that failed is none: those around it are a pair.
   const made = calls.filter(({ what, status }) => what !== STATUS || (status > 0 && status < 500));
   const pairs = made.flatMap((after, index) => {
@@ -131,8 +142,8 @@ export const isQuiet = ({ pairs, organization, user }: Quiet): boolean =>
 
 /** `null` where it cannot be told, or nothing could grow. */
 function growthBetween(
-  before: Seen,
-  after: Seen,
+  before: SeenCall,
+  after: SeenCall,
   scope: Scope,
 ): { organization: number; user: number | null } | null {
   const from = before.statusScopes?.[scope];
@@ -146,7 +157,7 @@ function growthBetween(
 }
 
 /** Answer that a kind of call is expected to get, for its trials to speak of it. */
-export interface Expectation {
+export interface TrialExpectation {
   readonly name: FindingName;
   readonly statuses: readonly number[];
   /** Name for the report: `404`. */
@@ -157,11 +168,11 @@ const trialsMost = 4;
 
 /** Makes as many trials of one kind of call as it takes. */
 export async function tryCounting(
-  session: Session,
+  session: ProbeSession,
   action: Action,
-  expectation: Expectation,
+  expectation: TrialExpectation,
 ): Promise<Finding> {
-  const trials: Trial[] = [];
+  const trials: ProbeTrial[] = [];
   for (let attempt = 0; attempt < trialsMost; attempt++) {
     session.say(`does it count: ${action.what}`);
     const made = await trial(session, action);
@@ -183,9 +194,9 @@ export async function tryCounting(
 }
 
 function judgeCounting(
-  trials: readonly Trial[],
+  trials: readonly ProbeTrial[],
   control: Quiet,
-  expectation: Expectation,
+  expectation: TrialExpectation,
   scope: Scope,
 ): Finding {
   const { name, words } = expectation;
@@ -208,7 +219,7 @@ function judgeCounting(
 }
 
 /** By how much each window grew, without what the second status call itself added. */
-function growthOf({ organization, user }: Trial, { base }: Quiet, scope: Scope) {
+function growthOf({ organization, user }: ProbeTrial, { base }: Quiet, scope: Scope) {
   return {
     organization: organization === null ? null : organization - base,
     user: user === null ? null : user - (scope === "rest" ? base : 0),
@@ -217,9 +228,9 @@ function growthOf({ organization, user }: Trial, { base }: Quiet, scope: Scope) 
 
 /** Every trial moved something: by the call, or by others. */
 function judgeGrowth(
-  told: readonly Trial[],
+  told: readonly ProbeTrial[],
   control: Quiet,
-  { name, words }: Expectation,
+  { name, words }: TrialExpectation,
   scope: Scope,
 ): Finding {
   const growths = told.map((one) => growthOf(one, control, scope));
@@ -250,13 +261,13 @@ function judgeGrowth(
 }
 
 /** Its own headers show a charge that the readings around it do not: a stale copy was read. */
-function contradicts({ before, action }: Trial): boolean {
+function contradicts({ before, action }: ProbeTrial): boolean {
   if (action.scope !== "rest") return false;
   const own = userGrowth(before, action);
   return own !== null && own > 0 && action.headers.userReset !== null;
 }
 
-function evidenceOf({ before, action, after, organization, user }: Trial, words: string): string {
+function evidenceOf({ before, action, after, organization, user }: ProbeTrial, words: string): string {
   const counts = [
     organization === null ? null : `the organization's count by ${organization}`,
     user === null ? null : `the user's by ${user}`,
@@ -264,10 +275,10 @@ function evidenceOf({ before, action, after, organization, user }: Trial, words:
   return `${callAt(action)} (${words}, ${action.status}) between calls ${before.number} and ${after.number} moved ${counts.join(" and ")}`;
 }
 
-export const trialCalls = ({ before, action, after }: Trial): Seen[] => [before, action, after];
+export const trialCalls = ({ before, action, after }: ProbeTrial): SeenCall[] => [before, action, after];
 
 /** Tells whether status calls count: the control itself. */
-export function statusCounting(calls: readonly Seen[], scope: Scope): Finding {
+export function statusCounting(calls: readonly SeenCall[], scope: Scope): Finding {
   const name = "statusCounted";
   const control = quiet(calls, scope);
   const [pair] = control.none;

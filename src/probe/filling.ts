@@ -6,8 +6,8 @@ import { isQuiet, quiet, trial } from "./counting.ts";
 import { callAt, type Finding, found } from "./finding.ts";
 import { refusalFindings } from "./overasking.ts";
 import { ownBuilds, ownPipelines, pointsOfNobody } from "./queries.ts";
-import { refuser, type Seen, whole } from "./seen.ts";
-import type { Action, Session } from "./session.ts";
+import { refuser, type SeenCall, whole } from "./seen.ts";
+import type { Action, ProbeSession } from "./session.ts";
 
 const scope = "graphql";
 /** A trial of a refusal, and one more. */
@@ -19,7 +19,7 @@ const refusedPoints = 400;
  * Fills the user's GraphQL window and looks at what it does then.
  * @param reserve calls to leave for REST
  */
-export async function probeFullWindow(session: Session, reserve: number): Promise<Finding[]> {
+export async function probeFullWindow(session: ProbeSession, reserve: number): Promise<Finding[]> {
   const room = roomOf(session);
   const query = room === null ? null : await filling(session, room.remaining.user, reserve);
   if (room === null || query === null) return [];
@@ -50,7 +50,7 @@ export async function probeFullWindow(session: Session, reserve: number): Promis
 }
 
 /** A query by which the window is full within the allowance; `null` where there is none. */
-async function filling(session: Session, remaining: number, reserve: number): Promise<Action | null> {
+async function filling(session: ProbeSession, remaining: number, reserve: number): Promise<Action | null> {
   const { organization } = session.options;
   const fits = (query: Action, actual: number): boolean => {
     const queries = Math.ceil(Math.max(0, remaining) / actual);
@@ -73,11 +73,11 @@ async function filling(session: Session, remaining: number, reserve: number): Pr
 }
 
 /** Makes queries until nothing is left of the user's window, or one is refused. */
-async function fill(session: Session, query: Action, reserve: number): Promise<"full" | "not full"> {
-  let last: Seen | null = null;
+async function fill(session: ProbeSession, query: Action, reserve: number): Promise<"full" | "not full"> {
+  let last: SeenCall | null = null;
   while (session.left.calls - reserve > 1) {
     session.say("filling the user's GraphQL window");
-    const seen: Seen | null = await session.act(query);
+    const seen: SeenCall | null = await session.act(query);
     if (seen === null) return "not full";
     if (isRefusal(seen.status)) return "full";
     if (seen.status !== 200) continue;

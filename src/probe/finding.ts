@@ -1,6 +1,6 @@
 // The probe's words: one finding for each thing it looked for, with what it saw, or what it would have needed.
 import type { Scope } from "../rules/rules.ts";
-import type { Seen } from "./seen.ts";
+import type { SeenCall } from "./seen.ts";
 
 /**
  * `certain`: nothing that the rules allow looks like it but this. `likely`: something else would have to have
@@ -62,7 +62,7 @@ export function found(
   value: FindingValue,
   confidence: "certain" | "likely",
   evidence: string,
-  calls: readonly Seen[] = [],
+  calls: readonly SeenCall[] = [],
 ): Finding {
   return { name, scope, value, confidence, evidence, calls: numbersOf(calls), needs: null };
 }
@@ -71,10 +71,10 @@ export function notSeen(name: FindingName, scope: Scope | null, evidence: string
   return { name, scope, value: null, confidence: "not seen", evidence, calls: [], needs };
 }
 
-const numbersOf = (calls: readonly Seen[]): number[] => [...new Set(calls.map(({ number }) => number))];
+const numbersOf = (calls: readonly SeenCall[]): number[] => [...new Set(calls.map(({ number }) => number))];
 
 /** `10:00:59.981` of the prober's clock, UTC. */
 export const timeOf = (ms: number): string => new Date(ms).toISOString().slice(11, 23);
 
 /** `call 12 at 10:00:59.981`. */
-export const callAt = ({ number, sentMs }: Seen): string => `call ${number} at ${timeOf(sentMs)}`;
+export const callAt = ({ number, sentMs }: SeenCall): string => `call ${number} at ${timeOf(sentMs)}`;

@@ -5,7 +5,7 @@ import type { Token } from "../rules/tokens.ts";
 import { headerNames, headersOf, shownFields, type WindowHeaders } from "../wire/fields.ts";
 import { isRefusal } from "../wire/outcome.ts";
 import type { LiveCaller } from "./live.ts";
-import { refuser, type Seen } from "./seen.ts";
+import { refuser, type SeenCall } from "./seen.ts";
 
 /** Headers as the laws read them. */
 type Sent = Record<string, string | number | undefined>;
@@ -86,7 +86,7 @@ class ClockedLimiter {
   readonly #header: string;
   readonly #shifts: Shifts;
   #shiftMs: number | null = null;
-  #last: Seen | null = null;
+  #last: SeenCall | null = null;
 
   constructor(live: LiveCaller, tokens: ReadonlyMap<string, Token>, header: string, shifts: Shifts) {
     this.#live = live;
@@ -133,14 +133,14 @@ class ClockedLimiter {
   }
 }
 
-function requireAnswer(seen: Seen): Seen {
+function requireAnswer(seen: SeenCall): SeenCall {
   const { status, what, error } = seen;
   if (status === 0) throw new Error(`${what} had no answer (${error})`);
   if (status === 200 || isRefusal(status)) return seen;
   throw new Error(`${what} was answered ${status}`);
 }
 
-const readingsOf = ({ headers }: Seen) => ({
+const readingsOf = ({ headers }: SeenCall) => ({
   organization: shownBy(headers),
   user: shownBy(headersOf(headers, "user")),
 });

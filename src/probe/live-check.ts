@@ -7,7 +7,7 @@ import type { Rules } from "../rules/rules.ts";
 import type { Token } from "../rules/tokens.ts";
 import type { TraceCall, TraceHeader } from "../trace/record.ts";
 import { type LiveCaller, LiveEnded } from "./live.ts";
-import { type Seen, traceCall, whole } from "./seen.ts";
+import { type SeenCall, traceCall, whole } from "./seen.ts";
 
 /** One line of a run's trace, from 2. */
 export interface LiveLine {
@@ -197,9 +197,9 @@ function headerOf<V extends LiveVerdict>(
 /** One script, played. */
 class LiveRun {
   readonly #live: LiveCaller;
-  readonly #calls: { readonly seen: Seen; readonly caller: Token }[] = [];
+  readonly #calls: { readonly seen: SeenCall; readonly caller: Token }[] = [];
   /** The last answer to each caller. */
-  readonly #last = new Map<Token, Seen>();
+  readonly #last = new Map<Token, SeenCall>();
 
   constructor(live: LiveCaller) {
     this.#live = live;

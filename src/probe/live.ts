@@ -5,7 +5,7 @@ import { NoAnswer } from "../connect/no-answer.ts";
 import { openSender, type Send, type SendOptions } from "../connect/send.ts";
 import type { Token, TokenScope } from "../rules/tokens.ts";
 import { isRefusal } from "../wire/outcome.ts";
-import { isLimiters, readAnswer, type Seen } from "./seen.ts";
+import { isLimiters, readAnswer, type SeenCall } from "./seen.ts";
 import type { Action } from "./session.ts";
 
 /** Allowance of a check: the most that it may use of a deployment. */
@@ -105,13 +105,13 @@ export class LiveCaller {
   }
 
   /** A REST call that counts. @throws LiveEnded */
-  async read(caller: Token, headers: Readonly<Record<string, string>> = {}): Promise<Seen> {
+  async read(caller: Token, headers: Readonly<Record<string, string>> = {}): Promise<SeenCall> {
     const path = resourceOf(caller) ?? "/v2/user";
     return this.#make(caller, { what: `GET ${path}`, scope: "rest", method: "GET", path }, false, headers);
   }
 
   /** A call of the status endpoint. @throws LiveEnded */
-  async status(caller: Token, headers: Readonly<Record<string, string>> = {}): Promise<Seen> {
+  async status(caller: Token, headers: Readonly<Record<string, string>> = {}): Promise<SeenCall> {
     const path = `/v2/organizations/${encodeURIComponent(caller.organization)}/rate_limit`;
     return this.#make(caller, { what: "GET status", scope: "rest", method: "GET", path }, true, headers);
   }
@@ -131,7 +131,7 @@ export class LiveCaller {
     { what, path, method, scope }: Action,
     isStatus: boolean,
     headers: Readonly<Record<string, string>>,
-  ): Promise<Seen> {
+  ): Promise<SeenCall> {
     this.#requireOpen();
     if (this.leftCalls < 1) throw this.#end("budget", "the calls that were allowed are used up");
     if (this.leftMs <= 0) throw this.#end("budget", "the time that was allowed is used up");
@@ -164,7 +164,7 @@ export class LiveCaller {
   }
 
   /** Lets no further call be made where the deployment shows that it will not, or should not, be asked more. */
-  #heed(seen: Seen): void {
+  #heed(seen: SeenCall): void {
     const { status, what, error } = seen;
     this.#silent = status === 0 ? this.#silent + 1 : 0;
     this.#broken = status >= 500 ? this.#broken + 1 : 0;

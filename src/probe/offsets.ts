@@ -1,7 +1,7 @@
 // The target's clocks against the prober's. A window's end is the one instant that both sides can
 // name: the target says `reset_at`, the prober sees between which two calls the window changed.
 import { type Scope, scopes } from "../rules/rules.ts";
-import type { Seen } from "./seen.ts";
+import type { SeenCall } from "./seen.ts";
 import { type FullSight, statusSights } from "./sight.ts";
 
 /** The target's clock minus the prober's is in `[loMs, hiMs]`. */
@@ -9,11 +9,11 @@ export interface Offset {
   readonly loMs: number;
   readonly hiMs: number;
   /** By which it is known. */
-  readonly calls: readonly Seen[];
+  readonly calls: readonly SeenCall[];
 }
 
 /** One window's end, seen between two calls. */
-export interface Edge {
+export interface WindowEdge {
   readonly before: FullSight;
   readonly after: FullSight;
 }
@@ -25,9 +25,9 @@ const bracketMostMs = 1000;
  * Ends of the organization's windows of a scope that two status calls stand closely around. An idle window under
  * `first-request` moves its `reset_at` too, by less than its length: that is no end.
  */
-export function edges(calls: readonly Seen[], scope: Scope): Edge[] {
+export function edges(calls: readonly SeenCall[], scope: Scope): WindowEdge[] {
   const sights = statusSights(calls, scope);
-  const found: Edge[] = [];
+  const found: WindowEdge[] = [];
   let firstShownMs = 0;
   for (const [index, after] of sights.entries()) {
     const before = sights[index - 1];
@@ -46,7 +46,7 @@ export function edges(calls: readonly Seen[], scope: Scope): Edge[] {
 }
 
 /** Returns the offset by the ends of a scope's windows; `null` where none was seen, or they contradict each other. */
-export function edgeOffset(calls: readonly Seen[], scope: Scope): Offset | null {
+export function edgeOffset(calls: readonly SeenCall[], scope: Scope): Offset | null {
   // At `before` the window was not over, at `after` it was. The prober's readings are whole ms, rounded down.
   return intersection(
     edges(calls, scope).map(({ before, after }) => ({
@@ -61,7 +61,7 @@ export function edgeOffset(calls: readonly Seen[], scope: Scope): Offset | null 
 const dateLateMs = 100;
 
 /** Returns the offset by the `Date` headers: whole seconds, rounded down. */
-export function dateOffset(calls: readonly Seen[]): Offset | null {
+export function dateOffset(calls: readonly SeenCall[]): Offset | null {
   return intersection(
     calls.flatMap((call) =>
       call.dateMs === null
@@ -98,7 +98,7 @@ export interface WindowClock extends Offset {
 }
 
 /** The best clock for a scope. */
-export function windowClock(calls: readonly Seen[], scope: Scope): WindowClock | null {
+export function windowClock(calls: readonly SeenCall[], scope: Scope): WindowClock | null {
   const own = edgeOffset(calls, scope);
   if (own !== null) return { ...own, basis: "edge" };
   for (const other of scopes) {
@@ -110,6 +110,6 @@ export function windowClock(calls: readonly Seen[], scope: Scope): WindowClock |
 }
 
 /** Between which instants of the target's clock a call was decided. */
-export function span(call: Seen, { loMs, hiMs }: Offset): readonly [fromMs: number, toMs: number] {
+export function span(call: SeenCall, { loMs, hiMs }: Offset): readonly [fromMs: number, toMs: number] {
   return [call.sentMs + loMs, call.receivedMs + 1 + hiMs];
 }

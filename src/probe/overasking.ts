@@ -4,7 +4,7 @@
 import type { Owner } from "../rules/rules.ts";
 import { counted } from "../rules/words.ts";
 import { isRefusal } from "../wire/outcome.ts";
-import { type Trial, trialCalls } from "./counting.ts";
+import { type ProbeTrial, trialCalls } from "./counting.ts";
 import { callAt, type Finding, found, notSeen } from "./finding.ts";
 import { refuser, whole } from "./seen.ts";
 
@@ -17,7 +17,7 @@ const largeLeast = 100;
  * Reads refusals from a query that asked for more than there was.
  * @param isAlone nobody else was seen to call
  */
-export function refusalFindings(over: Trial, isAlone: boolean): Finding[] {
+export function refusalFindings(over: ProbeTrial, isAlone: boolean): Finding[] {
   const { action } = over;
   const who = refuser(action);
   const shown = `${callAt(action)} asked for ${counted(action.requested ?? 0, "point")} and was answered ${action.status}`;
@@ -51,7 +51,7 @@ function chargeOf(growth: number, cost: number, isClamped: boolean, isAlone: boo
 
 const quieter = "a quieter time, or a token that nobody else uses";
 
-function refusedFinding(over: Trial, who: Owner | null, shown: string, isAlone: boolean): Finding {
+function refusedFinding(over: ProbeTrial, who: Owner | null, shown: string, isAlone: boolean): Finding {
   const { user, organization, isUserClamped, action } = over;
   const growth = who === "user" ? user : who === "organization" ? organization : null;
   const name = "refused";
@@ -74,7 +74,7 @@ function refusedFinding(over: Trial, who: Owner | null, shown: string, isAlone: 
 const sureness = (growth: number, isAlone: boolean): "certain" | "likely" =>
   isAlone || growth === 0 ? "certain" : "likely";
 
-function refusedByUserFinding(over: Trial, who: Owner | null, shown: string, isAlone: boolean): Finding {
+function refusedByUserFinding(over: ProbeTrial, who: Owner | null, shown: string, isAlone: boolean): Finding {
   const name = "refusedByUser";
   const { organization, action } = over;
   if (who !== "user" || organization === null)

@@ -2,7 +2,7 @@
 // answers show comes first, then what a call is charged, then a refusal, then waiting for windows to end. Quotas of other
 // kinds are read, and told as not inferred.
 import { limitOf, quotaFor, usedQuotas } from "../policy/effective.ts";
-import type { Algorithm, Policy } from "../policy/policy.ts";
+import type { Policy, QuotaAlgorithm } from "../policy/policy.ts";
 import { SpillwayError } from "../rules/errors.ts";
 import { encodeQuotaCall } from "../trace/quota-lines.ts";
 import type { QuotaCall, QuotaTraceHeader } from "../trace/quota-record.ts";
@@ -79,7 +79,7 @@ function requireSamples({ operations }: Policy): void {
   });
 }
 
-const kindWords: Readonly<Record<Exclude<Algorithm["kind"], "fixed-window">, string>> = {
+const kindWords: Readonly<Record<Exclude<QuotaAlgorithm["kind"], "fixed-window">, string>> = {
   "token-bucket": "a token bucket",
   "sliding-log": "a sliding log",
   "sliding-counter": "a sliding counter",

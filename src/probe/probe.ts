@@ -15,8 +15,8 @@ import { type Finding, type FindingName, findingNames, notSeen } from "./finding
 import { rulesOf } from "./probed-rules.ts";
 import { badBody, badQuery, get, graphqlGet, head, missing, resources, wrongMethod } from "./queries.ts";
 import { callsToRefusals, probeRefusals } from "./refusals.ts";
-import { isLimiters, type Seen, traceCall } from "./seen.ts";
-import { type Allowance, type ProbeProgress, Session, Stopped, type Surroundings } from "./session.ts";
+import { isLimiters, type SeenCall, traceCall } from "./seen.ts";
+import { type Allowance, type ProbeProgress, ProbeSession, Stopped, type Surroundings } from "./session.ts";
 import { look, waitForEnd, waitForEnds, waitForUserEnd } from "./watch.ts";
 
 export type { Allowance, ProbeProgress } from "./session.ts";
@@ -72,7 +72,7 @@ export const defaultAllowance: Allowance = {
  */
 export async function probe(options: ProbeOptions): Promise<ProbeReport> {
   const allowance = { ...defaultAllowance, ...options.allowance };
-  const session = new Session({
+  const session = new ProbeSession({
     ...options,
     base: options.target,
     graphqlUrl: options.graphqlUrl ?? `${options.target}/v1/graphql`,
@@ -101,7 +101,7 @@ export async function probe(options: ProbeOptions): Promise<ProbeReport> {
   };
 }
 
-async function experiment(session: Session, findings: Finding[]): Promise<ProbeReport["ended"]> {
+async function experiment(session: ProbeSession, findings: Finding[]): Promise<ProbeReport["ended"]> {
   const { signal } = session.options;
   try {
     const first = await contact(session);
@@ -117,7 +117,7 @@ async function experiment(session: Session, findings: Finding[]): Promise<ProbeR
   }
 }
 
-async function experiments(session: Session, findings: Finding[]): Promise<void> {
+async function experiments(session: ProbeSession, findings: Finding[]): Promise<void> {
   const { organization } = session.options;
   await waitForRoom(session);
   const resource = await restCounting(session, findings);
@@ -147,7 +147,7 @@ async function experiments(session: Session, findings: Finding[]): Promise<void>
 /** So many calls of REST should be left before kinds of calls are tried: after an earlier probe there are none. */
 const roomLeast = 12;
 
-async function waitForRoom(session: Session): Promise<void> {
+async function waitForRoom(session: ProbeSession): Promise<void> {
   const last = session.calls.findLast(({ statusScopes }) => statusScopes !== null);
   const window = last?.statusScopes?.rest;
   if (last === undefined || window == null) return;
@@ -158,7 +158,7 @@ async function waitForRoom(session: Session): Promise<void> {
 }
 
 /** @returns a path that was answered 200; `null` where the token may read none */
-async function restCounting(session: Session, findings: Finding[]): Promise<string | null> {
+async function restCounting(session: ProbeSession, findings: Finding[]): Promise<string | null> {
   const { organization } = session.options;
   let resource: string | null = null;
   for (const path of resources(organization)) {
@@ -201,7 +201,7 @@ async function restCounting(session: Session, findings: Finding[]): Promise<stri
   return resource;
 }
 
-async function graphqlCounting(session: Session, findings: Finding[]): Promise<void> {
+async function graphqlCounting(session: ProbeSession, findings: Finding[]): Promise<void> {
   const attempts = [
     {
       action: graphqlGet,
@@ -216,7 +216,7 @@ async function graphqlCounting(session: Session, findings: Finding[]): Promise<v
     findings.push(await tryCounting(session, action, expectation));
 }
 
-function limitsNothing(first: Seen): Finding[] {
+function limitsNothing(first: SeenCall): Finding[] {
   const why = `neither limits nor rate limit headers in ${first.what}: nothing shows that it limits at all`;
   const needs = "a deployment that shows its limits (SPEC.md §4, §5)";
   return (["organizationLimit", "userLimit", "enforced"] as const).flatMap((name) =>
@@ -256,7 +256,7 @@ function complete(findings: readonly Finding[]): Finding[] {
 }
 
 const lessCertain =
-  (failed: number, calls: readonly Seen[]) =>
+  (failed: number, calls: readonly SeenCall[]) =>
   (finding: Finding): Finding =>
     finding.confidence === "certain"
       ? {
@@ -266,7 +266,7 @@ const lessCertain =
         }
       : finding;
 
-function traceOf(session: Session, startedAt: number): string[] {
+function traceOf(session: ProbeSession, startedAt: number): string[] {
   const { base, organization } = session.options;
   const header: TraceHeader = {
     format: "spillway-trace",

@@ -11,7 +11,7 @@ export interface Bounds {
 }
 
 /** One window that was seen with something used. */
-export interface SeenWindow {
+export interface ProbedWindow {
   readonly calls: readonly QuotaCall[];
   /** The end, by the clock that tells it. */
   readonly end: Bounds;
@@ -69,8 +69,8 @@ export function windowsOf(
   quota: string,
   rounding: Rounding,
   charged: (operation: string) => number | null,
-): SeenWindow[] {
-  const windows: SeenWindow[] = [];
+): ProbedWindow[] {
+  const windows: ProbedWindow[] = [];
   let before: number | null = null;
   for (const call of calls) {
     const reading = readingOf(call, quota);
@@ -113,7 +113,7 @@ const minus = (one: Bounds, other: Bounds): Bounds => ({
 });
 
 /** Length and grid of windows. */
-export interface Grid {
+export interface ProbedGrid {
   readonly windowSeconds: number;
   readonly anchor: Anchor | null;
   readonly confidence: "certain" | "likely";
@@ -127,16 +127,16 @@ export interface Grid {
  * @param openingMs time before its first call at which a window may open: that of a whole second
  */
 export function gridOf(
-  windows: readonly SeenWindow[],
+  windows: readonly ProbedWindow[],
   saidMs: number | null,
   openingMs: number,
   skew: Bounds | null,
-): Grid | null {
+): ProbedGrid | null {
   const clock = skew ?? { least: 0, most: 0 };
   const isInstant = windows[0]?.calls.some((call) => call.readings.some(({ reset }) => reset?.atMs != null));
   const toTarget = (end: Bounds): Bounds =>
     isInstant ? end : { least: end.least + clock.least, most: end.most + clock.most };
-  const gaps = windows.slice(1).map(({ end }, at) => minus(end, (windows[at] as SeenWindow).end));
+  const gaps = windows.slice(1).map(({ end }, at) => minus(end, (windows[at] as ProbedWindow).end));
   const lengths = windows.flatMap(({ end, opened }) => {
     if (opened === null) return [];
     const own = isInstant ? { least: end.least - clock.most, most: end.most - clock.least } : end;
@@ -188,7 +188,12 @@ function isOpenedBy(gap: Bounds | null, length: Bounds | null, saidMs: number | 
 }
 
 /** One window tells neither its length nor its grid; it fits the length that the policy says, by one of the two. */
-function byOne({ calls }: SeenWindow, end: Bounds, length: Bounds | undefined, saidMs: number): Grid | null {
+function byOne(
+  { calls }: ProbedWindow,
+  end: Bounds,
+  length: Bounds | undefined,
+  saidMs: number,
+): ProbedGrid | null {
   const isOpened = length !== undefined && contains(length, saidMs);
   const isOnGrid = nearGrid(end, saidMs) !== null;
   if (isOpened === isOnGrid) return null;

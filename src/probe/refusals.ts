@@ -6,11 +6,11 @@ import { counted } from "../rules/words.ts";
 import { headersOf } from "../wire/fields.ts";
 import { isRefusal } from "../wire/outcome.ts";
 import { userEnforcedUnseen } from "./charging.ts";
-import { quiet, type Trial, trial, trialCalls } from "./counting.ts";
+import { type ProbeTrial, quiet, trial, trialCalls } from "./counting.ts";
 import { callAt, type Finding, type FindingName, found, notSeen } from "./finding.ts";
 import { get } from "./queries.ts";
-import { refusalOf, refuser, type Seen, whole } from "./seen.ts";
-import type { Session } from "./session.ts";
+import { refusalOf, refuser, type SeenCall, whole } from "./seen.ts";
+import type { ProbeSession } from "./session.ts";
 import { waitForEnd } from "./watch.ts";
 
 const scope = "rest";
@@ -33,7 +33,7 @@ interface Room {
   readonly windowLeftMs: number;
 }
 
-async function roomNow(session: Session): Promise<Room | null> {
+async function roomNow(session: ProbeSession): Promise<Room | null> {
   const status = await session.status();
   const window = status?.statusScopes?.rest;
   const userRemaining = whole(status?.headers.userRemaining);
@@ -49,7 +49,7 @@ async function roomNow(session: Session): Promise<Room | null> {
 }
 
 /** @param resource a path that was answered 200 and counts */
-export async function probeRefusals(session: Session, resource: string): Promise<Finding[]> {
+export async function probeRefusals(session: ProbeSession, resource: string): Promise<Finding[]> {
   let room = await roomNow(session);
   if (room !== null && isTooLate(session, room) && needed(room) <= session.left.calls) {
     await waitForEnd(session, scope);
@@ -64,7 +64,7 @@ export async function probeRefusals(session: Session, resource: string): Promise
     );
   const { refused, beyond } = await exhaust(session, resource, room);
   if (refused === null) return admittedBeyond(room, beyond);
-  const trials: Trial[] = [];
+  const trials: ProbeTrial[] = [];
   for (let attempt = 0; attempt < refusalsMost; attempt++) {
     session.say("looking at refusals");
     const made = await trial(session, get(resource));
@@ -85,7 +85,7 @@ export async function probeRefusals(session: Session, resource: string): Promise
 const needed = ({ calls }: Room): number => calls + 1 + refusalsMost;
 
 /** Returns the calls that REST's refusals take, by what was last seen; 0 where that is more than there are. */
-export function callsToRefusals({ calls, left }: Session): number {
+export function callsToRefusals({ calls, left }: ProbeSession): number {
   const last = calls.findLast(({ statusScopes }) => statusScopes !== null);
   const remaining = whole(last?.headers.userRemaining) ?? 0;
   const most = Math.max(0, remaining) + 1 + refusalsMost + 1;
@@ -93,7 +93,7 @@ export function callsToRefusals({ calls, left }: Session): number {
 }
 
 /** Tells whether the window would end before it is full, by how long calls took so far. */
-function isTooLate({ calls }: Session, room: Room): boolean {
+function isTooLate({ calls }: ProbeSession, room: Room): boolean {
   const spent = calls.map(({ sentMs, receivedMs }) => receivedMs - sentMs).sort((a, b) => a - b);
   const each = spent[Math.floor(spent.length * 0.8)] ?? 0;
   return room.windowLeftMs < (needed(room) + refusalsMost + 2) * each + 500;
@@ -105,13 +105,13 @@ function unseen(why: string, needs: string): Finding[] {
 
 interface Exhausted {
   /** The first refusal. */
-  readonly refused: Seen | null;
+  readonly refused: SeenCall | null;
   /** Calls that were admitted though the user's window had nothing left before them. */
-  readonly beyond: readonly Seen[];
+  readonly beyond: readonly SeenCall[];
 }
 
-async function exhaust(session: Session, resource: string, room: Room): Promise<Exhausted> {
-  const beyond: Seen[] = [];
+async function exhaust(session: ProbeSession, resource: string, room: Room): Promise<Exhausted> {
+  const beyond: SeenCall[] = [];
   let isEmpty = room.userRemaining <= 0;
   for (let calls = 0; calls <= 2 * needed(room); calls++) {
     const seen = await session.act(get(resource));
@@ -129,7 +129,7 @@ async function exhaust(session: Session, resource: string, room: Room): Promise<
   return { refused: null, beyond };
 }
 
-function admittedBeyond(room: Room, beyond: readonly Seen[]): Finding[] {
+function admittedBeyond(room: Room, beyond: readonly SeenCall[]): Finding[] {
   const [first] = beyond;
   const why =
     first === undefined
@@ -151,7 +151,7 @@ function admittedBeyond(room: Room, beyond: readonly Seen[]): Finding[] {
   return findings.map((finding) => (finding.name === "userEnforced" ? value : finding));
 }
 
-function refusedFinding(first: Seen, trials: readonly Trial[], who: Owner | null): Finding {
+function refusedFinding(first: SeenCall, trials: readonly ProbeTrial[], who: Owner | null): Finding {
   const name = "refused";
   const refusals = [first, ...trials.map(({ action }) => action)];
   for (const seen of refusals) {
@@ -191,7 +191,11 @@ function refusedFinding(first: Seen, trials: readonly Trial[], who: Owner | null
   );
 }
 
-function refusedByUserFinding(session: Session, trials: readonly Trial[], who: Owner | null): Finding {
+function refusedByUserFinding(
+  session: ProbeSession,
+  trials: readonly ProbeTrial[],
+  who: Owner | null,
+): Finding {
   const name = "refusedByUser";
   const told = trials.filter(
     ({ organization, action }) => organization !== null && refuser(action) === "user",
@@ -229,7 +233,7 @@ function refusedByUserFinding(session: Session, trials: readonly Trial[], who: O
   return notSeen(name, scope, `${evidence}, but so did others' calls`, "a quieter time");
 }
 
-function retryAfterFinding(refusals: readonly Seen[]): Finding {
+function retryAfterFinding(refusals: readonly SeenCall[]): Finding {
   const carrying = refusals.filter(({ retryAfter }) => whole(retryAfter) !== null);
   const [seen] = carrying.length > 0 ? carrying : refusals;
   const shown = seen === undefined ? "" : `${callAt(seen)} was refused with `;
@@ -238,7 +242,7 @@ function retryAfterFinding(refusals: readonly Seen[]): Finding {
   return found("retryAfter", scope, carrying.length > 0, sure, `${shown}${what}`, refusals);
 }
 
-function userEnforcedFinding({ enforced }: Room, refused: Seen, who: Owner | null): Finding {
+function userEnforcedFinding({ enforced }: Room, refused: SeenCall, who: Owner | null): Finding {
   const name = "userEnforced";
   if (enforced) return notSeen(name, scope, userEnforcedUnseen, "a scope that is not enforced");
   if (who === "user")
@@ -259,7 +263,7 @@ function userEnforcedFinding({ enforced }: Room, refused: Seen, who: Owner | nul
 }
 
 /** Both were full before the call. */
-function firstRefuserFinding(trials: readonly Trial[]): Finding {
+function firstRefuserFinding(trials: readonly ProbeTrial[]): Finding {
   const name = "firstRefuser";
   for (const { before, action } of trials) {
     const window = before.statusScopes?.rest;

@@ -22,7 +22,7 @@ import {
 import { isRefusal, isUncounted } from "../wire/outcome.ts";
 
 /** One call, numbered from 1 in the order of sending. */
-export interface Seen {
+export interface SeenCall {
   readonly number: number;
   /** `GET status`, `HEAD organization`, `query of 53 points`. */
   readonly what: string;
@@ -79,7 +79,7 @@ export function readAnswer(
   receivedMs: number,
   error: string | null,
   secret: string,
-): Seen {
+): SeenCall {
   const headers = got?.headers ?? {};
   const header = (field: Field): HeaderValue =>
     headerValue(headers[nodeHeaders[field]]?.replaceAll(secret, "<token>"));
@@ -134,20 +134,20 @@ function readStatusScopes(body: unknown): Readonly<Record<Scope, ShownWindow | n
 }
 
 /** Tells whether an answer carries any of the eight headers, or a refusal's words: then it is no firewall's. */
-export function isLimiters({ headers, body }: Seen): boolean {
+export function isLimiters({ headers, body }: SeenCall): boolean {
   const { by, scope, limit } = readRefusal(body);
   return hasHeaders(headers) || by !== null || (typeof scope === "string" && whole(limit) !== null);
 }
 
 /** Reads the body of a refusal; of another answer there is nothing to read. */
-export const refusalOf = ({ status, body }: Seen): ReadRefusal =>
+export const refusalOf = ({ status, body }: SeenCall): ReadRefusal =>
   readRefusal(isRefusal(status) ? body : null);
 
 /** Whose window a refusal says has refused; `null` where it does not say. */
-export const refuser = (seen: Seen): Owner | null => refusalOf(seen).by;
+export const refuser = (seen: SeenCall): Owner | null => refusalOf(seen).by;
 
 /** A call as its line of the trace (FORMAT.md, "A call"). */
-export function traceCall(seen: Seen, organization: string): TraceCall {
+export function traceCall(seen: SeenCall, organization: string): TraceCall {
   const { headers, statusScopes, kind, status, scope } = seen;
   const cost = kind !== "call" ? null : scope === "rest" ? 1 : seen.requested;
   const line: TraceCall = {

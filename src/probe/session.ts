@@ -5,7 +5,7 @@ import { NoAnswer } from "../connect/no-answer.ts";
 import { openSender, type Send, type SendOptions } from "../connect/send.ts";
 import type { Scope } from "../rules/rules.ts";
 import { isFailure, REFUSED } from "../wire/outcome.ts";
-import { isLimiters, readAnswer, type Seen } from "./seen.ts";
+import { isLimiters, readAnswer, type SeenCall } from "./seen.ts";
 
 /** Allowance of a probe: the most that it may use. */
 export interface Allowance {
@@ -82,8 +82,8 @@ const brokenMost = 12;
 const statusTries = 6;
 const pauseAfterBrokenMs = 200;
 
-export class Session {
-  readonly calls: Seen[] = [];
+export class ProbeSession {
+  readonly calls: SeenCall[] = [];
   readonly used = { calls: 0, points: 0, statusCalls: 0, waitMs: 0 };
   readonly options: SessionOptions;
   readonly #send: Send;
@@ -149,7 +149,7 @@ export class Session {
   }
 
   /** GET of the status; `null` where no more are allowed or none came that can be read. */
-  async status(): Promise<Seen | null> {
+  async status(): Promise<SeenCall | null> {
     for (let attempt = 0; attempt < statusTries; attempt++) {
       if (this.left.statusCalls <= 0) return null;
       this.used.statusCalls += 1;
@@ -166,7 +166,7 @@ export class Session {
   }
 
   /** Makes a call that may count; `null`, and no call, where the allowance is too small. */
-  async act(action: Action): Promise<Seen | null> {
+  async act(action: Action): Promise<SeenCall | null> {
     const { points = 0 } = action;
     if (this.left.calls < 1 || this.left.points < points) return null;
     this.used.calls += 1;
@@ -174,7 +174,7 @@ export class Session {
     return await this.#make(action, false);
   }
 
-  async #make(action: Action, isStatus: boolean): Promise<Seen> {
+  async #make(action: Action, isStatus: boolean): Promise<SeenCall> {
     const { signal, base, graphqlUrl, token, user } = this.options;
     signal?.throwIfAborted();
     const { method, path, body, scope, what } = action;
@@ -202,7 +202,7 @@ export class Session {
   }
 
   /** Stops where the target shows that it will not, or should not, be asked more. */
-  #heed(seen: Seen, isStatus: boolean): void {
+  #heed(seen: SeenCall, isStatus: boolean): void {
     const { status, number, what, error } = seen;
     this.#silent = status === 0 ? this.#silent + 1 : 0;
     this.#broken = isFailure(status) ? this.#broken + 1 : 0;

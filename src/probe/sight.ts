@@ -3,11 +3,11 @@
 import { quotaNames } from "../policy/names.ts";
 import type { Owner, Scope } from "../rules/rules.ts";
 import { headersOf } from "../wire/fields.ts";
-import { type Seen, whole } from "./seen.ts";
+import { type SeenCall, whole } from "./seen.ts";
 
 /** A reading of a window: true at some instant from `call.sentMs` to `call.receivedMs`. */
-export interface Sight {
-  readonly call: Seen;
+export interface WindowReadingSight {
+  readonly call: SeenCall;
   readonly limit: number | null;
   /** Count, from the status body alone: headers are clamped. */
   readonly current: number | null;
@@ -18,7 +18,7 @@ export interface Sight {
 }
 
 /** An organization's window as a status body shows it: all members there. */
-export interface FullSight extends Sight {
+export interface FullSight extends WindowReadingSight {
   readonly limit: number;
   readonly current: number;
   readonly reset: number;
@@ -26,7 +26,7 @@ export interface FullSight extends Sight {
 }
 
 /** Returns the status bodies' sights of the organization's window of a scope, in order. */
-export function statusSights(calls: readonly Seen[], scope: Scope): FullSight[] {
+export function statusSights(calls: readonly SeenCall[], scope: Scope): FullSight[] {
   return calls.flatMap((call) => {
     const body = call.statusScopes?.[scope] ?? null;
     if (body === null) return [];
@@ -36,7 +36,7 @@ export function statusSights(calls: readonly Seen[], scope: Scope): FullSight[] 
 }
 
 /** Returns the headers' sights of a window, in order; only answers that name the window by its right name. */
-export function headerSights(calls: readonly Seen[], scope: Scope, owner: Owner): Sight[] {
+export function headerSights(calls: readonly SeenCall[], scope: Scope, owner: Owner): WindowReadingSight[] {
   return calls.flatMap((call) => {
     const { scopeName, limit, remaining, reset } = headersOf(call.headers, owner);
     if (call.scope !== scope || scopeName !== quotaNames[scope][owner]) return [];

@@ -6,8 +6,8 @@ import { type Owner, type Scope, scopes } from "../rules/rules.ts";
 import { headersOf } from "../wire/fields.ts";
 import { contact } from "./contact.ts";
 import { dateOffset } from "./offsets.ts";
-import { type Seen, whole } from "./seen.ts";
-import { Session, Stopped, type Surroundings } from "./session.ts";
+import { type SeenCall, whole } from "./seen.ts";
+import { ProbeSession, Stopped, type Surroundings } from "./session.ts";
 
 export interface StatusOptions extends Surroundings {
   /** URL that the paths are appended to, without a slash at the end. It must be one that may be called. */
@@ -44,10 +44,10 @@ export interface StatusReading {
 
 /** Reads the status again and again, over the same connection. */
 export class StatusReader {
-  readonly #session: Session;
+  readonly #session: ProbeSession;
 
   constructor(options: StatusOptions) {
-    this.#session = new Session({
+    this.#session = new ProbeSession({
       ...options,
       base: options.target,
       graphqlUrl: "",
@@ -79,7 +79,7 @@ export async function readStatus(options: StatusOptions): Promise<StatusReading>
   return await new StatusReader(options).read();
 }
 
-function windowsOf(seen: Seen, skewMs: number | null): StatusWindow[] {
+function windowsOf(seen: SeenCall, skewMs: number | null): StatusWindow[] {
   const windows: StatusWindow[] = [];
   for (const scope of scopes) {
     const body = seen.statusScopes?.[scope] ?? null;
@@ -102,7 +102,7 @@ function windowsOf(seen: Seen, skewMs: number | null): StatusWindow[] {
 }
 
 /** The instant by `Date`, where that agrees with `reset`; else by `reset` alone. */
-function endOf({ receivedMs }: Seen, reset: number, byDateMs: number | null): number {
+function endOf({ receivedMs }: SeenCall, reset: number, byDateMs: number | null): number {
   const byResetMs = receivedMs + reset * 1000;
   return byDateMs !== null && Math.abs(byDateMs - byResetMs) <= 2000 ? byDateMs : byResetMs;
 }

@@ -3,14 +3,14 @@ import { type Scope, scopes } from "../rules/rules.ts";
 import { edges } from "./offsets.ts";
 import { graphqlGet } from "./queries.ts";
 import { whole } from "./seen.ts";
-import type { Session } from "./session.ts";
+import type { ProbeSession } from "./session.ts";
 import { type FullSight, headerSights, statusSights } from "./sight.ts";
 
 /** A little over three seconds, at all fractions of a second. */
 const lookEveryMs = [230, 270, 310, 190, 260, 240, 280, 220, 290, 250, 210, 300, 230] as const;
 
 /** Reads the status again and again: what moves without us? */
-export async function look(session: Session): Promise<void> {
+export async function look(session: ProbeSession): Promise<void> {
   for (const pauseMs of lookEveryMs) {
     session.say("looking on: free status calls");
     await session.pause(pauseMs);
@@ -28,14 +28,14 @@ const endsFromMs = ({ call, reset }: FullSight): number => call.sentMs + (reset 
 const endsToMs = ({ call, reset }: FullSight): number => call.receivedMs + (reset + 1) * 1000;
 
 /** Returns the time until the organization's window of a scope ends; `null` where none is open. */
-function msToEnd(session: Session, scope: Scope): number | null {
+function msToEnd(session: ProbeSession, scope: Scope): number | null {
   const window = openWindow(session, scope);
   return window === null ? null : Math.max(0, window.toMs - session.now());
 }
 
 /** Returns the end of the window that was last seen, by all readings of it; `null` where it is idle and moves. */
 function openWindow(
-  session: Session,
+  session: ProbeSession,
   scope: Scope,
 ): { fromMs: number; toMs: number; resetAtMs: number } | null {
   const sights = statusSights(session.calls, scope);
@@ -56,7 +56,7 @@ function openWindow(
  * Waits for the organization's window of a scope to end, and looks closely.
  * @returns whether it was seen to end; `false`, at once, where no window is open or it ends too late
  */
-export async function waitForEnd(session: Session, scope: Scope): Promise<boolean> {
+export async function waitForEnd(session: ProbeSession, scope: Scope): Promise<boolean> {
   const window = openWindow(session, scope);
   if (window === null) return false;
   if (window.toMs - session.now() > session.left.waitMs) return false;
@@ -77,13 +77,13 @@ export async function waitForEnd(session: Session, scope: Scope): Promise<boolea
 }
 
 /** A status call of REST shows the user's window too; of GraphQL it takes a call of its own. */
-async function readUser(session: Session, scope: Scope): Promise<void> {
+async function readUser(session: ProbeSession, scope: Scope): Promise<void> {
   if (scope === "graphql") await session.act(graphqlGet);
   else await session.status();
 }
 
 /** Waits until the user's window has surely ended, and reads it on both sides. */
-export async function waitForUserEnd(session: Session, scope: Scope): Promise<boolean> {
+export async function waitForUserEnd(session: ProbeSession, scope: Scope): Promise<boolean> {
   const last = headerSights(session.calls, scope, "user").at(-1);
   const reset = whole(last?.reset);
   if (last === undefined || reset === null) return false;
@@ -98,7 +98,7 @@ export async function waitForUserEnd(session: Session, scope: Scope): Promise<bo
 }
 
 /** Sees a window of each scope end, the sooner one first, as far as the allowance goes. */
-export async function waitForEnds(session: Session): Promise<void> {
+export async function waitForEnds(session: ProbeSession): Promise<void> {
   const soonest = (): Scope[] =>
     scopes
       .filter((scope) => edges(session.calls, scope).length === 0 && msToEnd(session, scope) !== null)

@@ -6,8 +6,8 @@ import { switchValues } from "../rules/switches.ts";
 import { counted } from "../rules/words.ts";
 import { callAt } from "./finding.ts";
 import { edges, span, type WindowClock } from "./offsets.ts";
-import { type Seen, whole } from "./seen.ts";
-import { type FullSight, headerSights, type Sight, statusSights } from "./sight.ts";
+import { type SeenCall, whole } from "./seen.ts";
+import { type FullSight, headerSights, statusSights, type WindowReadingSight } from "./sight.ts";
 
 type Rounding = Semantics["reset"];
 type Anchor = Semantics["anchor"];
@@ -20,14 +20,14 @@ export interface Conclusion<T> {
   readonly value: T;
   readonly isSure: boolean;
   readonly why: string;
-  readonly calls: readonly Seen[];
+  readonly calls: readonly SeenCall[];
 }
 
 /**
  * The roundings under which every reading of the scope could have been given: `reset = f((reset_at - now)/1 s)`
  * for some instant of the call. None where the clock is not that of the windows.
  */
-export function roundings(calls: readonly Seen[], scope: Scope, clock: WindowClock): Rounding[] {
+export function roundings(calls: readonly SeenCall[], scope: Scope, clock: WindowClock): Rounding[] {
   const sights = statusSights(calls, scope);
   return switchValues.reset.filter((rounding) =>
     sights.every(({ call, resetAtMs, reset }) => {
@@ -41,7 +41,7 @@ export function roundings(calls: readonly Seen[], scope: Scope, clock: WindowClo
 
 /** A reading that fits one rounding and none other, to be shown as evidence. */
 export function tellingSight(
-  calls: readonly Seen[],
+  calls: readonly SeenCall[],
   scope: Scope,
   clock: WindowClock,
   value: Rounding,
@@ -67,8 +67,8 @@ export function tellingSight(
  * @param untouched the calls before the first that might have been charged to this scope
  */
 export function anchorOf(
-  calls: readonly Seen[],
-  untouched: readonly Seen[],
+  calls: readonly SeenCall[],
+  untouched: readonly SeenCall[],
   scope: Scope,
   windowSeconds: number | null,
 ): Conclusion<Anchor> | null {
@@ -120,7 +120,7 @@ const isAligned = (sights: readonly FullSight[], windowSeconds: number | null): 
   windowSeconds === null || sights.every(({ resetAtMs }) => resetAtMs % (windowSeconds * 1000) === 0);
 
 /** If others keep the organization's window open, the user's own may be idle. */
-function anchorByUser(sights: readonly Sight[]): Conclusion<Anchor> | null {
+function anchorByUser(sights: readonly WindowReadingSight[]): Conclusion<Anchor> | null {
   const idle = sights.filter(({ limit, remaining }) => limit !== null && remaining === limit);
   const [first] = idle;
   const last = idle.at(-1);
@@ -162,7 +162,7 @@ function anchorByAlignment(
 
 /** Length of the organization's window, in seconds. */
 export function organizationWindow(
-  calls: readonly Seen[],
+  calls: readonly SeenCall[],
   scope: Scope,
   anchor: Anchor | null,
   clock: WindowClock | null,
@@ -195,7 +195,7 @@ export function organizationWindow(
 
 /** Length of the user's window, in seconds: its headers show no `reset_at`, so it is worked out from `reset`. */
 export function userWindow(
-  calls: readonly Seen[],
+  calls: readonly SeenCall[],
   scope: Scope,
   anchor: Anchor | null,
   rounding: Rounding | null,
@@ -234,7 +234,7 @@ export function userWindow(
  * Tells whether an own query may have opened the window that a reading shows, though nothing is counted in it: points
  * that were held are given back, and a query of nobody's costs none.
  */
-function mayBeOpen(calls: readonly Seen[], { call, reset }: Sight): boolean {
+function mayBeOpen(calls: readonly SeenCall[], { call, reset }: WindowReadingSight): boolean {
   if (call.scope === "rest") return false;
   const queries = calls.filter(({ points, number }) => (points ?? 0) > 0 && number <= call.number);
   const last = queries.at(-1);
@@ -246,7 +246,7 @@ function mayBeOpen(calls: readonly Seen[], { call, reset }: Sight): boolean {
 }
 
 /** The whole second of the target's clock at which a window ends; `null` where more than one would do. */
-function endOf({ call, reset }: Sight, rounding: Rounding, clock: WindowClock): number | null {
+function endOf({ call, reset }: WindowReadingSight, rounding: Rounding, clock: WindowClock): number | null {
   if (reset === null) return null;
   const [fromMs, toMs] = span(call, clock);
   const candidates: number[] = [];
@@ -264,8 +264,8 @@ function wholeSecond([fromMs, toMs]: readonly [number, number]): number | null {
 }
 
 function agreed(
-  readings: readonly { readonly value: number; readonly call: Seen; readonly before?: Seen }[],
-  why: (call: Seen, value: number, before?: Seen) => string,
+  readings: readonly { readonly value: number; readonly call: SeenCall; readonly before?: SeenCall }[],
+  why: (call: SeenCall, value: number, before?: SeenCall) => string,
 ): Conclusion<number> | null {
   const [first] = readings;
   if (first === undefined || first.value < 1 || readings.some(({ value }) => value !== first.value))
@@ -279,6 +279,6 @@ function agreed(
   };
 }
 
-const userShown = (call: Seen): string =>
+const userShown = (call: SeenCall): string =>
   `${callAt(call)} showed the user's remaining ${call.headers.userRemaining}, reset ${call.headers.userReset}`;
 const isoTime = (ms: number): string => new Date(ms).toISOString().slice(11, 19);

@@ -27,16 +27,16 @@ export function escapeMarkup(text: string): string {
     .replace(/[&<>"']/g, (character) => entities[character] ?? "");
 }
 
-export type Content = Html | string | number | null | readonly Content[];
+export type HtmlContent = Html | string | number | null | readonly HtmlContent[];
 
-function render(content: Content): string {
+function render(content: HtmlContent): string {
   if (content === null) return "";
   if (content instanceof Html) return content.text;
   return Array.isArray(content) ? content.map(render).join("") : escapeMarkup(String(content));
 }
 
 /** A template whose values are escaped; `null` is nothing, lists are joined. */
-export function html(parts: TemplateStringsArray, ...values: readonly Content[]): Html {
+export function html(parts: TemplateStringsArray, ...values: readonly HtmlContent[]): Html {
   return new Html(parts.map((part, index) => part + render(values[index] ?? null)).join(""));
 }
 

@@ -1,14 +1,14 @@
 // Parts that pages are made of.
 import { type Html, html } from "./html.ts";
 
-export type Outcome = "good" | "bad" | "none";
+export type ResultTone = "good" | "bad" | "none";
 
 export interface Head {
   /** Kind of the page, and its time. */
   readonly kicker: string;
   readonly title: string;
   readonly lead: string | null;
-  readonly outcome: Outcome;
+  readonly outcome: ResultTone;
   /** The answer, before all else. */
   readonly answer: string;
   readonly details: readonly string[];

@@ -3,7 +3,7 @@
 import { type DataTable, renderCsv } from "./csv.ts";
 import type { Size } from "./echarts.ts";
 import { escapeMarkup, type Html, html, trusted } from "./html.ts";
-import { encodeReadings, type Readings } from "./readings.ts";
+import { encodeReadings, type PictureReadings } from "./readings.ts";
 import { standaloneStyle } from "./style.ts";
 
 /** Each picture is drawn twice, for wide screens and for narrow ones. */
@@ -20,7 +20,7 @@ export interface Picture {
   /** Its numbers. */
   readonly data: DataTable;
   /** `null` where there is nothing to point at. */
-  readonly readings: Readings | null;
+  readonly readings: PictureReadings | null;
   /** @param id unique in its page, one for each layout */
   draw(id: string, layout: Layout): Drawing;
 }

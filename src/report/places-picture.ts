@@ -4,21 +4,21 @@
 
 import { shortName } from "../rules/printable.ts";
 import { count, counted } from "../rules/words.ts";
-import type { Place, Violation } from "../verify/verdict.ts";
+import type { CountPlace, Violation } from "../verify/verdict.ts";
 import { countAxis, gridOf, margins, text, timeAxis, timeDrawing } from "./axes.ts";
 import type { DataTable } from "./csv.ts";
 import type { ChartOption, DrawItem } from "./echarts.ts";
 import { duration, instant } from "./format.ts";
 import { type Html, html } from "./html.ts";
 import type { Gallery, LegendEntry, Picture } from "./picture.ts";
-import type { Readings } from "./readings.ts";
+import type { PictureReadings } from "./readings.ts";
 import { ownerWords, unitsOf } from "./source.ts";
 import { type Column, foldedTable } from "./table.ts";
 
 interface Accused {
   readonly violation: Violation;
   readonly limit: number;
-  readonly answers: readonly Place[];
+  readonly answers: readonly CountPlace[];
   readonly lines: ReadonlySet<number>;
   /** When the first of the answers was asked for, ms since the epoch. */
   readonly fromMs: number;
@@ -48,7 +48,7 @@ function accusedOf(violation: Violation): Accused | null {
 const barsMost = 24;
 
 /** The answers whose places are nearest to an accused one's, in their order. */
-function nearest(answers: readonly Place[], lines: ReadonlySet<number>): readonly Place[] {
+function nearest(answers: readonly CountPlace[], lines: ReadonlySet<number>): readonly CountPlace[] {
   const accused = answers.flatMap(({ line }, index) => (lines.has(line) ? [index] : []));
   const distance = (index: number): number => Math.min(...accused.map((other) => Math.abs(other - index)));
   return answers
@@ -99,7 +99,7 @@ function placesData({ answers, lines, fromMs }: Accused): DataTable {
   };
 }
 
-function placesReadings({ answers, lines, fromMs, lengthMs }: Accused): Readings {
+function placesReadings({ answers, lines, fromMs, lengthMs }: Accused): PictureReadings {
   const { bottom, top } = spanOf(answers);
   return {
     across: lengthMs,
@@ -120,7 +120,7 @@ function placesReadings({ answers, lines, fromMs, lengthMs }: Accused): Readings
   };
 }
 
-const colorOf = ({ role, line }: Place, lines: ReadonlySet<number>): string =>
+const colorOf = ({ role, line }: CountPlace, lines: ReadonlySet<number>): string =>
   lines.has(line) ? "var(--bad)" : role === "admitted" ? "var(--admitted)" : "var(--unanswered)";
 
 function legend({ answers, lines, limit }: Accused): LegendEntry[] {
@@ -143,7 +143,7 @@ const thinnest = 2;
 const lineHeight = 13;
 
 /** Answers that say the same place at the same time stand beside each other: which of how many each is. */
-function lanesOf(answers: readonly Place[]): readonly { readonly lane: number; readonly of: number }[] {
+function lanesOf(answers: readonly CountPlace[]): readonly { readonly lane: number; readonly of: number }[] {
   const groups = new Map<string, number[]>();
   const lanes = answers.map(({ from, to, sent, received }) => {
     const key = `${from} ${to}`;
@@ -182,14 +182,14 @@ function chart({ answers, lines, limit, fromMs, lengthMs }: Accused): ChartOptio
 }
 
 /** The counts that are drawn: a little more than the answers show. */
-function spanOf(answers: readonly Place[]): { readonly bottom: number; readonly top: number } {
+function spanOf(answers: readonly CountPlace[]): { readonly bottom: number; readonly top: number } {
   const least = Math.min(...answers.map(({ from }) => from));
   const most = Math.max(...answers.map(({ to }) => to));
   const margin = Math.max(1, Math.ceil((most - least) * 0.08));
   return { bottom: Math.max(0, least - margin), top: most + margin };
 }
 
-function isWithin(limit: number, answers: readonly Place[]): boolean {
+function isWithin(limit: number, answers: readonly CountPlace[]): boolean {
   const { bottom, top } = spanOf(answers);
   return limit >= bottom && limit <= top;
 }
@@ -206,7 +206,7 @@ const limitSeries = (limit: number, lengthMs: number) => ({
 });
 
 /** A bar of the place's height and the call's time; a charge of nothing is a line. */
-function drawPlace(answers: readonly Place[], lines: ReadonlySet<number>, named: boolean): DrawItem {
+function drawPlace(answers: readonly CountPlace[], lines: ReadonlySet<number>, named: boolean): DrawItem {
   const lanes = lanesOf(answers);
   return ({ dataIndex }, api) => {
     const { lane, of } = lanes[dataIndex] ?? { lane: 0, of: 1 };
@@ -230,7 +230,7 @@ function drawPlace(answers: readonly Place[], lines: ReadonlySet<number>, named:
   };
 }
 
-const roleWords: Readonly<Record<Place["role"], string>> = {
+const roleWords: Readonly<Record<CountPlace["role"], string>> = {
   admitted: "admitted",
   refused: "refused",
   status: "status",
@@ -238,7 +238,7 @@ const roleWords: Readonly<Record<Place["role"], string>> = {
 };
 
 function placesTable({ answers, lines, fromMs, violation }: Accused): Html {
-  const columns: Column<Place>[] = [
+  const columns: Column<CountPlace>[] = [
     {
       title: "Trace line",
       name: true,

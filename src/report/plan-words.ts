@@ -12,7 +12,7 @@ import type {
 } from "../summary/plan-result.ts";
 import { amountText, type Unit } from "./axes.ts";
 import { duration, share } from "./format.ts";
-import type { Outcome } from "./parts.ts";
+import type { ResultTone } from "./parts.ts";
 
 /** Returns the unit of a figure; `agents.waitP95Ms` as `waitP95Ms`. Jain's index is no share of anything. */
 export function figureUnit(figure: string): Unit {
@@ -80,7 +80,7 @@ export const planAnswer = ({ sentences: [first = "Nothing was asked"] }: PlanRes
   first.replace(/\.$/, "");
 
 /** Tells whether there is an answer, and a good one: the goals hold somewhere, the load recovers. */
-export function planOutcome({ answer, storm }: PlanResult): Outcome {
+export function planOutcome({ answer, storm }: PlanResult): ResultTone {
   const one = answer ?? storm?.answer ?? null;
   if (one === null) return "none";
   if (one.kind === "none") return "bad";

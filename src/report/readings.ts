@@ -11,7 +11,7 @@ export interface ReadingPoint {
   readonly cells: readonly (string | null)[];
 }
 
-export interface Readings {
+export interface PictureReadings {
   /** Number that `x` counts to. */
   readonly across: number;
   /** `x` is milliseconds since the start of the picture: it can be zoomed, and a point's time is shown. */
@@ -29,7 +29,7 @@ const heights = 1000;
  * As text for the page: texts that come again, which most do, are written once. A point is x, y, and then for each
  * name the place of its text in `words`, -1 where there is none; `flat` points have no y, and none ends in -1.
  */
-export function encodeReadings({ across, time, snap, names, points }: Readings): string {
+export function encodeReadings({ across, time, snap, names, points }: PictureReadings): string {
   const places = new Map<string, number>();
   const place = (word: string | null): number => {
     if (word === null) return -1;

@@ -2,7 +2,7 @@
 import { shortName } from "../rules/printable.ts";
 import { count, counted } from "../rules/words.ts";
 import { duration, figureText, share } from "./format.ts";
-import type { Outcome } from "./parts.ts";
+import type { ResultTone } from "./parts.ts";
 import type { ReplayView } from "./replay-view.ts";
 import { figureOf } from "./source.ts";
 
@@ -13,7 +13,7 @@ export function replayName({ log: { files } }: ReplayView): string {
 }
 
 /** Refusals are no failure of their own: something must have been expected. */
-export function replayOutcome({ totals, expectations }: ReplayView): Outcome {
+export function replayOutcome({ totals, expectations }: ReplayView): ResultTone {
   if (expectations.length > 0) return expectations.every(({ held }) => held) ? "good" : "bad";
   return totals.calls > 0 && totals.refused === 0 ? "good" : "none";
 }

@@ -4,7 +4,7 @@ import { type Series, SeriesCollector, windowsWorthDrawing } from "../summary/se
 import type { Summary } from "../summary/summary.ts";
 import { type Teller, tellerOf } from "../summary/told.ts";
 import { openTrace } from "../trace/read.ts";
-import { type Page, type PageOptions, writeDocuments, writePage } from "./result-writer.ts";
+import { type PageOptions, type WrittenPage, writeDocuments, writePage } from "./result-writer.ts";
 import { type Run, runFiles } from "./run.ts";
 import { placeIn, readRun, requireFolder, traceOf } from "./run-folder.ts";
 import type { ReportSource } from "./source.ts";
@@ -15,7 +15,7 @@ export interface ReportOptions extends PageOptions {
 }
 
 /** Files that were written, and the run that they are about. */
-export interface Report extends Page {
+export interface Report extends WrittenPage {
   readonly run: Run;
   /** The counts over time that its pictures show. */
   readonly series: Series;

@@ -3,12 +3,18 @@ import type { FolderWriter } from "../files/folder-writer.ts";
 import type { PlanResult } from "../summary/plan-result.ts";
 import type { AnyReplay } from "./replay-view.ts";
 import { planSchema, replaySchema } from "./result-schemas.ts";
-import { type Page, type PageOptions, resultFiles, writeDocuments, writePage } from "./result-writer.ts";
+import {
+  type PageOptions,
+  resultFiles,
+  type WrittenPage,
+  writeDocuments,
+  writePage,
+} from "./result-writer.ts";
 import { runFiles } from "./run.ts";
 import { checkPolicy, checkRules, hasFile, placeIn, readPart } from "./run-folder.ts";
 
 /** Files that were written. */
-export interface ResultReport extends Page {
+export interface ResultReport extends WrittenPage {
   readonly markdown: string;
   readonly junit: string;
 }

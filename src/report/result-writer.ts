@@ -204,7 +204,7 @@ export interface PageOptions {
 }
 
 /** Paths of what was written. */
-export interface Page {
+export interface WrittenPage {
   readonly html: string;
   readonly pictures: readonly string[];
 }
@@ -218,7 +218,7 @@ export async function writePage(
   writer: FolderWriter,
   { out, pictures = true }: PageOptions,
   render: (beside: string | null) => { readonly html: string; files(): ReadonlyMap<string, string> },
-): Promise<Page> {
+): Promise<WrittenPage> {
   const beside = out === undefined ? picturesFolder : `${basename(out).replace(/\.html?$/, "")}-pictures`;
   if (out !== undefined) await requireNoFolder(out);
   const page = render(pictures ? beside : null);

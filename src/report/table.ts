@@ -1,5 +1,5 @@
 // Tables: one helper, so that all of them scroll sideways on a narrow screen instead of the page.
-import { type Content, type Html, html } from "./html.ts";
+import { type Html, type HtmlContent, html } from "./html.ts";
 
 export interface Column<Row> {
   readonly title: string;
@@ -7,7 +7,7 @@ export interface Column<Row> {
   readonly number?: boolean;
   /** The row's name: a header cell. */
   readonly name?: boolean;
-  cell(row: Row): Content;
+  cell(row: Row): HtmlContent;
 }
 
 export interface TableOptions {

@@ -9,7 +9,7 @@ import type { DataTable } from "./csv.ts";
 import { duration, figureText, share } from "./format.ts";
 import { type Html, html } from "./html.ts";
 import type { Gallery, Picture } from "./picture.ts";
-import type { Readings } from "./readings.ts";
+import type { PictureReadings } from "./readings.ts";
 import type { ReportSource } from "./source.ts";
 import { type Column, table } from "./table.ts";
 
@@ -69,7 +69,7 @@ export function waitData(curves: readonly WaitCurve[], nameOf: CurveName): DataT
 const stepsOfDecade = 24;
 const stepFactor = 1.1006941712522096;
 
-export function waitReadings(curves: readonly WaitCurve[], nameOf: CurveName): Readings {
+export function waitReadings(curves: readonly WaitCurve[], nameOf: CurveName): PictureReadings {
   const across = waitDecades(curves) * stepsOfDecade;
   let withinMs = 1;
   const points = Array.from({ length: across + 1 }, (_, x) => {

@@ -3,7 +3,7 @@
 import { count } from "../rules/words.ts";
 import { type Point, refusalSlots, type WindowSeries } from "../summary/series.ts";
 import type { DataTable } from "./csv.ts";
-import type { Readings } from "./readings.ts";
+import type { PictureReadings } from "./readings.ts";
 import { unitsOf } from "./source.ts";
 
 export interface WindowRow {
@@ -77,7 +77,7 @@ export function windowReadings(
   rows: readonly WindowRow[],
   lengthMs: number,
   names: readonly [string, string] | null = null,
-): Readings {
+): PictureReadings {
   const words = (value: number | null): string | null => (value === null ? null : count(value));
   return {
     across: lengthMs,

@@ -31,7 +31,7 @@ export interface KeptRun {
   readonly held: boolean;
 }
 
-export interface KeepOptions {
+export interface KeepRunOptions {
   /** Another run's folder, to be shown beside this one. */
   readonly compare?: string | undefined;
   /** The laws that the limiter claims, where it is somebody else's; it is judged by them alone. */
@@ -48,7 +48,7 @@ export interface KeepOptions {
 export async function keepRun(
   writer: FolderWriter,
   record: RunRecord,
-  options: KeepOptions = {},
+  options: KeepRunOptions = {},
 ): Promise<KeptRun> {
   const { folder, staging } = writer;
   const accept = acceptedBy(record.expect);
@@ -66,7 +66,7 @@ export async function keepRun(
 async function judgedAndCounted(
   folder: string,
   accept: JudgeOptions,
-  onProgress: KeepOptions["onProgress"],
+  onProgress: KeepRunOptions["onProgress"],
 ): Promise<{ readonly judged: Verdict; readonly summary: Summary }> {
   const trace = await openTrace(traceOf(folder));
   if (trace.version === 1) {

@@ -13,7 +13,7 @@ import { guessMapping, type LogMapping, type MappingFlags, noMapping } from "../
 import type { LogFile } from "../logs/read-file.ts";
 import { type LogSettings, readLogs } from "../logs/read-logs.ts";
 import type { RoutedRows } from "../logs/rows.ts";
-import { headBytes, type Sample, sniffLog } from "../logs/sniff.ts";
+import { headBytes, type LogSample, sniffLog } from "../logs/sniff.ts";
 import { multiplyCallers } from "../logs/traffic.ts";
 import type { Policy } from "../policy/policy.ts";
 import { quote, SpillwayError } from "../rules/errors.ts";
@@ -214,7 +214,7 @@ async function lookAt(source: LogSource, args: LogOptions): Promise<LogFile | nu
   return { name, open, sample, mapping: mappingOf(sample, flagsOf(args), name) };
 }
 
-function mappingOf(sample: Sample, flags: MappingFlags, name: string): LogMapping {
+function mappingOf(sample: LogSample, flags: MappingFlags, name: string): LogMapping {
   const { format } = sample;
   if (format !== "trace" && format !== "har") return guessMapping(sample, flags, name);
   const [role] = Object.keys(flags.columns ?? {});
@@ -227,7 +227,7 @@ const asCsv = (args: LogOptions): LogOptions => ({ ...args, format: "csv", sql: 
 
 async function throughDuckDb(
   { name, bytes }: LogSource,
-  { format }: Sample,
+  { format }: LogSample,
   { sql }: LogOptions,
 ): Promise<() => AsyncIterable<Uint8Array>> {
   const { csvOf, isDuckDbFormat } = await import("./log-duckdb.ts");

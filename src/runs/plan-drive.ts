@@ -1,5 +1,5 @@
 // A plan, driven: its runs are kept as they end, and taken over where an earlier plan was interrupted.
-import { type Job, jobKey, type Outcome } from "../plan/job.ts";
+import { type JobOutcome, jobKey, type PlanJob } from "../plan/job.ts";
 import type { PreparedPlan } from "../plan/plan.ts";
 import { counted } from "../rules/words.ts";
 import type { PlanResult } from "../summary/plan-result.ts";
@@ -29,7 +29,7 @@ export async function drivePlan(
   const file = await begin();
   const pace = new Pace(Date.now);
   let [done, left] = [0, 0];
-  const onDone = (job: Job, outcome: Outcome): void => {
+  const onDone = (job: PlanJob, outcome: JobOutcome): void => {
     known.set(jobKey(job), outcome);
     file.add(job, outcome);
     done += 1;
@@ -57,7 +57,7 @@ export async function drivePlan(
   }
 }
 
-function outcomeOf(known: KnownOutcomes, job: Job): Outcome {
+function outcomeOf(known: KnownOutcomes, job: PlanJob): JobOutcome {
   const outcome = known.get(jobKey(job));
   if (outcome === undefined) throw new RangeError(`${jobKey(job)} has no outcome`);
   return outcome;

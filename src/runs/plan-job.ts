@@ -1,5 +1,5 @@
 // One run of a plan.
-import type { Job, Outcome } from "../plan/job.ts";
+import type { JobOutcome, PlanJob } from "../plan/job.ts";
 import { runJob } from "../plan/run-job.ts";
 import type { FigureReference } from "../rules/figures.ts";
 import { type Adjustments, adjustScenario } from "../scenario/adjust.ts";
@@ -17,9 +17,9 @@ export interface PlanSetting {
  * @throws what `runJob` throws
  */
 export function planJob(
-  { adjustments, figures, job }: PlanSetting & { readonly job: Job },
+  { adjustments, figures, job }: PlanSetting & { readonly job: PlanJob },
   { scenario }: JobContext,
-): AsyncGenerator<never, Outcome, undefined> {
+): AsyncGenerator<never, JobOutcome, undefined> {
   return eventsOf(async () => {
     if (scenario === null) throw new RangeError("a plan is of a scenario");
     return runJob(adjustScenario(scenario, adjustments), figures, job);

@@ -1,11 +1,11 @@
 // Who does a plan's runs: one thread while there is little to do, then several. The outcomes are the same.
-import type { Job, Outcome } from "../plan/job.ts";
+import type { JobOutcome, PlanJob } from "../plan/job.ts";
 import { resultOf } from "./job-events.ts";
 import type { JobThread, JobThreads } from "./job-thread.ts";
 import type { PlanSetting } from "./plan-job.ts";
 
 /** Told of each job as it ends. */
-type OnDone = (job: Job, outcome: Outcome) => void;
+type OnDone = (job: PlanJob, outcome: JobOutcome) => void;
 
 /** Does jobs. */
 export interface Runner {
@@ -13,7 +13,7 @@ export interface Runner {
    * Does all of them, in any order.
    * @throws what the first job that fails throws
    */
-  run(jobs: readonly Job[], onDone: OnDone): Promise<void>;
+  run(jobs: readonly PlanJob[], onDone: OnDone): Promise<void>;
 }
 
 /** Threads take their time to start and to get fast; a plan that is over by then, ms, needs one alone. */

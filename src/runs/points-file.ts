@@ -4,7 +4,7 @@ import { constants } from "node:fs";
 import { type FileHandle, open, readFile } from "node:fs/promises";
 import * as v from "valibot";
 import { writeWhole } from "../files/whole-file.ts";
-import { type Job, jobKey, type Outcome } from "../plan/job.ts";
+import { type JobOutcome, jobKey, type PlanJob } from "../plan/job.ts";
 import type { Policy } from "../policy/policy.ts";
 import { type Problem, quote, SpillwayError } from "../rules/errors.ts";
 import { type FigureReference, unitOf } from "../rules/figures.ts";
@@ -75,7 +75,7 @@ const lineSchema = (figures: readonly FigureReference[]) =>
   ]);
 
 /** Outcomes by their jobs' keys. */
-export type KnownOutcomes = Map<string, Outcome>;
+export type KnownOutcomes = Map<string, JobOutcome>;
 
 /**
  * Reads the outcomes of an earlier, interrupted plan. A last line that was not written to its end is dropped.
@@ -167,7 +167,7 @@ export class PointsFile {
     return new PointsFile(await open(path, appending));
   }
 
-  add(job: Job, outcome: Outcome): void {
+  add(job: PlanJob, outcome: JobOutcome): void {
     this.#written = this.#written.then(() => this.#file.appendFile(lineOf(jobKey(job), outcome)));
     // It is `close` that says what went wrong.
     this.#written.catch(() => undefined);
@@ -185,7 +185,7 @@ export class PointsFile {
   }
 }
 
-const lineOf = (job: string, { figures, windows }: Outcome): string =>
+const lineOf = (job: string, { figures, windows }: JobOutcome): string =>
   `${JSON.stringify({ job, figures, windows })}\n`;
 
 const unwritable = (path: string, cause: NodeJS.ErrnoException): SpillwayError =>

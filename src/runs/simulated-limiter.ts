@@ -11,7 +11,7 @@ import type { SwitchName } from "../rules/switches.ts";
 import { counted } from "../rules/words.ts";
 import { importAdapter } from "./adapter-file.ts";
 import type { JobLimiter } from "./job.ts";
-import { Clock } from "./virtual-clock.ts";
+import { VirtualClock } from "./virtual-clock.ts";
 
 // The process's own, whatever clock is in their place when they are asked for.
 const timers = { setTimeout, clearTimeout };
@@ -21,7 +21,7 @@ const timers = { setTimeout, clearTimeout };
  * @throws SpillwayError as `importAdapter` does
  */
 export async function importInVirtualTime(module: PlacedModule): Promise<JobLimiter> {
-  const clock = new Clock();
+  const clock = new VirtualClock();
   const factory = await importAdapter(module, (run) => clock.during(run));
   return {
     factory,

@@ -12,10 +12,10 @@ interface Timer {
 
 /** Handle that `setTimeout` of Node gives back, as far as limiters use it. */
 class Handle {
-  readonly clock: Clock;
+  readonly clock: VirtualClock;
   readonly id: number;
 
-  constructor(clock: Clock, id: number) {
+  constructor(clock: VirtualClock, id: number) {
     this.clock = clock;
     this.id = id;
   }
@@ -55,7 +55,7 @@ const longestMs = 2_147_483_647;
 /** So many turns of the event loop a limiter may take that yields by short timers, before it is only waited for. */
 const turnsMost = 1_000;
 
-export class Clock {
+export class VirtualClock {
   nowMs = 1_767_225_600_000;
   /** No timer fires: a process that is frozen between requests, as an edge function's is. */
   frozen = false;

@@ -13,7 +13,7 @@ export type Duration = string | number;
 export type DurationSpan = Duration | { readonly least: Duration; readonly most: Duration };
 
 /** Whole milliseconds, both ends included. */
-export interface Span {
+export interface MsSpan {
   readonly least: number;
   readonly most: number;
 }
@@ -152,7 +152,7 @@ export class Mistakes {
     return leastMs;
   }
 
-  span(path: string, value: unknown, leastMs = 0, mostMs = longestMs): Span {
+  span(path: string, value: unknown, leastMs = 0, mostMs = longestMs): MsSpan {
     if (typeof value !== "object" || value === null) {
       const ms = this.duration(path, value, leastMs, mostMs);
       return { least: ms, most: ms };

@@ -6,7 +6,7 @@ import { callPath } from "./calls.ts";
 import type { CallTemplate } from "./client.ts";
 import type { Seat } from "./seats.ts";
 
-export interface PolicyCall {
+export interface OperationCall {
   /** An operation of the policy; `status`, or `other`, which no quota counts. */
   readonly operation: string;
   /** The caller's attributes: those that the request fills, and those that stand for who calls. */
@@ -30,7 +30,7 @@ export function policyCall(
   policy: Policy,
   call: CallTemplate,
   { organization, user, attributes }: Calling,
-): PolicyCall {
+): OperationCall {
   const found = call.kind === "status" ? null : matched(policy, call, organization);
   const own = (name: string): string => attributes?.[name] ?? (isShared(name) ? organization : user);
   const keys = Object.values(policy.quotas).flatMap(({ key }) => key);

@@ -22,7 +22,7 @@ export interface ShownAnswer {
   readonly retryAt?: number | undefined;
 }
 
-export type Told = Pick<
+export type ToldReading = Pick<
   ClientEvent,
   "limit" | "remaining" | "reset" | "userLimit" | "userRemaining" | "userReset" | "retryAfter"
 >;
@@ -36,7 +36,7 @@ export function toldOf(
   caller: Readonly<Record<string, string>>,
   { readings, by, retryAfterMs, retryAt }: ShownAnswer,
   atMs: number,
-): Told {
+): ToldReading {
   const share = ({ quota, limit, ...reading }: Shown): number => {
     if (quota === by) return -1;
     const most = limit ?? limitOf(quotaFor(policy, quota, caller).algorithm);

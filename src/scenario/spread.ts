@@ -1,7 +1,7 @@
 // The spread of a length of time over its draws: the same each time, uniform, lognormal, or as it was measured. All
 // draws are whole milliseconds, and the same bits on every machine.
 import { exp, ln } from "./elementary.ts";
-import { type Duration, type DurationSpan, longestMs, type Mistakes, type Span } from "./mistakes.ts";
+import { type Duration, type DurationSpan, longestMs, type Mistakes, type MsSpan } from "./mistakes.ts";
 import { normalQuantile } from "./normal.ts";
 import { between, next32, type RandomState } from "./random.ts";
 
@@ -46,8 +46,8 @@ export interface Quantiles {
   readonly shares: readonly number[] | null;
 }
 
-/** A spread, checked; a `Span` is uniform over its whole milliseconds. */
-export type Spread = Span | Lognormal | Quantiles;
+/** A spread, checked; a `MsSpan` is uniform over its whole milliseconds. */
+export type Spread = MsSpan | Lognormal | Quantiles;
 
 const quantilesMost = 10_001;
 const z95 = normalQuantile(0.95);

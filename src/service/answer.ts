@@ -50,7 +50,7 @@ function write(
 }
 
 /** Sends an answer whose headers show windows. */
-export type Send = (
+export type SendAnswer = (
   reply: FastifyReply,
   status: number,
   fields: Fields,
@@ -59,7 +59,7 @@ export type Send = (
 ) => void;
 
 /** Sends answers as `change` makes them. A header or a body that it takes away is not sent. */
-export function changing(change: NonNullable<Faulty["change"]>): Send {
+export function changing(change: NonNullable<Faulty["change"]>): SendAnswer {
   return (reply, status, fields, body, about) => {
     const changed = change({ status, headers: fields, body }, about);
     const present: Fields = {};

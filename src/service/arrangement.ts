@@ -7,7 +7,7 @@ import { DisputedLimits, UnsteadyCounter } from "../faults/processes.ts";
 import { rulesStore } from "../faults/rules-store.ts";
 import { policyOf } from "../policy/shorthand.ts";
 import type { Rules } from "../rules/rules.ts";
-import { type Change, published } from "./copy.ts";
+import { type CounterChange, published } from "./copy.ts";
 
 /** The way in which several processes count. */
 export interface Arrangement {
@@ -19,7 +19,7 @@ export interface Arrangement {
    * The counters that worker `n`, from 0, asks for.
    * @param tell tells every worker's copy of a change
    */
-  storesOf(tell: (change: Change) => void): (worker: number) => Store | SlowStore;
+  storesOf(tell: (change: CounterChange) => void): (worker: number) => Store | SlowStore;
 }
 
 /** Right: one process counts, the others ask it. */

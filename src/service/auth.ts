@@ -4,7 +4,7 @@ import { hash, randomBytes, timingSafeEqual } from "node:crypto";
 import type { Token, TokenScope } from "../rules/tokens.ts";
 
 /** The owner of a token, without the token. */
-export interface Caller {
+export interface TokenOwner {
   readonly user: string;
   /** Whose quota its calls use: the user's own. */
   readonly quota: string;
@@ -19,7 +19,7 @@ interface Entry<Who> {
 }
 
 /** Returns the callers of tokens, by token. */
-export const callersOf = (tokens: readonly Token[]): [string, Caller][] =>
+export const callersOf = (tokens: readonly Token[]): [string, TokenOwner][] =>
   tokens.map(({ token, user, organization, scopes }) => [
     token,
     { user, quota: user, organization, scopes: new Set(scopes) },

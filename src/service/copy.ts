@@ -6,7 +6,7 @@ import type { RemoteStore, Store } from "../engine/store.ts";
 import type { Rules, Scope } from "../rules/rules.ts";
 
 /** A change of the primary's counters, and its time by the primary's clock. */
-export type Change =
+export type CounterChange =
   | { readonly change: "decide"; readonly call: Call; readonly nowMs: number }
   | {
       readonly change: "settle";
@@ -16,7 +16,7 @@ export type Change =
     };
 
 /** The primary's counters: they tell of every change, in order. */
-export function published(store: Store, tell: (change: Change) => void): Store {
+export function published(store: Store, tell: (change: CounterChange) => void): Store {
   return {
     decide(call, nowMs) {
       tell({ change: "decide", call, nowMs });
@@ -64,7 +64,7 @@ export class ReadCopy implements RemoteStore {
   sweep(): void {}
 
   /** Hears of a change of the primary's, and makes it its own once the lag is over. */
-  hear(heard: Change): void {
+  hear(heard: CounterChange): void {
     this.#later(() => {
       if (heard.change === "decide") this.#copy.decide(heard.call, heard.nowMs);
       else this.#copy.settle(heard.reservation, heard.actual, heard.nowMs);

@@ -10,8 +10,8 @@ import { headers } from "../wire/answer.ts";
 import { refusalBody } from "../wire/bodies.ts";
 import { headerNames } from "../wire/fields.ts";
 import { REFUSED } from "../wire/outcome.ts";
-import { changing, type Fields, lasting, type Send, send, sendMessage } from "./answer.ts";
-import { type Caller, callersOf, TokenTable } from "./auth.ts";
+import { changing, type Fields, lasting, type SendAnswer, send, sendMessage } from "./answer.ts";
+import { callersOf, type TokenOwner, TokenTable } from "./auth.ts";
 
 const UNKNOWN_CALLER = "Authentication required: send `Authorization: Bearer TOKEN` with a known token";
 
@@ -49,9 +49,9 @@ export class Gate {
   readonly now: () => number;
   readonly semantics: Readonly<Record<Scope, Semantics>>;
   /** Sends an answer to a caller who is known. */
-  readonly send: Send;
+  readonly send: SendAnswer;
   readonly #refusals = new RefusalBodies();
-  readonly #callerOf: (request: FastifyRequest) => Caller | null;
+  readonly #callerOf: (request: FastifyRequest) => TokenOwner | null;
   readonly #sleep: ((ms: number) => Promise<void>) | undefined;
 
   constructor({ rules, tokens, store, now, sleep, change, userOf }: GateOptions) {
@@ -79,7 +79,7 @@ export class Gate {
     scope: Scope,
     organization: string | null,
     needs: TokenScope | null,
-  ): Caller | null {
+  ): TokenOwner | null {
     const caller = this.#callerOf(request);
     if (caller === null) {
       sendMessage(reply, 401, { "WWW-Authenticate": "Bearer" }, UNKNOWN_CALLER);
@@ -103,7 +103,7 @@ export class Gate {
   /** The headers of an answer that counts nothing: the windows as they stand, nothing executed. */
   uncounted(
     scope: Scope,
-    { organization, quota }: Caller,
+    { organization, quota }: TokenOwner,
     requested = 0,
     nowMs = this.now(),
   ): Fields | Promise<Fields> {
@@ -113,7 +113,7 @@ export class Gate {
   }
 
   /** Describes the call that an answer is to, decided now. */
-  about(kind: Answered["kind"], { organization, user }: Caller, scope: Scope): Answered {
+  about(kind: Answered["kind"], { organization, user }: TokenOwner, scope: Scope): Answered {
     return { kind, organization, user, scope, nowMs: this.now() };
   }
 
@@ -182,10 +182,10 @@ function authorizationOf({ headers, raw: { rawHeaders } }: FastifyRequest): stri
 
 /** The caller, whose calls another user's quota may pay for. */
 function charging(
-  caller: Caller | null,
+  caller: TokenOwner | null,
   headers: FastifyRequest["headers"],
   userOf: NonNullable<Faulty["userOf"]>,
-): Caller | null {
+): TokenOwner | null {
   if (caller === null) return null;
   const texts = Object.entries(headers).map(([name, value]) => [name, String(value)]);
   return { ...caller, quota: userOf(caller.user, Object.fromEntries(texts)) };

@@ -5,11 +5,11 @@ import type { FastifyError, FastifyInstance, FastifyReply, FastifyRequest } from
 import * as v from "valibot";
 import type { Decision, Readings } from "../engine/adapter.ts";
 import { isPlainObject } from "../rules/plain-object.ts";
-import type { Caller } from "./auth.ts";
+import type { TokenOwner } from "./auth.ts";
 import { fieldsOf, type Gate } from "./gate.ts";
 import { executeQuery, prepareQuery } from "./query.ts";
 
-export interface GraphqlOptions {
+export interface GraphqlAppOptions {
   /** Time that each query is in flight, ms. */
   readonly executionDelayMs?: number;
   readonly sleep?: (ms: number) => Promise<void>;
@@ -33,7 +33,7 @@ const errorsBody = (...messages: readonly string[]) => ({ errors: messages.map((
  * Adds the GraphQL route.
  * @throws RangeError where there is an `executionDelayMs` and no `sleep`
  */
-export function addGraphqlRoute(app: FastifyInstance, gate: Gate, options: GraphqlOptions): void {
+export function addGraphqlRoute(app: FastifyInstance, gate: Gate, options: GraphqlAppOptions): void {
   const { executionDelayMs = 0, sleep } = options;
   if (executionDelayMs > 0 && sleep === undefined)
     throw new RangeError("executionDelayMs needs a sleep: buildApp({ executionDelayMs, sleep })");
@@ -45,7 +45,7 @@ export function addGraphqlRoute(app: FastifyInstance, gate: Gate, options: Graph
     scope.removeAllContentTypeParsers();
     scope.addContentTypeParser("application/json", { parseAs: "buffer", bodyLimit: BODY_MOST }, parseJson);
     scope.setErrorHandler<FastifyError>((error, request, reply) => {
-      const caller = request.getDecorator<Caller | null>(CALLER);
+      const caller = request.getDecorator<TokenOwner | null>(CALLER);
       const status = error.statusCode ?? 500;
       // Only what the client can mend is answered here; the rest is the application's, as 500.
       if (caller === null || status >= 500) throw error;
@@ -96,7 +96,7 @@ async function answer(
   request: FastifyRequest,
   reply: FastifyReply,
 ): Promise<void> {
-  const caller = request.getDecorator<Caller>(CALLER);
+  const caller = request.getDecorator<TokenOwner>(CALLER);
   const uncounted = async (status: number, body: object, requested = 0): Promise<void> => {
     const fields = await gate.uncounted("graphql", caller, requested);
     gate.send(reply, status, fields, body, gate.about("other", caller, "graphql"));

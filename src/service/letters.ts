@@ -5,7 +5,7 @@ import type { RemoteStore, SlowStore, Store } from "../engine/store.ts";
 import type { Scope } from "../rules/rules.ts";
 
 /** A question to counters elsewhere. They go by their own clock: no question has a time. */
-export type Question =
+export type CounterQuestion =
   | { readonly ask: "decide"; readonly call: Call }
   | { readonly ask: "settle"; readonly reservation: Reservation; readonly actual: number }
   | { readonly ask: "status"; readonly organization: string }
@@ -18,7 +18,7 @@ export type Question =
 
 export interface Letter {
   readonly number: number;
-  readonly question: Question;
+  readonly question: CounterQuestion;
 }
 
 /** The answer to the letter of that number, or why there is none. */
@@ -69,7 +69,7 @@ export class RemoteCounters implements RemoteStore {
     else waiting?.reject(new Error(reply.failure));
   }
 
-  #ask<T extends object>(question: Question): Promise<T> {
+  #ask<T extends object>(question: CounterQuestion): Promise<T> {
     this.#letters += 1;
     const number = this.#letters;
     return new Promise<T>((resolve, reject) => {
@@ -100,7 +100,7 @@ export async function answerLetter(
   }
 }
 
-function answerOf(store: Store | SlowStore, question: Question, nowMs: number) {
+function answerOf(store: Store | SlowStore, question: CounterQuestion, nowMs: number) {
   switch (question.ask) {
     case "decide":
       return store.decide(question.call, nowMs);

@@ -18,7 +18,7 @@ import type { PolicyToken } from "../policy/tokens.ts";
 import type { WireData } from "../policy/wire-data.ts";
 import { isPlainObject } from "../rules/plain-object.ts";
 import { pointed } from "../wire/pointer.ts";
-import { shownAt, type Told, writeAnswer } from "../wire/write-answer.ts";
+import { type AnswerToWrite, shownAt, writeAnswer } from "../wire/write-answer.ts";
 import { type Fields, send, sendMessage, sendText } from "./answer.ts";
 import { TokenTable } from "./auth.ts";
 import { type ServerTls, serverOptions } from "./listen.ts";
@@ -140,11 +140,11 @@ function answerer(
   function write(
     { request, reply, isGraphql }: Asked,
     caller: Attributes,
-    said: Pick<Told, "kind" | "readings"> & Partial<Told>,
+    said: Pick<AnswerToWrite, "kind" | "readings"> & Partial<AnswerToWrite>,
     cost: number,
     nowMs: number,
   ): void {
-    const right: Told = { refusedBy: null, retryAtMs: null, ...said, cost };
+    const right: AnswerToWrite = { refusedBy: null, retryAtMs: null, ...said, cost };
     const told = tell?.(right, caller, nowMs) ?? right;
     const written = writeAnswer(wire, shownBy.quotas, told, shownAt(told, nowMs));
     const { status, headers, body } = change?.(written) ?? written;

@@ -5,7 +5,7 @@ import type { TokenScope } from "../rules/tokens.ts";
 import { headers } from "../wire/answer.ts";
 import { statusBody } from "../wire/bodies.ts";
 import { type Fields, lasting } from "./answer.ts";
-import type { Caller } from "./auth.ts";
+import type { TokenOwner } from "./auth.ts";
 import type { Gate } from "./gate.ts";
 import { once } from "./once.ts";
 import { linkHeader, pageRequest } from "./pages.ts";
@@ -23,7 +23,7 @@ import {
 /** A call that has passed the gate. */
 interface Ask {
   readonly request: FastifyRequest;
-  readonly caller: Caller;
+  readonly caller: TokenOwner;
   readonly params: Params;
   /** The eight headers; a resource may add its own. */
   readonly fields: Fields;
@@ -166,7 +166,7 @@ export function answerRest(
 }
 
 /** The status of the caller's organization: free, and of this very moment (SPEC.md §4). */
-function answerStatus(gate: Gate, reply: FastifyReply, caller: Caller): void {
+function answerStatus(gate: Gate, reply: FastifyReply, caller: TokenOwner): void {
   const nowMs = gate.now();
   gate.after(reply, gate.uncounted("rest", caller, 0, nowMs), (fields) =>
     gate.after(reply, gate.wait(gate.store.status(caller.organization, nowMs)), (status) => {

@@ -9,7 +9,7 @@ import { printableLines } from "../rules/printable.ts";
 import type { Rules } from "../rules/rules.ts";
 import type { Token } from "../rules/tokens.ts";
 import type { Arrangement } from "./arrangement.ts";
-import type { Change } from "./copy.ts";
+import type { CounterChange } from "./copy.ts";
 import { answerLetter, type Letter, type Reply } from "./letters.ts";
 
 /** The task of a worker. Plain JSON. */
@@ -28,7 +28,7 @@ export type ToWorker =
   | { readonly kind: "begin"; readonly task: WorkerTask }
   | { readonly kind: "connection" }
   | { readonly kind: "reply"; readonly reply: Reply }
-  | { readonly kind: "change"; readonly change: Change }
+  | { readonly kind: "change"; readonly change: CounterChange }
   | { readonly kind: "end" };
 
 export type FromWorker =

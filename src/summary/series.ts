@@ -4,7 +4,7 @@ import { scopes } from "../rules/rules.ts";
 import { type Whose, whoseOf } from "../trace/whose.ts";
 import type { Summary, WindowSummary } from "./summary.ts";
 import { type CallOutcome, outcomeOf, type Timeline, TimelineCollector } from "./timeline.ts";
-import { isNarrow, type ShownWindow, type Teller, type ToldCall, whoseName } from "./told.ts";
+import { isNarrow, type Teller, type ToldCall, type ToldWindow, whoseName } from "./told.ts";
 import { describeWindow, hasEnd, type WindowEntry, WindowTracker } from "./windows.ts";
 
 /** Ms since the run's start, and a value. */
@@ -128,7 +128,7 @@ export class SeriesCollector<Call> {
     return drawn;
   }
 
-  #place(shown: ShownWindow, admitted: boolean, refused: boolean): void {
+  #place(shown: ToldWindow, admitted: boolean, refused: boolean): void {
     const drawn = this.#drawnOf(shown.whose);
     if (drawn === null) return;
     const slot = Math.floor(((shown.received - this.#startedAt) / this.#lengthMs) * fineSlots);

@@ -12,7 +12,7 @@ import {
   waitShares,
 } from "./summary.ts";
 import { Tally } from "./tally.ts";
-import { type ShownWindow, type Teller, type ToldCall, tellerOf } from "./told.ts";
+import { type Teller, type ToldCall, type ToldWindow, tellerOf } from "./told.ts";
 import { KeptWaits } from "./waits.ts";
 import { hasEnd, type WindowEntry, WindowTracker } from "./windows.ts";
 
@@ -133,7 +133,7 @@ export class Summarizer<Call> {
     if (refusedAt !== null) refuser.highest = Math.max(refuser.highest ?? 0, refusedAt);
   }
 
-  #level({ whose, limit, count }: ShownWindow, end: ToldCall["end"], isRefusing: boolean): void {
+  #level({ whose, limit, count }: ToldWindow, end: ToldCall["end"], isRefusing: boolean): void {
     if (!("quota" in whose)) return;
     const level = this.#levels.get(whose) ?? { limit: null, highest: null, admitted: 0, refused: 0 };
     this.#levels.set(whose, level);

@@ -18,7 +18,7 @@ import { headersOf, integerOf } from "../wire/fields.ts";
 import { isAnswered, isRefusal, refusedBy } from "../wire/outcome.ts";
 
 /** One window as an answer showed it. */
-export interface ShownWindow {
+export interface ToldWindow {
   /** The same object for the same owner. */
   readonly whose: Whose;
   readonly limit: number | null;
@@ -46,11 +46,11 @@ export interface ToldCall {
   /** Points of GraphQL; units of declared costs. */
   readonly points: number;
   /** Windows that a status answer shows. */
-  readonly shown: readonly ShownWindow[];
+  readonly shown: readonly ToldWindow[];
   /** Windows that the call used, the broadest first. */
-  readonly used: readonly ShownWindow[];
+  readonly used: readonly ToldWindow[];
   /** Of those, the one that refused. */
-  readonly refusing: ShownWindow | null;
+  readonly refusing: ToldWindow | null;
   /** Its count by the refusal's own words; `null` where it does not say. */
   readonly refusedAt: number | null;
 }
@@ -141,7 +141,7 @@ class RulesTeller implements Teller<TraceCall> {
   }
 
   /** An owner's window by the headers; `null` where they show none. */
-  #header(call: TraceCall, owner: Owner): ShownWindow | null {
+  #header(call: TraceCall, owner: Owner): ToldWindow | null {
     const user = owner === "user" ? call.user : null;
     if (owner === "user" && user === null) return null;
     const { org, scope, sent, received } = call;
@@ -154,7 +154,7 @@ class RulesTeller implements Teller<TraceCall> {
     return { whose: this.#owners.of(org, user, scope), limit, count, reset, sent, received };
   }
 
-  #status(call: TraceCall): ShownWindow[] {
+  #status(call: TraceCall): ToldWindow[] {
     const { org, sent, received } = call;
     return scopes.flatMap((scope) => {
       const { limit, current: count, reset } = readStatus(call.body, scope);
@@ -205,7 +205,7 @@ class QuotaTeller implements Teller<QuotaCall> {
     };
   }
 
-  #window({ caller, sent, received }: QuotaCall, reading: QuotaReading): ShownWindow[] {
+  #window({ caller, sent, received }: QuotaCall, reading: QuotaReading): ToldWindow[] {
     const { quota, limit, remaining, used, reset } = reading;
     const { key = [], algorithm } = this.#policy.quotas[quota] ?? {};
     const values = key.map((attribute) => caller[attribute] ?? "");

@@ -2,7 +2,7 @@
 import { scopes } from "../rules/rules.ts";
 import { type Whose, whoseOf } from "../trace/whose.ts";
 import { type WindowSummary, windowsMost } from "./summary.ts";
-import { isNarrow, type ShownWindow, type WindowLengths } from "./told.ts";
+import { isNarrow, type ToldWindow, type WindowLengths } from "./told.ts";
 import { endedJustBefore, endOf, narrowed, takeOver, type WindowEnd } from "./window-ends.ts";
 
 /** One window as it is narrowed down. */
@@ -16,9 +16,9 @@ export interface WindowEntry extends WindowEnd {
 }
 
 /** A window whose end an answer shows. */
-export type EndingWindow = ShownWindow & { readonly reset: number };
+export type EndingWindow = ToldWindow & { readonly reset: number };
 
-export const hasEnd = (shown: ShownWindow): shown is EndingWindow => shown.reset !== null;
+export const hasEnd = (shown: ToldWindow): shown is EndingWindow => shown.reset !== null;
 
 export class WindowTracker {
   readonly #lengths: WindowLengths;

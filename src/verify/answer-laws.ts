@@ -15,7 +15,7 @@ import type { TraceCall } from "../trace/record.ts";
 import { hasHeaders, headersOf } from "../wire/fields.ts";
 import { isAnswered, isRefusal } from "../wire/outcome.ts";
 import { negativeCount, statusReading } from "./answer.ts";
-import type { Breach } from "./breach.ts";
+import type { AnswerBreach } from "./breach.ts";
 import type { Docket } from "./docket.ts";
 import { HeaderPresence } from "./header-presence.ts";
 import { judgeRefusal } from "./refusal-laws.ts";
@@ -50,7 +50,7 @@ export class AnswerLaws {
 
   check(line: number, call: TraceCall): void {
     if (!isAnswered(call)) return;
-    const accuse = (breach: Breach): void => this.#accuse(line, call, breach);
+    const accuse = (breach: AnswerBreach): void => this.#accuse(line, call, breach);
     this.#presence.check(line, call, accuse);
     const before = numberLaws.map((law) => this.#docket.evidence[law].readings);
     for (const owner of owners) if (isOwn(call, owner)) this.#checkHeaders(call, owner, accuse);
@@ -64,7 +64,7 @@ export class AnswerLaws {
     else if (call.kind === "status") this.#accuseRefusedStatus(call, accuse);
   }
 
-  #accuse(line: number, call: TraceCall, { owner, explanation, ...breach }: Breach): void {
+  #accuse(line: number, call: TraceCall, { owner, explanation, ...breach }: AnswerBreach): void {
     const user = owner === "user" ? call.user : null;
     const sentence = `line ${line} ${explanation}`;
     this.#docket.accuse({
@@ -78,7 +78,7 @@ export class AnswerLaws {
   }
 
   /** A status call adds nothing, so that every window has room for it (SPEC.md §1, exempt call). */
-  #accuseRefusedStatus({ scope }: TraceCall, accuse: (breach: Breach) => void): void {
+  #accuseRefusedStatus({ scope }: TraceCall, accuse: (breach: AnswerBreach) => void): void {
     accuse({
       law: "refusal-justified",
       owner: "organization",
@@ -89,7 +89,7 @@ export class AnswerLaws {
     });
   }
 
-  #checkHeaders(call: TraceCall, owner: Owner, accuse: (breach: Breach) => void): void {
+  #checkHeaders(call: TraceCall, owner: Owner, accuse: (breach: AnswerBreach) => void): void {
     const { limit, remaining, reset } = headersOf(call, owner);
     const { scope } = call;
     if (typeof limit === "number") this.#checkLimit(call, owner, scope, limit, accuse);
@@ -100,7 +100,7 @@ export class AnswerLaws {
     if (typeof reset === "number") this.#checkReset(call, owner, scope, reset, accuse);
   }
 
-  #checkBody(call: TraceCall, accuse: (breach: Breach) => void): void {
+  #checkBody(call: TraceCall, accuse: (breach: AnswerBreach) => void): void {
     for (const scope of scopes) {
       const below = negativeCount(call, scope);
       if (below !== null)
@@ -130,7 +130,7 @@ export class AnswerLaws {
     owner: Owner,
     scope: Scope,
     shown: number,
-    accuse: (breach: Breach) => void,
+    accuse: (breach: AnswerBreach) => void,
   ): void {
     const limit = this.#window(call, owner, scope)?.limit;
     if (limit === undefined) return;
@@ -159,7 +159,7 @@ export class AnswerLaws {
     owner: Owner,
     scope: Scope,
     shown: number,
-    accuse: (breach: Breach) => void,
+    accuse: (breach: AnswerBreach) => void,
   ): void {
     this.#docket.evidence["reset-agrees"].readings += 1;
     const least = resetLeast(this.#terms[scope]);
@@ -191,7 +191,7 @@ function checkRemaining(
   limit: number,
   remaining: number,
   terms: Terms,
-  accuse: (breach: Breach) => void,
+  accuse: (breach: AnswerBreach) => void,
 ): void {
   const below = remaining < 0 && terms.remaining === "clamped";
   if (remaining <= limit && !below) return;

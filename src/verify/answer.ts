@@ -10,7 +10,7 @@ import { isRefusal } from "../wire/outcome.ts";
 const isWhole = (value: unknown): value is number => Number.isSafeInteger(value);
 
 /** An answer's view of one window (SPEC.md §5). */
-export interface Reading {
+export interface ShownReading {
   readonly limit: number;
   /** Counted so far, by this call's answer. */
   readonly count: number;
@@ -25,7 +25,7 @@ export interface Reading {
  * sense, which other laws speak of.
  * @param signed whether `remaining` goes below 0 where the count passes the limit (SPEC.md §8)
  */
-export function headerReading(call: TraceCall, owner: Owner, signed: boolean): Reading | null {
+export function headerReading(call: TraceCall, owner: Owner, signed: boolean): ShownReading | null {
   const { scopeName, limit, remaining, reset } = headersOf(call, owner);
   if (scopeName !== quotaNames[call.scope][owner]) return null;
   if (!isWhole(limit) || !isWhole(remaining) || !isWhole(reset)) return null;
@@ -44,7 +44,7 @@ function exactCount(call: TraceCall, owner: Owner): number | null {
 }
 
 /** One scope of a status body (SPEC.md §4). */
-export interface StatusReading extends Reading {
+export interface ScopeReading extends ShownReading {
   /** Ms since the epoch on the target's clock; `null` where it is no time. */
   readonly resetAt: number | null;
   readonly enforced: boolean | null;
@@ -53,7 +53,7 @@ export interface StatusReading extends Reading {
 }
 
 /** Reads one scope from a status body; `null` where it is not as documented. */
-export function statusReading(call: TraceCall, scope: Scope): StatusReading | null {
+export function statusReading(call: TraceCall, scope: Scope): ScopeReading | null {
   const { limit, current: count, reset, resetAt, enforced } = readStatus(call.body, scope);
   if (!isWhole(limit) || !isWhole(count) || !isWhole(reset)) return null;
   if (limit < 1 || count < 0 || reset < 0) return null;

@@ -7,10 +7,10 @@
 // since a call before r has completed (it holds its final points), one that r is before has not begun, and any
 // other may hold from nothing up to all that it asked for. r's own call is complete in its own answer.
 import type { TraceTime } from "./clock.ts";
-import type { Finding } from "./finding.ts";
+import type { LawFinding } from "./finding.ts";
 import type { Mark } from "./mark.ts";
 
-export interface BoundsInput {
+export interface BoundsTask {
   /** Marks that show this window. */
   readonly marks: readonly Mark[];
   /** Calls that show a later window, and may have been charged to this one. */
@@ -26,14 +26,14 @@ export interface BoundsInput {
 }
 
 export interface BoundsResult {
-  readonly findings: readonly Finding[];
+  readonly findings: readonly LawFinding[];
   /** Readings that could have had one value alone. */
   readonly pinned: number;
 }
 
 /** Judges one window by bounds. O(n log n). */
-export function judgeBounds(input: BoundsInput): BoundsResult {
-  const findings: Finding[] = [];
+export function judgeBounds(input: BoundsTask): BoundsResult {
+  const findings: LawFinding[] = [];
   let pinned = 0;
   const sums = new Sums(input);
   for (const mark of input.marks) {
@@ -55,7 +55,7 @@ export function judgeBounds(input: BoundsInput): BoundsResult {
  * The most by which a count grew that no call explains, in a window that was open when the trace began. What it held by
  * then is unknown, and can only become less: a reading bounds it from above, and every later one from below.
  */
-function growth({ marks, time, startedBy, binding }: BoundsInput, sums: Sums): Finding | null {
+function growth({ marks, time, startedBy, binding }: BoundsTask, sums: Sums): LawFinding | null {
   const exact = marks.filter(({ clamped, sent }) => (!clamped || binding) && sent >= startedBy);
   const earlier = exact.toSorted((a, b) => a.received - b.received);
   const heldMost: { readonly points: number; readonly mark: Mark }[] = [];
@@ -64,7 +64,7 @@ function growth({ marks, time, startedBy, binding }: BoundsInput, sums: Sums): F
     const least = heldMost.at(-1);
     heldMost.push(least === undefined || points < least.points ? { points, mark } : least);
   }
-  let worst: Extract<Finding, { kind: "gap" }> | null = null;
+  let worst: Extract<LawFinding, { kind: "gap" }> | null = null;
   for (const above of marks) {
     const known = heldMost[firstWhere(earlier, ({ received }) => !time.before(received, above.sent)) - 1];
     if (known === undefined) continue;
@@ -77,7 +77,7 @@ function growth({ marks, time, startedBy, binding }: BoundsInput, sums: Sums): F
 
 /** Prefix sums over the marks by `received` and by `sent`: "before" is monotone in both. */
 export class Sums {
-  readonly #input: BoundsInput;
+  readonly #input: BoundsTask;
   readonly #others: ReadonlySet<Mark>;
   readonly #byReceived: readonly Mark[];
   /** Running sums of `least`, and of `held - most`, in the order of `received`. */
@@ -86,7 +86,7 @@ export class Sums {
   readonly #bySent: readonly Mark[];
   readonly #helds: Float64Array;
 
-  constructor(input: BoundsInput) {
+  constructor(input: BoundsTask) {
     this.#input = input;
     this.#others = new Set(input.others);
     const all = [...input.marks, ...input.others];
@@ -119,7 +119,7 @@ export class Sums {
 }
 
 /** Returns the charge that a call which shows this window surely left: nothing, if it was sent before it opened. */
-function surely({ certainFrom }: BoundsInput, mark: Mark): number {
+function surely({ certainFrom }: BoundsTask, mark: Mark): number {
   return mark.sent >= certainFrom ? mark.least : 0;
 }
 
@@ -143,7 +143,7 @@ function firstWhere(marks: readonly Mark[], holds: (mark: Mark) => boolean): num
 }
 
 /** The fewest calls before a mark whose points alone pass its count. */
-function fewest(input: BoundsInput, mark: Mark): readonly Mark[] {
+function fewest(input: BoundsTask, mark: Mark): readonly Mark[] {
   const before = input.marks
     .filter((other) => surely(input, other) > 0 && input.time.before(other.received, mark.sent))
     .sort((a, b) => b.least - a.least);

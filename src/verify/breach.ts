@@ -3,7 +3,7 @@ import type { Owner, Scope } from "../rules/rules.ts";
 import type { Suspect } from "./suspects.ts";
 
 /** Details that a law's breach in one answer is accused with. */
-export interface Breach {
+export interface AnswerBreach {
   readonly law: LawName;
   readonly owner: Owner;
   readonly scope: Scope;

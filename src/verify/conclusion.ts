@@ -3,13 +3,13 @@
 
 import type { Enforcement } from "./enforcement.ts";
 import type { Exhibit, Hypotheses, Hypothesis } from "./hypotheses.ts";
-import type { Quota } from "./quota.ts";
+import type { JudgedQuota } from "./quota.ts";
 import type { Standing } from "./standing.ts";
 import type { Unexplained } from "./unknowns.ts";
 
 /** A quota, and what is known of it at the end. */
 export interface Concluded {
-  readonly quota: Quota;
+  readonly quota: JudgedQuota;
   readonly enforcement: Enforcement;
   /** Calls without a line that may have used it. */
   readonly lost: Unexplained;
@@ -17,7 +17,9 @@ export interface Concluded {
 
 /** Concludes one scope. */
 export function conclude(hypotheses: Hypotheses, quotas: readonly Concluded[]): void {
-  const standing = (hypothesis: Hypothesis): readonly { quota: Quota; windows: readonly Standing[] }[] =>
+  const standing = (
+    hypothesis: Hypothesis,
+  ): readonly { quota: JudgedQuota; windows: readonly Standing[] }[] =>
     quotas.map(({ quota, enforcement, lost }) => ({
       quota,
       windows: quota.standing(hypothesis, enforcement, lost),

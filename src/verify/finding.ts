@@ -2,7 +2,7 @@
 // `excess`: those are points that no known call explains, and calls of unknown outcome may.
 import type { Mark } from "./mark.ts";
 
-export type Finding =
+export type LawFinding =
   /** A call's charge lies where something else lies, or (`over: null`) below the window's start. */
   | { readonly kind: "overlap"; readonly mark: Mark; readonly over: Mark | null; readonly lost: number }
   /** The points `(from, to]` are charged, and no call took them; `above` stands on them, `below` under them. */

@@ -6,14 +6,14 @@ import { owners } from "../rules/rules.ts";
 import type { TraceCall } from "../trace/record.ts";
 import { hasHeaders, headerNames, headersOf, namesOtherQuota, type WindowHeaders } from "../wire/fields.ts";
 import { isRefusal } from "../wire/outcome.ts";
-import type { Breach } from "./breach.ts";
+import type { AnswerBreach } from "./breach.ts";
 import type { Docket } from "./docket.ts";
 import type { Suspect } from "./suspects.ts";
 
 const numbers = ["limit", "remaining", "reset"] as const;
 
 /** Members that every breach of one owner's headers has in common. */
-type Common = Pick<Breach, "law" | "owner" | "scope">;
+type Common = Pick<AnswerBreach, "law" | "owner" | "scope">;
 
 export class HeaderPresence {
   readonly #docket: Docket;
@@ -23,7 +23,7 @@ export class HeaderPresence {
   }
 
   /** Judges both owners' headers of an answer, as far as it owes them. */
-  check(line: number, call: TraceCall, accuse: (breach: Breach) => void): void {
+  check(line: number, call: TraceCall, accuse: (breach: AnswerBreach) => void): void {
     if (!owesHeaders(call)) return;
     const tested = this.#docket.evidence["headers-present"];
     const before = tested.readings;
@@ -60,7 +60,7 @@ function owesHeaders(call: TraceCall): boolean {
   return status === 403 || (scope === "graphql" && [200, 400, 405, 413, 415].includes(status));
 }
 
-function missing(call: TraceCall, headers: WindowHeaders, common: Common): Breach | null {
+function missing(call: TraceCall, headers: WindowHeaders, common: Common): AnswerBreach | null {
   const absent = (["scopeName", ...numbers] as const).filter((field) => headers[field] === null);
   if (absent.length === 0) return null;
   const names = absent.map((field) => headersOf(headerNames, common.owner)[field]).join(", ");
@@ -77,7 +77,7 @@ function missingSuspects({ status, kind }: TraceCall): readonly Suspect[] {
   return kind === "status" ? ["headers-missing-on-status"] : [];
 }
 
-function noInteger(headers: WindowHeaders, common: Common): Breach | null {
+function noInteger(headers: WindowHeaders, common: Common): AnswerBreach | null {
   const texts = numbers.filter((field) => typeof headers[field] === "string");
   if (texts.length === 0) return null;
   const shown = texts.map(
@@ -95,7 +95,7 @@ function noInteger(headers: WindowHeaders, common: Common): Breach | null {
   };
 }
 
-function wrongName({ scopeName }: WindowHeaders, common: Common): Breach | null {
+function wrongName({ scopeName }: WindowHeaders, common: Common): AnswerBreach | null {
   const { owner, scope } = common;
   const own = quotaNames[scope][owner];
   if (scopeName === null || scopeName === own) return null;

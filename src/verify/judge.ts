@@ -10,7 +10,7 @@ import type { TraceCall, TraceHeader } from "../trace/record.ts";
 import { isAnswered } from "../wire/outcome.ts";
 import type { Acceptance } from "./acceptance.ts";
 import { AmountsTally } from "./amounts.ts";
-import { headerReading, type Reading, statusReading, usedByUser } from "./answer.ts";
+import { headerReading, type ShownReading, statusReading, usedByUser } from "./answer.ts";
 import { AnswerLaws } from "./answer-laws.ts";
 import { TraceTime } from "./clock.ts";
 import { judgeCommonGrid, type LastWindow } from "./common-grid.ts";
@@ -19,8 +19,16 @@ import { Docket } from "./docket.ts";
 import { addAll, nothingTested } from "./evidence.ts";
 import { Hypotheses, type Hypothesis } from "./hypotheses.ts";
 import { inferCounts, inferOption } from "./inference.ts";
-import { type Charge, type Counted, chargeOf, countedOf, type Mark, markOf, unknownCharge } from "./mark.ts";
-import { PlainCalls, type Route } from "./plain-calls.ts";
+import {
+  type Counted,
+  chargeOf,
+  countedOf,
+  type Mark,
+  type MarkCharge,
+  markOf,
+  unknownCharge,
+} from "./mark.ts";
+import { type JudgedRoute, PlainCalls } from "./plain-calls.ts";
 import { makeAnonymous, type OrganizationScope, Quotas } from "./quotas.ts";
 import { SwitchEvidence } from "./switch-evidence.ts";
 import { TargetClock } from "./target-clock.ts";
@@ -170,7 +178,7 @@ class Judgement {
   }
 
   /** Quotas of calls. */
-  #route(org: string, user: string, scope: Scope): Route {
+  #route(org: string, user: string, scope: Scope): JudgedRoute {
     const own = this.#quotas.organization(org)[scope];
     return {
       organization: own.organization,
@@ -317,9 +325,9 @@ class Judgement {
     line: number,
     call: TraceCall,
     scope: Scope,
-    reading: Reading,
+    reading: ShownReading,
     counted: Counted,
-    charge?: Charge,
+    charge?: MarkCharge,
   ): Mark {
     const rounding = this.#terms[scope].reset ?? this.#shown?.shapes[scope].rounding.known ?? null;
     const end = this.#time.windowEnd(call.sent, call.received, reading.reset, rounding);

@@ -1,7 +1,7 @@
 // The marks of all windows that are open: rows of numbers in one array, a few to a piece, since an object a mark would cost
 // more to make and to keep than all the judging of most windows. Pieces of windows that are over are used again.
 import type { Owner } from "../rules/rules.ts";
-import type { Mark, Role } from "./mark.ts";
+import type { CallRole, Mark } from "./mark.ts";
 
 /** Places of a mark's numbers in its row; `BITS` holds what is no number. */
 const LINE = 0;
@@ -36,11 +36,11 @@ const HAS_RESET_AT = 32;
 const roleShift = 6;
 /** No bit of these is set where the role is `admitted`. */
 export const NOT_ADMITTED = 3 << roleShift;
-const roles: readonly Role[] = ["admitted", "refused", "status", "other"];
+const roles: readonly CallRole[] = ["admitted", "refused", "status", "other"];
 const ownerShift = 8;
 const owners: readonly (Owner | null)[] = [null, "organization", "user"];
 
-const roleOf = (bits: number): Role => roles[(bits >> roleShift) & 3] ?? "other";
+const roleOf = (bits: number): CallRole => roles[(bits >> roleShift) & 3] ?? "other";
 const refuserOf = (bits: number): Owner | null => owners[bits >> ownerShift] ?? null;
 
 /** Number of a window's marks of each role. */

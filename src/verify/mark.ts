@@ -5,14 +5,14 @@ import type { TraceCall } from "../trace/record.ts";
 import { refuserIn } from "../wire/bodies.ts";
 import { hasHeaders } from "../wire/fields.ts";
 import { isRefusal } from "../wire/outcome.ts";
-import type { Reading } from "./answer.ts";
+import type { ShownReading } from "./answer.ts";
 import type { Span } from "./clock.ts";
 import type { Terms } from "./terms.ts";
 
-export type Role = "admitted" | "refused" | "status" | "other";
+export type CallRole = "admitted" | "refused" | "status" | "other";
 
 /** Points that a call adds to a window, as far as they are known. */
-export interface Charge {
+export interface MarkCharge {
   /** Points that it surely leaves charged, if it belongs to this window at all. */
   readonly least: number;
   /** The most it may leave charged; `Infinity` where its cost is unknown. */
@@ -23,7 +23,7 @@ export interface Charge {
 
 /** Facts of an answered call that tell the points that it adds to a window, by whatever terms. */
 export interface Counted {
-  readonly role: Role;
+  readonly role: CallRole;
   /** Whose window refused, where it is a refusal that says so. */
   readonly refusedBy: Owner | null;
   /** Points asked for; `null` where unknown or nothing. */
@@ -36,7 +36,7 @@ export interface Counted {
   readonly sure: boolean;
 }
 
-export interface Mark extends Counted, Charge {
+export interface Mark extends Counted, MarkCharge {
   readonly line: number;
   readonly sent: number;
   readonly received: number;
@@ -53,18 +53,18 @@ export interface Mark extends Counted, Charge {
   readonly end: Span;
 }
 
-const nothing: Charge = { least: 0, most: 0, held: 0 };
+const nothing: MarkCharge = { least: 0, most: 0, held: 0 };
 /** Anything up to so many points. */
-export const upTo = (most: number): Charge => ({ least: 0, most, held: most });
-const exactly = (points: number): Charge => ({ least: points, most: points, held: points });
+export const upTo = (most: number): MarkCharge => ({ least: 0, most, held: most });
+const exactly = (points: number): MarkCharge => ({ least: points, most: points, held: points });
 
-function roleOf(call: TraceCall): Role {
+function roleOf(call: TraceCall): CallRole {
   if (isRefusal(call.status)) return "refused";
   return call.kind === "call" ? "admitted" : call.kind;
 }
 
 /** Returns the points that a call of unknown outcome may add: anything up to its cost. */
-export function unknownCharge(call: TraceCall): Charge {
+export function unknownCharge(call: TraceCall): MarkCharge {
   return call.kind === "call" ? upTo(costOf(call)) : nothing;
 }
 
@@ -86,7 +86,7 @@ export function countedOf(call: TraceCall): Counted {
 }
 
 /** Returns the points that an answered call adds to its owner's window (SPEC.md §2, §6, §8). */
-export function chargeOf(counted: Counted, owner: Owner, terms: Terms): Charge {
+export function chargeOf(counted: Counted, owner: Owner, terms: Terms): MarkCharge {
   if (counted.asked === 0) return nothing;
   if (counted.role === "refused") return refusedCharge(counted, owner, terms);
   return counted.sure ? admittedCharge(counted, terms) : upTo(counted.asked);
@@ -102,7 +102,7 @@ function isSurelyCounted(call: TraceCall): boolean {
   return scope === "graphql" ? status === 200 : status < 500 && status !== 401 && status !== 403;
 }
 
-function admittedCharge({ asked, actual }: Counted, { charging }: Terms): Charge {
+function admittedCharge({ asked, actual }: Counted, { charging }: Terms): MarkCharge {
   if (charging === "at-decision") return Number.isFinite(asked) ? exactly(asked) : upTo(asked);
   const least = actual ?? 0;
   const most = actual ?? asked;
@@ -115,7 +115,7 @@ function refusedCharge(
   { asked, refusedBy: named }: Counted,
   owner: Owner,
   { refused, refusedByUser }: Terms,
-): Charge {
+): MarkCharge {
   const known = named !== null;
   const spared = refused === "uncounted" || (known && named !== owner);
   const undrained = refusedByUser === "charges-nothing" || owner === "user" || named === "organization";
@@ -129,10 +129,10 @@ function refusedCharge(
 export function markOf(
   line: number,
   call: TraceCall,
-  reading: Reading & Partial<Pick<Mark, "resetAt" | "echoesUser">>,
+  reading: ShownReading & Partial<Pick<Mark, "resetAt" | "echoesUser">>,
   end: Span,
   { role, refusedBy, cost, asked, actual, sure }: Counted,
-  { least, most, held }: Charge = nothing,
+  { least, most, held }: MarkCharge = nothing,
 ): Mark {
   return {
     line,

@@ -2,7 +2,7 @@
 // belongs to the window counts, and only what surely came before.
 import { Sums } from "./bounds.ts";
 import type { CountsInput } from "./counts-input.ts";
-import type { Finding } from "./finding.ts";
+import type { LawFinding } from "./finding.ts";
 import type { Mark } from "./mark.ts";
 
 export interface Overshoot {
@@ -21,7 +21,7 @@ export interface Overshoot {
 /** Readings whose age is told, of one window. */
 const agedMost = 100;
 
-export function overshootOf(input: CountsInput, findings: readonly Finding[]): Overshoot {
+export function overshootOf(input: CountsInput, findings: readonly LawFinding[]): Overshoot {
   const { marks, limit, terms, certainFrom } = input;
   let [admitted, refused, points] = [0, 0, 0];
   for (const { role, asked, sent, least } of marks) {
@@ -51,7 +51,7 @@ function roomFor(input: CountsInput): number {
 }
 
 /** Returns the time before its sending at which a lagging reading last held: the count had surely passed it by then. */
-function oldest(input: CountsInput, findings: readonly Finding[]): number | null {
+function oldest(input: CountsInput, findings: readonly LawFinding[]): number | null {
   const lagging = new Set(findings.flatMap(lagsOf).slice(0, agedMost));
   let age: number | null = null;
   for (const mark of lagging) {
@@ -64,7 +64,7 @@ function oldest(input: CountsInput, findings: readonly Finding[]): number | null
 }
 
 /** The readings, as opposed to charges, that a finding shows to lag. */
-function lagsOf(finding: Finding): readonly Mark[] {
+function lagsOf(finding: LawFinding): readonly Mark[] {
   const marks: readonly (Mark | null)[] =
     finding.kind === "fall"
       ? [finding.later]

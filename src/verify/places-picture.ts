@@ -2,7 +2,7 @@
 
 import type { CountsInput } from "./counts-input.ts";
 import type { Mark } from "./mark.ts";
-import type { Place, Violation } from "./verdict.ts";
+import type { CountPlace, Violation } from "./verdict.ts";
 
 const answersMost = 200;
 
@@ -14,7 +14,7 @@ export function placesAround(
   { marks, limit, certainFrom }: CountsInput,
   lines: ReadonlySet<number>,
 ): NonNullable<Violation["places"]> {
-  const placeOf = (mark: Mark): Place => {
+  const placeOf = (mark: Mark): CountPlace => {
     const { line, role, sent, received, count, least, most } = mark;
     const takes = least === most && sent >= certainFrom && !mark.clamped ? least : 0;
     return { line, role, sent, received, from: count - takes, to: count };

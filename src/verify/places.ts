@@ -3,7 +3,7 @@
 // stands at a point. So no search is needed: sorted by place, charges must not overlap, gaps are points that no
 // call explains, and whatever was answered before something else was sent must stand before it.
 import type { TraceTime } from "./clock.ts";
-import type { Finding } from "./finding.ts";
+import type { LawFinding } from "./finding.ts";
 import type { Mark } from "./mark.ts";
 
 export interface PlacesInput {
@@ -23,7 +23,7 @@ export interface PlacesInput {
 }
 
 export interface PlacesResult {
-  readonly findings: readonly Finding[];
+  readonly findings: readonly LawFinding[];
   /** Points, and the calls they belong to, that may lie in this window at places that were not shown. */
   readonly loose: { readonly points: number; readonly calls: number };
 }
@@ -58,7 +58,7 @@ export function judgePlaces(input: PlacesInput): PlacesResult {
 /** One pass over the places in order. */
 class PlaceScan {
   readonly #input: PlacesInput;
-  readonly #findings: Finding[] = [];
+  readonly #findings: LawFinding[] = [];
   /** Up to where charges lie, or counts that were seen exactly; `null` while the window's start is unknown. */
   #top: number | null;
   #topMark: Mark | null = null;
@@ -77,7 +77,7 @@ class PlaceScan {
     this.#accountable = input.fromZero;
   }
 
-  run(places: readonly Place[]): readonly Finding[] {
+  run(places: readonly Place[]): readonly LawFinding[] {
     let last = Number.NaN;
     for (const place of places) {
       if (place.to !== last || place.from < place.to) this.#flush();

@@ -10,7 +10,7 @@ import { resetLeast } from "./answer-laws.ts";
 import type { TraceTime } from "./clock.ts";
 import type { Docket } from "./docket.ts";
 import { addAll } from "./evidence.ts";
-import { chargeOf, type Mark, type Role } from "./mark.ts";
+import { type CallRole, chargeOf, type Mark } from "./mark.ts";
 import { NONE } from "./mark-rows.ts";
 import type { OpenWindows } from "./open-windows.ts";
 import type { Owned } from "./quotas.ts";
@@ -18,7 +18,7 @@ import type { Terms } from "./terms.ts";
 import type { UnenforcedRefusals } from "./unenforced-refusals.ts";
 
 /** Quotas that the calls of one user of one organization go to, by rules that are known. */
-export interface Route extends Readonly<Record<Owner, Owned>> {
+export interface JudgedRoute extends Readonly<Record<Owner, Owned>> {
   readonly refusals: UnenforcedRefusals;
 }
 
@@ -49,7 +49,7 @@ export class PlainCalls {
   readonly #time: TraceTime;
   readonly #docket: Docket;
   readonly #amounts: AmountsTally;
-  readonly #find: (org: string, user: string, scope: Scope) => Route;
+  readonly #find: (org: string, user: string, scope: Scope) => JudgedRoute;
   readonly #open: OpenWindows;
   /** By client and scope, `ROUTE` numbers each: a client is one user of one organization nearly always. */
   #routes = new Int32Array(1024 * ROUTE).fill(NONE);
@@ -71,7 +71,7 @@ export class PlainCalls {
     docket: Docket,
     amounts: AmountsTally,
     open: OpenWindows,
-    find: (org: string, user: string, scope: Scope) => Route,
+    find: (org: string, user: string, scope: Scope) => JudgedRoute,
   ) {
     this.#terms = [terms.rest, terms.graphql];
     this.#time = time;
@@ -258,7 +258,7 @@ class ReusedMark implements Mark {
   line = 0;
   sent = 0;
   received = 0;
-  role: Role = "admitted";
+  role: CallRole = "admitted";
   refusedBy: Owner | null = null;
   cost = 0;
   asked = 0;

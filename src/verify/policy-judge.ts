@@ -15,7 +15,7 @@ import { conclude } from "./conclusion.ts";
 import { Docket } from "./docket.ts";
 import { addAll, nothingTested } from "./evidence.ts";
 import type { JudgeOptions } from "./judge.ts";
-import { type Charge, type Counted, chargeOf, type Mark, type Role, upTo } from "./mark.ts";
+import { type CallRole, type Counted, chargeOf, type Mark, type MarkCharge, upTo } from "./mark.ts";
 import { answerLaws, type Used } from "./policy-answers.ts";
 import { PolicyPresence } from "./policy-presence.ts";
 import { type Count, type PolicyQuotaJudge, PolicyQuotas } from "./policy-quotas.ts";
@@ -202,7 +202,7 @@ class QuotaJudgement {
   ): Counted & { readonly isVague: boolean } {
     const { asked, cost, actual, judge } = each;
     const isCall = operation !== "status" && operation !== "other" && outcome !== "exempt";
-    const role: Role =
+    const role: CallRole =
       operation === "status" ? "status" : !isCall ? "other" : outcome === "refused" ? "refused" : "admitted";
     const isRefused = role === "refused";
     const other = judge.owner === "user" ? "organization" : "user";
@@ -228,7 +228,7 @@ class QuotaJudgement {
     { limit }: Count,
     reading: QuotaReading,
     counted: Counted,
-    charge: Charge,
+    charge: MarkCharge,
   ): Mark | null {
     const shown = shownCount(reading, judge, limit);
     const end = shown === null ? null : this.#endOf(sent, received, judge, reading);
@@ -353,7 +353,7 @@ const windowLaws: readonly LawName[] = [
   "twice-at-most",
 ];
 
-const nothing: Charge = { least: 0, most: 0, held: 0 };
+const nothing: MarkCharge = { least: 0, most: 0, held: 0 };
 
 const tellingEnds: readonly ResetMeaning[] = ["window-end", "full"];
 

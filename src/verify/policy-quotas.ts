@@ -13,7 +13,7 @@ import { EnforcedEvidence } from "./enforced-evidence.ts";
 import { Enforcement } from "./enforcement.ts";
 import { Hypotheses } from "./hypotheses.ts";
 import { OpenWindows } from "./open-windows.ts";
-import { Quota } from "./quota.ts";
+import { JudgedQuota } from "./quota.ts";
 import type { QuotaName } from "./quota-name.ts";
 import { SpanTotals } from "./span-totals.ts";
 import { phasedMsMost, TargetPhase } from "./target-phase.ts";
@@ -46,7 +46,7 @@ export interface Count {
 }
 
 export interface JudgedCount {
-  readonly quota: Quota;
+  readonly quota: JudgedQuota;
   readonly enforced: EnforcedEvidence;
   readonly totals: SpanTotals | null;
   /** For answers that show no window; `null` where nobody else knows where windows lie. */
@@ -54,7 +54,7 @@ export interface JudgedCount {
 }
 
 /** Length of a fixed window: the least and the greatest, ms. */
-export interface Length {
+export interface LengthRange {
   readonly least: number;
   readonly most: number;
 }
@@ -63,7 +63,7 @@ const hourMs = 3_600_000;
 const dayMs = 24 * hourMs;
 
 /** Clocks of a zone are set by an hour at most. */
-function lengthOf({ windowSeconds, anchor }: FixedWindow): Length {
+function lengthOf({ windowSeconds, anchor }: FixedWindow): LengthRange {
   if (typeof anchor === "string" || "offsetMs" in anchor) {
     const length = windowSeconds * 1000;
     return { least: length, most: length };
@@ -77,7 +77,7 @@ export class PolicyQuotaJudge {
   readonly name: string;
   readonly quota: PolicyQuota;
   /** `null` where windows are none, or not fixed. */
-  readonly length: Length | null;
+  readonly length: LengthRange | null;
   /** Reason why its counts are not judged; `null` where they are. */
   readonly notJudged: string | null;
   /** The rounding of resets, where every form of them says it; else it may be any. */
@@ -218,7 +218,7 @@ function roundingOf(rows: readonly WireReading[]): Terms["reset"] {
   return told.every((round) => round === first) ? first : null;
 }
 
-export interface SharedSetting {
+export interface SharedQuotaSetting {
   readonly time: TraceTime;
   readonly docket: Docket;
 }
@@ -227,14 +227,14 @@ export interface SharedSetting {
 export class PolicyQuotas {
   readonly all: ReadonlyMap<string, PolicyQuotaJudge>;
   readonly #header: QuotaTraceHeader;
-  readonly #shared: SharedSetting;
+  readonly #shared: SharedQuotaSetting;
   readonly #open = new OpenWindows();
   readonly #columns = new WindowColumns();
   /** By the windows' length and where their grid begins. */
   readonly #phases = new Map<string, TargetPhase>();
   #size = 0;
 
-  constructor(header: QuotaTraceHeader, shared: SharedSetting) {
+  constructor(header: QuotaTraceHeader, shared: SharedQuotaSetting) {
     const { policy } = header;
     this.#header = header;
     this.#shared = shared;
@@ -289,7 +289,7 @@ export class PolicyQuotas {
     const { terms, hypotheses } = judge;
     const { least, most } = lengthOf(algorithm);
     const enforced = new EnforcedEvidence(enforcement);
-    const quota = new Quota({
+    const quota = new JudgedQuota({
       name,
       terms,
       hypotheses,

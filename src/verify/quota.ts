@@ -28,7 +28,7 @@ import { QuotaShape } from "./window-shapes.ts";
 /** Longest time, ms, that a call may have been under way when the trace began: k6 gives up after it. */
 const underWayMsMost = 60_000;
 
-export class Quota {
+export class JudgedQuota {
   readonly #setting: QuotaSetting;
   /** Its number among the quotas that have windows. */
   readonly number: number;

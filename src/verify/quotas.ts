@@ -11,7 +11,7 @@ import { EpochGrid } from "./epoch-grid.ts";
 import type { Hypotheses } from "./hypotheses.ts";
 import { OpenWindows } from "./open-windows.ts";
 import { OversizeCalls } from "./oversize.ts";
-import { Quota } from "./quota.ts";
+import { JudgedQuota } from "./quota.ts";
 import { type QuotaName, rulesQuota } from "./quota-name.ts";
 import { RefusalOrder } from "./refusal-order.ts";
 import { SpanTotals } from "./span-totals.ts";
@@ -24,7 +24,7 @@ import type { WindowShapes } from "./window-shapes.ts";
 
 /** One owner's quota of one scope, and what bounds it beyond its windows. */
 export interface Owned {
-  readonly quota: Quota;
+  readonly quota: JudgedQuota;
   readonly totals: SpanTotals | null;
   /** For answers that show no window; `null` where nobody else knows where windows lie. */
   readonly bare: BareWindows | null;
@@ -137,7 +137,7 @@ export class Quotas {
     const windowMs = limit === null ? null : limit.windowSeconds * 1000;
     const { startedAt, clock } = this.#header;
     this.#count += 1;
-    const quota = new Quota({
+    const quota = new JudgedQuota({
       name,
       terms,
       hypotheses: this.#shared.hypotheses[name.scope],

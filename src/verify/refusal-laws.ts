@@ -7,11 +7,11 @@ import { nounOf } from "../rules/words.ts";
 import type { TraceCall } from "../trace/record.ts";
 import { type ReadRefusal, readRefusal } from "../wire/bodies.ts";
 import { headersOf } from "../wire/fields.ts";
-import type { Breach } from "./breach.ts";
+import type { AnswerBreach } from "./breach.ts";
 import type { Docket } from "./docket.ts";
 import type { Terms } from "./terms.ts";
 
-type Accuse = (breach: Breach) => void;
+type Accuse = (breach: AnswerBreach) => void;
 
 /** A shown window, as far as a refusal needs it. */
 interface Shown {

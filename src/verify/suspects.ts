@@ -2,7 +2,7 @@
 // patterns, unlike the accusation itself: each function says what the pattern is.
 import type { Span, TraceTime } from "./clock.ts";
 import type { CountsInput } from "./counts-input.ts";
-import type { Finding } from "./finding.ts";
+import type { LawFinding } from "./finding.ts";
 import type { Mark } from "./mark.ts";
 
 /** The faults that a trace can show, by the names of the fault catalogue; and a step of the target's clock. */
@@ -68,7 +68,7 @@ const share = <T>(all: readonly T[], holds: (each: T) => boolean): number =>
   all.length === 0 ? 0 : all.filter(holds).length / all.length;
 
 /** The faults that fit one kind of finding in a window. */
-export function suspectsOf(input: CountsInput, findings: readonly Finding[]): readonly Suspect[] {
+export function suspectsOf(input: CountsInput, findings: readonly LawFinding[]): readonly Suspect[] {
   const [first] = findings;
   if (first === undefined) return [];
   switch (first.kind) {
@@ -89,12 +89,12 @@ export function suspectsOf(input: CountsInput, findings: readonly Finding[]): re
   }
 }
 
-type Overlap = Extract<Finding, { kind: "overlap" }>;
-type Gap = Extract<Finding, { kind: "gap" }>;
-type Excess = Extract<Finding, { kind: "excess" }>;
-type Overrun = Extract<Finding, { kind: "overrun" }>;
-type Beyond = Extract<Finding, { kind: "beyond" }>;
-type Fall = Extract<Finding, { kind: "fall" }>;
+type Overlap = Extract<LawFinding, { kind: "overlap" }>;
+type Gap = Extract<LawFinding, { kind: "gap" }>;
+type Excess = Extract<LawFinding, { kind: "excess" }>;
+type Overrun = Extract<LawFinding, { kind: "overrun" }>;
+type Beyond = Extract<LawFinding, { kind: "beyond" }>;
+type Fall = Extract<LawFinding, { kind: "fall" }>;
 
 /**
  * Lost charges. A race loses them between calls that overlap in time; counters of several processes lose them

@@ -4,7 +4,7 @@
 import type { LawName } from "../rules/laws.ts";
 import { nounOf } from "../rules/words.ts";
 import type { CountsInput } from "./counts-input.ts";
-import type { Finding } from "./finding.ts";
+import type { LawFinding } from "./finding.ts";
 import type { Mark } from "./mark.ts";
 import { placesAround } from "./places-picture.ts";
 import { suspectsOf } from "./suspects.ts";
@@ -26,7 +26,7 @@ export interface Suspicion {
 }
 
 /** Counts that a kind of finding calls too low, if it does. */
-function tooLowOf(findings: readonly Finding[]): Suspicion["tooLow"] {
+function tooLowOf(findings: readonly LawFinding[]): Suspicion["tooLow"] {
   const charges = findings.some((finding) => {
     if (finding.kind === "fall") return finding.later.role === "admitted";
     if (finding.kind === "overlap") return finding.over === null || finding.over.role === "admitted";
@@ -44,18 +44,18 @@ function tooLowOf(findings: readonly Finding[]): Suspicion["tooLow"] {
 /** Lines of one violation, where each call adds a little to it. */
 const linesMost = 100;
 
-type FindingOf<K extends Finding["kind"]> = Extract<Finding, { kind: K }>;
+type FindingOf<K extends LawFinding["kind"]> = Extract<LawFinding, { kind: K }>;
 
 /**
  * @param loose points, and their calls, that may lie anywhere in the window
  */
 export function suspicionsOf(
   input: CountsInput,
-  findings: readonly Finding[],
+  findings: readonly LawFinding[],
   loose: Unexplained,
 ): readonly Suspicion[] {
   if (findings.length === 0) return [];
-  const of = <K extends Finding["kind"]>(kind: K): readonly FindingOf<K>[] =>
+  const of = <K extends LawFinding["kind"]>(kind: K): readonly FindingOf<K>[] =>
     findings.filter((finding): finding is FindingOf<K> => finding.kind === kind);
   const words = new Words(input);
   const all = [
@@ -93,7 +93,7 @@ class Words {
 
   #suspicion(
     law: LawName,
-    findings: readonly Finding[],
+    findings: readonly LawFinding[],
     marks: readonly (Mark | null)[],
     explanation: string,
     unexplained: Unexplained | null = null,

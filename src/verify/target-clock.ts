@@ -1,7 +1,7 @@
 // The target's clock, as status bodies show it: `reset` and `reset_at` share one instant, so their difference is
 // what the target's clock read then. It may be off by any constant and drift; what it may not do is jump.
 import type { Scope } from "../rules/rules.ts";
-import type { StatusReading } from "./answer.ts";
+import type { ScopeReading } from "./answer.ts";
 import { driftShare, type Span } from "./clock.ts";
 import type { Docket } from "./docket.ts";
 import type { Suspect } from "./suspects.ts";
@@ -41,11 +41,7 @@ export class TargetClock {
   readonly #scopes: Readonly<Record<Scope, Sequence>> = { rest: new Sequence(), graphql: new Sequence() };
 
   /** @param end where the window ends that this scope of the body shows, on the clients' clock */
-  observe(
-    { line, at, org, scope }: Omit<Offset, "from" | "to">,
-    { resetAt }: StatusReading,
-    end: Span,
-  ): void {
+  observe({ line, at, org, scope }: Omit<Offset, "from" | "to">, { resetAt }: ScopeReading, end: Span): void {
     if (resetAt === null) return;
     const offset = { from: resetAt - end.to, to: resetAt - end.from, at, line, org, scope };
     this.#all.add(offset);

@@ -90,7 +90,7 @@ interface WindowAmountsFacts extends Amounts {
 }
 
 /** One answer of an accused window, for the picture of its places. */
-export interface Place {
+export interface CountPlace {
   readonly line: number;
   readonly role: "admitted" | "refused" | "status" | "other";
   readonly sent: number;
@@ -116,7 +116,7 @@ export interface ViolationFacts {
   /** One sentence with the arithmetic. */
   readonly explanation: string;
   /** The answers of that window around the breach, by place, at most 200; where the law is about its counts. */
-  readonly places?: { readonly limit: number; readonly answers: readonly Place[] } | undefined;
+  readonly places?: { readonly limit: number; readonly answers: readonly CountPlace[] } | undefined;
 }
 
 export interface Verdict<W extends Whose = Whose> {

@@ -1,8 +1,8 @@
 // The counts of one window, judged under each hypothesis by the method that fits it: by places where the count only
 // grows and each call's own charge shows, by bounds where points are given back.
-import { type BoundsInput, judgeBounds } from "./bounds.ts";
+import { type BoundsTask, judgeBounds } from "./bounds.ts";
 import { type CountsInput, type Method, methodOf, type WindowInput } from "./counts-input.ts";
-import type { Finding } from "./finding.ts";
+import type { LawFinding } from "./finding.ts";
 import type { Hypothesis } from "./hypotheses.ts";
 import { chargeOf, type Mark } from "./mark.ts";
 import { type Overshoot, overshootOf } from "./overshoot.ts";
@@ -93,7 +93,7 @@ function judgeCounts(input: CountsInput): CountsResult {
 function foundEnforced(input: CountsInput, binding: boolean): Found {
   const bound = found(input, binding);
   if (!binding || !bound.findings.some(({ kind }) => kind === "beyond")) return bound;
-  const isHidden = (finding: Finding): boolean => finding.kind === "fall" && finding.later.clamped;
+  const isHidden = (finding: LawFinding): boolean => finding.kind === "fall" && finding.later.clamped;
   const findings = bound.findings.filter((finding) => !isHidden(finding));
   if (findings.length === bound.findings.length) return bound;
   return { ...bound, findings, suspicions: suspicionsOf(input, findings, bound.loose) };
@@ -114,11 +114,11 @@ export function bindingOf(
 const none = { points: 0, calls: 0 };
 
 /** Tells whether findings explain already that more than the limit was let through. */
-const saysOvershot = (findings: readonly Finding[]): boolean =>
+const saysOvershot = (findings: readonly LawFinding[]): boolean =>
   findings.some(({ kind }) => kind === "overlap" || kind === "beyond" || kind === "short");
 
 /** The fewest calls of a window from its start on that passed its limit together. */
-function overrunOf({ marks, limit, fromZero, certainFrom }: CountsInput): readonly Finding[] {
+function overrunOf({ marks, limit, fromZero, certainFrom }: CountsInput): readonly LawFinding[] {
   if (!fromZero) return [];
   const charges = marks.filter(
     ({ role, sent, least }) => role === "admitted" && sent >= certainFrom && least > 0,
@@ -140,7 +140,7 @@ const mayHavePassed = ({ marks, limit, setting: { startedBy } }: CountsInput): b
 
 interface Found {
   readonly suspicions: readonly Suspicion[];
-  readonly findings: readonly Finding[];
+  readonly findings: readonly LawFinding[];
   readonly pinned: number;
   /** Points, and their calls, that may lie anywhere in the window. */
   readonly loose: { readonly points: number; readonly calls: number };
@@ -161,7 +161,7 @@ function found(input: CountsInput, binding: boolean): Found {
 }
 
 /** Hidden places can still be too few for what was surely charged. */
-function shortfalls(input: BoundsInput, findings: readonly Finding[]): readonly Finding[] {
+function shortfalls(input: BoundsTask, findings: readonly LawFinding[]): readonly LawFinding[] {
   if (findings.some(({ kind }) => kind === "overlap" || kind === "fall")) return [];
   return judgeBounds(input).findings.filter(({ kind }) => kind === "short");
 }

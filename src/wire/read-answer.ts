@@ -45,7 +45,7 @@ export interface ReadAnswer {
 }
 
 /** The call that was answered. */
-export interface Asked {
+export interface AskedCall {
   /** The quotas that it uses, or that a status shows. */
   readonly quotas: readonly string[];
   readonly isStatus: boolean;
@@ -55,7 +55,7 @@ type Texts = ReadonlyMap<string, string>;
 type Parts = Readonly<Record<string, string>>;
 
 /** Reads an answer. */
-export function readAnswer(wire: WireData, answer: HttpAnswer, asked: Asked): ReadAnswer {
+export function readAnswer(wire: WireData, answer: HttpAnswer, asked: AskedCall): ReadAnswer {
   const headers: Texts = new Map(
     Object.entries(answer.headers).flatMap(([name, value]) =>
       value === undefined ? [] : [[name.toLowerCase(), String(value)] as const],

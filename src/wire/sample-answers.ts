@@ -1,6 +1,6 @@
 // Answers as a policy's API would give them: one with room left, and one refusal.
 import { limitOf, quotaFor } from "../policy/effective.ts";
-import type { Algorithm, Policy } from "../policy/policy.ts";
+import type { Policy, QuotaAlgorithm } from "../policy/policy.ts";
 import type { WireData } from "../policy/wire-data.ts";
 import type { HttpAnswer } from "./answer.ts";
 import { writeAnswer } from "./write-answer.ts";
@@ -9,7 +9,7 @@ import { writeAnswer } from "./write-answer.ts";
 const NOW = 1_795_305_600_000;
 
 /** Ms until a bucket has so much room again, or from the middle of a window to its end. */
-function msUntilBack(algorithm: Algorithm, used: number): number {
+function msUntilBack(algorithm: QuotaAlgorithm, used: number): number {
   if (algorithm.kind === "token-bucket")
     return Math.ceil((used / algorithm.refill.amount) * algorithm.refill.everyMs);
   return algorithm.kind === "concurrency" ? 0 : algorithm.windowSeconds * 500;

@@ -2,7 +2,7 @@
 import type { Template } from "../policy/wire-data.ts";
 
 /** Texts by placeholder. */
-export type Values = Readonly<Record<string, string | number | undefined>>;
+export type TemplateValues = Readonly<Record<string, string | number | undefined>>;
 
 const placeholder = /\{(\w+)\}/g;
 /** Some write whole numbers as `596.0`. */
@@ -61,7 +61,7 @@ export function match(template: Template, text: string): Readonly<Record<string,
 }
 
 /** Writes the template's first text; `null` where a value is missing. A placeholder alone keeps a number. */
-export function fill(template: Template, values: Values): string | number | null {
+export function fill(template: Template, values: TemplateValues): string | number | null {
   const [line = ""] = linesOf(template);
   const alone = /^\{(\w+)\}$/.exec(line)?.[1];
   if (alone !== undefined) return values[alone] ?? null;

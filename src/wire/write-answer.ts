@@ -12,7 +12,7 @@ import type {
 import type { HttpAnswer } from "./answer.ts";
 import { REFUSED } from "./outcome.ts";
 import { isPlural, put } from "./pointer.ts";
-import { fill, type Values } from "./template.ts";
+import { fill, type TemplateValues } from "./template.ts";
 import { writeTime } from "./times.ts";
 
 /** One quota as a limiter reads it. */
@@ -27,7 +27,7 @@ interface Reading {
 }
 
 /** An answer that is to be written. */
-export interface Told {
+export interface AnswerToWrite {
   readonly kind: AnswerKind;
   readonly readings: readonly Reading[];
   /** The quota that refused. */
@@ -40,12 +40,12 @@ export interface Told {
 type Quotas = Readonly<Record<string, Quota>>;
 
 /** When an answer is made: by the clock of who counted, where that is ahead. */
-export function shownAt({ readings }: Pick<Told, "readings">, nowMs: number): number {
+export function shownAt({ readings }: Pick<AnswerToWrite, "readings">, nowMs: number): number {
   return Math.max(nowMs, readings[0]?.clockMs ?? nowMs);
 }
 
 /** Writes an answer, whose body holds what the format says alone. */
-export function writeAnswer(wire: WireData, quotas: Quotas, told: Told, nowMs: number): HttpAnswer {
+export function writeAnswer(wire: WireData, quotas: Quotas, told: AnswerToWrite, nowMs: number): HttpAnswer {
   const headers: Record<string, string | number> = {};
   let body: unknown;
   const rule = told.kind === "refused" ? ruleOf(wire, told) : undefined;
@@ -76,7 +76,7 @@ function together(earlier: string | number | undefined, text: string | number): 
 }
 
 /** The first refusal that the format has for the quota. */
-const ruleOf = ({ outcomes }: WireData, { refusedBy }: Told): WireOutcome | undefined =>
+const ruleOf = ({ outcomes }: WireData, { refusedBy }: AnswerToWrite): WireOutcome | undefined =>
   outcomes.find(
     ({ outcome, by }) => outcome === "refused" && (by === undefined || by === "{quota}" || by === refusedBy),
   );
@@ -89,7 +89,7 @@ function putFilled(
   body: unknown,
   at: string,
   template: Template,
-  values: Values,
+  values: TemplateValues,
   place: { readonly quota: string; readonly index?: number },
 ): unknown {
   const value = fill(template, values);
@@ -102,7 +102,7 @@ function putFilled(
  * The readings that a row shows: all where it has room for several; else the refusing one; else the first of a status,
  * and of a call's the scarcest.
  */
-function shownIn(row: WireReading, { kind, readings, refusedBy }: Told): readonly Reading[] {
+function shownIn(row: WireReading, { kind, readings, refusedBy }: AnswerToWrite): readonly Reading[] {
   const possible = readings.filter(({ quota }) => row.quotas?.includes(quota) ?? true);
   const isList = Object.values(row.headers).some((form) => typeof form === "object" && "list" in form);
   if (isList || Object.keys(row.body).some(isPlural)) return possible;
@@ -119,9 +119,9 @@ function valuesOf(
   { reset, grain = 1, limitPerSeconds, omitsZero = false }: RowForm,
   quotas: Quotas,
   { quota, limit, remaining, used, resetAtMs }: Reading,
-  { cost, retryAtMs }: Told,
+  { cost, retryAtMs }: AnswerToWrite,
   nowMs: number,
-): Values {
+): TemplateValues {
   const { algorithm, shown } = quotas[quota] as Quota;
   const windowSeconds = "windowSeconds" in algorithm ? algorithm.windowSeconds : undefined;
   const perSeconds =
@@ -151,7 +151,7 @@ function valuesOf(
 const isStructured = (form: Template | StructuredForm): form is StructuredForm =>
   typeof form === "object" && !Array.isArray(form);
 
-function headerOf(form: Template | StructuredForm, shown: readonly Values[]): string | number | null {
+function headerOf(form: Template | StructuredForm, shown: readonly TemplateValues[]): string | number | null {
   const [first] = shown;
   if (first === undefined) return null;
   if (!isStructured(form)) return fill(form, first);
@@ -168,7 +168,7 @@ function headerOf(form: Template | StructuredForm, shown: readonly Values[]): st
   );
 }
 
-const filled = (templates: Readonly<Record<string, string>>, values: Values): Map<string, Item> =>
+const filled = (templates: Readonly<Record<string, string>>, values: TemplateValues): Map<string, Item> =>
   new Map(
     Object.entries(templates).flatMap(([name, template]) => {
       const value = fill(template, values);
@@ -185,7 +185,7 @@ function refusal(
   { readings: rows, retryAfter }: WireData,
   rule: WireOutcome | undefined,
   quotas: Quotas,
-  told: Told,
+  told: AnswerToWrite,
   nowMs: number,
   { headers, body: shown }: { headers: HttpAnswer["headers"]; body: unknown },
 ): HttpAnswer {
@@ -197,7 +197,7 @@ function refusal(
       ? []
       : retryAfter.map((place) => ({ place, text: writeTime(place, advice, nowMs, place.round) }));
   const [first] = advised;
-  const values: Values = {
+  const values: TemplateValues = {
     ...(reading === undefined
       ? { quota: refusedBy ?? "" }
       : valuesOf(rowOf(rows, reading.quota), quotas, reading, told, nowMs)),

@@ -5,7 +5,7 @@ import { fileURLToPath } from "node:url";
 import ciFleet from "../../scenarios/ci-fleet.ts";
 import { measure } from "../../sim/measure.ts";
 import { simulate } from "../../sim/simulate.ts";
-import type { Job } from "../../src/plan/job.ts";
+import type { PlanJob } from "../../src/plan/job.ts";
 import type { startJobs } from "../../src/runs/job-thread.ts";
 import type { createRunner } from "../../src/runs/plan-runner.ts";
 import { summarize } from "../../src/summary/summarizer.ts";
@@ -59,11 +59,11 @@ const built = <T>(file: string): Promise<T> => import(join(root, "dist/src/runs"
 
 const setting = { adjustments: {}, figures: [{ population: null, name: "refusedShare" }] } as const;
 const variant = { changes: [], trigger: null, windowMs: null };
-const sweepOf = (runs: number): Job[] =>
+const sweepOf = (runs: number): PlanJob[] =>
   Array.from({ length: runs }, (_, replication) => ({ variant, replication }));
 
 /** Runs a second, once threads are there and warm. */
-async function sweeping(most: number, jobs: readonly Job[]): Promise<number> {
+async function sweeping(most: number, jobs: readonly PlanJob[]): Promise<number> {
   const start = (await built<{ startJobs: typeof startJobs }>("job-thread.js")).startJobs;
   const create = (await built<{ createRunner: typeof createRunner }>("plan-runner.js")).createRunner;
   const { signal } = new AbortController();

@@ -1,7 +1,7 @@
 // A few knots for many values: the mean of a heavy tail is what even quantiles lose.
 import { expect, test } from "vitest";
 import { knotsOf } from "../../sim/fit/knots.ts";
-import { Sample } from "../../sim/fit/statistics.ts";
+import { SortedSample } from "../../sim/fit/statistics.ts";
 import { Mistakes } from "../../src/scenario/mistakes.ts";
 import { drawSpread, parseSpread } from "../../src/scenario/spread.ts";
 
@@ -18,7 +18,7 @@ const meanOf = ({ quantiles, shares }: ReturnType<typeof knotsOf>): number =>
     );
 
 test("at most 60 knots keep the mean of a heavy tail, and of its last hundredth", () => {
-  const sample = new Sample(heavy);
+  const sample = new SortedSample(heavy);
   const knots = knotsOf(sample);
   expect(knots.quantiles.length).toBeLessThanOrEqual(60);
   expect(Math.abs(meanOf(knots) / sample.mean - 1)).toBeLessThan(0.01);
@@ -29,7 +29,7 @@ test("at most 60 knots keep the mean of a heavy tail, and of its last hundredth"
 });
 
 test("knots are a spread that scenarios take, and its draws have the mean", () => {
-  const sample = new Sample(heavy.map(Math.round));
+  const sample = new SortedSample(heavy.map(Math.round));
   const { quantiles, shares } = knotsOf(sample);
   const mistakes = new Mistakes();
   const spread = parseSpread("think", { quantiles: quantiles.map(Math.round), shares }, mistakes);
@@ -42,5 +42,5 @@ test("knots are a spread that scenarios take, and its draws have the mean", () =
 });
 
 test("values on a line need the two ends alone", () => {
-  expect(knotsOf(new Sample([10, 20, 30, 40, 50]))).toEqual({ quantiles: [10, 50], shares: [0, 1] });
+  expect(knotsOf(new SortedSample([10, 20, 30, 40, 50]))).toEqual({ quantiles: [10, 50], shares: [0, 1] });
 });

@@ -1,16 +1,16 @@
 // Jobs → runs, and the shape that runs have: each shape is told from the nearest that is none.
 import { describe, expect, test } from "vitest";
-import type { Job } from "../../sim/fit/jobs.ts";
-import { endedByRefusals, queueOf, type Run, runsOf, shapeOf } from "../../sim/fit/runs.ts";
-import { mode, roundestWithin, Sample } from "../../sim/fit/statistics.ts";
+import type { RecordedJob } from "../../sim/fit/jobs.ts";
+import { endedByRefusals, type JobRun, queueOf, runsOf, shapeOf } from "../../sim/fit/runs.ts";
+import { mode, roundestWithin, SortedSample } from "../../sim/fit/statistics.ts";
 
 /** A job of one call, which was wanted, sent and answered at these times. */
-function job(startMs: number, endMs: number, { atMs = startMs, status = 200 } = {}): Job {
-  const call = { atMs, endMs, wantedMs: startMs, status } as Job["first"];
+function job(startMs: number, endMs: number, { atMs = startMs, status = 200 } = {}): RecordedJob {
+  const call = { atMs, endMs, wantedMs: startMs, status } as RecordedJob["first"];
   return { startMs, endMs, first: call, last: call, attempts: 1, key: "" };
 }
 
-const run = (members: Partial<Run>): Run => ({
+const run = (members: Partial<JobRun>): JobRun => ({
   startMs: 0,
   endMs: 10,
   jobs: 1,
@@ -102,7 +102,7 @@ describe("the shape of runs", () => {
 
 describe("a queue", () => {
   /** Jobs that were wanted at 0, by workers that each take the next when one is done after 10 ms. */
-  const queue = (jobs: number, workers: number): Job[] =>
+  const queue = (jobs: number, workers: number): RecordedJob[] =>
     Array.from({ length: jobs }, (_, index) => {
       const atMs = 10 * Math.floor(index / workers);
       return job(0, atMs + 10, { atMs });
@@ -125,7 +125,7 @@ describe("a queue", () => {
 });
 
 describe("figures of a sample", () => {
-  const sample = new Sample([5, 1, 4, 2, 3, 6, 7, 8, 9, 10]);
+  const sample = new SortedSample([5, 1, 4, 2, 3, 6, 7, 8, 9, 10]);
 
   test("quantiles are by nearest rank", () => {
     expect([0, 0.1, 0.11, 0.5, 0.95, 1].map((share) => sample.quantile(share))).toEqual([1, 1, 2, 5, 10, 10]);
@@ -136,7 +136,7 @@ describe("figures of a sample", () => {
   });
 
   test("of one or none", () => {
-    const [one, none] = [new Sample([7]), new Sample([])];
+    const [one, none] = [new SortedSample([7]), new SortedSample([])];
     expect([one.mean, one.deviation, one.median]).toEqual([7, 0, 7]);
     expect([none.mean, none.deviation, none.median, none.least, none.most]).toEqual([0, 0, 0, 0, 0]);
   });

@@ -5,7 +5,7 @@ import { expect, test } from "vitest";
 import { scriptArbitrary, usualProfile } from "../../src/laws/arbitraries.ts";
 import { type HistoryEvent, play } from "../../src/laws/history.ts";
 import { engineFactory } from "../../src/laws/index.ts";
-import { Ledger, nameOf, type Sight } from "../../src/laws/ledger.ts";
+import { HistoryLedger, nameOf, type Sight } from "../../src/laws/ledger.ts";
 import type { CallOp, Script } from "../../src/laws/script.ts";
 
 const scripts = 1_000;
@@ -142,7 +142,7 @@ function statesOf(event: HistoryEvent, sights: readonly Sight[], ends: ReadonlyM
 /** The states that one script reaches. */
 async function reached(script: Script): Promise<Set<State>> {
   const states = new Set<State>();
-  const ledger = new Ledger(script);
+  const ledger = new HistoryLedger(script);
   const ends = new Map<string, number>();
   const off = new Set<string>();
   for (const event of await play(engineFactory, script.rules, script.ops)) {

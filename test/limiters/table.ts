@@ -6,7 +6,7 @@ import { checkLaws } from "../../src/laws/check.ts";
 import { checkInterleavings } from "../../src/laws/interleavings.ts";
 import { renderInterleaving } from "../../src/laws/interleavings-text.ts";
 import type { OverlapProgress } from "../../src/laws/overlaps.ts";
-import type { Outcome } from "../../src/laws/report.ts";
+import type { LawOutcome } from "../../src/laws/report.ts";
 import { type LimiterLawName, limiterLawNames } from "../../src/rules/laws.ts";
 import { claimsOf, strangers } from "./limiters.ts";
 import { RealRedis } from "./redis.ts";
@@ -32,7 +32,7 @@ export interface Cell {
   readonly command?: string;
 }
 
-const outcomes: { readonly [O in Outcome]?: Cell["outcome"] } = {
+const outcomes: { readonly [O in LawOutcome]?: Cell["outcome"] } = {
   "no-counterexample": "keeps",
   violated: "breaks",
   "not-claimed": "not claimed",
@@ -77,7 +77,7 @@ export async function cellsOf(stranger: Stranger, wish: Wish, redis: RealRedis):
 /** Findings under one law. */
 interface Found {
   readonly law: Row;
-  readonly outcome: Outcome;
+  readonly outcome: LawOutcome;
   readonly runs: number;
   /** Answers that were judged; of overlapping calls, the rounds that some order explains. */
   readonly judged: number;

@@ -2,7 +2,7 @@
 // answers comes to the same as the long one.
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { Answer, isCutOff, type RawAnswer, tell } from "../../src/load/answer.ts";
+import { isCutOff, type RawAnswer, TraceableAnswer, tell } from "../../src/load/answer.ts";
 import { callLine, lineParts } from "../../src/load/call-line.ts";
 import { mayBePlain, readPlain } from "../../src/load/plain-answer.ts";
 import { headerBounds, headerFault } from "../../src/load/response-checks.ts";
@@ -29,7 +29,7 @@ const planned = { atMs: 900, template: 0, page: 0, attempt: 1, wantedMs: 400, de
 const token = "a-secret-token";
 
 function lineOf(template: CallTemplate, answer: RawAnswer): TraceCall {
-  const read = new Answer();
+  const read = new TraceableAnswer();
   read.read(template, answer, 1_000, 1_010, token);
   const line = callLine(lineParts("agents/17", "acme", "agent-17", template), 3, planned, read);
   const call = JSON.parse(line) as TraceCall;
@@ -191,7 +191,7 @@ describe("what no quota counts is kind other (SPEC.md §2.6)", () => {
 });
 
 test("one object reads answer after answer, and nothing stays behind", () => {
-  const read = new Answer();
+  const read = new TraceableAnswer();
   const rich = {
     ...eightOfGraphql,
     "Ratelimit-Complexity-Requested": "503",
@@ -201,7 +201,7 @@ test("one object reads answer after answer, and nothing stays behind", () => {
   };
   read.read(query, raw(429, rich, { body: '{"errors":[]}' }), 1, 2, token);
   read.read(user, raw(200), 3, 4, token);
-  const fresh = new Answer();
+  const fresh = new TraceableAnswer();
   fresh.read(user, raw(200), 3, 4, token);
   expect(read).toEqual(fresh);
 });
@@ -214,7 +214,7 @@ test("k6 ending gives a call up; a time-out is the target's", () => {
 
 test("a client is told integers, and what is absent", () => {
   const event = createEvent();
-  const read = new Answer();
+  const read = new TraceableAnswer();
   read.read(
     user,
     raw(429, { ...eight, "Ratelimit-Reset": "soon", "Retry-After": "7", Link: '<x>; rel="next"' }),
@@ -287,7 +287,7 @@ describe("the fast way for plain answers", () => {
         const bounds = headerBounds(rules, "acme", "agent-17", "rest");
         const [fast, long] = [createEvent(), createEvent()];
         const line = readPlain(response, parts, bounds, 3, planned, 1_000, 1_010, fast);
-        const read = new Answer();
+        const read = new TraceableAnswer();
         read.read(user, response, 1_000, 1_010, token);
         if (line !== null) tell(long, read);
         expect(fast).toEqual(long);

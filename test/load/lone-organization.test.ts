@@ -5,7 +5,7 @@ import { describe, expect, test } from "vitest";
 import { faults } from "../../src/faults/catalogue.ts";
 import { injectFault } from "../../src/faults/choice.ts";
 import { seededRandom } from "../../src/faults/random.ts";
-import { Answer } from "../../src/load/answer.ts";
+import { TraceableAnswer } from "../../src/load/answer.ts";
 import { LoneOrganization } from "../../src/load/lone-organization.ts";
 import { refusalFault } from "../../src/load/refusal-checks.ts";
 import { headerBounds, headerFault } from "../../src/load/response-checks.ts";
@@ -57,7 +57,7 @@ async function findings(
     ...options,
   });
   const alone = new LoneOrganization(claimed, "acme", "user-0");
-  const answer = new Answer();
+  const answer = new TraceableAnswer();
   const found: string[] = [];
   for (const [n, { pauseMs, thereMs, backMs, call }] of steps.entries()) {
     const template = calls[call % calls.length] ?? user;

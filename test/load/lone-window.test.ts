@@ -1,6 +1,11 @@
 // The law that a reading breaks is named after the call that it comes with, and after where its window stands.
 import { describe, expect, test } from "vitest";
-import { type Charge, LoneWindow, type WindowShown, type WindowTerms } from "../../src/load/lone-window.ts";
+import {
+  type LoneCharge,
+  LoneWindow,
+  type WindowShown,
+  type WindowTerms,
+} from "../../src/load/lone-window.ts";
 import { headerNames } from "../../src/wire/fields.ts";
 
 const epoch: WindowTerms = {
@@ -20,7 +25,7 @@ const shown = (atMs: number, remaining: number, change: Partial<WindowShown> = {
   receivedMs: atMs + 1,
   ...change,
 });
-const charge = (by: Charge["by"], points: number): Charge => ({
+const charge = (by: LoneCharge["by"], points: number): LoneCharge => ({
   by,
   least: points,
   most: points,
@@ -32,7 +37,7 @@ const refused = charge("refused", 0);
 const looked = charge("status", 0);
 
 /** What is found in the second of two readings; the first leaves 15. */
-function found(second: WindowShown, by: Charge, terms = epoch): string | null {
+function found(second: WindowShown, by: LoneCharge, terms = epoch): string | null {
   const window = new LoneWindow(terms);
   expect(window.read(shown(2_500, 15), admitted)).toBeNull();
   return window.read(second, by);

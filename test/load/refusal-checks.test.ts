@@ -1,6 +1,6 @@
 // A refusal by itself: some window lacked room, and body and headers say the same.
 import { describe, expect, test } from "vitest";
-import { Answer } from "../../src/load/answer.ts";
+import { TraceableAnswer } from "../../src/load/answer.ts";
 import { refusalFault } from "../../src/load/refusal-checks.ts";
 import { parseRules } from "../../src/rules/parse.ts";
 import type { Rules } from "../../src/rules/rules.ts";
@@ -26,7 +26,7 @@ function fault(
   template: CallTemplate = user,
   rules: Rules | null = parseRules({}),
 ): string | null {
-  const answer = new Answer();
+  const answer = new TraceableAnswer();
   const raw = {
     status: 429,
     headers: { ...refused, ...headers },

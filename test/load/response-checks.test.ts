@@ -1,6 +1,6 @@
 // The checks of each answer on the spot: each breach has a name, and what is legal has none.
 import { describe, expect, test } from "vitest";
-import { Answer, tell } from "../../src/load/answer.ts";
+import { TraceableAnswer, tell } from "../../src/load/answer.ts";
 import { headerBounds, headerFault, LoneUser } from "../../src/load/response-checks.ts";
 import { parseRules } from "../../src/rules/parse.ts";
 import type { Rules, RulesInput } from "../../src/rules/rules.ts";
@@ -9,8 +9,12 @@ import { type CallTemplate, createEvent } from "../../src/scenario/client.ts";
 import { eight } from "./headers.ts";
 
 const user = rest("/v2/user");
-function read(template: CallTemplate, status: number, headers: Record<string, string | undefined>): Answer {
-  const answer = new Answer();
+function read(
+  template: CallTemplate,
+  status: number,
+  headers: Record<string, string | undefined>,
+): TraceableAnswer {
+  const answer = new TraceableAnswer();
   answer.read(template, { status, headers, body: "{}", error_code: 0, error: "" }, 1_000, 1_010, "token");
   return answer;
 }

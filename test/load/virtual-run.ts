@@ -5,11 +5,11 @@ import type { openDispatcher } from "../../src/connect/connection.ts";
 import { keepParts, type NodeOutcome } from "../../src/load/by-node.ts";
 import type { Caller } from "../../src/load/callers.ts";
 import { driveHere } from "../../src/load/node/run.ts";
-import type { Clock } from "../../src/load/node/scheduler.ts";
+import type { RunClock } from "../../src/load/node/scheduler.ts";
 import type { Scenario } from "../../src/scenario/scenario.ts";
 
 /** A clock that stands still until it is told to go on. */
-export class VirtualClock implements Clock {
+export class VirtualClock implements RunClock {
   #nowMs: number;
   /** Timers are over so many ms before their time. */
   readonly #earlyMs: number;

@@ -1,12 +1,12 @@
 // Records of answers as people keep them: which request each belongs to, when it came, and what no one reads of it.
 import { describe, expect, test } from "vitest";
-import { isPlainWord, type Seen } from "../../src/map/seen.ts";
+import { isPlainWord, type SeenAnswers } from "../../src/map/seen.ts";
 import { readTranscript } from "../../src/map/transcripts.ts";
 
 const answer = "HTTP/1.1 200 OK\nx-ratelimit-limit: 9\n\n{}";
-const read = (text: string): Seen[] => readTranscript(text, "answer.txt", new Set());
-const first = (text: string): Seen => read(text)[0] as Seen;
-const asked = (words: string): Seen => first(`$ curl ${words}\n${answer}\n`);
+const read = (text: string): SeenAnswers[] => readTranscript(text, "answer.txt", new Set());
+const first = (text: string): SeenAnswers => read(text)[0] as SeenAnswers;
+const asked = (words: string): SeenAnswers => first(`$ curl ${words}\n${answer}\n`);
 
 describe("the request of a curl command", () => {
   test("is a GET of the URL's path, by no caller that is known", () => {
@@ -160,7 +160,7 @@ describe("a HAR", () => {
 });
 
 describe("JSON lines", () => {
-  const line = (members: object): Seen => first(JSON.stringify({ status: 200, ...members }));
+  const line = (members: object): SeenAnswers => first(JSON.stringify({ status: 200, ...members }));
   const headers = { "x-ratelimit-limit": "9" };
 
   test.each([

@@ -6,7 +6,7 @@ import { answerAlong } from "../../src/plan/edge-answer.ts";
 import type { Variant } from "../../src/plan/job.ts";
 import { replicationSeed } from "../../src/plan/job.ts";
 import { type PlanOptions, plan, preparePlan } from "../../src/plan/plan.ts";
-import { decide, Outcomes, type Steps, samplingOf, type Tried } from "../../src/plan/sampling.ts";
+import { decide, Outcomes, type PlanSteps, samplingOf, type Tried } from "../../src/plan/sampling.ts";
 import { findEdge } from "../../src/plan/search.ts";
 import { SpillwayError } from "../../src/rules/errors.ts";
 import type { Scenario } from "../../src/scenario/scenario.ts";
@@ -253,7 +253,7 @@ describe("noise", () => {
     const sampling = samplingOf(64, 0.95);
     const outcomes = new Outcomes();
     const tried = new Map<number, Tried>();
-    const steps = findEdge(line.length, function* (places, later): Steps<Tried[]> {
+    const steps = findEdge(line.length, function* (places, later): PlanSteps<Tried[]> {
       const trials = places.map((place) => ({
         variants: [variants[place] ?? variants[0]].filter((one) => one !== undefined),
         holds: (replication: number) => draw(seed, place, replication) < chance(place),

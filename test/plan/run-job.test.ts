@@ -1,7 +1,7 @@
 // A job is what `simulate` would have done: the same figures, the same windows.
 import { describe, expect, test } from "vitest";
 import { simulate } from "../../sim/simulate.ts";
-import { type Job, jobKey, replicationSeed } from "../../src/plan/job.ts";
+import { jobKey, type PlanJob, replicationSeed } from "../../src/plan/job.ts";
 import { changeScenario } from "../../src/plan/paths.ts";
 import { runJob } from "../../src/plan/run-job.ts";
 import { withTrigger } from "../../src/plan/trigger.ts";
@@ -17,7 +17,7 @@ const figures = [
 
 describe("figures", () => {
   test.each([0, 1, 5])("replication %i has those of simulate with its seed", (replication) => {
-    const job: Job = { variant: { changes, trigger: null, windowMs: null }, replication };
+    const job: PlanJob = { variant: { changes, trigger: null, windowMs: null }, replication };
     const { header, calls } = simulate(changeScenario(herd(), changes), {
       seed: replicationSeed(30, replication),
     });
@@ -35,7 +35,7 @@ describe("figures", () => {
 
 test("windows count every call that a quota counts, by when it was sent, refused ones apart", () => {
   const trigger = { kind: "outage", atMs: 60_000, size: 10_000 } as const;
-  const job: Job = { variant: { changes: [], trigger, windowMs: 60_000 }, replication: 0 };
+  const job: PlanJob = { variant: { changes: [], trigger, windowMs: 60_000 }, replication: 0 };
   const { calls } = simulate(withTrigger(herd(), trigger), { seed: 30 });
   const windows = [
     [0, 0],

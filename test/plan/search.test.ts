@@ -4,8 +4,8 @@ import { describe, expect, test } from "vitest";
 import {
   decide,
   Outcomes,
+  type PlanSteps,
   type Sampling,
-  type Steps,
   samplingOf,
   stateOf,
   type Tried,
@@ -15,7 +15,7 @@ import { type Edge, findEdge, gridOf, proveEdge } from "../../src/plan/search.ts
 /** Drives a search whose trials need no runs. */
 function edgeOf(length: number, stateAt: (place: number) => Tried["state"]): { edge: Edge; tried: number[] } {
   const tried: number[] = [];
-  const tryOut = function* (places: readonly number[]): Steps<Tried[]> {
+  const tryOut = function* (places: readonly number[]): PlanSteps<Tried[]> {
     tried.push(...places);
     return places.map((place) => ({ held: 0, replications: 8, state: stateAt(place) }));
   };
@@ -58,7 +58,7 @@ describe("a proof of an edge that was found by most runs", () => {
   function proved(length: number, mostly: number, surely: number): { edge: Edge; proof: number[] } {
     const { edge: found } = edgeOf(length, (place) => (place < mostly ? "holds" : "fails"));
     const proof: number[] = [];
-    const steps = proveEdge(found, length, function* (places): Steps<Tried[]> {
+    const steps = proveEdge(found, length, function* (places): PlanSteps<Tried[]> {
       proof.push(...places);
       return places.map((place) => ({ held: 0, replications: 8, state: place < surely ? "holds" : "fails" }));
     });
@@ -196,7 +196,7 @@ function decided(coin: () => boolean, sampling: Sampling): Tried["state"] {
   return "unclear";
 }
 
-function drive<T>(steps: Steps<T>): { value: T; runs: number } {
+function drive<T>(steps: PlanSteps<T>): { value: T; runs: number } {
   let runs = 0;
   let step = steps.next();
   while (step.done !== true) {

@@ -1,6 +1,6 @@
 // `npm run policies`: writes the page of all policies that come with the package. A test holds it to them.
 import { parsePolicy } from "../../src/policy/parse.ts";
-import type { Algorithm, Policy } from "../../src/policy/policy.ts";
+import type { Policy, QuotaAlgorithm } from "../../src/policy/policy.ts";
 import type { Preset } from "../../src/policy/preset.ts";
 import { presets, wireOf } from "../../src/policy/presets.ts";
 import { allowance, operationSentences, quotaSentences } from "../../src/policy/sentences.ts";
@@ -47,7 +47,7 @@ function cell(texts: readonly string[]): string {
   return lines.length === 0 ? none : lines.join("<br>");
 }
 
-function algorithmWords(algorithm: Algorithm): string {
+function algorithmWords(algorithm: QuotaAlgorithm): string {
   if (algorithm.kind !== "fixed-window") return algorithm.kind.replace("-", " ");
   const { anchor } = algorithm;
   if (anchor === "first-request") return "window from its first call";

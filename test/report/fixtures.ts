@@ -8,7 +8,7 @@ import { summarize } from "../../src/summary/summarizer.ts";
 import { tellerOf } from "../../src/summary/told.ts";
 import type { TraceCall, TraceHeader } from "../../src/trace/record.ts";
 import { encodeCall, encodeHeader } from "../../src/trace/write.ts";
-import type { Evidence, LawVerdict, Place, Verdict, Violation } from "../../src/verify/verdict.ts";
+import type { CountPlace, Evidence, LawVerdict, Verdict, Violation } from "../../src/verify/verdict.ts";
 import { playWorld, type WorldOptions } from "../summary/traces.ts";
 
 export interface FixtureOptions extends WorldOptions {
@@ -85,7 +85,7 @@ export const sampleViolation: Violation = {
 
 const opensAt = sampleViolation.window?.opensAt ?? 0;
 /** Twenty calls, one after the other, of which lines 12 and 15 took the same place; and two that only read. */
-const placesShown: readonly Place[] = Array.from({ length: 22 }, (_, index) => {
+const placesShown: readonly CountPlace[] = Array.from({ length: 22 }, (_, index) => {
   const line = index + 2;
   const reads = index >= 20;
   const to = reads ? 19 : line >= 15 ? index - 1 : index + 1;

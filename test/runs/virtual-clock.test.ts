@@ -1,12 +1,12 @@
 // The clock that strangers read: theirs while they run, the process's before and after.
 import { performance } from "node:perf_hooks";
 import { expect, test } from "vitest";
-import { Clock } from "../../src/runs/virtual-clock.ts";
+import { VirtualClock } from "../../src/runs/virtual-clock.ts";
 
 const atMs = Date.UTC(2026, 0, 1);
 
-function clockAt(nowMs: number): Clock {
-  const clock = new Clock();
+function clockAt(nowMs: number): VirtualClock {
+  const clock = new VirtualClock();
   clock.set(nowMs);
   return clock;
 }

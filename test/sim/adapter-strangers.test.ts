@@ -9,7 +9,7 @@ import { simulateLimiter } from "../../sim/adapter/simulate-limiter.ts";
 import type { LimiterFactory } from "../../src/engine/adapter.ts";
 import { fetchLimiter, keyedLimiter, middlewareLimiter } from "../../src/laws/index.ts";
 import { claimsInTraces } from "../../src/rules/algorithms.ts";
-import { Clock } from "../../src/runs/virtual-clock.ts";
+import { VirtualClock } from "../../src/runs/virtual-clock.ts";
 import { defineScenario, pipelinesQuery, rest, waitReset, worker } from "../../src/scenario/index.ts";
 import { encodeCall } from "../../src/trace/write.ts";
 import { claimedVerdict } from "../../src/verify/claims.ts";
@@ -85,7 +85,7 @@ const strangers: readonly LimiterFactory[] = [
 
 /** A run in virtual time, under a clock of its own. */
 async function run(factory: LimiterFactory) {
-  const clock = new Clock();
+  const clock = new VirtualClock();
   const { header, calls } = simulateLimiter(scenario, factory, {
     clock: { set: (nowMs) => clock.advance(nowMs), during: (code) => clock.yielding(code) },
   });

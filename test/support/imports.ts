@@ -1,8 +1,11 @@
 // The modules that a file names, by its syntax.
 import { parseSync, Visitor } from "oxc-parser";
 
-/** Every module that a file names: imports, re-exports, dynamic imports and `import("...")` types. */
-export function importsOf(path: string, text: string): string[] {
+/**
+ * Every module that a file names: imports, re-exports, dynamic imports and `import("...")` types.
+ * @param lazy leaves dynamic imports out if `false`
+ */
+export function importsOf(path: string, text: string, { lazy = true } = {}): string[] {
   const { program, errors } = parseSync(path, text);
   if (errors.length > 0) throw new Error(`${path} does not parse: ${errors[0]?.message}`);
   const found: string[] = [];
@@ -13,7 +16,7 @@ export function importsOf(path: string, text: string): string[] {
     ImportDeclaration: add,
     ExportNamedDeclaration: add,
     ExportAllDeclaration: add,
-    ImportExpression: (node) => add({ source: node.source as { value?: unknown } }),
+    ...(lazy && { ImportExpression: (node) => add({ source: node.source as { value?: unknown } }) }),
     TSImportType: (node) => add({ source: node.source }),
   }).visit(program);
   return found;

@@ -13,7 +13,7 @@ import { Docket } from "../../src/verify/docket.ts";
 import { EnforcedEvidence } from "../../src/verify/enforced-evidence.ts";
 import { Enforcement } from "../../src/verify/enforcement.ts";
 import { Hypotheses } from "../../src/verify/hypotheses.ts";
-import { chargeOf, type Mark, type Role } from "../../src/verify/mark.ts";
+import { type CallRole, chargeOf, type Mark } from "../../src/verify/mark.ts";
 import { OpenWindows } from "../../src/verify/open-windows.ts";
 import { rulesQuota } from "../../src/verify/quota-name.ts";
 import type { QuotaSetting } from "../../src/verify/quota-setting.ts";
@@ -25,7 +25,7 @@ import { bindingOf, judgeWindow } from "../../src/verify/window-counts.ts";
 const runs = Number(process.env["WINDOWS"] ?? 5000);
 
 interface Drawn {
-  readonly role: Role;
+  readonly role: CallRole;
   readonly cost: number;
   /** Share of the cost that is charged in the end. */
   readonly share: number;
@@ -38,7 +38,7 @@ interface Drawn {
 
 const drawn = (offs: fc.Arbitrary<number>): fc.Arbitrary<Drawn> =>
   fc.record({
-    role: fc.constantFrom<Role>("admitted", "admitted", "admitted", "refused", "status", "other"),
+    role: fc.constantFrom<CallRole>("admitted", "admitted", "admitted", "refused", "status", "other"),
     cost: fc.integer({ min: 0, max: 6 }),
     share: fc.constantFrom(0, 0.5, 1),
     gapMs: fc.integer({ min: 0, max: 30 }),
@@ -234,7 +234,7 @@ describe("the screen before the judging of counts", () => {
       backMs: 1,
       off: 0,
     };
-    const withOff = (off: number, role: Role = "admitted"): readonly Drawn[] => [
+    const withOff = (off: number, role: CallRole = "admitted"): readonly Drawn[] => [
       ...Array.from({ length: 5 }, () => call),
       { ...call, role, off },
     ];

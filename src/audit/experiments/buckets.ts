@@ -4,7 +4,15 @@ import { limitOf } from "../../policy/effective.ts";
 import type { TokenBucket } from "../../policy/policy.ts";
 import type { Experiment } from "../experiment.ts";
 import type { Lab } from "../lab.ts";
-import { type Answer, broken, type Caller, kept, type Steps, type Subject, unexercised } from "../step.ts";
+import {
+  type Answer,
+  type AuditCaller,
+  broken,
+  type ExperimentSteps,
+  kept,
+  type Subject,
+  unexercised,
+} from "../step.ts";
 import { isRefused } from "../trials.ts";
 
 const common = {
@@ -23,7 +31,7 @@ const stepMs = 1000;
 
 interface Bucket {
   readonly name: string;
-  readonly caller: Caller;
+  readonly caller: AuditCaller;
   readonly algorithm: TokenBucket;
   /** Units of a plain call. */
   readonly cost: number;
@@ -56,7 +64,7 @@ function lacksBucket(lab: Lab, subject: Subject): string | null {
 }
 
 /** A burst that a rested bucket has not room for. */
-function* burst(lab: Lab, { operation }: Subject, bucket: Bucket): Steps<readonly Answer[]> {
+function* burst(lab: Lab, { operation }: Subject, bucket: Bucket): ExperimentSteps<readonly Answer[]> {
   const { algorithm, cost, caller } = bucket;
   yield* lab.wait((yield* lab.now()) + msFor(algorithm, algorithm.capacity) + stepMs);
   const calls = Math.floor(algorithm.capacity / cost) + beyond;

@@ -4,7 +4,7 @@ import { isSameWindow, seenIn } from "../book.ts";
 import { isRejected } from "../charges.ts";
 import type { Experiment } from "../experiment.ts";
 import type { Lab } from "../lab.ts";
-import { type Answer, broken, type Caller, kept, type Subject, unexercised } from "../step.ts";
+import { type Answer, type AuditCaller, broken, kept, type Subject, unexercised } from "../step.ts";
 import { isRefused, trial, usedWords } from "../trials.ts";
 
 const common = {
@@ -15,7 +15,7 @@ const common = {
 } as const;
 
 /** Quotas whose cost a call declares, and that need room for all of it, the smallest limit first. */
-function declaredAll(lab: Lab, { operation, quotas }: Subject, caller: Caller): string[] {
+function declaredAll(lab: Lab, { operation, quotas }: Subject, caller: AuditCaller): string[] {
   return quotas
     .filter((name) => {
       const { charge, enforced } = quotaFor(lab.policy, name, caller.attributes);
@@ -32,7 +32,7 @@ function declaredAll(lab: Lab, { operation, quotas }: Subject, caller: Caller): 
 }
 
 /** The smallest of them that is a window whose count answers show; `null` where there is none. */
-const declared = (lab: Lab, subject: Subject, caller: Caller): string | null =>
+const declared = (lab: Lab, subject: Subject, caller: AuditCaller): string | null =>
   declaredAll(lab, subject, caller).find((name) => lab.shows(name) && lab.windowMs(name, caller) !== null) ??
   null;
 
@@ -44,7 +44,7 @@ function lacksDearer(lab: Lab, subject: Subject): string | null {
   return declared(lab, subject, caller) === null ? "no cost is declared by the call" : null;
 }
 
-const isEnforced = (lab: Lab, { quotas }: Subject, caller: Caller): boolean =>
+const isEnforced = (lab: Lab, { quotas }: Subject, caller: AuditCaller): boolean =>
   quotas.every((name) => quotaFor(lab.policy, name, caller.attributes).enforced !== false);
 
 /** The least cost of at least so many units that the sample can have. */

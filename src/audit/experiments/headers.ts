@@ -2,7 +2,15 @@
 import type { AnswerKind, WireReading } from "../../policy/wire-data.ts";
 import type { Experiment } from "../experiment.ts";
 import type { Lab } from "../lab.ts";
-import { type Answer, type Broken, broken, type Finding, kept, Unexercised, unexercised } from "../step.ts";
+import {
+  type Answer,
+  type AuditFinding,
+  type Broken,
+  broken,
+  kept,
+  Unexercised,
+  unexercised,
+} from "../step.ts";
 
 const common = { section: "SPEC.md §5", needs: "a format that shows counts", empties: 0, waits: 0 } as const;
 
@@ -96,7 +104,7 @@ export const headerExperiments: readonly Experiment[] = [
   },
 ];
 
-function firstWrong(lab: Lab, answers: readonly Answer[]): Finding {
+function firstWrong(lab: Lab, answers: readonly Answer[]): AuditFinding {
   for (const answer of answers) {
     const wrong = wrongIn(lab, answer);
     if (wrong !== null) return wrong;

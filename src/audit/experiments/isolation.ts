@@ -1,7 +1,7 @@
 // Nobody's quota moves but the caller's: users, organizations, operations, unknown callers, names that look alike (SPEC.md §7).
 import type { Experiment } from "../experiment.ts";
 import type { Lab } from "../lab.ts";
-import { broken, type Caller, kept, type Shot, type Subject, unexercised } from "../step.ts";
+import { type AuditCaller, broken, kept, type Shot, type Subject, unexercised } from "../step.ts";
 import { isRefused, trial, usedWords } from "../trials.ts";
 
 const common = {
@@ -14,16 +14,16 @@ const common = {
 } as const;
 
 /** Quotas of an operation that two callers count apart. */
-const apart = (lab: Lab, { quotas }: Subject, one: Caller, other: Caller): string[] =>
+const apart = (lab: Lab, { quotas }: Subject, one: AuditCaller, other: AuditCaller): string[] =>
   quotas.filter((name) =>
     (lab.policy.quotas[name]?.key ?? []).some((part) => one.attributes[part] !== other.attributes[part]),
   );
 
-type FindOther = (lab: Lab, subject: Subject, caller: Caller) => Caller | null;
+type FindOther = (lab: Lab, subject: Subject, caller: AuditCaller) => AuditCaller | null;
 
 /** Calls of one caller move no count of another that is its own: of one pair of callers for each way to find one. */
 function experiment(name: string, promise: string, needs: string, ...ways: readonly FindOther[]): Experiment {
-  const pairsOf = (lab: Lab, subject: Subject): readonly (readonly [Caller, Caller])[] =>
+  const pairsOf = (lab: Lab, subject: Subject): readonly (readonly [AuditCaller, AuditCaller])[] =>
     ways.flatMap((findOther) => {
       for (const caller of subject.callers) {
         const other = findOther(lab, subject, caller);
@@ -31,7 +31,7 @@ function experiment(name: string, promise: string, needs: string, ...ways: reado
       }
       return [];
     });
-  const shownApart = (lab: Lab, subject: Subject, caller: Caller, other: Caller): string[] =>
+  const shownApart = (lab: Lab, subject: Subject, caller: AuditCaller, other: AuditCaller): string[] =>
     apart(lab, subject, caller, other).filter((quota) => lab.windows(subject, caller).includes(quota));
   return {
     ...common,
@@ -60,16 +60,16 @@ function experiment(name: string, promise: string, needs: string, ...ways: reado
   };
 }
 
-const differsIn = (one: Caller, other: Caller): string[] =>
+const differsIn = (one: AuditCaller, other: AuditCaller): string[] =>
   Object.keys(one.attributes).filter((name) => one.attributes[name] !== other.attributes[name]);
 
-const lastOf = ({ attributes }: Caller): string | undefined => Object.keys(attributes).at(-1);
+const lastOf = ({ attributes }: AuditCaller): string | undefined => Object.keys(attributes).at(-1);
 
-const joined = (joint: string, { attributes }: Caller): string => Object.values(attributes).join(joint);
+const joined = (joint: string, { attributes }: AuditCaller): string => Object.values(attributes).join(joint);
 
 /** Finds callers of different names of which one and the same is left. */
 const alike =
-  (left: (caller: Caller) => string): FindOther =>
+  (left: (caller: AuditCaller) => string): FindOther =>
   (_lab, { callers }, caller) =>
     callers.find((other) => differsIn(caller, other).length > 0 && left(other) === left(caller)) ?? null;
 

@@ -2,7 +2,15 @@
 import { seenIn } from "../book.ts";
 import type { Experiment } from "../experiment.ts";
 import type { Lab } from "../lab.ts";
-import { type Answer, broken, type Caller, kept, type Steps, type Subject, unexercised } from "../step.ts";
+import {
+  type Answer,
+  type AuditCaller,
+  broken,
+  type ExperimentSteps,
+  kept,
+  type Subject,
+  unexercised,
+} from "../step.ts";
 import { isRefused } from "../trials.ts";
 
 const common = { section: "SPEC.md §2", empties: 1, waits: 1 } as const;
@@ -11,7 +19,7 @@ const common = { section: "SPEC.md §2", empties: 1, waits: 1 } as const;
 function* refusals(
   lab: Lab,
   subject: Parameters<Experiment["run"]>[1],
-): Steps<{
+): ExperimentSteps<{
   readonly answers: readonly Answer[];
   readonly quota: string;
   readonly caller: ReturnType<Lab["shot"]>["caller"];
@@ -199,7 +207,7 @@ function sharers(lab: Lab, { callers }: Parameters<Experiment["run"]>[1], quota:
 }
 
 /** Waits for the next window of a shared quota, unless half of it is left, and half of its time. */
-function* freshBroad(lab: Lab, subject: Subject, quota: string, caller: Caller): Steps<void> {
+function* freshBroad(lab: Lab, subject: Subject, quota: string, caller: AuditCaller): ExperimentSteps<void> {
   yield* lab.look(subject, caller);
   const nowMs = yield* lab.now();
   const seen = lab.book.latest(quota, caller.attributes);

@@ -3,7 +3,7 @@ import type { Experiment } from "../experiment.ts";
 import type { Lab } from "../lab.ts";
 import type { Shot } from "../step.ts";
 
-export interface Shape {
+export interface RequestShape {
   /** Behind `twin-` or `status-`. */
   readonly name: string;
   /** The shape in words: `HEAD`, `a query string`. */
@@ -29,7 +29,7 @@ const isGet = (_lab: Lab, plain: Shot): string | null =>
 /** A call that nobody waits for may be charged so much later, which must not be the next experiment's. */
 export const lateMs = 500;
 
-export const shapes: readonly Shape[] = [
+export const shapes: readonly RequestShape[] = [
   { name: "head", what: "HEAD", lacks: isGet, make: (plain) => [{ ...plain, method: "HEAD" }] },
   {
     name: "query-string",

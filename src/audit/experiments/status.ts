@@ -4,9 +4,9 @@ import { counted } from "../../rules/words.ts";
 import { isSameWindow, seenIn } from "../book.ts";
 import type { Experiment } from "../experiment.ts";
 import type { Lab } from "../lab.ts";
-import { type Answer, broken, kept, type Steps, type Subject, unexercised } from "../step.ts";
+import { type Answer, broken, type ExperimentSteps, kept, type Subject, unexercised } from "../step.ts";
 import { isRefused, trial, usedWords } from "../trials.ts";
-import { type Shape, shapes } from "./shapes.ts";
+import { type RequestShape, shapes } from "./shapes.ts";
 
 const common = { section: "SPEC.md §4", needs: "a route of the status", empties: 0, waits: 0 } as const;
 
@@ -17,10 +17,10 @@ function lacksStatus(lab: Lab, subject: Subject): string | null {
   return lab.windows(subject, caller).length > 0 ? null : "answers show no count of a window";
 }
 
-const plain: Shape = { name: "is-free", what: "a plain call of it", make: (shot) => [shot, shot] };
+const plain: RequestShape = { name: "is-free", what: "a plain call of it", make: (shot) => [shot, shot] };
 
 /** The status in one shape. */
-const free = (shape: Shape): Experiment => ({
+const free = (shape: RequestShape): Experiment => ({
   ...common,
   name: `status-${shape.name}`,
   law: "status-free",
@@ -50,7 +50,7 @@ function* compare(
   lab: Lab,
   subject: Subject,
   caller: Subject["callers"][number],
-): Steps<ReturnType<typeof broken> | number> {
+): ExperimentSteps<ReturnType<typeof broken> | number> {
   const before = yield* lab.look(subject, caller);
   const status = yield* lab.one(lab.status(caller));
   const again = yield* lab.one(lab.status(caller));

@@ -4,9 +4,9 @@ import { judgeCharges } from "../charges.ts";
 import type { Experiment } from "../experiment.ts";
 import { broken, kept, unexercised } from "../step.ts";
 import { isRefused, trial, usedWords } from "../trials.ts";
-import { lateMs, type Shape, shapes } from "./shapes.ts";
+import { lateMs, type RequestShape, shapes } from "./shapes.ts";
 
-const twin = (shape: Shape): Experiment => ({
+const twin = (shape: RequestShape): Experiment => ({
   name: `twin-${shape.name}`,
   law: shape.law ?? "conserved",
   section: "SPEC.md §2.6",

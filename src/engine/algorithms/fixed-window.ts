@@ -2,7 +2,7 @@
 // the record begins in the table's doubles, `lengthMs` the first number of its profile.
 import { calendarWindow } from "../../policy/calendar.ts";
 import type { FixedWindow } from "../../policy/policy.ts";
-import { NOT_OPEN, type Profile } from "../count-table.ts";
+import { type CountProfile, NOT_OPEN } from "../count-table.ts";
 
 const ENDS_AT = 0;
 const COUNT = 1;
@@ -32,7 +32,7 @@ export function gridOf({ anchor, opens }: FixedWindow): Grid {
   };
 }
 
-export const windowProfile = ({ limit, windowSeconds }: FixedWindow): Profile => ({
+export const windowProfile = ({ limit, windowSeconds }: FixedWindow): CountProfile => ({
   limit,
   first: windowSeconds * 1000,
   second: 0,

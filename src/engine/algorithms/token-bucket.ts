@@ -2,13 +2,13 @@
 // of which `amount` come back each ms: integers throughout, so that nothing is rounded at any time since the epoch.
 import { lowestTerms } from "../../policy/checks.ts";
 import type { TokenBucket } from "../../policy/policy.ts";
-import type { Profile } from "../count-table.ts";
+import type { CountProfile } from "../count-table.ts";
 
 const COUNT = 1;
 const SEEN = 2;
 
 /** `first` is the parts that come back in a ms, `second` the parts of a unit. */
-export function bucketProfile({ capacity, refill }: TokenBucket): Profile {
+export function bucketProfile({ capacity, refill }: TokenBucket): CountProfile {
   const { amount, everyMs } = lowestTerms(refill);
   return { limit: capacity, first: amount, second: everyMs };
 }

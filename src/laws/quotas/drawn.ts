@@ -6,8 +6,8 @@ import { attributesOf } from "../../engine/compiled-policy.ts";
 import type { QuotaLimiterFactory } from "../../engine/quota-limiter.ts";
 import { ReferenceLimiter } from "../../engine/reference.ts";
 import { filledQuotas, limitOf, quotaFor } from "../../policy/effective.ts";
-import type { Algorithm, Operation, Policy, QuotaOverride } from "../../policy/policy.ts";
-import { moveArbitrary, offsetMs, type Profile, phaseMs } from "../arbitraries.ts";
+import type { Operation, Policy, QuotaAlgorithm, QuotaOverride } from "../../policy/policy.ts";
+import { moveArbitrary, type OpFrequencies, offsetMs, phaseMs } from "../arbitraries.ts";
 import type { Move } from "../planner.ts";
 import type { CallerAttributes, QuotaCallOp, QuotaOp, QuotaScript } from "./script.ts";
 
@@ -75,7 +75,7 @@ const dearest = ({ operations }: Policy, quota: string): number =>
   Math.max(1, ...Object.values(operations).map(({ uses }) => numberOf(uses[quota] ?? 0)));
 
 /** The same kind of quota with a smaller limit; a bucket is full again after as long. */
-function smaller(algorithm: Algorithm, limit: number): Algorithm {
+function smaller(algorithm: QuotaAlgorithm, limit: number): QuotaAlgorithm {
   if (algorithm.kind !== "token-bucket") return { ...algorithm, limit };
   const { capacity, refill } = algorithm;
   const everyMs = Math.max(1, Math.round((capacity * refill.everyMs) / refill.amount));
@@ -155,7 +155,7 @@ function smallerOverride(
 }
 
 /** Length of a window, ms; of a bucket, the time in which an empty one is full. */
-export function windowMsOf(algorithm: Algorithm): number {
+export function windowMsOf(algorithm: QuotaAlgorithm): number {
   if (algorithm.kind === "token-bucket")
     return Math.ceil((algorithm.capacity * algorithm.refill.everyMs) / algorithm.refill.amount);
   return "windowSeconds" in algorithm ? algorithm.windowSeconds * 1000 : 0;
@@ -317,7 +317,7 @@ class QuotaPlanner {
   }
 }
 
-function actArbitrary(profile: Profile): fc.Arbitrary<QuotaAct> {
+function actArbitrary(profile: OpFrequencies): fc.Arbitrary<QuotaAct> {
   // Most calls are one caller's: their counts fill.
   const caller = fc.oneof(
     { withCrossShrink: true },
@@ -364,7 +364,7 @@ function actArbitrary(profile: Profile): fc.Arbitrary<QuotaAct> {
 export function quotaScripts(
   policy: Policy,
   { limits, isExact = false, callers, operations }: QuotaLimiterFactory,
-  profile: Profile,
+  profile: OpFrequencies,
   aboutMs: number,
   intentsMost = 30,
 ): fc.Arbitrary<QuotaScript> {

@@ -4,7 +4,7 @@ import type { Policy } from "../../policy/policy.ts";
 import { wireOf } from "../../policy/presets.ts";
 import { quote, SpillwayError } from "../../rules/errors.ts";
 import { type LimiterLawName, limiterLawNames, limiterLawStatements } from "../../rules/laws.ts";
-import type { Profile } from "../arbitraries.ts";
+import type { OpFrequencies } from "../arbitraries.ts";
 import { laws } from "../catalogue.ts";
 import { checkKit } from "../check.ts";
 import type { CheckOptions } from "../check-options.ts";
@@ -108,11 +108,11 @@ export async function abilities(
   policy: Policy,
   startMs: number,
   claims: readonly LimiterLawName[],
-): Promise<Set<keyof Profile>> {
+): Promise<Set<keyof OpFrequencies>> {
   try {
     const limiter = await makeQuotaLimiter(factory, policy, startMs);
     await limiter.close?.();
-    const may = new Set<keyof Profile>(["call", "edge", "beyond"]);
+    const may = new Set<keyof OpFrequencies>(["call", "edge", "beyond"]);
     if (limiter.settle !== undefined) may.add("settle");
     if (limiter.status !== undefined) may.add("status");
     if (limiter.setEnforced !== undefined) may.add("enforce");
@@ -131,13 +131,13 @@ export async function abilities(
   }
 }
 
-function profileFor(law: LimiterLawName, may: ReadonlySet<keyof Profile>): Profile {
+function profileFor(law: LimiterLawName, may: ReadonlySet<keyof OpFrequencies>): OpFrequencies {
   const { profile } = laws[law];
   const weights = Object.entries(profile).map(([kind, weight]) => [
     kind,
-    may.has(kind as keyof Profile) ? weight : 0,
+    may.has(kind as keyof OpFrequencies) ? weight : 0,
   ]);
-  return Object.fromEntries(weights) as Profile;
+  return Object.fromEntries(weights) as OpFrequencies;
 }
 
 const ofFreeRefusals: readonly LimiterLawName[] = ["bounded", "all-or-nothing", "give-back"];

@@ -6,7 +6,7 @@ import { filledQuotas, quotaFor } from "../../policy/effective.ts";
 import type { Policy, Quota } from "../../policy/policy.ts";
 import { wireOf } from "../../policy/presets.ts";
 import { type AnswerReading, type ReadAnswer, readAnswer } from "../../wire/read-answer.ts";
-import { type Told, writeAnswer } from "../../wire/write-answer.ts";
+import { type AnswerToWrite, writeAnswer } from "../../wire/write-answer.ts";
 import type { LawKind } from "../script.ts";
 import type {
   CallerAttributes,
@@ -75,7 +75,7 @@ export interface QuotaLook {
   /** The right answer to it as it is read; `null` where the limiter sent none. */
   readonly answer: ReadAnswer | null;
   /** What is right to tell; `null` of operations that nobody answers. */
-  readonly told: Told | null;
+  readonly told: AnswerToWrite | null;
 }
 
 /** Keeps the books of one history; `look` takes its events in order. */
@@ -106,7 +106,7 @@ class QuotaLedger {
       const sights = right.map((reading, place) =>
         this.#sight(event, held.caller, reading, null, reading.used - (before[place]?.used ?? 0)),
       );
-      const told: Told = {
+      const told: AnswerToWrite = {
         kind: "admitted",
         readings: right,
         refusedBy: null,
@@ -118,7 +118,13 @@ class QuotaLedger {
     if (op.do === "status") {
       const right = this.#read(op.caller, filledQuotas(this.#policy, op.caller), op.atMs);
       const sights = right.map((reading) => this.#sight(event, op.caller, reading, null, 0));
-      const told: Told = { kind: "status", readings: right, refusedBy: null, retryAtMs: null, cost: 0 };
+      const told: AnswerToWrite = {
+        kind: "status",
+        readings: right,
+        refusedBy: null,
+        retryAtMs: null,
+        cost: 0,
+      };
       return this.#look(event, sights, told);
     }
     if (op.do === "enforce") this.#model.setEnforced(op.quota, op.caller, op.enforced);
@@ -151,7 +157,7 @@ class QuotaLedger {
       const one = found[place] as FoundCount;
       return this.#sight(event, caller, reading, one, reading.used - one.used);
     });
-    const told: Told = {
+    const told: AnswerToWrite = {
       kind: isAdmitted ? "admitted" : "refused",
       readings: decision.readings,
       refusedBy: decision.refusedBy ?? refusedBy ?? null,
@@ -184,7 +190,7 @@ class QuotaLedger {
     };
   }
 
-  #look(event: QuotaEvent, sights: readonly QuotaSight[], told: Told | null): QuotaLook {
+  #look(event: QuotaEvent, sights: readonly QuotaSight[], told: AnswerToWrite | null): QuotaLook {
     const read = "read" in event ? event.read : null;
     if (read === null || told === null) return { at: this.#at, event, sights, answer: null, told };
     const write = (readings: readonly Reading[]): ReadAnswer => this.#roundTrip(event, { ...told, readings });
@@ -197,7 +203,7 @@ class QuotaLedger {
   }
 
   /** The right answer, written and read in the policy's format. */
-  #roundTrip({ op }: QuotaEvent, told: Told): ReadAnswer {
+  #roundTrip({ op }: QuotaEvent, told: AnswerToWrite): ReadAnswer {
     const wire = wireOf(this.#policy);
     const quotas = told.readings.map(({ quota }) => quota);
     const isStatus = told.kind === "status";

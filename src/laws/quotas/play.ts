@@ -3,10 +3,10 @@
 import type { Seam } from "../../engine/adapter.ts";
 import { isObject, type Mistake } from "../../engine/answer-form.ts";
 import type {
+  QuotaDecision,
   QuotaLimiter,
   QuotaLimiterFactory,
   QuotaSaid,
-  QuotaVerdict,
 } from "../../engine/quota-limiter.ts";
 import { filledQuotas } from "../../policy/effective.ts";
 import type { Policy } from "../../policy/policy.ts";
@@ -118,7 +118,7 @@ export class QuotaPlayer {
   async call(op: QuotaCallOp): Promise<QuotaCallEvent> {
     const { caller, operation, cost, atMs } = op;
     const call = Object.freeze({ caller: Object.freeze({ ...caller }), operation, cost });
-    const said = await answered<QuotaVerdict>(
+    const said = await answered<QuotaDecision>(
       "decide",
       [call, atMs],
       verdictMistake,

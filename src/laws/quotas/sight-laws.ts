@@ -3,7 +3,7 @@ import { lowestTerms } from "../../policy/checks.ts";
 import type { FixedWindow, Quota, TokenBucket } from "../../policy/policy.ts";
 import { quote } from "../../rules/errors.ts";
 import type { Judge } from "../law.ts";
-import { type Breach, type Opinion, Tally } from "../law.ts";
+import { type Breach, type Opinion, OpinionTally } from "../law.ts";
 import {
   looksOf,
   nameOfCount,
@@ -19,7 +19,7 @@ export type QuotaJudge = Judge<QuotasKind>;
 
 /** A count's key alone. */
 const keyAlone = ({ quota, key }: QuotaKey): QuotaKey => ({ quota, key });
-export const newTally = (): Tally<QuotasKind> => new Tally<QuotasKind>(keyAlone);
+export const newTally = (): OpinionTally<QuotasKind> => new OpinionTally<QuotasKind>(keyAlone);
 
 export const withoutOps = (ops: readonly QuotaOp[], kind: QuotaOp["do"]): readonly QuotaOp[] =>
   ops.filter((op) => op.do !== kind);

@@ -1,6 +1,6 @@
 // A counterexample under a policy as people read it.
 import { limitOf, quotaFor } from "../../policy/effective.ts";
-import type { Algorithm } from "../../policy/policy.ts";
+import type { QuotaAlgorithm } from "../../policy/policy.ts";
 import { breachLines, rendered, time } from "../drawing.ts";
 import { type OverlapDrawing, renderedInterleaving } from "../interleavings-text.ts";
 import type { InterleavingReport } from "../overlaps.ts";
@@ -73,7 +73,7 @@ function countText({ quota, key }: QuotaKey): string {
   return who === "" ? quota : `${quota} of ${who}`;
 }
 
-function limitText(algorithm: Algorithm): string {
+function limitText(algorithm: QuotaAlgorithm): string {
   if (algorithm.kind === "token-bucket") {
     const { amount, everyMs } = algorithm.refill;
     return `a bucket of ${algorithm.capacity}, ${amount} back in each ${everyMs / 1000} s`;

@@ -7,8 +7,8 @@ import type { Population } from "../../scenario/scenario.ts";
 import { REFUSED } from "../../wire/outcome.ts";
 import { isCutOff, type RawAnswer } from "../answer.ts";
 import type { Caller } from "../callers.ts";
-import type { StillWorld, Told } from "../drive.ts";
-import { type AnswerLedger, Ledger, type Page } from "../ledger.ts";
+import type { StillWorld, ToldOutcome } from "../drive.ts";
+import { type AnswerLedger, Ledger, type LedgerPage } from "../ledger.ts";
 import { type PolicyBook, PolicyLedger } from "../policy-ledger.ts";
 import { pageUrl, requestParts } from "../request.ts";
 import { metricNames, refusalsExpected } from "../thresholds.ts";
@@ -26,7 +26,7 @@ const passedRefusal = verdict("refusal as the rules say", true);
 
 /** The parts that all calls of one template share. */
 interface Prepared {
-  readonly page: Page;
+  readonly page: LedgerPage;
   readonly method: string;
   /** `null` where it depends on the page. */
   readonly url: string | null;
@@ -92,7 +92,7 @@ export class Client implements StillWorld {
     this.#finish(prepared, planned, call, response, sentMs, event);
   }
 
-  send(planned: Readonly<PlannedCall>, event: ClientEvent, told: Told): void {
+  send(planned: Readonly<PlannedCall>, event: ClientEvent, told: ToldOutcome): void {
     const prepared = this.#of(planned);
     const { method, body, params } = prepared;
     const call = this.#calls;

@@ -13,7 +13,7 @@ import { k6Options } from "./options.ts";
 import { readSettings, type Settings } from "./settings.ts";
 
 /** The members that a bundle exports. */
-export interface Prepared {
+export interface PreparedBundle {
   readonly options: Options;
   client(): Promise<void>;
   /** k6's own figures as a file in place of its text. */
@@ -21,7 +21,7 @@ export interface Prepared {
 }
 
 /** @param scenario a scenario file's default export */
-export function prepare(scenario: Scenario): Prepared {
+export function prepare(scenario: Scenario): PreparedBundle {
   const settings = readSettings(scenario);
   return {
     options: k6Options(settings),

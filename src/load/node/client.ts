@@ -4,20 +4,20 @@ import type { Population } from "../../scenario/scenario.ts";
 import { REFUSED } from "../../wire/outcome.ts";
 import type { RawAnswer } from "../answer.ts";
 import type { Caller } from "../callers.ts";
-import type { Told, World } from "../drive.ts";
-import { type AnswerLedger, Ledger, type LedgerSettings, type Page } from "../ledger.ts";
+import type { ClientWorld, ToldOutcome } from "../drive.ts";
+import { type AnswerLedger, Ledger, type LedgerPage, type LedgerSettings } from "../ledger.ts";
 import { type PolicyBook, PolicyLedger } from "../policy-ledger.ts";
 import { type Addresses, pageUrl, type RequestParts, requestParts } from "../request.ts";
 import type { TightestWindow, WindowPair } from "../tightest-window.ts";
-import type { Flights, Route } from "./flights.ts";
+import type { Flights, ReadyRequest } from "./flights.ts";
 
 /** The parts that all calls of one template share. */
 interface Prepared {
-  readonly page: Page;
+  readonly page: LedgerPage;
   readonly parts: RequestParts;
   /** `null` under a policy: a client is told of any two quotas. */
   readonly windows: WindowPair | null;
-  readonly route: Route;
+  readonly route: ReadyRequest;
 }
 
 /** The run that a client belongs to. */
@@ -31,14 +31,14 @@ export interface ClientRun {
   /** Does something at a time, ms of `now`. */
   at(atMs: number, action: () => void): void;
   /** The way of a template's calls to their target; where `url` is `null`, the path is the caller's to fill in. */
-  route(template: CallTemplate, parts: RequestParts): Route;
+  route(template: CallTemplate, parts: RequestParts): ReadyRequest;
   path(template: CallTemplate, url: string): string;
   /** Writes an answer down. */
   wrote(line: string, fault: string | null, status: number, sent: number, received: number): void;
 }
 
 /** The world of one client. */
-export class NodeClient implements World {
+export class NodeClient implements ClientWorld {
   readonly #run: ClientRun;
   readonly #caller: Caller;
   readonly #ledger: AnswerLedger;
@@ -77,7 +77,7 @@ export class NodeClient implements World {
     this.#run.at(atMs, action);
   }
 
-  send(planned: Readonly<PlannedCall>, event: ClientEvent, told: Told): void {
+  send(planned: Readonly<PlannedCall>, event: ClientEvent, told: ToldOutcome): void {
     const prepared = this.#prepared[planned.template];
     if (prepared === undefined) throw new RangeError(`there is no call ${planned.template}`);
     const call = this.#calls;
@@ -99,7 +99,7 @@ export class NodeClient implements World {
     });
   }
 
-  #pageRoute({ page: { template }, route }: Prepared, { page }: Readonly<PlannedCall>): Route {
+  #pageRoute({ page: { template }, route }: Prepared, { page }: Readonly<PlannedCall>): ReadyRequest {
     const url = pageUrl(template, this.#caller, this.#run.settings, page);
     return { ...route, options: { ...route.options, path: this.#run.path(template, url) } };
   }

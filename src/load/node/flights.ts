@@ -6,10 +6,10 @@ import { goHeaders, headerText } from "../../wire/fields.ts";
 import { isRefusal } from "../../wire/outcome.ts";
 import type { RawAnswer } from "../answer.ts";
 import { LatenessMeter } from "./lateness.ts";
-import type { Clock, Scheduler } from "./scheduler.ts";
+import type { RunClock, Scheduler } from "./scheduler.ts";
 
 /** A request that is ready to leave, again and again. */
-export interface Route {
+export interface ReadyRequest {
   readonly dispatcher: Dispatcher;
   readonly options: Dispatcher.DispatchOptions;
   /** True if somebody reads the body of an answer other than a refusal. */
@@ -19,7 +19,7 @@ export interface Route {
 }
 
 /** Who sends a call. One of `landed` and `dropped` is called, once, and not before `send` has returned. */
-export interface Sender {
+export interface CallSender {
   /** When it could leave first, ms since the epoch. */
   readonly dueMs: number;
   /** From then on it is dropped. */
@@ -30,7 +30,7 @@ export interface Sender {
 }
 
 export interface FlightsOptions {
-  readonly clock: Clock;
+  readonly clock: RunClock;
   readonly scheduler: Scheduler;
   readonly timeoutMs: number;
   /** The most calls on the way; more wait for one to land. */
@@ -50,7 +50,7 @@ export class Flights {
     this.#options = options;
   }
 
-  send(route: Route, sender: Sender): void {
+  send(route: ReadyRequest, sender: CallSender): void {
     if (this.#isClosed) return;
     const flight = new Flight(route, sender, this.#options, (landed) => this.#landed(landed));
     if (this.#onTheWay.size < this.#options.most) this.#leave(flight);
@@ -116,11 +116,11 @@ export class Flights {
 }
 
 class Flight implements Dispatcher.DispatchHandler {
-  readonly sender: Sender;
+  readonly sender: CallSender;
   leftMs = 0;
   /** True if it was written to a connection. */
   isSent = false;
-  readonly #route: Route;
+  readonly #route: ReadyRequest;
   readonly #options: FlightsOptions;
   readonly #landed: (flight: Flight) => void;
   #controller: Dispatcher.DispatchController | null = null;
@@ -134,7 +134,12 @@ class Flight implements Dispatcher.DispatchHandler {
   #size = 0;
   #error = "";
 
-  constructor(route: Route, sender: Sender, options: FlightsOptions, landed: (flight: Flight) => void) {
+  constructor(
+    route: ReadyRequest,
+    sender: CallSender,
+    options: FlightsOptions,
+    landed: (flight: Flight) => void,
+  ) {
     this.#route = route;
     this.sender = sender;
     this.#options = options;

@@ -17,9 +17,9 @@ import type { Addresses, RequestParts } from "../request.ts";
 import { plannedStays, stayInRun } from "../stays.ts";
 import { type SeenWindow, TightestWindow } from "../tightest-window.ts";
 import { type ClientRun, NodeClient } from "./client.ts";
-import { Flights, type Route } from "./flights.ts";
+import { Flights, type ReadyRequest } from "./flights.ts";
 import type { Lateness } from "./lateness.ts";
-import { type Clock, Scheduler, wallClock } from "./scheduler.ts";
+import { type RunClock, Scheduler, wallClock } from "./scheduler.ts";
 
 /** The most connections to an origin, and calls on the way, at a time: most systems let a process have 1,024 files. */
 export const connectionsMost = 900;
@@ -58,7 +58,7 @@ export type NodeDrive = (task: NodeTask, signal: AbortSignal) => AsyncIterable<N
 export interface NodeRunOptions {
   readonly signal: AbortSignal;
   /** The wall's where it is left out. */
-  readonly clock?: Clock | undefined;
+  readonly clock?: RunClock | undefined;
   /** Opens the way to an origin; HTTP where it is left out. */
   readonly open?: typeof openDispatcher | undefined;
 }
@@ -90,7 +90,7 @@ class NodeRun implements ClientRun {
   readonly tightest = new TightestWindow();
   readonly #task: NodeTask;
   readonly #options: NodeRunOptions;
-  readonly #clock: Clock;
+  readonly #clock: RunClock;
   readonly #scheduler: Scheduler;
   readonly #rest: Target;
   readonly #graphql: Target;
@@ -132,7 +132,7 @@ class NodeRun implements ClientRun {
     this.#scheduler.at(atMs, action);
   }
 
-  route(template: CallTemplate, { method, url, headers, body }: RequestParts): Route {
+  route(template: CallTemplate, { method, url, headers, body }: RequestParts): ReadyRequest {
     const target = this.#targetOf(template);
     return {
       dispatcher: this.#dispatcher(target),

@@ -2,14 +2,14 @@
 import TinyQueue from "tinyqueue";
 
 /** The clock and the timer of a run. */
-export interface Clock {
+export interface RunClock {
   /** Whole ms since the epoch. */
   now(): number;
   /** Calls `action` in so many ms, give or take one. @returns what ends the wait */
   wake(ms: number, action: () => void): () => void;
 }
 
-export const wallClock: Clock = {
+export const wallClock: RunClock = {
   now: Date.now,
   wake(ms, action) {
     const timer = setTimeout(action, ms);
@@ -28,7 +28,7 @@ interface Entry {
 const waitMostMs = 2 ** 31 - 1;
 
 export class Scheduler {
-  readonly #clock: Clock;
+  readonly #clock: RunClock;
   readonly #queue = new TinyQueue<Entry>([], (a, b) => a.atMs - b.atMs || a.order - b.order);
   #planned = 0;
   /** Time that the timer is set for, ms since the epoch. */
@@ -37,7 +37,7 @@ export class Scheduler {
   #isWaking = false;
   #isClosed = false;
 
-  constructor(clock: Clock) {
+  constructor(clock: RunClock) {
     this.#clock = clock;
   }
 

@@ -12,11 +12,11 @@ import { stillSeam } from "../../../src/laws/seam.ts";
 import type { Algorithm } from "../../../src/rules/algorithms.ts";
 import type { LimiterLawName } from "../../../src/rules/laws.ts";
 import { type Rules, type Scope, userLimit } from "../../../src/rules/rules.ts";
-import { Clock } from "../../../src/runs/virtual-clock.ts";
+import { VirtualClock } from "../../../src/runs/virtual-clock.ts";
 import type { RealRedis } from "../redis.ts";
 
 /** One clock for all of them: some read it once, when they are loaded. */
-export const clock = new Clock();
+export const clock = new VirtualClock();
 
 export interface Limit {
   readonly limit: number;
