@@ -59,6 +59,8 @@ test("what no fit can learn is off, by name, in the first line and as the scenar
   expect(checkText(check)).toMatch(/^check: off by more than chance: /);
   expect(check.findings.join("\n")).toMatch(/^all: refused: \d+ recorded, \d+( to \d+)? simulated$/m);
   expect(check.error.refused).toBeGreaterThan(0.5);
+  // One event, of which a recording of an hour cannot tell how often it comes.
+  expect(check.why).toContain("callers called together");
   expect(checkTable(check).join("\n")).toMatch(/ all: refused +\d+ +\d+ .*!$/m);
   expect(checked(recordingOf(woken), 5)).toEqual(check);
 });

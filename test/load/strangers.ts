@@ -1,6 +1,12 @@
 // Limiters of others behind HTTP, and the runs by which they are judged: each is described by a policy alone.
 import { createReadStream } from "node:fs";
-import { createServer, type RequestListener, type Server } from "node:http";
+import {
+  createServer,
+  type IncomingMessage,
+  type RequestListener,
+  type Server,
+  type ServerResponse,
+} from "node:http";
 import type { AddressInfo } from "node:net";
 import { join } from "node:path";
 import fastifyRateLimit from "@fastify/rate-limit";
@@ -104,7 +110,7 @@ export function described(name: string): Policy {
 export async function disguised(start: Start, most: number): Promise<Started> {
   const behind = await start(most);
   const rewritten = (text: string): string => text.replace(new RegExp(`\\b${most}\\b`, "g"), String(limit));
-  const proxy = await listening(async (request, response) => {
+  const passed = async (request: IncomingMessage, response: ServerResponse): Promise<void> => {
     const { authorization = "" } = request.headers;
     const { method = "GET", url = "/" } = request;
     const sent: Buffer[] = [];
@@ -116,6 +122,10 @@ export async function disguised(start: Start, most: number): Promise<Started> {
       else if (/retry-after|date/i.test(name)) response.setHeader(name, value);
     response.statusCode = answer.status;
     response.end(rewritten(await answer.text()));
+  };
+  const proxy = await listening((request, response) => {
+    // A connection that breaks on one side is cut on the other, as without a proxy.
+    passed(request, response).catch(() => response.destroy());
   });
   return { url: proxy.url, close: async () => void (await Promise.all([proxy.close(), behind.close()])) };
 }
