@@ -206,7 +206,7 @@ test("the table says what caught a fault and after how much, in bold what missed
     rows: [row, { ...row, fault: "other", laws: { ...caughtLaws, caught: false } }],
   });
   expect(text).toContain(
-    "| `double-count=1` | P V L | conserved, run 3 | conserved, 12 calls | conserved, 12 calls | conserved, 30 of 900 answers | 1/2 + k6 |",
+    "| `double-count=1` | P V L | conserved, run 3 | conserved, 12 calls | conserved, 12 calls | conserved, 30 of 900 answers |  | 1/2 + k6 |",
   );
   expect(text).toContain("| `other` | P V L | **missed** |");
   expect(text).not.toMatch(/\b20[2-9]\d\b/);

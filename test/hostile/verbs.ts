@@ -81,6 +81,10 @@ export const verbs: Readonly<Record<string, Verb>> = {
     },
     writes: (folder, { scenario }) => ["simulate", scenario, "--out", folder],
   },
+  swarm: {
+    reads: { adapter: (file, { fresh }) => ["swarm", "2", "--adapter", file, "--out", fresh] },
+    writes: (folder) => ["swarm", "2", "--out", folder],
+  },
   replay: {
     reads: {
       trace: (file, { fresh }) => ["replay", file, "--out", fresh],

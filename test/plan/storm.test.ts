@@ -82,7 +82,7 @@ describe("triggers", () => {
 
   test("an outage is added to those that the scenario has", () => {
     const { outages } = withTrigger(steady(), { kind: "outage", atMs: 60_000, size: 5_000 });
-    expect(outages).toEqual([{ atMs: 60_000, forMs: 5_000, answer: 503 }]);
+    expect(outages).toEqual([{ atMs: 60_000, forMs: 5_000, answer: 503, share: 1 }]);
   });
 
   test("sizes are given or have defaults", () => {
