@@ -1,5 +1,5 @@
 // The state of every count, as answers have shown it: who has room left, and when windows end. Arithmetic alone.
-import { quotaFor } from "../policy/effective.ts";
+import { quotaFor, usedQuotas } from "../policy/effective.ts";
 import type { Policy } from "../policy/policy.ts";
 import type { QuotaReading } from "../trace/quota-record.ts";
 import type { Answer } from "./step.ts";
@@ -58,27 +58,36 @@ export function isSameWindow(one: SeenCount, other: SeenCount, lengthMs: number 
   return apart <= 0 && spread < lengthMs;
 }
 
-/** Key of a count: a quota, and the values of its key. */
-function countKey(policy: Policy, quota: string, attributes: Attributes): string {
-  const key = policy.quotas[quota]?.key ?? [];
-  return JSON.stringify([quota, ...key.map((name) => attributes[name] ?? null)]);
-}
-
 /** Counts by key. */
 export class Book {
   readonly #policy: Policy;
   readonly #latest = new Map<string, SeenCount>();
   readonly #empty = new Map<string, { readonly seen: SeenCount; readonly fromMs: number }>();
+  readonly #used = new Map<string, number>();
 
   constructor(policy: Policy) {
     this.#policy = policy;
   }
 
+  /** Key of a count: a quota, and the values of its key. */
+  keyOf(quota: string, attributes: Attributes): string {
+    const key = this.#policy.quotas[quota]?.key ?? [];
+    return JSON.stringify([quota, ...key.map((name) => attributes[name] ?? null)]);
+  }
+
+  /** The time of the last answer to a call that uses a count; `null` where there was none. */
+  usedAt(quota: string, attributes: Attributes): number | null {
+    return this.#used.get(this.keyOf(quota, attributes)) ?? null;
+  }
+
   note(answer: Answer): void {
+    const { attributes, operation } = answer.shot;
+    for (const quota of usedQuotas(this.#policy, operation, attributes))
+      this.#used.set(this.keyOf(quota, attributes), answer.call.received);
     for (const { quota } of answer.call.readings) {
       const seen = seenIn(answer, quota);
       if (seen === null) continue;
-      const key = countKey(this.#policy, quota, answer.shot.attributes);
+      const key = this.keyOf(quota, attributes);
       const before = this.#latest.get(key);
       if (before === undefined || before.answer.call.received <= answer.call.received)
         this.#latest.set(key, seen);
@@ -88,7 +97,7 @@ export class Book {
 
   /** The latest reading of a count; `null` where there is none. */
   latest(quota: string, attributes: Attributes): SeenCount | null {
-    return this.#latest.get(countKey(this.#policy, quota, attributes)) ?? null;
+    return this.#latest.get(this.keyOf(quota, attributes)) ?? null;
   }
 
   /** The latest reading, if its window surely lasts at that time. */
@@ -116,7 +125,7 @@ export class Book {
 
   /** Tells whether a count was used up in this window, or in the one before. */
   wasEmptied(quota: string, attributes: Attributes, nowMs: number): boolean {
-    const empty = this.#empty.get(countKey(this.#policy, quota, attributes));
+    const empty = this.#empty.get(this.keyOf(quota, attributes));
     const lengthMs = windowMs(this.#policy, quota, attributes);
     return empty !== undefined && lengthMs !== null && nowMs < empty.fromMs + 2 * lengthMs;
   }

@@ -1,7 +1,8 @@
 // The charges of a trial's calls, held to what their answers allow.
+
+import { counted } from "../rules/words.ts";
 import { seenIn } from "./book.ts";
-import { type Answer, type Broken, broken } from "./step.ts";
-import { type ExperimentTrial, usedWords } from "./trials.ts";
+import { type Answer, type Broken, broken, type ExperimentTrial, usedWords } from "./step.ts";
 
 /** All that a call may be charged, whatever its answer is. */
 type Charges = "nothing" | "once at most";
@@ -26,15 +27,11 @@ export function judgeCharges({ answers, charged, all }: ExperimentTrial, charges
   const bounds = answers.map((answer) => allowed(answer, charges));
   const least = bounds.reduce((sum, [each]) => sum + each, 0);
   const most = bounds.reduce((sum, [, each]) => sum + each, 0);
-  const wrong = charged.filter(({ units, plain }) => units < least * plain || units > most * plain);
-  const words = least === most ? `${least}` : `${least} to ${most}`;
+  const wrong = charged.filter((each) => each.most < least * each.plain || each.units > most * each.plain);
+  const words = least === most ? counted(most, "plain call") : `${least} to ${counted(most, "plain call")}`;
   const [first] = wrong;
   if (first !== undefined)
-    return broken(
-      all,
-      `charged as ${words} plain calls in ${first.quota} (${first.plain} each)`,
-      usedWords(wrong),
-    );
+    return broken(all, `charged as ${words} in ${first.quota} (${first.plain} each)`, usedWords(wrong));
   // All quotas of a call are charged, or none.
   const shares = new Set(charged.filter(({ plain }) => plain > 0).map(({ units, plain }) => units / plain));
   if (shares.size > 1)

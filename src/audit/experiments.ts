@@ -2,7 +2,7 @@
 // those that use windows up, and last those that wait for their end.
 import type { Experiment } from "./experiment.ts";
 import { bucketExperiments } from "./experiments/buckets.ts";
-import { costExperiments } from "./experiments/costs.ts";
+import { costAsTold, costExperiments } from "./experiments/costs.ts";
 import { headerExperiments } from "./experiments/headers.ts";
 import { isolationExperiments } from "./experiments/isolation.ts";
 import { queryExperiments } from "./experiments/queries.ts";
@@ -13,6 +13,7 @@ import { twinExperiments } from "./experiments/twins.ts";
 import { windowExperiments } from "./experiments/windows.ts";
 
 const all = [
+  costAsTold,
   ...isolationExperiments,
   ...statusExperiments,
   ...costExperiments,

@@ -1,10 +1,8 @@
-// The things that all experiments share: requests of operations, looks at counts, trials, and the state of windows.
-import { limitOf, quotaFor } from "../policy/effective.ts";
-import { routeOf } from "../policy/match.ts";
-import type { CallSample, Policy, Quota, RequestSample } from "../policy/policy.ts";
-import { wireOf } from "../policy/presets.ts";
-import type { WireData } from "../policy/wire-data.ts";
-import { Book, isSameWindow, type SeenCount, seenIn, windowMs } from "./book.ts";
+// The things that all experiments share: steps, looks at counts, and callers whose windows have room, or none.
+
+import type { Policy } from "../policy/policy.ts";
+import { Book, isSameWindow, type SeenCount, seenIn } from "./book.ts";
+import { Requests } from "./requests.ts";
 import {
   type Answer,
   type AuditCaller,
@@ -13,7 +11,6 @@ import {
   type Subject,
   Unexercised,
 } from "./step.ts";
-import { dearer, graphqlKind, subjectsOf } from "./subjects.ts";
 
 export interface LabOptions {
   readonly policy: Policy;
@@ -23,168 +20,45 @@ export interface LabOptions {
   /** Share of each window that may be used, at most 1. */
   readonly spend: number;
   readonly isTls: boolean;
-  /** The end of the time that is allowed, ms since the epoch. */
+  /** The beginning, and the end of the time that is allowed, ms since the epoch. */
+  readonly beganMs: number;
   readonly untilMs: number;
 }
 
-/** Calls that are made for one quota to be used up, at most. */
-const emptyingMost = 2_500;
+interface UnitsBetween {
+  readonly least: number;
+  readonly most: number;
+}
+
 /** A window that ends sooner is left to its end. */
 const shortMs = 700;
 /** Calls at once, where many have to be made. */
 const burst = 8;
 
-export class Lab {
-  readonly policy: Policy;
-  readonly wire: WireData;
-  readonly callers: readonly AuditCaller[];
+export class Lab extends Requests {
   readonly book: Book;
   readonly alone: boolean;
   readonly spend: number;
   readonly isTls: boolean;
-  readonly subjects: readonly Subject[];
   /** Trials in a row in which no two looks surely showed one window. */
   unsure = 0;
+  readonly beganMs: number;
   readonly #untilMs: number;
   /** Units that a plain call of an operation was charged, by `operation quota`. */
   readonly #plain = new Map<string, number>();
+  /** Units that a rested bucket admits at once, by operation. */
+  readonly #full = new Map<string, UnitsBetween>();
   /** Times in a row that a quota could not be brought to what was wanted. */
   readonly #unfilled = new Map<string, number>();
 
   constructor(options: LabOptions) {
-    this.policy = options.policy;
-    this.wire = wireOf(options.policy);
-    this.callers = options.callers;
+    super(options.policy, options.callers);
     this.alone = options.alone;
     this.spend = options.spend;
     this.isTls = options.isTls;
+    this.beganMs = options.beganMs;
     this.#untilMs = options.untilMs;
     this.book = new Book(options.policy);
-    this.subjects = subjectsOf(options.policy, options.callers);
-  }
-
-  quota(name: string, { attributes }: AuditCaller): Quota {
-    return quotaFor(this.policy, name, attributes);
-  }
-
-  limit(name: string, caller: AuditCaller): number {
-    return limitOf(this.quota(name, caller).algorithm);
-  }
-
-  /** Length of a quota's windows, ms; `null` where it has none. */
-  windowMs(name: string, caller: AuditCaller): number | null {
-    return windowMs(this.policy, name, caller.attributes);
-  }
-
-  /** A subject's quotas that are windows and whose counts its answers show. */
-  windows({ quotas }: Subject, caller: AuditCaller): string[] {
-    return quotas.filter((name) => this.windowMs(name, caller) !== null && this.shows(name));
-  }
-
-  /** Tells whether answers to calls show a quota's count. */
-  shows(quota: string): boolean {
-    return this.wire.readings.some(
-      ({ quotas, on, grain }) =>
-        on.includes("admitted") && (quotas?.includes(quota) ?? true) && (grain ?? 1) === 1,
-    );
-  }
-
-  /** Tells whether resets of a quota are surely rounded up. */
-  roundsUp(quota: string): boolean {
-    const rows = this.wire.readings.filter(
-      ({ quotas, reset }) => reset !== undefined && (quotas?.includes(quota) ?? true),
-    );
-    const own = this.policy.quotas[quota]?.shown.reset;
-    return rows.every(({ reset }) => (reset?.round ?? own) === "ceil");
-  }
-
-  /** Tells whether an answer shows that each quota of an operation has room. */
-  showsRoom({ quotas }: Subject, answer: Answer): boolean {
-    return quotas.every((name) => (seenIn(answer, name)?.left ?? 0) > 0);
-  }
-
-  get hasStatus(): boolean {
-    return this.policy.routes.some(({ operation }) => operation === "status");
-  }
-
-  /** A plain call of an operation. @param cost units that it declares; the sample's where it is left out */
-  shot(caller: AuditCaller, operation: string, cost?: number): Shot {
-    const sample = this.policy.operations[operation]?.samples[0];
-    if (sample === undefined) throw new Unexercised(`no sample of ${operation}`);
-    return this.request(
-      caller,
-      cost === undefined ? sample : dearer(sample, cost),
-      operation,
-      cost ?? sample.cost,
-    );
-  }
-
-  /** A status call. */
-  status(caller: AuditCaller): Shot {
-    const route = this.policy.routes.find(({ operation }) => operation === "status");
-    if (route === undefined) throw new Unexercised("no route shows the status");
-    const [method = "GET"] = route.methods ?? [];
-    return this.request(caller, { method, path: route.path, headers: {} }, "status", null);
-  }
-
-  /** Any request of a caller, as an operation. */
-  request(caller: AuditCaller, sample: RequestSample, operation: string, cost: number | null): Shot {
-    const filled = (text: string, write: (value: string) => string): string =>
-      text.replace(/\{(\w+)\}/g, (whole, name: string) => {
-        const value = caller.attributes[name];
-        return value === undefined ? whole : write(value);
-      });
-    const fill = (text: string): string => filled(text, (value) => JSON.stringify(value).slice(1, -1));
-    const { method, body } = sample;
-    const path = filled(sample.path, encodeURIComponent);
-    const text = body === undefined ? null : fill(typeof body === "string" ? body : JSON.stringify(body));
-    const found = this.route({ method, path, body: text });
-    const attributes = { ...found?.attributes, ...caller.attributes };
-    return {
-      caller,
-      operation,
-      attributes,
-      method,
-      path,
-      headers: sample.headers,
-      body: text,
-      cost,
-      way: "kept",
-    };
-  }
-
-  /** The policy's route for a request. */
-  route({ method, path, body }: Pick<Shot, "method" | "path" | "body">): ReturnType<typeof routeOf> {
-    const host = this.policy.routes.find((route) => route.host !== undefined)?.host ?? "";
-    return routeOf(this.policy, { method, target: path, host, graphql: graphqlKind(body) });
-  }
-
-  /**
-   * A request in another shape, as its line says it: where no route takes it, it may be charged or not.
-   * @throws Unexercised where the policy has it as another operation
-   */
-  routed(shot: Shot): Shot {
-    const found = this.route(shot);
-    if (found === null) return { ...shot, isVague: true };
-    const { operation } = found.route;
-    if (operation !== shot.operation) throw new Unexercised(`the policy has it as ${operation}`);
-    return shot;
-  }
-
-  /** Tells whether an operation's calls can be made as dear as one likes. */
-  dearest(operation: string): CallSample | null {
-    const sample = this.policy.operations[operation]?.samples[0];
-    return sample?.dearer === undefined ? null : sample;
-  }
-
-  /** Calls that use up what a caller has, at most; `null` where that is too many. */
-  callsToEmpty(subject: Subject, caller: AuditCaller): number | null {
-    const each = subject.quotas.flatMap((name) => {
-      const cost = this.policy.operations[subject.operation]?.uses[name];
-      return typeof cost === "number" && cost > 0 ? [Math.ceil(this.limit(name, caller) / cost)] : [];
-    });
-    const least = Math.min(...each);
-    return least <= emptyingMost ? least : null;
   }
 
   /** Returns why a subject's quota cannot be used up; `null` where it can. */
@@ -195,19 +69,6 @@ export class Lab {
     const narrow = this.narrow(subject, caller);
     if (narrow === null) return "no quota whose limit is known in calls, and whose count answers show";
     return this.callsToEmpty(subject, caller) === null ? "the quota is too large to empty in the time" : null;
-  }
-
-  /** The quota that a caller's plain calls use up first; `null` where it is none whose count is shown. */
-  narrow({ operation, quotas }: Subject, caller: AuditCaller): string | null {
-    let found: { readonly name: string; readonly calls: number } | null = null;
-    for (const name of quotas) {
-      const cost = this.policy.operations[operation]?.uses[name];
-      if (typeof cost !== "number" || cost === 0) continue;
-      const calls = this.limit(name, caller) / cost;
-      if (found === null || calls < found.calls) found = { name, calls };
-    }
-    if (found === null || this.windowMs(found.name, caller) === null || !this.shows(found.name)) return null;
-    return this.quota(found.name, caller).charge.when === "admission" ? found.name : null;
   }
 
   *send(...shots: readonly Shot[]): ExperimentSteps<readonly Answer[]> {
@@ -241,28 +102,42 @@ export class Lab {
     return answer;
   }
 
-  /** Units that a plain call is charged: by the policy, or as two calls in a row show it. */
+  /** Units that a plain call is charged, as calls in a row show it; by the policy where they do not. */
   *plainCharge(subject: Subject, caller: AuditCaller, quota: string): ExperimentSteps<number> {
-    const cost = this.policy.operations[subject.operation]?.uses[quota];
-    const { charge } = this.quota(quota, caller);
-    const sample = this.policy.operations[subject.operation]?.samples[0];
-    if (charge.when === "admission" && typeof cost === "number") return cost;
-    if (charge.when === "admission" && cost === "declared" && sample !== undefined) return sample.cost;
     const key = `${subject.operation} ${quota}`;
-    const known = this.#plain.get(key);
-    if (known !== undefined) return known;
-    const measured: number[] = [];
-    for (let attempt = 0; attempt < 5 && measured.length < 2; attempt++) {
-      const one = seenIn(yield* this.look(subject, caller), quota);
-      const other = seenIn(yield* this.look(subject, caller), quota);
-      if (one !== null && other !== null && isSameWindow(one, other, this.windowMs(quota, caller)))
-        measured.push(other.used - one.used);
+    const told = this.#toldCharge(subject, caller, quota);
+    for (let attempt = 0; attempt < (told === null ? 5 : 2) && !this.#plain.has(key); attempt++) {
+      const looks: Answer[] = [];
+      for (let look = 0; look < 3; look++) looks.push(yield* this.look(subject, caller));
+      for (const name of this.windows(subject, caller)) {
+        const [rise = -1, same] = risesOf(looks, name, this.windowMs(name, caller));
+        // A call that seems to be free is another experiment's.
+        const least = this.#toldCharge(subject, caller, name) === null ? 0 : 1;
+        if (rise === same && rise >= least) this.#plain.set(`${subject.operation} ${name}`, rise);
+      }
     }
-    const [first, second] = measured;
-    if (first === undefined || first !== second || first < 0)
+    const plain = this.#plain.get(key) ?? told;
+    if (plain === null)
       throw new Unexercised(`equal calls are not charged alike in ${quota}, so that no twin can be told`);
-    this.#plain.set(key, first);
-    return first;
+    this.#plain.set(key, plain);
+    return plain;
+  }
+
+  /** Units that an operation's bucket admits once rested, measured once. */
+  *fullBucket(
+    operation: string,
+    measure: () => ExperimentSteps<UnitsBetween>,
+  ): ExperimentSteps<UnitsBetween> {
+    const known = this.#full.get(operation) ?? (yield* measure());
+    this.#full.set(operation, known);
+    return known;
+  }
+
+  /** Units that a plain call is charged by the policy; `null` where it leaves that to the answer. */
+  #toldCharge({ operation }: Subject, caller: AuditCaller, quota: string): number | null {
+    const { uses = {}, samples = [] } = this.policy.operations[operation] ?? {};
+    const cost = uses[quota] === "declared" ? samples[0]?.cost : uses[quota];
+    return this.quota(quota, caller).charge.when === "admission" && typeof cost === "number" ? cost : null;
   }
 
   /**
@@ -274,6 +149,13 @@ export class Lab {
     const [first] = subject.callers;
     if (first !== undefined && this.callsIn(subject, first) < calls + 1)
       throw new Unexercised("a window has too little room for it");
+    // Of buckets, the one that has rested longest.
+    if (first !== undefined && this.windows(subject, first).length === 0)
+      return (
+        subject.callers.toSorted(
+          (one, other) => this.#usedAt(subject, one) - this.#usedAt(subject, other),
+        )[0] ?? first
+      );
     for (let attempt = 0; attempt < 4; attempt++) {
       const nowMs = yield* this.now();
       for (const caller of subject.callers) {
@@ -295,6 +177,10 @@ export class Lab {
       return Math.floor((this.limit(name, caller) * this.spend) / Math.max(1, units));
     });
     return Math.min(...each);
+  }
+
+  #usedAt({ quotas }: Subject, { attributes }: AuditCaller): number {
+    return Math.max(...quotas.map((name) => this.book.usedAt(name, attributes) ?? 0));
   }
 
   wasEmptied(subject: Subject, caller: AuditCaller, nowMs: number): boolean {
@@ -419,4 +305,14 @@ export class Lab {
     if (quota === null) throw new Unexercised("no quota can be emptied");
     return { caller, quota, seen: yield* this.fill(subject, caller, quota, 0) };
   }
+}
+
+/** Rises of a count from look to look; none where they may be of two windows. */
+function risesOf(looks: readonly Answer[], quota: string, lengthMs: number | null): number[] {
+  return looks.slice(1).flatMap((look, at) => {
+    const [one, other] = [seenIn(looks[at] as Answer, quota), seenIn(look, quota)];
+    return one !== null && other !== null && isSameWindow(one, other, lengthMs)
+      ? [other.used - one.used]
+      : [];
+  });
 }

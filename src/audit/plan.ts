@@ -1,4 +1,5 @@
 // The plan of an audit: which experiment can be made with which operation, what it spends, and how long it takes.
+import { bucketCalls } from "./buckets.ts";
 import type { Experiment } from "./experiment.ts";
 import type { Lab } from "./lab.ts";
 import type { Subject } from "./step.ts";
@@ -94,7 +95,9 @@ function callsOf(lab: Lab, { experiment, subject }: Task): number {
   const [caller] = subject.callers;
   const filling =
     experiment.empties > 0 && caller !== undefined ? (lab.callsToEmpty(subject, caller) ?? 0) : 0;
-  return experiment.calls + filling;
+  const isByBucket =
+    experiment.empties === 0 && caller !== undefined && lab.windows(subject, caller).length === 0;
+  return experiment.calls + filling + (isByBucket ? bucketCalls(lab, subject) : 0);
 }
 
 /** Most of those that need an empty window share one. */

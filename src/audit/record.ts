@@ -54,7 +54,9 @@ export class AuditRecord {
   }
 
   /** Takes down one call. */
-  add(shot: Shot, raw: Raw): Answer {
+  add(asked: Shot, raw: Raw): Answer {
+    const isOther = asked.otherwise !== undefined && raw.status >= 400;
+    const shot = isOther ? { ...asked, operation: asked.otherwise ?? "", cost: 1, isVague: true } : asked;
     const headers = Object.fromEntries(
       Object.entries(raw.headers).map(([name, value]) => [
         name,

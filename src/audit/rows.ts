@@ -1,8 +1,15 @@
 // Findings put together: one row an experiment, and one for the oracle's own judgement of the trace.
 import type { Policy } from "../policy/policy.ts";
-import { agreementName, type Row, type ShownBroken, type ShownCall } from "../summary/audit-result.ts";
+import {
+  agreementName,
+  type Row,
+  type ShownBroken,
+  type ShownCall,
+  type State,
+} from "../summary/audit-result.ts";
 import { type Agreement, oracleOn } from "./agreement.ts";
 import type { Experiment } from "./experiment.ts";
+import { costAsTold } from "./experiments/costs.ts";
 import type { Task } from "./plan.ts";
 import type { Answer, AuditFinding, Broken } from "./step.ts";
 
@@ -15,6 +22,10 @@ export interface FoundBroken {
 interface Target {
   readonly target: string;
   readonly policy: Policy;
+  /** The command that makes the audit again, without names of experiments. */
+  readonly again: string;
+  /** Its trace. */
+  readonly trace: string;
 }
 
 const callsMost = 12;
@@ -37,6 +48,7 @@ export function rowsOf(
     ),
   );
   const first = rows.find(({ broken }) => broken.some(({ law }) => roots.includes(law)));
+  const isFirstOfAll = first?.name === costAsTold.name;
   const pointing = rows.map((row) =>
     first === undefined || row === first
       ? row
@@ -44,11 +56,11 @@ export function rowsOf(
           ...row,
           broken: row.broken.map((each) => ({
             ...each,
-            follows: each.law === first.law ? first.name : null,
+            follows: isFirstOfAll || each.law === first.law ? first.name : null,
           })),
         },
   );
-  return [...pointing, agreementRow(agreed, rows)];
+  return [...pointing, agreementRow(agreed, rows, target.trace)];
 }
 
 function rowOf(
@@ -59,31 +71,29 @@ function rowOf(
 ): Row {
   const { name, law, section, promise } = experiment;
   const shown: ShownBroken[] = [];
-  const reasons: string[] = [];
+  const reasons = new Map<string, string[]>();
+  const left = (operation: string, why: string): void =>
+    void reasons.set(why, [...(reasons.get(why) ?? []), operation]);
   const operations: string[] = [];
   for (const { task, finding, isRepeated } of found) {
     const { operation } = task.subject;
     if (finding.state === "kept") operations.push(operation);
-    else if (finding.state === "not exercised") reasons.push(`${operation}: ${finding.why}`);
+    else if (finding.state === "not exercised") left(operation, finding.why);
     else {
       const one = shownBroken(experiment, operation, finding, isRepeated, agreed, target);
-      const isSeen = one.law !== "bounded" || one.oracle === "agrees";
-      if ((isRepeated || one.oracle === "agrees") && isSeen) shown.push(one);
-      else
-        reasons.push(
-          `${operation}: seen once (${one.got}), and not again${isSeen ? "" : "; the oracle does not agree"}`,
-        );
+      if (isRepeated || one.oracle === "agrees") shown.push(one);
+      else left(operation, `seen once (${one.got}), and not again`);
     }
   }
   const state = shown.length > 0 ? "broken" : operations.length > 0 ? "kept" : "not exercised";
-  return { name, law, section, promise, state, why: whyOf(reasons), operations, broken: shown };
+  return { name, law, section, promise, state, why: whyOf(reasons, state), operations, broken: shown };
 }
 
-/** Reasons, each once: with the operation where they differ. */
-function whyOf(reasons: readonly string[]): string | null {
-  if (reasons.length === 0) return null;
-  const plain = new Set(reasons.map((reason) => reason.slice(reason.indexOf(": ") + 2)));
-  return plain.size === 1 ? ([...plain][0] ?? null) : [...new Set(reasons)].join("; ");
+/** Reasons, each once: with the operations where others were made, or had other reasons. */
+function whyOf(reasons: ReadonlyMap<string, readonly string[]>, state: State): string | null {
+  const [only] = reasons.keys();
+  if (only === undefined || (reasons.size === 1 && state === "not exercised")) return only ?? null;
+  return [...reasons].map(([why, of]) => `${[...new Set(of)].join(", ")}: ${why}`).join("; ");
 }
 
 function shownBroken(
@@ -132,7 +142,7 @@ const quoted = (text: string): string =>
   /^[\w./:=@%+,-]+$/.test(text) ? text : `'${text.replaceAll("'", `'\\''`)}'`;
 
 /** A line of curl where one call shows it, else the experiment's own command. */
-function repeatOf(name: string, answers: readonly Answer[], { target, policy }: Target): string {
+function repeatOf(name: string, answers: readonly Answer[], { target, policy, again }: Target): string {
   const [answer] = answers;
   if (
     answers.length === 1 &&
@@ -142,7 +152,11 @@ function repeatOf(name: string, answers: readonly Answer[], { target, policy }: 
   ) {
     const { method, headers, body, path, caller } = answer.shot;
     const credential = `${policy.auth.header}: ${([policy.auth.form].flat()[0] ?? "").replace("{token}", "$TOKEN")}`;
-    const own = Object.entries(headers).flatMap(([header, value]) => ["-H", quoted(`${header}: ${value}`)]);
+    const typed = body === null ? {} : { "Content-Type": "application/json" };
+    const own = Object.entries({ ...typed, ...headers }).flatMap(([header, value]) => [
+      "-H",
+      quoted(`${header}: ${value}`),
+    ]);
     const words = [
       ...(method === "HEAD" ? ["-I"] : method === "GET" ? ["-i"] : ["-i", "-X", method]),
       ...(caller === null ? [] : ["-H", `"${credential}"`]),
@@ -152,7 +166,7 @@ function repeatOf(name: string, answers: readonly Answer[], { target, policy }: 
     ];
     return `curl -sS ${words.join(" ")}`;
   }
-  return `npx spillway audit --target ${quoted(target)} --tokens FILE --only ${name}`;
+  return `${again} --only ${name}`;
 }
 
 /** Rows with the laws that the oracle found broken in the part before, if it does not name them again. */
@@ -168,7 +182,7 @@ export function withEarlier(rows: readonly Row[], before: readonly Row[]): Row[]
   });
 }
 
-function agreementRow(agreed: Agreement, rows: readonly Row[]): Row {
+function agreementRow(agreed: Agreement, rows: readonly Row[], trace: string): Row {
   const [first] = agreed.accusations;
   const row = {
     name: agreementName,
@@ -206,7 +220,7 @@ function agreementRow(agreed: Agreement, rows: readonly Row[]): Row {
         isRepeated: false,
         oracle: "agrees",
         follows: explained?.name ?? null,
-        repeat: "npx spillway verify trace.ndjson",
+        repeat: `npx spillway verify ${quoted(trace)}`,
       };
     }),
   };

@@ -37,6 +37,9 @@ export interface AuditOptions extends Omit<WiresOptions, "tokens" | "auth"> {
   /** The longest that it may take. */
   readonly maxMs: number;
   readonly assumptions?: readonly string[] | undefined;
+  /** The command that makes it again, and where its trace is to be: lines that repeat a finding are made of them. */
+  readonly again?: string | undefined;
+  readonly traceFile?: string | undefined;
   /** The interrupted audit that is gone on with. */
   readonly earlier?: Earlier | undefined;
   readonly onPlan?: ((plan: Plan, lab: Lab) => void) | undefined;
@@ -123,6 +126,7 @@ class Audit {
       alone,
       spend,
       isTls: target.origin.startsWith("https:"),
+      beganMs: this.#beganAt,
       untilMs: this.#beganAt + maxMs,
     });
     this.#wires = new Wires({ ...options, auth: policy.auth, tokens: secrets });
@@ -328,6 +332,8 @@ class Audit {
 
   async #conclude(plan: Plan): Promise<Audited> {
     const { policy, rules, alone, target, assumptions = [], earlier } = this.#options;
+    const { again = `npx spillway audit --target ${target.base} --tokens FILE` } = this.#options;
+    const { traceFile: trace = "trace.ndjson" } = this.#options;
     const tasks = tasksOf(plan);
     const made = new Set(this.#found.map(({ task }) => task));
     const why = this.#isInterrupted ? interruptedWhy : `${interruptedWhy}: ${this.#stopped}`;
@@ -358,7 +364,10 @@ class Audit {
       assumptions,
       ended,
       rows: withEarlier(
-        [...this.#known, ...rowsOf(this.#found, this.#experiments, judged, { target: target.base, policy })],
+        [
+          ...this.#known,
+          ...rowsOf(this.#found, this.#experiments, judged, { target: target.base, policy, again, trace }),
+        ],
         earlier?.result.rows ?? [],
       ),
       verdict: judged.shown,

@@ -41,6 +41,8 @@ export interface Shot {
   readonly holdMs?: number | undefined;
   /** Number of calls that one request of several has. */
   readonly parts?: number | undefined;
+  /** Operation that its line has where it is answered 400 or more: a status in a shape that the target does not know. */
+  readonly otherwise?: string | undefined;
   /** True if nobody knows whether it is charged: its line says so. */
   readonly isVague?: boolean | undefined;
 }
@@ -112,3 +114,29 @@ export interface Subject {
   readonly quotas: readonly string[];
   readonly callers: readonly AuditCaller[];
 }
+
+/** What a trial's calls were charged in one quota. */
+export interface Charged {
+  readonly quota: string;
+  /** Units, at least and at most, beyond those of the looks. */
+  readonly units: number;
+  readonly most: number;
+  /** Units of a plain call. */
+  readonly plain: number;
+}
+
+/** Some calls, and what they were charged. */
+export interface ExperimentTrial {
+  readonly answers: readonly Answer[];
+  readonly charged: readonly Charged[];
+  /** The calls by which the charges are known, too. */
+  readonly all: readonly Answer[];
+}
+
+export const isRefused = ({ call }: Answer): boolean => call.outcome === "refused";
+
+/** `rest 12, rest_user 3 to 5`. */
+export const usedWords = (charged: readonly Charged[]): string =>
+  charged
+    .map(({ quota, units, most }) => `${quota} ${units === most ? units : `${units} to ${most}`}`)
+    .join(", ");

@@ -1,39 +1,26 @@
 // Trials: some calls between two looks at the same counts, and what they were charged. A trial in which a window may have
 // rolled says nothing, and is made anew.
 import { isSameWindow, type SeenCount, seenIn } from "./book.ts";
+import { bucketOf, bucketTrial } from "./buckets.ts";
 import type { Lab } from "./lab.ts";
 import {
-  type Answer,
   type AuditCaller,
+  type Charged,
   type ExperimentSteps,
+  type ExperimentTrial,
+  isRefused,
   type Shot,
   type Subject,
   Unexercised,
 } from "./step.ts";
-
-/** What a trial's calls were charged in one quota. */
-export interface Charged {
-  readonly quota: string;
-  /** Units beyond those of the looks. */
-  readonly units: number;
-  /** Units of a plain call. */
-  readonly plain: number;
-}
-
-export interface ExperimentTrial {
-  readonly before: Answer;
-  readonly answers: readonly Answer[];
-  readonly after: Answer;
-  readonly charged: readonly Charged[];
-  readonly all: readonly Answer[];
-}
 
 const triesMost = 4;
 /** Trials in a row that no window held still for; beyond it nothing is waited for. */
 const unsureMost = 3;
 
 /**
- * Makes calls between two looks by `viewer`, who may be another caller than theirs.
+ * Makes calls between two looks by `viewer`, who may be another caller than theirs; where no look shows a count, several of
+ * each, and tells their charges by what a bucket then admits.
  * @param quotas whose charges are wanted; those that the looks show where it is left out
  */
 export function* trial(
@@ -46,7 +33,7 @@ export function* trial(
     quotas = lab.windows(subject, viewer),
   }: { together?: boolean; quotas?: readonly string[] } = {},
 ): ExperimentSteps<ExperimentTrial> {
-  if (quotas.length === 0) throw new Unexercised("answers show no count of a window");
+  if (quotas.length === 0) return yield* bucketTrial(lab, subject, viewer, shots, together);
   const plain = new Map<string, number>();
   for (const quota of quotas) plain.set(quota, yield* lab.plainCharge(subject, viewer, quota));
   const tries = lab.unsure >= unsureMost ? 1 : triesMost;
@@ -60,11 +47,12 @@ export function* trial(
       if (one === null || other === null || isRefused(after)) continue;
       if (!isSameWindow(one, other, lab.windowMs(quota, viewer))) continue;
       const each = plain.get(quota) ?? 0;
-      charged.push({ quota, units: other.used - one.used - each, plain: each });
+      const units = other.used - one.used - each;
+      charged.push({ quota, units, most: units, plain: each });
     }
     if (charged.length === quotas.length) {
       lab.unsure = 0;
-      return { before, answers, after, charged, all: [before, ...answers, after] };
+      return { answers, charged, all: [before, ...answers, after] };
     }
     if (isRefused(after) || isRefused(before)) yield* lab.nextWindow(subject, [viewer]);
     else if (attempt + 1 < tries) yield* lab.wait((yield* lab.now()) + 400);
@@ -73,11 +61,24 @@ export function* trial(
   throw new Unexercised("no two looks surely showed the same window");
 }
 
-export const isRefused = ({ call }: Answer): boolean => call.outcome === "refused";
-
-/** `rest 12 used, rest_user 3 used`. */
-export const usedWords = (charged: readonly Charged[]): string =>
-  charged.map(({ quota, units }) => `${quota} ${units}`).join(", ");
+/**
+ * Quotas of an operation that two callers count apart and whose counts can be told; none by name where a bucket is emptied for
+ * it. `null` where there is none.
+ */
+export function shownApart(
+  lab: Lab,
+  subject: Subject,
+  one: AuditCaller,
+  other: AuditCaller,
+): string[] | null {
+  const isApart = (name: string): boolean =>
+    lab.book.keyOf(name, one.attributes) !== lab.book.keyOf(name, other.attributes);
+  const shown = lab.windows(subject, one);
+  const bucket = shown.length === 0 ? bucketOf(lab, subject, one) : null;
+  if (bucket !== null) return isApart(bucket.name) ? [] : null;
+  const apart = shown.filter(isApart);
+  return apart.length === 0 ? null : apart;
+}
 
 /** Tells whether readings of a count in two answers surely are of one window. */
 export function isOneWindow(

@@ -53,6 +53,7 @@ export function sayAudit(terminal: Terminal, result: AuditResult, folder: string
 
 function lineOf({ name, law, state, why, operations }: Row, width: number): string {
   const of = state === "kept" && operations.length > 0 ? pc.dim(` ${operations.join(", ")}`) : "";
-  const because = why === null ? "" : pc.dim(`  ${state === "kept" ? "not with " : ""}${why}`);
+  const because =
+    why === null ? "" : pc.dim(`  ${state === "not exercised" ? "" : "not exercised with "}${why}`);
   return `${colors[state](state.padEnd(13))} ${name.padEnd(width)}  ${law}${of}${because}`;
 }

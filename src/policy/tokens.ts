@@ -13,7 +13,7 @@ const tokenPattern = /^[\x21-\x7e]+$/;
 
 /**
  * Reads a tokens file's text. `scopes`, a member of the default API's entries, says nothing here.
- * @param names the policy's `auth.attributes`: each entry has all of them
+ * @param names the policy's `auth.attributes`: each entry has all of them, and attributes keep their order
  * @throws SpillwayError `JSON_INVALID`, `TOKENS_INVALID`
  */
 export function parsePolicyTokens(text: string, file: string, names: readonly string[]): PolicyToken[] {
@@ -53,8 +53,8 @@ export function parsePolicyTokens(text: string, file: string, names: readonly st
   }
   if (problems.length > 0)
     throw new SpillwayError("TOKENS_INVALID", "this tokens file cannot be used", { problems });
-  return (input as Record<string, string>[]).map(({ token = "", scopes: _, ...attributes }) => ({
-    token,
-    attributes,
+  return (input as Record<string, string>[]).map((entry) => ({
+    token: entry["token"] ?? "",
+    attributes: Object.fromEntries(names.map((name) => [name, entry[name] ?? ""])),
   }));
 }

@@ -1,19 +1,8 @@
 // Buckets, by admissions and refusals alone: what a rested one admits at once, when it has room again, and what refusals
 // cost it (SPEC.md §7; POLICY.md §5). No header is needed.
-import { limitOf } from "../../policy/effective.ts";
-import type { TokenBucket } from "../../policy/policy.ts";
+import { bucketOf, isIts, lacksBucket, msFor, onlyAlone, restedBurst, stepMs } from "../buckets.ts";
 import type { Experiment } from "../experiment.ts";
-import type { Lab } from "../lab.ts";
-import {
-  type Answer,
-  type AuditCaller,
-  broken,
-  type ExperimentSteps,
-  kept,
-  type Subject,
-  unexercised,
-} from "../step.ts";
-import { isRefused } from "../trials.ts";
+import { broken, isRefused, kept, unexercised } from "../step.ts";
 
 const common = {
   section: "SPEC.md §7",
@@ -22,58 +11,6 @@ const common = {
   empties: 1,
   waits: 0,
 } as const;
-
-/** Calls at once beyond those that a bucket has room for. */
-const beyond = 12;
-const callsMost = 500;
-/** Implementations count in steps, of a second at most. */
-const stepMs = 1000;
-
-interface Bucket {
-  readonly name: string;
-  readonly caller: AuditCaller;
-  readonly algorithm: TokenBucket;
-  /** Units of a plain call. */
-  readonly cost: number;
-}
-
-/** The bucket that an operation's calls empty first; `null` where they empty another quota, or nothing tells. */
-function bucketOf(lab: Lab, { operation, quotas, callers }: Subject): Bucket | null {
-  const [caller] = callers;
-  if (caller === undefined) return null;
-  const all = quotas.map((name) => {
-    const { algorithm, charge, enforced } = lab.quota(name, caller);
-    const cost = lab.policy.operations[operation]?.uses[name];
-    const isKnown = typeof cost === "number" && charge.when === "admission" && enforced === true;
-    return { name, algorithm, cost: isKnown ? cost : 0, calls: isKnown ? limitOf(algorithm) / cost : 0 };
-  });
-  const [first] = all.toSorted((one, other) => one.calls - other.calls);
-  if (first === undefined || first.cost <= 0 || first.algorithm.kind !== "token-bucket") return null;
-  return { name: first.name, caller, algorithm: first.algorithm, cost: first.cost };
-}
-
-const msFor = ({ refill }: TokenBucket, units: number): number => (units * refill.everyMs) / refill.amount;
-
-function lacksBucket(lab: Lab, subject: Subject): string | null {
-  const bucket = bucketOf(lab, subject);
-  if (bucket === null) return "no bucket that plain calls empty first";
-  if (lab.spend < 1) return "--spend leaves no bucket to be emptied";
-  return bucket.algorithm.capacity / bucket.cost <= callsMost
-    ? null
-    : "the bucket is too large to empty in the time";
-}
-
-/** A burst that a rested bucket has not room for. */
-function* burst(lab: Lab, { operation }: Subject, bucket: Bucket): ExperimentSteps<readonly Answer[]> {
-  const { algorithm, cost, caller } = bucket;
-  yield* lab.wait((yield* lab.now()) + msFor(algorithm, algorithm.capacity) + stepMs);
-  const calls = Math.floor(algorithm.capacity / cost) + beyond;
-  return yield* lab.together(Array.from({ length: calls }, () => lab.shot(caller, operation)));
-}
-
-/** Tells whether a refusal is this bucket's: it is named, or the only one. */
-const isIts = ({ call }: Answer, { name }: Bucket, { quotas }: Subject): boolean =>
-  call.by === name || quotas.length === 1;
 
 export const bucketExperiments: readonly Experiment[] = [
   {
@@ -86,7 +23,7 @@ export const bucketExperiments: readonly Experiment[] = [
       const bucket = bucketOf(lab, subject);
       if (bucket === null) return unexercised("no bucket that plain calls empty first");
       const { algorithm, cost, name } = bucket;
-      const answers = yield* burst(lab, subject, bucket);
+      const answers = yield* restedBurst(lab, subject, bucket);
       const admitted = answers.filter(({ call }) => call.outcome === "admitted");
       const spanMs = Math.max(...answers.map(({ call }) => call.received)) - (answers[0]?.call.sent ?? 0);
       const most = Math.floor(
@@ -128,7 +65,7 @@ export const bucketExperiments: readonly Experiment[] = [
       const bucket = bucketOf(lab, subject);
       const why = lacksBucket(lab, subject);
       if (why !== null || bucket === null) return why;
-      if (!lab.alone) return "only who promises to be alone knows the level: --alone";
+      if (!lab.alone) return onlyAlone;
       return lab.quota(bucket.name, bucket.caller).charge.refused === "nothing"
         ? null
         : "refused calls are counted";
@@ -137,7 +74,7 @@ export const bucketExperiments: readonly Experiment[] = [
       const bucket = bucketOf(lab, subject);
       if (bucket === null) return unexercised("no bucket that plain calls empty first");
       const { algorithm, cost, caller, name } = bucket;
-      const refused = (yield* burst(lab, subject, bucket)).filter(isRefused);
+      const refused = (yield* restedBurst(lab, subject, bucket)).filter(isRefused);
       const last = refused.at(-1);
       if (last === undefined || !isIts(last, bucket, subject)) return unexercised("it was not emptied");
       const waitMs = Math.ceil(msFor(algorithm, cost)) + stepMs;
@@ -158,7 +95,7 @@ export const bucketExperiments: readonly Experiment[] = [
     *run(lab, subject) {
       const bucket = bucketOf(lab, subject);
       if (bucket === null) return unexercised("no bucket that plain calls empty first");
-      const refused = (yield* burst(lab, subject, bucket)).filter(isRefused);
+      const refused = (yield* restedBurst(lab, subject, bucket)).filter(isRefused);
       const told = refused.flatMap((answer) => {
         const { received, retryAfterMs } = answer.call;
         return retryAfterMs === undefined

@@ -4,8 +4,17 @@ import { isSameWindow, seenIn } from "../book.ts";
 import { isRejected } from "../charges.ts";
 import type { Experiment } from "../experiment.ts";
 import type { Lab } from "../lab.ts";
-import { type Answer, type AuditCaller, broken, kept, type Subject, unexercised } from "../step.ts";
-import { isRefused, trial, usedWords } from "../trials.ts";
+import {
+  type Answer,
+  type AuditCaller,
+  broken,
+  isRefused,
+  kept,
+  type Subject,
+  unexercised,
+  usedWords,
+} from "../step.ts";
+import { trial } from "../trials.ts";
 
 const common = {
   section: "SPEC.md §2.7",
@@ -54,6 +63,45 @@ function costFrom(lab: Lab, operation: string, units: number): number {
   const base = sample?.cost ?? 1;
   return base + Math.max(0, Math.ceil((units - base) / each)) * each;
 }
+
+/** Comes first: where plain calls are charged wrongly, much else is, too. */
+export const costAsTold: Experiment = {
+  ...common,
+  name: "cost-as-told",
+  law: "conserved",
+  promise: "a call is charged what the policy says, or at most what it declares",
+  needs: "a window whose count answers show",
+  calls: 10,
+  isLone: true,
+  lacks(lab, subject) {
+    const [caller] = subject.callers;
+    if (caller === undefined) return "nobody can call it";
+    return lab.windows(subject, caller).length > 0 ? null : "answers show no count of a window";
+  },
+  *run(lab, subject) {
+    const caller = yield* lab.pick(subject, 8, 700);
+    for (const cost of [
+      undefined,
+      ...(lab.dearest(subject.operation) === null ? [] : [costFrom(lab, subject.operation, 20)]),
+    ]) {
+      const shot = lab.shot(caller, subject.operation, cost);
+      const made = yield* trial(lab, subject, caller, [shot, shot]);
+      if (!made.answers.every(({ call }) => call.outcome === "admitted" && call.status < 400)) continue;
+      for (const { quota, units } of made.charged) {
+        const use = lab.policy.operations[subject.operation]?.uses[quota];
+        const each = typeof use === "number" ? use : typeof use === "object" ? use.atMost : (shot.cost ?? 1);
+        const isKnown = typeof use !== "object" && lab.quota(quota, caller).charge.when === "admission";
+        if (units > 2 * each || (isKnown && units < 2 * each))
+          return broken(
+            made.all,
+            `two calls of ${each} units take ${isKnown ? "" : "at most "}${2 * each} of ${quota}`,
+            `${units}`,
+          );
+      }
+    }
+    return kept;
+  },
+};
 
 export const costExperiments: readonly Experiment[] = [
   {
@@ -173,43 +221,6 @@ export const costExperiments: readonly Experiment[] = [
           `${before.left} units admitted, as many as are left`,
           "refused",
         );
-      return kept;
-    },
-  },
-  {
-    ...common,
-    name: "cost-as-told",
-    law: "conserved",
-    promise: "a call is charged what the policy says, or at most what it declares",
-    needs: "a window whose count answers show",
-    calls: 10,
-    lacks(lab, subject) {
-      const [caller] = subject.callers;
-      if (caller === undefined) return "nobody can call it";
-      return lab.windows(subject, caller).length > 0 ? null : "answers show no count of a window";
-    },
-    *run(lab, subject) {
-      const caller = yield* lab.pick(subject, 8, 700);
-      for (const cost of [
-        undefined,
-        ...(lab.dearest(subject.operation) === null ? [] : [costFrom(lab, subject.operation, 20)]),
-      ]) {
-        const shot = lab.shot(caller, subject.operation, cost);
-        const made = yield* trial(lab, subject, caller, [shot, shot]);
-        if (!made.answers.every(({ call }) => call.outcome === "admitted" && call.status < 400)) continue;
-        for (const { quota, units } of made.charged) {
-          const use = lab.policy.operations[subject.operation]?.uses[quota];
-          const each =
-            typeof use === "number" ? use : typeof use === "object" ? use.atMost : (shot.cost ?? 1);
-          const isKnown = typeof use !== "object" && lab.quota(quota, caller).charge.when === "admission";
-          if (units > 2 * each || (isKnown && units < 2 * each))
-            return broken(
-              made.all,
-              `two calls of ${each} units take ${isKnown ? "" : "at most "}${2 * each} of ${quota}`,
-              `${units}`,
-            );
-        }
-      }
       return kept;
     },
   },

@@ -34,6 +34,14 @@ function owed({ wire, policy }: Lab, answer: Answer): WireReading[] {
   );
 }
 
+/** Tells whether an answer is a refusal that owes a time to come back, and tells none. */
+function lacksRetry({ wire, policy }: Lab, { call }: Answer): boolean {
+  if (call.outcome !== "refused" || wire.retryAfter.length === 0 || call.retryAfterMs !== undefined)
+    return false;
+  const by = call.by === undefined ? Object.keys(policy.operations[call.operation]?.uses ?? {}) : [call.by];
+  return by.length > 0 && by.every((name) => policy.quotas[name]?.shown.retryAfter === true);
+}
+
 function wrongIn(lab: Lab, answer: Answer): Broken | null {
   const { call, headers } = answer;
   const [unread] = (call.unread ?? []).filter((name) => headers[name.toLowerCase()] !== undefined);
@@ -42,6 +50,12 @@ function wrongIn(lab: Lab, answer: Answer): Broken | null {
       [answer],
       `${unread} in the form of the format, once`,
       `"${headers[unread.toLowerCase()]?.slice(0, 40)}" on ${call.status}`,
+    );
+  if (lacksRetry(lab, answer))
+    return broken(
+      [answer],
+      "a refusal tells when to come back",
+      `none of the format's places does, on ${call.status}`,
     );
   const isStatus = call.operation === "status";
   const uses = lab.policy.operations[call.operation]?.uses ?? {};

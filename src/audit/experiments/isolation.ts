@@ -1,8 +1,19 @@
 // Nobody's quota moves but the caller's: users, organizations, operations, unknown callers, names that look alike (SPEC.md §7).
+import { counted } from "../../rules/words.ts";
+import { lacksCounts } from "../buckets.ts";
 import type { Experiment } from "../experiment.ts";
 import type { Lab } from "../lab.ts";
-import { type AuditCaller, broken, kept, type Shot, type Subject, unexercised } from "../step.ts";
-import { isRefused, trial, usedWords } from "../trials.ts";
+import {
+  type AuditCaller,
+  broken,
+  isRefused,
+  kept,
+  type Shot,
+  type Subject,
+  unexercised,
+  usedWords,
+} from "../step.ts";
+import { shownApart, trial } from "../trials.ts";
 
 const common = {
   law: "isolated",
@@ -12,12 +23,6 @@ const common = {
   waits: 0,
   isLone: true,
 } as const;
-
-/** Quotas of an operation that two callers count apart. */
-const apart = (lab: Lab, { quotas }: Subject, one: AuditCaller, other: AuditCaller): string[] =>
-  quotas.filter((name) =>
-    (lab.policy.quotas[name]?.key ?? []).some((part) => one.attributes[part] !== other.attributes[part]),
-  );
 
 type FindOther = (lab: Lab, subject: Subject, caller: AuditCaller) => AuditCaller | null;
 
@@ -31,8 +36,6 @@ function experiment(name: string, promise: string, needs: string, ...ways: reado
       }
       return [];
     });
-  const shownApart = (lab: Lab, subject: Subject, caller: AuditCaller, other: AuditCaller): string[] =>
-    apart(lab, subject, caller, other).filter((quota) => lab.windows(subject, caller).includes(quota));
   return {
     ...common,
     name,
@@ -41,19 +44,23 @@ function experiment(name: string, promise: string, needs: string, ...ways: reado
     lacks(lab, subject) {
       const pairs = pairsOf(lab, subject);
       if (pairs.length === 0) return `no ${needs}`;
-      return pairs.some((pair) => shownApart(lab, subject, ...pair).length > 0)
-        ? null
+      return pairs.some((pair) => shownApart(lab, subject, ...pair) !== null)
+        ? lacksCounts(lab, subject)
         : "answers show no count that these callers keep apart";
     },
     *run(lab, subject) {
       for (const [caller, other] of pairsOf(lab, subject)) {
         const quotas = shownApart(lab, subject, caller, other);
-        if (quotas.length === 0) continue;
+        if (quotas === null) continue;
         const shots = [1, 2, 3].map(() => lab.shot(other, subject.operation));
         const made = yield* trial(lab, subject, caller, shots, { quotas });
-        const wrong = made.charged.filter(({ units }) => units !== 0);
+        const wrong = made.charged.filter(({ units }) => units > 0);
         if (wrong.length > 0)
-          return broken(made.all, "three calls of the other caller are charged to its own", usedWords(wrong));
+          return broken(
+            made.all,
+            `${counted(made.answers.length, "call")} of the other caller: charged to its own`,
+            usedWords(wrong),
+          );
       }
       return kept;
     },
@@ -82,17 +89,14 @@ function stranger(name: string, promise: string, make: (lab: Lab, shot: Shot) =>
     name,
     promise,
     needs: "a window whose count answers show",
-    lacks: (lab, subject) =>
-      subject.callers[0] !== undefined && lab.windows(subject, subject.callers[0]).length > 0
-        ? null
-        : "answers show no count of a window",
+    lacks: lacksCounts,
     *run(lab, subject) {
       const caller = yield* lab.pick(subject, 4, 700);
       const shot = make(lab, lab.shot(caller, subject.operation));
       const made = yield* trial(lab, subject, caller, [shot, shot, shot]);
       const admitted = made.answers.find(({ call }) => call.status > 0 && call.status < 400);
       if (admitted !== undefined) return unexercised("such calls are admitted");
-      const wrong = made.charged.filter(({ units }) => units !== 0);
+      const wrong = made.charged.filter(({ units }) => units > 0);
       return wrong.length === 0 ? kept : broken(made.all, "they are charged to nobody", usedWords(wrong));
     },
   };
@@ -158,16 +162,18 @@ export const isolationExperiments: readonly Experiment[] = [
     promise: "calls of one operation move no quota that they do not use",
     needs: "two operations without a quota in common",
     lacks: (lab, subject) =>
-      strangersOf(lab, subject).length > 0 ? null : "no operation without a quota in common",
+      strangersOf(lab, subject).length > 0
+        ? lacksCounts(lab, subject)
+        : "no operation without a quota in common",
     *run(lab, subject) {
       for (const other of strangersOf(lab, subject)) {
         const caller = yield* lab.pick(subject, 4, 700);
         const shots = [1, 2, 3].map(() => lab.shot(caller, other.operation));
         const made = yield* trial(lab, subject, caller, shots);
         if (made.answers.some(isRefused)) continue;
-        const wrong = made.charged.filter(({ units }) => units !== 0);
+        const wrong = made.charged.filter(({ units }) => units > 0);
         if (wrong.length > 0)
-          return broken(made.all, `three calls of ${other.operation} are not charged here`, usedWords(wrong));
+          return broken(made.all, `calls of ${other.operation} are not charged here`, usedWords(wrong));
       }
       return kept;
     },

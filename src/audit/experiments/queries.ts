@@ -4,8 +4,8 @@ import { isPlainObject } from "../../rules/plain-object.ts";
 import { isRejected, judgeCharges } from "../charges.ts";
 import type { Experiment } from "../experiment.ts";
 import type { Lab } from "../lab.ts";
-import { kept, type Shot, unexercised } from "../step.ts";
-import { isRefused, trial } from "../trials.ts";
+import { isRefused, kept, type Shot, unexercised } from "../step.ts";
+import { trial } from "../trials.ts";
 
 interface Query {
   readonly query: string;

@@ -1,8 +1,8 @@
 // Calls at once: for the last place of a window, as its first, and across its end (SPEC.md §2.2).
 import { seenIn } from "../book.ts";
 import type { Experiment } from "../experiment.ts";
-import { broken, kept, unexercised } from "../step.ts";
-import { isOneWindow, isRefused } from "../trials.ts";
+import { broken, isRefused, kept, unexercised } from "../step.ts";
+import { isOneWindow } from "../trials.ts";
 
 const needsEmptying = "a quota that can be emptied";
 
@@ -37,7 +37,7 @@ const lastPlace = (calls: number): Experiment => ({
       )
     )
       return unexercised("the window rolled");
-    if (admitted.length > 1)
+    if (admitted.length > 1 && admitted.every((answer) => seenIn(answer, quota) !== null))
       return broken(
         [before.answer, ...admitted],
         "one call is admitted",

@@ -7,26 +7,20 @@ import {
   type AuditCaller,
   broken,
   type ExperimentSteps,
+  isRefused,
   kept,
   type Subject,
   unexercised,
 } from "../step.ts";
-import { isRefused } from "../trials.ts";
+import { isOneWindow } from "../trials.ts";
 
 const common = { section: "SPEC.md §2", empties: 1, waits: 1 } as const;
 
-/** Three refused calls of a caller who has nothing left, in one window. */
-function* refusals(
-  lab: Lab,
-  subject: Parameters<Experiment["run"]>[1],
-): ExperimentSteps<{
-  readonly answers: readonly Answer[];
-  readonly quota: string;
-  readonly caller: ReturnType<Lab["shot"]>["caller"];
-}> {
-  const { caller, quota } = yield* lab.emptied(subject);
-  const shot = lab.shot(caller, subject.operation);
-  return { answers: yield* lab.send(shot, shot, shot), quota, caller };
+/** Three calls of a caller who has nothing left, in one window. */
+function* refusals(lab: Lab, subject: Subject) {
+  const found = yield* lab.emptied(subject);
+  const shot = lab.shot(found.caller, subject.operation);
+  return { ...found, answers: yield* lab.send(shot, shot, shot) };
 }
 
 export const refusalExperiments: readonly Experiment[] = [
@@ -39,13 +33,12 @@ export const refusalExperiments: readonly Experiment[] = [
     calls: 3,
     lacks: (lab, subject) => lab.lacksEmptying(subject),
     *run(lab, subject) {
-      const { answers, quota } = yield* refusals(lab, subject);
+      const { caller, answers, quota, seen } = yield* refusals(lab, subject);
       for (const answer of answers) {
         const { call } = answer;
-        const seen = seenIn(answer, quota);
+        const isStill = isOneWindow(lab, caller, quota, [seen, seenIn(answer, quota)]);
         // A window that has rolled meanwhile has room again.
-        if (call.outcome === "admitted" && seen !== null && seen.left > 0)
-          return unexercised("the window rolled");
+        if (call.outcome === "admitted" && !isStill) return unexercised("the window rolled");
         if (call.outcome === "admitted")
           return broken(
             [answer],
@@ -57,7 +50,20 @@ export const refusalExperiments: readonly Experiment[] = [
           if ((seenIn(answer, call.by)?.left ?? 0) > 0)
             return broken([answer], `a refusal by ${quota}`, `one by ${call.by}, which shows room`);
       }
-      return kept;
+      const [first] = answers;
+      if (first === undefined || answers.some(isRefused)) return kept;
+      // Whether the target is well, another caller's call shows.
+      const other = subject.callers.find(
+        (each) => lab.book.keyOf(quota, each.attributes) !== lab.book.keyOf(quota, caller.attributes),
+      );
+      const isWell = other !== undefined && (yield* lab.look(subject, other)).call.outcome === "admitted";
+      return isWell
+        ? broken(
+            answers,
+            `a refusal by ${quota} as the format has it`,
+            `${first.call.status}, which it has as none`,
+          )
+        : unexercised(`a call without room is answered ${first.call.status}`);
     },
   },
   {

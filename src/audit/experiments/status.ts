@@ -2,19 +2,26 @@
 
 import { counted } from "../../rules/words.ts";
 import { isSameWindow, seenIn } from "../book.ts";
+import { lacksCounts } from "../buckets.ts";
 import type { Experiment } from "../experiment.ts";
 import type { Lab } from "../lab.ts";
-import { type Answer, broken, type ExperimentSteps, kept, type Subject, unexercised } from "../step.ts";
-import { isRefused, trial, usedWords } from "../trials.ts";
+import {
+  type Answer,
+  broken,
+  type ExperimentSteps,
+  isRefused,
+  kept,
+  type Subject,
+  unexercised,
+  usedWords,
+} from "../step.ts";
+import { trial } from "../trials.ts";
 import { type RequestShape, shapes } from "./shapes.ts";
 
 const common = { section: "SPEC.md §4", needs: "a route of the status", empties: 0, waits: 0 } as const;
 
 function lacksStatus(lab: Lab, subject: Subject): string | null {
-  if (!lab.hasStatus) return "the policy has no route of the status";
-  const [caller] = subject.callers;
-  if (caller === undefined) return "nobody can call it";
-  return lab.windows(subject, caller).length > 0 ? null : "answers show no count of a window";
+  return lab.hasStatus ? lacksCounts(lab, subject) : "the policy has no route of the status";
 }
 
 const plain: RequestShape = { name: "is-free", what: "a plain call of it", make: (shot) => [shot, shot] };
@@ -33,7 +40,9 @@ const free = (shape: RequestShape): Experiment => ({
   },
   *run(lab, subject) {
     const caller = yield* lab.pick(subject, 4, 700);
-    const shots = shape.make(lab.status(caller), lab).map((shot) => lab.routed(shot));
+    const shots = shape
+      .make(lab.status(caller), lab)
+      .map((shot) => ({ ...lab.routed(shot), otherwise: subject.operation }));
     const made = yield* trial(lab, subject, caller, shots, { together: shape.together === true });
     // What the policy does not route to the status may be charged.
     const other = made.answers.find(({ call, shot }) => call.status >= 400 || shot.isVague === true);

@@ -1,9 +1,10 @@
 // The same call in another shape: each is charged as its plain twin, or is free by the policy (SPEC.md §2.6).
 import { seenIn } from "../book.ts";
+import { lacksCounts } from "../buckets.ts";
 import { judgeCharges } from "../charges.ts";
 import type { Experiment } from "../experiment.ts";
-import { broken, kept, unexercised } from "../step.ts";
-import { isRefused, trial, usedWords } from "../trials.ts";
+import { broken, isRefused, kept, unexercised, usedWords } from "../step.ts";
+import { shownApart, trial } from "../trials.ts";
 import { lateMs, type RequestShape, shapes } from "./shapes.ts";
 
 const twin = (shape: RequestShape): Experiment => ({
@@ -20,8 +21,8 @@ const twin = (shape: RequestShape): Experiment => ({
   waits: 0,
   lacks(lab, subject) {
     const [caller] = subject.callers;
-    if (caller === undefined) return "nobody can call it";
-    if (lab.windows(subject, caller).length === 0) return "answers show no count of a window";
+    const why = lacksCounts(lab, subject);
+    if (why !== null || caller === undefined) return why;
     return shape.lacks?.(lab, lab.shot(caller, subject.operation)) ?? null;
   },
   *run(lab, subject) {
@@ -55,8 +56,8 @@ const provoked = (status: "304" | "400" | "404" | "405"): Experiment => ({
     const sample = lab.policy.provoke[status];
     if (sample === undefined) return `the policy has no request that provokes ${status}`;
     const [caller] = subject.callers;
-    if (caller === undefined || lab.windows(subject, caller).length === 0)
-      return "answers show no count of a window";
+    const why = lacksCounts(lab, subject);
+    if (why !== null || caller === undefined) return why;
     return lab.route(lab.request(caller, sample, "other", null))?.route.operation === subject.operation
       ? null
       : "the request is another operation's";
@@ -67,7 +68,9 @@ const provoked = (status: "304" | "400" | "404" | "405"): Experiment => ({
     const caller = yield* lab.pick(subject, 8, 700);
     const shot = lab.request(caller, sample, subject.operation, null);
     const made = yield* trial(lab, subject, caller, [shot, shot]);
-    const isCharged = made.charged.some(({ units, plain }) => plain > 0 && units === 2 * plain);
+    const isCharged = made.charged.some(
+      ({ quota, units, plain }) => lab.shows(quota) && plain > 0 && units === 2 * plain,
+    );
     const isBare = made.charged.every(({ quota }) =>
       made.answers.every((answer) => seenIn(answer, quota) === null),
     );
@@ -127,20 +130,18 @@ const keptConnection: Experiment = {
   lacks: (lab, subject) => {
     const [first, second] = subject.callers;
     if (first === undefined || second === undefined) return "no second caller";
-    return lab.windows(subject, first).length > 0 ? null : "answers show no count of a window";
+    return lacksCounts(lab, subject);
   },
   *run(lab, subject) {
     const caller = yield* lab.pick(subject, 10, 700);
     const other = subject.callers.find((each) => each.index !== caller.index);
     if (other === undefined) return unexercised("no second caller");
-    const own = lab.windows(subject, caller).filter((name) => {
-      const key = lab.policy.quotas[name]?.key ?? [];
-      return key.some((part) => other.attributes[part] !== caller.attributes[part]);
-    });
-    if (own.length === 0) return unexercised("the callers share all quotas");
+    const own = shownApart(lab, subject, caller, other);
+    if (own === null) return unexercised("the callers share all quotas");
     const [mine, theirs] = [lab.shot(caller, subject.operation), lab.shot(other, subject.operation)];
     const made = yield* trial(lab, subject, caller, [theirs, mine, theirs, mine, theirs], { quotas: own });
-    const wrong = made.charged.filter(({ units, plain }) => units !== 2 * plain);
+    const due = made.answers.filter(({ shot }) => shot.caller === caller).length;
+    const wrong = made.charged.filter(({ units, most, plain }) => most < due * plain || units > due * plain);
     const isRight = wrong.length === 0 || made.answers.some(isRefused);
     return isRight ? kept : broken(made.all, "charged for the two calls of its own alone", usedWords(wrong));
   },

@@ -3,8 +3,7 @@ import { quotaFor } from "../../policy/effective.ts";
 import { isSameWindow, seenIn } from "../book.ts";
 import type { Experiment } from "../experiment.ts";
 import type { Lab } from "../lab.ts";
-import { type Answer, broken, kept, type Subject, unexercised } from "../step.ts";
-import { isRefused } from "../trials.ts";
+import { type Answer, broken, isRefused, kept, type Subject, unexercised } from "../step.ts";
 
 const section = "SPEC.md §3";
 
@@ -153,7 +152,16 @@ export const windowExperiments: readonly Experiment[] = [
     waits: 0,
     lacks: (lab, subject) => lab.lacksEmptying(subject),
     *run(lab, subject) {
-      const { quota, answers } = yield* spacedRefusals(lab, subject);
+      const { caller, quota, answers } = yield* spacedRefusals(lab, subject);
+      const lengthMs = lab.windowMs(quota, caller) ?? 0;
+      for (const answer of answers)
+        for (const { ms, by } of told(lab, answer, quota))
+          if (ms > lengthMs + 2000)
+            return broken(
+              [answer],
+              `a wait of ${lengthMs / 1000} s at most, the length of ${quota}'s windows`,
+              `${by} tells ${ms / 1000} s`,
+            );
       const seen = answers.flatMap((answer) => seenIn(answer, quota) ?? []).filter(({ end }) => end !== null);
       const [first] = seen;
       const last = seen.at(-1);
@@ -164,10 +172,7 @@ export const windowExperiments: readonly Experiment[] = [
       );
       if (zero !== undefined)
         return broken([zero], "a reset of at least 1 s while the window refuses", "0 or less");
-      if (
-        last.end.least > first.end.most + 50 &&
-        last.end.least - first.end.most < (lab.windowMs(quota, first.answer.shot.caller as never) ?? 0) / 2
-      )
+      if (last.end.least > first.end.most + 50 && last.end.least - first.end.most < lengthMs / 2)
         return broken(
           [first.answer, last.answer],
           "both tell one end",
@@ -244,11 +249,16 @@ export const windowExperiments: readonly Experiment[] = [
         if (seen?.end == null || seen.used !== (yield* lab.plainCharge(subject, caller, name))) continue;
         told += 1;
         const ofMs = lab.windowMs(name, caller) ?? 0;
-        if (seen.end.most < answer.call.sent + ofMs - 1050)
+        // What is rounded up tells no later end than the true one's next step.
+        const grid = answer.call.readings.find(
+          ({ quota: of, reset }) => of === name && reset?.afterMs != null,
+        );
+        const most = seen.end.most - (lab.roundsUp(name) ? (grid?.reset?.gridMs ?? 0) : 0);
+        if (most < answer.call.sent + ofMs - 1050)
           return broken(
             [...polls, answer],
             `a window of ${name} of ${ofMs / 1000} s opens with the call`,
-            `its end is ${((seen.end.most - answer.call.sent) / 1000).toFixed(1)} s ahead at most`,
+            `its end is ${((most - answer.call.sent) / 1000).toFixed(1)} s ahead at most`,
           );
       }
       if (told === 0) return unexercised("somebody else called meanwhile, or no reset was told");

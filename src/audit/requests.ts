@@ -1,0 +1,163 @@
+// Requests of a policy's operations, and what the policy says of their quotas. No call is made here.
+import { limitOf, quotaFor } from "../policy/effective.ts";
+import { routeOf } from "../policy/match.ts";
+import type { CallSample, Policy, Quota, RequestSample } from "../policy/policy.ts";
+import { wireOf } from "../policy/presets.ts";
+import type { WireData } from "../policy/wire-data.ts";
+import { seenIn, windowMs } from "./book.ts";
+import { type Answer, type AuditCaller, type Shot, type Subject, Unexercised } from "./step.ts";
+import { dearer, graphqlKind, subjectsOf } from "./subjects.ts";
+
+/** Calls that are made for one quota to be used up, at most. */
+const emptyingMost = 2_500;
+
+export class Requests {
+  readonly policy: Policy;
+  readonly wire: WireData;
+  readonly callers: readonly AuditCaller[];
+  readonly subjects: readonly Subject[];
+
+  constructor(policy: Policy, callers: readonly AuditCaller[]) {
+    this.policy = policy;
+    this.wire = wireOf(policy);
+    this.callers = callers;
+    this.subjects = subjectsOf(policy, callers);
+  }
+
+  quota(name: string, { attributes }: AuditCaller): Quota {
+    return quotaFor(this.policy, name, attributes);
+  }
+
+  limit(name: string, caller: AuditCaller): number {
+    return limitOf(this.quota(name, caller).algorithm);
+  }
+
+  /** Length of a quota's windows, ms; `null` where it has none. */
+  windowMs(name: string, caller: AuditCaller): number | null {
+    return windowMs(this.policy, name, caller.attributes);
+  }
+
+  /** A subject's quotas that are windows and whose counts its answers show. */
+  windows({ quotas }: Subject, caller: AuditCaller): string[] {
+    return quotas.filter((name) => this.windowMs(name, caller) !== null && this.shows(name));
+  }
+
+  /** Tells whether answers to calls show a quota's count. */
+  shows(quota: string): boolean {
+    return this.wire.readings.some(
+      ({ quotas, on, grain }) =>
+        on.includes("admitted") && (quotas?.includes(quota) ?? true) && (grain ?? 1) === 1,
+    );
+  }
+
+  /** Tells whether resets of a quota are surely rounded up. */
+  roundsUp(quota: string): boolean {
+    const rows = this.wire.readings.filter(
+      ({ quotas, reset }) => reset !== undefined && (quotas?.includes(quota) ?? true),
+    );
+    const own = this.policy.quotas[quota]?.shown.reset;
+    return rows.every(({ reset }) => (reset?.round ?? own) === "ceil");
+  }
+
+  /** Tells whether an answer shows that each quota of an operation has room. */
+  showsRoom({ quotas }: Subject, answer: Answer): boolean {
+    return quotas.every((name) => (seenIn(answer, name)?.left ?? 0) > 0);
+  }
+
+  get hasStatus(): boolean {
+    return this.policy.routes.some(({ operation }) => operation === "status");
+  }
+
+  /** A plain call of an operation. @param cost units that it declares; the sample's where it is left out */
+  shot(caller: AuditCaller, operation: string, cost?: number): Shot {
+    const sample = this.policy.operations[operation]?.samples[0];
+    if (sample === undefined) throw new Unexercised(`no sample of ${operation}`);
+    return this.request(
+      caller,
+      cost === undefined ? sample : dearer(sample, cost),
+      operation,
+      cost ?? sample.cost,
+    );
+  }
+
+  /** A status call. */
+  status(caller: AuditCaller): Shot {
+    const route = this.policy.routes.find(({ operation }) => operation === "status");
+    if (route === undefined) throw new Unexercised("no route shows the status");
+    const [method = "GET"] = route.methods ?? [];
+    return this.request(caller, { method, path: route.path, headers: {} }, "status", null);
+  }
+
+  /** Any request of a caller, as an operation. */
+  request(caller: AuditCaller, sample: RequestSample, operation: string, cost: number | null): Shot {
+    const filled = (text: string, write: (value: string) => string): string =>
+      text.replace(/\{(\w+)\}/g, (whole, name: string) => {
+        const value = caller.attributes[name];
+        return value === undefined ? whole : write(value);
+      });
+    const fill = (text: string): string => filled(text, (value) => JSON.stringify(value).slice(1, -1));
+    const { method, body } = sample;
+    const path = filled(sample.path, encodeURIComponent);
+    const text = body === undefined ? null : fill(typeof body === "string" ? body : JSON.stringify(body));
+    const found = this.route({ method, path, body: text });
+    const attributes = { ...found?.attributes, ...caller.attributes };
+    return {
+      caller,
+      operation,
+      attributes,
+      method,
+      path,
+      headers: sample.headers,
+      body: text,
+      cost,
+      way: "kept",
+    };
+  }
+
+  /** The policy's route for a request. */
+  route({ method, path, body }: Pick<Shot, "method" | "path" | "body">): ReturnType<typeof routeOf> {
+    const host = this.policy.routes.find((route) => route.host !== undefined)?.host ?? "";
+    return routeOf(this.policy, { method, target: path, host, graphql: graphqlKind(body) });
+  }
+
+  /**
+   * A request in another shape, as its line says it: where no route takes it, it may be charged or not.
+   * @throws Unexercised where the policy has it as another operation
+   */
+  routed(shot: Shot): Shot {
+    const found = this.route(shot);
+    if (found === null) return { ...shot, isVague: true };
+    const { operation } = found.route;
+    if (operation !== shot.operation) throw new Unexercised(`the policy has it as ${operation}`);
+    return shot;
+  }
+
+  /** Tells whether an operation's calls can be made as dear as one likes. */
+  dearest(operation: string): CallSample | null {
+    const sample = this.policy.operations[operation]?.samples[0];
+    return sample?.dearer === undefined ? null : sample;
+  }
+
+  /** Calls that use up what a caller has, at most; `null` where that is too many. */
+  callsToEmpty(subject: Subject, caller: AuditCaller): number | null {
+    const each = subject.quotas.flatMap((name) => {
+      const cost = this.policy.operations[subject.operation]?.uses[name];
+      return typeof cost === "number" && cost > 0 ? [Math.ceil(this.limit(name, caller) / cost)] : [];
+    });
+    const least = Math.min(...each);
+    return least <= emptyingMost ? least : null;
+  }
+
+  /** The quota that a caller's plain calls use up first; `null` where it is none whose count is shown. */
+  narrow({ operation, quotas }: Subject, caller: AuditCaller): string | null {
+    let found: { readonly name: string; readonly calls: number } | null = null;
+    for (const name of quotas) {
+      const cost = this.policy.operations[operation]?.uses[name];
+      if (typeof cost !== "number" || cost === 0) continue;
+      const calls = this.limit(name, caller) / cost;
+      if (found === null || calls < found.calls) found = { name, calls };
+    }
+    if (found === null || this.windowMs(found.name, caller) === null || !this.shows(found.name)) return null;
+    return this.quota(found.name, caller).charge.when === "admission" ? found.name : null;
+  }
+}
