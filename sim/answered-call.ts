@@ -1,6 +1,5 @@
 // One call of a simulation as numbers, at the moment when its answer reaches the client: a window onto the tables that
 // is moved from flight to flight. Nothing is copied, and what is not asked for costs nothing.
-import type { Outcome } from "../src/engine/core.ts";
 import type { Scope } from "../src/rules/rules.ts";
 import type { CallTemplate } from "../src/scenario/client.ts";
 import type { Seat } from "../src/scenario/seats.ts";
@@ -92,8 +91,8 @@ export class AnsweredCall {
   }
 
   /** `ADMITTED`, or whose window a 429 names; `ADMITTED` where it names none. */
-  get refusedBy(): Outcome {
-    return (this.#shown & Flight.REFUSER) as Outcome;
+  get refusedBy(): Flight.Refuser {
+    return (this.#shown & Flight.REFUSER) as Flight.Refuser;
   }
 
   /** Of an answer by a policy: the place of the quota that refused, below 0 where none did. */

@@ -22,7 +22,7 @@ export const RESET = 10;
 export const USER_LIMIT = 11;
 export const USER_REMAINING = 12;
 export const USER_RESET = 13;
-/** While a query runs, the windows that it was charged to: `LimiterCore.windowOf`. */
+/** While a query runs, the windows that it was charged to: `PolicyCore.windowOf`. */
 export const ORGANIZATION_WINDOW = 14;
 export const USER_WINDOW = 15;
 /** In their place, of a status call's answer: the seconds that its body shows, NaN where it shows none. */
@@ -45,8 +45,12 @@ export const ATTEMPT = 3;
 export const STATUS = 4;
 /** Who refused, and what else the answer shows: flags, 0 where there is no answer. */
 export const SHOWN = 5;
-/** The bits of `SHOWN` that are `ADMITTED`, `REFUSED_BY_ORGANIZATION` or `REFUSED_BY_USER` of the engine. */
+/** The bits of `SHOWN` that are one of these: nobody refused, or whose window a refusal names. */
 export const REFUSER = 3;
+export const ADMITTED = 0;
+export const REFUSED_BY_ORGANIZATION = 1;
+export const REFUSED_BY_USER = 2;
+export type Refuser = typeof ADMITTED | typeof REFUSED_BY_ORGANIZATION | typeof REFUSED_BY_USER;
 /** The headers show a reset of the organization's, of the user's window of the scope that was called. */
 export const SHOWS_ORGANIZATION = 4;
 export const SHOWS_USER = 8;

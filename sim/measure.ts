@@ -1,6 +1,5 @@
 // A simulated run as its figures alone: what sweeps and searches ask for, thousands of times. What `summarize` counts
 // in the run's trace is counted here without an object per call, by the same rules.
-import { ADMITTED, REFUSED_BY_ORGANIZATION } from "../src/engine/core.ts";
 import type { Rules } from "../src/rules/rules.ts";
 import type { Scenario } from "../src/scenario/scenario.ts";
 import { type Figures, type PopulationSummary, type Summary, waitShares } from "../src/summary/summary.ts";
@@ -9,6 +8,7 @@ import { CountedWaits } from "../src/summary/waits.ts";
 import { endedJustBefore } from "../src/summary/window-ends.ts";
 import { isRefusal } from "../src/wire/outcome.ts";
 import type { AnsweredCall } from "./answered-call.ts";
+import { ADMITTED, REFUSED_BY_ORGANIZATION } from "./flight-table.ts";
 import { type CallerWindows, type MeasuredWindow, MeasuredWindows } from "./measured-windows.ts";
 import { numberSteps, type SimulateOptions, worldOf } from "./simulate.ts";
 

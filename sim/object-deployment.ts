@@ -1,6 +1,5 @@
 // A deployment whose answers are objects, behind the door of numbers: what it answers is kept for the trace, and its
 // numbers are copied into the flight.
-import { ADMITTED, REFUSED_BY_ORGANIZATION, REFUSED_BY_USER } from "../src/engine/core.ts";
 import type { Pending } from "../src/engine/store.ts";
 import { quotaNames } from "../src/policy/names.ts";
 import { ABSENT, type CallTemplate } from "../src/scenario/client.ts";
@@ -97,8 +96,11 @@ export class ObjectDeployment<Running extends object> implements NumericDeployme
     const owner = isRefusal(outcome.status) ? refusedBy(outcome) : null;
     ints[flight * Flight.INTS + Flight.STATUS] = outcome.status;
     ints[flight * Flight.INTS + Flight.SHOWN] =
-      (owner === null ? ADMITTED : owner === "user" ? REFUSED_BY_USER : REFUSED_BY_ORGANIZATION) |
-      shownBy(outcome);
+      (owner === null
+        ? Flight.ADMITTED
+        : owner === "user"
+          ? Flight.REFUSED_BY_USER
+          : Flight.REFUSED_BY_ORGANIZATION) | shownBy(outcome);
     const at = flight * Flight.DOUBLES;
     if (outcome.kind === "status") {
       doubles[at + Flight.REST_RESET] = readStatus(outcome.body, "rest").reset ?? Number.NaN;

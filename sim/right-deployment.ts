@@ -1,17 +1,17 @@
 // The right deployment in virtual time: the pure limiter behind the API's answers (SPEC.md §2, §4-§6). Callers are the
 // limiter's own handles, readings are filled in place; only where a trace is wanted an answer becomes an object.
+import type { Readings, WindowReading } from "../src/engine/adapter.ts";
+import { resetSeconds } from "../src/engine/limiter.ts";
 import {
-  ADMITTED,
-  type Outcome as Decided,
-  emptyReading,
-  GRAPHQL,
-  LimiterCore,
-  REFUSED_BY_ORGANIZATION,
-  REST,
-  type ScopeIndex,
-} from "../src/engine/core.ts";
+  type CountReading,
+  emptyCountReading,
+  NONE_REFUSED,
+  type PolicyCore,
+} from "../src/engine/policy-core.ts";
+import { PolicyLimiter } from "../src/engine/policy-limiter.ts";
 import { quotaNames } from "../src/policy/names.ts";
-import { organizationLimit, type Rules, userLimit } from "../src/rules/rules.ts";
+import { policyOf } from "../src/policy/shorthand.ts";
+import { type Rules, type Semantics, scopes, semanticsOf } from "../src/rules/rules.ts";
 import { pointsMost } from "../src/scenario/calls.ts";
 import { ABSENT, type CallTemplate } from "../src/scenario/client.ts";
 import { warningOf } from "../src/wire/answer.ts";
@@ -20,66 +20,55 @@ import { REFUSED } from "../src/wire/outcome.ts";
 import { ANSWERED, type AnswerParts, type Fate, type NumericDeployment, RUNS } from "./deployment.ts";
 import * as Flight from "./flight-table.ts";
 
-interface Owner {
-  readonly handle: number;
-  /** Users by name. */
-  readonly callers: Map<string, number>;
-}
+// A policy of rules has its operations in this order, and of each the organization's quota before the user's.
+const REST = 0;
+const GRAPHQL = 1;
+type ScopeIndex = typeof REST | typeof GRAPHQL;
+const broadOf = (scope: ScopeIndex): number => 2 * scope;
+const narrowOf = (scope: ScopeIndex): number => 2 * scope + 1;
 
 export class RightDeployment implements NumericDeployment {
-  readonly #rules: Rules;
-  readonly #core: LimiterCore;
+  readonly #limiter: PolicyLimiter;
+  readonly #core: PolicyCore;
   readonly #flights: Flight.FlightTable;
   readonly #isPrepaid: boolean;
-  readonly #organizations = new Map<string, Owner>();
+  readonly #rounding: readonly Semantics["reset"][];
+  readonly #advises: readonly boolean[];
   // Who calls, by handle.
   readonly #organizationNames: string[] = [];
   readonly #userNames: string[] = [];
   // Filled in place, one reading after the other.
-  readonly #broad = emptyReading();
-  readonly #narrow = emptyReading();
+  readonly #broad = emptyCountReading();
+  readonly #narrow = emptyCountReading();
+  readonly #windows = new Float64Array(2);
   /** By flight; `null` where no trace is wanted. */
   readonly #answers: AnswerParts[] | null;
 
   /** @param traced whether `answer` will be asked */
   constructor(rules: Rules, flights: Flight.FlightTable, traced: boolean) {
-    this.#rules = rules;
-    this.#core = new LimiterCore(rules);
+    this.#limiter = new PolicyLimiter(policyOf(rules));
+    this.#core = this.#limiter.core;
     this.#flights = flights;
+    this.#rounding = scopes.map((scope) => semanticsOf(rules, scope).reset);
+    this.#advises = scopes.map((scope) => semanticsOf(rules, scope).retryAfter);
     this.#isPrepaid = rules.semantics.graphqlCharge.graphql === "prepaid";
     this.#answers = traced ? [] : null;
   }
 
   caller(organization: string, user: string): number {
-    let owner = this.#organizations.get(organization);
-    if (owner === undefined) {
-      const handle = this.#core.addOrganization({
-        rest: organizationLimit(this.#rules, organization, "rest"),
-        graphql: organizationLimit(this.#rules, organization, "graphql"),
-      });
-      owner = { handle, callers: new Map() };
-      this.#organizations.set(organization, owner);
-    }
-    let caller = owner.callers.get(user);
-    if (caller === undefined) {
-      caller = this.#core.addUser(owner.handle, {
-        rest: userLimit(this.#rules, organization, user, "rest"),
-        graphql: userLimit(this.#rules, organization, user, "graphql"),
-      });
-      owner.callers.set(user, caller);
-      this.#organizationNames[caller] = organization;
-      this.#userNames[caller] = user;
-    }
+    const caller = this.#limiter.handleOf({ organization, user }, "rest");
+    this.#organizationNames[caller] = organization;
+    this.#userNames[caller] = user;
     return caller;
   }
 
   lookAt(caller: number): number {
-    return this.#core.organizationOf(caller);
+    return this.#core.rowOf(caller, broadOf(REST));
   }
 
   arrive(flight: number, caller: number, call: CallTemplate, nowMs: number): Fate {
     if (call.kind === "status") {
-      this.#reply(flight, caller, call, REST, ADMITTED, nowMs);
+      this.#reply(flight, caller, call, REST, Flight.ADMITTED, nowMs);
       this.#showStatus(flight, caller, nowMs);
       return ANSWERED;
     }
@@ -87,16 +76,16 @@ export class RightDeployment implements NumericDeployment {
     // Too many points: refused before any window is asked, with a 200 (SPEC.md §6).
     const decided =
       scope === GRAPHQL && call.cost > pointsMost
-        ? ADMITTED
-        : this.#core.decide(caller, scope, call.cost, nowMs);
-    if (decided === ADMITTED && scope === GRAPHQL && call.cost <= pointsMost) {
+        ? Flight.ADMITTED
+        : refuserOf(this.#core.decide(caller, scope, call.cost, nowMs));
+    if (decided === Flight.ADMITTED && scope === GRAPHQL && call.cost <= pointsMost) {
       this.#execute(flight, caller, call, nowMs);
       return RUNS;
     }
     this.#reply(flight, caller, call, scope, decided, nowMs);
     if (scope === GRAPHQL && call.cost > pointsMost)
       this.#flights.ints[flight * Flight.INTS + Flight.SHOWN] =
-        ADMITTED | Flight.SHOWS_ALL | Flight.UNCOUNTED;
+        Flight.ADMITTED | Flight.SHOWS_ALL | Flight.UNCOUNTED;
     return ANSWERED;
   }
 
@@ -104,9 +93,9 @@ export class RightDeployment implements NumericDeployment {
   #showStatus(flight: number, caller: number, nowMs: number): void {
     const { doubles } = this.#flights;
     const at = flight * Flight.DOUBLES;
-    doubles[at + Flight.REST_RESET] = this.#broad.reset;
-    this.#core.readOrganization(this.#core.organizationOf(caller), GRAPHQL, nowMs, this.#broad);
-    doubles[at + Flight.GRAPHQL_RESET] = this.#broad.reset;
+    doubles[at + Flight.REST_RESET] = this.#seconds(this.#broad, REST);
+    this.#core.readOf(caller, broadOf(GRAPHQL), nowMs, this.#broad);
+    doubles[at + Flight.GRAPHQL_RESET] = this.#seconds(this.#broad, GRAPHQL);
   }
 
   resume(): Fate {
@@ -117,18 +106,19 @@ export class RightDeployment implements NumericDeployment {
   #execute(flight: number, caller: number, call: CallTemplate, nowMs: number): void {
     const { doubles } = this.#flights;
     const at = flight * Flight.DOUBLES;
-    doubles[at + Flight.ORGANIZATION_WINDOW] = this.#core.windowOf("organization", caller, GRAPHQL);
-    doubles[at + Flight.USER_WINDOW] = this.#core.windowOf("user", caller, GRAPHQL);
-    if (this.#isPrepaid) this.#reply(flight, caller, call, GRAPHQL, ADMITTED, nowMs);
+    doubles[at + Flight.ORGANIZATION_WINDOW] = this.#core.windowOf(caller, broadOf(GRAPHQL));
+    doubles[at + Flight.USER_WINDOW] = this.#core.windowOf(caller, narrowOf(GRAPHQL));
+    if (this.#isPrepaid) this.#reply(flight, caller, call, GRAPHQL, Flight.ADMITTED, nowMs);
   }
 
   complete(flight: number, caller: number, call: CallTemplate, nowMs: number): Fate {
     const { doubles } = this.#flights;
     const at = flight * Flight.DOUBLES;
-    const organizationWindow = doubles[at + Flight.ORGANIZATION_WINDOW] as number;
-    const userWindow = doubles[at + Flight.USER_WINDOW] as number;
-    this.#core.settle(caller, call.cost, call.actual, organizationWindow, userWindow, nowMs);
-    if (!this.#isPrepaid) this.#reply(flight, caller, call, GRAPHQL, ADMITTED, nowMs);
+    const windows = this.#windows;
+    windows[0] = doubles[at + Flight.ORGANIZATION_WINDOW] as number;
+    windows[1] = doubles[at + Flight.USER_WINDOW] as number;
+    this.#core.settle(caller, GRAPHQL, call.cost, call.actual, windows, nowMs);
+    if (!this.#isPrepaid) this.#reply(flight, caller, call, GRAPHQL, Flight.ADMITTED, nowMs);
     return ANSWERED;
   }
 
@@ -142,36 +132,56 @@ export class RightDeployment implements NumericDeployment {
     caller: number,
     call: CallTemplate,
     scope: ScopeIndex,
-    decided: Decided,
+    decided: Flight.Refuser,
     nowMs: number,
   ): void {
-    const [broad, narrow] = [this.#broad, this.#narrow];
-    this.#core.readOrganization(this.#core.organizationOf(caller), scope, nowMs, broad);
-    this.#core.readUser(caller, scope, nowMs, narrow);
+    const broad = this.#broad;
+    const narrow = this.#narrow;
+    this.#core.readOf(caller, broadOf(scope), nowMs, broad);
+    this.#core.readOf(caller, narrowOf(scope), nowMs, narrow);
+    const reset = this.#seconds(broad, scope);
+    const userReset = this.#seconds(narrow, scope);
     const { ints, doubles } = this.#flights;
-    ints[flight * Flight.INTS + Flight.STATUS] = decided === ADMITTED ? 200 : REFUSED;
+    ints[flight * Flight.INTS + Flight.STATUS] = decided === Flight.ADMITTED ? 200 : REFUSED;
     ints[flight * Flight.INTS + Flight.SHOWN] = decided | Flight.SHOWS_ALL;
     const at = flight * Flight.DOUBLES;
-    doubles[at + Flight.RETRY_AFTER] = this.#retryAfter(call, decided);
+    const refusing = decided === Flight.REFUSED_BY_ORGANIZATION ? reset : userReset;
+    doubles[at + Flight.RETRY_AFTER] =
+      decided !== Flight.ADMITTED && this.#advises[scope] === true ? refusing : ABSENT;
     doubles[at + Flight.LIMIT] = broad.limit;
     doubles[at + Flight.REMAINING] = broad.remaining;
-    doubles[at + Flight.RESET] = broad.reset;
+    doubles[at + Flight.RESET] = reset;
     doubles[at + Flight.USER_LIMIT] = narrow.limit;
     doubles[at + Flight.USER_REMAINING] = narrow.remaining;
-    doubles[at + Flight.USER_RESET] = narrow.reset;
-    if (this.#answers !== null) this.#answers[flight] = this.#traced(caller, call, decided, nowMs);
+    doubles[at + Flight.USER_RESET] = userReset;
+    if (this.#answers !== null) this.#answers[flight] = this.#traced(flight, caller, call, decided, nowMs);
   }
 
-  #retryAfter({ scope }: CallTemplate, decided: Decided): number {
-    if (decided === ADMITTED || !this.#rules.semantics.retryAfter[scope]) return ABSENT;
-    return decided === REFUSED_BY_ORGANIZATION ? this.#broad.reset : this.#narrow.reset;
+  /** Seconds to a window's end, as the rules round them. */
+  #seconds({ resetAtMs, clockMs }: CountReading, scope: ScopeIndex): number {
+    return resetSeconds(resetAtMs, clockMs, this.#rounding[scope] as Semantics["reset"]);
   }
 
   /** The answer as traces have it, of the readings that were just taken. */
-  #traced(caller: number, call: CallTemplate, decided: Decided, nowMs: number): AnswerParts {
-    const answer = this.#shown(caller, call, decided === ADMITTED ? 200 : REFUSED);
-    if (decided !== ADMITTED) this.#addRefusal(answer, call, decided);
-    else if (call.kind === "status") {
+  #traced(
+    flight: number,
+    caller: number,
+    call: CallTemplate,
+    decided: Flight.Refuser,
+    nowMs: number,
+  ): AnswerParts {
+    const scope = call.kind === "call" && call.scope === "graphql" ? GRAPHQL : REST;
+    const readings = {
+      organization: this.#window(caller, broadOf(scope), this.#broad),
+      user: this.#window(caller, narrowOf(scope), this.#narrow),
+    };
+    const answer = this.#shown(caller, call, readings, decided === Flight.ADMITTED ? 200 : REFUSED);
+    if (decided !== Flight.ADMITTED) {
+      const owner = decided === Flight.REFUSED_BY_ORGANIZATION ? "organization" : "user";
+      const retryAfter = this.#flights.doubles[flight * Flight.DOUBLES + Flight.RETRY_AFTER] as number;
+      if (retryAfter !== ABSENT) answer.retryAfter = retryAfter;
+      answer.refusal = refusalBody(call.scope, owner, readings);
+    } else if (call.kind === "status") {
       answer.cost = null;
       answer.body = this.#statusScopes(caller, nowMs);
     } else if (call.scope === "graphql" && call.cost > pointsMost) {
@@ -182,24 +192,32 @@ export class RightDeployment implements NumericDeployment {
     return answer;
   }
 
-  #addRefusal(answer: AnswerParts, call: CallTemplate, decided: Decided): void {
-    const owner = decided === REFUSED_BY_ORGANIZATION ? "organization" : "user";
-    const retryAfter = this.#retryAfter(call, decided);
-    if (retryAfter !== ABSENT) answer.retryAfter = retryAfter;
-    answer.refusal = refusalBody(call.scope, owner, { organization: this.#broad, user: this.#narrow });
+  /** A reading in the shape of SPEC.md. */
+  #window(caller: number, quota: number, reading: CountReading): WindowReading {
+    const { limit, used, remaining, resetAtMs } = reading;
+    const reset = this.#seconds(reading, quota < 2 ? REST : GRAPHQL);
+    return {
+      limit,
+      current: used,
+      remaining,
+      reset,
+      resetAtMs,
+      enforced: this.#core.isEnforced(caller, quota),
+    };
   }
 
   #statusScopes(caller: number, nowMs: number): unknown {
-    const owner = this.#core.organizationOf(caller);
-    const [rest, graphql] = [emptyReading(), emptyReading()];
-    this.#core.readOrganization(owner, REST, nowMs, rest);
-    this.#core.readOrganization(owner, GRAPHQL, nowMs, graphql);
-    return statusBody({ rest, graphql }).scopes;
+    const of = (scope: ScopeIndex): WindowReading => {
+      const reading = emptyCountReading();
+      this.#core.readOf(caller, broadOf(scope), nowMs, reading);
+      return this.#window(caller, broadOf(scope), reading);
+    };
+    return statusBody({ rest: of(REST), graphql: of(GRAPHQL) }).scopes;
   }
 
   /** Returns the parts of every answer, its members in the trace's order. */
-  #shown(caller: number, call: CallTemplate, status: number): AnswerParts {
-    const [broad, narrow] = [this.#broad, this.#narrow];
+  #shown(caller: number, call: CallTemplate, readings: Readings, status: number): AnswerParts {
+    const { organization: broad, user: narrow } = readings;
     const answer: AnswerParts = {
       org: this.#organizationNames[caller] as string,
       user: this.#userNames[caller] as string,
@@ -223,3 +241,10 @@ export class RightDeployment implements NumericDeployment {
     return answer;
   }
 }
+
+const refuserOf = (refusing: number): Flight.Refuser =>
+  refusing === NONE_REFUSED
+    ? Flight.ADMITTED
+    : refusing % 2 === 0
+      ? Flight.REFUSED_BY_ORGANIZATION
+      : Flight.REFUSED_BY_USER;

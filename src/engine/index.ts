@@ -20,11 +20,9 @@ export type {
   Status,
   WindowReading,
 } from "./adapter.ts";
-export * from "./core.ts";
 export type { PolicyCall, PolicyDecision, PolicyReservation, Reading } from "./decision.ts";
 export { Limiter } from "./limiter.ts";
-export { PolicyCore } from "./policy-core.ts";
+export { type CountReading, emptyCountReading, NONE_REFUSED, PolicyCore } from "./policy-core.ts";
 export { PolicyLimiter } from "./policy-limiter.ts";
 export type { PolicySnapshot } from "./policy-snapshot.ts";
 export { ReferenceLimiter } from "./reference.ts";
-export type { LimiterSnapshot } from "./snapshot.ts";

@@ -1,22 +1,29 @@
-// The limiter by names: strings in, fresh plain objects out. Names are interned once; a decision looks up one
-// of them and builds no key.
-import { type Owner, organizationLimit, type Rules, type Scope, scopes, userLimit } from "../rules/rules.ts";
+// The limiter of rules: strings in, fresh plain objects out, in the shapes of SPEC.md. It is the limiter of the policy
+// that the rules are; what it remembers goes by organizations and users.
+import { quotaNames } from "../policy/names.ts";
+import { policyOf } from "../policy/shorthand.ts";
+import { type Rules, type Scope, type Semantics, scopes, semanticsOf } from "../rules/rules.ts";
 import type { Call, Decision, Readings, Reservation, Status, WindowReading } from "./adapter.ts";
-import {
-  ADMITTED,
-  emptyReading,
-  GRAPHQL,
-  LimiterCore,
-  NOT_OPEN,
-  REFUSED_BY_ORGANIZATION,
-  REST,
-  type ScopeIndex,
-} from "./core.ts";
-import { type LimiterSnapshot, parseSnapshot } from "./snapshot.ts";
-import { UserNames } from "./user-names.ts";
-import type { WindowState } from "./window-table.ts";
+import { NOT_OPEN } from "./count-table.ts";
+import { emptyCountReading, NONE_REFUSED, type PolicyCore } from "./policy-core.ts";
+import { PolicyLimiter } from "./policy-limiter.ts";
+import type { PolicySnapshot } from "./policy-snapshot.ts";
 
-const indexOf = (scope: Scope): ScopeIndex => (scope === "rest" ? REST : GRAPHQL);
+/** A policy of rules has its operations in this order, and of each the organization's quota before the user's. */
+const REST = 0;
+const GRAPHQL = 1;
+const broadOf = (operation: number): number => 2 * operation;
+const narrowOf = (operation: number): number => 2 * operation + 1;
+
+/** Seconds from `nowMs` to `resetAtMs` as the rules round them (SPEC.md §3, §8 `reset`). */
+export function resetSeconds(resetAtMs: number, nowMs: number, rounding: Semantics["reset"]): number {
+  const seconds = (resetAtMs - nowMs) / 1000;
+  return rounding === "ceil"
+    ? Math.ceil(seconds)
+    : rounding === "floor"
+      ? Math.floor(seconds)
+      : Math.round(seconds);
+}
 
 /**
  * A pure limiter over both windows of every organization and user (SPEC.md §2, §3, §8).
@@ -28,15 +35,16 @@ const indexOf = (scope: Scope): ScopeIndex => (scope === "rest" ? REST : GRAPHQL
  */
 export class Limiter {
   readonly rules: Rules;
-  readonly #core: LimiterCore;
-  readonly #organizations = new Map<string, number>();
-  readonly #users = new UserNames();
-  /** `enforced` as it was last set, where that is not what the rules say. Outlives idle keys. */
-  readonly #enforced = new Map<string, Record<Scope, boolean>>();
+  readonly #limiter: PolicyLimiter;
+  readonly #core: PolicyCore;
+  readonly #rounding: readonly Semantics["reset"][];
+  readonly #reading = emptyCountReading();
 
-  constructor(rules: Rules) {
+  constructor(rules: Rules, limiter = new PolicyLimiter(policyOf(rules))) {
     this.rules = rules;
-    this.#core = new LimiterCore(rules);
+    this.#limiter = limiter;
+    this.#core = limiter.core;
+    this.#rounding = scopes.map((scope) => semanticsOf(rules, scope).reset);
   }
 
   /**
@@ -44,29 +52,31 @@ export class Limiter {
    * @throws RangeError where `cost` or `nowMs` is no safe integer >= 0
    */
   decide(call: Call, nowMs: number): Decision {
-    const core = this.#core;
-    const scope = indexOf(call.scope);
-    const user = this.#user(call.organization, call.user);
-    const outcome = core.decide(user, scope, call.cost, nowMs);
-    const admitted = outcome === ADMITTED;
+    const operation = call.scope === "rest" ? REST : GRAPHQL;
+    const caller = this.#caller(call.organization, call.user);
+    const refusing = this.#core.decide(caller, operation, call.cost, nowMs);
+    const admitted = refusing === NONE_REFUSED;
     return {
       admitted,
-      refusedBy: admitted ? null : outcome === REFUSED_BY_ORGANIZATION ? "organization" : "user",
-      organization: this.#readOrganization(core.organizationOf(user), scope, nowMs),
-      user: this.#readUser(user, scope, nowMs),
-      reservation: admitted && scope === GRAPHQL ? this.#reserve(call, user) : null,
+      refusedBy: admitted ? null : refusing === broadOf(operation) ? "organization" : "user",
+      organization: this.#read(caller, operation, broadOf(operation), nowMs),
+      user: this.#read(caller, operation, narrowOf(operation), nowMs),
+      reservation: admitted && operation === GRAPHQL ? this.#reserve(call, caller) : null,
     };
   }
 
-  #reserve(call: Call, user: number): Reservation {
-    const window = (resetAtMs: number): number | null => (resetAtMs === NOT_OPEN ? null : resetAtMs);
+  #reserve({ organization, user, cost }: Call, caller: number): Reservation {
+    const window = (quota: number): number | null => {
+      const endsAt = this.#core.windowOf(caller, quota);
+      return endsAt === NOT_OPEN ? null : endsAt;
+    };
     return {
-      organization: call.organization,
-      user: call.user,
+      organization,
+      user,
       scope: "graphql",
-      requested: call.cost,
-      organizationWindow: window(this.#core.windowOf("organization", user, GRAPHQL)),
-      userWindow: window(this.#core.windowOf("user", user, GRAPHQL)),
+      requested: cost,
+      organizationWindow: window(broadOf(GRAPHQL)),
+      userWindow: window(narrowOf(GRAPHQL)),
     };
   }
 
@@ -76,90 +86,45 @@ export class Limiter {
    * @throws RangeError where `actual` or `nowMs` is out of range
    */
   settle(reservation: Reservation, actual: number, nowMs: number): Readings {
-    const user = this.#user(reservation.organization, reservation.user);
-    const { requested, organizationWindow, userWindow } = reservation;
-    this.#core.settle(user, requested, actual, organizationWindow ?? NOT_OPEN, userWindow ?? NOT_OPEN, nowMs);
-    return this.#readings(user, GRAPHQL, nowMs);
+    const { organization, user, requested, organizationWindow, userWindow } = reservation;
+    const caller = this.#caller(organization, user);
+    const windows = [organizationWindow ?? NOT_OPEN, userWindow ?? NOT_OPEN];
+    this.#core.settle(caller, GRAPHQL, requested, actual, windows, nowMs);
+    return this.#readings(caller, GRAPHQL, nowMs);
   }
 
   /** Both scopes of an organization, free of charge; opens nothing and moves no clock (SPEC.md §2.8, §4). */
   status(organization: string, nowMs: number): Status {
-    const handle = this.#organization(organization);
+    const quotas = scopes.map((scope) => quotaNames[scope].organization);
+    const caller = this.#limiter.readerOf({ organization }, quotas);
     return {
-      rest: this.#readOrganization(handle, REST, nowMs),
-      graphql: this.#readOrganization(handle, GRAPHQL, nowMs),
+      rest: this.#read(caller, REST, broadOf(REST), nowMs),
+      graphql: this.#read(caller, GRAPHQL, broadOf(GRAPHQL), nowMs),
     };
   }
 
   /** Reads both windows of a scope as they stand, for the headers of an uncounted answer. */
   readings(organization: string, user: string, scope: Scope, nowMs: number): Readings {
-    return this.#readings(this.#user(organization, user), indexOf(scope), nowMs);
+    return this.#readings(this.#caller(organization, user), scope === "rest" ? REST : GRAPHQL, nowMs);
   }
 
   /** Switches refusing on or off for one organization and scope, now (SPEC.md §2.5). Counting goes on. */
   setEnforced(organization: string, scope: Scope, enforced: boolean): void {
-    const known = this.#enforced.get(organization) ?? this.#enforcedByRules(organization);
-    this.#enforced.set(organization, { ...known, [scope]: enforced });
-    const handle = this.#organizations.get(organization);
-    if (handle !== undefined) this.#core.setEnforced(handle, indexOf(scope), enforced);
-  }
-
-  #enforcedByRules(organization: string): Record<Scope, boolean> {
-    return {
-      rest: organizationLimit(this.rules, organization, "rest").enforced,
-      graphql: organizationLimit(this.rules, organization, "graphql").enforced,
-    };
+    this.#limiter.setEnforced(quotaNames[scope].organization, { organization }, enforced);
   }
 
   /**
-   * Forgets the keys whose windows are over. Earlier times count as `nowMs` from then on (SPEC.md §2.8), so
+   * Forgets the windows that are over. Earlier times count as `nowMs` from then on (SPEC.md §2.8), so
    * no answer differs from one without the sweep at that time.
-   * @returns the number of organizations and users that were dropped
+   * @returns the number of windows that were dropped
    */
   sweep(nowMs: number): number {
-    const core = this.#core;
-    core.raiseFloor(nowMs);
-    const kept = new Set<string>();
-    let dropped = 0;
-    for (const [organization, user, handle] of this.#users) {
-      if (!core.isIdle("user", handle)) {
-        kept.add(organization);
-        continue;
-      }
-      core.drop("user", handle);
-      this.#users.delete(organization, user);
-      dropped += 1;
-    }
-    for (const [organization, handle] of this.#organizations) {
-      if (kept.has(organization) || !core.isIdle("organization", handle)) continue;
-      core.drop("organization", handle);
-      this.#organizations.delete(organization);
-      dropped += 1;
-    }
-    return dropped;
+    return this.#limiter.sweep(nowMs);
   }
 
   /** Everything this limiter remembers, as plain JSON; `Limiter.restore` goes on from it. */
-  snapshot(): LimiterSnapshot {
-    const windows = (owner: Owner, handle: number) => ({
-      rest: this.#core.exportWindow(owner, handle, REST),
-      graphql: this.#core.exportWindow(owner, handle, GRAPHQL),
-    });
-    return {
-      format: "spillway-limiter",
-      version: 1,
-      floorMs: this.#core.floorMs,
-      enforced: [...this.#enforced].map(([organization, value]) => ({ organization, ...value })),
-      organizations: [...this.#organizations].map(([organization, handle]) => ({
-        organization,
-        windows: windows("organization", handle),
-      })),
-      users: [...this.#users].map(([organization, user, handle]) => ({
-        organization,
-        user,
-        windows: windows("user", handle),
-      })),
-    };
+  snapshot(): PolicySnapshot {
+    return this.#limiter.snapshot();
   }
 
   /**
@@ -168,66 +133,28 @@ export class Limiter {
    * @throws SpillwayError `SNAPSHOT_INVALID`, naming every field that is wrong
    */
   static restore(rules: Rules, snapshot: unknown): Limiter {
-    const { floorMs, enforced, organizations, users } = parseSnapshot(snapshot);
-    const limiter = new Limiter(rules);
-    limiter.#core.raiseFloor(floorMs);
-    for (const { organization, rest, graphql } of enforced) {
-      limiter.setEnforced(organization, "rest", rest);
-      limiter.setEnforced(organization, "graphql", graphql);
-    }
-    for (const { organization, windows } of organizations)
-      limiter.#import("organization", limiter.#organization(organization), windows);
-    for (const { organization, user, windows } of users)
-      limiter.#import("user", limiter.#user(organization, user), windows);
-    return limiter;
+    return new Limiter(rules, PolicyLimiter.restore(policyOf(rules), snapshot));
   }
 
-  #import(owner: Owner, handle: number, windows: Readonly<Record<Scope, WindowState>>): void {
-    this.#core.importWindow(owner, handle, REST, windows.rest);
-    this.#core.importWindow(owner, handle, GRAPHQL, windows.graphql);
+  #caller(organization: string, user: string): number {
+    return (
+      this.#limiter.knownPair(organization, user) ?? this.#limiter.handleOf({ organization, user }, "rest")
+    );
   }
 
-  #organization(name: string): number {
-    const known = this.#organizations.get(name);
-    if (known !== undefined) return known;
-    const handle = this.#core.addOrganization({
-      rest: organizationLimit(this.rules, name, "rest"),
-      graphql: organizationLimit(this.rules, name, "graphql"),
-    });
-    const set = this.#enforced.get(name);
-    if (set !== undefined)
-      for (const scope of scopes) this.#core.setEnforced(handle, indexOf(scope), set[scope]);
-    this.#organizations.set(name, handle);
-    return handle;
-  }
-
-  #user(organization: string, name: string): number {
-    const known = this.#users.find(organization, name);
-    if (known !== undefined) return known;
-    const handle = this.#core.addUser(this.#organization(organization), {
-      rest: userLimit(this.rules, organization, name, "rest"),
-      graphql: userLimit(this.rules, organization, name, "graphql"),
-    });
-    this.#users.add(organization, name, handle);
-    return handle;
-  }
-
-  #readings(user: number, scope: ScopeIndex, nowMs: number): Readings {
+  #readings(caller: number, operation: number, nowMs: number): Readings {
     return {
-      organization: this.#readOrganization(this.#core.organizationOf(user), scope, nowMs),
-      user: this.#readUser(user, scope, nowMs),
+      organization: this.#read(caller, operation, broadOf(operation), nowMs),
+      user: this.#read(caller, operation, narrowOf(operation), nowMs),
     };
   }
 
-  #readOrganization(handle: number, scope: ScopeIndex, nowMs: number): WindowReading {
-    const reading = emptyReading();
-    this.#core.readOrganization(handle, scope, nowMs, reading);
-    return reading;
-  }
-
-  #readUser(handle: number, scope: ScopeIndex, nowMs: number): WindowReading {
-    const reading = emptyReading();
-    this.#core.readUser(handle, scope, nowMs, reading);
-    return reading;
+  #read(caller: number, operation: number, quota: number, nowMs: number): WindowReading {
+    const reading = this.#reading;
+    this.#core.readOf(caller, quota, nowMs, reading);
+    const { limit, used, remaining, resetAtMs, clockMs } = reading;
+    const reset = resetSeconds(resetAtMs, clockMs, this.#rounding[operation] as Semantics["reset"]);
+    const enforced = this.#core.isEnforced(caller, quota);
+    return { limit, current: used, remaining, reset, resetAtMs, enforced };
   }
 }

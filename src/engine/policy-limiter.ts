@@ -217,6 +217,19 @@ export class PolicyLimiter {
     return this.#caller(caller, this.#operation(operation));
   }
 
+  /** Returns the handle of a caller that was seen, by the two attributes of a policy that has two. */
+  knownPair(first: string, second: string): number | undefined {
+    return this.#callers.findPair(first, second);
+  }
+
+  /** Returns the handle of whoever reads quotas, and has no other attributes than their keys. */
+  readerOf(caller: Caller, quotas: readonly string[]): number {
+    return this.#callerOf(
+      caller,
+      quotas.map((name) => this.#quota(name)),
+    );
+  }
+
   #place(operation: string): number {
     const place = this.#operations.get(operation);
     if (place === undefined)

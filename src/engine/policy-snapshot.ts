@@ -2,7 +2,6 @@
 import * as v from "valibot";
 import type { Policy } from "../policy/policy.ts";
 import { type Problem, quote, SpillwayError } from "../rules/errors.ts";
-import { snapshotProblem } from "./snapshot.ts";
 
 const whole = v.pipe(v.number(), v.safeInteger(), v.minValue(0));
 const values = v.record(v.string(), v.string());
@@ -35,6 +34,13 @@ export function parsePolicySnapshot(policy: Policy, input: unknown): PolicySnaps
     throw new SpillwayError("SNAPSHOT_INVALID", "this snapshot cannot be restored", { problems });
   return parsed.output;
 }
+
+/** Returns what is wrong with a snapshot's form. */
+const snapshotProblem = (issue: v.BaseIssue<unknown>): Problem => ({
+  path: issue.path?.map(({ key }) => String(key)).join(".") ?? "snapshot",
+  got: quote(issue.input),
+  allowed: issue.expected ?? "a safe integer >= 0",
+});
 
 /** Entries of quotas that the policy lacks, with keys of another form, or that stand twice. */
 function misplaced({ quotas }: Policy, snapshot: PolicySnapshot, field: "enforced" | "counts"): Problem[] {

@@ -22,6 +22,12 @@ export class ValueTree {
     return at as number | undefined;
   }
 
+  /** The same, of two attributes. */
+  findPair(first: string, second: string): number | undefined {
+    const branch = (this.#root as Branch | undefined)?.get(first) as Branch | undefined;
+    return branch?.get(second) as number | undefined;
+  }
+
   set(values: Values, number: number): void {
     const last = this.attributes.at(-1);
     if (last === undefined) {

@@ -1,7 +1,7 @@
 // Counters by the four quotas of the default API, as a store of its rules: the shapes of SPEC.md around a policy's.
 import type { Call, Decision, Readings, Reservation, Status, WindowReading } from "../engine/adapter.ts";
-import { resetSeconds } from "../engine/core.ts";
 import type { PolicyDecision, PolicyReservation, Reading } from "../engine/decision.ts";
+import { resetSeconds } from "../engine/limiter.ts";
 import type { Pending, QuotaStore, SlowQuotaStore, SlowStore, Store } from "../engine/store.ts";
 import { quotaNames } from "../policy/names.ts";
 import { type Owner, owners, type Rules, type Scope, scopes, semanticsOf } from "../rules/rules.ts";

@@ -4,10 +4,10 @@ import LocalStore from "@fastify/rate-limit/store/LocalStore.js";
 import { MemoryStore as ExpressStore } from "express-rate-limit";
 import { MemoryStore as HonoStore } from "hono-rate-limiter";
 import { RateLimiterMemory } from "rate-limiter-flexible";
-import { LimiterCore, REST } from "../../src/engine/core.ts";
 import { Limiter } from "../../src/engine/limiter.ts";
+import { PolicyLimiter } from "../../src/engine/policy-limiter.ts";
+import { policyOf } from "../../src/policy/shorthand.ts";
 import { parseRules } from "../../src/rules/parse.ts";
-import { organizationLimit, userLimit } from "../../src/rules/rules.ts";
 import { type BenchRow, median, sized } from "./row.ts";
 
 const START = 1_800_000_000_000;
@@ -40,6 +40,8 @@ function makeWorld(userCount: number, organizationCount: number, callCount: numb
 type Contender = (world: World) => () => number | Promise<number>;
 
 const rules = parseRules({});
+/** Place of the operation in the policy of the rules. */
+const REST = 0;
 const at = (index: number): number => START + (index >> 7); // 128 decisions a millisecond: windows do roll
 const nameOf = (world: World, user: number): string => world.users[user] ?? "";
 const organizationName = (world: World, user: number): string =>
@@ -57,24 +59,17 @@ const twoMapGets: Contender = (world) => {
 };
 
 const handles: Contender = (world) => {
-  const core = new LimiterCore(rules);
-  const of = (name: string) => ({
-    rest: organizationLimit(rules, name, "rest"),
-    graphql: organizationLimit(rules, name, "graphql"),
-  });
-  const organizations = world.organizations.map((name) => core.addOrganization(of(name)));
-  const users = Int32Array.from(world.users, (name, index) =>
-    core.addUser(organizations[world.organizationOf[index] ?? 0] ?? 0, {
-      rest: userLimit(rules, "", name, "rest"),
-      graphql: userLimit(rules, "", name, "graphql"),
-    }),
+  const limiter = new PolicyLimiter(policyOf(rules));
+  const { core } = limiter;
+  const users = Int32Array.from(world.users, (user, index) =>
+    limiter.handleOf({ organization: organizationName(world, index), user }, "rest"),
   );
   // A client keeps its handle: it is at hand when it calls, as the names are for the others.
   const callers = world.calls.map((user) => users[user] ?? 0);
   return () => {
     let refused = 0;
     for (let index = 0; index < callers.length; index++)
-      refused += core.decide(callers[index] ?? 0, REST, 1, at(index));
+      if (core.decide(callers[index] ?? 0, REST, 1, at(index)) >= 0) refused += 1;
     return refused;
   };
 };

@@ -43,13 +43,13 @@ describe("snapshots", () => {
     expect(() => Limiter.restore(rules, null)).toThrow(/snapshot: got null/);
   });
 
-  test("an organization that stands twice is refused", () => {
+  test("a window that stands twice is refused", () => {
     const limiter = new Limiter(rules);
     limiter.status("acme", 0);
-    const { organizations, ...others } = limiter.snapshot();
-    expect(() =>
-      Limiter.restore(rules, { ...others, organizations: [...organizations, ...organizations] }),
-    ).toThrow(/each name once/);
+    const { counts, ...others } = limiter.snapshot();
+    expect(() => Limiter.restore(rules, { ...others, counts: [...counts, ...counts] })).toThrow(
+      /each count once/,
+    );
   });
 });
 
@@ -72,8 +72,9 @@ describe("sweep (SPEC.md §2.8)", () => {
     limiter.setEnforced("acme", "rest", false);
     limiter.decide({ organization: "acme", user: "a", scope: "rest", cost: 1 }, 0);
     expect(limiter.sweep(1_999)).toBe(0);
-    expect(limiter.sweep(2_000)).toBe(2);
-    expect(limiter.snapshot().organizations).toEqual([]);
+    // Both windows of the organization, and both of the user.
+    expect(limiter.sweep(2_000)).toBe(4);
+    expect(limiter.snapshot().counts).toEqual([]);
     expect(limiter.status("acme", 5_000).rest.enforced).toBe(false);
   });
 
@@ -109,8 +110,8 @@ describe("sweep (SPEC.md §2.8)", () => {
           { organization: `org-${index % 50}`, user: `user-${index}`, scope: "graphql", cost: round },
           100,
         );
-    const { users } = limiter.snapshot();
-    expect(users).toHaveLength(1_000);
+    const { counts } = limiter.snapshot();
+    expect(counts.filter(({ quota }) => quota === "graphql_user")).toHaveLength(1_000);
     expect(limiter.readings("org-7", "user-7", "graphql", 100).user.current).toBe(1);
     expect(limiter.status("org-7", 100).graphql.current).toBe(9);
   });

@@ -1,16 +1,10 @@
-// The limiter by any policy: its two engines answer alike, and alike to today's under rules of version 1.
+// The limiter by any policy: its two engines answer alike.
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import type { Reservation, WindowReading } from "../../src/engine/adapter.ts";
-import type { PolicyDecision, PolicyReservation, Reading } from "../../src/engine/decision.ts";
-import { Limiter } from "../../src/engine/limiter.ts";
+import type { PolicyDecision } from "../../src/engine/decision.ts";
 import { PolicyLimiter } from "../../src/engine/policy-limiter.ts";
 import { ReferenceLimiter } from "../../src/engine/reference.ts";
-import { scriptArbitrary, usualProfile } from "../../src/laws/arbitraries.ts";
-import { quotaNames } from "../../src/policy/names.ts";
 import { parsePolicy } from "../../src/policy/parse.ts";
-import { policyOf } from "../../src/policy/shorthand.ts";
-import type { Scope } from "../../src/rules/rules.ts";
 import { inference } from "../policy/policies.ts";
 import { property } from "../support/property.ts";
 import { anyPolicy, anyScript, played } from "./policy-scripts.ts";
@@ -200,82 +194,4 @@ test("a limiter that is swept forgets what says nothing, and nothing else", () =
   expect(quotas()).toEqual(["model_day"]);
   limiter.sweep(86_400_000);
   expect(quotas()).toEqual([]);
-});
-
-describe("under rules of version 1", () => {
-  const readingOf = (
-    { limit, current, remaining, resetAtMs, enforced }: WindowReading,
-    quota: string,
-  ): Reading => ({
-    quota,
-    limit,
-    remaining,
-    used: current,
-    resetAtMs,
-    enforced,
-  });
-  const names = (scope: Scope): string[] => [quotaNames[scope].organization, quotaNames[scope].user];
-
-  property([scriptArbitrary({ startMs: 1_767_322_800_123 }, { ...usualProfile, snapshot: 2 }, 60)], {
-    numRuns: 300,
-  })("it answers as the limiter of rules does, bit for bit", ({ rules, ops }) => {
-    const policy = policyOf(rules);
-    let one = new Limiter(rules);
-    let other = new PolicyLimiter(policy);
-    const held = new Map<number, [Reservation, PolicyReservation]>();
-    // All answers are compared at once: a comparison costs more than the calls do.
-    const was: unknown[] = [];
-    const is: unknown[] = [];
-    const both = (
-      scope: Scope,
-      readings: { organization: WindowReading; user: WindowReading },
-    ): Reading[] => {
-      const [broad = "", narrow = ""] = names(scope);
-      return [readingOf(readings.organization, broad), readingOf(readings.user, narrow)];
-    };
-    for (const op of ops)
-      switch (op.do) {
-        case "call": {
-          const { organization, user, scope, cost } = op;
-          const caller = { organization, user };
-          const old = one.decide({ organization, user, scope, cost }, op.atMs);
-          const decision = other.decide({ caller, operation: scope, cost }, op.atMs);
-          const by = old.refusedBy === null ? null : quotaNames[scope][old.refusedBy];
-          const { organizationWindow, userWindow } = old.reservation ?? {};
-          was.push(by, both(scope, old), old.reservation && [organizationWindow, userWindow]);
-          is.push(decision.refusedBy, decision.readings, decision.reservation?.windows ?? null);
-          if (old.reservation !== null && decision.reservation !== null)
-            held.set(op.id, [old.reservation, decision.reservation]);
-          break;
-        }
-        case "settle": {
-          const pair = held.get(op.id);
-          if (pair === undefined) break;
-          held.delete(op.id);
-          const actual = Math.min(op.actual, pair[0].requested);
-          was.push(both("graphql", one.settle(pair[0], actual, op.atMs)));
-          is.push(other.settle(pair[1], actual, op.atMs));
-          break;
-        }
-        case "status": {
-          const { rest, graphql } = one.status(op.organization, op.atMs);
-          was.push([readingOf(rest, "rest"), readingOf(graphql, "graphql")]);
-          is.push(other.read({ organization: op.organization }, ["rest", "graphql"], op.atMs));
-          break;
-        }
-        case "enforce": {
-          one.setEnforced(op.organization, op.scope, op.enforced);
-          other.setEnforced(op.scope, { organization: op.organization }, op.enforced);
-          break;
-        }
-        case "sweep":
-          one.sweep(op.atMs);
-          other.sweep(op.atMs);
-          break;
-        case "snapshot":
-          one = Limiter.restore(rules, one.snapshot());
-          other = PolicyLimiter.restore(policy, other.snapshot());
-      }
-    expect(is).toEqual(was);
-  });
 });
