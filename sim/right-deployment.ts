@@ -63,7 +63,7 @@ export class RightDeployment implements NumericDeployment {
   }
 
   lookAt(caller: number): number {
-    return this.#core.rowOf(caller, broadOf(REST));
+    return this.#core.lookAt(caller);
   }
 
   arrive(flight: number, caller: number, call: CallTemplate, nowMs: number): Fate {

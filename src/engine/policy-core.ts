@@ -78,6 +78,7 @@ const INTS = 8;
 const ENDS_AT = 0;
 const COUNT = 1;
 const SEEN = 2;
+const LINK = 6;
 const PROFILE = 7;
 const FIRST = 1;
 const SECOND = 2;
@@ -235,6 +236,12 @@ export class PolicyCore {
 
   dropCaller(caller: number): void {
     this.#free.push(caller);
+  }
+
+  /** Touches what a caller's call of the first operation asks for first, so that it is at hand: any number. */
+  lookAt(caller: number): number {
+    const { own, size } = this.operations[0] as Operation;
+    return own.ints[caller * size * INTS + LINK] as number;
   }
 
   rowOf(caller: number, quota: number): number {
@@ -471,9 +478,15 @@ export class PolicyCore {
     const { doubles } = table;
     const at = record * DOUBLES;
     const now = Math.max(nowMs, this.#floorMs, doubles[at + SEEN] as number);
-    const first = numberOf(table, record, FIRST);
-    if (grid === null) readBucket(doubles, at, first, numberOf(table, record, SECOND), now, out);
-    else readWindow(doubles, at, grid, first, now, out);
+    const endsAt = doubles[at + ENDS_AT] as number;
+    if (now < endsAt) {
+      out.used = doubles[at + COUNT] as number;
+      out.resetAtMs = endsAt;
+    } else {
+      const first = numberOf(table, record, FIRST);
+      if (grid === null) readBucket(doubles, at, first, numberOf(table, record, SECOND), now, out);
+      else readWindow(doubles, at, grid, first, now, out);
+    }
     const limit = table.limit(record);
     const left = limit - out.used;
     out.limit = limit;
