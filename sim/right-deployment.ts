@@ -2,12 +2,7 @@
 // limiter's own handles, readings are filled in place; only where a trace is wanted an answer becomes an object.
 import type { Readings, WindowReading } from "../src/engine/adapter.ts";
 import { resetSeconds } from "../src/engine/limiter.ts";
-import {
-  type CountReading,
-  emptyCountReading,
-  NONE_REFUSED,
-  type PolicyCore,
-} from "../src/engine/policy-core.ts";
+import { NONE_REFUSED, type PolicyCore } from "../src/engine/policy-core.ts";
 import { PolicyLimiter } from "../src/engine/policy-limiter.ts";
 import { quotaNames } from "../src/policy/names.ts";
 import { policyOf } from "../src/policy/shorthand.ts";
@@ -24,6 +19,15 @@ import * as Flight from "./flight-table.ts";
 const REST = 0;
 const GRAPHQL = 1;
 type ScopeIndex = typeof REST | typeof GRAPHQL;
+// The numbers of a reading (`PolicyCore.readEach`), as constants of this module, which compilers fold.
+const READING = 5;
+const LIMIT = 0;
+const REMAINING = 1;
+const USED = 2;
+const RESET_AT = 3;
+const CLOCK = 4;
+const BROAD = 0;
+const NARROW = READING;
 const broadOf = (scope: ScopeIndex): number => 2 * scope;
 const narrowOf = (scope: ScopeIndex): number => 2 * scope + 1;
 
@@ -37,9 +41,8 @@ export class RightDeployment implements NumericDeployment {
   // Who calls, by handle.
   readonly #organizationNames: string[] = [];
   readonly #userNames: string[] = [];
-  // Filled in place, one reading after the other.
-  readonly #broad = emptyCountReading();
-  readonly #narrow = emptyCountReading();
+  /** The organization's reading and the user's, as `readEach` fills them in. */
+  readonly #readings = new Float64Array(2 * READING);
   readonly #windows = new Float64Array(2);
   /** By flight; `null` where no trace is wanted. */
   readonly #answers: AnswerParts[] | null;
@@ -93,9 +96,9 @@ export class RightDeployment implements NumericDeployment {
   #showStatus(flight: number, caller: number, nowMs: number): void {
     const { doubles } = this.#flights;
     const at = flight * Flight.DOUBLES;
-    doubles[at + Flight.REST_RESET] = this.#seconds(this.#broad, REST);
-    this.#core.readOf(caller, broadOf(GRAPHQL), nowMs, this.#broad);
-    doubles[at + Flight.GRAPHQL_RESET] = this.#seconds(this.#broad, GRAPHQL);
+    doubles[at + Flight.REST_RESET] = doubles[at + Flight.RESET] as number;
+    this.#core.readEach(caller, GRAPHQL, nowMs, this.#readings);
+    doubles[at + Flight.GRAPHQL_RESET] = this.#seconds(BROAD, GRAPHQL);
   }
 
   resume(): Fate {
@@ -135,12 +138,10 @@ export class RightDeployment implements NumericDeployment {
     decided: Flight.Refuser,
     nowMs: number,
   ): void {
-    const broad = this.#broad;
-    const narrow = this.#narrow;
-    this.#core.readOf(caller, broadOf(scope), nowMs, broad);
-    this.#core.readOf(caller, narrowOf(scope), nowMs, narrow);
-    const reset = this.#seconds(broad, scope);
-    const userReset = this.#seconds(narrow, scope);
+    const readings = this.#readings;
+    this.#core.readEach(caller, scope, nowMs, readings);
+    const reset = this.#seconds(BROAD, scope);
+    const userReset = this.#seconds(NARROW, scope);
     const { ints, doubles } = this.#flights;
     ints[flight * Flight.INTS + Flight.STATUS] = decided === Flight.ADMITTED ? 200 : REFUSED;
     ints[flight * Flight.INTS + Flight.SHOWN] = decided | Flight.SHOWS_ALL;
@@ -148,18 +149,24 @@ export class RightDeployment implements NumericDeployment {
     const refusing = decided === Flight.REFUSED_BY_ORGANIZATION ? reset : userReset;
     doubles[at + Flight.RETRY_AFTER] =
       decided !== Flight.ADMITTED && this.#advises[scope] === true ? refusing : ABSENT;
-    doubles[at + Flight.LIMIT] = broad.limit;
-    doubles[at + Flight.REMAINING] = broad.remaining;
+    doubles[at + Flight.LIMIT] = readings[BROAD + LIMIT] as number;
+    doubles[at + Flight.REMAINING] = readings[BROAD + REMAINING] as number;
     doubles[at + Flight.RESET] = reset;
-    doubles[at + Flight.USER_LIMIT] = narrow.limit;
-    doubles[at + Flight.USER_REMAINING] = narrow.remaining;
+    doubles[at + Flight.USER_LIMIT] = readings[NARROW + LIMIT] as number;
+    doubles[at + Flight.USER_REMAINING] = readings[NARROW + REMAINING] as number;
     doubles[at + Flight.USER_RESET] = userReset;
     if (this.#answers !== null) this.#answers[flight] = this.#traced(flight, caller, call, decided, nowMs);
   }
 
   /** Seconds to a window's end, as the rules round them. */
-  #seconds({ resetAtMs, clockMs }: CountReading, scope: ScopeIndex): number {
-    return resetSeconds(resetAtMs, clockMs, this.#rounding[scope] as Semantics["reset"]);
+  #seconds(from: number, scope: ScopeIndex): number {
+    const readings = this.#readings;
+    const resetAtMs = readings[from + RESET_AT] as number;
+    return resetSeconds(
+      resetAtMs,
+      readings[from + CLOCK] as number,
+      this.#rounding[scope] as Semantics["reset"],
+    );
   }
 
   /** The answer as traces have it, of the readings that were just taken. */
@@ -172,8 +179,8 @@ export class RightDeployment implements NumericDeployment {
   ): AnswerParts {
     const scope = call.kind === "call" && call.scope === "graphql" ? GRAPHQL : REST;
     const readings = {
-      organization: this.#window(caller, broadOf(scope), this.#broad),
-      user: this.#window(caller, narrowOf(scope), this.#narrow),
+      organization: this.#window(caller, scope, BROAD),
+      user: this.#window(caller, scope, NARROW),
     };
     const answer = this.#shown(caller, call, readings, decided === Flight.ADMITTED ? 200 : REFUSED);
     if (decided !== Flight.ADMITTED) {
@@ -192,25 +199,24 @@ export class RightDeployment implements NumericDeployment {
     return answer;
   }
 
-  /** A reading in the shape of SPEC.md. */
-  #window(caller: number, quota: number, reading: CountReading): WindowReading {
-    const { limit, used, remaining, resetAtMs } = reading;
-    const reset = this.#seconds(reading, quota < 2 ? REST : GRAPHQL);
+  /** A reading that was taken, in the shape of SPEC.md. */
+  #window(caller: number, scope: ScopeIndex, from: typeof BROAD | typeof NARROW): WindowReading {
+    const readings = this.#readings;
+    const resetAtMs = readings[from + RESET_AT] as number;
     return {
-      limit,
-      current: used,
-      remaining,
-      reset,
+      limit: readings[from + LIMIT] as number,
+      current: readings[from + USED] as number,
+      remaining: readings[from + REMAINING] as number,
+      reset: this.#seconds(from, scope),
       resetAtMs,
-      enforced: this.#core.isEnforced(caller, quota),
+      enforced: this.#core.isEnforced(caller, from === BROAD ? broadOf(scope) : narrowOf(scope)),
     };
   }
 
   #statusScopes(caller: number, nowMs: number): unknown {
     const of = (scope: ScopeIndex): WindowReading => {
-      const reading = emptyCountReading();
-      this.#core.readOf(caller, broadOf(scope), nowMs, reading);
-      return this.#window(caller, broadOf(scope), reading);
+      this.#core.readEach(caller, scope, nowMs, this.#readings);
+      return this.#window(caller, scope, BROAD);
     };
     return statusBody({ rest: of(REST), graphql: of(GRAPHQL) }).scopes;
   }

@@ -83,20 +83,33 @@ const PROFILE = 7;
 const FIRST = 1;
 const SECOND = 2;
 
+// The numbers of a reading, where all of an operation's quotas are read at once.
+const READING = 5;
+const LIMIT = 0;
+const REMAINING = 1;
+const USED = 2;
+const RESET_AT = 3;
+const CLOCK = 4;
+
 // A quota of an operation as bits: what it is, and above them its offset in a block.
 const IS_OWN = 1;
 const IS_BUCKET = 2;
 const TAKES_ANY = 4;
 const IS_LATE = 8;
 const JOINS = 16;
-const OFFSET = 5;
+const IS_SIGNED = 32;
+const OFFSET = 6;
 
-const bitsOf = ({ isOwn, grid, isWhole, isLate, place, enforcedBy }: CompiledQuota, offset: number): number =>
+const bitsOf = (
+  { isOwn, grid, isWhole, isLate, isSigned, place, enforcedBy }: CompiledQuota,
+  offset: number,
+): number =>
   (isOwn ? IS_OWN : 0) |
   (grid === null ? IS_BUCKET : 0) |
   (isWhole ? 0 : TAKES_ANY) |
   (isLate ? IS_LATE : 0) |
   (enforcedBy === place ? 0 : JOINS) |
+  (isSigned ? IS_SIGNED : 0) |
   (offset << OFFSET);
 
 /** An operation, and its quotas. */
@@ -155,6 +168,9 @@ export class PolicyCore {
   #callers = 0;
   readonly #free: number[] = [];
   #floorMs = 0;
+  readonly #reading = emptyCountReading();
+  /** When the pair is asked, and for how much: as arguments both would be made objects. */
+  readonly #asked = new Float64Array(2);
 
   /** @throws SpillwayError `POLICY_UNSUPPORTED` where a quota has an algorithm that is described alone */
   constructor(policy: Policy) {
@@ -271,10 +287,14 @@ export class PolicyCore {
     requireCount(cost, "cost");
     requireCount(nowMs, "nowMs");
     const one = this.operations[operation] as Operation;
+    if (one.isPair) {
+      this.#asked[0] = Math.max(nowMs, this.#floorMs);
+      this.#asked[1] = cost;
+      return this.#decidePair(one, caller);
+    }
     // As maximums both are doubles to the compiler, and never objects.
     const now = Math.max(nowMs, this.#floorMs);
     const declared = Math.max(cost, 0);
-    if (one.isPair) return this.#decidePair(one, caller, declared, now);
     const { length } = one.bits;
     let refusing = NONE_REFUSED;
     for (let index = length - 1; index >= 0; index--)
@@ -286,13 +306,16 @@ export class PolicyCore {
     return NONE_REFUSED;
   }
 
-  #decidePair(one: Operation, caller: number, declared: number, now: number): number {
+  #decidePair(one: Operation, caller: number): number {
+    const now = this.#asked[0] as number;
+    const declared = this.#asked[1] as number;
     const { own, size, bits } = one;
     const shared = this.#shared;
     const { doubles, ints, profiles } = own;
     const broad = ints[caller * size * INTS + ((bits[0] as number) >> OFFSET)] as number;
     const narrow = caller * size + ((bits[1] as number) >> OFFSET);
-    const [at, ownAt] = [broad * DOUBLES, narrow * DOUBLES];
+    const at = broad * DOUBLES;
+    const ownAt = narrow * DOUBLES;
     if (advanceWindow(shared.doubles, at, now)) this.#roll(one, 0, broad);
     if (advanceWindow(doubles, ownAt, now)) this.#roll(one, 1, narrow);
     const before = one.known[0] as number;
@@ -306,8 +329,10 @@ export class PolicyCore {
     if (asked > room && (profile & 1) === 1) return one.quotas[0] as number;
     const enforcing = ((bits[1] as number) & JOINS) === 0 ? ownProfile : profile;
     if (asked > ownRoom && (enforcing & 1) === 1) return one.quotas[1] as number;
-    this.#charge(one.kept[0] as Kept, broad, asked);
-    this.#charge(one.kept[1] as Kept, narrow, asked);
+    if (shared.doubles[at + ENDS_AT] === NOT_OPEN) this.#open(one, 0, broad);
+    chargeWindow(shared.doubles, at, asked);
+    if (doubles[ownAt + ENDS_AT] === NOT_OPEN) this.#open(one, 1, narrow);
+    chargeWindow(doubles, ownAt, asked);
     return NONE_REFUSED;
   }
 
@@ -352,6 +377,11 @@ export class PolicyCore {
   #roll({ kept }: Operation, index: number, record: number): void {
     const { table, grid } = kept[index] as Kept;
     rollWindow(table.doubles, record * DOUBLES, grid as Grid, numberOf(table, record, FIRST));
+  }
+
+  #open({ kept }: Operation, index: number, record: number): void {
+    const { table, grid } = kept[index] as Kept;
+    openWindow(table.doubles, record * DOUBLES, grid as Grid, numberOf(table, record, FIRST));
   }
 
   #charge({ table, grid }: Kept, record: number, cost: number): void {
@@ -472,6 +502,42 @@ export class PolicyCore {
   readOf(caller: number, quota: number, nowMs: number, out: CountReading): void {
     const kept = this.#of(quota);
     this.#read(kept, recordOf(kept, caller), nowMs, out);
+  }
+
+  /**
+   * Reads a caller's counts of an operation, one after the other, without making or filling an object.
+   * @param out takes five numbers a quota: limit, remaining, used, end of the window, when it was read (`CountReading`)
+   */
+  readEach(caller: number, operation: number, nowMs: number, out: Float64Array): void {
+    const one = this.operations[operation] as Operation;
+    const least = Math.max(nowMs, this.#floorMs);
+    const { length } = one.bits;
+    for (let index = 0; index < length; index++) {
+      const bits = one.bits[index] as number;
+      const table = (bits & IS_OWN) !== 0 ? one.own : this.#shared;
+      const record = this.#at(one, index, caller);
+      const { doubles } = table;
+      const now = Math.max(least, doubles[record * DOUBLES + SEEN] as number);
+      const to = index * READING;
+      out[to + CLOCK] = now;
+      const endsAt = doubles[record * DOUBLES + ENDS_AT] as number;
+      if (now < endsAt) {
+        out[to + USED] = doubles[record * DOUBLES + COUNT] as number;
+        out[to + RESET_AT] = endsAt;
+      } else this.#readOver(one.kept[index] as Kept, record, now, out, to);
+      const limit = table.limit(record);
+      const left = limit - (out[to + USED] as number);
+      out[to + LIMIT] = limit;
+      out[to + REMAINING] = (bits & IS_SIGNED) !== 0 ? left : Math.max(0, left);
+    }
+  }
+
+  /** Reads a bucket, or a window that is over. */
+  #readOver(kept: Kept, record: number, now: number, out: Float64Array, to: number): void {
+    const reading = this.#reading;
+    this.#read(kept, record, now, reading);
+    out[to + USED] = reading.used;
+    out[to + RESET_AT] = reading.resetAtMs;
   }
 
   #read({ table, grid, isSigned }: Kept, record: number, nowMs: number, out: CountReading): void {

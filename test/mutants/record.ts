@@ -71,7 +71,7 @@ const oneLine = (text: string): string => {
   return flat.length <= 80 ? flat : `${flat.slice(0, 79)}…`;
 };
 
-/** `src/engine/core.ts:12  boundary  < → <=  in: if (a < b)`. */
+/** `src/engine/policy-core.ts:12  boundary  < → <=  in: if (a < b)`. */
 export const mutantText = ({ path, line, kind, was, becomes, text }: JudgedMutant): string =>
   `${path}:${line}  ${kind}  ${oneLine(was)} → ${becomes === ";" || becomes === "" ? "(left out)" : oneLine(becomes)}  in: ${oneLine(text)}`;
 
