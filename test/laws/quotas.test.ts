@@ -43,8 +43,19 @@ describe("faults break the laws that name them", () => {
     ["boundary-inclusive", "reset-agrees"],
     ["refusal-names-user", "refusal-agrees"],
     ["headers-missing-on-429", "headers-present"],
-  ] as const)("%s: %s", async (fault, law) => {
-    const { laws } = await checkQuotaLaws(quotaFaultFactory(parseFault(fault), 1), policyNamed("github"), {
+    ["double-roll", "monotone"],
+    ["double-roll", "never-rolls-back"],
+    ["one-short", "recovers"],
+    ["one-short", "honest-wait"],
+    ["one-extra", "twice-at-most"],
+    ["refused-counted", "give-back"],
+    // By buckets.
+    ["one-extra", "rate-bound", "anthropic"],
+    ["one-short", "honest-wait", "anthropic"],
+    ["refused-counted", "give-back", "anthropic"],
+    ["cost-ignored", "recovers", "anthropic"],
+  ] as const)("%s: %s", async (fault, law, policy: string = "github") => {
+    const { laws } = await checkQuotaLaws(quotaFaultFactory(parseFault(fault), 1), policyNamed(policy), {
       runs: 60,
       seed: 5,
       laws: [law],

@@ -1,0 +1,43 @@
+// A reset that counts milliseconds falls by as many as pass from answer to answer.
+import { describe, expect, test } from "vitest";
+import type { Mark } from "../../src/verify/mark.ts";
+import { fallsByMs } from "../../src/verify/suspects.ts";
+
+const mark = (sent: number, reset: number, tookMs = 0): Mark => ({
+  line: 2,
+  sent,
+  received: sent + tookMs,
+  role: "admitted",
+  refusedBy: null,
+  cost: 1,
+  asked: 1,
+  actual: null,
+  sure: true,
+  limit: 10,
+  count: 1,
+  clamped: false,
+  reset,
+  resetAt: null,
+  echoesUser: false,
+  end: { from: 0, to: 0 },
+  least: 1,
+  most: 1,
+  held: 1,
+});
+
+describe("a reset falls by milliseconds", () => {
+  test.each([
+    ["by as many as passed", mark(0, 60_000), mark(500, 59_500), true],
+    ["whichever is named first", mark(500, 59_500), mark(0, 60_000), true],
+    ["by two more, which clocks may differ", mark(0, 60_000), mark(500, 59_498), true],
+    ["but not by three more", mark(0, 60_000), mark(500, 59_497), false],
+    ["nor by three less", mark(0, 60_000), mark(500, 59_503), false],
+    ["by what the ways took, too", mark(0, 60_000, 4), mark(500, 59_490, 4), true],
+    ["and by no more", mark(0, 60_000, 4), mark(500, 59_489, 4), false],
+    ["where seconds would not have fallen", mark(0, 60), mark(500, 60), false],
+    ["which ten do not tell from none", mark(0, 60_000), mark(10, 59_990), false],
+    ["and eleven do", mark(0, 60_000), mark(11, 59_989), true],
+  ])("%s", (_name, earlier, later, expected) => {
+    expect(fallsByMs(earlier, later)).toBe(expected);
+  });
+});
