@@ -105,16 +105,22 @@ function alternation(
   return `There is no ${result.question.find} value with others that ${hold} on its one side alone: ${found}; ask for the other end (--find ${other}).`;
 }
 
-function noise({ result, wanted, hold, fail, of }: Topic, answer: Answer<"too-noisy">): string {
-  const [low, high] = [answer.holds, answer.fails].map((value) =>
-    value === null ? "no value tried" : of(value),
-  );
-  const { replicationsMore } = answer;
+function noise(topic: Topic, { holds, fails, replicationsMore }: Answer<"too-noisy">): string {
+  const { result, axis, wanted, holdMostly, fail, of } = topic;
+  const { find, replicationsMost } = result.question;
+  const at =
+    holds === null
+      ? `${wanted} surely ${holdMostly} at no value tried`
+      : `${axis.path} = ${of(holds)} is the ${find} tried for which ${wanted} surely ${holdMostly}`;
+  const from =
+    fails === null
+      ? "beyond it the runs differ too much to say"
+      : `${fail === "fails" ? "it" : "they"} surely ${fail} at ${of(fails)}, and up to there the runs differ too much to say`;
   const more =
     replicationsMore === null
       ? "no number of replications that can be run would tell"
-      : `about ${replicationsMore} more runs of each value would tell (--replications ${result.question.replicationsMost + replicationsMore})`;
-  return `The runs differ too much to say: ${wanted} surely ${hold} at ${low} and surely ${fail} at ${high}, and between them in some runs and not in others; ${more}.`;
+      : `about ${replicationsMore} more runs of each value would tell (--replications ${replicationsMost + replicationsMore})`;
+  return `${at}; ${from}: ${more}.`;
 }
 
 function choices({ wanted, hold, fail }: Topic, { holding, failing, unclear }: Answer<"choices">): string {

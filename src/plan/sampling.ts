@@ -20,6 +20,8 @@ export type PlanSteps<T> = Generator<Batch, T, readonly JobOutcome[]>;
 export interface Sampling {
   /** A point holds where its goals hold in more than this share of runs. */
   readonly share: number;
+  /** A point fails where its goals hold in less than this share of runs; `share` where left out. */
+  readonly failsBelow?: number;
   /** That a decided point is decided right. */
   readonly confidence: number;
   /** After how many replications a point is looked at; the last is the most there are. */
@@ -62,10 +64,25 @@ function samplingWithin(most: number, confidence: number, share: number): Sampli
 }
 
 /** Judges by `held` of `n` runs, at one look of the sampling's. */
-export function stateOf(held: number, n: number, { share, confidence, looks }: Sampling): PlanState {
+export function stateOf(held: number, n: number, sampling: Sampling): PlanState {
   if (n === 0) return "unclear";
+  const { share, failsBelow = share, confidence, looks } = sampling;
   const { low, high } = clopperPearson(held, n, 1 - (1 - confidence) / looks.length);
-  return low > share ? "holds" : high < share ? "fails" : "unclear";
+  return low > share ? "holds" : high < failsBelow ? "fails" : "unclear";
+}
+
+/**
+ * Returns the rules for points on the way to an edge. They hold as `screen` says, but fail as soon as they surely miss
+ * what is asked. A first look is added, at which a point none of whose runs holds fails.
+ */
+export function hastened(screen: Sampling, { share: failsBelow }: Sampling): Sampling {
+  const [first = 1] = screen.looks;
+  for (let look = 1; look < first; look++) {
+    const sampling = { ...screen, failsBelow, looks: [look, ...screen.looks] };
+    const holds = stateOf(first, first, sampling) === "holds";
+    if (holds && stateOf(0, look, sampling) === "fails") return sampling;
+  }
+  return screen;
 }
 
 /** Outcomes by job, gathered once. */

@@ -10,7 +10,7 @@ import type {
 import { answerAlong } from "./edge-answer.ts";
 import { lookFiner } from "./finer.ts";
 import { Points, type Workshop } from "./points.ts";
-import type { PlanSteps, Sampling } from "./sampling.ts";
+import { hastened, type PlanSteps, type Sampling } from "./sampling.ts";
 import { findEdge, gridOf, proveEdge, type Try } from "./search.ts";
 import type { Vary } from "./vary.ts";
 
@@ -43,11 +43,12 @@ export function* sweepOne(shop: Workshop, vary: Vary, find: Find, guessed: boole
     return { points: measured, answer, heatMap: null, find: null };
   }
   const { screen, sampling } = shop;
+  const quick = sampling === screen ? screen : hastened(screen, sampling);
   let sought = find;
-  let edge = yield* findEdge(candidates.length, tryAlong(points, candidates, sought, screen));
+  let edge = yield* findEdge(candidates.length, tryAlong(points, candidates, sought, quick));
   if (edge.kind === "reversed" && guessed) {
     sought = find === "largest" ? "smallest" : "largest";
-    edge = yield* findEdge(candidates.length, tryAlong(points, candidates, sought, screen));
+    edge = yield* findEdge(candidates.length, tryAlong(points, candidates, sought, quick));
   }
   if (edge.kind === "none" && (yield* lookFiner(points, shop.goals, candidates)))
     edge = { kind: "not-monotone" };

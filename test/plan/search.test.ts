@@ -3,6 +3,7 @@ import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import {
   decide,
+  hastened,
   Outcomes,
   type PlanSteps,
   type Sampling,
@@ -140,6 +141,18 @@ describe("sampling", () => {
     expect(stateOf(128, 128, strict)).toBe("holds");
     expect(stateOf(4, 8, strict)).toBe("fails");
     expect(() => samplingOf(64, 0.95, 0.95)).toThrow("replications must be 104 or more, got 64");
+  });
+
+  test("on the way to an edge a point fails as soon as it surely misses what is asked; it holds as before", () => {
+    const quick = hastened(samplingOf(128, 0.95), samplingOf(128, 0.95, 0.95));
+    expect(quick.looks).toEqual([2, 8, 16, 32, 64, 128]);
+    expect(stateOf(0, 2, quick)).toBe("fails");
+    expect(stateOf(1, 2, quick)).toBe("unclear");
+    expect(stateOf(4, 8, quick)).toBe("fails");
+    expect(stateOf(7, 8, quick)).toBe("unclear");
+    expect(stateOf(8, 8, quick)).toBe("holds");
+    const half = samplingOf(64, 0.95);
+    expect(hastened(half, half)).toBe(half);
   });
 
   test("too few replications to decide anything are refused, with how many would do", () => {
