@@ -2,6 +2,7 @@
 // clients were.
 import type { Network } from "../src/scenario/network.ts";
 import type { Spread } from "../src/scenario/spread.ts";
+import type { QuotaCall } from "../src/trace/quota-record.ts";
 import type { TraceCall } from "../src/trace/record.ts";
 import { isFailure, isRefusal } from "../src/wire/outcome.ts";
 
@@ -61,18 +62,29 @@ export class Likeness {
     if (call.user !== null) this.#users.set(call.client, { organization: call.org, user: call.user });
     this.#addLateness(call);
     if (isFailure(call.status) || isRefusal(call.status)) return;
+    const times = this.#timesAt(call.sent);
     const tookMs = call.received - call.sent;
-    this.#warmAt ??= call.sent + warmUpMs;
-    const times = call.sent < this.#warmAt ? this.#warmingUp : this.#later;
     if (call.scope === "rest") times.restMs.add(tookMs);
     else if (call.kind === "call" && call.status === 200) times.graphqlMs.add(tookMs);
+  }
+
+  /** A call of a trace by quotas: it does not tell which calls are queries, so all that were let through count as REST. */
+  addByQuotas(call: QuotaCall): void {
+    this.#addLateness(call);
+    if (call.outcome !== "admitted" || isFailure(call.status)) return;
+    this.#timesAt(call.sent).restMs.add(call.received - call.sent);
+  }
+
+  #timesAt(sent: number): Times {
+    this.#warmAt ??= sent + warmUpMs;
+    return sent < this.#warmAt ? this.#warmingUp : this.#later;
   }
 
   /**
    * A first attempt that was wanted after the client's last answer was slept for: how much too long? (When a retry was
    * due is not in the trace, nor is what else a client did meanwhile that has several calls on the way.)
    */
-  #addLateness({ client, sent, received, wanted, attempt }: TraceCall): void {
+  #addLateness({ client, sent, received, wanted, attempt }: TraceCall | QuotaCall): void {
     const before = this.#received.get(client);
     this.#received.set(client, Math.max(received, before ?? received));
     if (attempt !== 0 || wanted === undefined || before === undefined) return;

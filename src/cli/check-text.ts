@@ -67,7 +67,8 @@ export async function describeCheck(
   );
 }
 
-async function rendererOf({ byPolicy = false }: CheckWords): Promise<(law: AnyLawReport) => string[]> {
+/** Returns what draws the counterexample of a law. */
+export async function rendererOf({ byPolicy = false }: CheckWords): Promise<(law: AnyLawReport) => string[]> {
   if (!byPolicy) {
     const { renderCounterexample } = await import("../laws/timeline.ts");
     return (law) => renderCounterexample(law as LawReport);

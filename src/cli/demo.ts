@@ -1,18 +1,23 @@
 // `spillway demo` (= `npm start`): the whole pipe on loopback, with windows of a few seconds, so that several
 // resets pass in under a minute. Each stage is the same code as its verb.
 
+import { mkdtemp, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
 import { join } from "node:path";
-import type { CheckReport } from "../laws/report.ts";
 import type { DriverName } from "../load/driver.ts";
 import type { LoadedScenario } from "../load/scenario-file.ts";
+import type { Policy } from "../policy/policy.ts";
 import { runFiles } from "../report/run.ts";
 import { ownerWords, verdictWords } from "../report/source.ts";
 import { counted } from "../rules/words.ts";
+import type { AnyCheckReport } from "../runs/check-job.ts";
 import { INTERRUPTED, onInterrupt } from "../runs/interrupt.ts";
+import { resultOf } from "../runs/job-events.ts";
 import type { JobThread, JobThreads } from "../runs/job-thread.ts";
-import { shellCommand } from "../runs/run-place.ts";
-import type { Verdict } from "../verify/verdict.ts";
-import { showCheckProgress } from "./check-progress.ts";
+import type { QuotaVerdict, Verdict } from "../verify/verdict.ts";
+import { asWindowOption, limitsOf } from "./as-window.ts";
+import { sayCheckProgress } from "./check-progress.ts";
+import { rendererOf } from "./check-text.ts";
 import { pc } from "./colors.ts";
 import { openOption, reportOpener } from "./open-report.ts";
 import {
@@ -20,16 +25,20 @@ import {
   driverOption,
   importMsOf,
   importTimeout,
+  repeatCommand,
   requireDuration,
   requireSeed,
   requireWhole,
+  rulesOption,
   runOptions,
 } from "./run-options.ts";
 import { openTerminal, type Terminal } from "./terminal.ts";
 import { defineVerb } from "./verb.ts";
 
 interface Args {
-  readonly scenario: string;
+  readonly scenario?: string | undefined;
+  readonly rules?: string | undefined;
+  readonly asWindow?: boolean | undefined;
   readonly duration: string;
   readonly driver?: DriverName | undefined;
   readonly runs: number;
@@ -43,6 +52,12 @@ interface Args {
 
 /** The options, checked. */
 interface Asked extends Args {
+  readonly scenario: string;
+  /** The scenario was made of the policy, and its file is gone. */
+  readonly isMade: boolean;
+  /** The command that repeats it all. */
+  readonly repeat: string;
+  readonly limits: Awaited<ReturnType<typeof limitsOf>>;
   readonly durationMs: number;
   readonly signal: AbortSignal;
 }
@@ -64,9 +79,10 @@ export const verb = defineVerb<Args>({
     scenario: {
       argument: "SCENARIO",
       type: "string",
-      default: "ci-fleet",
-      describe: "load with the clients of SCENARIO",
+      describe: "load with the clients of SCENARIO [default: ci-fleet; clients of each call of the policy]",
     },
+    rules: rulesOption("show every part under", "those of Buildkite's kind, in windows of seconds"),
+    "as-window": asWindowOption,
     duration: { argument: "TIME", type: "string", default: "25s", describe: "load for TIME" },
     driver: driverOption,
     runs: { argument: "N", type: "number", default: 50, describe: "run each law N times" },
@@ -79,6 +95,7 @@ export const verb = defineVerb<Args>({
   examples: [
     ["$0 demo", "see every part in under a minute"],
     ["$0 demo --scenario herd --duration 40s", "load with other clients, for longer"],
+    ["$0 demo --policy github", "see every part under another API's limits"],
   ],
   handler: async (args) => {
     const terminal = openTerminal(args.json === true);
@@ -90,8 +107,19 @@ export const verb = defineVerb<Args>({
     const interrupt = onInterrupt();
     const { signal } = interrupt;
     try {
-      const threads = await startJobs({ scenario: args.scenario }, { importMs, signal });
-      const asked = { ...args, durationMs, signal };
+      const limits = await limitsOf(args, "demo");
+      const made = args.scenario === undefined && limits.policy ? await clientsOf(limits.policy) : null;
+      const scenario = made?.file ?? args.scenario ?? "ci-fleet";
+      const threads = await startJobs({ scenario }, { importMs, signal }).finally(made?.remove);
+      const asked = {
+        ...args,
+        scenario,
+        isMade: made !== null,
+        repeat: repeatDemo(args),
+        limits,
+        durationMs,
+        signal,
+      };
       await demonstrate(terminal, asked, threads).finally(() => threads.close());
     } catch (error) {
       if (!interrupt.signal.aborted) throw error;
@@ -115,10 +143,12 @@ async function demonstrate(
   const open = await reportOpener(asked.open);
   const { organization, user } = shortWindows;
   terminal.say(
-    `Windows of ${organization.rest.windowSeconds} s (REST) and ${organization.graphql.windowSeconds} s (GraphQL); ` +
-      `${organization.rest.limit} requests an organization, ${user.rest.limit} a user. Nothing leaves this machine.`,
+    asked.rules === undefined
+      ? `Windows of ${organization.rest.windowSeconds} s (REST) and ${organization.graphql.windowSeconds} s (GraphQL); ` +
+          `${organization.rest.limit} requests an organization, ${user.rest.limit} a user. Nothing leaves this machine.`
+      : `The limits of ${asked.rules}. Nothing leaves this machine.`,
   );
-  const checked = await check(terminal, asked);
+  const checked = await check(terminal, asked, thread);
   const loaded = await loadForReal(terminal, asked, threads);
   const { folder } = loaded;
   if (signal.aborted) return;
@@ -133,30 +163,47 @@ async function demonstrate(
     verdict,
     expectations,
     predicted: simulated.summary.figures,
-    broken: { fault: shownFault, verdict: broken.verdict.verdict },
+    broken: { fault: faultFor(asked), verdict: broken.verdict.verdict },
   });
   await open(join(folder, runFiles.html));
-  const found = signal.aborted || broken.verdict.verdict === "violated";
+  const found =
+    signal.aborted ||
+    notJudged(broken.verdict as Partial<QuotaVerdict>).length > 0 ||
+    broken.verdict.verdict === "violated";
   process.exitCode = checked.ok && loaded.held && found ? 0 : 1;
+}
+
+/** A scenario with clients of each call that a policy has a sample of. */
+async function clientsOf(policy: Policy): Promise<{ readonly file: string; remove(): Promise<void> }> {
+  const { scenarioText } = await import("./init-policy.ts");
+  const folder = await mkdtemp(join(tmpdir(), "spillway-demo-"));
+  const file = join(folder, "clients.ts");
+  await writeFile(file, scenarioText(policy, folder));
+  return { file, remove: () => rm(folder, { recursive: true }) };
 }
 
 const stage = (terminal: Terminal, name: string, what: string): void =>
   terminal.say("", `${pc.bold(pc.cyan(name))} ${what}`);
 
-async function check(terminal: Terminal, { runs, seed, signal }: Asked): Promise<CheckReport> {
+async function check(
+  terminal: Terminal,
+  { runs, seed, limits }: Asked,
+  thread: JobThread,
+): Promise<AnyCheckReport> {
   stage(terminal, "check", "looks for the shortest way to break each law of the limiter");
-  const { checkLaws } = await import("../laws/check.ts");
-  const { engineFactory } = await import("../laws/engine-factory.ts");
-  const { renderCounterexample } = await import("../laws/timeline.ts");
-  const onProgress = showCheckProgress(terminal);
-  const report = await checkLaws(engineFactory, { runs, seed, signal, onProgress });
+  const { policy, rules } = limits;
+  const options = { runs, seed, ...(rules && { rules }) };
+  const report = await resultOf(thread.run("check", { options, policy }), (event) => {
+    if (!("outcome" in event)) sayCheckProgress(event, terminal);
+  });
   terminal.progress(null);
   const judged = report.laws.reduce((sum, law) => sum + law.judged, 0);
   const found = report.ok ? pc.green("no counterexample") : pc.red("violated");
   terminal.say(
     `  ${counted(report.laws.length, "law")}, ${counted(runs, "run")} each, ${counted(judged, "answer")} judged: ${found}`,
   );
-  for (const law of report.laws) if (law.outcome === "violated") terminal.say(...renderCounterexample(law));
+  const render = await rendererOf({ byPolicy: policy !== undefined });
+  for (const law of report.laws) if (law.outcome === "violated") terminal.say(...render(law));
   return report;
 }
 
@@ -165,14 +212,14 @@ async function loadForReal(
   asked: Asked,
   { scenario, thread }: JobThreads<LoadedScenario>,
 ) {
-  const { seed, durationMs, out, force, signal } = asked;
+  const { seed, durationMs, out, force, signal, limits } = asked;
   stage(
     terminal,
     "serve, load, verify",
-    `${asked.scenario} loads the reference deployment for ${asked.duration}; the oracle judges the trace`,
+    `${scenario.scenario.name} loads the reference deployment for ${asked.duration}; the oracle judges the trace`,
   );
   const { chooseDriver } = await import("../load/driver.ts");
-  const { serve } = await import("../service/serve.ts");
+  const { serve, servePolicy } = await import("../service/serve.ts");
   const { parseRules } = await import("../rules/parse.ts");
   const { driverLine, loadInto } = await import("../runs/load-into.ts");
   const { sayLoad } = await import("./say-run.ts");
@@ -182,11 +229,18 @@ async function loadForReal(
   const run = await loadInto(place, {
     scenario,
     file: asked.scenario,
-    command: repeatDemo(asked),
+    command: asked.repeat,
     by,
     drive: (task, stop) => thread.run("load", task, stop),
-    adjustments: { seed, durationMs, rules: parseRules(shortWindows) },
-    target: { start: ({ rules, tokens }) => serve({ rules, tokens, port: 0 }) },
+    adjustments: {
+      seed,
+      durationMs,
+      ...(asked.rules === undefined ? { rules: parseRules(shortWindows) } : limits),
+    },
+    target: {
+      start: ({ rules, tokens, policy }) =>
+        policy === undefined ? serve({ rules, tokens, port: 0 }) : servePolicy({ ...policy, port: 0 }),
+    },
     signal,
     onProgress: terminal.progress,
   });
@@ -195,71 +249,70 @@ async function loadForReal(
   return run;
 }
 
-async function simulateAlike(
-  terminal: Terminal,
-  { scenario: file, signal }: Asked,
-  folder: string,
-  thread: JobThread,
-) {
+async function simulateAlike(terminal: Terminal, asked: Asked, folder: string, thread: JobThread) {
   stage(
     terminal,
     "simulate",
     "the same clients in virtual time, from the same instant: what it would have predicted",
   );
-  const { factsOf, simulateInto } = await import("../runs/simulate-into.ts");
+  const { run, facts } = await simulated(terminal, asked, { folder, name: "simulated" }, thread);
   const { saySimulation } = await import("./say-run.ts");
-  const parts = thread.run("simulate", { changes: { like: folder } });
-  const facts = await factsOf(parts);
-  const run = await simulateInto({ out: `${folder}/simulated`, name: facts.scenario.name }, facts, {
-    parts,
-    signal,
-    file,
-    command: `npx spillway simulate ${file} --like ${folder}`,
-    notes: facts.notes,
-    onProgress: terminal.progress,
-  });
-  terminal.progress(null);
   saySimulation(terminal, run, facts.scenario.seed, run.notes);
   return run;
 }
 
-/** A bug that several limiters have shipped. */
-const shownFault = "race-read-then-write";
-
-async function simulateBroken(
-  terminal: Terminal,
-  { scenario: file, signal }: Asked,
-  folder: string,
-  thread: JobThread,
-) {
+async function simulateBroken(terminal: Terminal, asked: Asked, folder: string, thread: JobThread) {
+  const fault = faultFor(asked);
   const { faultNamed } = await import("../faults/choice.ts");
   stage(
     terminal,
-    `simulate --fault ${shownFault}`,
-    `the same once more, by a limiter that is wrong: ${faultNamed(shownFault).wrong}`,
+    `simulate --fault ${fault}`,
+    `the same once more, by a limiter that is wrong: ${faultNamed(fault).wrong}`,
   );
-  const { factsOf, simulateInto } = await import("../runs/simulate-into.ts");
-  const parts = thread.run("simulate", { changes: { like: folder }, fault: shownFault });
-  const facts = await factsOf(parts);
-  const run = await simulateInto({ out: `${folder}/broken`, name: facts.scenario.name }, facts, {
-    parts,
-    signal,
-    file,
-    command: `npx spillway simulate ${file} --like ${folder} --fault ${shownFault}`,
-    notes: [`the fault ${shownFault} is injected`],
-    onProgress: terminal.progress,
-  });
-  terminal.progress(null);
+  const { run } = await simulated(terminal, asked, { folder, name: "broken", fault }, thread);
   sayFound(terminal, run.verdict);
   terminal.say(`  ${run.folder}/${runFiles.html}`);
   return run;
 }
 
+/** A bug that several limiters have shipped; of a policy, one that shows long before a limit is met. */
+const faultFor = ({ limits }: Asked): string =>
+  limits.policy === undefined ? "race-read-then-write" : "double-count";
+
+/** The run in `folder` once more, in virtual time, as `name` beside it. */
+async function simulated(
+  terminal: Terminal,
+  { scenario: file, isMade, repeat, signal }: Asked,
+  { folder, name, fault }: { readonly folder: string; readonly name: string; readonly fault?: string },
+  thread: JobThread,
+) {
+  const { factsOf, simulateInto } = await import("../runs/simulate-into.ts");
+  const parts = thread.run("simulate", { changes: { like: folder }, fault });
+  const facts = await factsOf(parts);
+  const injected = fault === undefined ? "" : ` --fault ${fault}`;
+  const run = await simulateInto({ out: `${folder}/${name}`, name: facts.scenario.name }, facts, {
+    parts,
+    signal,
+    file,
+    command: isMade ? repeat : `npx spillway simulate ${file} --like ${folder}${injected}`,
+    notes: fault === undefined ? facts.notes : [`the fault ${fault} is injected`],
+    onProgress: terminal.progress,
+  });
+  terminal.progress(null);
+  return { run, facts };
+}
+
+/** Quotas whose counts nobody judges. */
+const notJudged = (verdict: Partial<QuotaVerdict>) => verdict.notJudged ?? [];
+
 /** The first thing that the oracle found. */
 function sayFound(terminal: Terminal, verdict: Verdict): void {
   const [first] = verdict.violations;
   if (first === undefined) {
-    terminal.say(`  ${pc.red("nothing was found")}`);
+    const why = notJudged(verdict as Partial<QuotaVerdict>).map((each) => `${each.quota}: ${each.why}`);
+    terminal.say(
+      `  ${why.length > 0 ? `nothing was found: ${why.join("; ")}` : pc.red("nothing was found")}`,
+    );
     return;
   }
   const { law, explanation, suspects } = first;
@@ -280,19 +333,5 @@ async function report(terminal: Terminal, folder: string, compare: string): Prom
 }
 
 /** The scenario is an option here: the demo is about the pipe. */
-function repeatDemo({ scenario, duration, driver, runs, seed }: Args): string {
-  return shellCommand([
-    "npx",
-    "spillway",
-    "demo",
-    "--scenario",
-    scenario,
-    "--duration",
-    duration,
-    ...(driver === undefined ? [] : ["--driver", driver]),
-    "--runs",
-    String(runs),
-    "--seed",
-    String(seed),
-  ]);
-}
+const repeatDemo = ({ scenario, rules, asWindow, duration, driver, runs, seed }: Args): string =>
+  repeatCommand("demo", [], { scenario, rules, "as-window": asWindow, duration, driver, runs, seed });

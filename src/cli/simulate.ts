@@ -174,9 +174,9 @@ function requireNoPlace(args: Args): void {
   });
 }
 
-/** A limiter in a deployment's place, or an earlier run, knows no policy yet. */
+/** A limiter in a deployment's place knows no policy yet, nor does a world. */
 function requireRules(args: Args, policy: string): void {
-  const wrong = (["adapter", "like", "world"] as const).find((name) => args[name] !== undefined);
+  const wrong = (["adapter", "world"] as const).find((name) => args[name] !== undefined);
   if (wrong === undefined) return;
   throw new SpillwayError("POLICY_UNSUPPORTED", `--${wrong} goes with rules, and with no policy yet`, {
     problems: [

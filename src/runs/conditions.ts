@@ -13,7 +13,7 @@ import { adviseScenario } from "../scenario/advice.ts";
 import type { Scenario } from "../scenario/scenario.ts";
 import { seatingLike } from "../scenario/seats.ts";
 import { describeSpread } from "../scenario/spread.ts";
-import { readTrace } from "../trace/read.ts";
+import { openTrace } from "../trace/read.ts";
 
 export interface Changes {
   readonly seed?: number | undefined;
@@ -34,31 +34,28 @@ export interface Conditions {
   readonly notes: readonly string[];
 }
 
-/** @throws SpillwayError as `readRun` and `readTrace` do */
+/** @throws SpillwayError as `readRun` and `openTrace` do */
 export async function conditionsOf(written: Scenario, changes: Changes): Promise<Conditions> {
   const like = changes.like === undefined ? null : await readLikeness(changes.like);
+  const policy = changes.policy ?? (changes.rules === undefined ? like?.record.policy : undefined);
   const rules = changes.rules ?? like?.record.rules ?? written.rules ?? parseRules({});
   const scenario = adjustScenario(written, {
     seed: changes.seed ?? like?.record.seed,
     durationMs: changes.durationMs ?? like?.record.durationMs,
     startAtMs: like?.record.startedAt,
-    ...(changes.policy === undefined ? { rules } : { policy: changes.policy }),
+    ...(policy === undefined ? { rules } : { policy }),
     network: like?.likeness.network(written.network),
   });
-  const notes = adviseScenario(scenario, rules);
-  if (changes.policy !== undefined)
-    return {
-      scenario,
-      options: {},
-      notes: [`the limits are those of the policy ${changes.policy.name}`, ...notes],
-    };
-  if (like === null) return { scenario, options: { tokens: changes.tokens }, notes };
+  const by = policy === undefined ? [] : [`the limits are those of the policy ${policy.name}`];
+  const notes = [...by, ...adviseScenario(scenario, rules)];
+  if (like === null)
+    return { scenario, options: policy === undefined ? { tokens: changes.tokens } : {}, notes };
   const { latencyMs, roundTripMs, executionMs, latenessMs } = scenario.network;
   const trip = `${describeSpread(roundTripMs ?? latencyMs)}${roundTripMs === null ? " one way" : ""}`;
   const trips = `trips of ${trip}, queries of ${describeSpread(executionMs)}, clients late by ${describeSpread(latenessMs)}`;
   return {
     scenario,
-    options: { seating: seatingLike(scenario, like.likeness.users) },
+    options: policy === undefined ? { seating: seatingLike(scenario, like.likeness.users) } : {},
     notes: [...notes, `start, users and network are those of ${changes.like}: ${trips}`],
   };
 }
@@ -66,7 +63,8 @@ export async function conditionsOf(written: Scenario, changes: Changes): Promise
 async function readLikeness(folder: string): Promise<{ record: RunRecord; likeness: Likeness }> {
   const { record } = await readRun(folder);
   const likeness = new Likeness();
-  const { calls } = await readTrace(traceOf(folder));
-  for await (const { call } of calls) likeness.add(call);
+  const trace = await openTrace(traceOf(folder));
+  if (trace.version === 1) for await (const { call } of trace.calls) likeness.add(call);
+  else for await (const { call } of trace.calls) likeness.addByQuotas(call);
   return { record, likeness };
 }

@@ -1,4 +1,6 @@
 // Calls as figures and pictures need them, whatever the version of their trace.
+
+import { limitOf, quotaFor } from "../policy/effective.ts";
 import { quotaNames } from "../policy/names.ts";
 import type { Policy } from "../policy/policy.ts";
 import {
@@ -206,8 +208,11 @@ class QuotaTeller implements Teller<QuotaCall> {
   }
 
   #window({ caller, sent, received }: QuotaCall, reading: QuotaReading): ToldWindow[] {
-    const { quota, limit, remaining, used, reset } = reading;
+    const { quota, remaining, used, reset } = reading;
     const { key = [], algorithm } = this.#policy.quotas[quota] ?? {};
+    // An answer that shows no limit has that of the policy, as it holds for this key.
+    const limit =
+      reading.limit ?? (algorithm ? limitOf(quotaFor(this.#policy, quota, caller).algorithm) : null);
     const values = key.map((attribute) => caller[attribute] ?? "");
     const name = JSON.stringify([quota, values]);
     const whose = this.#known.get(name) ?? {

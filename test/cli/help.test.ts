@@ -61,7 +61,7 @@ describe("--help", () => {
       "allow-unread": "1%",
     };
     expect(Object.fromEntries(defaults.filter(([, values]) => Object.keys(values).length > 0))).toEqual({
-      demo: { scenario: "ci-fleet", duration: "25s", runs: 50, seed: 7 },
+      demo: { duration: "25s", runs: 50, seed: 7 },
       simulate: { trace: true },
       swarm: { seed: 1 },
       replay: { seed: 1, ...paths },

@@ -149,14 +149,28 @@ test("a known bug is injected under a policy, and named by the oracle; one that 
   });
 });
 
-test.each([[["simulate", "parcels.ts", "--policy", "parcels.json", "--like", "run"], "--like"]])(
-  "%j is refused",
-  async (words, path) => {
-    const { stderr, code } = await typed(...words, "--json");
-    expect(code).toBe(2);
-    expect(JSON.parse(stderr)).toMatchObject({ code: "POLICY_UNSUPPORTED", problems: [{ path }] });
-  },
-);
+test("--like takes start, seed, duration and policy from a run by quotas", async () => {
+  const { stdout, code } = await typed("simulate", "parcels.ts", "--like", "run", "--out", "again");
+  expect(stdout).toContain("the limits are those of the policy parcels");
+  expect(stdout).toContain("start, users and network are those of run");
+  const [before = "", after = ""] = await Promise.all(
+    ["run", "again"].map(async (run) => (await text(run, "trace.ndjson")).split("\n")[0] ?? ""),
+  );
+  const { startedAt, seed } = JSON.parse(before) as Record<string, unknown>;
+  expect(JSON.parse(after)).toMatchObject({ startedAt, seed, policy: { name: "parcels" } });
+  expect(code).toBe(0);
+});
+
+test("demo shows every part under a policy, with clients made of its samples", async () => {
+  const words = ["demo", "--policy", "parcels.json", "--duration", "3s", "--driver", "node", "--runs", "2"];
+  const { stdout, code } = await typed(...words, "--out", "demo", "--no-open", "--json");
+  const { check, verdict, predicted, broken } = JSON.parse(stdout) as Record<string, Record<string, unknown>>;
+  expect(check).toMatchObject({ ok: true });
+  expect(verdict?.["verdict"]).not.toBe("violated");
+  expect(predicted?.["calls"]).toBeGreaterThan(0);
+  expect(broken).toEqual({ fault: "double-count", verdict: "violated" });
+  expect(code).toBe(0);
+});
 
 test("a tokens file with too few tokens is refused before anything is sent", async () => {
   await writeFile(

@@ -366,7 +366,7 @@ function page(rows: readonly Row[], runs: number, before: string): string {
   return `# Limiters of others, judged by a policy alone
 
 Each limiter is described by a policy file and nothing else: ${limit} calls in a window of ${windowMs / 1000} s (of a minute for
-envoyproxy/ratelimit). Eight clients load it for three windows, side by side and in bursts, and the oracle judges the
+envoyproxy/ratelimit). Sixteen clients load it for four windows, side by side and in bursts, and the oracle judges the
 trace. ${runs} runs each: as it is described; with a limit of ${limit + 1}; and with a limit of ${limit + 1} behind a proxy that
 writes ${limit} wherever an answer says ${limit + 1}. A cell counts runs by what was found: \`ok\`, or the laws that were broken.
 
