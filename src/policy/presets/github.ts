@@ -53,7 +53,8 @@ export const github: Preset = {
       {
         outcome: "refused",
         by: "graphql_points",
-        status: [200, 403],
+        // Clients know 403; the documentation has both.
+        status: [403, 200],
         headers: { "X-RateLimit-Resource": "graphql" },
         body: { "/message": [secondaryText, "*secondary rate limit*"] },
       },
