@@ -3,7 +3,7 @@
 import { usedQuotas } from "../policy/effective.ts";
 import type { Policy } from "../policy/policy.ts";
 import { wireOf } from "../policy/presets.ts";
-import type { WireData } from "../policy/wire-data.ts";
+import type { AnswerKind, WireData } from "../policy/wire-data.ts";
 import type { CallTemplate, ClientEvent } from "../scenario/client.ts";
 import { type OperationCall, policyCall } from "../scenario/policy-calls.ts";
 import { toldOf } from "../scenario/policy-told.ts";
@@ -23,15 +23,25 @@ export class PolicyBook {
   readonly quotas: ReadonlySet<string>;
   /** True if bodies are read, and not headers alone. */
   readonly readsBodies: boolean;
+  /** Kinds of answer whose bodies show quotas. */
+  readonly #shownInBodies: ReadonlySet<AnswerKind>;
 
   constructor(policy: Policy) {
     this.policy = policy;
     this.wire = wireOf(policy);
     this.quotas = new Set(Object.keys(policy.quotas));
     const { readings, outcomes, retryAfter } = this.wire;
+    this.#shownInBodies = new Set(
+      readings.flatMap(({ on, body }) => (Object.keys(body).length > 0 ? on : [])),
+    );
     this.readsBodies =
       [...readings, ...outcomes].some(({ body }) => Object.keys(body).length > 0) ||
       retryAfter.some((place) => "pointer" in place);
+  }
+
+  /** Tells whether a body that is no JSON hides a reading: it was cut, or quotas should stand in it. */
+  isLost(body: unknown, kind: AnswerKind): boolean {
+    return this.#shownInBodies.has(kind) || (typeof body === "string" && /^\s*[[{]/.test(body));
   }
 
   /** The quotas that a call uses, or that a status may show. */
@@ -100,12 +110,14 @@ export class PolicyLedger implements AnswerLedger {
       { quotas, isStatus },
     );
     const members = answerMembers(read, this.#book.quotas);
+    const kind = isStatus ? "status" : read.outcome === "refused" ? "refused" : "admitted";
+    const isLost = parsed?.isJson === false && this.#book.isLost(body, kind);
     const date = Date.parse(headers["date"] ?? "");
     return {
       ...about,
       ...members,
       date: Number.isFinite(date) ? date : undefined,
-      unread: parsed?.isWhole === false ? [...(members.unread ?? []), "body"] : members.unread,
+      unread: isLost ? [...(members.unread ?? []), "body"] : members.unread,
     };
   }
 }
@@ -113,14 +125,14 @@ export class PolicyLedger implements AnswerLedger {
 type Answered = Omit<QuotaCall, "sent" | "received" | "client" | "call">;
 
 /** A body as JSON; one that is none tells nothing. */
-function parsedBody(body: unknown): { readonly value: unknown; readonly isWhole: boolean } | undefined {
+function parsedBody(body: unknown): { readonly value: unknown; readonly isJson: boolean } | undefined {
   if (typeof body !== "string" || body === "") return undefined;
-  if (body.length > bodyMost) return { value: undefined, isWhole: false };
   try {
-    return { value: JSON.parse(body) as unknown, isWhole: true };
+    if (body.length <= bodyMost) return { value: JSON.parse(body) as unknown, isJson: true };
   } catch {
-    return { value: undefined, isWhole: !/^\s*[[{]/.test(body) };
+    // Said by `isJson`.
   }
+  return { value: undefined, isJson: false };
 }
 
 /** Tells a client of an answer. */

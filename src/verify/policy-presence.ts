@@ -11,7 +11,9 @@ import type { Suspect } from "./suspects.ts";
 interface Tally {
   answers: number;
   showing: number;
-  /** The first that shows nothing, and a quota that it could show. */
+  /** Answers whose bodies nobody can read. */
+  unreadBodies: number;
+  /** The first that shows nothing, or whose body is unread, and a quota that it could show. */
   first: { readonly line: number; readonly quota: string } | null;
 }
 
@@ -66,25 +68,32 @@ export class PolicyPresence {
   }
 
   #tally(line: number, kind: AnswerKind, { readings, unread }: QuotaCall, used: readonly Used[]): void {
-    const tally = this.#tallies.get(kind) ?? { answers: 0, showing: 0, first: null };
+    const tally = this.#tallies.get(kind) ?? { answers: 0, showing: 0, unreadBodies: 0, first: null };
     this.#tallies.set(kind, tally);
     tally.answers += 1;
-    if (readings.length > 0 || unread !== undefined) tally.showing += 1;
+    const isBodyUnread = unread?.includes("body") === true;
+    if (isBodyUnread) tally.unreadBodies += 1;
+    if (readings.length > 0 || (unread !== undefined && !isBodyUnread)) tally.showing += 1;
     else tally.first ??= { line, quota: used[0]?.judge.name ?? "status" };
   }
 
-  /** Asks about the kinds of answer that show nothing at all, where others show their quotas. */
+  /** Asks about bodies that nobody can read, and about kinds of answer that show nothing at all. */
   finish(): void {
-    if (![...this.#tallies.values()].some(({ showing }) => showing > 0)) return;
+    const isShown = [...this.#tallies.values()].some(({ showing }) => showing > 0);
     for (const kind of this.#kinds) {
-      const { answers = 0, showing = 0, first = null } = this.#tallies.get(kind) ?? {};
-      if (first === null || showing > 0) continue;
+      const tally = this.#tallies.get(kind);
+      if (tally === undefined || tally.first === null) continue;
+      const { answers, showing, unreadBodies, first } = tally;
+      if (unreadBodies === 0 && showing > 0) continue;
+      const counts = counted(answers, nounOf[kind]);
+      const settles = isShown ? "`on` of its readings settles" : "The names in its readings settle";
       this.#docket.ask({
         quota: first.quota,
         question:
-          `None of ${counted(answers, nounOf[kind])} shows a quota (line ${first.line}), as the policy's wire says. ` +
-          "Is that meant? `on` of its readings settles it.",
-        suspects: silent[kind],
+          unreadBodies > 0
+            ? `Of ${counts}, ${counted(unreadBodies, "body")} cannot be read (line ${first.line}): cut, too long, or no JSON. What sends them?`
+            : `None of ${counts} shows a quota (line ${first.line}), as the policy's wire says. Is that meant? ${settles} it.`,
+        suspects: unreadBodies > 0 ? [] : silent[kind],
         lines: [first.line],
       });
     }

@@ -1,6 +1,7 @@
 // What is wrong with a log is said, with the file and the line, or counted and shown by example; nothing is passed over.
 import { gzipSync } from "node:zlib";
 import { describe, expect, test } from "vitest";
+import { textOfFile } from "../../src/logs/har.ts";
 import { readLogs, usualSettings } from "../../src/logs/read-logs.ts";
 import { lineLengthMost } from "../../src/trace/blocks.ts";
 import { encodeCall, encodeHeader } from "../../src/trace/write.ts";
@@ -119,6 +120,24 @@ describe("a log that cannot be used", () => {
     expect([error.code, error.problems[0]?.path]).toEqual(["LOG_INVALID", "access.csv:3"]);
     expect(given).toBeLessThan(lineLengthMost + 2 * chunk.length);
   });
+});
+
+test("a HAR of more than 256 MB is given up there, and one up to it is read whole", async () => {
+  const most = 2 ** 28;
+  const chunk = new Uint8Array(1 << 20).fill(0x20);
+  let given = 0;
+  const bytes = (size: number) =>
+    async function* (): AsyncGenerator<Uint8Array> {
+      for (given = 0; given < size; given += chunk.length) yield chunk;
+    };
+  const open = (size: number) => textOfFile({ name: "big.har", open: bytes(size) });
+  expect(await open(most)).toHaveLength(most);
+  const error = await failure(open(most * 20));
+  expect([error.code, error.problems]).toEqual([
+    "LOG_INVALID",
+    [{ path: "big.har", got: "more than 268435456 bytes", allowed: "at most 268435456 bytes" }],
+  ]);
+  expect(given).toBe(most);
 });
 
 describe("rows that cannot be read", () => {

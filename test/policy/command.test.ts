@@ -32,6 +32,7 @@ beforeAll(async () => {
     routes: [{ path: "/**", operation: "read" }],
   });
   await write("few.json", { base: "buildkite", quotas: { rest_user: { algorithm: { limit: 9 } } } });
+  await write("myself.json", { base: "./myself.json" });
   await write("itself.json", { base: "other-itself.json" });
   await write("other-itself.json", { base: "itself.json" });
   await write("nowhere.json", { base: "nowhere-else.json" });
@@ -160,6 +161,7 @@ test("a base of the default API's quotas is as good as rules", async () => {
 });
 
 test.each([
+  ["myself.json", /POLICY_INVALID.*base: got myself\.json on myself\.json, allowed: a policy by name/s],
   [
     "itself.json",
     /POLICY_INVALID.*base: got itself\.json on other-itself\.json on itself\.json, allowed: a policy by name/s,

@@ -372,6 +372,7 @@ describe("a mistake is named with its path and what is allowed", () => {
     ["another version", "version", 3, "version", "3", "2"],
     ["a wire that is none", "wire", "telegraph", "wire", '"telegraph"', "a wire format: "],
     ["a wire's name that is mistyped", "wire", "githup", "wire", '"githup"', "did you mean github?"],
+    ["a wire of an unknown revision", "wire", "ietf-12", "wire", '"ietf-12"', "did you mean ietf-"],
     [
       "a placeholder that is none",
       "wire",

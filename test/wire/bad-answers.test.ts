@@ -3,6 +3,7 @@ import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { parsePolicy } from "../../src/policy/parse.ts";
 import { presets, wireOf } from "../../src/policy/presets.ts";
+import { headerText } from "../../src/wire/fields.ts";
 import { put } from "../../src/wire/pointer.ts";
 import { type ReadAnswer, readAnswer } from "../../src/wire/read-answer.ts";
 import { property } from "../support/property.ts";
@@ -66,7 +67,8 @@ describe("a header that came twice", () => {
   });
 
   test("is a list where the format has one", () => {
-    const { readings, unread } = read("ietf-11", { ratelimit: '"burst";r=5;t=1, "daily";r=7;t=9' });
+    const lines = ['"burst";r=5;t=1', '"daily";r=7;t=9'];
+    const { readings, unread } = read("ietf-11", { ratelimit: headerText(lines) });
     expect(readings.map(({ quota, remaining }) => [quota, remaining])).toEqual([
       ["burst", 5],
       ["daily", 7],
