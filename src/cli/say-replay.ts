@@ -36,7 +36,7 @@ export function sayReplay(terminal: Terminal, replay: AnyReplay): void {
     whenWords(result),
     ...sparkLines(result.slots, result.slotMs),
     ...headroomLines(result),
-    smallestWords(result) || roomWords(result),
+    smallestWords(result),
     demandWords(result),
     recordedWords(result),
     ...userLines(result),
@@ -77,14 +77,6 @@ function headroomLines({ headroom }: ReplayView): string[] {
     const uses = `half use ${share(useP50)} of the limit, 99% ${share(useP99)}, the fullest ${share(useMax)}`;
     return `${(names[place] ?? "").padEnd(widest)} ${counted(windows, "window")}; ${uses}${over}`;
   });
-}
-
-/** Tells how far limits could have been lowered, where nobody was refused. */
-function roomWords({ smallest }: ReplayView): string {
-  const lower = smallest.filter((one) => one.smallest < one.limit);
-  if (lower.length === 0) return "";
-  const words = lower.map((one) => `${count(one.smallest)} instead of ${count(one.limit)} (${one.name})`);
-  return `The same holds down to limits of ${words.join(", ")}.`;
 }
 
 /** The most refused users as a table; where nobody was refused there is nothing to say. */

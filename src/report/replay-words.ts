@@ -53,18 +53,20 @@ export function hitWords({ totals, hits, under }: ReplayView): string {
 }
 
 /**
- * Says which limits would have done for the rows as they came, where one did not; and that this is no limit for the
- * demand, where refusals that the log itself has put some of it off.
+ * Says which limits would have done for the rows as they came: larger ones where one did not, or smaller ones where
+ * nobody was refused; and that this is no limit for the demand, where refusals that the log itself has put some of it off.
  */
-export function smallestWords({ smallest, recorded, demand }: ReplayView): string {
+export function smallestWords({ totals, smallest, recorded, demand }: ReplayView): string {
   const lacking = smallest.filter((one) => one.smallest > one.limit);
-  if (lacking.length === 0) return "";
-  const words = lacking.map((one) => `${count(one.smallest)} instead of ${count(one.limit)} ${one.words}`);
+  const room = totals.refused > 0 ? [] : smallest.filter((one) => one.smallest < one.limit);
+  const told = lacking.length > 0 ? lacking : room;
+  if (told.length === 0) return "";
+  const words = told.map((one) => `${count(one.smallest)} instead of ${count(one.limit)} ${one.words}`);
   const putOff =
     recorded === null || recorded.refused === 0 || demand !== null
       ? ""
       : ` The demand may need more: the log has ${counted(recorded.refused, "refusal")}, and what was tried again came later than it was wanted.`;
-  return `No row of this log, as it came, would have been refused with ${words.join(", ")}.${putOff}`;
+  return `No row of this log, as it came, would have been refused with ${words.join(", ")}${lacking.length > 0 ? "" : ", either"}.${putOff}`;
 }
 
 /**

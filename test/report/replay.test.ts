@@ -54,6 +54,16 @@ describe("the page", () => {
     expect(words(seen)).toContain("The demand may need more: the log has 40 refusals");
   });
 
+  it("names smaller limits with their units where nobody was refused", () => {
+    const [first] = result.smallestLimits;
+    if (first === undefined) throw new RangeError("there is a limit");
+    const nobody = { ...result, recorded: null, demand: null, totals: { ...result.totals, refused: 0 } };
+    const words = (smallest: number) =>
+      smallestWords(replayView({ ...nobody, smallestLimits: [{ ...first, limit: 60, smallest }] }));
+    expect(words(20)).toMatch(/ with 20 instead of 60 (requests|points) for [^,]*, either\.$/);
+    expect(words(60)).toBe("");
+  });
+
   it("gives the limits of a demand that is put back as an interval, and what cannot be told", () => {
     const limits = [
       { owner: "organization", scope: "rest", limit: 200, low: 210, high: 260 },
