@@ -1,0 +1,56 @@
+// The little statistics of a fit, at their boundaries.
+import { describe, expect, test } from "vitest";
+import { mode, roundestWithin, SortedSample } from "../../sim/fit/statistics.ts";
+
+describe("a sample", () => {
+  test("is sorted, and asked by nearest rank", () => {
+    const sample = new SortedSample([50, 10, 40, 20, 30, 60, 70, 80, 90, 100]);
+    expect([...sample.sorted]).toEqual([10, 20, 30, 40, 50, 60, 70, 80, 90, 100]);
+    const ranks = [0, 0.1, 0.11, 0.5, 0.51, 0.95, 1].map((share) => sample.quantile(share));
+    expect(ranks).toEqual([10, 10, 20, 50, 60, 100, 100]);
+    const { count, median, least, most, mean, breadth } = sample;
+    expect({ count, median, least, most, mean, breadth }).toEqual({
+      ...{ count: 10, median: 50, least: 10, most: 100, mean: 55, breadth: 80 },
+    });
+  });
+
+  test("deviates by n - 1; a lone value deviates from nothing", () => {
+    expect(new SortedSample([2, 4, 4, 4, 5, 5, 7, 9]).deviation).toBeCloseTo(Math.sqrt(32 / 7), 12);
+    expect(new SortedSample([1, 3]).deviation).toBeCloseTo(Math.sqrt(2), 12);
+    expect(new SortedSample([7]).deviation).toBe(0);
+  });
+
+  test("of nothing is 0 throughout", () => {
+    const { count, median, least, most, mean, deviation, breadth } = new SortedSample([]);
+    expect([count, median, least, most, mean, deviation, breadth]).toEqual([0, 0, 0, 0, 0, 0, 0]);
+  });
+});
+
+test.each<[number[], number, number]>([
+  [[3, 1, 3, 2], 3, 0.5],
+  [[5, 2, 2, 5, 9], 2, 0.4],
+  [[2, 5, 5, 2], 2, 0.5],
+  [[7], 7, 1],
+  [[], 0, 0],
+])("the mode of %j is %d, a share of %d", (values, value, share) => {
+  expect(mode(values)).toEqual({ value, share });
+});
+
+test.each([
+  [3_599_000, 3_600_000, 3_600_000],
+  [1_799_000, 3_599_999, 1_800_000],
+  [595_000, 610_000, 600_000],
+  [295_000, 310_000, 300_000],
+  [61_000, 119_999, 90_000],
+  [59_000, 61_000, 60_000],
+  [9_500, 10_400, 10_000],
+  [4_900, 5_200, 5_000],
+  [990, 1_010, 1_000],
+  [480, 510, 500],
+  [92, 104, 100],
+  [11, 14, 11],
+  [12.2, 12.9, 13],
+  [12.2, 12.4, 12],
+])("the roundest from %d to %d ms is %d", (least, most, expected) => {
+  expect(roundestWithin(least, most)).toBe(expected);
+});
