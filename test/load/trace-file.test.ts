@@ -82,6 +82,16 @@ test("from the first line that cannot be written all are counted, and the trace 
   expect(await text()).toHaveLength(whole.length);
 });
 
+test("lines of the very first write are counted where it fails", async () => {
+  const { trace } = await opened();
+  await failOnce(trace.path);
+  trace.add("first\nsecond", 2);
+  trace.add("third");
+  await trace.flush();
+  expect(trace.linesFailed).toBe(3);
+  await trace.discard();
+});
+
 test("a header that is left alone has no call behind it; what is discarded is gone", async () => {
   const left = await opened();
   const header = await left.text();

@@ -1,0 +1,223 @@
+// The charges of a trial, held to what its answers allow; and counts as answers show them.
+import { describe, expect, test } from "vitest";
+import { Book, isSameWindow, type SeenCount, seenIn, windowMs } from "../../src/audit/book.ts";
+import { isRejected, judgeCharges } from "../../src/audit/charges.ts";
+import type { Answer } from "../../src/audit/step.ts";
+import type { ExperimentTrial } from "../../src/audit/trials.ts";
+import { parsePolicy } from "../../src/policy/parse.ts";
+
+type Reading = readonly [limit: number | null, remaining: number | null, used: number | null];
+interface Shown {
+  readonly outcome?: string;
+  readonly status?: number;
+  readonly body?: unknown;
+  readonly parts?: number;
+  readonly isVague?: boolean;
+  readonly reading?: Reading;
+  readonly reset?: object;
+  readonly sent?: number;
+  readonly date?: number;
+  readonly org?: string;
+}
+
+function answer(shown: Shown = {}): Answer {
+  const { outcome = "admitted", status = 200, body = {}, parts, isVague, reading, org = "acme" } = shown;
+  const { reset = null, sent = 1_000, date } = shown;
+  const [limit, remaining, used] = reading ?? [null, null, null];
+  const readings = reading === undefined ? [] : [{ quota: "q", limit, remaining, used, reset }];
+  const call = { outcome, status, readings, sent, received: sent + 10, ...(date !== undefined && { date }) };
+  return {
+    shot: { parts, isVague, attributes: { org } },
+    call,
+    body,
+    line: 1,
+    headers: {},
+  } as unknown as Answer;
+}
+
+function trialOf(answers: readonly Answer[], units: readonly number[], plain = 1): ExperimentTrial {
+  const [before, after] = [answer({ reading: [10, 8, 2] }), answer()];
+  const charged = units.map((each, place) => ({
+    quota: place === 0 ? "q" : `q${place}`,
+    units: each,
+    plain,
+  }));
+  return { before, answers, after, charged, all: [before, ...answers, after] } as unknown as ExperimentTrial;
+}
+
+describe("a charge", () => {
+  test.each<[string, Shown, number, number]>([
+    ["of an admitted call", {}, 1, 1],
+    ["of a refusal", { outcome: "refused", status: 429 }, 0, 0],
+    ["of a free call", { outcome: "exempt" }, 0, 0],
+    ["of a call of an unknown end", { outcome: "unknown", status: 0 }, 0, 1],
+    ["of a vague call", { isVague: true }, 0, 1],
+    ["of an error", { status: 400 }, 0, 1],
+    ["of an answer below errors", { status: 399 }, 1, 1],
+    ["of what has not changed", { status: 304 }, 0, 1],
+    ["of a rejected query", { body: { errors: [], data: null } }, 0, 1],
+    ["of several calls in one", { body: [1, 2, 3], parts: 3 }, 3, 3],
+    ["of several calls whose answer is one", { parts: 3 }, 1, 1],
+    ["of a list to one call", { body: [1, 2, 3] }, 1, 1],
+  ])("%s", (_, shown, least, most) => {
+    for (let units = 0; units <= 4; units++) {
+      const found = judgeCharges(trialOf([answer(shown)], [units * 5], 5));
+      expect([units, found === null]).toEqual([units, units >= least && units <= most]);
+    }
+  });
+
+  test("is nothing, or once at most, where the experiment says so", () => {
+    const judged = (units: number, charges: "nothing" | "once at most") =>
+      judgeCharges(trialOf([answer()], [units]), charges) === null;
+    expect([0, 1].map((units) => judged(units, "nothing"))).toEqual([true, false]);
+    expect([0, 1, 2].map((units) => judged(units, "once at most"))).toEqual([true, true, false]);
+  });
+
+  test("is told in words: as allowed, and as it was", () => {
+    const [vague, sure] = [answer({ isVague: true }), answer()];
+    expect(judgeCharges(trialOf([vague, sure], [15, 5], 5))).toMatchObject({
+      expected: "charged as 1 to 2 plain calls in q (5 each)",
+      got: "q 15",
+      law: undefined,
+    });
+    expect(judgeCharges(trialOf([sure, sure], [5], 5))).toMatchObject({
+      expected: "charged as 2 plain calls in q (5 each)",
+    });
+  });
+
+  test("is of all quotas, or of none", () => {
+    const vague = answer({ isVague: true });
+    expect(judgeCharges(trialOf([vague], [0, 1]))).toMatchObject({
+      expected: "all quotas of a call are charged alike",
+      got: "q 0, q1 1",
+      law: "all-or-nothing",
+    });
+    expect(judgeCharges(trialOf([vague], [1, 1]))).toBeNull();
+  });
+
+  test("is shown by the answer itself", () => {
+    const judged = (shown: Shown, ...others: Shown[]) =>
+      judgeCharges(trialOf([shown, ...others].map(answer), [1 + others.length]));
+    expect(judged({ reading: [10, 7, 3] })).toBeNull();
+    expect(judged({ reading: [10, 6, 4] })).toBeNull();
+    const short = { expected: "q shows 3 used of 10", got: "2 of 10" };
+    expect(judged({ reading: [10, 8, 2] })).toMatchObject(short);
+    expect(judged({ reading: [11, 8, 3] })).toMatchObject({ ...short, got: "3 of 11" });
+    expect(judged({ reading: [10, 8, 2], status: 400 })).toBeNull();
+    expect(judged({ reading: [10, 8, 2], isVague: true })).toBeNull();
+    expect(judged({ reading: [10, 8, 2] }, {})).toBeNull();
+  });
+});
+
+test.each<[unknown, boolean]>([
+  [{ errors: [] }, true],
+  [{ errors: [], data: null }, true],
+  [{ errors: [], data: {} }, false],
+  [{ errors: {}, data: null }, false],
+  [{ data: null }, false],
+  [null, false],
+  ["errors", false],
+])("%j is rejected: %s", (body, rejected) => {
+  expect(isRejected(body)).toBe(rejected);
+});
+
+describe("a count as shown", () => {
+  test.each<[Reading, Pick<SeenCount, "limit" | "used" | "left"> | null]>([
+    [[10, 7, null], { limit: 10, used: 3, left: 7 }],
+    [[10, null, 4], { limit: 10, used: 4, left: 6 }],
+    [[null, 7, 3], { limit: 10, used: 3, left: 7 }],
+    [[10, 7, 5], { limit: 10, used: 5, left: 7 }],
+    [[10, null, null], null],
+    [[null, 7, null], null],
+    [[null, null, 3], null],
+  ])("limit, remaining, used %j", (reading, expected) => {
+    const seen = seenIn(answer({ reading }), "q");
+    expect(seen && { limit: seen.limit, used: seen.used, left: seen.left }).toEqual(expected);
+    expect(seenIn(answer({ reading }), "other")).toBeNull();
+  });
+
+  test.each<[string, Shown, SeenCount["end"]]>([
+    [
+      "in so many ms",
+      { reset: { afterMs: 5_000, atMs: null, gridMs: 1_000 } },
+      { least: 5_000, most: 7_010 },
+    ],
+    ["at an instant", { reset: { afterMs: null, atMs: 9_000, gridMs: 1 } }, { least: 7_999, most: 9_011 }],
+    [
+      "at an instant by the target's `Date`",
+      { reset: { afterMs: null, atMs: 9_000, gridMs: 1 }, date: 3_000 },
+      { least: 5_999, most: 7_011 },
+    ],
+    ["at no time", { reset: { afterMs: null, atMs: null, gridMs: 1 } }, null],
+    ["untold", {}, null],
+  ])("ends %s", (_, shown, end) => {
+    expect(seenIn(answer({ reading: [10, 7, null], ...shown }), "q")?.end).toEqual(end);
+  });
+
+  test.each<[number, number, boolean]>([
+    [5_000, 5_000, true],
+    [5_000, 7_010, true],
+    [5_000, 7_011, false],
+    [5_000, 2_990, true],
+    [5_000, 2_989, false],
+  ])("of ends in %d and %d ms is of one window: %s", (one, other, same) => {
+    const [a, b] = [one, other].map((afterMs) =>
+      seenIn(answer({ reading: [10, 7, null], reset: { afterMs, atMs: null, gridMs: 1_000 } }), "q"),
+    ) as [SeenCount, SeenCount];
+    expect(isSameWindow(a, b, 60_000)).toBe(same);
+    expect(isSameWindow(a, b, null)).toBe(false);
+    expect(isSameWindow(a, { ...b, end: null }, 60_000)).toBe(false);
+    const spread = Math.max(one, other) - Math.min(one, other) + 2_010;
+    expect([isSameWindow(a, b, spread), isSameWindow(a, b, spread + 1)]).toEqual([false, same]);
+  });
+});
+
+describe("the book", () => {
+  const policyOf = (algorithm: object) =>
+    parsePolicy({
+      version: 2,
+      name: "x",
+      quotas: { q: { algorithm, key: ["org"], unit: "requests" } },
+      operations: { read: { uses: { q: 1 } } },
+    });
+  const window = { kind: "fixed-window", limit: 10, windowSeconds: 60, anchor: "epoch" };
+  const acme = { org: "acme" };
+
+  test("knows the length of windows that have one", () => {
+    expect(windowMs(policyOf(window), "q", acme)).toBe(60_000);
+    const calendar = { kind: "fixed-window", limit: 10, anchor: { calendar: "day", zone: "UTC" } };
+    expect(windowMs(policyOf(calendar), "q", acme)).toBeNull();
+  });
+
+  test("keeps the latest answer by key, and says when its window may end", () => {
+    const book = new Book(policyOf(window));
+    expect([book.latest("q", acme), book.endOf("q", acme, 0), book.current("q", acme, 0)]).toEqual([
+      ...[null, null, null],
+    ]);
+    book.note(answer({ reading: [10, 7, null], sent: 50_000 }));
+    book.note(answer({ reading: [10, 9, null], sent: 49_000 }));
+    book.note(answer({ reading: [10, 5, null], sent: 51_000, org: "other" }));
+    expect(book.latest("q", acme)?.left).toBe(7);
+    expect(book.endOf("q", acme, 50_000)).toBe(60_000);
+    expect(book.current("q", acme, 59_999)?.left).toBe(7);
+    expect(book.current("q", acme, 60_000)).toBeNull();
+    const reset = { afterMs: 20_000, atMs: null, gridMs: 1_000 };
+    book.note(answer({ reading: [10, 6, null], sent: 50_000, reset }));
+    expect(book.endOf("q", acme, 50_000)).toBe(69_000);
+  });
+
+  test("knows no grid under other anchors: the window lasts from the answer, or from now", () => {
+    const book = new Book(policyOf({ ...window, anchor: "first-request" }));
+    book.note(answer({ reading: [10, 7, null], sent: 50_000 }));
+    expect([book.endOf("q", acme, 40_000), book.endOf("q", acme, 70_000)]).toEqual([100_000, 110_010]);
+  });
+
+  test("remembers for two windows that a count was used up", () => {
+    const book = new Book(policyOf(window));
+    book.note(answer({ reading: [10, 1, null], sent: 50_000 }));
+    expect(book.wasEmptied("q", acme, 50_000)).toBe(false);
+    book.note(answer({ reading: [10, 0, null], sent: 50_000 }));
+    expect([169_999, 170_000].map((nowMs) => book.wasEmptied("q", acme, nowMs))).toEqual([true, false]);
+    expect(book.wasEmptied("q", { org: "other" }, 50_000)).toBe(false);
+  });
+});

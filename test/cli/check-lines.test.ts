@@ -1,0 +1,112 @@
+// A check's findings on the terminal: a line a law with its outcome, and what the rules did to it.
+import { describe, expect, test } from "vitest";
+import { describeCheck, describeInterleavings } from "../../src/cli/check-text.ts";
+import { uncolored } from "../../src/cli/colors.ts";
+import type { Terminal } from "../../src/cli/terminal.ts";
+import { limiterLawNames } from "../../src/rules/laws.ts";
+
+type Said = (terminal: Terminal) => Promise<void>;
+
+async function linesOf(said: Said): Promise<string[]> {
+  const lines: string[] = [];
+  await said({ say: (...more: string[]) => lines.push(...more.map(uncolored)) } as unknown as Terminal);
+  return lines;
+}
+
+const widest = Math.max(...limiterLawNames.map((law) => law.length));
+const noted = { voidRuns: {}, changedRuns: {}, known: 0, judged: 0, runs: 0 };
+
+async function checked(laws: object[], args: object = {}, report: object = {}): Promise<string[]> {
+  const all = laws.map((law) => ({ law: "bounded", ...noted, ...law }));
+  const whole = { limiter: "mine", runs: 200, seed: 7, laws: all, known: [], ok: true, ...report };
+  return linesOf((terminal) => describeCheck(whole as never, 1.25, args, terminal));
+}
+
+describe("a law", () => {
+  test.each([
+    [
+      { outcome: "no-counterexample", runs: 200, judged: 1 },
+      "no counterexample in 200 runs, 1 answer judged",
+    ],
+    [{ outcome: "known", runs: 2, known: 3 }, "known: 3, and no other counterexample in 2 runs"],
+    [{ outcome: "skipped" }, "skipped: void under these rules"],
+    [{ outcome: "skipped", reason: "no window" }, "skipped: no window"],
+    [{ outcome: "not-claimed" }, "not claimed by this limiter"],
+    [{ outcome: "not-observed", runs: 1 }, "not observed: nothing in 1 run that it could judge"],
+    [{ outcome: "interrupted", runs: 4, judged: 9 }, "interrupted after 4 runs, 9 answers judged"],
+    [{ outcome: "not-run" }, "not run"],
+  ])("%j", async (law, words) => {
+    const [, line] = await checked([law]);
+    expect(line).toBe(`  ${"bounded".padEnd(widest)}  ${words}`);
+  });
+
+  test("tells on what it rests, and in the first line what all of them lack", async () => {
+    const evidence = { readings: 30, refusals: 0, windows: 2, resets: 1 };
+    const law = { outcome: "no-counterexample", runs: 1, judged: 30, evidence };
+    const [first, line] = await checked([law]);
+    expect(first).toBe(
+      "mine under rules of all kinds, seed 7, 200 runs a law, on little evidence: no refusal was seen, so load more",
+    );
+    expect(line).toContain("30 answers judged: 30 readings, 2 windows, 1 reset");
+    const [broken] = await checked([law], {}, { ok: false });
+    expect(broken).toBe("mine under rules of all kinds, seed 7, 200 runs a law");
+  });
+
+  test("says under which switches it was void, or stood in another form", async () => {
+    const law = { outcome: "no-counterexample", voidRuns: { x: 1, y: 2 }, changedRuns: { z: 3 } };
+    const notes = async (args: object) =>
+      (await checked([law], args)).slice(2, -2).map((line) => line.trim());
+    expect(await notes({})).toEqual(["void for x, 1 time", "void for y, 2 times"]);
+    expect(await notes({ rules: "r.json" })).toEqual(["void for x", "void for y", "as z"]);
+  });
+});
+
+describe("a check", () => {
+  test("names the rules or the policy, and the path of a repeated run", async () => {
+    const first = async (args: object) => (await checked([{ outcome: "not-run" }], args))[0];
+    expect(await first({ rules: "r" })).toBe("mine under the rules r, seed 7, 200 runs a law");
+    expect(await first({ rules: "r", byPolicy: true })).toBe(
+      "mine under the policy r, seed 7, 200 runs a law",
+    );
+    expect(await first({ path: "0:1" })).toBe("mine under rules of all kinds, seed 7, path 0:1");
+  });
+
+  test("counts in its last line the laws that were tried, and all runs", async () => {
+    const laws = [
+      { outcome: "no-counterexample", runs: 200 },
+      { outcome: "interrupted", runs: 50 },
+      { outcome: "not-run" },
+    ];
+    expect((await checked(laws)).at(-1)).toBe("no law violated: 2 laws, 250 runs, 1.3 s");
+    expect((await checked(laws, {}, { interrupted: true })).at(-1)).toBe(
+      "no law violated, interrupted: 2 laws, 250 runs, 1.3 s",
+    );
+  });
+
+  test("says which known counterexamples break no longer", async () => {
+    const known = [
+      { law: "bounded", state: "mended", note: "issue 4" },
+      { law: "monotone", state: "met" },
+    ];
+    const lines = await checked([{ outcome: "not-run" }], {}, { known });
+    expect(lines.filter((line) => line.startsWith("note"))).toEqual([
+      "note a known counterexample to bounded breaks it no longer (issue 4): take it off the list",
+    ]);
+  });
+});
+
+test.each([
+  [
+    { outcome: "no-counterexample", runs: 30, overlapped: 12 },
+    "no counterexample in 30 runs, 12 overlaps explained",
+  ],
+  [{ outcome: "not-claimed" }, "no law is claimed by which orders are told apart"],
+  [{ outcome: "interrupted", runs: 1 }, "interrupted after 1 run"],
+])("overlapping calls: %j", async (report, words) => {
+  for (const byPolicy of [false, true]) {
+    const whole = { runs: 0, overlapped: 0, ...report } as never;
+    expect(await linesOf((terminal) => describeInterleavings(whole, byPolicy, terminal))).toEqual([
+      `overlapping calls: ${words}`,
+    ]);
+  }
+});

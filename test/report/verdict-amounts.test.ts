@@ -1,0 +1,120 @@
+// A verdict beside its violations: on how much it rests, what it lacks, and by how much a run was off.
+import { describe, expect, test } from "vitest";
+import {
+  amountWords,
+  evidenceGaps,
+  evidenceWords,
+  inferredWords,
+  leftOut,
+  methodWords,
+  notJudgedWords,
+  windowOffWords,
+} from "../../src/report/verdict-words.ts";
+
+test.each([
+  [undefined, ""],
+  [{ places: 0, bounds: 0, readings: 9, pinned: 9 }, ""],
+  [
+    { places: 1, bounds: 0, readings: 9, pinned: 8 },
+    "1 window judged by places; 8 of 9 readings could have had one value alone.",
+  ],
+  [
+    { places: 0, bounds: 3, readings: 1, pinned: 0 },
+    "3 windows by bounds; 0 of 1 reading could have had one value alone.",
+  ],
+  [
+    { places: 12, bounds: 3, readings: 1_020, pinned: 812 },
+    "12 windows judged by places, 3 windows by bounds; 812 of 1,020 readings could have had one value alone.",
+  ],
+])("methods %j", (methods, words) => {
+  expect(methodWords({ methods } as never)).toBe(words);
+});
+
+const rests = (readings: number, refusals: number, windows: number, resets: number) => ({
+  readings,
+  refusals,
+  windows,
+  resets,
+});
+
+test("evidence is what there is of it", () => {
+  expect(evidenceWords(rests(1_204, 32, 12, 9))).toBe("1,204 readings, 32 refusals, 12 windows, 9 resets");
+  expect(evidenceWords(rests(1, 0, 1, 0))).toBe("1 reading, 1 window");
+});
+
+describe("an `ok` lacks", () => {
+  const few = (words: string) => `only ${words} judged, so call more`;
+  const calm = "no refusal was seen, so load more";
+  const short = "no window ended before another was seen, so run longer";
+  test.each([
+    ["nothing", { a: rests(20, 1, 0, 0), b: rests(3, 0, 0, 1) }, undefined, []],
+    ["readings", { a: rests(19, 1, 1, 1) }, undefined, [few("19 readings were")]],
+    ["all but one reading", { a: rests(1, 0, 1, 0) }, undefined, [few("1 reading was"), calm, short]],
+    ["refusals by the amounts", { a: rests(20, 1, 1, 1) }, { refused: 0 }, [calm]],
+    ["nothing by the amounts", { a: rests(20, 0, 1, 1) }, { refused: 1 }, []],
+  ])("%s", (_, evidence, amounts, gaps) => {
+    expect(evidenceGaps({ verdict: "ok", evidence, amounts } as never)).toEqual(gaps);
+    expect(evidenceGaps({ verdict: "violated", evidence, amounts } as never)).toEqual([]);
+    expect(evidenceGaps({ verdict: "ok", amounts } as never)).toEqual([]);
+  });
+});
+
+describe("what was off", () => {
+  const none = { overAdmitted: 0, overAdmission: 0, wronglyRefused: 0, stalenessMs: null };
+  test.each<[object, object | string, string]>([
+    [none, "held", ""],
+    [{ ...none, wronglyRefused: 1 }, "held", "At least 1 call was refused although there was room."],
+    [{ ...none, wronglyRefused: 2 }, "held", "At least 2 calls were refused although there was room."],
+    [{ ...none, stalenessMs: 0 }, "held", "At least one reading was 0 ms old when it was shown."],
+    [
+      { ...none, overAdmitted: 5, overAdmission: 0.25, stalenessMs: 1_500 },
+      "violated",
+      "At least 5 (25% of what was admitted) went in above a limit; one reading was 1.5 s old when it was shown.",
+    ],
+    [
+      { ...none, overAdmitted: 1, overAdmission: 0.5 },
+      "held",
+      "At least 1 (50% of what was admitted) went in above a limit. The law bounded held all the same: no answer showed a count above its limit, so the counts shown were too low.",
+    ],
+    [
+      { ...none, overAdmitted: 1, overAdmission: 0.5 },
+      { skipped: "no limit was told" },
+      "At least 1 (50% of what was admitted) went in above a limit. The law bounded could not judge that: no limit was told.",
+    ],
+  ])("%j, bounded %j", (amounts, bounded, words) => {
+    expect(amountWords({ amounts, laws: { bounded } } as never)).toBe(words);
+  });
+
+  test.each([
+    [{ scope: "rest", overAdmitted: 1 }, "1 request over its limit of 1,200"],
+    [{ scope: "graphql", overAdmitted: 2 }, "2 points over its limit of 1,200"],
+    [{ quota: "q", overAdmitted: 1 }, "1 unit over its limit of 1,200"],
+    [{ scope: "rest", wronglyRefused: 1 }, "1 call wrongly refused"],
+    [
+      { quota: "q", overAdmitted: 3, wronglyRefused: 2, stalenessMs: 40 },
+      "3 units over its limit of 1,200, 2 calls wrongly refused, a reading 40 ms old",
+    ],
+    [{ scope: "rest" }, ""],
+  ])("in a window: %j", (members, words) => {
+    expect(windowOffWords({ ...none, limit: 1_200, ...members } as never)).toBe(words);
+  });
+});
+
+test("switches that a trace told, quotas that were not judged, violations that were not kept", () => {
+  const told = { scope: "rest", switch: "reset", explanation: "as in line 3" };
+  expect(inferredWords({ ...told, value: "floor" } as never)).toBe("rest.reset is floor: as in line 3");
+  expect(inferredWords({ ...told, value: null, candidates: ["ceil", "round"] } as never)).toBe(
+    "rest.reset is not told, ceil or round: as in line 3",
+  );
+  const why = "a token bucket's level is not judged";
+  const notJudged = [
+    { quota: "a", why },
+    { quota: "b", why: "no answer shows it" },
+    { quota: "c", why },
+  ];
+  expect(notJudgedWords({ notJudged } as never)).toEqual([`a, c: ${why}.`, "b: no answer shows it."]);
+  expect([
+    leftOut({ violations: [1, 2], violationsFound: 9 } as never),
+    leftOut({ violations: [1] } as never),
+  ]).toEqual([7, 0]);
+});
