@@ -3,9 +3,9 @@ import { describe, expect, test } from "vitest";
 import { Book, isSameWindow, type SeenCount, seenIn, windowMs } from "../../src/audit/book.ts";
 import { isRejected, judgeCharges } from "../../src/audit/charges.ts";
 import type { Answer } from "../../src/audit/step.ts";
-import type { ExperimentTrial } from "../../src/audit/trials.ts";
 import { parsePolicy } from "../../src/policy/parse.ts";
 
+type Trial = Parameters<typeof judgeCharges>[0];
 type Reading = readonly [limit: number | null, remaining: number | null, used: number | null];
 interface Shown {
   readonly outcome?: string;
@@ -35,14 +35,15 @@ function answer(shown: Shown = {}): Answer {
   } as unknown as Answer;
 }
 
-function trialOf(answers: readonly Answer[], units: readonly number[], plain = 1): ExperimentTrial {
+function trialOf(answers: readonly Answer[], units: readonly number[], plain = 1): Trial {
   const [before, after] = [answer({ reading: [10, 8, 2] }), answer()];
   const charged = units.map((each, place) => ({
     quota: place === 0 ? "q" : `q${place}`,
     units: each,
+    most: each,
     plain,
   }));
-  return { before, answers, after, charged, all: [before, ...answers, after] } as unknown as ExperimentTrial;
+  return { before, answers, after, charged, all: [before, ...answers, after] } as unknown as Trial;
 }
 
 describe("a charge", () => {
@@ -83,6 +84,21 @@ describe("a charge", () => {
     expect(judgeCharges(trialOf([sure, sure], [5], 5))).toMatchObject({
       expected: "charged as 2 plain calls in q (5 each)",
     });
+  });
+
+  test("of a bucket is a span, which has to meet what is allowed", () => {
+    const spans = [
+      [0, 4],
+      [0, 5],
+      [2, 9],
+      [5, 5],
+      [6, 6],
+    ] as const;
+    const found = spans.map(([units, most]) => {
+      const told = trialOf([answer()], [units], 5);
+      return judgeCharges({ ...told, charged: told.charged.map((each) => ({ ...each, most })) }) === null;
+    });
+    expect(found).toEqual([false, true, true, true, false]);
   });
 
   test("is of all quotas, or of none", () => {

@@ -1,0 +1,69 @@
+// The form of a reset, told by how readings move: one value alone tells nothing but what looks like no other.
+import { describe, expect, test } from "vitest";
+import { resetForm, type ShownReset } from "../../src/map/reset-form.ts";
+
+const NOW = Date.UTC(2026, 10, 23, 10, 0, 0);
+type Row = readonly [afterMs: number | null, text: string | number, remaining?: number, of?: string];
+
+const shown = (...rows: Row[]): ShownReset[] =>
+  rows.map(([afterMs, text, remaining, of = "acme"]) => ({
+    ...{ text: `${text}`, atMs: afterMs === null ? null : NOW + afterMs, of },
+    ...{ limit: remaining === undefined ? null : 100, remaining: remaining ?? null },
+  }));
+const second = NOW / 1000;
+
+describe("the form of", () => {
+  test.each<[string, ShownReset[], string]>([
+    ["a falling number of seconds", shown([0, 60], [5_000, 55]), "delta-s"],
+    ["one that falls within a second of it", shown([0, 60], [5_000, 56]), "delta-s"],
+    ["a falling number of seconds with parts", shown([0, "60.5"], [5_000, "55.5"]), "delta-s-float"],
+    ["a falling number of ms", shown([0, 60_000], [5_000, 55_000]), "delta-ms"],
+    ["an instant in seconds", shown([0, second + 60], [5_000, second + 60]), "epoch-s"],
+    ["an instant in ms", shown([0, NOW + 60_000], [5_000, NOW + 60_000]), "epoch-ms"],
+    ["a date", shown([0, "Mon, 23 Nov 2026 10:01:00 GMT"]), "http-date"],
+    ["another date", shown([0, "2026-11-23T10:01:00Z"]), "rfc3339"],
+    ["a span of Go", shown([0, "1m0s"]), "go-duration"],
+  ])("%s", (_, rows, form) => {
+    expect(resetForm(rows)).toMatchObject({ form });
+  });
+
+  test.each<[string, ShownReset[], string[]]>([
+    ["one number", shown([0, 60]), ["delta-s", "delta-ms"]],
+    ["numbers too close to each other", shown([0, 60], [1_999, 58]), ["delta-s", "delta-ms"]],
+    ["numbers that do not fall", shown([0, 60], [5_000, 60]), ["delta-s", "delta-ms"]],
+    ["numbers of two callers", shown([0, 60, 1, "a"], [5_000, 55, 1, "b"]), ["delta-s", "delta-ms"]],
+    ["numbers at unknown times", shown([null, 60], [null, 55]), ["delta-s", "delta-ms"]],
+    ["words", shown([0, "soon"]), []],
+  ])("%s is not settled", (_, rows, possible) => {
+    const found = resetForm(rows);
+    expect("possible" in found && found.possible.filter((form) => possible.includes(form))).toEqual(possible);
+  });
+});
+
+describe("the meaning of a reset", () => {
+  test("is a window's end where it stays while calls are made", () => {
+    expect(resetForm(shown([0, 60, 99], [5_000, 55, 98]))).toEqual({
+      ...{ form: "delta-s", means: "window-end", everyMs: null, longestMs: 60_000 },
+      endsMs: [NOW + 60_000],
+    });
+  });
+
+  test("is not known where no call was made in between", () => {
+    expect(resetForm(shown([0, 60, 99], [5_000, 55, 99]))).toMatchObject({ form: "delta-s", means: null });
+  });
+
+  test("is when all is back where each span is as many times what was taken", () => {
+    const rows = shown([0, "2s", 99], [5_000, "4s", 98], [10_000, "6.1s", 97]);
+    expect(resetForm(rows)).toMatchObject({ form: "go-duration", means: "full", everyMs: 2_000 });
+    const uneven = shown([0, "2s", 99], [5_000, "4.5s", 98]);
+    expect(resetForm(uneven)).toMatchObject({ means: null, everyMs: null });
+    expect(resetForm(shown([0, "2s", 99], [5_000, "2s", 99]))).toMatchObject({ means: null });
+    expect(resetForm(shown([0, "2s", 99], [5_000, "9s", 100]))).toMatchObject({ means: null });
+  });
+
+  test("tells the longest span, and each end once", () => {
+    const dates = ["10:01:00", "10:02:00", "10:01:00"].map((time) => `2026-11-23T${time}Z`) as string[];
+    const rows = shown([0, dates[0] ?? ""], [5_000, dates[1] ?? ""], [9_000, dates[2] ?? ""]);
+    expect(resetForm(rows)).toMatchObject({ longestMs: 115_000, endsMs: [NOW + 60_000, NOW + 120_000] });
+  });
+});
