@@ -5,11 +5,10 @@ import type { Scenario } from "../src/scenario/scenario.ts";
 import { type Figures, type PopulationSummary, type Summary, waitShares } from "../src/summary/summary.ts";
 import { Tally } from "../src/summary/tally.ts";
 import { CountedWaits } from "../src/summary/waits.ts";
-import { endedJustBefore } from "../src/summary/window-ends.ts";
 import { isRefusal } from "../src/wire/outcome.ts";
 import type { AnsweredCall } from "./answered-call.ts";
 import { ADMITTED, REFUSED_BY_ORGANIZATION } from "./flight-table.ts";
-import { type CallerWindows, type MeasuredWindow, MeasuredWindows } from "./measured-windows.ts";
+import { type MeasuredWindow, MeasuredWindows } from "./measured-windows.ts";
 import { numberSteps, type SimulateOptions, worldOf } from "./simulate.ts";
 
 /** The figures of one simulated run, whole and by population, as its summary has them. */
@@ -71,18 +70,27 @@ interface MeasuredPopulation {
   readonly broken: Set<string>;
 }
 
-interface MeasuredCaller {
-  readonly windows: CallerWindows;
-  /** Calls admitted, by place of the population; `null` where none was answered. */
-  readonly admitted: (number | null)[];
-}
+// Integers a caller, and where each is: its organization's windows and its own; the population that called as it first,
+// and the calls of that one that were admitted. What others of its populations had admitted is elsewhere: they are rare.
+const INTS = 4;
+const ORGANIZATION = 0;
+const USER = 1;
+const POPULATION = 2;
+const ADMITTED_CALLS = 3;
+const NONE = -1;
+
+// Numbers of scopes in `MeasuredWindows`.
+const REST = 0;
+const GRAPHQL = 1;
 
 /** Counts a simulated run as it happens. */
 class Measurer {
   readonly #scenario: Scenario;
   readonly #windows: MeasuredWindows;
   readonly #populations: (MeasuredPopulation | null)[];
-  readonly #callers: (MeasuredCaller | null)[] = [];
+  #callers = new Int32Array(64 * INTS).fill(NONE);
+  /** Calls admitted of a caller by a population that was not its first: by caller, and then by place. */
+  readonly #others = new Map<number, Map<number, number>>();
   /** In the order in which they first answered. */
   readonly #seen: MeasuredPopulation[] = [];
   #windowsExhausted = 0;
@@ -103,7 +111,9 @@ class Measurer {
 
   add(call: AnsweredCall): void {
     const population = this.#populations[call.population] ?? this.#newPopulation(call.population);
-    const caller = this.#callers[call.caller] ?? this.#newCaller(call);
+    const caller = call.caller * INTS;
+    if (this.#callers[caller + ORGANIZATION] === undefined || this.#callers[caller + ORGANIZATION] === NONE)
+      this.#newCaller(call);
     this.records += 1;
     this.#endedAt = Math.max(this.#endedAt, call.receivedMs);
     if (call.number === 0) population.clients += 1;
@@ -116,7 +126,7 @@ class Measurer {
     this.#place(call, population, caller);
   }
 
-  #count(call: AnsweredCall, population: MeasuredPopulation, caller: MeasuredCaller): void {
+  #count(call: AnsweredCall, population: MeasuredPopulation, caller: number): void {
     const { tally } = population;
     const { attempt, isAnswered, status } = call;
     if (attempt === 0) tally.jobs += 1;
@@ -126,8 +136,7 @@ class Measurer {
       population.broken.add(jobOf(call, attempt));
       return;
     }
-    const admitted = caller.admitted[population.place] ?? 0;
-    caller.admitted[population.place] = isRefusal(status) ? admitted : admitted + 1;
+    this.#addAdmitted(caller, population.place, isRefusal(status) ? 0 : 1);
     if (isRefusal(status)) {
       if (this.#quotas !== null) {
         const { refusingQuota } = call;
@@ -140,6 +149,21 @@ class Measurer {
     } else this.#admit(call, tally);
   }
 
+  /** @param caller where its integers begin */
+  #addAdmitted(caller: number, place: number, calls: number): void {
+    const callers = this.#callers;
+    const first = callers[caller + POPULATION] as number;
+    if (first === place)
+      callers[caller + ADMITTED_CALLS] = (callers[caller + ADMITTED_CALLS] as number) + calls;
+    else if (first === NONE) {
+      callers[caller + POPULATION] = place;
+      callers[caller + ADMITTED_CALLS] = calls;
+    } else {
+      const others = this.#others.get(caller) ?? new Map<number, number>();
+      this.#others.set(caller, others.set(place, (others.get(place) ?? 0) + calls));
+    }
+  }
+
   #admit(call: AnsweredCall, tally: Tally<CountedWaits>): void {
     const { receivedMs } = call;
     const { scope, actual } = call.call;
@@ -148,27 +172,36 @@ class Measurer {
   }
 
   /** A status body tells of the organization's windows of both scopes. */
-  #placeStatus(call: AnsweredCall, { windows }: MeasuredCaller): void {
+  #placeStatus(call: AnsweredCall, caller: number): void {
     const { sentMs, receivedMs } = call;
     const [rest, graphql] = [call.statusReset("rest"), call.statusReset("graphql")];
-    if (!Number.isNaN(rest)) windows.organization.rest.place(rest, sentMs, receivedMs);
-    if (!Number.isNaN(graphql)) windows.organization.graphql.place(graphql, sentMs, receivedMs);
+    const organization = this.#callers[caller + ORGANIZATION] as number;
+    if (!Number.isNaN(rest)) this.#windows.place(organization, REST, rest, sentMs, receivedMs);
+    if (!Number.isNaN(graphql)) this.#windows.place(organization, GRAPHQL, graphql, sentMs, receivedMs);
   }
 
   /** Every reading narrows its window down; only what refuses counts in a figure. */
-  #place(call: AnsweredCall, population: MeasuredPopulation, { windows }: MeasuredCaller): void {
-    const { sentMs, receivedMs } = call;
-    const { scope } = call.call;
-    const broad = windows.organization[scope];
-    const organization = call.showsOrganization ? broad.place(call.reset, sentMs, receivedMs) : null;
-    const user = call.showsUser ? windows.user[scope].place(call.userReset, sentMs, receivedMs) : null;
-    if (call.kind !== "call" || !call.isAnswered) return;
+  #place(call: AnsweredCall, population: MeasuredPopulation, caller: number): void {
+    const windows = this.#windows;
+    const { sentMs, receivedMs, showsOrganization, showsUser } = call;
+    const scope = call.call.scope === "rest" ? REST : GRAPHQL;
+    const isCounted = call.kind === "call" && call.isAnswered;
     const refused = isRefusal(call.status);
-    if (organization !== null && endedJustBefore(broad.windows, sentMs))
-      population.tally.addAfterReset(refused);
-    if (!refused || call.refusedBy === ADMITTED) return;
-    const refusing = call.refusedBy === REFUSED_BY_ORGANIZATION ? organization : user;
-    if (refusing !== null) this.#exhaust(refusing, population);
+    const refusedBy = isCounted && refused ? call.refusedBy : ADMITTED;
+    if (showsOrganization) {
+      const organization = this.#callers[caller + ORGANIZATION] as number;
+      windows.place(organization, scope, call.reset, sentMs, receivedMs);
+      if (refusedBy === REFUSED_BY_ORGANIZATION)
+        this.#exhaust(windows.placed(organization, scope), population);
+      if (isCounted && windows.endedJustBefore(organization, scope, sentMs))
+        population.tally.addAfterReset(refused);
+    }
+    if (showsUser) {
+      const user = this.#callers[caller + USER] as number;
+      windows.place(user, scope, call.userReset, sentMs, receivedMs);
+      if (refusedBy !== ADMITTED && refusedBy !== REFUSED_BY_ORGANIZATION)
+        this.#exhaust(windows.placed(user, scope), population);
+    }
   }
 
   #exhaust(window: MeasuredWindow, { place, tally }: MeasuredPopulation): void {
@@ -195,13 +228,14 @@ class Measurer {
     return population;
   }
 
-  #newCaller(call: AnsweredCall): MeasuredCaller {
-    const admitted = this.#scenario.populations.map(() => null);
-    const caller: MeasuredCaller = { windows: this.#windows.of(call.seat), admitted };
-    // Filled up, since an array with holes would become a dictionary.
-    while (this.#callers.length < call.caller) this.#callers.push(null);
-    this.#callers[call.caller] = caller;
-    return caller;
+  #newCaller({ caller, seat }: AnsweredCall): void {
+    if ((caller + 1) * INTS > this.#callers.length) {
+      const larger = new Int32Array(2 * (caller + 1) * INTS).fill(NONE);
+      larger.set(this.#callers);
+      this.#callers = larger;
+    }
+    this.#callers[caller * INTS + ORGANIZATION] = this.#windows.organization(seat);
+    this.#callers[caller * INTS + USER] = this.#windows.user(seat);
   }
 
   /** The figures of the run. */
@@ -236,10 +270,19 @@ class Measurer {
 
   /** The calls admitted for each user that was answered, by one population or all. */
   #admitted(place: number | null): number[] {
-    return this.#callers.flatMap((caller) => {
-      const counts = (caller?.admitted ?? []).filter((count, at) => count !== null && at === (place ?? at));
-      return counts.length === 0 ? [] : counts.reduce((sum: number, count) => sum + (count ?? 0), 0);
-    });
+    const admitted: number[] = [];
+    const callers = this.#callers;
+    for (let caller = 0; caller < callers.length; caller += INTS) {
+      const first = callers[caller + POPULATION] as number;
+      if (first === NONE) continue;
+      const others = this.#others.get(caller);
+      const ofFirst = callers[caller + ADMITTED_CALLS] as number;
+      if (place === null)
+        admitted.push([...(others?.values() ?? [])].reduce((sum, calls) => sum + calls, ofFirst));
+      else if (first === place) admitted.push(ofFirst);
+      else if (others?.has(place) === true) admitted.push(others.get(place) as number);
+    }
+    return admitted;
   }
 }
 
