@@ -60,6 +60,8 @@ export function lacksBucket(lab: Lab, subject: Subject): string | null {
   return callsIn(bucket) <= callsMost ? null : "the bucket is too large to empty in the time";
 }
 
+export const needsCounts = "a window whose count answers show, or a bucket that can be emptied";
+
 /** Returns why charges of an operation's calls cannot be told; `null` where answers show counts, or a bucket can be emptied. */
 export function lacksCounts(lab: Lab, subject: Subject): string | null {
   const [caller] = subject.callers;

@@ -1,21 +1,20 @@
 // `spillway audit`: a conformance suite for a deployment's limits: small experiments, each with its law.
 
 import type { Earlier } from "../audit/run.ts";
-import { parseTarget, requireAllowed } from "../connect/target.ts";
+import { parseTarget, requireAllowed, type Target } from "../connect/target.ts";
 import { readText } from "../files/read-file.ts";
-import type { Policy } from "../policy/policy.ts";
-import type { PolicyToken } from "../policy/tokens.ts";
 import { closest } from "../rules/closest.ts";
 import { quote, SpillwayError } from "../rules/errors.ts";
-import type { Rules } from "../rules/rules.ts";
 import { counted } from "../rules/words.ts";
 import { INTERRUPTED, onInterrupt } from "../runs/interrupt.ts";
+import { shellCommand } from "../runs/run-place.ts";
 import type { AuditResult } from "../summary/audit-result.ts";
 import type { QuotaCall } from "../trace/quota-record.ts";
+import { limitsOf } from "./audit-limits.ts";
 import { pc } from "./colors.ts";
 import { type ConnectionArgs, connectionOptions, readConnection } from "./connection-options.ts";
 import { requireYes } from "./consent.ts";
-import { readLimits, readPolicy, readPolicyTokens, readTokens } from "./files.ts";
+import { readPolicy } from "./files.ts";
 import { requireDuration, rulesOption, tokensFormat, whichVerb } from "./run-options.ts";
 import { openTerminal, type Terminal } from "./terminal.ts";
 import { defineVerb } from "./verb.ts";
@@ -56,7 +55,7 @@ export const verb = defineVerb<Args>({
     tokens: { argument: "FILE", type: "string", describe: `call with the tokens in FILE: ${tokensFormat}` },
     ...connectionOptions,
     rules: {
-      ...rulesOption("hold the deployment to", null),
+      ...rulesOption("hold the deployment to", "what probe or map see there"),
     },
     only: {
       argument: "NAME",
@@ -102,6 +101,10 @@ export const verb = defineVerb<Args>({
   },
   examples: [
     [
+      "$0 audit --target http://127.0.0.1:4100/v1/items --tokens tokens.json",
+      "audit an API without a policy: probe and map look first, by answers of that URL",
+    ],
+    [
       "$0 audit --target http://127.0.0.1:4100 --policy default --tokens tokens.json --alone",
       "audit the deployment of serve",
     ],
@@ -122,10 +125,11 @@ export const verb = defineVerb<Args>({
     const experiments = only.length === 0 ? all : all.filter(({ name }) => only.includes(name));
     if (args.list) return list(terminal, experiments);
     const given = await readGiven(args);
-    const earlier = await readEarlier(args, given.target.base);
-    const limits = await limitsOf(args, terminal, given, earlier);
+    const earlier = await readEarlier(args, given.target);
     const interrupt = onInterrupt();
     try {
+      const limits = await limitsOf(args, terminal, given, earlier, interrupt.signal);
+      const { base } = limits.target;
       const { audit, planned } = await import("../audit/run.ts");
       const { sayAudit, sayPlan } = await import("./say-audit.ts");
       const options = {
@@ -137,20 +141,21 @@ export const verb = defineVerb<Args>({
         maxMs: requireDuration("--max-time", args.maxTime),
         timeoutMs,
         earlier,
+        again: againOf(args, base),
         signal: interrupt.signal,
         onProgress: (doing: string, done: number, tasks: number) =>
           terminal.progress(`${doing} (${done} of ${tasks})`),
       };
       const { plan, lab } = planned(options);
       for (const assumption of limits.assumptions) terminal.say(`${pc.yellow("assumed")} ${assumption}`);
-      sayPlan(terminal, given.target.base, plan, lab, options.maxMs);
+      sayPlan(terminal, base, plan, lab, options.maxMs);
       if (args.dryRun)
         return terminal.result({ calls: plan.calls, windowsEmptied: plan.empties, ms: plan.ms });
       if (!args.yes) await requireYes(terminal);
       const { openPlace } = await import("../runs/open-place.ts");
       const writer = await openPlace({ out: args.out, name: "audit", force: args.force }, "audit");
       try {
-        const { result, trace } = await audit(options);
+        const { result, trace } = await audit({ ...options, traceFile: `${writer.folder}/trace.ndjson` });
         terminal.progress(null);
         const { addAuditReport } = await import("../report/audit-documents.ts");
         const { placeResult } = await import("../report/result-writer.ts");
@@ -178,6 +183,21 @@ function exitOf({ rows, ended }: AuditResult): number {
   if (ended === "interrupted") return INTERRUPTED;
   if (ended !== "whole") return UNREACHED;
   return rows.some(({ state }) => state === "kept") ? 0 : 2;
+}
+
+/** The command that makes the audit again, but for the names of experiments. */
+function againOf({ allowHost, rules, tokens, alone, ca, cert, key }: Args, base: string): string {
+  const pairs = Object.entries({
+    target: base,
+    "allow-host": allowHost,
+    policy: rules,
+    tokens,
+    ca,
+    cert,
+    key,
+  });
+  const words = pairs.flatMap(([name, value]) => (value === undefined ? [] : [`--${name}`, value]));
+  return shellCommand(["npx", "spillway", "audit", ...words, ...(alone ? ["--alone"] : [])]);
 }
 
 function requireNames(only: readonly string[], names: readonly string[]): void {
@@ -220,71 +240,13 @@ async function readGiven(args: Args) {
   return { target, ...(await readConnection(args, url)), tokensFile: tokens };
 }
 
-type Given = Awaited<ReturnType<typeof readGiven>>;
-
-/** The limits that a deployment is held to: those that are named, or those that a probe sees. */
-async function limitsOf(
-  { rules: named, dryRun, yes }: Args,
-  terminal: Terminal,
-  given: Given,
-  earlier: Earlier | undefined,
-): Promise<{
-  readonly policy: Policy;
-  readonly rules: Rules | null;
-  readonly tokens: readonly PolicyToken[];
-  readonly assumptions: readonly string[];
-}> {
-  if (named !== undefined) {
-    const policy = await readPolicy(named);
-    const limits = await readLimits(named);
-    const tokens = await readPolicyTokens(given.tokensFile, policy.auth.attributes);
-    return { policy, rules: "rules" in limits ? limits.rules : null, tokens, assumptions: [] };
-  }
-  if (earlier !== undefined) {
-    const { policy } = earlier.header;
-    const { asRules } = await import("../policy/shorthand.ts");
-    const tokens = await readPolicyTokens(given.tokensFile, policy.auth.attributes);
-    return { policy, rules: asRules(policy), tokens, assumptions: earlier.result.assumptions };
-  }
-  const [{ probe }, { sayProbe }, { parseRules }, { policyOf }] = await Promise.all([
-    import("../probe/probe.ts"),
-    import("./say-probe.ts"),
-    import("../rules/parse.ts"),
-    import("../policy/shorthand.ts"),
-  ]);
-  if (dryRun) throw new SpillwayError("USAGE", "--dry-run needs --policy: without one, a probe calls first");
-  const callers = await readTokens(given.tokensFile);
-  const [caller] = callers;
-  if (caller === undefined) throw new SpillwayError("TOKENS_INVALID", "the tokens file has no entry");
-  terminal.say("No --policy: a probe looks first which limits there are (80 calls at most).");
-  if (!yes) await requireYes(terminal);
-  const { target, tls, proxy } = given;
-  const report = await probe({
-    target: target.base,
-    tls,
-    proxy,
-    ...caller,
-    onProgress: ({ doing }) => terminal.progress(doing),
-  });
-  terminal.progress(null);
-  sayProbe(terminal, report);
-  const rules = parseRules(report.rules);
-  const seen = `limits and switches are as a probe of ${counted(report.used.calls, "call")} saw them`;
-  const assumed = report.defaults.map((path) => `${path} is the default: nothing was seen of it`);
-  const tokens = callers.map(({ token, user, organization }) => ({
-    token,
-    attributes: { organization, user },
-  }));
-  return { policy: policyOf(rules), rules, tokens, assumptions: [seen, ...assumed] };
-}
-
 /**
  * Reads the audit that is gone on with, and its trace.
  * @throws SpillwayError `USAGE`, `RESUME_INVALID` where it is of another target or policy; those of files
  */
 async function readEarlier(
   { resume, out, rules: named }: Args,
-  target: string,
+  target: Target,
 ): Promise<Earlier | undefined> {
   if (!resume) return undefined;
   if (out === undefined)
@@ -301,7 +263,9 @@ async function readEarlier(
     new SpillwayError("RESUME_INVALID", `the audit there is of another ${what}`, {
       problems: [{ path, got: quote(got), allowed: quote(allowed) }],
     });
-  if (result.target !== target) throw differs("target", result.target, target);
+  // A proposal of map is of a whole server, whatever URL it was made from.
+  if (![target.base, named === undefined ? target.origin : null].includes(result.target))
+    throw differs("target", result.target, target.base);
   if (trace.version !== 2) throw differs("kind", "a trace of version 1", "one of version 2");
   const policy = named === undefined ? trace.header.policy : await readPolicy(named);
   if (JSON.stringify(trace.header.policy) !== JSON.stringify(policy))

@@ -72,7 +72,7 @@ export const verb = defineVerb<Args>({
     const proposal = propose(seen, secrets, called);
     const text = `${JSON.stringify(proposal.policy, null, 2)}\n`;
     if (out !== undefined) await (await import("../files/whole-file.ts")).writeWhole(out, text);
-    await say(proposal, out, terminal);
+    await sayProposal(proposal, out, terminal);
     if (json) terminal.result({ ...proposal, out: out ?? null });
     else if (out === undefined) terminal.document(text);
   },
@@ -87,7 +87,8 @@ function nameOf(name: string | undefined, out: string | undefined): string {
   return name ?? (/^[A-Za-z_]/.test(file) ? file.slice(0, 64) : "my-api");
 }
 
-async function say(
+/** Prints what is proposed, and what is not settled. */
+export async function sayProposal(
   { policy, format, answers, questions }: Proposal,
   out: string | undefined,
   terminal: Terminal,

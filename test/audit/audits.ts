@@ -235,7 +235,7 @@ ${table("run", clean)}
 ## Limiters of others
 
 express-rate-limit and @fastify/rate-limit: 40 requests in 20 s by token, windows that open with the first call. nginx: \`limit_req\`, 2
-requests a second and 20 more at once (\`nodelay\`), by token. envoyproxy/ratelimit: 40 requests a minute by descriptor, in Redis.
+requests a second and 20 more at once (\`nodelay\`), by token; it shows no count, so that trials empty its bucket. envoyproxy/ratelimit: 40 requests a minute by descriptor, in Redis.
 
 ${table("limiter", others)}
 `;

@@ -86,6 +86,48 @@ test("without --policy nothing is called under --dry-run, nor before somebody sa
   expect(calls).toBe(0);
 });
 
+describe("without --policy, of an API that is not the default one", () => {
+  const windowMs = 10_000;
+  let end = 0;
+  let count = 0;
+  const answer: RequestListener = (request, reply) => {
+    const now = Date.now();
+    if (now >= end) [end, count] = [now + windowMs, 0];
+    if (request.method === "GET") count += 1;
+    const shown = { "X-RateLimit-Limit": "20", "X-RateLimit-Remaining": String(20 - count) };
+    reply.writeHead(200, { ...shown, "X-RateLimit-Reset": String(Math.ceil((end - now) / 1000)) });
+    reply.end("[]");
+  };
+
+  test("map proposes one, the audit goes on with it, and states its assumptions first", async () => {
+    const url = await answering(answer);
+    const out = join(folder, "mapped");
+    const words = ["audit", "--target", `${url}/v1/items`, "--tokens", tokens, "--alone", "-y", "--out", out];
+    const { stdout, stderr, code } = await spillwayHere([...words, "--only", "twin-head"]);
+    expect(stdout, stderr).toMatch(
+      /Each user may use 20 requests in each 10 seconds\. A window opens with its first/,
+    );
+    expect(stdout.indexOf("assumed")).toBeLessThan(stdout.indexOf("This will call"));
+    expect(stdout).toMatch(/broken twin-head, \w+: conserved/);
+    expect(stdout).toContain(
+      `repeat    npx spillway audit --target ${url} --tokens ${tokens} --alone --only twin-head`,
+    );
+    expect(code).toBe(1);
+    expect(stdout + stderr).not.toContain("planted-secret");
+  }, 60_000);
+
+  test("what shows no limit, and what does not answer, is said", async () => {
+    const url = await answering((_request, reply) => reply.writeHead(404).end("{}"));
+    const ended = [url, "http://127.0.0.1:1"].map((target) =>
+      spillwayHere(["audit", "--target", target, "--tokens", tokens, "-y"]),
+    );
+    const [silent, gone] = await Promise.all(ended);
+    expect(silent?.stderr).toMatch(/got 404 without a header or member of a limit[\s\S]*spillway map --from/);
+    expect(gone?.stderr).toContain("connection refused");
+    expect([silent?.code, gone?.code]).toEqual([3, 3]);
+  }, 60_000);
+});
+
 describe("what is no such API is named, before anything is spent", () => {
   const cases: readonly (readonly [name: string, answer: RequestListener, said: RegExp])[] = [
     [

@@ -160,8 +160,8 @@ async function ratelimitPath(): Promise<string> {
   const run = promisify(execFile);
   const go = (...words: readonly string[]) => run("go", words, { cwd: folder });
   await go("mod", "init", "build");
-  await go("get", "github.com/envoyproxy/ratelimit/src/service_cmd@main");
-  await go("build", "-o", "ratelimit", "github.com/envoyproxy/ratelimit/src/service_cmd");
+  await go("get", "github.com/envoyproxy/ratelimit@latest");
+  await go("build", "-mod=mod", "-o", "ratelimit", "github.com/envoyproxy/ratelimit/src/service_cmd");
   return join(folder, "ratelimit");
 }
 

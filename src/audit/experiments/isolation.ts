@@ -1,6 +1,6 @@
 // Nobody's quota moves but the caller's: users, organizations, operations, unknown callers, names that look alike (SPEC.md §7).
 import { counted } from "../../rules/words.ts";
-import { lacksCounts } from "../buckets.ts";
+import { lacksCounts, needsCounts } from "../buckets.ts";
 import type { Experiment } from "../experiment.ts";
 import type { Lab } from "../lab.ts";
 import {
@@ -88,7 +88,7 @@ function stranger(name: string, promise: string, make: (lab: Lab, shot: Shot) =>
     ...common,
     name,
     promise,
-    needs: "a window whose count answers show",
+    needs: needsCounts,
     lacks: lacksCounts,
     *run(lab, subject) {
       const caller = yield* lab.pick(subject, 4, 700);

@@ -6,7 +6,7 @@ import type { Shot } from "../step.ts";
 export interface RequestShape {
   /** Behind `twin-` or `status-`. */
   readonly name: string;
-  /** The shape in words: `HEAD`, `a query string`. */
+  /** Words behind `a call`: `by HEAD`, `with a query string`. */
   readonly what: string;
   readonly law?: Experiment["law"];
   readonly needs?: string;
@@ -30,25 +30,25 @@ const isGet = (_lab: Lab, plain: Shot): string | null =>
 export const lateMs = 500;
 
 export const shapes: readonly RequestShape[] = [
-  { name: "head", what: "HEAD", lacks: isGet, make: (plain) => [{ ...plain, method: "HEAD" }] },
+  { name: "head", what: "by HEAD", lacks: isGet, make: (plain) => [{ ...plain, method: "HEAD" }] },
   {
     name: "query-string",
-    what: "a query string",
+    what: "with a query string",
     make: (plain) => [{ ...plain, path: `${plain.path}${plain.path.includes("?") ? "&" : "?"}spillway=1` }],
   },
   {
     name: "trailing-slash",
-    what: "a slash at the end",
+    what: "with a slash at the end",
     make: (plain) => [{ ...plain, path: plain.path.replace(/\/?(?=\?|$)/, "/") }],
   },
   {
     name: "letter-case-of-path",
-    what: "capital letters in the path",
+    what: "with capital letters in the path",
     make: (plain) => [{ ...plain, path: plain.path.replace(/[^/?]+(?=\?|$)/, (text) => text.toUpperCase()) }],
   },
   {
     name: "letter-case-of-name",
-    what: "capital letters in a name of the path",
+    what: "with capital letters in a name of the path",
     lacks: (lab, plain) => (named(lab, plain) === null ? "no name stands in the path" : null),
     make: (plain, lab) => {
       const name = named(lab, plain) ?? "";
@@ -57,7 +57,7 @@ export const shapes: readonly RequestShape[] = [
   },
   {
     name: "letter-case-of-scheme",
-    what: "the credential's scheme in other letters",
+    what: "with the credential's scheme in other letters",
     lacks: (lab) => (/^[A-Za-z]+ \{token\}$/.test(formOf(lab)) ? null : "the credential has no scheme"),
     make: (plain, lab) => [
       withHeader(plain, { [lab.policy.auth.header]: formOf(lab).toLowerCase().replace("{token}", "$TOKEN") }),
@@ -66,13 +66,13 @@ export const shapes: readonly RequestShape[] = [
   },
   {
     name: "percent-encoded",
-    what: "a letter of the path in percent-encoding",
+    what: "with a letter of the path in percent-encoding",
     lacks: (_lab, plain) => (encoded(plain.path) === plain.path ? "the path has no letter" : null),
     make: (plain) => [{ ...plain, path: encoded(plain.path) }],
   },
   {
     name: "gzip",
-    what: "Accept-Encoding",
+    what: "with Accept-Encoding",
     make: (plain) => [
       withHeader(plain, { "Accept-Encoding": "gzip" }),
       withHeader(plain, { "Accept-Encoding": "gzip, deflate, br" }),
@@ -80,13 +80,13 @@ export const shapes: readonly RequestShape[] = [
   },
   {
     name: "if-none-match",
-    what: "If-None-Match",
+    what: "with If-None-Match",
     lacks: isGet,
     make: (plain) => [withHeader(plain, { "If-None-Match": "*" })],
   },
   {
     name: "with-a-body",
-    what: "a body where none is asked for",
+    what: "with a body that nobody asks for",
     lacks: isGet,
     make: (plain) => [
       { ...plain, body: "{}", headers: { ...plain.headers, "Content-Type": "application/json" } },
@@ -94,7 +94,7 @@ export const shapes: readonly RequestShape[] = [
   },
   {
     name: "forwarded-for",
-    what: "a header that names another address or user",
+    what: "with a header that names another address or user",
     law: "isolated",
     make: (plain) => [
       withHeader(plain, { "X-Forwarded-For": "203.0.113.7" }),
@@ -110,7 +110,7 @@ export const shapes: readonly RequestShape[] = [
   },
   {
     name: "method-override",
-    what: "X-HTTP-Method-Override",
+    what: "with X-HTTP-Method-Override",
     make: (plain) => [
       withHeader(plain, { "X-HTTP-Method-Override": plain.method === "GET" ? "HEAD" : "GET" }),
       withHeader(plain, { "X-HTTP-Method-Override": "OPTIONS" }),
@@ -118,19 +118,19 @@ export const shapes: readonly RequestShape[] = [
   },
   {
     name: "on-a-connection-of-its-own",
-    what: "a fresh connection",
+    what: "on a fresh connection",
     make: (plain) => [0, 1].map(() => ({ ...plain, way: "lone" as const })),
   },
   {
     name: "pipelined",
-    what: "several requests on one connection, one behind the other",
+    what: "behind others on one connection, which wait for no answer",
     make: (plain) => [0, 1, 2].map(() => ({ ...plain, way: "pipelined" as const })),
     together: true,
   },
-  { name: "http-1.0", what: "HTTP/1.0", make: (plain) => [{ ...plain, way: "http/1.0" }] },
+  { name: "http-1.0", what: "by HTTP/1.0", make: (plain) => [{ ...plain, way: "http/1.0" }] },
   {
     name: "http-2",
-    what: "HTTP/2",
+    what: "by HTTP/2",
     needs: "a target of https that speaks HTTP/2",
     lacks: (lab) => (lab.isTls ? null : "the target is no https"),
     make: (plain) => [
@@ -140,19 +140,19 @@ export const shapes: readonly RequestShape[] = [
   },
   {
     name: "cut-off-while-sending",
-    what: "a request whose head is not whole",
+    what: "cut off within its head",
     make: (plain) => [{ ...plain, way: "cut-sending" }],
     charges: "nothing",
   },
   {
     name: "cut-off-while-waiting",
-    what: "a client that leaves before the answer",
+    what: "whose client leaves before the answer",
     make: (plain) => [{ ...plain, way: "cut-waiting" }],
     charges: "once at most",
   },
   {
     name: "cut-off-while-reading",
-    what: "a client that leaves after the answer's head",
+    what: "whose client leaves after the answer's head",
     make: (plain) => [{ ...plain, way: "cut-reading" }],
   },
 ];

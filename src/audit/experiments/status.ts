@@ -24,14 +24,14 @@ function lacksStatus(lab: Lab, subject: Subject): string | null {
   return lab.hasStatus ? lacksCounts(lab, subject) : "the policy has no route of the status";
 }
 
-const plain: RequestShape = { name: "is-free", what: "a plain call of it", make: (shot) => [shot, shot] };
+const plain: RequestShape = { name: "is-free", what: "of the plain form", make: (shot) => [shot, shot] };
 
 /** The status in one shape. */
 const free = (shape: RequestShape): Experiment => ({
   ...common,
   name: `status-${shape.name}`,
   law: "status-free",
-  promise: `the status is free: ${shape.what}`,
+  promise: `a status call ${shape.what} is free`,
   calls: 10,
   lacks(lab, subject) {
     const [caller] = subject.callers;

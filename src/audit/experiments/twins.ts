@@ -1,21 +1,24 @@
 // The same call in another shape: each is charged as its plain twin, or is free by the policy (SPEC.md §2.6).
 import { seenIn } from "../book.ts";
-import { lacksCounts } from "../buckets.ts";
+import { lacksCounts, needsCounts } from "../buckets.ts";
 import { judgeCharges } from "../charges.ts";
 import type { Experiment } from "../experiment.ts";
 import { broken, isRefused, kept, unexercised, usedWords } from "../step.ts";
 import { shownApart, trial } from "../trials.ts";
 import { lateMs, type RequestShape, shapes } from "./shapes.ts";
 
+const chargeWords = {
+  "as usual": "like a plain one",
+  nothing: "nothing",
+  "once at most": "once, or not at all",
+} as const;
+
 const twin = (shape: RequestShape): Experiment => ({
   name: `twin-${shape.name}`,
   law: shape.law ?? "conserved",
   section: "SPEC.md §2.6",
-  promise:
-    shape.charges === undefined
-      ? `${shape.what} changes no charge`
-      : `${shape.what} is charged ${shape.charges === "nothing" ? "nothing" : "once, or not at all"}`,
-  needs: shape.needs ?? "a window whose count answers show",
+  promise: `a call ${shape.what} is charged ${chargeWords[shape.charges ?? "as usual"]}`,
+  needs: shape.needs ?? needsCounts,
   calls: 8,
   empties: 0,
   waits: 0,
@@ -123,7 +126,7 @@ const keptConnection: Experiment = {
   law: "isolated",
   section: "SPEC.md §7",
   promise: "calls of several users in turn are each charged to their own",
-  needs: "two callers",
+  needs: `two callers, ${needsCounts}`,
   calls: 12,
   empties: 0,
   waits: 0,
