@@ -82,7 +82,9 @@ const indented = (text: string): string[] => text.split("\n").map((line) => `  $
 
 async function check(terminal: Terminal, named: string): Promise<void> {
   const policy = await readPolicy(named);
+  const { asRules } = await import("../policy/shorthand.ts");
   const { needsByVerb } = await import("../policy/sentences.ts");
+  const { looseResets } = await import("../wire/rounding.ts");
   const { counted } = await import("../rules/words.ts");
   const needs = needsByVerb(policy);
   const parts = [
@@ -96,5 +98,8 @@ async function check(terminal: Terminal, named: string): Promise<void> {
     terminal.say(
       `  ${name.padEnd(widest)}  ${missing.length === 0 ? "ready" : `needs ${missing.join("; ")}`}`,
     );
-  terminal.result({ policy, needs });
+  // The default API's rounding is a switch of its rules.
+  const warnings = asRules(policy) === null ? looseResets(policy) : [];
+  for (const warning of warnings) terminal.say(`${pc.yellow("warning")} ${warning}`);
+  terminal.result({ policy, needs, warnings });
 }

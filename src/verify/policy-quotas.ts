@@ -6,6 +6,7 @@ import { wireOf } from "../policy/presets.ts";
 import type { WireReading } from "../policy/wire-data.ts";
 import type { Owner } from "../rules/rules.ts";
 import type { QuotaTraceHeader } from "../trace/quota-record.ts";
+import { roundingOf, rowsOf } from "../wire/rounding.ts";
 import { BareWindows } from "./bare-windows.ts";
 import type { TraceTime } from "./clock.ts";
 import type { Docket } from "./docket.ts";
@@ -100,7 +101,7 @@ export class PolicyQuotaJudge {
     this.name = name;
     this.quota = quota;
     this.length = algorithm.kind === "fixed-window" ? lengthOf(algorithm) : null;
-    const rows = wireOf(policy).readings.filter(({ quotas }) => quotas?.includes(name) ?? true);
+    const rows = rowsOf(wireOf(policy), name);
     this.rounding = roundingOf(rows);
     this.notJudged = whyNotJudged(quota, rows);
     this.#unit = unit.replace(/s$/, "");
@@ -209,13 +210,6 @@ function whyNotJudged({ algorithm: { kind } }: PolicyQuota, rows: readonly WireR
   if (why !== undefined) return why;
   const rounded = rows.find(({ grain = 1 }) => grain > 1);
   return rounded === undefined ? null : `its counts are shown in multiples of ${rounded.grain}`;
-}
-
-/** The rounding that all resets have by the policy's own words; a default is nobody's word. */
-function roundingOf(rows: readonly WireReading[]): Terms["reset"] {
-  const told = rows.flatMap(({ reset }) => (reset === undefined ? [] : [reset.round ?? null]));
-  const [first = null] = told;
-  return told.every((round) => round === first) ? first : null;
 }
 
 export interface SharedQuotaSetting {

@@ -109,6 +109,10 @@ const forms: Readonly<Record<TimeForm, Form>> = {
   },
 };
 
+/** Returns what the values of a reset are multiples of, ms. */
+export const gridMsOf = ({ form, gridMs }: Pick<WireReset, "form" | "gridMs">): number =>
+  gridMs ?? forms[form].gridMs;
+
 /**
  * Reads a time; `null` where the text is none of that form.
  * @param gridMs what its values are multiples of, where that is more than the form's unit
@@ -124,11 +128,12 @@ export function readTime(form: TimeForm, text: string, gridMs = forms[form].grid
 
 /** Writes an instant. @param nowMs the answer's time; an instant before it counts as it in a span */
 export function writeTime(
-  { form, gridMs = forms[form].gridMs }: Pick<WireReset, "form" | "gridMs">,
+  reset: Pick<WireReset, "form" | "gridMs">,
   atMs: number,
   nowMs: number,
   round: Rounding,
 ): string | number {
-  const { gridMs: unitMs, isSpan, write } = forms[form];
+  const { gridMs: unitMs, isSpan, write } = forms[reset.form];
+  const gridMs = gridMsOf(reset);
   return write((Math[round]((isSpan ? Math.max(0, atMs - nowMs) : atMs) / gridMs) * gridMs) / unitMs);
 }

@@ -71,6 +71,45 @@ describe("check", () => {
     expect(stdout).toContain(`ok ${file}: 1 quota, 1 operation, 0 routes`);
     expect(stdout).toMatch(/^ {2}serve +needs routes; --as-window: quotas\.calls is a sliding-log$/m);
     expect(stdout).toMatch(/^ {2}load +needs operations\.call\.samples$/m);
+    expect(stdout).not.toContain("warning");
+  });
+
+  test.each([
+    [
+      "a reset that tells no rounding",
+      [{}],
+      "readings.0.reset has no round: ends of windows are judged a unit more loosely (calls)",
+    ],
+    [
+      "two that differ",
+      [{ round: "ceil" }, { round: "floor" }],
+      "readings.1.reset has another round than others",
+    ],
+    ["a rounding that is known", [{ round: "ceil" }, { round: "ceil" }], null],
+    ["a reset of milliseconds", [{ form: "delta-ms" }], null],
+    ["a reset that tells no window's end", [{ means: "estimate" }], null],
+  ])("warns where windows are judged loosely: %s", async (_, resets, said) => {
+    const file = join(folder, "loose.json");
+    const readings = resets.map((reset, index) => ({
+      headers: { [`X-Reset-${index}`]: "{reset}" },
+      reset: { form: "delta-s", means: "window-end", ...reset },
+    }));
+    const algorithm = { kind: "fixed-window", limit: 5, windowSeconds: 60 };
+    await writeFile(
+      file,
+      JSON.stringify({
+        version: 2,
+        name: "loose",
+        quotas: { calls: { algorithm } },
+        operations: { call: { uses: { calls: 1 } } },
+        wire: { revision: "1", readings },
+      }),
+    );
+    const { code, stdout } = await spillwayHere(["policy", "check", file]);
+    expect(code).toBe(0);
+    const warned = stdout.split("\n").filter((line) => line.startsWith("warning"));
+    if (said === null) expect(warned).toEqual([]);
+    else expect(warned.join("\n")).toContain(said);
   });
 });
 

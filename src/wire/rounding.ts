@@ -1,0 +1,37 @@
+// The rounding of resets, by a wire format's own words.
+import type { Policy } from "../policy/policy.ts";
+import { wireOf } from "../policy/presets.ts";
+import type { WireData, WireReading, WireReset } from "../policy/wire-data.ts";
+import { gridMsOf } from "./times.ts";
+
+/** Returns the readings that may show a quota. */
+export const rowsOf = ({ readings }: WireData, quota: string): readonly WireReading[] =>
+  readings.filter(({ quotas }) => quotas?.includes(quota) ?? true);
+
+/** Returns the rounding that all resets have; `null` where one says none, or they differ. A default is nobody's word. */
+export function roundingOf(rows: readonly WireReading[]): NonNullable<WireReset["round"]> | null {
+  const told = rows.flatMap(({ reset }) => (reset === undefined ? [] : [reset.round ?? null]));
+  const [first = null] = told;
+  return told.every((round) => round === first) ? first : null;
+}
+
+/** Says of each reset in whole seconds by which windows are judged, and whose rounding nobody knows, that it is so. */
+export function looseResets(policy: Policy): string[] {
+  const wire = wireOf(policy);
+  const loose = Object.entries(policy.quotas).flatMap(([name, { algorithm }]) => {
+    const rows = rowsOf(wire, name);
+    return algorithm.kind === "fixed-window" && roundingOf(rows) === null ? [{ name, rows }] : [];
+  });
+  return wire.readings.flatMap((row, index) => {
+    const { reset } = row;
+    if (reset?.means !== "window-end" || gridMsOf(reset) < 1000) return [];
+    const names = loose.flatMap(({ name, rows }) => (rows.includes(row) ? [name] : []));
+    if (names.length === 0) return [];
+    const lacks = reset.round === undefined ? "no round" : "another round than others";
+    const at = `${typeof policy.wire === "string" ? `${policy.wire}'s ` : ""}wire.readings.${index}.reset`;
+    return [
+      `${at} has ${lacks}: ends of windows are judged a unit more loosely (${names.join(", ")}). ` +
+        'It is "ceil", "floor" or "round".',
+    ];
+  });
+}
