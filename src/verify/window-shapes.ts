@@ -27,6 +27,8 @@ export class QuotaShape {
   /** Lengths in seconds that fit how far ends lie apart; `null` before any were compared. */
   lengths: readonly number[] | null = null;
   readonly apart: (readonly [Mark, Mark])[] = [];
+  /** An answer that shows nothing counted, by whose end those after it are measured. */
+  idle: Mark | null = null;
 }
 
 /** One scope's windows, all organizations'. */
@@ -51,7 +53,9 @@ export class WindowShapes {
     }
     if (mark.reset === 0 && !this.rounding.against.has("ceil"))
       this.#ruleOut(name, this.rounding, "ceil", [mark], `line ${mark.line} shows reset 0`);
-    if (mark.resetAt !== null && !this.anchor.against.has("epoch")) this.#date(name, shape, mark);
+    if (this.anchor.against.has("epoch")) return;
+    if (mark.resetAt !== null) this.#date(name, shape, mark);
+    if (mark.count === 0 && !mark.clamped) this.#compareIdle(name, shape, mark);
   }
 
   /** A window that is over, the one before it, and what came next. */
@@ -91,6 +95,23 @@ export class WindowShapes {
     this.#ruleOut(name, this.anchor, "epoch", shape.dates, explanation, [shape.longestLine]);
   }
 
+  /** On a grid, an idle window's end stands still, or moves by whole lengths. */
+  #compareIdle(name: QuotaName, shape: QuotaShape, mark: Mark): void {
+    const before = shape.idle ?? mark;
+    const least = (mark.end.from - before.end.to) * (1 - driftShare);
+    const most = (mark.end.to - before.end.from) * (1 + driftShare);
+    if (shape.idle === null || most >= shape.longestMs) shape.idle = { ...mark, end: { ...mark.end } };
+    else if (least > 0)
+      this.#ruleOut(
+        name,
+        this.anchor,
+        "epoch",
+        [before, mark],
+        `between lines ${before.line} and ${mark.line} the end of an idle window moved by ${(least / second).toFixed(1)} to ` +
+          `${(most / second).toFixed(1)} s, and windows last ${shape.longestMs / second} s or more (line ${shape.longestLine})`,
+        [shape.longestLine],
+      );
+  }
   /** The same without dates: on a grid, ends lie whole lengths apart. */
   #measure(name: QuotaName, shape: QuotaShape, earlier: Window, later: Window): void {
     const least = (later.end.from - earlier.end.to) * (1 - driftShare);

@@ -1,6 +1,8 @@
 // Which law and which suspect a verdict names first, fault by fault: written here, and not in the golden verdicts, which
 // a flag writes anew.
 import { createReadStream } from "node:fs";
+import { readFile } from "node:fs/promises";
+import { Readable } from "node:stream";
 import { fileURLToPath } from "node:url";
 import { expect, test } from "vitest";
 import type { LawName } from "../../src/rules/laws.ts";
@@ -64,4 +66,39 @@ test("every fault that a trace can show stands here", () => {
   expect(Object.keys(firstLaws).toSorted()).toEqual(
     suspectNames.filter((name) => !unseen.includes(name)).toSorted(),
   );
+});
+
+const offBoth: readonly Suspect[] = ["windows-back-to-back", "status-opens-window", "organization-off-grid"];
+const asked: readonly (readonly [Suspect, readonly Suspect[], string])[] = [
+  [
+    "status-opens-window",
+    offBoth,
+    "Windows neither lie on the grid of Unix time nor open with their first call",
+  ],
+  [
+    "windows-back-to-back",
+    offBoth,
+    "Windows neither lie on the grid of Unix time nor open with their first call",
+  ],
+  [
+    "organization-off-grid",
+    offBoth,
+    "Windows neither lie on the grid of Unix time nor open with their first call",
+  ],
+  [
+    "refusal-names-user",
+    ["refusal-names-user"],
+    "Refusals name the user's window where the organization's lacks room",
+  ],
+];
+
+test.each(asked)("%s is asked about without rules, and accuses nobody", async (fault, suspects, words) => {
+  const trace = await readFile(new URL(`../golden/${fault}-bad.trace.ndjson`, import.meta.url), "utf8");
+  const [header = "", ...lines] = trace.split("\n");
+  const bare = [JSON.stringify({ ...JSON.parse(header), rules: null }), ...lines].join("\n");
+  const { verdict, questions = [] } = await verify(Readable.from([Buffer.from(bare)]));
+  expect(verdict).toBe("ok");
+  const [question] = questions.filter((one) => one.question.startsWith(words));
+  expect(question?.suspects).toEqual(suspects);
+  expect(question?.question).toMatch(/Is that meant\? `--rules` settles it\.$/);
 });
