@@ -178,7 +178,7 @@ async function clientsOf(policy: Policy): Promise<{ readonly file: string; remov
   const { scenarioText } = await import("./init-policy.ts");
   const folder = await mkdtemp(join(tmpdir(), "spillway-demo-"));
   const file = join(folder, "clients.ts");
-  await writeFile(file, scenarioText(policy, folder));
+  await writeFile(file, scenarioText(policy, folder, policy.name));
   return { file, remove: () => rm(folder, { recursive: true }) };
 }
 

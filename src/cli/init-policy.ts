@@ -14,8 +14,9 @@ export function policyText({ name, quotas }: Policy): string {
 /**
  * Returns the text of a scenario in which a population makes the calls of each operation that has a sample.
  * @param dir the folder that it is written to, for its first lines
+ * @param policyPath the policy's file, for the same
  */
-export function scenarioText({ name, operations }: Policy, dir: string): string {
+export function scenarioText({ name, operations }: Policy, dir: string, policyPath: string): string {
   const calls = Object.entries(operations).flatMap(([operation, { samples }]) => {
     const [sample] = samples;
     return sample === undefined ? [] : [{ operation, text: callText(operation, sample) }];
@@ -28,7 +29,7 @@ export function scenarioText({ name, operations }: Policy, dir: string): string 
     ...["graphql", "rest"].filter((each) => calls.some(({ text }) => text.startsWith(each))),
   ].sort();
   return `// Clients of ${name}, four of each kind of call, that come back when a refusal says so.
-// Try it in virtual time:   npx spillway simulate ${dir}/clients.ts --policy ${dir}/policy.json
+// Try it in virtual time:   npx spillway simulate ${dir}/clients.ts --policy ${policyPath}
 import { ${functions.join(", ")} } from "spillway/scenario";
 
 ${named.map(({ variable, text }) => `const ${variable} = ${text};`).join("\n")}

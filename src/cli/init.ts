@@ -4,7 +4,7 @@ import { rm } from "node:fs/promises";
 import { createRequire } from "node:module";
 import { join, resolve } from "node:path";
 import { requireNoLink, writeNew } from "../files/whole-file.ts";
-import { quote, SpillwayError } from "../rules/errors.ts";
+import { SpillwayError } from "../rules/errors.ts";
 import { version } from "../runs/version.ts";
 import { ciScript, githubWorkflow } from "./ci-recipe.ts";
 import { readPolicy } from "./files.ts";
@@ -66,10 +66,10 @@ export const verb = defineVerb<Args>({
       describe: "write ci.sh and a GitHub Actions workflow, too; a scenario and rules that exist are kept",
     },
     policy: {
-      argument: "NAME",
+      argument: "NAME|FILE",
       type: "string",
       describe:
-        "write a policy that builds on the preset NAME, and a scenario of its calls: 'policy list' names them",
+        "write a scenario of the calls of the policy FILE, or of the preset NAME with a policy that builds on it",
     },
   },
   examples: [
@@ -106,30 +106,24 @@ export const verb = defineVerb<Args>({
   },
 });
 
-/** @throws SpillwayError `USAGE` for a name that is none, with the nearest */
-async function initPolicy(dir: string, name: string, terminal: Terminal): Promise<void> {
-  const [{ presets }, { policyText, scenarioText }, { closest }] = await Promise.all([
+/**
+ * Writes a scenario of a policy's calls; of one that comes with spillway, also a policy that builds on it.
+ * @throws SpillwayError as `readPolicy` does
+ */
+async function initPolicy(dir: string, named: string, terminal: Terminal): Promise<void> {
+  const [{ presets }, { policyText, scenarioText }] = await Promise.all([
     import("../policy/presets.ts"),
     import("./init-policy.ts"),
-    import("../rules/closest.ts"),
   ]);
-  const names = Object.keys(presets);
-  if (!names.includes(name)) {
-    const meant = closest(name, names);
-    throw new SpillwayError("USAGE", `there is no policy ${quote(name)}`, {
-      problems: [{ path: "--policy", got: quote(name), allowed: names.join(", ") }],
-      hint:
-        meant === null ? "npx spillway map proposes one from answers of your API" : `did you mean ${meant}?`,
-    });
-  }
-  const policy = await readPolicy(name);
-  const [policyPath, scenarioPath] = [join(dir, "policy.json"), join(dir, "clients.ts")];
-  await writeAll([
-    [policyPath, policyText(policy)],
-    [scenarioPath, scenarioText(policy, dir)],
-  ]);
-  terminal.result({ written: [policyPath, scenarioPath] });
-  terminal.say(`wrote ${policyPath}, ${scenarioPath}`);
+  const policy = await readPolicy(named);
+  const isPreset = Object.hasOwn(presets, named);
+  const [policyPath, scenarioPath] = [isPreset ? join(dir, "policy.json") : named, join(dir, "clients.ts")];
+  const files: [path: string, text: string][] = [[scenarioPath, scenarioText(policy, dir, policyPath)]];
+  if (isPreset) files.unshift([policyPath, policyText(policy)]);
+  await writeAll(files);
+  const written = files.map(([path]) => path);
+  terminal.result({ written });
+  terminal.say(`wrote ${written.join(", ")}`);
   if (!isInstalled()) for (const line of installing) terminal.say(line);
   terminal.say(`next: npx spillway simulate ${scenarioPath} --policy ${policyPath}`);
 }

@@ -157,7 +157,8 @@ function expectationLines(expectations: readonly ExpectationResult[]): string[] 
   return [
     ...missed.map(({ figure, bound, actual }) => {
       const was = figureText(figureOf(figure), actual);
-      return `${pc.red("missed")} ${figure} ${bound}: it was ${was}`;
+      const found = actual === null ? "nothing of it was seen" : `it was ${was}`;
+      return `${pc.red("missed")} ${figure} ${bound}: ${found}`;
     }),
     `${met} of ${counted(expectations.length, "expectation")} met.`,
   ];

@@ -97,6 +97,7 @@ function requireStatus({ name, populations, policy }: Scenario): void {
           allowed: `other calls, or a route of the policy ${policy.name} whose operation is status`,
         },
       ],
+      hint: "npx spillway init --policy NAME|FILE writes a scenario of a policy's own calls",
     },
   );
 }

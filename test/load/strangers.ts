@@ -25,7 +25,7 @@ export const limit = 12;
 export const windowMs = 5000;
 
 export const tokensOf = (names: string) =>
-  Array.from({ length: 16 }, (_, index) => ({
+  Array.from({ length: 24 }, (_, index) => ({
     token: `secret-${names}-${index}`,
     attributes: { client: `${names}-${index}` },
   }));
@@ -39,11 +39,11 @@ export const tokensOf = (names: string) =>
 export const clients = (times = 1, method = "GET", path = ""): string => {
   const call = (end: string): string => `rest("${path || `/${end}`}", { method: "${method}" })`;
   const ms = (each: number): string => `"${each * times}ms"`;
-  return `duration: "${21 * times}s", seed: 5, populations: {
+  return `duration: "${16 * times}s", seed: 5, populations: {
   steady: { clients: 3, user: "each", behaviour: worker({ calls: [{ call: ${call("")} }], think: { least: ${ms(50)}, most: ${ms(600)} } }), onRefused: none() },
   together: { clients: 4, user: "shared", behaviour: burst({ call: ${call("a")}, size: 4, every: "${2 * times}s" }), onRefused: none() },
   slow: { clients: 1, user: "each", behaviour: worker({ calls: [{ call: ${call("b")} }], think: ${ms(700)} }), onRefused: none() },
-  rare: { clients: 8, user: "each", behaviour: worker({ calls: [{ call: ${call("c")} }], think: { least: ${ms(900)}, most: ${ms(2900)} } }), onRefused: none() },
+  rare: { clients: 16, user: "each", behaviour: worker({ calls: [{ call: ${call("c")} }], think: { least: ${ms(900)}, most: ${ms(2900)} } }), onRefused: none() },
 }`;
 };
 

@@ -201,10 +201,34 @@ describe("init --policy", () => {
     expect((JSON.parse(stdout) as { figures: { calls: number } }).figures.calls).toBeGreaterThan(0);
   });
 
+  test("of a file: a scenario of its calls beside it, though it has no status", async () => {
+    const calls = { algorithm: { kind: "fixed-window", limit: 5, windowSeconds: 10, anchor: "epoch" } };
+    const policy = {
+      ...{ version: 2, name: "letters", quotas: { calls: { ...calls, key: ["account"] } } },
+      operations: { send: { uses: { calls: 1 }, samples: [{ method: "POST", path: "/letters" }] } },
+      routes: [{ path: "/**", operation: "send" }],
+      auth: { attributes: ["account"] },
+    };
+    await writeFile(join(folder, "letters.json"), JSON.stringify(policy));
+    const made = await spillwayHere(["init", "own", "--policy", "letters.json", "--json"], { cwd: folder });
+    expect(JSON.parse(made.stdout)).toEqual({ written: [join("own", "clients.ts")] });
+    const words = ["simulate", "own/clients.ts", "--policy", "letters.json", "--duration", "20s"];
+    const { stdout } = await spillwayHere([...words, "--json", "--no-trace"], { cwd: folder });
+    const { figures } = JSON.parse(stdout) as { figures: Record<string, number> };
+    expect(figures["calls"]).toBeGreaterThan(figures["refused"] ?? Number.NaN);
+    expect(figures["refused"]).toBeGreaterThan(0);
+    const simulated = ["load", "steady", "--policy", "letters.json", "--duration", "1s", "--driver", "node"];
+    const { stderr, code } = await spillwayHere(simulated, { cwd: folder });
+    expect(stderr).toContain(
+      "npx spillway init --policy NAME|FILE writes a scenario of a policy's own calls",
+    );
+    expect(code).toBe(2);
+  });
+
   test("names what there is for a name that is none", async () => {
     expect(await spillwayHere(["init", "none", "--policy", "githup"], { cwd: folder })).toMatchObject({
       code: 2,
-      stderr: expect.stringMatching(/there is no policy "githup".*did you mean github\?/s),
+      stderr: expect.stringMatching(/there is no such policy, and no file.*githup.*did you mean github\?/s),
     });
   });
 });
