@@ -7,6 +7,7 @@ import { feeds } from "./feeds.ts";
 import { greedy } from "./greedy.ts";
 import { heavyTails } from "./heavy-tails.ts";
 import { incidents } from "./incidents.ts";
+import { mirrors } from "./mirrors.ts";
 import { mixed } from "./mixed.ts";
 import { newcomer } from "./newcomer.ts";
 import { office } from "./office.ts";
@@ -14,6 +15,7 @@ import { offices } from "./offices.ts";
 import { queues } from "./queues.ts";
 import { releases } from "./releases.ts";
 import { timeOuts } from "./time-outs.ts";
+import { webhooks } from "./webhooks.ts";
 import { webshop } from "./webshop.ts";
 import type { World } from "./world.ts";
 
@@ -34,4 +36,6 @@ export const worlds: readonly World[] = [
   offices,
   queues,
   newcomer,
+  mirrors,
+  webhooks,
 ];
