@@ -90,9 +90,9 @@ const figureText: Readonly<Record<PredictedFigure, string>> = {
 /** Names of the classes. */
 export const classText: Readonly<Record<WindowClass | "all", string>> = {
   all: "all windows",
-  saturated: "windows with refusals",
-  near: "windows nearly full",
-  far: "windows far from full",
+  saturated: "windows expected to refuse",
+  near: "windows expected to be nearly full",
+  far: "windows expected to be far from full",
 };
 
 export const percent = (share: number): string => `${Math.round(100 * share)} %`;

@@ -8,8 +8,8 @@ export const predictedFigures = ["offered", "admitted", "refused", "waitP95Ms"] 
 export type PredictedFigure = (typeof predictedFigures)[number];
 
 /**
- * Fullness of a window: something was refused in it; nothing was and at most 80 % of the organization's limit was used;
- * or nothing was, though it was nearly full.
+ * Fullness of a window as most simulations have it: something is refused in it; nothing is and at most 80 % of the
+ * organization's limit is used; or nothing is, though it is nearly full.
  */
 export type WindowClass = "saturated" | "far" | "near";
 

@@ -187,7 +187,7 @@ function predictedWindows(
         scope,
         opensAt,
         endsAt: opensAt + windowMs,
-        class: classOf(measured, place, limit),
+        class: classOf(runs, place, limit),
         figures: Object.fromEntries(predictedFigures.map((name) => [name, predict(name)])) as Record<
           PredictedFigure,
           Prediction
@@ -197,9 +197,11 @@ function predictedWindows(
   return windows.sort((a, b) => a.opensAt - b.opensAt);
 }
 
-function classOf({ refused, used }: WindowCounts, place: number, limit: number): WindowClass {
-  if ((refused[place] ?? 0) > 0) return "saturated";
-  return (used[place] ?? 0) <= 0.8 * limit ? "far" : "near";
+/** By what is predicted: what a window turned out to be says of it that it is unusual, so that its spans would fail. */
+function classOf(runs: readonly WindowCounts[], place: number, limit: number): WindowClass {
+  const often = (isSo: (run: WindowCounts) => boolean): boolean => 2 * runs.filter(isSo).length > runs.length;
+  if (often(({ refused }) => (refused[place] ?? 0) > 0)) return "saturated";
+  return often(({ used }) => (used[place] ?? 0) > 0.8 * limit) ? "near" : "far";
 }
 
 /** Windows depend on each other, and their sum tells more than any of them. */

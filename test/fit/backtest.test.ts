@@ -83,6 +83,16 @@ describe("a model that can say what callers do", () => {
     );
   });
 
+  test("is not blamed for windows that turn out to refuse by chance", () => {
+    const recording = traced(world({ visitors: visitors(48) }, { rules, duration: "1h" }), 4);
+    const { windows, findings } = backtest(recording);
+    const refusing = windows.filter(({ figures }) => (figures.refused.measured ?? 0) > 0);
+    expect(refusing.length).toBeGreaterThan(0);
+    for (const { class: own, figures } of windows)
+      expect(own === "saturated").toBe((figures.refused.middle ?? 0) > 0);
+    expect(findings).toEqual([]);
+  });
+
   test("knows the levels that its seeds give", () => {
     const recording = traced(world({ visitors: visitors(5) }, { rules, duration: "5m" }));
     expect(defaultSeeds).toBe(39);

@@ -84,7 +84,9 @@ describe("a trace", () => {
     expect(stdout).toMatch(
       /backtest: fitted to the first 70 %, held to \d windows of the rest, 9 simulations/,
     );
-    expect(stdout).toMatch(/offered, windows far from full \(\d\): 100 % inside the 80 % interval/);
+    expect(stdout).toMatch(
+      /offered, windows expected to be far from full \(\d\): 100 % inside the 80 % interval/,
+    );
     expect(await text("steady.md")).toContain("## Backtest: the first 70 % of the time predicts the rest");
   });
 });
