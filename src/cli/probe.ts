@@ -5,7 +5,7 @@ import type { Policy } from "../policy/policy.ts";
 import type { ProbeProgress, ProbeReport } from "../probe/probe.ts";
 import type { Allowance } from "../probe/session.ts";
 import { duration } from "../report/format.ts";
-import { quote, SpillwayError } from "../rules/errors.ts";
+import { SpillwayError } from "../rules/errors.ts";
 import { count, counted } from "../rules/words.ts";
 import { INTERRUPTED, onInterrupt } from "../runs/interrupt.ts";
 import { shellCommand } from "../runs/run-place.ts";
@@ -13,7 +13,7 @@ import { pc } from "./colors.ts";
 import { requireYes } from "./consent.ts";
 import { readLimits } from "./files.ts";
 import { type ProbedTarget, type ProbedTargetArgs, probedTarget, targetOptions } from "./probed-target.ts";
-import { requireDuration, rulesOption, whichVerb } from "./run-options.ts";
+import { requireDuration, requireWhole, rulesOption, whichVerb } from "./run-options.ts";
 import { openTerminal, type Terminal } from "./terminal.ts";
 import { defineVerb } from "./verb.ts";
 
@@ -105,7 +105,7 @@ export const verb = defineVerb<Args>({
     const terminal = openTerminal(args.json === true);
     const timeoutMs = requireDuration("--timeout", args.timeout);
     const allowance = {
-      calls: requireWhole("--budget", args.budget),
+      calls: requireWhole("--budget", args.budget, 0, Number.MAX_SAFE_INTEGER),
       waitMs: args.maxWait === "0" ? 0 : requireDuration("--max-wait", args.maxWait ?? "90s"),
     };
     const limits = args.rules === undefined ? null : await readLimits(args.rules);
@@ -117,7 +117,7 @@ export const verb = defineVerb<Args>({
     const whole = {
       ...defaultAllowance,
       ...allowance,
-      points: requireWhole("--points", args.points),
+      points: requireWhole("--points", args.points, 0, Number.MAX_SAFE_INTEGER),
     };
     announce(terminal, probed, whole);
     if (!args.yes) await requireYes(terminal);
@@ -184,13 +184,6 @@ async function byPolicy(
     terminal.progress(null);
     interrupt.release();
   }
-}
-
-function requireWhole(option: string, value: number): number {
-  if (Number.isSafeInteger(value) && value >= 0) return value;
-  throw new SpillwayError("USAGE", `${option} cannot be used`, {
-    problems: [{ path: option, got: quote(value), allowed: "a whole number from 0" }],
-  });
 }
 
 /** GraphQL's own address may be on another host, which must be allowed as well. */

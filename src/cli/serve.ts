@@ -12,7 +12,7 @@ import { asWindowOption, enforceable } from "./as-window.ts";
 import { pc } from "./colors.ts";
 import { chooseFault, faultOption } from "./fault-list.ts";
 import { readLimits, readPolicyTokens, readTokens } from "./files.ts";
-import { requireSeed, rulesOption, tokensFormat } from "./run-options.ts";
+import { requireSeed, requireWhole, rulesOption, tokensFormat } from "./run-options.ts";
 import { keepCertificate, keepTokens, type TlsArgs, tlsOf } from "./serve-files.ts";
 import { describeThrown, openTerminal, type Terminal, warn } from "./terminal.ts";
 import { defineVerb } from "./verb.ts";
@@ -221,13 +221,6 @@ async function faultyBy(policy: Policy, fault: ChosenFault, seed: number) {
   const { injectQuotaFault } = await import("../faults/choice.ts");
   const { seededRandom } = await import("../faults/random.ts");
   return injectQuotaFault(fault, policy, seededRandom(seed));
-}
-
-function requireWhole(option: string, value: number, least: number, most: number): void {
-  if (Number.isSafeInteger(value) && value >= least && value <= most) return;
-  throw new SpillwayError("USAGE", `${option} cannot be used`, {
-    problems: [{ path: option, got: quote(value), allowed: `a whole number from ${least} to ${most}` }],
-  });
 }
 
 function sayCertificate(terminal: Terminal, ca: string | null): void {

@@ -32,6 +32,9 @@ describe("usage", () => {
     [["simulate", "steady", "--seed", "1", "--seed", "2"], "given 2 times"],
     [["simulate", "steady", "--seed", "x"], "--seed"],
     [["simulate", "steady", "--duration", "soon"], "--duration"],
+    [["serve", "--port", "65536"], "--port: got 65536, allowed: a whole number from 0 to 65535"],
+    [["serve", "--port", "0", "--users", "0"], "--users: got 0, allowed: a whole number from 1 to 100000"],
+    [["serve", "--port", "0", "--workers", "65"], "--workers: got 65, allowed: a whole number from 1 to 64"],
   ])("%j", async (words, said) => {
     const { code, stdout, stderr } = await spillwayHere(words, { cwd: folder });
     expect(stderr.toLowerCase()).toContain(said.toLowerCase());

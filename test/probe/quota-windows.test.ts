@@ -1,0 +1,142 @@
+// Windows of one quota as a probe's calls saw them, and the length and grid that follow from them.
+import { describe, expect, test } from "vitest";
+import {
+  endIn,
+  gridOf,
+  overlap,
+  type ProbedWindow,
+  readingOf,
+  skewOf,
+  usedIn,
+  windowsOf,
+} from "../../src/probe/quota-windows.ts";
+import type { QuotaCall, QuotaReading } from "../../src/trace/quota-record.ts";
+
+const exact = { sooner: 0, later: 0 };
+const up = { sooner: 1, later: 0 };
+
+/** A call on the way for 10 ms that shows so many used, and an end in so many ms. */
+function call(sent: number, used: number, afterMs: number, more: object = {}): QuotaCall {
+  const reset = { afterMs, atMs: null, gridMs: 1_000 };
+  const readings = [{ quota: "q", limit: 10, remaining: 10 - used, used: null, reset }];
+  return { sent, received: sent + 10, operation: "read", readings, ...more } as unknown as QuotaCall;
+}
+
+test.each([
+  [{ used: 3, limit: 10, remaining: 9 }, 3],
+  [{ used: null, limit: 10, remaining: 9 }, 1],
+  [{ used: null, limit: null, remaining: 9 }, null],
+  [{ used: null, limit: 10, remaining: null }, null],
+])("%j uses %s", (reading, used) => {
+  expect(usedIn(reading as QuotaReading)).toBe(used);
+  expect(usedIn(undefined)).toBeNull();
+});
+
+test("an end is bounded by the way of the call and by rounding", () => {
+  const one = call(1_000, 1, 5_000);
+  const reading = readingOf(one, "q");
+  expect(readingOf(one, "other")).toBeUndefined();
+  expect(endIn(one, reading, up)).toEqual({ least: 5_000, most: 6_010 });
+  expect(endIn(one, reading, { sooner: 0.5, later: 0.5 })).toEqual({ least: 5_500, most: 6_510 });
+  const instant = { ...reading, reset: { afterMs: null, atMs: 9_000, gridMs: 1_000 } } as QuotaReading;
+  expect(endIn(one, instant, { sooner: 0, later: 1 })).toEqual({ least: 9_000, most: 10_000 });
+  expect(endIn(one, { ...instant, reset: null }, up)).toBeNull();
+});
+
+test.each([
+  [[0, 5], [5, 9], { least: 5, most: 5 }],
+  [[0, 5], [6, 9], null],
+  [[0, 9], [2, 4], { least: 2, most: 4 }],
+] as const)("%j and %j overlap in %j", ([a, b], [c, d], both) => {
+  expect(overlap({ least: a, most: b }, { least: c, most: d })).toEqual(both);
+});
+
+describe("windows", () => {
+  const found = (...calls: QuotaCall[]) =>
+    windowsOf(calls, "q", exact, (operation) => (operation === "read" ? 1 : null)).map(
+      ({ calls: { length }, end, opened }) => [length, end.least, opened?.least ?? null],
+    );
+
+  test("are calls whose ends may be one; the first opened it where it shows its own charge alone", () => {
+    expect(found(call(0, 1, 60_000), call(5_000, 2, 55_000))).toEqual([[2, 60_000, 0]]);
+    expect(found(call(0, 2, 60_000))).toEqual([[1, 60_000, null]]);
+    expect(found(call(0, 1, 60_000, { operation: "status" }))).toEqual([[1, 60_000, null]]);
+  });
+
+  test("are another where the end moves, or less is used", () => {
+    expect(found(call(0, 1, 60_000), call(70_000, 1, 60_000))).toEqual([
+      [1, 60_000, 0],
+      [1, 130_000, 70_000],
+    ]);
+    expect(found(call(0, 2, 60_000), call(5_000, 1, 55_000))).toEqual([
+      [1, 60_000, null],
+      [1, 60_000, 5_000],
+    ]);
+    expect(found(call(0, 2, 60_000), call(5_000, 2, 55_000))).toHaveLength(1);
+  });
+
+  test("are none where nothing is used, or no end is told", () => {
+    expect(found(call(0, 0, 60_000), call(0, 1, 60_000, { readings: [] }))).toEqual([]);
+  });
+});
+
+test("clocks differ by what all dates leave open, or by the last one that contradicts them", () => {
+  const dated = (sent: number, date: number) => call(sent, 1, 0, { date });
+  expect(skewOf([call(0, 1, 0)])).toBeNull();
+  expect(skewOf([dated(5_400, 5_000)])).toEqual({ least: -410, most: 600 });
+  expect(skewOf([dated(5_400, 5_000), dated(6_900, 6_000)])).toEqual({ least: -410, most: 100 });
+  expect(skewOf([dated(5_400, 5_000), dated(6_900, 16_000)])).toEqual({ least: 9_090, most: 10_100 });
+});
+
+describe("the length and the grid", () => {
+  const skew = { least: -5, most: 5 };
+  /** A window that ends about then, opened by a call about then. */
+  const window = (endMs: number, openedMs: number | null = null): ProbedWindow => ({
+    calls: [call(endMs - 1_000, 1, 1_000)],
+    end: { least: endMs - 20, most: endMs + 20 },
+    opened: openedMs === null ? null : { least: openedMs, most: openedMs + 10 },
+  });
+
+  test("are of the epoch where windows in a row end whole lengths apart", () => {
+    const windows = [window(60_000), window(120_000), window(180_000)];
+    expect(gridOf(windows, null, 0, skew)).toMatchObject({
+      ...{ windowSeconds: 60, anchor: "epoch", confidence: "certain" },
+      evidence: "3 windows in a row ended 60.0 to 60.0 s apart",
+    });
+    expect(gridOf(windows, 60_000, 0, skew)).toMatchObject({ windowSeconds: 60, confidence: "certain" });
+    expect(gridOf(windows.slice(1), 60_000, 0, skew)).toMatchObject({ confidence: "likely" });
+    expect(gridOf(windows, 60_000, 0, null)).toMatchObject({
+      confidence: "likely",
+      evidence: "3 windows in a row ended 60.0 to 60.0 s apart; their clock is taken on trust: no Date",
+    });
+    expect(gridOf(windows, 50_000, 0, skew)).toMatchObject({ windowSeconds: 60 });
+  });
+
+  test("are moved where they end beside it", () => {
+    const windows = [window(67_000), window(127_000), window(187_000)];
+    expect(gridOf(windows, 60_000, 0, skew)).toMatchObject({ anchor: { offsetMs: 7_000 } });
+  });
+
+  test("are of first calls where windows last as long from them", () => {
+    const windows = [window(60_000, 0), window(190_000, 130_000)];
+    expect(gridOf(windows, 60_000, 0, skew)).toMatchObject({
+      ...{ windowSeconds: 60, anchor: "first-request", confidence: "likely" },
+      evidence: "2 windows lasted 60.0 to 60.0 s from their first call",
+    });
+  });
+
+  test("of one window are what the policy says, by the one that fits", () => {
+    expect(gridOf([window(60_000)], null, 0, skew)).toBeNull();
+    expect(gridOf([window(120_000)], 60_000, 0, skew)).toMatchObject({
+      ...{ windowSeconds: 60, anchor: "epoch", confidence: "likely" },
+      evidence: "one window: it ends on the grid of such windows",
+    });
+    expect(gridOf([window(137_000, 77_000)], 60_000, 0, skew)).toMatchObject({
+      anchor: "first-request",
+      evidence: "one window, seen from its first call: it ends so long after that",
+    });
+    expect(gridOf([window(120_000, 60_000)], 60_000, 0, skew)).toBeNull();
+    expect(gridOf([window(137_000)], 60_000, 0, skew)).toBeNull();
+    expect(gridOf([], 60_000, 0, skew)).toBeNull();
+  });
+});
