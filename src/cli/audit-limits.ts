@@ -6,6 +6,7 @@ import type { ConnectionOptions } from "../connect/connection.ts";
 import { inWords, NoAnswer } from "../connect/no-answer.ts";
 import { parseTarget, type Target } from "../connect/target.ts";
 import type { Proposal } from "../map/propose.ts";
+import { routeOf } from "../policy/match.ts";
 import { parsePolicy } from "../policy/parse.ts";
 import type { Policy } from "../policy/policy.ts";
 import { asRules, policyOf } from "../policy/shorthand.ts";
@@ -37,6 +38,8 @@ const apartMs = 2200;
 const offGrid = 0.37;
 const pauseMostMs = 90_000;
 const name = "my-api";
+const ownPolicy =
+  "give the URL of a call that shows its limits, or a policy: spillway map --from answers.txt -o my-api.json";
 
 export async function limitsOf(
   {
@@ -69,17 +72,15 @@ export async function limitsOf(
     "No --policy: a probe looks first which limits there are (80 calls at most); where it sees none, map does.",
   );
   if (!yes) await requireYes(terminal);
-  let unlike: unknown = null;
   if (isDefault)
     try {
       const found = await probed(terminal, given, tokens, signal);
       if (found !== null) return found;
     } catch (error) {
       if (!(error instanceof SpillwayError) || error.code !== "TARGET_UNREACHABLE") throw error;
-      unlike = error;
       terminal.say(`probe: ${error.problems[0]?.got ?? error.message}. It is no API of the default's.`);
     }
-  return mapped(terminal, given, tokens, unlike, signal);
+  return mapped(terminal, given, tokens, signal);
 }
 
 /** Numbers of the default API's limits, in its rules. */
@@ -126,24 +127,24 @@ async function probed(
     onProgress,
   });
   terminal.progress(null);
+  signal.throwIfAborted();
   sayProbe(terminal, report);
   if (limitPaths.every((path) => report.defaults.includes(path))) return null;
   const rules = parseRules(report.rules);
   const seen = `limits and switches are as a probe of ${counted(report.used.calls, "call")} saw them`;
   const assumed = report.defaults.map((path) => `${path} is the default: nothing was seen of it`);
-  return { target, policy: policyOf(rules), rules, tokens, assumptions: [seen, ...assumed] };
+  const early = typeof report.ended === "object" ? [`the probe stopped early: ${report.ended.stopped}`] : [];
+  return { target, policy: policyOf(rules), rules, tokens, assumptions: [seen, ...early, ...assumed] };
 }
 
 /**
  * Proposes a policy by answers of the target's own URL.
- * @param unlike the error of the probe, for a target that has no answer
  * @throws SpillwayError `TARGET_UNREACHABLE` saying what was seen where no limit is shown
  */
 async function mapped(
   terminal: Terminal,
   { target, tls, proxy }: Given,
   tokens: readonly PolicyToken[],
-  unlike: unknown,
   signal: AbortSignal,
 ): Promise<AuditLimits> {
   const [{ openSender }, { seenOf }, { propose }, { sayProposal }] = await Promise.all([
@@ -187,32 +188,51 @@ async function mapped(
   } catch (error) {
     signal.throwIfAborted();
     if (error instanceof NoAnswer)
-      throw unlike ?? unreachable(url, inWords(error.reason), "is it running, and is this its address?");
+      throw unreachable(url, inWords(error.reason), "is it running, and is this its address?");
     if (!(error instanceof SpillwayError)) throw error;
-    throw unreachable(
-      url,
-      `${seen.at(-1)?.status} without a header or member of a limit`,
-      "give the URL of a call that shows its limits, or a policy: spillway map --from answers.txt -o my-api.json",
-    );
+    throw unreachable(url, `${seen.at(-1)?.status} without a header or member of a limit`, ownPolicy);
   } finally {
     terminal.progress(null);
     await sender.close();
   }
   await sayProposal(proposal, undefined, terminal);
-  const { operations } = proposal.policy;
-  const called = Object.entries(operations).map(([name, operation]) => [
-    name,
-    { ...operation, samples: [{ path }] },
-  ]);
-  const policy = parsePolicy({ ...proposal.policy, operations: Object.fromEntries(called) });
+  const draft = parsePolicy(proposal.policy);
+  const asked = { method: "GET", target: path, host: "", graphql: null };
+  const called = routeOf(draft, asked)?.route.operation ?? "";
+  if (Object.keys(draft.operations[called]?.uses ?? {}).length === 0)
+    throw unreachable(
+      url,
+      `an answer that no quota of map's proposal counts (${called || "no operation"})`,
+      ownPolicy,
+    );
+  const operations = Object.entries(proposal.policy.operations).map(
+    ([each, operation]) => [each, { ...operation, samples: each === called ? [{ path }] : [] }] as const,
+  );
+  const policy = parsePolicy({ ...proposal.policy, operations: Object.fromEntries(operations) });
   const names = policy.auth.attributes;
+  const lacking = names.filter((each) => tokens.some(({ attributes }) => attributes[each] === undefined));
+  if (lacking.length > 0)
+    throw new SpillwayError(
+      "TOKENS_INVALID",
+      "the proposed policy tells callers apart by what these tokens do not say",
+      {
+        problems: [
+          {
+            path: "tokens",
+            got: Object.keys(tokens[0]?.attributes ?? {}).join(", "),
+            allowed: names.join(", "),
+          },
+        ],
+        hint: "spillway map --from answers.txt -o my-api.json, then --policy my-api.json and a tokens file of its attributes",
+      },
+    );
   return {
     target: parseTarget("--target", target.origin),
     policy,
     rules: null,
     tokens: tokens.map(({ token: own, attributes }) => ({
       token: own,
-      attributes: Object.fromEntries(names.map((name) => [name, attributes[name] ?? ""])),
+      attributes: Object.fromEntries(names.map((each) => [each, attributes[each] ?? ""])),
     })),
     assumptions: [
       `limits are as map proposes them by ${counted(seen.length, "answer")} of ${path}`,

@@ -128,7 +128,14 @@ export const verb = defineVerb<Args>({
     const earlier = await readEarlier(args, given.target);
     const interrupt = onInterrupt();
     try {
-      const limits = await limitsOf(args, terminal, given, earlier, interrupt.signal);
+      const limits = await limitsOf(args, terminal, given, earlier, interrupt.signal).catch((error) => {
+        if (interrupt.signal.aborted) return null;
+        throw error;
+      });
+      if (limits === null) {
+        process.exitCode = INTERRUPTED;
+        return terminal.say("interrupted, before anything was audited");
+      }
       const { base } = limits.target;
       const { audit, planned } = await import("../audit/run.ts");
       const { sayAudit, sayPlan } = await import("./say-audit.ts");
