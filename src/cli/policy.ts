@@ -84,7 +84,7 @@ async function check(terminal: Terminal, named: string): Promise<void> {
   const policy = await readPolicy(named);
   const { asRules } = await import("../policy/shorthand.ts");
   const { needsByVerb } = await import("../policy/sentences.ts");
-  const { looseResets } = await import("../wire/rounding.ts");
+  const { looseResets, untoldWindows } = await import("../wire/rounding.ts");
   const { counted } = await import("../rules/words.ts");
   const needs = needsByVerb(policy);
   const parts = [
@@ -99,7 +99,7 @@ async function check(terminal: Terminal, named: string): Promise<void> {
       `  ${name.padEnd(widest)}  ${missing.length === 0 ? "ready" : `needs ${missing.join("; ")}`}`,
     );
   // The default API's rounding is a switch of its rules.
-  const warnings = asRules(policy) === null ? looseResets(policy) : [];
+  const warnings = asRules(policy) === null ? [...untoldWindows(policy), ...looseResets(policy)] : [];
   for (const warning of warnings) terminal.say(`${pc.yellow("warning")} ${warning}`);
   terminal.result({ policy, needs, warnings });
 }

@@ -1,4 +1,4 @@
-// The rounding of resets, by a wire format's own words.
+// How closely windows are told by resets, by a wire format's own words.
 import type { Policy } from "../policy/policy.ts";
 import { wireOf } from "../policy/presets.ts";
 import type { WireData, WireReading, WireReset } from "../policy/wire-data.ts";
@@ -32,6 +32,21 @@ export function looseResets(policy: Policy): string[] {
     return [
       `${at} has ${lacks}: ends of windows are judged a unit more loosely (${names.join(", ")}). ` +
         'It is "ceil", "floor" or "round".',
+    ];
+  });
+}
+
+/** Says of each fixed window whose counts answers show, and no reset, that nobody can tell which window a count is of. */
+export function untoldWindows(policy: Policy): string[] {
+  const wire = wireOf(policy);
+  return Object.entries(policy.quotas).flatMap(([name, { algorithm }]) => {
+    const rows = rowsOf(wire, name);
+    const isCounted = rows.some((row) => /\{(?:remaining|used)\}/.test(JSON.stringify(row)));
+    if (algorithm.kind !== "fixed-window" || !isCounted || rows.some(({ reset }) => reset !== undefined))
+      return [];
+    return [
+      `quotas.${name}: answers tell no reset, so that nobody knows which window a count is of: ` +
+        "what is let through is judged, and counts are not.",
     ];
   });
 }
