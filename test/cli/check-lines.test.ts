@@ -3,7 +3,10 @@ import { describe, expect, test } from "vitest";
 import { describeCheck, describeInterleavings } from "../../src/cli/check-text.ts";
 import { uncolored } from "../../src/cli/colors.ts";
 import type { Terminal } from "../../src/cli/terminal.ts";
+import { checkLaws } from "../../src/laws/check.ts";
 import { limiterLawNames } from "../../src/rules/laws.ts";
+import { brokenLimiters } from "../laws/broken-limiters.ts";
+import { tinyFactory } from "../laws/tiny-limiter.ts";
 
 type Said = (terminal: Terminal) => Promise<void>;
 
@@ -92,6 +95,37 @@ describe("a check", () => {
     expect(lines.filter((line) => line.startsWith("note"))).toEqual([
       "note a known counterexample to bounded breaks it no longer (issue 4): take it off the list",
     ]);
+  });
+});
+
+describe("a law that does not hold", () => {
+  async function found(decide?: () => never): Promise<string[]> {
+    const Kind = brokenLimiters.find(({ fault }) => fault === "one-extra")?.Kind;
+    const factory = tinyFactory("mine", Kind);
+    const options = { seed: 2, laws: ["bounded"], runs: 30, timers: { setTimeout, clearTimeout } } as const;
+    const report = await checkLaws(
+      decide === undefined ? factory : { ...factory, create: () => ({ decide }) },
+      options,
+    );
+    return linesOf((terminal) => describeCheck(report, 0, { adapter: "mine.ts" }, terminal));
+  }
+
+  test("is violated, with its counterexample and what rules would change", async () => {
+    const lines = await found();
+    expect(lines[1]).toMatch(/^ {2}bounded +violated in run \d+$/);
+    expect(lines).toContainEqual(expect.stringMatching(/^bounded is violated: /));
+    expect(lines.join("\n")).toContain("note Rules of all kinds were drawn.");
+    expect(lines.at(-1)).toMatch(/^1 law violated: 1 law, \d+ runs?, 0\.0 s$/);
+  });
+
+  test("failed where the limiter did", async () => {
+    const lines = await found(() => {
+      throw new Error("no store");
+    });
+    expect(lines[1]).toMatch(/^ {2}bounded +failed in run \d+: the limiter, not the law$/);
+    expect(lines.join("\n")).toContain("no store");
+    expect(lines.join("\n")).not.toContain("note Rules of all kinds were drawn.");
+    expect(lines.at(-1)).toMatch(/^the limiter failed: 1 law, \d+ runs?, 0\.0 s$/);
   });
 });
 

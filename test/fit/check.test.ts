@@ -46,13 +46,41 @@ test("a scenario that was fitted to its like has no figure off", () => {
       onRefused: waitReset({ of: "both" }),
     },
   });
-  const check = checked(traced(polling), 5);
+  const recording = traced(polling);
+  const check = checked(recording, 5);
+  expect(check.seeds).toBe(5);
   expect(check).toMatchObject({ findings: [], why: null });
   expect(checkText(check)).toBe("check: 5 simulations of the scenario are as the recording, within chance");
   const refused = check.rows.find(({ population, figure }) => population === null && figure === "refused");
   expect(refused?.recorded).toBeGreaterThan(100);
   expect(Math.abs(check.error.refused)).toBeLessThan(0.1);
+  expect(recordedIn(check)).toEqual(countedIn(recording));
 });
+
+const recordedIn = ({ rows }: FitCheck) =>
+  Object.fromEntries(
+    rows
+      .filter(({ population, figure }) => population === null && !figure.startsWith("wait"))
+      .map(({ figure, recorded }) => [figure, recorded]),
+  );
+
+/** The same counted here, in windows of a minute. */
+function countedIn({ callers, startedAtMs, endedAtMs }: Recording) {
+  const windows = Math.ceil((endedAtMs - startedAtMs) / minuteMs);
+  const [offered, admitted] = [new Array<number>(windows).fill(0), new Array<number>(windows).fill(0)];
+  for (const { atMs, status } of callers.flatMap(({ calls }) => calls)) {
+    const window = Math.floor((atMs - startedAtMs) / minuteMs);
+    offered[window] = (offered[window] ?? 0) + 1;
+    if (status !== 429) admitted[window] = (admitted[window] ?? 0) + 1;
+  }
+  const sum = (counts: number[]): number => counts.reduce((all, each) => all + each, 0);
+  const sorted = admitted.toSorted((a, b) => a - b);
+  const rank = (share: number): number => sorted[Math.ceil(share * windows) - 1] ?? Number.NaN;
+  return {
+    ...{ calls: sum(offered), refused: sum(offered) - sum(admitted), busiest: Math.max(...offered) },
+    ...{ admittedP50: rank(0.5), admittedP95: rank(0.95), admittedMost: rank(1) },
+  };
+}
 
 test("what no fit can learn is off, by name, in the first line and as the scenario's error", () => {
   const check = checked(recordingOf(woken), 5);
