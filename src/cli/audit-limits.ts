@@ -236,7 +236,7 @@ async function mapped(
     })),
     assumptions: [
       `limits are as map proposes them by ${counted(seen.length, "answer")} of ${path}`,
-      ...proposal.questions.map(({ path: at, seen: what }) => `${at}: ${what}`),
+      ...proposal.questions.map(({ path: at, seen: what }) => `${at}: ${what.replace(/\.$/, "")}`),
     ],
   };
 }

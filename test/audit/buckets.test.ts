@@ -1,5 +1,6 @@
 // Buckets under audit: no count of theirs is shown, so admissions and refusals alone tell.
 // @module-tag real-time
+import type { IncomingMessage } from "node:http";
 import { expect, test } from "vitest";
 import { experiments } from "../../src/audit/experiments.ts";
 import { injectQuotaFault, parseFault } from "../../src/faults/choice.ts";
@@ -7,6 +8,7 @@ import { seededRandom } from "../../src/faults/random.ts";
 import { parsePolicy } from "../../src/policy/parse.ts";
 import { servePolicy } from "../../src/service/serve.ts";
 import { audited, found, policyCallers } from "./deployment.ts";
+import { listening, type Started } from "./strangers.ts";
 
 const policy = parsePolicy({
   version: 2,
@@ -44,5 +46,62 @@ test.concurrent.each([
       );
   } finally {
     await serving.close();
+  }
+});
+
+/** A bucket of twenty, two a second, as a proxy may have it: no answer shows a count. */
+async function bareBucket(keyOf: (request: IncomingMessage) => string | null): Promise<Started> {
+  const levels = new Map<string, { level: number; at: number }>();
+  return listening((request, reply) => {
+    const key = keyOf(request);
+    const now = Date.now();
+    const { level, at } = levels.get(key ?? "") ?? { level: 20, at: now };
+    const has = Math.min(20, level + ((now - at) * 2) / 1000);
+    const isRoom = key === null || has >= 1;
+    if (key !== null) levels.set(key, { level: has - (isRoom ? 1 : 0), at: now });
+    reply.writeHead(isRoom ? 200 : 429).end();
+  });
+}
+
+const tokenOf = ({ headers }: IncomingMessage): string => String(headers.authorization).toLowerCase();
+
+test.concurrent.each<readonly [string, (request: IncomingMessage) => string | null, readonly string[]]>([
+  ["a right bucket", tokenOf, []],
+  [
+    "that lets HEAD pass",
+    (request) => (request.method === "HEAD" ? null : tokenOf(request)),
+    ["twin-head: conserved"],
+  ],
+  [
+    "a bucket that believes who is forwarded",
+    (request) => String(request.headers["x-forwarded-for"] ?? tokenOf(request)),
+    ["twin-forwarded-for: isolated"],
+  ],
+  ["a bucket by path", (request) => tokenOf(request) + request.url, ["twin-query-string: conserved"]],
+])("no answer shows the count: %s", async (_name, keyOf, expected) => {
+  const bare = parsePolicy({
+    ...policy,
+    quotas: {
+      requests: {
+        algorithm: { kind: "token-bucket", capacity: 20, refill: { amount: 2, everyMs: 1000 } },
+        key: ["client"],
+      },
+    },
+  });
+  const names = ["other-user", "twin-head", "twin-query-string", "twin-forwarded-for"];
+  const { url, close } = await bareBucket(keyOf);
+  try {
+    const made = await audited(url, bare, {
+      experiments: experiments.filter(({ name }) => names.includes(name)),
+      maxMs: 120_000,
+    });
+    const named = made.result.rows.flatMap(({ name, broken }) => broken.map(({ law }) => `${name}: ${law}`));
+    const why = made.result.rows.map(({ name, state, why: because }) => `${name} ${state} ${because}`);
+    expect(named, [...found(made), ...why].join("\n")).toEqual(expected);
+    expect(made.result.rows.filter(({ state }) => state === "kept").length, why.join("\n")).toBe(
+      4 - expected.length,
+    );
+  } finally {
+    await close();
   }
 });
