@@ -126,21 +126,24 @@ test.each([
   expect(code).toBe(2);
 });
 
-test("serve refuses a quota that it cannot enforce, and says what would stand in", async () => {
-  const file = join(folder, "sliding.json");
-  await writeFile(
-    file,
-    JSON.stringify({
-      version: 2,
-      name: "sliding",
-      quotas: { calls: { algorithm: { kind: "sliding-counter", limit: 5, windowSeconds: 60 } } },
-      operations: { call: { uses: { calls: 1 } } },
-      routes: [{ path: "/**", operation: "call" }],
-    }),
-  );
-  const { code, stderr } = await spillwayHere(["serve", "--policy", file]);
-  expect(stderr).toContain("error POLICY_UNSERVABLE not all quotas of this policy can be enforced");
-  expect(stderr).toContain('quotas.calls.algorithm.kind: got "sliding-counter"');
-  expect(stderr).toContain("--as-window lets windows stand in");
-  expect(code).toBe(2);
-});
+test.each(["serve", "demo"])(
+  "%s refuses a quota that it cannot enforce, and says what would stand in",
+  async (verb) => {
+    const file = join(folder, "sliding.json");
+    await writeFile(
+      file,
+      JSON.stringify({
+        version: 2,
+        name: "sliding",
+        quotas: { calls: { algorithm: { kind: "sliding-counter", limit: 5, windowSeconds: 60 } } },
+        operations: { call: { uses: { calls: 1 } } },
+        routes: [{ path: "/**", operation: "call" }],
+      }),
+    );
+    const { code, stderr } = await spillwayHere([verb, "--policy", file]);
+    expect(stderr).toContain("error POLICY_UNSERVABLE not all quotas of this policy can be enforced");
+    expect(stderr).toContain('quotas.calls.algorithm.kind: got "sliding-counter"');
+    expect(stderr).toContain(`${verb} --policy ${file} --as-window lets windows stand in`);
+    expect(code).toBe(2);
+  },
+);

@@ -175,6 +175,19 @@ export const verbs: Readonly<Record<string, Verb>> = {
   },
   demo: {
     reads: {
+      policy: (file, { fresh }) => [
+        "demo",
+        "--policy",
+        file,
+        "--driver",
+        "node",
+        "--duration",
+        "1s",
+        "--runs",
+        "1",
+        "--out",
+        fresh,
+      ],
       scenario: (file, { fresh }) => [
         "demo",
         "--scenario",
@@ -200,7 +213,7 @@ export const verbs: Readonly<Record<string, Verb>> = {
       "--out",
       folder,
     ],
-    onlySpoiled: ["scenario"],
+    onlySpoiled: ["scenario", "policy"],
   },
   audit: {
     reads: {
