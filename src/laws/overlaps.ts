@@ -117,31 +117,20 @@ export async function checkOverlaps<K extends LawKind>(
     await options.onProgress?.({ run, runs, shrinking });
     await trial.run(one);
   });
-  const replay = options.path === undefined ? {} : { path: options.path, endOnFailure: true };
-  const details = await fc.check(property, {
-    seed,
-    numRuns: options.path === undefined ? runs : 1,
-    ...replay,
-  });
+  const { path } = options;
+  const times = path === undefined ? { numRuns: runs } : { numRuns: 1, path, endOnFailure: true };
+  const details = await fc.check(property, { seed, ...times });
   const { errorInstance, counterexamplePath, numRuns, interrupted } = details;
   const seen = { ...report, runs: numRuns, overlapped: trial.overlapped };
-  const path = counterexamplePath ?? "";
-  if (errorInstance instanceof NoOrder)
-    return {
-      ...seen,
-      ok: false,
-      outcome: "violated",
-      path,
-      counterexample: (errorInstance as NoOrder<K>).unexplained,
-    };
-  if (errorInstance instanceof FailedOverlap)
-    return {
-      ...seen,
-      ok: false,
-      outcome: "failed",
-      path,
-      failure: (errorInstance as FailedOverlap<K>).failure,
-    };
+  const found = { ...seen, ok: false, path: counterexamplePath ?? "" };
+  if (errorInstance instanceof NoOrder) {
+    const { unexplained }: NoOrder<K> = errorInstance;
+    return { ...found, outcome: "violated", counterexample: unexplained };
+  }
+  if (errorInstance instanceof FailedOverlap) {
+    const { failure }: FailedOverlap<K> = errorInstance;
+    return { ...found, outcome: "failed", failure };
+  }
   if (details.failed && errorInstance !== null) throw errorInstance;
   return { ...seen, outcome: interrupted ? "interrupted" : "no-counterexample" };
 }
