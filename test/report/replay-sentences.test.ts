@@ -84,7 +84,19 @@ describe("limits that would have done", () => {
     [[one(200, 250)], { refused: 3 }, {}, needed],
     [[one(200, 250)], { refused: 3 }, null, needed + late],
   ])("%j, recorded %j, demand %j", (smallest, recorded, demand, words) => {
-    expect(smallestWords(view({ smallest, recorded, demand }))).toBe(words);
+    const totals = { refused: 5 };
+    expect(smallestWords(view({ totals, smallest, recorded, demand }))).toBe(words);
+  });
+
+  test.each([
+    [
+      0,
+      "No row of this log, as it came, would have been refused with 150 instead of 200 requests of acme, either.",
+    ],
+    [1, ""],
+  ])("may be smaller, where %d were refused", (refused, words) => {
+    const smallest = [one(200, 150), one(200, 200)];
+    expect(smallestWords(view({ totals: { refused }, smallest, recorded: null, demand: null }))).toBe(words);
   });
 
   test("by the demand, as an interval", () => {
