@@ -7,7 +7,7 @@ import { Tally } from "../src/summary/tally.ts";
 import { CountedWaits } from "../src/summary/waits.ts";
 import { isRefusal } from "../src/wire/outcome.ts";
 import type { AnsweredCall } from "./answered-call.ts";
-import { ADMITTED, REFUSED_BY_ORGANIZATION } from "./flight-table.ts";
+import { ADMITTED, REFUSED_BY_ORGANIZATION, REFUSED_BY_USER } from "./flight-table.ts";
 import { type MeasuredWindow, MeasuredWindows } from "./measured-windows.ts";
 import { numberSteps, type SimulateOptions, worldOf } from "./simulate.ts";
 
@@ -199,8 +199,7 @@ class Measurer {
     if (showsUser) {
       const user = this.#callers[caller + USER] as number;
       windows.place(user, scope, call.userReset, sentMs, receivedMs);
-      if (refusedBy !== ADMITTED && refusedBy !== REFUSED_BY_ORGANIZATION)
-        this.#exhaust(windows.placed(user, scope), population);
+      if (refusedBy === REFUSED_BY_USER) this.#exhaust(windows.placed(user, scope), population);
     }
   }
 

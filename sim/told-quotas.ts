@@ -3,7 +3,7 @@
 import { emptyCountReading, type PolicyCore } from "../src/engine/policy-core.ts";
 import type { Policy, Shown } from "../src/policy/policy.ts";
 import { wireOf } from "../src/policy/presets.ts";
-import type { AnswerKind, WireReading } from "../src/policy/wire-data.ts";
+import { type AnswerKind, mayShow, type WireReading } from "../src/policy/wire-data.ts";
 import { ABSENT } from "../src/scenario/client.ts";
 
 /** The numbers of a quota that an answer shows. */
@@ -94,7 +94,7 @@ export class ToldQuotas {
 /** The numbers of a quota that rows of a wire format show in answers of a kind. */
 function showsOf(rows: readonly WireReading[], quota: string, kind: AnswerKind): Shows {
   const texts = rows
-    .filter(({ on, quotas }) => on.includes(kind) && (quotas?.includes(quota) ?? true))
+    .filter((row) => row.on.includes(kind) && mayShow(row, quota))
     .map(({ headers, body }) => JSON.stringify([headers, body]))
     .join();
   const has = (name: string): boolean => texts.includes(`{${name}}`);

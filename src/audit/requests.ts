@@ -3,7 +3,7 @@ import { limitOf, quotaFor } from "../policy/effective.ts";
 import { routeOf } from "../policy/match.ts";
 import type { CallSample, Policy, Quota, RequestSample } from "../policy/policy.ts";
 import { wireOf } from "../policy/presets.ts";
-import type { WireData } from "../policy/wire-data.ts";
+import { mayShow, type WireData } from "../policy/wire-data.ts";
 import { seenIn, windowMs } from "./book.ts";
 import { type Answer, type AuditCaller, type Shot, type Subject, Unexercised } from "./step.ts";
 import { dearer, graphqlKind, subjectsOf } from "./subjects.ts";
@@ -45,15 +45,14 @@ export class Requests {
   /** Tells whether answers to calls show a quota's count. */
   shows(quota: string): boolean {
     return this.wire.readings.some(
-      ({ quotas, on, grain }) =>
-        on.includes("admitted") && (quotas?.includes(quota) ?? true) && (grain ?? 1) === 1,
+      (reading) => reading.on.includes("admitted") && mayShow(reading, quota) && (reading.grain ?? 1) === 1,
     );
   }
 
   /** Tells whether resets of a quota are surely rounded up. */
   roundsUp(quota: string): boolean {
     const rows = this.wire.readings.filter(
-      ({ quotas, reset }) => reset !== undefined && (quotas?.includes(quota) ?? true),
+      (reading) => reading.reset !== undefined && mayShow(reading, quota),
     );
     const own = this.policy.quotas[quota]?.shown.reset;
     return rows.every(({ reset }) => (reset?.round ?? own) === "ceil");

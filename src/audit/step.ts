@@ -115,7 +115,7 @@ export interface Subject {
   readonly callers: readonly AuditCaller[];
 }
 
-/** What a trial's calls were charged in one quota. */
+/** The charges of a trial's calls in one quota. */
 export interface Charged {
   readonly quota: string;
   /** Units, at least and at most, beyond those of the looks. */

@@ -68,6 +68,10 @@ export interface WireReading {
   readonly omitsZero?: boolean;
 }
 
+/** Tells whether a reading may be of a quota: of those that it names, or of any where it names none. */
+export const mayShow = ({ quotas }: Pick<WireReading, "quotas">, quota: string): boolean =>
+  quotas?.includes(quota) ?? true;
+
 export interface WireReset {
   readonly form: TimeForm;
   readonly means: ResetMeaning;

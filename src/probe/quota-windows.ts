@@ -1,7 +1,9 @@
 // The windows of one quota as a probe's calls saw them: when each ended, and which call opened it. From two or three of
 // them follow the length and the grid of all.
+
 import type { Anchor, Policy, Quota } from "../policy/policy.ts";
 import { wireOf } from "../policy/presets.ts";
+import { mayShow } from "../policy/wire-data.ts";
 import type { QuotaCall, QuotaReading } from "../trace/quota-record.ts";
 
 /** Bounds of a time or a span, ms. */
@@ -44,7 +46,7 @@ const roundings: Readonly<Record<Quota["shown"]["reset"], Rounding>> = {
 
 /** Returns the rounding that a policy says of a quota's resets. */
 export function roundingOf(policy: Policy, quota: string): Rounding {
-  const row = wireOf(policy).readings.find(({ quotas }) => quotas?.includes(quota) ?? true);
+  const row = wireOf(policy).readings.find((reading) => mayShow(reading, quota));
   return roundings[row?.reset?.round ?? policy.quotas[quota]?.shown.reset ?? "ceil"];
 }
 

@@ -3,11 +3,12 @@
 // judged window by window, as those of version 1 are.
 import type { Cost } from "../policy/policy.ts";
 import { wireOf } from "../policy/presets.ts";
-import type { ResetMeaning, WireReading } from "../policy/wire-data.ts";
+import type { ResetMeaning, WireData } from "../policy/wire-data.ts";
 import type { LawName } from "../rules/laws.ts";
 import type { QuotaCall, QuotaReading, QuotaTraceHeader } from "../trace/quota-record.ts";
 import type { QuotaLine } from "../trace/quota-stream.ts";
 import { outOfOrderMsMost } from "../trace/read.ts";
+import { readingsOf } from "../wire/rounding.ts";
 import { QuotaAmounts } from "./amounts.ts";
 import { type Span, TraceTime } from "./clock.ts";
 import { judgeCommonGrid, type LastWindow } from "./common-grid.ts";
@@ -95,7 +96,7 @@ class QuotaJudgement {
     );
     const wire = wireOf(policy);
     this.#presence = new PolicyPresence(wire, this.#docket);
-    this.#tellEnds = new Set(names.filter((name) => meansEnd(wire.readings, name)));
+    this.#tellEnds = new Set(names.filter((name) => meansEnd(wire, name)));
     this.#closeEvery = callsBetweenClosings ?? null;
     this.#closeNext = callsBetweenClosings ?? closeEveryLeast;
   }
@@ -358,11 +359,10 @@ const nothing: MarkCharge = { least: 0, most: 0, held: 0 };
 const tellingEnds: readonly ResetMeaning[] = ["window-end", "full"];
 
 /** Tells whether each reset that may be a quota's tells when its window ends; at that end a window is full again. */
-function meansEnd(readings: readonly WireReading[], quota: string): boolean {
-  const resets = readings.flatMap(({ reset, quotas }) =>
-    reset !== undefined && (quotas?.includes(quota) ?? true) ? [reset] : [],
+function meansEnd(wire: WireData, quota: string): boolean {
+  return readingsOf(wire, quota).every(
+    ({ reset }) => reset === undefined || tellingEnds.includes(reset.means),
   );
-  return resets.every(({ means }) => tellingEnds.includes(means));
 }
 
 /** Units that a call asks of a quota, and those that it was charged in the end, where that is known. */

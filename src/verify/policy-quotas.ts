@@ -6,7 +6,7 @@ import { wireOf } from "../policy/presets.ts";
 import type { WireReading } from "../policy/wire-data.ts";
 import type { Owner } from "../rules/rules.ts";
 import type { QuotaTraceHeader } from "../trace/quota-record.ts";
-import { roundingOf, rowsOf } from "../wire/rounding.ts";
+import { readingsOf, roundingOf } from "../wire/rounding.ts";
 import { BareWindows } from "./bare-windows.ts";
 import type { TraceTime } from "./clock.ts";
 import type { Docket } from "./docket.ts";
@@ -101,7 +101,7 @@ export class PolicyQuotaJudge {
     this.name = name;
     this.quota = quota;
     this.length = algorithm.kind === "fixed-window" ? lengthOf(algorithm) : null;
-    const rows = rowsOf(wireOf(policy), name);
+    const rows = readingsOf(wireOf(policy), name);
     this.rounding = roundingOf(rows);
     this.notJudged = whyNotJudged(quota, rows);
     this.#unit = unit.replace(/s$/, "");

@@ -2,7 +2,7 @@
 // `reset`): a value stays possible until answers contradict it.
 import type { Scope } from "../rules/rules.ts";
 import type { SwitchValue } from "../rules/switches.ts";
-import { driftShare, type TraceTime } from "./clock.ts";
+import { driftShare, type Span, type TraceTime } from "./clock.ts";
 import type { Docket } from "./docket.ts";
 import type { Mark } from "./mark.ts";
 import { Options } from "./options.ts";
@@ -98,8 +98,7 @@ export class WindowShapes {
   /** On a grid, an idle window's end stands still, or moves by whole lengths. */
   #compareIdle(name: QuotaName, shape: QuotaShape, mark: Mark): void {
     const before = shape.idle ?? mark;
-    const least = (mark.end.from - before.end.to) * (1 - driftShare);
-    const most = (mark.end.to - before.end.from) * (1 + driftShare);
+    const { least, most } = apart(before.end, mark.end);
     if (shape.idle === null || most >= shape.longestMs) shape.idle = { ...mark, end: { ...mark.end } };
     else if (least > 0)
       this.#ruleOut(
@@ -112,10 +111,10 @@ export class WindowShapes {
         [shape.longestLine],
       );
   }
+
   /** The same without dates: on a grid, ends lie whole lengths apart. */
   #measure(name: QuotaName, shape: QuotaShape, earlier: Window, later: Window): void {
-    const least = (later.end.from - earlier.end.to) * (1 - driftShare);
-    const most = (later.end.to - earlier.end.from) * (1 + driftShare);
+    const { least, most } = apart(earlier.end, later.end);
     if (this.anchor.against.has("epoch") || most > lengthsMost * shape.longestMs) return;
     const known = shape.lengths ?? wholeFrom(shape.longestMs / second, Math.floor(most / second));
     const fits = (seconds: number): boolean =>
@@ -216,6 +215,12 @@ export class WindowShapes {
 
 /** Both clocks count whole milliseconds. */
 const grainMs = 2;
+
+/** The least and the most that two ends lie apart, ms, whatever clocks drift. */
+const apart = (earlier: Span, later: Span): { readonly least: number; readonly most: number } => ({
+  least: (later.from - earlier.to) * (1 - driftShare),
+  most: (later.to - earlier.from) * (1 + driftShare),
+});
 
 /** The call that opened its window, if windows open with their first call: it alone is counted yet. */
 const isFirstCharge = ({ role, sure, asked, count, clamped }: Mark): boolean =>

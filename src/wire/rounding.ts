@@ -1,12 +1,12 @@
-// How closely windows are told by resets, by a wire format's own words.
+// The closeness with which resets tell windows, by a wire format's own words.
 import type { Policy } from "../policy/policy.ts";
 import { wireOf } from "../policy/presets.ts";
-import type { WireData, WireReading, WireReset } from "../policy/wire-data.ts";
+import { mayShow, type WireData, type WireReading, type WireReset } from "../policy/wire-data.ts";
 import { gridMsOf } from "./times.ts";
 
 /** Returns the readings that may show a quota. */
-export const rowsOf = ({ readings }: WireData, quota: string): readonly WireReading[] =>
-  readings.filter(({ quotas }) => quotas?.includes(quota) ?? true);
+export const readingsOf = ({ readings }: WireData, quota: string): readonly WireReading[] =>
+  readings.filter((reading) => mayShow(reading, quota));
 
 /** Returns the rounding that all resets have; `null` where one says none, or they differ. A default is nobody's word. */
 export function roundingOf(rows: readonly WireReading[]): NonNullable<WireReset["round"]> | null {
@@ -19,7 +19,7 @@ export function roundingOf(rows: readonly WireReading[]): NonNullable<WireReset[
 export function looseResets(policy: Policy): string[] {
   const wire = wireOf(policy);
   const loose = Object.entries(policy.quotas).flatMap(([name, { algorithm }]) => {
-    const rows = rowsOf(wire, name);
+    const rows = readingsOf(wire, name);
     return algorithm.kind === "fixed-window" && roundingOf(rows) === null ? [{ name, rows }] : [];
   });
   return wire.readings.flatMap((row, index) => {
@@ -40,7 +40,7 @@ export function looseResets(policy: Policy): string[] {
 export function untoldWindows(policy: Policy): string[] {
   const wire = wireOf(policy);
   return Object.entries(policy.quotas).flatMap(([name, { algorithm }]) => {
-    const rows = rowsOf(wire, name);
+    const rows = readingsOf(wire, name);
     const isCounted = rows.some((row) => /\{(?:remaining|used)\}/.test(JSON.stringify(row)));
     if (algorithm.kind !== "fixed-window" || !isCounted || rows.some(({ reset }) => reset !== undefined))
       return [];

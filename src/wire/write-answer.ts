@@ -1,13 +1,14 @@
 // Answers written by a wire format as data (POLICY.md §8), of what a limiter says.
 import { type BareItem, type Item, serializeDictionary, serializeList } from "structured-headers";
 import type { Quota } from "../policy/policy.ts";
-import type {
-  AnswerKind,
-  StructuredForm,
-  Template,
-  WireData,
-  WireOutcome,
-  WireReading,
+import {
+  type AnswerKind,
+  mayShow,
+  type StructuredForm,
+  type Template,
+  type WireData,
+  type WireOutcome,
+  type WireReading,
 } from "../policy/wire-data.ts";
 import type { HttpAnswer } from "./answer.ts";
 import { REFUSED } from "./outcome.ts";
@@ -103,7 +104,7 @@ function putFilled(
  * and of a call's the scarcest.
  */
 function shownIn(row: WireReading, { kind, readings, refusedBy }: AnswerToWrite): readonly Reading[] {
-  const possible = readings.filter(({ quota }) => row.quotas?.includes(quota) ?? true);
+  const possible = readings.filter(({ quota }) => mayShow(row, quota));
   const isList = Object.values(row.headers).some((form) => typeof form === "object" && "list" in form);
   if (isList || Object.keys(row.body).some(isPlural)) return possible;
   const refusing = possible.find(({ quota }) => quota === refusedBy);
@@ -178,7 +179,7 @@ const filled = (templates: Readonly<Record<string, string>>, values: TemplateVal
 
 /** The row by which a refusal's own numbers are written. */
 const rowOf = (rows: readonly WireReading[], name: string): RowForm =>
-  rows.find(({ reset, quotas }) => reset !== undefined && (quotas?.includes(name) ?? true)) ?? {};
+  rows.find((row) => row.reset !== undefined && mayShow(row, name)) ?? {};
 
 /** Adds to an answer all that a refusal says by its rule, beside readings. */
 function refusal(

@@ -33,6 +33,9 @@ const probing = (hostile: string) => ["--target", "http://127.0.0.1:1", "--org",
 /** Rows of some paths alone, with twice the callers. */
 const someTraffic = ["--path", "/**", "--traffic", "2x"];
 
+/** A demo that is over soon. */
+const briefly = ["--duration", "1s", "--runs", "1"];
+
 /** The verbs by their names. */
 export const verbs: Readonly<Record<string, Verb>> = {
   report: {
@@ -176,42 +179,16 @@ export const verbs: Readonly<Record<string, Verb>> = {
   demo: {
     reads: {
       policy: (file, { fresh }) => [
-        "demo",
-        "--policy",
-        file,
-        "--driver",
-        "node",
-        "--duration",
-        "1s",
-        "--runs",
-        "1",
-        "--out",
-        fresh,
+        ...["demo", "--policy", file, "--driver", "node"],
+        ...briefly,
+        ...["--out", fresh],
       ],
-      scenario: (file, { fresh }) => [
-        "demo",
-        "--scenario",
-        file,
-        "--duration",
-        "1s",
-        "--runs",
-        "1",
-        "--out",
-        fresh,
-      ],
+      scenario: (file, { fresh }) => ["demo", "--scenario", file, ...briefly, "--out", fresh],
     },
     writes: (folder, { scenario }) => [
-      "demo",
-      "--scenario",
-      scenario,
-      "--driver",
-      "node",
-      "--duration",
-      "1s",
-      "--runs",
-      "1",
-      "--out",
-      folder,
+      ...["demo", "--scenario", scenario, "--driver", "node"],
+      ...briefly,
+      ...["--out", folder],
     ],
     onlySpoiled: ["scenario", "policy"],
   },

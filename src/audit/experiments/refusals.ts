@@ -52,7 +52,7 @@ export const refusalExperiments: readonly Experiment[] = [
       }
       const [first] = answers;
       if (first === undefined || answers.some(isRefused)) return kept;
-      // Whether the target is well, another caller's call shows.
+      // Another caller's call shows that the target is well.
       const other = subject.callers.find(
         (each) => lab.book.keyOf(quota, each.attributes) !== lab.book.keyOf(quota, caller.attributes),
       );

@@ -32,7 +32,7 @@ const twin = (shape: RequestShape): Experiment => ({
     const caller = yield* lab.pick(subject, 8, 700);
     const plain = lab.shot(caller, subject.operation);
     const shots = shape.make(plain, lab).map((shot) => lab.routed(shot));
-    // Where a bucket is emptied, one form among several that is charged otherwise would not show.
+    // One form among several that is charged otherwise would not show where a bucket is emptied.
     const isByBucket = lab.windows(subject, caller).length === 0 && shape.together !== true;
     for (const some of isByBucket ? shots.map((shot) => [shot]) : [shots]) {
       const viewer = isByBucket ? yield* lab.pick(subject, 8, 700) : caller;

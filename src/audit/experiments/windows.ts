@@ -249,7 +249,7 @@ export const windowExperiments: readonly Experiment[] = [
         if (seen?.end == null || seen.used !== (yield* lab.plainCharge(subject, caller, name))) continue;
         told += 1;
         const ofMs = lab.windowMs(name, caller) ?? 0;
-        // What is rounded up tells no later end than the true one's next step.
+        // A reset that is rounded up tells no later end than the true one's next step.
         const grid = answer.call.readings.find(
           ({ quota: of, reset }) => of === name && reset?.afterMs != null,
         );
