@@ -86,7 +86,8 @@ const tried = process.versions.node.startsWith("20.")
   ? visible
   : visible.filter((_, place) => place % 4 === 0);
 
-test.concurrent.each(tried)("%s is found, and named by its law", async (name) => {
+// A race shows by chance, and on a busy processor a window may end before its experiment: two audits, if one finds nothing.
+test.concurrent.each(tried)("%s is found, and named by its law", { retry: 1 }, async (name) => {
   const [laws, only] = named[name] ?? [[], ""];
   const chosen = only.split(" ").map((each) => experiments.find((one) => one.name === each));
   const { serving, rules } = await deployed(name);

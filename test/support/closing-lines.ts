@@ -1,5 +1,5 @@
-// Closing lines of a test run: its slowest files; commands that repeat what failed; each missing program, with the
-// number of tests left out for it.
+// Closing lines of a test run: its slowest files; tests that passed at their second try; what failed, with commands that
+// repeat it; each missing program, with the number of tests left out for it.
 import { relative } from "node:path";
 import type { Reporter, TestModule } from "vitest/node";
 import type { Program } from "./programs.ts";
@@ -22,11 +22,23 @@ function slowestFiles(modules: readonly TestModule[]): string[] {
   return ["slowest files:", ...lines];
 }
 
-/** Commands that run what failed again, with the same seed. */
-function repeats(modules: readonly TestModule[]): string[] {
-  const failed = modules.filter((module) => !module.ok());
-  return failed.map((module) => `repeat: ${seedWords}npm test -- ${fileOf(module)}`);
-}
+/** Tests that failed once, and passed when they were tried again. */
+const secondTries = (modules: readonly TestModule[]): string[] =>
+  modules
+    .flatMap((module) => [...module.children.allTests("passed")])
+    .filter((test) => test.diagnostic()?.flaky === true)
+    .map(({ module, fullName }) => `passed at the second try: ${fileOf(module)}: ${fullName}`);
+
+/** Names of what failed with the first line of each error, and commands that run it again with the same seed. */
+const repeats = (modules: readonly TestModule[]): string[] =>
+  modules
+    .filter((module) => !module.ok())
+    .flatMap((module) => [
+      ...[...module.children.allTests("failed")].map(
+        (test) => `failed: ${test.fullName}: ${test.result().errors?.[0]?.message.split("\n")[0] ?? ""}`,
+      ),
+      `repeat: ${seedWords}npm test -- ${fileOf(module)}`,
+    ]);
 
 /** Counts skipped tests by missing program; a test that misses two programs counts for both. */
 function leftOut(missing: readonly Program[], modules: readonly TestModule[]): string[] {
@@ -49,7 +61,8 @@ export class ClosingLines implements Reporter {
 
   onTestRunEnd(modules: readonly TestModule[]): void {
     const omitted = leftOut(this.#missing, modules);
-    for (const line of [...slowestFiles(modules), ...repeats(modules), ...omitted]) console.log(line);
+    const lines = [...slowestFiles(modules), ...secondTries(modules), ...repeats(modules), ...omitted];
+    for (const line of lines) console.log(line);
     if (omitted.length === 0 || this.#mayLeaveOut) return;
     console.error("nothing may be left out in CI");
     process.exitCode = 1;
