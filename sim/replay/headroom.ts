@@ -133,11 +133,15 @@ export class ReplayHeadroom {
     for (const { demand } of this.#kinds) demand.finish();
   }
 
+  /** Tells whether the windows of a quota pile up at its limit. */
+  get isCutOff(): boolean {
+    return this.#kinds.some((kind) => usesOf(kind).isCutOff);
+  }
+
   headroom(): QuotaHeadroom[] {
-    return this.#kinds.flatMap(({ name, uses }) => {
-      const all = new Uses();
-      for (const some of uses) if (some !== undefined) all.merge(some);
-      return all.windows === 0 ? [] : [{ quota: name, key: null, ...all.describe() }];
+    return this.#kinds.flatMap((kind) => {
+      const all = usesOf(kind);
+      return all.windows === 0 ? [] : [{ quota: kind.name, key: null, ...all.describe() }];
     });
   }
 
@@ -164,4 +168,10 @@ export class ReplayHeadroom {
       return [{ quota: name, key, limit, smallest, windowEndsAt }];
     });
   }
+}
+
+function usesOf({ uses }: Kind): Uses {
+  const all = new Uses();
+  for (const some of uses) if (some !== undefined) all.merge(some);
+  return all;
 }

@@ -17,9 +17,15 @@ export class RecordedTally {
     if (!isRefusedInLog && isRefusedHere) this.#onlyInReplay += 1;
   }
 
-  /** `null` where no row had a status. */
-  finish(): RecordedRefusals | null {
+  /**
+   * Returns `null` where no row had a status.
+   * @param isCutOff true where windows pile up at a limit
+   */
+  finish(isCutOff: boolean): RecordedRefusals | null {
     const [calls, refused, both, onlyInReplay] = [this.#calls, this.#refused, this.#both, this.#onlyInReplay];
-    return calls === 0 ? null : { calls, refused, both, onlyInLog: refused - both, onlyInReplay };
+    const seemsFiltered = isCutOff && refused === 0;
+    return calls === 0
+      ? null
+      : { calls, refused, both, onlyInLog: refused - both, onlyInReplay, seemsFiltered };
   }
 }

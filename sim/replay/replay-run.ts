@@ -207,7 +207,7 @@ export class ReplayRun {
       smallestLimits: this.#headroom.smallestLimits(),
       refusingWindows: windows,
       refusingWindowsSeen: seen,
-      recorded: this.#tally.recorded.finish(),
+      recorded: this.#tally.recorded.finish(this.#headroom.isCutOff),
     };
   }
 }

@@ -5,12 +5,22 @@ import type { WindowUse } from "../../src/summary/replay-result.ts";
 /** Steps of a share: thousandths. */
 const STEPS = 1000;
 
+/** A lower limit is met by chance too often to tell anything. */
+const limitLeast = 10;
+/** Calls next to a window's ends may be counted in the other one: a window is full give or take this share. */
+const slack = 1 / 50;
+const fullLeast = 5;
+
 /** The windows of one quota, or of one of its counts. */
 export class Uses {
   /** Windows by use, in thousandths of the limit, rounded up. */
   readonly #steps = new Map<number, number>();
   windows = 0;
   over = 0;
+  full = 0;
+  /** Windows with a little less than full ones have, and windows with more. */
+  #below = 0;
+  #above = 0;
   useMax = 0;
   needed = 0;
 
@@ -21,6 +31,15 @@ export class Uses {
     if (needed > limit) this.over += 1;
     if (use > this.useMax) this.useMax = use;
     if (needed > this.needed) this.needed = needed;
+    if (limit < limitLeast || use < 1 - 3 * slack) return;
+    if (use > 1 + slack) this.#above += 1;
+    else if (use >= 1 - slack) this.full += 1;
+    else this.#below += 1;
+  }
+
+  /** Tells whether windows pile up at the limit, as if something had cut off what would have been beyond it. */
+  get isCutOff(): boolean {
+    return this.full >= fullLeast && this.full > 2 * this.#below && this.full > 2 * this.#above;
   }
 
   #count(step: number, windows: number): void {
@@ -31,6 +50,9 @@ export class Uses {
     for (const [step, windows] of other.#steps) this.#count(step, windows);
     this.windows += other.windows;
     this.over += other.over;
+    this.full += other.full;
+    this.#below += other.#below;
+    this.#above += other.#above;
     this.useMax = Math.max(this.useMax, other.useMax);
     this.needed = Math.max(this.needed, other.needed);
   }
@@ -49,6 +71,7 @@ export class Uses {
     return {
       windows: this.windows,
       windowsOver: this.over,
+      windowsFull: this.full,
       useMax: this.useMax,
       useP99: at(0.99),
       useP50: at(0.5),

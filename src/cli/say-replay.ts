@@ -8,6 +8,7 @@ import { refusedIn } from "../report/replay-slots.ts";
 import { type AnyReplay, type ReplayView, replayView, type SlotView } from "../report/replay-view.ts";
 import {
   demandWords,
+  filteredWords,
   hitWords,
   lookedAtWords,
   recordedWords,
@@ -28,9 +29,11 @@ const usersShown = 10;
 export function sayReplay(terminal: Terminal, replay: AnyReplay): void {
   const result = replayView(replay);
   const { totals } = result;
+  const filtered = filteredWords(result);
   const color = totals.refused > 0 ? pc.red : pc.green;
   terminal.say(`${pc.bold(replayName(result))}: ${color(replayAnswer(result))}`);
   const lines = [
+    filtered === "" ? "" : pc.yellow(filtered),
     lookedAtWords(result),
     hitWords(result),
     whenWords(result),

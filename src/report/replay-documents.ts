@@ -10,6 +10,7 @@ import { type AnyReplay, type ReactionView, type ReplayView, replayView } from "
 import {
   demandWords,
   expectedWords,
+  filteredWords,
   hitWords,
   lookedAtWords,
   recordedWords,
@@ -33,6 +34,7 @@ export function renderReplayMarkdown(replay: AnyReplay): string {
     `## ${marks[replayOutcome(result)]} ${plain(replayName(result))}: ${plain(replayAnswer(result))}`,
     plain(
       [
+        filteredWords(result),
         lookedAtWords(result),
         expectedWords(result),
         hitWords(result),

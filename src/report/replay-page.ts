@@ -21,6 +21,7 @@ import {
 import {
   demandWords,
   expectedWords,
+  filteredWords,
   hitWords,
   lookedAtWords,
   recordedWords,
@@ -56,7 +57,10 @@ export function renderReplay(replay: AnyReplay, version: string, folder: string 
       details: [expectedWords(result), hitWords(result), smallestWords(result), demandWords(result)].filter(
         (words) => words !== "",
       ),
-      notes: result.interrupted ? ["Interrupted: all of this is about the rows until then."] : [],
+      notes: [
+        filteredWords(result),
+        result.interrupted ? "Interrupted: all of this is about the rows until then." : "",
+      ].filter((words) => words !== ""),
       key: keyFigures(result),
     })}<main>
 ${whenSection(result, gallery)}${headroomSection(result, gallery)}${usersSection(result, gallery)}${

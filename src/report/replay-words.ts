@@ -13,9 +13,9 @@ export function replayName({ log: { files } }: ReplayView): string {
 }
 
 /** Refusals are no failure of their own: something must have been expected. */
-export function replayOutcome({ totals, expectations }: ReplayView): ResultTone {
+export function replayOutcome({ totals, recorded, expectations }: ReplayView): ResultTone {
   if (expectations.length > 0) return expectations.every(({ held }) => held) ? "good" : "bad";
-  return totals.calls > 0 && totals.refused === 0 ? "good" : "none";
+  return totals.calls > 0 && totals.refused === 0 && recorded?.seemsFiltered !== true ? "good" : "none";
 }
 
 /** Says which expectations did not hold, or that all of them did; nothing where nothing was. */
@@ -33,6 +33,15 @@ export function replayAnswer({ totals }: ReplayView): string {
   if (calls === 0) return "The log has no call that a quota counts";
   if (refused === 0) return `None of ${counted(calls, "call")} would have been refused`;
   return `${count(refused)} of ${counted(calls, "call")} (${share(refused / calls)}) would have been refused`;
+}
+
+/** Says that refused rows seem to have been left out of the log, so that nobody takes its refusals for all of them. */
+export function filteredWords({ recorded, headroom }: ReplayView): string {
+  if (recorded?.seemsFiltered !== true) return "";
+  const [fullest] = headroom.toSorted((a, b) => b.windowsFull - a.windowsFull);
+  if (fullest === undefined) return "";
+  const full = `${counted(fullest.windowsFull, "window is", "windows are")} filled to the limit (${fullest.name})`;
+  return `Refused rows seem to be left out of this log: ${full}, and no row is a refusal. What follows is a lower bound, unless callers stop at the limit by themselves.`;
 }
 
 /** Whose windows, and whom it hit. */

@@ -137,6 +137,7 @@ const headroom = v.array(
     org: v.nullable(text),
     windows: whole,
     windowsOver: whole,
+    windowsFull: v.optional(whole, 0),
     useMax: amount,
     useP99: amount,
     useP50: amount,
@@ -161,7 +162,15 @@ const log = {
   lastAt: v.nullable(ms),
 };
 const recorded = v.nullable(
-  v.object({ calls: whole, refused: whole, both: whole, onlyInLog: whole, onlyInReplay: whole }),
+  v.object({
+    calls: whole,
+    refused: whole,
+    both: whole,
+    onlyInLog: whole,
+    onlyInReplay: whole,
+    // Replays kept by earlier versions lack it.
+    seemsFiltered: v.optional(yes, false),
+  }),
 );
 const demand = { wishes: whole, retries: whole, untold: whole, untoldUsers: whole };
 const reaction = {
@@ -293,6 +302,7 @@ const quotaHeadroom = v.array(
     key: v.nullable(key),
     windows: whole,
     windowsOver: whole,
+    windowsFull: v.optional(whole, 0),
     useMax: amount,
     useP99: amount,
     useP50: amount,

@@ -79,6 +79,8 @@ export interface WindowUse {
   /** Windows with a call, and those of them that more was asked of than their limit. */
   readonly windows: number;
   readonly windowsOver: number;
+  /** Windows that were filled to their limit, give or take a fiftieth; limits below ten are left out. */
+  readonly windowsFull: number;
   /** Exact. */
   readonly useMax: number;
   /** To a thousandth of the limit, rounded up; nearest rank. */
@@ -132,6 +134,11 @@ export interface RecordedRefusals {
   readonly both: number;
   readonly onlyInLog: number;
   readonly onlyInReplay: number;
+  /**
+   * True where windows pile up at a limit, and no row was refused: refused rows seem to have been left out of the log,
+   * so that all figures of refusals are lower bounds.
+   */
+  readonly seemsFiltered: boolean;
 }
 
 /** The waits of callers that react, ms, nearest rank; `null` of none. */

@@ -122,7 +122,14 @@ describe("what would have been refused", () => {
       { atMs: noon + 4, user: "ann" },
     ];
     const { recorded } = await replay(logOf(rows), parseRules({}));
-    expect(recorded).toEqual({ calls: 53, refused: 2, both: 1, onlyInLog: 1, onlyInReplay: 1 });
+    expect(recorded).toEqual({
+      calls: 53,
+      refused: 2,
+      both: 1,
+      onlyInLog: 1,
+      onlyInReplay: 1,
+      seemsFiltered: false,
+    });
   });
 
   test("an empty log has nothing to tell, and says so with empty lists", async () => {
@@ -196,6 +203,7 @@ describe("headroom", () => {
         org: null,
         windows: 100,
         windowsOver: 0,
+        windowsFull: 0,
         useMax: 75 / 200,
         useP99: 0.25,
         useP50: 0.025,
@@ -207,6 +215,7 @@ describe("headroom", () => {
         org: null,
         windows: 100,
         windowsOver: 1,
+        windowsFull: 1,
         useMax: 1.5,
         useP99: 1,
         useP50: 0.1,

@@ -46,7 +46,7 @@ describe("the page", () => {
 
   it("promises no limit for a demand that the log's own refusals put off", () => {
     const smallest = result.smallestLimits.map((one) => ({ ...one, smallest: one.limit + 7 }));
-    const seen = { calls: 900, refused: 40, both: 30, onlyInLog: 10, onlyInReplay: 0 };
+    const seen = { calls: 900, refused: 40, both: 30, onlyInLog: 10, onlyInReplay: 0, seemsFiltered: false };
     const words = (recorded: ReplayResult["recorded"]) =>
       smallestWords(replayView({ ...result, smallestLimits: smallest, recorded, demand: null }));
     expect(words(null)).toMatch(/^No row of this log, as it came, would have been refused with [^.]*\.$/);
