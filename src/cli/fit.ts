@@ -21,7 +21,7 @@ import { asWindowOption, limitsOf } from "./as-window.ts";
 import { pc } from "./colors.ts";
 import { logOptions } from "./log-options.ts";
 import { policyOfLogs } from "./log-policy.ts";
-import { rulesOption } from "./run-options.ts";
+import { repeatCommand, rulesOption } from "./run-options.ts";
 import { openTerminal, type Terminal } from "./terminal.ts";
 import { defineVerb } from "./verb.ts";
 
@@ -121,7 +121,7 @@ export const verb = defineVerb<Args>({
           ? await backtested(recording, { name, rules, seeds, share }, terminal, interrupt.signal)
           : null;
       const result: FitResult = { ...fitted, backtest };
-      await say(result, out, terminal);
+      await say(result, args, terminal);
       const { fitMarkdown } = await import("../../sim/fit/report.ts");
       if (report !== undefined) await writeFile(report, fitMarkdown(result));
       if (args.json === true) terminal.result(result);
@@ -289,7 +289,7 @@ async function done<Result>(
 
 async function say(
   { model, check, backtest }: FitResult,
-  out: string | undefined,
+  { out, rules, "as-window": asWindow }: Args,
   terminal: Terminal,
 ): Promise<void> {
   const { foundText, populationText } = await import("../../sim/fit/report.ts");
@@ -310,8 +310,14 @@ async function say(
   if (backtest !== null) await sayBacktest(backtest, terminal);
   if (out === undefined) return;
   terminal.say(`wrote ${out}`);
-  const policy = model.policy === undefined ? "" : " --policy POLICY";
-  terminal.say(`next: npx spillway simulate ${out}${policy}`);
+  const { policy } = model;
+  const isPreset =
+    policy !== undefined && Object.hasOwn((await import("../policy/presets.ts")).presets, policy.name);
+  const named = policy === undefined ? undefined : (rules ?? (isPreset ? policy.name : "FILE"));
+  const next = repeatCommand("simulate", [out], { policy: named, "as-window": asWindow });
+  terminal.say(
+    `next: ${next}${named === "FILE" ? `, with the policy ${policy?.name} of the trace in FILE` : ""}`,
+  );
 }
 
 async function sayCheck(check: FitCheck, terminal: Terminal): Promise<void> {

@@ -3,7 +3,7 @@
 import type { Template } from "../policy/wire-data.ts";
 import { isPlainObject } from "../rules/plain-object.ts";
 import { match } from "../wire/template.ts";
-import { isLimitLike, type NamedField, namedField } from "./header-names.ts";
+import { isLimitLike, type NamedField, namedField, periodOf } from "./header-names.ts";
 import type { SeenAnswers } from "./seen.ts";
 
 /** One place of answers, and what stood there: by the answer's index. */
@@ -17,12 +17,15 @@ export interface AnswerPlace extends NamedField {
 /** A word of a header's name that nobody's secret looks like: `requests`, `24hour`. */
 const word = /^(?=.{1,24}$)[a-z]*\d{0,4}[a-z]*$/;
 
-/** The limit-like headers of answers, by name in lower case. */
-export function headerPlaces(seen: readonly SeenAnswers[]): { places: AnswerPlace[]; strange: string[] } {
+/** The limit-like headers of answers, by name in lower case, without those that are read already. */
+export function headerPlaces(
+  seen: readonly SeenAnswers[],
+  read: readonly string[],
+): { places: AnswerPlace[]; strange: string[] } {
   const values = new Map<string, Map<number, string>>();
   for (const [index, { headers }] of seen.entries())
     for (const [name, value] of Object.entries(headers))
-      if (isLimitLike(name) && name.split(/[-_]/).every((each) => word.test(each)))
+      if (isLimitLike(name) && !read.includes(name) && name.split(/[-_]/).every((each) => word.test(each)))
         add(values, name, index, value);
   const places: AnswerPlace[] = [];
   const strange: string[] = [];
@@ -31,7 +34,7 @@ export function headerPlaces(seen: readonly SeenAnswers[]): { places: AnswerPlac
     if (field === null) strange.push(at);
     else places.push({ ...field, at, isHeader: true, values: shown });
   }
-  return { places: withoutShared(places), strange };
+  return { places: withoutShared(withTimes(places)), strange };
 }
 
 const add = (values: Map<string, Map<number, string>>, at: string, index: number, value: string): void => {
@@ -39,14 +42,24 @@ const add = (values: Map<string, Map<number, string>>, at: string, index: number
   values.set(at, known.set(index, value));
 };
 
+/** A time without a label is that of the only quota that has one. */
+function withTimes(places: readonly AnswerPlace[]): AnswerPlace[] {
+  const isNumber = ({ role }: AnswerPlace) => role === "limit" || role === "remaining" || role === "used";
+  const [label, ...others] = new Set(places.filter(isNumber).map((place) => place.label));
+  if (label === undefined || others.length > 0) return [...places];
+  return places.map((place) => (place.label === "" ? { ...place, label } : place));
+}
+
 /** Words that every label begins with name the API, no quota. */
 function withoutShared(places: readonly AnswerPlace[]): AnswerPlace[] {
   const labels = [...new Set(places.filter(({ role }) => role !== "retry").map(({ label }) => label))];
   const first = labels[0]?.split("_")[0] ?? "";
   const isShared =
-    labels.length > 1 && first !== "" && labels.every((label) => label.startsWith(`${first}_`));
-  const isAlone = labels.length === 1 && first !== "";
-  if (isAlone) return places.map((place) => ({ ...place, label: "" }));
+    labels.length > 1 &&
+    first !== "" &&
+    labels.every((label) => label === first || label.startsWith(`${first}_`));
+  if (labels.length === 1 && periodOf(first) === null)
+    return places.map((place) => ({ ...place, label: "" }));
   if (!isShared) return [...places];
   return withoutShared(places.map((place) => ({ ...place, label: place.label.slice(first.length + 1) })));
 }
@@ -93,15 +106,17 @@ const number = "-?\\d{1,15}";
 /** Texts that a number stands in. The first that all values have is the place's. */
 const templates: readonly (readonly [pattern: RegExp, template: (role: string) => string | string[]])[] = [
   [new RegExp(`^${number}$`), (role) => `{${role}}`],
+  [new RegExp(`^${number}s$`), (role) => `{${role}}s`],
   [new RegExp(`^${number};\\s*w=\\d{1,15}$`), (role) => `{${role}};w={window}`],
   [new RegExp(`^${number}/${number}$`), () => "{used}/{limit}"],
   [new RegExp(`^${number}(?:\\s*[,;].*)?$`, "s"), (role) => [`{${role}}`, `{${role}}, *`, `{${role}};*`]],
 ];
 
 /** Returns how a number stands in a place's values; `null` where they are of no known form. */
-export function templateOf({ role, values }: AnswerPlace): string | string[] | null {
+export function templateOf({ at, role, values }: AnswerPlace): string | string[] | null {
   const all = [...values.values()].map((value) => value.trim());
-  return templates.find(([pattern]) => all.every((value) => pattern.test(value)))?.[1](role) ?? null;
+  const part = role === "window" && /-m(?:s|illis|illiseconds)$/.test(at) ? "windowMs" : role;
+  return templates.find(([pattern]) => all.every((value) => pattern.test(value)))?.[1](part) ?? null;
 }
 
 /** Returns the number that an answer shows in a place; `null` where it shows none. */

@@ -2,6 +2,7 @@
 import type { PolicyInput } from "../policy/schema.ts";
 import { usesMost } from "../policy/schema.ts";
 import { counted } from "../rules/words.ts";
+import { isRefusal } from "../wire/outcome.ts";
 import type { AnswerReading } from "../wire/read-answer.ts";
 import { isAboutLimits, type PathShape, pathsTo, samplePath, shapeOf } from "./paths.ts";
 import type { MapQuestion } from "./question.ts";
@@ -97,14 +98,15 @@ function nameOf(quotas: readonly string[], calls: readonly SeenAnswers[], isOnly
 function costOf(quota: string, operation: string, answered: Answered, questions: MapQuestion[]): number {
   const left = new Map<string, number>();
   const falls: number[] = [];
-  for (const [{ caller }, shown] of answered.toSorted(
+  for (const [{ caller, status }, shown] of answered.toSorted(
     (one, other) => (one[0].atMs ?? 0) - (other[0].atMs ?? 0),
   )) {
     const remaining = shown.find((each) => each.quota === quota)?.remaining ?? null;
     if (remaining === null) continue;
     const before = left.get(caller);
     left.set(caller, remaining);
-    if (before !== undefined && remaining < before) falls.push(before - remaining);
+    // Before a refusal, somebody used up what was left.
+    if (before !== undefined && remaining < before && !isRefusal(status)) falls.push(before - remaining);
   }
   const least = Math.min(...falls);
   if (falls.length === 0 || falls.every((fall) => fall === 1)) return 1;

@@ -53,7 +53,8 @@ export function resetForm(
       // A form that fits some pairs by chance moves backwards in others.
       pairs.every((pair) => movedMs(form, pair) > -toleranceMs * 2),
   );
-  const certain = withoutFloats(stays);
+  const steady = stays.length > 0 ? stays : readable.filter((form) => refillOf(form, shown) !== null);
+  const certain = withoutFloats(steady);
   return certain.length === 1 && certain[0] !== undefined
     ? found(certain[0], shown)
     : { possible: withoutFloats(certain.length > 1 ? certain : readable) };
@@ -114,15 +115,23 @@ function found(form: TimeForm, shown: readonly ShownReset[]): FoundForm {
 
 /** Ms a unit, where every span is that many times what is taken: a bucket that tells when it is full. */
 function refillOf(form: TimeForm, shown: readonly ShownReset[]): number | null {
-  const rates = new Map<number, number>();
-  for (const { text, limit, remaining } of shown) {
-    const span = readTime(form, text.trim())?.afterMs ?? null;
+  const points = shown.flatMap(({ text, atMs, limit, remaining }) => {
+    const time = readTime(form, text.trim());
+    const span = time?.afterMs ?? (atMs === null || time === null ? null : (time.atMs ?? atMs) - atMs);
     const taken = (limit ?? 0) - (remaining ?? 0);
-    if (span === null || limit === null || remaining === null || taken <= 0) continue;
-    rates.set(taken, span / taken);
-  }
-  const all = [...rates.values()];
-  const [first = 0] = all;
-  const isSteady = all.every((rate) => Math.abs(rate - first) <= first * 0.1);
-  return all.length >= 2 && isSteady && first >= 1 ? Math.round(first) : null;
+    if (time === null || span === null || limit === null || remaining === null || taken <= 0) return [];
+    return [{ taken, span, gridMs: time.gridMs, isInstant: time.afterMs === null }];
+  });
+  points.sort((one, other) => one.taken - other.taken);
+  const [least, most] = [points[0], points.at(-1)];
+  if (least === undefined || most === undefined) return null;
+  // Seconds are rounded, and an instant is told from the answer's date, which is rounded, too.
+  const gridMs = Math.min(...points.map((each) => each.gridMs));
+  const slackMs = (gridMs > 1 ? gridMs : 0) + (most.isInstant ? toleranceMs : 0);
+  const rate = most.span / most.taken;
+  const isApart = most.span - least.span > Math.max(most.span * 0.2, 2 * slackMs);
+  const isSteady = points.every(
+    ({ taken, span }) => Math.abs(span - rate * taken) <= Math.max(span * 0.1, slackMs),
+  );
+  return isApart && isSteady && rate >= 1 ? Math.round(rate) : null;
 }

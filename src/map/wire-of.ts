@@ -6,10 +6,12 @@ import { isFailure, isRefusal } from "../wire/outcome.ts";
 import { type AnswerReading, readAnswer } from "../wire/read-answer.ts";
 import { readTime } from "../wire/times.ts";
 import { type AnswerPlace, bodyPlaces, headerPlaces, numberAt, templateOf } from "./fields.ts";
+import { periodOf } from "./header-names.ts";
 import { isAboutLimits } from "./paths.ts";
 import type { MapQuestion } from "./question.ts";
 import { type FoundForm, resetForm, type ShownReset } from "./reset-form.ts";
 import { isPlainWord, type SeenAnswers } from "./seen.ts";
+import { structuredFields } from "./structured.ts";
 
 /** A wire format, and what the answers show by it. */
 export interface BuiltWire {
@@ -30,9 +32,14 @@ export function buildWire(
   secrets: ReadonlySet<string>,
   questions: MapQuestion[],
 ): BuiltWire {
-  const { places, strange } = headerPlaces(seen);
+  const structured = structuredFields(seen, secrets);
+  const { places, strange } = headerPlaces(seen, Object.keys(structured?.headers ?? {}));
   const fields = places.filter(({ role }) => role !== "retry");
   const rows: { row: RowInput; quotas: readonly string[]; reset: FoundForm | null }[] = [];
+  if (structured !== null) {
+    const { headers, quotas } = structured;
+    rows.push({ row: { headers, reset: { form: "delta-s", means: "estimate" } }, quotas, reset: null });
+  }
   const add = (group: readonly AnswerPlace[], quota: string, on?: RowInput["on"]): void => {
     const built = rowOf(group, quota, seen, secrets, questions, rows.length);
     if (built === null) strange.push(...group.map(({ at }) => at));
@@ -43,7 +50,7 @@ export function buildWire(
   for (const [, group] of groupsOf(bodyPlaces(seen), ({ at }) => parentOf(at))) {
     const isStatus = isStatusOnly(group, seen);
     // Limits that headers show already are read there.
-    if (inHeaders.size === 0 || isStatus)
+    if ((inHeaders.size === 0 && structured === null) || isStatus)
       add(group, quotaName(group[0]?.label ?? ""), isStatus ? ["status"] : undefined);
   }
   for (const at of new Set(strange))
@@ -63,10 +70,16 @@ export function buildWire(
   };
   const data = v.parse(wireSchema, wire) as WireData;
   const names = [...new Set(rows.flatMap(({ quotas }) => quotas))];
-  const readings = seen.map((each) => [
-    ...readAnswer(data, each, { quotas: names, isStatus: false }).readings,
-    ...readAnswer(data, each, { quotas: names, isStatus: true }).readings,
-  ]);
+  const labels = new Map([...inHeaders.keys()].map((label) => [quotaName(label), periodOf(label)]));
+  const readings = seen.map((each) =>
+    [false, true]
+      .flatMap((isStatus) => readAnswer(data, each, { quotas: names, isStatus }).readings)
+      // A quota that is called daily says its window by its name.
+      .map((reading) => ({
+        ...reading,
+        windowSeconds: reading.windowSeconds ?? labels.get(reading.quota ?? "") ?? null,
+      })),
+  );
   const resets = new Map(
     rows.flatMap(({ quotas, reset }) =>
       reset === null ? [] : (quotas.length === 1 ? quotas : [""]).map((quota) => [quota, reset] as const),
@@ -96,6 +109,9 @@ const quotaName = (label: string): string => {
 const isStatusOnly = (group: readonly AnswerPlace[], seen: readonly SeenAnswers[]): boolean =>
   group.every(({ values }) => [...values.keys()].every((index) => isAboutLimits(seen[index] as SeenAnswers)));
 
+const isNumber = ({ role }: AnswerPlace): boolean =>
+  role === "limit" || role === "remaining" || role === "used" || role === "window";
+
 /** One row of a wire format: all numbers of one quota, or of the quota that the answer names. */
 function rowOf(
   group: readonly AnswerPlace[],
@@ -111,7 +127,7 @@ function rowOf(
   const isNamed = named.length > 0 && named.every((each) => isPlainWord(each, secrets));
   if (namer !== undefined && isNamed) forms[namer.at] = "{quota}";
   for (const place of group) {
-    if (place.role !== "limit" && place.role !== "remaining" && place.role !== "used") continue;
+    if (!isNumber(place)) continue;
     const template = templateOf(place);
     if (template !== null) forms[place.at] = template;
   }

@@ -103,7 +103,7 @@ function quotasIn(
   );
   const shown = new Map<string, QuotaStatus>();
   for (const reading of readings) {
-    const one = statusOf(reading, atMs, skewMs);
+    const one = statusOf(reading, policy, atMs, skewMs);
     if (one !== null && !shown.has(one.quota)) shown.set(one.quota, one);
   }
   return names.flatMap((name) => shown.get(name) ?? []);
@@ -111,13 +111,19 @@ function quotasIn(
 
 function statusOf(
   { quota, limit, remaining, used, reset }: AnswerReading,
+  policy: Policy,
   atMs: number,
   skewMs: number,
 ): QuotaStatus | null {
   const spent = used ?? (limit === null || remaining === null ? null : limit - remaining);
   if (quota === null || limit === null || spent === null) return null;
+  const algorithm = policy.quotas[quota]?.algorithm;
+  const isWindow = algorithm?.kind === "fixed-window" && algorithm.windowSeconds !== undefined;
+  // A reset that is rounded up, and a clock that is known to the second, may point beyond the window.
+  const latestMs = isWindow ? atMs + algorithm.windowSeconds * 1000 : Number.POSITIVE_INFINITY;
   const instant = reset?.atMs == null ? null : reset.atMs - skewMs;
-  return { quota, limit, used: spent, endsAtMs: reset?.afterMs == null ? instant : atMs + reset.afterMs };
+  const endsAtMs = reset?.afterMs == null ? instant : atMs + reset.afterMs;
+  return { quota, limit, used: spent, endsAtMs: endsAtMs === null ? null : Math.min(endsAtMs, latestMs) };
 }
 
 /** A body that is no JSON shows nothing. */

@@ -86,6 +86,27 @@ test("a log that is read by a policy does, too: what its paths name stays in the
     );
 });
 
+test("what comes next names the policy that was given, the preset of a trace, or a file that is to be made", async () => {
+  const next = async (...words: readonly string[]) =>
+    (await run("fit", ...words, "-o", "next.ts", "--force", "--no-check", "--no-backtest")).stdout
+      .split("\n")
+      .findLast((line) => line.startsWith("next:"));
+  expect(await next("rows.csv", "--policy", "depots.json")).toBe(
+    "next: npx spillway simulate next.ts --policy depots.json",
+  );
+  expect(await next("run", "--as-window")).toBe(
+    "next: npx spillway simulate next.ts --policy github --as-window",
+  );
+  const renamed = (await readFile(join(folder, "run", "trace.ndjson"), "utf8")).replaceAll(
+    '"github"',
+    '"mine"',
+  );
+  await writeFile(join(folder, "mine.ndjson"), renamed);
+  expect(await next("mine.ndjson")).toBe(
+    "next: npx spillway simulate next.ts --policy FILE, with the policy mine of the trace in FILE",
+  );
+});
+
 test("a log of no such calls is refused", async () => {
   await writeFile(join(folder, "other.csv"), "time,user,path,method,status\n1767323045,ann,/x,PUT,200\n");
   const { code, stderr } = await run("fit", "other.csv", "--policy", "depots.json");

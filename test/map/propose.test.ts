@@ -117,6 +117,144 @@ describe("the form of a reset", () => {
   });
 });
 
+describe("formats that APIs have beside the usual three headers", () => {
+  const algorithms = ({ policy }: Proposal) =>
+    Object.fromEntries(
+      Object.entries(parsePolicy(policy).quotas).map(([name, { algorithm }]) => [name, algorithm]),
+    );
+
+  test("a window and a reset in ms, named apart from the requests that they are of", () => {
+    const shown = (atMs: number, left: number, reset: number, status?: number) =>
+      answer(
+        START + atMs,
+        {
+          "x-rate-limit-requests-left": left,
+          "x-rate-limit-requests-quota": 150,
+          "x-rate-limit-time-reset-ms": reset,
+          "x-rate-limit-time-window-ms": 30_000,
+        },
+        status,
+      );
+    const proposal = proposalOf(
+      shown(3_000, 149, 27_000),
+      shown(8_000, 148, 22_000),
+      shown(21_000, 0, 9_000, 429),
+    );
+    expect(algorithms(proposal)).toMatchObject({
+      requests: { kind: "fixed-window", limit: 150, windowSeconds: 30, anchor: "epoch" },
+    });
+    expect(wireOfProposal(proposal).readings).toMatchObject([
+      {
+        headers: {
+          "x-rate-limit-requests-left": "{remaining}",
+          "x-rate-limit-requests-quota": "{limit}",
+          "x-rate-limit-time-reset-ms": "{reset}",
+          "x-rate-limit-time-window-ms": "{windowMs}",
+        },
+        reset: { form: "delta-ms", means: "window-end" },
+      },
+    ]);
+    expect(pathsOf(proposal)).not.toContain("wire.readings");
+    // What the others of that window used up is no call's cost.
+    expect(pathsOf(proposal)).not.toContain("operations.call.uses.requests");
+  });
+
+  test.each([
+    ["x-limit-per-second", "x-remaining-this-second", "x-limit-per-day", "x-remaining-today"],
+    [
+      "acme-ratelimit-secondly",
+      "acme-ratelimit-secondly-remaining",
+      "acme-ratelimit-daily",
+      "acme-ratelimit-daily-remaining",
+    ],
+    [
+      "x-ratelimit-limit-second",
+      "x-ratelimit-remaining-second",
+      "x-ratelimit-limit-1day",
+      "x-ratelimit-remaining-1day",
+    ],
+  ])("windows by their names: %s", (perSecond, thisSecond, perDay, today) => {
+    const proposal = proposalOf(
+      answer(START, { [perSecond]: 10, [thisSecond]: 9, [perDay]: 10_000, [today]: 9_987 }),
+    );
+    const [second, day] = Object.values(algorithms(proposal));
+    expect(second).toMatchObject({ limit: 10, windowSeconds: 1 });
+    expect(day).toMatchObject({ limit: 10_000, windowSeconds: 86_400 });
+    expect(pathsOf(proposal).filter((path) => path.endsWith("windowSeconds"))).toEqual([]);
+  });
+
+  test("a window of one length beside quotas by period", () => {
+    const proposal = proposalOf(
+      answer(START, {
+        "acme-ratelimit-max": 100,
+        "acme-ratelimit-remaining": 99,
+        "acme-ratelimit-interval-milliseconds": 10_000,
+        "acme-ratelimit-daily": 5_000,
+        "acme-ratelimit-daily-remaining": 4_000,
+      }),
+    );
+    expect(algorithms(proposal)).toMatchObject({
+      requests: { limit: 100, windowSeconds: 10 },
+      day: { limit: 5_000, windowSeconds: 86_400 },
+    });
+  });
+
+  test("named quotas in structured fields, beside headers of another limit", () => {
+    const shown = (left: number) =>
+      answer(START, {
+        "beta-ratelimit-policy": '"tenant-quota";q=100100;w=3600',
+        "beta-ratelimit": `"tenant-quota";r=${left};t=2107`,
+        "x-ratelimit-limit": 350,
+        "x-ratelimit-remaining": 349,
+      });
+    const proposal = proposalOf(shown(17_842));
+    expect(algorithms(proposal)).toMatchObject({
+      "tenant-quota": { limit: 100_100, windowSeconds: 3_600 },
+      requests: { limit: 350 },
+    });
+    const [named] = wireOfProposal(proposal).readings;
+    expect(named).toMatchObject({ quotas: ["tenant-quota"], reset: { form: "delta-s", means: "estimate" } });
+    expect(pathsOf(proposal)).not.toContain("wire.readings");
+  });
+
+  test("a list whose name may be a secret, or has none, is left out", () => {
+    const named = (name: string) =>
+      proposalOf(
+        answer(START, {
+          "acme-ratelimit": `${name};r=9;t=4`,
+          "x-ratelimit-limit": 10,
+          "x-ratelimit-remaining": 9,
+        }),
+      );
+    for (const name of ['"ghp_16C7e42F292c6912E7710c838347Ae178B4a"', "burst", '"burst'])
+      expect(JSON.stringify(named(name).policy)).not.toContain("acme-ratelimit");
+    expect(JSON.stringify(named('"burst"').policy)).toContain("acme-ratelimit");
+  });
+
+  test("a bucket that is full again at a whole second of Unix time", () => {
+    const shown = (afterMs: number, left: number, fullInMs: number, status?: number) =>
+      answer(
+        START + afterMs,
+        {
+          "ratelimit-limit": 800,
+          "ratelimit-remaining": left,
+          "ratelimit-reset": Math.ceil((START + afterMs + fullInMs) / 1000),
+        },
+        status,
+      );
+    const answers = [shown(3_000, 799, 75), shown(8_000, 798, 150), shown(20_000, 0, 60_000, 429)];
+    const proposal = proposalOf(...answers);
+    expect(algorithms(proposal)["requests"]).toEqual({
+      kind: "token-bucket",
+      capacity: 800,
+      refill: { amount: 1, everyMs: 75 },
+    });
+    expect(wireOfProposal(proposal).readings[0]?.reset).toMatchObject({ form: "epoch-s", means: "full" });
+    // Two values that rounding alone sets apart tell no rate.
+    expect(wireOfProposal(proposalOf(...answers.slice(0, 2))).readings[0]?.reset).toBeUndefined();
+  });
+});
+
 describe("a policy", () => {
   test("of two answers says quota, window and grid", () => {
     const shown = (atMs: number, left: number) =>

@@ -54,7 +54,7 @@ describe("the meaning of a reset", () => {
 
   test("is when all is back where each span is as many times what was taken", () => {
     const rows = shown([0, "2s", 99], [5_000, "4s", 98], [10_000, "6.1s", 97]);
-    expect(resetForm(rows)).toMatchObject({ form: "go-duration", means: "full", everyMs: 2_000 });
+    expect(resetForm(rows)).toMatchObject({ form: "go-duration", means: "full", everyMs: 2_033 });
     const uneven = shown([0, "2s", 99], [5_000, "4.5s", 98]);
     expect(resetForm(uneven)).toMatchObject({ means: null, everyMs: null });
     expect(resetForm(shown([0, "2s", 99], [5_000, "2s", 99]))).toMatchObject({ means: null });

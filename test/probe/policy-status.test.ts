@@ -83,6 +83,18 @@ describe("a reading", () => {
     expect(quotas).toEqual([{ quota: "core", limit: 5000, used: 10, endsAtMs: 1_800_000_099_500 }]);
   });
 
+  test("ends no window later than one window from now, however its reset was rounded", async () => {
+    const now = 1_800_000_000_000;
+    const headers = { date: new Date(now).toUTCString() };
+    const endOf = async (reset: number) => {
+      const resources = { core: { limit: 5000, remaining: 5000, used: 0, reset } };
+      const answer = { status: 200, headers, body: JSON.stringify({ resources }) };
+      return (await readBy(async () => answer, now + 999)).quotas[0]?.endsAtMs;
+    };
+    expect(await endOf(now / 1000 + 3_602)).toBe(now + 999 + 3_600_000);
+    expect(await endOf(now / 1000 + 3_599)).toBe(now + 3_599_499);
+  });
+
   test.each([
     ["a page", 200, "<html>"],
     ["a refusal to tell", 401, '{"message":"Bad credentials"}'],
