@@ -24,6 +24,11 @@ export class AnsweredCall {
     this.#flight = flight;
   }
 
+  /** The flight that is shown. */
+  get flight(): number {
+    return this.#flight;
+  }
+
   /** The population's place in the scenario, and the client's in the population, from 0. */
   get population(): number {
     return this.#clientNumber(Client.POPULATION);

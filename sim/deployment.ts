@@ -62,6 +62,6 @@ export interface NumericDeployment {
   resume(flight: number, nowMs: number): Fate;
   /** Settles a query that has run until now, and answers it: `ANSWERED`, or `AWAITED`. */
   complete(flight: number, caller: number, call: CallTemplate, nowMs: number): Fate;
-  /** All that the flight's answer shows, as traces have it; to be asked once. */
-  answer(flight: number): AnswerParts;
+  /** All that the answer to this caller's flight shows, as traces have it: the reader's to keep. */
+  answer(flight: number, caller: number, call: CallTemplate): AnswerParts;
 }

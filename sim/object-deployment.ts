@@ -72,7 +72,7 @@ export class ObjectDeployment<Running extends object> implements NumericDeployme
   }
 
   answer(flight: number): AnswerParts {
-    return this.#outcomes[flight] as AnswerParts;
+    return { ...(this.#outcomes[flight] as AnswerParts) };
   }
 
   /**

@@ -1,6 +1,6 @@
 // The right deployment in virtual time: the pure limiter behind the API's answers (SPEC.md §2, §4-§6). Callers are the
 // limiter's own handles, readings are filled in place; only where a trace is wanted an answer becomes an object.
-import type { Readings, WindowReading } from "../src/engine/adapter.ts";
+import type { WindowReading } from "../src/engine/adapter.ts";
 import { resetSeconds } from "../src/engine/limiter.ts";
 import { NONE_REFUSED, type PolicyCore } from "../src/engine/policy-core.ts";
 import { PolicyLimiter } from "../src/engine/policy-limiter.ts";
@@ -44,8 +44,8 @@ export class RightDeployment implements NumericDeployment {
   /** The organization's reading and the user's, as `readEach` fills them in. */
   readonly #readings = new Float64Array(2 * READING);
   readonly #windows = new Float64Array(2);
-  /** By flight; `null` where no trace is wanted. */
-  readonly #answers: AnswerParts[] | null;
+  /** Bodies of refusals and of status answers, by flight; `null` where no trace is wanted. */
+  readonly #bodies: unknown[] | null;
 
   /** @param traced whether `answer` will be asked */
   constructor(rules: Rules, flights: Flight.FlightTable, traced: boolean) {
@@ -55,7 +55,7 @@ export class RightDeployment implements NumericDeployment {
     this.#rounding = scopes.map((scope) => semanticsOf(rules, scope).reset);
     this.#advises = scopes.map((scope) => semanticsOf(rules, scope).retryAfter);
     this.#isPrepaid = rules.semantics.graphqlCharge.graphql === "prepaid";
-    this.#answers = traced ? [] : null;
+    this.#bodies = traced ? [] : null;
   }
 
   caller(organization: string, user: string): number {
@@ -99,6 +99,7 @@ export class RightDeployment implements NumericDeployment {
     doubles[at + Flight.REST_RESET] = doubles[at + Flight.RESET] as number;
     this.#core.readEach(caller, GRAPHQL, nowMs, this.#readings);
     doubles[at + Flight.GRAPHQL_RESET] = this.#seconds(BROAD, GRAPHQL);
+    if (this.#bodies !== null) this.#bodies[flight] = this.#statusScopes(caller, nowMs);
   }
 
   resume(): Fate {
@@ -125,8 +126,46 @@ export class RightDeployment implements NumericDeployment {
     return ANSWERED;
   }
 
-  answer(flight: number): AnswerParts {
-    return this.#answers?.[flight] as AnswerParts;
+  answer(flight: number, caller: number, call: CallTemplate): AnswerParts {
+    const { ints, doubles } = this.#flights;
+    const at = flight * Flight.DOUBLES;
+    const remaining = doubles[at + Flight.REMAINING] as number;
+    const reset = doubles[at + Flight.RESET] as number;
+    const userRemaining = doubles[at + Flight.USER_REMAINING] as number;
+    const userReset = doubles[at + Flight.USER_RESET] as number;
+    const { scope, kind } = call;
+    const status = ints[flight * Flight.INTS + Flight.STATUS] as number;
+    const answer: AnswerParts = {
+      org: this.#organizationNames[caller] as string,
+      user: this.#userNames[caller] as string,
+      scope,
+      kind,
+      cost: kind === "status" ? null : call.cost,
+      status,
+      scopeName: scope,
+      limit: doubles[at + Flight.LIMIT] as number,
+      remaining,
+      reset,
+      userScopeName: quotaNames[scope].user,
+      userLimit: doubles[at + Flight.USER_LIMIT] as number,
+      userRemaining,
+      userReset,
+    };
+    if (status === REFUSED) {
+      const retryAfter = doubles[at + Flight.RETRY_AFTER] as number;
+      if (retryAfter !== ABSENT) answer.retryAfter = retryAfter;
+      answer.refusal = this.#bodies?.[flight];
+    } else if (kind === "status") answer.body = this.#bodies?.[flight];
+    else if (scope === "graphql" && call.cost > pointsMost) {
+      answer.kind = "other";
+      answer.cost = null;
+      answer.actual = 0;
+    } else if (scope === "graphql") answer.actual = call.actual;
+    const warning = warningOf("organization", { remaining, reset });
+    const userWarning = warningOf("user", { remaining: userRemaining, reset: userReset });
+    if (warning !== undefined) answer.warning = warning;
+    if (userWarning !== undefined) answer.userWarning = userWarning;
+    return answer;
   }
 
   /** Reads both windows as they are now, and writes the answer into the flight. */
@@ -155,7 +194,14 @@ export class RightDeployment implements NumericDeployment {
     doubles[at + Flight.USER_LIMIT] = readings[NARROW + LIMIT] as number;
     doubles[at + Flight.USER_REMAINING] = readings[NARROW + REMAINING] as number;
     doubles[at + Flight.USER_RESET] = userReset;
-    if (this.#answers !== null) this.#answers[flight] = this.#traced(flight, caller, call, decided, nowMs);
+    if (this.#bodies !== null && decided !== Flight.ADMITTED) {
+      const owner = decided === Flight.REFUSED_BY_ORGANIZATION ? "organization" : "user";
+      const windows = {
+        organization: this.#window(caller, scope, BROAD),
+        user: this.#window(caller, scope, NARROW),
+      };
+      this.#bodies[flight] = refusalBody(call.scope, owner, windows);
+    }
   }
 
   /** Seconds to a window's end, as the rules round them. */
@@ -167,36 +213,6 @@ export class RightDeployment implements NumericDeployment {
       readings[from + CLOCK] as number,
       this.#rounding[scope] as Semantics["reset"],
     );
-  }
-
-  /** The answer as traces have it, of the readings that were just taken. */
-  #traced(
-    flight: number,
-    caller: number,
-    call: CallTemplate,
-    decided: Flight.Refuser,
-    nowMs: number,
-  ): AnswerParts {
-    const scope = call.kind === "call" && call.scope === "graphql" ? GRAPHQL : REST;
-    const readings = {
-      organization: this.#window(caller, scope, BROAD),
-      user: this.#window(caller, scope, NARROW),
-    };
-    const answer = this.#shown(caller, call, readings, decided === Flight.ADMITTED ? 200 : REFUSED);
-    if (decided !== Flight.ADMITTED) {
-      const owner = decided === Flight.REFUSED_BY_ORGANIZATION ? "organization" : "user";
-      const retryAfter = this.#flights.doubles[flight * Flight.DOUBLES + Flight.RETRY_AFTER] as number;
-      if (retryAfter !== ABSENT) answer.retryAfter = retryAfter;
-      answer.refusal = refusalBody(call.scope, owner, readings);
-    } else if (call.kind === "status") {
-      answer.cost = null;
-      answer.body = this.#statusScopes(caller, nowMs);
-    } else if (call.scope === "graphql" && call.cost > pointsMost) {
-      answer.kind = "other";
-      answer.cost = null;
-      answer.actual = 0;
-    } else if (call.scope === "graphql") answer.actual = call.actual;
-    return answer;
   }
 
   /** A reading that was taken, in the shape of SPEC.md. */
@@ -219,32 +235,6 @@ export class RightDeployment implements NumericDeployment {
       return this.#window(caller, scope, BROAD);
     };
     return statusBody({ rest: of(REST), graphql: of(GRAPHQL) }).scopes;
-  }
-
-  /** Returns the parts of every answer, its members in the trace's order. */
-  #shown(caller: number, call: CallTemplate, readings: Readings, status: number): AnswerParts {
-    const { organization: broad, user: narrow } = readings;
-    const answer: AnswerParts = {
-      org: this.#organizationNames[caller] as string,
-      user: this.#userNames[caller] as string,
-      scope: call.scope,
-      kind: call.kind,
-      cost: call.cost,
-      status,
-      scopeName: call.scope,
-      limit: broad.limit,
-      remaining: broad.remaining,
-      reset: broad.reset,
-      userScopeName: quotaNames[call.scope].user,
-      userLimit: narrow.limit,
-      userRemaining: narrow.remaining,
-      userReset: narrow.reset,
-    };
-    const warning = warningOf("organization", broad);
-    const userWarning = warningOf("user", narrow);
-    if (warning !== undefined) answer.warning = warning;
-    if (userWarning !== undefined) answer.userWarning = userWarning;
-    return answer;
   }
 }
 

@@ -13,7 +13,7 @@ import type { TraceCall, TraceHeader } from "../src/trace/record.ts";
 import { AdapterDeployment } from "./adapter/adapter-deployment.ts";
 import { tellFactory } from "./adapter/asker.ts";
 import { AnsweredCall } from "./answered-call.ts";
-import type { AnswerParts, NumericDeployment } from "./deployment.ts";
+import type { NumericDeployment } from "./deployment.ts";
 import { FaultyDeployment } from "./faulty-deployment.ts";
 import { FaultyQuotaDeployment } from "./faulty-quotas.ts";
 import { FlightTable } from "./flight-table.ts";
@@ -222,21 +222,22 @@ function* callsOf(world: World): Generator<TraceCall, void> {
   let flight = simulator.next();
   for (; flight >= 0; flight = simulator.next()) {
     view.show(flight);
-    yield recordOf(view, deployment.answer(flight));
+    yield recordOf(view, deployment);
   }
   requireOver(flight, world);
 }
 
-/**
- * One call as traces have it.
- * @param answer the deployment's; of no meaning where it has none
- */
-export const recordOf = (view: AnsweredCall, answer: AnswerParts): TraceCall => ({
-  sent: view.sentMs,
-  received: view.receivedMs,
-  client: view.client,
-  call: view.number,
-  ...(view.isDecided ? answer : undecidedAnswer(view)),
-  wanted: view.wantedMs,
-  attempt: view.attempt,
-});
+/** One call as traces have it: the deployment's answer, with what its client knows. */
+export function recordOf(view: AnsweredCall, deployment: NumericDeployment): TraceCall {
+  const answer = view.isDecided
+    ? deployment.answer(view.flight, view.caller, view.call)
+    : undecidedAnswer(view);
+  const record = answer as TraceCall;
+  record.sent = view.sentMs;
+  record.received = view.receivedMs;
+  record.client = view.client;
+  record.call = view.number;
+  record.wanted = view.wantedMs;
+  record.attempt = view.attempt;
+  return record;
+}

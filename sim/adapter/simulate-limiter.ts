@@ -84,7 +84,7 @@ async function* callsOf(
       }
       if (flight < 0) return;
       view.show(flight);
-      yield recordOf(view, deployment.answer(flight));
+      yield recordOf(view, deployment);
     }
   } finally {
     await during(clock, () => limiter.close?.());

@@ -20,8 +20,10 @@ type Window = Readonly<Record<"limit" | "remaining" | "reset", number>>;
 type Windows<W = Window> = Readonly<Record<Owner, W>>;
 
 /** Text of the warning that goes with a window with nothing left; `undefined` while there is something. */
-export const warningOf = (owner: Owner, { remaining, reset }: Window): string | undefined =>
-  remaining > 0 ? undefined : `${owner} quota used up, it resets in ${reset} s`;
+export const warningOf = (
+  owner: Owner,
+  { remaining, reset }: Pick<Window, "remaining" | "reset">,
+): string | undefined => (remaining > 0 ? undefined : `${owner} quota used up, it resets in ${reset} s`);
 
 /** The eight headers of SPEC.md §5, and a warning for each window with nothing left. */
 export function headers(scope: Scope, { organization, user }: Windows): Record<string, string | number> {
