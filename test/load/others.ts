@@ -266,7 +266,8 @@ async function judged(folder: string, one: Stranger, start: () => Promise<Starte
   const tokens = tokensOf(`c${places}`).map(({ token, attributes }) => ({ token, ...attributes }));
   await writeFile(file("tokens.json"), JSON.stringify(tokens), { mode: 0o600 });
   const scenario = await scenarioFile(place, "others", clients(one.times, one.method, one.path));
-  const server = await start();
+  // A port that was free may be taken before the program has it: then another one.
+  const server = await start().catch(start);
   const words = ["load", scenario, "--policy", file("policy.json"), "--target", server.url];
   const more = ["--tokens", file("tokens.json"), "--driver", "node", "--out", file("run")];
   const child = spawn(process.execPath, ["dist/src/cli/main.js", ...words, ...more], { stdio: "ignore" });
@@ -293,7 +294,9 @@ async function judgeStranger(folder: string, name: string, one: Stranger, runs: 
     };
     // Long windows mostly wait.
     const width = one.times === undefined ? lanes : runs;
-    await Promise.all(Array.from({ length: width }, lane));
+    // All end before one failure is told: none is to write into a folder that is being removed.
+    const ended = await Promise.allSettled(Array.from({ length: width }, lane));
+    for (const one of ended) if (one.status === "rejected") throw one.reason;
     return done;
   };
   const foundIn = (all: readonly Judged[]): string[] => all.map(({ found }) => found);
