@@ -97,9 +97,9 @@ test("what comes next names the policy that was given, the preset of a trace, or
   expect(await next("run", "--as-window")).toBe(
     "next: npx spillway simulate next.ts --policy github --as-window",
   );
-  const renamed = (await readFile(join(folder, "run", "trace.ndjson"), "utf8")).replaceAll(
-    '"github"',
-    '"mine"',
+  const renamed = (await readFile(join(folder, "run", "trace.ndjson"), "utf8")).replace(
+    '"name":"github"',
+    '"name":"mine"',
   );
   await writeFile(join(folder, "mine.ndjson"), renamed);
   expect(await next("mine.ndjson")).toBe(
