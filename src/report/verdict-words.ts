@@ -4,7 +4,15 @@
 import { shortName } from "../rules/printable.ts";
 import type { Scope } from "../rules/rules.ts";
 import { count, counted } from "../rules/words.ts";
-import type { Amounts, Evidence, Inferred, OtherQuota, Verdict, WindowAmounts } from "../verify/verdict.ts";
+import {
+  type Amounts,
+  type Evidence,
+  type Inferred,
+  noCounts,
+  type OtherQuota,
+  type Verdict,
+  type WindowAmounts,
+} from "../verify/verdict.ts";
 import { duration, share } from "./format.ts";
 
 const unit: Readonly<Record<Scope, readonly [string, string]>> = {
@@ -52,14 +60,18 @@ interface Testimony {
   readonly verdict: Verdict["verdict"];
   readonly evidence?: Readonly<Record<string, Evidence>> | undefined;
   readonly amounts?: Verdict["amounts"];
+  readonly laws?: Partial<Verdict["laws"]> | undefined;
 }
 
 /**
  * Returns what an `ok` lacks, and what would give it: `no refusal was seen, so load more`. Empty where it rests on
  * enough, for other verdicts, and for verdicts without evidence.
  */
-export function evidenceGaps({ verdict, evidence, amounts }: Testimony): readonly string[] {
+export function evidenceGaps({ verdict, evidence, amounts, laws }: Testimony): readonly string[] {
   if (verdict !== "ok" || evidence === undefined) return [];
+  // No other load would tell more.
+  const conserved = laws?.conserved;
+  if (typeof conserved === "object" && conserved.skipped === noCounts) return [noCounts];
   const most = (member: keyof Evidence): number =>
     Math.max(...Object.values(evidence).map((each) => each[member]));
   const readings = most("readings");

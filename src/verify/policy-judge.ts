@@ -22,7 +22,7 @@ import { PolicyPresence } from "./policy-presence.ts";
 import { type Count, type PolicyQuotaJudge, PolicyQuotas } from "./policy-quotas.ts";
 import { TargetOffset } from "./target-offset.ts";
 import type { Terms } from "./terms.ts";
-import type { QuotaVerdict } from "./verdict.ts";
+import { noCounts, type QuotaVerdict } from "./verdict.ts";
 
 const closeEveryLeast = 4096;
 const closeEveryPerQuota = 8;
@@ -331,8 +331,7 @@ class QuotaJudgement {
 
   #voidReason(law: LawName): string | null {
     const judged = [...this.#quotas.all.values()].filter(({ notJudged }) => notJudged === null);
-    if (judged.length === 0 && windowLaws.includes(law))
-      return "no quota of this policy has counts that are judged";
+    if (judged.length === 0 && windowLaws.includes(law)) return noCounts;
     if (law !== "bounded" || judged.length === 0) return null;
     if (judged.every(({ terms }) => terms.refused === "counted")) return "refused calls are counted";
     return judged.every(({ terms }) => terms.charging === "postpaid")
@@ -352,6 +351,9 @@ const windowLaws: readonly LawName[] = [
   "recovers",
   "unenforced-never-refuses",
   "twice-at-most",
+  "reset-agrees",
+  "refusal-justified",
+  "refusal-agrees",
 ];
 
 const nothing: MarkCharge = { least: 0, most: 0, held: 0 };

@@ -149,3 +149,6 @@ export interface Verdict<W extends Whose = Whose> {
 /** Verdict on a trace of version 1, and one on a trace of version 2, by the quotas of its policy. */
 export type RulesVerdict = Verdict<RulesOwner>;
 export type QuotaVerdict = Verdict<QuotaOwner>;
+
+/** The reason of laws on counts where none is judged. */
+export const noCounts = "no quota of this policy has counts that are judged";

@@ -4,7 +4,9 @@ import { parseFault } from "../../src/faults/choice.ts";
 import { quotaFaultFactory } from "../../src/faults/factory.ts";
 import { quotaEngine } from "../../src/laws/quotas/engine.ts";
 import { checkQuotaInterleavings } from "../../src/laws/quotas/interleavings.ts";
-import { checkQuotaLaws } from "../../src/laws/quotas/kit.ts";
+import { checkQuotaLaws, judges } from "../../src/laws/quotas/kit.ts";
+import { playQuotas } from "../../src/laws/quotas/play.ts";
+import type { QuotaScript } from "../../src/laws/quotas/script.ts";
 import { unenforceable } from "../../src/policy/as-window.ts";
 import { parsePolicy } from "../../src/policy/parse.ts";
 import { presets } from "../../src/policy/presets.ts";
@@ -22,6 +24,38 @@ describe("the engine keeps every law that a policy implies", () => {
     expect(judged.length).toBeGreaterThan(12);
     for (const law of judged) expect(law.judged).toBeGreaterThan(0);
   });
+});
+
+test("a bucket that was passed while it was not enforced may show more than its capacity until it is full again", async () => {
+  const policy = parsePolicy({
+    version: 2,
+    name: "points",
+    quotas: {
+      points: {
+        algorithm: { kind: "token-bucket", capacity: 1, refill: { amount: 1, everyMs: 1_000 } },
+        key: ["client"],
+      },
+    },
+    operations: { call: { uses: { points: 1 } } },
+    routes: [{ path: "/**", operation: "call" }],
+    auth: { header: "Authorization", form: "Bearer {token}", attributes: ["client"] },
+    wire: "openai",
+  });
+  const caller = { client: "ann" };
+  const call = (id: number) =>
+    ({ do: "call", atMs: id * 100, id, caller, operation: "call", cost: 1 }) as const;
+  const enforce = (atMs: number, enforced: boolean) =>
+    ({ do: "enforce", atMs, quota: "points", caller, enforced }) as const;
+  const judged = (...ops: QuotaScript["ops"]) =>
+    judges.bounded({
+      script: { policy, isExact: true, startMs: 0, ops, pick: 0 },
+      play: (played) => playQuotas(quotaEngine, policy, played),
+    });
+  const passed = [call(0), enforce(1, false), call(1), call(2), enforce(201, true), call(3)];
+  expect((await judged(...passed)).violation).toBeNull();
+  const full = await judged(...passed, call(100), call(101));
+  expect(full.violation).toBeNull();
+  expect(full.judged).toBeGreaterThan(0);
 });
 
 describe("calls of the engine that overlap are explained", () => {

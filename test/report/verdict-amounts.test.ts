@@ -1,4 +1,5 @@
 // A verdict beside its violations: on how much it rests, what it lacks, and by how much a run was off.
+
 import { describe, expect, test } from "vitest";
 import {
   amountWords,
@@ -10,6 +11,7 @@ import {
   notJudgedWords,
   windowOffWords,
 } from "../../src/report/verdict-words.ts";
+import { noCounts } from "../../src/verify/verdict.ts";
 
 test.each([
   [undefined, ""],
@@ -56,6 +58,13 @@ describe("an `ok` lacks", () => {
     expect(evidenceGaps({ verdict: "ok", evidence, amounts } as never)).toEqual(gaps);
     expect(evidenceGaps({ verdict: "violated", evidence, amounts } as never)).toEqual([]);
     expect(evidenceGaps({ verdict: "ok", amounts } as never)).toEqual([]);
+  });
+
+  test("counts that are judged at all, which no other load would give it", () => {
+    const laws = { conserved: { skipped: noCounts } };
+    expect(evidenceGaps({ verdict: "ok", evidence: { a: rests(5, 0, 0, 0) }, laws } as never)).toEqual([
+      noCounts,
+    ]);
   });
 });
 

@@ -62,6 +62,8 @@ export interface QuotaSight extends QuotaKey {
   /** Nothing is used, and an earlier charge of this key is over. */
   readonly isRenewed: boolean;
   readonly isEnforced: boolean;
+  /** Something was charged to this count while nothing was refused: it may stand above its limit. */
+  readonly mayPass: boolean;
   /** Time of the count, which never steps back. */
   readonly clockMs: number;
   readonly shown: readonly ShownCount[];
@@ -85,6 +87,8 @@ class QuotaLedger {
   readonly #held = new Map<number, ReturnType<ReferenceLimiter["decide"]>["reservation"]>();
   /** Counts in which something was charged. */
   readonly #charged = new Set<string>();
+  /** Counts to which something was charged while their quota was not enforced. */
+  readonly #free = new Set<string>();
   readonly #clocks = new Map<string, number>();
   #floorMs = 0;
   #at = -1;
@@ -183,8 +187,11 @@ class QuotaLedger {
     const isRenewed = found !== null && found.used === 0 && this.#charged.has(name);
     if (charge > 0) this.#charged.add(name);
     const { limit, enforced: isEnforced } = right;
+    if (found?.used === 0) this.#free.delete(name);
+    if (charge > 0 && !isEnforced) this.#free.add(name);
     return {
       ...{ quota, key, at: this.#at, event, rule, limit, found, right, charge, isRenewed, isEnforced },
+      mayPass: this.#free.has(name),
       clockMs,
       shown: saidOf(event, right),
     };

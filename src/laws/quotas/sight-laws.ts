@@ -84,9 +84,10 @@ function unitMs({ algorithm }: Quota): number {
 }
 
 /** A count never passes its limit, where calls must fit whole and refusals are free. */
-export const bounded = overShown(({ remaining, used, limit }, { rule, isEnforced, limit: most }) => {
+export const bounded = overShown(({ remaining, used, limit }, sight) => {
+  const { rule, isEnforced, limit: most } = sight;
   const { when, fits, refused, refusedByOther } = rule.charge;
-  const mayPass = when === "completion" || fits === "any-left" || refused === "counted";
+  const mayPass = sight.mayPass || when === "completion" || fits === "any-left" || refused === "counted";
   if (mayPass || refusedByOther === "charged" || !isEnforced || (used === null && remaining === null))
     return null;
   const bound = limit ?? most;
