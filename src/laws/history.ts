@@ -317,13 +317,15 @@ export async function makeLimiter(
 }
 
 /**
- * Plays operations, one after the other, on a fresh limiter.
+ * Plays operations, one after the other, and closes the limiter.
  * @throws AdapterFailure where the limiter throws or answers something of the wrong form
  */
-export async function play(factory: LimiterFactory, rules: Rules, ops: readonly Op[]): Promise<History> {
-  const player = new Player(factory, rules, await makeLimiter(factory, rules, ops[0]?.atMs ?? 0));
-  const history: HistoryEvent[] = [];
-  let at: Op | null = null;
+export async function playAll<O extends LawKind["op"], E extends LawKind["history"][number]>(
+  player: { play(op: O): Promise<E>; close(): Promise<void> },
+  ops: readonly O[],
+): Promise<E[]> {
+  const history: E[] = [];
+  let at: O | null = null;
   try {
     for (const op of ops) {
       at = op;
@@ -336,6 +338,11 @@ export async function play(factory: LimiterFactory, rules: Rules, ops: readonly 
     await player.close();
   }
   return history;
+}
+
+/** The same, on a fresh limiter. */
+export async function play(factory: LimiterFactory, rules: Rules, ops: readonly Op[]): Promise<History> {
+  return playAll(new Player(factory, rules, await makeLimiter(factory, rules, ops[0]?.atMs ?? 0)), ops);
 }
 
 /** Reads a status answer, by scope. */

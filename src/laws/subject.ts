@@ -1,7 +1,7 @@
 // The findings of a check before its first run: that the limiter can be made, what it can be asked, and under
 // which rules; and what every check is told.
 import fc from "fast-check";
-import type { LimiterAdapter, LimiterFactory } from "../engine/adapter.ts";
+import type { LimiterFactory } from "../engine/adapter.ts";
 import { agreedRules } from "../engine/adapter-rules.ts";
 import { algorithmHint, claimsOf, promiseProblems } from "../rules/algorithms.ts";
 import { quote, SpillwayError } from "../rules/errors.ts";
@@ -63,7 +63,8 @@ async function abilities(
   rules: Rules | undefined,
   startMs: number,
 ): Promise<Set<keyof OpFrequencies>> {
-  const limiter = await tried(factory, rules ?? firstRules(factory), startMs);
+  const first = rules ?? firstRules(factory);
+  const limiter = await tried(factory.name, () => makeLimiter(factory, first, startMs));
   const may = new Set<keyof OpFrequencies>(["call", "edge", "beyond"]);
   if (limiter.settle !== undefined) may.add("settle");
   if (limiter.status !== undefined) may.add("status");
@@ -96,17 +97,21 @@ function subjectOf(
 
 /**
  * Makes one limiter, to see that it can be made and what it can be asked.
+ * @param name the factory's
  * @throws SpillwayError `ADAPTER_INVALID`
  */
-async function tried(factory: LimiterFactory, rules: Rules, nowMs: number): Promise<LimiterAdapter> {
+export async function tried<L extends { close?(): unknown }>(
+  name: string,
+  make: () => Promise<L>,
+): Promise<L> {
   try {
-    const limiter = await makeLimiter(factory, rules, nowMs);
+    const limiter = await make();
     await limiter.close?.();
     return limiter;
   } catch (error) {
     if (!(error instanceof AdapterFailure)) throw error;
     const { call, got, allowed, cause } = error;
-    throw new SpillwayError("ADAPTER_INVALID", `the limiter ${quote(factory.name)} cannot be checked`, {
+    throw new SpillwayError("ADAPTER_INVALID", `the limiter ${quote(name)} cannot be checked`, {
       problems: [{ path: call, got, allowed }],
       hint: "no law was checked",
       cause,

@@ -2,17 +2,15 @@
 import type { QuotaLimiterFactory } from "../../engine/quota-limiter.ts";
 import type { Policy } from "../../policy/policy.ts";
 import { wireOf } from "../../policy/presets.ts";
-import { quote, SpillwayError } from "../../rules/errors.ts";
 import { type LimiterLawName, limiterLawNames, limiterLawStatements } from "../../rules/laws.ts";
 import type { OpFrequencies } from "../arbitraries.ts";
 import { laws } from "../catalogue.ts";
 import { checkKit } from "../check.ts";
 import type { CheckOptions } from "../check-options.ts";
-import { AdapterFailure } from "../history.ts";
 import { patient } from "../patience.ts";
 import type { CheckReport } from "../report.ts";
 import type { LawKit } from "../search.ts";
-import { newYear2026Ms } from "../subject.ts";
+import { newYear2026Ms, tried } from "../subject.ts";
 import { quotaScripts } from "./drawn.ts";
 import type { QuotasKind } from "./ledger.ts";
 import { makeQuotaLimiter, playQuotas } from "./play.ts";
@@ -109,26 +107,15 @@ export async function abilities(
   startMs: number,
   claims: readonly LimiterLawName[],
 ): Promise<Set<keyof OpFrequencies>> {
-  try {
-    const limiter = await makeQuotaLimiter(factory, policy, startMs);
-    await limiter.close?.();
-    const may = new Set<keyof OpFrequencies>(["call", "edge", "beyond"]);
-    if (limiter.settle !== undefined) may.add("settle");
-    if (limiter.status !== undefined) may.add("status");
-    if (limiter.setEnforced !== undefined) may.add("enforce");
-    if (limiter.sweep !== undefined) may.add("sweep");
-    if (limiter.snapshot !== undefined && factory.restore !== undefined) may.add("snapshot");
-    if (claims.includes("never-rolls-back")) may.add("back");
-    return may;
-  } catch (error) {
-    if (!(error instanceof AdapterFailure)) throw error;
-    const { call, got, allowed, cause } = error;
-    throw new SpillwayError("ADAPTER_INVALID", `the limiter ${quote(factory.name)} cannot be checked`, {
-      problems: [{ path: call, got, allowed }],
-      hint: "no law was checked",
-      cause,
-    });
-  }
+  const limiter = await tried(factory.name, () => makeQuotaLimiter(factory, policy, startMs));
+  const may = new Set<keyof OpFrequencies>(["call", "edge", "beyond"]);
+  if (limiter.settle !== undefined) may.add("settle");
+  if (limiter.status !== undefined) may.add("status");
+  if (limiter.setEnforced !== undefined) may.add("enforce");
+  if (limiter.sweep !== undefined) may.add("sweep");
+  if (limiter.snapshot !== undefined && factory.restore !== undefined) may.add("snapshot");
+  if (claims.includes("never-rolls-back")) may.add("back");
+  return may;
 }
 
 function profileFor(law: LimiterLawName, may: ReadonlySet<keyof OpFrequencies>): OpFrequencies {

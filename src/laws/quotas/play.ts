@@ -12,7 +12,7 @@ import { filledQuotas } from "../../policy/effective.ts";
 import type { Policy } from "../../policy/policy.ts";
 import { wireOf } from "../../policy/presets.ts";
 import { type ReadAnswer, readAnswer } from "../../wire/read-answer.ts";
-import { AdapterFailure, answered, ask, shown, tellTime, throughJson } from "../history.ts";
+import { AdapterFailure, answered, ask, playAll, shown, tellTime, throughJson } from "../history.ts";
 import type { SettleOp } from "../script.ts";
 import { stillSeam } from "../seam.ts";
 import type { QuotaCallEvent, QuotaCallOp, QuotaEvent, QuotaHistory, QuotaOp } from "./script.ts";
@@ -198,29 +198,12 @@ export async function makeQuotaLimiter(
   throw new AdapterFailure("create(policy)", shown(limiter), "a limiter with `decide`");
 }
 
-/**
- * Plays operations, one after the other, on a fresh limiter.
- * @throws AdapterFailure where the limiter throws or answers something of the wrong form
- */
+/** Plays operations on a fresh limiter, as `playAll` does. */
 export async function playQuotas(
   factory: QuotaLimiterFactory,
   policy: Policy,
   ops: readonly QuotaOp[],
 ): Promise<QuotaHistory> {
   const limiter = await makeQuotaLimiter(factory, policy, ops[0]?.atMs ?? 0);
-  const player = new QuotaPlayer(factory, policy, limiter);
-  const history: QuotaEvent[] = [];
-  let at: QuotaOp | null = null;
-  try {
-    for (const op of ops) {
-      at = op;
-      history.push(await player.play(op));
-    }
-  } catch (error) {
-    if (error instanceof AdapterFailure) Object.assign(error, { history, op: at });
-    throw error;
-  } finally {
-    await player.close();
-  }
-  return history;
+  return playAll(new QuotaPlayer(factory, policy, limiter), ops);
 }
