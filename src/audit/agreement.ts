@@ -24,9 +24,23 @@ export interface Agreement {
 
 const shownMost = 20;
 
-/** @param rules what the target claims, where rules of version 1 can say it */
-export async function agreement(record: AuditRecord, rules: Rules | null): Promise<Agreement> {
+/**
+ * Judges an audit's trace.
+ * @param rules what the target claims, where rules of version 1 can say it
+ * @param unsettled reason why the policy cannot be held against it
+ */
+export async function agreement(
+  record: AuditRecord,
+  rules: Rules | null,
+  unsettled?: string | undefined,
+): Promise<Agreement> {
   const { header, calls } = record;
+  if (unsettled !== undefined)
+    return {
+      accusations: [],
+      unjudged: unsettled,
+      shown: { verdict: "unknown", records: calls.length, windows: 0, violations: [] },
+    };
   const byLine = calls
     .map((call, at) => ({ line: at + 2, call }))
     .toSorted((one, other) => one.call.received - other.call.received);

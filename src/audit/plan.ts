@@ -1,4 +1,5 @@
 // The plan of an audit: which experiment can be made with which operation, what it spends, and how long it takes.
+import type { LimiterLawName } from "../rules/laws.ts";
 import { bucketCalls } from "./buckets.ts";
 import type { Experiment } from "./experiment.ts";
 import type { Lab } from "./lab.ts";
@@ -37,13 +38,35 @@ export interface Plan {
 /** A call takes so long, as a plan has it. */
 const callMs = 6;
 
-/** @param experiments those that were asked for, in their order */
-export function planAudit(lab: Lab, experiments: readonly Experiment[]): Plan {
+/** Laws whose experiments hold answers to limits, or to lengths of windows. */
+const bound = new Set<LimiterLawName>([
+  "bounded",
+  "honest-wait",
+  "limit-agrees",
+  "rate-bound",
+  "recovers",
+  "refusal-justified",
+  "reset-agrees",
+]);
+
+const restsOnLimits = ({ law, waits, empties }: Experiment): boolean =>
+  waits > 0 || empties > 0 || bound.has(law);
+
+/**
+ * Packs experiments side by side.
+ * @param experiments those that were asked for, in their order
+ * @param unsettled reason why limits and lengths of windows are not known
+ */
+export function planAudit(
+  lab: Lab,
+  experiments: readonly Experiment[],
+  unsettled?: string | undefined,
+): Plan {
   const left: { task: Task; why: string }[] = [];
   const tasks = experiments.flatMap((experiment) =>
     lab.subjects.flatMap((subject) => {
       const task = { experiment, subject };
-      const why = experiment.lacks(lab, subject);
+      const why = (restsOnLimits(experiment) ? unsettled : undefined) ?? experiment.lacks(lab, subject);
       if (why === null) return [task];
       left.push({ task, why });
       return [];

@@ -37,6 +37,8 @@ export interface AuditOptions extends Omit<WiresOptions, "tokens" | "auth"> {
   /** The longest that it may take. */
   readonly maxMs: number;
   readonly assumptions?: readonly string[] | undefined;
+  /** Reason why limits and lengths of windows are not known: nothing is held to them. */
+  readonly unsettled?: string | undefined;
   /** The command that makes it again, and where its trace is to be: lines that repeat a finding are made of them. */
   readonly again?: string | undefined;
   readonly traceFile?: string | undefined;
@@ -99,7 +101,7 @@ export async function audit(options: AuditOptions): Promise<Audited> {
 /** Says what an audit would do, and makes no call. */
 export function planned(options: AuditOptions): { readonly plan: Plan; readonly lab: Lab } {
   const { lab } = new Audit(options, chosen(options.tokens), []);
-  return { plan: planAudit(lab, options.experiments), lab };
+  return { plan: planAudit(lab, options.experiments, options.unsettled), lab };
 }
 
 class Audit {
@@ -164,7 +166,7 @@ class Audit {
 
   async run(): Promise<Audited> {
     const { onPlan } = this.#options;
-    const plan = planAudit(this.lab, this.#experiments);
+    const plan = planAudit(this.lab, this.#experiments, this.#options.unsettled);
     onPlan?.(plan, this.lab);
     this.#tasks = tasksOf(plan).length;
     for (const { task, why } of plan.left)
@@ -331,7 +333,7 @@ class Audit {
   }
 
   async #conclude(plan: Plan): Promise<Audited> {
-    const { policy, rules, alone, target, assumptions = [], earlier } = this.#options;
+    const { policy, rules, alone, target, assumptions = [], earlier, unsettled } = this.#options;
     const { again = `npx spillway audit --target ${target.base} --tokens FILE` } = this.#options;
     const { traceFile: trace = "trace.ndjson" } = this.#options;
     const tasks = tasksOf(plan);
@@ -346,7 +348,7 @@ class Audit {
       if (finding?.state === "broken" && task !== undefined)
         this.#found.push({ task, finding, isRepeated: true });
     }
-    const judged = await agreement(this.#record, rules);
+    const judged = await agreement(this.#record, rules, unsettled);
     const ended = this.#isInterrupted
       ? "interrupted"
       : this.#stopped === null
@@ -362,6 +364,7 @@ class Audit {
       calls: this.#record.calls.length,
       alone,
       assumptions,
+      unsettled,
       ended,
       rows: withEarlier(
         [

@@ -135,6 +135,14 @@ export interface ExperimentTrial {
 
 export const isRefused = ({ call }: Answer): boolean => call.outcome === "refused";
 
+export const isServed = ({ call }: Answer): boolean => call.outcome === "admitted" && call.status < 400;
+
+/** Reason why calls without room show nothing of refusals. */
+export function lacksRefusal(answers: readonly Answer[]): string {
+  const other = answers.find((answer) => !isRefused(answer) && !isServed(answer));
+  return other === undefined ? "the window rolled" : `answered ${other.call.status} where a refusal was due`;
+}
+
 /** `rest 12, rest_user 3 to 5`. */
 export const usedWords = (charged: readonly Charged[]): string =>
   charged

@@ -73,7 +73,8 @@ export const verb = defineVerb<Args>({
     const text = `${JSON.stringify(proposal.policy, null, 2)}\n`;
     if (out !== undefined) await (await import("../files/whole-file.ts")).writeWhole(out, text);
     await sayProposal(proposal, out, terminal);
-    if (json) terminal.result({ ...proposal, out: out ?? null });
+    const { policy, format, answers, questions } = proposal;
+    if (json) terminal.result({ policy, format, answers, questions, out: out ?? null });
     else if (out === undefined) terminal.document(text);
   },
 });

@@ -222,4 +222,16 @@ export const answerFaults: readonly Fault[] = [
         return { body: { ...rest, limit: 2 * limit } };
       }),
   },
+  {
+    name: "refusal-503",
+    wrong: "a refusal is sent as 503 without the eight headers",
+    shows: "a call without room looks like an outage",
+    seenIn: [],
+    nets: ["A"],
+    rate: null,
+    processes: "one",
+    quotas: null,
+    inject: (rules) =>
+      sending(rules, (answer) => (isRefusal(answer.status) ? { ...bare(answer), status: 503 } : null)),
+  },
 ];

@@ -1,14 +1,15 @@
 // Answers of an API → a policy of it, with questions on all that the answers do not settle (POLICY.md).
 import { parsePolicy } from "../policy/parse.ts";
-import type { Policy } from "../policy/policy.ts";
+import type { Policy, Quota } from "../policy/policy.ts";
 import type { PolicyInput } from "../policy/schema.ts";
 import { SpillwayError } from "../rules/errors.ts";
 import { counted } from "../rules/words.ts";
 import { isRefusal } from "../wire/outcome.ts";
+import { anchorOf, isRoundedUp, windowEnds } from "./ends.ts";
 import { knownFormat } from "./known-format.ts";
 import { operationsOf } from "./operations.ts";
 import type { MapQuestion } from "./question.ts";
-import { type QuotaSeen, quotasOf, quotasSeen } from "./quotas.ts";
+import { type QuotaSeen, quotasOf, quotasSeen, secondsSeen } from "./quotas.ts";
 import type { SeenAnswers } from "./seen.ts";
 import { type BuiltWire, buildWire } from "./wire-of.ts";
 
@@ -18,6 +19,10 @@ export interface Proposal {
   readonly format: string | null;
   readonly answers: number;
   readonly questions: readonly MapQuestion[];
+  /** Quotas whose limit, or whose windows, the answers leave open. */
+  readonly open: readonly string[];
+  /** The last end of a window that was shown of a quota, ms since the epoch. */
+  readonly endsMs: Readonly<Record<string, number>>;
 }
 
 /**
@@ -37,7 +42,7 @@ export function propose(
     known === null
       ? buildWire(seen, secrets, questions)
       : { wire: known.name, readings: known.readings, resets: new Map() };
-  const quotas = quotasSeen(built);
+  const quotas = quotasSeen(built, seen);
   const isRefused = seen.some(({ status }) => isRefusal(status));
   if (quotas.size === 0 && !isRefused) throw nothingShown(seen.length);
   const isPreset =
@@ -51,8 +56,32 @@ export function propose(
       seen: "No refusal was seen; the usual status of one is assumed.",
       settle: "Call until you are refused, and give that answer to map, too.",
     });
-  parsePolicy(policy);
-  return { policy, format: known?.name ?? null, answers: seen.length, questions };
+  const open = Object.entries(parsePolicy(policy).quotas).flatMap(([quota, { algorithm }]) =>
+    isOpen(algorithm, quotas.get(quota)) ? [quota] : [],
+  );
+  return {
+    policy,
+    format: known?.name ?? null,
+    answers: seen.length,
+    questions,
+    open,
+    endsMs: lastEnds(quotas),
+  };
+}
+
+const lastEnds = (quotas: ReadonlyMap<string, QuotaSeen>): Record<string, number> =>
+  Object.fromEntries(
+    [...quotas].flatMap(([quota, { ends }]) => {
+      const last = windowEnds(ends).at(-1);
+      return last === undefined ? [] : [[quota, last]];
+    }),
+  );
+
+function isOpen(algorithm: Quota["algorithm"], seen: QuotaSeen | undefined): boolean {
+  if (seen === undefined || seen.limits.size !== 1) return true;
+  if (algorithm.kind !== "fixed-window") return true;
+  if (secondsSeen(seen) === null || !isRoundedUp(seen.ends)) return true;
+  return anchorOf(windowEnds(seen.ends), algorithm.windowSeconds) === null;
 }
 
 /** An answer without its request is taken to be the one caller's, if there is one alone. */
@@ -81,11 +110,12 @@ function withLimitsSeen(
   questions: MapQuestion[],
 ): PolicyInput {
   const changed = Object.entries(quotas).map(([quota, { algorithm, ...rest }]) => {
-    const limit = Math.max(...(seen.get(quota)?.limits ?? []));
-    if (!(limit >= 1)) return [quota, { ...rest, algorithm }] as const;
-    const shown =
-      algorithm.kind === "token-bucket" ? { ...algorithm, capacity: limit } : { ...algorithm, limit };
-    return [quota, { ...rest, algorithm: shown }] as const;
+    const known = seen.get(quota);
+    const limit = Math.max(...(known?.limits ?? []));
+    if (known === undefined || !(limit >= 1)) return [quota, { ...rest, algorithm }] as const;
+    if (algorithm.kind === "token-bucket")
+      return [quota, { ...rest, algorithm: { ...algorithm, capacity: limit } }] as const;
+    return [quota, { ...rest, algorithm: withWindowSeen({ ...algorithm, limit }, known) }] as const;
   });
   questions.push({
     path: "quotas",
@@ -93,6 +123,15 @@ function withLimitsSeen(
     settle: `npx spillway policy show ${policy.name} says them in words, with their sources.`,
   });
   return { ...policy, name, quotas: Object.fromEntries(changed) } as unknown as PolicyInput;
+}
+
+/** An algorithm with the length and the anchor of windows that answers settle. */
+function withWindowSeen(algorithm: Quota["algorithm"], known: QuotaSeen): Quota["algorithm"] {
+  const seconds = secondsSeen(known);
+  if (algorithm.kind !== "fixed-window" || algorithm.windowSeconds === undefined || seconds === null)
+    return algorithm;
+  const anchor = anchorOf(windowEnds(known.ends), seconds) ?? algorithm.anchor;
+  return { ...algorithm, windowSeconds: seconds, anchor };
 }
 
 function newPolicy(

@@ -1,8 +1,10 @@
 // Readings → quotas: limits that were shown, and lengths of windows that they allow.
 import type { PolicyInput } from "../policy/schema.ts";
 import { counted } from "../rules/words.ts";
+import { anchorOf, likelySeconds, type ShownEnd, settledSeconds, shownEnd, windowEnds } from "./ends.ts";
 import type { MapQuestion } from "./question.ts";
 import type { FoundForm } from "./reset-form.ts";
+import type { SeenAnswers } from "./seen.ts";
 import type { BuiltWire } from "./wire-of.ts";
 
 /** All numbers that answers show of a quota. */
@@ -12,6 +14,7 @@ export interface QuotaSeen {
   mostLeft: number;
   /** The longest span to a reset, ms; 0 where none was read. */
   longestMs: number;
+  readonly ends: ShownEnd[];
 }
 
 type Quotas = PolicyInput["quotas"];
@@ -19,15 +22,17 @@ type Quotas = PolicyInput["quotas"];
 const validName = /^[A-Za-z_][\w.-]*$/;
 
 /** Collects what is shown of each quota; one without a name is `requests`. */
-export function quotasSeen({ readings }: BuiltWire): Map<string, QuotaSeen> {
+export function quotasSeen({ readings }: BuiltWire, seen: readonly SeenAnswers[]): Map<string, QuotaSeen> {
   const quotas = new Map<string, QuotaSeen>();
-  for (const { quota, limit, remaining, windowSeconds, reset } of readings.flat()) {
+  const all = readings.flatMap((of, answer) => of.map((reading) => ({ ...reading, answer: seen[answer] })));
+  for (const { quota, limit, remaining, windowSeconds, reset, answer } of all) {
     const name = quota !== null && validName.test(quota) ? quota : "requests";
-    const known = quotas.get(name) ?? { limits: new Set(), windows: new Set(), mostLeft: 0, longestMs: 0 };
+    const known = quotas.get(name) ?? nothing();
     if (limit !== null && limit >= 1) known.limits.add(limit);
     if (windowSeconds !== null && windowSeconds >= 1) known.windows.add(windowSeconds);
     known.mostLeft = Math.max(known.mostLeft, remaining ?? 0);
     known.longestMs = Math.max(known.longestMs, reset?.afterMs ?? 0);
+    known.ends.push(...shownEnd(answer, reset));
     quotas.set(name, known);
   }
   return quotas;
@@ -58,7 +63,17 @@ export function quotasOf(
   );
 }
 
-const nothing = (): QuotaSeen => ({ limits: new Set(), windows: new Set(), mostLeft: 0, longestMs: 0 });
+const nothing = (): QuotaSeen => ({
+  limits: new Set(),
+  windows: new Set(),
+  mostLeft: 0,
+  longestMs: 0,
+  ends: [],
+});
+
+/** The length of windows in seconds that answers tell, or settle by their ends; `null` where they leave it open. */
+export const secondsSeen = ({ windows, ends }: QuotaSeen): number | null =>
+  windows.size === 1 ? ([...windows][0] ?? null) : settledSeconds(ends);
 
 function limitOf(name: string, { limits, mostLeft }: QuotaSeen, questions: MapQuestion[]): number {
   const path = `quotas.${name}.algorithm.limit`;
@@ -80,38 +95,41 @@ function limitOf(name: string, { limits, mostLeft }: QuotaSeen, questions: MapQu
 
 function windowOf(
   name: string,
-  { windows, longestMs }: QuotaSeen,
+  shown: QuotaSeen,
   reset: FoundForm | null,
   questions: MapQuestion[],
 ): { windowSeconds: number; anchor: "epoch" | "first-request" } {
   const path = `quotas.${name}.algorithm`;
-  const longest = Math.max(longestMs, reset?.longestMs ?? 0);
-  const told = windows.size === 1 ? [...windows][0] : undefined;
+  const longest = Math.max(shown.longestMs, reset?.longestMs ?? 0);
+  const told = secondsSeen(shown);
+  const likely = likelySeconds(shown.ends);
   const windowSeconds =
     told ??
+    likely ??
     (longest === 0 ? 60 : (usual.find((seconds) => seconds * 1000 + slackMs >= longest) ?? 2_592_000));
-  const ends = reset?.means === "window-end" ? reset.endsMs : [];
-  const onGrid = ends.map((ms) => {
-    const beyond = ms % (windowSeconds * 1000);
-    return Math.min(beyond, windowSeconds * 1000 - beyond) <= 1_000;
-  });
-  const anchor = onGrid.length > 0 && onGrid.every(Boolean) ? "epoch" : "first-request";
-  if (told === undefined)
+  const ends = reset?.means === "window-end" ? windowEnds(shown.ends) : [];
+  const found = anchorOf(ends, windowSeconds);
+  const anchor = found ?? "first-request";
+  if (told === null)
     questions.push({
       path: `${path}.windowSeconds`,
       seen:
-        longest > 0
-          ? `The longest wait for a reset was ${Math.ceil(longest / 1000)} s; ${windowSeconds} s is the usual length that holds it.`
-          : `Nothing tells the window's length and beginning; ${windowSeconds} s from the first request on is a guess.`,
+        likely !== null
+          ? `Resets and ends of windows fit ${windowSeconds} s, a usual length, and a second less or more.`
+          : longest > 0
+            ? `The longest wait for a reset was ${Math.ceil(longest / 1000)} s; ${windowSeconds} s is the usual length that holds it.`
+            : `Nothing tells the window's length and beginning; ${windowSeconds} s from the first request on is a guess.`,
       settle: "Take it from the documentation, or call right after a reset and give that answer to map.",
     });
-  if (told !== undefined || longest > 0)
+  if (told !== null || longest > 0)
     questions.push({
       path: `${path}.anchor`,
       seen:
-        onGrid.length === 0
+        ends.length === 0
           ? `No end of a window is known; "${anchor}" is a guess.`
-          : `${counted(onGrid.length, "reset")} ${anchor === "epoch" ? "lay" : "did not all lie"} on the grid of ${windowSeconds} s.`,
+          : found === null
+            ? `${counted(ends.length, "reset")} lay on a grid of ${windowSeconds} s that is not Unix time's; "${anchor}" is a guess.`
+            : `${counted(ends.length, "reset")} ${anchor === "epoch" ? "lay" : "did not all lie"} on the grid of ${windowSeconds} s.`,
       settle: "Pause for more than one window, call once, and see whether the reset is a whole window away.",
     });
   return { windowSeconds, anchor };

@@ -30,8 +30,6 @@ export interface FoundForm {
   readonly everyMs: number | null;
   /** The longest span to a reset, ms. */
   readonly longestMs: number;
-  /** Window ends that were told. */
-  readonly endsMs: readonly number[];
 }
 
 /** Returns the form that all readings have, and those that are possible where they are several. */
@@ -109,7 +107,6 @@ function found(form: TimeForm, shown: readonly ShownReset[]): FoundForm {
     means: isEnd ? "window-end" : everyMs === null ? null : "full",
     everyMs: isEnd ? null : everyMs,
     longestMs: Math.max(0, ...spans),
-    endsMs: [...new Set(timed.map((each) => instantOf(form, each)))],
   };
 }
 

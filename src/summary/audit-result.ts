@@ -53,6 +53,8 @@ export interface AuditResult {
   readonly calls: number;
   readonly alone: boolean;
   readonly assumptions: readonly string[];
+  /** Reason why nothing was held to limits and lengths of windows: nobody knows them. */
+  readonly unsettled?: string | undefined;
   readonly ended: "whole" | "interrupted" | { readonly stopped: string };
   readonly rows: readonly Row[];
   readonly verdict: {

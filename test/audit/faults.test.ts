@@ -62,6 +62,7 @@ const named: Readonly<Record<string, readonly [laws: readonly LimiterLawName[], 
   "status-refused-when-empty": [["status-free"], "status-while-empty"],
   "headers-missing-on-404": [["headers-present"], "answered-404"],
   "refusal-body-disagrees": [["refusal-agrees"], "refusal-names-the-quota"],
+  "refusal-503": [["refusal-agrees"], "refusal-names-the-quota"],
   "refusal-shows-other-scope": [
     ["headers-present"],
     "headers-on-every-answer refusal-names-the-quota refusal-is-free",

@@ -182,6 +182,12 @@ const rows: readonly Row[] = [
     { limit: 6 },
   ],
   [
+    "refusal-503",
+    (a) => a.changed({ status: 429, headers: { "RateLimit-Limit": 5 } }, "call").status,
+    429,
+    503,
+  ],
+  [
     "scopes-mixed",
     (a) => [a.left("ann"), a.left("ann", 0, "graphql", 9)],
     ["2 4", "21 41"],

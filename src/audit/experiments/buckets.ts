@@ -2,7 +2,7 @@
 // cost it (SPEC.md §7; POLICY.md §5). No header is needed.
 import { bucketOf, isIts, lacksBucket, msFor, onlyAlone, restedBurst, stepMs } from "../buckets.ts";
 import type { Experiment } from "../experiment.ts";
-import { broken, isRefused, kept, unexercised } from "../step.ts";
+import { broken, isRefused, isServed, kept, lacksRefusal, unexercised } from "../step.ts";
 
 const common = {
   section: "SPEC.md §7",
@@ -52,7 +52,9 @@ export const bucketExperiments: readonly Experiment[] = [
           `${admitted.length} admitted`,
           "refusal-justified",
         );
-      return refused.length > 0 ? kept : unexercised("calls came too slowly to empty it");
+      if (refused.length > 0) return kept;
+      const isSlow = answers.every(isServed);
+      return unexercised(isSlow ? "calls came too slowly to empty it" : lacksRefusal(answers));
     },
   },
   {

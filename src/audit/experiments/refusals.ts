@@ -5,10 +5,13 @@ import type { Lab } from "../lab.ts";
 import {
   type Answer,
   type AuditCaller,
+  type AuditFinding,
   broken,
   type ExperimentSteps,
   isRefused,
+  isServed,
   kept,
+  lacksRefusal,
   type Subject,
   unexercised,
 } from "../step.ts";
@@ -33,13 +36,14 @@ export const refusalExperiments: readonly Experiment[] = [
     calls: 3,
     lacks: (lab, subject) => lab.lacksEmptying(subject),
     *run(lab, subject) {
-      const { caller, answers, quota, seen } = yield* refusals(lab, subject);
+      const found = yield* refusals(lab, subject);
+      const { caller, answers, quota, seen } = found;
       for (const answer of answers) {
         const { call } = answer;
         const isStill = isOneWindow(lab, caller, quota, [seen, seenIn(answer, quota)]);
         // A window that has rolled meanwhile has room again.
-        if (call.outcome === "admitted" && !isStill) return unexercised("the window rolled");
-        if (call.outcome === "admitted")
+        if (isServed(answer) && !isStill) return unexercised("the window rolled");
+        if (isServed(answer))
           return broken(
             [answer],
             `a refusal by ${quota}, which has nothing left`,
@@ -50,20 +54,7 @@ export const refusalExperiments: readonly Experiment[] = [
           if ((seenIn(answer, call.by)?.left ?? 0) > 0)
             return broken([answer], `a refusal by ${quota}`, `one by ${call.by}, which shows room`);
       }
-      const [first] = answers;
-      if (first === undefined || answers.some(isRefused)) return kept;
-      // Another caller's call shows that the target is well.
-      const other = subject.callers.find(
-        (each) => lab.book.keyOf(quota, each.attributes) !== lab.book.keyOf(quota, caller.attributes),
-      );
-      const isWell = other !== undefined && (yield* lab.look(subject, other)).call.outcome === "admitted";
-      return isWell
-        ? broken(
-            answers,
-            `a refusal by ${quota} as the format has it`,
-            `${first.call.status}, which it has as none`,
-          )
-        : unexercised(`a call without room is answered ${first.call.status}`);
+      return answers.some(isRefused) ? kept : yield* refusedOtherwise(lab, subject, found);
     },
   },
   {
@@ -79,7 +70,7 @@ export const refusalExperiments: readonly Experiment[] = [
       const [first] = answers;
       const last = answers.at(-1);
       if (first === undefined || last === undefined || !answers.every(isRefused))
-        return unexercised("the window rolled");
+        return unexercised(lacksRefusal(answers));
       for (const name of subject.quotas) {
         const { charge } = lab.policy.quotas[name] ?? {};
         if (charge?.refused === "counted" || charge?.refusedByOther === "charged") continue;
@@ -191,6 +182,60 @@ export const refusalExperiments: readonly Experiment[] = [
     },
   },
 ];
+
+type Emptied = ReturnType<typeof refusals> extends Generator<infer _Step, infer Found> ? Found : never;
+
+/** Calls of somebody else, or of the next window, that must be served for an answer to be held against the quota. */
+const servedLeast = 3;
+const betweenMs = 200;
+
+/**
+ * Tells whether answers that are no refusals by the format stand where refusals are due: while others are served, or where
+ * the same caller is served again in the next window. An outage, or an answer of something before the target, is no such sign.
+ */
+function* refusedOtherwise(
+  lab: Lab,
+  subject: Subject,
+  { caller, quota, seen, answers }: Emptied,
+): ExperimentSteps<AuditFinding> {
+  const due = [...answers];
+  const isWell = yield* othersServed(lab, subject, caller, quota, due);
+  const until = seen.end?.least ?? 0;
+  if (due.some((answer) => isServed(answer) || isRefused(answer) || answer.call.received >= until))
+    return unexercised(lacksRefusal(due));
+  if (!isWell) {
+    yield* lab.nextWindow(subject, [caller]);
+    for (let call = 0; call < servedLeast; call++)
+      if (!isServed(yield* lab.look(subject, caller))) return unexercised(lacksRefusal(due));
+  }
+  const statuses = [...new Set(due.map(({ call }) => call.status))].join(" and ");
+  return broken(
+    [seen.answer, ...due],
+    `a refusal by ${quota} as the format has it`,
+    `${statuses} each time, which it has as none`,
+  );
+}
+
+/** Makes calls of the caller and of another in turn. @returns whether another was served each time */
+function* othersServed(
+  lab: Lab,
+  subject: Subject,
+  caller: AuditCaller,
+  quota: string,
+  due: Answer[],
+): ExperimentSteps<boolean> {
+  const key = lab.book.keyOf(quota, caller.attributes);
+  for (const other of subject.callers) {
+    if (lab.book.keyOf(quota, other.attributes) === key) continue;
+    for (let served = 0; isServed(yield* lab.look(subject, other)); ) {
+      served += 1;
+      if (served === servedLeast) return true;
+      yield* lab.wait((yield* lab.now()) + betweenMs);
+      due.push(yield* lab.one(lab.shot(caller, subject.operation)));
+    }
+  }
+  return false;
+}
 
 /** The first quota of an operation that callers of different attributes share. */
 function broadQuota(lab: Lab, { quotas, callers }: Parameters<Experiment["run"]>[1]): string | null {

@@ -3,7 +3,16 @@ import { quotaFor } from "../../policy/effective.ts";
 import { isSameWindow, seenIn } from "../book.ts";
 import type { Experiment } from "../experiment.ts";
 import type { Lab } from "../lab.ts";
-import { type Answer, broken, isRefused, kept, type Subject, unexercised } from "../step.ts";
+import {
+  type Answer,
+  broken,
+  isRefused,
+  kept,
+  lacksRefusal,
+  type Subject,
+  Unexercised,
+  unexercised,
+} from "../step.ts";
 
 const section = "SPEC.md §3";
 
@@ -45,6 +54,7 @@ function* spacedRefusals(lab: Lab, subject: Subject) {
     yield* lab.wait(at);
     answers.push(yield* lab.one(lab.shot(caller, subject.operation)));
   }
+  if (!answers.some(isRefused)) throw new Unexercised(lacksRefusal(answers));
   return { caller, quota, answers: answers.filter(isRefused) };
 }
 

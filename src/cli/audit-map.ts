@@ -1,0 +1,300 @@
+// Limits of a target that are given nowhere: map proposes a policy by answers of its own URL, among them some right before
+// and after a window's end. What they leave open is not held against the target.
+import { setTimeout as sleep } from "node:timers/promises";
+import type { ConnectionOptions } from "../connect/connection.ts";
+import { inWords, NoAnswer } from "../connect/no-answer.ts";
+import { openSender } from "../connect/send.ts";
+import { parseTarget, type Target } from "../connect/target.ts";
+import { wayMs } from "../map/ends.ts";
+import { type Proposal, propose } from "../map/propose.ts";
+import { type SeenAnswers, seenOf } from "../map/seen.ts";
+import { routeOf } from "../policy/match.ts";
+import { parsePolicy } from "../policy/parse.ts";
+import type { Policy } from "../policy/policy.ts";
+import { wireOf } from "../policy/presets.ts";
+import type { PolicyToken } from "../policy/tokens.ts";
+import { SpillwayError } from "../rules/errors.ts";
+import type { Rules } from "../rules/rules.ts";
+import { counted } from "../rules/words.ts";
+import { readAnswer } from "../wire/read-answer.ts";
+import { sayProposal } from "./map.ts";
+import type { Terminal } from "./terminal.ts";
+
+export interface Given extends ConnectionOptions {
+  readonly target: Target;
+  readonly tokensFile: string;
+}
+
+export interface AuditLimits {
+  readonly target: Target;
+  readonly policy: Policy;
+  readonly rules: Rules | null;
+  readonly tokens: readonly PolicyToken[];
+  readonly assumptions: readonly string[];
+  /** Reason why nothing is held to limits and lengths of windows. */
+  readonly unsettled?: string | undefined;
+}
+
+/** Answers that map reads, so far apart that resets move, and at other parts of a second. */
+const answersMost = 3;
+const apartMs = 2350;
+/** Looks at a window's end: from so long before it, so far apart, and so many at most. */
+const beforeEndMs = 350;
+const lookMs = 200;
+const looksMost = 12;
+/** Tries of one look, and windows whose end is looked at, at most. */
+const callsMost = 3;
+const windowsMost = 2;
+/** Part of a window that lies between its end and the next call. */
+const offGrid = 0.37;
+const pauseMostMs = 90_000;
+const name = "my-api";
+const ownPolicy =
+  "give the URL of a call that shows its limits, or a policy: spillway map --from answers.txt -o my-api.json";
+
+/** Calls of the target's URL, and their answers as map reads them. */
+class Looks {
+  readonly seen: SeenAnswers[] = [];
+  readonly secrets: Set<string>;
+  readonly #url: string;
+  readonly #terminal: Terminal;
+  readonly #sender: ReturnType<typeof openSender>;
+  readonly #signal: AbortSignal;
+
+  constructor(
+    { target, tls, proxy }: Given,
+    tokens: readonly PolicyToken[],
+    terminal: Terminal,
+    signal: AbortSignal,
+  ) {
+    this.#url = target.base;
+    this.#terminal = terminal;
+    this.#signal = signal;
+    this.secrets = new Set(tokens.map(({ token }) => token));
+    this.#sender = openSender({ tls, proxy });
+  }
+
+  async close(): Promise<void> {
+    this.#terminal.progress(null);
+    await this.#sender.close();
+  }
+
+  /** Makes a call; one that is long on its way says little of when, and is made again. */
+  async call(caller: PolicyToken): Promise<SeenAnswers> {
+    for (let attempt = 1; ; attempt++) {
+      const beganMs = Date.now();
+      const answer = await this.#ask(caller);
+      if (Date.now() - beganMs > wayMs && attempt < callsMost) continue;
+      this.seen.push(answer);
+      return answer;
+    }
+  }
+
+  async #ask({ token }: PolicyToken): Promise<SeenAnswers> {
+    this.#terminal.progress(`map: call ${this.seen.length + 1}`);
+    const url = this.#url;
+    const sentMs = Date.now();
+    const { status, headers, body } = await this.#sender.send({ method: "GET", url, token }, this.#signal);
+    const fields = Object.entries(headers).map(([header, value]) => [header, value ?? ""] as const);
+    const requestHeaders = [["Authorization", `Bearer ${token}`]] as const;
+    const atMs = timeOf(sentMs, headers["date"]);
+    const raw = { method: "GET", url, requestHeaders, requestBody: "", status, headers: fields, body, atMs };
+    return seenOf(raw, this.secrets);
+  }
+
+  async pause(ms: number): Promise<void> {
+    if (ms > 1000) this.#terminal.progress(`map: waits ${Math.ceil(ms / 1000)} s for the next window`);
+    await sleep(Math.max(0, ms), undefined, { signal: this.#signal });
+  }
+
+  propose(): Proposal {
+    return propose(this.seen, this.secrets, name);
+  }
+}
+
+/** The time of an answer by this machine's clock; `null`, for its `Date`, where it was long on its way, or the target's is another. */
+function timeOf(sentMs: number, date: string | undefined): number | null {
+  const nowMs = Date.now();
+  return nowMs - sentMs > wayMs || Math.abs(Date.parse(date ?? "") + 500 - nowMs) > 1500 ? null : nowMs;
+}
+
+/**
+ * Proposes a policy by answers of the target's own URL.
+ * @throws SpillwayError `TARGET_UNREACHABLE` saying what was seen where no limit is shown; `TOKENS_INVALID`
+ */
+export async function mapped(
+  terminal: Terminal,
+  given: Given,
+  tokens: readonly PolicyToken[],
+  signal: AbortSignal,
+): Promise<AuditLimits> {
+  const { target } = given;
+  const path = target.base.slice(target.origin.length) || "/";
+  const looks = new Looks(given, tokens, terminal, signal);
+  const unreachable = (got: string, hint: string): SpillwayError =>
+    new SpillwayError("TARGET_UNREACHABLE", "neither probe nor map sees a limit there", {
+      problems: [{ path: `GET ${target.base}`, got, allowed: "an answer that shows limits" }],
+      hint,
+    });
+  try {
+    const { proposal, ended } = await watched(looks, tokens);
+    const { policy, called } = sampled(proposal, path);
+    const uses = Object.keys(policy.operations[called]?.uses ?? {});
+    if (uses.length === 0)
+      throw unreachable(
+        `an answer that no quota of map's proposal counts (${called || "no operation"})`,
+        ownPolicy,
+      );
+    const shared = await sharedQuotas(looks, tokens, policy, called);
+    await sayProposal(proposal, undefined, terminal);
+    const open = uses.filter((quota) => proposal.open.includes(quota) || !ended.has(quota));
+    return {
+      target: parseTarget("--target", target.origin),
+      policy: { ...policy, quotas: withoutKey(policy, shared) },
+      rules: null,
+      tokens: ofAttributes(tokens, policy.auth.attributes),
+      assumptions: [
+        `limits are as map proposes them by ${counted(looks.seen.length, "answer")} of ${path}`,
+        ...proposal.questions.map(({ path: at, seen }) => `${at}: ${seen.replace(/\.$/, "")}`),
+        ...shared.map((quota) => `quotas.${quota}.key: two tokens use up one count, so all callers share it`),
+      ],
+      unsettled:
+        open.length === 0
+          ? undefined
+          : `answers do not settle the limit and the windows of ${open.join(", ")}: give a policy that says them`,
+    };
+  } catch (error) {
+    signal.throwIfAborted();
+    if (error instanceof NoAnswer)
+      throw unreachable(inWords(error.reason), "is it running, and is this its address?");
+    if (!(error instanceof SpillwayError) || error.code !== "LOG_INVALID") throw error;
+    throw unreachable(`${looks.seen.at(-1)?.status} without a header or member of a limit`, ownPolicy);
+  } finally {
+    await looks.close();
+  }
+}
+
+/** A proposal by answers in three windows, and the quotas of which one was seen to end. */
+async function watched(
+  looks: Looks,
+  [caller = { token: "", attributes: {} }]: readonly PolicyToken[],
+): Promise<{ readonly proposal: Proposal; readonly ended: ReadonlySet<string> }> {
+  for (let at = 0; at < answersMost; at++) {
+    if (at > 0) await looks.pause(apartMs);
+    await looks.call(caller);
+  }
+  let proposal = looks.propose();
+  const ended = new Set<string>();
+  for (const quota of Object.keys(proposal.endsMs))
+    for (
+      let window = 0;
+      window < windowsMost && (proposal.open.includes(quota) || !ended.has(quota));
+      window++
+    ) {
+      const endMs = proposal.endsMs[quota] ?? 0;
+      if (endMs - Date.now() > pauseMostMs) break;
+      await looks.pause(endMs - beforeEndMs - Date.now());
+      for (let look = 0; look < looksMost; look++) {
+        if (look > 0) await looks.pause(lookMs);
+        await looks.call(caller);
+        proposal = looks.propose();
+        // An end that stays has not come yet.
+        if ((proposal.endsMs[quota] ?? 0) <= endMs + apartMs) continue;
+        ended.add(quota);
+        break;
+      }
+    }
+  // A window that opens with its first call ends elsewhere, the next time.
+  const pauseMs = (1 + offGrid) * windowMsOf(proposal);
+  if (pauseMs > 0 && pauseMs <= pauseMostMs) {
+    await looks.pause(pauseMs);
+    await looks.call(caller);
+    proposal = looks.propose();
+  }
+  return { proposal, ended };
+}
+
+/** The policy that is proposed, with the target's path as the only sample. */
+function sampled({ policy }: Proposal, path: string): { readonly policy: Policy; readonly called: string } {
+  const asked = { method: "GET", target: path, host: "", graphql: null };
+  const called = routeOf(parsePolicy(policy), asked)?.route.operation ?? "";
+  const operations = Object.entries(policy.operations).map(
+    ([each, operation]) => [each, { ...operation, samples: each === called ? [{ path }] : [] }] as const,
+  );
+  return { policy: parsePolicy({ ...policy, operations: Object.fromEntries(operations) }), called };
+}
+
+/** Quotas whose count a call by another token uses up, too. */
+async function sharedQuotas(
+  looks: Looks,
+  [caller, other]: readonly PolicyToken[],
+  policy: Policy,
+  called: string,
+): Promise<string[]> {
+  if (caller === undefined || other === undefined) return [];
+  const uses = policy.operations[called]?.uses ?? {};
+  const quotas = Object.keys(uses);
+  const usedBy = async (token: PolicyToken): Promise<Map<string, number>> => {
+    const { readings } = readAnswer(wireOf(policy), await looks.call(token), { quotas, isStatus: false });
+    return new Map(
+      readings.flatMap(({ quota, used, limit, remaining }) => {
+        const count = used ?? (limit === null || remaining === null ? null : limit - remaining);
+        return quota === null || count === null ? [] : [[quota, count] as const];
+      }),
+    );
+  };
+  const before = await usedBy(caller);
+  await usedBy(other);
+  const after = await usedBy(caller);
+  return quotas.filter((quota) => {
+    const [one, two, each] = [before.get(quota), after.get(quota), uses[quota]];
+    return one !== undefined && two !== undefined && typeof each === "number" && two - one >= 2 * each;
+  });
+}
+
+const withoutKey = ({ quotas }: Policy, shared: readonly string[]): Policy["quotas"] =>
+  Object.fromEntries(
+    Object.entries(quotas).map(([quota, each]) => [
+      quota,
+      shared.includes(quota) ? { ...each, key: [] } : each,
+    ]),
+  );
+
+/**
+ * Callers by the attributes that the policy tells them apart by; where it has one alone, a user is what it names.
+ * @throws SpillwayError `TOKENS_INVALID` where tokens do not say what tells callers apart
+ */
+function ofAttributes(tokens: readonly PolicyToken[], names: readonly string[]): PolicyToken[] {
+  const named = ({ attributes }: PolicyToken, each: string): string | undefined =>
+    attributes[each] ?? (names.length === 1 ? attributes["user"] : undefined);
+  if (tokens.some((token) => names.some((each) => named(token, each) === undefined)))
+    throw new SpillwayError(
+      "TOKENS_INVALID",
+      "the proposed policy tells callers apart by what these tokens do not say",
+      {
+        problems: [
+          {
+            path: "tokens",
+            got: Object.keys(tokens[0]?.attributes ?? {}).join(", "),
+            allowed: names.join(", "),
+          },
+        ],
+        hint: "spillway map --from answers.txt -o my-api.json, then --policy my-api.json and a tokens file of its attributes",
+      },
+    );
+  return tokens.map((token) => ({
+    token: token.token,
+    attributes: Object.fromEntries(names.map((each) => [each, named(token, each) ?? ""])),
+  }));
+}
+
+/** Length of the longest window that is proposed, ms. */
+function windowMsOf({ policy }: Proposal): number {
+  const quotas = Object.values(parsePolicy(policy).quotas);
+  return Math.max(
+    0,
+    ...quotas.map(({ algorithm }) =>
+      "windowSeconds" in algorithm ? (algorithm.windowSeconds ?? 0) * 1000 : 0,
+    ),
+  );
+}

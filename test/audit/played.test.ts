@@ -1,0 +1,132 @@
+// Experiments in virtual time: refusals in another shape, beside outages; and counts that fall within their window.
+import { describe, expect, test } from "vitest";
+import { experiments } from "../../src/audit/experiments.ts";
+import type { AuditFinding } from "../../src/audit/step.ts";
+import { limit, Played, type Served, serving, windowMs } from "./played.ts";
+
+function made(name: string, server: Served, users = 3): AuditFinding {
+  const played = new Played(server, users);
+  const [subject] = played.lab.subjects;
+  const experiment = experiments.find((each) => each.name === name);
+  if (subject === undefined || experiment === undefined) throw new RangeError(name);
+  return played.play(experiment.run(played.lab, subject));
+}
+
+describe("calls without room", () => {
+  const name = "refusal-names-the-quota";
+
+  test("that are refused keep the promise", () => {
+    expect(made(name, serving()).state).toBe("kept");
+  });
+
+  test.each([503, 500, 403])("that are all answered %s break it, while others are served", (status) => {
+    for (const hasHeaders of [true, false]) {
+      const server = serving(({ isRefused, headers }) =>
+        isRefused ? { status, headers: hasHeaders ? headers : {} } : null,
+      );
+      const finding = made(name, server);
+      expect(finding).toMatchObject({
+        state: "broken",
+        expected: "a refusal by requests as the format has it",
+        got: `${status} each time, which it has as none`,
+      });
+      // The last one that was admitted, three refusals that were due, and those between others' calls.
+      expect(finding.state === "broken" && finding.answers.map(({ call }) => call.status)).toEqual([
+        200,
+        status,
+        status,
+        status,
+        status,
+        status,
+      ]);
+    }
+  });
+
+  test("break it for a caller alone, who is served again in the next window", () => {
+    const server = serving(({ isRefused }) => (isRefused ? { status: 503 } : null));
+    expect(made(name, server, 1)).toMatchObject({
+      state: "broken",
+      got: "503 each time, which it has as none",
+    });
+  });
+
+  test("are no contradiction where one of them is refused", () => {
+    let calls = 0;
+    const server = serving(({ isRefused }) => (isRefused && ++calls !== 2 ? { status: 503 } : null));
+    expect(made(name, server).state).toBe("kept");
+  });
+
+  test("are none in an outage of all, or where the caller is not served again", () => {
+    const outage = (): Served => {
+      let isDown = false;
+      return serving(({ isRefused }) => {
+        isDown ||= isRefused;
+        return isDown ? { status: 503 } : null;
+      });
+    };
+    const unsure = { state: "not exercised", why: "answered 503 where a refusal was due" };
+    expect([made(name, outage()), made(name, outage(), 1)]).toEqual([unsure, unsure]);
+  });
+
+  test("are none where refusals come once the outage is over", () => {
+    let calls = 0;
+    const server = serving(({ isRefused }) => (isRefused && ++calls <= 4 ? { status: 503 } : null));
+    expect(made(name, server).state).toBe("not exercised");
+  });
+
+  test("break the bound where they are served", () => {
+    const server = serving(({ isRefused, headers }) => (isRefused ? { status: 200, headers } : null));
+    expect(made(name, server)).toMatchObject({ state: "broken", law: "bounded", got: "200, admitted" });
+  });
+
+  test.each(["refusal-is-free", "reset-counts-down", "reset-is-kept"])(
+    "show %s nothing where they are answered 503",
+    (other) => {
+      const server = serving(({ isRefused }) => (isRefused ? { status: 503 } : null));
+      const why = (() => {
+        try {
+          return made(other, server);
+        } catch (error) {
+          return String(error);
+        }
+      })();
+      expect(JSON.stringify(why)).toContain("answered 503 where a refusal was due");
+    },
+  );
+});
+
+describe("a window that is watched", () => {
+  const name = "window-watched";
+
+  test("keeps its count to its end, and begins anew after it", () => {
+    expect(made(name, serving()).state).toBe("kept");
+  });
+
+  test("is broken where its count falls before its end, however the reset then reads", () => {
+    let isSwept = false;
+    const server = serving(({ headers }, _shot, nowMs) => {
+      if (nowMs < 6_000) return null;
+      const before = Number(headers["x-left"]);
+      const left = isSwept ? before : limit - 1;
+      isSwept = true;
+      // A new window, as its reset has it.
+      return {
+        status: 200,
+        headers: { ...headers, "x-left": String(left), "x-reset": String(windowMs / 1000) },
+      };
+    });
+    const finding = made(name, server);
+    expect(finding).toMatchObject({ state: "broken", got: expect.stringMatching(/^1 used, after \d+$/) });
+    expect(finding.state === "broken" && finding.expected).toMatch(
+      /^requests keeps its count for [23]\.\d s more at least$/,
+    );
+  });
+
+  test("is broken where its count stays", () => {
+    let calls = 0;
+    const server = serving(({ headers }) =>
+      ++calls > 12 ? { status: 200, headers: { ...headers, "x-left": "3" } } : null,
+    );
+    expect(made(name, server).state).toBe("broken");
+  });
+});

@@ -1,0 +1,120 @@
+// Experiments in virtual time: a server as a function of requests, and a clock that steps move.
+import { Lab } from "../../src/audit/lab.ts";
+import { AuditRecord } from "../../src/audit/record.ts";
+import type { Answer, Done, ExperimentSteps, Shot } from "../../src/audit/step.ts";
+import type { Raw } from "../../src/audit/wires.ts";
+import { parsePolicy } from "../../src/policy/parse.ts";
+
+export const limit = 10;
+export const windowMs = 10_000;
+
+/** Ten requests of a user in ten seconds, from the first one on. */
+const ownPolicy = parsePolicy({
+  version: 2,
+  name: "own",
+  quotas: {
+    requests: {
+      algorithm: { kind: "fixed-window", limit, windowSeconds: windowMs / 1000, anchor: "first-request" },
+      key: ["user"],
+    },
+  },
+  operations: { call: { uses: { requests: 1 }, samples: [{ path: "/" }] } },
+  routes: [{ path: "/**", operation: "call" }],
+  auth: { header: "Authorization", form: "Bearer {token}", attributes: ["user"] },
+  wire: {
+    revision: "2026",
+    readings: [
+      {
+        headers: { "X-Limit": "{limit}", "X-Left": "{remaining}", "X-Reset": "{reset}" },
+        reset: { form: "delta-s", means: "window-end", round: "ceil" },
+      },
+    ],
+    retryAfter: [{ header: "Retry-After", form: "delta-s" }],
+  },
+});
+
+interface Sent {
+  readonly status: number;
+  readonly headers?: Readonly<Record<string, string>>;
+}
+
+export type Served = (shot: Shot, nowMs: number) => Sent;
+
+/** What a right server's window shows. */
+export interface Shown {
+  readonly isRefused: boolean;
+  readonly headers: Readonly<Record<string, string>>;
+}
+
+/** A right server, its answers changed by `change`. */
+export function serving(
+  change: (shown: Shown, shot: Shot, nowMs: number) => Sent | null = () => null,
+): Served {
+  const windows = new Map<string, { endMs: number; used: number }>();
+  return (shot, nowMs) => {
+    const user = shot.attributes["user"] ?? "";
+    const known = windows.get(user);
+    const window = known === undefined || known.endMs <= nowMs ? { endMs: nowMs + windowMs, used: 0 } : known;
+    windows.set(user, window);
+    const isRefused = window.used >= limit;
+    if (!isRefused) window.used += 1;
+    const headers = {
+      "x-limit": String(limit),
+      "x-left": String(limit - window.used),
+      "x-reset": String(Math.ceil((window.endMs - nowMs) / 1000)),
+    };
+    return change({ isRefused, headers }, shot, nowMs) ?? { status: isRefused ? 429 : 200, headers };
+  };
+}
+
+/** Plays steps against a server, from time 0 on, each call taking 4 ms. */
+export class Played {
+  readonly lab: Lab;
+  readonly answers: Answer[] = [];
+  readonly #record: AuditRecord;
+  readonly #server: Served;
+  #nowMs = 0;
+
+  constructor(server: Served, users = 3, untilMs = 120_000) {
+    const policy = ownPolicy;
+    const callers = Array.from({ length: users }, (_, index) => ({
+      index,
+      attributes: { user: `user-${index}` },
+    }));
+    const timed = { beganMs: 0, untilMs };
+    this.lab = new Lab({ policy, callers, alone: true, spend: 1, isTls: false, ...timed });
+    const clock = { kind: "wall", resolutionMs: 1, errorMs: 0 } as const;
+    const origin = { source: "other", scenario: "audit", seed: null, target: "http://127.0.0.1" } as const;
+    const counted = { startedAt: 0, clock, policy, complete: true, lost: 0 };
+    this.#record = new AuditRecord(
+      { format: "spillway-trace", version: 2, ...origin, ...counted },
+      [],
+      false,
+      [],
+    );
+    this.#server = server;
+  }
+
+  play<T>(steps: ExperimentSteps<T>): T {
+    let next = steps.next();
+    while (next.done !== true) {
+      const step = next.value;
+      if ("untilMs" in step) this.#nowMs = Math.max(this.#nowMs, step.untilMs);
+      const answers = "untilMs" in step ? [] : step.shots.map((shot) => this.#call(shot));
+      const done: Done = { answers, nowMs: this.#nowMs };
+      next = steps.next(done);
+    }
+    return next.value;
+  }
+
+  #call(shot: Shot): Answer {
+    const sentMs = this.#nowMs;
+    const { status, headers = {} } = this.#server(shot, sentMs + 2);
+    this.#nowMs += 4;
+    const raw: Raw = { sentMs, receivedMs: this.#nowMs, status, headers, body: "{}", error: null };
+    const answer = this.#record.add(shot, raw);
+    this.lab.book.note(answer);
+    this.answers.push(answer);
+    return answer;
+  }
+}
