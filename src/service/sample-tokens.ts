@@ -1,5 +1,6 @@
 // Tokens for a deployment that was started without any.
 import { randomBytes } from "node:crypto";
+import { isShared } from "../policy/attributes.ts";
 import type { PolicyToken } from "../policy/tokens.ts";
 import { type Token, type TokenScope, tokenScopes } from "../rules/tokens.ts";
 
@@ -13,16 +14,16 @@ export interface SampleTokensOptions {
 const freshToken = (): string => `spw_${randomBytes(24).toString("base64url")}`;
 
 /**
- * Fresh tokens of a policy's callers: they differ in the last attribute, and share the others.
+ * Fresh tokens of a policy's callers: users of one organization, or organizations where nothing tells users apart.
  * @param names the policy's `auth.attributes`
  */
-export const samplePolicyTokens = (names: readonly string[], count: number): PolicyToken[] =>
-  Array.from({ length: count }, (_, index) => ({
+export function samplePolicyTokens(names: readonly string[], count: number): PolicyToken[] {
+  const isOne = (name: string): boolean => isShared(name) && !names.every(isShared);
+  return Array.from({ length: count }, (_, index) => ({
     token: freshToken(),
-    attributes: Object.fromEntries(
-      names.map((name, place) => [name, `${name}-${place === names.length - 1 ? index : 0}`]),
-    ),
+    attributes: Object.fromEntries(names.map((name) => [name, `${name}-${isOne(name) ? 0 : index}`])),
   }));
+}
 
 /**
  * Fresh tokens of 192 random bits.

@@ -3,12 +3,12 @@
 // judged window by window, as those of version 1 are.
 import type { Cost } from "../policy/policy.ts";
 import { wireOf } from "../policy/presets.ts";
-import type { ResetMeaning, WireData } from "../policy/wire-data.ts";
+import type { WireData } from "../policy/wire-data.ts";
 import type { LawName } from "../rules/laws.ts";
 import type { QuotaCall, QuotaReading, QuotaTraceHeader } from "../trace/quota-record.ts";
 import type { QuotaLine } from "../trace/quota-stream.ts";
 import { outOfOrderMsMost } from "../trace/read.ts";
-import { readingsOf } from "../wire/rounding.ts";
+import { isUntold, readingsOf, tellingEnds, untoldWindow } from "../wire/rounding.ts";
 import { QuotaAmounts } from "./amounts.ts";
 import { type Span, TraceTime } from "./clock.ts";
 import { judgeCommonGrid, type LastWindow } from "./common-grid.ts";
@@ -308,9 +308,10 @@ class QuotaJudgement {
     // One key alone is isolated from nobody.
     if (!isShared) Object.assign(docket.evidence.isolated, nothingTested());
     for (const judge of this.#quotas.all.values()) this.#conclude(judge);
-    const notJudged = [...this.#quotas.all.values()].flatMap(({ name, notJudged: why }) =>
-      why === null ? [] : [{ quota: name, why }],
-    );
+    const notJudged = [...this.#quotas.all.values()].flatMap(({ name, notJudged }) => {
+      const why = notJudged ?? (isUntold(this.#header.policy, name) ? untoldWindow : null);
+      return why === null ? [] : [{ quota: name, why }];
+    });
     // By quotas: no accusation here names an organization.
     return docket.verdict({
       records: this.#records,
@@ -357,8 +358,6 @@ const windowLaws: readonly LawName[] = [
 ];
 
 const nothing: MarkCharge = { least: 0, most: 0, held: 0 };
-
-const tellingEnds: readonly ResetMeaning[] = ["window-end", "full"];
 
 /** Tells whether each reset that may be a quota's tells when its window ends; at that end a window is full again. */
 function meansEnd(wire: WireData, quota: string): boolean {

@@ -1,7 +1,13 @@
 // The closeness with which resets tell windows, by a wire format's own words.
 import type { Policy } from "../policy/policy.ts";
 import { wireOf } from "../policy/presets.ts";
-import { mayShow, type WireData, type WireReading, type WireReset } from "../policy/wire-data.ts";
+import {
+  mayShow,
+  type ResetMeaning,
+  type WireData,
+  type WireReading,
+  type WireReset,
+} from "../policy/wire-data.ts";
 import { gridMsOf } from "./times.ts";
 
 /** Returns the readings that may show a quota. */
@@ -36,17 +42,22 @@ export function looseResets(policy: Policy): string[] {
   });
 }
 
-/** Says of each fixed window whose counts answers show, and no reset, that nobody can tell which window a count is of. */
-export function untoldWindows(policy: Policy): string[] {
-  const wire = wireOf(policy);
-  return Object.entries(policy.quotas).flatMap(([name, { algorithm }]) => {
-    const rows = readingsOf(wire, name);
-    const isCounted = rows.some((row) => /\{(?:remaining|used)\}/.test(JSON.stringify(row)));
-    if (algorithm.kind !== "fixed-window" || !isCounted || rows.some(({ reset }) => reset !== undefined))
-      return [];
-    return [
-      `quotas.${name}: answers tell no reset, so that nobody knows which window a count is of: ` +
-        "what is let through is judged, and counts are not.",
-    ];
-  });
+/** Tells whether answers show a fixed window's counts, and no reset that says which window a count is of. */
+export function isUntold(policy: Policy, name: string): boolean {
+  const rows = readingsOf(wireOf(policy), name);
+  const isCounted = rows.some((row) => /\{(?:remaining|used)\}/.test(JSON.stringify(row)));
+  const isTold = rows.some(({ reset }) => reset !== undefined && tellingEnds.includes(reset.means));
+  return policy.quotas[name]?.algorithm.kind === "fixed-window" && isCounted && !isTold;
 }
+
+/** Meanings of a reset that tell when a window ends: at that end a window is full again. */
+export const tellingEnds: readonly ResetMeaning[] = ["window-end", "full"];
+
+export const untoldWindow =
+  "no reset tells which window a count is of: what is let through is judged, and counts are not";
+
+/** Says of each such window that it is so. */
+export const untoldWindows = (policy: Policy): string[] =>
+  Object.keys(policy.quotas).flatMap((name) =>
+    isUntold(policy, name) ? [`quotas.${name}: ${untoldWindow}.`] : [],
+  );

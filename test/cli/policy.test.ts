@@ -85,14 +85,20 @@ describe("check", () => {
       [{ round: "ceil" }, { round: "floor" }],
       "readings.1.reset has another round than others",
     ],
-    ["counts without a reset", null, "quotas.calls: answers tell no reset"],
+    ["counts without a reset", null, "quotas.calls: no reset tells which window"],
+    [
+      "counts beside an estimate",
+      [{ means: "estimate" }],
+      "quotas.calls: no reset tells which window",
+      "X-Left",
+    ],
     ["a rounding that is known", [{ round: "ceil" }, { round: "ceil" }], null],
     ["a reset of milliseconds", [{ form: "delta-ms" }], null],
     ["a reset that tells no window's end", [{ means: "estimate" }], null],
-  ])("warns where windows are judged loosely: %s", async (_, resets, said) => {
+  ])("warns where windows are judged loosely: %s", async (_, resets, said, counts = "") => {
     const file = join(folder, "loose.json");
     const readings = resets?.map((reset, index) => ({
-      headers: { [`X-Reset-${index}`]: "{reset}" },
+      headers: { [`X-Reset-${index}`]: "{reset}", ...(counts === "" ? {} : { [counts]: "{remaining}" }) },
       reset: { form: "delta-s", means: "window-end", ...reset },
     })) ?? [{ headers: { "X-Left": "{remaining}" } }];
     const algorithm = { kind: "fixed-window", limit: 5, windowSeconds: 60 };

@@ -1,6 +1,8 @@
 // Policies that were written from an API's public documentation alone, and from POLICY.md: answers in the forms that the
 // documentation shows are read, every verb is ready, and a stand-in answers in the same forms.
 import { readdirSync, readFileSync } from "node:fs";
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { parsePolicy } from "../../src/policy/parse.ts";
@@ -37,10 +39,14 @@ describe.each(names)("%s", (name) => {
 
   test("its stand-in answers what its own wire reads, at an address of its own", async () => {
     const policy = policyNamed(name);
-    const [attribute = ""] = policy.auth.attributes;
     const service = await servePolicy({
       policy,
-      tokens: [{ token: "secret", attributes: { [attribute]: "one" } }],
+      tokens: [
+        {
+          token: "secret",
+          attributes: Object.fromEntries(policy.auth.attributes.map((each) => [each, "one"])),
+        },
+      ],
       port: 0,
     });
     try {
@@ -106,6 +112,31 @@ test("headers as the documentation of each shows them", () => {
     "x-ratelimit-reset": "2018-03-13T00:00:00Z",
   });
   expect(rachio.readings).toMatchObject([{ quota: "daily", reset: { atMs: Date.UTC(2018, 2, 13) } }]);
+  const bigcommerce = read("bigcommerce", "call", {
+    "x-rate-limit-time-window-ms": "30000",
+    "x-rate-limit-time-reset-ms": "3000",
+    "x-rate-limit-requests-quota": "150",
+    "x-rate-limit-requests-left": "6",
+  });
+  expect(bigcommerce.readings).toMatchObject([
+    { limit: 150, remaining: 6, windowSeconds: 30, reset: { afterMs: 3_000 } },
+  ]);
+  const twitch = read("twitch", "call", {
+    "ratelimit-limit": "800",
+    "ratelimit-remaining": "799",
+    "ratelimit-reset": "1511282710",
+  });
+  expect(twitch.readings).toMatchObject([{ limit: 800, reset: { atMs: 1_511_282_710_000, means: "full" } }]);
+  const jira = read("jira-cloud", "call", {
+    "ratelimit-policy": '"tenant-app-quota";q=100100;w=3600',
+    ratelimit: '"tenant-app-quota";r=17842;t=2107',
+    "x-ratelimit-limit": "350",
+    "x-ratelimit-remaining": "349",
+  });
+  expect(jira.readings).toMatchObject([
+    { quota: "tenant-app-quota", limit: 100_100, remaining: 17_842, reset: { afterMs: 2_107_000 } },
+    { quota: "burst", limit: 350, remaining: 349, reset: null },
+  ]);
 });
 
 test("refusals that only a body or a status tells", () => {
@@ -122,4 +153,28 @@ test("refusals that only a body or a status tells", () => {
   const limited = { object: "error", status: 429, code: "rate_limited" };
   const notion = read("notion", "call", { "retry-after": "2" }, 429, limited);
   expect(notion).toMatchObject({ outcome: "refused", by: "average", retryAfter: { afterMs: 2000 } });
+});
+
+test("counts that no reset places in a window are named as not judged", async () => {
+  const folder = await mkdtemp(join(tmpdir(), "spillway-strangers-"));
+  const run = (...words: string[]) => spillwayHere(words, { cwd: folder });
+  const file = join(import.meta.dirname, "strangers", "jira-cloud.json");
+  await run(
+    "simulate",
+    "steady",
+    "--policy",
+    file,
+    "--duration",
+    "5s",
+    "--fault",
+    "double-count",
+    "--out",
+    "run",
+  );
+  const { stdout } = await run("verify", "run");
+  await rm(folder, { recursive: true });
+  expect(stdout).toContain(
+    "not judged tenant-app-quota: no reset tells which window a count is of: what is let through is judged, and counts are not.",
+  );
+  expect(stdout).toContain("not judged burst: a token bucket's level is not judged.");
 });

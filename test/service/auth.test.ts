@@ -2,7 +2,7 @@
 import { describe, expect, test } from "vitest";
 import { parseTokens, tokenScopes } from "../../src/rules/tokens.ts";
 import { callersOf, TokenTable } from "../../src/service/auth.ts";
-import { sampleTokens } from "../../src/service/sample-tokens.ts";
+import { samplePolicyTokens, sampleTokens } from "../../src/service/sample-tokens.ts";
 import { Deployment } from "./deployment.ts";
 
 describe("the table of tokens", () => {
@@ -115,4 +115,14 @@ describe("what goes wrong says nothing of tokens", () => {
 
 test("a delay without a way to wait is a programmer's mistake", () => {
   expect(() => new Deployment({}, { executionDelayMs: 5 })).toThrow(RangeError);
+});
+
+test("tokens of a policy are users of one organization, or organizations where nothing tells users apart", () => {
+  const shown = (...names: string[]) => samplePolicyTokens(names, 2).map(({ attributes }) => attributes);
+  expect(shown("app", "tenant")).toEqual([
+    { app: "app-0", tenant: "tenant-0" },
+    { app: "app-1", tenant: "tenant-0" },
+  ]);
+  expect(shown("store")).toEqual([{ store: "store-0" }, { store: "store-1" }]);
+  expect(new Set(samplePolicyTokens(["user"], 9).map(({ token }) => token)).size).toBe(9);
 });
