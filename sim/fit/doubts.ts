@@ -67,6 +67,7 @@ function eventsDoubt(profiles: readonly Profile[]): string[] {
   const groups = new Map(
     profiles
       .flatMap(({ apart }) => apart?.wakes ?? [])
+      .filter(({ clock }) => clock === null)
       .map(({ group, eventsMs }) => [group, eventsMs.length]),
   );
   return [...groups.values()].map(

@@ -65,15 +65,20 @@ export type FittedComings =
       readonly kind: "woken";
       readonly of: FittedLoop;
       readonly calls: FittedSpread;
-      /** Events on a mean day. */
-      readonly perDay: number;
-      readonly rhythm: FittedRhythm;
+      readonly events: FittedEvents;
       readonly withinMs: number;
       /** Share of clients that an event wakes. */
       readonly share: number;
       /** Clients of one group wake by the same events. */
       readonly group: number;
     };
+
+/** When events come. */
+export type FittedEvents =
+  /** By chance, so many on a mean day. */
+  | { readonly kind: "chance"; readonly perDay: number; readonly rhythm: FittedRhythm }
+  /** By a line of cron, UTC, each within so long after its minute. */
+  | { readonly kind: "clock"; readonly at: string; readonly lateMs: number };
 
 /** One of several things that a client does at the same time. */
 export interface FittedPart {

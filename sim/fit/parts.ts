@@ -18,7 +18,7 @@ import type { Recording } from "./recording.ts";
 import { spreadOf } from "./spread.ts";
 import { roundestWithin, SortedSample } from "./statistics.ts";
 import { timetablesOf } from "./timetables.ts";
-import { wakesIn, wakingTimes } from "./wakes.ts";
+import { eventsByChance, wakesIn } from "./wakes.ts";
 
 /** Takes apart what every caller does; callers who do one thing alone stay as they are. */
 export function takenApart(profiles: readonly Profile[], recording: Recording): readonly Profile[] {
@@ -37,9 +37,9 @@ export function takenApart(profiles: readonly Profile[], recording: Recording): 
   );
   return profiles.map((profile, index) => {
     const rest = rests[index] ?? null;
-    const own = wakes.flatMap(({ group, eventsMs, woken }): OwnWakes[] => {
+    const own = wakes.flatMap(({ woken, ...events }): OwnWakes[] => {
       const sessions = rest === null ? undefined : woken.get(rest);
-      return sessions === undefined ? [] : [{ group, eventsMs, sessions }];
+      return sessions === undefined ? [] : [{ ...events, sessions }];
     });
     const timetables = clocks[index]?.timetables ?? [];
     if (timetables.length === 0 && own.length === 0) return profile;
@@ -155,13 +155,12 @@ function clockedParts(profiles: readonly Profile[], recording: Recording): Fitte
 
 function wokenParts(profiles: readonly Profile[], recording: Recording): FittedPart[] {
   const groups = profiles[0]?.apart?.wakes ?? [];
-  return groups.map(({ group, eventsMs }) => wokenPart(profiles, group, eventsMs, recording));
+  return groups.map((events) => wokenPart(profiles, events, recording));
 }
 
 function wokenPart(
   profiles: readonly Profile[],
-  group: number,
-  eventsMs: readonly number[],
+  { group, clock, eventsMs }: Omit<OwnWakes, "sessions">,
   recording: Recording,
 ): FittedPart {
   const sessionsOf = ({ apart }: Profile): readonly WokenSession[] =>
@@ -180,7 +179,6 @@ function wokenPart(
       slackMs,
     ),
   );
-  const { perDay, hours, weekdays } = wakingTimes(eventsMs, recording);
   return {
     behaviour: {
       kind: "woken",
@@ -190,8 +188,10 @@ function wokenPart(
         1,
         0,
       ),
-      perDay: Math.round(100 * perDay) / 100,
-      rhythm: { hours, weekend: null, weekdays, days: [] },
+      events:
+        clock === null
+          ? eventsByChance(eventsMs, recording)
+          : { kind: "clock", at: clock.at, lateMs: clock.lateMs },
       withinMs: roundestWithin(late.quantile(0.95), 1.1 * late.quantile(0.95) + slackMs),
       share: Math.min(1, Math.round((100 * woken.length) / (eventsMs.length * profiles.length)) / 100),
       group,

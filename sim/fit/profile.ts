@@ -54,9 +54,21 @@ export interface Apart {
   readonly rest: Profile | null;
 }
 
+/** Events at one time of the day. */
+export interface ClockedEvents {
+  /** A line of cron, UTC. */
+  readonly at: string;
+  /** An event comes within so long after its minute. */
+  readonly lateMs: number;
+  /** Instants of those that were seen, ms since the epoch, rising. */
+  readonly eventsMs: readonly number[];
+}
+
 /** Events that wake a caller among others. */
 export interface OwnWakes {
   readonly group: number;
+  /** `null`: they come by chance. */
+  readonly clock: ClockedEvents | null;
   /** Instants of all of them, ms since the epoch. */
   readonly eventsMs: readonly number[];
   readonly sessions: readonly WokenSession[];

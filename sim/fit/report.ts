@@ -6,7 +6,7 @@ import { classText, percent } from "./backtest-coverage.ts";
 import type { BacktestResult, FitResult, PredictedFigure, Prediction } from "./backtest-result.ts";
 import type { FitCheck } from "./check-result.ts";
 import { checkedText, checkText } from "./check-text.ts";
-import type { FittedBehaviour, FittedModel, FittedPopulation } from "./model.ts";
+import type { FittedBehaviour, FittedEvents, FittedModel, FittedPopulation } from "./model.ts";
 import { timeText } from "./words.ts";
 
 /** Windows that the Markdown lists at most; all of them are in the result. */
@@ -63,6 +63,9 @@ export function populationText({ behaviour, arrivals, mix }: FittedPopulation): 
   return behaviourText(behaviour) + (behaviour.kind === "worker" ? kinds : "") + come;
 }
 
+const eventsText = (events: FittedEvents): string =>
+  events.kind === "clock" ? `by cron, ${events.at}` : `${events.perDay} times a day`;
+
 function behaviourText(behaviour: FittedBehaviour): string {
   switch (behaviour.kind) {
     case "together":
@@ -74,7 +77,7 @@ function behaviourText(behaviour: FittedBehaviour): string {
     case "timetable":
       return `${behaviourText(behaviour.of)}, by cron, ${behaviour.at}`;
     case "woken":
-      return `${behaviourText(behaviour.of)}, woken together ${behaviour.perDay} times a day`;
+      return `${behaviourText(behaviour.of)}, woken together ${eventsText(behaviour.events)}`;
     case "poller":
       return `poller, every ${timeText(behaviour.everyMs)}`;
     case "worker":

@@ -241,10 +241,11 @@ function behaviourExpression(
       );
     }
     case "woken": {
-      const { of, calls, perDay, rhythm, withinMs, share, group } = behaviour;
+      const { of, calls, events, withinMs, share, group } = behaviour;
       const wakes = object({
-        perDay,
-        rhythm: rhythmExpression(rhythm),
+        ...(events.kind === "clock"
+          ? { at: events.at, late: events.lateMs === 0 ? null : timeText(events.lateMs) }
+          : { perDay: events.perDay, rhythm: rhythmExpression(events.rhythm) }),
         within: withinMs === 0 ? null : timeText(withinMs),
         share: share === 1 ? null : share,
         group: group === 0 ? null : group,

@@ -1,38 +1,30 @@
 // Events that wake many callers at once, at times that nobody wrote down: a release, an outage that is over. What shows
 // them is that far more callers begin within some seconds than callers who are each for themselves ever do.
-import { exp } from "../../src/scenario/elementary.ts";
+import { clockedIn, clockedSpanMs } from "./clocked-wakes.ts";
+import { beginningsOf, Crowd, isCrowd, placeOf, quietMs } from "./crowds.ts";
 import type { RecordedJob } from "./jobs.ts";
-import { isSteady, type Profile, type WokenSession } from "./profile.ts";
+import type { FittedEvents } from "./model.ts";
+import { type ClockedEvents, isSteady, type Profile, type WokenSession } from "./profile.ts";
 import type { Recording } from "./recording.ts";
-import { absenceOf, longAmong, sessionsOf } from "./sessions.ts";
+import { absenceOf } from "./sessions.ts";
 import { SortedSample } from "./statistics.ts";
 
 /** Events that wake the same callers. */
 export interface FoundWakes {
   /** Their number among those found, from 0. */
   readonly group: number;
+  /** `null`: they come by chance. */
+  readonly clock: ClockedEvents | null;
   /** Instants of the events, ms since the epoch, rising. */
   readonly eventsMs: readonly number[];
   /** Sessions of each caller after the events. */
   readonly woken: ReadonlyMap<Profile, readonly WokenSession[]>;
 }
 
-/** A caller begins where it was silent for so long before. */
-const quietMs = 10_000;
 /** Callers who begin within such a span begin together: the first span that shows events. */
 const spansMs = [10_000, 60_000];
-/** Beginnings of this time around an event say how many there usually are, ... */
-const aroundMs = 1_800_000;
-/** ... but for those of this time next to it. */
-const nextToMs = 60_000;
 /** Two events are further apart. */
 const apartMs = 300_000;
-/** A caller who was refused this long ago begins when the window does. */
-const refusedMs = 300_000;
-/** A burst has so many calls within `quietMs`. */
-const burstLeast = 3;
-/** By chance one recording in so many shows an event that is none. */
-const rare = 1_000;
 const callersLeast = 5;
 const eventsLeast = 2;
 /** An event wakes this share of all callers, and three of them, at least. */
@@ -45,23 +37,41 @@ const alikeLeast = 0.5;
 /** Groups explain so much more of who wakes than chance does, where there are any. */
 const tellsMore = 0.25;
 
-interface Beginning {
-  readonly atMs: number;
-  readonly isLong: boolean;
-  /** The caller was refused a little before: it is no sign of an event, and as usual as others. */
-  readonly isAfterRefusal: boolean;
-}
-
 /** Finds the events that woke callers together; none where they are too few to tell how often they come. */
 export function wakesIn(profiles: readonly Profile[], recording: Recording): readonly FoundWakes[] {
   const callers = profiles.filter((profile) => !isSteady(profile));
   if (callers.length < callersLeast) return [];
   const all = callers.flatMap(beginningsOf).sort((a, b) => a.atMs - b.atMs);
-  const long = all.filter(({ isLong }) => isLong);
+  const crowds = [all, all.filter(({ isLong }) => isLong)].map((each) => new Crowd(each, recording));
+  const clocked = clockedIn(crowds[0] as Crowd, recording).map((clock, group) => ({
+    group,
+    clock,
+    eventsMs: clock.eventsMs,
+    woken: wokenBy(clock.eventsMs, clockedSpanMs, callers, true),
+  }));
+  const isClocked = (ms: number): boolean =>
+    clocked.some(({ eventsMs }) => eventsMs.some((eventMs) => Math.abs(ms - eventMs) <= apartMs));
+  return [
+    ...clocked,
+    ...wakesByChance(crowds, callers, isClocked, recording).map((found) => ({
+      ...found,
+      group: found.group + clocked.length,
+    })),
+  ];
+}
+
+/** Events that keep to no clock. */
+function wakesByChance(
+  crowds: readonly Crowd[],
+  callers: readonly Profile[],
+  isClocked: (ms: number) => boolean,
+  recording: Recording,
+): readonly FoundWakes[] {
   for (const spanMs of spansMs) {
-    const eventsMs = merged([all, long].flatMap((each) => eventsOf(each, spanMs, recording)));
+    const found = crowds.flatMap((crowd) => eventsOf(crowd, spanMs, recording));
+    const eventsMs = merged(found.filter(({ atMs }) => !isClocked(atMs)));
     if (eventsMs.length < eventsLeast) continue;
-    const woken = wokenBy(eventsMs, spanMs, callers);
+    const woken = wokenBy(eventsMs, spanMs, callers, false);
     const together = groupOf(eventsMs, woken, 0);
     const apart = groupsOf(eventsMs, woken);
     if (apart.length > 1 && shareOf(apart) > shareOf([together]) + tellsMore) return apart;
@@ -88,7 +98,7 @@ function groupOf(eventsMs: readonly number[], all: Woken, group: number): FoundW
     const own = sessions.filter(({ eventMs }) => eventsMs.includes(eventMs));
     if (own.length > 0 && own.length >= oftenEnough * eventsMs.length) woken.set(caller, own);
   }
-  return { group, eventsMs, woken };
+  return { group, clock: null, eventsMs, woken };
 }
 
 /** Events put together by whom they wake: the most alike first. What comes once tells no more. */
@@ -117,72 +127,19 @@ function alikeness(a: Woken, b: Woken): number {
   return both / Math.max(1, a.size + b.size - both);
 }
 
-function beginningsOf({ jobs, pausesMs }: Profile): Beginning[] {
-  const awayMs = absenceOf(pausesMs) || quietMs;
-  const long = new Set(longAmong(sessionsOf(jobs, awayMs).sessions).map(({ startMs }) => startMs));
-  const found: Beginning[] = [];
-  let refusedAtMs = Number.NEGATIVE_INFINITY;
-  for (const [index, { startMs, endMs, attempts }] of jobs.entries()) {
-    const before = jobs[index - 1];
-    if (before !== undefined && startMs - before.endMs > Math.max(quietMs, awayMs)) {
-      const third = jobs[index + burstLeast - 1];
-      const isBurst = third !== undefined && third.startMs - startMs <= quietMs;
-      const isAfterRefusal = startMs - refusedAtMs <= refusedMs;
-      found.push({ atMs: startMs, isLong: isBurst || long.has(startMs), isAfterRefusal });
-    }
-    if (attempts > 1) refusedAtMs = endMs;
-  }
-  return found;
-}
-
 /** Instants from which on more callers begin within a span than chance explains by those around it. */
 function eventsOf(
-  beginnings: readonly Beginning[],
+  crowd: Crowd,
   spanMs: number,
   { startedAtMs, endedAtMs }: Recording,
 ): { readonly atMs: number; readonly count: number }[] {
   const spans = Math.max(1, (endedAtMs - startedAtMs) / spanMs);
-  const usual = beginnings.map(({ atMs }) => atMs);
-  const starts = beginnings.flatMap(({ atMs, isAfterRefusal }) => (isAfterRefusal ? [] : [atMs]));
-  const between = (all: readonly number[], fromMs: number, toMs: number): number =>
-    placeOf(all, toMs) - placeOf(all, fromMs);
-  const found: { atMs: number; count: number }[] = [];
-  for (const [index, atMs] of starts.entries()) {
-    if (atMs === starts[index - 1]) continue;
-    const count = between(starts, atMs, atMs + spanMs);
-    if (count < 3) continue;
-    const [fromMs, toMs] = [Math.max(startedAtMs, atMs - aroundMs), Math.min(endedAtMs, atMs + aroundMs)];
-    const [beforeMs, afterMs] = [atMs - nextToMs, atMs + spanMs + nextToMs];
-    const seen = between(usual, fromMs, beforeMs) + between(usual, afterMs, toMs);
-    const watchedMs = Math.max(0, beforeMs - fromMs) + Math.max(0, toMs - afterMs);
-    // Half a beginning is added: what was not seen yet may come.
-    const mean = watchedMs <= 0 ? count : ((seen + 0.5) * spanMs) / watchedMs;
-    if (count > 2 * mean && poissonTail(mean, count) * spans * rare < 1) found.push({ atMs, count });
-  }
-  return found;
-}
-
-/** The first place that is not before an instant. */
-function placeOf(starts: readonly number[], ms: number): number {
-  let [low, high] = [0, starts.length];
-  while (low < high) {
-    const middle = (low + high) >>> 1;
-    if ((starts[middle] as number) < ms) low = middle + 1;
-    else high = middle;
-  }
-  return low;
-}
-
-/** The probability of so many or more where `mean` are usual. */
-function poissonTail(mean: number, count: number): number {
-  let term = exp(-mean);
-  for (let number = 1; number <= count; number++) term *= mean / number;
-  let tail = 0;
-  for (let number = count; term > tail * 1e-12 && number < count + 1000; number++) {
-    tail += term;
-    term *= mean / (number + 1);
-  }
-  return tail;
+  return crowd.starts.flatMap((atMs, index) => {
+    if (atMs === crowd.starts[index - 1]) return [];
+    const count = crowd.countIn(atMs, spanMs);
+    const usual = count < 3 ? null : crowd.usualIn(atMs, spanMs);
+    return usual !== null && isCrowd(usual, count, spans) ? [{ atMs, count }] : [];
+  });
 }
 
 /** One instant of each event: where most begin. */
@@ -205,6 +162,7 @@ function wokenBy(
   eventsMs: readonly number[],
   spanMs: number,
   callers: readonly Profile[],
+  beginsOnly: boolean,
 ): ReadonlyMap<Profile, readonly WokenSession[]> {
   const firstsOf = ({ jobs }: Profile): (readonly [eventMs: number, first: number])[] => {
     const starts = jobs.map(({ startMs }) => startMs);
@@ -228,6 +186,7 @@ function wokenBy(
     const awayMs = absenceOf(caller.pausesMs);
     const sessions = own.flatMap(([eventMs, first]) => {
       const begins = awayMs > 0 && (first === 0 || gapBefore(caller.jobs, first) > awayMs);
+      if (awayMs > 0 && !begins && beginsOnly) return [];
       const pauseMs = begins ? awayMs : cutMs;
       let end = first + 1;
       while (end < caller.jobs.length && gapBefore(caller.jobs, end) <= pauseMs) end += 1;
@@ -255,15 +214,11 @@ const hoursWide = 3;
 /** So many events without one at a weekend are no chance. */
 const workingLeast = 10;
 
-/** When events come, as `RhythmInput` has it: 24 factors and 7; `null` where all are alike. */
-export function wakingTimes(
+/** How often events come that keep to no clock, and by which hours and weekdays. */
+export function eventsByChance(
   eventsMs: readonly number[],
   { startedAtMs, endedAtMs }: Recording,
-): {
-  readonly perDay: number;
-  readonly hours: readonly number[];
-  readonly weekdays: readonly number[] | null;
-} {
+): FittedEvents {
   const perDay = eventsMs.length / Math.max(1 / 24, (endedAtMs - startedAtMs) / dayMs);
   const weights = Array.from({ length: 24 }, (_, hour) =>
     eventsMs.reduce((sum, ms) => {
@@ -276,5 +231,7 @@ export function wakingTimes(
   const weekdayOf = (ms: number): number => (Math.floor(ms / dayMs) + 4) % 7;
   const hasWeekend = endedAtMs - startedAtMs >= 7 * dayMs - hourMs;
   const works = eventsMs.length >= workingLeast && eventsMs.every((ms) => ![0, 6].includes(weekdayOf(ms)));
-  return { perDay, hours, weekdays: hasWeekend && works ? [0, 1.4, 1.4, 1.4, 1.4, 1.4, 0] : null };
+  const weekdays = hasWeekend && works ? [0, 1.4, 1.4, 1.4, 1.4, 1.4, 0] : null;
+  const rhythm = { hours, weekend: null, weekdays, days: [] };
+  return { kind: "chance", perDay: Math.round(100 * perDay) / 100, rhythm };
 }

@@ -1,15 +1,12 @@
 // Events that wake many clients at once, at times that nobody knows: a release, an outage that is over, a webhook. Times
 // are drawn by the run's seed, the group and the hour alone, so that all clients of a group share them.
+import { type CronMinutes, cronTimes, parseCron } from "./cron.ts";
 import { ln } from "./elementary.ts";
 import type { Duration, Mistakes } from "./mistakes.ts";
 import { next32, type RandomState, seedRandom } from "./random.ts";
 import { factorAt, parseRhythm, type Rhythm, type RhythmInput } from "./rhythm.ts";
 
-export interface WakesInput {
-  /** Number of events on a mean day, above 0 and at most 1,000; by chance. */
-  readonly perDay: number;
-  /** When they come, beside the mean; factors are of how likely one is. Even where it is left out. */
-  readonly rhythm?: RhythmInput;
+interface WokenClients {
   /** Each client wakes at random within this span. At once where it is left out. */
   readonly within?: Duration;
   /** Share of clients that an event wakes, each by chance: above 0, at most 1. 1 where it is left out. */
@@ -18,8 +15,29 @@ export interface WakesInput {
   readonly group?: number;
 }
 
+/** Events by chance. */
+interface ChanceWakes extends WokenClients {
+  /** Number of events on a mean day, above 0 and at most 1,000; by chance. */
+  readonly perDay: number;
+  /** When they come, beside the mean; factors are of how likely one is. Even where it is left out. */
+  readonly rhythm?: RhythmInput;
+}
+
+/** Events by the clock. */
+interface ClockWakes extends WokenClients {
+  /** A line of cron (UTC): an event comes at each minute that it names. */
+  readonly at: string;
+  /** Each event comes at random within this span after its minute. At once where it is left out. */
+  readonly late?: Duration;
+}
+
+export type WakesInput = ChanceWakes | ClockWakes;
+
 /** Wakes, checked. */
 export interface Wakes {
+  /** `null`: by chance. */
+  readonly cron: CronMinutes | null;
+  readonly lateMs: number;
   readonly perHour: number;
   readonly rhythm: Rhythm;
   readonly withinMs: number;
@@ -35,14 +53,21 @@ const wakeStream = 0x7fff_fffd;
 
 export function parseWakes(path: string, value: unknown, mistakes: Mistakes): Wakes {
   const rhythm = parseRhythm(`${path}.rhythm`, undefined, mistakes);
-  const plain: Wakes = { perHour: 1, rhythm, withinMs: 0, share: 1, group: 0 };
-  if (!mistakes.members(path, value, ["perDay", "rhythm", "within", "share", "group"])) return plain;
-  const perDay = mistakes.number(
-    `${path}.perDay`,
-    value["perDay"],
-    (number) => number > 0 && number <= perDayMost,
-    `a number above 0, at most ${perDayMost}`,
-  );
+  const plain: Wakes = { cron: null, lateMs: 0, perHour: 1, rhythm, withinMs: 0, share: 1, group: 0 };
+  const names = ["perDay", "rhythm", "at", "late", "within", "share", "group"];
+  if (!mistakes.members(path, value, names)) return plain;
+  const byClock = value["at"] !== undefined;
+  for (const name of byClock ? ["perDay", "rhythm"] : ["late"])
+    if (value[name] !== undefined)
+      mistakes.add(`${path}.${name}`, value[name], byClock ? "nothing beside at" : "nothing without at");
+  const perDay = byClock
+    ? 1
+    : mistakes.number(
+        `${path}.perDay`,
+        value["perDay"],
+        (number) => number > 0 && number <= perDayMost,
+        `a number above 0, at most ${perDayMost}`,
+      );
   const share = mistakes.number(
     `${path}.share`,
     value["share"] ?? 1,
@@ -56,8 +81,10 @@ export function parseWakes(path: string, value: unknown, mistakes: Mistakes): Wa
     `an integer from 0 to ${groupMost}`,
   );
   return {
+    cron: byClock ? parseCron(`${path}.at`, value["at"], mistakes) : null,
+    lateMs: byClock ? mistakes.duration(`${path}.late`, (value["late"] ?? 0) as Duration, 0) : 0,
     perHour: perDay / 24,
-    rhythm: parseRhythm(`${path}.rhythm`, value["rhythm"], mistakes),
+    rhythm: byClock ? rhythm : parseRhythm(`${path}.rhythm`, value["rhythm"], mistakes),
     withinMs: mistakes.duration(`${path}.within`, (value["within"] ?? 0) as Duration, 0),
     share,
     group,
@@ -70,12 +97,9 @@ const draws: RandomState = { random0: 0, random1: 0, random2: 0, random3: 0 };
  * Returns the first event at or after an instant, whole ms since the epoch; `endMs` where none comes before it.
  * @param seed the run's
  */
-export function nextWake(
-  { perHour, rhythm, group }: Wakes,
-  seed: number,
-  fromMs: number,
-  endMs: number,
-): number {
+export function nextWake(wakes: Wakes, seed: number, fromMs: number, endMs: number): number {
+  const { cron, perHour, rhythm, group } = wakes;
+  if (cron !== null) return nextByClock(cron, wakes, seed, fromMs, endMs);
   for (let hour = Math.floor(fromMs / hourMs); hour * hourMs < endMs; hour++) {
     const rate = perHour * factorAt(rhythm, seed, hour * hourMs + rhythm.zoneMs);
     if (rate === 0) continue;
@@ -86,6 +110,21 @@ export function nextWake(
       const atMs = hour * hourMs + Math.floor(share * hourMs);
       if (atMs >= fromMs) return Math.min(endMs, atMs);
     }
+  }
+  return endMs;
+}
+
+function nextByClock(
+  cron: CronMinutes,
+  { lateMs, group }: Wakes,
+  seed: number,
+  fromMs: number,
+  endMs: number,
+): number {
+  for (const minuteMs of cronTimes(cron, fromMs - lateMs, endMs)) {
+    seedRandom(draws, seed, wakeStream - group, minuteMs / 60_000);
+    const atMs = minuteMs + Math.floor((next32(draws) / 4_294_967_296) * (lateMs + 1));
+    if (atMs >= fromMs) return Math.min(endMs, atMs);
   }
   return endMs;
 }

@@ -1,7 +1,7 @@
 // What callers do by the clock, and what wakes them together, is told from what each does for itself.
 import { describe, expect, test } from "vitest";
 import { fitScenario, fitTo } from "../../sim/fit/fit.ts";
-import type { FittedBehaviour } from "../../sim/fit/model.ts";
+import type { FittedBehaviour, FittedEvents } from "../../sim/fit/model.ts";
 import { fittedScenario, fittedSource } from "../../sim/fit/source.ts";
 import { simulateNumbers } from "../../sim/simulate.ts";
 import { parseRules } from "../../src/rules/parse.ts";
@@ -16,6 +16,11 @@ const call = rest("/v2/organizations/:org/pipelines");
 const monday = "2026-01-05T00:00:00Z";
 const idle = worker({ calls: [{ call }], think: { median: "1m", p95: "4m" } });
 const job = worker({ calls: [{ call }], think: { least: 200, most: 500 } });
+
+function byChance(events: FittedEvents | undefined) {
+  if (events?.kind !== "chance") throw new RangeError("these events come by the clock");
+  return events;
+}
 
 const partsOf = (behaviour: FittedBehaviour): readonly FittedBehaviour[] =>
   behaviour.kind === "together" ? behaviour.parts.map((part) => part.behaviour) : [behaviour];
@@ -37,7 +42,8 @@ describe("events that wake all callers", () => {
     const behaviours = model.populations.flatMap(({ behaviour }) => partsOf(behaviour));
     const found = behaviours.filter((behaviour) => behaviour.kind === "woken");
     expect(found.length).toBe(model.populations.length);
-    for (const { perDay, withinMs, share, rhythm, calls } of found) {
+    for (const { events, withinMs, share, calls } of found) {
+      const { perDay, rhythm } = byChance(events);
       expect(perDay).toBeGreaterThan(2.5);
       expect(perDay).toBeLessThan(5.5);
       expect(Math.abs(withinMs - 8_000)).toBeLessThan(4_000);
@@ -98,13 +104,46 @@ test("callers who were refused, and go on a while later, were not woken", () => 
       for (const day of part.rhythm?.days ?? []) expect(Math.abs(day - 1)).toBeLessThan(0.5);
 });
 
-test("an event is seen among callers who call every few seconds while they work", () => {
-  const { rows } = play(builds, { firstDay: 0, days: 7, seed: 1 });
-  const { populations } = fitTo(recordingOf(rows), { name: "week", rules: parseRules(worldRules) }).model;
-  const woken = populations
-    .flatMap(({ behaviour }) => partsOf(behaviour))
-    .filter(({ kind }) => kind === "woken");
-  expect(woken.length).toBeGreaterThan(0);
+describe("events by the clock of weekdays", () => {
+  const week = (seed: number) =>
+    fitTo(recordingOf(play(builds, { firstDay: 0, days: 7, seed }).rows), {
+      name: "week",
+      rules: parseRules(worldRules),
+    }).model;
+
+  test.each([1, 2])("are found where half of the callers follow each, seed %d", (seed) => {
+    const { populations, doubts } = week(seed);
+    const woken = populations
+      .flatMap(({ behaviour }) => partsOf(behaviour))
+      .flatMap((part) => (part.kind === "woken" ? [part] : []));
+    const lines = woken.flatMap(({ events }) => (events.kind === "clock" ? [events.at] : []));
+    expect(lines.length).toBe(woken.length);
+    expect(new Set(lines)).toEqual(new Set(["0 10 * * 1-5", "0 15 * * 1-5"]));
+    for (const { events } of woken)
+      expect(events).toMatchObject({
+        lateMs: expect.toSatisfy((ms: number) => ms > 30_000 && ms <= 180_000),
+      });
+    const share = woken.reduce((sum, part) => sum + part.share, 0) / woken.length;
+    expect(share).toBeGreaterThan(0.25);
+    expect(share).toBeLessThan(0.65);
+    expect(doubts.join(" ")).not.toContain("nobody knows when");
+  });
+
+  test("are in the scenario's text, and wake at that minute alone", () => {
+    const model = week(1);
+    expect(fittedSource(model)).toContain('at: "0 10 * * 1-5"');
+    const atTen = new Map<number, number>();
+    simulateNumbers(fittedScenario(model), { seed: 1 }, ({ sentMs }) => {
+      const minute = Math.floor(sentMs / 60_000) % 1440;
+      atTen.set(minute, (atTen.get(minute) ?? 0) + 1);
+    });
+    const callsIn = (from: number): number =>
+      Array.from({ length: 5 }, (_, index) => atTen.get(from + index) ?? 0).reduce(
+        (sum, each) => sum + each,
+        0,
+      );
+    expect(callsIn(602)).toBeGreaterThan(1.5 * callsIn(595));
+  });
 });
 
 describe("events that wake a team alone", () => {
@@ -124,7 +163,7 @@ describe("events that wake a team alone", () => {
     const groups = populations.map(({ users, behaviour }) => {
       const woken = partsOf(behaviour).filter((part) => part.kind === "woken");
       expect(woken).toHaveLength(1);
-      return { users, group: woken[0]?.group, perDay: woken[0]?.perDay ?? 0 };
+      return { users, group: woken[0]?.group, perDay: byChance(woken[0]?.events).perDay };
     });
     expect(new Set(groups.map(({ group }) => group))).toEqual(new Set([0, 1]));
     for (const { users, perDay } of groups) {

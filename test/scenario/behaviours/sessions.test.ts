@@ -200,6 +200,22 @@ describe("sessions by events", () => {
     expect(near.length).toBeLessThan(0.1 * one.length);
   });
 
+  test("come by the clock, as late for all clients, within as much of their own", () => {
+    const wakes = { at: "0 10 * * 1-5", late: "2m", within: "10s" };
+    const of = (client: number, seed: number) =>
+      play(new Rig(sessions({ of: lone, wakes }), undefined, seed, client), midnight, 40);
+    const [one, other] = [of(0, 1), of(1, 1)];
+    const late = (ms: number): number => (ms % dayMs) - 10 * hourMs;
+    for (const [index, ms] of one.entries()) {
+      expect([1, 2, 3, 4, 5]).toContain(new Date(ms).getUTCDay());
+      expect(late(ms)).toBeGreaterThanOrEqual(0);
+      expect(late(ms)).toBeLessThanOrEqual(130_000);
+      expect(Math.abs(ms - (other[index] ?? 0))).toBeLessThanOrEqual(10_000);
+    }
+    expect(Math.max(...one.map(late)) - Math.min(...one.map(late))).toBeGreaterThan(60_000);
+    expect(of(0, 2)).not.toEqual(one);
+  });
+
   test("are missed while a session is under way", () => {
     const rig = new Rig(sessions({ of: lone, wakes: { perDay: 24 } }));
     const first = rig.only(rig.start(midnight));
@@ -227,6 +243,13 @@ test.each([
   ["more clients than there are", { of: work, wakes: { perDay: 1, share: 2 } }, "sessions.wakes.share"],
   ["half a group", { of: work, wakes: { perDay: 1, group: 0.5 } }, "sessions.wakes.group"],
   ["a group too many", { of: work, wakes: { perDay: 1, group: 1000 } }, "sessions.wakes.group"],
+  ["events by a line that is no cron's", { of: work, wakes: { at: "ten" } }, "sessions.wakes.at"],
+  [
+    "events by the clock and by chance",
+    { of: work, wakes: { at: "* * * * *", perDay: 1 } },
+    "sessions.wakes.perDay",
+  ],
+  ["late events without a clock", { of: work, wakes: { perDay: 1, late: "1m" } }, "sessions.wakes.late"],
   ["events with absences", { of: work, wakes: { perDay: 1 }, away: 1 }, "sessions.away"],
   ["a timetable with absences", { of: work, at: "* * * * *", away: 1 }, "sessions.away"],
 ])("%s is refused by its path", (_, options, path) => {
