@@ -15,7 +15,7 @@ const refusedMs = 300_000;
 /** A burst has so many calls within `quietMs`. */
 const burstLeast = 3;
 /** By chance one recording in so many shows an event that is none. */
-export const rare = 1_000;
+const rare = 1_000;
 
 export interface Beginning {
   readonly atMs: number;
