@@ -97,9 +97,9 @@ function whyOf(reasons: ReadonlyMap<string, readonly string[]>, state: State): s
 }
 
 function shownBroken(
-  { name, law: own }: Experiment,
+  experiment: Experiment,
   operation: string,
-  { law = own, expected, got, answers }: Broken,
+  { law = experiment.law, expected, got, answers }: Broken,
   isRepeated: boolean,
   agreed: Agreement,
   target: Target,
@@ -114,7 +114,7 @@ function shownBroken(
     isRepeated,
     oracle: oracleOn(agreed, law, lines),
     follows: null,
-    repeat: repeatOf(name, answers, target),
+    repeat: repeatOf(experiment, answers, target),
   };
 }
 
@@ -141,10 +141,15 @@ function shownCall({ line, call, shot }: Answer): ShownCall {
 const quoted = (text: string): string =>
   /^[\w./:=@%+,-]+$/.test(text) ? text : `'${text.replaceAll("'", `'\\''`)}'`;
 
-/** A line of curl where one call shows it, else the experiment's own command. */
-function repeatOf(name: string, answers: readonly Answer[], { target, policy, again }: Target): string {
+/** A line of curl where one call shows it, whatever came before; else the experiment's own command. */
+function repeatOf(
+  { name, empties, waits }: Experiment,
+  answers: readonly Answer[],
+  { target, policy, again }: Target,
+): string {
   const [answer] = answers;
   if (
+    empties + waits === 0 &&
     answers.length === 1 &&
     answer !== undefined &&
     answer.shot.way === "kept" &&

@@ -44,7 +44,10 @@ const timeoutMs = 10_000;
 export const verb = defineVerb<Args>({
   name: "audit",
   summary: "hold a live deployment to its policy by small experiments, each with its law",
-  notes: [whichVerb],
+  notes: [
+    whichVerb,
+    "Kept means that an experiment saw no contradiction. What no audit sees, and why: src/audit/README.md of the project.",
+  ],
   options: {
     target: { argument: "URL", type: "string", describe: "audit the deployment at URL" },
     "allow-host": {
@@ -155,6 +158,7 @@ export const verb = defineVerb<Args>({
       };
       const { plan, lab } = planned(options);
       for (const assumption of limits.assumptions) terminal.say(`${pc.yellow("assumed")} ${assumption}`);
+      if (limits.unsettled !== undefined) terminal.say(`${pc.yellow("open")}    ${limits.unsettled}`);
       sayPlan(terminal, base, plan, lab, options.maxMs);
       if (args.dryRun)
         return terminal.result({ calls: plan.calls, windowsEmptied: plan.empties, ms: plan.ms });

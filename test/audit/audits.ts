@@ -221,6 +221,7 @@ function text({ rows, clean, others, windows: [rest, graphql] }: Page): string {
 (GraphQL). Repeat it with \`npm run audits\`. Real runs take real time, so their counts differ a little from run to run.
 
 ${caught} of ${rows.length} faults were found; ${accused} of ${clean.length + others.length} right servers were accused.
+What no audit sees, and why: [src/audit](../../src/audit/README.md).
 
 ## Faults
 
