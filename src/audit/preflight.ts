@@ -23,9 +23,15 @@ export interface Served {
 
 /**
  * Makes one call of each caller: of the status, or a plain one.
+ * @param heard takes down each call: it may have been charged
  * @throws SpillwayError `TARGET_UNREACHABLE` saying what was seen where no caller is served
  */
-export async function preflight(lab: Lab, wires: Wires, base: string): Promise<Served> {
+export async function preflight(
+  lab: Lab,
+  wires: Wires,
+  base: string,
+  heard: (shot: Shot, raw: Raw) => void,
+): Promise<Served> {
   const callers: AuditCaller[] = [];
   const notes: string[] = [];
   let worst: { readonly shot: Shot; readonly problem: Problem } | null = null;
@@ -37,6 +43,7 @@ export async function preflight(lab: Lab, wires: Wires, base: string): Promise<S
       });
     const shot = lab.hasStatus ? lab.status(caller) : lab.shot(caller, subject.operation);
     const raw = await wires.send(shot);
+    heard(shot, raw);
     const problem = problemOf(lab.policy, shot, raw);
     if (problem === null) callers.push(caller);
     else {

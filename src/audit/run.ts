@@ -19,11 +19,12 @@ import {
   type AuditFinding,
   type Broken,
   type Done,
+  type Shot,
   type Step,
   Unexercised,
   unexercised,
 } from "./step.ts";
-import { Wires, type WiresOptions } from "./wires.ts";
+import { type Raw, Wires, type WiresOptions } from "./wires.ts";
 
 export interface AuditOptions extends Omit<WiresOptions, "tokens" | "auth"> {
   readonly policy: Policy;
@@ -155,7 +156,9 @@ class Audit {
   /** Asks who is served. */
   async greet(): Promise<Served> {
     try {
-      const served = await preflight(this.lab, this.#wires, this.#options.target.base);
+      const served = await preflight(this.lab, this.#wires, this.#options.target.base, (shot, raw) =>
+        this.#heard(shot, raw),
+      );
       if (served.notes.length > 0) await this.#wires.close();
       return served;
     } catch (error) {
@@ -275,9 +278,7 @@ class Audit {
       for (const [at, shot] of shots.entries()) {
         const raw = raws[at];
         if (raw === undefined) continue;
-        const answer = this.#record.add(shot, raw);
-        this.lab.book.note(answer);
-        this.#answers.push(answer);
+        const answer = this.#heard(shot, raw);
         answers.push(answer);
         this.#heed(answer);
       }
@@ -292,6 +293,14 @@ class Audit {
       throw error;
     }
     return { answers, nowMs: Date.now() };
+  }
+
+  /** Takes down a call. */
+  #heard(shot: Shot, raw: Raw): Answer {
+    const answer = this.#record.add(shot, raw);
+    this.lab.book.note(answer);
+    this.#answers.push(answer);
+    return answer;
   }
 
   #heed({ call, shot }: Answer): void {

@@ -4,17 +4,20 @@ import { mkdtemp, readdir, readFile, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { Readable } from "node:stream";
+import { setTimeout as wait } from "node:timers/promises";
 import { brotliCompressSync, deflateSync, gzipSync } from "node:zlib";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { BodyBytes } from "../../src/audit/content-coding.ts";
 import { experiments } from "../../src/audit/experiments.ts";
 import type { Earlier } from "../../src/audit/run.ts";
+import { parsePolicy } from "../../src/policy/parse.ts";
 import { selfSigned } from "../../src/service/self-signed.ts";
 import { type AuditResult, settledRows } from "../../src/summary/audit-result.ts";
 import type { QuotaCall } from "../../src/trace/quota-record.ts";
 import { openTrace } from "../../src/trace/read.ts";
 import { spillwayHere } from "../support/command.ts";
 import { audited, deployed, tokens } from "./deployment.ts";
+import { listening } from "./strangers.ts";
 
 let folder = "";
 beforeAll(async () => {
@@ -237,4 +240,54 @@ test("by TLS, HTTP/2 and raw connections are exercised", async () => {
     ...Object.fromEntries(names.map((name) => [name, "kept"])),
     agreement: "kept",
   });
+});
+
+test("a target that answers slowly is right, though the first calls of all open its windows", async () => {
+  const windows = new Map<string, { endMs: number; used: number }>();
+  let calls = 0;
+  const serving = await listening(async ({ headers }, reply) => {
+    calls += 1;
+    if (calls === 1) await wait(1_200);
+    const key = String(headers.authorization).toLowerCase();
+    const now = Date.now();
+    const known = windows.get(key);
+    const window = known === undefined || known.endMs <= now ? { endMs: now + 8_000, used: 0 } : known;
+    windows.set(key, window);
+    window.used += 1;
+    const shown = {
+      "X-Limit": 90,
+      "X-Left": 90 - window.used,
+      "X-Reset": Math.ceil((window.endMs - now) / 1000),
+    };
+    reply.writeHead(200, shown).end("[]");
+  });
+  const policy = parsePolicy({
+    version: 2,
+    name: "own",
+    quotas: {
+      requests: {
+        algorithm: { kind: "fixed-window", limit: 90, windowSeconds: 8, anchor: "first-request" },
+        key: ["user"],
+      },
+    },
+    operations: { call: { uses: { requests: 1 }, samples: [{ path: "/" }] } },
+    routes: [{ path: "/**", operation: "call" }],
+    auth: { header: "Authorization", form: "Bearer {token}", attributes: ["user"] },
+    wire: {
+      revision: "2026",
+      readings: [
+        {
+          headers: { "X-Limit": "{limit}", "X-Left": "{remaining}", "X-Reset": "{reset}" },
+          reset: { form: "delta-s", means: "window-end", round: "ceil" },
+        },
+      ],
+    },
+  });
+  const some = experiments.filter(({ name }) => name === "twin-query-string");
+  const { result } = await audited(serving.url, policy, { experiments: some });
+  await serving.close();
+  expect(result.rows.map(({ name, state }) => `${name} ${state}`)).toEqual([
+    "twin-query-string kept",
+    "agreement kept",
+  ]);
 });
