@@ -1,5 +1,5 @@
 // `--as-window`: a policy whose quotas the engine does not all enforce, with windows in their place.
-import { type Approximated, asWindows, unenforceable } from "../policy/as-window.ts";
+import { asWindows, unenforceable } from "../policy/as-window.ts";
 import type { Policy } from "../policy/policy.ts";
 import { quote, SpillwayError } from "../rules/errors.ts";
 import type { Rules } from "../rules/rules.ts";
@@ -21,31 +21,29 @@ interface AsWindowArgs {
 }
 
 /**
- * Returns a policy that can be enforced, and what is not as it says.
+ * Returns a policy that can be enforced, and says first what is not as it says.
  * @param verb the words of the command before its options
  * @throws SpillwayError `POLICY_UNSERVABLE` where a quota cannot be enforced, and no window may stand in for it
  */
-export function enforceable(
-  policy: Policy,
-  { asWindow = false, rules }: AsWindowArgs,
-  verb: string,
-): Approximated {
+export function enforceable(policy: Policy, { asWindow = false, rules }: AsWindowArgs, verb: string): Policy {
   const names = unenforceable(policy);
-  if (names.length === 0) return { policy, changes: [] };
-  if (asWindow) return asWindows(policy);
-  throw new SpillwayError("POLICY_UNSERVABLE", "not all quotas of this policy can be enforced", {
-    problems: names.map((name) => ({
-      path: `quotas.${name}.algorithm.kind`,
-      got: quote(policy.quotas[name]?.algorithm.kind),
-      allowed: "fixed-window or token-bucket",
-    })),
-    hint: `${program} ${verb} --policy ${shellCommand([rules])} --as-window lets windows stand in`,
-  });
+  if (names.length === 0) return policy;
+  if (!asWindow)
+    throw new SpillwayError("POLICY_UNSERVABLE", "not all quotas of this policy can be enforced", {
+      problems: names.map((name) => ({
+        path: `quotas.${name}.algorithm.kind`,
+        got: quote(policy.quotas[name]?.algorithm.kind),
+        allowed: "fixed-window or token-bucket",
+      })),
+      hint: `${program} ${verb} --policy ${shellCommand([rules])} --as-window lets windows stand in`,
+    });
+  const approximated = asWindows(policy);
+  warn(`${pc.yellow("approximated")} ${approximated.changes.join("; ")}`);
+  return approximated.policy;
 }
 
 /**
- * Reads the limits of a simulation: rules, or a policy that can be enforced; nothing where none are named. A policy that
- * is not kept as it says is told.
+ * Reads the limits of a simulation: rules, or a policy that can be enforced; nothing where none are named.
  * @param verb the words of the command before its options
  * @throws SpillwayError as `readLimits` and `enforceable` do
  */
@@ -55,8 +53,5 @@ export async function limitsOf(
 ): Promise<{ readonly rules?: Rules; readonly policy?: Policy }> {
   if (args.rules === undefined) return {};
   const limits = await readLimits(args.rules);
-  if (!("policy" in limits)) return limits;
-  const { policy, changes } = enforceable(limits.policy, args, verb);
-  if (changes.length > 0) warn(`${pc.yellow("approximated")} ${changes.join("; ")}`);
-  return { policy };
+  return "policy" in limits ? { policy: enforceable(limits.policy, args, verb) } : limits;
 }

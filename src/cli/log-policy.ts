@@ -42,5 +42,5 @@ export async function policyOfLogs(
       ],
       hint: "--policy names the one to use",
     });
-  return enforceable(first.policy, { asWindow }, `${verb} LOG`).policy;
+  return enforceable(first.policy, { asWindow }, `${verb} LOG`);
 }

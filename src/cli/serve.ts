@@ -174,7 +174,7 @@ async function standIn(
         ],
   );
   if (problems.length > 0) throw new SpillwayError("USAGE", "this policy cannot be served so", { problems });
-  const { policy, changes } = enforceable(written, args, "serve");
+  const policy = enforceable(written, args, "serve");
   const { servePolicy } = await import("../service/serve.ts");
   const { samplePolicyTokens } = await import("../service/sample-tokens.ts");
   const { presets } = await import("../policy/presets.ts");
@@ -191,7 +191,6 @@ async function standIn(
   try {
     terminal.say(serving.url);
     if (fault !== null) warnOfFault(terminal, fault);
-    for (const change of changes) terminal.say(`${pc.yellow("note")}    ${change}`);
     const notes = presets[args.rules]?.notes ?? [];
     for (const note of notes) terminal.say(`${pc.yellow("note")}    ${note}`);
     const listed = tokens.map(({ token, attributes }) => ({ token, ...attributes }));

@@ -50,6 +50,25 @@ async function end(child: ChildProcess, signal: NodeJS.Signals): Promise<number 
 }
 
 describe("spillway serve", () => {
+  test("says first that windows stand in for quotas that nobody enforces", async () => {
+    const child = spawn(process.execPath, [main, "serve", "--port", "0", "--policy", "okta", "--as-window"], {
+      stdio: ["ignore", "pipe", "pipe"],
+    });
+    running.push(child);
+    const said: string[] = [];
+    const note = (async () => {
+      for await (const line of createInterface({ input: child.stderr })) said.push(line);
+    })();
+    for await (const line of createInterface({ input: child.stdout })) {
+      said.push(line);
+      if (line.startsWith("stop ")) break;
+    }
+    await end(child, "SIGTERM");
+    await note;
+    expect(said[0]).toMatch(/^approximated .*concurrency \(concurrent calls\) is left out/);
+    expect(said[1]).toMatch(/^http:/);
+  });
+
   test.each(["SIGTERM", "SIGINT"] as const)(
     "serves until %s, with tokens that only this user can read",
     async (signal) => {
