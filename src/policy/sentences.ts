@@ -137,7 +137,9 @@ export function roomDrawn(algorithm: QuotaAlgorithm): string {
     const share = place / (barWidth - 1);
     return levels[isSudden ? (share < 1 ? 0 : 7) : Math.floor(share * 7)];
   });
-  return `${cells.join("")} ${count(secondsToFull(algorithm))} s`;
+  const seconds = secondsToFull(algorithm);
+  const time = seconds >= 60 && Number.isInteger(seconds) ? spanOf(seconds) : `${count(seconds)} s`;
+  return `${cells.join("")} ${/^[a-z]/.test(time) ? `1 ${time}` : time}`;
 }
 
 /** Time until a quota that is spent has all its room again, at most. */
@@ -173,6 +175,8 @@ export function needsByVerb(policy: Policy): Readonly<Record<string, readonly st
       ...(hasWindows ? [] : ["a quota of fixed windows: others are read, and not inferred"]),
     ],
     audit: samples,
+    bundle: samples,
+    demo: [...samples, ...enforced],
     status: hasStatus ? [] : ['a route whose operation is "status"'],
   };
 }
