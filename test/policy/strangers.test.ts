@@ -33,7 +33,7 @@ describe.each(names)("%s", (name) => {
   test("is a policy that all verbs take", async () => {
     const { code, stdout } = await spillwayHere(["policy", "check", join(folder, `${name}.json`)]);
     expect(code).toBe(0);
-    for (const verb of ["serve", "load", "simulate", "plan", "replay", "fit", "verify", "check", "audit", "bundle", "demo"])
+    for (const verb of "serve load simulate plan replay fit verify check audit bundle demo".split(" "))
       expect(stdout).toMatch(new RegExp(`^ +${verb} +ready$`, "m"));
   });
 
