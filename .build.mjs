@@ -1,7 +1,7 @@
 // Builds the package into dist: modules and types by tsc, then three packages bundled into modules of ours, each with
 // its licence beside it. Node alone runs it, on every system.
 import { spawnSync } from "node:child_process";
-import { readFile, writeFile } from "node:fs/promises";
+import { chmod, readFile, writeFile } from "node:fs/promises";
 import { fileURLToPath } from "node:url";
 import { build } from "esbuild";
 
@@ -11,6 +11,8 @@ const tsc = ["node_modules/typescript/bin/tsc", "-p", ".tsconfig.build.json"];
 const { status, error } = spawnSync(process.execPath, tsc, { stdio: "inherit" });
 if (error !== undefined) throw error;
 if (status !== 0) process.exit(status ?? 1);
+// `npx spillway` runs it in a clone, too.
+await chmod("dist/src/cli/main.js", 0o755);
 
 /** Bundles what a built module imports into that module. */
 const bundleInPlace = (file, options) =>

@@ -8,6 +8,7 @@ import { isolationExperiments } from "./experiments/isolation.ts";
 import { queryExperiments } from "./experiments/queries.ts";
 import { raceExperiments } from "./experiments/races.ts";
 import { refusalExperiments } from "./experiments/refusals.ts";
+import { resetExperiments } from "./experiments/resets.ts";
 import { statusExperiments } from "./experiments/status.ts";
 import { twinExperiments } from "./experiments/twins.ts";
 import { windowExperiments } from "./experiments/windows.ts";
@@ -23,6 +24,7 @@ const all = [
   ...refusalExperiments,
   ...headerExperiments,
   ...windowExperiments,
+  ...resetExperiments,
   ...bucketExperiments,
 ];
 

@@ -4,8 +4,13 @@ import { experiments } from "../../src/audit/experiments.ts";
 import type { AuditFinding } from "../../src/audit/step.ts";
 import { limit, Played, type Served, serving, windowMs } from "./played.ts";
 
-function made(name: string, server: Served, users = 3): AuditFinding {
-  const played = new Played(server, users);
+function made(
+  name: string,
+  server: Served,
+  users = 3,
+  anchor: "first-request" | "epoch" = "first-request",
+): AuditFinding {
+  const played = new Played(server, users, anchor);
   const [subject] = played.lab.subjects;
   const experiment = experiments.find((each) => each.name === name);
   if (subject === undefined || experiment === undefined) throw new RangeError(name);
@@ -128,5 +133,38 @@ describe("a window that is watched", () => {
       ++calls > 12 ? { status: 200, headers: { ...headers, "x-left": "3" } } : null,
     );
     expect(made(name, server).state).toBe("broken");
+  });
+});
+
+describe("windows on Unix time's grid", () => {
+  const name = "window-on-its-grid";
+  /** Ends so far beside the grid, by a clock that differs so much. */
+  const beside = (offMs: number, clockMs: number | null = 0): AuditFinding =>
+    made(
+      name,
+      serving(({ headers }, _shot, nowMs) => {
+        const left = windowMs - ((nowMs - offMs + windowMs) % windowMs);
+        const date = clockMs === null ? {} : { date: new Date(nowMs + clockMs).toUTCString() };
+        return { status: 200, headers: { ...headers, ...date, "x-reset": String(Math.ceil(left / 1000)) } };
+      }),
+      3,
+      "epoch",
+    );
+
+  test("end there, within what clocks and seconds allow", () => {
+    for (const offMs of [0, 900, 2_000, 8_500]) expect([offMs, beside(offMs).state]).toEqual([offMs, "kept"]);
+  });
+
+  test("are broken where they end beside it by the target's own Date", () => {
+    for (const offMs of [4_500, 5_000, 5_500])
+      expect(beside(offMs)).toMatchObject({
+        state: "broken",
+        expected: "requests ends on Unix time's grid of 10 s",
+        got: expect.stringMatching(/^[12]\.\d s beside it at least$/),
+      });
+  });
+
+  test("are not judged so by a clock that is another than this machine's, or none", () => {
+    for (const clockMs of [null, 4_000, -4_000]) expect(beside(5_000, clockMs).state).toBe("kept");
   });
 });

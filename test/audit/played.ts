@@ -4,34 +4,38 @@ import { AuditRecord } from "../../src/audit/record.ts";
 import type { Answer, Done, ExperimentSteps, Shot } from "../../src/audit/step.ts";
 import type { Raw } from "../../src/audit/wires.ts";
 import { parsePolicy } from "../../src/policy/parse.ts";
+import type { Policy } from "../../src/policy/policy.ts";
 
 export const limit = 10;
 export const windowMs = 10_000;
 
-/** Ten requests of a user in ten seconds, from the first one on. */
-const ownPolicy = parsePolicy({
-  version: 2,
-  name: "own",
-  quotas: {
-    requests: {
-      algorithm: { kind: "fixed-window", limit, windowSeconds: windowMs / 1000, anchor: "first-request" },
-      key: ["user"],
-    },
-  },
-  operations: { call: { uses: { requests: 1 }, samples: [{ path: "/" }] } },
-  routes: [{ path: "/**", operation: "call" }],
-  auth: { header: "Authorization", form: "Bearer {token}", attributes: ["user"] },
-  wire: {
-    revision: "2026",
-    readings: [
-      {
-        headers: { "X-Limit": "{limit}", "X-Left": "{remaining}", "X-Reset": "{reset}" },
-        reset: { form: "delta-s", means: "window-end", round: "ceil" },
+type Anchor = "first-request" | "epoch";
+
+/** Ten requests of a user in ten seconds. */
+const ownPolicy = (anchor: Anchor): Policy =>
+  parsePolicy({
+    version: 2,
+    name: "own",
+    quotas: {
+      requests: {
+        algorithm: { kind: "fixed-window", limit, windowSeconds: windowMs / 1000, anchor },
+        key: ["user"],
       },
-    ],
-    retryAfter: [{ header: "Retry-After", form: "delta-s" }],
-  },
-});
+    },
+    operations: { call: { uses: { requests: 1 }, samples: [{ path: "/" }] } },
+    routes: [{ path: "/**", operation: "call" }],
+    auth: { header: "Authorization", form: "Bearer {token}", attributes: ["user"] },
+    wire: {
+      revision: "2026",
+      readings: [
+        {
+          headers: { "X-Limit": "{limit}", "X-Left": "{remaining}", "X-Reset": "{reset}" },
+          reset: { form: "delta-s", means: "window-end", round: "ceil" },
+        },
+      ],
+      retryAfter: [{ header: "Retry-After", form: "delta-s" }],
+    },
+  });
 
 interface Sent {
   readonly status: number;
@@ -75,8 +79,8 @@ export class Played {
   readonly #server: Served;
   #nowMs = 0;
 
-  constructor(server: Served, users = 3, untilMs = 120_000) {
-    const policy = ownPolicy;
+  constructor(server: Served, users = 3, anchor: Anchor = "first-request", untilMs = 120_000) {
+    const policy = ownPolicy(anchor);
     const callers = Array.from({ length: users }, (_, index) => ({
       index,
       attributes: { user: `user-${index}` },

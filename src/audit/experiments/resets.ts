@@ -1,0 +1,167 @@
+// Resets that answers tell, held to the time at which they come (SPEC.md §3).
+import { isSameWindow, seenIn } from "../book.ts";
+import type { Experiment } from "../experiment.ts";
+import type { Lab } from "../lab.ts";
+import {
+  type Answer,
+  broken,
+  isRefused,
+  kept,
+  lacksRefusal,
+  type Subject,
+  Unexercised,
+  unexercised,
+} from "../step.ts";
+import { showsWindow } from "./windows.ts";
+
+const section = "SPEC.md §3";
+
+/** How long a caller is to wait by an answer, ms, for each thing that it tells; rounded down by less than `slackMs`. */
+function told(
+  lab: Lab,
+  answer: Answer,
+  quota: string,
+): { readonly ms: number; readonly slackMs: number; readonly by: string }[] {
+  const { call } = answer;
+  const reading = call.readings.find((each) => each.quota === quota && each.reset !== null);
+  const slackOf = (gridMs: number): number => (lab.roundsUp(quota) ? 0 : gridMs);
+  const found: { ms: number; slackMs: number; by: string }[] = [];
+  const reset = reading?.reset;
+  if (reset?.afterMs != null) found.push({ ms: reset.afterMs, slackMs: slackOf(reset.gridMs), by: "reset" });
+  // By the target's own clock, which its `Date` tells.
+  if (reset?.atMs != null && call.date !== undefined)
+    found.push({ ms: reset.atMs - call.date, slackMs: slackOf(reset.gridMs), by: "reset" });
+  if (call.retryAfterMs !== undefined && call.by === quota)
+    found.push({ ms: call.retryAfterMs, slackMs: slackOf(1000), by: "the refusal" });
+  return found;
+}
+
+/** Refused calls over a second and more, a quarter of a second apart. */
+function* spacedRefusals(lab: Lab, subject: Subject) {
+  const { caller, quota } = yield* lab.emptied(subject, 1900);
+  const answers: Answer[] = [];
+  const begin = yield* lab.now();
+  for (let at = begin; at < begin + 1600; at += 230) {
+    yield* lab.wait(at);
+    answers.push(yield* lab.one(lab.shot(caller, subject.operation)));
+  }
+  if (!answers.some(isRefused)) throw new Unexercised(lacksRefusal(answers));
+  return { caller, quota, answers: answers.filter(isRefused) };
+}
+
+export const resetExperiments: readonly Experiment[] = [
+  {
+    name: "reset-is-kept",
+    law: "honest-wait",
+    section,
+    promise: "who waits alone as long as the refusal says is admitted",
+    needs: "a quota that can be emptied, whose refusals tell when to come back",
+    calls: 12,
+    empties: 1,
+    waits: 1,
+    lacks: (lab, subject) => lab.lacksEmptying(subject),
+    *run(lab, subject) {
+      const { caller, quota, answers } = yield* spacedRefusals(lab, subject);
+      const waits = answers.flatMap((answer) =>
+        told(lab, answer, quota).map(({ ms, slackMs, by }) => ({
+          answer,
+          by,
+          ms,
+          until: answer.call.received + ms + slackMs,
+        })),
+      );
+      const lengthMs = lab.windowMs(quota, caller) ?? 0;
+      // What cannot be true is another experiment's.
+      const fit = waits.filter(({ ms }) => ms >= 0 && ms <= lengthMs + 1000);
+      const first = fit.toSorted((one, other) => one.until - other.until)[0];
+      if (first === undefined) return unexercised("no refusal told when to come back");
+      yield* lab.wait(first.until);
+      const answer = yield* lab.one(lab.shot(caller, subject.operation));
+      if (answer.call.outcome === "unknown") return unexercised("the call had no answer");
+      const [one, other] = [seenIn(first.answer, quota), seenIn(answer, quota)];
+      const isOld = one !== null && other !== null && isSameWindow(one, other, lengthMs);
+      const isIts = answer.call.by === quota || (answer.call.by === undefined && subject.quotas.length === 1);
+      // Somebody else may have used up the next window at once.
+      if (isRefused(answer) && isIts && (isOld || lab.alone))
+        return broken(
+          [first.answer, answer],
+          `admitted after the ${first.ms / 1000} s that ${first.by} told`,
+          "refused",
+        );
+      return kept;
+    },
+  },
+  {
+    name: "reset-counts-down",
+    law: "reset-agrees",
+    section,
+    promise: "a refusal's reset falls as time passes, and always tells one end",
+    needs: "a quota that can be emptied, whose refusals tell a reset",
+    calls: 8,
+    empties: 1,
+    waits: 0,
+    lacks: (lab, subject) => lab.lacksEmptying(subject),
+    *run(lab, subject) {
+      const { caller, quota, answers } = yield* spacedRefusals(lab, subject);
+      const lengthMs = lab.windowMs(quota, caller) ?? 0;
+      for (const answer of answers)
+        for (const { ms, by } of told(lab, answer, quota))
+          if (ms > lengthMs + 2000)
+            return broken(
+              [answer],
+              `a wait of ${lengthMs / 1000} s at most, the length of ${quota}'s windows`,
+              `${by} tells ${ms / 1000} s`,
+            );
+      const seen = answers.flatMap((answer) => seenIn(answer, quota) ?? []).filter(({ end }) => end !== null);
+      const [first] = seen;
+      const last = seen.at(-1);
+      if (first?.end == null || last?.end == null || seen.length < 3)
+        return unexercised("refusals told no reset");
+      const zero = answers.find((answer) =>
+        told(lab, answer, quota).some(({ ms, slackMs }) => slackMs === 0 && ms <= 0),
+      );
+      if (zero !== undefined)
+        return broken([zero], "a reset of at least 1 s while the window refuses", "0 or less");
+      if (last.end.least > first.end.most + 50 && last.end.least - first.end.most < lengthMs / 2)
+        return broken(
+          [first.answer, last.answer],
+          "both tell one end",
+          `the second tells one that is ${((last.end.least - first.end.most) / 1000).toFixed(1)} s later at least`,
+        );
+      return kept;
+    },
+  },
+  {
+    name: "reset-of-the-last-second",
+    isGentle: true,
+    law: "reset-agrees",
+    section,
+    promise: "in a window's last second the reset is still ahead",
+    needs: "a window whose reset answers tell in seconds, rounded up",
+    calls: 8,
+    empties: 0,
+    waits: 1,
+    lacks: (lab, subject) =>
+      showsWindow(lab, subject) ??
+      (subject.quotas.some((name) => lab.roundsUp(name))
+        ? null
+        : "resets are rounded down, or to the nearest"),
+    *run(lab, subject) {
+      const [caller] = subject.callers;
+      const quota = caller === undefined ? undefined : lab.windows(subject, caller).at(-1);
+      if (caller === undefined || quota === undefined) return unexercised("nobody can call it");
+      yield* lab.look(subject, caller);
+      const end = lab.book.endOf(quota, caller.attributes, yield* lab.now());
+      if (end === null) return unexercised("no end of a window is told");
+      // The earliest end that the reset allows: the true one lies up to a second later.
+      for (let at = end - 300; at < end + 1000; at += 140) {
+        yield* lab.wait(at);
+        const answer = yield* lab.look(subject, caller);
+        for (const { reset, quota: of } of answer.call.readings)
+          if (reset?.afterMs != null && reset.afterMs <= 0 && lab.roundsUp(of))
+            return broken([answer], `${of} tells a reset of 1 s`, `${reset.afterMs / 1000} s`);
+      }
+      return kept;
+    },
+  },
+];
