@@ -112,4 +112,5 @@ test("a log of no such calls is refused", async () => {
   const { code, stderr } = await run("fit", "other.csv", "--policy", "depots.json");
   expect(code).toBe(2);
   expect(stderr).toContain("no route of this policy matches any of 1 row");
+  expect(stderr).toContain("routes: got /x, allowed: a request of /v3/depots/{depot}/labels");
 });

@@ -1,7 +1,7 @@
 // A reset that counts milliseconds falls by as many as pass from answer to answer.
 import { describe, expect, test } from "vitest";
 import type { Mark } from "../../src/verify/mark.ts";
-import { fallsByMs } from "../../src/verify/suspects.ts";
+import { endSuspects, fallsByMs } from "../../src/verify/suspects.ts";
 
 const mark = (sent: number, reset: number, tookMs = 0): Mark => ({
   line: 2,
@@ -39,5 +39,21 @@ describe("a reset falls by milliseconds", () => {
     ["and eleven do", mark(0, 60_000), mark(11, 59_989), true],
   ])("%s", (_name, earlier, later, expected) => {
     expect(fallsByMs(earlier, later)).toBe(expected);
+  });
+});
+
+describe("milliseconds in place of seconds are suspected", () => {
+  const asked = (ms: number, known: boolean) =>
+    endSuspects(mark(0, 60_000), mark(500, 59_500), { ms, known }, false);
+
+  test("first, where no rules tell the length, and it is shown as a million or more", () => {
+    expect(asked(1_000_000, false)[0]).toBe("reset-in-ms");
+  });
+
+  test.each([
+    ["rules tell the length", 2_000_000, true],
+    ["the longest reset that was shown could be seconds", 999_999, false],
+  ])("not where %s", (_name, ms, known) => {
+    expect(asked(ms, known)).not.toContain("reset-in-ms");
   });
 });
