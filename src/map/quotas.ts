@@ -54,6 +54,12 @@ export function quotasOf(
     [...named].map(([name, shown]) => {
       const reset = resets.get(name) ?? resets.get("") ?? null;
       const limit = limitOf(name, shown, questions);
+      if (typeof reset?.everyMs === "number")
+        questions.push({
+          path: `quotas.${name}.algorithm`,
+          seen: `Each reset lies about ${reset.everyMs} ms away for each unit that is taken: a bucket that fills at that rate.`,
+          settle: "Take its rate from the documentation: resets that are rounded tell it roughly.",
+        });
       const algorithm =
         reset?.everyMs === undefined || reset.everyMs === null
           ? { kind: "fixed-window" as const, limit, ...windowOf(name, shown, reset, questions) }

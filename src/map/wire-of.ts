@@ -153,7 +153,10 @@ function rowOf(
     questions.push({
       path: `wire.readings.${index}.reset`,
       seen: `${resetPlace.at} may be ${found.possible.length === 0 ? "of no known form" : found.possible.join(" or ")}; it is left out.`,
-      settle: "Call again as the same caller at least 2 s later, and give both answers to map.",
+      settle:
+        found.possible.length === 0
+          ? "Find its form in the API's documentation."
+          : "Call again as the same caller at least 2 s later, and give both answers to map.",
     });
   if (reset !== null && reset.means === null)
     questions.push({

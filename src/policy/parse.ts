@@ -1,7 +1,7 @@
 // Untrusted JSON → Policy. Version 1 rules are read as shorthand of a policy (`shorthand.ts`), for ever.
 import * as v from "valibot";
 import { type Problem, quote, SpillwayError } from "../rules/errors.ts";
-import { type DocumentKind, parseDocument } from "../rules/json.ts";
+import type { DocumentKind } from "../rules/json.ts";
 import { parseRules } from "../rules/parse.ts";
 import { isPlainObject } from "../rules/plain-object.ts";
 import { calendarSeconds } from "./calendar.ts";
@@ -59,15 +59,7 @@ export function parsePolicy(input: unknown): Policy {
   return policy;
 }
 
-/**
- * Reads a policy file's text.
- * @param file its path, for errors
- * @throws SpillwayError `JSON_INVALID`, `POLICY_INVALID`, `RULES_INVALID`
- */
-export const parsePolicyFile = (text: string, file: string): Policy =>
-  parsePolicy(parseDocument(text, file, policyFile));
-
-/** For errors. */
+/** A policy file, for errors. */
 export const policyFile: DocumentKind = {
   name: "policy file",
   code: "POLICY_INVALID",

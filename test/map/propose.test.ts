@@ -250,6 +250,7 @@ describe("formats that APIs have beside the usual three headers", () => {
       refill: { amount: 1, everyMs: 75 },
     });
     expect(wireOfProposal(proposal).readings[0]?.reset).toMatchObject({ form: "epoch-s", means: "full" });
+    expect(pathsOf(proposal)).toContain("quotas.requests.algorithm");
     // Two values that rounding alone sets apart tell no rate.
     expect(wireOfProposal(proposalOf(...answers.slice(0, 2))).readings[0]?.reset).toBeUndefined();
   });

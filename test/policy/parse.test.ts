@@ -1,9 +1,10 @@
 // Policies from untrusted JSON: defaults, and every mistake at once, each with its path and what is allowed.
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { parsePolicy, parsePolicyFile } from "../../src/policy/parse.ts";
+import { parsePolicy, policyFile } from "../../src/policy/parse.ts";
 import { policyOf } from "../../src/policy/shorthand.ts";
 import { type Problem, SpillwayError } from "../../src/rules/errors.ts";
+import { parseDocument } from "../../src/rules/json.ts";
 import { parseRules } from "../../src/rules/parse.ts";
 import { property } from "../support/property.ts";
 import { inference } from "./policies.ts";
@@ -433,7 +434,7 @@ describe("a mistake is named with its path and what is allowed", () => {
   });
 
   test("a file's member that stands twice", () => {
-    expect(() => parsePolicyFile('{"version": 2, "name": "a", "name": "b"}', "p.json")).toThrow(
+    expect(() => parseDocument('{"version": 2, "name": "a", "name": "b"}', "p.json", policyFile)).toThrow(
       expect.objectContaining({
         code: "POLICY_INVALID",
         problems: [expect.objectContaining({ path: "name" })],
