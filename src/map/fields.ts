@@ -3,7 +3,7 @@
 import type { Template } from "../policy/wire-data.ts";
 import { isPlainObject } from "../rules/plain-object.ts";
 import { match } from "../wire/template.ts";
-import { isLimitLike, type NamedField, namedField, periodOf } from "./header-names.ts";
+import { type FieldRole, isLimitLike, type NamedField, namedField, periodOf } from "./header-names.ts";
 import type { SeenAnswers } from "./seen.ts";
 
 /** One place of answers, and what stood there: by the answer's index. */
@@ -12,6 +12,8 @@ export interface AnswerPlace extends NamedField {
   readonly at: string;
   readonly isHeader: boolean;
   readonly values: ReadonlyMap<number, string>;
+  /** The header's whole text, where its values are a part of it: `total={limit}; remaining={remaining}`. */
+  readonly whole?: string;
 }
 
 /** A word of a header's name that nobody's secret looks like: `requests`, `24hour`. */
@@ -31,11 +33,37 @@ export function headerPlaces(
   const strange: string[] = [];
   for (const [at, shown] of values) {
     const field = namedField(at);
-    if (field === null) strange.push(at);
+    const parts = partsOf(at, shown);
+    if (parts.length > 0) places.push(...parts);
+    else if (field === null) strange.push(at);
     else places.push({ ...field, at, isHeader: true, values: shown });
   }
   return { places: withoutShared(withTimes(places)), strange };
 }
+
+const pair = /([A-Za-z][\w-]*)=(\d{1,15})/g;
+const pairs = new RegExp(`^${pair.source}(?:[;,]\\s*${pair.source})+$`);
+
+/** The numbers of a header that names each: `total=100; remaining=99; resets=41`. Empty where it is no such header. */
+function partsOf(at: string, values: ReadonlyMap<number, string>): AnswerPlace[] {
+  const [first = ""] = values.values();
+  const roles = [...first.matchAll(pair)].map(([, key = ""]) => namedField(key)?.role);
+  const whole = first.replace(pair, (_, key: string) => `${key}={${namedField(key)?.role}}`);
+  const isSame = (text: string): boolean => text.replace(/\d+/g, "") === first.replace(/\d+/g, "");
+  const isRead = pairs.test(first) && new Set(roles).size === roles.length && roles.every(isPart);
+  if (!isRead || ![...values.values()].every(isSame)) return [];
+  const words = at.split(/[-_]/).filter((word) => !["x", "rate", "limit", "ratelimit"].includes(word));
+  return roles.filter(isPart).map((role, place) => ({
+    ...{ role, label: words.join("_"), at, isHeader: true, whole },
+    values: new Map([...values].map(([index, text]) => [index, [...text.matchAll(pair)][place]?.[2] ?? ""])),
+  }));
+}
+
+/** Tells whether a place shows a count, or its limit. */
+export const isCount = (role: FieldRole | undefined): boolean =>
+  role === "limit" || role === "remaining" || role === "used";
+
+const isPart = (role: FieldRole | undefined): role is FieldRole => isCount(role) || role === "reset";
 
 const add = (values: Map<string, Map<number, string>>, at: string, index: number, value: string): void => {
   const known = values.get(at) ?? new Map<number, string>();
@@ -44,8 +72,7 @@ const add = (values: Map<string, Map<number, string>>, at: string, index: number
 
 /** A time without a label is that of the only quota that has one. */
 function withTimes(places: readonly AnswerPlace[]): AnswerPlace[] {
-  const isNumber = ({ role }: AnswerPlace) => role === "limit" || role === "remaining" || role === "used";
-  const [label, ...others] = new Set(places.filter(isNumber).map((place) => place.label));
+  const [label, ...others] = new Set(places.filter(({ role }) => isCount(role)).map((place) => place.label));
   if (label === undefined || others.length > 0) return [...places];
   return places.map((place) => (place.label === "" ? { ...place, label } : place));
 }
@@ -113,7 +140,8 @@ const templates: readonly (readonly [pattern: RegExp, template: (role: string) =
 ];
 
 /** Returns how a number stands in a place's values; `null` where they are of no known form. */
-export function templateOf({ at, role, values }: AnswerPlace): string | string[] | null {
+export function templateOf({ at, role, values, whole }: AnswerPlace): string | string[] | null {
+  if (whole !== undefined) return whole.replace("{reset}", "*");
   const all = [...values.values()].map((value) => value.trim());
   const part = role === "window" && /-m(?:s|illis|illiseconds)$/.test(at) ? "windowMs" : role;
   return templates.find(([pattern]) => all.every((value) => pattern.test(value)))?.[1](part) ?? null;
@@ -122,6 +150,7 @@ export function templateOf({ at, role, values }: AnswerPlace): string | string[]
 /** Returns the number that an answer shows in a place; `null` where it shows none. */
 export function numberAt(place: AnswerPlace, template: Template, index: number, part: string): number | null {
   const text = place.values.get(index);
+  if (place.whole !== undefined) return text === undefined ? null : Number(text);
   const found = text === undefined ? undefined : match(template, text)?.[part];
   return found === undefined ? null : Number(found);
 }

@@ -5,7 +5,7 @@ import { type WireInput, wireSchema } from "../policy/wire-schema.ts";
 import { isFailure, isRefusal } from "../wire/outcome.ts";
 import { type AnswerReading, readAnswer } from "../wire/read-answer.ts";
 import { readTime } from "../wire/times.ts";
-import { type AnswerPlace, bodyPlaces, headerPlaces, numberAt, templateOf } from "./fields.ts";
+import { type AnswerPlace, bodyPlaces, headerPlaces, isCount, numberAt, templateOf } from "./fields.ts";
 import { periodOf } from "./header-names.ts";
 import { isAboutLimits } from "./paths.ts";
 import type { MapQuestion } from "./question.ts";
@@ -109,9 +109,6 @@ const quotaName = (label: string): string => {
 const isStatusOnly = (group: readonly AnswerPlace[], seen: readonly SeenAnswers[]): boolean =>
   group.every(({ values }) => [...values.keys()].every((index) => isAboutLimits(seen[index] as SeenAnswers)));
 
-const isNumber = ({ role }: AnswerPlace): boolean =>
-  role === "limit" || role === "remaining" || role === "used" || role === "window";
-
 /** One row of a wire format: all numbers of one quota, or of the quota that the answer names. */
 function rowOf(
   group: readonly AnswerPlace[],
@@ -127,7 +124,7 @@ function rowOf(
   const isNamed = named.length > 0 && named.every((each) => isPlainWord(each, secrets));
   if (namer !== undefined && isNamed) forms[namer.at] = "{quota}";
   for (const place of group) {
-    if (!isNumber(place)) continue;
+    if (!isCount(place.role) && place.role !== "window") continue;
     const template = templateOf(place);
     if (template !== null) forms[place.at] = template;
   }
@@ -148,7 +145,7 @@ function rowOf(
   );
   const found = resetPlace === undefined ? null : resetForm(shown);
   const reset = found !== null && "form" in found ? found : null;
-  if (resetPlace !== undefined && reset !== null) forms[resetPlace.at] = "{reset}";
+  if (resetPlace !== undefined && reset !== null) forms[resetPlace.at] = resetPlace.whole ?? "{reset}";
   if (found !== null && "possible" in found && resetPlace !== undefined)
     questions.push({
       path: `wire.readings.${index}.reset`,

@@ -217,6 +217,39 @@ describe("formats that APIs have beside the usual three headers", () => {
     expect(pathsOf(proposal)).not.toContain("wire.readings");
   });
 
+  test("one header that names its numbers, beside plain ones", () => {
+    const shown = (afterMs: number, left: number) =>
+      answer(START + afterMs, {
+        "x-rate-limit": 700,
+        "x-rate-limit-remaining": 600 + left,
+        "acme-ratelimit-tickets-index": `total=100; remaining=${left}; resets=${60 - afterMs / 1000}`,
+      });
+    const proposal = proposalOf(shown(0, 99), shown(19_000, 98));
+    expect(algorithms(proposal)).toMatchObject({
+      requests: { limit: 700 },
+      acme_tickets_index: { limit: 100, windowSeconds: 60 },
+    });
+    expect(wireOfProposal(proposal).readings).toMatchObject([
+      {},
+      {
+        headers: { "acme-ratelimit-tickets-index": "total={limit}; remaining={remaining}; resets={reset}" },
+        reset: { form: "delta-s", means: "window-end" },
+      },
+    ]);
+    const [, once] = wireOfProposal(proposalOf(shown(0, 99))).readings;
+    expect(once?.headers).toEqual({
+      "acme-ratelimit-tickets-index": "total={limit}; remaining={remaining}; resets=*",
+    });
+    for (const text of ["total=100; total=99", "total=100; colour=99", "total=100; remaining=many"])
+      expect(
+        pathsOf(
+          proposalOf(
+            answer(START, { "x-rate-limit": 7, "x-rate-limit-remaining": 6, "acme-ratelimit": text }),
+          ),
+        ),
+      ).toContain("wire.readings");
+  });
+
   test("a list whose name may be a secret, or has none, is left out", () => {
     const named = (name: string) =>
       proposalOf(
