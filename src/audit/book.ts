@@ -75,15 +75,21 @@ export class Book {
     return JSON.stringify([quota, ...key.map((name) => attributes[name] ?? null)]);
   }
 
-  /** The time of the last answer to a call that uses a count; `null` where there was none. */
+  /** The time of the last answer to a call of a caller that uses a quota, whatever its route says; `null` where there was none. */
   usedAt(quota: string, attributes: Attributes): number | null {
-    return this.#used.get(this.keyOf(quota, attributes)) ?? null;
+    return this.#used.get(this.#ownKey(quota, attributes)) ?? null;
+  }
+
+  /** Key of a caller's counts of a quota: of what its token stands for alone. */
+  #ownKey(quota: string, attributes: Attributes): string {
+    const own = this.#policy.auth.attributes.map((name) => [name, attributes[name] ?? null]);
+    return this.keyOf(quota, Object.fromEntries(own));
   }
 
   note(answer: Answer): void {
     const { attributes, operation } = answer.shot;
     for (const quota of usedQuotas(this.#policy, operation, attributes))
-      this.#used.set(this.keyOf(quota, attributes), answer.call.received);
+      this.#used.set(this.#ownKey(quota, attributes), answer.call.received);
     for (const { quota } of answer.call.readings) {
       const seen = seenIn(answer, quota);
       if (seen === null) continue;

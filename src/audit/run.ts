@@ -354,8 +354,12 @@ class Audit {
     for (const experiment of new Set(tasks.map(({ experiment }) => experiment))) {
       const finding = experiment.judge?.(this.lab, this.#answers);
       const task = tasks.find((each) => each.experiment === experiment);
-      if (finding?.state === "broken" && task !== undefined)
-        this.#found.push({ task, finding, isRepeated: true });
+      if (finding?.state !== "broken" || task === undefined) continue;
+      const isKnown = this.#found.some(
+        ({ task: { experiment: of }, finding: known }) =>
+          of === experiment && known.state === "broken" && known.got === finding.got,
+      );
+      if (!isKnown) this.#found.push({ task, finding, isRepeated: true });
     }
     const judged = await agreement(this.#record, rules, unsettled);
     const ended = this.#isInterrupted

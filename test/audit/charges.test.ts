@@ -236,4 +236,21 @@ describe("the book", () => {
     expect([169_999, 170_000].map((nowMs) => book.wasEmptied("q", acme, nowMs))).toEqual([true, false]);
     expect(book.wasEmptied("q", { org: "other" }, 50_000)).toBe(false);
   });
+
+  test("knows when a caller used a quota, whatever a route says beside it", () => {
+    const book = new Book(
+      parsePolicy({
+        version: 2,
+        name: "x",
+        quotas: { q: { algorithm: window, key: ["org", "path"], unit: "requests" } },
+        operations: { read: { uses: { q: 1 } } },
+        routes: [{ path: "/{path}", operation: "read" }],
+        auth: { attributes: ["org"] },
+      }),
+    );
+    const used = answer({ sent: 50_000 });
+    const shot = { ...used.shot, operation: "read", attributes: { org: "acme", path: "items" } };
+    book.note({ ...used, shot });
+    expect([book.usedAt("q", acme), book.usedAt("q", { org: "other" })]).toEqual([50_010, null]);
+  });
 });
