@@ -1,5 +1,6 @@
 // `spillway audit`: a conformance suite for a deployment's limits: small experiments, each with its law.
 
+import { isDeepStrictEqual } from "node:util";
 import type { Earlier } from "../audit/run.ts";
 import { parseTarget, requireAllowed, type Target } from "../connect/target.ts";
 import { readText } from "../files/read-file.ts";
@@ -279,7 +280,7 @@ async function readEarlier(
     throw differs("target", result.target, target.base);
   if (trace.version !== 2) throw differs("kind", "a trace of version 1", "one of version 2");
   const policy = named === undefined ? trace.header.policy : await readPolicy(named);
-  if (JSON.stringify(trace.header.policy) !== JSON.stringify(policy))
+  if (!isDeepStrictEqual(JSON.parse(JSON.stringify(trace.header.policy)), JSON.parse(JSON.stringify(policy))))
     throw differs("policy", result.policy, `${policy.name} as it is now`);
   const calls: QuotaCall[] = [];
   for await (const { call } of trace.calls) calls.push(call);

@@ -141,8 +141,9 @@ ${table(
     { title: "Answer", cell: ({ said }) => said },
   ],
   calls,
-  { caption: `Calls that show it, ${operation}` },
-)}<p>Repeat: <code>${repeat}</code></p>
+  { caption: `Calls that show it, ${operation}`, stack: true },
+)}<p>Repeat:</p>
+<pre>${repeat}</pre>
 `,
 )}</section>
 `;

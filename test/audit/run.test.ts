@@ -1,6 +1,6 @@
 // An audit from its first word to its folder: what it writes, that no token is in it, how it ends early and goes on.
 // @module-tag real-time
-import { mkdtemp, readdir, readFile, rm, writeFile } from "node:fs/promises";
+import { cp, mkdtemp, readdir, readFile, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { Readable } from "node:stream";
@@ -42,6 +42,7 @@ describe("a deployment that is wrong, and echoes its callers' tokens", () => {
   let result: AuditResult;
   const files = new Map<string, string>();
   let code: number | null = null;
+  let resumed: Awaited<ReturnType<typeof spillwayHere>> | null = null;
   beforeAll(async () => {
     const { serving, rules } = await deployed("double-count");
     serving.app.server.prependListener("request", ({ headers }, reply) => {
@@ -64,6 +65,12 @@ describe("a deployment that is wrong, and echoes its callers' tokens", () => {
       ...["--tokens", join(folder, "tokens.json"), "--out", out, "--junit", join(out, "..", "junit.xml")],
       ...["--only", quick.join(",")],
     ]);
+    const again = join(folder, "again");
+    await cp(out, again, { recursive: true });
+    resumed = await spillwayHere([
+      ...words,
+      ...["--tokens", join(folder, "tokens.json"), "--out", again, "--resume", "--only", quick.join(",")],
+    ]);
     await serving.close();
     said = ended.stdout + ended.stderr;
     code = ended.code;
@@ -80,6 +87,12 @@ describe("a deployment that is wrong, and echoes its callers' tokens", () => {
     expect(broken).toMatchObject({ law: "conserved", isRepeated: true, oracle: "agrees" });
     expect(broken?.calls.length).toBeGreaterThan(1);
     expect(broken?.repeat).toContain("spillway audit --target");
+  });
+
+  test("is gone on with by --resume under the same rules, and stays broken", () => {
+    expect([resumed?.code, resumed?.stderr]).toEqual([1, expect.not.stringContaining("RESUME_INVALID")]);
+    const { rows } = JSON.parse(resumed?.stdout ?? "") as AuditResult;
+    expect(rows.find(({ name }) => name === "cost-as-told")?.state).toBe("broken");
   });
 
   test("a failure that an earlier one explains points to it", () => {
