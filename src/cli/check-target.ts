@@ -14,7 +14,6 @@ import { quote, SpillwayError } from "../rules/errors.ts";
 import { type LawName, lawNames } from "../rules/laws.ts";
 import { parseRules } from "../rules/parse.ts";
 import { shortName } from "../rules/printable.ts";
-import type { Rules } from "../rules/rules.ts";
 import type { Token } from "../rules/tokens.ts";
 import { counted } from "../rules/words.ts";
 import { INTERRUPTED } from "../runs/interrupt.ts";
@@ -37,7 +36,7 @@ interface Opened {
  * Says what will be used, and makes one call of the status.
  * @throws SpillwayError `USAGE`, `TARGET_NOT_ALLOWED`, those of the tokens file, `TARGET_UNREACHABLE`
  */
-export async function openTarget(args: TargetArgs, terminal: Terminal, signal: AbortSignal): Promise<Opened> {
+async function openTarget(args: TargetArgs, terminal: Terminal, signal: AbortSignal): Promise<Opened> {
   const { target = "", allowHost = null, tokens: file, calls = 500, seconds = 120 } = args;
   const { base, origin, ...rest } = parseTarget("--target", target);
   requireAllowed("--target", { base, origin, ...rest }, allowHost);
@@ -103,13 +102,14 @@ async function contact(live: LiveCaller, caller: Token, base: string): Promise<v
 }
 
 /** The laws, by scripts that move the target's clock. */
-export async function checkClocked(
-  { live, base }: Opened,
-  header: string,
-  rules: Rules | undefined,
+export async function checkAhead(
+  { clockHeader: header = "", ...args }: TargetArgs,
   options: CheckOptions,
+  terminal: Terminal,
+  signal: AbortSignal,
 ): Promise<CheckReport> {
-  if (rules === undefined)
+  const { live, base } = await openTarget(args, terminal, signal);
+  if (options.rules === undefined)
     throw new SpillwayError("USAGE", "--clock-header needs --rules, those that the target follows", {
       hint: "`npx spillway probe` writes them, or a preset: --rules default",
     });
@@ -120,18 +120,28 @@ export async function checkClocked(
   const { clockedLimiter, notSeenFromOutside } = await import("../probe/live-adapter.ts");
   const { checkLaws } = await import("../laws/check.ts");
   const clockHeader = header.toLowerCase();
+  const rules = parseRules(options.rules);
   const limiter = clockedLimiter(live, { name: base, rules, clockHeader, nowMs: Date.now() });
   const claims = lawNames.filter((law) => !(notSeenFromOutside as readonly LawName[]).includes(law));
-  return checkLaws({ ...limiter, claims }, { ...options, rules, evidence: true });
+  const report = await checkLaws({ ...limiter, claims }, { ...options, rules, evidence: true });
+  if (live.ended !== null) terminal.say(`ended early: ${live.ended.message}`);
+  // That the budget was used up is no interruption: it was said beforehand.
+  return live.ended?.why === "budget" ? { ...report, interrupted: false } : report;
 }
 
 /** Scripts in real time, judged by the oracle. */
-export async function checkInRealTime(
-  { live, origin }: Opened,
-  args: TargetArgs,
-  { runs = 20, seed = 0, rules }: CheckOptions,
+export async function checkRealTime(
+  args: TargetArgs & { readonly [Option in "law" | "path" | "known" | "runs"]?: unknown },
+  { runs = 100, seed = 0, rules }: CheckOptions,
   terminal: Terminal,
-): Promise<LiveReport<Verdict>> {
+  signal: AbortSignal,
+): Promise<void> {
+  for (const option of ["law", "path", "known"] as const)
+    if (args[option] !== undefined)
+      throw new SpillwayError("USAGE", `--${option} cannot be used with --target in real time`, {
+        hint: "every law that a trace shows is judged; with --clock-header laws are checked one by one",
+      });
+  const { live, origin } = await openTarget(args, terminal, signal);
   const { checkLive } = await import("../probe/live-check.ts");
   const { judge } = await import("../verify/judge.ts");
   const report = await checkLive<Verdict>({
@@ -139,13 +149,15 @@ export async function checkInRealTime(
     target: origin,
     rules: rules === undefined ? null : parseRules(rules),
     alone: args.alone === true,
-    runs,
+    runs: args.runs === undefined ? 20 : runs,
     seed,
     judge,
     onProgress: (text) => terminal.progress(text),
   });
   terminal.progress(null);
-  return report;
+  sayLive(report, terminal);
+  terminal.result(report);
+  process.exitCode = exitOf(report);
 }
 
 const restingOn = (tested: Evidence | undefined): string =>
@@ -154,7 +166,7 @@ const restingOn = (tested: Evidence | undefined): string =>
 const widest = Math.max(...lawNames.map((law) => law.length));
 
 /** Findings of real time, in words. */
-export function sayLive(
+function sayLive(
   { target, seed, runs, calls, laws, evidence, ended, counterexample, ok }: LiveReport<Verdict>,
   terminal: Terminal,
 ): void {

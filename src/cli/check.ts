@@ -2,12 +2,10 @@
 import { randomInt } from "node:crypto";
 import type { ChosenFault } from "../faults/choice.ts";
 import type { CheckOptions } from "../laws/check-options.ts";
-import type { CheckReport } from "../laws/report.ts";
 import type { Policy } from "../policy/policy.ts";
 import { closest } from "../rules/closest.ts";
 import { quote, SpillwayError } from "../rules/errors.ts";
 import { type LimiterLawName, limiterLawNames } from "../rules/laws.ts";
-import { parseRules } from "../rules/parse.ts";
 import type { AnyCheckReport, AnyInterleavingReport, AnyLawReport, CheckTask } from "../runs/check-job.ts";
 import { INTERRUPTED, onInterrupt } from "../runs/interrupt.ts";
 import { resultOf } from "../runs/job-events.ts";
@@ -116,6 +114,7 @@ export const verb = defineVerb<Args>({
       if (args.target === undefined)
         return await checkModule(args, fault, { options, policy }, terminal, signal);
       const live = { ...options, signal, onProgress: showCheckProgress(terminal), timers: globalThis };
+      const { checkAhead, checkRealTime } = await import("./check-target.ts");
       if (args.clockHeader === undefined) return await checkRealTime(args, live, terminal, signal);
       const startedMs = Date.now();
       const report = await checkAhead(args, live, terminal, signal);
@@ -132,22 +131,11 @@ export const verb = defineVerb<Args>({
 });
 
 /** Options of a deployment say nothing without one. */
-function requireTarget({ target, allowHost, tokens, clockHeader, ...args }: Args): void {
-  if (target !== undefined) return;
-  const { ca, cert, key, alone, calls, seconds } = args;
-  const given = {
-    tokens,
-    "allow-host": allowHost,
-    ca,
-    cert,
-    key,
-    "clock-header": clockHeader,
-    alone,
-    calls,
-    seconds,
-  };
-  for (const [name, value] of Object.entries(given))
-    if (value !== undefined) throw new SpillwayError("USAGE", `--${name} needs --target URL`);
+function requireTarget(args: Args): void {
+  const given = args as unknown as Readonly<Record<string, unknown>>;
+  const [name] = Object.keys(targetOptions).filter((each) => given[each] !== undefined);
+  if (args.target === undefined && name !== undefined)
+    throw new SpillwayError("USAGE", `--${name} needs --target URL`);
 }
 
 /** The policy that is checked; `undefined` where the limits are rules. */
@@ -239,51 +227,6 @@ async function checkOverlaps(
   const told = report.ok ? report : { ...report, repeat };
   await describeInterleavings(told, task.policy !== undefined, terminal);
   return told;
-}
-
-/** A live deployment whose clock is moved. */
-async function checkAhead(
-  args: Args,
-  options: CheckOptions,
-  terminal: Terminal,
-  signal: AbortSignal,
-): Promise<CheckReport> {
-  const { checkClocked, openTarget } = await import("./check-target.ts");
-  const opened = await openTarget(args, terminal, signal);
-  const report = await checkClocked(
-    opened,
-    args.clockHeader ?? "",
-    options.rules && parseRules(options.rules),
-    options,
-  );
-  const { ended } = opened.live;
-  if (ended !== null) terminal.say(`ended early: ${ended.message}`);
-  // That the budget was used up is no interruption: it was said beforehand.
-  return ended?.why === "budget" ? { ...report, interrupted: false } : report;
-}
-
-/** A live deployment in real time. */
-async function checkRealTime(
-  args: Args,
-  options: CheckOptions,
-  terminal: Terminal,
-  signal: AbortSignal,
-): Promise<void> {
-  const { checkInRealTime, exitOf, openTarget, sayLive } = await import("./check-target.ts");
-  for (const [option, value] of [
-    ["--law", args.law],
-    ["--path", args.path],
-    ["--known", args.known],
-  ] as const)
-    if (value !== undefined)
-      throw new SpillwayError("USAGE", `${option} cannot be used with --target in real time`, {
-        hint: "every law that a trace shows is judged; with --clock-header laws are checked one by one",
-      });
-  const opened = await openTarget(args, terminal, signal);
-  const report = await checkInRealTime(opened, args, { ...options, runs: args.runs ?? 20 }, terminal);
-  sayLive(report, terminal);
-  terminal.result(report);
-  process.exitCode = exitOf(report);
 }
 
 /** @throws SpillwayError `ADAPTER_INVALID` naming each call at which the limiter failed */
