@@ -1,20 +1,17 @@
 // `spillway demo` (= `npm start`): the whole pipe on loopback, with windows of a few seconds, so that several
 // resets pass in under a minute. Each stage is the same code as its verb.
 
-import { mkdtemp, rm, writeFile } from "node:fs/promises";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
 import type { DriverName } from "../load/driver.ts";
 import type { LoadedScenario } from "../load/scenario-file.ts";
-import type { Policy } from "../policy/policy.ts";
 import { runFiles } from "../report/run.ts";
 import { ownerWords, verdictWords } from "../report/source.ts";
+import { notJudgedWords } from "../report/verdict-words.ts";
 import { counted } from "../rules/words.ts";
 import type { AnyCheckReport } from "../runs/check-job.ts";
 import { INTERRUPTED, onInterrupt } from "../runs/interrupt.ts";
 import { resultOf } from "../runs/job-events.ts";
 import type { JobThread, JobThreads } from "../runs/job-thread.ts";
-import type { QuotaVerdict, Verdict } from "../verify/verdict.ts";
+import type { Verdict } from "../verify/verdict.ts";
 import { asWindowOption, limitsOf } from "./as-window.ts";
 import { sayCheckProgress } from "./check-progress.ts";
 import { rendererOf } from "./check-text.ts";
@@ -108,19 +105,14 @@ export const verb = defineVerb<Args>({
     const { signal } = interrupt;
     try {
       const limits = await limitsOf(args, "demo");
-      const made = args.scenario === undefined && limits.policy ? await clientsOf(limits.policy) : null;
+      const made =
+        args.scenario === undefined && limits.policy
+          ? await (await import("./init-policy.ts")).clientsOf(limits.policy)
+          : null;
       const scenario = made?.file ?? args.scenario ?? "ci-fleet";
       const threads = await startJobs({ scenario }, { importMs, signal }).finally(made?.remove);
-      const asked = {
-        ...args,
-        scenario,
-        isMade: made !== null,
-        repeat: repeatDemo(args),
-        limits,
-        durationMs,
-        signal,
-      };
-      await demonstrate(terminal, asked, threads).finally(() => threads.close());
+      const found = { scenario, isMade: made !== null, repeat: repeatDemo(args), limits, durationMs, signal };
+      await demonstrate(terminal, { ...args, ...found }, threads).finally(() => threads.close());
     } catch (error) {
       if (!interrupt.signal.aborted) throw error;
     } finally {
@@ -154,7 +146,14 @@ async function demonstrate(
   if (signal.aborted) return;
   const simulated = await simulateAlike(terminal, asked, folder, thread);
   const broken = await simulateBroken(terminal, asked, folder, thread);
-  await report(terminal, folder, simulated.folder);
+  stage(
+    terminal,
+    "report",
+    "what was refused and whom it hit, every window, waits, prediction beside measurement",
+  );
+  const { writeReport } = await import("../report/report.ts");
+  const { html } = await writeReport(folder, { compare: simulated.folder });
+  terminal.say(`  open ${html}`);
   const { summary, verdict, expectations } = loaded;
   terminal.result({
     folder,
@@ -165,21 +164,10 @@ async function demonstrate(
     predicted: simulated.summary.figures,
     broken: { fault: faultFor(asked), verdict: broken.verdict.verdict },
   });
-  await open(join(folder, runFiles.html));
+  await open(html);
   const found =
-    signal.aborted ||
-    notJudged(broken.verdict as Partial<QuotaVerdict>).length > 0 ||
-    broken.verdict.verdict === "violated";
+    signal.aborted || (broken.verdict.notJudged ?? []).length > 0 || broken.verdict.verdict === "violated";
   process.exitCode = checked.ok && loaded.held && found ? 0 : 1;
-}
-
-/** A scenario with clients of each call that a policy has a sample of. */
-async function clientsOf(policy: Policy): Promise<{ readonly file: string; remove(): Promise<void> }> {
-  const { scenarioText } = await import("./init-policy.ts");
-  const folder = await mkdtemp(join(tmpdir(), "spillway-demo-"));
-  const file = join(folder, "clients.ts");
-  await writeFile(file, scenarioText(policy, folder, policy.name));
-  return { file, remove: () => rm(folder, { recursive: true }) };
 }
 
 const stage = (terminal: Terminal, name: string, what: string): void =>
@@ -302,34 +290,18 @@ async function simulated(
   return { run, facts };
 }
 
-/** Quotas whose counts nobody judges. */
-const notJudged = (verdict: Partial<QuotaVerdict>) => verdict.notJudged ?? [];
-
 /** The first thing that the oracle found. */
 function sayFound(terminal: Terminal, verdict: Verdict): void {
   const [first] = verdict.violations;
   if (first === undefined) {
-    const why = notJudged(verdict as Partial<QuotaVerdict>).map((each) => `${each.quota}: ${each.why}`);
-    terminal.say(
-      `  ${why.length > 0 ? `nothing was found: ${why.join("; ")}` : pc.red("nothing was found")}`,
-    );
+    const why = notJudgedWords(verdict);
+    terminal.say(`  ${why.length > 0 ? `nothing was found: ${why.join(" ")}` : pc.red("nothing was found")}`);
     return;
   }
   const { law, explanation, suspects } = first;
   terminal.say(`  ${pc.red(verdictWords(verdict))}`);
   terminal.say(`  ${pc.bold(law)}, ${ownerWords(first)}: ${explanation}`);
   terminal.say(`  ${pc.dim(`it looks like ${suspects.slice(0, 3).join(", or ")}`)}`);
-}
-
-async function report(terminal: Terminal, folder: string, compare: string): Promise<void> {
-  stage(
-    terminal,
-    "report",
-    "what was refused and whom it hit, every window, waits, prediction beside measurement",
-  );
-  const { writeReport } = await import("../report/report.ts");
-  const { html } = await writeReport(folder, { compare });
-  terminal.say(`  open ${html}`);
 }
 
 /** The scenario is an option here: the demo is about the pipe. */

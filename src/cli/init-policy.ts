@@ -1,5 +1,9 @@
 // The files that `init --policy` writes: a policy that builds on a preset, and a scenario of its sample requests.
+import { mkdtemp, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import type { CallSample, Policy } from "../policy/policy.ts";
+import { quote, SpillwayError } from "../rules/errors.ts";
 import { isPlainObject } from "../rules/plain-object.ts";
 
 /** Returns the text of a policy file that has all of a preset's limits, and names one to change. */
@@ -15,12 +19,25 @@ export function policyText({ name, quotas }: Policy): string {
  * Returns the text of a scenario in which a population makes the calls of each operation that has a sample.
  * @param dir the folder that it is written to, for its first lines
  * @param policyPath the policy's file, for the same
+ * @throws SpillwayError `POLICY_UNSUPPORTED` where no operation has one
  */
 export function scenarioText({ name, operations }: Policy, dir: string, policyPath: string): string {
   const calls = Object.entries(operations).flatMap(([operation, { samples }]) => {
     const [sample] = samples;
     return sample === undefined ? [] : [{ operation, text: callText(operation, sample) }];
   });
+  if (calls.length === 0)
+    throw new SpillwayError(
+      "POLICY_UNSUPPORTED",
+      `the policy ${quote(name)} has no request that clients could send`,
+      {
+        problems: Object.keys(operations).map((operation) => ({
+          path: `operations.${operation}.samples`,
+          got: "none",
+          allowed: 'requests that may be sent: [{"path": "/v1/things"}]',
+        })),
+      },
+    );
   const named = calls.map((call, index) => ({ ...call, variable: `call${index + 1}` }));
   const functions = [
     "defineScenario",
@@ -71,4 +88,12 @@ function callText(operation: string, { method, path, body, cost }: CallSample): 
     return `graphql(${JSON.stringify(query)}, ${literal({ cost, name })})`;
   const options = { name, ...(method === "GET" ? {} : { method }), ...(cost === 1 ? {} : { cost }) };
   return `rest(${JSON.stringify(path)}, ${literal(options)})`;
+}
+
+/** Writes a scenario with clients of each call that a policy has a sample of, for as long as it is needed. */
+export async function clientsOf(policy: Policy): Promise<{ readonly file: string; remove(): Promise<void> }> {
+  const folder = await mkdtemp(join(tmpdir(), "spillway-demo-"));
+  const file = join(folder, "clients.ts");
+  await writeFile(file, scenarioText(policy, folder, policy.name));
+  return { file, remove: () => rm(folder, { recursive: true }) };
 }

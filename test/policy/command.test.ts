@@ -182,6 +182,24 @@ test("a name that is mistyped is told the nearest", async () => {
 });
 
 describe("init --policy", () => {
+  test("asks for a sample request where a policy has none, and writes nothing", async () => {
+    const calls = { algorithm: { kind: "fixed-window", limit: 5, windowSeconds: 60 } };
+    const bare = {
+      ...{ version: 2, name: "bare", quotas: { calls }, operations: { call: { uses: { calls: 1 } } } },
+      wire: { revision: "1", readings: [] },
+    };
+    await writeFile(join(folder, "bare.json"), JSON.stringify(bare));
+    for (const words of [
+      ["init", "bare", "--policy", "bare.json"],
+      ["demo", "--policy", "bare.json"],
+    ])
+      expect(await spillwayHere(words, { cwd: folder })).toMatchObject({
+        code: 2,
+        stderr: expect.stringContaining("operations.call.samples: got none"),
+      });
+    await expect(readFile(join(folder, "bare", "clients.ts"))).rejects.toThrow("ENOENT");
+  });
+
   // GraphQL and methods, declared costs, attributes in paths, bodies, and the default API.
   const names = ["github", "openai", "discord", "envoy-json", "buildkite"];
 
