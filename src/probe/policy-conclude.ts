@@ -153,8 +153,9 @@ const anchorText = (anchor: Anchor): string =>
       ? `offset ${anchor.offsetMs}`
       : `${anchor.calendar} in ${anchor.zone}`;
 
-/** Pairs of calls in a row, in one window: what the second one took. */
+/** Pairs of calls in a row, in one window: what the second one took. Between two calls, other kinds of quota fill again. */
 function costFindings({ calls, options: { policy, caller } }: PolicySession, quota: string): QuotaFinding[] {
+  if (policy.quotas[quota]?.algorithm.kind !== "fixed-window") return [];
   return Object.keys(policy.operations).flatMap((operation) => {
     if (!usedQuotas(policy, operation, caller.attributes).includes(quota)) return [];
     const of = { quota, name: "cost" as const, operation, said: costOf(policy, operation, quota) };
