@@ -221,7 +221,7 @@ function agreementRow(agreed: Agreement, rows: readonly Row[], trace: string): R
         got: `${one.explanation}${suspects}`,
         calls: one.lines
           .slice(0, callsMost)
-          .map((line) => ({ line, what: `line ${line} of the trace`, status: 0, said: "" })),
+          .map((line) => ({ line, what: "in the trace", status: 0, said: "as verify tells it" })),
         isRepeated: false,
         oracle: "agrees",
         follows: explained?.name ?? null,

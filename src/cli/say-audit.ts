@@ -4,7 +4,7 @@ import { type Plan, tasksOf } from "../audit/plan.ts";
 import { auditLine } from "../report/audit-documents.ts";
 import { duration } from "../report/format.ts";
 import { counted } from "../rules/words.ts";
-import type { AuditResult, Row, State } from "../summary/audit-result.ts";
+import { type AuditResult, answerWords, type Row, type State } from "../summary/audit-result.ts";
 import { pc } from "./colors.ts";
 import type { Terminal } from "./terminal.ts";
 
@@ -39,7 +39,7 @@ export function sayAudit(terminal: Terminal, result: AuditResult, folder: string
       );
       terminal.say(`  expected  ${expected}`, `  got       ${got}`);
       for (const call of calls.slice(0, 6))
-        terminal.say(pc.dim(`  line ${call.line}  ${call.what}: ${call.status} ${call.said}`));
+        terminal.say(pc.dim(`  line ${call.line}  ${[call.what, answerWords(call)].join(": ")}`));
       const again = isRepeated ? "seen again when repeated" : "not repeated";
       terminal.say(`  ${again}; the oracle ${oracle}`, `  repeat    ${repeat}`);
     }

@@ -3,7 +3,13 @@ import type { FolderWriter } from "../files/folder-writer.ts";
 import { SpillwayError } from "../rules/errors.ts";
 import { isPlainObject } from "../rules/plain-object.ts";
 import { counted } from "../rules/words.ts";
-import { type AuditResult, countsOf, type Row, type ShownBroken } from "../summary/audit-result.ts";
+import {
+  type AuditResult,
+  answerWords,
+  countsOf,
+  type Row,
+  type ShownBroken,
+} from "../summary/audit-result.ts";
 import { duration } from "./format.ts";
 import { page } from "./frame.ts";
 import { type Html, html } from "./html.ts";
@@ -135,13 +141,11 @@ ${broken.map(
 <p>Expected: ${expected}. Got: ${got}.</p>
 ${table(
   [
-    { title: "Line", number: true, cell: ({ line }) => line },
-    { title: "Call", name: true, cell: ({ what }) => what },
-    { title: "Status", number: true, cell: ({ status }) => status },
-    { title: "Answer", cell: ({ said }) => said },
+    { title: "Call", name: true, cell: ({ line, what }) => `line ${line}: ${what}` },
+    { title: "Answer", cell: answerWords },
   ],
   calls,
-  { caption: `Calls that show it, ${operation}`, stack: true },
+  { caption: `Calls that show it, ${operation}` },
 )}<p>Repeat:</p>
 <pre>${repeat}</pre>
 `,

@@ -13,6 +13,10 @@ export interface ShownCall {
   readonly said: string;
 }
 
+/** The answer of a shown call in words: `200; rest 12 of 200 left`. */
+export const answerWords = ({ status, said }: ShownCall): string =>
+  [...(status === 0 ? [] : [String(status)]), ...(said === "" ? [] : [said])].join("; ");
+
 export interface ShownBroken {
   readonly law: LimiterLawName;
   readonly operation: string;
