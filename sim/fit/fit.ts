@@ -11,7 +11,7 @@ import { fittedNetwork } from "./network.ts";
 import { outagesIn } from "./outages.ts";
 import { takenApart } from "./parts.ts";
 import { fittedPopulation } from "./population.ts";
-import { type Profile, profileOf, slackOf } from "./profile.ts";
+import { type Profile, profilesOf, slackOf } from "./profile.ts";
 import type { Recording } from "./recording.ts";
 import { daysApart, evenRhythm } from "./rhythm.ts";
 import { joinedMs } from "./sessions.ts";
@@ -49,7 +49,7 @@ export function fitTo(recording: Recording, { name = "fitted", rules: given }: F
   const { rules, rulesFrom } = rulesOf(recording, given);
   const { policy } = recording;
   const limits = limitsOf({ rules, policy });
-  const whole = recording.callers.map((caller) => profileOf(caller, recording, limits));
+  const whole = profilesOf(recording, limits);
   const profiles = takenApart(whole, recording);
   const clusters = clustersOf(profiles, slackOf(recording));
   const names = new Names();

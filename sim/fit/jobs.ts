@@ -86,8 +86,14 @@ const openName = (call: RecordedCall, attempt: number): string =>
 /**
  * The jobs of a caller whose attempts nobody numbered. A log in which no call has a status shows no failure.
  * @param retries true to take a call after a refusal of its kind for a retry
+ * @param attemptsMost a call is given up after so many
  */
-export function jobsGuessed(caller: RecordedCaller, limits: Limits, retries: boolean): Jobs {
+export function jobsGuessed(
+  caller: RecordedCaller,
+  limits: Limits,
+  retries: boolean,
+  attemptsMost = Number.POSITIVE_INFINITY,
+): Jobs {
   const book = new JobBook(caller, limits);
   const knowsStatuses = caller.calls.some(({ status }) => status !== 0);
   let open: RecordedJob | null = null;
@@ -95,6 +101,7 @@ export function jobsGuessed(caller: RecordedCaller, limits: Limits, retries: boo
     const again: RecordedJob | null =
       open?.key === call.kind.key &&
       open.endMs <= call.atMs &&
+      open.attempts < attemptsMost &&
       (isRefused(open.last) || call.atMs - open.endMs <= atOnceMs)
         ? open
         : null;

@@ -228,3 +228,45 @@ function decorrelated(samples: readonly RetrySample[], longest: number, slackMs:
   const most = Math.max(first, capOf("decorrelated", longest, slackMs));
   return { retry: { kind: "exponential", first, factor: 2, most, jitter: "decorrelated" }, parameters: 2 };
 }
+
+/** Attempts that a call may have been given at most; more are not looked for. */
+const attemptsMost = 20;
+/** What comes after a call was given up comes so much later than its tries. */
+const muchLater = 4;
+const givenUpLeast = 3;
+
+/**
+ * Numbers of attempts after which callers may have given up: some of what came then came much later than tries do.
+ * @param retries of calls that are tried for ever; the first of the next call seems to be one more try
+ */
+export function attemptsLikely(retries: readonly RetrySample[]): number[] {
+  const longest = retries.reduce((most, { attempt }) => Math.max(most, attempt + 1), 0);
+  const counts = Array.from(
+    { length: Math.max(0, Math.min(attemptsMost, longest) - 1) },
+    (_, index) => 2 + index,
+  );
+  return counts.filter((attempts) => {
+    const [again, anew] = partedAt(retries, attempts);
+    const usualMs = new SortedSample(again.map(({ waitMs }) => waitMs)).quantile(0.95);
+    const later = (some: readonly RetrySample[]): number =>
+      some.filter(({ waitMs }) => waitMs > muchLater * usualMs).length;
+    return later(anew) >= Math.max(givenUpLeast, 0.2 * anew.length) && later(again) <= 0.01 * again.length;
+  });
+}
+
+/** Tries, and what seems to be one but follows the last of so many attempts. */
+function partedAt(retries: readonly RetrySample[], attempts: number): [RetrySample[], RetrySample[]] {
+  const isAnew = ({ attempt }: RetrySample): boolean => (attempt + 1) % attempts === 0;
+  return [retries.filter((retry) => !isAnew(retry)), retries.filter(isAnew)];
+}
+
+/** -ln(likelihood) of all waits after refusals, where calls are given up after so many attempts. */
+export function costOf(
+  guess: RetryGuess,
+  retries: readonly RetrySample[],
+  attempts: number,
+  usual: UsualPauses,
+): number {
+  const [again, anew] = partedAt(retries, attempts);
+  return guess.score * again.length + anew.reduce((sum, { waitMs }) => sum + usual.cost(waitMs), priceLeast);
+}
