@@ -161,6 +161,20 @@ describe("little to fit", () => {
     expect(recording.startedAtMs).toBe(header.startedAt);
   });
 
+  test.each([
+    [0, true],
+    [1, false],
+  ])("a start a day and %d ms before the first call is one: %s", (moreMs, isStart) => {
+    const startedAt = header.startedAt - 24 * 3_600_000 - moreMs;
+    const recording = recorded({ ...header, startedAt }, [call(0), call(4000)]);
+    expect(recording.startedAtMs).toBe(isStart ? startedAt : header.startedAt);
+  });
+
+  test("calls of quotas need a policy by which they are told", () => {
+    const words = "calls of quotas are told by a policy";
+    expect(() => new Recorder().addQuotas({} as never)).toThrow(new RangeError(words));
+  });
+
   test("a year between two calls is a mistake", () => {
     const error = refusal(() => recorded(header, [call(0), call(400 * 24 * 3_600_000)]));
     expect(error.code).toBe("TRACE_INVALID");

@@ -137,6 +137,19 @@ describe.each(seeds)("seed %i", (seed) => {
     const { attempts } = only(traced(crowd(fixed({ wait: "1s", attempts: 4 })), seed));
     expect(attempts).toBe(4);
   });
+
+  test.each([
+    [4, 4],
+    [undefined, null],
+  ])("given up after %s attempts, in a log that numbers none", (attempts, found) => {
+    const behaviour = worker({ calls: [{ call: pipelines }], think: { least: "4s", most: "20s" } });
+    const onRefused = fixed({ wait: { least: "900ms", most: "1100ms" }, ...(attempts && { attempts }) });
+    const scenario = world({ crowd: { clients: 60, behaviour, onRefused } }, { duration: "1h" });
+    const fitted = only(logged(scenario, { seed }));
+    expect(fitted.attempts).toBe(found);
+    expect(fitted.onRefused.kind).toBe("fixed");
+    if (fitted.onRefused.kind === "fixed") nearSpan(fitted.onRefused.wait, 900, 1100);
+  });
 });
 
 test("callers who never try again are others than those who do, alike as they are else", () => {
