@@ -99,6 +99,7 @@ function isAlike(
     sharesUser(model) === sharesUser(profile) &&
     (model.apart?.key ?? "") === (profile.apart?.key ?? "") &&
     hasLoopOf(loopOf(model), loopOf(profile), medians) &&
+    hasHoursOf(model, profile) &&
     hasMixOf(cluster, profile) &&
     retriesLike(model, profile, slackMs)
   );
@@ -133,6 +134,30 @@ function hasPaceOf(a: Profile, b: Profile, medians: ReadonlyMap<Profile, number>
   const [x, y] = [a, b].map((profile) => (medians.get(profile) ?? 0) + 10) as [number, number];
   // Medians of n pauses scatter with the root of n; pauses may be spread widely.
   return Math.abs(ln(x / y)) <= 0.35 + 1.5 / Math.sqrt(Math.min(a.pausesMs.length, b.pausesMs.length));
+}
+
+/** Callers of fewer hours than these are of any time. */
+const hoursTell = 20;
+const daysTell = 3;
+/** Hours differ by this share where callers are of other offices, and not of one that each comes to at its own time. */
+const hoursApart = 0.75;
+const hourMs = 3_600_000;
+
+/** Half the sum of what the shares of their working hours differ by: who comes in the morning is not who comes at night. */
+function hasHoursOf(a: Profile, b: Profile): boolean {
+  const [x, y] = [hoursOf(a), hoursOf(b)];
+  if (x === null || y === null) return true;
+  return x.reduce((sum, share, hour) => sum + Math.abs(share - (y[hour] as number)) / 2, 0) <= hoursApart;
+}
+
+/** The shares of a caller's busy hours, by hour of the day; `null` where too few of them are known. */
+function hoursOf({ jobs }: Profile): readonly number[] | null {
+  const busy = [...new Set(jobs.map(({ startMs }) => Math.floor(startMs / hourMs)))];
+  const days = new Set(busy.map((hour) => Math.floor(hour / 24)));
+  if (busy.length < hoursTell || days.size < daysTell) return null;
+  const shares = new Array<number>(24).fill(0);
+  for (const hour of busy) shares[hour % 24] = (shares[hour % 24] as number) + 1 / busy.length;
+  return shares;
 }
 
 /** Half the sum of what the shares of all kinds of calls differ by. */

@@ -48,7 +48,7 @@ export function bySessions(profiles: readonly Profile[], recording: Recording): 
   const plain =
     rhythm === null && (awayMs === 0 || (loop.behaviour.kind === "worker" && isMemoryless(sizes)));
   if (plain || sizes.count < 2) return null;
-  const away = absences(profiles, cut, rhythm ?? evenRhythm, recording);
+  const away = absences(profiles, cut, { calendar, rhythm: rhythm ?? evenRhythm }, recording);
   return {
     behaviour: { kind: "sessions", of: loop.behaviour, away, rhythm, calls: loop.calls, length: loop.length },
     rhythms: [{ calendar, rhythm: rhythm ?? evenRhythm }],
@@ -76,9 +76,10 @@ function cutOf(
 ): { readonly awayMs: number; readonly cut: readonly Sessions[] } {
   // A pause at night is no absence because it is long for a day: pauses are told apart in busy time.
   const calls = profiles.map(({ jobs }) => sessionsOf(jobs, 0));
-  const usual = rhythmOf(calendarOf(profiles, calls, recording));
+  const calendar = calendarOf(profiles, calls, recording);
+  const usual = rhythmOf(calendar);
   const lengthOf = (fromMs: number, untilMs: number): number =>
-    usual === null ? untilMs - fromMs : busyBetween(usual, fromMs, untilMs);
+    usual === null ? untilMs - fromMs : busyBetween(usual, fromMs, untilMs, calendar.daysOff);
   const awayMs = absenceOf(
     profiles.flatMap(({ jobs }) =>
       jobs
@@ -237,7 +238,7 @@ function endsByTime({ sessions, pausesMs }: Sessions): boolean {
 function absences(
   profiles: readonly Profile[],
   cut: readonly Sessions[],
-  rhythm: FittedRhythm,
+  { calendar: { daysOff }, rhythm }: RhythmFit,
   recording: Recording,
 ): FittedSpread {
   const seen: number[] = [];
@@ -246,13 +247,13 @@ function absences(
     const cameMs = joinedMs((profiles[index] as Profile).jobs, recording);
     let before: WorkSession | null = null;
     for (const session of sessions) {
-      const awayMs = busyBetween(rhythm, before?.endMs ?? cameMs, session.startMs);
+      const awayMs = busyBetween(rhythm, before?.endMs ?? cameMs, session.startMs, daysOff);
       busyMs += awayMs;
       returns += 1;
       if (before !== null) seen.push(awayMs);
       before = session;
     }
-    if (before !== null) busyMs += busyBetween(rhythm, before.endMs, recording.endedAtMs);
+    if (before !== null) busyMs += busyBetween(rhythm, before.endMs, recording.endedAtMs, daysOff);
   }
   const mean = busyMs / Math.max(1, returns);
   if (seen.length === 0) return { kind: "uniform", least: 0, most: Math.max(1, Math.round(2 * mean)) };

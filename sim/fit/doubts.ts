@@ -6,6 +6,7 @@ import { counted } from "../../src/rules/words.ts";
 import { percent } from "./backtest-coverage.ts";
 import type { Profile } from "./profile.ts";
 import type { Recording } from "./recording.ts";
+import type { Calendar } from "./rhythm.ts";
 import { absenceOf, joinedMs, sessionsOf } from "./sessions.ts";
 
 const dayMs = 24 * 3_600_000;
@@ -27,10 +28,12 @@ export function doubtsOf(
   profiles: readonly Profile[],
   recording: Recording,
   days: number,
+  calendars: readonly Calendar[] = [],
 ): readonly string[] {
   const spanDays = (recording.endedAtMs - recording.startedAtMs) / dayMs;
   return [
     ...daysDoubt(days, spanDays),
+    ...daysOffDoubts(calendars),
     ...joinedDoubts(profiles, recording),
     ...eventsDoubt(profiles),
     ...rareDoubts(profiles),
@@ -49,6 +52,17 @@ function daysDoubt(days: number, spanDays: number): string[] {
     : [
         `Days differ by ${percent(days)} from each other, for all callers together: ${counted(seen, "day")} tell their mean to ${percent(error)} at best.`,
       ];
+}
+
+/** Days on which whole populations stayed away. */
+function daysOffDoubts(calendars: readonly Calendar[]): string[] {
+  const off = new Map<number, number>();
+  for (const { daysOff, callers } of calendars)
+    for (const day of daysOff) off.set(day, (off.get(day) ?? 0) + callers);
+  return [...off].map(
+    ([day, callers]) =>
+      `Next to none of ${counted(callers, "caller")} came on ${new Date(day * dayMs).toISOString().slice(0, 10)}, though they did on other days of the week: it is taken for a day off, which the scenario has not.`,
+  );
 }
 
 /** Callers who joined on a later day. */

@@ -54,7 +54,8 @@ export function fitTo(recording: Recording, { name = "fitted", rules: given }: F
   const clusters = clustersOf(profiles, slackOf(recording));
   const names = new Names();
   const fits = clusters.map((cluster) => fittedPopulation(cluster, recording));
-  const days = daysApart(fits.flatMap(({ rhythms }) => rhythms));
+  const rhythms = fits.flatMap((fit) => fit.rhythms);
+  const days = daysApart(rhythms);
   const named = fits.map(({ population }, index): FittedPopulation => {
     const behaviour = withDays(population.behaviour, days.factors);
     const { profiles = [], mixture = false } = clusters[index] ?? {};
@@ -76,7 +77,12 @@ export function fitTo(recording: Recording, { name = "fitted", rules: given }: F
     callers: recording.callers.length,
     unexplained: populations.reduce((sum, { unexplained }) => sum + unexplained, 0),
     uncounted: recording.uncounted,
-    doubts: doubtsOf(profiles, recording, days.deviation),
+    doubts: doubtsOf(
+      profiles,
+      recording,
+      days.deviation,
+      rhythms.map(({ calendar }) => calendar),
+    ),
   };
   return { model, recording, members: clusters.map(({ profiles }) => profiles) };
 }

@@ -50,20 +50,31 @@ interface HourCell {
   away: number;
 }
 
-/** The hours of a recording, with who came back in each. */
+/** Fewer callers may be away for a day by chance, and fewer returns a day tell of no day without any. */
+const callersTell = 5;
+const returnsTell = 10;
+/** On a day off come fewer than this share of those of a usual day. */
+const offShare = 0.1;
+
+/** The hours of a recording, with who came back in each; a day off of these callers has none. */
 export class Calendar {
   readonly cells: readonly HourCell[];
+  /** Days on which next to none of them came, though they did on all other days of the week; since the epoch. */
+  readonly daysOff: ReadonlySet<number>;
+  readonly callers: number;
   /** Calls of all sessions. */
   readonly calls: number;
   readonly #fromMs: number;
+  readonly #hours: readonly HourCell[];
 
   constructor(lives: readonly Life[], startMs: number, endMs: number) {
     this.#fromMs = Math.floor(startMs / hourMs) * hourMs;
     const count = Math.max(1, Math.ceil((endMs - this.#fromMs) / hourMs));
-    this.cells = Array.from({ length: count }, (_, index) => {
+    this.#hours = Array.from({ length: count }, (_, index) => {
       const ms = this.#fromMs + index * hourMs;
       return { hour: hourOf(ms), weekday: weekdayOf(ms), day: Math.floor(ms / dayMs), returns: 0, away: 0 };
     });
+    this.callers = lives.length;
     this.calls = lives.flatMap(({ sessions }) => sessions).reduce((sum, { jobs }) => sum + jobs, 0);
     for (const { joinedMs, sessions } of lives) {
       let leftMs = joinedMs;
@@ -75,10 +86,12 @@ export class Calendar {
       }
       this.#away(leftMs, endMs);
     }
+    this.daysOff = lives.length < callersTell ? new Set() : daysOffIn(this.#hours);
+    this.cells = this.#hours.filter(({ day }) => !this.daysOff.has(day));
   }
 
   #cellAt(ms: number): HourCell | undefined {
-    return this.cells[Math.floor((ms - this.#fromMs) / hourMs)];
+    return this.#hours[Math.floor((ms - this.#fromMs) / hourMs)];
   }
 
   #away(fromMs: number, untilMs: number): void {
@@ -89,6 +102,20 @@ export class Calendar {
       ms = nextMs;
     }
   }
+}
+
+/** One weekday among four or more, all seen from midnight to midnight, on which next to nobody came. */
+function daysOffIn(hours: readonly HourCell[]): ReadonlySet<number> {
+  const days = new Map<number, { day: number; hours: number; returns: number }>();
+  for (const { day, weekday, returns } of hours) {
+    if (isWeekend(weekday)) continue;
+    const known = days.get(day) ?? { day, hours: 0, returns: 0 };
+    days.set(day, { day, hours: known.hours + 1, returns: known.returns + returns });
+  }
+  const whole = [...days.values()].filter((day) => day.hours === 24).sort((a, b) => a.returns - b.returns);
+  const [least, next] = whole;
+  if (whole.length < 4 || least === undefined || next === undefined) return new Set();
+  return new Set(next.returns >= returnsTell && least.returns < offShare * next.returns ? [least.day] : []);
 }
 
 /**
@@ -243,12 +270,21 @@ export function daysApart(
 
 const toHundredth = (value: number): number => Math.round(100 * value) / 100;
 
-/** Busy time from one instant to another, ms: as long as it took on the rhythm's clock. */
-export function busyBetween(rhythm: FittedRhythm, fromMs: number, untilMs: number): number {
+/**
+ * Busy time from one instant to another, ms: as long as it took on the rhythm's clock.
+ * @param daysOff on which it stands still
+ */
+export function busyBetween(
+  rhythm: FittedRhythm,
+  fromMs: number,
+  untilMs: number,
+  daysOff: ReadonlySet<number>,
+): number {
   let busyMs = 0;
   for (let ms = fromMs; ms < untilMs; ) {
     const nextMs = Math.min(untilMs, (Math.floor(ms / hourMs) + 1) * hourMs);
-    busyMs += (nextMs - ms) * factorOf(rhythm, hourOf(ms), weekdayOf(ms));
+    if (!daysOff.has(Math.floor(ms / dayMs)))
+      busyMs += (nextMs - ms) * factorOf(rhythm, hourOf(ms), weekdayOf(ms));
     ms = nextMs;
   }
   return busyMs;

@@ -6,6 +6,7 @@ import { fittedSource } from "../../sim/fit/source.ts";
 import { spreadOf, withMean } from "../../sim/fit/spread.ts";
 import { rest, sessions, waitReset, worker } from "../../src/scenario/index.ts";
 import { daysDiffer } from "../worlds/days-differ.ts";
+import { offices } from "../worlds/offices.ts";
 import { recordingOf } from "../worlds/recorded.ts";
 import { play } from "../worlds/world.ts";
 import { logged, world } from "./recordings.ts";
@@ -30,6 +31,29 @@ describe("a recording says what it does not tell", () => {
     expect(
       fitMarkdown({ format: "spillway-fit", version: 1, model, check: null, backtest: null, source: "" }),
     ).toContain(`- ${doubt}`);
+  });
+
+  test("where one office had a day off: it is no day that differs, and no hours of the other's", () => {
+    const { populations, doubts } = fitScenario(
+      recordingOf(play(offices, { firstDay: 0, days: 7, seed: 1 }).rows),
+    );
+    const off = doubts.join(" ").match(/Next to none of (\d+) callers came on 2026-01-06, though they did/);
+    // The eastern office's, but for those who are too few to tell.
+    expect(Number(off?.[1])).toBeGreaterThan(20);
+    expect(Number(off?.[1])).toBeLessThan(40);
+    expect(doubts.join(" ")).not.toContain("Days differ");
+    const rhythms = populations.flatMap(({ callers, behaviour }) =>
+      behaviour.kind === "sessions" && behaviour.rhythm !== null ? [{ callers, ...behaviour.rhythm }] : [],
+    );
+    const most = Math.max(...rhythms.map(({ callers }) => callers));
+    for (const { callers, hours, days } of rhythms) {
+      for (const day of days) expect(Math.abs(day - 1)).toBeLessThan(0.2);
+      const [morning = 0, evening = 0] = [hours.slice(9, 16), hours.slice(18)].map((some) =>
+        some.reduce((sum, factor) => sum + factor, 0),
+      );
+      if (callers > most / 2)
+        expect(Math.max(morning, evening) / Math.min(morning, evening)).toBeGreaterThan(10);
+    }
   });
 
   test("where refusals depend on a few heavy sessions", () => {
