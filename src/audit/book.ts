@@ -58,6 +58,16 @@ export function isSameWindow(one: SeenCount, other: SeenCount, lengthMs: number 
   return apart <= 0 && spread < lengthMs;
 }
 
+/** Rises of a count from look to look; none where they may be of two windows. */
+export function risesOf(looks: readonly Answer[], quota: string, lengthMs: number | null): number[] {
+  return looks.slice(1).flatMap((look, at) => {
+    const [one, other] = [seenIn(looks[at] as Answer, quota), seenIn(look, quota)];
+    return one !== null && other !== null && isSameWindow(one, other, lengthMs)
+      ? [other.used - one.used]
+      : [];
+  });
+}
+
 /** Counts by key. */
 export class Book {
   readonly #policy: Policy;

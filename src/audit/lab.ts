@@ -1,7 +1,7 @@
 // The things that all experiments share: steps, looks at counts, and callers whose windows have room, or none.
 
 import type { Policy } from "../policy/policy.ts";
-import { Book, isSameWindow, type SeenCount, seenIn } from "./book.ts";
+import { Book, risesOf, type SeenCount, seenIn } from "./book.ts";
 import { Requests } from "./requests.ts";
 import {
   type Answer,
@@ -143,7 +143,6 @@ export class Lab extends Requests {
   /**
    * A caller of a subject whose counts have room for so many plain calls, in windows that last for so long. Waits for
    * the next windows where nobody has.
-   * @param after as far back among the callers as it begins to look
    */
   *pick(subject: Subject, calls: number, ms: number, isToEmpty = false): ExperimentSteps<AuditCaller> {
     const [first] = subject.callers;
@@ -170,13 +169,17 @@ export class Lab extends Requests {
 
   /** Plain calls that a window has room for. */
   callsIn(subject: Subject, caller: AuditCaller): number {
-    const { uses = {}, samples = [] } = this.policy.operations[subject.operation] ?? {};
-    const each = this.windows(subject, caller).map((name) => {
-      const cost = uses[name];
-      const units = typeof cost === "number" ? cost : (samples[0]?.cost ?? 1);
-      return Math.floor((this.limit(name, caller) * this.spend) / Math.max(1, units));
-    });
+    const each = this.windows(subject, caller).map((name) =>
+      Math.floor((this.limit(name, caller) * this.spend) / Math.max(1, this.#unitsOf(subject, name))),
+    );
     return Math.min(...each);
+  }
+
+  /** Units of a plain call in a quota, by the policy and the sample. */
+  #unitsOf({ operation }: Subject, name: string): number {
+    const { uses = {}, samples = [] } = this.policy.operations[operation] ?? {};
+    const cost = uses[name];
+    return typeof cost === "number" ? cost : (samples[0]?.cost ?? 1);
   }
 
   #usedAt({ quotas }: Subject, { attributes }: AuditCaller): number {
@@ -194,16 +197,13 @@ export class Lab extends Requests {
   }
 
   hasRoom(subject: Subject, caller: AuditCaller, calls: number, ms: number, nowMs: number): boolean {
-    const { uses = {}, samples = [] } = this.policy.operations[subject.operation] ?? {};
     return this.windows(subject, caller).every((name) => {
       const seen = this.book.current(name, caller.attributes, nowMs);
       const end = this.book.endOf(name, caller.attributes, nowMs) ?? nowMs + ms;
       if (seen === null) return false;
-      const cost = uses[name];
-      const each = typeof cost === "number" ? cost : (samples[0]?.cost ?? 1);
       const left = seen.left - seen.limit * (1 - this.spend);
       const lengthMs = this.windowMs(name, caller) ?? ms;
-      return left >= each * calls && end - nowMs >= Math.min(ms, lengthMs / 2);
+      return left >= this.#unitsOf(subject, name) * calls && end - nowMs >= Math.min(ms, lengthMs / 2);
     });
   }
 
@@ -305,14 +305,4 @@ export class Lab extends Requests {
     if (quota === null) throw new Unexercised("no quota can be emptied");
     return { caller, quota, seen: yield* this.fill(subject, caller, quota, 0) };
   }
-}
-
-/** Rises of a count from look to look; none where they may be of two windows. */
-function risesOf(looks: readonly Answer[], quota: string, lengthMs: number | null): number[] {
-  return looks.slice(1).flatMap((look, at) => {
-    const [one, other] = [seenIn(looks[at] as Answer, quota), seenIn(look, quota)];
-    return one !== null && other !== null && isSameWindow(one, other, lengthMs)
-      ? [other.used - one.used]
-      : [];
-  });
 }

@@ -7,8 +7,8 @@ import type { Rules } from "../rules/rules.ts";
 import { type AuditResult, interruptedWhy, type Row, settledRows } from "../summary/audit-result.ts";
 import type { QuotaCall, QuotaTraceHeader } from "../trace/quota-record.ts";
 import { agreement } from "./agreement.ts";
-import { isSameWindow, seenIn } from "./book.ts";
 import type { Experiment } from "./experiment.ts";
+import { movesIdle } from "./foreign.ts";
 import { Lab } from "./lab.ts";
 import { type Lane, type Plan, planAudit, type Task, tasksOf } from "./plan.ts";
 import { preflight, type Served } from "./preflight.ts";
@@ -67,8 +67,6 @@ const triesMost = 3;
 const callersMost = 24;
 /** Calls in a row without an answer; beyond it nothing will come of going on. */
 const silentMost = 6;
-/** Time of an idle look at a count, ms: whoever else calls shows in it. */
-const idleMs = 600;
 
 class Ended extends Error {}
 
@@ -315,26 +313,8 @@ class Audit {
   async #isForeign({ subject }: Task, { answers }: Broken): Promise<boolean> {
     const caller = answers.at(-1)?.shot.caller ?? subject.callers[0];
     if (caller == null) return false;
-    const lab = this.lab;
-    const idle = function* () {
-      const quotas = lab.windows(subject, caller);
-      const before = yield* lab.look(subject, caller);
-      yield* lab.wait((yield* lab.now()) + idleMs);
-      const after = yield* lab.look(subject, caller);
-      for (const quota of quotas) {
-        const [one, other] = [seenIn(before, quota), seenIn(after, quota)];
-        if (one === null || other === null || !isSameWindow(one, other, lab.windowMs(quota, caller)))
-          continue;
-        // A look that is charged wrongly is so each time: only what comes beside two plain looks is somebody's.
-        const again = yield* lab.look(subject, caller);
-        const third = seenIn(again, quota);
-        if (third !== null && isSameWindow(other, third, lab.windowMs(quota, caller)))
-          return other.used - one.used > third.used - other.used;
-      }
-      return false;
-    };
     try {
-      return await this.#play(idle());
+      return await this.#play(movesIdle(this.lab, subject, caller));
     } catch (error) {
       if (error instanceof Unexercised) return false;
       throw error;

@@ -6,7 +6,6 @@ import { parseTarget, requireAllowed, type Target } from "../connect/target.ts";
 import { readText } from "../files/read-file.ts";
 import { closest } from "../rules/closest.ts";
 import { quote, SpillwayError } from "../rules/errors.ts";
-import { counted } from "../rules/words.ts";
 import { INTERRUPTED, onInterrupt } from "../runs/interrupt.ts";
 import { shellCommand } from "../runs/run-place.ts";
 import type { AuditResult } from "../summary/audit-result.ts";
@@ -17,7 +16,7 @@ import { type ConnectionArgs, connectionOptions, readConnection } from "./connec
 import { requireYes } from "./consent.ts";
 import { readPolicy } from "./files.ts";
 import { requireDuration, rulesOption, tokensFormat, whichVerb } from "./run-options.ts";
-import { openTerminal, type Terminal } from "./terminal.ts";
+import { openTerminal } from "./terminal.ts";
 import { defineVerb } from "./verb.ts";
 
 interface Args extends ConnectionArgs {
@@ -127,7 +126,7 @@ export const verb = defineVerb<Args>({
       all.map(({ name }) => name),
     );
     const experiments = only.length === 0 ? all : all.filter(({ name }) => only.includes(name));
-    if (args.list) return list(terminal, experiments);
+    if (args.list) return (await import("./say-audit.ts")).sayExperiments(terminal, experiments);
     const given = await readGiven(args);
     const earlier = await readEarlier(args, given.target);
     const interrupt = onInterrupt();
@@ -285,26 +284,4 @@ async function readEarlier(
   const calls: QuotaCall[] = [];
   for await (const { call } of trace.calls) calls.push(call);
   return { result, header: trace.header, calls };
-}
-
-function list(terminal: Terminal, experiments: readonly import("../audit/experiment.ts").Experiment[]): void {
-  terminal.result(
-    experiments.map(({ name, law, section, promise, needs, calls, empties, waits }) => ({
-      name,
-      law,
-      section,
-      promise,
-      needs,
-      calls,
-      empties,
-      waits,
-    })),
-  );
-  for (const { name, law, promise, needs, calls, empties, waits } of experiments) {
-    const windows = [empties > 0 ? "empties a window" : "", waits > 0 ? "waits for its end" : ""].filter(
-      (text) => text !== "",
-    );
-    terminal.say(`${pc.bold(name)}  ${law}: ${promise}`);
-    terminal.say(pc.dim(`    needs ${needs}; spends ${[counted(calls, "call"), ...windows].join(", ")}`));
-  }
 }

@@ -1,4 +1,5 @@
 // An audit in words: what it is about to spend, and what it found, one line an experiment.
+import type { Experiment } from "../audit/experiment.ts";
 import type { Lab } from "../audit/lab.ts";
 import { type Plan, tasksOf } from "../audit/plan.ts";
 import { auditLine } from "../report/audit-documents.ts";
@@ -56,4 +57,27 @@ function lineOf({ name, law, state, why, operations }: Row, width: number): stri
   const because =
     why === null ? "" : pc.dim(`  ${state === "not exercised" ? "" : "not exercised with "}${why}`);
   return `${colors[state](state.padEnd(13))} ${name.padEnd(width)}  ${law}${of}${because}`;
+}
+
+/** Lists experiments with law, needs and spend. */
+export function sayExperiments(terminal: Terminal, experiments: readonly Experiment[]): void {
+  terminal.result(
+    experiments.map(({ name, law, section, promise, needs, calls, empties, waits }) => ({
+      name,
+      law,
+      section,
+      promise,
+      needs,
+      calls,
+      empties,
+      waits,
+    })),
+  );
+  for (const { name, law, promise, needs, calls, empties, waits } of experiments) {
+    const windows = [empties > 0 ? "empties a window" : "", waits > 0 ? "waits for its end" : ""].filter(
+      (text) => text !== "",
+    );
+    terminal.say(`${pc.bold(name)}  ${law}: ${promise}`);
+    terminal.say(pc.dim(`    needs ${needs}; spends ${[counted(calls, "call"), ...windows].join(", ")}`));
+  }
 }
