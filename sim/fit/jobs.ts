@@ -3,7 +3,8 @@
 import { ABSENT } from "../../src/scenario/client.ts";
 import { isFailure, isRefusal } from "../../src/wire/outcome.ts";
 import type { Limits } from "./limits.ts";
-import type { RecordedCall, RecordedCaller, RefusalSaid } from "./recording.ts";
+import type { RecordedCall, RefusalSaid } from "./recorded-call.ts";
+import type { RecordedCaller } from "./recording.ts";
 
 /** A call with its retries. */
 export class RecordedJob {

@@ -4,7 +4,7 @@ import type { Policy } from "../../src/policy/policy.ts";
 import type { Rules } from "../../src/rules/rules.ts";
 import type { FittedOutage } from "./outages.ts";
 import type { FittedRetry } from "./policies.ts";
-import type { CallTraits } from "./recording.ts";
+import type { CallTraits } from "./recorded-call.ts";
 import type { FittedRhythm } from "./rhythm.ts";
 import type { FittedSpread } from "./spread.ts";
 

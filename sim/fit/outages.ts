@@ -1,7 +1,8 @@
 // Spells in which calls of many callers failed: the outages of a recording. A call that fails now and then is none.
 import { ln } from "../../src/scenario/elementary.ts";
 import { isFailure } from "../../src/wire/outcome.ts";
-import type { RecordedCall, Recording } from "./recording.ts";
+import type { RecordedCall } from "./recorded-call.ts";
+import type { Recording } from "./recording.ts";
 import { SortedSample } from "./statistics.ts";
 
 /** An outage that was recorded. */

@@ -5,7 +5,7 @@ import { ABSENT } from "../../src/scenario/client.ts";
 import { REFUSED } from "../../src/wire/outcome.ts";
 import type { Limits } from "../fit/limits.ts";
 import { type AfterRefusals, afterRefusals } from "../fit/profile.ts";
-import { CallKinds, RecordedCall } from "../fit/recording.ts";
+import { CallKinds, RecordedCall } from "../fit/recorded-call.ts";
 import type { ReplayCaller, ReplayCallers } from "./callers.ts";
 import { byUser, ReplayCalls } from "./calls.ts";
 
