@@ -154,9 +154,7 @@ class JobThread {
     this.#worker.stdout.pipe(process.stderr, { end: false });
     this.#worker.stderr.pipe(process.stderr, { end: false });
     this.#worker.on("message", (message: FromThread) => this.#hear(message, named));
-    this.#worker.on("error", (thrown: unknown) =>
-      this.#note({ kind: this.#hasBegun ? "uncaught" : "unstarted", error: errorOf(thrown) }),
-    );
+    this.#worker.on("error", (thrown: unknown) => this.#note({ kind: "uncaught", error: errorOf(thrown) }));
     this.#worker.on("exit", (code) => this.#over({ kind: "exit", code: String(code), stack: "" }));
     this.ready = this.#until<Ready>("ready", { signal, graceMs: 0, importMs });
     this.ready.catch(() => undefined);
@@ -221,8 +219,11 @@ class JobThread {
     this.#failed(this.#error());
   }
 
+  /** To be asked once it is over: messages from before an error may come after it. */
   #error(): Error {
-    return endedBy(this.#end ?? { kind: "idle" }, this.#modules, this.#importing);
+    const end = this.#end ?? { kind: "idle" };
+    const isUnstarted = end.kind === "uncaught" && !this.#hasBegun;
+    return endedBy(isUnstarted ? { ...end, kind: "unstarted" } : end, this.#modules, this.#importing);
   }
 
   /** Waits for a message. */
