@@ -85,19 +85,26 @@ export function smallestWords({ totals, smallest, recorded, demand }: ReplayView
 export function demandWords({ demand }: ReplayView): string {
   if (demand === null) return "";
   const { wishes, retries, untold, untoldUsers, limits } = demand;
+  if (retries + untold === 0) return "No refused call of the log came again: its rows are the demand.";
   const words = limits
     .filter(({ limit, high }) => high > limit)
     .map(({ words, limit, low, high }) => {
       const needed = low === high ? count(low) : `${count(low)} to ${count(high)}`;
       return `${needed} instead of ${count(limit)} ${words}`;
     });
-  const needs = words.length === 0 ? "fits into these limits" : `needs ${words.join(", ")}`;
-  const put = `Put back to when it was first wanted, the demand of ${counted(wishes, "call")} ${needs}: the log's own refusals had put it off (${count(retries)} of them are tries of a call that came again).`;
-  return untold === 0 ? put : `${put} ${untoldWords(untold, untoldUsers)}`;
+  const needs = words.length === 0 ? "fit into these limits" : `need ${words.join(", ")}`;
+  const put = `The log's own refusals ${retries === 0 ? "may have put" : "put"} calls off. Had each come when it was first wanted, the ${counted(wishes, "call")} would ${needs}.`;
+  const again =
+    retries === 0
+      ? ""
+      : ` ${counted(retries, "refusal")} ${retries === 1 ? "was a try" : "were tries"} of a call that came again.`;
+  return `${put}${again}${untoldWords(untold, untoldUsers)}`;
 }
 
 const untoldWords = (untold: number, users: number): string =>
-  `${counted(untold, "refusal")} of ${counted(users, "user")} cannot be told from calls that come anyway.`;
+  untold === 0
+    ? ""
+    : ` Nobody can tell whether ${counted(untold, "refusal")} of ${counted(users, "user")} came again.`;
 
 export function lookedAtWords({ log, totals, callers, under, apart }: ReplayView): string {
   const length =
@@ -110,8 +117,19 @@ export function lookedAtWords({ log, totals, callers, under, apart }: ReplayView
 /** Sets the refusals of the log itself beside the replay's. */
 export function recordedWords({ recorded }: ReplayView): string {
   if (recorded === null) return "";
-  const { refused, both, onlyInLog, onlyInReplay, calls } = recorded;
-  const known = `among ${counted(calls, "call")} whose answer it knows`;
-  if (refused === 0 && onlyInReplay === 0) return `The log itself has no refusal, either, ${known}.`;
-  return `The log itself has ${counted(refused, "refusal")} ${known}: ${count(both)} would have been refused here, too, ${count(onlyInLog)} would not; ${counted(onlyInReplay, "call")} that the log admitted would have been refused.`;
+  const { refused, both, onlyInReplay, calls } = recorded;
+  const known = `among the ${counted(calls, "call")} whose answer it knows`;
+  const here =
+    onlyInReplay === 0
+      ? "No call that it admitted would have been refused."
+      : `${counted(onlyInReplay, "call")} that it admitted would have been refused.`;
+  if (refused === 0) return `The log itself has no refusal ${known}. ${here}`;
+  return `The log itself has ${counted(refused, "refusal")} ${known}: ${alikeWords(refused, both)}. ${here}`;
+}
+
+function alikeWords(refused: number, both: number): string {
+  if (both === refused)
+    return refused === 1 ? "here, too, it would have been refused" : "all would have been refused here, too";
+  if (both === 0) return "none would have been refused here";
+  return `${count(both)} would have been refused here, too, ${count(refused - both)} would not`;
 }

@@ -101,16 +101,24 @@ describe("limits that would have done", () => {
 
   test("by the demand, as an interval", () => {
     const limit = (low: number, high: number) => ({ words: "requests", limit: 200, low, high });
-    const told = (limits: object[], untold = 0) =>
-      demandWords(view({ demand: { wishes: 1_000, retries: 40, untold, untoldUsers: 2, limits } }));
-    const put = "Put back to when it was first wanted, the demand of 1,000 calls";
-    const off = ": the log's own refusals had put it off (40 of them are tries of a call that came again).";
-    expect(told([limit(150, 200)])).toBe(`${put} fits into these limits${off}`);
+    const told = (limits: object[], untold = 0, retries = 40) =>
+      demandWords(view({ demand: { wishes: 1_000, retries, untold, untoldUsers: 2, limits } }));
+    const put =
+      "The log's own refusals put calls off. Had each come when it was first wanted, the 1,000 calls would";
+    const tries = " 40 refusals were tries of a call that came again.";
+    expect(told([limit(150, 200)])).toBe(`${put} fit into these limits.${tries}`);
     expect(told([limit(150, 201), limit(300, 300)])).toBe(
-      `${put} needs 150 to 201 instead of 200 requests, 300 instead of 200 requests${off}`,
+      `${put} need 150 to 201 instead of 200 requests, 300 instead of 200 requests.${tries}`,
     );
-    expect(told([], 1)).toBe(
-      `${put} fits into these limits${off} 1 refusal of 2 users cannot be told from calls that come anyway.`,
+    const untold = " Nobody can tell whether 1 refusal of 2 users came again.";
+    expect(told([], 1, 1)).toBe(
+      `${put} fit into these limits. 1 refusal was a try of a call that came again.${untold}`,
+    );
+    expect(told([], 1, 0)).toBe(
+      `${put.replace("put calls", "may have put calls")} fit into these limits.${untold}`,
+    );
+    expect(told([limit(300, 300)], 0, 0)).toBe(
+      "No refused call of the log came again: its rows are the demand.",
     );
     expect(demandWords(view({ demand: null }))).toBe("");
   });
@@ -137,16 +145,28 @@ const calls = 1_200;
 test.each([
   [null, ""],
   [
-    { refused: 0, both: 0, onlyInLog: 0, onlyInReplay: 0, calls },
-    "The log itself has no refusal, either, among 1,200 calls whose answer it knows.",
+    { refused: 0, both: 0, onlyInReplay: 0, calls },
+    "The log itself has no refusal among the 1,200 calls whose answer it knows. No call that it admitted would have been refused.",
   ],
   [
-    { refused: 0, both: 0, onlyInLog: 0, onlyInReplay: 1, calls },
-    "The log itself has 0 refusals among 1,200 calls whose answer it knows: 0 would have been refused here, too, 0 would not; 1 call that the log admitted would have been refused.",
+    { refused: 0, both: 0, onlyInReplay: 1, calls },
+    "The log itself has no refusal among the 1,200 calls whose answer it knows. 1 call that it admitted would have been refused.",
   ],
   [
-    { refused: 5, both: 3, onlyInLog: 2, onlyInReplay: 0, calls },
-    "The log itself has 5 refusals among 1,200 calls whose answer it knows: 3 would have been refused here, too, 2 would not; 0 calls that the log admitted would have been refused.",
+    { refused: 5, both: 3, onlyInReplay: 0, calls },
+    "The log itself has 5 refusals among the 1,200 calls whose answer it knows: 3 would have been refused here, too, 2 would not. No call that it admitted would have been refused.",
+  ],
+  [
+    { refused: 5, both: 5, onlyInReplay: 2, calls },
+    "The log itself has 5 refusals among the 1,200 calls whose answer it knows: all would have been refused here, too. 2 calls that it admitted would have been refused.",
+  ],
+  [
+    { refused: 1, both: 1, onlyInReplay: 0, calls },
+    "The log itself has 1 refusal among the 1,200 calls whose answer it knows: here, too, it would have been refused. No call that it admitted would have been refused.",
+  ],
+  [
+    { refused: 5, both: 0, onlyInReplay: 0, calls },
+    "The log itself has 5 refusals among the 1,200 calls whose answer it knows: none would have been refused here. No call that it admitted would have been refused.",
   ],
 ])("recorded %j", (recorded, words) => {
   expect(recordedWords(view({ recorded }))).toBe(words);

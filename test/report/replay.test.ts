@@ -71,13 +71,13 @@ describe("the page", () => {
     ] as const;
     const demand = { wishes: 1_200, retries: 40, untold: 3, untoldUsers: 1, limits };
     expect(demandWords(replayView({ ...result, demand }))).toBe(
-      "Put back to when it was first wanted, the demand of 1,200 calls needs 210 to 260 instead of 200 requests for the organization (REST): the log's own refusals had put it off (40 of them are tries of a call that came again). 3 refusals of 1 user cannot be told from calls that come anyway.",
+      "The log's own refusals put calls off. Had each come when it was first wanted, the 1,200 calls would need 210 to 260 instead of 200 requests for the organization (REST). 40 refusals were tries of a call that came again. Nobody can tell whether 3 refusals of 1 user came again.",
     );
     expect(demandWords(replayView({ ...result, demand: { ...demand, limits: [], untold: 0 } }))).toContain(
-      "fits into these limits",
+      "would fit into these limits",
     );
     expect(demandWords(replayView({ ...result, demand: null }))).toBe("");
-    says("Put back to when it was first wanted");
+    says("No refused call of the log came again: its rows are the demand.");
   });
 
   it("names whom it would have hit, the rows that could not be read, and the rules", () => {
