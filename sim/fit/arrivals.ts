@@ -1,11 +1,11 @@
 // When clients come: from the start on, evenly, as chance has it, or by the hour of the day.
+import { dayMs } from "./days.ts";
 import type { FittedArrivals } from "./model.ts";
 import type { Recording } from "./recording.ts";
 import { spanOf } from "./spread.ts";
 import { roundestWithin, SortedSample } from "./statistics.ts";
 
 const hourMs = 3_600_000;
-const dayMs = 24 * hourMs;
 
 /**
  * Arrivals that are there from the start: how long it took until all had begun.

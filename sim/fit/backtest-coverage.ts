@@ -95,6 +95,13 @@ export const classText: Readonly<Record<WindowClass | "all", string>> = {
   far: "windows expected to be far from full",
 };
 
+/** What was predicted, in words. */
+export const predictedText: Readonly<Record<BacktestResult["predicted"], string>> = {
+  all: "the rest",
+  weekdays: "the rest but its weekend, which the first part lacks",
+  weekend: "the rest but its weekdays, which the first part lacks",
+};
+
 export const percent = (share: number): string => `${Math.round(100 * share)} %`;
 
 function missText(row: Coverage, { narrow, wide }: BacktestResult["levels"]): string {

@@ -49,6 +49,8 @@ export interface BacktestResult {
   readonly share: number;
   /** Ms since the epoch: where the one part ends and the other begins. */
   readonly splitAt: number;
+  /** Kind of the second part's days that were predicted: those of the other kind, if any, are not in the first part. */
+  readonly predicted: "all" | "weekdays" | "weekend";
   readonly seeds: number;
   /** The levels of the spans, 0.8 and 0.95 where there are seeds enough: 39 are exactly enough for both. */
   readonly levels: { readonly narrow: number; readonly wide: number };

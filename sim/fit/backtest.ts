@@ -14,6 +14,7 @@ import type {
   WindowClass,
 } from "./backtest-result.ts";
 import { predictedFigures, windowsKept } from "./backtest-result.ts";
+import { isPredicted, type Split, splitOf, usualShare } from "./backtest-split.ts";
 import { placeIn, WindowCounts, WindowGrid } from "./backtest-windows.ts";
 import type { SimulationsDone } from "./check.ts";
 import { type FitOptions, fitScenario } from "./fit.ts";
@@ -24,7 +25,7 @@ import { fittedScenario } from "./source.ts";
 import { SortedSample } from "./statistics.ts";
 
 export interface BacktestOptions extends FitOptions {
-  /** The share of the time that is fitted to; 0.7 where it is left out. */
+  /** The share of the time that is fitted to; where it is left out, see `splitOf`. */
   readonly share?: number | undefined;
   /** Number of simulations. Default: 39. */
   readonly seeds?: number | undefined;
@@ -36,7 +37,6 @@ export interface BacktestOptions extends FitOptions {
  * with 32/40 = 80 %, and between the first and the last with 38/40 = 95 %.
  */
 export const defaultSeeds = 39;
-const usualShare = 0.7;
 
 /** Windows of the predicted part without which its shares say little. */
 const windowsLeast = 10;
@@ -66,32 +66,35 @@ export function backtest(recording: Recording, options: BacktestOptions = {}): B
 /** The same, a simulation at a time. */
 export function* backtestSteps(
   recording: Recording,
-  { share = usualShare, seeds = defaultSeeds, ...options }: BacktestOptions = {},
+  { share, seeds = defaultSeeds, ...options }: BacktestOptions = {},
 ): Generator<SimulationsDone, BacktestResult> {
-  if (!(share > 0 && share < 1)) throw new RangeError(`share must be above 0 and below 1, got ${share}`);
+  if (share !== undefined && !(share > 0 && share < 1))
+    throw new RangeError(`share must be above 0 and below 1, got ${share}`);
   if (!Number.isSafeInteger(seeds) || seeds < 3 || seeds > 10_000)
     throw new RangeError(`seeds must be a whole number from 3 to 10000, got ${seeds}`);
   const { startedAtMs, endedAtMs } = recording;
-  const splitAt = Math.round(startedAtMs + share * (endedAtMs - startedAtMs));
+  const split = splitOf(recording, share);
+  const { splitAt, predicted } = split;
   const model = fitScenario(recordedUntil(recording, splitAt), options);
   const organizations = new Set(recording.callers.map(({ organization }) => organization));
   // Nothing is known of what came after the last answer, but for the rest of the second.
   const grid = new WindowGrid(organizations, limitsOf(model), splitAt, endedAtMs + 1000);
-  const measured = countsOf(recording, grid);
+  const measured = countsOf(recording, grid, split);
   const durationMs = Math.max(1, Math.ceil(endedAtMs + 1000 - model.startAtMs));
   const scenario = adjustScenario(fittedScenario(model), { durationMs, policy: model.policy });
   const runs: WindowCounts[] = [];
   for (let seed = 1; seed <= seeds; seed++) {
     yield { done: seed - 1, of: seeds };
-    runs.push(simulatedCounts(scenario, seed, grid, recording.knowsAttempts));
+    runs.push(simulatedCounts(scenario, seed, grid, split, recording.knowsAttempts));
   }
   const windows = predictedWindows(grid, measured, runs);
   const levels = { narrow: levelOf(seeds, 0.8), wide: levelOf(seeds, 0.95) };
   const totals = totalsOf(windows, grid, measured, runs);
   const { coverage, findings } = judgeCoverage(windows, totals, levels, grid);
   return {
-    share,
+    share: (splitAt - startedAtMs) / Math.max(1, endedAtMs - startedAtMs),
     splitAt,
+    predicted,
     seeds,
     levels,
     model,
@@ -103,13 +106,13 @@ export function* backtestSteps(
   };
 }
 
-function countsOf({ callers, knowsAttempts }: Recording, grid: WindowGrid): WindowCounts {
+function countsOf({ callers, knowsAttempts }: Recording, grid: WindowGrid, split: Split): WindowCounts {
   const counts = new WindowCounts(grid);
   for (const { organization, calls } of callers)
     for (const { kind, atMs, endMs, wantedMs, status } of calls) {
       const { operation, free, cost } = kind;
       const row = free ? undefined : grid.rowOf(organization, operation);
-      if (row === undefined) continue;
+      if (row === undefined || !isPredicted(split, atMs)) continue;
       counts.add(placeIn(row, atMs), status, cost, knowsAttempts ? Math.max(0, endMs - wantedMs) : null);
     }
   return counts;
@@ -119,6 +122,7 @@ function simulatedCounts(
   scenario: ReturnType<typeof adjustScenario>,
   seed: number,
   grid: WindowGrid,
+  split: Split,
   waits: boolean,
 ): WindowCounts {
   const counts = new WindowCounts(grid);
@@ -137,7 +141,7 @@ function simulatedCounts(
       call.kind === "status"
         ? undefined
         : grid.rowOf(organizations[answered.population] ?? "", operationOf(call));
-    if (row === undefined) return;
+    if (row === undefined || !isPredicted(split, answered.sentMs)) return;
     const place = placeIn(row, answered.sentMs);
     if (place < 0) return;
     counts.add(place, answered.status, call.cost, waits ? answered.receivedMs - answered.wantedMs : null);

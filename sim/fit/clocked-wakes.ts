@@ -1,12 +1,13 @@
 // Events that wake many callers at a time of the day that everybody knows: a deploy at ten, a report at three. Each day may
 // wake too few of them to tell; all days together do.
+
 import { type Crowd, isCrowd } from "./crowds.ts";
+import { dayMs, isWeekend, weekdayOf } from "./days.ts";
 import type { ClockedEvents } from "./profile.ts";
 import type { Recording } from "./recording.ts";
 import { SortedSample } from "./statistics.ts";
 
 const minuteMs = 60_000;
-const dayMs = 24 * 60 * minuteMs;
 /** Clocks name minutes that these divide. */
 const minutes = 5;
 const places = (24 * 60) / minutes;
@@ -18,15 +19,12 @@ const daysLeast = 4;
 const shareLeast = 0.8;
 const callersLeast = 3;
 
-/** The epoch began on a Thursday. */
-const isWeekend = (day: number): boolean => [0, 6].includes((day + 4) % 7);
-
 /** Finds the times of the day at which callers begin together, on weekdays or on all days. */
 export function clockedIn(crowd: Crowd, { startedAtMs, endedAtMs }: Recording): readonly ClockedEvents[] {
   const first = Math.ceil(startedAtMs / dayMs - 0.02);
   const count = Math.max(0, Math.floor(endedAtMs / dayMs + 0.02) - first);
   const all = Array.from({ length: count }, (_, index) => first + index);
-  const weekdays = all.filter((day) => !isWeekend(day));
+  const weekdays = all.filter((day) => !isWeekend(weekdayOf(day * dayMs)));
   const found: ClockedEvents[] = [];
   for (let place = 0; place < places; place++) {
     const minute = place * minutes;
@@ -52,7 +50,7 @@ function comesOn(crowd: Crowd, days: readonly number[], minute: number): boolean
     return { day, count: crowd.countIn(atMs, withinMs), usual };
   });
   for (const kind of [true, false]) {
-    const own = seen.filter(({ day }) => isWeekend(day) === kind);
+    const own = seen.filter(({ day }) => isWeekend(weekdayOf(day * dayMs)) === kind);
     const hit = own.filter(({ count, usual }) => count >= Math.max(callersLeast, 2 * usual));
     if (hit.length < shareLeast * own.length) return false;
   }

@@ -2,6 +2,7 @@
 
 import { counted } from "../../src/rules/words.ts";
 import { ln } from "../../src/scenario/elementary.ts";
+import { dayMs } from "./days.ts";
 import type { RecordedJob } from "./jobs.ts";
 import type { FittedBehaviour, FittedLoop } from "./model.ts";
 import { type Profile, slackOf } from "./profile.ts";
@@ -110,7 +111,7 @@ export function bySize(
 } | null {
   const { awayMs, cut } = cutOf(profiles, recording);
   const all = cut.flatMap(({ sessions }) => sessions);
-  const days = Math.max(1, (recording.endedAtMs - recording.startedAtMs) / (24 * 3_600_000));
+  const days = Math.max(1, (recording.endedAtMs - recording.startedAtMs) / dayMs);
   if (awayMs === 0 || all.length < sessionsTell * days * profiles.length) return null;
   const usual = new SortedSample(all.map(({ jobs }) => jobs)).median;
   const hours = all.map(({ startMs, jobs }) => ({ hour: weekHourOf(startMs), isLong: jobs > usual }));

@@ -4,12 +4,11 @@
 import { shortName } from "../../src/rules/printable.ts";
 import { counted } from "../../src/rules/words.ts";
 import { percent } from "./backtest-coverage.ts";
+import { dayMs, isWeekend, weekdayOf } from "./days.ts";
 import type { Profile } from "./profile.ts";
 import type { Recording } from "./recording.ts";
 import type { Calendar } from "./rhythm.ts";
 import { absenceOf, joinedMs, sessionsOf } from "./sessions.ts";
-
-const dayMs = 24 * 3_600_000;
 
 /** Less than this, relative, is no doubt worth a sentence. */
 const smallError = 0.05;
@@ -110,9 +109,10 @@ function rareDoubts(profiles: readonly Profile[]): string[] {
 function spanDoubt({ startedAtMs, endedAtMs }: Recording, spanDays: number): string[] {
   // An hour short of a week is a week.
   if (spanDays >= 7 - 1 / 24) return [];
-  const isWeekend = (day: number): boolean => [0, 6].includes((day + 4) % 7);
   const [first, last] = [Math.floor(startedAtMs / dayMs), Math.floor((endedAtMs - 1) / dayMs)];
-  const seen = Array.from({ length: last - first + 1 }, (_, index) => isWeekend(first + index));
+  const seen = Array.from({ length: last - first + 1 }, (_, index) =>
+    isWeekend(weekdayOf((first + index) * dayMs)),
+  );
   const missing = seen.every((one) => !one) ? "weekend" : seen.every((one) => one) ? "weekday" : null;
   if (spanDays < 1 - 1 / 24)
     return spanDays < hoursTell

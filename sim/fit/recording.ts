@@ -11,6 +11,7 @@ import type { QuotaCall, QuotaTraceHeader } from "../../src/trace/quota-record.t
 import type { TraceCall, TraceHeader } from "../../src/trace/record.ts";
 import { isRefusal, REFUSED } from "../../src/wire/outcome.ts";
 import { AskedCalls } from "./asked.ts";
+import { dayMs } from "./days.ts";
 import {
   CallKinds,
   type CallTraits,
@@ -311,7 +312,7 @@ export class Recorder {
 }
 
 /** A trace that says to have begun far before its first call, longer than it lasts, says nothing. */
-const idleMostMs = 24 * 3_600_000;
+const idleMostMs = dayMs;
 
 /** Calls that a clock of whole seconds puts at one instant, evenly over their second: they came one after the other. */
 function spreadOut(calls: readonly RecordedCall[]): RecordedCall[] {

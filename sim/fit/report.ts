@@ -2,7 +2,7 @@
 
 import { shortName } from "../../src/rules/printable.ts";
 import { counted } from "../../src/rules/words.ts";
-import { classText, percent } from "./backtest-coverage.ts";
+import { classText, percent, predictedText } from "./backtest-coverage.ts";
 import type { BacktestResult, FitResult, PredictedFigure, Prediction } from "./backtest-result.ts";
 import type { FitCheck } from "./check-result.ts";
 import { checkedText, checkText } from "./check-text.ts";
@@ -114,10 +114,10 @@ function checkParts(check: FitCheck): string[] {
 }
 
 function backtestParts(backtest: BacktestResult): string[] {
-  const { share, seeds, levels, coverage, totals, findings, windows, windowsSeen } = backtest;
+  const { seeds, levels, coverage, totals, findings, windows, windowsSeen } = backtest;
   const [narrow, wide] = [percent(levels.narrow), percent(levels.wide)];
   return [
-    `## Backtest: the first ${percent(share)} of the time predicts the rest`,
+    `## Backtest: the first ${percent(backtest.share)} of the time predicts ${predictedText[backtest.predicted]}`,
     findings.length === 0
       ? `Every figure lay within its intervals about as often as it should (${counted(windowsSeen, "window")}, ${counted(seeds, "simulation")}).`
       : findings.map((finding) => `- ${finding}`).join("\n"),

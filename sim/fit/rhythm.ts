@@ -1,4 +1,5 @@
 // By which hours and days absences end: how likely a caller who is away comes back, hour by hour, beside the mean.
+import { dayMs, isWeekend, weekdayOf } from "./days.ts";
 import type { WorkSession } from "./sessions.ts";
 
 /** As `RhythmInput` has it; UTC. */
@@ -27,11 +28,7 @@ export interface Life {
 }
 
 const hourMs = 3_600_000;
-const dayMs = 24 * hourMs;
 const hourOf = (ms: number): number => Math.floor((ms % dayMs) / hourMs);
-/** The epoch began on a Thursday. */
-const weekdayOf = (ms: number): number => (Math.floor(ms / dayMs) + 4) % 7;
-const isWeekend = (weekday: number): boolean => weekday === 0 || weekday === 6;
 
 /** Hours of a weekday, and of a day of the weekend. */
 export const weekHours = 48;

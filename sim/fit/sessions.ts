@@ -1,6 +1,8 @@
 // A caller's calls → its sessions: spells of work with absences in between. A pause inside a session is one of its pace;
 // an absence ends it. What tells them apart is a gap among the lengths of pauses: few are of the lengths between.
+
 import { exp, ln } from "../../src/scenario/elementary.ts";
+import { dayMs } from "./days.ts";
 import type { RecordedJob } from "./jobs.ts";
 import { SortedSample } from "./statistics.ts";
 
@@ -51,7 +53,6 @@ export function sessionsOf(
   return { sessions, pausesMs, gapsMs };
 }
 
-const dayMs = 24 * 3_600_000;
 /** Fewer calls tell no first one from a late one. */
 const fewCalls = 20;
 /** Who was silent so many times as long as ever after was not there. */

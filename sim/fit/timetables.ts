@@ -1,6 +1,8 @@
 // Sessions that begin by the clock: with the same minute of each period, as cron starts them.
+
 import { exp, ln } from "../../src/scenario/elementary.ts";
 import { type Timetable, timetableOf } from "./arrivals.ts";
+import { dayMs } from "./days.ts";
 import type { RecordedJob } from "./jobs.ts";
 import type { ClockedSessions, Profile } from "./profile.ts";
 import type { Recording } from "./recording.ts";
@@ -8,7 +10,6 @@ import { absenceOf, isMuchLonger, longAmong, sessionsOf, type WorkSession } from
 import { SortedSample } from "./statistics.ts";
 
 const minuteMs = 60_000;
-const dayMs = 24 * 60 * minuteMs;
 const periodsMs = [5, 10, 15, 20, 30, 60, 24 * 60].map((minutes) => minutes * minuteMs);
 /** Jobs of one minute begin so close together. */
 const punctualMs = 15_000;

@@ -1,7 +1,9 @@
 // Events that wake many callers at once, at times that nobody wrote down: a release, an outage that is over. What shows
 // them is that far more callers begin within some seconds than callers who are each for themselves ever do.
+
 import { clockedIn, clockedSpanMs } from "./clocked-wakes.ts";
 import { beginningsOf, Crowd, isCrowd, placeOf, quietMs } from "./crowds.ts";
+import { dayMs } from "./days.ts";
 import type { RecordedJob } from "./jobs.ts";
 import type { FittedEvents } from "./model.ts";
 import { type ClockedEvents, isSteady, type Profile, type WokenSession } from "./profile.ts";
@@ -208,7 +210,6 @@ function gapsFrom(jobs: readonly RecordedJob[], first: number, untilMs: number):
 }
 
 const hourMs = 3_600_000;
-const dayMs = 24 * hourMs;
 /** An event says that others are likely within so many hours of its own, less the further. */
 const hoursWide = 3;
 /** So many events without one at a weekend are no chance. */

@@ -81,7 +81,8 @@ export const verb = defineVerb<Args>({
     share: {
       argument: "SHARE",
       type: "string",
-      describe: "fit the backtest to the first SHARE of the time [default: 70%]",
+      describe:
+        "fit the backtest to the first SHARE of the time [default: 70%, or less where the rest is a weekend alone]",
     },
     report: { argument: "FILE", type: "string", describe: "write what was found to FILE, as Markdown" },
     force: { type: "boolean", default: false, describe: "overwrite files that exist" },
@@ -327,10 +328,10 @@ async function sayCheck(check: FitCheck, terminal: Terminal): Promise<void> {
 }
 
 async function sayBacktest(backtest: BacktestResult, terminal: Terminal): Promise<void> {
-  const { classText, percent } = await import("../../sim/fit/backtest-coverage.ts");
-  const { share, windowsSeen, seeds, levels, coverage, findings } = backtest;
+  const { classText, percent, predictedText } = await import("../../sim/fit/backtest-coverage.ts");
+  const { share, predicted, windowsSeen, seeds, levels, coverage, findings } = backtest;
   terminal.say(
-    `backtest: fitted to the first ${percent(share)}, held to ${counted(windowsSeen, "window")} of the rest, ${counted(seeds, "simulation")}`,
+    `backtest: fitted to the first ${percent(share)}, held to ${counted(windowsSeen, "window")} of ${predictedText[predicted]}, ${counted(seeds, "simulation")}`,
   );
   for (const { figure, class: name, windows, insideNarrow, insideWide } of coverage) {
     if (name === "all") continue;

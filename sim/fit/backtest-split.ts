@@ -1,0 +1,55 @@
+// Where a backtest parts a recording: what is fitted to, and what is predicted. Days of a kind that the first part lacks,
+// of the weekend or of the week, are not predicted: nothing could be learned of them.
+import { dayMs, isWeekend, weekdayOf } from "./days.ts";
+import type { Recording } from "./recording.ts";
+
+export interface Split {
+  /** Ms since the epoch. */
+  readonly splitAt: number;
+  readonly predicted: "all" | "weekdays" | "weekend";
+}
+
+export const usualShare = 0.7;
+/** Days of a kind that show less than this show nothing of it. */
+const leastMs = dayMs / 2;
+/** A shorter recording has no week. */
+const daysLeast = 2;
+
+/** @param share the first part's, of the time; 0.7 where it is left out, or less where the rest has days of another kind alone */
+export function splitOf({ startedAtMs, endedAtMs }: Recording, share: number | undefined): Split {
+  const wholeMs = endedAtMs - startedAtMs;
+  const at = (splitAt: number): Split => {
+    const [before, after] = [timeByKind(startedAtMs, splitAt), timeByKind(splitAt, endedAtMs)];
+    const isPassedOver = (kind: "weekdays" | "weekend"): boolean => after[kind] > 0 && before[kind] < leastMs;
+    if (isPassedOver("weekend")) return { splitAt, predicted: "weekdays" };
+    return { splitAt, predicted: isPassedOver("weekdays") ? "weekend" : "all" };
+  };
+  const usual = Math.round(startedAtMs + (share ?? usualShare) * wholeMs);
+  if (wholeMs < daysLeast * dayMs) return { splitAt: usual, predicted: "all" };
+  const splits = [at(usual)];
+  if (share === undefined)
+    for (
+      let midnight = dayMs * Math.floor(usual / dayMs);
+      midnight > startedAtMs + wholeMs / 2;
+      midnight -= dayMs
+    )
+      splits.push(at(midnight));
+  const isEnough = ({ splitAt, predicted }: Split): boolean =>
+    predicted === "all" || timeByKind(splitAt, endedAtMs)[predicted] >= dayMs;
+  return splits.find(isEnough) ?? at(usual);
+}
+
+/** Time of each kind of day within a span, in ms. */
+function timeByKind(fromMs: number, toMs: number): Record<"weekdays" | "weekend", number> {
+  const times = { weekdays: 0, weekend: 0 };
+  for (let ms = fromMs; ms < toMs; ) {
+    const next = Math.min(toMs, dayMs * (Math.floor(ms / dayMs) + 1));
+    times[isWeekend(weekdayOf(ms)) ? "weekend" : "weekdays"] += next - ms;
+    ms = next;
+  }
+  return times;
+}
+
+/** Tells whether what is sent at an instant is among what is predicted. */
+export const isPredicted = ({ predicted }: Split, atMs: number): boolean =>
+  predicted === "all" || (predicted === "weekend") === isWeekend(weekdayOf(atMs));

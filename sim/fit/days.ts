@@ -1,0 +1,7 @@
+// Days, in UTC.
+export const dayMs = 24 * 3_600_000;
+
+/** 0 for Sunday. The epoch began on a Thursday. */
+export const weekdayOf = (ms: number): number => (Math.floor(ms / dayMs) + 4) % 7;
+
+export const isWeekend = (weekday: number): boolean => weekday % 6 === 0;
