@@ -40,7 +40,7 @@ export function requestParts(
   policy?: Policy,
 ): RequestParts {
   const isQuery = template.scope === "graphql";
-  const sample = isQuery || policy === undefined ? null : sampleOf(policy, template, caller);
+  const sample = policy === undefined ? null : sampleOf(policy, template, caller);
   const body = isQuery ? JSON.stringify({ query: callQuery(template, caller.organization) }) : sample?.body;
   const status =
     policy === undefined || template.kind !== "status"

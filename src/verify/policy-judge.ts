@@ -277,7 +277,7 @@ class QuotaJudgement {
     });
     const ahead = Math.max(0, (span.from + span.to - sent - received) / 2);
     if (!Number.isFinite(ahead) || ahead > length.most + 2 * gridMs) return null;
-    return { span, seconds: Math.min(ahead, length.most) / 1000 };
+    return { span, seconds: Math.round(Math.min(ahead, length.most)) / 1000 };
   }
 
   finish(): QuotaVerdict {

@@ -278,7 +278,7 @@ export class JudgedQuota {
       marks: [...window.marks, ...this.#takeIdle(opened.to, end.from)],
       others: this.#mayShowLater ? this.#opened().flatMap(earlierSent) : [],
       limit: window.limit,
-      fromZero: opened.from >= setting.startedBy,
+      fromZero: this.#isFromZero(opened),
       complete: this.#complete,
       settled: this.#isSettled(opened),
       openedBy: this.#openedBy(opened),
@@ -296,7 +296,7 @@ export class JudgedQuota {
 
   /** @param marks those of the window, where it has more than its rows */
   #noteTested(limit: number, end: Span, opened: Span, marks?: readonly Mark[]): void {
-    const { hypotheses, startedBy, columns } = this.#setting;
+    const { hypotheses, columns } = this.#setting;
     let { roles } = columns;
     if (marks !== undefined && marks.length > columns.size) {
       roles = new RoleCounts();
@@ -307,12 +307,18 @@ export class JudgedQuota {
       setting: this.#setting,
       roles,
       span: { from: opened.from, to: end.to },
-      fromZero: opened.from >= startedBy,
+      fromZero: this.#isFromZero(opened),
       complete: this.#complete && (this.#isSettled(opened) || hypotheses.left.every(isChargedAtOnce)),
       isNext: this.#previous !== NONE,
       isFull: columns.highest >= limit,
       left: hypotheses.left,
     });
+  }
+
+  /** Tells whether the window that is judged held nothing when the trace began: it opened later, or an answer shows it. */
+  #isFromZero(opened: Span): boolean {
+    const { startedBy, time, columns } = this.#setting;
+    return opened.from >= startedBy || columns.showsFirstCharge(startedBy + time.slackMs);
   }
 
   /** Tells whether nothing that was under way when the trace began can have been charged on completion. */
@@ -322,12 +328,12 @@ export class JudgedQuota {
 
   /** Tells whether nothing speaks against a window's counts, as far as its rows tell at once; notes it then. */
   #isClean(limit: number, end: Span, opened: Span): boolean {
-    const { hypotheses, docket, terms, time, startedBy, name, columns } = this.#setting;
+    const { hypotheses, docket, terms, time, name, columns } = this.#setting;
     if (!hypotheses.isGiven || this.#idle.length > 0) return false;
     // Behind hidden counts more may have been let through than fits.
     if (terms.charging === "reserved" && terms.refused === "counted") return false;
     if (this.#mayShowLater && this.#isLaterSentBefore(end.to + time.slackMs)) return false;
-    const fromZero = opened.from >= startedBy;
+    const fromZero = this.#isFromZero(opened);
     const method = methodOf(terms);
     const pinned = screenWindow({
       marks: columns,

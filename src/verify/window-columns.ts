@@ -1,5 +1,5 @@
 // One window's marks as columns: what the judging of its counts goes by, filled again for each window.
-import { BITS, COUNT, HELD, LEAST, MOST, NONE, PIECE, RECEIVED, ROW, RoleCounts, SENT } from "./mark-rows.ts";
+import { BITS, CLAMPED, COUNT, HELD, LEAST, MOST, NONE, NOT_ADMITTED, PIECE, RECEIVED, ROW, RoleCounts, SENT } from "./mark-rows.ts";
 import type { OpenWindows } from "./open-windows.ts";
 
 export class WindowColumns {
@@ -28,6 +28,20 @@ export class WindowColumns {
     for (let piece = open.firstPiece(window); index < size; piece = next[piece] ?? NONE)
       for (let row = piece * PIECE; row < (piece + 1) * PIECE && index < size; row += ROW, index++)
         this.#copy(open.rows.numbers, row, index);
+  }
+
+  /**
+   * Tells whether an answer shows no more than its own call's charge: then nothing else had been charged to this window
+   * (FORMAT.md, "Windows open when the trace began").
+   * @param since its call was sent at or after this
+   */
+  showsFirstCharge(since: number): boolean {
+    for (let mark = 0; mark < this.size; mark++) {
+      const charged = this.least[mark] ?? 0;
+      const isExactCharge = ((this.bits[mark] ?? 0) & (CLAMPED | NOT_ADMITTED)) === 0 && charged > 0;
+      if (isExactCharge && this.count[mark] === charged && (this.sent[mark] ?? 0) >= since) return true;
+    }
+    return false;
   }
 
   #copy(numbers: Float64Array, row: number, index: number): void {

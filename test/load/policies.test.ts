@@ -98,9 +98,31 @@ const githubClients = `duration: "2s", populations: {
   readers: { clients: 1, behaviour: poller({ every: "300ms", call: rest("/repos/acme/app") }) },
 }`;
 
+const queries = `duration: "2s", populations: {
+  readers: { clients: 1, behaviour: poller({ every: "250ms", call: graphql("{ viewer { login } }", { cost: 7 }) }) },
+}`;
+const github = parsePolicy(presets["github"]?.policy);
+const users = ["ann", "bob"].map((user) => ({ token: `secret-${user}`, attributes: { user } }));
+
+describe.concurrent.each(drivers)("a query by $driver", ({ needs, run }) => {
+  test.concurrent("declares its cost to a stand-in, which charges just that", needs, async ({ expect }) => {
+    count += 1;
+    const verdict = await judgedAt(
+      {
+        policy: github,
+        scenario: await scenarioFile(folder, `queries${count}`, queries),
+        place: placeOf(folder, count),
+        tokens: users,
+        run,
+      },
+      () => servePolicy({ policy: github, tokens: users, port: 0 }),
+    );
+    expect(verdict.violations).toEqual([]);
+    expect(verdict.laws).toMatchObject({ bounded: "held", conserved: "held" });
+  });
+});
+
 describe.concurrent.each(drivers)("a status by $driver", ({ needs, run }) => {
-  const github = parsePolicy(presets["github"]?.policy);
-  const users = ["ann", "bob"].map((user) => ({ token: `secret-${user}`, attributes: { user } }));
 
   test.concurrent("is asked for where the API shows it, and charged to nobody", needs, async ({ expect }) => {
     count += 1;

@@ -5,7 +5,7 @@ import { Limiter } from "../../src/engine/limiter.ts";
 import { parseFault } from "../../src/faults/choice.ts";
 import { parseRules } from "../../src/rules/parse.ts";
 import { presets } from "../../src/rules/presets.ts";
-import type { RulesInput } from "../../src/rules/rules.ts";
+import type { Rules, RulesInput } from "../../src/rules/rules.ts";
 import {
   burst,
   defineScenario,
@@ -18,9 +18,9 @@ import {
 } from "../../src/scenario/index.ts";
 import { between, type RandomState, seedRandom } from "../../src/scenario/random.ts";
 import type { Suspect } from "../../src/verify/suspects.ts";
-import { brokenDeployments } from "./broken.ts";
+import { type Broken, brokenDeployments } from "./broken.ts";
 import { ChangingLimits } from "./changing-limits.ts";
-import { type Fate, type History, type Plan, play, type World } from "./history.ts";
+import { type Fate, type History, type Plan, play, type Target, type World } from "./history.ts";
 
 const limits: RulesInput = {
   organization: { rest: { limit: 8, windowSeconds: 10 }, graphql: { limit: 60, windowSeconds: 20 } },
@@ -185,6 +185,8 @@ const seldom = defineScenario({
   },
 });
 
+const oneExtra = brokenDeployments.find(({ fault }) => fault === "one-extra") as Broken;
+
 const openings: readonly (Suspect | null)[] = ["status-opens-window", "windows-back-to-back"];
 
 function simulatedHistory(
@@ -201,6 +203,18 @@ function simulatedHistory(
   const chosen = fault === null ? undefined : parseFault(fault);
   const { header, calls } = simulate(isOpening ? seldom : quarter, { seed, rules, fault: chosen });
   return { header, lines: Array.from(calls, (call, index) => ({ line: index + 2, call: { ...call } })) };
+}
+
+/** Windows of an hour, that were open when the trace began, and nothing had been charged to: a count that passes its limit shows. */
+function firstWindow(seed: number, make: (rules: Rules) => Target): History {
+  const drawn = world(seed, {
+    rules: {
+      organization: { rest: { limit: 8, windowSeconds: 3600 }, graphql: { limit: 60, windowSeconds: 3600 } },
+      user: { rest: { limit: 5, windowSeconds: 3600 }, graphql: { limit: 40, windowSeconds: 3600 } },
+      semantics: { remaining: "signed" },
+    },
+  });
+  return play(drawn, make(drawn.rules));
 }
 
 /** Histories of one kind, by seed: the first one that shows what it is there for is the golden one. */
@@ -236,6 +250,16 @@ export const goldenHistories: readonly GoldenHistory[] = [
       },
     };
   }),
+  {
+    name: "first-window-ok",
+    fault: null,
+    make: (seed: number): History => firstWindow(seed, (rules) => new Limiter(rules)),
+  },
+  {
+    name: "first-window-bad",
+    fault: "one-extra",
+    make: (seed: number): History => firstWindow(seed, (rules) => oneExtra.make(rules)),
+  },
   {
     name: "first-request-polled-ok",
     fault: null,

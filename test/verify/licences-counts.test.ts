@@ -85,6 +85,57 @@ describe("a window that was open when the trace began", () => {
     expect(await broken(over, since)).toEqual(fine);
     expect(await broken(over)).toContain("bounded organization 2");
   });
+
+  // window-columns.ts: an answer whose call may have charged nothing, was sent before the trace began, or shows a 0 that
+  // hides its count, is taken to show its own charge alone.
+  test("held nothing where an answer shows its own call's charge alone, and may have held something elsewhere", async () => {
+    const since = { startedAt: start + 29_000 };
+    const past = bodied(40_000, 210, { current: 210 }, { remaining: 0, userRemaining: 49 });
+    const only = rest({ at: 30_000, count: 1 });
+    expect(await broken([only, past], since)).toContain("bounded organization 3");
+    for (const first of [
+      rest({ at: 30_000, count: 2 }),
+      rest({ at: 30_000, count: 1 }, { status: 503 }),
+      rest({ at: 29_000, took: 1010, count: 1 }),
+      status({ at: 30_000, count: 1 }),
+      refused({ at: 30_000, count: 1 }, "rest_user"),
+    ])
+      expect(
+        (await broken([first, past], since)).filter((law) => law.startsWith("bounded")),
+        JSON.stringify(first),
+      ).toEqual(fine);
+    // Clocks that err: startedBy is 601 ms after the start, and nodes may be 600 ms apart.
+    const erring = (startedAt: number): Promise<readonly string[]> =>
+      broken([only, past], {
+        startedAt,
+        clock: { kind: "wall", resolutionMs: 1, errorMs: 300 },
+        complete: false,
+      });
+    expect(await erring(start + 28_700)).toEqual(["bounded organization 3"]);
+    expect(await erring(start + 28_900)).toEqual(fine);
+  });
+
+  // window-columns.ts: the same, where points are given back: the count is held against what was asked for.
+  test("held nothing where an answer shows what its query left alone: under reserved", async () => {
+    const since = { startedAt: start + 29_000, complete: false };
+    const only = (count: number): TraceCall => graphql({ at: 30_000, took: 300, count }, 30, 10);
+    const call = status({ at: 40_000, count: 0 });
+    const { rest: own, graphql: other } = call.body as Record<string, object>;
+    const over = { ...call, body: { rest: own, graphql: { ...other, current: 20_100 } } };
+    expect(await broken([only(10), over], since)).toEqual(["bounded organization 3"]);
+    for (const count of [11, 30]) expect(await broken([only(count), over], since)).toEqual(fine);
+  });
+
+  // quota.ts: what is missing from the trace is not looked for in a window that began before it.
+  test("that held nothing has all its charges in a complete trace", async () => {
+    const since = { startedAt: start + 29_000 };
+    const two = [rest({ at: 30_000, count: 1 }), rest({ at: 31_000, took: 300, count: 3 })];
+    const wide = rest({ at: 30_500, took: 1000, count: 2 });
+    expect(await broken([...two, wide], since)).toEqual(fine);
+    expect(await broken(two, since)).toContain("conserved organization 2,3");
+    expect(await broken(two, { ...since, complete: false })).toEqual(fine);
+    expect(await broken(two, { ...since, lost: 1 })).toEqual(fine);
+  });
 });
 
 describe("refusals", () => {
