@@ -197,11 +197,18 @@ function gapSuspects(input: CountsInput, gaps: readonly Gap[]): readonly Suspect
     "double-count":
       charges.length === 0
         ? 0
-        : (doubled.length / charges.length) * share(gaps, (gap) => doubled.includes(gap)) * 1.5,
+        : (doubled.length / charges.length) * share(gaps, (gap) => doubled.includes(gap)) * 1.5 +
+          share(gaps, isAsMuchAgain),
     "wrong-user-key": name.owner === "user" ? 0.7 : 0,
     "scopes-mixed": 0.6,
     "two-interleaved-windows": 0.05,
   });
+}
+
+/** Tells whether a count grew by as much again as calls explain. */
+function isAsMuchAgain({ from, to, below }: Gap): boolean {
+  const explained = below === null ? 0 : from - below.count;
+  return explained >= 5 && to - from >= 0.8 * explained && to - from <= 1.2 * explained;
 }
 
 /** A count that fell: a reading that lags, or that is of something else; or counters that are not one. */

@@ -137,7 +137,7 @@ export interface JudgedRun {
   readonly scenario: string;
   /** Folder of the run. */
   readonly place: string;
-  readonly tokens: ReturnType<typeof tokensOf>;
+  readonly tokens: readonly { readonly token: string; readonly attributes: Readonly<Record<string, string>> }[];
   readonly run?: (typeof drivers)[number]["run"];
 }
 
