@@ -1,5 +1,19 @@
 // One window's marks as columns: what the judging of its counts goes by, filled again for each window.
-import { BITS, CLAMPED, COUNT, HELD, LEAST, MOST, NONE, NOT_ADMITTED, PIECE, RECEIVED, ROW, RoleCounts, SENT } from "./mark-rows.ts";
+import {
+  BITS,
+  CLAMPED,
+  COUNT,
+  HELD,
+  LEAST,
+  MOST,
+  NONE,
+  NOT_ADMITTED,
+  PIECE,
+  RECEIVED,
+  ROW,
+  RoleCounts,
+  SENT,
+} from "./mark-rows.ts";
 import type { OpenWindows } from "./open-windows.ts";
 
 export class WindowColumns {

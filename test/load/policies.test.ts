@@ -123,7 +123,6 @@ describe.concurrent.each(drivers)("a query by $driver", ({ needs, run }) => {
 });
 
 describe.concurrent.each(drivers)("a status by $driver", ({ needs, run }) => {
-
   test.concurrent("is asked for where the API shows it, and charged to nobody", needs, async ({ expect }) => {
     count += 1;
     const place = `github${count}`;

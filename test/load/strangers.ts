@@ -137,7 +137,10 @@ export interface JudgedRun {
   readonly scenario: string;
   /** Folder of the run. */
   readonly place: string;
-  readonly tokens: readonly { readonly token: string; readonly attributes: Readonly<Record<string, string>> }[];
+  readonly tokens: readonly {
+    readonly token: string;
+    readonly attributes: Readonly<Record<string, string>>;
+  }[];
   readonly run?: (typeof drivers)[number]["run"];
 }
 

@@ -47,7 +47,8 @@ export const tokensOf = (users: number): Token[] =>
 /** Writes a scenario's file; `body` is what stands in the braces after name and duration. */
 export async function scenarioFile(folder: string, name: string, body: string): Promise<string> {
   const path = join(folder, `${name}.ts`);
-  const names = "burst, defineScenario, graphql, none, pager, pipelinesQuery, poller, rest, status, waitReset, worker";
+  const names =
+    "burst, defineScenario, graphql, none, pager, pipelinesQuery, poller, rest, status, waitReset, worker";
   await writeFile(
     path,
     `import { ${names} } from "spillway/scenario";\nconst user = rest("/v2/user");\n` +
