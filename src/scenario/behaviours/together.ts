@@ -1,5 +1,5 @@
 // Several behaviours under one name: a token that polls all day, and exports everything at night.
-import { type Behaviour, type ClientEvent, createEvent, inFlightBound, STARTED } from "../client.ts";
+import { type Behaviour, type ClientEvent, inFlightBound, STARTED } from "../client.ts";
 import { Mistakes } from "../mistakes.ts";
 
 interface Part {
@@ -11,6 +11,9 @@ interface Part {
   /** The number that is 1 while it wants to be told more. */
   readonly runs: string;
 }
+
+/** The number of the part whose numbers have their own names. */
+const atHand = "partAtHand";
 
 /**
  * Each client does all of it at once, every part as if it were alone. It is over when all parts are. Parts that send at
@@ -24,7 +27,6 @@ export function together(behaviours: readonly Behaviour[]): Behaviour {
   mistakes.finish("these behaviours cannot be joined");
   const parts = partsOf(behaviours);
   const inFlightMost = behaviours.reduce((sum, each) => sum + each.inFlightMost, 0);
-  const told = createEvent();
   return {
     name: "together",
     calls: behaviours.flatMap(({ calls }) => calls),
@@ -32,17 +34,16 @@ export function together(behaviours: readonly Behaviour[]): Behaviour {
     start: (seed) => startOf(parts, seed),
     next(record, event, out) {
       let running = false;
-      for (const part of parts) {
+      for (const [index, part] of parts.entries()) {
         const isMeant = event.kind === STARTED || isOf(part, event);
         if (isMeant && record[part.runs] === 1) {
           const from = out.count;
-          Object.assign(told, event);
-          told.template = event.template - part.offset;
-          for (const [own, kept] of part.names) record[own] = record[kept] as number;
-          part.behaviour.next(record, told, out);
-          for (const [own, kept] of part.names) record[kept] = record[own] as number;
-          for (let index = from; index < out.count; index++)
-            (out.calls[index] as { template: number }).template += part.offset;
+          if (record[atHand] !== index) exchange(record, parts, index);
+          event.template -= part.offset;
+          part.behaviour.next(record, event, out);
+          event.template += part.offset;
+          for (let place = from; place < out.count; place++)
+            (out.calls[place] as { template: number }).template += part.offset;
           if (out.stopped) record[part.runs] = 0;
           out.stopped = false;
         }
@@ -51,6 +52,14 @@ export function together(behaviours: readonly Behaviour[]): Behaviour {
       if (!running) out.stop();
     },
   };
+}
+
+/** Puts a part's numbers in the place of those that are there. */
+function exchange(record: Record<string, number>, parts: readonly Part[], index: number): void {
+  for (const [own, kept] of (parts[record[atHand] as number] as Part).names)
+    record[kept] = record[own] as number;
+  for (const [own, kept] of (parts[index] as Part).names) record[own] = record[kept] as number;
+  record[atHand] = index;
 }
 
 const isOf = ({ behaviour, offset }: Part, { template }: ClientEvent): boolean =>
@@ -67,7 +76,7 @@ function partsOf(behaviours: readonly Behaviour[]): Part[] {
 }
 
 function startOf(parts: readonly Part[], seed: number): Record<string, number> {
-  const record: Record<string, number> = {};
+  const record: Record<string, number> = { [atHand]: parts.length - 1 };
   for (const { behaviour, names, runs } of parts) {
     const own = behaviour.start(seed);
     record[runs] = 1;
