@@ -83,7 +83,7 @@ const indented = (text: string): string[] => text.split("\n").map((line) => `  $
 async function check(terminal: Terminal, named: string): Promise<void> {
   const policy = await readPolicy(named);
   const { asRules } = await import("../policy/shorthand.ts");
-  const { needsByVerb } = await import("../policy/sentences.ts");
+  const { needsByVerb, unroutedOperations } = await import("../policy/sentences.ts");
   const { looseResets, untoldWindows } = await import("../wire/rounding.ts");
   const { counted } = await import("../rules/words.ts");
   const needs = needsByVerb(policy);
@@ -99,7 +99,10 @@ async function check(terminal: Terminal, named: string): Promise<void> {
       `  ${name.padEnd(widest)}  ${missing.length === 0 ? "ready" : `needs ${missing.join("; ")}`}`,
     );
   // The default API's rounding is a switch of its rules.
-  const warnings = asRules(policy) === null ? [...untoldWindows(policy), ...looseResets(policy)] : [];
+  const warnings =
+    asRules(policy) === null
+      ? [...unroutedOperations(policy), ...untoldWindows(policy), ...looseResets(policy)]
+      : [];
   for (const warning of warnings) terminal.say(`${pc.yellow("warning")} ${warning}`);
   terminal.result({ policy, needs, warnings });
 }

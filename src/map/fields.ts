@@ -129,7 +129,8 @@ function roleOfKey(key: string): NamedField["role"] | null {
     : null;
 }
 
-const number = "-?\\d{1,15}";
+/** Some write whole numbers as `596.0`. */
+const number = "-?\\d{1,15}(?:\\.0+)?";
 /** Texts that a number stands in. The first that all values have is the place's. */
 const templates: readonly (readonly [pattern: RegExp, template: (role: string) => string | string[]])[] = [
   [new RegExp(`^${number}$`), (role) => `{${role}}`],

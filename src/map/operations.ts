@@ -38,6 +38,12 @@ export function operationsOf(
   const shapes = (answered: Answered): PathShape[] =>
     answered.flatMap(([{ segments }]) => (segments === null ? [] : [shapeOf(segments, secrets)]));
   const lead = (answered: Answered, operation: string): void => {
+    if (shapes(answered).length === 0)
+      questions.push({
+        path: "routes",
+        seen: `No request of ${operation} was seen, so that no route leads to it.`,
+        settle: "Give output of curl -v, or a HAR: both show requests. Or write its route.",
+      });
     const others = [...groups.values()].filter((each) => each !== answered).flatMap(shapes);
     const paths = pathsTo(shapes(answered), others);
     if (paths === null)

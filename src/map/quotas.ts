@@ -12,6 +12,8 @@ export interface QuotaSeen {
   readonly limits: Set<number>;
   readonly windows: Set<number>;
   mostLeft: number;
+  /** The most that was used and left together, where answers show both; 0 where none does. */
+  mostWhole: number;
   /** The longest span to a reset, ms; 0 where none was read. */
   longestMs: number;
   readonly ends: ShownEnd[];
@@ -25,12 +27,13 @@ const validName = /^[A-Za-z_][\w.-]*$/;
 export function quotasSeen({ readings }: BuiltWire, seen: readonly SeenAnswers[]): Map<string, QuotaSeen> {
   const quotas = new Map<string, QuotaSeen>();
   const all = readings.flatMap((of, answer) => of.map((reading) => ({ ...reading, answer: seen[answer] })));
-  for (const { quota, limit, remaining, windowSeconds, reset, answer } of all) {
+  for (const { quota, limit, remaining, used, windowSeconds, reset, answer } of all) {
     const name = quota !== null && validName.test(quota) ? quota : "requests";
     const known = quotas.get(name) ?? nothing();
     if (limit !== null && limit >= 1) known.limits.add(limit);
     if (windowSeconds !== null && windowSeconds >= 1) known.windows.add(windowSeconds);
     known.mostLeft = Math.max(known.mostLeft, remaining ?? 0);
+    if (used !== null && remaining !== null) known.mostWhole = Math.max(known.mostWhole, used + remaining);
     known.longestMs = Math.max(known.longestMs, reset?.afterMs ?? 0);
     known.ends.push(...shownEnd(answer, reset));
     quotas.set(name, known);
@@ -39,7 +42,7 @@ export function quotasSeen({ readings }: BuiltWire, seen: readonly SeenAnswers[]
 }
 
 /** Lengths of windows that APIs mostly have, in seconds. */
-const usual = [1, 10, 60, 300, 900, 3_600, 21_600, 86_400, 604_800, 2_592_000];
+const usual = [1, 10, 60, 300, 600, 900, 3_600, 21_600, 86_400, 604_800, 2_592_000];
 /** A reset that is rounded up, or jitters, may lie a little beyond the window's length. */
 const slackMs = 1_500;
 
@@ -73,6 +76,7 @@ const nothing = (): QuotaSeen => ({
   limits: new Set(),
   windows: new Set(),
   mostLeft: 0,
+  mostWhole: 0,
   longestMs: 0,
   ends: [],
 });
@@ -81,9 +85,9 @@ const nothing = (): QuotaSeen => ({
 export const secondsSeen = ({ windows, ends }: QuotaSeen): number | null =>
   windows.size === 1 ? ([...windows][0] ?? null) : settledSeconds(ends);
 
-function limitOf(name: string, { limits, mostLeft }: QuotaSeen, questions: MapQuestion[]): number {
+function limitOf(name: string, { limits, mostLeft, mostWhole }: QuotaSeen, questions: MapQuestion[]): number {
   const path = `quotas.${name}.algorithm.limit`;
-  const limit = limits.size > 0 ? Math.max(...limits) : mostLeft + 1;
+  const limit = limits.size > 0 ? Math.max(...limits) : mostWhole > 0 ? mostWhole : mostLeft + 1;
   if (limits.size > 1)
     questions.push({
       path,
@@ -93,7 +97,10 @@ function limitOf(name: string, { limits, mostLeft }: QuotaSeen, questions: MapQu
   if (limits.size === 0)
     questions.push({
       path,
-      seen: `No limit was shown; ${limit} is one more than the most that was left.`,
+      seen:
+        mostWhole > 0
+          ? `No limit was shown; ${limit} is what was used and what was left together.`
+          : `No limit was shown; ${limit} is one more than the most that was left.`,
       settle: "Take it from the API's documentation.",
     });
   return limit;
@@ -135,8 +142,11 @@ function windowOf(
           ? `No end of a window is known; "${anchor}" is a guess.`
           : found === null
             ? `${counted(ends.length, "reset")} lay on a grid of ${windowSeconds} s that is not Unix time's; "${anchor}" is a guess.`
-            : `${counted(ends.length, "reset")} ${anchor === "epoch" ? "lay" : "did not all lie"} on the grid of ${windowSeconds} s.`,
-      settle: "Pause for more than one window, call once, and see whether the reset is a whole window away.",
+            : `${counted(ends.length, "reset")} ${anchor === "epoch" ? "lay" : ends.length === 1 ? "did not lie" : "did not all lie"} on the grid of ${windowSeconds} s.`,
+      settle:
+        reset === null
+          ? "Call every few seconds for two windows: remaining is full again on the grid, or a window after a first call."
+          : "Pause for more than one window, call once, and see whether the reset is a whole window away.",
     });
   return { windowSeconds, anchor };
 }

@@ -36,14 +36,18 @@ export function buildWire(
   const { places, strange } = headerPlaces(seen, Object.keys(structured?.headers ?? {}));
   const fields = places.filter(({ role }) => role !== "retry");
   const rows: { row: RowInput; quotas: readonly string[]; reset: FoundForm | null }[] = [];
+  /** Resets beside several quotas, of nobody knows which. */
+  const nameless: AnswerPlace[] = [];
   if (structured !== null) {
     const { headers, quotas } = structured;
     rows.push({ row: { headers, reset: { form: "delta-s", means: "estimate" } }, quotas, reset: null });
   }
   const add = (group: readonly AnswerPlace[], quota: string, on?: RowInput["on"]): void => {
     const built = rowOf(group, quota, seen, secrets, questions, rows.length);
-    if (built === null) strange.push(...group.map(({ at }) => at));
-    else rows.push({ ...built, row: on === undefined ? built.row : { ...built.row, on } });
+    if (built !== null) strange.push(...group.filter((place) => isUnread(place)).map(({ at }) => at));
+    else if (group.every(({ role, label }) => role === "reset" && label === "")) nameless.push(...group);
+    else strange.push(...group.map(({ at }) => at));
+    if (built !== null) rows.push({ ...built, row: on === undefined ? built.row : { ...built.row, on } });
   };
   const inHeaders = groupsOf(fields, ({ label }) => label);
   for (const [label, group] of inHeaders) add(group, quotaName(label));
@@ -58,6 +62,12 @@ export function buildWire(
       path: "wire.readings",
       seen: `${at} looks like a limit, and is in no form that is known; it is left out.`,
       settle: "Find its meaning in the API's documentation.",
+    });
+  for (const { at } of nameless)
+    questions.push({
+      path: "wire.readings",
+      seen: `${at} does not say which of several quotas it is of; it is left out.`,
+      settle: "Take it from the documentation: a quota's reset, or how long to wait (wire.retryAfter).",
     });
   const wire: WireInput = {
     revision: "observed",
@@ -109,6 +119,10 @@ const quotaName = (label: string): string => {
 const isStatusOnly = (group: readonly AnswerPlace[], seen: readonly SeenAnswers[]): boolean =>
   group.every(({ values }) => [...values.keys()].every((index) => isAboutLimits(seen[index] as SeenAnswers)));
 
+/** Tells whether a count stands in a place in no known form. */
+const isUnread = (place: AnswerPlace): boolean =>
+  (isCount(place.role) || place.role === "window") && templateOf(place) === null;
+
 /** One row of a wire format: all numbers of one quota, or of the quota that the answer names. */
 function rowOf(
   group: readonly AnswerPlace[],
@@ -149,7 +163,7 @@ function rowOf(
   if (found !== null && "possible" in found && resetPlace !== undefined)
     questions.push({
       path: `wire.readings.${index}.reset`,
-      seen: `${resetPlace.at} may be ${found.possible.length === 0 ? "of no known form" : found.possible.join(" or ")}; it is left out.`,
+      seen: `${resetPlace.at} ${found.possible.length === 0 ? "is of no known form" : `may be ${found.possible.join(" or ")}`}; it is left out.`,
       settle:
         found.possible.length === 0
           ? "Find its form in the API's documentation."

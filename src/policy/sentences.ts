@@ -149,6 +149,14 @@ function secondsToFull(algorithm: QuotaAlgorithm): number {
   return algorithm.kind === "concurrency" ? 0 : algorithm.windowSeconds;
 }
 
+/** Says of each operation that no request is one, where a policy has routes. */
+export const unroutedOperations = ({ operations, routes }: Policy): string[] =>
+  Object.keys(operations).flatMap((name) =>
+    routes.length === 0 || routes.some(({ operation }) => operation === name)
+      ? []
+      : [`operations.${name}: no route leads to it, so that no request is one.`],
+  );
+
 /** Returns what each verb still needs of a policy; those that need nothing have an empty list. */
 export function needsByVerb(policy: Policy): Readonly<Record<string, readonly string[]>> {
   const { operations, routes, quotas } = policy;

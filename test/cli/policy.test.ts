@@ -74,6 +74,24 @@ describe("check", () => {
     expect(stdout).not.toContain("warning");
   });
 
+  test("warns of an operation that no route leads to", async () => {
+    const file = join(folder, "unrouted.json");
+    await writeFile(
+      file,
+      JSON.stringify({
+        version: 2,
+        name: "unrouted",
+        quotas: { calls: { algorithm: { kind: "fixed-window", limit: 5, windowSeconds: 60 } } },
+        operations: { read: { uses: { calls: 1 } }, write: { uses: { calls: 2 } } },
+        routes: [{ path: "/**", operation: "read" }],
+      }),
+    );
+    const { code, stdout } = await spillwayHere(["policy", "check", file]);
+    expect(code).toBe(0);
+    expect(stdout).toContain("warning operations.write: no route leads to it, so that no request is one.");
+    expect(stdout).not.toContain("operations.read:");
+  });
+
   test.each([
     [
       "a reset that tells no rounding",

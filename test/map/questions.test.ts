@@ -57,12 +57,45 @@ describe("a question says what was seen", () => {
       "No limit was shown; 10 is one more than the most that was left.",
     );
     expect(questionsOf({ limit: 5, remaining: 4 })).not.toHaveProperty(limitPath);
+    // As Reddit writes it, which tells no limit.
+    const used = { remaining: "598.0", more: { "x-ratelimit-used": 2 } };
+    expect(questionsOf(used, { remaining: 597, more: { "x-ratelimit-used": 3 } })[limitPath]).toBe(
+      "No limit was shown; 600 is what was used and what was left together.",
+    );
+  });
+
+  test("of a count in no form, beside one that is read", () => {
+    expect(questionsOf({ limit: 5, remaining: "plenty" })["wire.readings"]).toBe(
+      "x-ratelimit-remaining looks like a limit, and is in no form that is known; it is left out.",
+    );
+    expect(questionsOf({ limit: 5, remaining: "4.0" })).not.toHaveProperty("wire.readings");
+  });
+
+  test("of a reset beside several quotas, which does not say whose it is", () => {
+    const both = {
+      "x-ratelimit-hour-limit": 36_000,
+      "x-ratelimit-hour-remaining": 35_999,
+      "x-ratelimit-second-limit": 10,
+      "x-ratelimit-second-remaining": 9,
+    };
+    expect(questionsOf({ more: both, reset: 0 })["wire.readings"]).toBe(
+      "x-ratelimit-reset does not say which of several quotas it is of; it is left out.",
+    );
+    expect(questionsOf({ more: both })).not.toHaveProperty("wire.readings");
+  });
+
+  test("of calls without a request, where another one leads everywhere", () => {
+    const search = { limit: 5, remaining: 4, more: { "x-ratelimit-resource": "search" } };
+    const core = { limit: 9, remaining: 8, more: { "x-ratelimit-resource": "core" } };
+    const said = "No request of search_call was seen, so that no route leads to it.";
+    expect(questionsOf(core, core, search)["routes"]).toBe(said);
+    expect(questionsOf(core, core, { ...search, path: "/search" })).not.toHaveProperty("routes");
   });
 
   test("of a reset in no form, or in several that one value cannot tell apart", () => {
     const shown = { limit: 5, remaining: 4 };
     expect(questionsOf({ ...shown, reset: "soon" })[resetPath]).toBe(
-      "x-ratelimit-reset may be of no known form; it is left out.",
+      "x-ratelimit-reset is of no known form; it is left out.",
     );
     expect(questionsOf({ ...shown, reset: 40 })[resetPath]).toBe(
       "x-ratelimit-reset may be delta-s or delta-ms; it is left out.",
@@ -83,6 +116,7 @@ describe("a question says what was seen", () => {
       `The longest wait for a reset was ${wait} s; ${length} s is the usual length that holds it.`;
     expect(waiting(61)).toBe(said(61, 60));
     expect(waiting(62)).toBe(said(62, 300));
+    expect(waiting(598)).toBe(said(598, 600));
     expect(waiting(3_000)).toBe(said(3_000, 3_600));
     expect(waiting(80_000)).toBe(said(80_000, 86_400));
   });
@@ -97,7 +131,7 @@ describe("a question says what was seen", () => {
     expect(ending(minute)).toBe("1 reset lay on the grid of 60 s.");
     expect(ending(minute + 1_000)).toBe("1 reset lay on the grid of 60 s.");
     expect(ending(minute - 1_000)).toBe("1 reset lay on the grid of 60 s.");
-    expect(ending(minute - 2_000)).toBe("1 reset did not all lie on the grid of 60 s.");
+    expect(ending(minute - 2_000)).toBe("1 reset did not lie on the grid of 60 s.");
     const full = (afterMs: number, remaining: number) => ({
       afterMs,
       limit: 9,

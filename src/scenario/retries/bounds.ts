@@ -32,7 +32,7 @@ export function bounded(
   const deadlineMs =
     deadline === undefined ? Number.POSITIVE_INFINITY : mistakes.duration(`${path}.deadline`, deadline, 1);
   if (typeof unanswered !== "boolean") mistakes.add(`${path}.unanswered`, unanswered, "true or false");
-  mistakes.finish("this policy cannot be used");
+  mistakes.finish("this retry policy cannot be used");
   return {
     name,
     ...(unanswered ? { unanswered } : {}),
