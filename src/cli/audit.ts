@@ -40,6 +40,7 @@ interface Args extends ConnectionArgs {
 
 const UNREACHED = 3;
 const timeoutMs = 10_000;
+const wholeSpend = "100%";
 
 export const verb = defineVerb<Args>({
   name: "audit",
@@ -75,7 +76,7 @@ export const verb = defineVerb<Args>({
     spend: {
       argument: "SHARE",
       type: "string",
-      default: "100%",
+      default: wholeSpend,
       describe: "use at most SHARE of each window",
     },
     alone: {
@@ -188,7 +189,7 @@ export const verb = defineVerb<Args>({
   },
 });
 
-/** 0 kept, 1 broken, 2 nothing was exercised, 3 the target did not go on, 130 interrupted. */
+/** 0 kept, 1 broken, though it was interrupted since, 2 nothing was exercised, 3 the target did not go on, 130 interrupted. */
 function exitOf({ rows, ended }: AuditResult): number {
   if (rows.some(({ state }) => state === "broken")) return 1;
   if (ended === "interrupted") return INTERRUPTED;
@@ -197,7 +198,8 @@ function exitOf({ rows, ended }: AuditResult): number {
 }
 
 /** The command that makes the audit again, but for the names of experiments. */
-function againOf({ allowHost, rules, tokens, alone, ca, cert, key }: Args, base: string): string {
+function againOf(args: Args, base: string): string {
+  const { allowHost, rules, tokens, alone, ca, cert, key, spend } = args;
   const pairs = Object.entries({
     target: base,
     "allow-host": allowHost,
@@ -206,9 +208,10 @@ function againOf({ allowHost, rules, tokens, alone, ca, cert, key }: Args, base:
     ca,
     cert,
     key,
+    spend: spend === wholeSpend ? undefined : spend,
   });
   const words = pairs.flatMap(([name, value]) => (value === undefined ? [] : [`--${name}`, value]));
-  return shellCommand(["npx", "spillway", "audit", ...words, ...(alone ? ["--alone"] : [])]);
+  return shellCommand(["npx", "spillway", "audit", ...words, ...(alone ? ["--alone"] : []), "-y"]);
 }
 
 function requireNames(only: readonly string[], names: readonly string[]): void {

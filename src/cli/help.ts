@@ -19,7 +19,10 @@ const widthMost = 110;
 
 const exitCodes: readonly Row[] = [
   ["0", "every law and every expectation held"],
-  ["1", "a law or an expectation was violated, or no value that was searched for holds"],
+  [
+    "1",
+    "a law or an expectation was violated, or no value that was searched for holds; of check, swarm and audit also where they were interrupted since",
+  ],
   ["2", "the command or its input cannot be used"],
   ["3", "the target or the driver could not be reached or run, or a program is missing"],
   ["130", "interrupted; what was done is kept"],

@@ -110,7 +110,7 @@ describe("without --policy, of an API that is not the default one", () => {
     expect(stdout.indexOf("assumed")).toBeLessThan(stdout.indexOf("This will call"));
     expect(stdout).toMatch(/broken twin-head, \w+: conserved/);
     expect(stdout).toContain(
-      `repeat    npx spillway audit --target ${url} --tokens ${tokens} --alone --only twin-head`,
+      `repeat    npx spillway audit --target ${url} --tokens ${tokens} --alone -y --only twin-head`,
     );
     expect(code).toBe(1);
     expect(stdout + stderr).not.toContain("planted-secret");
