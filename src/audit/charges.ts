@@ -32,6 +32,8 @@ export function judgeCharges({ answers, charged, all }: ExperimentTrial, charges
   const [first] = wrong;
   if (first !== undefined)
     return broken(all, `charged as ${words} in ${first.quota} (${first.plain} each)`, usedWords(wrong));
+  // A target that does not know a shape charges it as what it takes it for.
+  if (answers.some(({ shot }) => shot.otherwise !== undefined && shot.isVague === true)) return null;
   // All quotas of a call are charged, or none.
   const shares = new Set(charged.filter(({ plain }) => plain > 0).map(({ units, plain }) => units / plain));
   if (shares.size > 1)

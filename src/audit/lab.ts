@@ -89,6 +89,10 @@ export class Lab extends Requests {
     return (yield { shots: [], together: false }).nowMs;
   }
 
+  isOver(nowMs: number): boolean {
+    return nowMs >= this.#untilMs;
+  }
+
   /** Waits until a time. @throws Unexercised where the audit is over before */
   *wait(untilMs: number): ExperimentSteps<void> {
     if (untilMs > this.#untilMs) throw new Unexercised("the window lasts longer than the time that is left");

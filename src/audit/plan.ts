@@ -105,7 +105,7 @@ function lanesOf({ subjects }: Lab): Subject[][] {
       lane.some(
         ({ quotas, callers }) =>
           quotas.some((name) => subject.quotas.includes(name)) &&
-          callers.some((caller) => subject.callers.includes(caller)),
+          callers.some(({ index }) => subject.callers.some((caller) => caller.index === index)),
       ),
     );
     const rest = lanes.filter((lane) => !touched.includes(lane));

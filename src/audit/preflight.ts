@@ -48,7 +48,7 @@ export async function preflight(
     if (problem === null) callers.push(caller);
     else {
       worst ??= { shot, problem };
-      notes.push(`${Object.values(caller.attributes).join("/")} is left out: ${problem.got}`);
+      notes.push(`${caller.name} is left out: ${problem.got}`);
       // Nothing there answers: others would wait as long.
       if (raw.status === 0) break;
     }

@@ -56,7 +56,9 @@ export class AuditRecord {
   /** Takes down one call. */
   add(asked: Shot, raw: Raw): Answer {
     const isOther = asked.otherwise !== undefined && raw.status >= 400;
-    const shot = isOther ? { ...asked, operation: asked.otherwise ?? "", cost: 1, isVague: true } : asked;
+    const shot = isOther
+      ? { ...asked, operation: asked.otherwise ?? "", cost: asked.cost ?? 1, isVague: true }
+      : asked;
     const headers = Object.fromEntries(
       Object.entries(raw.headers).map(([name, value]) => [
         name,

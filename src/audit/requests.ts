@@ -21,7 +21,28 @@ export class Requests {
     this.policy = policy;
     this.wire = wireOf(policy);
     this.callers = callers;
-    this.subjects = subjectsOf(policy, callers);
+    this.subjects = subjectsOf(policy, callers).map((subject) => ({
+      ...subject,
+      callers: subject.callers.map((caller) => this.#onRoute(caller, subject)),
+    }));
+  }
+
+  /** A caller with what the route of its plain call adds, such as a room: keys of quotas are made of it. */
+  #onRoute(caller: AuditCaller, { operation }: Pick<Subject, "operation">): AuditCaller {
+    const { attributes } = this.shot(caller, operation);
+    return { ...caller, attributes };
+  }
+
+  /** Attributes of a caller's token alone. */
+  ownOf({ attributes }: AuditCaller): Record<string, string> {
+    const own = this.policy.auth.attributes.map((name) => [name, attributes[name]] as const);
+    return Object.fromEntries(own.filter((entry): entry is [string, string] => entry[1] !== undefined));
+  }
+
+  /** Tells whether no two tokens share a quota's count. */
+  isOwn(quota: string): boolean {
+    const key = this.policy.quotas[quota]?.key ?? [];
+    return this.policy.auth.attributes.every((name) => key.includes(name));
   }
 
   quota(name: string, { attributes }: AuditCaller): Quota {
@@ -89,9 +110,10 @@ export class Requests {
 
   /** Any request of a caller, as an operation. */
   request(caller: AuditCaller, sample: RequestSample, operation: string, cost: number | null): Shot {
+    const own = this.ownOf(caller);
     const filled = (text: string, write: (value: string) => string): string =>
       text.replace(/\{(\w+)\}/g, (whole, name: string) => {
-        const value = caller.attributes[name];
+        const value = own[name];
         return value === undefined ? whole : write(value);
       });
     const fill = (text: string): string => filled(text, (value) => JSON.stringify(value).slice(1, -1));
@@ -99,7 +121,8 @@ export class Requests {
     const path = filled(sample.path, encodeURIComponent);
     const text = body === undefined ? null : fill(typeof body === "string" ? body : JSON.stringify(body));
     const found = this.route({ method, path, body: text });
-    const attributes = { ...found?.attributes, ...caller.attributes };
+    const added = Object.entries(found?.attributes ?? {}).filter(([name]) => own[name] === undefined);
+    const attributes = { ...Object.fromEntries(added), ...own };
     return {
       caller,
       operation,

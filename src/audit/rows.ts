@@ -119,7 +119,7 @@ function shownBroken(
 }
 
 function shownCall({ line, call, shot }: Answer): ShownCall {
-  const who = shot.caller === null ? "nobody known" : Object.values(shot.caller.attributes).join("/");
+  const who = shot.caller?.name ?? "nobody known";
   const way = shot.way === "kept" ? "" : ` (${shot.way})`;
   const readings = call.readings.map(({ quota, limit, remaining, used }) =>
     remaining === null ? `${quota} ${used} used` : `${quota} ${remaining} of ${limit ?? "?"} left`,

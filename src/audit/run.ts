@@ -119,7 +119,11 @@ class Audit {
   constructor(options: AuditOptions, tokens: readonly PolicyToken[], notes: readonly string[]) {
     const { policy, alone, spend, target, maxMs, rules, assumptions = [], earlier } = options;
     this.#options = { ...options, assumptions: [...assumptions, ...notes] };
-    const callers = tokens.map(({ attributes }, index) => ({ index, attributes }));
+    const callers = tokens.map(({ attributes }, index) => ({
+      index,
+      name: Object.values(attributes).join("/"),
+      attributes,
+    }));
     const secrets = tokens.map(({ token }) => token);
     this.lab = new Lab({
       policy,
@@ -212,7 +216,7 @@ class Audit {
   async #task(task: Task): Promise<void> {
     this.#options.onProgress?.(`${task.experiment.name}, ${task.subject.operation}`, this.#done, this.#tasks);
     this.#done += 1;
-    let finding = await this.#try(task);
+    let finding = this.lab.isOver(Date.now()) ? unexercised("no time is left") : await this.#try(task);
     let isRepeated = false;
     if (finding.state === "broken") {
       const first = finding;
@@ -323,7 +327,7 @@ class Audit {
 
   async #conclude(plan: Plan): Promise<Audited> {
     const { policy, rules, alone, target, assumptions = [], earlier, unsettled } = this.#options;
-    const { again = `npx spillway audit --target ${target.base} --tokens FILE` } = this.#options;
+    const { again = `npx spillway audit --target ${target.base} --tokens FILE -y` } = this.#options;
     const { traceFile: trace = "trace.ndjson" } = this.#options;
     const tasks = tasksOf(plan);
     const made = new Set(this.#found.map(({ task }) => task));

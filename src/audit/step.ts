@@ -5,7 +5,9 @@ import type { QuotaCall } from "../trace/quota-record.ts";
 /** One who calls. Its token is known to the wires alone. */
 export interface AuditCaller {
   readonly index: number;
-  /** Attributes that its token stands for. */
+  /** The values that its token stands for: `acme/ann`. */
+  readonly name: string;
+  /** Attributes that its token stands for; of a subject's caller, behind those that the route of its plain call adds. */
   readonly attributes: Readonly<Record<string, string>>;
 }
 
@@ -41,7 +43,7 @@ export interface Shot {
   readonly holdMs?: number | undefined;
   /** Number of calls that one request of several has. */
   readonly parts?: number | undefined;
-  /** Operation that its line has where it is answered 400 or more: a status in a shape that the target does not know. */
+  /** Operation that its line has where it is answered 400 or more: a shape that the target may take for another operation. */
   readonly otherwise?: string | undefined;
   /** True if nobody knows whether it is charged: its line says so. */
   readonly isVague?: boolean | undefined;

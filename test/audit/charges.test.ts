@@ -13,6 +13,7 @@ interface Shown {
   readonly body?: unknown;
   readonly parts?: number;
   readonly isVague?: boolean;
+  readonly otherwise?: string;
   readonly reading?: Reading;
   readonly reset?: object;
   readonly sent?: number;
@@ -22,12 +23,12 @@ interface Shown {
 
 function answer(shown: Shown = {}): Answer {
   const { outcome = "admitted", status = 200, body = {}, parts, isVague, reading, org = "acme" } = shown;
-  const { reset = null, sent = 1_000, date } = shown;
+  const { reset = null, sent = 1_000, date, otherwise } = shown;
   const [limit, remaining, used] = reading ?? [null, null, null];
   const readings = reading === undefined ? [] : [{ quota: "q", limit, remaining, used, reset }];
   const call = { outcome, status, readings, sent, received: sent + 10, ...(date !== undefined && { date }) };
   return {
-    shot: { parts, isVague, attributes: { org } },
+    shot: { parts, isVague, otherwise, attributes: { org } },
     call,
     body,
     line: 1,
@@ -109,6 +110,13 @@ describe("a charge", () => {
       law: "all-or-nothing",
     });
     expect(judgeCharges(trialOf([vague], [1, 1]))).toBeNull();
+  });
+
+  test("is of some quotas alone where the target does not know the call's shape", () => {
+    const unknown = answer({ status: 404, isVague: true, otherwise: "call" });
+    expect(judgeCharges(trialOf([unknown], [1, 0]))).toBeNull();
+    expect(judgeCharges(trialOf([unknown], [2, 0]))).toMatchObject({ got: "q 2" });
+    expect(judgeCharges(trialOf([answer({ otherwise: "call" })], [1, 0]))).not.toBeNull();
   });
 
   test("is shown by the answer itself", () => {

@@ -2,15 +2,16 @@
 import { describe, expect, test } from "vitest";
 import { experiments } from "../../src/audit/experiments.ts";
 import type { AuditFinding } from "../../src/audit/step.ts";
-import { limit, Played, type Served, serving, windowMs } from "./played.ts";
+import { type Key, limit, Played, type Served, serving, windowMs } from "./played.ts";
 
 function made(
   name: string,
   server: Served,
   users = 3,
   anchor: "first-request" | "epoch" = "first-request",
+  key: Key = "user",
 ): AuditFinding {
-  const played = new Played(server, users, anchor);
+  const played = new Played(server, users, anchor, { key });
   const [subject] = played.lab.subjects;
   const experiment = experiments.find((each) => each.name === name);
   if (subject === undefined || experiment === undefined) throw new RangeError(name);
@@ -166,5 +167,18 @@ describe("windows on Unix time's grid", () => {
 
   test("are not judged so by a clock that is another than this machine's, or none", () => {
     for (const clockMs of [null, 4_000, -4_000]) expect(beside(5_000, clockMs).state).toBe("kept");
+  });
+});
+
+describe.each<Key>(["room", "user room"])("a count by a part of the path, of each %s", (key) => {
+  const names = ["last-place-2", "refusal-names-the-quota", "reset-is-kept", "calls-across-the-reset"];
+
+  test.each(names)("keeps %s", (name) => {
+    expect(made(name, serving(undefined, key), 3, "first-request", key)).toEqual({ state: "kept" });
+  });
+
+  test("is found where one call too many is admitted", () => {
+    const server = serving(({ isRefused, headers }) => (isRefused ? { status: 200, headers } : null), key);
+    expect(made("last-place-2", server, 3, "first-request", key)).toMatchObject({ state: "broken" });
   });
 });

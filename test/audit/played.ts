@@ -11,19 +11,22 @@ export const windowMs = 10_000;
 
 type Anchor = "first-request" | "epoch";
 
-/** Ten requests of a user in ten seconds. */
-const ownPolicy = (anchor: Anchor): Policy =>
+/** Whose requests share a count: a user's, those to a room of the path, or those of a user to it. */
+export type Key = "user" | "room" | "user room";
+
+/** Ten requests in ten seconds. */
+const ownPolicy = (anchor: Anchor, key: Key): Policy =>
   parsePolicy({
     version: 2,
     name: "own",
     quotas: {
       requests: {
         algorithm: { kind: "fixed-window", limit, windowSeconds: windowMs / 1000, anchor },
-        key: ["user"],
+        key: key.split(" "),
       },
     },
-    operations: { call: { uses: { requests: 1 }, samples: [{ path: "/" }] } },
-    routes: [{ path: "/**", operation: "call" }],
+    operations: { call: { uses: { requests: 1 }, samples: [{ path: "/blue" }] } },
+    routes: [{ path: "/{room}", operation: "call" }],
     auth: { header: "Authorization", form: "Bearer {token}", attributes: ["user"] },
     wire: {
       revision: "2026",
@@ -53,13 +56,17 @@ export interface Shown {
 /** A right server, its answers changed by `change`. */
 export function serving(
   change: (shown: Shown, shot: Shot, nowMs: number) => Sent | null = () => null,
+  key: Key = "user",
 ): Served {
   const windows = new Map<string, { endMs: number; used: number }>();
   return (shot, nowMs) => {
-    const user = shot.attributes["user"] ?? "";
-    const known = windows.get(user);
+    const whose = key
+      .split(" ")
+      .map((name) => (name === "user" ? shot.caller?.name : shot.path))
+      .join(" ");
+    const known = windows.get(whose);
     const window = known === undefined || known.endMs <= nowMs ? { endMs: nowMs + windowMs, used: 0 } : known;
-    windows.set(user, window);
+    windows.set(whose, window);
     const isRefused = window.used >= limit;
     if (!isRefused) window.used += 1;
     const headers = {
@@ -79,10 +86,16 @@ export class Played {
   readonly #server: Served;
   #nowMs = 0;
 
-  constructor(server: Served, users = 3, anchor: Anchor = "first-request", untilMs = 120_000) {
-    const policy = ownPolicy(anchor);
+  constructor(
+    server: Served,
+    users = 3,
+    anchor: Anchor = "first-request",
+    { untilMs = 120_000, key = "user" }: { readonly untilMs?: number; readonly key?: Key } = {},
+  ) {
+    const policy = ownPolicy(anchor, key);
     const callers = Array.from({ length: users }, (_, index) => ({
       index,
+      name: `user-${index}`,
       attributes: { user: `user-${index}` },
     }));
     const timed = { beganMs: 0, untilMs };

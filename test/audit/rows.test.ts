@@ -46,7 +46,7 @@ test("says who called, how it was answered, and which quota refused", () => {
   const shown = shownOf(serving(), limit + 1);
   expect(shown?.calls.at(0)).toEqual({
     line: 2,
-    what: "GET / by user-0",
+    what: "GET /blue by user-0",
     status: 200,
     said: "requests 9 of 10 left",
   });
@@ -66,7 +66,7 @@ test("a refusal of nobody knows which quota is one, and an outage is told as nei
 test("is repeated by curl where one call shows it whatever came before, else by its experiment", () => {
   const again = "npx spillway audit --target http://127.0.0.1:1 --only own";
   expect(shownOf(serving(), 1)?.repeat).toBe(
-    'curl -sS -i -H "Authorization: Bearer $TOKEN" http://127.0.0.1:1/',
+    'curl -sS -i -H "Authorization: Bearer $TOKEN" http://127.0.0.1:1/blue',
   );
   expect(shownOf(serving(), 2)?.repeat).toBe(again);
   expect(shownOf(serving(), 1, { waits: 1 })?.repeat).toBe(again);

@@ -174,11 +174,7 @@ export const raceExperiments: readonly Experiment[] = [
       if (one === null || other === null || isOneWindow(lab, caller, quota, [one, other]))
         return unexercised("the window's end was not seen");
       const most = 17 * (yield* lab.plainCharge(subject, caller, quota));
-      if (
-        lab.alone &&
-        lab.policy.quotas[quota]?.key.length === lab.policy.auth.attributes.length &&
-        other.used > most
-      )
+      if (lab.alone && lab.isOwn(quota) && other.used > most)
         return broken(
           [before, after],
           `at most ${most} used of the window that has just begun`,

@@ -31,7 +31,10 @@ const twin = (shape: RequestShape): Experiment => ({
   *run(lab, subject) {
     const caller = yield* lab.pick(subject, 8, 700);
     const plain = lab.shot(caller, subject.operation);
-    const shots = shape.make(plain, lab).map((shot) => lab.routed(shot));
+    const shots = shape.make(plain, lab).map((shot) => {
+      const isOther = shot.path !== plain.path || shot.method !== plain.method;
+      return { ...lab.routed(shot), otherwise: isOther ? subject.operation : undefined };
+    });
     // One form among several that is charged otherwise would not show where a bucket is emptied.
     const isByBucket = lab.windows(subject, caller).length === 0 && shape.together !== true;
     for (const some of isByBucket ? shots.map((shot) => [shot]) : [shots]) {

@@ -150,7 +150,7 @@ export const windowExperiments: readonly Experiment[] = [
       for (const name of names) {
         const [one, other] = [seenIn(answer, name), seenIn(after, name)];
         const plain = yield* lab.plainCharge(subject, caller, name);
-        const isOwn = lab.alone && lab.policy.quotas[name]?.key.length === lab.policy.auth.attributes.length;
+        const isOwn = lab.alone && lab.isOwn(name);
         if (one === null || other === null || !isSameWindow(one, other, lab.windowMs(name, caller))) continue;
         if (other.used < plain || (isOwn && other.used > 2 * plain))
           return broken([answer, after], `${name} shows ${plain} or ${2 * plain} used`, `${other.used} used`);
