@@ -1,6 +1,7 @@
 // The experiments, in the order in which they are made: first those that run alone, then those that need a little room, then
 // those that use windows up, and last those that wait for their end.
 import type { Experiment } from "./experiment.ts";
+import { apartExperiments } from "./experiments/apart.ts";
 import { bucketExperiments } from "./experiments/buckets.ts";
 import { costAsTold, costExperiments } from "./experiments/costs.ts";
 import { headerExperiments } from "./experiments/headers.ts";
@@ -16,6 +17,7 @@ import { windowExperiments } from "./experiments/windows.ts";
 const all = [
   costAsTold,
   ...isolationExperiments,
+  ...apartExperiments,
   ...statusExperiments,
   ...costExperiments,
   ...queryExperiments,

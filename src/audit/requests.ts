@@ -70,6 +70,18 @@ export class Requests {
     );
   }
 
+  /** Tells whether a refused call of an operation is charged nowhere, by the policy. */
+  isRefusedFree({ operation, quotas }: Subject, caller: AuditCaller): boolean {
+    const isFree = ({ charge }: Quota): boolean =>
+      charge.refused === "nothing" && charge.refusedByOther === "nothing";
+    return this.isWhole(operation) && quotas.every((name) => isFree(this.quota(name, caller)));
+  }
+
+  /** Tells whether all quotas of an operation's call are charged, or none. */
+  isWhole(operation: string): boolean {
+    return this.policy.operations[operation]?.relation === "all-or-nothing";
+  }
+
   /** Tells whether resets of a quota are surely rounded up. */
   roundsUp(quota: string): boolean {
     const rows = this.wire.readings.filter(

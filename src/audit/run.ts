@@ -70,7 +70,7 @@ const silentMost = 6;
 
 class Ended extends Error {}
 
-/** The callers of an audit: those of the tokens that are used, the first of each organization among them. */
+/** The callers of an audit: the first organization's, three at least of others, and more of theirs while there is room. */
 function chosen(tokens: readonly PolicyToken[]): PolicyToken[] {
   const groups = new Map<string, PolicyToken[]>();
   for (const token of tokens) {
@@ -80,7 +80,8 @@ function chosen(tokens: readonly PolicyToken[]): PolicyToken[] {
   const [main = [], ...others] = [...groups.values()];
   const rest = others.flatMap((group) => group.slice(0, 3));
   const beside = rest.slice(0, Math.max(3, callersMost - main.length));
-  return [...main.slice(0, callersMost - beside.length), ...beside];
+  const more = others.flatMap((group) => group.slice(3));
+  return [...main.slice(0, callersMost - beside.length), ...beside, ...more].slice(0, callersMost);
 }
 
 /**

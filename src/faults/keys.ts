@@ -24,6 +24,22 @@ class NamesCollide extends Counter {
   }
 }
 
+const slots = 80;
+
+/** Counts of users lie in so many slots, by a hash of the key: two users may share one. */
+class KeysHashed extends Counter {
+  override nameOf(key: CountKey, nowMs: number): string {
+    const user = this.policy.auth.attributes.at(-1);
+    const names = this.policy.quotas[key.quota]?.key ?? [];
+    if (user === undefined || !names.includes(user)) return super.nameOf(key, nowMs);
+    // FNV-1a.
+    let hash = 0x811c9dc5;
+    for (const byte of new TextEncoder().encode(names.map((name) => key.caller[name] ?? "").join("\n")))
+      hash = Math.imul(hash ^ byte, 0x01000193) >>> 0;
+    return `${key.quota} ${hash % slots}`;
+  }
+}
+
 /** Each operation's quotas count the calls of all others, too, each as 1. */
 class ScopesMixed extends Counter {
   override decideOn(call: PolicyCall, found: FoundAll, nowMs: number) {
@@ -99,6 +115,37 @@ export const keyFaults: readonly Fault[] = [
     rate: null,
     processes: "one",
     ...counted((policy) => new NamesCollide(policy), hasJoinedKey),
+  },
+  {
+    name: "client-picks-key",
+    wrong: "the client's User-Agent is part of the key",
+    shows: "a fresh quota for each client of one user",
+    seenIn: [],
+    nets: ["A"],
+    rate: null,
+    processes: "one",
+    inject(rules) {
+      const first = new Map<string, string>();
+      return {
+        ...deployed(new Limiter(rules)),
+        userOf(user, { "user-agent": agent = "" }) {
+          const known = first.get(user) ?? agent;
+          first.set(user, known);
+          return agent === known ? user : `${user} by ${agent}`;
+        },
+      };
+    },
+    quotas: null,
+  },
+  {
+    name: "keys-hashed",
+    wrong: `users' counts lie in ${slots} slots, by a hash of the key`,
+    shows: "two users whose keys have one hash drain each other's window",
+    seenIn: [],
+    nets: ["A"],
+    rate: null,
+    processes: "one",
+    ...counted((policy) => new KeysHashed(policy), hasCallers),
   },
   {
     name: "scopes-mixed",

@@ -2,7 +2,7 @@
 import { experiments } from "../../src/audit/experiments.ts";
 import { type Audited, type AuditOptions, audit } from "../../src/audit/run.ts";
 import { parseTarget } from "../../src/connect/target.ts";
-import { injectFault, parseFault, semanticsFor } from "../../src/faults/choice.ts";
+import { injectFault, injectQuotaFault, parseFault, semanticsFor } from "../../src/faults/choice.ts";
 import { seededRandom } from "../../src/faults/random.ts";
 import type { Policy } from "../../src/policy/policy.ts";
 import { policyOf } from "../../src/policy/shorthand.ts";
@@ -93,9 +93,14 @@ export function audited(url: string, limits: Rules | Policy, options: Options = 
   });
 }
 
-/** Starts a stand-in of a policy. */
-export const standIn = (policy: Policy): Promise<Serving> =>
-  servePolicy({ port: 0, policy, tokens: policyCallers(policy) });
+/** Starts a stand-in of a policy, with a fault of the catalogue or without. */
+export const standIn = (policy: Policy, fault?: string): Promise<Serving> =>
+  servePolicy({
+    port: 0,
+    policy,
+    tokens: policyCallers(policy),
+    faulty: fault === undefined ? undefined : injectQuotaFault(parseFault(fault), policy, seededRandom(1)),
+  });
 
 export const policyCallers = ({ auth: { attributes } }: Policy) =>
   Array.from({ length: 10 }, (_, index) => ({

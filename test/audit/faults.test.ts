@@ -27,6 +27,8 @@ const named: Readonly<Record<string, readonly [laws: readonly LimiterLawName[], 
   "unenforced-refuses": [["unenforced-never-refuses"], "refusal-names-the-quota last-place-2"],
   "wrong-user-key": [["isolated"], "other-user"],
   "user-key-from-header": [["isolated"], "twin-forwarded-for"],
+  "client-picks-key": [["isolated"], "twin-other-client"],
+  "keys-hashed": [["isolated"], "each-caller-apart"],
   "scopes-mixed": [["isolated"], "other-operation"],
   "new-reset-old-count": [["recovers", "conserved"], "window-watched first-calls-at-once"],
   "two-interleaved-windows": [["reset-agrees"], "window-on-its-grid status-is-true"],
@@ -139,3 +141,57 @@ test.concurrent("nothing is found in a right stand-in of github", async () => {
     await serving.close();
   }
 });
+
+/** Calls to rooms use a quota of all, and one of the caller's that looks use, too. */
+const rooms = parsePolicy({
+  version: 2,
+  name: "rooms",
+  quotas: {
+    room: {
+      algorithm: { kind: "fixed-window", limit: 90, windowSeconds: 5 },
+      key: ["room"],
+    },
+    own: { algorithm: { kind: "fixed-window", limit: 40, windowSeconds: 5 }, key: ["user"] },
+  },
+  operations: {
+    look: { uses: { own: 1 }, samples: [{ path: "/me" }] },
+    write: { uses: { room: 1, own: 1 }, samples: [{ path: "/rooms/blue" }, { path: "/rooms/green" }] },
+  },
+  routes: [
+    { path: "/me", operation: "look" },
+    { path: "/rooms/{room}", operation: "write" },
+  ],
+  auth: { header: "Authorization", form: "Bearer {token}", attributes: ["user"] },
+  wire: {
+    revision: "2026",
+    readings: ["room", "own"].map((name) => ({
+      quotas: [name],
+      headers: { [`X-${name}`]: "{remaining}/{limit}", [`X-${name}-Reset`]: "{reset}" },
+      reset: { form: "delta-s", means: "window-end", round: "ceil" },
+    })),
+    outcomes: [{ outcome: "refused", by: "{quota}", status: [429], headers: { "X-By": "{quota}" } }],
+  },
+});
+
+test.concurrent.each([undefined, "narrow-drains-broad"])(
+  "what a refusal by another operation's quota costs, and other rooms, with the fault %s",
+  { retry: 1 },
+  async (fault) => {
+    const names = ["refusal-by-other-quota", "other-resource", "last-place-8"];
+    const some = experiments.filter(({ name }) => names.includes(name));
+    const serving = await standIn(rooms, fault);
+    try {
+      const { result } = await audited(serving.url, rooms, { experiments: some, maxMs: 40_000 });
+      const states = result.rows.map(({ name, state, why }) => [name, state, state === "kept" ? "" : why]);
+      const expected = fault === undefined ? "kept" : "broken";
+      expect(states).toContainEqual([
+        "refusal-by-other-quota",
+        expected,
+        fault === undefined ? "" : "look: no other operation empties one of its quotas alone",
+      ]);
+      expect(states).toContainEqual(["other-resource", "kept", ""]);
+    } finally {
+      await serving.close();
+    }
+  },
+);

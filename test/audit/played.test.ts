@@ -182,3 +182,43 @@ describe.each<Key>(["room", "user room"])("a count by a part of the path, of eac
     expect(made("last-place-2", server, 3, "first-request", key)).toMatchObject({ state: "broken" });
   });
 });
+
+describe("counts that are kept apart, and those that are not", () => {
+  test.each<[name: string, policy: Key, server: Key, state: string]>([
+    ["each-caller-apart", "user", "user", "kept"],
+    ["each-caller-apart", "user room", "user room", "kept"],
+    ["each-caller-apart", "user", "room", "broken"],
+    ["other-resource", "user", "user", "kept"],
+    ["other-resource", "room", "room", "kept"],
+    ["other-resource", "user room", "user room", "kept"],
+    ["other-resource", "user", "user room", "broken"],
+    ["other-resource", "user room", "user", "broken"],
+  ])("%s, by %s, of a server that counts by %s: %s", (name, key, counts, state) => {
+    expect(made(name, serving(undefined, counts), 3, "first-request", key).state).toBe(state);
+  });
+});
+
+describe("a refusal's time to come back", () => {
+  /** Refusals that tell so many ms less than their reset. */
+  const shorter = (ms: number): AuditFinding => {
+    const server = serving(({ isRefused, headers }) => {
+      const until = Number(headers["x-reset"]) * 1000 - ms;
+      const told = { ...headers, "retry-after": String(Math.max(0, Math.round(until / 1000))) };
+      return isRefused ? { status: 429, headers: told } : null;
+    });
+    const played = new Played(server);
+    const [subject] = played.lab.subjects;
+    const experiment = experiments.find(({ name }) => name === "reset-counts-down");
+    if (subject === undefined) throw new RangeError("no subject");
+    played.play(played.lab.drain(subject, subject.callers[0] as never));
+    return experiment?.judge?.(played.lab, played.answers) ?? { state: "not exercised", why: "no judge" };
+  };
+
+  test("is its reset, within what seconds allow", () => {
+    for (const ms of [-5_000, -1_000, 0, 1_000, 3_000]) expect([ms, shorter(ms).state]).toEqual([ms, "kept"]);
+  });
+
+  test("is no time at which its reset says that nothing is left", () => {
+    expect(shorter(5_000)).toMatchObject({ state: "broken", law: "honest-wait", got: "5 s" });
+  });
+});

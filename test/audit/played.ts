@@ -25,7 +25,7 @@ const ownPolicy = (anchor: Anchor, key: Key): Policy =>
         key: key.split(" "),
       },
     },
-    operations: { call: { uses: { requests: 1 }, samples: [{ path: "/blue" }] } },
+    operations: { call: { uses: { requests: 1 }, samples: [{ path: "/blue" }, { path: "/green" }] } },
     routes: [{ path: "/{room}", operation: "call" }],
     auth: { header: "Authorization", form: "Bearer {token}", attributes: ["user"] },
     wire: {

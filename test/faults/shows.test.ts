@@ -130,6 +130,13 @@ const rows: readonly Row[] = [
   ["user-key-from-header", (a) => a.userOf({ "x-forwarded-for": "10.0.0.1" }), "ann", "ann as 10.0.0.1"],
   ["scheme-letters-pick-key", (a) => a.userOf({ authorization: "bearer x" }), "ann", "ann by bearer"],
   [
+    "client-picks-key",
+    (a) => ["one", "one", "other"].map((agent) => a.userOf({ "user-agent": agent })),
+    ["ann", "ann", "ann"],
+    ["ann", "ann", "ann by other"],
+  ],
+  ["keys-hashed", (a) => ["eve", "oli"].map((user) => a.left(user)), ["2 4", "2 3"], ["2 4", "1 3"]],
+  [
     "names-collide",
     (a) =>
       [["b-c", "a"] as const, ["c", "a-b"] as const].map(

@@ -128,12 +128,8 @@ export const costExperiments: readonly Experiment[] = [
         );
       if (!isRefused(answer))
         return unexercised(`the call was answered ${answer.call.status} for another reason`);
-      const isFree = subject.quotas.every((name) => {
-        const { charge } = lab.quota(name, caller);
-        return charge.refused === "nothing" && charge.refusedByOther === "nothing";
-      });
       const wrong = made.charged.filter(({ units }) => units > 0);
-      if (isFree && wrong.length > 0)
+      if (lab.isRefusedFree(subject, caller) && wrong.length > 0)
         return broken(made.all, "the refused call is charged nowhere", usedWords(wrong), "all-or-nothing");
       return kept;
     },

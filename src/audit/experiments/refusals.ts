@@ -66,24 +66,33 @@ export const refusalExperiments: readonly Experiment[] = [
     calls: 8,
     lacks: (lab, subject) => lab.lacksEmptying(subject),
     *run(lab, subject) {
-      const { answers } = yield* refusals(lab, subject);
-      const [first] = answers;
-      const last = answers.at(-1);
-      if (first === undefined || last === undefined || !answers.every(isRefused))
-        return unexercised(lacksRefusal(answers));
-      for (const name of subject.quotas) {
-        const { charge } = lab.policy.quotas[name] ?? {};
-        if (charge?.refused === "counted" || charge?.refusedByOther === "charged") continue;
-        const [one, other] = [seenIn(first, name), seenIn(last, name)];
-        if (one === null || other === null) continue;
-        if (other.used > one.used && (other.end?.least ?? 0) <= (one.end?.most ?? 0))
-          return broken(
-            answers,
-            `${name} stays at ${one.used} used`,
-            `${other.used} used after two more refusals`,
-          );
-      }
-      return kept;
+      const { answers, quota } = yield* refusals(lab, subject);
+      return answers.every(isRefused)
+        ? (chargedRefusal(lab, subject, quota, answers) ?? kept)
+        : unexercised(lacksRefusal(answers));
+    },
+  },
+  {
+    ...common,
+    name: "refusal-by-other-quota",
+    law: "all-or-nothing",
+    promise: "a call that a quota refuses which another operation used up is charged nowhere else",
+    needs: "two operations that share a quota, of which one uses another quota, too",
+    calls: 3,
+    lacks: (lab, subject) => {
+      const helper = helperOf(lab, subject);
+      return helper === null
+        ? "no other operation empties one of its quotas alone"
+        : lab.lacksEmptying(helper);
+    },
+    *run(lab, subject) {
+      const helper = helperOf(lab, subject);
+      if (helper === null) return unexercised("no other operation empties one of its quotas alone");
+      const { caller, quota } = yield* lab.emptied(helper);
+      const shot = lab.shot(caller, subject.operation);
+      const answers = yield* lab.send(shot, shot, shot);
+      if (!answers.every(isRefused)) return unexercised(lacksRefusal(answers));
+      return chargedRefusal(lab, subject, quota, answers) ?? kept;
     },
   },
   {
@@ -184,6 +193,43 @@ export const refusalExperiments: readonly Experiment[] = [
 ];
 
 type Emptied = ReturnType<typeof refusals> extends Generator<infer _Step, infer Found> ? Found : never;
+
+/** An operation whose calls use up a quota of another's and leave one of its quotas alone; `null` where there is none. */
+function helperOf(lab: Lab, { operation, quotas }: Subject): Subject | null {
+  const found = lab.subjects.find((other) => {
+    const [caller] = other.callers;
+    const narrow = caller === undefined || other.operation === operation ? null : lab.narrow(other, caller);
+    return narrow !== null && quotas.includes(narrow) && quotas.some((name) => !other.quotas.includes(name));
+  });
+  return found ?? null;
+}
+
+/** Returns the count that refusals in a row move, and must not. @param by the quota that has nothing left */
+function chargedRefusal(
+  lab: Lab,
+  { operation, quotas }: Subject,
+  by: string,
+  answers: readonly Answer[],
+): AuditFinding | null {
+  const [first] = answers;
+  const last = answers.at(-1);
+  if (first === undefined || last === undefined) return null;
+  for (const name of quotas) {
+    const { charge } = lab.policy.quotas[name] ?? {};
+    if (charge?.refused === "counted" || charge?.refusedByOther === "charged") continue;
+    // Under other relations a quota with room is charged, whatever another says.
+    if (name !== by && !lab.isWhole(operation)) continue;
+    const [one, other] = [seenIn(first, name), seenIn(last, name)];
+    if (one === null || other === null) continue;
+    if (other.used > one.used && (other.end?.least ?? 0) <= (one.end?.most ?? 0))
+      return broken(
+        answers,
+        `${name} stays at ${one.used} used`,
+        `${other.used} used after ${answers.length - 1} more refusals`,
+      );
+  }
+  return null;
+}
 
 /** Calls of somebody else, or of the next window, that must be served for an answer to be held against the quota. */
 const servedLeast = 3;

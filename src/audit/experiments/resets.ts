@@ -1,9 +1,11 @@
 // Resets that answers tell, held to the time at which they come (SPEC.md §3).
+import { mayShow } from "../../policy/wire-data.ts";
 import { isSameWindow, seenIn } from "../book.ts";
 import type { Experiment } from "../experiment.ts";
 import type { Lab } from "../lab.ts";
 import {
   type Answer,
+  type AuditFinding,
   broken,
   isRefused,
   kept,
@@ -47,6 +49,33 @@ function* spacedRefusals(lab: Lab, subject: Subject) {
   }
   if (!answers.some(isRefused)) throw new Unexercised(lacksRefusal(answers));
   return { caller, quota, answers: answers.filter(isRefused) };
+}
+
+/** An instant that is told by `Date` is a second wide, and so is a span of seconds. */
+const wayMs = 1000;
+
+/** Refusals whose time to come back lies before the end of the window that refuses, as the same answer tells it. */
+function tooSoon(lab: Lab, answers: readonly Answer[]): AuditFinding {
+  for (const answer of answers) {
+    const { by, readings } = answer.call;
+    const { caller } = answer.shot;
+    const isOnly =
+      by !== undefined && readings.every(({ quota, remaining }) => quota === by || remaining !== 0);
+    if (!isRefused(answer) || !isOnly || caller === null || lab.windowMs(by, caller) === null) continue;
+    const means = lab.wire.readings.filter((row) => row.reset !== undefined && mayShow(row, by));
+    if (!means.every(({ reset }) => reset?.means === "window-end")) continue;
+    const all = told(lab, answer, by);
+    const [reset, refusal] = ["reset", "the refusal"].map((of) => all.find((each) => each.by === of));
+    if (reset === undefined || refusal === undefined) continue;
+    if (refusal.ms + refusal.slackMs + wayMs < reset.ms - 2 * wayMs)
+      return broken(
+        [answer],
+        `the refusal tells the ${reset.ms / 1000} s until ${by} has room, as its reset does`,
+        `${refusal.ms / 1000} s`,
+        "honest-wait",
+      );
+  }
+  return kept;
 }
 
 export const resetExperiments: readonly Experiment[] = [
@@ -130,6 +159,7 @@ export const resetExperiments: readonly Experiment[] = [
         );
       return kept;
     },
+    judge: tooSoon,
   },
   {
     name: "reset-of-the-last-second",

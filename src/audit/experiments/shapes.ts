@@ -109,6 +109,16 @@ export const shapes: readonly RequestShape[] = [
     ],
   },
   {
+    name: "other-client",
+    what: "with the headers of another client",
+    law: "isolated",
+    make: (plain) => [
+      withHeader(plain, { "User-Agent": "Mozilla/5.0 (X11; Linux x86_64; rv:140.0)" }),
+      withHeader(plain, { Accept: "application/json;q=0.9, */*", "Accept-Language": "de, en;q=0.5" }),
+      withHeader(plain, { Cookie: "spillway=1" }),
+    ],
+  },
+  {
     name: "method-override",
     what: "with X-HTTP-Method-Override",
     make: (plain) => [

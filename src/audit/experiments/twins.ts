@@ -43,10 +43,12 @@ const twin = (shape: RequestShape): Experiment => ({
         isByBucket ? { ...shot, caller: viewer, attributes: viewer.attributes } : shot,
       );
       const made = yield* trial(lab, subject, viewer, own, { together: shape.together === true });
+      const isRefusal = made.answers.some(isRefused);
+      if (isRefusal && !lab.isRefusedFree(subject, caller)) return unexercised("the twin was refused");
       if (shape.charges === "once at most") yield* lab.wait((yield* lab.now()) + lateMs);
       const wrong = judgeCharges(made, shape.charges);
       if (wrong !== null) return wrong;
-      if (made.answers.some(isRefused)) return unexercised("the twin was refused");
+      if (isRefusal) return unexercised("the twin was refused");
       if (shape.name === "http-2" && made.answers.every(({ call }) => call.status === 0))
         return unexercised("the target speaks no HTTP/2");
     }

@@ -141,6 +141,8 @@ export const windowExperiments: readonly Experiment[] = [
       if (caller === undefined) return unexercised("nobody can call it");
       const names = lab.windows(subject, caller);
       const holdMs = Math.max(...names.map((name) => lab.windowMs(name, caller) ?? 0)) + 300;
+      if (lab.isOver((yield* lab.now()) + holdMs))
+        return unexercised("the window lasts longer than the time that is left");
       yield* lab.look(subject, caller);
       const slow = { ...lab.shot(caller, subject.operation), way: "slow" as const, holdMs };
       const answer = yield* lab.one(slow);
