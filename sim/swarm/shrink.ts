@@ -50,13 +50,29 @@ function nth<T>(values: Iterable<T>, index: number): T | undefined {
   return undefined;
 }
 
-/** The ways of making a world smaller, those that take most away first. */
+/**
+ * The ways of making a world smaller, those that take most away first. Rules go last: without its low limits a world needs
+ * many calls to show the same.
+ */
 const smallerThan: readonly ((world: Plain) => Iterable<Plain>)[] = [
   (world) => lessAt(world, ["populations"]),
-  (world) => less(world, 1),
-  (world) => less(world, Number.POSITIVE_INFINITY),
+  (world) => besideRules(world, 1),
+  (world) => besideRules(world, Number.POSITIVE_INFINITY),
   lower,
+  (world) => less(world, Number.POSITIVE_INFINITY),
 ];
+
+/** Each world with less of whatever is not its rules. */
+function* besideRules(world: Plain, depth: number): Generator<Plain> {
+  const members = world as PlainObject;
+  const { rules, ...rest } = members;
+  for (const smaller of less(rest, depth)) {
+    const all: PlainObject = { ...(smaller as PlainObject), ...(rules === undefined ? {} : { rules }) };
+    yield Object.fromEntries(
+      Object.keys(members).flatMap((name) => (name in all ? [[name, all[name]]] : [])),
+    ) as Plain;
+  }
+}
 
 /** Each world without one member of the object at a path. */
 function* lessAt(world: Plain, [name, ...rest]: readonly string[]): Generator<Plain> {

@@ -63,6 +63,20 @@ describe("what is left", () => {
     expect(world).not.toHaveProperty("rules.semantics.reset");
   });
 
+  test("keeps a low limit, without which the failure needs many clients", async () => {
+    const { world } = await shrink(({ rules, populations }) => {
+      const user = (rules as PlainObject | undefined)?.["user"] as { rest?: { limit?: number } } | undefined;
+      const clients = Object.values(populations).map((each) => Number((each as PlainObject)["clients"]));
+      return Math.max(...clients) > (user?.rest?.limit ?? 2);
+    });
+    expect(world).toMatchObject({
+      rules: { user: { rest: { limit: 1 } } },
+      populations: { third: { clients: 2 } },
+    });
+    expect(world.rules).toEqual({ user: { rest: { limit: 1 } } });
+    expect(Object.keys(world)).toEqual(["name", "seed", "duration", "rules", "populations"]);
+  });
+
   test("is the world itself where nothing smaller fails", async () => {
     const { world } = await shrink(() => false);
     expect(world).toEqual(large);
