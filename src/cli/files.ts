@@ -47,15 +47,19 @@ export async function readPolicy(nameOrPath: string): Promise<Policy> {
   return parsePolicy(await onItsBase(parseDocument(text, nameOrPath, policyFile), [resolve(nameOrPath)]));
 }
 
-/** A word that is neither a file nor a policy's name may be meant to be one of these. */
-async function requireNamed(word: string): Promise<void> {
+/**
+ * A word that is neither a file nor a policy's name may be meant to be one of these.
+ * @param file that it would be
+ * @param member of a policy file that has the word; left out: the word itself is the path
+ */
+async function requireNamed(word: string, file = word, member?: string): Promise<void> {
   const meant = /[\\/.]/.test(word) ? null : closest(word, presetNames);
-  if (meant === null || (await stat(word).catch(() => null)) !== null) return;
+  if (meant === null || (await stat(file).catch(() => null)) !== null) return;
   throw new SpillwayError("FILE_UNREADABLE", "there is no such policy, and no file", {
     problems: [
       {
-        path: word,
-        got: "no such file",
+        path: member ?? word,
+        got: member === undefined ? "no such file" : word,
         allowed: "a readable file, or a name of 'npx spillway policy list'",
       },
     ],
@@ -88,6 +92,7 @@ async function onItsBase(document: unknown, files: readonly string[]): Promise<u
         },
       ],
     });
+  await requireNamed(base, path, "base");
   const text = await readText(
     path,
     `base of ${basename(files.at(-1) ?? "")}, a file or one of ${presetNames.join(", ")},`,

@@ -17,7 +17,14 @@ export const whole = (of: string, least = 1, greatest = most) => {
 
 export const text = (allowed: string) => v.pipe(v.string(allowed), v.nonEmpty(allowed));
 export const oneOf = <const T extends readonly string[]>(values: T) =>
-  v.picklist(values, `one of ${values.map((value) => JSON.stringify(value)).join(", ")}`);
+  v.picklist(values, ({ input }) => nearest(values, input));
+
+/** Says which texts are allowed, and the one that was probably meant. */
+export function nearest(values: readonly string[], input: unknown): string {
+  const list = `one of ${values.map((value) => JSON.stringify(value)).join(", ")}`;
+  const meant = typeof input === "string" ? closest(input, values) : null;
+  return meant === null ? list : `${list} (did you mean ${JSON.stringify(meant)}?)`;
+}
 
 /** These members and no other. One that is required, or unknown, is named with what is allowed. */
 export function members<const E extends v.ObjectEntries>(entries: E) {

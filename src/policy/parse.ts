@@ -11,9 +11,23 @@ import { attributesOfRoute } from "./routes.ts";
 import { policySchema, type ReadPolicy } from "./schema.ts";
 import { policyOf } from "./shorthand.ts";
 
-function problemOf(issue: v.BaseIssue<unknown>): Problem {
-  const path = issue.path?.map(({ key }) => String(key)).join(".") ?? "";
-  return { path: path === "" ? "policy" : path, got: quote(issue.input), allowed: issue.message };
+/** Names what is wrong within a value of several forms, if it is clear which form was meant. */
+function problemsOf(issue: v.BaseIssue<unknown>, above: readonly string[] = []): Problem[] {
+  const path = [...above, ...(issue.path?.map(({ key }) => String(key)) ?? [])];
+  const isEmpty = isPlainObject(issue.input) && Object.keys(issue.input).length === 0;
+  const within = isEmpty ? [] : meantIn(issue.issues ?? []);
+  if (within.length > 0) return within.flatMap((each) => problemsOf(each, path));
+  return [{ path: path.join(".") || "policy", got: quote(issue.input), allowed: issue.message }];
+}
+
+/** What speaks against the one form that a value has in its outline; empty where it has none, or several. */
+function meantIn(issues: readonly v.BaseIssue<unknown>[]): readonly v.BaseIssue<unknown>[] {
+  const placed = issues.filter(({ path }) => path !== undefined);
+  const pathOf = ({ path }: v.BaseIssue<unknown>): string => JSON.stringify(path?.map(({ key }) => key));
+  const byPath = new Map(placed.map((issue) => [pathOf(issue), issue]));
+  const values = [...byPath.values()].filter(({ type }) => type !== "strict_object");
+  // A member that is missing or unknown in each of several forms does not tell which of them was meant.
+  return values.length > 0 ? values : byPath.size < placed.length ? [] : placed;
 }
 
 const invalid = (problems: readonly Problem[], hint?: string): SpillwayError =>
@@ -50,7 +64,7 @@ export function isPolicy(input: unknown): boolean {
 export function parsePolicy(input: unknown): Policy {
   if (!isPolicy(input)) return policyOf(parseRules(withoutVersion(input)));
   const parsed = v.safeParse(policySchema, input);
-  if (!parsed.success) throw invalid(parsed.issues.map(problemOf));
+  if (!parsed.success) throw invalid(parsed.issues.flatMap((issue) => problemsOf(issue)));
   const missing = withoutWindow(parsed.output);
   if (missing.length > 0) throw invalid(missing);
   const policy = completed(parsed.output);

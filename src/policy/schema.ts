@@ -2,7 +2,7 @@
 // editors is made of it (`policy.schema.json`); how the parts fit together is `checks.ts`.
 import * as v from "valibot";
 import { switchValues } from "../rules/switches.ts";
-import { byName, members, name, object, oneOf, text, whole } from "./forms.ts";
+import { byName, members, name, nearest, object, oneOf, text, whole } from "./forms.ts";
 import { provokedStatuses } from "./policy.ts";
 import { wireSchema } from "./wire-schema.ts";
 
@@ -36,6 +36,8 @@ function isZone(zone: string): boolean {
 
 const refill = object({ amount: whole(units), everyMs: windowMs });
 
+const algorithmKinds = ["fixed-window", "token-bucket", "sliding-log", "sliding-counter", "concurrency"];
+const kindWords = `an object with a kind: ${algorithmKinds.map((kind) => JSON.stringify(kind)).join(", ")}`;
 const algorithm = v.variant(
   "kind",
   [
@@ -51,7 +53,7 @@ const algorithm = v.variant(
     members({ kind: v.literal("sliding-counter"), limit: whole(units), windowSeconds }),
     members({ kind: v.literal("concurrency"), limit: whole("calls") }),
   ],
-  'an object with a kind: "fixed-window", "token-bucket", "sliding-log", "sliding-counter" or "concurrency"',
+  ({ input }) => (typeof input === "string" ? nearest(algorithmKinds, input) : kindWords),
 );
 
 const charge = object({
@@ -167,6 +169,8 @@ const override = object({
   ),
 });
 
+const wireWords = "the name of a wire format, or one as data";
+
 /** A policy as people write it. */
 export const policySchema = object({
   $schema: v.optional(v.string()),
@@ -175,7 +179,7 @@ export const policySchema = object({
   quotas: byName("quotas", quota),
   operations: byName("operations", operation),
   routes: v.optional(v.array(route, "a list of routes"), []),
-  wire: v.optional(v.union([name, wireSchema], "the name of a wire format, or one as data"), "buildkite"),
+  wire: v.optional(v.union([text(wireWords), wireSchema], wireWords), "buildkite"),
   auth: v.optional(auth, {}),
   overrides: v.optional(v.array(override, "a list of overrides"), []),
   provoke: v.optional(

@@ -1,6 +1,6 @@
 // Values that answers show at all, by a policy's wire format: those that have none of its forms are accused, and kinds
 // of answer that never show a quota are asked about, since formats are mostly written from documentation.
-import type { AnswerKind, WireData } from "../policy/wire-data.ts";
+import type { AnswerKind, WireData, WireReading } from "../policy/wire-data.ts";
 import { counted } from "../rules/words.ts";
 import type { QuotaCall } from "../trace/quota-record.ts";
 import type { Docket } from "./docket.ts";
@@ -13,8 +13,14 @@ interface Tally {
   showing: number;
   /** Answers whose bodies nobody can read. */
   unreadBodies: number;
-  /** The first that shows nothing, or whose body is unread, and a quota that it could show. */
-  first: { readonly line: number; readonly quota: string } | null;
+  /** The first that shows nothing, and the first whose body is unread, with a quota that it could show. */
+  silent: First | null;
+  unread: First | null;
+}
+
+interface First {
+  readonly line: number;
+  readonly quota: string;
 }
 
 const silent: Readonly<Record<AnswerKind, readonly Suspect[]>> = {
@@ -28,9 +34,15 @@ export class PolicyPresence {
   readonly #docket: Docket;
   readonly #kinds: readonly AnswerKind[];
   readonly #tallies = new Map<AnswerKind, Tally>();
+  /** Forms that the wire has of each header, in words. */
+  readonly #forms: ReadonlyMap<string, string>;
 
-  constructor({ readings, outcomes }: WireData, docket: Docket) {
+  constructor({ readings, retryAfter, outcomes }: WireData, docket: Docket) {
     this.#docket = docket;
+    this.#forms = new Map([
+      ...readings.flatMap(formsOf),
+      ...retryAfter.flatMap((retry) => ("header" in retry ? [[retry.header, retry.form] as const] : [])),
+    ]);
     const promised = new Set(readings.flatMap(({ on }) => on));
     // A refusal of some kinds shows nothing, and nobody tells which kind an answer is.
     if (outcomes.some(({ outcome, readings: shows }) => outcome === "refused" && !shows))
@@ -59,22 +71,38 @@ export class PolicyPresence {
     this.#docket.accuse({
       law: "headers-present",
       breach: `no form of ${place}`,
-      suspects: ["headers-doubled", "reset-epoch", "reset-in-ms", "reset-negative"],
+      suspects: ["headers-doubled", ...(at.some((each) => this.#isTime(each)) ? timeSuspects : [])],
       ...count.name.told,
       window: null,
       lines: [line],
-      explanation: `line ${line} has ${at.join(", ")} in a form that the policy's wire does not have`,
+      explanation:
+        `line ${line} has values in none of the forms of the policy's wire; no trace keeps them: ` +
+        at.map((each) => `${each}, which is ${this.#forms.get(each) ?? "of another form"}`).join("; "),
     });
   }
 
+  #isTime(header: string): boolean {
+    return this.#forms.get(header)?.includes("{reset}") === true;
+  }
+
   #tally(line: number, kind: AnswerKind, { readings, unread }: QuotaCall, used: readonly Used[]): void {
-    const tally = this.#tallies.get(kind) ?? { answers: 0, showing: 0, unreadBodies: 0, first: null };
+    const tally = this.#tallies.get(kind) ?? {
+      answers: 0,
+      showing: 0,
+      unreadBodies: 0,
+      silent: null,
+      unread: null,
+    };
     this.#tallies.set(kind, tally);
     tally.answers += 1;
     const isBodyUnread = unread?.includes("body") === true;
-    if (isBodyUnread) tally.unreadBodies += 1;
+    const here = { line, quota: used[0]?.judge.name ?? "status" };
+    if (isBodyUnread) {
+      tally.unreadBodies += 1;
+      tally.unread ??= here;
+    }
     if (readings.length > 0 || (unread !== undefined && !isBodyUnread)) tally.showing += 1;
-    else tally.first ??= { line, quota: used[0]?.judge.name ?? "status" };
+    else tally.silent ??= here;
   }
 
   /** Asks about bodies that nobody can read, and about kinds of answer that show nothing at all. */
@@ -82,9 +110,10 @@ export class PolicyPresence {
     const isShown = [...this.#tallies.values()].some(({ showing }) => showing > 0);
     for (const kind of this.#kinds) {
       const tally = this.#tallies.get(kind);
-      if (tally === undefined || tally.first === null) continue;
-      const { answers, showing, unreadBodies, first } = tally;
-      if (unreadBodies === 0 && showing > 0) continue;
+      if (tally === undefined) continue;
+      const { answers, showing, unreadBodies, unread } = tally;
+      const first = unread ?? (showing > 0 ? null : tally.silent);
+      if (first === null) continue;
       const counts = counted(answers, nounOf[kind]);
       const settles = isShown ? "`on` of its readings settles" : "The names in its readings settle";
       this.#docket.ask({
@@ -99,3 +128,13 @@ export class PolicyPresence {
     }
   }
 }
+
+const timeSuspects = ["reset-epoch", "reset-in-ms", "reset-negative"] as const;
+
+/** Says which forms a row's headers have, by name. */
+const formsOf = ({ headers, reset }: WireReading): (readonly [string, string])[] =>
+  Object.entries(headers).map(([name, template]) => {
+    const texts = typeof template === "string" ? [template] : Array.isArray(template) ? template : [];
+    const form = texts.length === 0 ? "a structured field" : texts.join(" or ");
+    return [name, form.includes("{reset}") && reset !== undefined ? `${form} as ${reset.form}` : form];
+  });

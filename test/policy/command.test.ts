@@ -36,6 +36,7 @@ beforeAll(async () => {
   await write("itself.json", { base: "other-itself.json" });
   await write("other-itself.json", { base: "itself.json" });
   await write("nowhere.json", { base: "nowhere-else.json" });
+  await write("mistyped.json", { base: "githbu" });
 });
 afterAll(() => rm(folder, { recursive: true, force: true }));
 
@@ -161,6 +162,10 @@ test("a base of the default API's quotas is as good as rules", async () => {
 });
 
 test.each([
+  [
+    "mistyped.json",
+    /FILE_UNREADABLE there is no such policy, and no file.*base: got githbu, allowed: .*did you mean github\?/s,
+  ],
   ["myself.json", /POLICY_INVALID.*base: got myself\.json on myself\.json, allowed: a policy by name/s],
   [
     "itself.json",
