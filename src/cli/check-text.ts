@@ -106,8 +106,7 @@ export async function describeInterleavings(
   if (lines.length > 0) terminal.say("", ...lines);
 }
 
-const advice = `${pc.cyan("note")} Rules of all kinds were drawn. If your limiter follows one kind alone, name it:
-     --rules FILE, or \`semantics\` of the factory, as in { anchor: ["epoch"], graphqlCharge: ["prepaid"] }.`;
+const advice = `${pc.cyan("note")} Rules of all kinds were drawn. If your limiter follows one kind alone, name it: --rules FILE, or \`semantics\` of the factory, as in { anchor: ["epoch"] }.`;
 
 function outcomeText({ outcome, runs, judged, known, reason, evidence }: AnyLawReport): string {
   const answers = counted(judged, "answer");
