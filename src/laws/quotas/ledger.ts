@@ -279,8 +279,15 @@ function readOf(
 
 const timeOf = ({ reset }: AnswerReading): number | null => reset?.atMs ?? reset?.afterMs ?? null;
 
-/** Each operation of a history, as its counts are right. */
-export function looksOf({ policy }: QuotaScript, history: QuotaHistory): QuotaLook[] {
+/** Looks by history: every law judges an order of overlapping calls by the same ones. */
+const seen = new WeakMap<QuotaHistory, readonly QuotaLook[]>();
+
+/** Returns each operation of a history, as its counts are right. */
+export function looksOf({ policy }: QuotaScript, history: QuotaHistory): readonly QuotaLook[] {
+  const known = seen.get(history);
+  if (known !== undefined) return known;
   const ledger = new QuotaLedger(policy);
-  return history.map((event) => ledger.look(event));
+  const looks = history.map((event) => ledger.look(event));
+  seen.set(history, looks);
+  return looks;
 }
