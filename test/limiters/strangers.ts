@@ -78,9 +78,12 @@ function installed(): boolean {
   );
 }
 
+let pinned: Lock | null = null;
+
 /** The version that the lock file pins for a dependency, by the name that it has in package.json. */
 export function versionOf(name: string): string {
-  const version = read(join(folder, "package-lock.json")).packages[`node_modules/${name}`]?.version;
+  pinned ??= read(join(folder, "package-lock.json"));
+  const version = pinned.packages[`node_modules/${name}`]?.version;
   if (version === undefined) throw new Error(`test/limiters/package-lock.json has no ${name}`);
   return version;
 }
