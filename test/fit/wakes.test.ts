@@ -155,7 +155,8 @@ describe("events that wake a team alone", () => {
     ]),
   });
   const scenario = world({ red: team(1), blue: team(2) }, { duration: "72h", startAt: monday, seed: 4 });
-  const { populations } = fitScenario(logged(scenario, { seed: 4 }));
+  const model = fitScenario(logged(scenario, { seed: 4 }));
+  const { populations } = model;
 
   test("are told apart from those that wake another", () => {
     const groups = populations.map(({ users, behaviour }) => {
@@ -172,7 +173,7 @@ describe("events that wake a team alone", () => {
   });
 
   test("are in the scenario's text", () => {
-    expect(fittedSource(fitScenario(logged(scenario, { seed: 4 })))).toContain("group: 1");
+    expect(fittedSource(model)).toContain("group: 1");
   });
 });
 
