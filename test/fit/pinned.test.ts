@@ -1,4 +1,4 @@
-// Weeks of the worlds with three agents each, and what is fitted to them, word for word: a change of any number that `fit`
+// Weeks of the worlds with two agents each, and what is fitted to them, word for word: a change of any number that `fit`
 // finds shows in the files of `pinned/`. `npm test -- test/fit/pinned.test.ts -u` writes them anew; read the difference.
 import { expect, test } from "vitest";
 import ciFleet from "../../scenarios/ci-fleet.ts";
@@ -42,7 +42,7 @@ function told(recording: Recording, name: string, rules: Rules | undefined, isWh
 const short = ["builds", "mirrors", "offices", "webhooks"];
 
 test.each(worlds)("$name: its week", async (world) => {
-  const { rows } = play(world, { firstDay: 0, days: 8, seed: 1, agents: 3 });
+  const { rows } = play(world, { firstDay: 0, days: 8, seed: 1, agents: 2 });
   const text = told(recordingOf(rows), world.name, parseRules(worldRules), short.includes(world.name));
   await expect(text).toMatchFileSnapshot(pinned(world.name));
 });
