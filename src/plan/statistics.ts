@@ -22,12 +22,20 @@ function lnGamma(x: number): number {
  * Continued fraction DLMF 8.17.22 by Lentz's method, as in Numerical Recipes (3rd ed.) §6.4; it converges fast
  * below the mean, and above it by I_x(a, b) = 1 - I_{1-x}(b, a).
  */
-export function incompleteBeta(x: number, a: number, b: number): number {
-  if (x <= 0) return 0;
-  if (x >= 1) return 1;
-  if (x > (a + 1) / (a + b + 2)) return 1 - incompleteBeta(1 - x, b, a);
-  const front = exp(lnGamma(a + b) - lnGamma(a) - lnGamma(b) + a * ln(x) + b * ln(1 - x)) / a;
-  return front / betaFraction(x, a, b);
+export const incompleteBeta = (x: number, a: number, b: number): number => incompleteBetaOf(a, b)(x);
+
+/** I_x(a, b) as a function of x: what takes longest depends on a and b alone. */
+function incompleteBetaOf(a: number, b: number): (x: number) => number {
+  const [whole, ofA, ofB] = [lnGamma(a + b), lnGamma(a), lnGamma(b)];
+  const below = (x: number, p: number, q: number, lnScale: number): number =>
+    exp(lnScale + p * ln(x) + q * ln(1 - x)) / p / betaFraction(x, p, q);
+  return (x) => {
+    if (x <= 0) return 0;
+    if (x >= 1) return 1;
+    return x > (a + 1) / (a + b + 2)
+      ? 1 - below(1 - x, b, a, whole - ofB - ofA)
+      : below(x, a, b, whole - ofA - ofB);
+  };
 }
 
 const tiny = 1e-300;
@@ -54,11 +62,12 @@ function betaFraction(x: number, a: number, b: number): number {
 
 /** The x at which I_x(a, b) is `share`, by halving: 60 halvings of [0, 1] leave less than a double can tell. */
 function betaQuantile(share: number, a: number, b: number): number {
+  const chance = incompleteBetaOf(a, b);
   let low = 0;
   let high = 1;
   for (let step = 0; step < 60; step++) {
     const middle = (low + high) / 2;
-    if (incompleteBeta(middle, a, b) < share) low = middle;
+    if (chance(middle) < share) low = middle;
     else high = middle;
   }
   return (low + high) / 2;
