@@ -3,9 +3,9 @@
 import { readdirSync, readFileSync } from "node:fs";
 import { dirname, join, relative, resolve } from "node:path";
 import { fileURLToPath } from "node:url";
-import { parseSync, Visitor } from "oxc-parser";
+import { Visitor } from "oxc-parser";
 import { describe, expect, test } from "vitest";
-import { importsOf } from "./support/imports.ts";
+import { importsOf, syntaxOf } from "./support/imports.ts";
 
 const root = fileURLToPath(new URL("..", import.meta.url));
 
@@ -136,7 +136,7 @@ function roomOf(path: string): string {
 
 /** The forbidden things that a file does, as words. */
 function impurities({ path, text }: Source): string[] {
-  const { program } = parseSync(path, text);
+  const program = syntaxOf(path, text);
   const found: string[] = [];
   const globals = new Set([
     "performance",
@@ -317,7 +317,7 @@ function wireTexts({ path, text }: Pick<Source, "path" | "text">): string[] {
   new Visitor({
     Literal: (node) => look(String(node.value)),
     TemplateElement: (node) => look(node.value.raw),
-  }).visit(parseSync(path, text).program);
+  }).visit(syntaxOf(path, text));
   return found;
 }
 

@@ -28,16 +28,31 @@ const headersOf = ({ readings, retryAfter, outcomes }: WireData): Set<string> =>
     ].map((name) => name.toLowerCase()),
   );
 
-/** Returns the preset whose format all answers have; `null` where there is none, or the names alone do not tell. */
-export function knownFormat(seen: readonly SeenAnswers[]): KnownFormat | null {
-  const names = new Set(seen.flatMap(({ headers }) => Object.keys(headers)).filter(isLimitLike));
-  const found = Object.entries(presets).flatMap(([name, preset]) => {
+/** A preset, with the headers that its answers may have, and those of its readings, as often as they are told. */
+interface ReadPreset extends Omit<KnownFormat, "readings"> {
+  readonly headers: ReadonlySet<string>;
+  readonly own: readonly string[];
+}
+
+let read: readonly ReadPreset[] | undefined;
+
+/** Returns all presets, read once. */
+function readPresets(): readonly ReadPreset[] {
+  read ??= Object.entries(presets).map(([name, preset]) => {
     const policy = parsePolicy(preset.policy);
     const wire = wireOf(policy);
-    const known = headersOf(wire);
     const own = wire.readings.flatMap(({ headers }) =>
       Object.keys(headers).map((each) => each.toLowerCase()),
     );
+    return { name, policy, wire, headers: headersOf(wire), own };
+  });
+  return read;
+}
+
+/** Returns the preset whose format all answers have; `null` where there is none, or the names alone do not tell. */
+export function knownFormat(seen: readonly SeenAnswers[]): KnownFormat | null {
+  const names = new Set(seen.flatMap(({ headers }) => Object.keys(headers)).filter(isLimitLike));
+  const found = readPresets().flatMap(({ name, policy, wire, headers: known, own }) => {
     const format = { name, policy, wire, readings: readingsBy(wire, policy, seen) };
     const told = isTold(wire, seen, [...names]);
     const isKnown =

@@ -140,7 +140,8 @@ describe.concurrent.each(drivers)("a status by $driver", ({ needs, run }) => {
       .split("\n")
       .map((line) => JSON.parse(line) as QuotaLine);
     const statuses = lines.filter(({ operation }) => operation === "status");
-    expect(statuses.length).toBeGreaterThan(2);
+    // The second shows that the first was charged to nobody.
+    expect(statuses.length).toBeGreaterThan(1);
     for (const { readings } of statuses)
       expect(Object.fromEntries(readings.map(([quota, , , used]) => [quota, used]))).toEqual({
         core: 0,

@@ -1,13 +1,23 @@
 // The modules that a file names, by its syntax.
-import { parseSync, Visitor } from "oxc-parser";
+import { type ParseResult, parseSync, Visitor } from "oxc-parser";
+
+const parsed = new Map<string, ParseResult["program"]>();
+
+/** Returns a file's syntax; a file is parsed once for all that look at it. @throws where it does not parse */
+export function syntaxOf(path: string, text: string): ParseResult["program"] {
+  const known = parsed.get(text);
+  if (known !== undefined) return known;
+  const { program, errors } = parseSync(path, text);
+  if (errors.length > 0) throw new Error(`${path} does not parse: ${errors[0]?.message}`);
+  parsed.set(text, program);
+  return program;
+}
 
 /**
  * Every module that a file names: imports, re-exports, dynamic imports and `import("...")` types.
  * @param lazy leaves dynamic imports out if `false`
  */
 export function importsOf(path: string, text: string, { lazy = true } = {}): string[] {
-  const { program, errors } = parseSync(path, text);
-  if (errors.length > 0) throw new Error(`${path} does not parse: ${errors[0]?.message}`);
   const found: string[] = [];
   const add = (node: { source: { value?: unknown } | null }): void => {
     if (typeof node.source?.value === "string") found.push(node.source.value);
@@ -18,6 +28,6 @@ export function importsOf(path: string, text: string, { lazy = true } = {}): str
     ExportAllDeclaration: add,
     ...(lazy && { ImportExpression: (node) => add({ source: node.source as { value?: unknown } }) }),
     TSImportType: (node) => add({ source: node.source }),
-  }).visit(program);
+  }).visit(syntaxOf(path, text));
   return found;
 }
