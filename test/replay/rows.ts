@@ -37,13 +37,13 @@ export function logOf(rows: readonly Row[], size = 7): LogRows {
       const some = rows.slice(at, at + size);
       yield {
         count: some.length,
-        atMs: Float64Array.from(some, ({ atMs }) => atMs),
-        durationMs: Float64Array.from(some, ({ durationMs = Number.NaN }) => durationMs),
-        caller: Int32Array.from(some, numberOf),
-        kind: Uint8Array.from(some, ({ kind = "rest" }) => kinds[kind]),
-        cost: Int32Array.from(some, ({ cost = 1 }) => cost),
-        actual: Int32Array.from(some, ({ actual = -1 }) => actual),
-        status: Int16Array.from(some, ({ status = 0 }) => status),
+        atMs: Float64Array.from(some.map(({ atMs }) => atMs)),
+        durationMs: Float64Array.from(some.map(({ durationMs = Number.NaN }) => durationMs)),
+        caller: Int32Array.from(some.map(numberOf)),
+        kind: Uint8Array.from(some.map(({ kind = "rest" }) => kinds[kind])),
+        cost: Int32Array.from(some.map(({ cost = 1 }) => cost)),
+        actual: Int32Array.from(some.map(({ actual = -1 }) => actual)),
+        status: Int16Array.from(some.map(({ status = 0 }) => status)),
       };
     }
   }
