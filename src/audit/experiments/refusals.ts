@@ -88,10 +88,14 @@ export const refusalExperiments: readonly Experiment[] = [
     *run(lab, subject) {
       const helper = helperOf(lab, subject);
       if (helper === null) return unexercised("no other operation empties one of its quotas alone");
+      yield* lab.pick(subject, 4, 1500);
       const { caller, quota } = yield* lab.emptied(helper);
       const shot = lab.shot(caller, subject.operation);
       const answers = yield* lab.send(shot, shot, shot);
       if (!answers.every(isRefused)) return unexercised(lacksRefusal(answers));
+      const others = subject.quotas.filter((name) => name !== quota);
+      if (!answers.every((answer) => others.some((name) => (seenIn(answer, name)?.left ?? 0) > 0)))
+        return unexercised("its other quotas had no room, too");
       return chargedRefusal(lab, subject, quota, answers) ?? kept;
     },
   },
