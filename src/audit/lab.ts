@@ -200,8 +200,16 @@ export class Lab extends Requests {
     );
   }
 
-  hasRoom(subject: Subject, caller: AuditCaller, calls: number, ms: number, nowMs: number): boolean {
-    return this.windows(subject, caller).every((name) => {
+  /** Tells whether a caller's counts, or those of these quotas, have room for so many plain calls, in windows that last for so long. */
+  hasRoom(
+    subject: Subject,
+    caller: AuditCaller,
+    calls: number,
+    ms: number,
+    nowMs: number,
+    quotas: readonly string[] = this.windows(subject, caller),
+  ): boolean {
+    return quotas.every((name) => {
       const seen = this.book.current(name, caller.attributes, nowMs);
       const end = this.book.endOf(name, caller.attributes, nowMs) ?? nowMs + ms;
       if (seen === null) return false;

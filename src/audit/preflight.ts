@@ -1,5 +1,5 @@
 // The first calls of an audit: whether there is such an API at all, and which of the callers it knows.
-import { inWords } from "../connect/no-answer.ts";
+import { hintFor, inWords } from "../connect/no-answer.ts";
 import type { Policy } from "../policy/policy.ts";
 import { wireOf } from "../policy/presets.ts";
 import { quote, SpillwayError } from "../rules/errors.ts";
@@ -72,12 +72,11 @@ function problemOf(
   { operation }: Shot,
   { status, headers, body: text, error }: Raw,
 ): Problem | null {
-  if (status === 0)
-    return { got: inWords(error ?? "no answer"), hint: "is it running, and is this its address?" };
+  if (status === 0) return { got: inWords(error ?? "no answer"), hint: hintFor(error) };
   if (status >= 300 && status < 400 && status !== 304)
     return {
-      got: `${status}, a redirect`,
-      hint: "name the address that it leads to: redirects are not followed",
+      got: `${status}, a redirect to ${quote(headers["location"]?.split(/[?#]/)[0] ?? "nowhere")}`,
+      hint: "name the address that it leads to: redirects are not followed, nor a login",
     };
   if (status === 401)
     return {

@@ -2,7 +2,7 @@
 // and after a window's end. What they leave open is not held against the target.
 import { setTimeout as sleep } from "node:timers/promises";
 import type { ConnectionOptions } from "../connect/connection.ts";
-import { inWords, NoAnswer } from "../connect/no-answer.ts";
+import { hintFor, inWords, NoAnswer } from "../connect/no-answer.ts";
 import { openSender } from "../connect/send.ts";
 import { parseTarget, type Target } from "../connect/target.ts";
 import { wayMs } from "../map/ends.ts";
@@ -165,8 +165,7 @@ export async function mapped(
     };
   } catch (error) {
     signal.throwIfAborted();
-    if (error instanceof NoAnswer)
-      throw unreachable(inWords(error.reason), "is it running, and is this its address?");
+    if (error instanceof NoAnswer) throw unreachable(inWords(error.reason), hintFor(error.reason));
     if (!(error instanceof SpillwayError) || error.code !== "LOG_INVALID") throw error;
     throw unreachable(`${looks.seen.at(-1)?.status} without a header or member of a limit`, ownPolicy);
   } finally {

@@ -190,7 +190,7 @@ export const verb = defineVerb<Args>({
 });
 
 /** 0 kept, 1 broken, though it was interrupted since, 2 nothing was exercised, 3 the target did not go on, 130 interrupted. */
-function exitOf({ rows, ended }: AuditResult): number {
+export function exitOf({ rows, ended }: Pick<AuditResult, "rows" | "ended">): number {
   if (rows.some(({ state }) => state === "broken")) return 1;
   if (ended === "interrupted") return INTERRUPTED;
   if (ended !== "whole") return UNREACHED;

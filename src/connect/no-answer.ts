@@ -28,6 +28,12 @@ const reasonWords: Readonly<Record<string, string>> = {
 /** Puts a reason into words for people. */
 export const inWords = (reason: string): string => reasonWords[reason] ?? reason;
 
+/** The next step where a target gives no answer, for people. */
+export const hintFor = (reason: string | null): string =>
+  reason === "untrusted"
+    ? "trust it by the file of its certificate, or of the authority that signed it: --ca FILE"
+    : "is it running, and is this its address?";
+
 const reasonsByCode: Readonly<Record<string, string>> = {
   UND_ERR_SOCKET: "reset",
   ECONNRESET: "reset",

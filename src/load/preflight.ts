@@ -1,6 +1,6 @@
 // One status call before a run: it is free (SPEC.md §4), and tells apart the ways in which a target is none,
 // which k6 would show as ten thousand failed requests.
-import { NoAnswer } from "../connect/no-answer.ts";
+import { hintFor, NoAnswer } from "../connect/no-answer.ts";
 import { type Got, openSender, type SendOptions } from "../connect/send.ts";
 import type { Target } from "../connect/target.ts";
 import { quote, SpillwayError } from "../rules/errors.ts";
@@ -35,7 +35,7 @@ export async function preflight(
   const seen = await asked
     .catch((cause: unknown) => {
       if (!(cause instanceof NoAnswer)) throw cause;
-      throw unreachable(cause.message, "is it running, and is this its address?", cause);
+      throw unreachable(cause.message, hintFor(cause.reason), cause);
     })
     .finally(() => sender.close());
   const problem = answerProblem(seen, token);

@@ -1,6 +1,6 @@
 // The first call: whether there is such an API at all. What is there instead is said in words, before anything
 // that counts is sent.
-import { inWords } from "../connect/no-answer.ts";
+import { hintFor, inWords } from "../connect/no-answer.ts";
 import { quote, SpillwayError } from "../rules/errors.ts";
 import { isRefusal } from "../wire/outcome.ts";
 import { isLimiters, type SeenCall } from "./seen.ts";
@@ -39,8 +39,7 @@ export async function contact(session: ProbeSession): Promise<SeenCall> {
 /** Says what was seen in place of a status; `null` where it is one, or could be. */
 export function problemOf(seen: SeenCall): { got: string; hint: string } | null {
   const { status, error, body } = seen;
-  if (status === 0)
-    return { got: inWords(error ?? "no answer"), hint: "is it running, and is this its address?" };
+  if (status === 0) return { got: inWords(error ?? "no answer"), hint: hintFor(error) };
   if (status >= 300 && status < 400)
     return {
       got: `${status}, a redirect`,

@@ -6,6 +6,8 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { experiments } from "../../src/audit/experiments.ts";
+import { exitOf } from "../../src/cli/audit.ts";
+import type { AuditResult, Row } from "../../src/summary/audit-result.ts";
 import { spillwayHere } from "../support/command.ts";
 
 let folder = "";
@@ -138,8 +140,8 @@ describe("what is no such API is named, before anything is spent", () => {
     ["404", (_request, reply) => reply.writeHead(404).end("{}"), /404: no such resource/],
     [
       "a redirect to a login",
-      (_request, reply) => reply.writeHead(302, { Location: "/login" }).end(),
-      /302, a redirect/,
+      (_request, reply) => reply.writeHead(302, { Location: "/login?next=secret" }).end(),
+      /302, a redirect to "\/login"/,
     ],
     [
       "an expired token",
@@ -203,4 +205,16 @@ describe("words that cannot be used", () => {
     expect(stderr).toContain(said);
     expect(code).toBe(2);
   });
+});
+
+test.each<[states: Row["state"][], ended: AuditResult["ended"], code: number]>([
+  [["kept", "not exercised"], "whole", 0],
+  [["kept", "broken"], "whole", 1],
+  [["broken"], "interrupted", 1],
+  [["broken"], { stopped: "no answers" }, 1],
+  [["not exercised"], "whole", 2],
+  [["kept"], { stopped: "no answers" }, 3],
+  [["kept"], "interrupted", 130],
+])("rows that are %j, and an end that is %j, are exit code %i", (states, ended, code) => {
+  expect(exitOf({ rows: states.map((state) => ({ state }) as Row), ended })).toBe(code);
 });

@@ -39,6 +39,7 @@ describe.each(drivers)("by $driver", ({ needs, run }) => {
       const error = await failure(loaded(service.url, {}));
       expect(error.code).toBe("TARGET_UNREACHABLE");
       expect(error.problems[0]?.got).toBe("a certificate that nobody known here vouches for");
+      expect(error.hint).toContain("--ca FILE");
       await service.close();
     });
 

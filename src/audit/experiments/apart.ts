@@ -20,6 +20,7 @@ import { trial } from "../trials.ts";
 
 const common = { law: "isolated", section: "SPEC.md §7", empties: 0, waits: 0, isLone: true } as const;
 
+/** Windows that end meanwhile have begun anew by the next round. */
 const roundsMost = 3;
 const atOnce = 8;
 
@@ -57,9 +58,15 @@ const eachCaller: Experiment = {
   },
   *run(lab, subject) {
     const { callers } = subject;
+    const [first] = callers;
+    if (first === undefined) return unexercised("nobody can call it");
+    const own = ownQuotas(lab, subject, first);
+    const shared = lab.windows(subject, first).filter((name) => !own.includes(name));
     let told = 0;
     for (let round = 0; round < roundsMost && told < callers.length; round++) {
-      if (round > 0) yield* lab.nextWindow(subject, callers);
+      yield* lab.look(subject, first);
+      if (!lab.hasRoom(subject, first, 2 * callers.length, 0, yield* lab.now(), shared))
+        return unexercised("a window has too little room for it");
       const before = yield* looks(lab, subject);
       const after = yield* looks(lab, subject);
       told = 0;
