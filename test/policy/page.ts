@@ -99,7 +99,6 @@ function row(told: Told): string {
     cell(resets),
     cell(refusalWords(wire)),
     cell(adviceWords(told)),
-    cell(preset.sources.map(({ at, kind, seen }) => `${at} (${kind}, ${seen})`)),
   ];
   return `| ${cells.join(" | ")} |`;
 }
@@ -123,6 +122,7 @@ function section({ name, preset, policy, wire }: Told): string {
     bullets([...quotas, ...operations]),
     ...samples,
     ...(preset.notes.length === 0 ? [] : [`Notes:\n\n${bullets(preset.notes)}`]),
+    `Sources:\n\n${bullets(preset.sources.map(({ at, kind, seen }) => `${at} (${kind}, ${seen})`))}`,
     `Answers that it is tested with:\n\n${bullets(preset.answers.map(({ title, seen }) => `${title} (${seen})`))}`,
   ].join("\n");
 }
@@ -139,9 +139,10 @@ Written by \`npm run policies\`, of \`src/policy/presets\`. \`npx spillway polic
 \`npx spillway serve --policy NAME\` stands in for its API, and \`"wire": "NAME"\` in a policy of your own takes its format.
 [POLICY.md](../../src/policy/POLICY.md) says what the words mean. *documented*: by the owner; *source*: read in code;
 *observed*: in an answer. A refusal has one of its statuses; headers and pointers into bodies that tell more stand below them.
+Each policy's sentences, sample answers and sources stand below the table.
 
-| policy | quotas | algorithm | a reset tells | a refusal | advice to come back | sources |
-|---|---|---|---|---|---|---|
+| policy | quotas | algorithm | a reset tells | a refusal | advice to come back |
+|---|---|---|---|---|---|
 ${all.map(row).join("\n")}
 
 ${all.map(section).join("\n")}`;
