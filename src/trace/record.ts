@@ -5,7 +5,7 @@ import type { HeaderValue, ShownHeaders } from "../wire/fields.ts";
 export const traceSources = ["k6", "node", "simulator", "access-log", "har", "other"] as const;
 export type TraceSource = (typeof traceSources)[number];
 
-/** A reading t means an instant in `[t - errorMs, t + resolutionMs + errorMs)`; resolution 0 is exact. */
+/** A reading t means an instant in `[t - errorMs, t + resolutionMs + errorMs)`; of resolution 0, both ends belong to it. */
 export interface TraceClock {
   readonly kind: "wall" | "virtual";
   readonly resolutionMs: number;

@@ -2,6 +2,7 @@
 // It may only ever say "clean" of what `judgeWindow` finds nothing in, and says "not known" whenever in doubt; that
 // one then judges, and explains.
 
+import type { TraceTime } from "./clock.ts";
 import type { Method } from "./counts-input.ts";
 import { CLAMPED, NOT_ADMITTED } from "./mark-rows.ts";
 import type { WindowColumns } from "./window-columns.ts";
@@ -15,8 +16,7 @@ export interface ScreenInput {
   readonly certainFrom: number;
   /** True if counts are bound by the limit as long as it is enforced, from the window's start on. */
   readonly binding: boolean;
-  /** `TraceTime.before(a, b)` is `a < b && a + orderMs <= b`. */
-  readonly orderMs: number;
+  readonly time: TraceTime;
 }
 
 /** @returns how many of its readings could have had one value alone, where the window is clean; `null` if not known */
@@ -110,7 +110,7 @@ const byReceived = new Order();
 
 /** By places (`judgePlaces`): one after the other without overlap or gap, and no answer before what stands under it. */
 function screenPlaces(input: ScreenInput): number | null {
-  const { fromZero, complete, orderMs } = input;
+  const { fromZero, complete, time } = input;
   const { size, sent, received, count, least } = input.marks;
   if (!placesOf(input)) return null;
   let top = fromZero ? 0 : -1;
@@ -120,7 +120,7 @@ function screenPlaces(input: ScreenInput): number | null {
     const to = count[mark] ?? 0;
     const from = to - (least[mark] ?? 0);
     if (from < 0 || from < top || (from > top && top >= 0 && complete)) return null;
-    if (isBefore(received[mark] ?? 0, latest, orderMs)) return null;
+    if (time.before(received[mark] ?? 0, latest)) return null;
     top = to;
     latest = Math.max(latest, sent[mark] ?? 0);
   }
@@ -146,18 +146,18 @@ function placesOf({ marks: columns, limit, certainFrom, binding }: ScreenInput):
 
 /** By bounds (`judgeBounds`, the same sums): each count lies between what must and what may have been charged by then. */
 function screenBounds(input: ScreenInput): number | null {
-  const { limit, fromZero, complete, certainFrom, binding, orderMs } = input;
+  const { limit, fromZero, complete, certainFrom, binding, time } = input;
   const { marks } = input;
   const { size, count, bits } = marks;
   if (!bySent.by(marks.sent, size) || !byReceived.by(marks.received, size)) return null;
-  sumUp(marks, certainFrom, orderMs);
+  sumUp(marks, certainFrom, time);
   const accountable = fromZero && complete;
   let pinned = 0;
   let over = 0;
   // In the order of `sent`, those that were surely answered before are more and more.
   for (let place = 0; place < size; place++) {
     const mark = bySent.marks[place] ?? 0;
-    while (over < size && isBefore(byReceived.keys[over] ?? 0, bySent.keys[place] ?? 0, orderMs)) over += 1;
+    while (over < size && time.before(byReceived.keys[over] ?? 0, bySent.keys[place] ?? 0)) over += 1;
     const shown = count[mark] ?? 0;
     const exact = binding || ((bits[mark] ?? 0) & CLAMPED) === 0;
     const least = (leasts[over] ?? 0) + surely(marks, mark, certainFrom);
@@ -169,7 +169,7 @@ function screenBounds(input: ScreenInput): number | null {
   return pinned;
 }
 
-function sumUp(marks: WindowColumns, certainFrom: number, orderMs: number): void {
+function sumUp(marks: WindowColumns, certainFrom: number, time: TraceTime): void {
   const { size, held } = marks;
   for (let place = 0; place < size; place++) {
     const answered = byReceived.marks[place] ?? 0;
@@ -179,14 +179,10 @@ function sumUp(marks: WindowColumns, certainFrom: number, orderMs: number): void
   }
   let until = 0;
   for (let place = 0; place < size; place++) {
-    while (until < size && !isBefore(byReceived.keys[place] ?? 0, bySent.keys[until] ?? 0, orderMs))
-      until += 1;
+    while (until < size && !time.before(byReceived.keys[place] ?? 0, bySent.keys[until] ?? 0)) until += 1;
     begun[byReceived.marks[place] ?? 0] = helds[until] ?? 0;
   }
 }
-
-const isBefore = (received: number, sent: number, orderMs: number): boolean =>
-  received < sent && received + orderMs <= sent;
 
 /** Returns the charge that a call surely left to this window: nothing, if it was sent before it opened. */
 const surely = ({ sent, least }: WindowColumns, mark: number, certainFrom: number): number =>

@@ -24,12 +24,14 @@ const roundedSomehow = [-1, 1] as const;
 
 export class TraceTime {
   readonly #clock: TraceClock;
-  /** Time after an answer from which a call was surely sent later. */
-  readonly orderMs: number;
+  /** Time after an answer from which a call was surely sent later; of clocks without a grain, only after it. */
+  readonly #orderMs: number;
+  readonly #isGrainless: boolean;
 
   constructor(clock: TraceClock) {
     this.#clock = clock;
-    this.orderMs = clock.resolutionMs + 2 * clock.errorMs;
+    this.#orderMs = clock.resolutionMs + 2 * clock.errorMs;
+    this.#isGrainless = clock.resolutionMs === 0;
   }
 
   /** Distance that two clocks of the run may have. */
@@ -39,10 +41,12 @@ export class TraceTime {
 
   /**
    * Tells whether an answer received at `received` surely came before a call sent at `sent` was under way. Equal
-   * readings order nothing: an exact clock's ties have an order that the trace does not show.
+   * readings order nothing, nor do equal instants, which clocks without a grain may show: ties have an order that the
+   * trace does not show.
    */
   before(received: number, sent: number): boolean {
-    return received < sent && received + this.orderMs <= sent;
+    const by = received + this.#orderMs;
+    return received < sent && (this.#isGrainless ? by < sent : by <= sent);
   }
 
   /** The instants at which a reading may have been taken, by clients' and target's clocks that err alike. */

@@ -344,7 +344,7 @@ export class JudgedQuota {
       complete: this.#complete,
       certainFrom: terms.charging === "at-decision" ? Number.NEGATIVE_INFINITY : this.#openedBy(opened),
       binding: fromZero && bindingOf({ terms }, this.#setting) !== "never",
-      orderMs: time.orderMs,
+      time,
     });
     if (pinned === null) return false;
     this.#noteTested(limit, end, opened);

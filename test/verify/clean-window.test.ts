@@ -177,7 +177,7 @@ function screened(marks: readonly Mark[], given: Setting): number | null {
     complete,
     certainFrom: own.charging === "at-decision" ? Number.NEGATIVE_INFINITY : opensMs,
     binding: fromZero && bindingOf({ terms: own }, quota) !== "never",
-    orderMs: time.orderMs,
+    time,
   });
   if (pinned === null) return null;
   const input = { setting: quota, marks, others: [], limit, fromZero, complete };

@@ -104,6 +104,16 @@ describe("a window that was open when the trace began", () => {
         (await broken([first, past], since)).filter((law) => law.startsWith("bounded")),
         JSON.stringify(first),
       ).toEqual(fine);
+    // A remaining of 0 hides what went beyond, before the trace began, too.
+    const one = { limit: 1, remaining: 0 } as const;
+    const hidden = [
+      rest({ at: 30_000, count: 1 }, one),
+      bodied(40_000, 2, { limit: 1, current: 2 }, { ...one, userRemaining: 49 }),
+    ];
+    const rules = { organization: { rest: { limit: 1 } } } as const;
+    expect((await broken(hidden, { ...since, rules })).filter((law) => law.startsWith("bounded"))).toEqual(
+      fine,
+    );
     // Clocks that err: startedBy is 601 ms after the start, and nodes may be 600 ms apart.
     const erring = (startedAt: number): Promise<readonly string[]> =>
       broken([only, past], {

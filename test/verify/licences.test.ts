@@ -39,6 +39,13 @@ describe("order: A was before B only if A.received + resolutionMs + 2 errorMs <=
     expect(await broken(two(100), { clock })).toEqual(fine);
     expect(await broken(two(101), { clock })).toContain("monotone organization 2,3");
   });
+
+  // clock.ts: `<=` on clocks without a grain.
+  test("equal instants order nothing where clocks have no grain", async () => {
+    const clock = { kind: "virtual", resolutionMs: 0, errorMs: 3 } as const;
+    expect(await broken(two(6), { clock })).toEqual(fine);
+    expect(await broken(two(7), { clock })).toContain("monotone organization 2,3");
+  });
 });
 
 describe("the target's clock", () => {
