@@ -12,6 +12,7 @@ export interface QuotaSeen {
   readonly limits: Set<number>;
   readonly windows: Set<number>;
   mostLeft: number;
+  leastLeft: number;
   /** The most that was used and left together, where answers show both; 0 where none does. */
   mostWhole: number;
   /** The longest span to a reset, ms; 0 where none was read. */
@@ -33,6 +34,7 @@ export function quotasSeen({ readings }: BuiltWire, seen: readonly SeenAnswers[]
     if (limit !== null && limit >= 1) known.limits.add(limit);
     if (windowSeconds !== null && windowSeconds >= 1) known.windows.add(windowSeconds);
     known.mostLeft = Math.max(known.mostLeft, remaining ?? 0);
+    known.leastLeft = Math.min(known.leastLeft, remaining ?? 0);
     if (used !== null && remaining !== null) known.mostWhole = Math.max(known.mostWhole, used + remaining);
     known.longestMs = Math.max(known.longestMs, reset?.afterMs ?? 0);
     known.ends.push(...shownEnd(answer, reset));
@@ -67,7 +69,13 @@ export function quotasOf(
         reset?.everyMs === undefined || reset.everyMs === null
           ? { kind: "fixed-window" as const, limit, ...windowOf(name, shown, reset, questions) }
           : { kind: "token-bucket" as const, capacity: limit, refill: { amount: 1, everyMs: reset.everyMs } };
-      return [name, { algorithm, key: ["user"] }];
+      if (shown.leastLeft >= 0) return [name, { algorithm, key: ["user"] }];
+      questions.push({
+        path: `quotas.${name}.shown.remaining`,
+        seen: `Remaining was ${shown.leastLeft}: it is taken to fall below 0 once all is spent.`,
+        settle: "Does it mean that nothing is limited? Then take the quota out.",
+      });
+      return [name, { algorithm, key: ["user"], shown: { remaining: "signed" as const } }];
     }),
   );
 }
@@ -76,6 +84,7 @@ const nothing = (): QuotaSeen => ({
   limits: new Set(),
   windows: new Set(),
   mostLeft: 0,
+  leastLeft: 0,
   mostWhole: 0,
   longestMs: 0,
   ends: [],

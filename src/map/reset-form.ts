@@ -32,11 +32,15 @@ export interface FoundForm {
   readonly longestMs: number;
 }
 
-/** Returns the form that all readings have, and those that are possible where they are several. */
+/**
+ * Returns the form that all readings have, and those that are possible where they are several. `isFar`: each is a time, but
+ * one that is past, or more than a year ahead.
+ */
 export function resetForm(
   shown: readonly ShownReset[],
-): FoundForm | { readonly possible: readonly TimeForm[] } {
-  const readable = timeForms.filter((form) =>
+): FoundForm | { readonly possible: readonly TimeForm[]; readonly isFar: boolean } {
+  const read = timeForms.filter((form) => shown.every(({ text }) => readTime(form, text.trim()) !== null));
+  const readable = read.filter((form) =>
     shown.every(({ text, atMs }) => {
       const time = readTime(form, text.trim());
       return time !== null && isLikely(time, atMs);
@@ -55,7 +59,10 @@ export function resetForm(
   const certain = withoutFloats(steady);
   return certain.length === 1 && certain[0] !== undefined
     ? found(certain[0], shown)
-    : { possible: withoutFloats(certain.length > 1 ? certain : readable) };
+    : {
+        possible: withoutFloats(certain.length > 1 ? certain : readable),
+        isFar: readable.length === 0 && read.length > 0,
+      };
 }
 
 /** A form of whole numbers and the same with decimals read whole numbers alike: the plain one is named. */

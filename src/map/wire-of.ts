@@ -57,6 +57,14 @@ export function buildWire(
     if ((inHeaders.size === 0 && structured === null) || isStatus)
       add(group, quotaName(group[0]?.label ?? ""), isStatus ? ["status"] : undefined);
   }
+  for (const { at, values } of fields)
+    if ([...values.values()].some((text) => /^-?\d+(?:\s*,\s*-?\d+)+$/.test(text.trim())))
+      questions.push({
+        path: "wire.readings",
+        seen: `${at} has several numbers in one answer; the first is read.`,
+        settle:
+          "Is it sent twice, by the application and a gateway? Its documentation says which one counts.",
+      });
   for (const at of new Set(strange))
     questions.push({
       path: "wire.readings",
@@ -163,7 +171,7 @@ function rowOf(
   if (found !== null && "possible" in found && resetPlace !== undefined)
     questions.push({
       path: `wire.readings.${index}.reset`,
-      seen: `${resetPlace.at} ${found.possible.length === 0 ? "is of no known form" : `may be ${found.possible.join(" or ")}`}; it is left out.`,
+      seen: `${resetPlace.at} ${formWords(found)}; it is left out.`,
       settle:
         found.possible.length === 0
           ? "Find its form in the API's documentation."
@@ -184,6 +192,11 @@ function rowOf(
     quotas: isNamed ? named : [quota],
     reset,
   };
+}
+
+function formWords({ possible, isFar }: { possible: readonly TimeForm[]; isFar: boolean }): string {
+  if (possible.length > 0) return `may be ${possible.join(" or ")}`;
+  return isFar ? "is a time that is past, or more than a year ahead" : "is of no known form";
 }
 
 /** Forms that advice is told in, by RFC 9110 and by the header's own name. */

@@ -71,6 +71,22 @@ describe("a question says what was seen", () => {
     expect(questionsOf({ limit: 5, remaining: "4.0" })).not.toHaveProperty("wire.readings");
   });
 
+  test("of a remaining below 0, which the policy then shows", () => {
+    const below = questionsOf({ limit: 5, remaining: -2 }, { limit: 5, remaining: 3 });
+    expect(below["quotas.requests.shown.remaining"]).toBe(
+      "Remaining was -2: it is taken to fall below 0 once all is spent.",
+    );
+    expect(questionsOf({ limit: 5, remaining: 0 })).not.toHaveProperty("quotas.requests.shown.remaining");
+  });
+
+  test("of a header that is sent twice", () => {
+    const doubled = { limit: 5, remaining: "4, 3" };
+    expect(questionsOf(doubled)["wire.readings"]).toBe(
+      "x-ratelimit-remaining has several numbers in one answer; the first is read.",
+    );
+    expect(questionsOf({ limit: 5, remaining: "4;w=60" })).not.toHaveProperty("wire.readings");
+  });
+
   test("of a reset beside several quotas, which does not say whose it is", () => {
     const both = {
       "x-ratelimit-hour-limit": 36_000,
@@ -97,6 +113,10 @@ describe("a question says what was seen", () => {
     expect(questionsOf({ ...shown, reset: "soon" })[resetPath]).toBe(
       "x-ratelimit-reset is of no known form; it is left out.",
     );
+    for (const reset of ["Mon, 01 Jan 2001 00:00:00 GMT", "2001-01-01T00:00:00Z"])
+      expect(questionsOf({ ...shown, reset })[resetPath]).toBe(
+        "x-ratelimit-reset is a time that is past, or more than a year ahead; it is left out.",
+      );
     expect(questionsOf({ ...shown, reset: 40 })[resetPath]).toBe(
       "x-ratelimit-reset may be delta-s or delta-ms; it is left out.",
     );
