@@ -52,16 +52,21 @@ property([worlds])("every answer shows what was counted, and no call is refused 
   const counts = new Map<string, number>();
   let calls = 0;
   for (const call of simulate(scenario).calls) {
-    expect(call.received - call.sent).toBe(2 * latency);
     const window = Math.floor((call.sent + latency) / (windowSeconds * 1000));
     const [broad, narrow] = [`${call.org} ${window}`, `${call.org}/${call.user} ${window}`];
     const hasRoom =
       (counts.get(broad) ?? 0) < world.organizationLimit && (counts.get(narrow) ?? 0) < world.userLimit;
-    expect(call.status).toBe(hasRoom ? 200 : 429);
     if (hasRoom) for (const key of [broad, narrow]) counts.set(key, (counts.get(key) ?? 0) + 1);
-    expect(call.remaining).toBe(world.organizationLimit - (counts.get(broad) ?? 0));
-    expect(call.userRemaining).toBe(world.userLimit - (counts.get(narrow) ?? 0));
-    expect(call.reset).toBe(Math.ceil(((window + 1) * windowSeconds * 1000 - call.sent - latency) / 1000));
+    const counted = [
+      2 * latency,
+      hasRoom ? 200 : 429,
+      world.organizationLimit - (counts.get(broad) ?? 0),
+      world.userLimit - (counts.get(narrow) ?? 0),
+      Math.ceil(((window + 1) * windowSeconds * 1000 - call.sent - latency) / 1000),
+    ];
+    const shown = [call.received - call.sent, call.status, call.remaining, call.userRemaining, call.reset];
+    // An expectation takes longer than the simulation of its call.
+    if (shown.some((value, place) => !Object.is(value, counted[place]))) expect(shown).toEqual(counted);
     calls += 1;
   }
   expect(calls).toBeGreaterThan(0);
