@@ -71,11 +71,11 @@ export default defineConfig({
         // One worker more than processors: some wait for the programs that they start.
         { isolate: false, maxWorkers: availableParallelism() + 1, sequence: { groupOrder: 0 } },
       ),
-      // Mostly they wait: six at a time just keep two processors busy. Projects that differ in their number of workers
-      // need an order.
+      // Mostly they wait. More at a time would take the processor from one another. Projects that differ in their
+      // number of workers need an order.
       project("real time", files.filter(isRealTime), {
         isolate: false,
-        maxWorkers: 6,
+        maxWorkers: 5,
         maxConcurrency: 20,
         sequence: { groupOrder: 1 },
       }),
