@@ -1,22 +1,38 @@
 // The little statistics that `fit` needs, on plain arrays of numbers.
 
-/** Values in rising order, with what is asked of them. */
+/** So many quantiles are looked for one by one; whoever asks for more has the values sorted. */
+const lookedForMost = 4;
+
+/** Values in rising order, with what is asked of them. They are sorted once somebody needs them all in order. */
 export class SortedSample {
-  readonly sorted: Float64Array;
+  readonly #values: Float64Array;
+  #lookedFor = 0;
   #mean: number | null = null;
 
   constructor(values: ArrayLike<number>) {
-    this.sorted = new Float64Array(values).sort();
+    this.#values = new Float64Array(values);
+  }
+
+  get sorted(): Float64Array {
+    if (this.#lookedFor !== Number.POSITIVE_INFINITY) this.#values.sort();
+    this.#lookedFor = Number.POSITIVE_INFINITY;
+    return this.#values;
   }
 
   get count(): number {
-    return this.sorted.length;
+    return this.#values.length;
   }
 
   /** Nearest rank; 0 of none. */
   quantile(share: number): number {
-    const rank = Math.max(1, Math.ceil(share * this.count - 1e-9));
-    return this.sorted[rank - 1] ?? 0;
+    return this.#at(Math.max(1, Math.ceil(share * this.count - 1e-9)) - 1);
+  }
+
+  /** The value at a place in rising order; 0 where there is none. */
+  #at(place: number): number {
+    if (this.#lookedFor >= lookedForMost) return this.sorted[place] ?? 0;
+    this.#lookedFor += 1;
+    return placed(this.#values, place) ?? this.sorted[place] ?? 0;
   }
 
   get median(): number {
@@ -24,11 +40,11 @@ export class SortedSample {
   }
 
   get least(): number {
-    return this.sorted[0] ?? 0;
+    return this.#at(0);
   }
 
   get most(): number {
-    return this.sorted.at(-1) ?? 0;
+    return this.#at(this.count - 1);
   }
 
   get mean(): number {
@@ -49,6 +65,31 @@ export class SortedSample {
   get breadth(): number {
     return this.quantile(0.9) - this.quantile(0.1);
   }
+}
+
+/**
+ * Moves values about until the one at `place` is that of their rising order, and returns it (C. A. R. Hoare, 1961); null
+ * where that would take longer than to sort them.
+ */
+function placed(values: Float64Array, place: number): number | null {
+  let [low, high] = [0, values.length - 1];
+  for (let steps = values.length * 8; low < high; steps -= high - low) {
+    if (steps < 0) return null;
+    const pivot = values[(low + high) >> 1] as number;
+    let [from, to] = [low, high];
+    while (from <= to) {
+      while ((values[from] as number) < pivot) from += 1;
+      while ((values[to] as number) > pivot) to -= 1;
+      if (from > to) break;
+      const value = values[from] as number;
+      values[from++] = values[to] as number;
+      values[to--] = value;
+    }
+    if (place <= to) high = to;
+    else if (place >= from) low = from;
+    else break;
+  }
+  return values[place] ?? null;
 }
 
 /** The value that comes up most often, the smaller one of two; and the share of values that it is. */

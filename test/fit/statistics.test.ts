@@ -1,6 +1,8 @@
 // The little statistics of a fit, at their boundaries.
+import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { mode, roundestWithin, SortedSample } from "../../sim/fit/statistics.ts";
+import { property } from "../support/property.ts";
 
 describe("a sample", () => {
   test("is sorted, and asked by nearest rank", () => {
@@ -13,6 +15,28 @@ describe("a sample", () => {
       ...{ count: 10, median: 50, least: 10, most: 100, mean: 55, breadth: 80 },
     });
   });
+
+  // Many equal values, many different ones (-0 is 0), and those that go up and down, where looking for one takes longest.
+  const values = fc.oneof(
+    fc.array(fc.integer({ min: -2, max: 3 }), { minLength: 1, maxLength: 60 }),
+    fc.array(
+      fc.double({ noNaN: true }).map((value) => value + 0),
+      { minLength: 1, maxLength: 60 },
+    ),
+    fc.integer({ min: 1, max: 300 }).map((n) => Array.from({ length: n }, (_, at) => Math.min(at, n - at))),
+  );
+  property([values, fc.array(fc.double({ min: 0, max: 1, noNaN: true }), { maxLength: 7 })])(
+    "has the quantiles that it has in order, however many are asked for",
+    (drawn, shares) => {
+      const sample = new SortedSample(drawn);
+      const told = shares.map((share) => sample.quantile(share));
+      const { sorted } = new SortedSample(drawn);
+      const ranks = shares.map((share) => Math.max(1, Math.ceil(share * drawn.length - 1e-9)));
+      expect(told).toEqual(ranks.map((rank) => sorted[rank - 1]));
+      expect([sample.least, sample.most]).toEqual([sorted[0], sorted.at(-1)]);
+      expect(sample.sorted).toEqual(sorted);
+    },
+  );
 
   test("deviates by n - 1; a lone value deviates from nothing", () => {
     expect(new SortedSample([2, 4, 4, 4, 5, 5, 7, 9]).deviation).toBeCloseTo(Math.sqrt(32 / 7), 12);
