@@ -217,8 +217,8 @@ function text({ rows, clean, others, windows: [rest, graphql] }: Page): string {
   const accused = [...clean, ...others].filter(({ found }) => found.length > 0).length;
   return `# The audit against servers
 
-\`spillway audit --alone\`, at most ${maxMs / 60_000} minutes each, against the reference deployment with windows of ${rest} s (REST) and ${graphql} s
-(GraphQL). Repeat it with \`npm run audits\`. Real runs take real time, so their counts differ a little from run to run.
+\`spillway audit --alone\`, no experiment of which begins after ${maxMs / 60_000} minutes, against the reference deployment with windows of
+${rest} s (REST) and ${graphql} s (GraphQL). Repeat it with \`npm run audits\`. Real runs take real time, so their counts differ a little from run to run.
 
 ${caught} of ${rows.length} faults were found; ${accused} of ${clean.length + others.length} right servers were accused.
 What no audit sees, and why: [src/audit](../../src/audit/README.md).
