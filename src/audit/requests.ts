@@ -65,9 +65,13 @@ export class Requests {
 
   /** Tells whether answers to calls show a quota's count. */
   shows(quota: string): boolean {
-    return this.wire.readings.some(
+    const rows = this.wire.readings.filter(
       (reading) => reading.on.includes("admitted") && mayShow(reading, quota) && (reading.grain ?? 1) === 1,
     );
+    // What is left tells a count only beside its limit.
+    const texts = JSON.stringify(rows.map(({ headers, body }) => [headers, body]));
+    const has = (name: string): boolean => texts.includes(`{${name}}`);
+    return has("used") || (has("remaining") && has("limit"));
   }
 
   /** Tells whether a refused call of an operation is charged nowhere, by the policy. */

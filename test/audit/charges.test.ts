@@ -2,6 +2,7 @@
 import { describe, expect, test } from "vitest";
 import { Book, isSameWindow, type SeenCount, seenIn, windowMs } from "../../src/audit/book.ts";
 import { isRejected, judgeCharges } from "../../src/audit/charges.ts";
+import { Requests } from "../../src/audit/requests.ts";
 import type { Answer } from "../../src/audit/step.ts";
 import { parsePolicy } from "../../src/policy/parse.ts";
 
@@ -261,4 +262,23 @@ describe("the book", () => {
     book.note({ ...used, shot });
     expect([book.usedAt("q", acme), book.usedAt("q", { org: "other" })]).toEqual([50_010, null]);
   });
+});
+
+test.each<[headers: Record<string, string>, shows: boolean]>([
+  [{ "X-Used": "{used}" }, true],
+  [{ "X-Left": "{remaining}", "X-Limit": "{limit}" }, true],
+  [{ "X-Left": "{remaining} of {limit}" }, true],
+  [{ "X-Left": "{remaining}" }, false],
+  [{ "X-Limit": "{limit}" }, false],
+])("headers %j tell a count: %s", (headers, shows) => {
+  const policy = parsePolicy({
+    version: 2,
+    name: "own",
+    quotas: { q: { algorithm: { kind: "fixed-window", limit: 10, windowSeconds: 60 }, key: ["user"] } },
+    operations: { call: { uses: { q: 1 }, samples: [{ path: "/" }] } },
+    routes: [{ path: "/**", operation: "call" }],
+    auth: { header: "Authorization", form: "Bearer {token}", attributes: ["user"] },
+    wire: { revision: "2026", readings: [{ headers }] },
+  });
+  expect(new Requests(policy, []).shows("q")).toBe(shows);
 });
