@@ -75,7 +75,7 @@ export default defineConfig({
       // number of workers need an order.
       project("real time", files.filter(isRealTime), {
         isolate: false,
-        maxWorkers: 5,
+        maxWorkers: 4,
         maxConcurrency: 20,
         sequence: { groupOrder: 1 },
       }),
