@@ -73,6 +73,35 @@ test("--dry-run says the spend, and calls nobody", async () => {
   expect(calls).toBe(0);
 });
 
+test("--dry-run takes the time into account in which windows have room for the calls", async () => {
+  const policy = join(folder, "narrow.json");
+  const planned = async (limit: number): Promise<number> => {
+    const window = { limit, windowSeconds: 60 };
+    await writeFile(policy, JSON.stringify({ organization: { rest: window }, user: { rest: window } }));
+    const words = [
+      "--policy",
+      policy,
+      "--only",
+      "twin-head,twin-query-string,twin-trailing-slash",
+      "--dry-run",
+      "--json",
+    ];
+    const { stdout } = await spillwayHere([
+      "audit",
+      "--target",
+      "http://127.0.0.1:9",
+      "--tokens",
+      tokens,
+      "-y",
+      ...words,
+    ]);
+    return (JSON.parse(stdout) as { ms: number }).ms;
+  };
+  const [narrow, wide] = [await planned(6), await planned(10_000)];
+  expect(wide).toBeLessThan(5_000);
+  expect(narrow).toBeGreaterThanOrEqual(60_000);
+});
+
 test("without --policy nothing is called under --dry-run, nor before somebody says yes", async () => {
   let calls = 0;
   const url = await answering((_request, reply) => {
