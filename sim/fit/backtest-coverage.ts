@@ -95,7 +95,7 @@ export const classText: Readonly<Record<WindowClass | "all", string>> = {
   far: "windows expected to be far from full",
 };
 
-/** What was predicted, in words. */
+/** The days that were predicted, in words. */
 export const predictedText: Readonly<Record<BacktestResult["predicted"], string>> = {
   all: "the rest",
   weekdays: "the rest but its weekend, which the first part lacks",

@@ -1,13 +1,11 @@
-// Where a backtest parts a recording: what is fitted to, and what is predicted. Days of a kind that the first part lacks,
-// of the weekend or of the week, are not predicted: nothing could be learned of them.
+// A backtest's two parts of a recording: the one is fitted to, the other predicted. Days of a kind that the first part
+// lacks, of the weekend or of the week, are not predicted: nothing could be learned of them.
+import type { BacktestResult } from "./backtest-result.ts";
 import { dayMs, isWeekend, weekdayOf } from "./days.ts";
 import type { Recording } from "./recording.ts";
 
-export interface Split {
-  /** Ms since the epoch. */
-  readonly splitAt: number;
-  readonly predicted: "all" | "weekdays" | "weekend";
-}
+export type Split = Pick<BacktestResult, "splitAt" | "predicted">;
+type Kind = Exclude<Split["predicted"], "all">;
 
 export const usualShare = 0.7;
 /** Days of a kind that show less than this show nothing of it. */
@@ -20,7 +18,7 @@ export function splitOf({ startedAtMs, endedAtMs }: Recording, share: number | u
   const wholeMs = endedAtMs - startedAtMs;
   const at = (splitAt: number): Split => {
     const [before, after] = [timeByKind(startedAtMs, splitAt), timeByKind(splitAt, endedAtMs)];
-    const isPassedOver = (kind: "weekdays" | "weekend"): boolean => after[kind] > 0 && before[kind] < leastMs;
+    const isPassedOver = (kind: Kind): boolean => after[kind] > 0 && before[kind] < leastMs;
     if (isPassedOver("weekend")) return { splitAt, predicted: "weekdays" };
     return { splitAt, predicted: isPassedOver("weekdays") ? "weekend" : "all" };
   };
@@ -40,7 +38,7 @@ export function splitOf({ startedAtMs, endedAtMs }: Recording, share: number | u
 }
 
 /** Time of each kind of day within a span, in ms. */
-function timeByKind(fromMs: number, toMs: number): Record<"weekdays" | "weekend", number> {
+function timeByKind(fromMs: number, toMs: number): Record<Kind, number> {
   const times = { weekdays: 0, weekend: 0 };
   for (let ms = fromMs; ms < toMs; ) {
     const next = Math.min(toMs, dayMs * (Math.floor(ms / dayMs) + 1));

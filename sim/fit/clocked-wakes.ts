@@ -1,6 +1,5 @@
 // Events that wake many callers at a time of the day that everybody knows: a deploy at ten, a report at three. Each day may
 // wake too few of them to tell; all days together do.
-
 import { type Crowd, isCrowd } from "./crowds.ts";
 import { dayMs, isWeekend, weekdayOf } from "./days.ts";
 import type { ClockedEvents } from "./profile.ts";

@@ -173,14 +173,16 @@ export class Lab extends Requests {
 
   /** Plain calls that a window has room for. */
   callsIn(subject: Subject, caller: AuditCaller): number {
-    const each = this.windows(subject, caller).map((name) =>
-      Math.floor((this.limit(name, caller) * this.spend) / Math.max(1, this.unitsOf(subject, name))),
-    );
-    return Math.min(...each);
+    return Math.min(...this.windows(subject, caller).map((name) => this.roomIn(subject, caller, name)));
   }
 
-  /** Units of a plain call in a quota, by the policy and the sample; 0 where it costs none. */
-  unitsOf({ operation }: Subject, name: string): number {
+  /** Plain calls that a window of one quota has room for. */
+  roomIn(subject: Subject, caller: AuditCaller, name: string): number {
+    return Math.floor((this.limit(name, caller) * this.spend) / Math.max(1, this.#unitsOf(subject, name)));
+  }
+
+  /** Units of a plain call in a quota, by the policy and the sample. */
+  #unitsOf({ operation }: Subject, name: string): number {
     const { uses = {}, samples = [] } = this.policy.operations[operation] ?? {};
     const cost = uses[name];
     return typeof cost === "number" ? cost : (samples[0]?.cost ?? 1);
@@ -215,7 +217,7 @@ export class Lab extends Requests {
       if (seen === null) return false;
       const left = seen.left - seen.limit * (1 - this.spend);
       const lengthMs = this.windowMs(name, caller) ?? ms;
-      return left >= this.unitsOf(subject, name) * calls && end - nowMs >= Math.min(ms, lengthMs / 2);
+      return left >= this.#unitsOf(subject, name) * calls && end - nowMs >= Math.min(ms, lengthMs / 2);
     });
   }
 

@@ -137,10 +137,10 @@ function laneMs(lab: Lab, { inTurn, beside }: Lane): number {
     return callsOf(lab, task) * callMs + experiment.waits * Math.max(0, ...lengths);
   };
   const ms = inTurn.reduce((sum, task) => sum + msOf(task), 0) + Math.max(0, ...beside.map(msOf));
-  const subjects = new Set([...inTurn, ...beside].map(({ subject }) => subject));
-  const callsFor = (own: Subject): number =>
-    [...inTurn, ...beside].reduce((sum, task) => sum + (task.subject === own ? callsOf(lab, task) : 0), 0);
-  return Math.max(ms, ...[...subjects].map((subject) => roomMs(lab, subject, callsFor(subject))));
+  const calls = new Map<Subject, number>();
+  for (const task of [...inTurn, ...beside])
+    calls.set(task.subject, (calls.get(task.subject) ?? 0) + callsOf(lab, task));
+  return Math.max(ms, ...[...calls].map(([subject, sum]) => roomMs(lab, subject, sum)));
 }
 
 /** Time in which the windows of a subject's callers have room for so many plain calls. */
@@ -148,13 +148,9 @@ function roomMs(lab: Lab, subject: Subject, calls: number): number {
   const [caller] = subject.callers;
   if (caller === undefined) return 0;
   const each = lab.windows(subject, caller).map((name) => {
-    const key = lab.policy.quotas[name]?.key ?? [];
-    const keys = new Set(
-      subject.callers.map(({ attributes }) => JSON.stringify(key.map((one) => attributes[one]))),
-    );
-    const room =
-      keys.size * Math.floor((lab.limit(name, caller) * lab.spend) / Math.max(1, lab.unitsOf(subject, name)));
-    return Math.floor(calls / Math.max(1, room)) * (lab.windowMs(name, caller) ?? 0);
+    const keys = new Set(subject.callers.map(({ attributes }) => lab.book.keyOf(name, attributes)));
+    const room = Math.max(1, keys.size * lab.roomIn(subject, caller, name));
+    return Math.floor(calls / room) * (lab.windowMs(name, caller) ?? 0);
   });
   return Math.max(0, ...each);
 }

@@ -68,7 +68,7 @@ export class Requests {
     const rows = this.wire.readings.filter(
       (reading) => reading.on.includes("admitted") && mayShow(reading, quota) && (reading.grain ?? 1) === 1,
     );
-    // What is left tells a count only beside its limit.
+    // A remaining number tells a count only beside its limit.
     const texts = JSON.stringify(rows.map(({ headers, body }) => [headers, body]));
     const has = (name: string): boolean => texts.includes(`{${name}}`);
     return has("used") || (has("remaining") && has("limit"));

@@ -20,7 +20,7 @@ function problemsOf(issue: v.BaseIssue<unknown>, above: readonly string[] = []):
   return [{ path: path.join(".") || "policy", got: quote(issue.input), allowed: issue.message }];
 }
 
-/** What speaks against the one form that a value has in its outline; empty where it has none, or several. */
+/** Returns what speaks against the one form that a value has in its outline; nothing where it has none, or several. */
 function meantIn(issues: readonly v.BaseIssue<unknown>[]): readonly v.BaseIssue<unknown>[] {
   const placed = issues.filter(({ path }) => path !== undefined);
   const pathOf = ({ path }: v.BaseIssue<unknown>): string => JSON.stringify(path?.map(({ key }) => key));

@@ -1,4 +1,4 @@
-// Where a backtest parts a recording, and which days of the rest it predicts.
+// A backtest's two parts of a recording, and the days of the rest that it predicts.
 import { describe, expect, test } from "vitest";
 import { isPredicted, splitOf } from "../../sim/fit/backtest-split.ts";
 import type { Recording } from "../../sim/fit/recording.ts";

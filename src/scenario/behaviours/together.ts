@@ -3,6 +3,7 @@ import { type Behaviour, type ClientEvent, inFlightBound, STARTED } from "../cli
 import { Mistakes } from "../mistakes.ts";
 
 interface Part {
+  readonly index: number;
   readonly behaviour: Behaviour;
   /** The number of calls of the parts before it. */
   readonly offset: number;
@@ -34,11 +35,11 @@ export function together(behaviours: readonly Behaviour[]): Behaviour {
     start: (seed) => startOf(parts, seed),
     next(record, event, out) {
       let running = false;
-      for (const [index, part] of parts.entries()) {
+      for (const part of parts) {
         const isMeant = event.kind === STARTED || isOf(part, event);
         if (isMeant && record[part.runs] === 1) {
           const from = out.count;
-          if (record[atHand] !== index) exchange(record, parts, index);
+          if (record[atHand] !== part.index) exchange(record, parts, part);
           event.template -= part.offset;
           part.behaviour.next(record, event, out);
           event.template += part.offset;
@@ -55,11 +56,11 @@ export function together(behaviours: readonly Behaviour[]): Behaviour {
 }
 
 /** Puts a part's numbers in the place of those that are there. */
-function exchange(record: Record<string, number>, parts: readonly Part[], index: number): void {
+function exchange(record: Record<string, number>, parts: readonly Part[], part: Part): void {
   for (const [own, kept] of (parts[record[atHand] as number] as Part).names)
     record[kept] = record[own] as number;
-  for (const [own, kept] of (parts[index] as Part).names) record[own] = record[kept] as number;
-  record[atHand] = index;
+  for (const [own, kept] of part.names) record[own] = record[kept] as number;
+  record[atHand] = part.index;
 }
 
 const isOf = ({ behaviour, offset }: Part, { template }: ClientEvent): boolean =>
@@ -69,7 +70,7 @@ function partsOf(behaviours: readonly Behaviour[]): Part[] {
   let offset = 0;
   return behaviours.map((behaviour, index) => {
     const names = Object.keys(behaviour.start(0)).map((own) => [own, `part${index}.${own}`] as const);
-    const part = { behaviour, offset, names, runs: `part${index}.runs` };
+    const part = { index, behaviour, offset, names, runs: `part${index}.runs` };
     offset += behaviour.calls.length;
     return part;
   });
