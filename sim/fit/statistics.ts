@@ -7,6 +7,7 @@ const lookedForMost = 4;
 export class SortedSample {
   readonly #values: Float64Array;
   #lookedFor = 0;
+  #isSorted = false;
   #mean: number | null = null;
 
   constructor(values: ArrayLike<number>) {
@@ -14,8 +15,8 @@ export class SortedSample {
   }
 
   get sorted(): Float64Array {
-    if (this.#lookedFor !== Number.POSITIVE_INFINITY) this.#values.sort();
-    this.#lookedFor = Number.POSITIVE_INFINITY;
+    if (!this.#isSorted) this.#values.sort();
+    this.#isSorted = true;
     return this.#values;
   }
 
@@ -30,7 +31,7 @@ export class SortedSample {
 
   /** The value at a place in rising order; 0 where there is none. */
   #at(place: number): number {
-    if (this.#lookedFor >= lookedForMost) return this.sorted[place] ?? 0;
+    if (this.#isSorted || this.#lookedFor >= lookedForMost) return this.sorted[place] ?? 0;
     this.#lookedFor += 1;
     return placed(this.#values, place) ?? this.sorted[place] ?? 0;
   }

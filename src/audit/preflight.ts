@@ -1,5 +1,5 @@
 // The first calls of an audit: whether there is such an API at all, and which of the callers it knows.
-import { hintFor, inWords } from "../connect/no-answer.ts";
+import { hintFor, inWords, redirectOf } from "../connect/no-answer.ts";
 import type { Policy } from "../policy/policy.ts";
 import { wireOf } from "../policy/presets.ts";
 import { quote, SpillwayError } from "../rules/errors.ts";
@@ -73,11 +73,8 @@ function problemOf(
   { status, headers, body: text, error }: Raw,
 ): Problem | null {
   if (status === 0) return { got: inWords(error ?? "no answer"), hint: hintFor(error) };
-  if (status >= 300 && status < 400 && status !== 304)
-    return {
-      got: `${status}, a redirect to ${quote(headers["location"]?.split(/[?#]/)[0] ?? "nowhere")}`,
-      hint: "name the address that it leads to: redirects are not followed, nor a login",
-    };
+  const redirect = redirectOf(status, headers["location"]);
+  if (redirect !== null) return redirect;
   if (status === 401)
     return {
       got: "401: the token is not known there, or has expired",

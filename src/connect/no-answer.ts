@@ -1,4 +1,5 @@
-// Reasons why a call has no answer: short names for traces, and the words for people.
+// Reasons why a call has no answer, or one from elsewhere: short names for traces, and the words for people.
+import { quote } from "../rules/errors.ts";
 
 /** A call without an answer. Whether it was counted is unknown. */
 export class NoAnswer extends Error {
@@ -33,6 +34,18 @@ export const hintFor = (reason: string | null): string =>
   reason === "untrusted"
     ? "trust it by the file of its certificate, or of the authority that signed it: --ca FILE"
     : "is it running, and is this its address?";
+
+/** A redirect in words, `null` of any other status. Its query stays unsaid: it may hold what nobody else is to read. */
+export const redirectOf = (
+  status: number,
+  location: string | null | undefined,
+): { readonly got: string; readonly hint: string } | null =>
+  status < 300 || status > 399 || status === 304
+    ? null
+    : {
+        got: `${status}, a redirect to ${quote(location?.split(/[?#]/)[0] ?? "nowhere")}`,
+        hint: "name the address that it leads to: redirects are not followed",
+      };
 
 const reasonsByCode: Readonly<Record<string, string>> = {
   UND_ERR_SOCKET: "reset",

@@ -1,6 +1,6 @@
 // One status call before a run: it is free (SPEC.md §4), and tells apart the ways in which a target is none,
 // which k6 would show as ten thousand failed requests.
-import { hintFor, NoAnswer } from "../connect/no-answer.ts";
+import { hintFor, NoAnswer, redirectOf } from "../connect/no-answer.ts";
 import { type Got, openSender, type SendOptions } from "../connect/send.ts";
 import type { Target } from "../connect/target.ts";
 import { quote, SpillwayError } from "../rules/errors.ts";
@@ -47,11 +47,8 @@ function answerProblem(
   token: Token,
 ): { readonly got: string; readonly hint: string } | null {
   const who = `the token of ${token.user}`;
-  if (status >= 300 && status < 400)
-    return {
-      got: `${status}, a redirect to ${quote(headers.location)}`,
-      hint: "name the address that it leads to, if you may load it: redirects are not followed",
-    };
+  const redirect = redirectOf(status, headers.location);
+  if (redirect !== null) return redirect;
   if (status === 401)
     return { got: `401: ${who} is not known there`, hint: "is this the tokens file of this target?" };
   if (status === 403) {

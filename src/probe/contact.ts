@@ -1,6 +1,6 @@
 // The first call: whether there is such an API at all. What is there instead is said in words, before anything
 // that counts is sent.
-import { hintFor, inWords } from "../connect/no-answer.ts";
+import { hintFor, inWords, redirectOf } from "../connect/no-answer.ts";
 import { quote, SpillwayError } from "../rules/errors.ts";
 import { isRefusal } from "../wire/outcome.ts";
 import { isLimiters, type SeenCall } from "./seen.ts";
@@ -40,11 +40,8 @@ export async function contact(session: ProbeSession): Promise<SeenCall> {
 export function problemOf(seen: SeenCall): { got: string; hint: string } | null {
   const { status, error, body } = seen;
   if (status === 0) return { got: inWords(error ?? "no answer"), hint: hintFor(error) };
-  if (status >= 300 && status < 400)
-    return {
-      got: `${status}, a redirect`,
-      hint: "name the address that it leads to: redirects are not followed",
-    };
+  const redirect = redirectOf(status, seen.location);
+  if (redirect !== null) return redirect;
   if (status === 401)
     return { got: "401: the token is not known there", hint: "is this a token of this target?" };
   if (status === 403)

@@ -35,6 +35,8 @@ export interface SeenCall {
   /** 0 where no answer came. */
   readonly status: number;
   readonly error: string | null;
+  /** The address that a redirect leads to. */
+  readonly location: string | null;
   readonly headers: Readonly<ShownHeaders>;
   readonly retryAfter: HeaderValue;
   /** The `Date` header, ms since the epoch, whole seconds. */
@@ -94,6 +96,7 @@ export function readAnswer(
     receivedMs,
     status,
     error,
+    location: headers["location"]?.replaceAll(secret, "<token>") ?? null,
     headers: shown,
     retryAfter: header("retryAfter"),
     dateMs: Number.isNaN(date) ? null : date,

@@ -127,13 +127,9 @@ export class Coverage {
   /**
    * Measures test files that were not measured yet, or whose text is another one now. One that failed stays unasked.
    * @param tell is told of each
-   * @param isOver asked before each; what was measured until then is kept
+   * @param signal ends it; what was measured until then is kept
    */
-  async measure(
-    tests: readonly string[],
-    tell: (text: string) => void,
-    isOver: () => boolean,
-  ): Promise<void> {
+  async measure(tests: readonly string[], tell: (text: string) => void, signal: AbortSignal): Promise<void> {
     const { files, root } = this.#workshop;
     const stale = tests.filter((test) => this.#measured.get(test)?.key !== this.#keyOf(test, files));
     if (stale.length === 0) return;
@@ -142,7 +138,7 @@ export class Coverage {
     let done = 0;
     const work = async (bench: Bench, lane: number): Promise<void> => {
       const folder = folders[lane] ?? "";
-      for (let test = stale.shift(); test !== undefined && !isOver(); test = stale.shift()) {
+      for (let test = stale.shift(); test !== undefined && !signal.aborted; test = stale.shift()) {
         await rm(folder, { recursive: true, force: true });
         await mkdir(folder);
         const { failed, times } = await bench.run({ tests: [test] }, () => hangsMs);
@@ -153,10 +149,17 @@ export class Coverage {
         tell(`${done} of ${done + stale.length}  ${failed === null ? "measured" : "fails"}  ${test}`);
       }
     };
+    const onAbort = (): void => {
+      for (const bench of benches) bench.end();
+    };
+    signal.addEventListener("abort", onAbort);
     try {
       for (const bench of benches) await bench.start();
       await Promise.all(benches.map(work));
+    } catch (error) {
+      if (!signal.aborted) throw error;
     } finally {
+      signal.removeEventListener("abort", onAbort);
       for (const bench of benches) bench.end();
       await mkdir(dirname(this.#file), { recursive: true });
       await writeFile(this.#file, JSON.stringify(Object.fromEntries(this.#measured)));

@@ -83,35 +83,32 @@ export async function run(args: string[]): Promise<number> {
   const head = await headOf(settings);
   const workshop = await Workshop.of(process.cwd());
   const bench = new Bench(workshop.root);
-  let interrupted = false;
+  const over = new AbortController();
   const onSignal = (): void => {
-    interrupted = true;
+    over.abort();
     bench.end();
   };
   process.once("SIGINT", onSignal).once("SIGTERM", onSignal);
   try {
     const nets = new Nets(workshop.files);
     const coverage = await Coverage.of(workshop, nets, coverageFile);
-    await coverage.measure(
-      nets.tests,
-      (text) => console.error(text),
-      () => interrupted,
-    );
+    await coverage.measure(nets.tests, (text) => console.error(text), over.signal);
     const trials = new Trials(workshop, bench, nets, coverage, 1000 * settings.budgetSeconds);
     const startedMs = performance.now();
     const mutations = mutationsFor(workshop, settings, kept);
     const mutants: JudgedMutant[] = [];
     for (const mutation of mutations) {
-      if (interrupted) break;
+      if (over.signal.aborted) break;
       const judged = await judge(mutation, workshop, trials).catch((error: unknown) => {
-        if (interrupted) return null;
+        if (over.signal.aborted) return null;
         throw error;
       });
-      if (judged === null || interrupted) break;
+      if (judged === null || over.signal.aborted) break;
       mutants.push(judged);
       console.error(`${mutants.length} of ${mutations.length}  ${judged.outcome}  ${mutantText(judged)}`);
     }
     const seconds = Math.round((performance.now() - startedMs) / 1000);
+    const interrupted = over.signal.aborted;
     const fresh = { ...head, interrupted, seconds, unsound: trials.unsound, mutants };
     if (kept === null) return await tell(fresh, settings);
     return await tell(again ? { ...kept, mutants: withNews(kept, mutants) } : goneOn(kept, fresh), settings);

@@ -160,7 +160,11 @@ describe("no such API", () => {
     ["a token that is not known", answer(401, { message: "no" }), /^401: the token is not known there$/],
     ["an unknown organization", answer(404, { message: "no" }), /^404: no such organization/],
     ["a token that may not read the status", answer(403, { message: "no" }), /^403: /],
-    ["a redirect", answer(301, "", { location: "https://elsewhere.example/" }), /^301, a redirect/],
+    [
+      "a redirect",
+      answer(301, "", { location: "https://elsewhere.example/" }),
+      /^301, a redirect to "https:\/\/elsewhere\.example\/"$/,
+    ],
     ["a website", answer(200, "<!doctype html><p>hello"), /^200 and HTML$/],
     ["a status that is refused", answer(429), /^429: even the status is refused$/],
     ["another answer", answer(418, { tea: true }), /^418 and \{"tea":true\}$/],

@@ -90,7 +90,8 @@ describe("an answer in place of a status", () => {
   });
 
   test.each<[object, string]>([
-    [{ status: 307 }, "307, a redirect"],
+    [{ status: 307 }, '307, a redirect to "nowhere"'],
+    [{ status: 308, location: "/login?next=/v2#top" }, '308, a redirect to "/login"'],
     [{ status: 503 }, "503, again and again"],
     [{ status: 418, body: "tea" }, '418 and "tea"'],
     [{ status: 404, body: "<p>" }, "404: no such organization there, or the token is not of it"],
