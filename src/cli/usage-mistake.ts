@@ -43,19 +43,27 @@ export function unparsed(message: string, verb: Verb, words: readonly string[]):
 function unknownWords(verb: Verb, list: string, words: readonly string[]): SpillwayError {
   const names = Object.keys(knownOptions(verb));
   // yargs tells `--keep-aliv` in camel case, too.
-  const unknown = [...new Set(list.split(", ").map(kebab))];
+  const unknown = [...new Set(list.split(", ").map((word) => (words.includes(word) ? word : kebab(word))))];
   const problems = unknown.map((word): Problem => {
-    const isOption = words.some((given) => /^-/.test(given) && given.replace(/^-+|=.*$/gs, "") === word);
-    if (!isOption) return { path: word, got: "a word too many", allowed: verbUsage(verb) };
-    const meant = closest(word, names);
-    const allowed = meant === null ? names.map((name) => `--${name}`).join(", ") : `--${meant}`;
-    return { path: `--${word}`, got: "an unknown option", allowed };
+    const option = words.find(
+      (given) => /^-/.test(given) && kebab(given.replace(/^-+|=.*$/gs, "")) === kebab(word),
+    );
+    if (option === undefined)
+      return { path: word, got: "a word too many", allowed: meantBy(word) ?? verbUsage(verb) };
+    const allowed = meantBy(word) ?? names.map((name) => `--${name}`).join(", ");
+    return { path: option.replace(/=.*$/s, ""), got: "an unknown option", allowed };
   });
-  const meant = unknown.map((word) => closest(word, names)).find((name) => name !== null);
+  const meant = unknown.map(meantBy).find((words) => words !== null);
   return new SpillwayError("USAGE", `${verb.name} cannot use all of these words`, {
     problems,
-    hint: meant === undefined ? helpHint(verb) : `did you mean --${meant}?`,
+    hint: meant === undefined ? helpHint(verb) : `did you mean ${meant}?`,
   });
+
+  function meantBy(word: string): string | null {
+    if (/^https?:/.test(word) && names.includes("target")) return `--target ${word}`;
+    const name = closest(word, names);
+    return name === null ? null : `--${name}`;
+  }
 }
 
 /** `inRuns` as `in-runs`. */
