@@ -57,10 +57,10 @@ export interface PreparedPlan {
 
 /** Figures that are measured whatever the goals are. */
 const alwaysMeasured = ["refusedShare", "waitP50Ms", "waitP95Ms", "admitted", "fairness"] as const;
-/** The first of 64, 128, 256, ... that is enough. */
+/** The first of 64, 128, 256, ... that is twice as many as are needed, so that a run in which goals are missed decides nothing. */
 function replicationsFor(least: number): number {
   let most = 64;
-  while (most < least) most *= 2;
+  while (most < 2 * least) most *= 2;
   return most;
 }
 const replicationsMost = 10_000;

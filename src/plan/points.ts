@@ -75,11 +75,12 @@ export class Points {
     return results;
   }
 
-  /** A point that was screened is judged by what is asked, too. */
+  /** A point that was screened is judged by what is asked, too; one that failed surely misses it. */
   #keep(values: readonly PlanValue[], tried: Tried): void {
     const { goals, sampling } = this.#shop;
     const { held, replications } = tried;
-    const state = goals.length === 0 ? tried.state : stateOf(held, replications, sampling);
+    const isJudged = goals.length === 0 || tried.state === "fails";
+    const state = isJudged ? tried.state : stateOf(held, replications, sampling);
     this.#tried.set(JSON.stringify(values), { values, tried: { ...tried, state } });
   }
 

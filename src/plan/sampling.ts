@@ -1,4 +1,5 @@
-// Replications until a point is sure of itself: looked at after 8, 16, 32, ... runs, most runs where it is close.
+// Replications until a point is sure of itself: looked at after 8, 16, 32, ... runs, most runs where it is close. What is
+// to hold in more than half of the runs is looked at every 8 runs, and given up where more runs would decide nothing.
 import type { PlanState } from "../summary/plan-result.ts";
 import { type JobOutcome, jobKey, type PlanJob, type Variant } from "./job.ts";
 import { clopperPearson } from "./statistics.ts";
@@ -26,49 +27,104 @@ export interface Sampling {
   readonly confidence: number;
   /** After how many replications a point is looked at; the last is the most there are. */
   readonly looks: readonly number[];
+  /** Of each look, what decides; where left out, each look decides by itself, with an equal part of the risk. */
+  readonly bounds?: readonly Bound[];
 }
 
+/** What decides a point at a look. */
+interface Bound {
+  /** It holds where so many runs or more held. */
+  readonly holds: number;
+  /** It fails where so many or fewer held. */
+  readonly fails: number;
+}
+
+/** The most looks at what is to hold in more than half of the runs. */
+const looksMost = 16;
+
 /**
- * When to look. Each look at the same data is another chance to err, so each has its part of the risk: with
- * confidence c and n looks a look decides at 1 - (1 - c) / n (Bonferroni's bound). The first look comes as soon as
- * runs that all agree tell more than half from less, so that hopeless points take few runs; what is to hold in a larger
- * share of runs is sure of it at a later one.
+ * When to look. Each look at the same data is another chance to err. What is to hold in half of the runs is looked at
+ * each time that runs have doubled, and with confidence c and n looks a look decides at 1 - (1 - c) / n (Bonferroni's
+ * bound). The first look comes as soon as runs that all agree tell more than half from less. What is to hold in a larger
+ * share of runs is looked at more often, by bounds that share the risk (`boundsOf`).
  * @param most replications of one point
  * @param share from 1/2, below 1
  * @throws RangeError where even `most` runs that all agree decide nothing; it says how many would
  */
 export function samplingOf(most: number, confidence: number, share = 0.5): Sampling {
-  const sampling = samplingWithin(most, confidence, share);
-  if (sampling !== null) return sampling;
-  throw new RangeError(`replications must be ${replicationsLeast(confidence, share)} or more, got ${most}`);
+  const least = replicationsLeast(confidence, share);
+  if (most < least) throw new RangeError(`replications must be ${least} or more, got ${most}`);
+  const halves = halvesWithin(most, confidence);
+  if (share === 0.5) return halves;
+  const step = Math.max(halves.looks[0] as number, Math.ceil(most / looksMost));
+  const looks = Array.from({ length: Math.ceil(most / step) }, (_, index) =>
+    Math.min(most, step * (index + 1)),
+  );
+  return { share, confidence, looks, bounds: boundsOf(looks, share, 1 - confidence) };
 }
 
 /** Returns the least number of runs that decide a point if all agree. */
 export function replicationsLeast(confidence: number, share = 0.5): number {
-  let most = 1;
-  while (samplingWithin(most, confidence, share) === null) most += 1;
+  const risk = 1 - confidence;
+  let [most, ofHalves, ofShare] = [0, 1, 1];
+  for (; ofHalves > risk / 2 || (share > 0.5 && ofShare > risk); most++) {
+    ofHalves *= 0.5;
+    ofShare *= share;
+  }
   return most;
 }
 
-function samplingWithin(most: number, confidence: number, share: number): Sampling | null {
-  for (let first = 1; first <= most; first++) {
+/** Rules for what is to hold in more than half of the runs. */
+function halvesWithin(most: number, confidence: number): Sampling {
+  for (let first = 1; ; first++) {
     const looks: number[] = [];
     for (let look = first; look < most; look *= 2) looks.push(look);
     looks.push(most);
-    const half = { share: 0.5, confidence, looks };
-    if (stateOf(first, first, half) !== "holds" || stateOf(0, first, half) !== "fails") continue;
-    const sampling = { share, confidence, looks };
-    return stateOf(most, most, sampling) === "holds" ? sampling : null;
+    const sampling = { share: 0.5, confidence, looks };
+    if (stateOf(first, first, sampling) === "holds") return sampling;
   }
-  return null;
+}
+
+/**
+ * Returns what decides at each look, so that all looks together decide wrongly with no more than a risk: a point that
+ * holds in `share` of all runs, or less, is said to hold, or one that does in as much or more to fail. A look may add an
+ * equal part of the risk, and what earlier looks have left of theirs. The chances are exact: of each number of runs that
+ * held, that it comes about and no earlier look decided.
+ */
+export function boundsOf(looks: readonly number[], share: number, risk: number): Bound[] {
+  const chances = new Float64Array((looks.at(-1) ?? 0) + 1);
+  chances[0] = 1;
+  let [runs, holding, failing] = [0, 0, 0];
+  return looks.map((look, index) => {
+    for (; runs < look; runs++)
+      for (let held = runs + 1; held >= 0; held--)
+        chances[held] = (chances[held] as number) * (1 - share) + (chances[held - 1] ?? 0) * share;
+    const part = (risk * (index + 1)) / looks.length;
+    const chance = (held: number): number => chances[held] ?? Number.POSITIVE_INFINITY;
+    let holds = look + 1;
+    for (; holding + chance(holds - 1) <= part; holds--) holding += chance(holds - 1);
+    let fails = -1;
+    for (; failing + chance(fails + 1) <= part; fails++) failing += chance(fails + 1);
+    chances.fill(0, holds).fill(0, 0, fails + 1);
+    return { holds, fails };
+  });
 }
 
 /** Judges by `held` of `n` runs, at one look of the sampling's. */
 export function stateOf(held: number, n: number, sampling: Sampling): PlanState {
   if (n === 0) return "unclear";
-  const { share, failsBelow = share, confidence, looks } = sampling;
+  const { share, failsBelow = share, confidence, looks, bounds } = sampling;
+  const bound = bounds?.[looks.indexOf(n)];
+  if (bound !== undefined) return held >= bound.holds ? "holds" : held <= bound.fails ? "fails" : "unclear";
   const { low, high } = clopperPearson(held, n, 1 - (1 - confidence) / looks.length);
   return low > share ? "holds" : high < failsBelow ? "fails" : "unclear";
+}
+
+/** Tells whether more runs may decide a point: it can still hold, or fails at the last look if it goes on like this. */
+function mayDecide({ held, replications, state }: Tried, { looks, bounds }: Sampling): boolean {
+  const [most = 0, last] = [looks.at(-1), bounds?.at(-1)];
+  if (state !== "unclear" || last === undefined) return state === "unclear";
+  return held + most - replications >= last.holds || (held / replications) * most <= last.fails;
 }
 
 /**
@@ -154,15 +210,14 @@ export function* decide(
 ): PlanSteps<Tried[]> {
   const tried: Tried[] = trials.map(() => ({ held: 0, replications: 0, state: "unclear" }));
   for (const look of sampling.looks) {
-    const open = trials.filter((_, index) => tried[index]?.state === "unclear");
+    const open = [...trials.entries()].filter(([index]) => mayDecide(tried[index] as Tried, sampling));
     if (open.length === 0) break;
     yield* outcomes.replicate(
-      open.flatMap(({ variants }) => variants),
+      open.flatMap(([, { variants }]) => variants),
       look,
       later * (sampling.looks[0] as number),
     );
-    for (const [index, trial] of trials.entries()) {
-      if (tried[index]?.state !== "unclear") continue;
+    for (const [index, trial] of open) {
       const held = heldOf(trial, look);
       tried[index] = { held, replications: look, state: stateOf(held, look, sampling) };
     }

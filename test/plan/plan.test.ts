@@ -70,7 +70,7 @@ describe("one axis", () => {
       evidence: [
         { value: 10, state: "fails", held: 0 },
         { value: 20, state: "fails" },
-        { value: 30, state: "holds", held: 128, replications: 128 },
+        { value: 30, state: "holds", held: 72, replications: 72 },
         { value: 40, state: "fails" },
         { value: 50, state: "fails" },
         { value: 60, state: "fails" },
@@ -94,7 +94,7 @@ describe("one axis", () => {
     expect([sure.question.replicationsMost, mostly.question.replicationsMost]).toEqual([128, 64]);
     expect(mostly.sentences[0]).toContain("surely holds in 50% of runs; at 21 it fails");
     const at20 = sure.points.find(({ values }) => values[0] === 20);
-    expect(at20).toMatchObject({ state: "holds", held: 128, replications: 128 });
+    expect(at20).toMatchObject({ state: "holds", held: 72, replications: 72 });
   });
 
   test("intervals of a fitted scenario are wider by the error that the fit found in itself", () => {
@@ -341,9 +341,9 @@ describe("questions that cannot be answered", () => {
     ],
     [
       "too few replications",
-      { vary, until: ["refused==0"], replications: 64 },
+      { vary, until: ["refused==0"], replications: 58 },
       "--replications",
-      "104 to 10000: fewer than 104",
+      "59 to 10000: fewer than 59",
     ],
     ["too few for most runs", { vary, replications: 3, inRuns: 0.5 }, "--replications", "6 to 10000"],
     ["no confidence", { vary, confidence: 1 }, "--confidence", "below 1"],
