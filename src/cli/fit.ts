@@ -184,7 +184,8 @@ async function recordingOf(
   signal: AbortSignal,
 ): Promise<Recording> {
   const { Recorder } = await import("../../sim/fit/recording.ts");
-  const { openLogs, trafficOf } = await import("../runs/log-input.ts");
+  const { openLogs } = await import("../runs/log-input.ts");
+  const { trafficOf } = await import("../runs/log-flags.ts");
   const logs = await openLogs(
     args.files,
     args,

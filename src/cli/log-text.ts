@@ -10,7 +10,8 @@ import { instant, ownerName } from "../report/format.ts";
 import { SpillwayError } from "../rules/errors.ts";
 import { shortName } from "../rules/printable.ts";
 import { counted } from "../rules/words.ts";
-import { digestOf, type OpenedLogs } from "../runs/log-input.ts";
+import { digestOf } from "../runs/log-flags.ts";
+import type { OpenedLogs } from "../runs/log-input.ts";
 import { pc } from "./colors.ts";
 
 const rowsMost = 5;

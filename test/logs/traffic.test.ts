@@ -2,7 +2,7 @@
 import { expect, test } from "vitest";
 import type { LogBatch, LogRows } from "../../src/logs/rows.ts";
 import { copiesOfCalls, multiplyCallers } from "../../src/logs/traffic.ts";
-import { trafficOf } from "../../src/runs/log-input.ts";
+import { trafficOf } from "../../src/runs/log-flags.ts";
 import { call } from "../trace/samples.ts";
 
 /** Three users of one organization, two calls each in turn. */
