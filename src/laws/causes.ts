@@ -2,8 +2,9 @@
 import type { LimiterFactory } from "../engine/adapter.ts";
 import type { LimiterLawName } from "../rules/laws.ts";
 import { laws } from "./catalogue.ts";
-import { AdapterFailure, play } from "./history.ts";
+import { play } from "./history.ts";
 import type { Judgement } from "./law.ts";
+import { AdapterFailure } from "./player.ts";
 import type { Script } from "./script.ts";
 
 /** A law that was found broken, or could not be judged since the limiter failed. */

@@ -1,5 +1,4 @@
-// Plays a script against a limiter and keeps what it answered. Every answer is checked for its form here, so
-// that laws judge numbers and never meet a NaN, a string or a promise that nobody awaited.
+// Plays a script against a limiter by rules, and keeps what it answered.
 import type {
   Asked,
   Call,
@@ -11,18 +10,16 @@ import type {
   WindowReading,
 } from "../engine/adapter.ts";
 import {
-  copyOf,
   decisionMistake,
   httpMistake,
   isObject,
-  type Mistake,
   readingsMistake,
   statusMistake,
 } from "../engine/answer-form.ts";
-import { quote } from "../rules/errors.ts";
 import { type Rules, type Scope, scopes } from "../rules/rules.ts";
 import type { HttpAnswer } from "../wire/answer.ts";
-import type { CallOp, LawKind, Op, SettleOp, StatusOp } from "./script.ts";
+import { AdapterFailure, answered, ask, Player, playAll, shown, tellTime } from "./player.ts";
+import type { CallOp, Op, SettleOp, StatusOp } from "./script.ts";
 
 export type PartialReading = Partial<WindowReading>;
 export type PartialStatus = { readonly [S in Scope]?: PartialReading };
@@ -57,91 +54,10 @@ export type HistoryEvent =
 
 export type History = readonly HistoryEvent[];
 
-/** A limiter that threw, never answered or answered nonsense: not a broken law, but nothing to judge. */
-export class AdapterFailure extends Error {
-  /** Answers until then, and the operation at which it failed; `null` before the first. */
-  history: LawKind["history"] = [];
-  op: LawKind["op"] | null = null;
-  /** The call as one would write it. */
-  readonly call: string;
-  readonly got: string;
-  readonly allowed: string;
-
-  constructor(call: string, got: string, allowed: string, cause?: unknown) {
-    super(`${call}: got ${got}, allowed: ${allowed}`, cause === undefined ? {} : { cause });
-    this.name = "AdapterFailure";
-    this.call = call;
-    this.got = got;
-    this.allowed = allowed;
-  }
-
-  /** True if the limiter ended the check: it may not be asked any more. */
-  get ended(): boolean {
-    return (this.cause as { name?: unknown } | undefined)?.name === "AbortError";
-  }
-
-  /** True if the limiter gave no answer in time; playing again would only wait again. */
-  get hung(): boolean {
-    return (this.cause as { name?: unknown } | undefined)?.name === "TimeoutError";
-  }
-}
-
-/** Runs one call of the adapter; what it throws names the call. Only promises are awaited. */
-export async function ask<T>(
-  name: string,
-  args: readonly unknown[],
-  run: () => T | PromiseLike<T>,
-): Promise<T> {
-  try {
-    const answer = run();
-    return isObject(answer) && typeof (answer as { then?: unknown }).then === "function"
-      ? await answer
-      : (answer as T);
-  } catch (cause) {
-    throw new AdapterFailure(textOf(name, args), thrown(cause), "an answer", cause);
-  }
-}
-
-const thrown = (cause: unknown): string =>
-  cause instanceof Error ? `${cause.name}: ${cause.message}` : `a throw of ${quote(cause)}`;
-
-/** A call of the adapter as one would write it. */
-const textOf = (name: string, args: readonly unknown[]): string =>
-  `${name}(${args.map((arg) => JSON.stringify(arg)).join(", ")})`;
-
-/**
- * Runs one call of the adapter, and returns a copy of its answer as it is now.
- * @throws AdapterFailure where its form is wrong, too
- */
-export async function answered<T>(
-  name: string,
-  args: readonly unknown[],
-  mistake: Mistake,
-  run: () => T | PromiseLike<T>,
-  copy?: (answer: Readonly<Record<string, unknown>>) => unknown,
-): Promise<T> {
-  const answer = await ask(name, args, run);
-  const [value, wrong] = received(name, args, answer, mistake, copy);
-  if (wrong === null) return value;
-  const [path, got, allowed] = wrong;
-  throw new AdapterFailure(textOf(name, args), `${path} = ${shown(got)}`, allowed);
-}
-
-/** One limiter with the reservations that are open on it. */
-export class Player {
-  readonly #factory: LimiterFactory;
-  readonly #rules: Rules;
-  #limiter: LimiterAdapter;
-  readonly #inFlight = new Map<number, { readonly call: CallOp; readonly reservation: unknown }>();
-
-  constructor(factory: LimiterFactory, rules: Rules, limiter: LimiterAdapter) {
-    this.#factory = factory;
-    this.#rules = rules;
-    this.#limiter = limiter;
-  }
-
+/** A limiter by rules at play. */
+export class RulesPlayer extends Player<LimiterAdapter, Rules, CallOp> {
   async #http(asked: Asked, nowMs: number): Promise<{ http?: HttpAnswer | null }> {
-    const limiter = this.#limiter;
+    const { limiter } = this;
     if (limiter.answer === undefined) return {};
     const http = await answered<HttpAnswer | null>(
       "answer",
@@ -152,19 +68,8 @@ export class Player {
     return { http };
   }
 
-  /** True if somebody wants to know what time it is. */
-  get #isTold(): boolean {
-    return this.#factory.setNow !== undefined || this.#limiter.setNow !== undefined;
-  }
-
-  /** Tells the limiter what time it is. */
-  async setNow(nowMs: number): Promise<void> {
-    await tellTime(this.#factory, nowMs);
-    await tellTime(this.#limiter, nowMs);
-  }
-
   async play(op: Op): Promise<HistoryEvent> {
-    if (this.#isTold) await this.setNow(op.atMs);
+    if (this.isTold) await this.setNow(op.atMs);
     switch (op.do) {
       case "call":
         return this.call(op);
@@ -176,14 +81,14 @@ export class Player {
         await ask(
           "setEnforced",
           [op.organization, op.scope, op.enforced],
-          () => this.#limiter.setEnforced?.(op.organization, op.scope, op.enforced) ?? undefined,
+          () => this.limiter.setEnforced?.(op.organization, op.scope, op.enforced) ?? undefined,
         );
         return { op };
       case "sweep":
-        await ask("sweep", [op.atMs], () => this.#limiter.sweep?.(op.atMs));
+        await this.sweep(op.atMs);
         return { op };
       case "snapshot":
-        await this.#restart();
+        await this.restart();
         return { op };
     }
   }
@@ -192,27 +97,21 @@ export class Player {
   async call(op: CallOp): Promise<CallEvent> {
     const call = callOf(op);
     const decision = await answered("decide", [call, op.atMs], decisionMistake, () =>
-      this.#limiter.decide(call, op.atMs),
+      this.limiter.decide(call, op.atMs),
     );
-    const { reservation } = decision;
-    if (decision.admitted && reservation !== undefined && reservation !== null)
-      this.#inFlight.set(op.id, {
-        call: op,
-        reservation: throughJson("the reservation", textOf("decide", [call, op.atMs]), reservation),
-      });
+    if (decision.admitted) this.hold(op.id, op, decision.reservation, [call, op.atMs]);
     return { op, decision, ...(await this.#http({ kind: "call", call, said: decision }, op.atMs)) };
   }
 
   async #settle(op: SettleOp): Promise<HistoryEvent> {
-    const open = this.#inFlight.get(op.id);
-    if (open === undefined) return { op, call: null, readings: {} };
-    this.#inFlight.delete(op.id);
-    const { call, reservation } = open;
+    const held = this.release(op.id);
+    if (held === null) return { op, call: null, readings: {} };
+    const { call, reservation } = held;
     const readings = await answered(
       "settle",
       [reservation, op.actual, op.atMs],
       readingsMistake,
-      () => this.#limiter.settle?.(reservation, op.actual, op.atMs) ?? {},
+      () => this.limiter.settle?.(reservation, op.actual, op.atMs) ?? {},
     );
     const http = await this.#http({ kind: "completion", call: callOf(call), said: readings }, op.atMs);
     return { op, call, readings, ...http };
@@ -224,23 +123,9 @@ export class Player {
       "status",
       [organization, atMs],
       statusMistake,
-      () => this.#limiter.status?.(organization, atMs, user) ?? {},
+      () => this.limiter.status?.(organization, atMs, user) ?? {},
     );
     return { op, status, ...(await this.#http({ kind: "status", organization, user }, atMs)) };
-  }
-
-  async #restart(): Promise<void> {
-    const taken = await ask("snapshot", [], () => this.#limiter.snapshot?.());
-    const snapshot = throughJson("the snapshot", "snapshot()", taken);
-    const { restore } = this.#factory;
-    if (restore === undefined) return;
-    this.#limiter = await ask("restore", [snapshot], () =>
-      restore.call(this.#factory, this.#rules, snapshot),
-    );
-  }
-
-  async close(): Promise<void> {
-    await ask("close", [], () => this.#limiter.close?.());
   }
 }
 
@@ -248,55 +133,11 @@ export class Player {
 const callOf = ({ organization, user, scope, cost }: CallOp): Call =>
   Object.freeze({ organization, user, scope, cost });
 
-/** An answer as it is now, which the limiter may go on to change, and what is wrong with its form. */
-function received<T>(
-  name: string,
-  args: readonly unknown[],
-  answer: T,
-  mistake: Mistake,
-  copy: (answer: Readonly<Record<string, unknown>>) => unknown = copyOf,
-): readonly [T, ReturnType<Mistake>] {
-  try {
-    const value = isObject(answer) ? (copy(answer) as T) : answer;
-    return [value, mistake(value)];
-  } catch (cause) {
-    throw new AdapterFailure(
-      textOf(name, args),
-      `an answer that throws ${thrown(cause)}`,
-      "plain data",
-      cause,
-    );
-  }
-}
-
-/** Stores what is promised to be plain JSON as JSON: a live reference in it does not survive. */
-export function throughJson(what: string, call: string, value: unknown): unknown {
-  try {
-    return JSON.parse(JSON.stringify(value ?? null));
-  } catch (cause) {
-    throw new AdapterFailure(call, `${what}: ${thrown(cause)}`, "plain JSON", cause);
-  }
-}
-
-export const shown = (value: unknown): string => {
-  try {
-    return quote(value);
-  } catch {
-    return `a ${typeof value} that is no JSON`;
-  }
-};
-
 /** Copies objects in objects, without lists; in a quarter of the time that JSON takes. */
 function copied<T extends object>(value: T): T {
   const copy = { ...value } as Record<string, unknown>;
   for (const [name, member] of Object.entries(copy)) if (isObject(member)) copy[name] = copied(member);
   return copy as T;
-}
-
-/** Tells who reads a clock of its own what time it is. */
-export async function tellTime(told: Pick<LimiterFactory, "setNow">, nowMs: number): Promise<void> {
-  const { setNow } = told;
-  if (setNow !== undefined) await ask("setNow", [nowMs], () => setNow.call(told, nowMs));
 }
 
 /**
@@ -316,33 +157,9 @@ export async function makeLimiter(
   throw new AdapterFailure("create(rules)", shown(limiter), "a limiter with `decide`");
 }
 
-/**
- * Plays operations, one after the other, and closes the limiter.
- * @throws AdapterFailure where the limiter throws or answers something of the wrong form
- */
-export async function playAll<O extends LawKind["op"], E extends LawKind["history"][number]>(
-  player: { play(op: O): Promise<E>; close(): Promise<void> },
-  ops: readonly O[],
-): Promise<E[]> {
-  const history: E[] = [];
-  let at: O | null = null;
-  try {
-    for (const op of ops) {
-      at = op;
-      history.push(await player.play(op));
-    }
-  } catch (error) {
-    if (error instanceof AdapterFailure) Object.assign(error, { history, op: at });
-    throw error;
-  } finally {
-    await player.close();
-  }
-  return history;
-}
-
-/** The same, on a fresh limiter. */
+/** Plays operations on a fresh limiter, as `playAll` does. */
 export async function play(factory: LimiterFactory, rules: Rules, ops: readonly Op[]): Promise<History> {
-  return playAll(new Player(factory, rules, await makeLimiter(factory, rules, ops[0]?.atMs ?? 0)), ops);
+  return playAll(new RulesPlayer(factory, rules, await makeLimiter(factory, rules, ops[0]?.atMs ?? 0)), ops);
 }
 
 /** Reads a status answer, by scope. */

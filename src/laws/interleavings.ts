@@ -6,7 +6,7 @@ import { userLimit } from "../rules/rules.ts";
 import { scriptArbitrary } from "./arbitraries.ts";
 import { laws } from "./catalogue.ts";
 import type { CheckOptions } from "./check-options.ts";
-import { type CallEvent, makeLimiter, Player } from "./history.ts";
+import { type CallEvent, makeLimiter, RulesPlayer } from "./history.ts";
 import type { RulesKind } from "./law.ts";
 import { ordering } from "./orders.ts";
 import { checkOverlaps, type InterleavingReport, type OverlapKit, type OverlapOptions } from "./overlaps.ts";
@@ -61,7 +61,7 @@ export async function checkInterleavings(
     judge: (law, trial) => laws[law].judge(trial),
     scripts: (profile, intentsMost) => scriptArbitrary(subject, profile, intentsMost),
     player: async ({ rules, startMs }, seam) =>
-      new Player(factory, rules, await makeLimiter(factory, rules, startMs, seam)),
+      new RulesPlayer(factory, rules, await makeLimiter(factory, rules, startMs, seam)),
     isAdmitted: ({ decision }) => decision.admitted,
     bare,
     windowMs: ({ rules }, { organization, user, scope }) =>

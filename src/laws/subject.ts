@@ -8,7 +8,8 @@ import { quote, SpillwayError } from "../rules/errors.ts";
 import { parseRules } from "../rules/parse.ts";
 import type { Rules, RulesInput } from "../rules/rules.ts";
 import type { LimiterSubject, OpFrequencies } from "./arbitraries.ts";
-import { AdapterFailure, makeLimiter } from "./history.ts";
+import { makeLimiter } from "./history.ts";
+import { AdapterFailure } from "./player.ts";
 
 export const newYear2026Ms = 1_767_225_600_000;
 

@@ -2,9 +2,9 @@
 // kind while it is made smaller: a script that fails in another way is not taken for a smaller one.
 import fc from "fast-check";
 import { joined, noEvidence, type RunEvidence } from "./evidence.ts";
-import { AdapterFailure } from "./history.ts";
 import type { Judgement, LawViolation } from "./law.ts";
 import { minimal } from "./minimum.ts";
+import { AdapterFailure } from "./player.ts";
 import type { Counterexample, Failure } from "./report.ts";
 import type { LawKind } from "./script.ts";
 

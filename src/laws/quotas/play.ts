@@ -12,7 +12,7 @@ import { filledQuotas } from "../../policy/effective.ts";
 import type { Policy } from "../../policy/policy.ts";
 import { wireOf } from "../../policy/presets.ts";
 import { type ReadAnswer, readAnswer } from "../../wire/read-answer.ts";
-import { AdapterFailure, answered, ask, playAll, shown, tellTime, throughJson } from "../history.ts";
+import { AdapterFailure, answered, ask, Player, playAll, shown, tellTime } from "../player.ts";
 import type { SettleOp } from "../script.ts";
 import { stillSeam } from "../seam.ts";
 import type { QuotaCallEvent, QuotaCallOp, QuotaEvent, QuotaHistory, QuotaOp } from "./script.ts";
@@ -60,28 +60,11 @@ function kept(said: Readonly<Record<string, unknown>>): unknown {
   return { ...said, readings: readings.map((each: unknown) => (isObject(each) ? { ...each } : each)) };
 }
 
-/** One limiter with the reservations that are open on it. */
-export class QuotaPlayer {
-  readonly #factory: QuotaLimiterFactory;
-  readonly #policy: Policy;
-  #limiter: QuotaLimiter;
-  readonly #inFlight = new Map<number, { readonly call: QuotaCallOp; readonly reservation: unknown }>();
-
-  constructor(factory: QuotaLimiterFactory, policy: Policy, limiter: QuotaLimiter) {
-    this.#factory = factory;
-    this.#policy = policy;
-    this.#limiter = limiter;
-  }
-
-  /** Tells the limiter what time it is. */
-  async setNow(nowMs: number): Promise<void> {
-    await tellTime(this.#factory, nowMs);
-    await tellTime(this.#limiter, nowMs);
-  }
-
+/** A limiter by a policy at play. */
+export class QuotaPlayer extends Player<QuotaLimiter, Policy, QuotaCallOp> {
   async play(op: QuotaOp): Promise<QuotaEvent> {
-    await this.setNow(op.atMs);
-    const limiter = this.#limiter;
+    if (this.isTold) await this.setNow(op.atMs);
+    const { limiter } = this;
     switch (op.do) {
       case "call":
         return this.call(op);
@@ -96,7 +79,7 @@ export class QuotaPlayer {
           () => limiter.status?.(caller, atMs) ?? {},
           kept,
         );
-        return { op, said, read: this.#read(said, filledQuotas(this.#policy, caller), true) };
+        return { op, said, read: this.#read(said, filledQuotas(this.description, caller), true) };
       }
       case "enforce": {
         const { quota, caller, enforced } = op;
@@ -106,10 +89,10 @@ export class QuotaPlayer {
         return { op };
       }
       case "sweep":
-        await ask("sweep", [op.atMs], () => limiter.sweep?.(op.atMs));
+        await this.sweep(op.atMs);
         return { op };
       case "snapshot":
-        await this.#restart();
+        await this.restart();
         return { op };
     }
   }
@@ -122,18 +105,13 @@ export class QuotaPlayer {
       "decide",
       [call, atMs],
       verdictMistake,
-      () => this.#limiter.decide(call, atMs),
+      () => this.limiter.decide(call, atMs),
       kept,
     );
-    const read = this.#read(said, Object.keys(this.#policy.operations[operation]?.uses ?? {}), false);
+    const read = this.#read(said, Object.keys(this.description.operations[operation]?.uses ?? {}), false);
     const isRefused = read?.outcome === "refused";
     const admitted = said.admitted ?? !isRefused;
-    const { reservation } = said;
-    if (admitted && reservation !== undefined && reservation !== null)
-      this.#inFlight.set(op.id, {
-        call: op,
-        reservation: throughJson("the reservation", `decide at ${atMs}`, reservation),
-      });
+    if (admitted) this.hold(op.id, op, said.reservation, [call, atMs]);
     return {
       op,
       admitted,
@@ -146,38 +124,23 @@ export class QuotaPlayer {
   }
 
   async #settle(op: SettleOp): Promise<QuotaEvent> {
-    const open = this.#inFlight.get(op.id);
-    if (open === undefined) return { op, call: null, said: {}, read: null };
-    this.#inFlight.delete(op.id);
-    const { call, reservation } = open;
+    const held = this.release(op.id);
+    if (held === null) return { op, call: null, said: {}, read: null };
+    const { call, reservation } = held;
     const said = await answered<QuotaSaid>(
       "settle",
       [reservation, op.actual, op.atMs],
       saidMistake,
-      () => this.#limiter.settle?.(reservation, op.actual, op.atMs) ?? {},
+      () => this.limiter.settle?.(reservation, op.actual, op.atMs) ?? {},
       kept,
     );
-    const used = Object.keys(this.#policy.operations[call.operation]?.uses ?? {});
+    const used = Object.keys(this.description.operations[call.operation]?.uses ?? {});
     return { op, call, said, read: this.#read(said, used, false) };
   }
 
   #read({ http }: QuotaSaid, quotas: readonly string[], isStatus: boolean): ReadAnswer | null {
     if (http === undefined || http === null) return null;
-    return readAnswer(wireOf(this.#policy), http, { quotas, isStatus });
-  }
-
-  async #restart(): Promise<void> {
-    const taken = await ask("snapshot", [], () => this.#limiter.snapshot?.());
-    const snapshot = throughJson("the snapshot", "snapshot()", taken);
-    const { restore } = this.#factory;
-    if (restore === undefined) return;
-    this.#limiter = await ask("restore", [snapshot], () =>
-      restore.call(this.#factory, this.#policy, snapshot),
-    );
-  }
-
-  async close(): Promise<void> {
-    await ask("close", [], () => this.#limiter.close?.());
+    return readAnswer(wireOf(this.description), http, { quotas, isStatus });
   }
 }
 
