@@ -87,6 +87,14 @@ export class AmountsTally implements AmountsCounter {
     }
   }
 
+  /** Answered calls that asked for something, and the points that those were charged that were let through. */
+  calls(scope: Scope, admitted: number, refused: number, points: number): void {
+    const sums = this.#scopes[scope];
+    sums.admitted += admitted;
+    sums.refused += refused;
+    sums.points += points;
+  }
+
   add(name: QuotaName, standing: Standing): void {
     addTo(this.#scopes[name.scope][name.owner], standing);
     this.#windows.add(name, standing);

@@ -23,7 +23,9 @@ export interface ScreenInput {
 export function screenWindow(input: ScreenInput): number | null {
   makeRoom(input.marks.size);
   // The screen does not say whether a clamped count of a window that was open before is the limit.
-  if (input.fromZero ? admitted(input) > input.limit : hasClamped(input)) return null;
+  const { charged } = input.marks;
+  if (input.fromZero ? charged > input.limit && admitted(input) > input.limit : hasClamped(input))
+    return null;
   if (input.method === "places") return screenPlaces(input);
   // Readings of a window that was open before are held to each other.
   return input.complete && !input.fromZero ? null : screenBounds(input);

@@ -197,9 +197,8 @@ class Judgement {
         const { enforcement, enforced, refusals, organization, users, grid } = both[scope];
         refusals.finish(enforcement, this.#docket);
         grid?.finish(this.#docket);
-        for (const { quota, totals, bare } of [organization, ...users.values()]) {
-          quota.close(Number.POSITIVE_INFINITY);
-          totals?.finish(enforcement, this.#docket, { windows: quota.closed, resets: quota.resets });
+        for (const { quota, bare } of [organization, ...users.values()]) {
+          quota.finish();
           bare?.finish(enforcement, this.#docket);
           windows += quota.closed;
           if (quota.lastOnGrid !== null) last.push(quota.lastOnGrid);
@@ -290,14 +289,15 @@ class Judgement {
     if (call.kind === "call" && counted.role === "refused") own.order.add(line, call);
     if (counted.sure && terms.charging !== "postpaid") own.oversize.add(line, call);
     this.#amounts.call(call.scope, counted);
-    for (const [owner, { quota, totals, bare }] of this.#quotas.touched(call, own)) {
+    for (const [owner, { quota, bare }] of this.#quotas.touched(call, own)) {
       const charge = chargeOf(counted, owner, terms);
       const reading = headerReading(call, owner, terms.remaining === "signed");
-      if (reading === null || !quota.isInRange(reading.reset))
+      if (reading !== null && quota.isInRange(reading.reset))
+        quota.add(this.#mark(line, call, call.scope, reading, counted, charge));
+      else {
         quota.addUnknown(call.sent, call.received, charge.held);
-      else quota.add(this.#mark(line, call, call.scope, reading, counted, charge));
-      if (counted.role === "admitted" && charge.least > 0)
-        totals?.add(line, call.sent, call.received, charge.least);
+        if (counted.role === "admitted") quota.addCharge(line, call.sent, call.received, charge.least);
+      }
       // If there is but one clock, nothing stands between limiter and client that could answer in its place.
       if (reading === null && counted.role === "admitted" && call.status === 200)
         bare?.add(line, call.sent, call.received, chargeOf({ ...counted, sure: true }, owner, terms).least);

@@ -1,26 +1,25 @@
 // The marks of all windows that are open: rows of numbers in one array, a few to a piece, since an object a mark would cost
-// more to make and to keep than all the judging of most windows. Pieces of windows that are over are used again.
+// more to make and to keep than all the judging of most windows. A row is as long as a line of a processor's cache. Pieces
+// of windows that are over are used again.
 import type { Owner } from "../rules/rules.ts";
 import type { CallRole, Mark } from "./mark.ts";
 
-/** Places of a mark's numbers in its row; `BITS` holds what is no number. */
-const LINE = 0;
-export const SENT = 1;
-export const RECEIVED = 2;
-export const COUNT = 3;
-export const LEAST = 4;
-export const MOST = 5;
-export const HELD = 6;
-export const BITS = 7;
-const LIMIT = 8;
-const COST = 9;
-const ASKED = 10;
-const ACTUAL = 11;
-const RESET = 12;
-const RESET_AT = 13;
-const END_FROM = 14;
-const END_TO = 15;
-export const ROW = 16;
+/** Places of a mark's numbers in its row. */
+export const SENT = 0;
+export const RECEIVED = 1;
+export const END_FROM = 2;
+export const END_TO = 3;
+export const ROW = 8;
+/** Places of its whole numbers, behind them; `BITS` holds what is no number. */
+export const LINE = 8;
+export const COUNT = 9;
+export const LIMIT = 10;
+export const COST = 11;
+export const ACTUAL = 12;
+export const RESET = 13;
+/** Points that its call may hold. It leaves them charged, but for what the bits say. */
+export const HELD = 14;
+export const BITS = 15;
 
 export const rowsPerPiece = 4;
 export const PIECE = rowsPerPiece * ROW;
@@ -28,20 +27,30 @@ export const PIECE = rowsPerPiece * ROW;
 export const NONE = -1;
 
 export const CLAMPED = 1;
-const SURE = 2;
-const ECHOES_USER = 4;
-const HAS_COST = 8;
-const HAS_ACTUAL = 16;
-const HAS_RESET_AT = 32;
-const roleShift = 6;
+export const SURE = 2;
+export const HAS_COST = 4;
+export const HAS_ACTUAL = 8;
+/** It leaves anything up to what it holds charged. */
+export const UP_TO = 16;
+/** It leaves `ACTUAL` charged. */
+export const SETTLED = 32;
+/** It asks for nothing, whatever it costs. */
+const FREE = 64;
+/** A mark that says more than a row can: it is kept as it is. */
+export const ODD = 128;
+const roleShift = 8;
 /** No bit of these is set where the role is `admitted`. */
 export const NOT_ADMITTED = 3 << roleShift;
 const roles: readonly CallRole[] = ["admitted", "refused", "status", "other"];
-const ownerShift = 8;
+const ownerShift = 10;
 const owners: readonly (Owner | null)[] = [null, "organization", "user"];
 
 const roleOf = (bits: number): CallRole => roles[(bits >> roleShift) & 3] ?? "other";
 const refuserOf = (bits: number): Owner | null => owners[bits >> ownerShift] ?? null;
+
+/** The bits of a role, and of whose window refused. */
+export const roleBits = (role: CallRole, refusedBy: Owner | null): number =>
+  (roles.indexOf(role) << roleShift) | (owners.indexOf(refusedBy) << ownerShift);
 
 /** Number of a window's marks of each role. */
 export class RoleCounts {
@@ -83,25 +92,40 @@ export class RoleCounts {
   }
 }
 
+const isWhole = (value: number | null): boolean => value === null || (value | 0) === value;
+
+/** The bits of what a mark leaves charged; `ODD` where they cannot say it. */
+function chargeBits({ least, most, held, actual }: Mark): number {
+  if (least === held && most === held) return 0;
+  if (most === held && least === 0) return UP_TO;
+  return least === most && least === actual ? SETTLED : ODD;
+}
+
 function bitsOf(mark: Mark): number {
-  const role = mark.role === "admitted" ? 0 : roles.indexOf(mark.role);
-  const owner = mark.refusedBy === null ? 0 : mark.refusedBy === "organization" ? 1 : 2;
+  const { line, count, limit, cost, actual, reset, held, asked, resetAt, echoesUser } = mark;
+  const seen = (mark.clamped ? CLAMPED : 0) | roleBits(mark.role, mark.refusedBy);
+  const fits = [line, count, limit, cost, actual, reset, held].every(isWhole);
+  if (!fits || resetAt !== null || echoesUser || (asked !== cost && asked !== 0)) return ODD | seen;
   return (
-    (mark.clamped ? CLAMPED : 0) |
     (mark.sure ? SURE : 0) |
-    (mark.echoesUser ? ECHOES_USER : 0) |
-    (mark.cost === null ? 0 : HAS_COST) |
-    (mark.actual === null ? 0 : HAS_ACTUAL) |
-    (mark.resetAt === null ? 0 : HAS_RESET_AT) |
-    (role << roleShift) |
-    (owner << ownerShift)
+    (cost === null ? 0 : HAS_COST) |
+    (actual === null ? 0 : HAS_ACTUAL) |
+    (asked === 0 ? FREE : 0) |
+    chargeBits(mark) |
+    seen
   );
 }
 
 export class MarkRows {
   numbers = new Float64Array(64 * PIECE);
+  wholes = new Int32Array(this.numbers.buffer);
   /** By piece: the one after it, of the same window or of those that are free. */
   next = new Int32Array(64).fill(NONE);
+  /** The mark that `write` writes next, as a row. */
+  readonly given = new Float64Array(ROW);
+  readonly givenWholes = new Int32Array(this.given.buffer);
+  #given: Mark | null = null;
+  readonly #odd = new Map<number, Mark>();
   #free = NONE;
   #used = 0;
 
@@ -119,65 +143,89 @@ export class MarkRows {
   }
 
   /** Takes back pieces that hang together. */
-  give(first: number, last: number): void {
+  release(first: number, last: number): void {
+    if (this.#odd.size > 0)
+      for (let piece = first; piece !== NONE; piece = this.next[piece] ?? NONE)
+        for (let row = piece * PIECE; row < (piece + 1) * PIECE; row += ROW)
+          if (((this.wholes[2 * row + BITS] ?? 0) & ODD) !== 0) this.#odd.delete(row);
     this.next[last] = this.#free;
     this.#free = first;
   }
 
-  /** Writes what a mark says, and does not keep the mark. @param at a row's first place */
-  write(at: number, mark: Mark): void {
-    const { numbers } = this;
-    numbers[at + LINE] = mark.line;
-    numbers[at + SENT] = mark.sent;
-    numbers[at + RECEIVED] = mark.received;
-    numbers[at + COUNT] = mark.count;
-    numbers[at + LEAST] = mark.least;
-    numbers[at + MOST] = mark.most;
-    numbers[at + HELD] = mark.held;
-    numbers[at + BITS] = bitsOf(mark);
-    numbers[at + LIMIT] = mark.limit;
-    numbers[at + COST] = mark.cost ?? 0;
-    numbers[at + ASKED] = mark.asked;
-    numbers[at + ACTUAL] = mark.actual ?? 0;
-    numbers[at + RESET] = mark.reset;
-    numbers[at + RESET_AT] = mark.resetAt ?? 0;
-    numbers[at + END_FROM] = mark.end.from;
-    numbers[at + END_TO] = mark.end.to;
+  /** Makes a mark the one that is written next. */
+  give(mark: Mark): void {
+    const { given, givenWholes } = this;
+    given[SENT] = mark.sent;
+    given[RECEIVED] = mark.received;
+    given[END_FROM] = mark.end.from;
+    given[END_TO] = mark.end.to;
+    givenWholes[LINE] = mark.line;
+    givenWholes[COUNT] = mark.count;
+    givenWholes[LIMIT] = mark.limit;
+    givenWholes[COST] = mark.cost ?? 0;
+    givenWholes[ACTUAL] = mark.actual ?? 0;
+    givenWholes[RESET] = mark.reset;
+    givenWholes[HELD] = mark.held;
+    givenWholes[BITS] = bitsOf(mark);
+    this.#given = mark;
+  }
+
+  /** Writes the mark that was given. @param at a row's first place */
+  write(at: number): void {
+    const { numbers, wholes, given, givenWholes } = this;
+    // Each kind by itself: whole numbers are not always kept where they are moved as halves of others.
+    for (let place = SENT; place <= END_TO; place++) numbers[at + place] = given[place] ?? 0;
+    for (let place = LINE; place <= BITS; place++) wholes[2 * at + place] = givenWholes[place] ?? 0;
+    if (((givenWholes[BITS] ?? 0) & ODD) !== 0 && this.#given !== null) this.#odd.set(at, this.#given);
   }
 
   /** A mark as an object of its own. */
   at(place: number): Mark {
-    const get = (column: number): number => this.numbers[place + column] ?? 0;
-    const bits = get(BITS);
-    return {
-      line: get(LINE),
-      sent: get(SENT),
-      received: get(RECEIVED),
-      role: roleOf(bits),
-      refusedBy: refuserOf(bits),
-      cost: (bits & HAS_COST) === 0 ? null : get(COST),
-      asked: get(ASKED),
-      actual: (bits & HAS_ACTUAL) === 0 ? null : get(ACTUAL),
-      sure: (bits & SURE) !== 0,
-      limit: get(LIMIT),
-      count: get(COUNT),
-      clamped: (bits & CLAMPED) !== 0,
-      reset: get(RESET),
-      resetAt: (bits & HAS_RESET_AT) === 0 ? null : get(RESET_AT),
-      echoesUser: (bits & ECHOES_USER) !== 0,
-      end: { from: get(END_FROM), to: get(END_TO) },
-      least: get(LEAST),
-      most: get(MOST),
-      held: get(HELD),
-    };
+    return this.#odd.get(place) ?? markOf(this.numbers, this.wholes, place);
+  }
+
+  /** The mark that was given, as an object of its own. */
+  get givenMark(): Mark {
+    return markOf(this.given, this.givenWholes, 0);
   }
 
   #grow(): void {
     const numbers = new Float64Array(2 * this.numbers.length);
     numbers.set(this.numbers);
     this.numbers = numbers;
+    this.wholes = new Int32Array(numbers.buffer);
     const next = new Int32Array(2 * this.next.length).fill(NONE);
     next.set(this.next);
     this.next = next;
   }
+}
+
+function markOf(numbers: Float64Array, wholes: Int32Array, place: number): Mark {
+  const number = (column: number): number => numbers[place + column] ?? 0;
+  const whole = (column: number): number => wholes[2 * place + column] ?? 0;
+  const bits = whole(BITS);
+  const cost = (bits & HAS_COST) === 0 ? null : whole(COST);
+  const held = whole(HELD);
+  const settled = (bits & SETTLED) === 0 ? held : whole(ACTUAL);
+  return {
+    line: whole(LINE),
+    sent: number(SENT),
+    received: number(RECEIVED),
+    role: roleOf(bits),
+    refusedBy: refuserOf(bits),
+    cost,
+    asked: (bits & FREE) === 0 ? (cost ?? 0) : 0,
+    actual: (bits & HAS_ACTUAL) === 0 ? null : whole(ACTUAL),
+    sure: (bits & SURE) !== 0,
+    limit: whole(LIMIT),
+    count: whole(COUNT),
+    clamped: (bits & CLAMPED) !== 0,
+    reset: whole(RESET),
+    resetAt: null,
+    echoesUser: false,
+    end: { from: number(END_FROM), to: number(END_TO) },
+    least: (bits & UP_TO) === 0 ? settled : 0,
+    most: settled,
+    held,
+  };
 }

@@ -3,7 +3,19 @@
 // of windows that are over are used again. Whoever has something to explain asks for an object (`Window`).
 import type { Span } from "./clock.ts";
 import type { Mark } from "./mark.ts";
-import { MarkRows, NONE, PIECE, ROW, rowsPerPiece } from "./mark-rows.ts";
+import {
+  COUNT,
+  END_FROM,
+  END_TO,
+  LIMIT as MARK_LIMIT,
+  MarkRows,
+  NONE,
+  PIECE,
+  RECEIVED,
+  ROW,
+  rowsPerPiece,
+  SENT,
+} from "./mark-rows.ts";
 
 /** Places of a quota's numbers: where its last judged window ended, and the width of an interval that tells windows apart. */
 const CLOSED_UNTIL = 0;
@@ -111,22 +123,25 @@ export class OpenWindows {
   }
 
   /**
-   * Adds a mark to the window that it shows, if there is nothing unusual about it.
+   * Adds the mark that `rows` was given to the window that it shows, if there is nothing unusual about it.
    * @param slackMs distance that two clocks may have
    * @returns `false` where its quota has to look at it
    */
-  take(quota: number, mark: Mark, slackMs: number): boolean {
+  take(quota: number, slackMs: number): boolean {
     const at = quota * QUOTA_NUMBERS;
     const { numbers, wholes } = this.#quotas;
+    const { given, givenWholes } = this.rows;
     const which = wholes[2 * at + TAKES] ?? 0;
-    if (which === takes.none || (which === takes.counting && mark.count === 0)) return false;
-    const { from, to } = mark.end;
+    if (which === takes.none || (which === takes.counting && givenWholes[COUNT] === 0)) return false;
+    const from = given[END_FROM] ?? 0;
+    const to = given[END_TO] ?? 0;
     const over = numbers[at + CLOSED_UNTIL] ?? 0;
-    if (from <= over || mark.sent - slackMs < over || to - from >= (numbers[at + NARROW] ?? 0)) return false;
-    const window = this.meeting(quota, from, to);
-    if (window === NONE) this.open(quota, mark);
-    else if (this.limit(window) !== mark.limit) return false;
-    else this.add(window, mark);
+    if (from <= over || (given[SENT] ?? 0) - slackMs < over || to - from >= (numbers[at + NARROW] ?? 0))
+      return false;
+    const limit = givenWholes[MARK_LIMIT] ?? 0;
+    const known = this.meeting(quota, from, to);
+    if (known !== NONE && this.limit(known) !== limit) return false;
+    this.#append(known === NONE ? this.#opened(quota, limit, from) : known);
     return true;
   }
 
@@ -143,17 +158,21 @@ export class OpenWindows {
 
   /** Opens a window by the first mark that shows it. */
   open(quota: number, mark: Mark): void {
+    this.add(this.#opened(quota, mark.limit, mark.end.from), mark);
+  }
+
+  #opened(quota: number, limit: number, from: number): number {
     const window = this.#free.pop() ?? this.#windows.add();
     const { numbers, wholes } = this.#windows;
     const at = window * WINDOW_NUMBERS;
     numbers[at + FROM] = Number.NEGATIVE_INFINITY;
     numbers[at + TO] = Number.POSITIVE_INFINITY;
     numbers[at + FIRST_SENT] = Number.POSITIVE_INFINITY;
-    numbers[at + LIMIT] = mark.limit;
-    wholes.fill(NONE, 2 * at + SIZE, 2 * at + LATER + 1);
+    numbers[at + LIMIT] = limit;
+    for (let place = SIZE + 1; place <= LATER; place++) wholes[2 * at + place] = NONE;
     wholes[2 * at + SIZE] = 0;
-    this.#link(quota, window, mark.end.from);
-    this.add(window, mark);
+    this.#link(quota, window, from);
+    return window;
   }
 
   /** Puts a window where its end belongs. */
@@ -174,23 +193,36 @@ export class OpenWindows {
     else wholes[2 * earlier * WINDOW_NUMBERS + LATER] = window;
   }
 
-  /** Adds a mark to a window; only what it says is kept. */
+  /** Adds a mark to a window. */
   add(window: number, mark: Mark): void {
+    this.rows.give(mark);
+    const row = this.#append(window);
     const at = window * WINDOW_NUMBERS;
     const { numbers, wholes } = this.#windows;
-    const row = this.#row(2 * at);
-    this.rows.write(row, mark);
-    if (mark.sent < (numbers[at + FIRST_SENT] ?? 0)) numbers[at + FIRST_SENT] = mark.sent;
-    if (mark.end.from > (numbers[at + FROM] ?? 0)) {
-      numbers[at + FROM] = mark.end.from;
-      wholes[2 * at + FROM_ROW] = row;
-    }
-    if (mark.end.to < (numbers[at + TO] ?? 0)) {
-      numbers[at + TO] = mark.end.to;
-      wholes[2 * at + TO_ROW] = row;
-    }
     if (mark.limit !== numbers[at + LIMIT]) this.#mixed.add(window);
     if (mark.resetAt !== null && wholes[2 * at + DATED_ROW] === NONE) wholes[2 * at + DATED_ROW] = row;
+  }
+
+  /** Adds the mark that `rows` was given. @returns its row */
+  #append(window: number): number {
+    const at = window * WINDOW_NUMBERS;
+    const { numbers, wholes } = this.#windows;
+    const { given } = this.rows;
+    const row = this.#row(2 * at);
+    this.rows.write(row);
+    const sent = given[SENT] ?? 0;
+    const from = given[END_FROM] ?? 0;
+    const to = given[END_TO] ?? 0;
+    if (sent < (numbers[at + FIRST_SENT] ?? 0)) numbers[at + FIRST_SENT] = sent;
+    if (from > (numbers[at + FROM] ?? 0)) {
+      numbers[at + FROM] = from;
+      wholes[2 * at + FROM_ROW] = row;
+    }
+    if (to < (numbers[at + TO] ?? 0)) {
+      numbers[at + TO] = to;
+      wholes[2 * at + TO_ROW] = row;
+    }
+    return row;
   }
 
   /** A window's next row. @param at the window's whole numbers */
@@ -224,7 +256,7 @@ export class OpenWindows {
   release(window: number): void {
     const { wholes } = this.#windows;
     const at = 2 * window * WINDOW_NUMBERS;
-    this.rows.give(wholes[at + FIRST_PIECE] ?? 0, wholes[at + LAST_PIECE] ?? 0);
+    this.rows.release(wholes[at + FIRST_PIECE] ?? 0, wholes[at + LAST_PIECE] ?? 0);
     this.#mixed.delete(window);
     this.#free.push(window);
   }
@@ -265,6 +297,15 @@ export class OpenWindows {
   /** The earliest sending. */
   firstSent(window: number): number {
     return this.#number(window, FIRST_SENT);
+  }
+
+  /** The earliest receipt. */
+  firstReceived(window: number): number {
+    let first = Number.POSITIVE_INFINITY;
+    this.eachRow(window, (row) => {
+      first = Math.min(first, this.rows.numbers[row + RECEIVED] ?? 0);
+    });
+    return first;
   }
 
   limit(window: number): number {

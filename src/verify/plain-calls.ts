@@ -10,8 +10,29 @@ import { resetLeast } from "./answer-laws.ts";
 import type { TraceTime } from "./clock.ts";
 import type { Docket } from "./docket.ts";
 import { addAll } from "./evidence.ts";
-import { type CallRole, chargeOf, type Mark } from "./mark.ts";
-import { NONE } from "./mark-rows.ts";
+import { type Counted, chargeOf } from "./mark.ts";
+import {
+  ACTUAL,
+  BITS,
+  CLAMPED,
+  COST,
+  COUNT,
+  END_FROM,
+  END_TO,
+  HAS_ACTUAL,
+  HAS_COST,
+  HELD,
+  LIMIT,
+  LINE,
+  NONE,
+  RECEIVED,
+  RESET,
+  roleBits,
+  SENT,
+  SETTLED,
+  SURE,
+  UP_TO,
+} from "./mark-rows.ts";
 import type { OpenWindows } from "./open-windows.ts";
 import type { Owned } from "./quotas.ts";
 import type { Terms } from "./terms.ts";
@@ -40,6 +61,8 @@ interface Refusal {
   current: number;
 }
 
+/** The greatest number of a mark's row. */
+const wholeMost = 0x7fff_ffff;
 const needed = has.user | has.cost | has.headers;
 /** The laws that each of these calls tests by both of its readings. */
 const answerLaws = ["headers-present", "limit-agrees", "remaining-agrees", "reset-agrees"] as const;
@@ -57,12 +80,17 @@ export class PlainCalls {
   /** By the quota's number. */
   readonly #owned: Owned[] = [];
   readonly #said: Refusal = { by: null, limit: Number.NaN, reset: Number.NaN, current: Number.NaN };
-  readonly #mark = new ReusedMark();
-  /** Calls that went this way, the refusals among them, and those that named a window. */
   readonly #slackMs: number;
+  readonly #charges: Charges;
+  readonly #end = { from: 0, to: 0 };
+  /** Calls that went this way, the refusals among them, and those that named a window. */
   #calls = 0;
   #refused = 0;
   #named = 0;
+  /** By scope, of those that asked for something: let through, refused, and the points that the former were charged. */
+  readonly #admittedOf = [0, 0];
+  readonly #refusedOf = [0, 0];
+  readonly #pointsOf = [0, 0];
 
   /** @param find what a route leads to */
   constructor(
@@ -80,6 +108,7 @@ export class PlainCalls {
     this.#open = open;
     this.#slackMs = time.slackMs;
     this.#find = find;
+    this.#charges = chargesOf(this.#terms);
   }
 
   /** @returns `false` where this call has to go the long way */
@@ -111,32 +140,39 @@ export class PlainCalls {
       if (!isJustified(refusal, terms, cost, limit, remaining, reset, userLimit, userRemaining, userReset))
         return false;
     }
-    const kind = 1 << (refusal === null ? 0 : refusal.by === null ? 1 : refusal.by === "user" ? 2 : 3);
+    const line = batch.line[row] ?? 0;
+    if (line > wholeMost || (refusal !== null && refusal.current > wholeMost)) return false;
+    const kind = kindOf(refusal);
     const noted = this.#routes[route + NOTED] ?? 0;
-    if ((noted & kind) === 0) {
-      this.#routes[route + NOTED] = noted | kind;
+    if ((noted & (1 << kind)) === 0) {
+      this.#routes[route + NOTED] = noted | (1 << kind);
       return false;
     }
     this.#calls += 1;
     if (refusal !== null) this.#refused += 1;
     if (refusal !== null && refusal.by !== null) this.#named += 1;
-    const mark = this.#mark;
     const sent = batch.sent[row] ?? 0;
     const received = batch.received[row] ?? 0;
-    mark.line = batch.line[row] ?? 0;
-    mark.sent = Math.min(sent, received);
-    mark.received = Math.max(sent, received);
-    mark.role = refusal === null ? "admitted" : "refused";
-    mark.refusedBy = refusal === null ? null : refusal.by;
-    mark.cost = cost;
-    mark.asked = cost;
-    mark.actual = (bits & has.actual) === 0 ? null : (batch.actual[row] ?? 0);
-    mark.sure = refusal === null;
-    this.#amounts.call(scopeNames[scope] ?? "rest", mark);
+    const hasActual = (bits & has.actual) !== 0;
+    const actual = hasActual ? (batch.actual[row] ?? 0) : 0;
+    if (cost > 0 && refusal === null)
+      this.#pointsOf[scope] = (this.#pointsOf[scope] ?? 0) + (hasActual ? actual : cost);
+    if (cost > 0) {
+      const counts = refusal === null ? this.#admittedOf : this.#refusedOf;
+      counts[scope] = (counts[scope] ?? 0) + 1;
+    }
     if (refusal !== null)
-      this.#refusalsOf[this.#routes[route + PLACE] ?? 0]?.add(mark.line, sent, received, refusal.by);
-    this.#read(organization, "organization", limit, remaining, reset, refusal, sent, received, terms);
-    this.#read(user, "user", userLimit, userRemaining, userReset, refusal, sent, received, terms);
+      this.#refusalsOf[this.#routes[route + PLACE] ?? 0]?.add(line, sent, received, refusal.by);
+    // Whatever a quota makes of a mark, these numbers stay.
+    const { given, givenWholes } = this.#open.rows;
+    given[SENT] = Math.min(sent, received);
+    given[RECEIVED] = Math.max(sent, received);
+    givenWholes[LINE] = line;
+    givenWholes[COST] = cost;
+    givenWholes[ACTUAL] = actual;
+    const charge = 4 * (4 * scope + kind) + (hasActual ? 2 : 0);
+    this.#read(organization, "organization", charge, limit, remaining, reset, refusal, sent, received, terms);
+    this.#read(user, "user", charge + 1, userLimit, userRemaining, userReset, refusal, sent, received, terms);
     return true;
   }
 
@@ -147,11 +183,20 @@ export class PlainCalls {
     for (const law of answerLaws) addAll(evidence[law], both);
     addAll(evidence["refusal-justified"], { ...both, readings: 2 * this.#refused });
     addAll(evidence["refusal-agrees"], { ...both, readings: this.#named, refusals: this.#named });
+    for (const [at, scope] of scopeNames.entries())
+      this.#amounts.calls(
+        scope,
+        this.#admittedOf[at] ?? 0,
+        this.#refusedOf[at] ?? 0,
+        this.#pointsOf[at] ?? 0,
+      );
   }
 
+  /** @param charge the place of what the call leaves charged, in `Charges` */
   #read(
     quota: number,
     owner: Owner,
+    charge: number,
     limit: number,
     remaining: number,
     reset: number,
@@ -160,22 +205,22 @@ export class PlainCalls {
     received: number,
     terms: Terms,
   ): void {
-    const mark = this.#mark;
+    const { given, givenWholes } = this.#open.rows;
     const isEnd = remaining === 0 && terms.remaining !== "signed";
     const shown = isEnd && refusal !== null && refusal.by === owner ? refusal.current : Number.NaN;
     const isExact = Number.isSafeInteger(shown) && shown >= limit;
     this.#docket.clues.reset(this.#open.isWhole(quota, reset));
-    mark.limit = limit;
-    mark.count = isExact ? shown : limit - remaining;
-    mark.clamped = isEnd && !isExact;
-    mark.reset = reset;
-    this.#time.windowEnd(sent, received, reset, terms.reset, mark.end);
-    const { least, most, held } = chargeOf(mark, owner, terms);
-    mark.least = least;
-    mark.most = most;
-    mark.held = held;
-    if (!this.#open.take(quota, mark, this.#slackMs)) this.#owned[quota]?.quota.add(mark);
-    if (refusal === null && least > 0) this.#owned[quota]?.totals?.add(mark.line, sent, received, least);
+    givenWholes[LIMIT] = limit;
+    givenWholes[COUNT] = isExact ? shown : limit - remaining;
+    givenWholes[RESET] = reset;
+    const end = this.#end;
+    this.#time.windowEnd(sent, received, reset, terms.reset, end);
+    given[END_FROM] = end.from;
+    given[END_TO] = end.to;
+    const held = this.#charges.held[charge] ?? 0;
+    givenWholes[HELD] = held === NONE ? 0 : (givenWholes[held] ?? 0);
+    givenWholes[BITS] = (this.#charges.bits[charge] ?? 0) | (isEnd && !isExact ? CLAMPED : 0);
+    if (!this.#open.take(quota, this.#slackMs)) this.#owned[quota]?.quota.add(this.#open.rows.givenMark);
   }
 
   /** Tells whether no law speaks against these headers. */
@@ -253,25 +298,38 @@ function isJustified(
   );
 }
 
-/** One mark for all calls; whoever keeps marks keeps what they say (`MarkRows`). */
-class ReusedMark implements Mark {
-  line = 0;
-  sent = 0;
-  received = 0;
-  role: CallRole = "admitted";
-  refusedBy: Owner | null = null;
-  cost = 0;
-  asked = 0;
-  actual: number | null = null;
-  sure = true;
-  limit = 0;
-  count = 0;
-  clamped = false;
-  reset = 0;
-  readonly resetAt = null;
-  readonly echoesUser = false;
-  readonly end = { from: 0, to: 0 };
-  least = 0;
-  most = 0;
-  held = 0;
+/** The kinds of answers: let through; refused by nobody knows whose window; by the user's; by the organization's. */
+const refusers: readonly (Owner | null)[] = [null, null, "user", "organization"];
+const kindOf = (refusal: Refusal | null): number =>
+  refusal === null ? 0 : refusal.by === null ? 1 : refusers.indexOf(refusal.by, 2);
+
+/** By scope, kind of answer, whether it says what was charged in the end, and owner: a mark's bits, and where `HELD` is. */
+interface Charges {
+  readonly bits: Int32Array;
+  readonly held: Int32Array;
+}
+
+/** What `chargeOf` says of each, told by a call that asks for more than it is charged in the end. */
+function chargesOf(termsOf: readonly [Terms, Terms]): Charges {
+  const each = termsOf.flatMap((terms) =>
+    refusers.flatMap((refusedBy, kind) =>
+      [null, 1].flatMap((actual) =>
+        (["organization", "user"] as const).map((owner) => {
+          const role = kind === 0 ? "admitted" : "refused";
+          const counted: Counted = { role, refusedBy, cost: 2, asked: 2, actual, sure: kind === 0 };
+          const { least, most, held } = chargeOf(counted, owner, terms);
+          const charge = least === held ? 0 : most === held ? UP_TO : SETTLED;
+          const known = HAS_COST | (actual === null ? 0 : HAS_ACTUAL) | (kind === 0 ? SURE : 0);
+          return {
+            bits: known | charge | roleBits(role, refusedBy),
+            held: held === 2 ? COST : held === 1 ? ACTUAL : NONE,
+          };
+        }),
+      ),
+    ),
+  );
+  return {
+    bits: Int32Array.from(each, ({ bits }) => bits),
+    held: Int32Array.from(each, ({ held }) => held),
+  };
 }

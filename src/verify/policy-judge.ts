@@ -182,11 +182,13 @@ class QuotaJudgement {
     const { judged } = count;
     if (judged === null) return;
     const mark = reading === null ? null : this.#mark(line, call, judge, count, reading, counted, charge);
-    if (mark === null) judged.quota.addUnknown(sent, received, charge.held);
-    else judged.quota.add(mark);
-    if (counted.role !== "admitted" || charge.least === 0) return;
-    judged.totals?.add(line, sent, received, charge.least);
-    if (mark === null) judged.bare?.add(line, sent, received, charge.least);
+    if (mark !== null) judged.quota.add(mark);
+    else {
+      judged.quota.addUnknown(sent, received, charge.held);
+      if (counted.role !== "admitted" || charge.least === 0) return;
+      judged.quota.addCharge(line, sent, received, charge.least);
+      judged.bare?.add(line, sent, received, charge.least);
+    }
   }
 
   /** An answer shows a count that its call did not use. */
@@ -290,9 +292,8 @@ class QuotaJudgement {
       for (const { enforcement, refusals, judged } of judge.counts.values()) {
         refusals.finish(enforcement, docket);
         if (judged === null) continue;
-        const { quota, totals, bare, enforced } = judged;
-        quota.close(Number.POSITIVE_INFINITY);
-        totals?.finish(enforcement, docket, { windows: quota.closed, resets: quota.resets });
+        const { quota, bare, enforced } = judged;
+        quota.finish();
         bare?.finish(enforcement, docket);
         windows += quota.closed;
         if (quota.isCharged) charged += 1;

@@ -49,7 +49,6 @@ export interface Count {
 export interface JudgedCount {
   readonly quota: JudgedQuota;
   readonly enforced: EnforcedEvidence;
-  readonly totals: SpanTotals | null;
   /** For answers that show no window; `null` where nobody else knows where windows lie. */
   readonly bare: BareWindows | null;
 }
@@ -283,6 +282,7 @@ export class PolicyQuotas {
     const { terms, hypotheses } = judge;
     const { least, most } = lengthOf(algorithm);
     const enforced = new EnforcedEvidence(enforcement);
+    const isBound = terms.charging !== "postpaid";
     const quota = new JudgedQuota({
       name,
       terms,
@@ -296,16 +296,15 @@ export class PolicyQuotas {
       complete: complete && !judge.isAnonymous,
       enforcement,
       enforced,
+      totals: isBound ? new SpanTotals(name, time, algorithm.limit, least, false) : null,
       docket,
       open: this.#open,
       columns: this.#columns,
     });
-    if (terms.charging === "postpaid") return { quota, enforced, totals: null, bare: null };
-    const isPlain = clock.kind === "virtual" && judge.isOnEpoch;
+    const isPlain = isBound && clock.kind === "virtual" && judge.isOnEpoch;
     return {
       quota,
       enforced,
-      totals: new SpanTotals(name, time, algorithm.limit, least, false),
       bare: isPlain ? new BareWindows(name, time, algorithm.limit, least, false) : null,
     };
   }
@@ -324,7 +323,6 @@ export class PolicyQuotas {
     for (const { counts } of this.all.values())
       for (const { judged } of counts.values()) {
         judged?.quota.close(watermark);
-        judged?.totals?.close(watermark);
         judged?.bare?.close(watermark);
       }
   }

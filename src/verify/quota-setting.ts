@@ -6,6 +6,7 @@ import type { Enforcement } from "./enforcement.ts";
 import type { Hypotheses } from "./hypotheses.ts";
 import type { OpenWindows } from "./open-windows.ts";
 import type { QuotaName } from "./quota-name.ts";
+import type { SpanTotals } from "./span-totals.ts";
 import type { TargetPhase } from "./target-phase.ts";
 import type { Terms } from "./terms.ts";
 import type { WindowColumns } from "./window-columns.ts";
@@ -33,6 +34,8 @@ export interface QuotaSetting {
   /** Enforcement of the organization's limits, as far as is known so far. */
   readonly enforcement: Enforcement;
   readonly enforced: EnforcedEvidence;
+  /** `null` where no total is held. */
+  readonly totals: SpanTotals | null;
   readonly docket: Docket;
   readonly open: OpenWindows;
   /** Columns of the window that is judged just now. */

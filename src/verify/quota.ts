@@ -111,6 +111,12 @@ export class JudgedQuota {
     this.#deferrals.unknowns.add(from, answered === null ? null : to, points);
   }
 
+  /** A charge whose answer shows no window of this quota. */
+  addCharge(line: number, sent: number, received: number, points: number): void {
+    const { totals, open } = this.#setting;
+    if (points > 0) totals?.outside(line, sent, received, points, open, this.#previous);
+  }
+
   add(shown: Mark): void {
     const { terms, phase } = this.#setting;
     const mark = phase === null ? shown : { ...shown, end: phase.narrow(shown.end, shown.received) };
@@ -123,9 +129,14 @@ export class JudgedQuota {
     }
     const keepsAll = mark.least > 0 && mark.least === mark.held;
     const counted = keepsAll && (terms.charging === "at-decision" || this.#isBetweenEnds(mark));
-    if (mark.count === 0 && terms.anchor !== "epoch" && !counted) this.#addIdle(mark);
-    else if (!isNarrow(mark.end, this.#apartMs) || mark.end.from <= this.#closedUntil) this.#addVague(mark);
-    else this.#place(mark);
+    const isIdle = mark.count === 0 && terms.anchor !== "epoch" && !counted;
+    if (!isIdle && isNarrow(mark.end, this.#apartMs) && mark.end.from > this.#closedUntil) {
+      this.#place(mark);
+      return;
+    }
+    this.#addVague(mark);
+    if (mark.role === "admitted") this.addCharge(mark.line, mark.sent, mark.received, mark.least);
+    if (isIdle && mark.least === 0) this.#idle.push(mark);
   }
 
   /**
@@ -197,11 +208,6 @@ export class JudgedQuota {
     this.addUnknown(mark.sent, mark.received, mark.held);
   }
 
-  #addIdle(mark: Mark): void {
-    this.#addVague(mark);
-    if (mark.least === 0) this.#idle.push({ ...mark, end: { ...mark.end } });
-  }
-
   #place(mark: Mark): void {
     const { open } = this.#setting;
     const known = open.meeting(this.number, mark.end.from, mark.end.to);
@@ -219,18 +225,30 @@ export class JudgedQuota {
 
   /** Judges the windows that no answer received from `watermark` on can belong to. */
   close(watermark: number): void {
+    this.#closeWindows(watermark);
+    this.#setting.totals?.close(watermark);
+  }
+
+  #closeWindows(watermark: number): void {
     const { open } = this.#setting;
     const graceMs = this.#apartMs / 2;
     for (let first = open.first(this.number); first !== NONE; first = open.first(this.number)) {
       if (open.endTo(first) + graceMs >= watermark) return;
-      this.#judge(open.shift(this.number));
+      this.#judge(open.shift(this.number), watermark);
     }
     if (this.#idle.length > 0)
       this.#idle = this.#idle.filter((mark) => mark.received + this.#apartMs + graceMs >= watermark);
   }
 
-  #judge(number: number): void {
-    const { docket, terms, windowMs, name, shapes, open, columns } = this.#setting;
+  /** Judges all windows. */
+  finish(): void {
+    this.close(Number.POSITIVE_INFINITY);
+    const { totals, enforcement, docket } = this.#setting;
+    totals?.finish(enforcement, docket, { windows: this.#closed, resets: this.#resets });
+  }
+
+  #judge(number: number, watermark: number): void {
+    const { docket, terms, windowMs, name, shapes, open, columns, totals } = this.#setting;
     const window = this.#window(number);
     const { end } = window;
     const previousEnd = this.#previousEnd;
@@ -243,6 +261,8 @@ export class JudgedQuota {
     const isNext = previousEnd !== null;
     columns.load(open, number);
     const { size, roles, highest, lowest } = columns;
+    const which = { window: number, previous: this.#previous, later: open.first(this.number) };
+    totals?.judge(open, which, columns, watermark);
     addWindow(docket.evidence["reset-agrees"], 0, 0, isNext);
     // Without rules, the answers of one window are held to each other.
     if (windowMs === null && size > 1)

@@ -25,7 +25,6 @@ import type { WindowShapes } from "./window-shapes.ts";
 /** One owner's quota of one scope, and what bounds it beyond its windows. */
 export interface Owned {
   readonly quota: JudgedQuota;
-  readonly totals: SpanTotals | null;
   /** For answers that show no window; `null` where nobody else knows where windows lie. */
   readonly bare: BareWindows | null;
 }
@@ -137,33 +136,33 @@ export class Quotas {
     const windowMs = limit === null ? null : limit.windowSeconds * 1000;
     const { startedAt, clock } = this.#header;
     this.#count += 1;
+    const always = name.owner === "user" && terms.userEnforced === "always";
+    const { time } = this.#shared;
+    const bounds = terms.charging === "postpaid" || windowMs === null ? null : limit;
     const quota = new JudgedQuota({
       name,
       terms,
       hypotheses: this.#shared.hypotheses[name.scope],
       shapes: this.#shared.shapes?.[name.scope] ?? null,
-      time: this.#shared.time,
+      time,
       windowMs,
       phase: this.#phase(terms, windowMs),
       startedBy: startedAt + clock.resolutionMs + 2 * clock.errorMs,
       complete: complete && this.#header.complete,
       enforcement,
       enforced,
+      totals:
+        bounds === null
+          ? null
+          : new SpanTotals(name, time, bounds.limit, bounds.windowSeconds * 1000, always),
       docket: this.#shared.docket,
       open: this.open,
       columns: this.#columns,
     });
     if (limit !== null) this.open.know(quota.number, limit.limit, limit.windowSeconds);
-    if (limit === null || windowMs === null || terms.charging === "postpaid")
-      return { quota, totals: null, bare: null };
-    const always = name.owner === "user" && terms.userEnforced === "always";
-    const { time } = this.#shared;
     const isPlain = clock.kind === "virtual" && terms.anchor === "epoch";
-    return {
-      quota,
-      totals: new SpanTotals(name, time, limit.limit, windowMs, always),
-      bare: isPlain ? new BareWindows(name, time, limit.limit, windowMs, always) : null,
-    };
+    if (bounds === null || !isPlain) return { quota, bare: null };
+    return { quota, bare: new BareWindows(name, time, bounds.limit, bounds.windowSeconds * 1000, always) };
   }
 
   #phase({ anchor }: Terms, windowMs: number | null): TargetPhase | null {
@@ -178,9 +177,8 @@ export class Quotas {
     for (const both of this.#organizations.values())
       for (const scope of scopes) {
         const { organization, users } = both[scope];
-        for (const { quota, totals, bare } of [organization, ...users.values()]) {
+        for (const { quota, bare } of [organization, ...users.values()]) {
           quota.close(watermark);
-          totals?.close(watermark);
           bare?.close(watermark);
         }
       }

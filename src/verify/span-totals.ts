@@ -1,13 +1,21 @@
 // `twice-at-most` (SPEC.md §7): any span of a window's length holds at most twice the limit, whatever windows the
 // headers show. Spans are looked at that begin at every quarter of a length: a call belongs to those that hold
 // all of it, from its sending to its receipt.
+//
+// Spans are not looked at while all calls show windows that hold no more than the limit each, and no span is long enough to
+// hold calls of two windows that are no neighbours: it holds twice the limit at most then. From the first window on that
+// is not so, all charges are looked at, with those of the window before it; earlier ones share no span with later ones.
 
+import { outOfOrderMsMost } from "../trace/read.ts";
 import type { TraceTime } from "./clock.ts";
 import type { Docket } from "./docket.ts";
 import type { Enforcement } from "./enforcement.ts";
 import { addAll } from "./evidence.ts";
+import { NONE } from "./mark-rows.ts";
+import type { OpenWindows } from "./open-windows.ts";
 import type { QuotaName } from "./quota-name.ts";
 import { shortest } from "./window.ts";
+import type { WindowColumns } from "./window-columns.ts";
 
 const spansPerLength = 4;
 /** The target counts whole milliseconds of its own. */
@@ -38,6 +46,10 @@ export class SpanTotals {
   readonly #excessive: Total[] = [];
   readonly #always: boolean;
   #calls = 0;
+  /** True once charges are looked at. */
+  #looks = false;
+  /** When the last charge was sent of the window judged last. */
+  #lastSent = Number.NEGATIVE_INFINITY;
 
   /** @param always whether this quota's limit holds even where the organization's is not enforced */
   constructor(name: QuotaName, time: TraceTime, limit: number, windowMs: number, always: boolean) {
@@ -49,9 +61,66 @@ export class SpanTotals {
     this.#always = always;
   }
 
-  /** @param points what an admitted call surely left charged */
-  add(line: number, sent: number, received: number, points: number): void {
+  /**
+   * Takes the charges of a window that is judged.
+   * @param previous the window judged before; `NONE` where there is none
+   * @param later the first of those that are open
+   * @param watermark when later answers come, at the earliest
+   */
+  judge(
+    open: OpenWindows,
+    {
+      window,
+      previous,
+      later,
+    }: { readonly window: number; readonly previous: number; readonly later: number },
+    { charges, charged, lastSent }: WindowColumns,
+    watermark: number,
+  ): void {
+    this.#calls += charges;
+    if (charged > this.#limit || this.#reaches(open, later, watermark)) this.#look(open, previous);
+    if (this.#looks) this.#addWindow(open, window);
+    this.#lastSent = lastSent;
+  }
+
+  /** Takes a charge whose answer shows no window. */
+  outside(
+    line: number,
+    sent: number,
+    received: number,
+    points: number,
+    open: OpenWindows,
+    previous: number,
+  ): void {
     this.#calls += 1;
+    this.#look(open, previous);
+    this.#add(line, sent, received, points);
+  }
+
+  /** Tells whether a span may hold calls of the window judged before, and of one behind the next. */
+  #reaches(open: OpenWindows, first: number, watermark: number): boolean {
+    const until = this.#lastSent + this.#lengthMs;
+    if (watermark <= until) return true;
+    for (let later = first; later !== NONE; later = open.later(later))
+      if (open.firstSent(later) <= until && open.firstReceived(later) <= until) return true;
+    return false;
+  }
+
+  #look(open: OpenWindows, previous: number): void {
+    if (this.#looks) return;
+    this.#looks = true;
+    if (previous !== NONE) this.#addWindow(open, previous);
+  }
+
+  #addWindow(open: OpenWindows, window: number): void {
+    open.eachRow(window, (row) => {
+      const { role, line, sent, received, least } = open.rows.at(row);
+      if (role === "admitted" && least > 0) this.#add(line, sent, received, least);
+    });
+  }
+
+  /** @param points what an admitted call surely left charged */
+  #add(line: number, sent: number, received: number, points: number): void {
     const { from, to } = this.#time.within(Math.min(sent, received), Math.max(sent, received));
     const first = Math.ceil((to - this.#lengthMs) / this.#stepMs);
     const last = Math.floor(from / this.#stepMs);
@@ -63,16 +132,18 @@ export class SpanTotals {
       else if (open[at + STEP] !== step) open.splice(at, 0, step, points, line, line);
       else {
         open[at + POINTS] = (open[at + POINTS] ?? 0) + points;
-        open[at + LAST] = line;
+        open[at + FIRST] = Math.min(open[at + FIRST] ?? 0, line);
+        open[at + LAST] = Math.max(open[at + LAST] ?? 0, line);
       }
     }
   }
 
-  /** Closes the spans that end before `watermark`. */
+  /** Closes the spans that end before all that is still to come: windows are judged up to half their length after their end. */
   close(watermark: number): void {
     const open = this.#open;
+    const until = watermark - 2 * spansPerLength * this.#stepMs - outOfOrderMsMost;
     let closed = 0;
-    while (closed < open.length && this.#fromOf(closed) + this.#lengthMs < watermark) {
+    while (closed < open.length && this.#fromOf(closed) + this.#lengthMs < until) {
       const points = open[closed + POINTS] ?? 0;
       if (points > 2 * this.#limit) {
         const [firstLine = 0, lastLine = 0] = [open[closed + FIRST], open[closed + LAST]];

@@ -1,18 +1,21 @@
 // One window's marks as columns: what the judging of its counts goes by, filled again for each window.
 import {
+  ACTUAL,
   BITS,
   CLAMPED,
   COUNT,
   HELD,
-  LEAST,
-  MOST,
+  type MarkRows,
   NONE,
   NOT_ADMITTED,
+  ODD,
   PIECE,
   RECEIVED,
   ROW,
   RoleCounts,
   SENT,
+  SETTLED,
+  UP_TO,
 } from "./mark-rows.ts";
 import type { OpenWindows } from "./open-windows.ts";
 
@@ -29,19 +32,27 @@ export class WindowColumns {
   /** The highest count that was shown, and the lowest before a charge. */
   highest = 0;
   lowest = Number.POSITIVE_INFINITY;
+  /** Calls that were let through and surely left something charged, those points, and when the last one was sent. */
+  charges = 0;
+  charged = 0;
+  lastSent = Number.NEGATIVE_INFINITY;
 
   load(open: OpenWindows, window: number): void {
     const size = open.size(window);
+    const { rows } = open;
+    const { next } = rows;
     this.#fit(size);
     this.size = size;
     this.roles.clear();
     this.highest = 0;
     this.lowest = Number.POSITIVE_INFINITY;
-    const { next } = open.rows;
+    this.charges = 0;
+    this.charged = 0;
+    this.lastSent = Number.NEGATIVE_INFINITY;
     let index = 0;
     for (let piece = open.firstPiece(window); index < size; piece = next[piece] ?? NONE)
       for (let row = piece * PIECE; row < (piece + 1) * PIECE && index < size; row += ROW, index++)
-        this.#copy(open.rows.numbers, row, index);
+        this.#copy(rows, row, index);
   }
 
   /**
@@ -58,18 +69,28 @@ export class WindowColumns {
     return false;
   }
 
-  #copy(numbers: Float64Array, row: number, index: number): void {
-    const count = numbers[row + COUNT] ?? 0;
-    const least = numbers[row + LEAST] ?? 0;
-    const bits = numbers[row + BITS] ?? 0;
-    this.sent[index] = numbers[row + SENT] ?? 0;
+  #copy(rows: MarkRows, row: number, index: number): void {
+    const { numbers, wholes } = rows;
+    const bits = wholes[2 * row + BITS] ?? 0;
+    const sent = numbers[row + SENT] ?? 0;
+    this.sent[index] = sent;
     this.received[index] = numbers[row + RECEIVED] ?? 0;
+    let count = wholes[2 * row + COUNT] ?? 0;
+    let held = wholes[2 * row + HELD] ?? 0;
+    let most = (bits & SETTLED) === 0 ? held : (wholes[2 * row + ACTUAL] ?? 0);
+    let least = (bits & UP_TO) === 0 ? most : 0;
+    if ((bits & ODD) !== 0) ({ count, least, most, held } = rows.at(row));
     this.count[index] = count;
     this.least[index] = least;
-    this.most[index] = numbers[row + MOST] ?? 0;
-    this.held[index] = numbers[row + HELD] ?? 0;
+    this.most[index] = most;
+    this.held[index] = held;
     this.bits[index] = bits;
     this.roles.addBits(bits);
+    if (least > 0 && (bits & NOT_ADMITTED) === 0) {
+      this.charges += 1;
+      this.charged += least;
+      if (sent > this.lastSent) this.lastSent = sent;
+    }
     if (count > this.highest) this.highest = count;
     if (count - least < this.lowest) this.lowest = count - least;
   }

@@ -157,6 +157,7 @@ function screened(marks: readonly Mark[], given: Setting): number | null {
     complete,
     enforcement,
     enforced: new EnforcedEvidence(enforcement),
+    totals: null,
     docket: new Docket({ amounts: new AmountsTally(), violationsMost: 10, accept: null }),
     open,
     columns,
