@@ -94,18 +94,19 @@ const has = (spans: Spans, place: number): boolean =>
 export class Coverage {
   readonly #workshop: Workshop;
   readonly #nets: Nets;
-  readonly #file: string;
+  readonly #file: string | null;
   readonly #measured: Map<string, Measured>;
 
-  private constructor(workshop: Workshop, nets: Nets, file: string, measured: Map<string, Measured>) {
+  private constructor(workshop: Workshop, nets: Nets, file: string | null, measured: Map<string, Measured>) {
     this.#workshop = workshop;
     this.#nets = nets;
     this.#file = file;
     this.#measured = measured;
   }
 
-  /** @param file what earlier runs measured; it need not exist */
-  static async of(workshop: Workshop, nets: Nets, file: string): Promise<Coverage> {
+  /** @param file what earlier runs measured; it need not exist. `null`: nothing is known, and nothing is kept */
+  static async of(workshop: Workshop, nets: Nets, file: string | null): Promise<Coverage> {
+    if (file === null) return new Coverage(workshop, nets, file, new Map());
     const text = await readFile(file, "utf8").catch((error: NodeJS.ErrnoException) => {
       if (error.code === "ENOENT") return "{}";
       throw error;
@@ -161,8 +162,10 @@ export class Coverage {
     } finally {
       signal.removeEventListener("abort", onAbort);
       for (const bench of benches) bench.end();
-      await mkdir(dirname(this.#file), { recursive: true });
-      await writeFile(this.#file, JSON.stringify(Object.fromEntries(this.#measured)));
+      if (this.#file !== null) {
+        await mkdir(dirname(this.#file), { recursive: true });
+        await writeFile(this.#file, JSON.stringify(Object.fromEntries(this.#measured)));
+      }
     }
   }
 

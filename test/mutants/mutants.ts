@@ -5,6 +5,8 @@
 //   npm run mutants -- --seed 7 --out reports/mutants --resume --budget 300
 //                        goes on with a kept run: what it did not come to, and survivors whose time was over
 //   npm run mutants -- --sample 20 --seed 7 --only sim/fit          of one folder
+//   npm run mutants -- --seed 7 --near --budget 30
+//                        asks the tests that import a mutant's file or are of its room: nothing is counted before
 import { execFile } from "node:child_process";
 import { parseArgs, promisify } from "node:util";
 import { Bench } from "./bench.ts";
@@ -34,6 +36,8 @@ interface Settings {
   readonly out: string | null;
   readonly again: boolean;
   readonly resume: boolean;
+  /** Tests are chosen by what they import: no test is run beforehand. */
+  readonly near: boolean;
   readonly json: boolean;
 }
 
@@ -49,6 +53,7 @@ function settingsOf(args: readonly string[]): Settings {
       out: { type: "string" },
       again: { type: "boolean", default: false },
       resume: { type: "boolean", default: false },
+      near: { type: "boolean", default: false },
       json: { type: "boolean", default: false },
     },
   });
@@ -57,7 +62,7 @@ function settingsOf(args: readonly string[]): Settings {
     if (Number.isSafeInteger(number) && number >= 1) return number;
     throw new TypeError(`--${name}: got ${values[name]}, allowed: a whole number from 1`);
   };
-  const { only, out = null, again, resume, json } = values;
+  const { only, out = null, again, resume, near, json } = values;
   if ((again || resume) && out === null)
     throw new TypeError("--again and --resume need --out, the folder of the kept run");
   if (again && resume)
@@ -70,6 +75,7 @@ function settingsOf(args: readonly string[]): Settings {
     out,
     again,
     resume,
+    near,
     json,
   };
 }
@@ -91,8 +97,8 @@ export async function run(args: string[]): Promise<number> {
   process.once("SIGINT", onSignal).once("SIGTERM", onSignal);
   try {
     const nets = new Nets(workshop.files);
-    const coverage = await Coverage.of(workshop, nets, coverageFile);
-    await coverage.measure(nets.tests, (text) => console.error(text), over.signal);
+    const coverage = await Coverage.of(workshop, nets, settings.near ? null : coverageFile);
+    if (!settings.near) await coverage.measure(nets.tests, (text) => console.error(text), over.signal);
     const trials = new Trials(workshop, bench, nets, coverage, 1000 * settings.budgetSeconds);
     const startedMs = performance.now();
     const mutations = mutationsFor(workshop, settings, kept);
