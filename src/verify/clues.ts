@@ -19,9 +19,9 @@ export class Clues {
   readonly #restarts = new Map<string, Map<number, readonly Span[]>>();
   #datesOnGrid = 0;
   #datesOffGrid = 0;
-  /** Windows, and those with points that no call explains, by owner; those by scope, too. */
+  /** Windows with points that no call explains, by owner and by scope; windows of organizations. */
   readonly #unexplained = { organization: 0, user: 0 };
-  readonly #windows = { organization: 0, user: 0 };
+  #organizationWindows = 0;
   readonly #unexplainedIn: Record<Scope, number> = { rest: 0, graphql: 0 };
   #underCharged = false;
   /** Breaches that answers show by themselves. */
@@ -81,7 +81,7 @@ export class Clues {
 
   /** A window whose counts were judged. */
   counts({ owner }: QuotaName): void {
-    this.#windows[owner] += 1;
+    if (owner === "organization") this.#organizationWindows += 1;
   }
 
   /** A window with points that no call explains. */
@@ -219,7 +219,7 @@ export class Clues {
 
   get #onlyUsers(): boolean {
     return (
-      this.#unexplained.user > 0 && this.#unexplained.organization === 0 && this.#windows.organization >= 2
+      this.#unexplained.user > 0 && this.#unexplained.organization === 0 && this.#organizationWindows >= 2
     );
   }
 

@@ -5,6 +5,7 @@ import { type Whose, whoseOf } from "../trace/whose.ts";
 import { type Acceptance, accept } from "./acceptance.ts";
 import type { Accusation, Accused } from "./accusation.ts";
 import { Clues } from "./clues.ts";
+import type { Method } from "./counts-input.ts";
 import { isTested, lawEvidence } from "./evidence.ts";
 import { questionsOf } from "./inference.ts";
 import { OtherQuotas } from "./other-quotas.ts";
@@ -117,13 +118,19 @@ export class Docket {
 
   /** Notes how a window was judged, under each hypothesis. */
   tallyMethods(results: Iterable<Pick<CountsResult, "method" | "pinned">>, readings: number): void {
-    const methods = this.#methods;
     let [bounds, pinned] = [false, readings];
     for (const result of results) {
       if (result.method === "bounds") bounds = true;
       pinned = Math.min(pinned, result.pinned);
     }
-    methods[bounds ? "bounds" : "places"] += 1;
+    this.tallyMethod(bounds ? "bounds" : "places", pinned, readings);
+  }
+
+  /** @param pinned readings of the window that could have had one value alone */
+  tallyMethod(method: Method, pinned: number, readings: number): void {
+    const methods = this.#methods;
+    if (method === "bounds") methods.bounds += 1;
+    else methods.places += 1;
     methods.readings += readings;
     methods.pinned += pinned;
   }

@@ -1,7 +1,6 @@
 // Windows by whether limits were enforced while they were open, once that is known.
-import type { Span } from "./clock.ts";
 import type { Enforcement } from "./enforcement.ts";
-import { addAll, nothingTested, type Tested } from "./evidence.ts";
+import { addAll, addWindow, nothingTested, type Tested } from "./evidence.ts";
 
 /**
  * The windows of one organization's scope by whether limits were enforced. A status body that comes later may say that
@@ -14,29 +13,33 @@ export class EnforcedEvidence {
   /** Windows in a row that no later body has agreed with, and the span of the last. */
   #waiting = nothingTested();
   #value = true;
-  #last: Span | null = null;
+  #from = 0;
+  #to = 0;
+  #isWaiting = false;
 
   constructor(enforcement: Enforcement) {
     this.#enforcement = enforcement;
   }
 
-  add(value: boolean, span: Span, tested: Tested): void {
-    if (this.#enforcement.isConfirmed(value, span.to)) {
-      addAll(value ? this.#on : this.#off, tested);
+  /** A window from its opening to its end, with what it tests. */
+  add(value: boolean, from: number, to: number, readings: number, refusals: number, isNext: boolean): void {
+    if (this.#enforcement.isConfirmed(value, to)) {
+      addWindow(value ? this.#on : this.#off, readings, refusals, isNext);
       return;
     }
     if (value !== this.#value) this.#settle();
     this.#value = value;
-    this.#last = span;
-    addAll(this.#waiting, tested);
+    this.#from = from;
+    this.#to = to;
+    this.#isWaiting = true;
+    addWindow(this.#waiting, readings, refusals, isNext);
   }
 
   #settle(): void {
-    const { from, to } = this.#last ?? { from: 0, to: 0 };
-    if (this.#last !== null && this.#enforcement.throughout(from, to) === this.#value)
+    if (this.#isWaiting && this.#enforcement.throughout(this.#from, this.#to) === this.#value)
       addAll(this.#value ? this.#on : this.#off, this.#waiting);
     this.#waiting = nothingTested();
-    this.#last = null;
+    this.#isWaiting = false;
   }
 
   /** Windows that were surely enforced all the while, and those that surely were not. */

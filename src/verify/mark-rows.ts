@@ -174,8 +174,18 @@ export class MarkRows {
   write(at: number): void {
     const { numbers, wholes, given, givenWholes } = this;
     // Each kind by itself: whole numbers are not always kept where they are moved as halves of others.
-    for (let place = SENT; place <= END_TO; place++) numbers[at + place] = given[place] ?? 0;
-    for (let place = LINE; place <= BITS; place++) wholes[2 * at + place] = givenWholes[place] ?? 0;
+    numbers[at + SENT] = given[SENT] ?? 0;
+    numbers[at + RECEIVED] = given[RECEIVED] ?? 0;
+    numbers[at + END_FROM] = given[END_FROM] ?? 0;
+    numbers[at + END_TO] = given[END_TO] ?? 0;
+    wholes[2 * at + LINE] = givenWholes[LINE] ?? 0;
+    wholes[2 * at + COUNT] = givenWholes[COUNT] ?? 0;
+    wholes[2 * at + LIMIT] = givenWholes[LIMIT] ?? 0;
+    wholes[2 * at + COST] = givenWholes[COST] ?? 0;
+    wholes[2 * at + ACTUAL] = givenWholes[ACTUAL] ?? 0;
+    wholes[2 * at + RESET] = givenWholes[RESET] ?? 0;
+    wholes[2 * at + HELD] = givenWholes[HELD] ?? 0;
+    wholes[2 * at + BITS] = givenWholes[BITS] ?? 0;
     if (((givenWholes[BITS] ?? 0) & ODD) !== 0 && this.#given !== null) this.#odd.set(at, this.#given);
   }
 

@@ -145,12 +145,18 @@ export class OpenWindows {
     return true;
   }
 
-  /** The window that an end belongs to: mostly the last one. */
+  /**
+   * The window that an end belongs to: mostly the last one. Ends of windows that are no answer's from before it was sent
+   * are apart, and lie in their order.
+   */
   meeting(quota: number, from: number, to: number): number {
     const { numbers, wholes } = this.#windows;
     for (let window = this.last(quota); window !== NONE; ) {
       const at = window * WINDOW_NUMBERS;
-      if (from <= (numbers[at + TO] ?? 0) && to >= (numbers[at + FROM] ?? 0)) return window;
+      const ownFrom = numbers[at + FROM] ?? 0;
+      const ownTo = numbers[at + TO] ?? 0;
+      if (from <= ownTo && to >= ownFrom) return window;
+      if (ownFrom <= ownTo && ownTo < from) return NONE;
       window = wholes[2 * at + EARLIER] ?? NONE;
     }
     return NONE;

@@ -2,8 +2,8 @@
 // order of `received`; a window is judged once no answer in order can belong to it any more, and forgotten but for
 // what was found. What comes later still only explains gaps.
 import { resetLeast, resetMost } from "./answer-laws.ts";
-import { screenWindow } from "./clean-window.ts";
-import type { Span } from "./clock.ts";
+import { type ScreenInput, screenWindow } from "./clean-window.ts";
+import { type Span, TraceTime } from "./clock.ts";
 import type { LastWindow } from "./common-grid.ts";
 import { methodOf } from "./counts-input.ts";
 import { Deferrals } from "./deferrals.ts";
@@ -21,6 +21,7 @@ import type { Unexplained } from "./unknowns.ts";
 import { conflict, isNarrow, longest, shortest, Window } from "./window.ts";
 import { accuseConflict, accuseMixedLimits, accuseMovingEnd, windowOf } from "./window-accusations.ts";
 import { noteClues } from "./window-clues.ts";
+import { WindowColumns } from "./window-columns.ts";
 import { bindingOf, judgeWindow } from "./window-counts.ts";
 import { noteTested } from "./window-evidence.ts";
 import { QuotaShape } from "./window-shapes.ts";
@@ -177,12 +178,14 @@ export class JudgedQuota {
    * From when on a call was surely sent while no earlier window was open: once this one had opened; or, where no other
    * one fits between, once the one before had ended.
    */
-  #openedBy({ to }: Span): number {
-    const { windowMs, time, terms } = this.#setting;
-    const before = this.#previousEnd;
+  #openedBy(to: number): number {
+    const { windowMs, time, terms, open } = this.#setting;
+    const before = this.#previous;
     const opened = to + time.slackMs;
-    if (before === null || windowMs === null || terms.anchor === "epoch") return opened;
-    return to < before.from + shortest(windowMs) ? Math.min(opened, before.to + time.slackMs) : opened;
+    if (before === NONE || windowMs === null || terms.anchor === "epoch") return opened;
+    return to < open.endFrom(before) + shortest(windowMs)
+      ? Math.min(opened, open.endTo(before) + time.slackMs)
+      : opened;
   }
 
   get #apartMs(): number {
@@ -248,35 +251,25 @@ export class JudgedQuota {
   }
 
   #judge(number: number, watermark: number): void {
-    const { docket, terms, windowMs, name, shapes, open, columns, totals } = this.#setting;
-    const window = this.#window(number);
-    const { end } = window;
-    const previousEnd = this.#previousEnd;
-    if (shapes !== null) {
-      const [next = null] = this.#opened();
-      shapes.close(name, this.#shape, window, previousEnd && this.#window(this.#previous), next);
-    }
-    const onGrid = windowMs !== null && terms.anchor === "epoch";
-    const problem = (a: Span, b: Span): string | null => conflict(a, b, this.#apartMs, onGrid);
-    const isNext = previousEnd !== null;
+    const { docket, windowMs, name, open, columns, totals } = this.#setting;
+    const isNext = this.#previous !== NONE;
     columns.load(open, number);
     const { size, roles, highest, lowest } = columns;
-    const which = { window: number, previous: this.#previous, later: open.first(this.number) };
-    totals?.judge(open, which, columns, watermark);
+    totals?.judge(open, number, this.#previous, open.first(this.number), columns, watermark);
+    if (this.#setting.shapes !== null) this.#noteShape(number);
     addWindow(docket.evidence["reset-agrees"], 0, 0, isNext);
     // Without rules, the answers of one window are held to each other.
     if (windowMs === null && size > 1)
       addWindow(docket.evidence["limit-agrees"], size, roles.refused, isNext);
-    if (previousEnd !== null && problem(previousEnd, end) !== null) {
-      this.#hasConflict = true;
-      accuseConflict(this.#setting, this.#window(this.#previous), window, this.#length, problem);
-    } else if (!open.isMixed(number)) {
-      accuseEarlyOpening(this.#setting, window, previousEnd, this.#idle);
-      this.#judgeCounts(window, end);
+    if (isNext && this.#problem(open.end(this.#previous), open.end(number)) !== null) this.#conflict(number);
+    else if (!open.isMixed(number)) {
+      if (this.#setting.terms.anchor === "first-request")
+        accuseEarlyOpening(this.#setting, this.#window(number), this.#previousEnd, this.#idle);
+      if (!this.#isClean(number)) this.#judgeCounts(this.#window(number));
     }
     this.#closed += 1;
     if (isNext) this.#resets += 1;
-    this.#closedUntil = Math.max(this.#closedUntil, end.to);
+    this.#closedUntil = Math.max(this.#closedUntil, open.endTo(number));
     open.closeUntil(this.number, this.#closedUntil);
     const before = this.#previousCount;
     const carried = isNext && before > 0 && lowest >= 0.9 * before;
@@ -287,21 +280,41 @@ export class JudgedQuota {
     this.#previousCarried = carried;
   }
 
-  #judgeCounts(window: Window, end: Span): void {
+  #noteShape(number: number): void {
+    const { name, shapes } = this.#setting;
+    const [next = null] = this.#opened();
+    const previous = this.#previous === NONE ? null : this.#window(this.#previous);
+    shapes?.close(name, this.#shape, this.#window(number), previous, next);
+  }
+
+  /** The reason why two windows cannot both be; `null` where they can. */
+  #problem(earlier: Span, later: Span): string | null {
+    const { windowMs, terms } = this.#setting;
+    return conflict(earlier, later, this.#apartMs, windowMs !== null && terms.anchor === "epoch");
+  }
+
+  #conflict(number: number): void {
+    this.#hasConflict = true;
+    const problem = (earlier: Span, later: Span): string | null => this.#problem(earlier, later);
+    accuseConflict(this.#setting, this.#window(this.#previous), this.#window(number), this.#length, problem);
+  }
+
+  #judgeCounts(window: Window): void {
     const setting = this.#setting;
-    const opened = this.#openedAt(end);
+    const { end } = window;
+    const opened = { from: this.#openedFrom(end.from), to: this.#openedTo(end.to) };
     const { hypotheses, docket } = setting;
-    if (this.#isClean(window.limit, end, opened)) return;
     const earlierSent = (later: Window): readonly Mark[] => later.sentBefore(end.to + setting.time.slackMs);
+    const fromZero = this.#isFromZero(opened.from);
     const input = {
       setting,
       marks: [...window.marks, ...this.#takeIdle(opened.to, end.from)],
       others: this.#mayShowLater ? this.#opened().flatMap(earlierSent) : [],
       limit: window.limit,
-      fromZero: this.#isFromZero(opened),
+      fromZero,
       complete: this.#complete,
-      settled: this.#isSettled(opened),
-      openedBy: this.#openedBy(opened),
+      settled: this.#isSettled(opened.from),
+      openedBy: this.#openedBy(opened.to),
       previous:
         this.#previous === NONE ? null : { count: this.#previousCount, carried: this.#previousCarried },
     };
@@ -311,64 +324,69 @@ export class JudgedQuota {
     const span = { from: opened.from, to: end.to };
     const deferral = { span, window: windowOf(this.#apartMs, end), limit: window.limit, found };
     this.#deferrals.add(deferral, hypotheses);
-    this.#noteTested(window.limit, end, opened, input.marks);
+    let { roles } = setting.columns;
+    if (input.marks.length > window.size) {
+      roles = new RoleCounts();
+      for (const mark of input.marks) roles.add(mark);
+    }
+    this.#noteTested(window.limit, opened.from, end.to, roles, fromZero);
   }
 
-  /** @param marks those of the window, where it has more than its rows */
-  #noteTested(limit: number, end: Span, opened: Span, marks?: readonly Mark[]): void {
+  #noteTested(limit: number, from: number, to: number, roles: RoleCounts, fromZero: boolean): void {
     const { hypotheses, columns } = this.#setting;
-    let { roles } = columns;
-    if (marks !== undefined && marks.length > columns.size) {
-      roles = new RoleCounts();
-      for (const mark of marks) roles.add(mark);
-    }
     if (roles.admitted > 0) this.#isCharged = true;
     noteTested({
       setting: this.#setting,
       roles,
-      span: { from: opened.from, to: end.to },
-      fromZero: this.#isFromZero(opened),
-      complete: this.#complete && (this.#isSettled(opened) || hypotheses.left.every(isChargedAtOnce)),
+      from,
+      to,
+      fromZero,
+      complete: this.#complete && (this.#isSettled(from) || hypotheses.left.every(isChargedAtOnce)),
       isNext: this.#previous !== NONE,
       isFull: columns.highest >= limit,
       left: hypotheses.left,
     });
   }
 
-  /** Tells whether the window that is judged held nothing when the trace began: it opened later, or an answer shows it. */
-  #isFromZero(opened: Span): boolean {
+  /**
+   * Tells whether the window that is judged held nothing when the trace began: it opened later, or an answer shows it.
+   * @param opened the earliest that it can have opened
+   */
+  #isFromZero(opened: number): boolean {
     const { startedBy, time, columns } = this.#setting;
-    return opened.from >= startedBy || columns.showsFirstCharge(startedBy + time.slackMs);
+    return opened >= startedBy || columns.showsFirstCharge(startedBy + time.slackMs);
   }
 
   /** Tells whether nothing that was under way when the trace began can have been charged on completion. */
-  #isSettled(opened: Span): boolean {
-    return opened.from >= this.#setting.startedBy + underWayMsMost;
+  #isSettled(opened: number): boolean {
+    return opened >= this.#setting.startedBy + underWayMsMost;
   }
 
   /** Tells whether nothing speaks against a window's counts, as far as its rows tell at once; notes it then. */
-  #isClean(limit: number, end: Span, opened: Span): boolean {
-    const { hypotheses, docket, terms, time, name, columns } = this.#setting;
+  #isClean(number: number): boolean {
+    const { hypotheses, docket, terms, time, name, columns, open } = this.#setting;
     if (!hypotheses.isGiven || this.#idle.length > 0) return false;
     // Behind hidden counts more may have been let through than fits.
     if (terms.charging === "reserved" && terms.refused === "counted") return false;
-    if (this.#mayShowLater && this.#isLaterSentBefore(end.to + time.slackMs)) return false;
-    const fromZero = this.#isFromZero(opened);
-    const method = methodOf(terms);
-    const pinned = screenWindow({
-      marks: columns,
-      method,
-      limit,
-      fromZero,
-      // Calls may have been under way when the trace began. This asks for more than it must then.
-      complete: this.#complete,
-      certainFrom: terms.charging === "at-decision" ? Number.NEGATIVE_INFINITY : this.#openedBy(opened),
-      binding: fromZero && bindingOf({ terms }, this.#setting) !== "never",
-      time,
-    });
+    const to = open.endTo(number);
+    if (this.#mayShowLater && this.#isLaterSentBefore(to + time.slackMs)) return false;
+    const from = this.#openedFrom(open.endFrom(number));
+    const fromZero = this.#isFromZero(from);
+    const limit = open.limit(number);
+    screen.marks = columns;
+    screen.method = methodOf(terms);
+    screen.limit = limit;
+    screen.fromZero = fromZero;
+    // Calls may have been under way when the trace began. This asks for more than it must then.
+    screen.complete = this.#complete;
+    screen.certainFrom =
+      terms.charging === "at-decision" ? Number.NEGATIVE_INFINITY : this.#openedBy(this.#openedTo(to));
+    screen.binding = fromZero && bindingOf(terms, name) !== "never";
+    screen.time = time;
+    const pinned = screenWindow(screen);
     if (pinned === null) return false;
-    this.#noteTested(limit, end, opened);
-    docket.tallyMethods([{ method, pinned }], columns.size);
+    this.#noteTested(limit, from, to, columns.roles, fromZero);
+    docket.tallyMethod(screen.method, Math.min(pinned, columns.size), columns.size);
     docket.clues.counts(name);
     return true;
   }
@@ -381,13 +399,16 @@ export class JudgedQuota {
     return false;
   }
 
-  /** Returns the span of a window's opening: its length before its end, or, if that is unknown, after the previous end. */
-  #openedAt(end: Span): Span {
-    const { windowMs, windowMsMost } = this.#setting;
-    if (windowMs !== null)
-      return { from: end.from - longest(windowMsMost ?? windowMs), to: end.to - shortest(windowMs) };
-    const from = this.#previousEnd?.from ?? Number.NEGATIVE_INFINITY;
-    return { from, to: end.to - shortest(this.#longestMs) };
+  /** Returns the earliest that a window can have opened: its length before its end; where that is unknown, the previous end. */
+  #openedFrom(endFrom: number): number {
+    const { windowMs, windowMsMost, open } = this.#setting;
+    if (windowMs !== null) return endFrom - longest(windowMsMost ?? windowMs);
+    return this.#previous === NONE ? Number.NEGATIVE_INFINITY : open.endFrom(this.#previous);
+  }
+
+  /** Returns the latest. */
+  #openedTo(endTo: number): number {
+    return endTo - shortest(this.#setting.windowMs ?? this.#longestMs);
   }
 
   /**
@@ -419,5 +440,17 @@ export class JudgedQuota {
     }
   }
 }
+
+/** The task of the screen, made once: there is one for each window. */
+const screen: { -readonly [Member in keyof ScreenInput]: ScreenInput[Member] } = {
+  marks: new WindowColumns(),
+  method: "places",
+  limit: 0,
+  fromZero: false,
+  complete: false,
+  certainFrom: 0,
+  binding: false,
+  time: new TraceTime({ kind: "wall", resolutionMs: 1, errorMs: 0 }),
+};
 
 const isChargedAtOnce = ({ terms }: Hypothesis): boolean => terms.charging !== "postpaid";

@@ -69,11 +69,9 @@ export class SpanTotals {
    */
   judge(
     open: OpenWindows,
-    {
-      window,
-      previous,
-      later,
-    }: { readonly window: number; readonly previous: number; readonly later: number },
+    window: number,
+    previous: number,
+    later: number,
     { charges, charged, lastSent }: WindowColumns,
     watermark: number,
   ): void {

@@ -77,7 +77,8 @@ function under(terms: Terms, input: WindowInput, matters: readonly string[] | nu
 }
 
 function judgeCounts(input: CountsInput): CountsResult {
-  const binding = !input.fromZero && mayHavePassed(input) ? "never" : bindingOf(input, input.setting);
+  const binding =
+    !input.fromZero && mayHavePassed(input) ? "never" : bindingOf(input.terms, input.setting.name);
   const { suspicions, findings, pinned } = foundEnforced(input, binding !== "never");
   const overshoot = overshootOf(input, findings);
   const method = methodOf(input.terms);
@@ -103,10 +104,7 @@ function foundEnforced(input: CountsInput, binding: boolean): Found {
  * Tells whether the limit bounds the count, so that a `remaining` of 0 shows a count of just the limit (FORMAT.md,
  * "Hidden places"): not where refusals are counted or calls overshoot.
  */
-export function bindingOf(
-  { terms }: Pick<CountsInput, "terms">,
-  { name }: { readonly name: QuotaName },
-): "always" | "if-enforced" | "never" {
+export function bindingOf(terms: Terms, name: QuotaName): "always" | "if-enforced" | "never" {
   if (terms.refused !== "uncounted" || terms.charging === "postpaid") return "never";
   return name.owner === "user" && terms.userEnforced === "always" ? "always" : "if-enforced";
 }

@@ -1,8 +1,7 @@
 // The evidence of one window whose counts were judged: which laws it tested, and by how much. A law is tested where
 // its breach would have shown.
 
-import type { Span } from "./clock.ts";
-import { addWindow, nothingTested } from "./evidence.ts";
+import { addWindow } from "./evidence.ts";
 import type { RoleCounts } from "./mark-rows.ts";
 import type { QuotaSetting } from "./quota-setting.ts";
 import type { Terms } from "./terms.ts";
@@ -12,7 +11,8 @@ export interface TestedWindow {
   readonly setting: QuotaSetting;
   readonly roles: RoleCounts;
   /** From the earliest that it can have opened to the latest that it can have ended. */
-  readonly span: Span;
+  readonly from: number;
+  readonly to: number;
   readonly fromZero: boolean;
   /** Every call that may have been charged here is known. */
   readonly complete: boolean;
@@ -57,20 +57,21 @@ function freeRefusals({ setting: { name }, roles, left }: TestedWindow): number 
   );
 }
 
+interface Left {
+  readonly terms: Terms;
+}
+const binds = ({ terms }: Left): boolean => terms.refused === "uncounted" && terms.charging !== "postpaid";
+const followsOrganization = ({ terms }: Left): boolean => terms.userEnforced === "with-organization";
+const isEnforcedAlways = ({ terms }: Left): boolean => terms.userEnforced === "always";
+
 /** Adds what hinges on enforcement: counts below a limit that binds, and none refused where it does not. */
-function noteEnforced({ setting, roles, span, fromZero, isNext, isFull, left }: TestedWindow): void {
+function noteEnforced({ setting, roles, from, to, fromZero, isNext, isFull, left }: TestedWindow): void {
   const { name, docket, enforcement } = setting;
-  const binds = ({ terms }: { readonly terms: Terms }): boolean =>
-    terms.refused === "uncounted" && terms.charging !== "postpaid";
   const isBound = fromZero && left.some(binds);
-  const followsOrganization = ({ terms }: { readonly terms: Terms }): boolean =>
-    terms.userEnforced === "with-organization";
-  const isAlways = name.owner === "user" && left.every(({ terms }) => terms.userEnforced === "always");
+  const isAlways = name.owner === "user" && left.every(isEnforcedAlways);
   if (isBound && isAlways) addWindow(docket.evidence.bounded, roles.size, roles.refused, isNext);
   const speaksOfOff = isFull && (name.owner === "organization" || left.every(followsOrganization));
-  const value = isBound || speaksOfOff ? enforcement.throughout(span.from, span.to) : null;
+  const value = isBound || speaksOfOff ? enforcement.throughout(from, to) : null;
   if (value === null || (value && (!isBound || isAlways)) || (!value && !speaksOfOff)) return;
-  const tested = nothingTested();
-  addWindow(tested, roles.size, roles.refused, isNext);
-  setting.enforced.add(value, span, tested);
+  setting.enforced.add(value, from, to, roles.size, roles.refused, isNext);
 }

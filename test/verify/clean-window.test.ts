@@ -177,7 +177,7 @@ function screened(marks: readonly Mark[], given: Setting): number | null {
     fromZero,
     complete,
     certainFrom: own.charging === "at-decision" ? Number.NEGATIVE_INFINITY : opensMs,
-    binding: fromZero && bindingOf({ terms: own }, quota) !== "never",
+    binding: fromZero && bindingOf(own, quota.name) !== "never",
     time,
   });
   if (pinned === null) return null;

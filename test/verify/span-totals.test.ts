@@ -70,7 +70,7 @@ function byWindows(marks: ReturnType<typeof marksOf>, errorMs: number, judgedEve
       if (open.endTo(window) + windowMs / 2 >= watermark) break;
       open.shift(quota);
       columns.load(open, window);
-      totals.judge(open, { window, previous, later: open.first(quota) }, columns, watermark);
+      totals.judge(open, window, previous, open.first(quota), columns, watermark);
       if (previous !== NONE) open.release(previous);
       over = open.endTo(window);
       previous = window;
