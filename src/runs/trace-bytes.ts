@@ -1,5 +1,5 @@
 // A trace's bytes, as a user names it.
-import { openBytes } from "../files/byte-source.ts";
+import { fileBytes, openBytes } from "../files/byte-source.ts";
 import { SpillwayError } from "../rules/errors.ts";
 
 /**
@@ -12,9 +12,24 @@ export async function* traceBytes(path: string, signal?: AbortSignal): AsyncGene
     yield* (await openBytes(path, signal)) as AsyncIterable<Uint8Array>;
   } catch (cause) {
     signal?.throwIfAborted();
-    throw new SpillwayError("FILE_UNREADABLE", "the trace cannot be read", {
-      problems: [{ path, got: String((cause as NodeJS.ErrnoException).code), allowed: "a readable file" }],
-      cause,
-    });
+    throw unreadable(path, cause);
   }
 }
+
+/**
+ * The bytes of a file, read by a thread that has nothing else to do (`fileBytes`).
+ * @throws SpillwayError `FILE_UNREADABLE`
+ */
+export async function* traceFileBytes(path: string): AsyncGenerator<Uint8Array> {
+  try {
+    yield* fileBytes(path);
+  } catch (cause) {
+    throw unreadable(path, cause);
+  }
+}
+
+const unreadable = (path: string, cause: unknown): SpillwayError =>
+  new SpillwayError("FILE_UNREADABLE", "the trace cannot be read", {
+    problems: [{ path, got: String((cause as NodeJS.ErrnoException).code), allowed: "a readable file" }],
+    cause,
+  });

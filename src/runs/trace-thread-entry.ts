@@ -4,7 +4,7 @@ import { CallBatch } from "../trace/batch.ts";
 import { Names } from "../trace/names.ts";
 import { openTrace } from "../trace/read.ts";
 import { sent } from "./sent-error.ts";
-import { traceBytes } from "./trace-bytes.ts";
+import { traceFileBytes } from "./trace-bytes.ts";
 import type { FromTraceThread, ToTraceThread } from "./trace-thread-messages.ts";
 
 /** Batches that may wait to be used. */
@@ -36,7 +36,7 @@ async function read(path: string): Promise<void> {
     names = all;
     return new CallBatch(all, free.pop());
   };
-  const trace = await openTrace(traceBytes(path), { newBatch });
+  const trace = await openTrace(traceFileBytes(path), { newBatch });
   const header = trace.version === 1 ? trace.header : null;
   parentPort?.postMessage({ kind: "header", header } satisfies FromTraceThread);
   if (trace.version === 2) return;

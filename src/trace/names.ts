@@ -7,13 +7,14 @@ const decoder = new TextDecoder();
 /** One step of the hash over a name's bytes (FNV-1a); begin with 0. */
 export const hashStep = (hash: number, byte: number): number => Math.imul(hash ^ byte, 0x0100_0193);
 
+/** Numbers of a slot: a name's number and one more, its hash, where its bytes begin, and how many there are. */
+const SLOT = 4;
+
 export class Names {
-  /** Numbers by hash, in open addressing; -1 is free. */
-  #slots = new Int32Array(1024).fill(-1);
-  #hashes = new Int32Array(512);
-  /** Start of each name's bytes; the next one's begin where they end. */
-  #starts = new Int32Array(513);
+  /** In open addressing, by hash; a slot that begins with 0 is free. */
+  #slots = new Int32Array(1024 * SLOT);
   #bytes = new Uint8Array(8192);
+  #used = 0;
   readonly #texts: string[] = [];
 
   get size(): number {
@@ -41,18 +42,20 @@ export class Names {
   find(view: DataView, start: number, end: number, hash: number): number {
     const slots = this.#slots;
     const mask = slots.length - 1;
-    let slot = (hash ^ (hash >>> 15)) & mask;
-    for (;;) {
-      const id = slots[slot] ?? -1;
-      if (id === -1) return this.#add(view, start, end, hash, slot);
-      if (this.#hashes[id] === hash && this.#is(id, view, start, end)) return id;
-      slot = (slot + 1) & mask;
+    let slot = slotOf(hash, mask);
+    for (let next = slots[slot] ?? 0; next !== 0; next = slots[slot] ?? 0) {
+      if (
+        slots[slot + 1] === hash &&
+        slots[slot + 3] === end - start &&
+        this.#is(slots[slot + 2] ?? 0, view, start, end)
+      )
+        return next - 1;
+      slot = (slot + SLOT) & mask;
     }
+    return this.#add(view, start, end, hash, slot);
   }
 
-  #is(id: number, view: DataView, start: number, end: number): boolean {
-    const from = this.#starts[id] ?? 0;
-    if ((this.#starts[id + 1] ?? 0) - from !== end - start) return false;
+  #is(from: number, view: DataView, start: number, end: number): boolean {
     const bytes = this.#bytes;
     for (let at = start, own = from; at < end; at++, own++)
       if (bytes[own] !== view.getUint8(at)) return false;
@@ -60,36 +63,33 @@ export class Names {
   }
 
   #add(view: DataView, start: number, end: number, hash: number, slot: number): number {
-    const id = this.#texts.length;
     const name = new Uint8Array(view.buffer, view.byteOffset + start, end - start);
-    const from = this.#starts[id] ?? 0;
-    if (from + name.length > this.#bytes.length) this.#bytes = grown(this.#bytes, from + name.length);
+    const from = this.#used;
+    this.#used += name.length;
+    if (this.#used > this.#bytes.length) {
+      const bytes = new Uint8Array(2 * this.#used);
+      bytes.set(this.#bytes);
+      this.#bytes = bytes;
+    }
     this.#bytes.set(name, from);
-    if (id + 2 > this.#starts.length) this.#starts = grown(this.#starts, id + 2);
-    if (id + 1 > this.#hashes.length) this.#hashes = grown(this.#hashes, id + 1);
-    this.#starts[id + 1] = from + name.length;
-    this.#hashes[id] = hash;
-    this.#slots[slot] = id;
-    this.#texts.push(decoder.decode(name));
-    if (2 * this.#texts.length > this.#slots.length) this.#rehash();
-    return id;
+    const number = this.#texts.push(decoder.decode(name));
+    this.#slots.set([number, hash, from, name.length], slot);
+    if (2 * SLOT * number > this.#slots.length) this.#rehash();
+    return number - 1;
   }
 
   #rehash(): void {
-    const slots = new Int32Array(2 * this.#slots.length).fill(-1);
+    const old = this.#slots;
+    const slots = new Int32Array(2 * old.length);
     const mask = slots.length - 1;
-    for (let id = 0; id < this.#texts.length; id++) {
-      const hash = this.#hashes[id] ?? 0;
-      let slot = (hash ^ (hash >>> 15)) & mask;
-      while (slots[slot] !== -1) slot = (slot + 1) & mask;
-      slots[slot] = id;
+    for (let from = 0; from < old.length; from += SLOT) {
+      if (old[from] === 0) continue;
+      let slot = slotOf(old[from + 1] ?? 0, mask);
+      while (slots[slot] !== 0) slot = (slot + SLOT) & mask;
+      slots.set(old.subarray(from, from + SLOT), slot);
     }
     this.#slots = slots;
   }
 }
 
-function grown<T extends Int32Array<ArrayBuffer> | Uint8Array<ArrayBuffer>>(array: T, least: number): T {
-  const larger = new (array.constructor as new (length: number) => T)(Math.max(least, 2 * array.length));
-  larger.set(array);
-  return larger;
-}
+const slotOf = (hash: number, mask: number): number => ((hash ^ (hash >>> 15)) << 2) & mask;

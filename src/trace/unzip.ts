@@ -4,7 +4,10 @@ import { pipeline } from "node:stream";
 import { createGunzip } from "node:zlib";
 import { SpillwayError } from "../rules/errors.ts";
 
-/** The source itself, or what it unpacks to where it begins as gzip does; several members follow each other. */
+/**
+ * The source itself, or what it unpacks to where it begins as gzip does; several members follow each other.
+ * @param source chunks that hold until the next one is asked for
+ */
 export async function* unzipped(source: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array, void> {
   const chunks = source[Symbol.asyncIterator]();
   let first: Uint8Array = new Uint8Array(0);
@@ -29,8 +32,12 @@ export async function* unzipped(source: AsyncIterable<Uint8Array>): AsyncGenerat
 const chunkSize = 1 << 16;
 
 async function* gunzipped(packed: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array, void> {
+  // A stream asks for the next chunk before it has used this one.
+  const kept = async function* (): AsyncGenerator<Uint8Array, void> {
+    for await (const chunk of packed) yield Uint8Array.from(chunk);
+  };
   // Errors of the source destroy the stream, and reading it throws them.
-  const unpacked = pipeline(packed, createGunzip({ chunkSize }), () => {});
+  const unpacked = pipeline(kept, createGunzip({ chunkSize }), () => {});
   try {
     yield* unpacked;
   } catch (cause) {
