@@ -1,5 +1,6 @@
 // Every command block of the README runs as it stands there (the two commands for a fresh machine, which CI runs
-// itself, aside). It takes long: the commands are run in full, with their searches, storms and fits.
+// itself, aside). It takes long: the commands are run in full, with their searches, storms and fits. Lines that need a
+// shell, and loads, are run by one, as a user's; the others are run in this process.
 import { execFile } from "node:child_process";
 import { chmod, mkdir, mkdtemp, readFile, rm, symlink, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
@@ -7,6 +8,7 @@ import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { spillwayHere } from "./support/command.ts";
 
 const root = fileURLToPath(new URL("..", import.meta.url));
 const run = promisify(execFile);
@@ -43,6 +45,19 @@ beforeAll(async () => {
 });
 afterAll(() => rm(folder, { recursive: true, force: true }));
 
+/** The words of a command that asks nothing of a shell but quotes; `null` for others, and for loads, whose time is real. */
+function wordsOf(command: string): string[] | null {
+  const [, words = ""] = /^npx spillway (?!load )(.*)$/.exec(command) ?? [];
+  if (words === "" || /[|&;<>$()"\\*\n]/.test(words.replaceAll(/'[^']*'/g, ""))) return null;
+  return [...words.matchAll(/'([^']*)'|(\S+)/g)].map(([, quoted, plain = ""]) => quoted ?? plain);
+}
+
+async function shell(command: string): Promise<{ code: number; stdout: string; stderr: string }> {
+  const options = { cwd: folder, env: { ...process.env, PATH: path } };
+  const { stdout, stderr } = await run("sh", ["-eu", "-c", command], options);
+  return { code: 0, stdout, stderr };
+}
+
 describe("README", () => {
   test("has the two commands and command blocks", () => {
     for (const command of forFreshMachines) expect(blocks.map(({ text }) => text)).toContain(command);
@@ -51,9 +66,15 @@ describe("README", () => {
   });
 
   test.each(commands)("$text", async ({ text }) => {
-    const options = { cwd: folder, env: { ...process.env, PATH: path } };
-    const { stdout, stderr } = await run("sh", ["-eu", "-c", text], options);
-    expect(`${stdout}${stderr}`).not.toBe("");
+    const lines = text.trimEnd().split("\n");
+    const parts = lines.every((line) => line.startsWith("npx spillway ")) ? lines : [text];
+    for (const part of parts) {
+      const words = wordsOf(part);
+      const { code, stdout, stderr } =
+        words === null ? await shell(part) : await spillwayHere(words, { cwd: folder });
+      expect(code, stderr).toBe(0);
+      expect(`${stdout}${stderr}`).not.toBe("");
+    }
   });
 
   test.each(scripts.filter(({ text }) => /^\/\/ \S+\.test\.js\n/.test(text)))("$text", async ({ text }) => {

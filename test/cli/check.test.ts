@@ -325,7 +325,10 @@ describe("the command", () => {
   });
 
   test("ends though the limiter holds something open", async () => {
-    const { code } = await spillwayHere(["check", "--adapter", "holds.mjs", "--runs", "3"], { cwd: folder });
+    const { code } = await spillwayHere(["check", "--adapter", "holds.mjs", "--runs", "3"], {
+      cwd: folder,
+      threads: true,
+    });
     expect(code).toBe(0);
   });
 
@@ -333,7 +336,8 @@ describe("the command", () => {
     ["throws.mjs", "got Error: no store"],
     ["hangs.mjs", "got TimeoutError: no answer within 0.2 s"],
   ])("%s is reported by the call that failed, with exit 2", async (file, said) => {
-    const { code, stderr } = await spillwayHere(["check", "--adapter", file, "--seed", "1"], { cwd: folder });
+    const words = ["check", "--adapter", file, "--seed", "1"];
+    const { code, stderr } = await spillwayHere(words, { cwd: folder, threads: true });
     expect(code).toBe(2);
     expect(stderr).toContain("ADAPTER_INVALID");
     expect(stderr).toMatch(/decide\(\{"organization":"\w+"/);

@@ -81,7 +81,7 @@ const run = (
   words: readonly string[],
   { signals, after = "looping" }: { signals?: readonly NodeJS.Signals[]; after?: string } = {},
 ): Promise<Ended> => spillway(words, { cwd: folder, ...(signals && { signals: { after, send: signals } }) });
-const runHere = (words: readonly string[]): Promise<Ended> => spillwayHere(words, { cwd: folder });
+const runHere = (words: readonly string[]): Promise<Ended> => spillwayHere(words, { cwd: folder, threads: true });
 
 describe("while a file is imported", () => {
   describe.each(Object.entries(verbs))("%s", (_, words) => {

@@ -1,10 +1,7 @@
 // A child that runs command lines one after the other, as `spillway` would. Its parent bounds its memory and its time,
 // so that a command line without end, or without measure, ends the child and fails the test.
-import { EventEmitter } from "node:events";
-import { syncBuiltinESMExports } from "node:module";
-import { PassThrough } from "node:stream";
 import { pathToFileURL } from "node:url";
-import workers from "node:worker_threads";
+import { runJobsHere } from "../support/job-thread-here.mjs";
 
 const main = pathToFileURL(process.argv[2] ?? "").href;
 /** So much of what a command prints is told; the length is told whole. */
@@ -43,36 +40,8 @@ for (const name of ["stdout", "stderr"])
   };
 
 let runs = 0;
-let threads = 0;
 
-/** A thread for the user's code costs more than all else that a command line does: here it is this thread. */
-class HereInstead extends EventEmitter {
-  stdout = new PassThrough();
-  stderr = new PassThrough();
-  #port;
-
-  constructor(entry, { workerData }) {
-    super();
-    const { port1, port2 } = new workers.MessageChannel();
-    this.#port = port1.on("message", (message) => this.emit("message", message));
-    workers.parentPort = port2;
-    workers.workerData = workerData;
-    syncBuiltinESMExports();
-    threads += 1;
-    import(`${entry}?${threads}`).catch((error) => this.emit("error", error));
-  }
-
-  postMessage(message) {
-    this.#port.postMessage(message);
-  }
-
-  async terminate() {
-    this.#port.close();
-    this.emit("exit", 1);
-  }
-}
-workers.Worker = HereInstead;
-syncBuiltinESMExports();
+runJobsHere();
 
 process.on("message", async ({ words, cwd }) => {
   heard = { stdout: new Heard(), stderr: new Heard() };

@@ -27,10 +27,11 @@ export default defineScenario({
   populations: { crowd: { clients: 10, startWithin: "5s", behaviour: burst({ call: rest("/v2/user"), size: 1${more} }) } },
 });\n`;
 
-/** On one thread where nothing else is asked for: threads take their time to start. */
+/** In threads where a number of them is asked for. */
 const plan = (...words: string[]) => {
-  const threads = words.includes("--workers") ? [] : ["--workers", "1"];
-  return spillwayHere(["plan", ...words, ...threads], { cwd: folder });
+  const threads = words.includes("--workers");
+  const workers = threads ? [] : ["--workers", "1"];
+  return spillwayHere(["plan", ...words, ...workers], { cwd: folder, threads });
 };
 const text = (...path: string[]): Promise<string> => readFile(join(folder, ...path), "utf8");
 const question = ["crowd.ts", "--vary", "crowd.clients=1..60", "--until", "refused==0"];

@@ -5,6 +5,7 @@ import { fileURLToPath } from "node:url";
 import "esbuild";
 import { vi } from "vitest";
 import { runProgram } from "../../src/cli/program.ts";
+import { runJobsHere } from "./job-thread-here.mjs";
 
 export const main = fileURLToPath(new URL("../../dist/src/cli/main.js", import.meta.url));
 
@@ -60,21 +61,28 @@ export function spillway(
 
 let last: Promise<unknown> = Promise.resolve();
 
+export interface HereOptions {
+  readonly cwd?: string;
+  /** Variables beside those of this process, for as long as the command runs. */
+  readonly env?: NodeJS.ProcessEnv;
+  /** Jobs run in threads, as users' do: for code that does not behave, and for what is said of threads. Default: `false`. */
+  readonly threads?: boolean;
+}
+
 /**
  * Runs a command in this process, as its program does. Commands that are begun together run one after the other: a
  * process has one folder, one standard output and one exit status.
- * @param options `env`: variables beside those of this process, for as long as it runs
  */
-export function spillwayHere(
-  words: readonly string[],
-  { cwd = process.cwd(), env = {} }: { readonly cwd?: string; readonly env?: NodeJS.ProcessEnv } = {},
-): Promise<Ended> {
-  const ended = last.then(() => runHere(words, cwd, env));
+export function spillwayHere(words: readonly string[], options: HereOptions = {}): Promise<Ended> {
+  const ended = last.then(() => runHere(words, options));
   last = ended;
   return ended;
 }
 
-async function runHere(words: readonly string[], cwd: string, env: NodeJS.ProcessEnv): Promise<Ended> {
+async function runHere(
+  words: readonly string[],
+  { cwd = process.cwd(), env = {}, threads = false }: HereOptions,
+): Promise<Ended> {
   const said = { stdout: "", stderr: "" };
   const before = { cwd: process.cwd(), code: process.exitCode, env: { ...process.env } };
   const spies = (["stdout", "stderr"] as const).map((name) =>
@@ -86,10 +94,12 @@ async function runHere(words: readonly string[], cwd: string, env: NodeJS.Proces
   process.chdir(cwd);
   process.exitCode = 0;
   Object.assign(process.env, env);
+  const backToThreads = threads ? () => undefined : runJobsHere();
   try {
     await runProgram(words);
     return { ...said, code: Number(process.exitCode), killedBy: null };
   } finally {
+    backToThreads();
     process.chdir(before.cwd);
     process.exitCode = before.code;
     for (const name of Object.keys(env)) delete process.env[name];
