@@ -2,6 +2,8 @@
 // was missed, the verdict, and where all of it is.
 
 import type { Measurement } from "../../sim/measure.ts";
+import type { LoadResult } from "../load/load.ts";
+import { isTooSlow } from "../load/node/lateness.ts";
 import { duration, figureText } from "../report/format.ts";
 import { runFiles } from "../report/run.ts";
 import { figureOf, latenessWords, ownerWords, refusalWords, verdictWords } from "../report/source.ts";
@@ -10,7 +12,7 @@ import { questionWords } from "../report/verdict-words.ts";
 import { shortName } from "../rules/printable.ts";
 import { count, counted } from "../rules/words.ts";
 import type { KeptRun } from "../runs/keep-run.ts";
-import { driverText, type LoadedRun, wasTooSlow } from "../runs/load-into.ts";
+import type { LoadedRun } from "../runs/load-into.ts";
 import type { SimulatedRun } from "../runs/simulate-into.ts";
 import type { ExpectationResult, PopulationSummary, Summary } from "../summary/summary.ts";
 import type { Verdict } from "../verify/verdict.ts";
@@ -29,6 +31,12 @@ interface SaidRun {
   readonly notes: readonly string[];
   readonly interrupted: boolean;
 }
+
+/** `k6 1.8.1` or `Node 24.1.0`. */
+const driverText = (load: LoadResult): string =>
+  load.driver === "k6" ? `k6 ${load.k6.version}` : `Node ${process.versions.node}`;
+
+const wasTooSlow = (load: LoadResult): boolean => load.driver === "node" && isTooSlow(load.lateness);
 
 /** Says a real run. */
 export function sayLoad(terminal: Terminal, run: LoadedRun): void {

@@ -116,11 +116,6 @@ async function measure(writer: FolderWriter, options: LoadIntoOptions): Promise<
   return { ...kept, load: result, notes, held: kept.held && crossed.length === 0 && checks.length === 0 };
 }
 
-/** `k6 1.8.1` or `Node 24.1.0`. */
-export function driverText(load: LoadResult): string {
-  return load.driver === "k6" ? `k6 ${load.k6.version}` : `Node ${process.versions.node}`;
-}
-
 /** Calls a second that each was measured at on two cores, connections kept (`npm run bench -- drivers`, FORMAT.md). */
 const reach = { node: 7_000, k6: 20_000 } as const;
 
@@ -132,9 +127,6 @@ export function driverLine(choice: DriverChoice): string {
     ? `Node drives the load (${figures}).`
     : `${choice.because}, so Node drives the load (${figures}). Get k6: npx spillway doctor --get-k6`;
 }
-
-/** Tells whether the load was what the scenario asks for as far as the generator goes. */
-export const wasTooSlow = (load: LoadResult): boolean => load.driver === "node" && isTooSlow(load.lateness);
 
 function latenessNotes(load: LoadResult): string[] {
   if (load.driver !== "node" || !isTooSlow(load.lateness)) return [];

@@ -6,7 +6,7 @@ import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { main, spillway } from "../support/command.ts";
+import { main, spillwayHere } from "../support/command.ts";
 
 const run = promisify(execFile);
 const root = fileURLToPath(new URL("../..", import.meta.url));
@@ -28,8 +28,8 @@ afterAll(() => rm(folder, { recursive: true, force: true }));
 // The workflow calls `cat`.
 const needs = { tags: ["coreutils"] };
 test("init --ci writes a workflow whose own commands run, and keeps what is there", needs, async () => {
-  expect((await spillway(["init", "limits"], { cwd: folder })).code).toBe(0);
-  const { code, stdout } = await spillway(["init", "limits", "--ci"], { cwd: folder });
+  expect((await spillwayHere(["init", "limits"], { cwd: folder })).code).toBe(0);
+  const { code, stdout } = await spillwayHere(["init", "limits", "--ci"], { cwd: folder });
   expect(stdout).toContain("wrote limits/ci.sh, .github/workflows/spillway.yml\n");
   expect(stdout).not.toContain("not installed");
   expect(code).toBe(0);
@@ -65,7 +65,7 @@ test("init --ci has a job that audits, whose words are the verb's", needs, async
 
 test("init says how to install where it is not", async () => {
   const empty = await mkdtemp(join(tmpdir(), "spillway-ci-empty-"));
-  const { stdout } = await spillway(["init"], { cwd: empty });
+  const { stdout } = await spillwayHere(["init"], { cwd: empty });
   await rm(empty, { recursive: true });
   expect(stdout).toMatch(/npm pack\nthen here: npm install --save-dev \S+spillway-[\d.]+\.tgz/);
 });
@@ -75,7 +75,7 @@ test("init --ci writes no workflow through a link that stands in the repository"
   const outside = join(repository, "outside");
   await mkdir(outside);
   await symlink(outside, join(repository, ".github"));
-  const { code, stderr } = await spillway(["init", "--ci"], { cwd: repository });
+  const { code, stderr } = await spillwayHere(["init", "--ci"], { cwd: repository });
   expect([code, stderr]).toEqual([2, expect.stringContaining(".github: got a symbolic link")]);
   expect(await readdir(outside)).toEqual([]);
   expect(await readdir(repository)).toEqual([".github", "outside"]);

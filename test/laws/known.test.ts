@@ -13,7 +13,7 @@ import {
   type LimiterFactory,
   parseKnown,
 } from "../../src/laws/index.ts";
-import { spillway, spillwayHere } from "../support/command.ts";
+import { spillwayHere } from "../support/command.ts";
 import { entry } from "./expectations.ts";
 
 /** Bugs of a limiter: a limit of 1 admits two, and every other limit admits one too many by a call that costs 2. */
@@ -175,15 +175,15 @@ describe("check --known FILE", () => {
   const words = ["check", "--law", law, "--seed", "2"];
 
   test("takes the report of an earlier check", async () => {
-    const first = await spillway([...words, "--adapter", "one.mjs", "--json"], { cwd: folder });
+    const first = await spillwayHere([...words, "--adapter", "one.mjs", "--json"], { cwd: folder });
     expect(first.code).toBe(1);
     await writeFile(join(folder, "known.json"), first.stdout);
     const [{ runs = 0 } = {}] = (JSON.parse(first.stdout) as CheckReport).laws;
     const known = ["--known", "known.json", "--runs", `${runs}`];
-    const second = await spillway([...words, "--adapter", "one.mjs", ...known], { cwd: folder });
+    const second = await spillwayHere([...words, "--adapter", "one.mjs", ...known], { cwd: folder });
     expect(second.stdout).toContain(`known: 1, and no other counterexample in ${runs} runs`);
     expect(second.code, second.stderr).toBe(0);
-    const third = await spillway([...words, "--adapter", "none.mjs", ...known], { cwd: folder });
+    const third = await spillwayHere([...words, "--adapter", "none.mjs", ...known], { cwd: folder });
     expect(third.stdout).toContain("a known counterexample to refusal-justified breaks it no longer");
     expect(third.code).toBe(0);
   });
