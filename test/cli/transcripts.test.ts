@@ -9,7 +9,8 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { type Ended, spillway, spillwayHere } from "../support/command.ts";
+import { CommandLines } from "../hostile/command-lines.ts";
+import { type Ended, spillwayHere } from "../support/command.ts";
 
 const root = fileURLToPath(new URL("../..", import.meta.url));
 const folder = fileURLToPath(new URL("transcripts/", import.meta.url));
@@ -53,14 +54,15 @@ const shortened = (text: string): string => {
 
 const colored = "FORCE_COLOR=1 ";
 
-/** A command in color needs a process of its own: whether there are colors is settled as it starts. */
-const ended = (command: string): Promise<Ended> =>
-  command.startsWith(colored)
-    ? spillway(wordsOf(command).slice(2), {
-        cwd: place,
-        env: { ...process.env, NO_COLOR: "", FORCE_COLOR: "1" },
-      })
-    : spillwayHere(wordsOf(command).slice(1), { cwd: place });
+/** Commands in color need a process: whether there are colors is settled as it starts. */
+const inColor = new CommandLines({ NO_COLOR: "", FORCE_COLOR: "1" });
+afterAll(() => inColor.end());
+
+async function ended(command: string): Promise<Pick<Ended, "code" | "stdout" | "stderr">> {
+  if (!command.startsWith(colored)) return spillwayHere(wordsOf(command).slice(1), { cwd: place });
+  const { code, stdout, stderr } = await inColor.run(wordsOf(command).slice(2), place);
+  return { code, stdout: stdout.text, stderr: stderr.text };
+}
 
 async function said(command: string): Promise<string> {
   const { stdout, stderr, code } = await ended(command);

@@ -31,21 +31,27 @@ export function bounded(...words: readonly string[]): { readonly program: string
   };
 }
 
-function start(): ChildProcess {
+function start(env: NodeJS.ProcessEnv): ChildProcess {
   const { program, words } = bounded(runner, main);
   return spawn(program, words, {
-    env: { ...process.env, NO_COLOR: "1", SPILLWAY_TOKEN: "" },
+    env: { ...process.env, NO_COLOR: "1", SPILLWAY_TOKEN: "", ...env },
     stdio: ["ignore", "inherit", "inherit", "ipc"],
   });
 }
 
 /** A child that runs command lines. */
 export class CommandLines {
+  readonly #env: NodeJS.ProcessEnv;
   #child: ChildProcess | null = null;
+
+  /** @param env variables beside those of this process */
+  constructor(env: NodeJS.ProcessEnv = {}) {
+    this.#env = env;
+  }
 
   /** Runs one to its end. @throws where it takes more memory or time than the child has */
   run(words: readonly string[], cwd: string): Promise<Outcome> {
-    this.#child ??= start();
+    this.#child ??= start(this.#env);
     const child = this.#child;
     return new Promise((resolve, reject) => {
       const lost = (code: number | null, signal: string | null): void => {
