@@ -81,7 +81,8 @@ const run = (
   words: readonly string[],
   { signals, after = "looping" }: { signals?: readonly NodeJS.Signals[]; after?: string } = {},
 ): Promise<Ended> => spillway(words, { cwd: folder, ...(signals && { signals: { after, send: signals } }) });
-const runHere = (words: readonly string[]): Promise<Ended> => spillwayHere(words, { cwd: folder, threads: true });
+const runHere = (words: readonly string[]): Promise<Ended> =>
+  spillwayHere(words, { cwd: folder, threads: true });
 
 describe("while a file is imported", () => {
   describe.each(Object.entries(verbs))("%s", (_, words) => {
@@ -170,7 +171,7 @@ describe.concurrent("while it runs", () => {
     expect(lines).toHaveLength(36);
     const record = JSON.parse(await readFile(join(folder, "kept/run.json"), "utf8"));
     expect(record).toMatchObject({ interrupted: true, scenario: { name: "mine" } });
-    const again = await run(["verify", "kept"]);
+    const again = await runHere(["verify", "kept"]);
     expect(again.code).toBe(0);
   });
 
@@ -252,7 +253,7 @@ describe.concurrent("while Node loads with it", () => {
     expect(JSON.parse(header)).toMatchObject({ source: "node", complete: false });
     expect(lines.length).toBeGreaterThan(0);
     expect(lines.length).toBeLessThanOrEqual(36);
-    expect((await run(["verify", "looped"])).code).toBe(0);
+    expect((await runHere(["verify", "looped"])).code).toBe(0);
   });
 
   test("a client that ends the process is named, and the trace can be judged: 2", async () => {
@@ -260,7 +261,7 @@ describe.concurrent("while Node loads with it", () => {
     expect(stderr).toContain("error SCENARIO_FAILED the code of the scenario file ended the run");
     expect(stderr).toContain("busy-exit.ts:8: got process.exit(0)");
     expect(code).toBe(2);
-    const { stdout, code: judged } = await run(["verify", "exits"]);
+    const { stdout, code: judged } = await runHere(["verify", "exits"]);
     expect(stdout).toContain("this run did not end: its trace is judged as far as it goes");
     expect(judged).toBe(0);
   });

@@ -48,7 +48,15 @@ function Worker(entry, options) {
   return isJob ? new JobThreadHere(entry, options) : new RealWorker(entry, options);
 }
 
-const clockOf = () => [Date, setTimeout, clearTimeout, setInterval, clearInterval, performance.now, process.hrtime];
+const clockOf = () => [
+  Date,
+  setTimeout,
+  clearTimeout,
+  setInterval,
+  clearInterval,
+  performance.now,
+  process.hrtime,
+];
 
 /**
  * Runs jobs in this thread from now on, for code that Node has loaded.
