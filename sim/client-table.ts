@@ -35,7 +35,8 @@ export class ClientTable {
   readonly #scenario: Scenario;
   /** By population: its behaviour's calls. */
   readonly #calls: readonly (readonly CallTemplate[])[];
-  readonly #records: ClientRecord[] = [];
+  readonly #records: ClientRecord[];
+  #used = 0;
   readonly #free: number[] = [];
   /** The draws of the client that is served, taken out of its integers and put back. */
   readonly #random: RandomState = { random0: 0, random1: 0, random2: 0, random3: 0 };
@@ -44,6 +45,7 @@ export class ClientTable {
   constructor(scenario: Scenario, capacity: number) {
     this.#scenario = scenario;
     this.#calls = scenario.populations.map(({ behaviour }) => behaviour.calls);
+    this.#records = new Array(capacity);
     this.ints = new Int32Array(Math.max(1, capacity) * INTS);
     this.#doubles = new Float64Array(this.ints.buffer);
   }
@@ -56,7 +58,7 @@ export class ClientTable {
    * @param endMs it sends nothing from then on, ms from the run's start
    */
   take(place: number, index: number, caller: number, endMs: number): number {
-    const client = this.#free.pop() ?? this.#records.length;
+    const client = this.#free.pop() ?? this.#used++;
     if ((client + 1) * INTS > this.ints.length) this.#grow();
     const { seed, populations } = this.#scenario;
     this.#records[client] = startRecord(this.population(place).behaviour, seed, place, index);

@@ -14,7 +14,7 @@ export class Driver {
   readonly #clients: Client.ClientTable;
   readonly #flights: Flight.FlightTable;
   readonly #startAtMs: number;
-  readonly #plan: (flight: number, atMs: number) => void;
+  readonly #plan: (client: number, planned: PlannedCall, atMs: number) => void;
   // Filled in again for each step: of an event that starts a client, its times alone.
   readonly #started = createEvent();
   readonly #answered = createEvent();
@@ -27,7 +27,7 @@ export class Driver {
     clients: Client.ClientTable,
     flights: Flight.FlightTable,
     startAtMs: number,
-    plan: (flight: number, atMs: number) => void,
+    plan: (client: number, planned: PlannedCall, atMs: number) => void,
   ) {
     this.#clients = clients;
     this.#flights = flights;
@@ -129,15 +129,7 @@ export class Driver {
     if ((page | 0) !== page) throw this.#failure(client, `page ${page}`, "a whole number below 2^31");
     const { nowMs, endMs } = this.#event;
     if (atMs >= endMs) return;
-    const flight = this.#flights.take();
-    const { ints, doubles } = this.#flights;
-    ints[flight * Flight.INTS + Flight.CLIENT] = client;
-    ints[flight * Flight.INTS + Flight.TEMPLATE] = template;
-    ints[flight * Flight.INTS + Flight.ATTEMPT] = planned.attempt;
-    ints[flight * Flight.INTS + Flight.PAGE] = planned.page;
-    doubles[flight * Flight.DOUBLES + Flight.WANTED] = planned.wantedMs;
-    doubles[flight * Flight.DOUBLES + Flight.DELAY] = planned.delayMs;
-    this.#plan(flight, Math.max(atMs, nowMs) - this.#startAtMs - this.#clients.clockMs(client));
+    this.#plan(client, planned, Math.max(atMs, nowMs) - this.#startAtMs - this.#clients.clockMs(client));
   }
 
   #failure(client: number, got: string, allowed: string): SpillwayError {

@@ -1,11 +1,11 @@
 // The events of virtual time: an event is one of these, and its subject (a client, a stream of arrivals, a
-// flight) times 8.
+// planned call, a flight) times 8.
 
 /** A client of a closed population begins. */
 export const START = 0;
 /** The next client of an open population arrives. */
 export const ARRIVAL = 1;
-/** A call leaves its client. */
+/** A planned call leaves its client. */
 export const SEND = 2;
 /** It reaches the deployment. */
 export const ARRIVE = 3;

@@ -74,12 +74,14 @@ export class EventQueue {
 
   /**
    * @param startMs no event is earlier; a safe integer >= 0
-   * @param capacity about how many events it has room for at first; it grows
+   * @param capacity how many events it has room for at first, however they lie; it grows
    */
   constructor(startMs: number, capacity = 1024) {
     this.#blockMs = Math.floor(startMs / BLOCK_MS) * BLOCK_MS;
     this.#place = startMs - this.#blockMs;
-    this.#chunks = new Int32Array(CHUNK * (2 + Math.ceil(capacity / 7)));
+    // The last chunk of each list may be nearly empty.
+    const lists = Math.min(capacity, LEVELS * SLOTS);
+    this.#chunks = new Int32Array(CHUNK * (2 + Math.ceil(capacity / 7) + lists));
   }
 
   get size(): number {

@@ -1,12 +1,14 @@
-// Calls on their way, from plan to receipt, in one buffer seen as doubles and as 32-bit integers: two lines of the
-// processor's cache each, the call in the first one and its answer in the second. A flight that is over makes room
-// for the next, so that nothing is allocated per call once the table has grown to the most that are ever open.
+// Calls on their way, from sending to receipt: two lines of the processor's cache each, the call in the first one and its
+// answer in the second. Few calls of many clients are on their way at once, so that all flights stay in the cache; those
+// that are planned wait elsewhere (`planned-table.ts`).
 //
 //   as doubles   |    0    |    1    |    2    |    3    |   4    |   5   |  6   |     7      | 8 to 15: the answer
 //                |         |         |         |         | wanted | delay | sent | retryAfter |
 //   as integers  |  0 | 1  |  2 | 3  |  4 | 5  |  6 | 7  |
 //                client    number    status    page
 //                 template  attempt   shown     back
+
+import { RowTable } from "./row-table.ts";
 
 /** Doubles a flight, and where each of its numbers is. */
 export const DOUBLES = 16;
@@ -66,28 +68,8 @@ export const PAGE = 6;
 /** Ms that the answer will travel, where that is drawn together with the way there. */
 export const BACK = 7;
 
-export class FlightTable {
-  doubles = new Float64Array(64 * DOUBLES);
-  ints = new Int32Array(this.doubles.buffer);
-  readonly #free: number[] = [];
-  #used = 0;
-
-  /** A flight, its numbers left from an earlier one. */
-  take(): number {
-    const free = this.#free.pop();
-    if (free !== undefined) return free;
-    if ((this.#used + 1) * DOUBLES > this.doubles.length) this.#grow();
-    return this.#used++;
-  }
-
-  give(flight: number): void {
-    this.#free.push(flight);
-  }
-
-  #grow(): void {
-    const larger = new Float64Array(2 * this.doubles.length);
-    larger.set(this.doubles);
-    this.doubles = larger;
-    this.ints = new Int32Array(larger.buffer);
+export class FlightTable extends RowTable {
+  constructor() {
+    super(DOUBLES);
   }
 }

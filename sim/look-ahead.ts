@@ -3,9 +3,9 @@
 // events at once, place by place, the waits pass side by side. It changes nothing.
 import * as Client from "./client-table.ts";
 import type { NumericDeployment } from "./deployment.ts";
-import { ARRIVAL, KIND_BITS, START } from "./event-kinds.ts";
+import { KIND_BITS, SEND, START } from "./event-kinds.ts";
 import type { EventQueue } from "./event-queue.ts";
-import * as Flight from "./flight-table.ts";
+import type { PlannedTable } from "./planned-table.ts";
 
 /** So many events are looked at, and those of the instant with which they are so many. */
 const enough = 64;
@@ -14,7 +14,7 @@ const most = 1024;
 export class LookAhead {
   readonly #queue: EventQueue;
   readonly #clients: Client.ClientTable;
-  readonly #flights: Flight.FlightTable;
+  readonly #planned: PlannedTable;
   readonly #deployment: NumericDeployment;
   readonly #events = new Int32Array(most);
   readonly #near = new Int32Array(most);
@@ -24,18 +24,18 @@ export class LookAhead {
   constructor(
     queue: EventQueue,
     clients: Client.ClientTable,
-    flights: Flight.FlightTable,
+    planned: PlannedTable,
     deployment: NumericDeployment,
   ) {
     this.#queue = queue;
     this.#clients = clients;
-    this.#flights = flights;
+    this.#planned = planned;
     this.#deployment = deployment;
   }
 
   /** To be called when now comes to events that were not looked at (`EventQueue.isAtUnseen`). */
   look(): void {
-    const count = this.#lookAtFlights(this.#queue.ahead(this.#events, enough));
+    const count = this.#lookAtPlanned(this.#queue.ahead(this.#events, enough));
     const [callers, near] = [this.#events, this.#near];
     const { ints } = this.#clients;
     for (let at = 0; at < count; at++)
@@ -48,20 +48,16 @@ export class LookAhead {
     this.#sum ^= sum;
   }
 
-  /** Both lines of each flight; `#near` has the clients then. */
-  #lookAtFlights(events: number): number {
-    const { ints } = this.#flights;
-    let [count, sum] = [0, 0];
+  /** `#near` has the clients that begin or send then. What their calls ask for later on is near by then. */
+  #lookAtPlanned(events: number): number {
+    let count = 0;
     for (let at = 0; at < events; at++) {
       const event = this.#events[at] as number;
       const kind = event & ((1 << KIND_BITS) - 1);
       const subject = event >>> KIND_BITS;
-      if (kind === ARRIVAL) continue;
-      const flight = subject * Flight.INTS;
-      this.#near[count++] = kind === START ? subject : (ints[flight + Flight.CLIENT] as number);
-      if (kind !== START) sum ^= ints[flight + Flight.INTS / 2] as number;
+      if (kind === START) this.#near[count++] = subject;
+      else if (kind === SEND) this.#near[count++] = this.#planned.clientOf(subject);
     }
-    this.#sum ^= sum;
     return count;
   }
 }

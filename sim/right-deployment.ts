@@ -5,10 +5,12 @@ import { resetSeconds } from "../src/engine/limiter.ts";
 import { NONE_REFUSED, type PolicyCore } from "../src/engine/policy-core.ts";
 import { PolicyLimiter } from "../src/engine/policy-limiter.ts";
 import { quotaNames } from "../src/policy/names.ts";
+import type { Operation, Policy, Quota } from "../src/policy/policy.ts";
 import { policyOf } from "../src/policy/shorthand.ts";
 import { type Rules, type Semantics, scopes, semanticsOf } from "../src/rules/rules.ts";
 import { pointsMost } from "../src/scenario/calls.ts";
 import { ABSENT, type CallTemplate } from "../src/scenario/client.ts";
+import type { Seat } from "../src/scenario/seats.ts";
 import { warningOf } from "../src/wire/answer.ts";
 import { refusalBody, statusBody } from "../src/wire/bodies.ts";
 import { REFUSED } from "../src/wire/outcome.ts";
@@ -31,6 +33,16 @@ const NARROW = READING;
 const broadOf = (scope: ScopeIndex): number => 2 * scope;
 const narrowOf = (scope: ScopeIndex): number => 2 * scope + 1;
 
+/** How a deployment is used: what it need not remember takes no memory. */
+export interface RightUse {
+  /** Whether `answer` will be asked. */
+  readonly traced: boolean;
+  /** Whether `caller` is asked for each name once. */
+  readonly distinct: boolean;
+  /** Whether all calls are counted REST calls. */
+  readonly restAlone: boolean;
+}
+
 export class RightDeployment implements NumericDeployment {
   readonly #limiter: PolicyLimiter;
   readonly #core: PolicyCore;
@@ -38,30 +50,32 @@ export class RightDeployment implements NumericDeployment {
   readonly #isPrepaid: boolean;
   readonly #rounding: readonly Semantics["reset"][];
   readonly #advises: readonly boolean[];
-  // Who calls, by handle.
-  readonly #organizationNames: string[] = [];
-  readonly #userNames: string[] = [];
+  readonly #isDistinct: boolean;
+  /** Who calls, by handle; `null` where no trace is wanted. */
+  readonly #names: Omit<Seat, "token">[] | null;
   /** The organization's reading and the user's, as `readEach` fills them in. */
   readonly #readings = new Float64Array(2 * READING);
   readonly #windows = new Float64Array(2);
   /** Bodies of refusals and of status answers, by flight; `null` where no trace is wanted. */
   readonly #bodies: unknown[] | null;
 
-  /** @param traced whether `answer` will be asked */
-  constructor(rules: Rules, flights: Flight.FlightTable, traced: boolean) {
-    this.#limiter = new PolicyLimiter(policyOf(rules));
+  constructor(rules: Rules, flights: Flight.FlightTable, { traced, distinct, restAlone }: RightUse) {
+    const policy = policyOf(rules);
+    this.#limiter = new PolicyLimiter(restAlone ? ofRestAlone(policy) : policy);
     this.#core = this.#limiter.core;
     this.#flights = flights;
     this.#rounding = scopes.map((scope) => semanticsOf(rules, scope).reset);
     this.#advises = scopes.map((scope) => semanticsOf(rules, scope).retryAfter);
     this.#isPrepaid = rules.semantics.graphqlCharge.graphql === "prepaid";
     this.#bodies = traced ? [] : null;
+    this.#isDistinct = distinct;
+    this.#names = traced ? [] : null;
   }
 
   caller(organization: string, user: string): number {
-    const caller = this.#limiter.handleOf({ organization, user }, "rest");
-    this.#organizationNames[caller] = organization;
-    this.#userNames[caller] = user;
+    const names = { organization, user };
+    const caller = this.#isDistinct ? this.#limiter.newCaller(names) : this.#limiter.handleOf(names, "rest");
+    if (this.#names !== null) this.#names[caller] = names;
     return caller;
   }
 
@@ -135,9 +149,11 @@ export class RightDeployment implements NumericDeployment {
     const userReset = doubles[at + Flight.USER_RESET] as number;
     const { scope, kind } = call;
     const status = ints[flight * Flight.INTS + Flight.STATUS] as number;
+    if (this.#names === null) throw new RangeError("no trace was wanted: no names are kept");
+    const { organization, user } = this.#names[caller] as Omit<Seat, "token">;
     const answer: AnswerParts = {
-      org: this.#organizationNames[caller] as string,
-      user: this.#userNames[caller] as string,
+      org: organization,
+      user,
       scope,
       kind,
       cost: kind === "status" ? null : call.cost,
@@ -237,6 +253,15 @@ export class RightDeployment implements NumericDeployment {
     return statusBody({ rest: of(REST), graphql: of(GRAPHQL) }).scopes;
   }
 }
+
+/** Without the second operation and its quotas: the places of the first ones stay. */
+const ofRestAlone = (policy: Policy): Policy => ({
+  ...policy,
+  quotas: Object.fromEntries(
+    Object.values(quotaNames.rest).map((name) => [name, policy.quotas[name] as Quota]),
+  ),
+  operations: { rest: policy.operations["rest"] as Operation },
+});
 
 const refuserOf = (refusing: number): Flight.Refuser =>
   refusing === NONE_REFUSED

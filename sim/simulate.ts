@@ -7,6 +7,7 @@ import { parseRules } from "../src/rules/parse.ts";
 import type { Rules } from "../src/rules/rules.ts";
 import type { Token } from "../src/rules/tokens.ts";
 import { type Adjustments, adjustScenario } from "../src/scenario/adjust.ts";
+import type { CallTemplate } from "../src/scenario/client.ts";
 import type { Scenario } from "../src/scenario/scenario.ts";
 import { type Seating, seatingOf } from "../src/scenario/seats.ts";
 import type { TraceCall, TraceHeader } from "../src/trace/record.ts";
@@ -187,19 +188,30 @@ function runOf(world: World, traced: boolean) {
   return { simulator, deployment, view: new AnsweredCall(simulator, flights) };
 }
 
-function deploymentOf({ scenario, rules, fault, limiter }: World, flights: FlightTable, traced: boolean) {
+function deploymentOf(
+  { scenario, rules, seating, fault, limiter }: World,
+  flights: FlightTable,
+  traced: boolean,
+) {
   const { policy, seed } = scenario;
   if (policy !== undefined)
     return fault === undefined
       ? new PolicyDeployment(policy, flights, false)
       : new FaultyQuotaDeployment(policy, fault, seed, flights);
   if (fault !== undefined) return new ObjectDeployment(new FaultyDeployment(rules, fault, seed), flights);
-  if (limiter === undefined) return new RightDeployment(rules, flights, traced);
+  if (limiter === undefined)
+    return new RightDeployment(rules, flights, {
+      traced,
+      distinct: seating.isDistinct,
+      restAlone: scenario.populations.every(({ behaviour }) => behaviour.calls.every(isRest)),
+    });
   tellFactory(limiter, scenario.startAtMs);
   const made = limiter.create(rules);
   if (!("decide" in made)) throw isAsynchronous(limiter);
   return new ObjectDeployment(new AdapterDeployment(limiter, made, rules, undefined), flights);
 }
+
+const isRest = ({ scope, kind }: CallTemplate): boolean => scope === "rest" && kind === "call";
 
 /** The simulator of a world whose deployment is there. */
 export function simulatorOf(

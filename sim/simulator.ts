@@ -3,7 +3,7 @@
 //
 // The queue counts from the run's start, so that its instants are small integers, which JavaScript engines pass
 // around without allocating; clients and deployment are told milliseconds since the epoch.
-import type { CallTemplate } from "../src/scenario/client.ts";
+import type { CallTemplate, PlannedCall } from "../src/scenario/client.ts";
 import type { Stay } from "../src/scenario/fleet.ts";
 import type { Outage } from "../src/scenario/network.ts";
 import { type Population, type Scenario, startDelayMs, staysOf } from "../src/scenario/scenario.ts";
@@ -16,6 +16,7 @@ import { ARRIVAL, ARRIVE, COMPLETE, KIND_BITS, RECEIVE, RESUME, SEND, START } fr
 import { EventQueue, NOTHING } from "./event-queue.ts";
 import * as Flight from "./flight-table.ts";
 import { LookAhead } from "./look-ahead.ts";
+import { PlannedTable } from "./planned-table.ts";
 import { FULL, Servers } from "./servers.ts";
 import { Transit } from "./transit.ts";
 
@@ -49,13 +50,15 @@ export interface SimulatorOptions {
 export class Simulator {
   readonly clients: Client.ClientTable;
   readonly #flights: Flight.FlightTable;
+  readonly #planned: PlannedTable;
   readonly #scenario: Scenario;
   readonly #seating: Seating;
   readonly #signal: { readonly aborted: boolean } | undefined;
   readonly #startAtMs: number;
   readonly #durationMs: number;
   readonly #deployment: NumericDeployment;
-  readonly #callers: readonly number[];
+  /** By population: the deployment's handles of its seats. */
+  readonly #callers: readonly Int32Array[];
   readonly #queue: EventQueue;
   readonly #driver: Driver;
   readonly #lookAhead: LookAhead;
@@ -78,16 +81,25 @@ export class Simulator {
     this.#startAtMs = startAtMs;
     this.#durationMs = durationMs;
     this.#flights = flights;
+    this.#planned = new PlannedTable(clients + 64);
     this.#deployment = deployment;
-    this.#callers = seating.seats.map(({ organization, user }) => deployment.caller(organization, user));
+    this.#callers = populations.map((_, place) => {
+      const callers = new Int32Array(seating.count(place));
+      return callers.map((_caller, n) => {
+        const { organization, user } = seating.seat(place, n);
+        return deployment.caller(organization, user);
+      });
+    });
     this.clients = new Client.ClientTable(scenario, clients);
     this.#queue = new EventQueue(0, clients + 1024);
-    this.#lookAhead = new LookAhead(this.#queue, this.clients, flights, deployment);
+    this.#lookAhead = new LookAhead(this.#queue, this.clients, this.#planned, deployment);
     this.#transit = new Transit(scenario, this.clients, flights, (atMs, kind, flight) =>
       this.#schedule(atMs, kind, flight),
     );
     this.#servers = scenario.service === null ? null : new Servers(scenario.service);
-    this.#driver = new Driver(this.clients, flights, startAtMs, (flight, atMs) => this.#plan(flight, atMs));
+    this.#driver = new Driver(this.clients, flights, startAtMs, (client, planned, atMs) =>
+      this.#plan(client, planned, atMs),
+    );
     this.#populate();
   }
 
@@ -101,7 +113,7 @@ export class Simulator {
     const at = client * Client.INTS;
     const place = this.clients.ints[at + Client.POPULATION] as number;
     const index = this.clients.ints[at + Client.INDEX] as number;
-    return this.#seating.seats[this.#seating.seatOf(place, index)] as Seat;
+    return this.#seating.seat(place, index % this.#seating.count(place));
   }
 
   /** Ms since the epoch. */
@@ -180,7 +192,8 @@ export class Simulator {
 
   #client(population: Population, place: number, index: number, endMs: number): number {
     const name = `${population.name}/${index}`;
-    const caller = this.#callers[this.#seating.seatOf(place, index)];
+    const callers = this.#callers[place] as Int32Array;
+    const caller = callers[index % callers.length];
     if (caller === undefined) throw new RangeError(`${name} has no seat`);
     try {
       return this.clients.take(place, index, caller, endMs);
@@ -208,19 +221,18 @@ export class Simulator {
   }
 
   /** A client means to send a call; one that has to wait until then may oversleep. */
-  #plan(flight: number, atMs: number): void {
+  #plan(client: number, planned: PlannedCall, atMs: number): void {
     const lateMs =
-      atMs > this.#queue.nowMs
-        ? this.clients.draw(this.#clientOf(flight), this.#scenario.network.latenessMs)
-        : 0;
-    this.#schedule(atMs + lateMs, SEND, flight);
+      atMs > this.#queue.nowMs ? this.clients.draw(client, this.#scenario.network.latenessMs) : 0;
+    this.#schedule(atMs + lateMs, SEND, this.#planned.put(client, planned));
   }
 
-  #send(flight: number, nowMs: number): void {
+  #send(row: number, nowMs: number): void {
     if (!this.#isOpen(nowMs)) {
-      this.#flights.give(flight);
+      this.#planned.give(row);
       return;
     }
+    const flight = this.#planned.depart(row, this.#flights);
     const { ints, doubles } = this.#flights;
     const client = this.#clientOf(flight);
     const at = client * Client.INTS + Client.NUMBERED;

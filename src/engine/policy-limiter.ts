@@ -260,13 +260,19 @@ export class PolicyLimiter {
       requireAttributes(this.#names[quota] as string, (this.#counts[quota] as Counts).key, caller);
     const known = this.#callers.find(caller);
     if (known !== undefined) return known;
+    const handle = this.newCaller(caller);
+    this.#callers.set(caller, handle);
+    return handle;
+  }
+
+  /** Returns the handle of a caller that nobody asks for by name, before or after. */
+  newCaller(caller: Caller): number {
     const fills = this.#counts.map(({ key }) => key.every((attribute) => caller[attribute] !== undefined));
     const rows = this.#counts.map(({ rows: shared }, place) => {
       if (fills[place] !== true) return NO_ROW;
       return shared === null ? OWN_ROW : this.#row(place, caller);
     });
     const handle = this.#core.addCaller(rows);
-    this.#callers.set(caller, handle);
     for (const [place, row] of rows.entries())
       if (row === OWN_ROW) this.#core.addOwn(handle, place, ...this.#terms(place, caller));
     return handle;

@@ -1,7 +1,7 @@
 // Who a scenario's clients are: the tokens file's entries, dealt to populations (`scenario/seats.ts`).
 import type { Token } from "../rules/tokens.ts";
 import type { Population, Scenario } from "../scenario/scenario.ts";
-import { seatingOf } from "../scenario/seats.ts";
+import { seatingOf, seatsOf } from "../scenario/seats.ts";
 
 /** Who a client is. */
 export interface Caller {
@@ -17,13 +17,14 @@ export interface Caller {
  * @throws SpillwayError `TOKENS_INVALID` where there are too few
  */
 export function seatCallers(scenario: Scenario, tokens: readonly Token[]): Caller[][] {
-  const { seats, seatOf } = seatingOf(scenario, tokens);
-  return scenario.populations.map((_, index) => {
-    const next = index + 1 < scenario.populations.length ? seatOf(index + 1, 0) : seats.length;
-    return seats
-      .slice(seatOf(index, 0), next)
-      .map(({ organization, user, token }) => ({ organization, user, token: token?.token ?? "" }));
-  });
+  const seating = seatingOf(scenario, tokens);
+  return scenario.populations.map((_, index) =>
+    seatsOf(seating, index).map(({ organization, user, token }) => ({
+      organization,
+      user,
+      token: token?.token ?? "",
+    })),
+  );
 }
 
 /** Returns whether a population is one client, and no other uses its organization. */

@@ -9,7 +9,7 @@ import type { Rules } from "../rules/rules.ts";
 import { type Token, tokenScopes } from "../rules/tokens.ts";
 import { type Adjustments, adjustScenario } from "../scenario/adjust.ts";
 import type { Scenario } from "../scenario/scenario.ts";
-import { defaultOrganization, seatingOf } from "../scenario/seats.ts";
+import { defaultOrganization, seatingOf, seatsOf } from "../scenario/seats.ts";
 import { dealtCallers, madeCallers, type PolicyCallers } from "./policy-callers.ts";
 
 /** A deployment that is already there. */
@@ -111,7 +111,8 @@ const newToken = (): string => `spw_${randomBytes(24).toString("base64url")}`;
 function tokensFor(scenario: Scenario): Token[] {
   const isDefault = ({ organization }: { organization: string }): boolean =>
     organization === defaultOrganization;
-  const { seats } = seatingOf(scenario, null);
+  const seating = seatingOf(scenario, null);
+  const seats = scenario.populations.flatMap((_, population) => seatsOf(seating, population));
   return [...seats.filter(isDefault), ...seats.filter((seat) => !isDefault(seat))].map(
     ({ organization, user }) => ({
       token: newToken(),

@@ -6,7 +6,7 @@ import { SpillwayError } from "../rules/errors.ts";
 import { counted } from "../rules/words.ts";
 import { ownAttributes } from "../scenario/policy-calls.ts";
 import type { Scenario } from "../scenario/scenario.ts";
-import { defaultOrganization, seatingOf } from "../scenario/seats.ts";
+import { defaultOrganization, seatingOf, seatsOf } from "../scenario/seats.ts";
 import type { Caller } from "./callers.ts";
 
 /** Callers by population, and the tokens that they call with. */
@@ -79,11 +79,10 @@ export function dealtCallers(
 type Seat = Pick<Caller, "organization" | "user">;
 
 function seated(scenario: Scenario, callerOf: (seat: Seat, population: number) => Caller): Caller[][] {
-  const { seats, seatOf } = seatingOf(scenario, null);
-  return scenario.populations.map((_, population) => {
-    const next = population + 1 < scenario.populations.length ? seatOf(population + 1, 0) : seats.length;
-    return seats.slice(seatOf(population, 0), next).map((seat) => callerOf(seat, population));
-  });
+  const seating = seatingOf(scenario, null);
+  return scenario.populations.map((_, population) =>
+    seatsOf(seating, population).map((seat) => callerOf(seat, population)),
+  );
 }
 
 function tooFew({ name }: Scenario, organization: string, found: number, needed: number): SpillwayError {

@@ -14,16 +14,19 @@ export interface Seat {
   readonly token: Token | null;
 }
 
-/** A scenario's seats, and which client sits where. */
+/** A scenario's seats. The clients of a population take its seats in turn. */
 export interface Seating {
-  /** In the order of populations and, within one, of clients. */
-  readonly seats: readonly Seat[];
-  /**
-   * The index in `seats` of a client.
-   * @param population its place in `scenario.populations`
-   */
-  seatOf(population: number, client: number): number;
+  /** Number of seats of a population, by its place in `scenario.populations`. */
+  count(population: number): number;
+  /** A seat of a population, from 0 on: made when it is asked for, since a million clients have a million names. */
+  seat(population: number, n: number): Seat;
+  /** True if no two seats are the same user of the same organization. */
+  readonly isDistinct: boolean;
 }
+
+/** Returns the seats of a population. */
+export const seatsOf = (seating: Seating, population: number): Seat[] =>
+  Array.from({ length: seating.count(population) }, (_, n) => seating.seat(population, n));
 
 /** The organization of populations that name none, where there are no tokens. */
 export const defaultOrganization = "acme";
@@ -35,16 +38,26 @@ export const defaultOrganization = "acme";
  * @throws SpillwayError `TOKENS_INVALID` where there are too few, saying how many are needed
  */
 export function seatingOf(scenario: Scenario, tokens: readonly Token[] | null): Seating {
+  const organizationOf = ({ organization }: Population): string =>
+    organization ?? tokens?.[0]?.organization ?? defaultOrganization;
+  const named = seated(scenario, true, (population, n) => ({
+    organization: organizationOf(population),
+    user: `${population.name}-${n}`,
+    token: null,
+  }));
+  if (tokens === null) return named;
   const dealers = new Map<string, Iterator<Token>>();
-  return seated(scenario, (population, n) => {
-    const organization = population.organization ?? tokens?.[0]?.organization ?? defaultOrganization;
-    if (tokens === null) return { organization, user: `${population.name}-${n}`, token: null };
-    const dealer = dealers.get(organization) ?? distinctUsers(tokens, organization);
-    dealers.set(organization, dealer);
-    const { value: token, done } = dealer.next();
-    if (done === true) throw tooFew(scenario, tokens, organization);
-    return { organization, user: token.user, token };
-  });
+  const dealt = scenario.populations.map((population, place) =>
+    Array.from({ length: named.count(place) }, (): Seat => {
+      const organization = organizationOf(population);
+      const dealer = dealers.get(organization) ?? distinctUsers(tokens, organization);
+      dealers.set(organization, dealer);
+      const { value: token, done } = dealer.next();
+      if (done === true) throw tooFew(scenario, tokens, organization);
+      return { organization, user: token.user, token };
+    }),
+  );
+  return { ...named, seat: (population, n) => dealt[population]?.[n] as Seat };
 }
 
 /**
@@ -56,7 +69,7 @@ export function seatingLike(
   scenario: Scenario,
   seen: ReadonlyMap<string, { readonly organization: string; readonly user: string }>,
 ): Seating {
-  return seated(scenario, (population, n) => {
+  return seated(scenario, false, (population, n) => {
     const { organization, user } = seen.get(`${population.name}/${n}`) ?? {
       organization: population.organization ?? defaultOrganization,
       user: `${population.name}-${n}`,
@@ -65,22 +78,17 @@ export function seatingLike(
   });
 }
 
-/** @param seatFor the n-th user of a population, asked for in order */
-function seated(scenario: Scenario, seatFor: (population: Population, n: number) => Seat): Seating {
-  const seats: Seat[] = [];
-  const blocks = scenario.populations.map((population, place) => {
-    const first = seats.length;
-    const count = userCount(scenario, place);
-    for (let n = 0; n < count; n++) seats.push(seatFor(population, n));
-    return { first, count };
-  });
+/** @param seatFor the n-th user of a population */
+function seated(
+  scenario: Scenario,
+  isDistinct: boolean,
+  seatFor: (population: Population, n: number) => Seat,
+): Seating {
+  const counts = scenario.populations.map((_, place) => userCount(scenario, place));
   return {
-    seats,
-    seatOf(population, client) {
-      const block = blocks[population];
-      if (block === undefined) throw new RangeError(`there is no population ${population}`);
-      return block.first + (block.count === 0 ? 0 : client % block.count);
-    },
+    isDistinct,
+    count: (population) => counts[population] ?? 0,
+    seat: (population, n) => seatFor(scenario.populations[population] as Population, n),
   };
 }
 

@@ -11,7 +11,7 @@ import type { DriverChoice, DriverName } from "../../src/load/driver.ts";
 import type { LoadedScenario } from "../../src/load/scenario-file.ts";
 import { parseRules } from "../../src/rules/parse.ts";
 import { type Token, tokenScopes } from "../../src/rules/tokens.ts";
-import { seatingOf } from "../../src/scenario/seats.ts";
+import { seatingOf, seatsOf } from "../../src/scenario/seats.ts";
 import { verify } from "../../src/verify/verify.ts";
 import { crowd, suited } from "./crowd.ts";
 import { type VerdictCell, verdictCell } from "./matrix-nets.ts";
@@ -129,7 +129,9 @@ function checksCell(
 
 /** A token for each seat; the organization of populations that name none comes first. */
 function tokensFor({ scenario }: LoadedScenario): Token[] {
-  return seatingOf(scenario, null).seats.map(({ organization, user }) => ({
+  const seating = seatingOf(scenario, null);
+  const seats = scenario.populations.flatMap((_, population) => seatsOf(seating, population));
+  return seats.map(({ organization, user }) => ({
     token: randomUUID(),
     user,
     organization,

@@ -9,7 +9,7 @@ const program = `
 import { defineScenario, waitReset } from "./src/scenario/index.ts";
 import { worker, rest, pipelinesQuery } from "./src/scenario/index.ts";
 import { ClientOut, createEvent, startRecord, step } from "./src/scenario/client.ts";
-import { seatingOf } from "./src/scenario/seats.ts";
+import { seatingOf, seatsOf } from "./src/scenario/seats.ts";
 import { clientsMost } from "./src/scenario/scenario.ts";
 const scenario = defineScenario({
   name: "bare",
@@ -41,7 +41,7 @@ let mistakes = 0;
 try { defineScenario({ name: "a b" }); } catch (error) { mistakes = error.problems.length; }
 globalThis.result = JSON.stringify({
   sends: out.calls.slice(0, out.count).map(({ atMs }) => atMs),
-  seats: seatingOf(scenario, null).seats.length,
+  seats: scenario.populations.flatMap((_, place) => seatsOf(seatingOf(scenario, null), place)).length,
   arrivals: [clientsMost(scenario, 1), clientsMost(scenario, 2) > 60],
   mistakes,
 });

@@ -15,7 +15,7 @@ import { fleetStays, mostAtOnce } from "../../src/scenario/fleet.ts";
 import { defineScenario, poller, rest } from "../../src/scenario/index.ts";
 import { Mistakes } from "../../src/scenario/mistakes.ts";
 import { clientsMost, possibleStays, staysOf } from "../../src/scenario/scenario.ts";
-import { seatingOf } from "../../src/scenario/seats.ts";
+import { seatingOf, seatsOf } from "../../src/scenario/seats.ts";
 import { property } from "../support/property.ts";
 
 const hourMs = 3_600_000;
@@ -360,7 +360,12 @@ test("a real run begins late: by the clock others may come in it, and have their
   expect(starts(staysOf(scenario, 0))).toEqual([0, 0]);
   expect(starts(possibleStays(scenario, 0))).toEqual([0, 0, 60_000, 60_000]);
   expect(starts(possibleStays(scenario, 1))).toEqual(starts(staysOf(scenario, 1)));
-  expect(seatingOf(scenario, null).seats.filter(({ user }) => user.startsWith("cron"))).toHaveLength(4);
+  expect(seatsOf(seatingOf(scenario, null), 0).map(({ user }) => user)).toEqual([
+    "cron-0",
+    "cron-1",
+    "cron-2",
+    "cron-3",
+  ]);
 });
 
 test("clients of a rate stay to the run's end", () => {

@@ -11,7 +11,7 @@ import {
   worker,
 } from "../../src/scenario/index.ts";
 import type { Network } from "../../src/scenario/network.ts";
-import { seatingLike } from "../../src/scenario/seats.ts";
+import { seatingLike, seatsOf } from "../../src/scenario/seats.ts";
 import type { TraceCall } from "../../src/trace/record.ts";
 
 const measured = defineScenario({
@@ -154,8 +154,8 @@ describe("the users of a trace", () => {
   });
 
   test("clients that were not seen are named after their population", () => {
-    const { seats } = seatingLike(measured, new Map([["agents/1", { organization: "globex", user: "ann" }]]));
-    expect(seats.slice(0, 2)).toEqual([
+    const seating = seatingLike(measured, new Map([["agents/1", { organization: "globex", user: "ann" }]]));
+    expect(seatsOf(seating, 0).slice(0, 2)).toEqual([
       { organization: "acme", user: "agents-0", token: null },
       { organization: "globex", user: "ann", token: null },
     ]);

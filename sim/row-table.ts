@@ -1,0 +1,46 @@
+// Rows of numbers in one buffer, seen as doubles and as 32-bit integers. A row that is given back makes room for the next,
+// so that nothing is allocated per row once the table has grown to the most that are ever in use. Free rows are a list
+// through their first integers.
+
+const NONE = -1;
+
+export class RowTable {
+  doubles: Float64Array<ArrayBuffer>;
+  ints: Int32Array<ArrayBuffer>;
+  readonly #size: number;
+  #free = NONE;
+  #used = 0;
+
+  /**
+   * @param size doubles a row
+   * @param capacity how many rows it has room for at first; it grows
+   */
+  constructor(size: number, capacity = 64) {
+    this.#size = size;
+    this.doubles = new Float64Array(capacity * size);
+    this.ints = new Int32Array(this.doubles.buffer);
+  }
+
+  /** Takes a row, its numbers left from an earlier one. */
+  take(): number {
+    const free = this.#free;
+    if (free !== NONE) {
+      this.#free = this.ints[2 * free * this.#size] as number;
+      return free;
+    }
+    if ((this.#used + 1) * this.#size > this.doubles.length) this.#grow();
+    return this.#used++;
+  }
+
+  give(row: number): void {
+    this.ints[2 * row * this.#size] = this.#free;
+    this.#free = row;
+  }
+
+  #grow(): void {
+    const larger = new Float64Array(2 * this.doubles.length);
+    larger.set(this.doubles);
+    this.doubles = larger;
+    this.ints = new Int32Array(larger.buffer);
+  }
+}
