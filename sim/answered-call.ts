@@ -13,6 +13,12 @@ export class AnsweredCall {
   readonly #simulator: Simulator;
   readonly #flights: Flight.FlightTable;
   #flight = 0;
+  // Where its numbers are: of the flight, among its integers and doubles; of its client, among its integers.
+  #inInts = 0;
+  #inDoubles = 0;
+  #inClients = 0;
+  #call: CallTemplate | null = null;
+  #receivedMs = 0;
 
   constructor(simulator: Simulator, flights: Flight.FlightTable) {
     this.#simulator = simulator;
@@ -22,6 +28,13 @@ export class AnsweredCall {
   /** Moves to a flight that `Simulator.next` has returned. */
   show(flight: number): void {
     this.#flight = flight;
+    this.#inInts = flight * Flight.INTS;
+    this.#inDoubles = flight * Flight.DOUBLES;
+    const client = this.#client;
+    const { clients, nowMs } = this.#simulator;
+    this.#inClients = client * Client.INTS;
+    this.#call = clients.call(client, this.#integer(Flight.TEMPLATE));
+    this.#receivedMs = nowMs + clients.clockMs(client);
   }
 
   /** The flight that is shown. */
@@ -55,7 +68,7 @@ export class AnsweredCall {
 
   /** The call as its behaviour has it. */
   get call(): CallTemplate {
-    return this.#simulator.clients.call(this.#client, this.#integer(Flight.TEMPLATE));
+    return this.#call as CallTemplate;
   }
 
   /** As traces have it: `other` is what no quota counts. */
@@ -87,7 +100,7 @@ export class AnsweredCall {
 
   /** On the client's clock, as all its times. */
   get receivedMs(): number {
-    return this.#simulator.nowMs + this.#simulator.clients.clockMs(this.#client);
+    return this.#receivedMs;
   }
 
   /** HTTP status; 0 where no answer came. */
@@ -168,14 +181,14 @@ export class AnsweredCall {
   }
 
   #clientNumber(member: number): number {
-    return this.#simulator.clients.ints[this.#client * Client.INTS + member] as number;
+    return this.#simulator.clients.ints[this.#inClients + member] as number;
   }
 
   #integer(member: number): number {
-    return this.#flights.ints[this.#flight * Flight.INTS + member] as number;
+    return this.#flights.ints[this.#inInts + member] as number;
   }
 
   #double(member: number): number {
-    return this.#flights.doubles[this.#flight * Flight.DOUBLES + member] as number;
+    return this.#flights.doubles[this.#inDoubles + member] as number;
   }
 }

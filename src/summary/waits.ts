@@ -46,10 +46,12 @@ export class KeptWaits implements Waits<KeptWaits> {
 }
 
 const BLOCK = 128;
+/** Where the sum of a block's counts is: behind them. */
+const SUM = BLOCK;
 
 /**
- * Whole waits: an addition each. Counts come in blocks, since waits lie close together, with wide gaps between
- * those of jobs that were refused and those that were not.
+ * Whole waits: two additions each. Counts come in blocks, since waits lie close together, with wide gaps between
+ * those of jobs that were refused and those that were not; a block in which no quantile lies is passed over as one.
  */
 export class CountedWaits implements Waits<CountedWaits> {
   readonly #blocks = new Map<number, Uint32Array<ArrayBuffer>>();
@@ -63,13 +65,14 @@ export class CountedWaits implements Waits<CountedWaits> {
     if (number !== this.#number) this.#enter(number);
     const at = waitMs - number * BLOCK;
     this.#block[at] = (this.#block[at] as number) + 1;
+    this.#block[SUM] = (this.#block[SUM] as number) + 1;
     this.#count += 1;
   }
 
   merge(other: CountedWaits): void {
     for (const [number, counts] of other.#blocks) {
       this.#enter(number);
-      for (let at = 0; at < BLOCK; at++)
+      for (let at = 0; at <= SUM; at++)
         this.#block[at] = (this.#block[at] as number) + (counts[at] as number);
     }
     this.#count += other.#count;
@@ -79,17 +82,23 @@ export class CountedWaits implements Waits<CountedWaits> {
     const ranks = shares.map((share) => rankOf(share, this.#count));
     const values: number[] = [];
     let passed = 0;
-    for (const [number, counts] of [...this.#blocks].sort(([a], [b]) => a - b))
+    for (const [number, counts] of [...this.#blocks].sort(([a], [b]) => a - b)) {
+      const sum = counts[SUM] as number;
+      if (passed + sum < (ranks[values.length] ?? Infinity)) {
+        passed += sum;
+        continue;
+      }
       for (let at = 0; at < BLOCK; at++) {
         passed += counts[at] as number;
         while (passed >= (ranks[values.length] ?? Infinity)) values.push(number * BLOCK + at);
       }
+    }
     return values;
   }
 
   #enter(number: number): void {
     this.#number = number;
-    this.#block = this.#blocks.get(number) ?? new Uint32Array(BLOCK);
+    this.#block = this.#blocks.get(number) ?? new Uint32Array(SUM + 1);
     this.#blocks.set(number, this.#block);
   }
 }
