@@ -135,12 +135,8 @@ export class AnswerLaws {
     const limit = this.#window(call, owner, scope)?.limit;
     if (limit === undefined) return;
     this.#docket.evidence["limit-agrees"].readings += 1;
-    const known = shown === limit ? this.#rightLimits : this.#wrongLimits;
-    const name = `${owner} ${scope} ${call.org} ${owner === "user" ? call.user : ""}`;
-    known.add(name);
-    // Another policy's headers show its limit all the time.
-    if (this.#rightLimits.has(name) && this.#wrongLimits.has(name))
-      this.#docket.clues.rulesOut("remaining-of-laxer-window");
+    const name = limitName(call.org, owner === "user" ? call.user : null, scope);
+    this.#noteLimit(name, shown === limit ? this.#rightLimits : this.#wrongLimits);
     if (shown === limit) return;
     accuse({
       law: "limit-agrees",
@@ -152,6 +148,19 @@ export class AnswerLaws {
         : ["remaining-of-laxer-window", "limit-changes-mid-window"],
       explanation: `shows a limit of ${shown}, the rules say ${limit}`,
     });
+  }
+
+  /** Notes that an answer showed the limits that the rules say, whatever else is right of it. */
+  noteRight(org: string, user: string, scope: Scope): void {
+    this.#noteLimit(limitName(org, null, scope), this.#rightLimits);
+    this.#noteLimit(limitName(org, user, scope), this.#rightLimits);
+  }
+
+  #noteLimit(name: string, known: Set<string>): void {
+    known.add(name);
+    // Another policy's headers show its limit all the time.
+    if (this.#rightLimits.has(name) && this.#wrongLimits.has(name))
+      this.#docket.clues.rulesOut("remaining-of-laxer-window");
   }
 
   #checkReset(
@@ -220,3 +229,6 @@ function resetSuspects(reset: number, windowSeconds: number): readonly Suspect[]
     ? ["reset-in-ms", "reset-epoch"]
     : ["reset-in-ms", "reset-disagrees", "skewed-nodes", "two-interleaved-windows"];
 }
+
+const limitName = (org: string, user: string | null, scope: Scope): string =>
+  `${user === null ? "organization" : "user"} ${scope} ${org} ${user ?? ""}`;

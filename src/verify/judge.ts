@@ -144,6 +144,7 @@ class Judgement {
             this.#time,
             this.#docket,
             this.#amounts,
+            this.#answers,
             this.#quotas.open,
             (org, user, scope) => this.#route(org, user, scope),
           );

@@ -3,14 +3,13 @@
 // columns of its batch without an object of its own. It takes no call that `AnswerLaws` would accuse, and any that it
 // does not take goes the long way: what is said of a trace never depends on which way a call went.
 import type { Owner, Scope } from "../rules/rules.ts";
-import { type CallBatch, has, scopeNames } from "../trace/batch.ts";
+import { type CallBatch, has, type NameTexts, scopeNames } from "../trace/batch.ts";
 import { isRefusal } from "../wire/outcome.ts";
 import type { AmountsTally } from "./amounts.ts";
-import { resetLeast } from "./answer-laws.ts";
+import { type AnswerLaws, resetLeast } from "./answer-laws.ts";
 import type { TraceTime } from "./clock.ts";
 import type { Docket } from "./docket.ts";
 import { addAll } from "./evidence.ts";
-import { type Counted, chargeOf } from "./mark.ts";
 import {
   ACTUAL,
   BITS,
@@ -19,21 +18,16 @@ import {
   COUNT,
   END_FROM,
   END_TO,
-  HAS_ACTUAL,
-  HAS_COST,
   HELD,
   LIMIT,
   LINE,
   NONE,
   RECEIVED,
   RESET,
-  roleBits,
   SENT,
-  SETTLED,
-  SURE,
-  UP_TO,
 } from "./mark-rows.ts";
 import type { OpenWindows } from "./open-windows.ts";
+import { type Charges, chargesOf, kindOf } from "./plain-charges.ts";
 import type { Owned } from "./quotas.ts";
 import type { Terms } from "./terms.ts";
 import type { UnenforcedRefusals } from "./unenforced-refusals.ts";
@@ -49,7 +43,7 @@ const USER = 1;
 const ORG_QUOTA = 2;
 const USER_QUOTA = 3;
 const PLACE = 4;
-/** The kinds of answers that went the long way once, bit by bit: what they show at all is noted there. */
+/** 1 once it is noted that its answers show the limits that the rules say. */
 const NOTED = 5;
 const ROUTE = 8;
 
@@ -72,6 +66,7 @@ export class PlainCalls {
   readonly #time: TraceTime;
   readonly #docket: Docket;
   readonly #amounts: AmountsTally;
+  readonly #answers: AnswerLaws;
   readonly #find: (org: string, user: string, scope: Scope) => JudgedRoute;
   readonly #open: OpenWindows;
   /** By client and scope, `ROUTE` numbers each: a client is one user of one organization nearly always. */
@@ -98,6 +93,7 @@ export class PlainCalls {
     time: TraceTime,
     docket: Docket,
     amounts: AmountsTally,
+    answers: AnswerLaws,
     open: OpenWindows,
     find: (org: string, user: string, scope: Scope) => JudgedRoute,
   ) {
@@ -105,6 +101,7 @@ export class PlainCalls {
     this.#time = time;
     this.#docket = docket;
     this.#amounts = amounts;
+    this.#answers = answers;
     this.#open = open;
     this.#slackMs = time.slackMs;
     this.#find = find;
@@ -142,12 +139,8 @@ export class PlainCalls {
     }
     const line = batch.line[row] ?? 0;
     if (line > wholeMost || (refusal !== null && refusal.current > wholeMost)) return false;
-    const kind = kindOf(refusal);
-    const noted = this.#routes[route + NOTED] ?? 0;
-    if ((noted & (1 << kind)) === 0) {
-      this.#routes[route + NOTED] = noted | (1 << kind);
-      return false;
-    }
+    const kind = kindOf(refusal !== null, refusal === null ? null : refusal.by);
+    if (this.#routes[route + NOTED] === 0) this.#noteRight(batch.names, route, scope);
     this.#calls += 1;
     if (refusal !== null) this.#refused += 1;
     if (refusal !== null && refusal.by !== null) this.#named += 1;
@@ -174,6 +167,12 @@ export class PlainCalls {
     this.#read(organization, "organization", charge, limit, remaining, reset, refusal, sent, received, terms);
     this.#read(user, "user", charge + 1, userLimit, userRemaining, userReset, refusal, sent, received, terms);
     return true;
+  }
+
+  #noteRight(names: NameTexts, route: number, scope: 0 | 1): void {
+    const [org = 0, user = 0] = this.#routes.subarray(route + ORG, route + USER + 1);
+    this.#answers.noteRight(names.text(org), names.text(user), scopeNames[scope] ?? "rest");
+    this.#routes[route + NOTED] = 1;
   }
 
   /** Adds the evidence of all calls that went this way to that of the others. */
@@ -296,40 +295,4 @@ function isJustified(
         (current <= ownLimit || terms.remaining === "clamped") &&
         (terms.refused !== "counted" || current > ownLimit)))
   );
-}
-
-/** The kinds of answers: let through; refused by nobody knows whose window; by the user's; by the organization's. */
-const refusers: readonly (Owner | null)[] = [null, null, "user", "organization"];
-const kindOf = (refusal: Refusal | null): number =>
-  refusal === null ? 0 : refusal.by === null ? 1 : refusers.indexOf(refusal.by, 2);
-
-/** By scope, kind of answer, whether it says what was charged in the end, and owner: a mark's bits, and where `HELD` is. */
-interface Charges {
-  readonly bits: Int32Array;
-  readonly held: Int32Array;
-}
-
-/** What `chargeOf` says of each, told by a call that asks for more than it is charged in the end. */
-function chargesOf(termsOf: readonly [Terms, Terms]): Charges {
-  const each = termsOf.flatMap((terms) =>
-    refusers.flatMap((refusedBy, kind) =>
-      [null, 1].flatMap((actual) =>
-        (["organization", "user"] as const).map((owner) => {
-          const role = kind === 0 ? "admitted" : "refused";
-          const counted: Counted = { role, refusedBy, cost: 2, asked: 2, actual, sure: kind === 0 };
-          const { least, most, held } = chargeOf(counted, owner, terms);
-          const charge = least === held ? 0 : most === held ? UP_TO : SETTLED;
-          const known = HAS_COST | (actual === null ? 0 : HAS_ACTUAL) | (kind === 0 ? SURE : 0);
-          return {
-            bits: known | charge | roleBits(role, refusedBy),
-            held: held === 2 ? COST : held === 1 ? ACTUAL : NONE,
-          };
-        }),
-      ),
-    ),
-  );
-  return {
-    bits: Int32Array.from(each, ({ bits }) => bits),
-    held: Int32Array.from(each, ({ held }) => held),
-  };
 }

@@ -19,7 +19,7 @@ test("by most calls and windows of a right deployment", async () => {
   explained.mockClear();
   const epoch = await verify(golden("graphql-prepaid-ok"));
   expect([verdict, epoch.verdict]).toEqual(["ok", "ok"]);
-  // Status calls, and the first of each kind, go the long way.
+  // Status calls go the long way.
   expect(long).toBeLessThan(records);
   expect(objects.mock.calls.length).toBeLessThan(epoch.records);
   expect(explained).not.toHaveBeenCalled();
