@@ -7,6 +7,8 @@ import { KIND_BITS, SEND, START } from "./event-kinds.ts";
 import type { EventQueue } from "./event-queue.ts";
 import type { PlannedTable } from "./planned-table.ts";
 
+/** What fewer clients ask for is near anyhow. */
+const few = 8192;
 /** So many events are looked at, and those of the instant with which they are so many. */
 const enough = 64;
 const most = 1024;
@@ -35,6 +37,7 @@ export class LookAhead {
 
   /** To be called when now comes to events that were not looked at (`EventQueue.isAtUnseen`). */
   look(): void {
+    if (this.#clients.ints.length < few * Client.INTS) return;
     const count = this.#lookAtPlanned(this.#queue.ahead(this.#events, enough));
     const [callers, near] = [this.#events, this.#near];
     const { ints } = this.#clients;
