@@ -23,6 +23,8 @@ import type { Verdict } from "../../src/verify/verdict.ts";
 import { crowd, crowdRules, suited } from "../faults/crowd.ts";
 
 const shorter = { durationMs: 40_000 };
+/** Most faults show in a run that is as short. */
+const shortest = { durationMs: 10_000 };
 
 async function linesOf(calls: AsyncIterable<TraceCall> | Iterable<TraceCall>): Promise<string[]> {
   const lines: string[] = [];
@@ -34,8 +36,9 @@ async function judged(
   factory: LimiterFactory,
   rules: RulesInput = crowdRules,
   scenario = crowd,
+  length = shorter,
 ): Promise<Verdict> {
-  const { header, calls } = simulateLimiter(scenario, factory, { ...shorter, rules: parseRules(rules) });
+  const { header, calls } = simulateLimiter(scenario, factory, { ...length, rules: parseRules(rules) });
   const numbered = async function* () {
     let line = 1;
     for await (const call of calls) {
@@ -117,8 +120,9 @@ describe("a limiter with a fault is accused", () => {
   test.each(shown.filter(({ nets }) => nets.includes("V")).map(({ name }) => name))("%s", async (name) => {
     const fault = parseFault(name);
     const { scenario, rules } = suited({ scenario: crowd, rules: parseRules(crowdRules) }, fault);
-    const verdict = await judged(faultFactory(fault, 7), rules, scenario);
-    expect(verdict.verdict).toBe("violated");
+    const soon = await judged(faultFactory(fault, 7), rules, scenario, shortest);
+    if (soon.verdict === "violated") return;
+    expect((await judged(faultFactory(fault, 7), rules, scenario)).verdict).toBe("violated");
   });
 });
 
