@@ -77,7 +77,7 @@ export function settingsOf(args: readonly string[]): Settings {
     driver: driverOf(values.driver),
     lawRuns: 100,
     allLaws: !quick,
-    seeds: quick ? 2 : 10,
+    seeds: quick ? 1 : 10,
     isReal: ({ fault }) =>
       !quick || only !== undefined || fault.nets.includes("L") || fault.processes !== "one",
     k6Ms: quick ? 11_000 : 15_000,
