@@ -75,7 +75,7 @@ export interface HereOptions {
  */
 export function spillwayHere(words: readonly string[], options: HereOptions = {}): Promise<Ended> {
   const ended = last.then(() => runHere(words, options));
-  last = ended;
+  last = ended.catch(() => undefined);
   return ended;
 }
 
@@ -99,11 +99,11 @@ async function runHere(
     await runProgram(words);
     return { ...said, code: Number(process.exitCode), killedBy: null };
   } finally {
-    backToThreads();
     process.chdir(before.cwd);
     process.exitCode = before.code;
     for (const name of Object.keys(env)) delete process.env[name];
     Object.assign(process.env, before.env);
     for (const spy of spies) spy.mockRestore();
+    backToThreads();
   }
 }
