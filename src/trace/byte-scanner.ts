@@ -22,8 +22,8 @@ export class ByteScanner {
   protected view: DataView = new DataView(new ArrayBuffer(0));
   /** The next byte to read. */
   protected at = 0;
-  /** The first eight digits of a time, as a number of their bytes, and the ms that they are. */
-  #timeBegin = 0;
+  /** The first eight digits of a time, as a number of their bytes, and the ms that they are; at first equal to none. */
+  #timeBegin = Number.NaN;
   #timeMs = 0;
 
   constructor(names: Names) {

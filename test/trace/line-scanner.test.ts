@@ -226,6 +226,15 @@ describe("the fast way to read a line", () => {
     }
   });
 
+  test("takes no time that is no digits, in the first line that it reads", () => {
+    const own = new Names();
+    const fresh = new CallBatch(own);
+    const line = encodeCall(call()).replace(/"sent":\d{8}/, `"sent":${"\0".repeat(8)}`);
+    const odd = blockOf(encoder.encode(line));
+    fresh.bytes = odd.bytes;
+    expect(new LineScanner(own).scan(odd, 0, fresh, 0)).toBe(-1);
+  });
+
   test("takes a line cut anywhere for none, unless it is whole", () => {
     const line = encoder.encode(
       encodeCall(call({ refusal: { a: 1 }, wanted: 1_767_322_800_123, attempt: 0 })),
