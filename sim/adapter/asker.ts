@@ -2,7 +2,7 @@
 // waited for only where it gives a promise.
 import type { LimiterAdapter, LimiterFactory } from "../../src/engine/adapter.ts";
 import { copyOf, isObject, type Mistake } from "../../src/engine/answer-form.ts";
-import { quote } from "../../src/rules/errors.ts";
+import { callText, LimiterFailure, shown, thrown } from "../../src/engine/limiter-failure.ts";
 
 /** Now, or once a promise has settled. */
 export type Eventually<T> = T | Promise<T>;
@@ -27,36 +27,6 @@ export interface LimiterClock {
   clear?(): void;
 }
 
-/** A limiter that threw, rejected, never settled or answered nonsense. */
-export class LimiterFailure extends Error {
-  /** The call as one would write it. */
-  readonly call: string;
-  readonly got: string;
-  readonly allowed: string;
-
-  constructor(call: string, got: string, allowed: string, cause?: unknown) {
-    super(`${call}: got ${got}, allowed: ${allowed}`, cause === undefined ? {} : { cause });
-    this.name = "LimiterFailure";
-    this.call = call;
-    this.got = got;
-    this.allowed = allowed;
-  }
-}
-
-const thrown = (cause: unknown): string =>
-  cause instanceof Error ? `${cause.name}: ${cause.message}` : `a throw of ${quote(cause)}`;
-
-const textOf = (name: string, args: readonly unknown[]): string =>
-  `${name}(${args.map((arg) => JSON.stringify(arg)).join(", ")})`;
-
-const shown = (value: unknown): string => {
-  try {
-    return quote(value);
-  } catch {
-    return `a ${typeof value} that is no JSON`;
-  }
-};
-
 /** Runs code of the limiter's; what it throws, or rejects with, names the call. */
 export function guarded<T>(
   name: string,
@@ -64,7 +34,7 @@ export function guarded<T>(
   run: () => T | PromiseLike<T>,
 ): Eventually<T> {
   const failed = (cause: unknown): never => {
-    throw new LimiterFailure(textOf(name, args), thrown(cause), "an answer", cause);
+    throw new LimiterFailure(callText(name, args), thrown(cause), "an answer", cause);
   };
   try {
     const answer = run();
@@ -110,7 +80,7 @@ export class LimiterAsker {
       const wrong = mistake(copy);
       if (wrong === null) return copy;
       const [path, got, allowed] = wrong;
-      throw new LimiterFailure(textOf(name, args), `${path} = ${shown(got)}`, allowed);
+      throw new LimiterFailure(callText(name, args), `${path} = ${shown(got)}`, allowed);
     });
   }
 

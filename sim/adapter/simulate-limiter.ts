@@ -1,6 +1,7 @@
 // Somebody else's limiter in virtual time, whatever it takes to answer: while it has not settled, time stands still.
 // Calls are asked one after the other, in the order in which they arrive, so that a run is the same again.
 import type { LimiterAdapter, LimiterFactory } from "../../src/engine/adapter.ts";
+import { LimiterFailure } from "../../src/engine/limiter-failure.ts";
 import { quote, SpillwayError } from "../../src/rules/errors.ts";
 import type { Rules } from "../../src/rules/rules.ts";
 import type { Scenario } from "../../src/scenario/scenario.ts";
@@ -11,7 +12,7 @@ import { ObjectDeployment } from "../object-deployment.ts";
 import { headerOf, recordOf, type SimulateOptions, simulatorOf, type World, worldOf } from "../simulate.ts";
 import { AWAITING } from "../simulator.ts";
 import { AdapterDeployment } from "./adapter-deployment.ts";
-import { guarded, type LimiterClock, LimiterFailure, tellFactory } from "./asker.ts";
+import { guarded, type LimiterClock, tellFactory } from "./asker.ts";
 
 export interface SimulateLimiterOptions extends Omit<SimulateOptions, "fault" | "limiter"> {
   /**

@@ -16,9 +16,10 @@ import {
   readingsMistake,
   statusMistake,
 } from "../engine/answer-form.ts";
+import { shown } from "../engine/limiter-failure.ts";
 import { type Rules, type Scope, scopes } from "../rules/rules.ts";
 import type { HttpAnswer } from "../wire/answer.ts";
-import { AdapterFailure, answered, ask, Player, playAll, shown, tellTime } from "./player.ts";
+import { AdapterFailure, answered, ask, Player, playAll, tellTime } from "./player.ts";
 import type { CallOp, Op, SettleOp, StatusOp } from "./script.ts";
 
 export type PartialReading = Partial<WindowReading>;

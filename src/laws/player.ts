@@ -1,26 +1,15 @@
 // Playing scripts against a limiter, whatever its limits are described by. Every answer is checked for its form here, so
 // that laws judge numbers and never meet a NaN, a string or a promise that nobody awaited.
 import { copyOf, isObject, type Mistake } from "../engine/answer-form.ts";
-import { quote } from "../rules/errors.ts";
+import { callText, LimiterFailure, shown, thrown } from "../engine/limiter-failure.ts";
 import type { LawKind } from "./script.ts";
 
-/** A limiter that threw, never answered or answered nonsense: not a broken law, but nothing to judge. */
-export class AdapterFailure extends Error {
+/** Not a broken law, but nothing to judge. */
+export class AdapterFailure extends LimiterFailure {
+  override name = "AdapterFailure";
   /** Answers until then, and the operation at which it failed; `null` before the first. */
   history: LawKind["history"] = [];
   op: LawKind["op"] | null = null;
-  /** The call as one would write it. */
-  readonly call: string;
-  readonly got: string;
-  readonly allowed: string;
-
-  constructor(call: string, got: string, allowed: string, cause?: unknown) {
-    super(`${call}: got ${got}, allowed: ${allowed}`, cause === undefined ? {} : { cause });
-    this.name = "AdapterFailure";
-    this.call = call;
-    this.got = got;
-    this.allowed = allowed;
-  }
 
   /** True if the limiter ended the check: it may not be asked any more. */
   get ended(): boolean {
@@ -45,16 +34,9 @@ export async function ask<T>(
       ? await answer
       : (answer as T);
   } catch (cause) {
-    throw new AdapterFailure(textOf(name, args), thrown(cause), "an answer", cause);
+    throw new AdapterFailure(callText(name, args), thrown(cause), "an answer", cause);
   }
 }
-
-const thrown = (cause: unknown): string =>
-  cause instanceof Error ? `${cause.name}: ${cause.message}` : `a throw of ${quote(cause)}`;
-
-/** A call of the adapter as one would write it. */
-const textOf = (name: string, args: readonly unknown[]): string =>
-  `${name}(${args.map((arg) => JSON.stringify(arg)).join(", ")})`;
 
 /**
  * Runs one call of the adapter, and returns a copy of its answer as it is now.
@@ -71,7 +53,7 @@ export async function answered<T>(
   const [value, wrong] = received(name, args, answer, mistake, copy);
   if (wrong === null) return value;
   const [path, got, allowed] = wrong;
-  throw new AdapterFailure(textOf(name, args), `${path} = ${shown(got)}`, allowed);
+  throw new AdapterFailure(callText(name, args), `${path} = ${shown(got)}`, allowed);
 }
 
 /** An answer as it is now, which the limiter may go on to change, and what is wrong with its form. */
@@ -87,7 +69,7 @@ function received<T>(
     return [value, mistake(value)];
   } catch (cause) {
     throw new AdapterFailure(
-      textOf(name, args),
+      callText(name, args),
       `an answer that throws ${thrown(cause)}`,
       "plain data",
       cause,
@@ -103,14 +85,6 @@ function throughJson(what: string, call: string, value: unknown): unknown {
     throw new AdapterFailure(call, `${what}: ${thrown(cause)}`, "plain JSON", cause);
   }
 }
-
-export const shown = (value: unknown): string => {
-  try {
-    return quote(value);
-  } catch {
-    return `a ${typeof value} that is no JSON`;
-  }
-};
 
 /** Tells who reads a clock of its own what time it is. */
 export async function tellTime(told: Pick<Playable, "setNow">, nowMs: number): Promise<void> {
@@ -165,7 +139,7 @@ export abstract class Player<L extends Playable, D, C> {
   /** Keeps what a call was handed out until it completes. @param args those of `decide` */
   protected hold(id: number, call: C, reservation: unknown, args: readonly unknown[]): void {
     if (reservation === undefined || reservation === null) return;
-    const kept = throughJson("the reservation", textOf("decide", args), reservation);
+    const kept = throughJson("the reservation", callText("decide", args), reservation);
     this.#inFlight.set(id, { call, reservation: kept });
   }
 

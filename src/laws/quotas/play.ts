@@ -2,6 +2,7 @@
 // wire, so that a limiter is judged by what its callers see.
 import type { Seam } from "../../engine/adapter.ts";
 import { isObject, type Mistake } from "../../engine/answer-form.ts";
+import { shown } from "../../engine/limiter-failure.ts";
 import type {
   QuotaDecision,
   QuotaLimiter,
@@ -12,7 +13,7 @@ import { filledQuotas } from "../../policy/effective.ts";
 import type { Policy } from "../../policy/policy.ts";
 import { wireOf } from "../../policy/presets.ts";
 import { type ReadAnswer, readAnswer } from "../../wire/read-answer.ts";
-import { AdapterFailure, answered, ask, Player, playAll, shown, tellTime } from "../player.ts";
+import { AdapterFailure, answered, ask, Player, playAll, tellTime } from "../player.ts";
 import type { SettleOp } from "../script.ts";
 import { stillSeam } from "../seam.ts";
 import type { QuotaCallEvent, QuotaCallOp, QuotaEvent, QuotaHistory, QuotaOp } from "./script.ts";

@@ -1,0 +1,35 @@
+// A stranger's limiter that does wrong as it is asked, in words: one form for all that ask.
+import { quote } from "../rules/errors.ts";
+
+/** A limiter that threw, rejected, never answered or answered nonsense. */
+export class LimiterFailure extends Error {
+  /** The call as one would write it. */
+  readonly call: string;
+  readonly got: string;
+  readonly allowed: string;
+
+  constructor(call: string, got: string, allowed: string, cause?: unknown) {
+    super(`${call}: got ${got}, allowed: ${allowed}`, cause === undefined ? {} : { cause });
+    this.name = "LimiterFailure";
+    this.call = call;
+    this.got = got;
+    this.allowed = allowed;
+  }
+}
+
+/** A thing that was thrown, in words. */
+export const thrown = (cause: unknown): string =>
+  cause instanceof Error ? `${cause.name}: ${cause.message}` : `a throw of ${quote(cause)}`;
+
+/** A call of a limiter as one would write it. */
+export const callText = (name: string, args: readonly unknown[]): string =>
+  `${name}(${args.map((arg) => JSON.stringify(arg)).join(", ")})`;
+
+/** A value in words, which may be no JSON. */
+export const shown = (value: unknown): string => {
+  try {
+    return quote(value);
+  } catch {
+    return `a ${typeof value} that is no JSON`;
+  }
+};
