@@ -1,5 +1,4 @@
 // The bytes of one log, from a file, a pipe or standard input.
-import { createReadStream } from "node:fs";
 import { open, stat } from "node:fs/promises";
 import { openBytes } from "../files/byte-source.ts";
 import { requireFile } from "../files/read-file.ts";
@@ -24,30 +23,18 @@ export async function sourceOf(path: string, signal: AbortSignal | undefined): P
 const chunkBytes = 1 << 18;
 
 /**
- * A file's bytes. Plain ones come in two buffers that are filled in turn: while a chunk is used the next one is read,
- * and a chunk holds until the next one is asked for. What is packed is used up later than that, and is not read so.
+ * A file's bytes, in two buffers that are filled in turn: while a chunk is used the next one is read, and a chunk holds
+ * until the next one is asked for.
  */
 async function* readable(path: string): AsyncGenerator<Uint8Array> {
   try {
-    if (await isPacked(path))
-      yield* createReadStream(path, { highWaterMark: chunkBytes }) as AsyncIterable<Uint8Array>;
-    else yield* inTurn(path);
+    yield* inTurn(path);
   } catch (cause) {
     const got = String((cause as NodeJS.ErrnoException).code);
     throw new SpillwayError("FILE_UNREADABLE", "the log cannot be read", {
       problems: [{ path, got, allowed: "a readable file" }],
       cause,
     });
-  }
-}
-
-async function isPacked(path: string): Promise<boolean> {
-  const file = await open(path);
-  try {
-    const { buffer } = await file.read(Buffer.alloc(2), 0, 2, 0);
-    return buffer[0] === 0x1f && buffer[1] === 0x8b;
-  } finally {
-    await file.close();
   }
 }
 
