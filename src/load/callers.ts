@@ -17,9 +17,8 @@ export interface Caller {
  * @throws SpillwayError `TOKENS_INVALID` where there are too few
  */
 export function seatCallers(scenario: Scenario, tokens: readonly Token[]): Caller[][] {
-  const seating = seatingOf(scenario, tokens);
-  return scenario.populations.map((_, index) =>
-    seatsOf(seating, index).map(({ organization, user, token }) => ({
+  return seatsOf(scenario, seatingOf(scenario, tokens)).map((seats) =>
+    seats.map(({ organization, user, token }) => ({
       organization,
       user,
       token: token?.token ?? "",

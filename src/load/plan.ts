@@ -111,8 +111,7 @@ const newToken = (): string => `spw_${randomBytes(24).toString("base64url")}`;
 function tokensFor(scenario: Scenario): Token[] {
   const isDefault = ({ organization }: { organization: string }): boolean =>
     organization === defaultOrganization;
-  const seating = seatingOf(scenario, null);
-  const seats = scenario.populations.flatMap((_, population) => seatsOf(seating, population));
+  const seats = seatsOf(scenario, seatingOf(scenario, null)).flat();
   return [...seats.filter(isDefault), ...seats.filter((seat) => !isDefault(seat))].map(
     ({ organization, user }) => ({
       token: newToken(),

@@ -79,9 +79,8 @@ export function dealtCallers(
 type Seat = Pick<Caller, "organization" | "user">;
 
 function seated(scenario: Scenario, callerOf: (seat: Seat, population: number) => Caller): Caller[][] {
-  const seating = seatingOf(scenario, null);
-  return scenario.populations.map((_, population) =>
-    seatsOf(seating, population).map((seat) => callerOf(seat, population)),
+  return seatsOf(scenario, seatingOf(scenario, null)).map((seats, population) =>
+    seats.map((seat) => callerOf(seat, population)),
   );
 }
 

@@ -24,9 +24,11 @@ export interface Seating {
   readonly isDistinct: boolean;
 }
 
-/** Returns the seats of a population. */
-export const seatsOf = (seating: Seating, population: number): Seat[] =>
-  Array.from({ length: seating.count(population) }, (_, n) => seating.seat(population, n));
+/** Makes all seats of a scenario, by population. */
+export const seatsOf = ({ populations }: Scenario, seating: Seating): Seat[][] =>
+  populations.map((_, place) =>
+    Array.from({ length: seating.count(place) }, (_seat, n) => seating.seat(place, n)),
+  );
 
 /** The organization of populations that name none, where there are no tokens. */
 export const defaultOrganization = "acme";

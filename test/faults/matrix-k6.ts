@@ -129,12 +129,12 @@ function checksCell(
 
 /** A token for each seat; the organization of populations that name none comes first. */
 function tokensFor({ scenario }: LoadedScenario): Token[] {
-  const seating = seatingOf(scenario, null);
-  const seats = scenario.populations.flatMap((_, population) => seatsOf(seating, population));
-  return seats.map(({ organization, user }) => ({
-    token: randomUUID(),
-    user,
-    organization,
-    scopes: tokenScopes,
-  }));
+  return seatsOf(scenario, seatingOf(scenario, null))
+    .flat()
+    .map(({ organization, user }) => ({
+      token: randomUUID(),
+      user,
+      organization,
+      scopes: tokenScopes,
+    }));
 }

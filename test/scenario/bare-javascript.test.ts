@@ -41,7 +41,7 @@ let mistakes = 0;
 try { defineScenario({ name: "a b" }); } catch (error) { mistakes = error.problems.length; }
 globalThis.result = JSON.stringify({
   sends: out.calls.slice(0, out.count).map(({ atMs }) => atMs),
-  seats: scenario.populations.flatMap((_, place) => seatsOf(seatingOf(scenario, null), place)).length,
+  seats: seatsOf(scenario, seatingOf(scenario, null)).flat().length,
   arrivals: [clientsMost(scenario, 1), clientsMost(scenario, 2) > 60],
   mistakes,
 });

@@ -155,7 +155,7 @@ describe("the users of a trace", () => {
 
   test("clients that were not seen are named after their population", () => {
     const seating = seatingLike(measured, new Map([["agents/1", { organization: "globex", user: "ann" }]]));
-    expect(seatsOf(seating, 0).slice(0, 2)).toEqual([
+    expect(seatsOf(measured, seating)[0]?.slice(0, 2)).toEqual([
       { organization: "acme", user: "agents-0", token: null },
       { organization: "globex", user: "ann", token: null },
     ]);
