@@ -31,9 +31,9 @@ export const SURE = 2;
 export const HAS_COST = 4;
 export const HAS_ACTUAL = 8;
 /** It leaves anything up to what it holds charged. */
-export const UP_TO = 16;
+const UP_TO = 16;
 /** It leaves `ACTUAL` charged. */
-export const SETTLED = 32;
+const SETTLED = 32;
 /** It asks for nothing, whatever it costs. */
 const FREE = 64;
 /** A mark that says more than a row can: it is kept as it is. */
@@ -95,11 +95,23 @@ export class RoleCounts {
 const isWhole = (value: number | null): boolean => value === null || (value | 0) === value;
 
 /** The bits of what a mark leaves charged; `ODD` where they cannot say it. */
-function chargeBits({ least, most, held, actual }: Mark): number {
+export function chargeBits({
+  least,
+  most,
+  held,
+  actual,
+}: Pick<Mark, "least" | "most" | "held" | "actual">): number {
   if (least === held && most === held) return 0;
   if (most === held && least === 0) return UP_TO;
   return least === most && least === actual ? SETTLED : ODD;
 }
+
+/** The most that a row leaves charged, by its bits. */
+export const mostOf = (bits: number, held: number, actual: number): number =>
+  (bits & SETTLED) === 0 ? held : actual;
+
+/** The least, by the most. */
+export const leastOf = (bits: number, most: number): number => ((bits & UP_TO) === 0 ? most : 0);
 
 function bitsOf(mark: Mark): number {
   const { line, count, limit, cost, actual, reset, held, asked, resetAt, echoesUser } = mark;
@@ -216,7 +228,7 @@ function markOf(numbers: Float64Array, wholes: Int32Array, place: number): Mark 
   const bits = whole(BITS);
   const cost = (bits & HAS_COST) === 0 ? null : whole(COST);
   const held = whole(HELD);
-  const settled = (bits & SETTLED) === 0 ? held : whole(ACTUAL);
+  const most = mostOf(bits, held, whole(ACTUAL));
   return {
     line: whole(LINE),
     sent: number(SENT),
@@ -234,8 +246,8 @@ function markOf(numbers: Float64Array, wholes: Int32Array, place: number): Mark 
     resetAt: null,
     echoesUser: false,
     end: { from: number(END_FROM), to: number(END_TO) },
-    least: (bits & UP_TO) === 0 ? settled : 0,
-    most: settled,
+    least: leastOf(bits, most),
+    most,
     held,
   };
 }

@@ -1,8 +1,8 @@
-// What the calls of the short way leave charged, as a mark's row says it (`mark-rows.ts`): told by `chargeOf` once for each
-// kind of answer, so that there is one reading of the rules.
+// The charges of calls of the short way, as a mark's row says them (`mark-rows.ts`): told by `chargeOf` once for each kind
+// of answer, so that there is one reading of the rules.
 import type { Owner } from "../rules/rules.ts";
 import { type Counted, chargeOf } from "./mark.ts";
-import { ACTUAL, COST, HAS_ACTUAL, HAS_COST, NONE, roleBits, SETTLED, SURE, UP_TO } from "./mark-rows.ts";
+import { ACTUAL, COST, chargeBits, HAS_ACTUAL, HAS_COST, NONE, roleBits, SURE } from "./mark-rows.ts";
 import type { Terms } from "./terms.ts";
 
 /** The kinds of answers: let through; refused by nobody knows whose window; by the user's; by the organization's. */
@@ -18,7 +18,7 @@ export interface Charges {
   readonly held: Int32Array;
 }
 
-/** What `chargeOf` says of each, told by a call that asks for more than it is charged in the end. */
+/** Asks `chargeOf` about each, by a call that asks for more than it is charged in the end. */
 export function chargesOf(termsOf: readonly [Terms, Terms]): Charges {
   const each = termsOf.flatMap((terms) =>
     refusers.flatMap((refusedBy, kind) =>
@@ -26,12 +26,11 @@ export function chargesOf(termsOf: readonly [Terms, Terms]): Charges {
         (["organization", "user"] as const).map((owner) => {
           const role = kind === 0 ? "admitted" : "refused";
           const counted: Counted = { role, refusedBy, cost: 2, asked: 2, actual, sure: kind === 0 };
-          const { least, most, held } = chargeOf(counted, owner, terms);
-          const charge = least === held ? 0 : most === held ? UP_TO : SETTLED;
+          const left = chargeOf(counted, owner, terms);
           const known = HAS_COST | (actual === null ? 0 : HAS_ACTUAL) | (kind === 0 ? SURE : 0);
           return {
-            bits: known | charge | roleBits(role, refusedBy),
-            held: held === 2 ? COST : held === 1 ? ACTUAL : NONE,
+            bits: known | chargeBits({ ...left, actual }) | roleBits(role, refusedBy),
+            held: left.held === 2 ? COST : left.held === 1 ? ACTUAL : NONE,
           };
         }),
       ),

@@ -138,7 +138,7 @@ export class Quotas {
     this.#count += 1;
     const always = name.owner === "user" && terms.userEnforced === "always";
     const { time } = this.#shared;
-    const bounds = terms.charging === "postpaid" || windowMs === null ? null : limit;
+    const bound = terms.charging === "postpaid" ? null : limit;
     const quota = new JudgedQuota({
       name,
       terms,
@@ -151,18 +151,15 @@ export class Quotas {
       complete: complete && this.#header.complete,
       enforcement,
       enforced,
-      totals:
-        bounds === null
-          ? null
-          : new SpanTotals(name, time, bounds.limit, bounds.windowSeconds * 1000, always),
+      totals: bound && new SpanTotals(name, time, bound.limit, bound.windowSeconds * 1000, always),
       docket: this.#shared.docket,
       open: this.open,
       columns: this.#columns,
     });
     if (limit !== null) this.open.know(quota.number, limit.limit, limit.windowSeconds);
     const isPlain = clock.kind === "virtual" && terms.anchor === "epoch";
-    if (bounds === null || !isPlain) return { quota, bare: null };
-    return { quota, bare: new BareWindows(name, time, bounds.limit, bounds.windowSeconds * 1000, always) };
+    if (bound === null || !isPlain) return { quota, bare: null };
+    return { quota, bare: new BareWindows(name, time, bound.limit, bound.windowSeconds * 1000, always) };
   }
 
   #phase({ anchor }: Terms, windowMs: number | null): TargetPhase | null {

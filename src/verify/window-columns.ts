@@ -5,7 +5,9 @@ import {
   CLAMPED,
   COUNT,
   HELD,
+  leastOf,
   type MarkRows,
+  mostOf,
   NONE,
   NOT_ADMITTED,
   ODD,
@@ -14,8 +16,6 @@ import {
   ROW,
   RoleCounts,
   SENT,
-  SETTLED,
-  UP_TO,
 } from "./mark-rows.ts";
 import type { OpenWindows } from "./open-windows.ts";
 
@@ -77,8 +77,8 @@ export class WindowColumns {
     this.received[index] = numbers[row + RECEIVED] ?? 0;
     let count = wholes[2 * row + COUNT] ?? 0;
     let held = wholes[2 * row + HELD] ?? 0;
-    let most = (bits & SETTLED) === 0 ? held : (wholes[2 * row + ACTUAL] ?? 0);
-    let least = (bits & UP_TO) === 0 ? most : 0;
+    let most = mostOf(bits, held, wholes[2 * row + ACTUAL] ?? 0);
+    let least = leastOf(bits, most);
     if ((bits & ODD) !== 0) ({ count, least, most, held } = rows.at(row));
     this.count[index] = count;
     this.least[index] = least;
