@@ -13,7 +13,7 @@ export class AnsweredCall {
   readonly #simulator: Simulator;
   readonly #flights: Flight.FlightTable;
   #flight = 0;
-  // Where its numbers are: of the flight, among its integers and doubles; of its client, among its integers.
+  // The places of its numbers: of the flight, among integers and doubles; of its client, among integers.
   #inInts = 0;
   #inDoubles = 0;
   #inClients = 0;

@@ -7,7 +7,7 @@ import { KIND_BITS, SEND, START } from "./event-kinds.ts";
 import type { EventQueue } from "./event-queue.ts";
 import type { PlannedTable } from "./planned-table.ts";
 
-/** What fewer clients ask for is near anyhow. */
+/** Fewer clients ask for little, which is near anyhow. */
 const few = 8192;
 /** So many events are looked at, and those of the instant with which they are so many. */
 const enough = 64;

@@ -33,13 +33,13 @@ const NARROW = READING;
 const broadOf = (scope: ScopeIndex): number => 2 * scope;
 const narrowOf = (scope: ScopeIndex): number => 2 * scope + 1;
 
-/** How a deployment is used: what it need not remember takes no memory. */
+/** The use that is made of a deployment: what it need not remember takes no memory. */
 export interface RightUse {
-  /** Whether `answer` will be asked. */
+  /** `answer` will be asked. */
   readonly traced: boolean;
-  /** Whether `caller` is asked for each name once. */
+  /** `caller` is asked for each name once. */
   readonly distinct: boolean;
-  /** Whether all calls are counted REST calls. */
+  /** All calls are counted REST calls. */
   readonly restAlone: boolean;
 }
 

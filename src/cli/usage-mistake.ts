@@ -40,30 +40,32 @@ export function unparsed(message: string, verb: Verb, words: readonly string[]):
   return new SpillwayError("USAGE", message, { hint: helpHint(verb) });
 }
 
+/** The option that a word is most likely meant as, and its value; `null` where none is like it. */
+function optionFor(word: string, names: readonly string[]): string | null {
+  if (/^https?:/.test(word) && names.includes("target")) return `--target ${word}`;
+  const name = closest(word, names);
+  return name === null ? null : `--${name}`;
+}
+
 function unknownWords(verb: Verb, list: string, words: readonly string[]): SpillwayError {
   const names = Object.keys(knownOptions(verb));
   // yargs tells `--keep-aliv` in camel case, too.
   const unknown = [...new Set(list.split(", ").map((word) => (words.includes(word) ? word : kebab(word))))];
-  const problems = unknown.map((word): Problem => {
+  const meant = unknown.map((word) => optionFor(word, names));
+  const problems = unknown.map((word, index): Problem => {
     const option = words.find(
       (given) => /^-/.test(given) && kebab(given.replace(/^-+|=.*$/gs, "")) === kebab(word),
     );
     if (option === undefined)
-      return { path: word, got: "a word too many", allowed: meantBy(word) ?? verbUsage(verb) };
-    const allowed = meantBy(word) ?? names.map((name) => `--${name}`).join(", ");
+      return { path: word, got: "a word too many", allowed: meant[index] ?? verbUsage(verb) };
+    const allowed = meant[index] ?? names.map((name) => `--${name}`).join(", ");
     return { path: option.replace(/=.*$/s, ""), got: "an unknown option", allowed };
   });
-  const meant = unknown.map(meantBy).find((words) => words !== null);
+  const likely = meant.find((option) => option !== null);
   return new SpillwayError("USAGE", `${verb.name} cannot use all of these words`, {
     problems,
-    hint: meant === undefined ? helpHint(verb) : `did you mean ${meant}?`,
+    hint: likely === undefined ? helpHint(verb) : `did you mean ${likely}?`,
   });
-
-  function meantBy(word: string): string | null {
-    if (/^https?:/.test(word) && names.includes("target")) return `--target ${word}`;
-    const name = closest(word, names);
-    return name === null ? null : `--${name}`;
-  }
 }
 
 /** `inRuns` as `in-runs`. */

@@ -31,7 +31,7 @@ export interface Sampling {
   readonly bounds?: readonly Bound[];
 }
 
-/** What decides a point at a look. */
+/** Numbers of runs that decide a point at a look. */
 interface Bound {
   /** It holds where so many runs or more held. */
   readonly holds: number;

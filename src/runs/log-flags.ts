@@ -1,4 +1,4 @@
-// What people choose for a log, as its readers take it: columns, callers, and how much is read.
+// The choices that people have for a log, as its readers take them: columns, callers, and how much is read.
 import { createHash } from "node:crypto";
 import type { CallerFlags } from "../logs/caller-sources.ts";
 import { defaultGraphqlPath, defaultStatusPath, defaultUnread, type LogOptions } from "../logs/choices.ts";

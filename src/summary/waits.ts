@@ -46,7 +46,7 @@ export class KeptWaits implements Waits<KeptWaits> {
 }
 
 const BLOCK = 128;
-/** Where the sum of a block's counts is: behind them. */
+/** The place of the sum of a block's counts: behind them. */
 const SUM = BLOCK;
 
 /**

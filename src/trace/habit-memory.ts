@@ -89,5 +89,5 @@ export class HabitMemory {
   }
 }
 
-/** Where a client's habits begin, in words. */
+/** The place of a client's first habit, in words. */
 const placeOf = (client: number): number => (client & (places / 2 - 1)) * 2 * (habitBytes / 4);
