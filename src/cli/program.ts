@@ -1,7 +1,7 @@
 // A command as the program runs it: its error is reported, and the exit status set.
 import { SpillwayError } from "../rules/errors.ts";
 import { systemError } from "./system-error.ts";
-import { describeError, describeThrown, describeUnexpected, UNEXPECTED } from "./terminal.ts";
+import { describeError, describeThrown, describeUnexpected, endProgress, UNEXPECTED } from "./terminal.ts";
 
 const say = (text: string): void => {
   process.stderr.write(`${text}\n`);
@@ -27,7 +27,7 @@ export async function runProgram(words: readonly string[]): Promise<void> {
   try {
     // The first place where files that cannot be opened any more show.
     const { runCommand } = await import("./command-line.ts");
-    await runCommand(words);
+    await runCommand(words).finally(endProgress);
   } catch (error) {
     tellError(error, words);
   }
@@ -36,6 +36,7 @@ export async function runProgram(words: readonly string[]): Promise<void> {
 /** Says an error, and sets the exit status. @param words those of the command that it ends */
 export function tellError(error: unknown, words: readonly string[]): void {
   const thrown = systemError(error) ?? error;
+  endProgress();
   if (words.includes("--debug")) say(describeThrown(thrown));
   const json = words.includes("--json");
   if (thrown instanceof SpillwayError) {

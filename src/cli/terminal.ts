@@ -34,6 +34,11 @@ const lineEveryMs = 5_000;
 /** Time after which the last words are shown again, if it is time for a line and there is no news. */
 const againMs = 1_000;
 
+let clearShown = (): void => undefined;
+
+/** Ends the progress that is shown, if any: a command that fails in the middle leaves neither its line nor its timer. */
+export const endProgress = (): void => clearShown();
+
 /** @param nowMs a clock */
 export function openTerminal(json: boolean, nowMs: () => number = Date.now): Terminal {
   const people = json ? process.stderr : process.stdout;
@@ -79,6 +84,7 @@ export function openTerminal(json: boolean, nowMs: () => number = Date.now): Ter
     },
     progress(text) {
       if (text === null) return clear();
+      clearShown = clear;
       latest = typeof text === "string" ? () => text : text;
       again ??= setInterval(draw, againMs).unref();
       draw();

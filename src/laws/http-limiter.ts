@@ -118,7 +118,7 @@ export interface InjectOptions extends HttpKind {
  *   },
  *   setNow: (nowMs) => clock.set(nowMs),
  * });
- * const report = await checkLaws(plugin, { runs: 3 });
+ * const report = await checkLaws(plugin, { runs: 10 });
  */
 export function injectLimiter(options: InjectOptions): LimiterFactory {
   return overHttp(options, async (settings) => {

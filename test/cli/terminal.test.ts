@@ -1,6 +1,7 @@
 // Progress by a clock of the test's: a line that is redrawn on a terminal, a line every few seconds elsewhere.
 import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
 import { printedLine } from "../../src/cli/colors.ts";
+import { tellError } from "../../src/cli/program.ts";
 import { describeError, describeUnexpected, openTerminal, type Terminal } from "../../src/cli/terminal.ts";
 import { SpillwayError } from "../../src/rules/errors.ts";
 
@@ -47,6 +48,22 @@ describe("progress", () => {
     terminal.progress("2 left for \u001b[2Jacme\n\u202e");
     process.stderr.isTTY = was;
     expect(said.join("").replace("\r\u001b[2K", "").trimEnd()).toBe("2 left for \ufffd[2Jacme \ufffd");
+  });
+
+  test.each([false, true])("ends before the error of its command, on a terminal: %s", (isTerminal) => {
+    vi.useFakeTimers();
+    const was = process.stderr.isTTY;
+    process.stderr.isTTY = isTerminal;
+    const code = process.exitCode;
+    openTerminal(false).progress("half of it");
+    tellError(new SpillwayError("USAGE", "no more"), []);
+    vi.advanceTimersByTime(20_000);
+    vi.useRealTimers();
+    process.stderr.isTTY = was;
+    process.exitCode = code;
+    const [before, after] = said.join("").split("error");
+    expect(before).toBe(isTerminal ? "\r\u001b[2Khalf of it\r\u001b[2K" : "");
+    expect(after).not.toContain("half");
   });
 
   test("on a terminal replaces its line, and clears it", () => {
