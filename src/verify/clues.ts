@@ -11,9 +11,9 @@ const quotasMost = 500;
 const keyOf = ({ told }: QuotaName): string => JSON.stringify(told);
 
 export class Clues {
-  /** Windows that began with the count of the one before, by owner; that began anew; and anew after one that had not. */
+  /** Windows that began with the count of the one before, by owner; users' that began anew; and anew after one that had not. */
   readonly #carried = { organization: 0, user: 0 };
-  readonly #anew = { organization: 0, user: 0 };
+  #anewUsers = 0;
   #recovered = 0;
   /** After a window opened, when counts began again from nothing, by quota and window. */
   readonly #restarts = new Map<string, Map<number, readonly Span[]>>();
@@ -39,7 +39,7 @@ export class Clues {
   window({ owner }: QuotaName, carried: boolean, carriedBefore: boolean): void {
     if (carried) this.#carried[owner] += 1;
     else {
-      this.#anew[owner] += 1;
+      if (owner === "user") this.#anewUsers += 1;
       if (carriedBefore) this.#recovered += 1;
     }
   }
@@ -142,7 +142,7 @@ export class Clues {
         // One clock tells every process's windows.
         return this.#jumps > 1 || this.#datesOffGrid > 0 ? 0.4 : 1;
       case "status-shares-user":
-        return this.#bodies > 0 && this.#othersCounts / this.#bodies > 0.2 ? 0.3 : 1.3;
+        return this.#othersCounts > 0.2 * this.#bodies ? 0.3 : 1.3;
       case "wrong-user-key":
         return this.#strangers();
       case "status-charged":
@@ -169,16 +169,16 @@ export class Clues {
         return this.#unexplained.organization > 0 ? 0.2 : 1;
       case "reset-zero":
         // A window that opened shows its whole length, unless all seconds are cut.
-        return this.#fullShare > 0.002 ? 2.5 : 1;
+        return this.#showsFull ? 2.5 : 1;
       case "reset-truncated":
-        return this.#fullShare > 0.002 ? 0.4 : 1;
+        return this.#showsFull ? 0.4 : 1;
       default:
         return 1;
     }
   }
 
-  get #fullShare(): number {
-    return this.#resets === 0 ? 0 : this.#fullResets / this.#resets;
+  get #showsFull(): boolean {
+    return this.#fullResets > 0.002 * this.#resets;
   }
 
   /**
@@ -189,7 +189,7 @@ export class Clues {
     const { organization, user } = this.#carried;
     if (organization + user === 0) return 1;
     if (this.#onlyUsers) return 0.3;
-    const usersSpared = user === 0 && this.#anew.user >= 4 && organization >= 2;
+    const usersSpared = user === 0 && this.#anewUsers >= 4 && organization >= 2;
     if (name === "immortal-by-polling") return usersSpared ? 4 : 0.5;
     if (usersSpared) return 0.6;
     if (name === "lost-expiry") return this.#recovered > 0 ? 0.3 : 1.5;

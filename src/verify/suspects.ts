@@ -126,41 +126,37 @@ function overlapSuspects(input: CountsInput, overlaps: readonly Overlap[]): read
   });
 }
 
-/** When counts began again from almost nothing in the course of a window, by charges. */
-export function restartsOf(marks: readonly Mark[], time: TraceTime): readonly Span[] {
-  const restarts: Span[] = [];
-  let highest: Mark | null = null;
-  for (const mark of chargesInTime(marks)) {
-    if (highest !== null && mark.count < highest.count && time.before(highest.received, mark.sent)) {
-      if (isRestart(mark, highest)) restarts.push({ from: highest.sent, to: mark.received });
-      highest = mark;
-    } else if (highest === null || mark.count > highest.count) highest = mark;
-  }
-  return restarts;
+/** Drops of a count, by the time of the answers that its charges had; of them, those that start again from almost nothing. */
+interface Drops {
+  readonly count: number;
+  readonly restarts: readonly Span[];
 }
 
-const chargesInTime = (marks: readonly Mark[]): readonly Mark[] =>
-  marks.filter(({ least }) => least > 0).sort((a, b) => a.received - b.received);
-
-const isRestart = (mark: Mark, highest: Mark): boolean => mark.count - mark.least <= 0.15 * highest.count;
-
-/**
- * Measures a count that dropped, going by the time of the answers: the share of drops that start again from
- * almost nothing, and of those that hop to some other count.
- */
-function dropsOf({ marks, setting }: CountsInput): { restarts: number; hops: number } {
-  const charges = chargesInTime(marks);
+function dropsIn(marks: readonly Mark[], time: TraceTime): Drops {
+  const restarts: Span[] = [];
+  let count = 0;
   let highest: Mark | null = null;
-  let drops = 0;
-  let restarts = 0;
+  const charges = marks.filter(({ least }) => least > 0).sort((a, b) => a.received - b.received);
   for (const mark of charges) {
-    if (highest !== null && mark.count < highest.count && setting.time.before(highest.received, mark.sent)) {
-      drops += 1;
-      if (isRestart(mark, highest)) restarts += 1;
+    if (highest !== null && mark.count < highest.count && time.before(highest.received, mark.sent)) {
+      count += 1;
+      if (mark.count - mark.least <= 0.15 * highest.count)
+        restarts.push({ from: highest.sent, to: mark.received });
       highest = mark;
     } else if (highest === null || mark.count > highest.count) highest = mark;
   }
-  return drops === 0 ? { restarts: 0, hops: 0 } : { restarts: restarts / drops, hops: 1 - restarts / drops };
+  return { count, restarts };
+}
+
+/** When counts began again from almost nothing in the course of a window, by charges. */
+export const restartsOf = (marks: readonly Mark[], time: TraceTime): readonly Span[] =>
+  dropsIn(marks, time).restarts;
+
+/** Returns the share of drops that start again from almost nothing, and of those that hop to some other count. */
+function dropsOf({ marks, setting }: CountsInput): { restarts: number; hops: number } {
+  const { count, restarts } = dropsIn(marks, setting.time);
+  const share = count === 0 ? 0 : restarts.length / count;
+  return { restarts: share, hops: count === 0 ? 0 : 1 - share };
 }
 
 /** Charges that no call made: what stands on the gap, or next to it, shows what made them. */

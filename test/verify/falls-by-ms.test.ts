@@ -2,28 +2,10 @@
 import { describe, expect, test } from "vitest";
 import type { Mark } from "../../src/verify/mark.ts";
 import { endSuspects, fallsByMs } from "../../src/verify/suspects.ts";
+import { markOf } from "./marks.ts";
 
-const mark = (sent: number, reset: number, tookMs = 0): Mark => ({
-  line: 2,
-  sent,
-  received: sent + tookMs,
-  role: "admitted",
-  refusedBy: null,
-  cost: 1,
-  asked: 1,
-  actual: null,
-  sure: true,
-  limit: 10,
-  count: 1,
-  clamped: false,
-  reset,
-  resetAt: null,
-  echoesUser: false,
-  end: { from: 0, to: 0 },
-  least: 1,
-  most: 1,
-  held: 1,
-});
+const mark = (sent: number, reset: number, tookMs = 0): Mark =>
+  markOf({ sent: 1_000 + sent, received: 1_000 + sent + tookMs, reset });
 
 describe("a reset falls by milliseconds", () => {
   test.each([
