@@ -28,7 +28,7 @@ export interface Served {
  */
 export async function preflight(
   lab: Lab,
-  wires: Wires,
+  wires: Pick<Wires, "send">,
   base: string,
   heard: (shot: Shot, raw: Raw) => void,
 ): Promise<Served> {

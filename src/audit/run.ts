@@ -45,10 +45,25 @@ export interface AuditOptions extends Omit<WiresOptions, "tokens" | "auth"> {
   readonly traceFile?: string | undefined;
   /** The interrupted audit that is gone on with. */
   readonly earlier?: Earlier | undefined;
+  /** What makes the calls, and the time: sockets and the wall clock where they are left out. */
+  readonly wires?: Pick<Wires, "send" | "sendAll" | "close"> | undefined;
+  readonly clock?: AuditClock | undefined;
   readonly onPlan?: ((plan: Plan, lab: Lab) => void) | undefined;
   readonly onProgress?: ((doing: string, done: number, tasks: number) => void) | undefined;
   readonly onFinding?: ((task: Task, finding: AuditFinding) => void) | undefined;
 }
+
+/** Time, ms since the Unix epoch. */
+export interface AuditClock {
+  now(): number;
+  /** Rejects where the signal is aborted before. */
+  sleep(ms: number, signal: AbortSignal | undefined): Promise<void>;
+}
+
+const wallClock: AuditClock = {
+  now: Date.now,
+  sleep: (ms, signal) => sleep(ms, undefined, { signal }),
+};
 
 /** An audit that was interrupted: what it found stays, and its trace goes on. */
 export interface Earlier {
@@ -107,11 +122,12 @@ export function planned(options: AuditOptions): { readonly plan: Plan; readonly 
 class Audit {
   readonly lab: Lab;
   readonly #options: AuditOptions;
-  readonly #wires: Wires;
+  readonly #wires: Pick<Wires, "send" | "sendAll" | "close">;
+  readonly #clock: AuditClock;
   readonly #record: AuditRecord;
   readonly #answers: Answer[] = [];
   readonly #found: FoundBroken[] = [];
-  readonly #beganAt = Date.now();
+  readonly #beganAt: number;
   #silent = 0;
   #stopped: string | null = null;
   #done = 0;
@@ -120,6 +136,8 @@ class Audit {
   constructor(options: AuditOptions, tokens: readonly PolicyToken[], notes: readonly string[]) {
     const { policy, alone, spend, target, maxMs, rules, assumptions = [], earlier } = options;
     this.#options = { ...options, assumptions: [...assumptions, ...notes] };
+    this.#clock = options.clock ?? wallClock;
+    this.#beganAt = this.#clock.now();
     const callers = tokens.map(({ attributes }, index) => ({
       index,
       name: Object.values(attributes).join("/"),
@@ -135,7 +153,7 @@ class Audit {
       beganMs: this.#beganAt,
       untilMs: this.#beganAt + maxMs,
     });
-    this.#wires = new Wires({ ...options, auth: policy.auth, tokens: secrets });
+    this.#wires = options.wires ?? new Wires({ ...options, auth: policy.auth, tokens: secrets });
     this.#record = new AuditRecord(
       {
         format: "spillway-trace",
@@ -217,7 +235,7 @@ class Audit {
   async #task(task: Task): Promise<void> {
     this.#options.onProgress?.(`${task.experiment.name}, ${task.subject.operation}`, this.#done, this.#tasks);
     this.#done += 1;
-    let finding = this.lab.isOver(Date.now()) ? unexercised("no time is left") : await this.#try(task);
+    let finding = this.lab.isOver(this.#clock.now()) ? unexercised("no time is left") : await this.#try(task);
     let isRepeated = false;
     if (finding.state === "broken") {
       const first = finding;
@@ -266,12 +284,12 @@ class Audit {
     const { signal } = this.#options;
     if (this.#isInterrupted || this.#stopped !== null) throw new Ended();
     if ("untilMs" in step) {
-      const ms = step.untilMs - Date.now();
+      const ms = step.untilMs - this.#clock.now();
       if (ms > 0)
-        await sleep(ms, undefined, { signal }).catch(() => {
+        await this.#clock.sleep(ms, signal).catch(() => {
           throw new Ended();
         });
-      return { answers: [], nowMs: Date.now() };
+      return { answers: [], nowMs: this.#clock.now() };
     }
     const answers: Answer[] = [];
     const take = (
@@ -295,7 +313,7 @@ class Audit {
       if (this.#isInterrupted) throw new Ended();
       throw error;
     }
-    return { answers, nowMs: Date.now() };
+    return { answers, nowMs: this.#clock.now() };
   }
 
   /** Takes down a call. */
@@ -358,7 +376,7 @@ class Audit {
       target: target.base,
       policy: policy.name,
       startedAt: this.#record.header.startedAt,
-      endedAt: Date.now(),
+      endedAt: this.#clock.now(),
       calls: this.#record.calls.length,
       alone,
       assumptions,

@@ -2,7 +2,7 @@
 import { experiments } from "../../src/audit/experiments.ts";
 import { type Audited, type AuditOptions, audit } from "../../src/audit/run.ts";
 import { parseTarget } from "../../src/connect/target.ts";
-import { injectFault, injectQuotaFault, parseFault, semanticsFor } from "../../src/faults/choice.ts";
+import { injectFault, parseFault, semanticsFor } from "../../src/faults/choice.ts";
 import { seededRandom } from "../../src/faults/random.ts";
 import type { Policy } from "../../src/policy/policy.ts";
 import { policyOf } from "../../src/policy/shorthand.ts";
@@ -10,12 +10,12 @@ import { parseRules } from "../../src/rules/parse.ts";
 import type { Rules, RulesInput } from "../../src/rules/rules.ts";
 import { type Token, tokenScopes } from "../../src/rules/tokens.ts";
 import type { ServerTls } from "../../src/service/listen.ts";
-import { type Serving, serve, servePolicy } from "../../src/service/serve.ts";
+import { type Serving, serve } from "../../src/service/serve.ts";
 
 /** Lengths of windows, s: of REST, and of GraphQL. */
 type Windows = readonly [rest: number, graphql: number];
 
-const rulesOf = ([rest, graphql]: Windows): RulesInput => ({
+export const rulesOf = ([rest, graphql]: Windows): RulesInput => ({
   organization: {
     rest: { limit: 200, windowSeconds: rest },
     graphql: { limit: 20_000, windowSeconds: graphql },
@@ -92,15 +92,6 @@ export function audited(url: string, limits: Rules | Policy, options: Options = 
     ...options,
   });
 }
-
-/** Starts a stand-in of a policy, with a fault of the catalogue or without. */
-export const standIn = (policy: Policy, fault?: string): Promise<Serving> =>
-  servePolicy({
-    port: 0,
-    policy,
-    tokens: policyCallers(policy),
-    faulty: fault === undefined ? undefined : injectQuotaFault(parseFault(fault), policy, seededRandom(1)),
-  });
 
 export const policyCallers = ({ auth: { attributes } }: Policy) =>
   Array.from({ length: 10 }, (_, index) => ({

@@ -1,0 +1,186 @@
+// The audit in virtual time: nothing is found in right deployments, and of each fault of the catalogue what shows it.
+import { expect, test } from "vitest";
+import { experiments } from "../../src/audit/experiments.ts";
+import type { Plan } from "../../src/audit/plan.ts";
+import { faults } from "../../src/faults/catalogue.ts";
+import { parsePolicy } from "../../src/policy/parse.ts";
+import { presets } from "../../src/policy/presets.ts";
+import { faultyFindings } from "./faulty-findings.ts";
+import { auditedPolicy, auditedRules, experimentsOf, findings } from "./virtual.ts";
+
+/** Reasons why experiments show nothing in the reference deployment. */
+const unexercised = {
+  "other-resource": "no second sample of another resource",
+  "status-letter-case-of-path": "the policy has it as rest",
+  "status-letter-case-of-name": "answered 404",
+  "status-http-2": "the target is no https",
+  "twin-http-2": "the target is no https",
+  "answered-304": "the policy has no request that provokes 304",
+  "bucket-bounds-a-burst": "no bucket that plain calls empty first",
+  "bucket-gives-back": "no bucket that plain calls empty first",
+  "bucket-wait-is-honest": "no bucket that plain calls empty first",
+  "refusal-by-other-quota": "no other operation empties one of its quotas alone",
+};
+
+test.each([
+  ["epoch", { "pause-then-status-then-call": "windows lie on a grid" }],
+  ["first-request", { "window-on-its-grid": "windows open with their first call" }],
+] as const)("right windows of the anchor %s keep every promise that can be tried", async (anchor, more) => {
+  let planned = 0;
+  const onPlan = ({ calls }: Plan): void => {
+    planned = calls;
+  };
+  const made = await auditedRules(null, { onPlan }, { semantics: { anchor } });
+  expect(findings(made)).toEqual([]);
+  const others = made.result.rows.filter(({ state }) => state !== "kept");
+  expect(Object.fromEntries(others.map(({ name, why }) => [name, why]))).toEqual({ ...unexercised, ...more });
+  expect(made.result.rows.map(({ name }) => name)).toEqual([
+    ...experiments.map(({ name }) => name),
+    "agreement",
+  ]);
+  expect(made.result).toMatchObject({ ended: "whole", verdict: { verdict: "ok" } });
+  expect(made.result.calls).toBeLessThanOrEqual(planned);
+});
+
+/** A network shows all but two: a count of 2^32, and a single instant. */
+const visible = faults
+  .filter(({ nets }) => nets.some((net) => net !== "P"))
+  .map(({ name }) => name)
+  .filter((name) => name !== "overflow" && name !== "boundary-inclusive");
+
+test("each fault that a network shows has its findings here", () => {
+  expect(Object.keys(faultyFindings).toSorted()).toEqual(visible.toSorted());
+});
+
+test.each(visible)("%s is found where it shows, and named by its laws", async (name) => {
+  const { made = "", found = [] } = faultyFindings[name] ?? {};
+  const chosen = experimentsOf(made);
+  expect(chosen.length).toBe(made.split(" ").length);
+  expect(findings(await auditedRules(name, { experiments: chosen }))).toEqual(found);
+});
+
+const buckets = parsePolicy({
+  version: 2,
+  name: "buckets",
+  quotas: {
+    requests: {
+      algorithm: { kind: "token-bucket", capacity: 6, refill: { amount: 2, everyMs: 1000 } },
+      key: ["client"],
+    },
+  },
+  operations: { call: { uses: { requests: 1 }, samples: [{ path: "/" }] } },
+  routes: [{ path: "/**", operation: "call" }],
+  auth: { header: "Authorization", form: "Bearer {token}", attributes: ["client"] },
+  wire: { revision: "2026", readings: [], retryAfter: [{ header: "Retry-After", form: "delta-s" }] },
+});
+
+test.each([
+  [null, []],
+  [
+    "one-extra",
+    ["bucket-bounds-a-burst, call: rate-bound: 6 calls of requests at most within 4 ms: 7 admitted"],
+  ],
+  [
+    "double-count",
+    ["bucket-bounds-a-burst, call: refusal-justified: 6 calls admitted: requests had rested: 3 admitted"],
+  ],
+  [
+    "one-short",
+    [
+      "bucket-bounds-a-burst, call: refusal-justified: 6 calls admitted: requests had rested: 5 admitted",
+      "bucket-wait-is-honest, call: honest-wait: admitted after the 0 ms that the refusal told: refused",
+    ],
+  ],
+  [
+    "refused-counted",
+    ["bucket-gives-back, call: give-back: requests has room for a call after 1500 ms: refused"],
+  ],
+])("a bucket of six, two a second, under %s", async (fault, found) => {
+  const own = experiments.filter((each) => each.name.startsWith("bucket-"));
+  const made = await auditedPolicy(buckets, fault, { experiments: own });
+  expect(findings(made)).toEqual(found);
+  if (fault === null)
+    expect(made.result.rows.map(({ state }) => state)).toEqual(["kept", "kept", "kept", "not exercised"]);
+});
+
+/** Calls to rooms use a quota of all, and one of the caller's that looks use, too. */
+const rooms = parsePolicy({
+  version: 2,
+  name: "rooms",
+  quotas: {
+    room: {
+      algorithm: { kind: "fixed-window", limit: 90, windowSeconds: 5 },
+      key: ["room"],
+    },
+    own: { algorithm: { kind: "fixed-window", limit: 40, windowSeconds: 5 }, key: ["user"] },
+  },
+  operations: {
+    look: { uses: { own: 1 }, samples: [{ path: "/me" }] },
+    write: { uses: { room: 1, own: 1 }, samples: [{ path: "/rooms/blue" }, { path: "/rooms/green" }] },
+  },
+  routes: [
+    { path: "/me", operation: "look" },
+    { path: "/rooms/{room}", operation: "write" },
+  ],
+  auth: { header: "Authorization", form: "Bearer {token}", attributes: ["user"] },
+  wire: {
+    revision: "2026",
+    readings: ["room", "own"].map((name) => ({
+      quotas: [name],
+      headers: { [`X-${name}`]: "{remaining}/{limit}", [`X-${name}-Reset`]: "{reset}" },
+      reset: { form: "delta-s", means: "window-end", round: "ceil" },
+    })),
+    outcomes: [{ outcome: "refused", by: "{quota}", status: [429], headers: { "X-By": "{quota}" } }],
+  },
+});
+
+/** The same, where each quota decides alone: a refused call is charged where there is room. */
+const apart = parsePolicy({
+  ...rooms,
+  operations: { ...rooms.operations, write: { ...rooms.operations["write"], relation: "each-alone" } },
+});
+
+test.each([
+  ["all or nothing", rooms, null, []],
+  ["each alone", apart, null, []],
+  [
+    "all or nothing",
+    rooms,
+    "narrow-drains-broad",
+    [
+      "refusal-is-free, write: all-or-nothing: room stays at 7 used: 9 used after 2 more refusals",
+      "refusal-by-other-quota, write: all-or-nothing: room stays at 13 used: 15 used after 2 more refusals",
+      "agreement: conserved",
+    ],
+  ],
+] as const)("operations that share a quota, %s, by policy %#", async (_name, policy, fault, found) => {
+  const chosen = experimentsOf("refusal-by-other-quota other-resource refusal-is-free");
+  const made = await auditedPolicy(policy, fault, { experiments: chosen });
+  expect(findings(made)).toEqual(found);
+  if (fault === null)
+    expect(made.result.rows.map(({ name, state }) => `${name} ${state}`)).toEqual([
+      "other-resource kept",
+      "refusal-is-free kept",
+      "refusal-by-other-quota kept",
+      "agreement kept",
+    ]);
+});
+
+test("nothing is found in a right stand-in of github", async () => {
+  const { policy } = presets["github"] as (typeof presets)[string];
+  const made = await auditedPolicy(parsePolicy(policy), null, { maxMs: 3 * 3_600_000 });
+  expect(findings(made)).toEqual([]);
+  const whyNot = Object.fromEntries(made.result.rows.map(({ name, why }) => [name, why]));
+  expect(whyNot).toMatchObject({
+    "twin-head": "query: the sample is no GET",
+    "query-of-no-cost": "read, search, code_search: the sample is no GraphQL",
+    "calls-at-once": "code_search: a window has too little room for it",
+    "window-watched": "read: the window lasts longer than the time that is left",
+    "broad-quota-refuses":
+      "read, query: no quota whose limit is known in calls, and whose count answers show; search, code_search: no quota that callers share",
+    "status-letter-case-of-path": "the policy has it as read",
+    "status-reset-agrees": "the status tells no end as an instant",
+    "call-slower-than-its-window": "servers wait less long for a request",
+  });
+  expect(made.result.rows.filter(({ state }) => state === "kept").length).toBe(66);
+});
