@@ -55,7 +55,7 @@ export class Tally<W extends Waits<W>> {
   addAdmission(atMs: number, waitMs: number, points: number): void {
     this.admitted += 1;
     this.points += points;
-    if (atMs > this.finishedMs) this.finishedMs = atMs;
+    this.finishedMs = Math.max(this.finishedMs, atMs);
     this.waits.add(waitMs);
   }
 

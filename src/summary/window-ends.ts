@@ -41,8 +41,8 @@ export function narrowed<W extends WindowEnd>(
     best = window;
   }
   if (best !== undefined && mostOverlap >= 0) {
-    if (earliest > best.earliestEnd) best.earliestEnd = earliest;
-    if (latest < best.latestEnd) best.latestEnd = latest;
+    best.earliestEnd = Math.max(best.earliestEnd, earliest);
+    best.latestEnd = Math.min(best.latestEnd, latest);
   }
   return best;
 }
@@ -67,11 +67,8 @@ export function endOf({ windowMs, earliestEnd, latestEnd }: WindowEnd): number {
 
 /** Tells whether one of an owner's windows ended at this instant, or less than a second before. */
 export function endedJustBefore(windows: readonly WindowEnd[], atMs: number): boolean {
-  for (let index = 0; index < windows.length; index++) {
-    const window = windows[index] as WindowEnd;
-    if (window.earliestEnd > atMs || window.latestEnd <= atMs - 1000) continue;
+  return windows.some((window) => {
     const endsAt = endOf(window);
-    if (endsAt <= atMs && atMs < endsAt + 1000) return true;
-  }
-  return false;
+    return endsAt <= atMs && atMs < endsAt + 1000;
+  });
 }

@@ -76,9 +76,8 @@ function endOfValue(view: DataView, start: number): number {
     const byte = view.getUint8(at);
     if (byte < 0x20 || byte > 0x7e || byte === backslash) return -1;
     if (byte === quoteMark) isText = !isText;
-    else if (isText) continue;
-    else if ((byte | asBrace) === openBrace) depth += 1;
-    else if ((byte | asBrace) === closeBrace) {
+    else if (!isText && (byte | asBrace) === openBrace) depth += 1;
+    else if (!isText && (byte | asBrace) === closeBrace) {
       depth -= 1;
       if (depth === 0) return at + 1;
     }

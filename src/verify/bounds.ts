@@ -75,9 +75,11 @@ function growth({ marks, time, startedBy, binding }: BoundsTask, sums: Sums): La
   return worst;
 }
 
+type SumsTask = Pick<BoundsTask, "marks" | "others" | "time" | "certainFrom">;
+
 /** Prefix sums over the marks by `received` and by `sent`: "before" is monotone in both. */
 export class Sums {
-  readonly #input: BoundsTask;
+  readonly #input: SumsTask;
   readonly #others: ReadonlySet<Mark>;
   readonly #byReceived: readonly Mark[];
   /** Running sums of `least`, and of `held - most`, in the order of `received`. */
@@ -86,7 +88,7 @@ export class Sums {
   readonly #bySent: readonly Mark[];
   readonly #helds: Float64Array;
 
-  constructor(input: BoundsTask) {
+  constructor(input: SumsTask) {
     this.#input = input;
     this.#others = new Set(input.others);
     const all = [...input.marks, ...input.others];
@@ -119,7 +121,7 @@ export class Sums {
 }
 
 /** Returns the charge that a call which shows this window surely left: nothing, if it was sent before it opened. */
-function surely({ certainFrom }: BoundsTask, mark: Mark): number {
+function surely({ certainFrom }: SumsTask, mark: Mark): number {
   return mark.sent >= certainFrom ? mark.least : 0;
 }
 

@@ -45,7 +45,7 @@ export function overshootOf(input: CountsInput, findings: readonly LawFinding[])
 function roomFor(input: CountsInput): number {
   const { setting, marks, limit, fromZero, complete } = input;
   if (!fromZero || !complete) return 0;
-  const sums = new Sums({ ...input, time: setting.time, startedBy: setting.startedBy, binding: false });
+  const sums = new Sums({ ...input, time: setting.time });
   const ours = marks.filter(({ refusedBy }) => refusedBy === setting.name.owner);
   return ours.filter((mark) => sums.mostBy(mark) + mark.asked <= limit).length;
 }
@@ -85,7 +85,7 @@ function passedAt({ marks, terms, certainFrom }: CountsInput, count: number): nu
     const higher = marks.filter((mark) => mark.count > count).map(({ received }) => received);
     return higher.length === 0 ? null : higher.reduce((a, b) => Math.min(a, b));
   }
-  const charges = marks.filter(({ sent, least }) => least > 0 && sent >= certainFrom);
+  const charges = marks.filter(({ sent }) => sent >= certainFrom);
   let sum = 0;
   for (const { received, least } of charges.sort((a, b) => a.received - b.received)) {
     sum += least;
