@@ -6,7 +6,6 @@ import { trimmed } from "./request-path.ts";
 import { withoutSecrets } from "./secrets.ts";
 
 const examplesMost = 5;
-const exampleLength = 80;
 const decoder = new TextDecoder();
 
 /** Lets the rows pass whose path fits one of the globs, and counts those of all files. */
@@ -27,7 +26,7 @@ export class PathFilter {
   fits(view: DataView, from: number, to: number): boolean {
     const path = decoder.decode(new Uint8Array(view.buffer, view.byteOffset + from, to - from));
     const fits = this.#matchers.some((matches) => matches(path));
-    if (!fits && this.#others.size < examplesMost) this.#others.add(path.slice(0, exampleLength));
+    if (!fits && this.#others.size < examplesMost) this.#others.add(path);
     return fits;
   }
 
