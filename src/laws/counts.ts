@@ -72,7 +72,8 @@ export const resetAgrees: Judge = overSights("reset-agrees", () => {
     if (reset === null && resetAtMs === null) return null;
     const own = agreement(sight, reset, resetAtMs);
     if (!Array.isArray(own)) return own;
-    return constancy(sight, own as [number, number], ends);
+    const constant = constancy(sight, own as [number, number], ends);
+    return constant === "kept" ? onGrid(sight, own as [number, number]) : constant;
   };
 });
 
@@ -104,6 +105,20 @@ function agreement(sight: Sight, reset: number | null, resetAtMs: number | null)
     expected: `reset = ${rounding}(${resetAtMs - clockMs} ms)`,
     got: `reset ${reset}`,
     arithmetic: `reset_at - now = ${(resetAtMs - clockMs) / 1000} s`,
+  };
+}
+
+/** A limiter may round an end to a millisecond, or name the last one before it. */
+const endsOffMs = 1;
+
+/** Windows of the epoch's grid end at whole multiples of their length. */
+function onGrid({ semantics, lengthMs, clockMs }: Sight, [least, most]: [number, number]): Opinion {
+  const end = Math.ceil((least - endsOffMs) / lengthMs) * lengthMs;
+  if (semantics.anchor !== "epoch" || end <= most + endsOffMs) return "kept";
+  return {
+    expected: `reset_at ${lengthMs - (clockMs % lengthMs)} ms after now`,
+    got: `reset_at ${instants([least, most], clockMs)} after now`,
+    arithmetic: `windows of ${lengthMs / 1000} s end at whole multiples of that since the epoch`,
   };
 }
 

@@ -1,4 +1,5 @@
 // The laws on what a limiter decides: refusal-justified, recovers, unenforced-never-refuses and never-rolls-back.
+import { refusedEarly } from "./early-refusals.ts";
 import { type Breach, type Judge, type Opinion, overEvents, spanText } from "./law.ts";
 import { nameOf, type Sight, type WindowKey } from "./ledger.ts";
 import { algorithmOf } from "./script.ts";
@@ -46,7 +47,7 @@ function found(sights: readonly Sight[]): string {
 }
 
 /** Refused if and only if some enforced window lacks room for the cost. */
-export const refusalJustified: Judge = overEvents("refusal-justified", () => (sights) => {
+const refusedRightly: Judge = overEvents("refusal-justified", () => (sights) => {
   const call = decided(sights);
   if (call === null) return [];
   const enforced = sights.filter((sight) => sight.enforced);
@@ -63,6 +64,10 @@ export const refusalJustified: Judge = overEvents("refusal-justified", () => (si
   };
   return [[opinion(), culprit(enforced, lacking)]];
 });
+
+/** Who is refused lacks room, and with fixed windows the other way round, too. */
+export const refusalJustified: Judge = (trial) =>
+  algorithmOf(trial.script) === "fixed-window" ? refusedRightly(trial) : refusedEarly(trial);
 
 const culprit = (sights: readonly Sight[], lacking: readonly (boolean | null)[]): WindowKey | null =>
   sights[lacking.indexOf(true)] ?? null;
@@ -91,9 +96,13 @@ const renews: Judge = overEvents("recovers", () => (sights) => {
 /** Number of window lengths after which nothing of a caller's calls can count any more. */
 const idleWindows = 2;
 
-/** Who made no call for two window lengths is admitted: whatever counts calls per time has forgotten it by then. */
+/**
+ * Who made no call for two window lengths is admitted: whatever counts calls per time has forgotten it by then. Refused
+ * calls that count may have been put off, as many in a window as it lets through.
+ */
 const forgets: Judge = overEvents("recovers", () => {
   const latest = new Map<string, number>();
+  const putOff = new Map<string, number>();
   return (sights) => {
     const call = decided(sights);
     return sights.flatMap((sight): [Opinion, WindowKey][] => {
@@ -101,7 +110,12 @@ const forgets: Judge = overEvents("recovers", () => {
       const { atMs } = sight.event.op;
       const idleMs = atMs - (latest.get(key) ?? Number.POSITIVE_INFINITY);
       latest.set(key, atMs);
-      if (call === null || idleMs < idleWindows * sight.lengthMs || call.call.cost > sight.limit) return [];
+      if (call === null) return [];
+      const late = putOff.get(key) ?? 0;
+      const waits = !call.decision.admitted && sight.semantics.refused === "counted";
+      putOff.set(key, late + (waits ? call.call.cost : 0));
+      const windows = idleWindows + Math.ceil(late / sight.limit);
+      if (idleMs < windows * sight.lengthMs || call.call.cost > sight.limit) return [];
       if (call.decision.admitted) return [["kept", sight]];
       const { refusedBy } = call.decision;
       if (refusedBy && refusedBy !== sight.owner) return [];

@@ -55,6 +55,10 @@ export type HistoryEvent =
 
 export type History = readonly HistoryEvent[];
 
+/** A number that no call of a history has. */
+export const nextId = (history: History): number =>
+  1 + Math.max(...history.map(({ op }) => ("id" in op ? op.id : 0)));
+
 /** A limiter by rules at play. */
 export class RulesPlayer extends Player<LimiterAdapter, Rules, CallOp> {
   async #http(asked: Asked, nowMs: number): Promise<{ http?: HttpAnswer | null }> {

@@ -2,7 +2,7 @@
 // that saw the same calls, and lets nobody else call meanwhile.
 import type { Algorithm } from "../rules/algorithms.ts";
 import type { Owner } from "../rules/rules.ts";
-import type { CallEvent, History } from "./history.ts";
+import { type CallEvent, type History, nextId } from "./history.ts";
 import { type Judge, OpinionTally } from "./law.ts";
 import { HistoryLedger, type Sight, type WindowKey } from "./ledger.ts";
 import { algorithmOf, type CallOp, type Script, without } from "./script.ts";
@@ -42,9 +42,6 @@ export const honestWait: Judge = async ({ script, play }) => {
   }
   return { history, judged: tally.judged, violation: null };
 };
-
-const nextId = (history: History): number =>
-  1 + Math.max(...history.map(({ op }) => ("id" in op ? op.id : 0)));
 
 /** Some of them, the last one among them. */
 function chosen(promises: readonly Promised[], pick: number): readonly Promised[] {

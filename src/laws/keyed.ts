@@ -11,6 +11,7 @@ import { type Algorithm, algorithmHint, lawsOf, promiseProblems } from "../rules
 import { quote, SpillwayError } from "../rules/errors.ts";
 import type { LimiterLawName } from "../rules/laws.ts";
 import type { Rules, Scope } from "../rules/rules.ts";
+import type { SwitchValue } from "../rules/switches.ts";
 import { stillSeam } from "./seam.ts";
 
 /** An answer at once, or a promise of it. */
@@ -169,6 +170,10 @@ export function keyedLimiter(options: KeyedOptions): LimiterFactory {
   };
 }
 
+/** Where the windows of a limiter may begin that does not say it. Those that a counter weighs mostly lie on the epoch's grid. */
+const anchorsOf = (algorithm: Algorithm): readonly SwitchValue<"anchor">[] =>
+  algorithm === "sliding-counter" ? ["epoch", "first-request"] : ["first-request"];
+
 /** All of a factory but what it makes. */
 function kindOf(kind: KeyedKind): Omit<LimiterFactory, "create"> {
   const { name, algorithm, claims } = kind;
@@ -188,7 +193,7 @@ function kindOf(kind: KeyedKind): Omit<LimiterFactory, "create"> {
     opensToMs: kind.opensTo === "second" ? 1000 : 1,
     endsLate: kind.end === "inclusive",
     semantics: {
-      anchor: [kind.anchor ?? "first-request"],
+      anchor: kind.anchor === undefined ? anchorsOf(algorithm) : [kind.anchor],
       refused: [kind.refused ?? "uncounted"],
       refusedByUser: ["charges-nothing"],
       graphqlCharge: ["prepaid"],

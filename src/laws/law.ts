@@ -83,7 +83,7 @@ const isVoid = (law: LimiterLawName, rules: Rules, { scope }: WindowKey): boolea
 
 /** A law over one run, that looks at one window at a time. `begin` gives each run a memory of its own. */
 export function overSights(law: LimiterLawName, begin: (rules: Rules) => (sight: Sight) => Opinion): Judge {
-  return overEvents(law, (rules) => {
+  return overEvents(law, ({ rules }) => {
     const judge = begin(rules);
     return (sights) => sights.map((sight) => [judge(sight), sight]);
   });
@@ -92,11 +92,11 @@ export function overSights(law: LimiterLawName, begin: (rules: Rules) => (sight:
 /** A law over one run, that looks at an operation's windows together. */
 export function overEvents(
   law: LimiterLawName,
-  begin: (rules: Rules) => (sights: readonly Sight[]) => readonly (readonly [Opinion, WindowKey | null])[],
+  begin: (script: Script) => (sights: readonly Sight[]) => readonly (readonly [Opinion, WindowKey | null])[],
 ): Judge {
   return async ({ script, play }) => {
     const history = await play(without(script.ops, "snapshot"));
-    const judge = begin(script.rules);
+    const judge = begin(script);
     const tally = new OpinionTally();
     for (const sights of grouped(sightsOf(script, history))) {
       const heard = sights.filter((sight) => !isVoid(law, script.rules, sight));

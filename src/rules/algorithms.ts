@@ -27,21 +27,30 @@ const ofAny: readonly LimiterLawName[] = [
   "give-back",
 ];
 
+/** Laws of every limiter that says what it counts. */
+const ofCounts: readonly LimiterLawName[] = [...ofAny, "refusal-justified"];
+
 /** Laws of every limiter that admits so much per time, whatever it counts. */
 const ofRates: readonly LimiterLawName[] = [
-  ...ofAny,
+  ...ofCounts,
   "recovers",
   "time-translates",
   "twice-at-most",
   "limit-agrees",
 ];
 
+const promisedBy: Readonly<Record<Algorithm, readonly LimiterLawName[]>> = {
+  "fixed-window": limiterLawNames,
+  "token-bucket": ofRates,
+  "sliding-log": ofRates,
+  "sliding-counter": ofRates,
+  concurrency: ofCounts,
+  unknown: ofAny,
+};
+
 /** The laws that an algorithm can be held to, in the order of `limiterLawNames`. */
-export function lawsOf(algorithm: Algorithm): readonly LimiterLawName[] {
-  if (algorithm === "fixed-window") return limiterLawNames;
-  const among = algorithm === "unknown" || algorithm === "concurrency" ? ofAny : ofRates;
-  return limiterLawNames.filter((law) => among.includes(law));
-}
+export const lawsOf = (algorithm: Algorithm): readonly LimiterLawName[] =>
+  limiterLawNames.filter((law) => promisedBy[algorithm].includes(law));
 
 /** Kind and promises of a limiter, as it states them. */
 export interface Promised {

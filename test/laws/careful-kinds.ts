@@ -175,3 +175,22 @@ export const roundedCounter = (
     };
   },
 });
+
+/** A log that begins at a later time whatever it cannot begin at once: its calls are refused, and counted then. */
+export const queue: KindOfLimiter = {
+  algorithm: "sliding-log",
+  refused: "counted",
+  create({ limit, windowMs }) {
+    const queueOf = perKey(() => ({ begun: [] as number[] }));
+    return {
+      consume(key, _cost, nowMs) {
+        const calls = queueOf(key);
+        calls.begun = calls.begun.filter((atMs) => atMs > nowMs - windowMs);
+        const before = calls.begun.at(-limit);
+        const beginMs = before === undefined ? nowMs : Math.max(nowMs, before + windowMs);
+        calls.begun.push(beginMs);
+        return beginMs === nowMs;
+      },
+    };
+  },
+};

@@ -234,6 +234,8 @@ interface CounterOptions {
   readonly before?: boolean;
   readonly extra?: number;
   readonly forgets?: boolean;
+  /** How often it counts the window before. */
+  readonly times?: number;
 }
 
 /** Weighs the count of the window before, as Cloudflare's and Upstash's do. Its reset is the window's end. */
@@ -256,7 +258,7 @@ export const slidingCounter = (options: CounterOptions = {}): KindOfLimiter => (
     return {
       consume(key, cost, nowMs) {
         const state = roll(key, nowMs);
-        const weight = state.previous * (1 - (nowMs - state.start) / windowMs);
+        const weight = state.previous * (options.times ?? 1) * (1 - (nowMs - state.start) / windowMs);
         const allowed = before
           ? weight + state.count < limit + extra
           : Math.floor(weight) + state.count + cost <= limit + extra;
@@ -292,6 +294,7 @@ interface PlaceOptions {
   readonly leased?: boolean;
   readonly extra?: number;
   readonly releasesAll?: boolean;
+  readonly releasesNone?: boolean;
   readonly refusedHolds?: boolean;
 }
 
@@ -312,7 +315,7 @@ export const concurrency = (options: PlaceOptions = {}): KindOfLimiter => ({
       release(key, _cost, _nowMs, lease) {
         const places = placesOf(key);
         if (options.releasesAll === true) places.held = [];
-        else places.held = places.held.filter((held) => held !== lease);
+        else if (options.releasesNone !== true) places.held = places.held.filter((held) => held !== lease);
       },
     };
   },

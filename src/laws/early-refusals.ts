@@ -1,0 +1,133 @@
+// The law refusal-justified for limiters without fixed windows: a refusal needs a past that can have left no room. That
+// nobody passes a limit is the business of rate-bound.
+import { counted } from "../rules/words.ts";
+import { type CallEvent, nextId } from "./history.ts";
+import { type Judge, type Judgement, type Opinion, overEvents, type Trial } from "./law.ts";
+import { nameOf, type Sight, type WindowKey } from "./ledger.ts";
+import { algorithmOf, type Script } from "./script.ts";
+
+/** A call that may have taken something of a limit. */
+interface Taken {
+  readonly id: number;
+  /** The latest time at which it can have done so. */
+  readonly atMs: number;
+  readonly points: number;
+}
+
+/** The most that may be taken when a call comes, and by which calls. */
+interface MostTaken {
+  readonly points: number;
+  readonly by: string;
+}
+
+/**
+ * Nobody is refused whose cost fits beside the most that calls before can have left taken. A bucket that adds up fractions
+ * may be a moment late.
+ */
+export const refusedEarly: Judge = async (trial) => {
+  const found = await refusals(trial);
+  const isLate = found.violation !== null && algorithmOf(trial.script) === "token-bucket";
+  return isLate && (await fitsSoon(trial, found)) ? { ...found, violation: null } : found;
+};
+
+/** Tells whether the call that was refused is admitted 1 ms later. */
+async function fitsSoon({ play }: Trial, { history, violation }: Judgement): Promise<boolean> {
+  const until = history.slice(0, (violation?.at ?? 0) + 1).map(({ op }) => op);
+  const op = until.at(-1);
+  if (op?.do !== "call") return false;
+  const tried = await play([...until, { ...op, id: nextId(history), atMs: op.atMs + 1 }]);
+  const last = tried.at(-1);
+  return last !== undefined && "decision" in last && last.decision.admitted;
+}
+
+const refusals: Judge = overEvents("refusal-justified", (script) => {
+  const pasts = new Map<string, Taken[]>();
+  let latestMs = Number.NEGATIVE_INFINITY;
+  let isBack = false;
+  return (sights) => {
+    const event = sights[0]?.event;
+    if (event === undefined) return [];
+    if ("readings" in event && algorithmOf(script) === "concurrency")
+      for (const sight of sights) release(pasts.get(nameOf(sight)), event.op.id);
+    if (!("decision" in event)) return [];
+    // SPEC.md §2.8 says what a clock that steps back means to windows, and to nothing else.
+    isBack ||= event.op.atMs < latestMs;
+    latestMs = event.op.atMs;
+    const opinion = event.decision.admitted || isBack ? null : opinionOf(event, sights, pasts, script);
+    for (const sight of sights) take(pasts, sight, event);
+    return [opinion ?? [null, null]];
+  };
+});
+
+function release(past: Taken[] | undefined, id: number): void {
+  const index = past?.findIndex((call) => call.id === id) ?? -1;
+  if (index >= 0) past?.splice(index, 1);
+}
+
+function take(pasts: Map<string, Taken[]>, sight: Sight, { op, decision }: CallEvent): void {
+  const { refused, refusedByUser } = sight.semantics;
+  const charges = refused === "counted" || refusedByUser === "charges-organization";
+  if (!decision.admitted && !charges) return;
+  const past = pasts.get(nameOf(sight)) ?? [];
+  pasts.set(nameOf(sight), past);
+  // A refused call that counts may be put off, and take its place at any later time.
+  past.push({ id: op.id, atMs: decision.admitted ? op.atMs : Number.POSITIVE_INFINITY, points: op.cost });
+}
+
+function opinionOf(
+  { op }: CallEvent,
+  sights: readonly Sight[],
+  pasts: ReadonlyMap<string, readonly Taken[]>,
+  script: Script,
+): readonly [Opinion, WindowKey] | null {
+  const enforced = sights.filter((sight) => sight.enforced);
+  const taken = enforced.map((sight) => mostTaken(pasts.get(nameOf(sight)) ?? [], op.atMs, sight, script));
+  const full = enforced.find(({ limit }, index) => (taken[index]?.points ?? 0) + op.cost > limit + 1e-9);
+  const [first] = enforced;
+  if (first === undefined || full !== undefined) return first === undefined ? null : ["kept", full ?? first];
+  const of = enforced.map(
+    ({ limit }, index) => `at most ${taken[index]?.points} of ${limit} are ${taken[index]?.by}`,
+  );
+  const arithmetic = `${of.join("; ")}, and the call costs ${op.cost}`;
+  return [{ expected: "admitted", got: "a refusal", arithmetic }, first];
+}
+
+/** The loosest of all limiters of a declared kind, as rate-bound has it. */
+function mostTaken(past: readonly Taken[], nowMs: number, sight: Sight, script: Script): MostTaken {
+  const { lengthMs, limit, lateMs } = sight;
+  // Times may be kept in whole seconds.
+  const late = lateMs + (script.opensToMs === 1 ? 0 : 999);
+  const within = (ms: number): MostTaken => ({
+    points: sum(past.filter(({ atMs }) => atMs >= nowMs - ms - late)),
+    by: `taken by calls of the last ${ms / 1000} s`,
+  });
+  switch (algorithmOf(script)) {
+    case "concurrency":
+      return { points: sum(past), by: "under way" };
+    case "sliding-log":
+      return within(lengthMs);
+    case "sliding-counter":
+      return within(2 * lengthMs);
+    default:
+      return drained(past, nowMs, limit / lengthMs, lengthMs);
+  }
+}
+
+/** What a bucket lacks that refills in steps of up to a window: the worst of all spans that end now. */
+function drained(past: readonly Taken[], nowMs: number, perMs: number, stepMs: number): MostTaken {
+  let worst: MostTaken = { points: 0, by: "taken" };
+  let total = 0;
+  for (const { atMs, points } of past.toReversed()) {
+    total += points;
+    const spanMs = Math.max(0, nowMs - atMs);
+    const left = total - perMs * Math.max(0, spanMs - stepMs);
+    if (left > worst.points)
+      worst = {
+        points: Math.ceil(left - 1e-9),
+        by: `taken: ${counted(total, "unit")} in the last ${spanMs / 1000} s`,
+      };
+  }
+  return worst;
+}
+
+const sum = (calls: readonly Taken[]): number => calls.reduce((total, { points }) => total + points, 0);
