@@ -53,16 +53,14 @@ function join(group: Group, window: LastWindow, lengthMs: number): boolean {
   const { end } = window;
   const apart = Math.max(0, end.from - group.end.from);
   const drift = (apart + 2 * lengthMs) * driftShare;
-  const turns = Math.round(((end.from + end.to) / 2 - (group.end.from + group.end.to) / 2) / lengthMs);
-  for (const turn of [turns - 1, turns, turns + 1]) {
-    const from = Math.max(end.from, group.end.from + turn * lengthMs - drift);
-    const to = Math.min(end.to, group.end.to + turn * lengthMs + drift);
-    if (from > to) continue;
-    group.end = { from, to };
-    group.members.push(window);
-    return true;
-  }
-  return false;
+  // Of all turns, the one by which the middles lie nearest meets first.
+  const turn = Math.round(((end.from + end.to) / 2 - (group.end.from + group.end.to) / 2) / lengthMs);
+  const from = Math.max(end.from, group.end.from + turn * lengthMs - drift);
+  const to = Math.min(end.to, group.end.to + turn * lengthMs + drift);
+  if (from > to) return false;
+  group.end = { from, to };
+  group.members.push(window);
+  return true;
 }
 
 function accuse({ name, lengthMs, lines }: LastWindow, grid: Group, docket: Docket): void {

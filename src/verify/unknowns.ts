@@ -14,10 +14,6 @@ class Series {
   readonly #entries: { readonly at: number; readonly points: number }[] = [];
   #sums: Float64Array | null = null;
 
-  get size(): number {
-    return this.#entries.length;
-  }
-
   add(at: number, points: number): void {
     this.#entries.push({ at, points });
     this.#sums = null;
@@ -58,9 +54,8 @@ export class Unknowns {
    */
   add(sent: number, answered: number | null, points: number): void {
     const costed = Number.isFinite(points);
-    (costed ? this.#sent : this.#sentUncosted).add(sent, costed ? points : 1);
-    if (answered !== null)
-      (costed ? this.#answered : this.#answeredUncosted).add(answered, costed ? points : 1);
+    (costed ? this.#sent : this.#sentUncosted).add(sent, points);
+    if (answered !== null) (costed ? this.#answered : this.#answeredUncosted).add(answered, points);
   }
 
   /** The most that may have been charged in a span; points are `Infinity` where a cost is unknown. */
