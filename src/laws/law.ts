@@ -48,6 +48,8 @@ export interface Judgement<K extends LawKind = RulesKind> {
 /** A script, and the means to play it or a part of it on a fresh limiter. */
 export interface Trial<K extends LawKind = RulesKind> {
   readonly script: K["script"];
+  /** True if there is one history, whatever is played. */
+  readonly isRecorded?: true;
   play(ops: readonly K["op"][]): Promise<K["history"]>;
 }
 

@@ -26,7 +26,7 @@ export interface UnexplainedScript<K extends LawKind = RulesKind> {
   readonly orders: number;
 }
 
-/** The laws by which orders are told apart: those that look at one run and nothing else. */
+/** The laws by which orders are told apart: those that one run is enough for. */
 export const ordering: readonly LimiterLawName[] = [
   "refusal-justified",
   "conserved",
@@ -35,6 +35,7 @@ export const ordering: readonly LimiterLawName[] = [
   "monotone",
   "twice-at-most",
   "limit-agrees",
+  "rate-bound",
 ];
 
 /** The laws by which orders are told apart, over one kind of calls. */
@@ -100,7 +101,7 @@ export class OrderSearch<K extends LawKind> {
 
   async #judge(history: readonly K["answered"][]): Promise<OrderBreach<K> | null> {
     for (const law of this.#claimed) {
-      const trial: Trial<K> = { script: this.#script, play: async () => history };
+      const trial: Trial<K> = { script: this.#script, isRecorded: true, play: async () => history };
       const { violation } = await this.#judges.judge(law, trial);
       if (violation !== null) return { law, violation };
     }

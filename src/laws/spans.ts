@@ -165,9 +165,9 @@ const emptiedMost = 200;
  * when it is due. Who then finds one every time sees steps of at most a unit; else they may be as long as the window.
  * The bucket is emptied 1 ms after an edge of the epoch's grid, so that no step on such a grid passes for a short one.
  */
-async function refillStepMs({ script, play }: Trial): Promise<number | null> {
+async function refillStepMs({ script, play, isRecorded }: Trial): Promise<number | null> {
   const call = script.ops.find((op): op is CallOp => op.do === "call");
-  if (call === undefined || script.keyed !== true) return null;
+  if (call === undefined || script.keyed !== true || isRecorded) return null;
   const { organization, user, scope } = call;
   const { limit, windowSeconds } = userLimit(script.rules, organization, user, scope);
   if (limit > emptiedMost) return null;

@@ -15,6 +15,7 @@ import {
   type Unexplained,
 } from "../../src/laws/index.ts";
 import type { OverlapProgress } from "../../src/laws/overlaps.ts";
+import { gcra } from "./kinds.ts";
 import { TinyLimiter, tinyFactory } from "./tiny-limiter.ts";
 
 type Wrap = <S extends object>(store: S, seam: Seam) => S;
@@ -238,6 +239,30 @@ describe("a store that is read, and then written", () => {
     expect(unexplained.rounds.at(-1)?.steps.join()).toContain("decided");
   });
 
+  test.each([1, 2, 3])("of places that are looked for, and then taken, is found, seed %i", async (seed) => {
+    const places = keyedLimiter({
+      name: "looks, then takes",
+      algorithm: "concurrency",
+      create({ limit }, seam) {
+        const taken = new Map<string, number>();
+        const store = seam.over({
+          count: async (key: string) => taken.get(key) ?? 0,
+          take: async (key: string) => taken.set(key, (taken.get(key) ?? 0) + 1),
+        });
+        return {
+          async consume(key) {
+            const allowed = (await store.count(key)) < limit;
+            if (allowed) await store.take(key);
+            return allowed;
+          },
+        };
+      },
+    });
+    const { outcome, counterexample } = await checkInterleavings(places, { seed, runs: 30 });
+    expect([outcome, counterexample?.law]).toEqual(["violated", "rate-bound"]);
+    expect(counterexample?.violation.expected).toMatch(/^at most \d under way at once$/);
+  });
+
   test("whose last count alone is wrong is found by the calls that follow", async () => {
     const lost = storeLimiter({
       name: "loses an update",
@@ -342,6 +367,12 @@ describe("what some order explains is not accused", () => {
     const report = await checkInterleavings(adding(seamed, true), { seed: 7, runs: 60 });
     // Two are let in of two that are left, a third is added and taken back; a fourth in between is refused rightly.
     expect(renderInterleaving(report).join("\n")).toBe("");
+  });
+
+  test.each([1, 2, 3])("fractions that round a moment late, seed %i", async (seed) => {
+    const report = await checkInterleavings(keyedLimiter({ name: "GCRA", ...gcra() }), { seed, runs: 60 });
+    expect(report).toMatchObject({ outcome: "no-counterexample" });
+    expect(report.overlapped).toBeGreaterThan(0);
   });
 
   test("the engine, under rules of all kinds", async () => {
