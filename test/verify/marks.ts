@@ -1,5 +1,34 @@
-// Marks by hand: what one answer says about one window.
+// Marks by hand, what one answer says about one window, and the window that they are judged in.
+import { TraceTime } from "../../src/verify/clock.ts";
+import type { CountsInput } from "../../src/verify/counts-input.ts";
 import type { Mark } from "../../src/verify/mark.ts";
+import { type QuotaName, rulesQuota } from "../../src/verify/quota-name.ts";
+import { type Charging, termsOf } from "../../src/verify/terms.ts";
+
+/** Clocks of whole milliseconds, without an error. */
+export const time = new TraceTime({ kind: "wall", resolutionMs: 1, errorMs: 0 });
+
+export interface GivenWindow extends Partial<Omit<CountsInput, "setting" | "terms">> {
+  readonly name?: QuotaName;
+  readonly charging?: Charging;
+  /** Takes the faults that answers show by themselves. */
+  readonly ruledIn?: string[];
+}
+
+/** A window of ann's, limit 10, seen from its start with all calls, but for what is given. */
+export function countsInput(given: GivenWindow = {}): CountsInput {
+  const {
+    name = rulesQuota("acme", "ann", "rest"),
+    charging = "at-decision",
+    ruledIn = [],
+    ...facts
+  } = given;
+  const terms = { ...termsOf(null, name.scope), charging };
+  const docket = { clues: { rulesIn: (fault: string) => void ruledIn.push(fault) }, takesPicture: false };
+  const setting = { name, terms, time, startedBy: 0, docket };
+  const seen = { fromZero: true, complete: true, settled: true, openedBy: 0, certainFrom: 0 };
+  return { setting, terms, marks: [], others: [], limit: 10, previous: null, ...seen, ...facts };
+}
 
 /** An admitted call of one point that is told count 1 of 10, but for what is given; it is received when it is sent. */
 export const markOf = (given: Partial<Mark> = {}): Mark => ({

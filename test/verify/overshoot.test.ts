@@ -1,35 +1,15 @@
 // How far one window is off: calls and points that surely belong to it, and how old a reading was that lags.
 import { describe, expect, test } from "vitest";
-import { TraceTime } from "../../src/verify/clock.ts";
-import type { CountsInput } from "../../src/verify/counts-input.ts";
 import type { LawFinding } from "../../src/verify/finding.ts";
 import type { Mark } from "../../src/verify/mark.ts";
 import { overshootOf } from "../../src/verify/overshoot.ts";
 import { rulesQuota } from "../../src/verify/quota-name.ts";
-import { type Charging, termsOf } from "../../src/verify/terms.ts";
-import { markOf } from "./marks.ts";
+import { countsInput, type GivenWindow, markOf } from "./marks.ts";
 
 const name = rulesQuota("acme", "ann", "graphql");
 
-interface Given extends Partial<Pick<CountsInput, "limit" | "fromZero" | "complete" | "certainFrom">> {
-  readonly charging?: Charging;
-}
-
-function overshoot(marks: readonly Mark[], findings: readonly LawFinding[] = [], given: Given = {}) {
-  const { charging = "at-decision", ...facts } = given;
-  const time = new TraceTime({ kind: "wall", resolutionMs: 1, errorMs: 0 });
-  const terms = { ...termsOf(null, "graphql"), charging };
-  const docket = { clues: { rulesIn: () => {} }, takesPicture: false };
-  const window = { limit: 10, fromZero: true, complete: true, settled: true, openedBy: 0, certainFrom: 100 };
-  const input = {
-    setting: { name, terms, time, startedBy: 0, docket },
-    marks,
-    others: [],
-    previous: null,
-    terms,
-  };
-  return overshootOf({ ...input, ...window, ...facts }, findings);
-}
+const overshoot = (marks: readonly Mark[], findings: readonly LawFinding[] = [], given: GivenWindow = {}) =>
+  overshootOf(countsInput({ name, marks, certainFrom: 100, ...given }), findings);
 
 const call = (sent: number, points: number, given: Partial<Mark> = {}): Mark =>
   markOf({ sent, received: sent + 5, asked: points, least: points, most: points, held: points, ...given });

@@ -1,7 +1,5 @@
 // Which known faults fit one kind of finding in one window, the likeliest first.
 import { describe, expect, test } from "vitest";
-import { TraceTime } from "../../src/verify/clock.ts";
-import type { CountsInput } from "../../src/verify/counts-input.ts";
 import type { LawFinding } from "../../src/verify/finding.ts";
 import type { Mark } from "../../src/verify/mark.ts";
 import { rulesQuota } from "../../src/verify/quota-name.ts";
@@ -12,33 +10,18 @@ import {
   type Suspect,
   suspectsOf,
 } from "../../src/verify/suspects.ts";
-import { termsOf } from "../../src/verify/terms.ts";
-import { markOf } from "./marks.ts";
+import { countsInput, type GivenWindow, markOf, time } from "./marks.ts";
 
-const time = new TraceTime({ kind: "wall", resolutionMs: 1, errorMs: 0 });
-const ann = rulesQuota("acme", "ann", "rest");
 const acme = rulesQuota("acme", null, "rest");
 const graphql = rulesQuota("acme", "ann", "graphql");
 
-interface Given {
-  readonly name?: typeof ann;
-  readonly previous?: CountsInput["previous"];
-  readonly limit?: number;
-}
-
 /** What a window's findings are suspected of, and the faults that its answers show by themselves. */
-function suspected(findings: readonly LawFinding[], marks: readonly Mark[] = [], given: Given = {}) {
+function suspected(findings: readonly LawFinding[], marks: readonly Mark[] = [], given: GivenWindow = {}) {
   const ruledIn: string[] = [];
-  const { name = ann, previous = null, limit = 10 } = given;
-  const terms = termsOf(null, name.scope);
-  const docket = { clues: { rulesIn: (fault: string) => void ruledIn.push(fault) }, takesPicture: false };
-  const setting = { name, terms, time, startedBy: 0, docket };
-  const facts = { others: [], limit, fromZero: true, complete: true, settled: true, openedBy: 0 };
-  const input = { setting, marks, previous, terms, certainFrom: 0, ...facts };
-  return { suspects: suspectsOf(input, findings), ruledIn };
+  return { suspects: suspectsOf(countsInput({ marks, ruledIn, ...given }), findings), ruledIn };
 }
 
-type Row = readonly [string, readonly LawFinding[], readonly Mark[], Given, readonly Suspect[]];
+type Row = readonly [string, readonly LawFinding[], readonly Mark[], GivenWindow, readonly Suspect[]];
 
 const check = (rows: readonly Row[]): void =>
   test.each(rows)("%s", (_name, findings, marks, given, expected) => {

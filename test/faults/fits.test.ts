@@ -1,0 +1,106 @@
+// The policies that a fault can be injected under: each condition by a policy that meets it and one that lacks just that.
+import { expect, test } from "vitest";
+import {
+  firstQuotas,
+  hasCallers,
+  hasJoinedKey,
+  hasOthers,
+  hasStatus,
+  hasTogether,
+  hasUnenforced,
+  hasWindows,
+  isDearer,
+  isDeclared,
+} from "../../src/faults/fits.ts";
+import { parsePolicy } from "../../src/policy/parse.ts";
+import type { PolicyInput } from "../../src/policy/schema.ts";
+
+const window = { kind: "fixed-window", limit: 5, windowSeconds: 60 };
+const bucket = { kind: "token-bucket", capacity: 5, refill: { amount: 1, everyMs: 1000 } };
+const bare = {
+  version: 2,
+  name: "bare",
+  quotas: { only: { algorithm: bucket } },
+  operations: { call: { uses: { only: 1 } } },
+  routes: [{ path: "/**", operation: "call" }],
+  auth: { attributes: ["user"] },
+};
+const policyOf = (changes: object = {}) => parsePolicy({ ...bare, ...changes } as PolicyInput);
+const two = { only: { algorithm: bucket }, other: { algorithm: bucket } };
+const uses = (...each: object[]) => ({
+  operations: Object.fromEntries(each.map((one, at) => [`call${at}`, { uses: one }])),
+  routes: [{ path: "/**", operation: "call0" }],
+});
+const alone = uses({ only: 1, other: 1 });
+
+test.each([
+  ["a status", hasStatus, { routes: [{ path: "/status", operation: "status" }, ...bare.routes] }, "routes"],
+  ["a fixed window", hasWindows, { quotas: { only: { algorithm: window } } }, "quotas"],
+  ["quotas that are charged together", hasTogether, { quotas: two, ...alone }, "operations"],
+  [
+    "operations of different quotas",
+    hasOthers,
+    { quotas: two, ...uses({ only: 1 }, { other: 1 }) },
+    "operations",
+  ],
+  [
+    "a quota kept by what tokens tell",
+    hasCallers,
+    { quotas: { only: { algorithm: bucket, key: ["user"] } } },
+    "auth.attributes",
+  ],
+  [
+    "a quota that refuses nobody",
+    hasUnenforced,
+    { quotas: { only: { algorithm: bucket, enforced: false } } },
+    "quotas",
+  ],
+  ["a call that costs more than 1", isDearer, uses({ only: 2 }), "operations"],
+  ["a call that declares its cost", isDeclared, uses({ only: "declared" }), "operations"],
+  [
+    "a key of two attributes",
+    hasJoinedKey,
+    {
+      quotas: { only: { algorithm: bucket, key: ["organization", "user"] } },
+      auth: { attributes: ["organization", "user"] },
+    },
+    "quotas",
+  ],
+] as const)("%s", (_name, problemIn, changes, path) => {
+  expect(problemIn(policyOf(changes))).toBeNull();
+  expect(problemIn(policyOf())).toMatchObject({ path });
+});
+
+test("quotas are not charged together where each call uses one, or each is charged alone", () => {
+  expect(hasTogether(policyOf({ quotas: two, ...uses({ only: 1 }, { other: 1 }) }))).not.toBeNull();
+  const each = { call0: { uses: { only: 1, other: 1 }, relation: "each-alone" } };
+  expect(hasTogether(policyOf({ quotas: two, ...alone, operations: each }))).not.toBeNull();
+});
+
+test("operations of one and the same quotas are not different", () => {
+  expect(hasOthers(policyOf({ quotas: two, ...alone }))).not.toBeNull();
+});
+
+test("a quota that an override lets refuse nobody counts, too", () => {
+  const overrides = [{ match: { user: "ann" }, quotas: { only: { enforced: false } } }];
+  const quotas = { only: { algorithm: bucket, key: ["user"] } };
+  expect(hasUnenforced(policyOf({ quotas, overrides }))).toBeNull();
+});
+
+test("a declared cost is more than 1 for all that is known, and a fixed one is not declared", () => {
+  expect(isDearer(policyOf(uses({ only: "declared" })))).toBeNull();
+  expect(isDeclared(policyOf(uses({ only: 2 })))).not.toBeNull();
+});
+
+test("tokens' last attribute is the caller", () => {
+  const quotas = { only: { algorithm: bucket, key: ["organization"] } };
+  expect(hasCallers(policyOf({ quotas, auth: { attributes: ["organization", "user"] } }))).not.toBeNull();
+});
+
+test("the quotas that refusals name first are each operation's first, in the policy's order", () => {
+  const quotas = { one: { algorithm: bucket }, two: { algorithm: bucket }, three: { algorithm: bucket } };
+  expect([...firstQuotas(policyOf({ quotas, ...uses({ three: 1, two: 1 }, { three: 1 }) }))]).toEqual([
+    "two",
+    "three",
+  ]);
+});
