@@ -3,7 +3,15 @@ import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { Callers } from "../../src/logs/callers.ts";
 import { Cells, METHOD, roles, SCOPE, STATUS, TIME, USER } from "../../src/logs/cells.ts";
-import { decimal, isNamed, methodOf, scopeOf, statusOf, whole } from "../../src/logs/field-values.ts";
+import {
+  decimal,
+  isCapital,
+  isNamed,
+  methodOf,
+  scopeOf,
+  statusOf,
+  whole,
+} from "../../src/logs/field-values.ts";
 import { PathFilter } from "../../src/logs/path-filter.ts";
 import { defaultOrganization, GRAPHQL_CALL, REST_CALL } from "../../src/logs/rows.ts";
 import { unplacedWords } from "../../src/logs/unplaced-words.ts";
@@ -41,6 +49,11 @@ const edges = [
   [":", -1],
   ["-5", -1],
 ] as const;
+
+test("capitals are A to Z", () => {
+  const all = Array.from({ length: 256 }, (_, byte) => byte).filter(isCapital);
+  expect(String.fromCharCode(...all)).toBe("ABCDEFGHIJKLMNOPQRSTUVWXYZ");
+});
 
 test.each(edges)("the whole number of %j is %d", (text, value) => {
   for (const around of ["", "9", ".0"]) expect(whole(...placed(text, around))).toBe(value);

@@ -41,6 +41,7 @@ test.each<[own: string[], others: string[], paths: string[] | null]>([
   [["/v2/things/x"], ["/v2/81723/x"], null],
   [["/v1/a", "/v2/b"], ["/v3/c"], ["/v1/**", "/v2/**"]],
   [["/81723"], [], null],
+  [["/v2/81723/parts"], ["/v2"], ["/v2/{id}/**"]],
 ])("calls of %j beside those of %j are led by %j", (own, others, paths) => {
   expect(pathsTo(shapes(own), shapes(others))).toEqual(paths);
 });
