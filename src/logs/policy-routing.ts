@@ -3,6 +3,7 @@
 import { routeOf } from "../policy/match.ts";
 import type { Policy } from "../policy/policy.ts";
 import { wireOf } from "../policy/presets.ts";
+import type { WireOutcome, WireOutcomeKind } from "../policy/wire-data.ts";
 import { SpillwayError } from "../rules/errors.ts";
 import { counted } from "../rules/words.ts";
 import { REFUSED } from "../wire/outcome.ts";
@@ -79,15 +80,10 @@ export class PolicyRouting {
     ]);
     this.#host = policy.routes.find(({ host }) => host !== undefined)?.host ?? "";
     const { outcomes } = wireOf(policy);
-    const statuses = (outcome: string, isAlone: boolean): number[] =>
-      outcomes
-        .filter(
-          (row) =>
-            row.outcome === outcome && (!isAlone || Object.keys(row).every((member) => plain.has(member))),
-        )
-        .flatMap(({ status = [] }) => status);
-    this.#refused = new Set([REFUSED, ...statuses("refused", false).filter((status) => status >= 400)]);
-    this.#exempt = new Set(statuses("exempt", true));
+    const statuses = (kind: WireOutcomeKind, isMeant: (row: WireOutcome) => boolean): number[] =>
+      outcomes.filter((row) => row.outcome === kind && isMeant(row)).flatMap(({ status = [] }) => status);
+    this.#refused = new Set([REFUSED, ...statuses("refused", () => true).filter((status) => status >= 400)]);
+    this.#exempt = new Set(statuses("exempt", isByStatus));
   }
 
   /** The kind of a named operation. @returns `null` where the policy has none of this name */
@@ -153,8 +149,9 @@ export class PolicyRouting {
 }
 
 const unroutedKind: RoutedKind = { kind: OTHER_CALL, attributes: {} };
-/** Members of an outcome that a status alone tells. */
-const plain: ReadonlySet<string> = new Set(["outcome", "status", "readings"]);
+/** Tells whether a status alone makes an answer one of these. */
+const isByStatus = ({ headers, lacks, body }: WireOutcome): boolean =>
+  [headers, lacks, body].every((asked) => Object.keys(asked).length === 0);
 
 /** A path whose segments that may name somebody or something stand as `*`. */
 function templateOf(target: string): string {
