@@ -1,8 +1,10 @@
 // Asks a stranger's limiter in virtual time: it is told what time it is, guarded against what it may do wrong, and
 // waited for only where it gives a promise.
+
 import type { LimiterAdapter, LimiterFactory } from "../../src/engine/adapter.ts";
 import { copyOf, isObject, type Mistake } from "../../src/engine/answer-form.ts";
-import { callText, LimiterFailure, shown, thrown } from "../../src/engine/limiter-failure.ts";
+import { callText, LimiterFailure, thrown } from "../../src/engine/limiter-failure.ts";
+import { quote } from "../../src/rules/errors.ts";
 
 /** Now, or once a promise has settled. */
 export type Eventually<T> = T | Promise<T>;
@@ -80,7 +82,7 @@ export class LimiterAsker {
       const wrong = mistake(copy);
       if (wrong === null) return copy;
       const [path, got, allowed] = wrong;
-      throw new LimiterFailure(callText(name, args), `${path} = ${shown(got)}`, allowed);
+      throw new LimiterFailure(callText(name, args), `${path} = ${quote(got)}`, allowed);
     });
   }
 

@@ -24,12 +24,3 @@ export const thrown = (cause: unknown): string =>
 /** A call of a limiter as one would write it. */
 export const callText = (name: string, args: readonly unknown[]): string =>
   `${name}(${args.map((arg) => JSON.stringify(arg)).join(", ")})`;
-
-/** A value in words, which may be no JSON. */
-export const shown = (value: unknown): string => {
-  try {
-    return quote(value);
-  } catch {
-    return `a ${typeof value} that is no JSON`;
-  }
-};

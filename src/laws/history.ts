@@ -1,4 +1,5 @@
 // Plays a script against a limiter by rules, and keeps what it answered.
+
 import type {
   Asked,
   Call,
@@ -16,7 +17,7 @@ import {
   readingsMistake,
   statusMistake,
 } from "../engine/answer-form.ts";
-import { shown } from "../engine/limiter-failure.ts";
+import { quote } from "../rules/errors.ts";
 import { type Rules, type Scope, scopes } from "../rules/rules.ts";
 import type { HttpAnswer } from "../wire/answer.ts";
 import { AdapterFailure, answered, ask, Player, playAll, tellTime } from "./player.ts";
@@ -159,7 +160,7 @@ export async function makeLimiter(
   // A copy of its own: what it does to it does not reach the laws.
   const limiter = await ask("create", [rules], () => factory.create(copied(rules), seam));
   if (isObject(limiter) && typeof limiter.decide === "function") return limiter;
-  throw new AdapterFailure("create(rules)", shown(limiter), "a limiter with `decide`");
+  throw new AdapterFailure("create(rules)", quote(limiter), "a limiter with `decide`");
 }
 
 /** Plays operations on a fresh limiter, as `playAll` does. */

@@ -1,7 +1,9 @@
 // Playing scripts against a limiter, whatever its limits are described by. Every answer is checked for its form here, so
 // that laws judge numbers and never meet a NaN, a string or a promise that nobody awaited.
+
 import { copyOf, isObject, type Mistake } from "../engine/answer-form.ts";
-import { callText, LimiterFailure, shown, thrown } from "../engine/limiter-failure.ts";
+import { callText, LimiterFailure, thrown } from "../engine/limiter-failure.ts";
+import { quote } from "../rules/errors.ts";
 import type { LawKind } from "./script.ts";
 
 /** Not a broken law, but nothing to judge. */
@@ -53,7 +55,7 @@ export async function answered<T>(
   const [value, wrong] = received(name, args, answer, mistake, copy);
   if (wrong === null) return value;
   const [path, got, allowed] = wrong;
-  throw new AdapterFailure(callText(name, args), `${path} = ${shown(got)}`, allowed);
+  throw new AdapterFailure(callText(name, args), `${path} = ${quote(got)}`, allowed);
 }
 
 /** An answer as it is now, which the limiter may go on to change, and what is wrong with its form. */

@@ -1,8 +1,8 @@
 // Plays a script under a policy against a limiter, and keeps what it answered. Answers of HTTP are read by the policy's
 // wire, so that a limiter is judged by what its callers see.
+
 import type { Seam } from "../../engine/adapter.ts";
 import { isObject, type Mistake } from "../../engine/answer-form.ts";
-import { shown } from "../../engine/limiter-failure.ts";
 import type {
   QuotaDecision,
   QuotaLimiter,
@@ -12,6 +12,7 @@ import type {
 import { filledQuotas } from "../../policy/effective.ts";
 import type { Policy } from "../../policy/policy.ts";
 import { wireOf } from "../../policy/presets.ts";
+import { quote } from "../../rules/errors.ts";
 import { type ReadAnswer, readAnswer } from "../../wire/read-answer.ts";
 import { AdapterFailure, answered, ask, Player, playAll, tellTime } from "../player.ts";
 import type { SettleOp } from "../script.ts";
@@ -159,7 +160,7 @@ export async function makeQuotaLimiter(
   // A copy of its own: what it does to it does not reach the laws.
   const limiter = await ask("create", [policy.name], () => factory.create(structuredClone(policy), seam));
   if (isObject(limiter) && typeof limiter.decide === "function") return limiter;
-  throw new AdapterFailure("create(policy)", shown(limiter), "a limiter with `decide`");
+  throw new AdapterFailure("create(policy)", quote(limiter), "a limiter with `decide`");
 }
 
 /** Plays operations on a fresh limiter, as `playAll` does. */
