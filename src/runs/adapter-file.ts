@@ -72,7 +72,8 @@ function noLimiter(made: ModuleKind, problems: readonly Problem[]): Error {
 }
 
 /** What a limiter by a policy says of itself, where that is wrong. */
-function quotaPromiseProblems({ limits, claims, callers, operations }: Exported): Problem[] {
+function quotaPromiseProblems({ limits, algorithm, claims, callers, operations }: Exported): Problem[] {
+  const other = algorithm === undefined ? "" : "; a limiter by key or by rules is checked without --policy";
   const isList = (value: unknown): boolean => value === undefined || Array.isArray(value);
   return [
     ...(limits === "any" || limits === "given"
@@ -81,7 +82,7 @@ function quotaPromiseProblems({ limits, claims, callers, operations }: Exported)
           {
             path: "limits",
             got: quote(limits),
-            allowed: '"any", or "given" where it has the policy\'s own alone',
+            allowed: `"any", or "given" where it has the policy's own alone${other}`,
           },
         ]),
     ...claimProblems(claims, undefined),
