@@ -9,7 +9,6 @@ import { algorithmOf, type Script } from "./script.ts";
 /** A call that may have taken something of a limit. */
 interface Taken {
   readonly id: number;
-  /** The latest time at which it can have done so. */
   readonly atMs: number;
   readonly points: number;
 }
@@ -72,8 +71,10 @@ function take(pasts: Map<string, Taken[]>, sight: Sight, { op, decision }: CallE
   if (!decision.admitted && !charges) return;
   const past = pasts.get(nameOf(sight)) ?? [];
   pasts.set(nameOf(sight), past);
-  // A refused call that counts may be put off, and take its place at any later time.
-  past.push({ id: op.id, atMs: decision.admitted ? op.atMs : Number.POSITIVE_INFINITY, points: op.cost });
+  // A refused call that counts may be put off: nobody sees when it takes its place, and how far from others.
+  const unseen = Number.POSITIVE_INFINITY;
+  const [atMs, points] = decision.admitted ? [op.atMs, op.cost] : [unseen, unseen];
+  past.push({ id: op.id, atMs, points });
 }
 
 function opinionOf(
@@ -84,6 +85,7 @@ function opinionOf(
 ): readonly [Opinion, WindowKey] | null {
   const enforced = sights.filter((sight) => sight.enforced);
   const taken = enforced.map((sight) => mostTaken(pasts.get(nameOf(sight)) ?? [], op.atMs, sight, script));
+  if (taken.some(({ points }) => points === Number.POSITIVE_INFINITY)) return null;
   const full = enforced.find(({ limit }, index) => (taken[index]?.points ?? 0) + op.cost > limit + 1e-9);
   const [first] = enforced;
   if (first === undefined || full !== undefined) return first === undefined ? null : ["kept", full ?? first];
@@ -121,7 +123,7 @@ function drained(past: readonly Taken[], nowMs: number, perMs: number, stepMs: n
   let total = 0;
   for (const { atMs, points } of past.toReversed()) {
     total += points;
-    const spanMs = Math.max(0, nowMs - atMs);
+    const spanMs = nowMs - atMs;
     const left = total - perMs * Math.max(0, spanMs - stepMs);
     if (left > worst.points)
       worst = {
