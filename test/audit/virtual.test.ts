@@ -1,11 +1,9 @@
-// The audit in virtual time: nothing is found in right deployments, and of each fault of the catalogue what shows it.
+// The audit in virtual time: nothing is found in right deployments, by rules and by policies.
 import { expect, test } from "vitest";
 import { experiments } from "../../src/audit/experiments.ts";
 import type { Plan } from "../../src/audit/plan.ts";
-import { faults } from "../../src/faults/catalogue.ts";
 import { parsePolicy } from "../../src/policy/parse.ts";
 import { presets } from "../../src/policy/presets.ts";
-import { faultyFindings } from "./faulty-findings.ts";
 import { auditedPolicy, auditedRules, experimentsOf, findings } from "./virtual.ts";
 
 /** Reasons why experiments show nothing in the reference deployment. */
@@ -40,23 +38,6 @@ test.each([
   ]);
   expect(made.result).toMatchObject({ ended: "whole", verdict: { verdict: "ok" } });
   expect(made.result.calls).toBeLessThanOrEqual(planned);
-});
-
-/** A network shows all but two: a count of 2^32, and a single instant. */
-const visible = faults
-  .filter(({ nets }) => nets.some((net) => net !== "P"))
-  .map(({ name }) => name)
-  .filter((name) => name !== "overflow" && name !== "boundary-inclusive");
-
-test("each fault that a network shows has its findings here", () => {
-  expect(Object.keys(faultyFindings).toSorted()).toEqual(visible.toSorted());
-});
-
-test.each(visible)("%s is found where it shows, and named by its laws", async (name) => {
-  const { made = "", found = [] } = faultyFindings[name] ?? {};
-  const chosen = experimentsOf(made);
-  expect(chosen.length).toBe(made.split(" ").length);
-  expect(findings(await auditedRules(name, { experiments: chosen }))).toEqual(found);
 });
 
 const buckets = parsePolicy({
