@@ -25,7 +25,7 @@ const input: PolicyInput = {
     revision: "2026",
     readings: [],
     outcomes: [
-      { outcome: "refused", status: [403], headers: { "X-Left": "0" } },
+      { outcome: "refused", status: [403, 400, 399], headers: { "X-Left": "0" } },
       { outcome: "refused", status: [200], headers: { "X-Refused": "*" } },
       { outcome: "exempt", status: [404] },
       { outcome: "exempt", status: [410], headers: { "X-Free": "*" } },
@@ -68,14 +68,19 @@ test("an operation is known by its name, too", () => {
 
 test("statuses tell refusals and what is charged nowhere, where they tell it alone", () => {
   const { routing } = routed();
-  expect([200, 403, 404, 429, 503].map((status) => routing.outcome(status))).toEqual([
-    200, 429, 404, 429, 503,
+  expect([200, 399, 400, 403, 404, 429, 503].map((status) => routing.outcome(status))).toEqual([
+    200, 399, 429, 429, 404, 429, 503,
   ]);
   const statuses = [200, 401, 403, 404, 410, 429];
   expect(statuses.filter((status) => routing.isExempt(status))).toEqual([401, 404]);
   const plain = new PolicyRouting(parsePolicy({ ...input, wire: "github" }), new Unrouted());
   expect(plain.outcome(403)).toBe(429);
   expect([plain.isExempt(304), plain.isExempt(200)]).toEqual([true, false]);
+  const bare = new PolicyRouting(
+    parsePolicy({ ...input, wire: { revision: "2026", readings: [] } }),
+    new Unrouted(),
+  );
+  expect([401, 402, 403, 404].filter((status) => bare.isExempt(status))).toEqual([401, 403]);
 });
 
 describe("paths that no route takes", () => {

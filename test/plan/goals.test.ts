@@ -51,7 +51,7 @@ test("a scenario's expectations are goals, but for those that only the judge kno
     ...scenario,
     expect: [
       parseGoal("refused<1%", scenario),
-      { ...parseGoal("refused<1%", scenario), name: "overAdmission" as const },
+      { ...parseGoal("refused<1%", scenario), figure: "overAdmission", name: "overAdmission" as const },
     ],
   };
   expect(goalsOf(expecting).map(({ figure }) => figure)).toEqual(["refusedShare"]);
