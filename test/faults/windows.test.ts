@@ -27,7 +27,11 @@ const policyOf = (anchor: string) =>
 type Step = number | readonly ["poll" | "bob", number];
 
 /** Used calls and the second of the reset, as each call is told them; `!` where it is refused. */
-function told(fault: string, steps: readonly Step[], { anchor = "epoch", random = (): number => 0 } = {}): string[] {
+function told(
+  fault: string,
+  steps: readonly Step[],
+  { anchor = "epoch", random = (): number => 0 } = {},
+): string[] {
   const policy = policyOf(anchor);
   const { store } = injectQuotaFault(parseFault(fault), policy, random);
   return steps.flatMap((step) => {

@@ -194,6 +194,62 @@ describe("anchor", () => {
     const calls = [rest({ at: 1000, count: 1 }), minute(20_000, 1)];
     expect(await told(calls, "anchor")).toMatchObject({ value: "epoch", lines: [2, 3] });
   });
+
+  /** Windows of a minute that end so many seconds after the start, each shown by one call. */
+  const ending = (...seconds: number[]): TraceCall[] =>
+    seconds.map((ends) => rest({ at: 1000 * (ends - 59), count: 5, ends: 1000 * ends }));
+  const noGrid = (lines: number[], last: string) => ({
+    value: "first-request",
+    lines,
+    explanation: `not epoch: no window length of 59 s or more fits how far apart windows end: the last two, by lines ${last}`,
+  });
+
+  test("is first-request where no length fits how far apart windows end", async () => {
+    expect(await told(ending(60, 120, 210), "anchor")).toMatchObject(
+      noGrid([2, 3, 4], "3 and 4, 88.0 to 92.0 s"),
+    );
+  });
+
+  test("is shown by the windows that left fewer lengths, and by the last two", async () => {
+    expect(await told(ending(60, 120, 180, 240, 330), "anchor")).toMatchObject(
+      noGrid([2, 3, 5, 6], "5 and 6, 88.0 to 92.0 s"),
+    );
+  });
+
+  test.each([
+    ["windows that were left out", ending(60, 120, 240)],
+    ["windows twenty lengths apart, which many lengths fit", ending(60, 60 + 20 * 60 + 90)],
+    ["two windows, however far apart", ending(60, 150)],
+  ])("is not told by %s", async (_name, calls) => {
+    expect(await told(calls, "anchor")).toMatchObject({
+      value: null,
+      candidates: ["epoch", "first-request"],
+    });
+  });
+
+  const idle = (at: number, ends: number): TraceCall => {
+    const { rest: shown } = dated(at, ends).body as Record<string, object>;
+    return { ...dated(at, ends), body: { rest: { ...shown, reset_at: undefined } } };
+  };
+
+  test("is first-request where an idle window's end moves by less than a window", async () => {
+    expect(await told([idle(1000, 60_000), idle(20_000, 80_000)], "anchor")).toMatchObject({
+      value: "first-request",
+      lines: [2, 3],
+      explanation:
+        "not epoch: between lines 2 and 3 the end of an idle window moved by 18.0 to 22.0 s, and windows last 60 s or more (line 3)",
+    });
+  });
+
+  test.each([
+    ["an idle window whose end stands still", [idle(1000, 60_000), idle(20_000, 60_000)]],
+    [
+      "one whose end moved by a whole window",
+      [idle(1000, 60_000), idle(61_000, 120_000), idle(62_000, 120_000)],
+    ],
+  ])("is not told by %s", async (_name, calls) => {
+    expect(await told(calls, "anchor")).toMatchObject({ value: null });
+  });
 });
 
 describe("userEnforced", () => {
