@@ -136,6 +136,8 @@ export interface LimiterFactory {
    * their rules from these. A limiter with one fixed behaviour names one value for each.
    */
   readonly semantics?: { readonly [S in SwitchName]?: readonly SwitchValue<S>[] };
+  /** The anchor among them is a guess: the laws ask the limiter where its windows lie. */
+  readonly anchorUnsaid?: boolean;
   /** The scopes of the calls that it is asked; both unless told. Where every call costs 1, `rest` alone. */
   readonly scopes?: readonly Scope[];
   /**

@@ -86,7 +86,10 @@ export interface KeyedKind {
    * The others are reported as not claimed.
    */
   readonly claims?: readonly LimiterLawName[];
-  /** A window opens with its first call (the default), or at whole multiples of its length since the epoch. */
+  /**
+   * A window opens with its first call, or at whole multiples of its length since the epoch. Unless told, the laws ask:
+   * one that is full, and lets a call through at the grid's next edge, lies on the grid.
+   */
   readonly anchor?: "first-request" | "epoch";
   /** Unit that a first-request window's opening is rounded down to: the ms (the default), or the second. */
   readonly opensTo?: "millisecond" | "second";
@@ -188,6 +191,7 @@ function kindOf(kind: KeyedKind): Omit<LimiterFactory, "create"> {
     algorithm,
     claims: claims ?? keyedLaws(kind),
     claimsAsShown: claims === undefined,
+    anchorUnsaid: algorithm === "fixed-window" && kind.anchor === undefined,
     keyed: true,
     scopes: ["rest"],
     opensToMs: kind.opensTo === "second" ? 1000 : 1,

@@ -10,6 +10,7 @@ import type { Rules, RulesInput } from "../rules/rules.ts";
 import type { LimiterSubject, OpFrequencies } from "./arbitraries.ts";
 import { makeLimiter } from "./history.ts";
 import { AdapterFailure } from "./player.ts";
+import { anchored } from "./shown-anchor.ts";
 
 export const newYear2026Ms = 1_767_225_600_000;
 
@@ -24,16 +25,17 @@ export interface PreparedSubject {
  *   `RULES_INVALID` where given rules contradict it
  */
 export async function prepare(
-  factory: LimiterFactory,
+  made: LimiterFactory,
   given: { readonly rules?: RulesInput | undefined; readonly startMs?: number | undefined },
 ): Promise<PreparedSubject> {
-  const problems = promiseProblems(factory);
+  const problems = promiseProblems(made);
   if (problems.length > 0)
-    throw new SpillwayError("ADAPTER_INVALID", `the limiter ${quote(factory.name)} does not say what it is`, {
+    throw new SpillwayError("ADAPTER_INVALID", `the limiter ${quote(made.name)} does not say what it is`, {
       problems,
       hint: algorithmHint,
     });
   const startMs = given.startMs ?? newYear2026Ms;
+  const factory = await anchored(made, given.rules, startMs);
   const rules = given.rules === undefined ? undefined : agreedRules(factory, given.rules);
   const may = await abilities(factory, rules, startMs);
   return { subject: subjectOf(factory, { rules, startMs }, may), may };

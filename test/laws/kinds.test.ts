@@ -36,9 +36,21 @@ const seed = 6;
 const check = (name: string, kind: KindOfLimiter, runs: number): Promise<CheckReport> =>
   checkLaws(keyedLimiter({ name, ...kind }), { seed, runs });
 
+/** One that leaves out where its windows lie, and shows nothing. */
+const silent = (options: Parameters<typeof fixedWindow>[0]): KindOfLimiter => {
+  const { anchor: _, ...kind } = fixedWindow(options);
+  const create: KindOfLimiter["create"] = (settings) => {
+    const { consume } = kind.create(settings);
+    return { consume: async (...call) => ((await consume(...call)) as { allowed: boolean }).allowed };
+  };
+  return { ...kind, create };
+};
+
 const right: readonly [string, KindOfLimiter][] = [
   ["windows of the epoch", fixedWindow({ anchor: "epoch" })],
   ["windows from the first call", fixedWindow()],
+  ["windows of the epoch that say and show nothing", silent({ anchor: "epoch" })],
+  ["windows from the first call that say and show nothing", silent({})],
   ["windows that a call which can never fit opens", fixedWindow({ weighted: true })],
   ["windows that count refused calls", fixedWindow({ counted: true, weighted: true })],
   ["windows that end late", fixedWindow({ inclusive: true })],
@@ -97,6 +109,11 @@ describe(`a right limiter, seed ${seed}`, () => {
 
 const wrong: readonly [string, LimiterLawName, KindOfLimiter][] = [
   ["a window that admits one more", "rate-bound", fixedWindow({ extra: 1 })],
+  [
+    "a window of the epoch that admits one more, and shows nothing",
+    "rate-bound",
+    silent({ anchor: "epoch", extra: 1 }),
+  ],
   ["a window that never ends once it is full", "honest-wait", fixedWindow({ never: true })],
   ["windows that lie beside the grid that they claim", "reset-agrees", { ...fixedWindow(), anchor: "epoch" }],
   ["a window whose refusals say a second too little", "honest-wait", fixedWindow({ short: true })],
