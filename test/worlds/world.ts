@@ -15,8 +15,15 @@ export interface Answer {
   readonly resetMs: number;
 }
 
-/** Yields when its next call is sent, and gets the answer. */
-export type Actor = Generator<number, void, Answer>;
+/** Yields when its next call is sent, and gets the answer; or lanes of the same user, and gets the last answer of them all. */
+export type Actor = Generator<number | readonly Actor[], unknown, Answer>;
+/** Steps of an actor, that return when they are over. */
+export type Steps = Generator<number | readonly Actor[], number, Answer>;
+
+/** Runs lanes of the same user beside each other; returns when all of them are over. */
+export function* atOnce(lanes: readonly Actor[]): Steps {
+  return (yield lanes).receivedMs;
+}
 
 /** Returns when a call is sent again after it was refused. */
 export type Patience = (answer: Answer, attempt: number, chance: Chance) => number;
@@ -31,7 +38,7 @@ export interface Part {
   /** Draws what all members share on that day, counted from the first Monday. */
   readonly day: (day: number) => Chance;
   /** Sends a call, again and again until it is admitted; returns when that was, or when it was given up. */
-  readonly ask: (atMs: number) => Generator<number, number, Answer>;
+  readonly ask: (atMs: number) => Steps;
 }
 
 export interface World {
@@ -92,7 +99,7 @@ export function play(world: World, options: Play): Played {
   const failures = chanceOf(options.seed, 5, options.firstDay);
   const partOf = (kind: number, number: number, traits: Chance): Part => {
     const chance = chanceOf(options.seed, kind, number, options.firstDay);
-    function* ask(atMs: number): Generator<number, number, Answer> {
+    function* ask(atMs: number): Steps {
       let sentMs = atMs;
       for (let attempt = 1; ; attempt++) {
         const answer = yield sentMs;
@@ -133,10 +140,16 @@ function cast(known: number, wanted: number, seed: number): number[] {
   return [...numbers, ...Array.from({ length: wanted - known }, () => Math.floor(chance.next() * known))];
 }
 
-interface Due {
-  readonly atMs: number;
+interface Running {
   readonly user: string;
   readonly actor: Actor;
+  /** Takes the last answer of a lane. */
+  readonly over?: (answer: Answer) => void;
+}
+
+interface Due {
+  readonly atMs: number;
+  readonly running: Running;
 }
 
 /** Answers all members until the end, each call by the windows of its user and of the organization. */
@@ -152,13 +165,26 @@ function answered(
   let organization = 0;
   let users = new Map<string, number>();
   // Nobody calls before the last answer was there.
-  const goOn = (user: string, actor: Actor, step: IteratorResult<number, void>, fromMs: number): void => {
-    const atMs = Math.max(fromMs, step.value ?? 0);
-    if (step.done !== true && atMs < untilMs) due.push({ atMs, user, actor });
+  const goOn = (running: Running, { done, value }: ReturnType<Actor["next"]>, answer: Answer): void => {
+    if (done === true) running.over?.(answer);
+    else if (typeof value === "number") {
+      const atMs = Math.max(answer.receivedMs, value);
+      if (atMs < untilMs) due.push({ atMs, running });
+    } else {
+      let [open, last] = [value.length, answer];
+      const over = (ended: Answer): void => {
+        open -= 1;
+        if (ended.receivedMs > last.receivedMs) last = ended;
+        if (open === 0) goOn(running, running.actor.next(last), last);
+      };
+      for (const actor of value) goOn({ user: running.user, actor, over }, actor.next(), answer);
+    }
   };
-  for (const { user, actor } of members) goOn(user, actor, actor.next(), 0);
+  const start: Answer = { status: 200, receivedMs: 0, resetMs: 0 };
+  for (const member of members) goOn(member, member.actor.next(), start);
   for (let next = due.pop(); next !== undefined; next = due.pop()) {
-    const { atMs, user, actor } = next;
+    const { atMs, running } = next;
+    const { user, actor } = running;
     if (Math.floor(atMs / minuteMs) !== minute) {
       minute = Math.floor(atMs / minuteMs);
       organization = 0;
@@ -176,7 +202,8 @@ function answered(
     rows.push({ atMs, durationMs, user, status });
     const receivedMs = atMs + durationMs;
     const resetMs = (minute + 1) * minuteMs;
-    goOn(user, actor, actor.next({ status, receivedMs, resetMs }), receivedMs);
+    const answer = { status, receivedMs, resetMs };
+    goOn(running, actor.next(answer), answer);
   }
   return rows;
 }

@@ -1,4 +1,5 @@
 // All worlds. Those that `fit` was tuned on are published apart from those that it never saw.
+import { assistants } from "./assistants.ts";
 import { bots } from "./bots.ts";
 import { builds } from "./builds.ts";
 import { cron } from "./cron.ts";
@@ -9,6 +10,7 @@ import { heavyTails } from "./heavy-tails.ts";
 import { incidents } from "./incidents.ts";
 import { mirrors } from "./mirrors.ts";
 import { mixed } from "./mixed.ts";
+import { monorepo } from "./monorepo.ts";
 import { newcomer } from "./newcomer.ts";
 import { office } from "./office.ts";
 import { offices } from "./offices.ts";
@@ -38,4 +40,6 @@ export const worlds: readonly World[] = [
   newcomer,
   mirrors,
   webhooks,
+  assistants,
+  monorepo,
 ];
