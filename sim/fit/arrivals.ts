@@ -89,17 +89,23 @@ export interface Timetable {
 /**
  * Starts by cron: on ticks of whole minutes that all callers share, each within seconds of a minute's beginning.
  * @param everyMs the callers' period
+ * @param anySecond callers may begin together at any second of the minute
  * @returns `null` where they keep to no clock on the wall
  */
-export function timetableOf(starts: readonly (readonly number[])[], everyMs: number): Timetable | null {
+export function timetableOf(
+  starts: readonly (readonly number[])[],
+  everyMs: number,
+  anySecond = false,
+): Timetable | null {
   const minutes = everyMs / minuteMs;
-  const usual = minutes < 60 ? 60 % minutes === 0 : minutes === 60 || minutes === 24 * 60;
-  if (!Number.isInteger(minutes) || !usual) return null;
+  const isUsual = minutes < 60 ? 60 % minutes === 0 : minutes === 60 || minutes === 24 * 60;
+  if (!Number.isInteger(minutes) || !isUsual) return null;
   const all = starts.flat();
   const phases = all.map((ms) => (ms + minuteSpreadMs) % everyMs);
-  const phase = Math.floor((new SortedSample(phases).median - minuteSpreadMs) / minuteMs + 0.5) * minuteMs;
+  const usual = new SortedSample(phases).median - minuteSpreadMs;
+  const phase = Math.floor(usual / minuteMs + (anySecond ? 0 : 0.5)) * minuteMs;
   const late = new SortedSample(phases.map((ms) => ms - minuteSpreadMs - phase));
-  if (late.quantile(0.02) < -100 || late.quantile(0.98) > minuteSpreadMs) return null;
+  if (!anySecond && (late.quantile(0.02) < -100 || late.quantile(0.98) > minuteSpreadMs)) return null;
   const minute = Math.round(phase / minuteMs) % 60;
   const hour = Math.floor(phase / hourMs);
   const schedule =

@@ -130,7 +130,7 @@ function hasPaceOf(a: Profile, b: Profile, medians: ReadonlyMap<Profile, number>
   }
   // The calls that one caller makes at once are taken apart for it alone.
   if (a.pace.kind !== b.pace.kind || a.pace.kind === "chance") return false;
-  if (a.pace.kind !== "pause") return true;
+  if (a.pace.kind !== "pause" && a.pace.kind !== "volleys") return true;
   const [x, y] = [a, b].map((profile) => (medians.get(profile) ?? 0) + 10) as [number, number];
   // Medians of n pauses scatter with the root of n; pauses may be spread widely.
   return Math.abs(ln(x / y)) <= 0.35 + 1.5 / Math.sqrt(Math.min(a.pausesMs.length, b.pausesMs.length));

@@ -5,6 +5,7 @@ import { ln } from "../../src/scenario/elementary.ts";
 import { dayMs } from "./days.ts";
 import type { RecordedJob } from "./jobs.ts";
 import type { FittedBehaviour, FittedLoop } from "./model.ts";
+import { atOnceOf, pacesOf } from "./paces.ts";
 import { type Profile, slackOf } from "./profile.ts";
 import type { Recording } from "./recording.ts";
 import {
@@ -16,7 +17,16 @@ import {
   weekHourOf,
   weekHours,
 } from "./rhythm.ts";
-import { absenceOf, joinedMs, type Sessions, sessionsOf, tickOf, type WorkSession } from "./sessions.ts";
+import type { Spell } from "./runs.ts";
+import {
+  absenceOf,
+  joined,
+  joinedMs,
+  type Sessions,
+  sessionsOf,
+  tickOf,
+  type WorkSession,
+} from "./sessions.ts";
 import { type FittedSpread, spreadOf, withMean } from "./spread.ts";
 import { roundestWithin, SortedSample } from "./statistics.ts";
 import { spreadText, timeText } from "./words.ts";
@@ -46,8 +56,9 @@ export function bySessions(profiles: readonly Profile[], recording: Recording): 
   const rhythm = rhythmOf(calendar);
   const loop = loopOf(profiles, cut, slackOf(recording));
   const sizes = new SortedSample(cut.flatMap(({ sessions }) => sessions.map(({ jobs }) => jobs)));
+  const steps = new SortedSample(cut.flatMap(({ sessions }) => sessions.map(({ spells }) => spells)));
   const plain =
-    rhythm === null && (awayMs === 0 || (loop.behaviour.kind === "worker" && isMemoryless(sizes)));
+    rhythm === null && (awayMs === 0 || (loop.behaviour.kind === "worker" && isMemoryless(steps)));
   if (plain || sizes.count < 2) return null;
   const away = absences(profiles, cut, { calendar, rhythm: rhythm ?? evenRhythm }, recording);
   return {
@@ -70,25 +81,27 @@ const calendarOf = (
   return new Calendar(lives, recording.startedAtMs, recording.endedAtMs);
 };
 
+/** What a caller does between two pauses: a call, or some at once. */
+const spellsOf = ({ shape, runs, jobs }: Profile): readonly Spell[] => (shape.kind === "call" ? runs : jobs);
+
 /** Cuts callers' jobs into sessions. Each call is one where no pause is an absence: `awayMs` is 0 then. */
 function cutOf(
   profiles: readonly Profile[],
   recording: Recording,
 ): { readonly awayMs: number; readonly cut: readonly Sessions[] } {
   // A pause at night is no absence because it is long for a day: pauses are told apart in busy time.
-  const calls = profiles.map(({ jobs }) => sessionsOf(jobs, 0));
+  const spells = profiles.map(spellsOf);
+  const calls = spells.map((each) => sessionsOf(each, 0));
   const calendar = calendarOf(profiles, calls, recording);
   const usual = rhythmOf(calendar);
   const lengthOf = (fromMs: number, untilMs: number): number =>
     usual === null ? untilMs - fromMs : busyBetween(usual, fromMs, untilMs, calendar.daysOff);
   const awayMs = absenceOf(
-    profiles.flatMap(({ jobs }) =>
-      jobs
-        .slice(1)
-        .map(({ startMs }, index) => Math.max(0, lengthOf((jobs[index] as RecordedJob).endMs, startMs))),
+    spells.flatMap((each) =>
+      each.slice(1).map(({ startMs }, index) => Math.max(0, lengthOf((each[index] as Spell).endMs, startMs))),
     ),
   );
-  const cut = awayMs === 0 ? calls : profiles.map(({ jobs }) => sessionsOf(jobs, awayMs, lengthOf));
+  const cut = awayMs === 0 ? calls : spells.map((each) => sessionsOf(each, awayMs, lengthOf));
   return { awayMs, cut };
 }
 
@@ -165,12 +178,8 @@ interface LoopFit {
 
 /** Fits the behaviour within sessions: polls by a clock of the session's own, or pauses after each answer. */
 function loopOf(profiles: readonly Profile[], cut: readonly Sessions[], slackMs: number): LoopFit {
-  const all = cut.flatMap(({ sessions }) => sessions);
-  const inner: Sessions = {
-    sessions: all,
-    pausesMs: cut.flatMap(({ pausesMs }) => pausesMs),
-    gapsMs: cut.flatMap(({ gapsMs }) => gapsMs),
-  };
+  const inner = joined(cut);
+  const all = inner.sessions;
   const kinds = new Set(profiles.flatMap(({ mix }) => [...mix.keys()]));
   const tickMs = kinds.size === 1 ? tickOf(inner, slackMs) : null;
   if (tickMs !== null) {
@@ -186,22 +195,53 @@ function loopOf(profiles: readonly Profile[], cut: readonly Sessions[], slackMs:
   const sizes = all.map(({ jobs }) => jobs);
   if (sizes.every((size) => size === 1))
     return {
-      behaviour: { kind: "worker", think: { kind: "constant", ms: 0 }, jobs: 1 },
+      behaviour: { kind: "worker", think: { kind: "constant", ms: 0 }, atOnce: null, jobs: 1 },
       calls: null,
       length: null,
       why: "",
     };
+  const work = workOf(inner, slackMs);
+  const { think } = work.of;
+  if (think.kind === "paces")
+    return {
+      behaviour: work.of,
+      calls: null,
+      length: null,
+      why: `, with pauses of ${counted(think.paces.length, "pace")} in between`,
+    };
   const lasting = endsByTime(inner);
   const gaps = new SortedSample(inner.gapsMs);
   // A session of one call is over before the shortest pause is.
-  const lengthOf = ({ jobs, startMs, lastMs }: WorkSession): number =>
-    jobs === 1 ? gaps.least / 2 : lastMs - startMs + gaps.median / 2;
+  const lengthOf = ({ spells, startMs, lastMs }: WorkSession): number =>
+    spells === 1 ? gaps.least / 2 : lastMs - startMs + gaps.median / 2;
   return {
-    behaviour: { kind: "worker", think: spreadOf(inner.pausesMs, 0, slackMs), jobs: null },
-    calls: lasting ? null : spreadOf(sizes, 1, 0),
+    behaviour: work.of,
+    calls: lasting ? null : work.calls,
     length: lasting ? spreadOf(all.map(lengthOf), 1, slackMs) : null,
     why: `, with pauses in between: ${spreadText(inner.pausesMs)}${lasting ? "; they end after a time, however many calls that were" : ""}`,
   };
+}
+
+/** The work of sessions: pauses of several paces, which say when it ends; or pauses, and numbers of calls. */
+export function workOf(
+  all: Sessions,
+  slackMs: number,
+): { readonly of: FittedLoop & { readonly kind: "worker" }; readonly calls: FittedSpread | null } {
+  const paces = pacesOf(all, slackMs);
+  const think = paces ?? spreadOf(all.pausesMs, 0, slackMs);
+  const calls = all.sessions.map(({ jobs }) => jobs);
+  return {
+    of: { kind: "worker", think, atOnce: atOnceOf(paces === null ? all.sizes : firstSizes(all)), jobs: null },
+    calls: paces === null ? spreadOf(calls, 1, 0) : null,
+  };
+}
+
+function firstSizes({ sessions, sizes }: Sessions): number[] {
+  let place = 0;
+  return sessions.map(({ spells }) => {
+    place += spells;
+    return sizes[place - spells] as number;
+  });
 }
 
 /** Sessions of fewer calls than these tell neither their length nor their pace. */

@@ -15,7 +15,7 @@ const refusedMs = 300_000;
 /** A burst has so many calls within `quietMs`. */
 const burstLeast = 3;
 /** By chance one recording in so many shows an event that is none. */
-const rare = 1_000;
+export const rareCrowd = 1_000;
 
 export interface Beginning {
   readonly atMs: number;
@@ -82,7 +82,7 @@ const between = (all: readonly number[], fromMs: number, toMs: number): number =
  * @param places at which they could have been found
  */
 export const isCrowd = (usual: number, count: number, places: number): boolean =>
-  count > 2 * usual && poissonTail(usual, count) * places * rare < 1;
+  count > 2 * usual && poissonTail(usual, count) * places * rareCrowd < 1;
 
 /** The first place that is not before an instant. */
 export function placeOf(starts: readonly number[], ms: number): number {

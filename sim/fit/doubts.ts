@@ -5,6 +5,7 @@ import { shortName } from "../../src/rules/printable.ts";
 import { counted } from "../../src/rules/words.ts";
 import { percent } from "./backtest-coverage.ts";
 import { dayMs, isWeekend, weekdayOf } from "./days.ts";
+import { eventsDaysOff } from "./events.ts";
 import type { Profile } from "./profile.ts";
 import type { Recording } from "./recording.ts";
 import type { Calendar } from "./rhythm.ts";
@@ -34,11 +35,13 @@ export function doubtsOf(
     ...daysDoubt(days, spanDays),
     ...daysOffDoubts(calendars),
     ...joinedDoubts(profiles, recording),
-    ...eventsDoubt(profiles),
+    ...eventsDoubt(profiles, recording),
     ...rareDoubts(profiles),
     ...spanDoubt(recording, spanDays),
   ];
 }
+
+const dateOf = (ms: number): string => new Date(ms).toISOString().slice(0, 10);
 
 /** The error of a mean of so many. */
 const errorOf = (deviation: number, count: number): number => deviation / Math.sqrt(Math.max(1, count));
@@ -60,7 +63,7 @@ function daysOffDoubts(calendars: readonly Calendar[]): string[] {
     for (const day of daysOff) off.set(day, (off.get(day) ?? 0) + callers);
   return [...off].map(
     ([day, callers]) =>
-      `Next to none of ${counted(callers, "caller")} came on ${new Date(day * dayMs).toISOString().slice(0, 10)}, though they did on other days of the week: it is taken for a day off, which the scenario has not.`,
+      `Next to none of ${counted(callers, "caller")} came on ${dateOf(day * dayMs)}, though they did on other days of the week: it is taken for a day off, which the scenario has not.`,
   );
 }
 
@@ -69,24 +72,27 @@ function joinedDoubts(profiles: readonly Profile[], recording: Recording): strin
   const late = profiles.filter(({ jobs }) => joinedMs(jobs, recording) > recording.startedAtMs);
   const [first] = late;
   if (first === undefined) return [];
-  const day = new Date(joinedMs(first.jobs, recording)).toISOString().slice(0, 10);
+  const day = dateOf(joinedMs(first.jobs, recording));
   const others = late.length === 1 ? "" : ` and ${counted(late.length - 1, "other")}`;
   return [
     `${shortName(first.caller.user)}${others} joined on a later day (${day}): the scenario has them from its start, as they were since.`,
   ];
 }
 
-function eventsDoubt(profiles: readonly Profile[]): string[] {
+function eventsDoubt(profiles: readonly Profile[], recording: Recording): string[] {
   const groups = new Map(
     profiles
       .flatMap(({ apart }) => apart?.wakes ?? [])
       .filter(({ clock }) => clock === null)
-      .map(({ group, eventsMs }) => [group, eventsMs.length]),
+      .map(({ group, eventsMs }) => [group, eventsMs]),
   );
-  return [...groups.values()].map(
-    (events) =>
-      `Events woke many callers together ${counted(events, "time")}: how often they come is known to ${percent(errorOf(1, events))} at best, and nobody knows when.`,
-  );
+  return [...groups.values()].map((eventsMs) => {
+    const { length } = eventsMs;
+    const off = eventsDaysOff(eventsMs, recording).map(
+      (day) => ` None came on ${dateOf(day * dayMs)}: it is taken for a day off, which the scenario has not.`,
+    );
+    return `Events woke many callers together ${counted(length, "time")}: how often they come is known to ${percent(errorOf(1, length))} at best, and nobody knows when.${off.join("")}`;
+  });
 }
 
 /** Callers of few heavy sessions, of which refusals depend. */

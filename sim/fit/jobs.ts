@@ -12,6 +12,8 @@ export class RecordedJob {
   last: RecordedCall;
   /** Calls so far. */
   attempts = 1;
+  /** Number of jobs: a job is a spell of its own. */
+  readonly jobs = 1;
 
   constructor(call: RecordedCall) {
     this.first = call;
@@ -97,17 +99,20 @@ export function jobsGuessed(
 ): Jobs {
   const book = new JobBook(caller, limits);
   const knowsStatuses = caller.calls.some(({ status }) => status !== 0);
-  let open: RecordedJob | null = null;
+  /** Jobs that may be tried again, in the order of their refusals: of calls at once several are. */
+  let open: RecordedJob[] = [];
   for (const call of caller.calls) {
-    const again: RecordedJob | null =
-      open?.key === call.kind.key &&
-      open.endMs <= call.atMs &&
-      open.attempts < attemptsMost &&
-      (isRefused(open.last) || call.atMs - open.endMs <= atOnceMs)
-        ? open
-        : null;
-    const job: RecordedJob = again === null ? book.begin(call) : book.retry(again, call);
-    open = (retries && isRefused(call)) || (isFailed(call) && knowsStatuses) ? job : null;
+    const again = open.find(
+      ({ key, endMs, attempts, last }) =>
+        key === call.kind.key &&
+        endMs <= call.atMs &&
+        attempts < attemptsMost &&
+        (isRefused(last) || call.atMs - endMs <= atOnceMs),
+    );
+    // Who does something else first does not come back to what was refused.
+    open = open.filter((job) => (again === undefined ? job.endMs > call.atMs : job !== again));
+    const job = again === undefined ? book.begin(call) : book.retry(again, call);
+    if ((retries && isRefused(call)) || (isFailed(call) && knowsStatuses)) open.push(job);
   }
   return book.finish();
 }

@@ -3,6 +3,7 @@
 import type { Policy } from "../../src/policy/policy.ts";
 import type { Rules } from "../../src/rules/rules.ts";
 import type { FittedOutage } from "./outages.ts";
+import type { FittedPaces } from "./paces.ts";
 import type { FittedRetry } from "./policies.ts";
 import type { CallTraits } from "./recorded-call.ts";
 import type { FittedRhythm } from "./rhythm.ts";
@@ -19,7 +20,13 @@ export interface FittedCall extends Omit<CallTraits, "key"> {
 /** Behaviour of one client that has no end of its own, without its calls. */
 export type FittedLoop =
   | { readonly kind: "poller"; readonly everyMs: number }
-  | { readonly kind: "worker"; readonly think: FittedSpread; readonly jobs: number | null };
+  | {
+      readonly kind: "worker";
+      readonly think: FittedSpread | FittedPaces;
+      /** Number of calls at once, the first ones where paces say it of the others; `null`: one. */
+      readonly atOnce: FittedSpread | null;
+      readonly jobs: number | null;
+    };
 
 /** Behaviour of one client that makes its calls at once, and again each `everyMs`, if that is there. */
 export type FittedRun =
@@ -64,7 +71,8 @@ export type FittedComings =
   | {
       readonly kind: "woken";
       readonly of: FittedLoop;
-      readonly calls: FittedSpread;
+      /** `null`: no bound. */
+      readonly calls: FittedSpread | null;
       readonly events: FittedEvents;
       readonly withinMs: number;
       /** Share of clients that an event wakes. */

@@ -6,6 +6,7 @@ import type { Cluster } from "./clusters.ts";
 import { bySessions, type RhythmFit } from "./comings.ts";
 import { isRefused } from "./jobs.ts";
 import type { FittedArrivals, FittedBehaviour, FittedComings, FittedPart } from "./model.ts";
+import { atOnceOf } from "./paces.ts";
 import { partsOf } from "./parts.ts";
 import { type Profile, slackOf } from "./profile.ts";
 import type { Recording } from "./recording.ts";
@@ -89,7 +90,7 @@ function byTheClock(profiles: readonly Profile[], recording: Recording): PaceFit
   const { everyMs, gaps } = everyOf(profiles, slackMs);
   const clients = profiles.reduce((sum, profile) => sum + profile.clients, 0);
   const cron = byCron(profiles, everyMs);
-  const once = { kind: "worker", think: { kind: "constant", ms: 0 }, jobs: 1 } as const;
+  const once = { kind: "worker", think: { kind: "constant", ms: 0 }, atOnce: null, jobs: 1 } as const;
   if (cron !== null)
     return {
       ...cron.comes,
@@ -142,6 +143,7 @@ function byPauses(profiles: readonly Profile[], recording: Recording): PaceFit {
   const slackMs = slackOf(recording);
   const pauses = profiles.flatMap(({ pausesMs }) => pausesMs);
   const think = spreadOf(pauses, 0, slackMs);
+  const atOnce = atOnceOf(profiles.flatMap(({ runs }) => runs.map(({ jobs }) => jobs)));
   const over = profiles.filter((profile) => isOver(profile, recording));
   const lengths = profiles.map(({ jobs }) => jobs.length);
   const starts = startsOf(profiles).sort((a, b) => a - b);
@@ -154,7 +156,7 @@ function byPauses(profiles: readonly Profile[], recording: Recording): PaceFit {
     const jobs = Math.round(new SortedSample(lengths).median);
     return {
       ...common,
-      behaviour: { kind: "worker", think, jobs },
+      behaviour: { kind: "worker", think, atOnce, jobs },
       arrivals: openArrivals(starts, recording),
       arrivalsWhy: `${counted(profiles.length, "caller")} came one after the other, each with ${counted(jobs, "job")} (median)`,
     };
@@ -171,7 +173,7 @@ function byPauses(profiles: readonly Profile[], recording: Recording): PaceFit {
   const round = think.kind === "constant" ? think.ms : new SortedSample(pauses).median;
   return {
     ...common,
-    behaviour: { kind: "worker", think, jobs: ends ? same.value : null },
+    behaviour: { kind: "worker", think, atOnce, jobs: ends ? same.value : null },
     ...closed(profiles, profiles.length, round, recording),
   };
 }
@@ -257,7 +259,7 @@ function inRuns(profiles: readonly Profile[], shape: RunShape, recording: Record
 function byChance(profiles: readonly Profile[], recording: Recording): PaceFit {
   const starts = profiles.flatMap(({ jobs }) => jobs.map(({ startMs }) => startMs)).sort((a, b) => a - b);
   return {
-    behaviour: { kind: "worker", think: { kind: "constant", ms: 0 }, jobs: 1 },
+    behaviour: { kind: "worker", think: { kind: "constant", ms: 0 }, atOnce: null, jobs: 1 },
     rhythms: [],
     arrivals: openArrivals(starts, recording),
     why: "calls keep to no clock and follow no pauses of one kind: each is a client of its own",

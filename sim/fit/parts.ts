@@ -1,10 +1,12 @@
 // Several behaviours of one caller, or of callers who are alike: what keeps to timetables, what events wake, and loops
 // beside them.
 import { timetableOf } from "./arrivals.ts";
-import { bySessions, bySize, type RhythmFit } from "./comings.ts";
+import { bySessions, bySize, type RhythmFit, workOf } from "./comings.ts";
+import { eventsByChance } from "./events.ts";
 import type { RecordedJob } from "./jobs.ts";
 import { mixOf } from "./mix.ts";
 import type { FittedCall, FittedPart } from "./model.ts";
+import { atOnceOf } from "./paces.ts";
 import {
   type Apart,
   isSteady,
@@ -15,10 +17,12 @@ import {
   type WokenSession,
 } from "./profile.ts";
 import type { Recording } from "./recording.ts";
+import { spellsOf } from "./runs.ts";
+import { joined, sessionsOf } from "./sessions.ts";
 import { spreadOf } from "./spread.ts";
 import { roundestWithin, SortedSample } from "./statistics.ts";
 import { timetablesOf } from "./timetables.ts";
-import { eventsByChance, wakesIn } from "./wakes.ts";
+import { wakesIn } from "./wakes.ts";
 
 /** Takes apart what every caller does; callers who do one thing alone stay as they are. */
 export function takenApart(profiles: readonly Profile[], recording: Recording): readonly Profile[] {
@@ -44,7 +48,8 @@ export function takenApart(profiles: readonly Profile[], recording: Recording): 
     const timetables = clocks[index]?.timetables ?? [];
     if (timetables.length === 0 && own.length === 0) return profile;
     const names = [
-      ...timetables.map(({ timetable }) => timetable.schedule),
+      // Each caller of a fleet may have a minute of its own in the hour that they share.
+      ...timetables.map(({ timetable }) => timetable.schedule.replace(/^\d+ (?=\d)/, "")),
       ...own.map(({ group }) => `woken ${group}`),
     ];
     const apart: Apart = {
@@ -82,7 +87,10 @@ export function partsOf(
   const rests = profiles.flatMap((profile) =>
     profile.apart === null ? [profile] : (profile.apart.rest ?? []),
   );
-  const lanes = profiles.length > 1 ? [] : rests.flatMap(({ jobs }) => lanesOf(jobs));
+  const lanes =
+    profiles.length > 1
+      ? []
+      : rests.flatMap(({ pace, jobs }) => (pace.kind === "volleys" ? [jobs] : lanesOf(jobs)));
   if (parts.length === 0 && (lanes.length <= 1 || lanes.length > lanesMost))
     return partsBySize(profiles, recording);
   const apart = lanes.length > 1 && lanes.length <= lanesMost;
@@ -123,6 +131,10 @@ function mixOfAll(profiles: readonly Profile[]): FittedCall[] {
   return mixOf({ profiles: [...profiles], mixture: false, mix, jobs }, false).mix;
 }
 
+const minuteMs = 60_000;
+const minutesBetween = (a: string, b: string): number =>
+  a === b ? 0 : Number.parseInt(b, 10) - Number.parseInt(a, 10);
+
 function clockedParts(profiles: readonly Profile[], recording: Recording): FittedPart[] {
   const slackMs = slackOf(recording);
   const all = profiles.map(({ apart }) => apart?.timetables ?? []);
@@ -132,6 +144,14 @@ function clockedParts(profiles: readonly Profile[], recording: Recording): Fitte
       own.map(({ startsMs }) => startsMs),
       periodMs,
     );
+    const [first = timetable] = own
+      .map((each) => each.timetable)
+      .sort((a, b) => Number.parseInt(a.schedule, 10) - Number.parseInt(b.schedule, 10));
+    const lastMs = own.reduce(
+      (most, { timetable: { schedule, spreadMs } }) =>
+        Math.max(most, minutesBetween(first.schedule, schedule) * minuteMs + spreadMs),
+      0,
+    );
     const pausesMs = own.flatMap((each) => each.pausesMs);
     const jobs = profiles.flatMap((profile) =>
       profileOfJobs(profile, profile.apart?.timetables[place]?.jobs ?? [], slackMs),
@@ -139,9 +159,9 @@ function clockedParts(profiles: readonly Profile[], recording: Recording): Fitte
     return {
       behaviour: {
         kind: "timetable",
-        of: { kind: "worker", think: spreadOf(pausesMs, 0, slackMs), jobs: null },
-        at: timetable.schedule,
-        withinMs: together?.spreadMs ?? timetable.spreadMs,
+        of: { kind: "worker", think: spreadOf(pausesMs, 0, slackMs), atOnce: null, jobs: null },
+        at: first.schedule,
+        withinMs: together?.spreadMs ?? lastMs,
         calls: spreadOf(
           own.flatMap(({ sizes }) => sizes),
           1,
@@ -163,31 +183,29 @@ function wokenPart(
   { group, clock, eventsMs }: Omit<OwnWakes, "sessions">,
   recording: Recording,
 ): FittedPart {
-  const sessionsOf = ({ apart }: Profile): readonly WokenSession[] =>
+  const wokenOf = ({ apart }: Profile): readonly WokenSession[] =>
     apart?.wakes.find((wakes) => wakes.group === group)?.sessions ?? [];
-  const woken = profiles.flatMap(sessionsOf);
-  const slackMs = slackOf(recording);
-  const pausesMs = woken.flatMap(({ jobs }) =>
-    jobs.slice(1).map(({ startMs }, index) => Math.max(0, startMs - (jobs[index] as RecordedJob).endMs)),
+  const woken = profiles.flatMap(wokenOf);
+  const sessions = profiles.flatMap((profile) =>
+    wokenOf(profile).map(({ jobs }) => {
+      const spells = profile.pace.kind === "volleys" ? spellsOf(jobs) : jobs;
+      return sessionsOf(spells, Number.POSITIVE_INFINITY);
+    }),
   );
+  const slackMs = slackOf(recording);
   // The last ones may have begun without the event.
   const late = new SortedSample(woken.map(({ eventMs, jobs }) => (jobs[0] as RecordedJob).startMs - eventMs));
   const own = profiles.map((profile) =>
     profileOfJobs(
       profile,
-      sessionsOf(profile).flatMap(({ jobs }) => jobs),
+      wokenOf(profile).flatMap(({ jobs }) => jobs),
       slackMs,
     ),
   );
   return {
     behaviour: {
       kind: "woken",
-      of: { kind: "worker", think: spreadOf(pausesMs, 0, slackMs), jobs: null },
-      calls: spreadOf(
-        woken.map(({ jobs }) => jobs.length),
-        1,
-        0,
-      ),
+      ...workOf(joined(sessions), slackMs),
       events:
         clock === null
           ? eventsByChance(eventsMs, recording)
@@ -227,7 +245,8 @@ function loopPart(
     slackOf(recording),
   );
   const once = profiles.every(({ jobs }) => jobs.length === 1);
-  return { part: { behaviour: { kind: "worker", think, jobs: once ? 1 : null }, mix }, rhythms: [] };
+  const atOnce = atOnceOf(profiles.flatMap(({ runs }) => runs.map(({ jobs }) => jobs)));
+  return { part: { behaviour: { kind: "worker", think, atOnce, jobs: once ? 1 : null }, mix }, rhythms: [] };
 }
 
 /** Jobs by loops of which each does one at a time: a job goes to the loop that was the last to end before it. */

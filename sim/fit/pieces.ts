@@ -3,6 +3,7 @@ import type { Policy } from "../../src/policy/policy.ts";
 import { standInOf } from "./asked.ts";
 import { type Expression, list, literal, make, object } from "./expression.ts";
 import type { FittedArrivals, FittedCall } from "./model.ts";
+import type { FittedPaces } from "./paces.ts";
 import type { FittedRetry } from "./policies.ts";
 import type { FittedRhythm } from "./rhythm.ts";
 import type { FittedSpan, FittedSpread } from "./spread.ts";
@@ -59,6 +60,24 @@ export function spreadExpression(spread: FittedSpread): Expression {
         shares: list(spread.shares.map(literal)),
       });
   }
+}
+
+/** `null` where there is no pause. */
+export function thinkExpression(think: FittedSpread | FittedPaces): Expression | null {
+  if (think.kind === "constant" && think.ms === 0) return null;
+  if (think.kind !== "paces") return spreadExpression(think);
+  return object({
+    paces: list(
+      think.paces.map(({ think, atOnce, next }) =>
+        object({
+          think: spreadExpression(think),
+          atOnce: atOnce === null ? null : countExpression(atOnce),
+          next: list(next.map(literal)),
+        }),
+      ),
+    ),
+    first: list(think.first.map(literal)),
+  });
 }
 
 /** Numbers of calls, spread as times are. */

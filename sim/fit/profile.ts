@@ -12,7 +12,7 @@ import {
 import type { Limits } from "./limits.ts";
 import type { RecordedCaller, Recording } from "./recording.ts";
 import { attemptsLikely, costOf, guessRetry, type RetryGuess, UsualPauses } from "./retries.ts";
-import { endedByRefusals, queueOf, type RunForm, runsOf, type Spell, shapeOf } from "./runs.ts";
+import { endedByRefusals, queueOf, type RunForm, runsOf, type Spell, shapeOf, volleysOf } from "./runs.ts";
 import { mode, SortedSample } from "./statistics.ts";
 
 export type CallPace =
@@ -22,6 +22,8 @@ export type CallPace =
   | { readonly kind: "pause" }
   /** It did one thing alone. */
   | { readonly kind: "once" }
+  /** Some calls at once, some time after what it did last was over. */
+  | { readonly kind: "volleys" }
   /** Its calls overlap and keep to no clock. */
   | { readonly kind: "chance" };
 
@@ -77,7 +79,7 @@ export interface OwnWakes {
 export interface Profile {
   readonly caller: RecordedCaller;
   readonly jobs: readonly RecordedJob[];
-  /** Each of a call where it makes one at a time. */
+  /** Each of a call where it makes one at a time, or of calls at once. */
   readonly runs: readonly Spell[];
   readonly shape: RunForm;
   readonly pace: CallPace;
@@ -236,8 +238,11 @@ function described(
     return { ...call, pausesMs, pace: several?.pace ?? pace, clients: several?.clients ?? 1 };
   }
   const several = common.refused === 0 ? clockOfSeveral(runs, slackMs) : null;
-  const pace: CallPace = several === null ? { kind: "chance" } : several.pace;
-  return { ...call, pausesMs: [], pace, clients: several?.clients ?? 1 };
+  if (several !== null) return { ...call, pausesMs: [], pace: several.pace, clients: several.clients };
+  const volleys = volleysOf(jobs, slackMs);
+  return volleys === null
+    ? { ...call, pausesMs: [], pace: { kind: "chance" }, clients: 1 }
+    : { ...call, runs: volleys, pausesMs: pausesOf(volleys), pace: { kind: "volleys" }, clients: 1 };
 }
 
 function pausesOf(runs: readonly Spell[]): number[] {

@@ -102,7 +102,9 @@ export class Calendar {
 }
 
 /** One weekday among four or more, all seen from midnight to midnight, on which next to nobody came. */
-function daysOffIn(hours: readonly HourCell[]): ReadonlySet<number> {
+export function daysOffIn(
+  hours: readonly Pick<HourCell, "day" | "weekday" | "returns">[],
+): ReadonlySet<number> {
   const days = new Map<number, { day: number; hours: number; returns: number }>();
   for (const { day, weekday, returns } of hours) {
     if (isWeekend(weekday)) continue;

@@ -15,10 +15,11 @@ export type RunForm =
       readonly parallel: number;
     };
 
-/** A time at which a caller had something under way, ms since the epoch. */
+/** A time at which a caller had something under way, ms since the epoch, and the number of jobs that this was. */
 export interface Spell {
   readonly startMs: number;
   readonly endMs: number;
+  readonly jobs: number;
 }
 
 /** Jobs that belong together: each begins before those before it are over, or at once when they are. */
@@ -92,6 +93,51 @@ function mostOpen(jobs: readonly RecordedJob[]): number {
 const burstMost = 10_000;
 const workersMost = 1_000;
 const parallelMost = 100;
+
+/** The spells in which some of the jobs are open. */
+export function spellsOf(jobs: readonly RecordedJob[]): readonly Spell[] {
+  const spells: { startMs: number; endMs: number; jobs: number }[] = [];
+  for (const { startMs, endMs } of jobs) {
+    const spell = spells.at(-1);
+    if (spell === undefined || startMs >= spell.endMs) spells.push({ startMs, endMs, jobs: 1 });
+    else {
+      spell.jobs += 1;
+      spell.endMs = Math.max(spell.endMs, endMs);
+    }
+  }
+  return spells;
+}
+
+/** Calls are volleys where this share of them come with others, of which this share are open together, ... */
+const togetherLeast = 0.5;
+/** ... and so many spells show it. */
+const volleysLeast = 20;
+/** Between volleys none is open for so many times as long. */
+const muchLonger = 4;
+
+/**
+ * Jobs by the spells in which some of them are open, where a caller makes now some calls at once and now none for much
+ * longer; `null` where its calls overlap otherwise, or its clock is too coarse to tell.
+ */
+export function volleysOf(jobs: readonly RecordedJob[], slackMs: number): readonly Spell[] | null {
+  const volleys = spellsOf(jobs);
+  if (slackMs >= coarseMs || volleys.length < volleysLeast) return null;
+  let [from, open, several] = [0, 0, 0];
+  for (const volley of volleys) {
+    if (volley.jobs > 1) {
+      open += mostOpen(jobs.slice(from, from + volley.jobs));
+      several += volley.jobs;
+    }
+    from += volley.jobs;
+  }
+  const lengths = new SortedSample(volleys.map(({ startMs, endMs }) => endMs - startMs));
+  const pauses = new SortedSample(
+    volleys.slice(1).map(({ startMs }, index) => startMs - (volleys[index] as Spell).endMs),
+  );
+  // Loops that know nothing of each other overlap now and then.
+  const areMany = several >= togetherLeast * jobs.length && open >= togetherLeast * several;
+  return areMany && pauses.median > muchLonger * lengths.median ? volleys : null;
+}
 
 /** A clock of whole seconds tells no calls apart that begin within one. */
 const coarseMs = 1000;

@@ -3,7 +3,7 @@
 
 import { exp, ln } from "../../src/scenario/elementary.ts";
 import { dayMs } from "./days.ts";
-import type { RecordedJob } from "./jobs.ts";
+import type { Spell } from "./runs.ts";
 import { SortedSample } from "./statistics.ts";
 
 /** One spell of work. */
@@ -15,43 +15,58 @@ export interface WorkSession {
   /** When its last job was wanted. */
   lastMs: number;
   jobs: number;
+  /** Number of jobs, where those at once are one. */
+  spells: number;
 }
 
 export interface Sessions {
   readonly sessions: readonly WorkSession[];
-  /** From an answer to the next job, within sessions, ms. */
+  /** From an answer to the next job, within sessions, ms: of one session after the other. */
   readonly pausesMs: readonly number[];
+  /** Number of jobs at once, of each spell. */
+  readonly sizes: readonly number[];
   /** From start to start, within sessions, ms. */
   readonly gapsMs: readonly number[];
 }
 
 /**
- * Cuts jobs into sessions.
+ * Cuts jobs into sessions, or volleys of them.
  * @param awayMs a longer pause is an absence
  * @param lengthOf gives the length that a pause counts for, ms. Default: its own length
  */
 export function sessionsOf(
-  jobs: readonly RecordedJob[],
+  spells: readonly Spell[],
   awayMs: number,
   lengthOf: (fromMs: number, untilMs: number) => number = (fromMs, untilMs) => untilMs - fromMs,
 ): Sessions {
   const sessions: WorkSession[] = [];
   const pausesMs: number[] = [];
+  const sizes: number[] = [];
   const gapsMs: number[] = [];
-  for (const { startMs, endMs } of jobs) {
+  for (const { startMs, endMs, jobs } of spells) {
     const session = sessions.at(-1);
+    sizes.push(jobs);
     if (session === undefined || lengthOf(session.endMs, startMs) > awayMs) {
-      sessions.push({ startMs, endMs, lastMs: startMs, jobs: 1 });
+      sessions.push({ startMs, endMs, lastMs: startMs, jobs, spells: 1 });
       continue;
     }
     pausesMs.push(Math.max(0, startMs - session.endMs));
     gapsMs.push(startMs - session.lastMs);
-    session.jobs += 1;
+    session.jobs += jobs;
+    session.spells += 1;
     session.lastMs = startMs;
     session.endMs = Math.max(session.endMs, endMs);
   }
-  return { sessions, pausesMs, gapsMs };
+  return { sessions, pausesMs, sizes, gapsMs };
 }
+
+/** Sessions of several callers. */
+export const joined = (all: readonly Sessions[]): Sessions => ({
+  sessions: all.flatMap(({ sessions }) => sessions),
+  pausesMs: all.flatMap(({ pausesMs }) => pausesMs),
+  sizes: all.flatMap(({ sizes }) => sizes),
+  gapsMs: all.flatMap(({ gapsMs }) => gapsMs),
+});
 
 /** Fewer calls tell no first one from a late one. */
 const fewCalls = 20;
@@ -62,10 +77,7 @@ const muchQuieter = 3;
  * Returns when a caller joined: the recording's start, or its first call where it was silent before for a day or more,
  * far longer than ever after, though such days came before.
  */
-export function joinedMs(
-  jobs: readonly RecordedJob[],
-  { startedAtMs }: { readonly startedAtMs: number },
-): number {
+export function joinedMs(jobs: readonly Spell[], { startedAtMs }: { readonly startedAtMs: number }): number {
   const firstMs = jobs[0]?.startMs ?? startedAtMs;
   const silentMs = firstMs - startedAtMs;
   if (silentMs < dayMs || jobs.length < fewCalls) return startedAtMs;

@@ -42,8 +42,8 @@ import {
   retryExpression,
   rhythmExpression,
   spreadExpression,
+  thinkExpression,
 } from "./pieces.ts";
-import type { FittedSpread } from "./spread.ts";
 import { timeText } from "./words.ts";
 
 const makers: Makers = {
@@ -252,7 +252,11 @@ function behaviourExpression(
       });
       return make(
         "sessions",
-        object({ of: behaviourExpression(of, mix, policy), calls: countExpression(calls), wakes }),
+        object({
+          of: behaviourExpression(of, mix, policy),
+          calls: calls === null ? null : countExpression(calls),
+          wakes,
+        }),
       );
     }
     case "poller":
@@ -281,7 +285,8 @@ function behaviourExpression(
         "worker",
         object({
           calls: list(mix.map((each) => callWithWeight(each, mix.length, policy))),
-          think: isNothing(behaviour.think) ? null : spreadExpression(behaviour.think),
+          think: thinkExpression(behaviour.think),
+          atOnce: behaviour.atOnce === null ? null : countExpression(behaviour.atOnce),
           jobs: behaviour.jobs,
         }),
       );
@@ -292,7 +297,5 @@ function behaviourExpression(
 const usualPerPage = 30;
 
 const everyText = (everyMs: number | null): string | null => (everyMs === null ? null : timeText(everyMs));
-const isNothing = (spread: FittedSpread): boolean => spread.kind === "constant" && spread.ms === 0;
-
 const callWithWeight = (call: FittedCall, kinds: number, policy: Policy | undefined): Expression =>
   object({ call: callExpression(call, policy), weight: kinds === 1 ? null : call.weight });

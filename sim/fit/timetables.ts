@@ -2,6 +2,7 @@
 
 import { exp, ln } from "../../src/scenario/elementary.ts";
 import { type Timetable, timetableOf } from "./arrivals.ts";
+import { placeOf } from "./crowds.ts";
 import { dayMs } from "./days.ts";
 import type { RecordedJob } from "./jobs.ts";
 import type { ClockedSessions, Profile } from "./profile.ts";
@@ -11,6 +12,8 @@ import { SortedSample } from "./statistics.ts";
 
 const minuteMs = 60_000;
 const periodsMs = [5, 10, 15, 20, 30, 60, 24 * 60].map((minutes) => minutes * minuteMs);
+/** Of these periods and longer ones, jobs may keep to any second of the minute, as if the clock of their own was late. */
+const anySecondMs = 60 * minuteMs;
 /** Jobs of one minute begin so close together. */
 const punctualMs = 15_000;
 const periodsLeast = 4;
@@ -26,11 +29,16 @@ export function timetablesOf(
   let rest = jobs;
   const timetables: ClockedSessions[] = [];
   for (const periodMs of periodsMs) {
-    const punctual =
-      punctualIn(sessionsOf(rest, awayMs).sessions, periodMs, recording) ??
-      punctualIn(longAmong(sessionsOf(rest, volleyMs).sessions), periodMs, recording);
+    const cuts = [sessionsOf(rest, awayMs).sessions, longAmong(sessionsOf(rest, volleyMs).sessions)];
+    let punctual: Punctual | null = null;
+    for (const anySecond of periodMs < anySecondMs ? [false] : [false, true])
+      for (const sessions of cuts) punctual ??= punctualIn(sessions, periodMs, recording, anySecond);
     if (punctual === null) continue;
-    const timetable = timetableOf([punctual.found.map(({ startMs }) => startMs)], periodMs);
+    const timetable = timetableOf(
+      [punctual.found.map(({ startMs }) => startMs)],
+      periodMs,
+      periodMs >= anySecondMs,
+    );
     if (timetable === null) continue;
     const { weekdays, found } = punctual;
     const [own, others] = parted(rest, found);
@@ -60,52 +68,56 @@ function periodsIn({ startedAtMs, endedAtMs }: Recording, periodMs: number): rea
   return counts;
 }
 
-/** Sessions that begin just after the minute with which most periods have one; `null` where none is such. */
+/** Sessions that begin at the time with which most periods have one, close together; `null` where none is such. */
 function punctualIn(
   sessions: readonly WorkSession[],
   periodMs: number,
   recording: Recording,
+  anySecond: boolean,
 ): Punctual | null {
   const [atWeekends, onWeekdays] = periodsIn(recording, periodMs);
   const periods = atWeekends + onWeekdays;
   if (periods < periodsLeast || sessions.length < 0.5 * periods) return null;
-  const byMinute = new Map<number, WorkSession[]>();
-  for (const session of sessions) {
-    const phase = session.startMs % periodMs;
-    if (phase % minuteMs > punctualMs) continue;
-    const minute = Math.floor(phase / minuteMs);
-    const known = byMinute.get(minute);
-    if (known === undefined) byMinute.set(minute, [session]);
-    else known.push(session);
-  }
-  const candidates = periodMs / minuteMs;
-  /** Share of the periods in which a minute as this one has a session by chance: callers are not as busy at all hours. */
-  const usualAt = (minute: number): number => {
-    const width = Math.min(60, Math.floor((candidates - 1) / 2));
+  const sorted = sessions.toSorted((a, b) => (a.startMs % periodMs) - (b.startMs % periodMs));
+  const phases = sorted.map(({ startMs }) => startMs % periodMs);
+  const from = (phaseMs: number): readonly WorkSession[] =>
+    sorted.slice(placeOf(phases, phaseMs), placeOf(phases, phaseMs + punctualMs));
+  const minutes = periodMs / minuteMs;
+  /** Share of the periods in which a time as this one has a session by chance: callers are not as busy at all hours. */
+  const usualAt = (phaseMs: number): number => {
+    const width = Math.min(60, Math.floor((minutes - 1) / 2));
     let near = 0.5;
-    for (let apart = 1; apart <= width; apart++)
-      for (const beside of [minute + apart, minute - apart + candidates])
-        near += byMinute.get(beside % candidates)?.length ?? 0;
+    for (let apart = -width; apart <= width; apart++)
+      if (apart !== 0) near += from((phaseMs + apart * minuteMs + periodMs) % periodMs).length;
     return near / (2 * width * periods);
   };
-  const keeps = (minute: number, found: readonly WorkSession[], all: number): boolean => {
+  const keeps = (phaseMs: number, found: readonly WorkSession[], all: number, places: number): boolean => {
     const covered = new Set(found.map(({ startMs }) => Math.floor(startMs / periodMs))).size;
     if (covered < 0.8 * all) return false;
-    const usual = usualAt(minute);
-    return usual < oftenEnough && candidates * binomialTail(all, covered, usual) < byChance;
+    const usual = usualAt(phaseMs);
+    return usual < oftenEnough && places * binomialTail(all, covered, usual) < byChance;
   };
-  for (const [minute, found] of byMinute) {
-    if (keeps(minute, found, periods)) return { found, weekdays: false };
+  const punctualAt = (phaseMs: number, places: number): Punctual | null => {
+    const found = from(phaseMs);
+    const inTime = (some: readonly WorkSession[]) => some.toSorted((a, b) => a.startMs - b.startMs);
+    if (keeps(phaseMs, found, periods, places)) return { found: inTime(found), weekdays: false };
     const working = found.filter(({ startMs }) => !isWeekend(startMs));
     const rests = atWeekends >= periodsLeast || (periodMs === dayMs && atWeekends >= 2);
-    if (
+    const isWorking =
       rests &&
       onWeekdays >= periodsLeast &&
-      keeps(minute, working, onWeekdays) &&
+      keeps(phaseMs, working, onWeekdays, places) &&
       // Its other sessions fall into the same minute now and then.
-      found.length - working.length < 0.5 * atWeekends * Math.min(1, 0.2 + 2 * usualAt(minute))
-    )
-      return { found: working, weekdays: true };
+      found.length - working.length < 0.5 * atWeekends * Math.min(1, 0.2 + 2 * usualAt(phaseMs));
+    return isWorking ? { found: inTime(working), weekdays: true } : null;
+  };
+  if (anySecond) {
+    const [most = 0] = [...new Set(phases)].sort((a, b) => from(b).length - from(a).length);
+    return punctualAt(most, periodMs / 1_000);
+  }
+  for (const phaseMs of new Set(phases.map((ms) => ms - (ms % minuteMs)))) {
+    const punctual = punctualAt(phaseMs, minutes);
+    if (punctual !== null) return punctual;
   }
   return null;
 }

@@ -2,10 +2,8 @@
 // them is that far more callers begin within some seconds than callers who are each for themselves ever do.
 
 import { clockedIn, clockedSpanMs } from "./clocked-wakes.ts";
-import { beginningsOf, Crowd, isCrowd, placeOf, quietMs } from "./crowds.ts";
-import { dayMs } from "./days.ts";
+import { beginningsOf, Crowd, isCrowd, placeOf, quietMs, rareCrowd } from "./crowds.ts";
 import type { RecordedJob } from "./jobs.ts";
-import type { FittedEvents } from "./model.ts";
 import { type ClockedEvents, isSteady, type Profile, type WokenSession } from "./profile.ts";
 import type { Recording } from "./recording.ts";
 import { absenceOf } from "./sessions.ts";
@@ -26,16 +24,22 @@ export interface FoundWakes {
 /** Callers who begin within such a span begin together: the first span that shows events. */
 const spansMs = [10_000, 60_000];
 /** Two events are further apart. */
-const apartMs = 300_000;
+const apartMs = 120_000;
 const callersLeast = 5;
 const eventsLeast = 2;
+/** So many events tell that there are more. */
+const manyEvents = 10;
+/** Of events that are found then, so many may be chance. */
+const falseShare = 0.05;
 /** An event wakes this share of all callers, and three of them, at least. */
 const shareLeast = 0.2;
 
-/** A caller of a group is woken by this share of its events, at least. */
+/** A caller of a group is woken by this share of the events that wake its usual caller, at least. */
 const oftenEnough = 1 / 3;
 /** Events are of two groups where those who wake share less than this of all of them. */
 const alikeLeast = 0.5;
+/** Groups are told by this share of all events, at least. */
+const eventsTold = 2 / 3;
 /** Groups explain so much more of who wakes than chance does, where there are any. */
 const tellsMore = 0.25;
 
@@ -70,13 +74,27 @@ function wakesByChance(
   recording: Recording,
 ): readonly FoundWakes[] {
   for (const spanMs of spansMs) {
-    const found = crowds.flatMap((crowd) => eventsOf(crowd, spanMs, recording));
-    const eventsMs = merged(found.filter(({ atMs }) => !isClocked(atMs)));
+    const foundAt = (places: number): readonly number[] => {
+      const found = crowds.flatMap((crowd) => eventsOf(crowd, spanMs, places));
+      return merged(found.filter(({ atMs }) => !isClocked(atMs)));
+    };
+    const spans = Math.max(1, (recording.endedAtMs - recording.startedAtMs) / spanMs);
+    const surely = foundAt(spans);
+    // Where many are found, smaller crowds are likelier events than chance: one in twenty may be none.
+    const eventsMs =
+      surely.length < manyEvents ? surely : foundAt(spans / (falseShare * surely.length * rareCrowd));
     if (eventsMs.length < eventsLeast) continue;
     const woken = wokenBy(eventsMs, spanMs, callers, false);
     const together = groupOf(eventsMs, woken, 0);
     const apart = groupsOf(eventsMs, woken);
-    if (apart.length > 1 && shareOf(apart) > shareOf([together]) + tellsMore) return apart;
+    const told = apart.reduce((sum, group) => sum + group.eventsMs.length, 0);
+    // What a few of the events have in common tells of no groups.
+    if (
+      apart.length > 1 &&
+      told >= eventsTold * eventsMs.length &&
+      shareOf(apart) > shareOf([together]) + tellsMore
+    )
+      return apart;
     if (sessionsIn(together) / eventsMs.length >= Math.max(3, shareLeast * callers.length)) return [together];
   }
   return [];
@@ -95,11 +113,19 @@ type Woken = FoundWakes["woken"];
 
 /** A group of these events, and the callers whom they wake. */
 function groupOf(eventsMs: readonly number[], all: Woken, group: number): FoundWakes {
-  const woken = new Map<Profile, readonly WokenSession[]>();
-  for (const [caller, sessions] of all) {
-    const own = sessions.filter(({ eventMs }) => eventsMs.includes(eventMs));
-    if (own.length > 0 && own.length >= oftenEnough * eventsMs.length) woken.set(caller, own);
-  }
+  const events = new Set(eventsMs);
+  const each = [...all].map(
+    ([caller, sessions]) => [caller, sessions.filter(({ eventMs }) => events.has(eventMs))] as const,
+  );
+  // An event may wake some of its callers alone, each time others: the usual caller is that of the usual session.
+  const counts = each.map(([, own]) => own.length);
+  const usual =
+    counts.reduce((sum, count) => sum + count * count, 0) /
+    Math.max(
+      1,
+      counts.reduce((sum, count) => sum + count, 0),
+    );
+  const woken = new Map(each.filter(([, own]) => own.length > 0 && own.length >= oftenEnough * usual));
   return { group, clock: null, eventsMs, woken };
 }
 
@@ -133,14 +159,13 @@ function alikeness(a: Woken, b: Woken): number {
 function eventsOf(
   crowd: Crowd,
   spanMs: number,
-  { startedAtMs, endedAtMs }: Recording,
+  places: number,
 ): { readonly atMs: number; readonly count: number }[] {
-  const spans = Math.max(1, (endedAtMs - startedAtMs) / spanMs);
   return crowd.starts.flatMap((atMs, index) => {
     if (atMs === crowd.starts[index - 1]) return [];
     const count = crowd.countIn(atMs, spanMs);
     const usual = count < 3 ? null : crowd.usualIn(atMs, spanMs);
-    return usual !== null && isCrowd(usual, count, spans) ? [{ atMs, count }] : [];
+    return usual !== null && isCrowd(usual, count, places) ? [{ atMs, count }] : [];
   });
 }
 
@@ -183,9 +208,12 @@ function wokenBy(
     ),
   );
   const least = cutMs === 0 ? 1 : 2;
+  const absences = callers.map(({ pausesMs }) => absenceOf(pausesMs)).filter((awayMs) => awayMs > 0);
+  const usualAwayMs = 2 * new SortedSample(absences).median;
   const woken = new Map<Profile, readonly WokenSession[]>();
   for (const [caller, own] of firsts) {
-    const awayMs = absenceOf(caller.pausesMs);
+    // Who is away at night alone, by its pauses, is as others are by day.
+    const awayMs = Math.min(absenceOf(caller.pausesMs), usualAwayMs);
     const sessions = own.flatMap(([eventMs, first]) => {
       const begins = awayMs > 0 && (first === 0 || gapBefore(caller.jobs, first) > awayMs);
       if (awayMs > 0 && !begins && beginsOnly) return [];
@@ -207,32 +235,4 @@ function gapsFrom(jobs: readonly RecordedJob[], first: number, untilMs: number):
   for (let place = first + 1; place < jobs.length && (jobs[place] as RecordedJob).startMs < untilMs; place++)
     gaps.push(gapBefore(jobs, place));
   return gaps;
-}
-
-const hourMs = 3_600_000;
-/** An event says that others are likely within so many hours of its own, less the further. */
-const hoursWide = 3;
-/** So many events without one at a weekend are no chance. */
-const workingLeast = 10;
-
-/** How often events come that keep to no clock, and by which hours and weekdays. */
-export function eventsByChance(
-  eventsMs: readonly number[],
-  { startedAtMs, endedAtMs }: Recording,
-): FittedEvents {
-  const perDay = eventsMs.length / Math.max(1 / 24, (endedAtMs - startedAtMs) / dayMs);
-  const weights = Array.from({ length: 24 }, (_, hour) =>
-    eventsMs.reduce((sum, ms) => {
-      const apart = Math.abs((((ms % dayMs) / hourMs - hour - 0.5 + 36) % 24) - 12);
-      return sum + Math.max(0, 1 - apart / hoursWide);
-    }, 0.02),
-  );
-  const mean = new SortedSample(weights).mean;
-  const hours = weights.map((weight) => Math.round((1000 * weight) / mean) / 1000);
-  const weekdayOf = (ms: number): number => (Math.floor(ms / dayMs) + 4) % 7;
-  const hasWeekend = endedAtMs - startedAtMs >= 7 * dayMs - hourMs;
-  const works = eventsMs.length >= workingLeast && eventsMs.every((ms) => ![0, 6].includes(weekdayOf(ms)));
-  const weekdays = hasWeekend && works ? [0, 1.4, 1.4, 1.4, 1.4, 1.4, 0] : null;
-  const rhythm = { hours, weekend: null, weekdays, days: [] };
-  return { kind: "chance", perDay: Math.round(100 * perDay) / 100, rhythm };
 }

@@ -15,6 +15,7 @@ export { type AimdOptions, aimd } from "./behaviours/aimd.ts";
 export { type BurstOptions, burst } from "./behaviours/burst.ts";
 export { type LookerOptions, looker } from "./behaviours/looker.ts";
 export { type PacedOptions, paced } from "./behaviours/paced.ts";
+export type { PaceInput, PacesInput } from "./behaviours/paces.ts";
 export { type PagerOptions, pager } from "./behaviours/pager.ts";
 export { type PollerOptions, poller } from "./behaviours/poller.ts";
 export { type QueueOptions, queue } from "./behaviours/queue.ts";

@@ -7,7 +7,7 @@ import { mode, roundestWithin, SortedSample } from "../../sim/fit/statistics.ts"
 /** A job of one call, which was wanted, sent and answered at these times. */
 function job(startMs: number, endMs: number, { atMs = startMs, status = 200 } = {}): RecordedJob {
   const call = { atMs, endMs, wantedMs: startMs, status } as RecordedJob["first"];
-  return { startMs, endMs, first: call, last: call, attempts: 1, key: "" };
+  return { startMs, endMs, first: call, last: call, attempts: 1, jobs: 1, key: "" };
 }
 
 const run = (members: Partial<JobRun>): JobRun => ({

@@ -53,7 +53,7 @@ describe("jobs by the clock beside a loop", () => {
     });
     expect(jobs?.mix[0]).toMatchObject(isQuery);
     expect(loop).toEqual({
-      behaviour: { kind: "worker", think, jobs: null },
+      behaviour: { kind: "worker", think, atOnce: null, jobs: null },
       mix: [{ ...isRest, weight: 1 }],
     });
     expect(others).toEqual([]);
@@ -66,7 +66,7 @@ describe("jobs by the clock beside a loop", () => {
     expect(jobs).toEqual({
       behaviour: {
         kind: "timetable",
-        of: { kind: "worker", think: { kind: "constant", ms: 2000 }, jobs: null },
+        of: { kind: "worker", think: { kind: "constant", ms: 2000 }, atOnce: null, jobs: null },
         at: "40 * * * *",
         withinMs: 6000,
         calls: { kind: "constant", ms: 3 },

@@ -7,6 +7,7 @@ import { simulateNumbers } from "../../sim/simulate.ts";
 import { parseRules } from "../../src/rules/parse.ts";
 import { rest, sessions, together, waitReset, worker } from "../../src/scenario/index.ts";
 import { builds } from "../worlds/builds.ts";
+import { monorepo } from "../worlds/monorepo.ts";
 import { office } from "../worlds/office.ts";
 import { recordingOf, worldRules } from "../worlds/recorded.ts";
 import { play } from "../worlds/world.ts";
@@ -267,4 +268,35 @@ test("callers whom nobody refused are taken to do as most of those who were", ()
   expect(first?.onRefused).toMatchObject({ kind: "waitReset" });
   expect(second).toMatchObject({ refused: 0, onRefused: first?.onRefused });
   expect(second?.reasons.onRefused).toBe(`none was refused: they are taken to do as ${first?.name} do`);
+});
+
+describe("events that wake now some callers, now others, beside jobs of a minute each", () => {
+  const { rows } = play(monorepo, { firstDay: 0, days: 7, seed: 1 });
+  const model = fitScenario(recordingOf(rows), { rules: parseRules(worldRules) });
+  const all = model.populations.map(({ behaviour }) => partsOf(behaviour));
+
+  test("wake all of them, a share each time; a day on which none came is a day off", () => {
+    const woken = all.map((parts) => parts.find((part) => part.kind === "woken"));
+    expect(new Set(woken.map((part) => part?.kind === "woken" && part.group))).toEqual(new Set([0]));
+    for (const part of woken) {
+      if (part?.kind !== "woken") throw new RangeError("an event wakes them");
+      expect(part.share).toBeGreaterThan(0.2);
+      expect(part.share).toBeLessThan(0.45);
+      // Some twenty on a weekday that is no day off, of which some follow each other too soon to be told.
+      const { perDay, rhythm } = byChance(part.events);
+      expect(perDay * (rhythm.weekdays?.[1] ?? 1)).toBeGreaterThan(15);
+      expect(rhythm.weekdays?.[0]).toBe(0);
+    }
+    expect(model.doubts.join(" ")).toContain("None came on 2026-01-08: it is taken for a day off");
+  });
+
+  test("nightly jobs are by the clock at any second, and callers of different minutes are alike", () => {
+    expect(all.length).toBeLessThan(10);
+    for (const parts of all) {
+      const nightly = parts.find((part) => part.kind === "timetable");
+      if (nightly?.kind !== "timetable") throw new RangeError("a clock starts it");
+      expect(nightly.at).toMatch(/^\d+ 2 \* \* \*$/);
+      expect(Number.parseInt(nightly.at, 10) * 60_000 + nightly.withinMs).toBeLessThan(20 * 60_000);
+    }
+  });
 });

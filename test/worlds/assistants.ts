@@ -22,7 +22,7 @@ export const assistants: World = {
     "ten seconds or so of thought; after one step of six it waits for its person, for minutes. One step of ten starts a " +
     "smaller agent beside it, which makes steps of its own. One session of forty loops in its end: it asks the same every " +
     "second or two, until somebody notices, a quarter of an hour later on the median.",
-  tuned: false,
+  tuned: true,
   agents: 60,
   agent: function* (part: Part) {
     const { traits, chance, fromMs, untilMs, ask } = part;

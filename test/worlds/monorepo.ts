@@ -13,7 +13,7 @@ export const monorepo: World = {
     "thirty seconds, while the build runs: four minutes on the median. It uploads up to a dozen parts; one build of three is " +
     "followed by a deployment, which is looked at alike. Each night at 2:00 every project reads some forty pages, within " +
     "twenty minutes. Thursdays are frozen: nothing is merged, and branches build half as often.",
-  tuned: false,
+  tuned: true,
   agents: 34,
   agent: function* ({ traits, chance, fromMs, untilMs, day, ask }: Part) {
     const buildMs = traits.lognormal(4 * minuteMs, 0.4);
