@@ -108,7 +108,9 @@ export function spellsOf(jobs: readonly RecordedJob[]): readonly Spell[] {
   return spells;
 }
 
-/** Calls are volleys where this share of them come with others, of which this share are open together, ... */
+/** Calls are volleys where this share of them come with others, ... */
+const volleysShare = 0.2;
+/** ... of which this share are open together, ... */
 const togetherLeast = 0.5;
 /** ... and so many spells show it. */
 const volleysLeast = 20;
@@ -135,7 +137,7 @@ export function volleysOf(jobs: readonly RecordedJob[], slackMs: number): readon
     volleys.slice(1).map(({ startMs }, index) => startMs - (volleys[index] as Spell).endMs),
   );
   // Loops that know nothing of each other overlap now and then.
-  const areMany = several >= togetherLeast * jobs.length && open >= togetherLeast * several;
+  const areMany = several >= volleysShare * jobs.length && open >= togetherLeast * several;
   return areMany && pauses.median > muchLonger * lengths.median ? volleys : null;
 }
 
