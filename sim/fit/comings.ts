@@ -81,7 +81,7 @@ const calendarOf = (
   return new Calendar(lives, recording.startedAtMs, recording.endedAtMs);
 };
 
-/** What a caller does between two pauses: a call, or some at once. */
+/** A caller's deed between two pauses: a call, or some at once. */
 const spellsOf = ({ shape, runs, jobs }: Profile): readonly Spell[] => (shape.kind === "call" ? runs : jobs);
 
 /** Cuts callers' jobs into sessions. Each call is one where no pause is an absence: `awayMs` is 0 then. */

@@ -1,4 +1,4 @@
-// How often events come that keep to no clock: by which hours and weekdays, and on which days there were none.
+// The frequency of events that keep to no clock: by hours and weekdays, with the days on which there were none.
 import { dayMs, isWeekend, weekdayOf } from "./days.ts";
 import type { FittedEvents } from "./model.ts";
 import type { Recording } from "./recording.ts";
@@ -30,7 +30,7 @@ export function eventsDaysOff(
   return [...daysOffIn(hours)];
 }
 
-/** How likely events are by weekday, beside the mean; `null` where chance explains that weekends are as other days. */
+/** Weights of the weekdays, beside their mean; `null` where chance explains that weekends are as other days. */
 function weekdaysOf(
   eventsMs: readonly number[],
   { startedAtMs, endedAtMs }: Recording,
@@ -55,7 +55,7 @@ function weekdaysOf(
   return Array.from({ length: 7 }, (_, weekday) => (isWeekend(weekday) ? rest : work));
 }
 
-/** How often events come that keep to no clock, and by which hours and weekdays; on days off of them there are none. */
+/** The frequency of events that keep to no clock, by hours and weekdays; on their days off there are none. */
 export function eventsByChance(eventsMs: readonly number[], recording: Recording): FittedEvents {
   const { startedAtMs, endedAtMs } = recording;
   const off = eventsDaysOff(eventsMs, recording).length;

@@ -9,7 +9,7 @@ export interface FittedPace {
   readonly think: FittedSpread;
   /** Calls at once that follow; `null`: one. */
   readonly atOnce: FittedSpread | null;
-  /** How often each pace came next, and how often nothing did. */
+  /** Number of times that each pace came next, and that nothing did. */
   readonly next: readonly number[];
 }
 
@@ -91,7 +91,7 @@ function areOrdered(orders: readonly (readonly number[])[]): boolean {
   return changes < orderedMost * usual;
 }
 
-/** How often each class comes after the start (in row 0), and after each class; in the last column: how often none does. */
+/** Number of times that each class comes after the start (row 0) and after each class; last column: that none does. */
 function tableOf(orders: readonly (readonly number[])[], classes: number): number[][] {
   const table = Array.from({ length: classes + 1 }, () => new Array<number>(classes + 1).fill(0));
   for (const order of orders) {
@@ -156,8 +156,8 @@ const sumsOf = (table: readonly (readonly number[])[]): Sums => ({
 });
 
 /**
- * What rows tell of columns is the sum of n ln n over all cells, less those over sums of rows and of columns. Returns how
- * much less that is once a class and the next one are one, in nats of all counts together.
+ * Returns the information that is lost once a class and the next one are one, in nats of all counts together. Rows tell
+ * of columns the sum of n ln n over all cells, less those over sums of rows and of columns.
  */
 function lossOf(table: readonly (readonly number[])[], { rows, columns }: Sums, place: number): number {
   const [up, down] = [table[place + 1], table[place + 2]] as [readonly number[], readonly number[]];

@@ -45,7 +45,7 @@ export interface AuditOptions extends Omit<WiresOptions, "tokens" | "auth"> {
   readonly traceFile?: string | undefined;
   /** The interrupted audit that is gone on with. */
   readonly earlier?: Earlier | undefined;
-  /** What makes the calls, and the time: sockets and the wall clock where they are left out. */
+  /** Parts that make the calls, and the time: sockets and the wall clock where they are left out. */
   readonly wires?: Pick<Wires, "send" | "sendAll" | "close"> | undefined;
   readonly clock?: AuditClock | undefined;
   readonly onPlan?: ((plan: Plan, lab: Lab) => void) | undefined;

@@ -117,7 +117,7 @@ function mostTaken(past: readonly Taken[], nowMs: number, sight: Sight, script: 
   }
 }
 
-/** What a bucket lacks that refills in steps of up to a window: the worst of all spans that end now. */
+/** The most that a bucket lacks that refills in steps of up to a window: the worst of all spans that end now. */
 function drained(past: readonly Taken[], nowMs: number, perMs: number, stepMs: number): MostTaken {
   let worst: MostTaken = { points: 0, by: "taken" };
   let total = 0;

@@ -173,7 +173,7 @@ export function keyedLimiter(options: KeyedOptions): LimiterFactory {
   };
 }
 
-/** Where the windows of a limiter may begin that does not say it. Those that a counter weighs mostly lie on the epoch's grid. */
+/** Anchors that windows may have of a limiter that says none. Those that a counter weighs mostly lie on the epoch's grid. */
 const anchorsOf = (algorithm: Algorithm): readonly SwitchValue<"anchor">[] =>
   algorithm === "sliding-counter" ? ["epoch", "first-request"] : ["first-request"];
 

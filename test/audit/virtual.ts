@@ -162,7 +162,7 @@ function requestOf({ caller, method, path, headers, body }: Shot, token: string)
   };
 }
 
-/** What an audit found: experiment, operation, law, and what was got in place of what was expected. */
+/** The findings of an audit: experiment, operation, law, and what was got in place of what was expected. */
 export const findings = ({ result }: Audited): string[] =>
   result.rows.flatMap(({ name, broken }) =>
     broken.map(({ law, operation, expected, got }) =>

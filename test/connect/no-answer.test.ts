@@ -1,4 +1,4 @@
-// Why a call has no answer: a short name for traces, and words for people.
+// The reason why a call has no answer: a short name for traces, and words for people.
 import { expect, test } from "vitest";
 import { hintFor, inWords, NoAnswer, reasonOf, redirectOf } from "../../src/connect/no-answer.ts";
 

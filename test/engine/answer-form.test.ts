@@ -1,4 +1,4 @@
-// What a stranger's limiter may answer: the first thing that is wrong, by its path; and a copy of it as it is now.
+// Answers of a stranger's limiter: the first thing that is wrong, by its path; and a copy of it as it is now.
 import { describe, expect, test } from "vitest";
 import {
   copyOf,

@@ -1,4 +1,4 @@
-// How often, or how much, a fault may be wrong: `NAME=RATE` from the least to the most, and no further.
+// Rates by which a fault may be wrong: `NAME=RATE` from the least to the most, and no further.
 import { expect, test } from "vitest";
 import { faults } from "../../src/faults/catalogue.ts";
 import { parseFault } from "../../src/faults/choice.ts";

@@ -26,7 +26,7 @@ function fitted(behaviour: Behaviour) {
   };
 }
 
-/** What all six do: they are one population. */
+/** The behaviour of all six: they are one population. */
 function workerIn(behaviour: FittedBehaviour | undefined): FittedLoop & { readonly kind: "worker" } {
   if (behaviour?.kind !== "sessions" || behaviour.of.kind !== "worker")
     throw new RangeError("it is a worker in sessions");

@@ -11,8 +11,8 @@ export interface PaceInput {
   /** Number of calls at once that follow such a pause; as the worker's `atOnce` where it is left out. */
   readonly atOnce?: SpreadInput;
   /**
-   * How likely the next pause is of each pace, beside the others: as many weights as paces, and one more where there may
-   * be no next one.
+   * Weights of the paces that the next pause may have: as many as there are paces, and one more where there may be no
+   * next one.
    */
   readonly next: readonly number[];
 }
@@ -20,7 +20,7 @@ export interface PaceInput {
 export interface PacesInput {
   /** 1 to 20. */
   readonly paces: readonly PaceInput[];
-  /** How likely the first pause is of each pace, as `next` has it. */
+  /** Weights of the paces that the first pause may have, as `next` has them. */
   readonly first: readonly number[];
 }
 
