@@ -27,7 +27,7 @@ export {
   type WokenOptions,
 } from "./behaviours/sessions.ts";
 export { together } from "./behaviours/together.ts";
-export type { WeightedCall } from "./behaviours/weighted-calls.ts";
+export type { Calls, WeightedCall } from "./behaviours/weighted-calls.ts";
 export { type WorkerOptions, worker } from "./behaviours/worker.ts";
 export { type GraphqlOptions, graphql, pipelinesQuery, rest, status, withHeaders } from "./calls.ts";
 export {

@@ -6,11 +6,11 @@ import { ABSENT, type Behaviour, STARTED } from "../client.ts";
 import { Mistakes } from "../mistakes.ts";
 import { parseSpread, type SpreadInput } from "../spread.ts";
 import { thinkMs } from "./think.ts";
-import { choiceOf, type WeightedCall } from "./weighted-calls.ts";
+import { type Calls, choiceOf } from "./weighted-calls.ts";
 
 export interface LookerOptions {
   /** REST calls: the status response's headers show REST's windows alone (SPEC.md §5). */
-  readonly calls: readonly WeightedCall[];
+  readonly calls: Calls;
   /** Calls only while the organization's window has more than this left; 0 where it is left out. */
   readonly leave?: number;
   /** Number of calls after one look; 1 where it is left out. */

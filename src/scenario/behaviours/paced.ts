@@ -2,10 +2,10 @@
 // refused where it is alone, and that leaves the others their part where it is told how many they are.
 import { ABSENT, type Behaviour, STARTED } from "../client.ts";
 import { type Duration, Mistakes } from "../mistakes.ts";
-import { choiceOf, type WeightedCall } from "./weighted-calls.ts";
+import { type Calls, choiceOf } from "./weighted-calls.ts";
 
 export interface PacedOptions {
-  readonly calls: readonly WeightedCall[];
+  readonly calls: Calls;
   /** Number of clients that share the organization's window, this one included; 1 where it is left out. */
   readonly sharedBy?: number;
   /** Number of clients that share the user's window; 1 where it is left out. */

@@ -10,21 +10,28 @@ export interface WeightedCall {
   readonly weight?: number;
 }
 
+/** Calls to choose from; one without a weight stands for itself. */
+export type Calls = readonly (WeightedCall | CallTemplate)[];
+
 export interface Choice {
   readonly calls: readonly CallTemplate[];
   /** The index of a call, by the client's own draw; nothing is drawn where there is one alone. */
   choose(record: ClientRecord): number;
 }
 
+const weighed = (entry: unknown): unknown =>
+  typeof entry === "object" && entry !== null && "kind" in entry ? { call: entry } : entry;
+
 /**
  * Checks the calls of a behaviour.
  * @param path of the behaviour's member, for mistakes: `worker.calls`
  */
-export function choiceOf(path: string, entries: unknown, mistakes: Mistakes): Choice {
-  if (!Array.isArray(entries) || entries.length === 0) {
-    mistakes.add(path, entries, "a list of {call, weight}, at least one");
+export function choiceOf(path: string, given: unknown, mistakes: Mistakes): Choice {
+  if (!Array.isArray(given) || given.length === 0) {
+    mistakes.add(path, given, "a list of calls or of {call, weight}, at least one");
     return { calls: [], choose: () => 0 };
   }
+  const entries = given.map(weighed);
   const weights = entries.map((entry: unknown, index) => {
     const at = `${path}.${index}`;
     if (!mistakes.members(at, entry, ["call", "weight"])) return 1;

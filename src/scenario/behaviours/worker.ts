@@ -4,10 +4,10 @@ import { Mistakes } from "../mistakes.ts";
 import { drawSpread, parseSpread, type Spread, type SpreadInput } from "../spread.ts";
 import { atOnceMost, isPaces, nextPace, type PacesInput, parsePaces } from "./paces.ts";
 import { thinkMs } from "./think.ts";
-import { choiceOf, type WeightedCall } from "./weighted-calls.ts";
+import { type Calls, choiceOf } from "./weighted-calls.ts";
 
 export interface WorkerOptions {
-  readonly calls: readonly WeightedCall[];
+  readonly calls: Calls;
   /**
    * From an answer to the next call; the same each time, or at random, whole milliseconds; or pauses of several paces, of
    * which each says what comes next. None where it is left out.

@@ -41,6 +41,13 @@ describe("draws", () => {
     expect(Math.abs(share - 0.1)).toBeLessThan(0.012);
   });
 
+  test("a call without a weight stands for itself, and weighs 1", () => {
+    const bare = new Rig(worker({ calls: [often, { call: seldom, weight: 3 }], think }));
+    const whole = new Rig(worker({ calls: [{ call: often }, { call: seldom, weight: 3 }], think }));
+    expect(play(bare, 200)).toEqual(play(whole, 200));
+    expect(() => worker({ calls: [{ weight: 2 } as never] })).toThrow("worker.calls.0.call: got nothing");
+  });
+
   test("think times are whole milliseconds from `least` to `most`, each of them taken", () => {
     const rig = new Rig(worker({ calls: [{ call: often }], think }));
     expect(new Set(play(rig, 200).map(({ pauseMs }) => pauseMs))).toEqual(new Set([10, 11, 12]));
