@@ -1,6 +1,5 @@
 // Asks a stranger's limiter in virtual time: it is told what time it is, guarded against what it may do wrong, and
 // waited for only where it gives a promise.
-
 import type { LimiterAdapter, LimiterFactory } from "../../src/engine/adapter.ts";
 import { copyOf, isObject, type Mistake } from "../../src/engine/answer-form.ts";
 import { callText, LimiterFailure, thrown } from "../../src/engine/limiter-failure.ts";

@@ -82,7 +82,7 @@ const calendarOf = (
 };
 
 /** A caller's deed between two pauses: a call, or some at once. */
-const spellsOf = ({ shape, runs, jobs }: Profile): readonly Spell[] => (shape.kind === "call" ? runs : jobs);
+const spellsIn = ({ shape, runs, jobs }: Profile): readonly Spell[] => (shape.kind === "call" ? runs : jobs);
 
 /** Cuts callers' jobs into sessions. Each call is one where no pause is an absence: `awayMs` is 0 then. */
 function cutOf(
@@ -90,7 +90,7 @@ function cutOf(
   recording: Recording,
 ): { readonly awayMs: number; readonly cut: readonly Sessions[] } {
   // A pause at night is no absence because it is long for a day: pauses are told apart in busy time.
-  const spells = profiles.map(spellsOf);
+  const spells = profiles.map(spellsIn);
   const calls = spells.map((each) => sessionsOf(each, 0));
   const calendar = calendarOf(profiles, calls, recording);
   const usual = rhythmOf(calendar);

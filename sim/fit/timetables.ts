@@ -82,13 +82,15 @@ function punctualIn(
   const phases = sorted.map(({ startMs }) => startMs % periodMs);
   const from = (phaseMs: number): readonly WorkSession[] =>
     sorted.slice(placeOf(phases, phaseMs), placeOf(phases, phaseMs + punctualMs));
+  const countFrom = (phaseMs: number): number =>
+    placeOf(phases, phaseMs + punctualMs) - placeOf(phases, phaseMs);
   const minutes = periodMs / minuteMs;
   /** Share of the periods in which a time as this one has a session by chance: callers are not as busy at all hours. */
   const usualAt = (phaseMs: number): number => {
     const width = Math.min(60, Math.floor((minutes - 1) / 2));
     let near = 0.5;
     for (let apart = -width; apart <= width; apart++)
-      if (apart !== 0) near += from((phaseMs + apart * minuteMs + periodMs) % periodMs).length;
+      if (apart !== 0) near += countFrom((phaseMs + apart * minuteMs + periodMs) % periodMs);
     return near / (2 * width * periods);
   };
   const keeps = (phaseMs: number, found: readonly WorkSession[], all: number, places: number): boolean => {
@@ -112,7 +114,11 @@ function punctualIn(
     return isWorking ? { found: inTime(working), weekdays: true } : null;
   };
   if (anySecond) {
-    const [most = 0] = [...new Set(phases)].sort((a, b) => from(b).length - from(a).length);
+    let [most, best] = [0, 0];
+    for (const phaseMs of new Set(phases)) {
+      const count = countFrom(phaseMs);
+      if (count > best) [most, best] = [phaseMs, count];
+    }
     return punctualAt(most, periodMs / 1_000);
   }
   for (const phaseMs of new Set(phases.map((ms) => ms - (ms % minuteMs)))) {

@@ -46,12 +46,14 @@ export interface AuditOptions extends Omit<WiresOptions, "tokens" | "auth"> {
   /** The interrupted audit that is gone on with. */
   readonly earlier?: Earlier | undefined;
   /** Parts that make the calls, and the time: sockets and the wall clock where they are left out. */
-  readonly wires?: Pick<Wires, "send" | "sendAll" | "close"> | undefined;
+  readonly wires?: AuditWires | undefined;
   readonly clock?: AuditClock | undefined;
   readonly onPlan?: ((plan: Plan, lab: Lab) => void) | undefined;
   readonly onProgress?: ((doing: string, done: number, tasks: number) => void) | undefined;
   readonly onFinding?: ((task: Task, finding: AuditFinding) => void) | undefined;
 }
+
+type AuditWires = Pick<Wires, "send" | "sendAll" | "close">;
 
 /** Time, ms since the Unix epoch. */
 export interface AuditClock {
@@ -122,7 +124,7 @@ export function planned(options: AuditOptions): { readonly plan: Plan; readonly 
 class Audit {
   readonly lab: Lab;
   readonly #options: AuditOptions;
-  readonly #wires: Pick<Wires, "send" | "sendAll" | "close">;
+  readonly #wires: AuditWires;
   readonly #clock: AuditClock;
   readonly #record: AuditRecord;
   readonly #answers: Answer[] = [];

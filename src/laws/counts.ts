@@ -72,8 +72,9 @@ export const resetAgrees: Judge = overSights("reset-agrees", () => {
     if (reset === null && resetAtMs === null) return null;
     const own = agreement(sight, reset, resetAtMs);
     if (!Array.isArray(own)) return own;
-    const constant = constancy(sight, own as [number, number], ends);
-    return constant === "kept" ? onGrid(sight, own as [number, number]) : constant;
+    const end = own as [number, number];
+    const constant = constancy(sight, end, ends);
+    return constant === "kept" ? onGrid(sight, end) : constant;
   };
 });
 

@@ -1,7 +1,7 @@
 // The law refusal-justified for limiters without fixed windows: a refusal needs a past that can have left no room. That
 // nobody passes a limit is the business of rate-bound.
 import { counted } from "../rules/words.ts";
-import { type CallEvent, nextId } from "./history.ts";
+import { type CallEvent, triedAgain } from "./history.ts";
 import { type Judge, type Judgement, type Opinion, overEvents, type Trial } from "./law.ts";
 import { nameOf, type Sight, type WindowKey } from "./ledger.ts";
 import { algorithmOf, type Script } from "./script.ts";
@@ -31,14 +31,10 @@ export const refusedEarly: Judge = async (trial) => {
 
 /** Tells whether the call that was refused may be admitted 1 ms later. */
 async function fitsSoon({ play, isRecorded }: Trial, { history, violation }: Judgement): Promise<boolean> {
-  const until = history.slice(0, (violation?.at ?? 0) + 1).map(({ op }) => op);
-  const op = until.at(-1);
-  if (op?.do !== "call") return false;
   // Nobody can be asked.
-  if (isRecorded) return true;
-  const tried = await play([...until, { ...op, id: nextId(history), atMs: op.atMs + 1 }]);
-  const last = tried.at(-1);
-  return last !== undefined && "decision" in last && last.decision.admitted;
+  if (isRecorded || violation === null) return true;
+  const again = await triedAgain(play, history, violation.at, 1);
+  return again?.last.decision.admitted === true;
 }
 
 const refusals: Judge = overEvents("refusal-justified", (script) => {

@@ -2,16 +2,15 @@
 // that saw the same calls, and lets nobody else call meanwhile.
 import type { Algorithm } from "../rules/algorithms.ts";
 import type { Owner } from "../rules/rules.ts";
-import { type CallEvent, type History, nextId } from "./history.ts";
+import { type CallEvent, type History, triedAgain } from "./history.ts";
 import { type Judge, OpinionTally } from "./law.ts";
 import { HistoryLedger, type Sight, type WindowKey } from "./ledger.ts";
-import { algorithmOf, type CallOp, type Script, without } from "./script.ts";
+import { algorithmOf, type Script, without } from "./script.ts";
 
 /** Promise of a refusal to one window's owner. */
 interface Promised {
   /** Index in the history of the refusal. */
   readonly at: number;
-  readonly op: CallOp;
   readonly key: WindowKey & { readonly owner: Owner };
   /** Wait, ms, and the words that said so. */
   readonly waitMs: number;
@@ -23,15 +22,13 @@ const testedMost = 3;
 
 /** A caller who waits alone as long as the refusal said is admitted. */
 export const honestWait: Judge = async ({ script, play }) => {
-  const ops = without(script.ops, "snapshot");
-  const history = await play(ops);
+  const history = await play(without(script.ops, "snapshot"));
   const tally = new OpinionTally();
   for (const promised of chosen(promisesOf(script, history), script.pick)) {
-    const { at, op, key, waitMs, words } = promised;
-    const again: CallOp = { ...op, id: nextId(history), atMs: op.atMs + waitMs };
-    const tried = await play([...ops.slice(0, at + 1), again]);
-    const last = tried.at(-1);
-    if (last === undefined || !("decision" in last)) continue;
+    const { at, key, waitMs, words } = promised;
+    const again = await triedAgain(play, history, at, waitMs);
+    if (again === null) continue;
+    const { tried, last } = again;
     const { admitted, refusedBy } = last.decision;
     // Another window than the one that promised may lack room.
     if (!admitted && refusedBy && refusedBy !== key.owner) continue;
@@ -66,7 +63,7 @@ function promisesOf(script: Script, history: History): Promised[] {
     if (sight === undefined || event.op.cost > sight.limit) return [];
     return waitsOf(script, event, sight).flatMap(([waitMs, words]) =>
       Number.isSafeInteger(waitMs) && waitMs >= 0 && event.op.atMs + waitMs <= 8e15
-        ? [{ at, op: event.op, key: sight, waitMs, words }]
+        ? [{ at, key: sight, waitMs, words }]
         : [],
     );
   });
