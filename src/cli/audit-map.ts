@@ -50,7 +50,7 @@ const offGrid = 0.37;
 const pauseMostMs = 90_000;
 const name = "my-api";
 const ownPolicy =
-  "give the URL of a call that shows its limits, or a policy: spillway map --from answers.txt -o my-api.json";
+  "give the URL of a call that shows its limits, or a policy: spillway map answers.txt -o my-api.json";
 
 /** Calls of the target's URL, and their answers as map reads them. */
 class Looks {
@@ -278,7 +278,7 @@ function ofAttributes(tokens: readonly PolicyToken[], names: readonly string[]):
             allowed: names.join(", "),
           },
         ],
-        hint: "spillway map --from answers.txt -o my-api.json, then --policy my-api.json and a tokens file of its attributes",
+        hint: "spillway map answers.txt -o my-api.json, then --policy my-api.json and a tokens file of its attributes",
       },
     );
   return tokens.map((token) => ({

@@ -1,4 +1,4 @@
-// `spillway map --from FILES...`: a policy proposed from answers of an API, with questions on what they do not settle.
+// `spillway map FILES...`: a policy proposed from answers of an API, with questions on what they do not settle.
 import { basename, extname } from "node:path";
 import { openBytes } from "../files/byte-source.ts";
 import { requireFile, requireFree } from "../files/read-file.ts";
@@ -11,7 +11,8 @@ import { openTerminal, type Terminal } from "./terminal.ts";
 import { defineVerb } from "./verb.ts";
 
 interface Args {
-  readonly from: readonly string[];
+  readonly files?: readonly string[] | undefined;
+  readonly from?: readonly string[] | undefined;
   readonly out?: string | undefined;
   readonly name?: string | undefined;
   readonly force: boolean;
@@ -24,15 +25,16 @@ export const verb = defineVerb<Args>({
   notes: [
     "A form of time is never guessed from one value: give two answers to one caller, at least 2 s apart. No token, query, id or host of what is read gets into the file.",
   ],
-  options: {
-    from: {
-      argument: "FILE",
-      type: "string",
-      array: true,
-      demandOption: true,
-      describe:
-        "read answers from FILE: output of curl -i or curl -v, a HAR, JSON lines, an access log, or - for standard input; may be given again",
+  operands: [
+    {
+      name: "files",
+      many: true,
+      required: false,
+      describe: "output of curl -i or curl -v, a HAR, JSON lines, an access log, or - for standard input",
     },
+  ],
+  options: {
+    from: { argument: "FILE", type: "string", array: true, describe: "read answers from FILE, too" },
     out: {
       argument: "FILE",
       type: "string",
@@ -43,14 +45,13 @@ export const verb = defineVerb<Args>({
     force: { type: "boolean", default: false, describe: "overwrite a file that exists" },
   },
   examples: [
-    [
-      "$0 map --from first.txt --from second.txt -o my-api.json",
-      "propose a policy from two outputs of curl -i",
-    ],
-    ["$0 map --from session.har -o my-api.json", "propose one from what a browser or a proxy recorded"],
-    ["curl -si URL | $0 map --from -", "propose one from a single answer, and ask what it does not settle"],
+    ["$0 map first.txt second.txt -o my-api.json", "propose a policy from two outputs of curl -i"],
+    ["$0 map session.har -o my-api.json", "propose one from what a browser or a proxy recorded"],
+    ["curl -si URL | $0 map -", "propose one from a single answer, and ask what it does not settle"],
   ],
-  handler: async ({ from, out, name, force, json = false }) => {
+  handler: async ({ files = [], from = [], out, name, force, json = false }) => {
+    const paths = [...files, ...from];
+    requireSome(paths);
     if (out !== undefined && !force) await requireFree(out);
     const called = nameOf(name, out);
     const terminal = openTerminal(json || out === undefined);
@@ -61,7 +62,7 @@ export const verb = defineVerb<Args>({
     ]);
     const secrets = new Set<string>();
     const seen = [];
-    for (const path of from) {
+    for (const path of paths) {
       if (path !== "-") await requireFile(path, "file of answers");
       terminal.progress(`reading ${path}`);
       const source = await openBytes(path);
@@ -78,6 +79,14 @@ export const verb = defineVerb<Args>({
     else if (out === undefined) terminal.document(text);
   },
 });
+
+function requireSome(paths: readonly string[]): void {
+  if (paths.length > 0) return;
+  throw new SpillwayError("USAGE", "map needs answers of the API", {
+    problems: [{ path: "FILES", got: "nothing", allowed: "files of answers, or - for standard input" }],
+    hint: "curl -si URL > answers.txt keeps one",
+  });
+}
 
 function nameOf(name: string | undefined, out: string | undefined): string {
   if (name !== undefined && !/^[A-Za-z_][\w.-]{0,63}$/.test(name))

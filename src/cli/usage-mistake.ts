@@ -100,8 +100,8 @@ function notAChoice(verb: Verb, name: string, given: string): SpillwayError {
   });
 }
 
-/** An option by its name or its alias. */
-const optionNamed = (verb: Verb, name: string): [string, VerbOption] | undefined =>
+/** Returns an option by its name or its alias. */
+export const optionNamed = (verb: Verb, name: string): [string, VerbOption] | undefined =>
   Object.entries(knownOptions(verb)).find(
     ([known, { alias = [] }]) => known === name || [alias].flat().includes(name),
   );

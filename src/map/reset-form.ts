@@ -11,6 +11,8 @@ export interface ShownReset {
   readonly of: string;
   readonly limit: number | null;
   readonly remaining: number | null;
+  /** Ms from the answer on, by its `Retry-After`; `null` where it has none. */
+  readonly retryMs?: number | null;
 }
 
 /** Forms that no other form's texts look like. */
@@ -56,13 +58,22 @@ export function resetForm(
       pairs.every((pair) => movedMs(form, pair) > -toleranceMs * 2),
   );
   const steady = stays.length > 0 ? stays : readable.filter((form) => refillOf(form, shown) !== null);
-  const certain = withoutFloats(steady);
+  const moving = withoutFloats(steady);
+  const certain = moving.length === 1 ? moving : advised(moving.length > 1 ? moving : readable, shown);
   return certain.length === 1 && certain[0] !== undefined
     ? found(certain[0], shown)
     : {
-        possible: withoutFloats(certain.length > 1 ? certain : readable),
+        possible: withoutFloats(moving.length > 1 ? moving : readable),
         isFar: readable.length === 0 && read.length > 0,
       };
+}
+
+/** Returns forms by which resets are where the `Retry-After` of their answers is. */
+function advised(forms: readonly TimeForm[], shown: readonly ShownReset[]): TimeForm[] {
+  const told = shown.filter((each): each is Timed => each.atMs !== null && typeof each.retryMs === "number");
+  const isThere = (form: TimeForm): boolean =>
+    told.every((each) => Math.abs(instantOf(form, each) - each.atMs - (each.retryMs ?? 0)) <= toleranceMs);
+  return told.length === 0 ? [] : withoutFloats(forms.filter(isThere));
 }
 
 /** A form of whole numbers and the same with decimals read whole numbers alike: the plain one is named. */

@@ -163,6 +163,7 @@ function rowOf(
       of: `${seen[answer]?.caller} ${namer?.values.get(answer)}`,
       limit: number("limit", answer),
       remaining: number("remaining", answer),
+      retryMs: retryMs(seen[answer]),
     }),
   );
   const found = resetPlace === undefined ? null : resetForm(shown);
@@ -197,6 +198,15 @@ function rowOf(
 function formWords({ possible, isFar }: { possible: readonly TimeForm[]; isFar: boolean }): string {
   if (possible.length > 0) return `may be ${possible.join(" or ")}`;
   return isFar ? "is a time that is past, or more than a year ahead" : "is of no known form";
+}
+
+/** Ms from an answer to the instant that its `Retry-After` tells, by RFC 9110. */
+function retryMs(answer: SeenAnswers | undefined): number | null {
+  const text = answer?.headers["retry-after"]?.trim() ?? "";
+  const date = readTime("http-date", text)?.atMs;
+  return (
+    readTime("delta-s", text)?.afterMs ?? (date == null || answer?.atMs == null ? null : date - answer.atMs)
+  );
 }
 
 /** Forms that advice is told in, by RFC 9110 and by the header's own name. */

@@ -30,6 +30,9 @@ async function mistake(...words: string[]): Promise<SpillwayError> {
   throw new Error(`no coded error: ${thrown}`);
 }
 
+const quoted = (text: string): string =>
+  text.slice(1, -1).replaceAll(" ", "\u0000").replaceAll(">", "\u0001");
+
 describe("--help", () => {
   test("names every verb, the exit codes, and where scenarios and figures are listed", async () => {
     const help = await printed("--help");
@@ -98,18 +101,28 @@ describe("--help", () => {
 
   test.each(verbs.flatMap((verb) => verb.examples.map(([command]) => command)))(
     "the example %s can be used",
-    (command) => {
-      const [, name = "", rest = ""] = /\$0 ([a-z]+) ?(.*)$/.exec(command) ?? [];
+    async (command) => {
+      // The words of a shell, up to its own signs.
+      const [, name = "", rest = ""] =
+        /\$0 ([a-z]+) ?([^|>&]*)/.exec(command.replace(/'[^']*'/g, quoted)) ?? [];
+      const words = rest.split(/\s+/).map((word) => word.replaceAll("\u0000", " ").replaceAll("\u0001", ">"));
       const verb = verbs.find((known) => known.name === name);
-      expect(verb, command).toBeDefined();
-      const options = verb?.options ?? {};
-      // What is on unless it is told off has the form --no-NAME.
-      const off = Object.keys(options).filter((option) => options[option]?.default === true);
-      const aliases = Object.values(options).flatMap(({ alias = [] }) => alias);
-      const known = ["json", ...Object.keys(options), ...aliases, ...off.map((option) => `no-${option}`)];
-      for (const [, option = ""] of rest.matchAll(/--([a-z][\w-]*)/g)) expect(known).toContain(option);
+      if (verb === undefined) throw new Error(`${command} names no verb`);
+      const run = vi.spyOn(verb, "run").mockResolvedValue();
+      await runCommand([name, ...words.filter((word) => word !== "")]);
+      expect(run).toHaveBeenCalledOnce();
     },
   );
+});
+
+test("a lone - is the value of the option before it, and else an operand", async () => {
+  const verb = verbs.find(({ name }) => name === "map");
+  if (verb === undefined) throw new Error("map is a verb");
+  const run = vi.spyOn(verb, "run").mockResolvedValue();
+  await runCommand(["map", "--from", "-", "first.txt"]);
+  expect(run).toHaveBeenLastCalledWith(expect.objectContaining({ from: ["-"], files: ["first.txt"] }));
+  await runCommand(["map", "--force", "-"]);
+  expect(run).toHaveBeenLastCalledWith(expect.objectContaining({ force: true, files: ["-"] }));
 });
 
 describe("words that cannot be used", () => {
@@ -119,6 +132,7 @@ describe("words that cannot be used", () => {
     [["verify"], "verify needs TRACE", "TRACE", "npx spillway verify reports/ci-fleet-load"],
     [["plan"], "plan needs SCENARIO", "SCENARIO", "npx spillway plan herd"],
     [["replay"], "replay needs FILES", "FILES", "npx spillway replay access.log"],
+    [["map"], "map needs answers", "FILES", "curl -si URL"],
     [["probe"], "probe needs --target URL", "--target URL", "npx spillway probe --target"],
     [["verify", "x", "--jsn"], "words", "--jsn", "did you mean --json?"],
     [["check", "twice"], "words", "twice", "npx spillway check --help"],

@@ -40,6 +40,25 @@ describe("the form of", () => {
   });
 });
 
+describe("Retry-After tells the form of the reset beside it", () => {
+  const advised = (text: number, retryMs: number | null): ShownReset => ({
+    ...{ text: `${text}`, atMs: NOW, of: "acme", limit: 100, remaining: 0, retryMs },
+  });
+
+  test("where one form alone is the instant that it tells", () => {
+    expect(resetForm([advised(second + 60, 60_000)])).toMatchObject({ form: "epoch-s" });
+    expect(resetForm([advised(second + 60, 61_000)])).toMatchObject({ form: "epoch-s" });
+    expect(resetForm([advised(60, 60_000), advised(50, null)])).toMatchObject({ form: "delta-s" });
+  });
+
+  test("and nothing where it tells another instant, or each form's", () => {
+    expect(resetForm([advised(second + 60, 62_000)])).toMatchObject({ possible: ["delta-ms", "epoch-s"] });
+    expect(resetForm([advised(60, 60_000), advised(50, 10_000)])).toHaveProperty("possible");
+    expect(resetForm([advised(1, 1_000)])).toMatchObject({ possible: ["delta-s", "delta-ms"] });
+    expect(resetForm([{ ...advised(second + 60, 60_000), atMs: null }])).toHaveProperty("possible");
+  });
+});
+
 describe("the meaning of a reset", () => {
   test("is a window's end where it stays while calls are made", () => {
     expect(resetForm(shown([0, 60, 99], [5_000, 55, 98]))).toEqual({
