@@ -2,6 +2,7 @@
 import * as v from "valibot";
 import type { TimeForm, WireData } from "../policy/wire-data.ts";
 import { type WireInput, wireSchema } from "../policy/wire-schema.ts";
+import { nodeHeaders } from "../wire/fields.ts";
 import { isFailure, isRefusal } from "../wire/outcome.ts";
 import { type AnswerReading, readAnswer } from "../wire/read-answer.ts";
 import { readTime } from "../wire/times.ts";
@@ -202,7 +203,7 @@ function formWords({ possible, isFar }: { possible: readonly TimeForm[]; isFar: 
 
 /** Ms from an answer to the instant that its `Retry-After` tells, by RFC 9110. */
 function retryMs(answer: SeenAnswers | undefined): number | null {
-  const text = answer?.headers["retry-after"]?.trim() ?? "";
+  const text = answer?.headers[nodeHeaders.retryAfter]?.trim() ?? "";
   const date = readTime("http-date", text)?.atMs;
   return (
     readTime("delta-s", text)?.afterMs ?? (date == null || answer?.atMs == null ? null : date - answer.atMs)
