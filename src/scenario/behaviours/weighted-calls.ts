@@ -20,7 +20,7 @@ export interface Choice {
 }
 
 const weighed = (entry: unknown): unknown =>
-  typeof entry === "object" && entry !== null && "kind" in entry ? { call: entry } : entry;
+  typeof entry !== "object" || entry === null || "kind" in entry ? { call: entry } : entry;
 
 /**
  * Checks the calls of a behaviour.

@@ -46,6 +46,9 @@ describe("draws", () => {
     const whole = new Rig(worker({ calls: [{ call: often }, { call: seldom, weight: 3 }], think }));
     expect(play(bare, 200)).toEqual(play(whole, 200));
     expect(() => worker({ calls: [{ weight: 2 } as never] })).toThrow("worker.calls.0.call: got nothing");
+    expect(() => worker({ calls: ["call" as never] })).toThrow(
+      'worker.calls.0.call: got "call", allowed: a call, such as rest("/v2/user")',
+    );
   });
 
   test("think times are whole milliseconds from `least` to `most`, each of them taken", () => {
