@@ -1,11 +1,18 @@
 // JSON pointers (RFC 6901) into bodies, with two additions: a segment `*` is each member, `{quota}` each by its name.
 import { isPlainObject } from "../rules/plain-object.ts";
 
-const segmentsOf = (pointer: string): string[] =>
-  pointer
-    .split("/")
-    .slice(1)
-    .map((segment) => segment.replaceAll("~1", "/").replaceAll("~0", "~"));
+/** Segments of the pointers that were asked for: those of a few formats. */
+const known = new Map<string, readonly string[]>();
+
+function segmentsOf(pointer: string): readonly string[] {
+  let segments = known.get(pointer);
+  if (segments === undefined) {
+    const words = pointer.split("/").slice(1);
+    segments = words.map((segment) => segment.replaceAll("~1", "/").replaceAll("~0", "~"));
+    known.set(pointer, segments);
+  }
+  return segments;
+}
 
 /** A value that a pointer leads to. */
 export interface Pointed {
@@ -15,20 +22,26 @@ export interface Pointed {
   readonly quota?: string;
 }
 
-const membersOf = (value: unknown): [string, unknown][] =>
-  Array.isArray(value) || isPlainObject(value) ? Object.entries(value) : [];
+const hasMember = (value: object, name: string): boolean =>
+  Object.prototype.propertyIsEnumerable.call(value, name);
 
 /** Returns every value that a pointer leads to. */
 export function pointed(body: unknown, pointer: string): Pointed[] {
-  let found: Pointed[] = [{ value: body, key: "" }];
-  for (const segment of segmentsOf(pointer))
-    found = found.flatMap(({ value, key, ...more }) =>
-      membersOf(value).flatMap(([name, member]) => {
-        if (segment === "{quota}") return [{ value: member, key: `${key}/${name}`, quota: name }];
-        if (segment === "*") return [{ ...more, value: member, key: `${key}/${name}` }];
-        return segment === name ? [{ ...more, value: member, key }] : [];
-      }),
-    );
+  const segments = segmentsOf(pointer);
+  const found: Pointed[] = [];
+  const follow = (value: unknown, depth: number, key: string, quota: string | undefined): void => {
+    const segment = segments[depth];
+    if (segment === undefined) {
+      found.push(quota === undefined ? { value, key } : { value, key, quota });
+      return;
+    }
+    if (!Array.isArray(value) && !isPlainObject(value)) return;
+    if (segment === "*" || segment === "{quota}")
+      for (const [name, member] of Object.entries(value))
+        follow(member, depth + 1, `${key}/${name}`, segment === "*" ? quota : name);
+    else if (hasMember(value, segment)) follow(value[segment as keyof typeof value], depth + 1, key, quota);
+  };
+  follow(body, 0, "", undefined);
   return found;
 }
 
@@ -46,20 +59,25 @@ export function put(
   value: unknown,
   { quota, index = 0 }: { readonly quota?: string; readonly index?: number } = {},
 ): unknown {
-  const [segment, ...rest] = segmentsOf(pointer);
+  return putAt(body, segmentsOf(pointer), value, quota ?? "", index);
+}
+
+function putAt(
+  body: unknown,
+  [segment, ...rest]: readonly string[],
+  value: unknown,
+  quota: string,
+  index: number,
+): unknown {
   if (segment === undefined) return value;
-  const below = (member: unknown): unknown =>
-    put(member, rest.map((name) => `/${name.replaceAll("~", "~0").replaceAll("/", "~1")}`).join(""), value, {
-      ...(quota === undefined ? {} : { quota }),
-      index,
-    });
+  const below = (member: unknown): unknown => putAt(member, rest, value, quota, index);
   if (segment === "*" || /^\d+$/.test(segment)) {
     const list = Array.isArray(body) ? [...(body as unknown[])] : [];
     const place = segment === "*" ? index : Number(segment);
     list[place] = below(list[place]);
     return list;
   }
-  const name = segment === "{quota}" ? (quota ?? "") : segment;
+  const name = segment === "{quota}" ? quota : segment;
   const object = isPlainObject(body) ? body : {};
   return { ...object, [name]: below(Object.hasOwn(object, name) ? object[name] : undefined) };
 }
