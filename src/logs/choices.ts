@@ -1,7 +1,7 @@
 // The choices that people have for a log, and their defaults: apart from all that reads logs, so that a
 // command line can name it without loading any of that.
 
-export const logFormats = ["access-log", "ndjson", "csv", "har", "k6", "trace", "parquet"] as const;
+export const logFormats = ["access-log", "words", "ndjson", "csv", "har", "k6", "trace", "parquet"] as const;
 export type LogFormat = (typeof logFormats)[number];
 
 /** In milliseconds. */

@@ -2,8 +2,9 @@
 
 import type { ColumnRole } from "./cells.ts";
 import type { DurationUnit } from "./choices.ts";
+import { isTime } from "./instant.ts";
 import { looksSecret } from "./secrets.ts";
-import { isTime, type SampledColumn } from "./sniff.ts";
+import type { SampledColumn } from "./sniff.ts";
 
 /** The roles that a flag may give to a column. */
 export type NamedRole = Exclude<ColumnRole, "select" | "selectToo">;
@@ -52,13 +53,21 @@ export const guesses: Readonly<Record<NamedRole, Guess>> = {
   },
   scope: { names: ["scope"], fits: (value) => /^(?:rest|graphql)$/i.test(value) },
   status: {
-    names: words("status statuscode httpstatus httpstatuscode responsestatus responsecode code sc"),
+    names: words(
+      "status statuscode httpstatus httpstatuscode responsestatus responsecode code sc scstatus elbstatuscode",
+    ),
     fits: isStatus,
     byValue: isStatus,
   },
-  method: { names: words("method httpmethod requestmethod verb"), fits: isMethod, byValue: isMethod },
+  method: {
+    names: words("method httpmethod requestmethod verb csmethod"),
+    fits: isMethod,
+    byValue: isMethod,
+  },
   path: {
-    names: words("path requestpath uri requesturi url request requestline endpoint route target"),
+    names: words(
+      "path requestpath uri requesturi url request requestline endpoint route target csuristem csuri",
+    ),
     fits: isPath,
     byValue: isPath,
   },
@@ -73,7 +82,7 @@ export const guesses: Readonly<Record<NamedRole, Guess>> = {
   },
   duration: {
     names: words(
-      "duration requesttime latency elapsed responsetime rt timetaken took upstreamresponsetime urt",
+      "duration requesttime latency elapsed responsetime rt timetaken took upstreamresponsetime urt targetprocessingtime",
     ),
     fits: isNumber,
   },
@@ -84,11 +93,13 @@ export const guesses: Readonly<Record<NamedRole, Guess>> = {
   user: {
     names:
       words(`user userid username remoteuser login caller callerid client clientid consumer actor account accountid
-      customer customerid principal sub vu`).concat(tokenNames),
+      customer customerid principal sub vu csusername`).concat(tokenNames),
     fits: isWord,
   },
   address: {
-    names: words("address ip remoteaddr remoteip clientip sourceip remotehost clientaddr peer xforwardedfor"),
+    names:
+      words(`address ip remoteaddr remoteip clientip sourceip remotehost clientaddr clientport cip fwd peer
+      xforwardedfor downstreamremoteaddress`),
     fits: isWord,
     byValue: isAddress,
   },

@@ -4,8 +4,8 @@ import type { DurationUnit } from "./choices.ts";
 import { type ColumnUse, type NamedRole, plainName, unitInName, valuesOf } from "./column-guesses.ts";
 import type { LogSample } from "./sniff.ts";
 
-/** nginx's own names for a request's time, which are seconds and are known at its end. */
-const nginxDuration = /^(?:requesttime|rt|upstreamresponsetime|urt)$/;
+/** Names of a request's time in nginx and in AWS's load balancers, which are seconds and are known at its end. */
+const endedDuration = /^(?:requesttime|rt|upstreamresponsetime|urt|targetprocessingtime)$/;
 
 const find = (uses: readonly ColumnUse[], role: NamedRole): ColumnUse | undefined =>
   uses.find((use) => use.role === role);
@@ -29,7 +29,7 @@ export function durationUnitOf(sample: LogSample, uses: readonly ColumnUse[]): D
   if (use === undefined || sample.format === "k6") return "ms";
   const written = unitInName(lastKey(use));
   if (written !== null) return written;
-  if (nginxDuration.test(plainName(lastKey(use)))) return "s";
+  if (endedDuration.test(plainName(lastKey(use)))) return "s";
   const column = sample.columns[use.index];
   const values = column === undefined ? [] : valuesOf(column);
   const hasFraction = values.some((value) => value.includes("."));
@@ -48,8 +48,8 @@ export function meaningOfTime(
   uses: readonly ColumnUse[],
   unit: DurationUnit,
 ): "start" | "end" {
-  if (sample.format === "k6") return "end";
+  if (sample.format === "k6" || sample.layout?.isW3c === true) return "end";
   if (/^(?:end|ended|finished|completed|received)/.test(plainName(lastKey(find(uses, "time"))))) return "end";
-  if (nginxDuration.test(plainName(lastKey(find(uses, "duration"))))) return "end";
+  if (endedDuration.test(plainName(lastKey(find(uses, "duration"))))) return "end";
   return sample.format === "access-log" && unit === "s" ? "end" : "start";
 }

@@ -233,3 +233,19 @@ function sinceEpoch(view: DataView, from: number, to: number): number {
   if (count <= 14) return value;
   return count <= 17 ? Math.floor(value / 10 ** (17 - count)) : Math.floor(value / 10 ** (20 - count));
 }
+
+const instants = new InstantReader();
+const encoder = new TextEncoder();
+
+/** A text as a time, in ms; `NaN` for none. */
+export function instantOf(text: string): number {
+  const bytes = new Uint8Array(3 * text.length + 64);
+  const { written } = encoder.encodeInto(text, bytes);
+  return instants.read(new DataView(bytes.buffer), 0, written);
+}
+
+/** Tells whether a text is a time that a log of our days may hold. */
+export function isTime(text: string): boolean {
+  const ms = instantOf(text.trim());
+  return ms >= Date.UTC(2000, 0) && ms < Date.UTC(2100, 0);
+}

@@ -2,24 +2,18 @@
 import { type Cells, roles, SELECT, SELECT_TOO } from "./cells.ts";
 import { WantedMembers } from "./json-members.ts";
 import { JsonScanner } from "./json-scanner.ts";
-import { type LineFormat, NOT_SCANNED, type ParsedLine } from "./line-format.ts";
-
-/** A member by the keys that lead to it, and its role. */
-export interface JsonColumn {
-  readonly path: readonly string[];
-  readonly role: number;
-}
+import { type LineFormat, type NamedColumn, NOT_SCANNED, type ParsedLine } from "./line-format.ts";
 
 /** The texts that `SELECT` and `SELECT_TOO` must have, for a line to be a row. */
 export type Selected = readonly [string, string] | null;
 
 export class JsonLinesFormat implements LineFormat {
-  readonly #columns: readonly JsonColumn[];
+  readonly #columns: readonly NamedColumn[];
   readonly #scanner: JsonScanner;
   readonly #selected: Selected;
   isRow = true;
 
-  constructor(columns: readonly JsonColumn[], selected: Selected = null) {
+  constructor(columns: readonly NamedColumn[], selected: Selected = null) {
     this.#columns = columns;
     this.#selected = selected;
     const wanted = new WantedMembers();

@@ -8,6 +8,12 @@ export const NOT_SCANNED = -1;
 /** Result of `parse` for a line: its fields' texts by role; or why it is no row. */
 export type ParsedLine = readonly (string | undefined)[] | { readonly why: string } | "no row";
 
+/** A field by its name, of JSON by the keys that lead to it, and its role. */
+export interface NamedColumn {
+  readonly path: readonly string[];
+  readonly role: number;
+}
+
 export interface LineFormat {
   /**
    * Finds the fields of the line that begins at `from`; a newline stands at its end.

@@ -16,6 +16,7 @@ import type { RowReader } from "./row-reader.ts";
 import type { LogBatch } from "./rows.ts";
 import { withoutSecrets } from "./secrets.ts";
 import { formatOfLine, type LogSample } from "./sniff.ts";
+import { WordsFormat } from "./words.ts";
 
 /** A log, and what was found out about it. */
 export interface LogFile {
@@ -145,6 +146,8 @@ function lineFormat({ sample, mapping, callers }: LogFile): LineFormat {
   if (sample.format === "access-log") return new AccessLogFormat(columns);
   const uses = mapping.uses.map(({ path, role }) => ({ path, role: roleNumber(role) }));
   const members = [...uses, ...(callers?.further ?? [])];
+  if (sample.format === "words" && sample.layout !== undefined)
+    return new WordsFormat(sample.layout, members);
   if (sample.format === "ndjson") return new JsonLinesFormat(members);
   if (sample.format !== "k6") throw new RangeError(`${sample.format} is not read line by line`);
   return new JsonLinesFormat(

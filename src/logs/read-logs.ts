@@ -6,6 +6,7 @@ import { SpillwayError } from "../rules/errors.ts";
 import { Callers } from "./callers.ts";
 import { durationUnits } from "./choices.ts";
 import { readHar } from "./har.ts";
+import { instantOf } from "./instant.ts";
 import { MergedRows, type OrderedStream } from "./merged-rows.ts";
 import { OrderedRows } from "./ordered-rows.ts";
 import { PathFilter } from "./path-filter.ts";
@@ -18,7 +19,6 @@ import { LogTally } from "./rejections.ts";
 import { RowReader, type RowSettings } from "./row-reader.ts";
 import type { LogBatch, RoutedRows } from "./rows.ts";
 import type { Digest } from "./secrets.ts";
-import { instantOf } from "./sniff.ts";
 import { TraceRows } from "./trace-rows.ts";
 
 /** The meaning of rows, beside what each file's mapping says. */

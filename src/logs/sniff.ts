@@ -10,8 +10,9 @@ import {
 } from "./access-log.ts";
 import type { LogFormat } from "./choices.ts";
 import { type Separator, separators, splitCsv } from "./csv.ts";
-import { InstantReader } from "./instant.ts";
+import { isTime } from "./instant.ts";
 import { textOfValue } from "./json-lines.ts";
+import { fieldsOf, layoutOf, type WordLayout } from "./words.ts";
 
 /** One column of a log, and what stands there in the first rows. */
 export interface SampledColumn {
@@ -29,6 +30,8 @@ export interface LogSample {
   readonly separator: Separator;
   /** Of CSV: the first line names the columns. */
   readonly hasHeader: boolean;
+  /** Of words. */
+  readonly layout?: WordLayout | undefined;
 }
 
 /** So many bytes of a log are looked at. */
@@ -58,6 +61,7 @@ export function sniffLog(
   const sample = { format, columns: [], separator: "," as Separator, hasHeader: false };
   if (format === "access-log") return { ...sample, columns: accessColumns(lines) };
   if (format === "ndjson" || format === "k6") return { ...sample, columns: jsonColumns(lines) };
+  if (format === "words") return { ...sample, ...sampleWords(lines, file, text) };
   return format === "csv" ? sampleCsv(lines, file) : sample;
 }
 
@@ -84,6 +88,7 @@ function formatOf(head: Uint8Array, text: string, lines: readonly string[]): Log
     deciding.filter(test).length / Math.max(1, deciding.length);
   if (share(isJsonObject) > 0.5) return share(isK6Line) > 0.5 ? "k6" : "ndjson";
   if (share((line) => splitAccessLog(line) !== null) > 0.5) return "access-log";
+  if (layoutOf(deciding) !== null) return "words";
   return deciding.length > 0 && separatorOf(deciding) !== null ? "csv" : null;
 }
 
@@ -157,9 +162,16 @@ function accessColumnName(rows: readonly (readonly AccessLogField[])[], index: n
 /** Columns of objects: every member of the first rows, by the keys that lead to it. */
 function jsonColumns(lines: readonly string[]): SampledColumn[] {
   const rows = lines.slice(0, sampledRows).filter(isJsonObject);
-  const columns = new Map<string, { path: string[]; values: (string | undefined)[] }>();
-  for (const [row, line] of rows.entries())
-    for (const [path, value] of membersOf(JSON.parse(line), [])) {
+  return columnsOf(rows.map((line) => membersOf(JSON.parse(line), [])));
+}
+
+/** Columns of rows whose fields have names, by the keys that lead to them. */
+function columnsOf(
+  rows: readonly Iterable<readonly [path: readonly string[], value: string | undefined]>[],
+): SampledColumn[] {
+  const columns = new Map<string, { path: readonly string[]; values: (string | undefined)[] }>();
+  for (const [row, fields] of rows.entries())
+    for (const [path, value] of fields) {
       const key = JSON.stringify(path);
       let column = columns.get(key);
       if (column === undefined) {
@@ -171,6 +183,22 @@ function jsonColumns(lines: readonly string[]): SampledColumn[] {
   return [...columns.values()].map(({ path, values }) => ({ name: path.join("."), path, values }));
 }
 
+function sampleWords(
+  lines: readonly string[],
+  file: string,
+  text: string,
+): Pick<LogSample, "columns" | "layout"> {
+  const layout = layoutOf(lines.slice(0, decidingLines));
+  if (layout === null) throw unknown(file, text, lines);
+  const rows = lines.slice(0, sampledRows).flatMap((line) => fieldsOf(line, layout) ?? []);
+  const columns = columnsOf(
+    rows.map((fields) => [...fields].map(([name, value]) => [[name], value] as const)),
+  );
+  const isSaid = ({ values }: SampledColumn): boolean =>
+    values.some((value) => value !== undefined && value !== "-" && value !== "");
+  return { columns: columns.filter(isSaid), layout };
+}
+
 /** Members nest at most so deep in what is sampled. */
 const depthMost = 6;
 
@@ -180,29 +208,13 @@ function* membersOf(value: unknown, path: string[]): Generator<[string[], string
   else for (const [key, member] of Object.entries(value)) yield* membersOf(member, [...path, key]);
 }
 
-const instants = new InstantReader();
-const encoder = new TextEncoder();
-
-/** A text as a time, in ms; `NaN` for none. */
-export function instantOf(text: string): number {
-  const bytes = new Uint8Array(3 * text.length + 64);
-  const { written } = encoder.encodeInto(text, bytes);
-  return instants.read(new DataView(bytes.buffer), 0, written);
-}
-
-/** Tells whether a text is a time that a log of our days may hold. */
-export function isTime(text: string): boolean {
-  const ms = instantOf(text.trim());
-  return ms >= Date.UTC(2000, 0) && ms < Date.UTC(2100, 0);
-}
-
 function invalid(file: string, summary: string, got: string, allowed: string, hint?: string): SpillwayError {
   const problems = [{ path: file, got, allowed }];
   return new SpillwayError("LOG_INVALID", summary, hint === undefined ? { problems } : { problems, hint });
 }
 
 const allFormats =
-  "lines of an access log, JSON lines, CSV, HAR, k6's --out json, a spillway trace, or Parquet";
+  "lines of an access log (nginx, Apache, AWS, IIS, Envoy), logfmt, JSON lines, CSV, HAR, k6's --out json, a spillway trace, or Parquet";
 
 function unknown(file: string, text: string, lines: readonly string[]): SpillwayError {
   const [first = ""] = lines;

@@ -1,0 +1,151 @@
+// Lines of words between blanks, as load balancers, proxies and web servers write them. What a word is tells a line
+// `#Fields:` (IIS, CloudFront), its place (AWS's load balancers, Envoy, Istio), or the word itself (logfmt, Heroku).
+import { roles } from "./cells.ts";
+import { isTime } from "./instant.ts";
+import { type LineFormat, type NamedColumn, NOT_SCANNED, type ParsedLine } from "./line-format.ts";
+
+/** The way in which a line's words are told. */
+export interface WordLayout {
+  /** Names of words by place; empty where words name themselves. */
+  readonly names: readonly string[];
+  /** A line `#Fields:` named the words: none is in quotes. */
+  readonly isW3c: boolean;
+}
+
+/** `time elb client:port ...`: https://docs.aws.amazon.com/elasticloadbalancing/latest/classic/access-log-collection.html */
+const classic = names(`time elb client:port backend:port request_processing_time target_processing_time
+  response_processing_time elb_status_code target_status_code received_bytes sent_bytes request user_agent`);
+/** https://docs.aws.amazon.com/elasticloadbalancing/latest/application/load-balancer-access-logs.html */
+const application = ["type", ...classic.map((name) => name.replace("backend:", "target:"))];
+/** https://www.envoyproxy.io/docs/envoy/latest/configuration/observability/access_log/usage */
+const [beginning, middle] = [
+  names("start_time request response_code response_flags"),
+  names(`bytes_received bytes_sent duration upstream_service_time x_forwarded_for user_agent request_id authority
+    upstream_host`),
+];
+const envoy = [...beginning, ...middle];
+/** https://istio.io/latest/docs/tasks/observability/logs/access-log/ */
+const istio = [
+  ...beginning,
+  ...names("response_code_details connection_termination_details upstream_transport_failure_reason"),
+  ...middle,
+  ...names(`upstream_cluster upstream_local_address downstream_local_address downstream_remote_address
+    requested_server_name route_name`),
+];
+
+function names(text: string): string[] {
+  return text.split(/\s+/);
+}
+
+const isCount = (word = ""): boolean => /^\d+$/.test(word);
+const isRequest = (word = ""): boolean => /^[A-Z-]+ \S/.test(word);
+const hasPort = (word = ""): boolean => /[\d\]]:\d+$/.test(word);
+
+/** Tells whether the words of a line stand where a layout has them. */
+const placed: readonly (readonly [layout: readonly string[], fits: (words: readonly string[]) => boolean])[] =
+  [
+    [
+      application,
+      ([, time = "", , client, ...rest]) => isTime(time) && hasPort(client) && isRequest(rest[8]),
+    ],
+    [classic, ([time = "", , client, ...rest]) => isTime(time) && hasPort(client) && isRequest(rest[8])],
+    [
+      envoy,
+      ([time = "", request, code, , received, sent]) =>
+        isTime(time) && isRequest(request) && [code, received, sent].every(isCount),
+    ],
+    [
+      istio,
+      ([time = "", request, code, , , , , received, sent]) =>
+        isTime(time) && isRequest(request) && [code, received, sent].every(isCount),
+    ],
+  ];
+
+/** So many words of a line name themselves, at least, and more than half of them. */
+const namedLeast = 3;
+
+/** Returns the layout that most of a log's first lines have; `null` where there is none. */
+export function layoutOf(lines: readonly string[]): WordLayout | null {
+  const fields = lines.find((line) => /^#Fields:/i.test(line));
+  if (fields !== undefined) return { names: fields.split(/\s+/).slice(1), isW3c: true };
+  const isMost = (fits: (line: string) => boolean): boolean => lines.filter(fits).length > lines.length / 2;
+  for (const [layout, fits] of placed)
+    if (isMost((line) => fits([...wordsOf(line)].map(({ text }) => text))))
+      return { names: layout, isW3c: false };
+  const isNamed = (line: string): boolean => {
+    const words = [...wordsOf(line)];
+    const named = words.filter(({ name }) => name !== undefined).length;
+    return named >= namedLeast && named > words.length / 2;
+  };
+  return isMost(isNamed) ? { names: [], isW3c: false } : null;
+}
+
+/** A word, and its name where it was written `name=value`. */
+interface Word {
+  readonly name: string | undefined;
+  readonly text: string;
+}
+
+const word = /(?:([A-Za-z_][\w.-]*)=)?(?:"((?:[^"\\]|\\.)*)"|\[([^\][]*)\]|(\S*))(?:\s+|$)/gy;
+
+function* wordsOf(line: string): Generator<Word> {
+  word.lastIndex = 0;
+  while (word.lastIndex < line.length) {
+    const [, name, quoted, bracketed, plain = ""] = word.exec(line) ?? [];
+    yield { name, text: quoted ?? bracketed ?? plain };
+  }
+}
+
+/** Returns the fields of a line by their names; `null` where it has none. */
+export function fieldsOf(line: string, { names, isW3c }: WordLayout): ReadonlyMap<string, string> | null {
+  const text = line.trim();
+  if (text === "" || (isW3c && text.startsWith("#"))) return null;
+  if (isW3c) return w3cFields(text, names);
+  const fields = new Map<string, string>();
+  let place = 0;
+  for (const { name, text: value } of wordsOf(text)) {
+    const isPlaced = names.length > 0;
+    const called = isPlaced || name === undefined ? (names[place] ?? `word${place + 1}`) : name;
+    if (isPlaced || name === undefined) place += 1;
+    const whole = isPlaced && name !== undefined ? `${name}=${value}` : value;
+    if (!fields.has(called)) fields.set(called, withoutPort(called, whole));
+  }
+  return fields;
+}
+
+/** A day and a time of day are one time. */
+function w3cFields(text: string, names: readonly string[]): ReadonlyMap<string, string> {
+  const values = text.split(text.includes("\t") ? "\t" : " ");
+  const fields = new Map(names.map((name, place) => [name, withoutPort(name, values[place] ?? "")] as const));
+  const [day, time] = [fields.get("date"), fields.get("time")];
+  if (day === undefined || time === undefined) return fields;
+  fields.delete("date");
+  return fields.set("time", `${day}T${time}Z`);
+}
+
+/** A caller is an address: each of its connections has another port. */
+const withoutPort = (name: string, text: string): string =>
+  /port$|address$/.test(name) ? text.replace(/:\d+$/, "") : text;
+
+export class WordsFormat implements LineFormat {
+  readonly isRow = true;
+  readonly #layout: WordLayout;
+  readonly #columns: readonly NamedColumn[];
+
+  constructor(layout: WordLayout, columns: readonly NamedColumn[]) {
+    this.#layout = layout;
+    this.#columns = columns;
+  }
+
+  scan(): number {
+    return NOT_SCANNED;
+  }
+
+  parse(line: string): ParsedLine {
+    const fields = fieldsOf(line, this.#layout);
+    if (fields === null) return "no row";
+    const texts = new Array<string | undefined>(roles.length).fill(undefined);
+    for (const { path, role } of this.#columns) texts[role] = fields.get(path[0] ?? "");
+    return texts;
+  }
+}
