@@ -1,11 +1,38 @@
 // Builds the package into dist: modules and types by tsc, then three packages bundled into modules of ours, each with
-// its licence beside it. Node alone runs it, on every system.
+// its licence beside it. Node alone runs it, on every system. Where dist is what these sources gave, it does nothing.
 import { spawnSync } from "node:child_process";
-import { chmod, readFile, writeFile } from "node:fs/promises";
+import { createHash } from "node:crypto";
+import { chmod, mkdir, readdir, readFile, writeFile } from "node:fs/promises";
+import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { build } from "esbuild";
 
 process.chdir(fileURLToPath(new URL(".", import.meta.url)));
+
+/** The digest of what the last build read and wrote. */
+const stamp = "node_modules/.cache/spillway-built";
+
+/** Digests all files that a build reads and writes, with their paths. */
+async function digest() {
+  const hash = createHash("sha256");
+  const add = async (path) => hash.update(JSON.stringify([path, await readFile(path, "latin1")]));
+  for (const name of [
+    ".build.mjs",
+    ".tsconfig.build.json",
+    "package.json",
+    "package-lock.json",
+    "tsconfig.json",
+  ])
+    await add(name);
+  for (const folder of ["src", "sim", "dist"]) {
+    const found = await readdir(folder, { recursive: true, withFileTypes: true }).catch(() => []);
+    const files = found.filter((one) => one.isFile()).map((one) => join(one.parentPath, one.name));
+    for (const path of files.sort()) await add(path);
+  }
+  return hash.digest("hex");
+}
+
+if ((await digest()) === (await readFile(stamp, "utf8").catch(() => ""))) process.exit();
 
 const tsc = ["node_modules/typescript/bin/tsc", "-p", ".tsconfig.build.json"];
 const { status, error } = spawnSync(process.execPath, tsc, { stdio: "inherit" });
@@ -64,3 +91,6 @@ await writeLicence("dist/src/cli/yargs.LICENSE.txt", [
   "emoji-regex/LICENSE-MIT.txt",
   "get-east-asian-width/license",
 ]);
+
+await mkdir("node_modules/.cache", { recursive: true });
+await writeFile(stamp, await digest());
