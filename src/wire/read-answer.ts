@@ -6,6 +6,7 @@ import type {
   StructuredForm,
   Template,
   WireData,
+  WireOutcome,
   WireOutcomeKind,
   WireReading,
 } from "../policy/wire-data.ts";
@@ -56,11 +57,9 @@ type Parts = Readonly<Record<string, string>>;
 
 /** Reads an answer. */
 export function readAnswer(wire: WireData, answer: HttpAnswer, asked: AskedCall): ReadAnswer {
-  const headers: Texts = new Map(
-    Object.entries(answer.headers).flatMap(([name, value]) =>
-      value === undefined ? [] : [[name.toLowerCase(), String(value)] as const],
-    ),
-  );
+  const headers = new Map<string, string>();
+  for (const [name, value] of Object.entries(answer.headers))
+    if (value !== undefined) headers.set(name.toLowerCase(), String(value));
   const { outcome, by: named, hasReadings } = outcomeOf(wire, answer, headers);
   const kind: AnswerKind = asked.isStatus ? "status" : outcome === "refused" ? "refused" : "admitted";
   const isCached = wire.cached.some((name) => headers.has(name.toLowerCase()));
@@ -91,19 +90,30 @@ function outcomeOf(
   for (const rule of outcomes) {
     if (rule.status !== undefined && !rule.status.includes(status)) continue;
     if (rule.lacks.some((name) => headers.has(name.toLowerCase()))) continue;
-    const parts = [
-      ...Object.entries(rule.headers).map(([name, template]) =>
-        matchIn(template, headers.get(name.toLowerCase())),
-      ),
-      ...Object.entries(rule.body).map(([at, template]) => matchAny(template, body, at)),
-    ];
-    if (parts.includes(null)) continue;
-    const { quota } = Object.assign({}, ...parts) as Parts;
+    const parts = partsOfRule(rule, headers, body);
+    if (parts === null) continue;
+    const { quota } = parts;
     const by = rule.by === "{quota}" ? (quota ?? null) : (rule.by ?? null);
     return { outcome: rule.outcome, by, hasReadings: rule.readings };
   }
   if (isRefusal(status)) return { outcome: "refused", by: null, hasReadings: true };
   return { outcome: isFailure(status) ? "unknown" : "admitted", by: null, hasReadings: true };
+}
+
+/** Parts of all texts of a rule together; `null` where one of them is not in the answer. */
+function partsOfRule(rule: WireOutcome, headers: Texts, body: unknown): Parts | null {
+  const all: Record<string, string> = {};
+  for (const [name, template] of Object.entries(rule.headers)) {
+    const parts = matchIn(template, headers.get(name.toLowerCase()));
+    if (parts === null) return null;
+    Object.assign(all, parts);
+  }
+  for (const [at, template] of Object.entries(rule.body)) {
+    const parts = matchAny(template, body, at);
+    if (parts === null) return null;
+    Object.assign(all, parts);
+  }
+  return all;
 }
 
 /** Returns the statuses of refusals, least first. */

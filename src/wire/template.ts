@@ -52,10 +52,14 @@ const linesOf = (template: Template): readonly string[] =>
 
 /** Returns the placeholders' texts; `null` where the text is none of the template's. */
 export function match(template: Template, text: string): Readonly<Record<string, string>> | null {
+  const trimmed = text.trim();
   for (const line of linesOf(template)) {
     const { expression, names } = patternOf(line);
-    const found = expression.exec(text.trim());
-    if (found !== null) return Object.fromEntries(names.map((name, index) => [name, found[index + 1] ?? ""]));
+    const found = expression.exec(trimmed);
+    if (found === null) continue;
+    const parts: Record<string, string> = {};
+    for (const [index, name] of names.entries()) parts[name] = found[index + 1] ?? "";
+    return parts;
   }
   return null;
 }

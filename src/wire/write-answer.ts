@@ -109,10 +109,16 @@ function shownIn(row: WireReading, { kind, readings, refusedBy }: AnswerToWrite)
   if (isList || Object.keys(row.body).some(isPlural)) return possible;
   const refusing = possible.find(({ quota }) => quota === refusedBy);
   const [first] = possible;
-  const [scarcest] = possible.toSorted((one, other) => one.remaining - other.remaining);
-  const chosen = refusing ?? (kind === "status" ? first : scarcest);
+  const chosen = refusing ?? (kind === "status" ? first : scarcestOf(possible));
   return chosen === undefined ? [] : [chosen];
 }
+
+/** The first of those with the least remaining. */
+const scarcestOf = ([first, ...others]: readonly Reading[]): Reading | undefined =>
+  others.reduce(
+    (least, one) => (least !== undefined && one.remaining < least.remaining ? one : least),
+    first,
+  );
 
 type RowForm = Pick<WireReading, "reset" | "grain" | "limitPerSeconds" | "omitsZero">;
 

@@ -80,6 +80,13 @@ export interface QuotaLook {
   readonly told: AnswerToWrite | null;
 }
 
+/** A count of a caller. */
+interface CallersCount {
+  readonly rule: Quota;
+  readonly key: CallerAttributes;
+  readonly name: string;
+}
+
 /** Keeps the books of one history; `look` takes its events in order. */
 class QuotaLedger {
   readonly #policy: Policy;
@@ -90,6 +97,8 @@ class QuotaLedger {
   /** Counts to which something was charged while their quota was not enforced. */
   readonly #free = new Set<string>();
   readonly #clocks = new Map<string, number>();
+  /** Counts of each caller, by quota: most operations are by few callers. */
+  readonly #counts = new WeakMap<CallerAttributes, Map<string, CallersCount>>();
   #floorMs = 0;
   #at = -1;
 
@@ -171,6 +180,18 @@ class QuotaLedger {
     return this.#look(event, sights, told);
   }
 
+  #count(quota: string, caller: CallerAttributes): CallersCount {
+    const own = this.#counts.get(caller) ?? new Map<string, CallersCount>();
+    this.#counts.set(caller, own);
+    const known = own.get(quota);
+    if (known !== undefined) return known;
+    const rule = quotaFor(this.#policy, quota, caller);
+    const key = Object.fromEntries(rule.key.map((name) => [name, caller[name] ?? ""]));
+    const count = { rule, key, name: nameOfCount({ quota, key }) };
+    own.set(quota, count);
+    return count;
+  }
+
   #sight(
     event: QuotaEvent,
     caller: CallerAttributes,
@@ -179,9 +200,7 @@ class QuotaLedger {
     charge: number,
   ): QuotaSight {
     const { quota } = right;
-    const rule = quotaFor(this.#policy, quota, caller);
-    const key = Object.fromEntries(rule.key.map((name) => [name, caller[name] ?? ""]));
-    const name = nameOfCount({ quota, key });
+    const { rule, key, name } = this.#count(quota, caller);
     const clockMs = Math.max(this.#clocks.get(name) ?? 0, event.op.atMs, this.#floorMs);
     if (event.op.do !== "status") this.#clocks.set(name, clockMs);
     const isRenewed = found !== null && found.used === 0 && this.#charged.has(name);
