@@ -83,7 +83,7 @@ export const describeLogs = ({ files, changes, rows, unread }: UnderstoodLogs): 
   ]),
 ];
 
-const zoneless = /^\d{4}[-/]\d\d[-/]\d\d(?:[T ][\d:.,]+)?$/;
+const zoneless = /^(?:\d{4}[-/]\d\d[-/]\d\d(?:[T ][\d:.,]+)?|\d\d\/[A-Z][a-z]{2}\/\d{4}:[\d:.]+)$/;
 
 function understoodFile({ name, sample, mapping }: LogFile): UnderstoodFile {
   const { uses, timeIs, durationUnit, organization } = mapping;

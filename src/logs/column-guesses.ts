@@ -40,14 +40,14 @@ const isPath = (value: string): boolean => /^(?:[A-Z]+ )?(?:\/|https?:\/\/)/.tes
 const isAddress = (value: string): boolean =>
   /^(?:\d{1,3}\.){3}\d{1,3}(?::\d+)?$/.test(value) || /^(?:[\da-f]{0,4}:){2,7}[\da-f.]*$/i.test(value);
 
-const tokenNames = words("token apitoken accesstoken authorization apikey key tokenid keyid");
+const tokenNames = words("token apitoken accesstoken authorization apikey key tokenid keyid apikeyid");
 
 /** In the order in which they choose. */
 export const guesses: Readonly<Record<NamedRole, Guess>> = {
   time: {
     names:
       words(`time timestamp ts timelocal timeiso8601 msec datetime date at sent startedat starttime start begin
-      requestedat createdat eventtime received endtime end t starteddatetime`),
+      requestedat createdat acceptdate eventtime received endtime end t starteddatetime`),
     fits: (value) => isTime(value) || isNumber(value),
     byValue: isTime,
   },

@@ -27,6 +27,8 @@ export function loneOrganization(sample: LogSample, uses: readonly ColumnUse[]):
 export function durationUnitOf(sample: LogSample, uses: readonly ColumnUse[]): DurationUnit {
   const use = find(uses, "duration");
   if (use === undefined || sample.format === "k6") return "ms";
+  // The Elastic Common Schema counts in nanoseconds.
+  if (use.path.slice(-2).join(".") === "event.duration") return "ns";
   const written = unitInName(lastKey(use));
   if (written !== null) return written;
   if (endedDuration.test(plainName(lastKey(use)))) return "s";

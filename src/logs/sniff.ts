@@ -214,7 +214,7 @@ function invalid(file: string, summary: string, got: string, allowed: string, hi
 }
 
 const allFormats =
-  "lines of an access log (nginx, Apache, AWS, IIS, Envoy), logfmt, JSON lines, CSV, HAR, k6's --out json, a spillway trace, or Parquet";
+  "lines of an access log (nginx, Apache, HAProxy, AWS, IIS, Envoy), logfmt, JSON lines, CSV, HAR, k6's --out json, a spillway trace, or Parquet";
 
 function unknown(file: string, text: string, lines: readonly string[]): SpillwayError {
   const [first = ""] = lines;

@@ -10,6 +10,8 @@ export interface WordLayout {
   readonly names: readonly string[];
   /** A line `#Fields:` named the words: none is in quotes. */
   readonly isW3c: boolean;
+  /** Finds the named parts of a line, where they are no words. */
+  readonly pattern?: RegExp;
 }
 
 /** `time elb client:port ...`: https://docs.aws.amazon.com/elasticloadbalancing/latest/classic/access-log-collection.html */
@@ -32,6 +34,14 @@ const istio = [
   ...names(`upstream_cluster upstream_local_address downstream_local_address downstream_remote_address
     requested_server_name route_name`),
 ];
+
+/** The HTTP format of HAProxy, behind what syslog writes: https://docs.haproxy.org/3.2/configuration.html#8.2.3 */
+const haproxy: WordLayout = {
+  names: names("client_addr accept_date frontend server duration status request"),
+  isW3c: false,
+  pattern:
+    /^(?:(?!haproxy\[).)*haproxy\[\d+\]: (\S+):\d+ \[([^\]]+)\] (\S+) (\S+) [-\d/]+\/\+?(\d+) (\d{3}) \+?\d+ .*"([A-Z]+ [^"]*)"$/,
+};
 
 function names(text: string): string[] {
   return text.split(/\s+/);
@@ -72,6 +82,7 @@ export function layoutOf(lines: readonly string[]): WordLayout | null {
   for (const [layout, fits] of placed)
     if (isMost((line) => fits([...wordsOf(line)].map(({ text }) => text))))
       return { names: layout, isW3c: false };
+  if (isMost((line) => fieldsOf(line, haproxy) !== null)) return haproxy;
   const isNamed = (line: string): boolean => {
     const words = [...wordsOf(line)];
     const named = words.filter(({ name }) => name !== undefined).length;
@@ -97,10 +108,17 @@ function* wordsOf(line: string): Generator<Word> {
 }
 
 /** Returns the fields of a line by their names; `null` where it has none. */
-export function fieldsOf(line: string, { names, isW3c }: WordLayout): ReadonlyMap<string, string> | null {
+export function fieldsOf(
+  line: string,
+  { names, isW3c, pattern }: WordLayout,
+): ReadonlyMap<string, string> | null {
   const text = line.trim();
   if (text === "" || (isW3c && text.startsWith("#"))) return null;
   if (isW3c) return w3cFields(text, names);
+  if (pattern !== undefined) {
+    const parts = pattern.exec(text);
+    return parts && new Map(names.map((name, place) => [name, parts[place + 1] ?? ""]));
+  }
   const fields = new Map<string, string>();
   let place = 0;
   for (const { name, text: value } of wordsOf(text)) {
@@ -143,7 +161,8 @@ export class WordsFormat implements LineFormat {
 
   parse(line: string): ParsedLine {
     const fields = fieldsOf(line, this.#layout);
-    if (fields === null) return "no row";
+    if (fields === null)
+      return this.#layout.pattern === undefined ? "no row" : { why: "its words stand in no known place" };
     const texts = new Array<string | undefined>(roles.length).fill(undefined);
     for (const { path, role } of this.#columns) texts[role] = fields.get(path[0] ?? "");
     return texts;

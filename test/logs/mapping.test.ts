@@ -69,6 +69,7 @@ describe("a column", () => {
 describe("tokens", () => {
   test.each([
     ["time,token", "1767323045,abc", true],
+    ["time,api_key_id", "1767323045,abc", true],
     ["time,http_authorization", "1767323045,Bearer abc", true],
     ["time,user", "1767323045,bkua_0123456789", true],
     ["time,user", "1767323045,alice", false],
@@ -103,6 +104,11 @@ describe("durations", () => {
     ["duration", "250", "ms"],
   ])("in a column %s like %s are in %s", (name, value, unit) => {
     expect(mappingOf(lines(`time,user,${name}`, `1767323045,al,${value}`)).durationUnit).toBe(unit);
+  });
+
+  test("in event.duration of the Elastic Common Schema are in ns", () => {
+    const row = { time: 1767323045, user: "al", event: { duration: 1_200_000 } };
+    expect(mappingOf(lines(JSON.stringify(row))).durationUnit).toBe("ns");
   });
 
   test.each([

@@ -105,6 +105,24 @@ describe("the place tells the words", () => {
   });
 });
 
+test("of HAProxy behind what syslog writes, whose times name no zone", async () => {
+  const line = (time: string, timers: string, status: number): string =>
+    `Jan  2 03:04:05 lb haproxy[14389]: 203.0.113.9:33317 [${time}] http-in static/srv1 ${timers} ${status} 2750 - - ---- 1/1/1/1/0 0/0 {1wt.eu|curl/8 (x y)} {} "GET ${path} HTTP/1.1"`;
+  const { rows, unread, examples } = await read(
+    lines(
+      line("02/Jan/2026:03:04:05.000", "10/0/30/69/109", 200),
+      line("02/Jan/2026:03:04:06.000", "10/-1/-1/-1/+7", 429),
+      "Jan  2 03:04:07 lb haproxy[14389]: Connect from 10.0.1.2:33312 to 10.0.3.31:8012 (www/HTTP)",
+    ),
+    { zoneMinutes: 60, unreadMost: 1 },
+  );
+  expect(rows).toEqual([
+    row({ at: "2026-01-02T02:04:05.000Z", durationMs: 109 }),
+    row({ at: "2026-01-02T02:04:06.000Z", status: 429, durationMs: 7 }),
+  ]);
+  expect([unread, examples[0]?.why]).toEqual([1, "its words stand in no known place"]);
+});
+
 describe("words name themselves", () => {
   test("in logfmt, in any order", async () => {
     const { rows, unread } = await read(
