@@ -58,6 +58,24 @@ async function shell(command: string): Promise<{ code: number; stdout: string; s
   return { code: 0, stdout, stderr };
 }
 
+type Ended = Awaited<ReturnType<typeof shell>>;
+
+/** Runs commands that `&&` and `||` join, as a shell does. @returns how the last of them ended */
+async function joined(part: string): Promise<Ended> {
+  const [first = part, ...others] = part.startsWith("npx spillway ") ? part.split(/ (&&|\|\|) /) : [part];
+  let ended = await one(first);
+  for (let at = 0; at < others.length; at += 2)
+    if ((others[at] === "&&") === (ended.code === 0)) ended = await one(others[at + 1] ?? "");
+  return ended;
+}
+
+async function one(command: string): Promise<Ended> {
+  const words = wordsOf(command);
+  if (words === null) return shell(command);
+  const { code, stdout, stderr } = await spillwayHere(words, { cwd: folder });
+  return { code: code ?? 1, stdout, stderr };
+}
+
 describe("README", () => {
   test("has the two commands and command blocks", () => {
     for (const command of forFreshMachines) expect(blocks.map(({ text }) => text)).toContain(command);
@@ -69,9 +87,7 @@ describe("README", () => {
     const lines = text.trimEnd().split("\n");
     const parts = lines.every((line) => line.startsWith("npx spillway ")) ? lines : [text];
     for (const part of parts) {
-      const words = wordsOf(part);
-      const { code, stdout, stderr } =
-        words === null ? await shell(part) : await spillwayHere(words, { cwd: folder });
+      const { code, stdout, stderr } = await joined(part);
       expect(code, stderr).toBe(0);
       expect(`${stdout}${stderr}`).not.toBe("");
     }
