@@ -1,5 +1,6 @@
 // The bytes of one log, from a file, a pipe or standard input.
 import { open, stat } from "node:fs/promises";
+import { join } from "node:path";
 import { openBytes } from "../files/byte-source.ts";
 import { requireFile } from "../files/read-file.ts";
 import { SpillwayError } from "../rules/errors.ts";
@@ -13,6 +14,12 @@ export interface LogSource {
 
 export async function sourceOf(path: string, signal: AbortSignal | undefined): Promise<LogSource> {
   if (path === "-") return readOnce("standard input", await openBytes(path, signal));
+  const folder = await stat(path).catch(() => null);
+  if (folder?.isDirectory() === true)
+    throw new SpillwayError("FILE_UNREADABLE", "a folder is no log", {
+      problems: [{ path, got: "a folder", allowed: "a file, or a pattern in quotes" }],
+      hint: `'${join(path, "**")}' takes all files below it`,
+    });
   await requireFile(path, "log");
   const found = await stat(path);
   // A pipe that has a name, `<(zcat ...)`, can be read once, like standard input.
