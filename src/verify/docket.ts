@@ -1,26 +1,16 @@
 // The docket: which laws were judged, which were broken and by what, and why the others were not judged. It
 // becomes the verdict (FORMAT.md, "The verdict").
 import { type LawName, lawNames } from "../rules/laws.ts";
-import { type Whose, whoseOf } from "../trace/whose.ts";
+import { whoseOf } from "../trace/whose.ts";
 import { type Acceptance, accept } from "./acceptance.ts";
 import type { Accusation, Accused } from "./accusation.ts";
+import type { AmountsTally } from "./amounts.ts";
 import { Clues } from "./clues.ts";
 import type { Method } from "./counts-input.ts";
 import { isTested, lawEvidence } from "./evidence.ts";
 import { questionsOf } from "./inference.ts";
 import { OtherQuotas } from "./other-quotas.ts";
-import type { QuotaName } from "./quota-name.ts";
-import type { Standing } from "./standing.ts";
-import type {
-  Amounts,
-  Inferred,
-  LawVerdict,
-  Methods,
-  Question,
-  Verdict,
-  Violation,
-  WindowAmounts,
-} from "./verdict.ts";
+import type { Inferred, LawVerdict, Methods, Question, Verdict, Violation } from "./verdict.ts";
 import type { CountsResult } from "./window-counts.ts";
 
 /** Windows with findings that are kept until the end, for each violation that is. */
@@ -28,15 +18,6 @@ const windowsEach = 10;
 /** Windows of which a picture may be kept, and violations that show one. */
 const picturesMost = 500;
 const picturesShown = 50;
-
-/** Counts by how much what was accused is off, beside yes or no. */
-export interface AmountsCounter {
-  /** An accused window. */
-  add(name: QuotaName, standing: Standing): void;
-  /** Refusals whose own headers show that there was room. */
-  needless(whose: Whose, count: number): void;
-  result(): Amounts & { readonly windows: readonly WindowAmounts[] };
-}
 
 /** Facts about a trace that its verdict tells beside what was accused. */
 export interface VerdictFacts {
@@ -50,7 +31,7 @@ export interface VerdictFacts {
 }
 
 export interface DocketOptions {
-  readonly amounts: AmountsCounter;
+  readonly amounts: AmountsTally;
   /** Violations that are kept and told one by one. */
   readonly violationsMost: number;
   readonly accept: Acceptance | null;
@@ -82,7 +63,7 @@ const unseen: Readonly<Record<LawName, string>> = {
 const namedByConserved: readonly LawName[] = ["status-free", "all-or-nothing", "isolated"];
 
 export class Docket {
-  readonly amounts: AmountsCounter;
+  readonly amounts: AmountsTally;
   readonly clues = new Clues();
   /** Evidence that each law was tested by so far. */
   readonly evidence = lawEvidence();

@@ -9,7 +9,7 @@ import type { QuotaCall, QuotaReading, QuotaTraceHeader } from "../trace/quota-r
 import type { QuotaLine } from "../trace/quota-stream.ts";
 import { outOfOrderMsMost } from "../trace/read.ts";
 import { isUntold, readingsOf, tellingEnds, untoldWindow } from "../wire/rounding.ts";
-import { QuotaAmounts } from "./amounts.ts";
+import { AmountsTally } from "./amounts.ts";
 import { type Span, TraceTime } from "./clock.ts";
 import { judgeCommonGrid, type LastWindow } from "./common-grid.ts";
 import { conclude } from "./conclusion.ts";
@@ -60,7 +60,7 @@ interface Shown {
 class QuotaJudgement {
   readonly #header: QuotaTraceHeader;
   readonly #docket: Docket;
-  readonly #amounts = new QuotaAmounts();
+  readonly #amounts = new AmountsTally(false);
   readonly #time: TraceTime;
   readonly #offset: TargetOffset;
   readonly #presence: PolicyPresence;

@@ -3,7 +3,7 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import type { LawName } from "../../src/rules/laws.ts";
-import { AmountsTally, QuotaAmounts } from "../../src/verify/amounts.ts";
+import { AmountsTally } from "../../src/verify/amounts.ts";
 import { BareWindows } from "../../src/verify/bare-windows.ts";
 import { TraceTime } from "../../src/verify/clock.ts";
 import { Docket } from "../../src/verify/docket.ts";
@@ -248,8 +248,8 @@ describe("amounts", () => {
     tally.call("graphql", counted(3, null, "refused"));
     tally.calls("graphql", 2, 1, 11);
     tally.calls("rest", 4, 2, 4);
-    tally.add({ ...acme, scope: "graphql" }, standing({ overAdmitted: 3, wronglyRefused: 1 }));
-    tally.add({ ...ann, scope: "graphql" }, standing({ overAdmitted: 5, wronglyRefused: 2 }));
+    tally.add(rulesQuota("acme", null, "graphql"), standing({ overAdmitted: 3, wronglyRefused: 1 }));
+    tally.add(rulesQuota("acme", "ann", "graphql"), standing({ overAdmitted: 5, wronglyRefused: 2 }));
     tally.add(acme, standing({ overAdmitted: 1, wronglyRefused: 1 }));
     expect(tally.result()).toMatchObject({
       admitted: 9,
@@ -277,7 +277,7 @@ describe("amounts", () => {
   });
 
   test("of a policy: the worst quota's, since a call uses several", () => {
-    const amounts = new QuotaAmounts();
+    const amounts = new AmountsTally(false);
     const quota = (name: string) => ({ ...acme, told: { quota: name, key: {} } });
     for (const name of ["minute", "hour"]) for (const points of [4, 6]) amounts.charge(name, counted(points));
     amounts.charge("hour", counted(10));
