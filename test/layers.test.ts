@@ -339,9 +339,9 @@ describe("the wire format", () => {
       "src/rules/figures.ts: calls answered 429",
       "src/rules/figures.ts: calls answered with anything but 429",
       "src/scenario/retries/retry-after.ts: retry-after",
-      "src/verify/answer-laws.ts: is a status call, which is never refused, and was answered 429",
       "src/verify/header-presence.ts: headers-missing-on-429",
       "src/verify/policy-presence.ts: headers-missing-on-429",
+      "src/verify/rules-answers.ts: is a status call, which is never refused, and was answered 429",
       "src/verify/suspects.ts: headers-missing-on-429",
     ]);
   });

@@ -1,6 +1,6 @@
 // Deviations that a scenario's owner accepts of a limiter that is approximate on purpose, for the judge.
 import { parseExpectation } from "../rules/figures.ts";
-import type { JudgeOptions } from "../verify/judge.ts";
+import type { JudgeOptions } from "../verify/judging.ts";
 
 /**
  * The judge's options for what is expected: a bound from above on `overAdmission` accepts that much.

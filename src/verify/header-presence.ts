@@ -2,18 +2,17 @@
 // names of the call's own windows.
 
 import { quotaNames } from "../policy/names.ts";
-import { owners } from "../rules/rules.ts";
+import { type Owner, owners } from "../rules/rules.ts";
 import type { TraceCall } from "../trace/record.ts";
+import type { RulesOwner } from "../trace/whose.ts";
 import { hasHeaders, headerNames, headersOf, namesOtherQuota, type WindowHeaders } from "../wire/fields.ts";
 import { isRefusal } from "../wire/outcome.ts";
-import type { AnswerBreach } from "./breach.ts";
+import { type AnswerBreach, accuseAnswer } from "./breach.ts";
 import type { Docket } from "./docket.ts";
 import type { Suspect } from "./suspects.ts";
 
+const law = "headers-present";
 const numbers = ["limit", "remaining", "reset"] as const;
-
-/** Members that every breach of one owner's headers has in common. */
-type Common = Pick<AnswerBreach, "law" | "owner" | "scope">;
 
 export class HeaderPresence {
   readonly #docket: Docket;
@@ -23,7 +22,7 @@ export class HeaderPresence {
   }
 
   /** Judges both owners' headers of an answer, as far as it owes them. */
-  check(line: number, call: TraceCall, accuse: (breach: AnswerBreach) => void): void {
+  check(line: number, call: TraceCall, whose: Readonly<Record<Owner, RulesOwner>>): void {
     if (!owesHeaders(call)) return;
     const tested = this.#docket.evidence["headers-present"];
     const before = tested.readings;
@@ -35,13 +34,12 @@ export class HeaderPresence {
         continue;
       }
       tested.readings += 1;
-      const common = { law: "headers-present", owner, scope: call.scope } as const;
       for (const breach of [
-        missing(call, headers, common),
-        noInteger(headers, common),
-        wrongName(headers, common),
+        missing(call, headers, owner),
+        noInteger(headers, owner),
+        wrongName(call, headers, owner),
       ])
-        if (breach !== null) accuse(breach);
+        if (breach !== null) accuseAnswer(this.#docket, line, whose[owner], breach);
     }
     if (isRefusal(call.status) && tested.readings > before) tested.refusals += 1;
   }
@@ -60,12 +58,12 @@ function owesHeaders(call: TraceCall): boolean {
   return status === 403 || (scope === "graphql" && [200, 400, 405, 413, 415].includes(status));
 }
 
-function missing(call: TraceCall, headers: WindowHeaders, common: Common): AnswerBreach | null {
+function missing(call: TraceCall, headers: WindowHeaders, owner: Owner): AnswerBreach | null {
   const absent = (["scopeName", ...numbers] as const).filter((field) => headers[field] === null);
   if (absent.length === 0) return null;
-  const names = absent.map((field) => headersOf(headerNames, common.owner)[field]).join(", ");
+  const names = absent.map((field) => headersOf(headerNames, owner)[field]).join(", ");
   return {
-    ...common,
+    law,
     breach: `missing on ${call.kind} ${call.status}`,
     suspects: missingSuspects(call),
     explanation: `(${call.kind}, status ${call.status}) came without ${names}`,
@@ -77,14 +75,14 @@ function missingSuspects({ status, kind }: TraceCall): readonly Suspect[] {
   return kind === "status" ? ["headers-missing-on-status"] : [];
 }
 
-function noInteger(headers: WindowHeaders, common: Common): AnswerBreach | null {
+function noInteger(headers: WindowHeaders, owner: Owner): AnswerBreach | null {
   const texts = numbers.filter((field) => typeof headers[field] === "string");
   if (texts.length === 0) return null;
   const shown = texts.map(
-    (field) => `${headersOf(headerNames, common.owner)[field]} ${JSON.stringify(headers[field])}`,
+    (field) => `${headersOf(headerNames, owner)[field]} ${JSON.stringify(headers[field])}`,
   );
   return {
-    ...common,
+    law,
     breach: "no integer",
     suspects: texts.some((field) => isList(headers[field]))
       ? ["headers-doubled"]
@@ -95,12 +93,11 @@ function noInteger(headers: WindowHeaders, common: Common): AnswerBreach | null 
   };
 }
 
-function wrongName({ scopeName }: WindowHeaders, common: Common): AnswerBreach | null {
-  const { owner, scope } = common;
+function wrongName({ scope }: TraceCall, { scopeName }: WindowHeaders, owner: Owner): AnswerBreach | null {
   const own = quotaNames[scope][owner];
   if (scopeName === null || scopeName === own) return null;
   return {
-    ...common,
+    law,
     breach: "scope name",
     suspects: [isList(scopeName) ? "headers-doubled" : "wrong-scope-header"],
     explanation: `names the ${owner}'s scope ${JSON.stringify(scopeName)}, which should be "${own}"`,

@@ -128,7 +128,7 @@ function refusedCharge(
 /** The mark that an answer's reading makes in a quota. */
 export function markOf(
   line: number,
-  call: TraceCall,
+  call: Pick<TraceCall, "sent" | "received">,
   reading: ShownReading & Partial<Pick<Mark, "resetAt" | "echoesUser">>,
   end: Span,
   { role, refusedBy, cost, asked, actual, sure }: Counted,

@@ -2,6 +2,7 @@
 // (SPEC.md §2.7). They are kept until it is known whether limits were enforced.
 import { nounOf } from "../rules/words.ts";
 import type { TraceCall } from "../trace/record.ts";
+import type { HeaderValue } from "../wire/fields.ts";
 import type { Span, TraceTime } from "./clock.ts";
 import type { Docket } from "./docket.ts";
 import type { Enforcement } from "./enforcement.ts";
@@ -16,7 +17,7 @@ interface Oversize {
   readonly limit: number;
 }
 
-/** Of one organization's scope. */
+/** Of counts that limits are enforced of together. */
 export class OversizeCalls {
   readonly #name: QuotaName;
   readonly #time: TraceTime;
@@ -27,12 +28,18 @@ export class OversizeCalls {
     this.#time = time;
   }
 
-  /** A call that was surely let through and counted, by terms under which its cost has to fit. */
-  add(line: number, { cost, limit, userLimit, sent, received }: TraceCall): void {
-    const limits = [limit, userLimit].filter((each) => typeof each === "number");
-    const least = Math.min(...limits);
-    if (cost === null || cost <= least || this.#calls.length >= keptMost) return;
-    this.#calls.push({ line, span: this.#time.within(sent, received), cost, limit: least });
+  /**
+   * A call that was surely let through and counted, by terms under which its cost has to fit.
+   * @param limits those that it had to fit, as far as they are known
+   */
+  add(
+    line: number,
+    { cost, sent, received }: Pick<TraceCall, "cost" | "sent" | "received">,
+    limits: readonly HeaderValue[],
+  ): void {
+    const limit = Math.min(...limits.filter((each) => typeof each === "number"));
+    if (cost === null || cost <= limit || this.#calls.length >= keptMost) return;
+    this.#calls.push({ line, span: this.#time.within(sent, received), cost, limit });
   }
 
   finish(enforcement: Enforcement, docket: Docket): void {
@@ -48,7 +55,7 @@ export class OversizeCalls {
       window: null,
       count: found.length,
       lines: [first.line],
-      explanation: `line ${first.line} asked for ${first.cost} ${nounOf(first.cost, "point")}, more than its limit of ${first.limit} can ever hold, and was let through while limits were enforced`,
+      explanation: `line ${first.line} asked for ${first.cost} ${nounOf(first.cost, this.#name.unit)}, more than its limit of ${first.limit} can ever hold, and was let through while limits were enforced`,
     });
   }
 }

@@ -3,13 +3,15 @@
 // columns of its batch without an object of its own. It takes no call that `AnswerLaws` would accuse, and any that it
 // does not take goes the long way: what is said of a trace never depends on which way a call went.
 import type { Owner, Scope } from "../rules/rules.ts";
-import { type CallBatch, has, type NameTexts, scopeNames } from "../trace/batch.ts";
+import { type CallBatch, has, scopeNames } from "../trace/batch.ts";
 import { isRefusal } from "../wire/outcome.ts";
 import type { AmountsTally } from "./amounts.ts";
-import { type AnswerLaws, resetLeast } from "./answer-laws.ts";
+import { neededRoom, noteLimit } from "./answer-laws.ts";
 import type { TraceTime } from "./clock.ts";
+import type { CountKind, JudgedCount } from "./count.ts";
 import type { Docket } from "./docket.ts";
 import { addAll } from "./evidence.ts";
+import type { Judging } from "./judging.ts";
 import {
   ACTUAL,
   BITS,
@@ -28,14 +30,9 @@ import {
 } from "./mark-rows.ts";
 import type { OpenWindows } from "./open-windows.ts";
 import { type Charges, chargesOf, kindOf } from "./plain-charges.ts";
-import type { Owned } from "./quotas.ts";
-import type { Terms } from "./terms.ts";
+import type { Quotas } from "./quotas.ts";
+import { resetLeast, type Terms } from "./terms.ts";
 import type { UnenforcedRefusals } from "./unenforced-refusals.ts";
-
-/** Quotas that the calls of one user of one organization go to, by rules that are known. */
-export interface JudgedRoute extends Readonly<Record<Owner, Owned>> {
-  readonly refusals: UnenforcedRefusals;
-}
 
 /** Places of a route's numbers: its organization and user by name, its quotas, and its place among all. */
 const ORG = 0;
@@ -66,14 +63,13 @@ export class PlainCalls {
   readonly #time: TraceTime;
   readonly #docket: Docket;
   readonly #amounts: AmountsTally;
-  readonly #answers: AnswerLaws;
-  readonly #find: (org: string, user: string, scope: Scope) => JudgedRoute;
+  readonly #quotas: Quotas;
   readonly #open: OpenWindows;
   /** By client and scope, `ROUTE` numbers each: a client is one user of one organization nearly always. */
   #routes = new Int32Array(1024 * ROUTE).fill(NONE);
   readonly #refusalsOf: UnenforcedRefusals[] = [];
   /** By the quota's number. */
-  readonly #owned: Owned[] = [];
+  readonly #counts: JudgedCount[] = [];
   readonly #said: Refusal = { by: null, limit: Number.NaN, reset: Number.NaN, current: Number.NaN };
   readonly #slackMs: number;
   readonly #charges: Charges;
@@ -87,24 +83,19 @@ export class PlainCalls {
   readonly #refusedOf = [0, 0];
   readonly #pointsOf = [0, 0];
 
-  /** @param find what a route leads to */
+  /** @param kinds by rules that are known */
   constructor(
-    terms: Readonly<Record<Scope, Terms>>,
-    time: TraceTime,
-    docket: Docket,
-    amounts: AmountsTally,
-    answers: AnswerLaws,
-    open: OpenWindows,
-    find: (org: string, user: string, scope: Scope) => JudgedRoute,
+    { rest, graphql }: Readonly<Record<Scope, CountKind>>,
+    { time, docket, amounts, counts: { open } }: Judging,
+    quotas: Quotas,
   ) {
-    this.#terms = [terms.rest, terms.graphql];
+    this.#terms = [rest.terms, graphql.terms];
     this.#time = time;
     this.#docket = docket;
     this.#amounts = amounts;
-    this.#answers = answers;
     this.#open = open;
     this.#slackMs = time.slackMs;
-    this.#find = find;
+    this.#quotas = quotas;
     this.#charges = chargesOf(this.#terms);
   }
 
@@ -140,7 +131,7 @@ export class PlainCalls {
     const line = batch.line[row] ?? 0;
     if (line > wholeMost || (refusal !== null && refusal.current > wholeMost)) return false;
     const kind = kindOf(refusal !== null, refusal === null ? null : refusal.by);
-    if (this.#routes[route + NOTED] === 0) this.#noteRight(batch.names, route, scope);
+    if (this.#routes[route + NOTED] === 0) this.#noteRight(route);
     this.#calls += 1;
     if (refusal !== null) this.#refused += 1;
     if (refusal !== null && refusal.by !== null) this.#named += 1;
@@ -169,9 +160,11 @@ export class PlainCalls {
     return true;
   }
 
-  #noteRight(names: NameTexts, route: number, scope: 0 | 1): void {
-    const [org = 0, user = 0] = this.#routes.subarray(route + ORG, route + USER + 1);
-    this.#answers.noteRight(names.text(org), names.text(user), scopeNames[scope] ?? "rest");
+  #noteRight(route: number): void {
+    for (const quota of this.#routes.subarray(route + ORG_QUOTA, route + USER_QUOTA + 1)) {
+      const count = this.#counts[quota];
+      if (count !== undefined) noteLimit(count.limits, true, this.#docket);
+    }
     this.#routes[route + NOTED] = 1;
   }
 
@@ -219,7 +212,7 @@ export class PlainCalls {
     const held = this.#charges.held[charge] ?? 0;
     givenWholes[HELD] = held === NONE ? 0 : (givenWholes[held] ?? 0);
     givenWholes[BITS] = (this.#charges.bits[charge] ?? 0) | (isEnd && !isExact ? CLAMPED : 0);
-    if (!this.#open.take(quota, this.#slackMs)) this.#owned[quota]?.quota.add(this.#open.rows.givenMark);
+    if (!this.#open.take(quota, this.#slackMs)) this.#counts[quota]?.quota.add(this.#open.rows.givenMark);
   }
 
   /** Tells whether no law speaks against these headers. */
@@ -241,11 +234,15 @@ export class PlainCalls {
       this.#routes = routes;
     }
     const { names } = batch;
-    const found = this.#find(names.text(org), names.text(user), scopeNames[scope] ?? "rest");
-    const [own, users] = [found.organization.quota.number, found.user.quota.number];
-    this.#owned[own] = found.organization;
-    this.#owned[users] = found.user;
-    this.#routes.set([org, user, own, users, this.#refusalsOf.push(found.refusals) - 1, 0], at);
+    const [orgName, userName] = [names.text(org), names.text(user)];
+    const scopeName = scopeNames[scope] ?? "rest";
+    const own = this.#quotas.organization(orgName)[scopeName];
+    const users = this.#quotas.user(orgName, userName, scopeName, own);
+    const [{ number }, { number: usersNumber }] = [own.organization.quota, users.quota];
+    this.#counts[number] = own.organization;
+    this.#counts[usersNumber] = users;
+    const place = this.#refusalsOf.push(own.group.refusals) - 1;
+    this.#routes.set([org, user, number, usersNumber, place, 0], at);
     return at;
   }
 
@@ -279,7 +276,7 @@ function isJustified(
   userRemaining: number,
   userReset: number,
 ): boolean {
-  const room = terms.charging === "postpaid" ? 1 : Math.max(1, cost);
+  const room = neededRoom(cost, terms.charging === "postpaid");
   if (by === null) return remaining < room || userRemaining < room;
   const ownLimit = by === "user" ? userLimit : limit;
   const ownRemaining = by === "user" ? userRemaining : remaining;

@@ -3,29 +3,22 @@
 // judged window by window, as those of version 1 are.
 import type { Cost } from "../policy/policy.ts";
 import { wireOf } from "../policy/presets.ts";
-import type { WireData } from "../policy/wire-data.ts";
 import type { LawName } from "../rules/laws.ts";
 import type { QuotaCall, QuotaReading, QuotaTraceHeader } from "../trace/quota-record.ts";
 import type { QuotaLine } from "../trace/quota-stream.ts";
-import { outOfOrderMsMost } from "../trace/read.ts";
-import { isUntold, readingsOf, tellingEnds, untoldWindow } from "../wire/rounding.ts";
+import { isUntold, untoldWindow } from "../wire/rounding.ts";
 import { AmountsTally } from "./amounts.ts";
-import { type Span, TraceTime } from "./clock.ts";
-import { judgeCommonGrid, type LastWindow } from "./common-grid.ts";
-import { conclude } from "./conclusion.ts";
-import { Docket } from "./docket.ts";
-import { addAll, nothingTested } from "./evidence.ts";
-import type { JudgeOptions } from "./judge.ts";
-import { type CallRole, type Counted, chargeOf, type Mark, type MarkCharge, upTo } from "./mark.ts";
-import { answerLaws, type Used } from "./policy-answers.ts";
+import type { ShownReading } from "./answer.ts";
+import type { Span } from "./clock.ts";
+import { type Count, isJudged } from "./count.ts";
+import { type JudgeOptions, Judging } from "./judging.ts";
+import { type CallRole, type Counted, chargeOf, type Mark, type MarkCharge, markOf, upTo } from "./mark.ts";
+import { PolicyAnswers, type ShownCount, type Used } from "./policy-answers.ts";
 import { PolicyPresence } from "./policy-presence.ts";
-import { type Count, type PolicyQuotaJudge, PolicyQuotas } from "./policy-quotas.ts";
+import { type PolicyQuotaJudge, PolicyQuotas } from "./policy-quotas.ts";
 import { TargetOffset } from "./target-offset.ts";
 import type { Terms } from "./terms.ts";
 import { noCounts, type QuotaVerdict } from "./verdict.ts";
-
-const closeEveryLeast = 4096;
-const closeEveryPerQuota = 8;
 
 /** Judges a trace of version 2. A correct deployment is never accused; what cannot be judged is skipped by name. */
 export async function judgeQuotas(
@@ -49,41 +42,25 @@ export async function judgeQuotaBatches(
   return judgement.finish();
 }
 
-/** A window's reading, as far as its count goes. */
-interface Shown {
-  readonly limit: number;
-  readonly count: number;
-  readonly clamped: boolean;
-}
-
-/** A judgement under way. */
+/** A judgement under way, by the quotas of a policy. */
 class QuotaJudgement {
   readonly #header: QuotaTraceHeader;
-  readonly #docket: Docket;
-  readonly #amounts = new AmountsTally(false);
-  readonly #time: TraceTime;
+  readonly #judging: Judging;
   readonly #offset: TargetOffset;
   readonly #presence: PolicyPresence;
   readonly #quotas: PolicyQuotas;
+  readonly #answers: PolicyAnswers;
   /** The quotas that each operation uses, in the policy's order. */
   readonly #operations: ReadonlyMap<string, readonly (readonly [PolicyQuotaJudge, Cost])[]>;
-  /** Quotas whose resets tell the end of a window. */
-  readonly #tellEnds: ReadonlySet<string>;
-  readonly #closeEvery: number | null;
-  #closeNext: number;
-  #records = 0;
-  #latest = Number.NEGATIVE_INFINITY;
 
-  constructor(
-    header: QuotaTraceHeader,
-    { callsBetweenClosings, violationsMost = 1000, accept }: JudgeOptions,
-  ) {
+  constructor(header: QuotaTraceHeader, options: JudgeOptions) {
     const { policy, clock } = header;
     this.#header = header;
-    this.#docket = new Docket({ amounts: this.#amounts, violationsMost, accept: accept ?? null });
-    this.#time = new TraceTime(clock);
-    this.#offset = new TargetOffset(this.#time, clock.kind === "virtual");
-    this.#quotas = new PolicyQuotas(header, { time: this.#time, docket: this.#docket });
+    const groups = () => this.#quotas.groups();
+    this.#judging = new Judging(header, options, new AmountsTally(false), groups);
+    const { time, docket, counts } = this.#judging;
+    this.#offset = new TargetOffset(time, clock.kind === "virtual");
+    this.#quotas = new PolicyQuotas(header, counts);
     const names = Object.keys(policy.quotas);
     this.#operations = new Map(
       Object.entries(policy.operations).map(([name, { uses }]) => [
@@ -94,11 +71,10 @@ class QuotaJudgement {
         }),
       ]),
     );
-    const wire = wireOf(policy);
-    this.#presence = new PolicyPresence(wire, this.#docket);
-    this.#tellEnds = new Set(names.filter((name) => meansEnd(wire, name)));
-    this.#closeEvery = callsBetweenClosings ?? null;
-    this.#closeNext = callsBetweenClosings ?? closeEveryLeast;
+    this.#presence = new PolicyPresence(wireOf(policy), docket);
+    this.#answers = new PolicyAnswers(docket, time, (call, judge, reading) =>
+      this.#endOf(call, judge, reading),
+    );
   }
 
   #judgeOf(quota: string): PolicyQuotaJudge {
@@ -108,18 +84,9 @@ class QuotaJudgement {
   add(line: number, call: QuotaCall): void {
     const used = this.#usedBy(call);
     if (call.outcome === "unknown") {
-      for (const { count, asked } of used) count?.judged?.quota.addUnknown(call.sent, null, asked);
+      for (const { count, asked } of used) count?.quota?.addUnknown(call.sent, null, asked);
     } else this.#addAnswer(line, call, used);
-    this.#count(call.received);
-  }
-
-  #count(received: number): void {
-    this.#records += 1;
-    this.#latest = Math.max(this.#latest, received);
-    if (this.#records < this.#closeNext) return;
-    this.#quotas.close(this.#latest - outOfOrderMsMost);
-    const every = this.#closeEvery ?? Math.max(closeEveryLeast, closeEveryPerQuota * this.#quotas.size);
-    this.#closeNext = this.#records + every;
+    this.#judging.count(call.received);
   }
 
   /** The counts that a call uses, with what it asks of each. */
@@ -135,9 +102,11 @@ class QuotaJudgement {
   #addAnswer(line: number, call: QuotaCall, used: readonly Used[]): void {
     const { sent, received, date, outcome } = call;
     if (date !== undefined) this.#offset.date(sent, received, date);
-    if (used.length > 0 && outcome === "admitted") this.#amounts.admitted += 1;
-    if (used.length > 0 && outcome === "refused") this.#amounts.refused += 1;
+    const { amounts } = this.#judging;
+    if (used.length > 0 && outcome === "admitted") amounts.admitted += 1;
+    if (used.length > 0 && outcome === "refused") amounts.refused += 1;
     const left = new Map(used.map((each) => [each.judge.name, each]));
+    const shown: ShownCount[] = [];
     for (const reading of call.readings) {
       const judge = this.#judgeOf(reading.quota);
       const each = left.get(reading.quota) ?? {
@@ -147,18 +116,13 @@ class QuotaJudgement {
         cost: null,
         actual: null,
       };
+      shown.push({ judge, count: each.count, reading });
       if (left.delete(reading.quota)) this.#charge(line, call, each, used, reading);
       else if (each.count !== null) this.#read(line, call, each, each.count, reading);
     }
     for (const each of left.values()) this.#charge(line, call, each, used, null);
     this.#presence.add(line, call, used);
-    answerLaws(line, call, used, {
-      docket: this.#docket,
-      quotas: this.#quotas,
-      time: this.#time,
-      tellEnds: this.#tellEnds,
-      endOf: (judge, reading) => this.#endOf(sent, received, judge, reading)?.span ?? null,
-    });
+    this.#answers.check(line, call, used, shown);
   }
 
   /** A call used a count, and its answer shows it or does not. */
@@ -177,26 +141,20 @@ class QuotaJudgement {
       ? upTo(counted.asked)
       : chargeOf(counted, judge.owner, termsOf(call, judge, used));
     if (counted.role === "refused" && counted.refusedBy === judge.owner)
-      count.refusals.add(line, sent, received, judge.owner);
-    if (counted.role === "admitted") this.#amounts.charge(judge.name, counted);
-    const { judged } = count;
-    if (judged === null) return;
-    const mark = reading === null ? null : this.#mark(line, call, judge, count, reading, counted, charge);
-    if (mark !== null) judged.quota.add(mark);
-    else {
-      judged.quota.addUnknown(sent, received, charge.held);
-      if (counted.role !== "admitted" || charge.least === 0) return;
-      judged.quota.addCharge(line, sent, received, charge.least);
-      judged.bare?.add(line, sent, received, charge.least);
-    }
+      count.group.refusals.add(line, sent, received, judge.owner);
+    if (counted.role === "admitted") this.#judging.amounts.charge(judge.name, counted);
+    if (!isJudged(count)) return;
+    const mark = reading && this.#mark(line, call, judge, count, reading, counted, charge);
+    this.#judging.charge(count, line, call, counted, charge, mark);
+    if (mark === null && counted.role === "admitted" && charge.least > 0)
+      count.bare?.add(line, sent, received, charge.least);
   }
 
   /** An answer shows a count that its call did not use. */
   #read(line: number, call: QuotaCall, each: Used, count: Count, reading: QuotaReading): void {
-    if (count.judged === null) return;
-    const counted = this.#counted(call, each);
-    const mark = this.#mark(line, call, each.judge, count, reading, counted, nothing);
-    if (mark !== null) count.judged.quota.add(mark);
+    if (count.quota === null) return;
+    const mark = this.#mark(line, call, each.judge, count, reading, this.#counted(call, each));
+    if (mark !== null) count.quota.add(mark);
   }
 
   #counted(
@@ -226,49 +184,47 @@ class QuotaJudgement {
   /** The mark that a reading makes; `null` where it shows no count, or no window that can be. */
   #mark(
     line: number,
-    { sent, received }: QuotaCall,
+    call: QuotaCall,
     judge: PolicyQuotaJudge,
     { limit }: Count,
     reading: QuotaReading,
     counted: Counted,
-    charge: MarkCharge,
+    charge?: MarkCharge,
   ): Mark | null {
     const shown = shownCount(reading, judge, limit);
-    const end = shown === null ? null : this.#endOf(sent, received, judge, reading);
+    const end = shown && this.#endOf(call, judge, reading);
     if (shown === null || end === null) return null;
-    return {
+    const { count, clamped } = shown;
+    return markOf(
       line,
-      sent: Math.min(sent, received),
-      received: Math.max(sent, received),
-      role: counted.role,
-      refusedBy: counted.refusedBy,
-      cost: counted.cost,
-      asked: counted.asked,
-      actual: counted.actual,
-      sure: counted.sure,
-      ...shown,
-      reset: end.seconds,
-      resetAt: null,
-      echoesUser: false,
-      end: end.span,
-      ...charge,
-    };
+      call,
+      { limit: shown.limit, count, clamped, reset: end.seconds },
+      end.span,
+      counted,
+      charge,
+    );
   }
 
   /** The end of the window that a reading shows, on the clients' clock, and how far it lay ahead. */
   #endOf(
-    sent: number,
-    received: number,
-    { name, length, quota, rounding: told }: PolicyQuotaJudge,
+    { sent, received }: QuotaCall,
+    { length, quota, rounding: told, tellsEnd }: PolicyQuotaJudge,
     { reset }: QuotaReading,
   ): { readonly span: Span; readonly seconds: number } | null {
-    if (reset === null || length === null || !this.#tellEnds.has(name)) return null;
+    if (reset === null || length === null || !tellsEnd) return null;
     const { afterMs, atMs, gridMs } = reset;
     if (afterMs !== null) {
       if (afterMs < 0 || afterMs > length.most + gridMs) return null;
       // The simulator rounds as its policy says, by word or by default.
       const rounding = told ?? (this.#header.clock.kind === "virtual" ? quota.shown.reset : null);
-      const span = this.#time.windowEnd(sent, received, afterMs / 1000, rounding, undefined, gridMs / 1000);
+      const span = this.#judging.time.windowEnd(
+        sent,
+        received,
+        afterMs / 1000,
+        rounding,
+        undefined,
+        gridMs / 1000,
+      );
       return { span, seconds: afterMs / 1000 };
     }
     if (atMs === null) return null;
@@ -283,52 +239,22 @@ class QuotaJudgement {
   }
 
   finish(): QuotaVerdict {
-    const docket = this.#docket;
-    let windows = 0;
-    let isShared = false;
-    const last: LastWindow[] = [];
-    for (const judge of this.#quotas.all.values()) {
-      let charged = 0;
-      for (const { enforcement, refusals, judged } of judge.counts.values()) {
-        refusals.finish(enforcement, docket);
-        if (judged === null) continue;
-        const { quota, bare, enforced } = judged;
-        quota.finish();
-        bare?.finish(enforcement, docket);
-        windows += quota.closed;
-        if (quota.isCharged) charged += 1;
-        if (judge.isOnEpoch && quota.lastOnGrid !== null) last.push(quota.lastOnGrid);
-        const { on, off } = enforced.finish();
-        addAll(docket.evidence.bounded, on);
-        addAll(docket.evidence["unenforced-never-refuses"], off);
-      }
-      isShared ||= charged > 1;
-    }
+    const { docket } = this.#judging;
+    const all = [...this.#quotas.all.values()];
+    this.#judging.closeAll();
     this.#presence.finish();
-    judgeCommonGrid(last, docket);
-    // One key alone is isolated from nobody.
-    if (!isShared) Object.assign(docket.evidence.isolated, nothingTested());
-    for (const judge of this.#quotas.all.values()) this.#conclude(judge);
-    const notJudged = [...this.#quotas.all.values()].flatMap(({ name, notJudged }) => {
+    for (const judge of all) this.#judging.conclude(judge);
+    const notJudged = all.flatMap(({ name, notJudged }) => {
       const why = notJudged ?? (isUntold(this.#header.policy, name) ? untoldWindow : null);
       return why === null ? [] : [{ quota: name, why }];
     });
     // By quotas: no accusation here names an organization.
     return docket.verdict({
-      records: this.#records,
-      windows,
+      ...this.#judging.seen,
       voidReason: (law) => this.#voidReason(law),
       inferred: null,
       ...(notJudged.length === 0 ? {} : { notJudged }),
     }) as QuotaVerdict;
-  }
-
-  #conclude(judge: PolicyQuotaJudge): void {
-    const lost = judge.lost(this.#header.lost);
-    const counts = [...judge.counts.values()].flatMap(({ judged, enforcement }) =>
-      judged === null ? [] : [{ quota: judged.quota, enforcement, lost }],
-    );
-    conclude(judge.hypotheses, counts);
   }
 
   #voidReason(law: LawName): string | null {
@@ -357,15 +283,6 @@ const windowLaws: readonly LawName[] = [
   "refusal-justified",
   "refusal-agrees",
 ];
-
-const nothing: MarkCharge = { least: 0, most: 0, held: 0 };
-
-/** Tells whether each reset that may be a quota's tells when its window ends; at that end a window is full again. */
-function meansEnd(wire: WireData, quota: string): boolean {
-  return readingsOf(wire, quota).every(
-    ({ reset }) => reset === undefined || tellingEnds.includes(reset.means),
-  );
-}
 
 /** Units that a call asks of a quota, and those that it was charged in the end, where that is known. */
 function askedOf(
@@ -402,8 +319,8 @@ const isWhole = (value: number | null): value is number => Number.isSafeInteger(
 function shownCount(
   { limit, remaining, used }: QuotaReading,
   { quota }: PolicyQuotaJudge,
-  known: number,
-): Shown | null {
+  known: number | null,
+): Omit<ShownReading, "reset"> | null {
   const most = limit ?? known;
   if (!isWhole(most) || most < 1) return null;
   // At the limit it may hide what went beyond, as a remaining of 0 does.

@@ -64,7 +64,8 @@ export class PolicyPresence {
 
   /** A value in none of the forms is no reading of this format. A body may have been cut on its way. */
   #checkForms(line: number, call: QuotaCall, used: readonly Used[]): void {
-    const at = (call.unread ?? []).filter((place) => place !== "body" && !place.startsWith("/"));
+    if (call.unread === undefined) return;
+    const at = call.unread.filter((place) => place !== "body" && !place.startsWith("/"));
     const [count] = used.flatMap((each) => each.count ?? []);
     const [place] = at;
     if (place === undefined || count === undefined) return;

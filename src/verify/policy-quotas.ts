@@ -1,27 +1,18 @@
 // Every quota that a trace of version 2 speaks of, by name and key, with what is known of it by the policy.
 import { calendarSeconds } from "../policy/calendar.ts";
-import { quotaFor } from "../policy/effective.ts";
+import { limitOf, quotaFor } from "../policy/effective.ts";
 import type { Cost, FixedWindow, Policy, Quota as PolicyQuota, Relation } from "../policy/policy.ts";
 import { wireOf } from "../policy/presets.ts";
 import type { WireReading } from "../policy/wire-data.ts";
 import type { Owner } from "../rules/rules.ts";
 import type { QuotaTraceHeader } from "../trace/quota-record.ts";
-import { readingsOf, roundingOf } from "../wire/rounding.ts";
-import { BareWindows } from "./bare-windows.ts";
-import type { TraceTime } from "./clock.ts";
-import type { Docket } from "./docket.ts";
-import { EnforcedEvidence } from "./enforced-evidence.ts";
+import { readingsOf, roundingOf, tellingEnds } from "../wire/rounding.ts";
+import { type Count, type CountGroup, type CountKind, type Counts, epochGrid } from "./count.ts";
 import { Enforcement } from "./enforcement.ts";
 import { Hypotheses } from "./hypotheses.ts";
-import { OpenWindows } from "./open-windows.ts";
-import { JudgedQuota } from "./quota.ts";
 import type { QuotaName } from "./quota-name.ts";
-import { SpanTotals } from "./span-totals.ts";
-import { phasedMsMost, TargetPhase } from "./target-phase.ts";
 import type { Charging, Terms } from "./terms.ts";
-import { UnenforcedRefusals } from "./unenforced-refusals.ts";
 import type { Unexplained } from "./unknowns.ts";
-import { WindowColumns } from "./window-columns.ts";
 
 type Caller = Readonly<Record<string, string>>;
 
@@ -34,24 +25,6 @@ const chargings: Readonly<Record<PolicyQuota["charge"]["when"], Charging>> = {
   completion: "postpaid",
   "reserve-settle": "reserved",
 };
-
-/** One count: a quota of one key. */
-export interface Count {
-  readonly name: QuotaName;
-  /** As it holds for this key. */
-  readonly limit: number;
-  readonly enforcement: Enforcement;
-  readonly refusals: UnenforcedRefusals;
-  /** `null` where the count is not judged. */
-  readonly judged: JudgedCount | null;
-}
-
-export interface JudgedCount {
-  readonly quota: JudgedQuota;
-  readonly enforced: EnforcedEvidence;
-  /** For answers that show no window; `null` where nobody else knows where windows lie. */
-  readonly bare: BareWindows | null;
-}
 
 /** Length of a fixed window: the least and the greatest, ms. */
 export interface LengthRange {
@@ -72,8 +45,14 @@ function lengthOf({ windowSeconds, anchor }: FixedWindow): LengthRange {
   return { least: (anchor.calendar === "month" ? 28 * dayMs : most - hourMs) - hourMs, most };
 }
 
+/** The grid that windows lie on, by a name; `null` where they lie on none. */
+function gridOf({ anchor }: FixedWindow): string | null {
+  if (anchor === "epoch") return epochGrid;
+  return typeof anchor === "object" && "offsetMs" in anchor ? JSON.stringify(anchor) : null;
+}
+
 /** A quota of the policy, whoever uses it. */
-export class PolicyQuotaJudge {
+export class PolicyQuotaJudge implements CountKind {
   readonly name: string;
   readonly quota: PolicyQuota;
   /** `null` where windows are none, or not fixed. */
@@ -82,18 +61,23 @@ export class PolicyQuotaJudge {
   readonly notJudged: string | null;
   /** The rounding of resets, where every form of them says it; else it may be any. */
   readonly rounding: Terms["reset"];
+  /** True if its resets tell when a window ends; at that end a window is full again. */
+  readonly tellsEnd: boolean;
   readonly terms: Terms;
   readonly hypotheses: Hypotheses;
+  readonly shapes = null;
   /** `user` where a broader quota decides beside it, as the user's window beside the organization's. */
   readonly owner: Owner;
   readonly counts = new Map<string, Count>();
+  /** Calls without a line that may have used a count. */
+  readonly lost: Unexplained;
   /** Calls came whose key is not known: any count may hold them. */
   #isAnonymous = false;
   readonly #policy: Policy;
   readonly #unit: string;
   readonly #isUnit: boolean;
 
-  constructor(policy: Policy, name: string) {
+  constructor({ policy, lost }: QuotaTraceHeader, name: string) {
     const quota = policy.quotas[name] as PolicyQuota;
     const { algorithm, charge, shown, unit } = quota;
     this.#policy = policy;
@@ -102,14 +86,15 @@ export class PolicyQuotaJudge {
     this.length = algorithm.kind === "fixed-window" ? lengthOf(algorithm) : null;
     const rows = readingsOf(wireOf(policy), name);
     this.rounding = roundingOf(rows);
+    this.tellsEnd = rows.every(({ reset }) => reset === undefined || tellingEnds.includes(reset.means));
     this.notJudged = whyNotJudged(quota, rows);
     this.#unit = unit.replace(/s$/, "");
     this.#isUnit = Object.values(policy.operations).every(({ uses }) => isOne(uses[name]));
-    const anchor = algorithm.kind === "fixed-window" ? algorithm.anchor : null;
-    const isGrid =
-      anchor === "epoch" || (typeof anchor === "object" && anchor !== null && "offsetMs" in anchor);
+    this.lost = { calls: lost, points: lost > 0 && !this.#isUnit ? Number.POSITIVE_INFINITY : lost };
+    const isGrid = algorithm.kind === "fixed-window" && gridOf(algorithm) !== null;
+    const opensFirst = algorithm.kind === "fixed-window" && algorithm.anchor === "first-request";
     this.terms = {
-      anchor: isGrid ? "epoch" : anchor === "first-request" ? anchor : null,
+      anchor: isGrid ? "epoch" : opensFirst ? "first-request" : null,
       refused: charge.refused === "counted" ? "counted" : "uncounted",
       refusedByUser: charge.refusedByOther === "charged" ? "charges-organization" : "charges-nothing",
       userEnforced: "with-organization",
@@ -125,24 +110,22 @@ export class PolicyQuotaJudge {
     return this.#isUnit ? "rest" : "graphql";
   }
 
-  /** True if windows of this quota lie on the grid of Unix time itself. */
-  get isOnEpoch(): boolean {
-    const { algorithm } = this.quota;
-    return algorithm.kind === "fixed-window" && algorithm.anchor === "epoch";
-  }
-
   /** The count that a caller uses; `null` where its attributes do not say which. */
   of(caller: Caller, make: (judge: PolicyQuotaJudge, key: Caller, name: QuotaName) => Count): Count | null {
     const { key: attributes } = this.quota;
-    if (attributes.some((attribute) => caller[attribute] === undefined)) {
-      this.#becomeAnonymous();
-      return null;
+    let id = "";
+    for (const attribute of attributes) {
+      const value = caller[attribute];
+      if (value === undefined) {
+        this.#becomeAnonymous();
+        return null;
+      }
+      // With their lengths no two keys read alike.
+      id = attributes.length === 1 ? value : `${id}${value.length} ${value}`;
     }
-    const values = attributes.map((attribute) => caller[attribute] as string);
-    const id = values.length === 1 ? (values[0] as string) : JSON.stringify(values);
     const known = this.counts.get(id);
     if (known !== undefined) return known;
-    const key = Object.fromEntries(attributes.map((attribute, at) => [attribute, values[at] as string]));
+    const key = Object.fromEntries(attributes.map((attribute) => [attribute, caller[attribute] as string]));
     const count = make(this, key, {
       told: { quota: this.name, key },
       scope: this.#scope,
@@ -160,7 +143,7 @@ export class PolicyQuotaJudge {
   #becomeAnonymous(): void {
     if (this.#isAnonymous) return;
     this.#isAnonymous = true;
-    for (const { judged } of this.counts.values()) judged?.quota.becomeIncomplete();
+    for (const { quota } of this.counts.values()) quota?.becomeIncomplete();
   }
 
   /** The way in which an operation's quotas decide together. */
@@ -171,11 +154,6 @@ export class PolicyQuotaJudge {
   /** The quota as it holds for a key. */
   effective(key: Caller): PolicyQuota {
     return quotaFor(this.#policy, this.name, key);
-  }
-
-  /** Calls without a line that may have used a count. */
-  lost(calls: number): Unexplained {
-    return { calls, points: calls > 0 && !this.#isUnit ? Number.POSITIVE_INFINITY : calls };
   }
 }
 
@@ -211,34 +189,21 @@ function whyNotJudged({ algorithm: { kind } }: PolicyQuota, rows: readonly WireR
   return rounded === undefined ? null : `its counts are shown in multiples of ${rounded.grain}`;
 }
 
-export interface SharedQuotaSetting {
-  readonly time: TraceTime;
-  readonly docket: Docket;
-}
-
 /** The quotas of one trace. */
 export class PolicyQuotas {
   readonly all: ReadonlyMap<string, PolicyQuotaJudge>;
-  readonly #header: QuotaTraceHeader;
-  readonly #shared: SharedQuotaSetting;
-  readonly #open = new OpenWindows();
-  readonly #columns = new WindowColumns();
-  /** By the windows' length and where their grid begins. */
-  readonly #phases = new Map<string, TargetPhase>();
-  #size = 0;
+  readonly #counts: Counts;
 
-  constructor(header: QuotaTraceHeader, shared: SharedQuotaSetting) {
-    const { policy } = header;
-    this.#header = header;
-    this.#shared = shared;
+  constructor(header: QuotaTraceHeader, counts: Counts) {
+    this.#counts = counts;
     this.all = new Map(
-      Object.keys(policy.quotas).map((name) => [name, new PolicyQuotaJudge(policy, name)] as const),
+      Object.keys(header.policy.quotas).map((name) => [name, new PolicyQuotaJudge(header, name)] as const),
     );
   }
 
-  /** Number of counts. */
-  get size(): number {
-    return this.#size;
+  /** Each count by itself, one quota's after the other's. */
+  *groups(): Generator<CountGroup> {
+    for (const { counts } of this.all.values()) for (const { group } of counts.values()) yield group;
   }
 
   /** The count of a quota that a caller uses; a new one is made. */
@@ -246,16 +211,15 @@ export class PolicyQuotas {
     return judge.of(caller, (of, key, name) => this.#make(of, caller, key, name));
   }
 
-  #make(judge: PolicyQuotaJudge, caller: Caller, key: Caller, name: QuotaName): Count {
-    const { algorithm } = judge.effective(key);
-    const { time } = this.#shared;
-    const enforcement = this.#enforcement(judge, caller, key);
-    const limit = "limit" in algorithm ? algorithm.limit : algorithm.capacity;
-    const refusals = new UnenforcedRefusals(name, judge.terms, time);
-    this.#size += 1;
-    const isJudged = judge.notJudged === null && algorithm.kind === "fixed-window";
-    const judged = isJudged ? this.#judged(judge, algorithm, name, enforcement) : null;
-    return { name, limit, enforcement, refusals, judged };
+  #make(kind: PolicyQuotaJudge, caller: Caller, key: Caller, name: QuotaName): Count {
+    const { algorithm } = kind.effective(key);
+    const enforcement = this.#enforcement(kind, caller, key);
+    const group = this.#counts.group({ name, kind, enforcement, lost: kind.lost });
+    if (algorithm.kind !== "fixed-window")
+      return this.#counts.unjudged(group, name, limitOf(algorithm), null);
+    const windows = { limit: algorithm.limit, ...lengthOf(algorithm), grid: gridOf(algorithm) };
+    if (kind.notJudged !== null) return this.#counts.unjudged(group, name, windows.limit, windows.most);
+    return this.#counts.judged(group, name, windows, !kind.isAnonymous);
   }
 
   /** `{"with": NAME}` is enforced where that quota's count of the same caller is. */
@@ -264,66 +228,10 @@ export class PolicyQuotas {
     if (typeof enforced === "object") {
       const other = this.all.get(enforced.with);
       const count = other === undefined ? null : this.count(other, caller);
-      return count?.enforcement ?? new Enforcement(null);
+      return count?.group.enforcement ?? new Enforcement(null);
     }
     // If any room will do, the count may pass the limit: it bounds nothing.
     const isBound = charge.fits === "whole" || charge.when === "completion";
     return new Enforcement(enforced === "unknown" || !isBound ? null : enforced);
-  }
-
-  #judged(
-    judge: PolicyQuotaJudge,
-    algorithm: FixedWindow,
-    name: QuotaName,
-    enforcement: Enforcement,
-  ): JudgedCount {
-    const { time, docket } = this.#shared;
-    const { startedAt, clock, complete } = this.#header;
-    const { terms, hypotheses } = judge;
-    const { least, most } = lengthOf(algorithm);
-    const enforced = new EnforcedEvidence(enforcement);
-    const isBound = terms.charging !== "postpaid";
-    const quota = new JudgedQuota({
-      name,
-      terms,
-      hypotheses,
-      shapes: null,
-      time,
-      windowMs: least,
-      windowMsMost: most,
-      phase: this.#phase(algorithm, least),
-      startedBy: startedAt + clock.resolutionMs + 2 * clock.errorMs,
-      complete: complete && !judge.isAnonymous,
-      enforcement,
-      enforced,
-      totals: isBound ? new SpanTotals(name, time, algorithm.limit, least, false) : null,
-      docket,
-      open: this.#open,
-      columns: this.#columns,
-    });
-    const isPlain = isBound && clock.kind === "virtual" && judge.isOnEpoch;
-    return {
-      quota,
-      enforced,
-      bare: isPlain ? new BareWindows(name, time, algorithm.limit, least, false) : null,
-    };
-  }
-
-  #phase({ anchor }: FixedWindow, lengthMs: number): TargetPhase | null {
-    const isGrid = anchor === "epoch" || (typeof anchor === "object" && "offsetMs" in anchor);
-    if (!isGrid || lengthMs > phasedMsMost) return null;
-    const id = JSON.stringify([anchor, lengthMs]);
-    const known = this.#phases.get(id) ?? new TargetPhase(lengthMs);
-    this.#phases.set(id, known);
-    return known;
-  }
-
-  /** Closes the windows that are over by then (`Quota.close`). */
-  close(watermark: number): void {
-    for (const { counts } of this.all.values())
-      for (const { judged } of counts.values()) {
-        judged?.quota.close(watermark);
-        judged?.bare?.close(watermark);
-      }
   }
 }

@@ -21,10 +21,9 @@ export interface QuotaSetting {
   /** Shapes that windows show; `null` with rules. */
   readonly shapes: WindowShapes | null;
   readonly time: TraceTime;
-  /** Length of a window, ms; the least, where windows differ. `null` without rules. */
+  /** Length of a window, ms: the least, and the greatest. `null` without rules. */
   readonly windowMs: number | null;
-  /** The greatest length; where it is left out, all windows have the same. */
-  readonly windowMsMost?: number;
+  readonly windowMsMost: number | null;
   /** When windows of this length end, where they are short and lie on the epoch's grid. */
   readonly phase: TargetPhase | null;
   /** Sent at or after this, a call was surely decided after the trace began. */

@@ -1,7 +1,6 @@
 // One quota: an organization's or a user's windows of one scope, while they are open. Answers come in about the
 // order of `received`; a window is judged once no answer in order can belong to it any more, and forgotten but for
 // what was found. What comes later still only explains gaps.
-import { resetLeast, resetMost } from "./answer-laws.ts";
 import { type ScreenInput, screenWindow } from "./clean-window.ts";
 import { type Span, TraceTime } from "./clock.ts";
 import type { LastWindow } from "./common-grid.ts";
@@ -88,12 +87,6 @@ export class JudgedQuota {
       return null;
     const { toMark, fromMark, end } = this.#window(this.#previous);
     return { name, lengthMs: windowMs, end, lines: [...new Set([toMark.line, fromMark.line])] };
-  }
-
-  /** Tells whether a `reset` can be one of this quota's; one that cannot is accused by itself, and shows no window. */
-  isInRange(reset: number): boolean {
-    const { terms, windowMs } = this.#setting;
-    return reset >= resetLeast(terms) && reset <= (windowMs === null ? resetMost : windowMs / 1000);
   }
 
   /** From now on, calls that are not known to be this quota's may have been charged to it. */

@@ -24,6 +24,12 @@ export type Terms = { readonly [S in TermName]: SwitchValue<S> | null } & {
   readonly charging: Charging | null;
 };
 
+/** Without rules, the seconds of 30 years: a `reset` above is a date. */
+export const resetMost = 946_080_000;
+
+/** The least that `reset` may show (SPEC.md §7, `reset-agrees`). */
+export const resetLeast = ({ reset }: Terms): number => (reset === "ceil" ? 1 : 0);
+
 /** The terms of a scope under the rules of a trace's header. */
 export function termsOf(rules: Rules | null, scope: Scope): Terms {
   if (rules === null) {

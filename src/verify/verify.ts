@@ -1,6 +1,7 @@
 // `spillway verify`, without the terminal: bytes of a trace in, verdict out.
 import { type AnyTraceReading, openTrace, type ReadTraceOptions } from "../trace/read.ts";
-import { type JudgeOptions, judgeBatches } from "./judge.ts";
+import { judgeBatches } from "./judge.ts";
+import type { JudgeOptions } from "./judging.ts";
 import { judgeQuotaBatches } from "./policy-judge.ts";
 import type { Verdict } from "./verdict.ts";
 

@@ -2,7 +2,8 @@
 // keeps of a trace that is all wrong.
 import { describe, expect, test } from "vitest";
 import type { TraceCall } from "../../src/trace/record.ts";
-import { type JudgeOptions, judge } from "../../src/verify/judge.ts";
+import { judge } from "../../src/verify/judge.ts";
+import type { JudgeOptions } from "../../src/verify/judging.ts";
 import type { RulesVerdict } from "../../src/verify/verdict.ts";
 import { graphql, headerOf, linesOf, refused, rest, status } from "./traces.ts";
 

@@ -153,6 +153,7 @@ function screened(marks: readonly Mark[], given: Setting): number | null {
     phase: null,
     time,
     windowMs: 10_000,
+    windowMsMost: 10_000,
     startedBy: 0,
     complete,
     enforcement,

@@ -449,10 +449,10 @@ describe("calls that cost more than a limit, and were let through", () => {
     calls: readonly (readonly [cost: number | null, limit: number | null, userLimit: number | null])[],
     known = enforcement(true),
   ) => {
-    const oversize = new OversizeCalls(acme, time);
+    const oversize = new OversizeCalls(rulesQuota("acme", null, "graphql"), time);
     const docket = docketOf();
-    for (const [at, [cost, limit, userLimit]] of calls.entries())
-      oversize.add(at + 2, rest({ at: 1000, count: 1 }, { cost, limit, userLimit }));
+    for (const [at, [cost, ...limits]] of calls.entries())
+      oversize.add(at + 2, rest({ at: 1000, count: 1 }, { cost }), limits);
     oversize.finish(known, docket);
     return violationsOf(docket).map(({ law, count, lines, explanation }) => [
       law,
@@ -515,7 +515,7 @@ describe("calls that cost more than a limit, and were let through", () => {
   test("speak for themselves", () => {
     const oversize = new OversizeCalls(acme, time);
     const docket = docketOf();
-    oversize.add(2, rest({ at: 1000, count: 1 }, { cost: 51, limit: 50, userLimit: 50 }));
+    oversize.add(2, rest({ at: 1000, count: 1 }, { cost: 51 }), [50, 50]);
     oversize.finish(enforcement(true), docket);
     expect(docket.clues.weight("cost-over-limit-admitted")).toBe(3);
   });
