@@ -21,7 +21,7 @@ export interface Used {
 }
 
 /** A reading, and whose count it is. */
-export interface ShownCount {
+export interface JudgedReading {
   readonly judge: PolicyQuotaJudge;
   /** `null` where the caller's attributes do not say whose. */
   readonly count: Count | null;
@@ -47,7 +47,7 @@ export class PolicyAnswers {
   }
 
   /** @param shown the count of each reading, as far as it is known */
-  check(line: number, call: QuotaCall, used: readonly Used[], shown: readonly ShownCount[]): void {
+  check(line: number, call: QuotaCall, used: readonly Used[], shown: readonly JudgedReading[]): void {
     const { cost, outcome } = call;
     const asked = { cost, isRefused: outcome === "refused" };
     checkAnswer(asked.isRefused, this.#docket, () => {

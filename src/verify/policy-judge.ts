@@ -13,7 +13,7 @@ import type { Span } from "./clock.ts";
 import { type Count, isJudged } from "./count.ts";
 import { type JudgeOptions, Judging } from "./judging.ts";
 import { type CallRole, type Counted, chargeOf, type Mark, type MarkCharge, markOf, upTo } from "./mark.ts";
-import { PolicyAnswers, type ShownCount, type Used } from "./policy-answers.ts";
+import { type JudgedReading, PolicyAnswers, type Used } from "./policy-answers.ts";
 import { PolicyPresence } from "./policy-presence.ts";
 import { type PolicyQuotaJudge, PolicyQuotas } from "./policy-quotas.ts";
 import { TargetOffset } from "./target-offset.ts";
@@ -106,7 +106,7 @@ class QuotaJudgement {
     if (used.length > 0 && outcome === "admitted") amounts.admitted += 1;
     if (used.length > 0 && outcome === "refused") amounts.refused += 1;
     const left = new Map(used.map((each) => [each.judge.name, each]));
-    const shown: ShownCount[] = [];
+    const shown: JudgedReading[] = [];
     for (const reading of call.readings) {
       const judge = this.#judgeOf(reading.quota);
       const each = left.get(reading.quota) ?? {
