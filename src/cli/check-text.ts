@@ -48,9 +48,11 @@ export async function describeCheck(
   const failed = laws.find(({ outcome }) => outcome === "failed");
   for (const law of [...violated, ...(failed === undefined ? [] : [failed])])
     terminal.say("", ...render(law));
-  if (violated.length > 0 && args.adapter !== undefined && args.rules === undefined) terminal.say("", advice);
+  if (violated.some(isOfManyKinds) && args.adapter !== undefined && args.rules === undefined)
+    terminal.say("", advice);
   const total = laws.reduce((sum, law) => sum + law.runs, 0);
-  const tried = laws.filter((law) => law.runs > 0).length;
+  const tried = laws.filter((law) => law.runs > 0);
+  const silent = tried.filter(({ outcome }) => outcome === "not-observed").length;
   const found =
     violated.length > 0
       ? pc.red(`${counted(violated.length, "law")} violated`)
@@ -63,7 +65,7 @@ export async function describeCheck(
   const cut = report.interrupted ? `, ${pc.yellow("interrupted")}` : "";
   terminal.say(
     "",
-    `${found}${cut}: ${counted(tried, "law")}, ${counted(total, "run")}, ${seconds.toFixed(1)} s`,
+    `${found}${cut}: ${counted(tried.length - silent, "law")}${silent === 0 ? "" : ` and ${silent} that judged nothing`}, ${counted(total, "run")}, ${seconds.toFixed(1)} s`,
   );
 }
 
@@ -105,6 +107,10 @@ export async function describeInterleavings(
     : (await import("../laws/interleavings-text.ts")).renderInterleaving(report as InterleavingReport);
   if (lines.length > 0) terminal.say("", ...lines);
 }
+
+/** A limiter by key says its one kind itself. */
+const isOfManyKinds = ({ counterexample }: AnyLawReport): boolean =>
+  (counterexample?.script as { readonly keyed?: boolean } | undefined)?.keyed !== true;
 
 const advice = `${pc.cyan("note")} Rules of all kinds were drawn. If your limiter follows one kind alone, name it: --rules FILE, or \`semantics\` of the factory, as in { anchor: ["epoch"] }.`;
 

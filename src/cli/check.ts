@@ -37,10 +37,13 @@ interface Args extends TargetArgs {
   readonly json?: boolean | undefined;
 }
 
+const clockNote =
+  "While your limiter's code runs, Date.now, performance.now and timers follow the script's clock: it needs no fake timers. A clock that it reads elsewhere is set by its setNow.";
+
 export const verb = defineVerb<Args>({
   name: "check",
   summary: "look for a counterexample to each law of a rate limiter",
-  notes: [codeNote, whichVerb],
+  notes: [codeNote, clockNote, whichVerb],
   operands: [],
   options: {
     adapter: {

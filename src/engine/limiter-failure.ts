@@ -21,6 +21,11 @@ export class LimiterFailure extends Error {
 export const thrown = (cause: unknown): string =>
   cause instanceof Error ? `${cause.name}: ${cause.message}` : `a throw of ${quote(cause)}`;
 
+/** Arguments that take more characters than this, as rules do, are shown by their beginning. */
+const argumentsMost = 120;
+
 /** A call of a limiter as one would write it. */
-export const callText = (name: string, args: readonly unknown[]): string =>
-  `${name}(${args.map((arg) => JSON.stringify(arg)).join(", ")})`;
+export function callText(name: string, args: readonly unknown[]): string {
+  const text = args.map((arg) => JSON.stringify(arg)).join(", ");
+  return `${name}(${text.length > argumentsMost ? `${text.slice(0, 24)}...` : text})`;
+}

@@ -91,6 +91,8 @@ export function breachLines({ expected, got, arithmetic }: Breach, whose: string
   ];
 }
 
+export const noteLine = (text: string): string => `${indent}  note     ${text}`;
+
 export const time = (atMs: number, startMs: number): string => {
   const seconds = (atMs - startMs) / 1000;
   return `${seconds < 0 ? "-" : "+"}${Math.abs(seconds).toFixed(3)} s`.padStart(12);

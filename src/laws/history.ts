@@ -179,9 +179,11 @@ export async function makeLimiter(
   throw new AdapterFailure("create(rules)", quote(limiter), "a limiter with `decide`");
 }
 
-/** Plays operations on a fresh limiter, as `playAll` does. */
+/** Plays operations on a fresh limiter, as `playAll` does. Where there are none, no limiter is made. */
 export async function play(factory: LimiterFactory, rules: Rules, ops: readonly Op[]): Promise<History> {
-  return playAll(new RulesPlayer(factory, rules, await makeLimiter(factory, rules, ops[0]?.atMs ?? 0)), ops);
+  const [first] = ops;
+  if (first === undefined) return [];
+  return playAll(new RulesPlayer(factory, rules, await makeLimiter(factory, rules, first.atMs)), ops);
 }
 
 /** Reads a status answer, by scope. */

@@ -15,7 +15,24 @@ interface Promised {
   /** Wait, ms, and the words that said so. */
   readonly waitMs: number;
   readonly words: string;
+  /** Longest wait that can be needed, ms, of one that says nothing but when to come back. */
+  readonly longestMs: number;
 }
+
+/**
+ * Returns the longest wait that an algorithm can need, ms, where a second is for rounding: after it every call is
+ * forgotten. Refused calls that count may be put off, and hold a bucket or a log for longer.
+ */
+function longestMs(script: Script, { lengthMs, semantics }: Sight): number {
+  const algorithm = algorithmOf(script);
+  const isTimed = algorithm !== "concurrency" && algorithm !== "unknown";
+  if (!isTimed || (algorithm !== "fixed-window" && semantics.refused === "counted"))
+    return Number.POSITIVE_INFINITY;
+  return (algorithm === "sliding-counter" ? 2 : 1) * lengthMs + 1000;
+}
+
+/** Wait, ms, the words that said so, and the longest that can be needed, ms. */
+type Wait = readonly [waitMs: number, words: string, longestMs?: number];
 
 /** So many refusals of a script are put to the test: each takes another run. */
 const testedMost = 3;
@@ -24,7 +41,15 @@ const testedMost = 3;
 export const honestWait: Judge = async ({ script, play }) => {
   const history = await play(without(script.ops, "snapshot"));
   const tally = new OpinionTally();
-  for (const promised of chosen(promisesOf(script, history), script.pick)) {
+  const promises = promisesOf(script, history);
+  const tooLong = promises.find(({ waitMs, longestMs: longest }) => waitMs > longest);
+  if (tooLong !== undefined) {
+    const { at, key, longestMs: longest, words } = tooLong;
+    const expected = `a wait of at most ${longest / 1000} s`;
+    tally.add({ expected, got: words, arithmetic: "until then every call is forgotten" }, at, key);
+    return { history, judged: tally.judged, violation: tally.violation };
+  }
+  for (const promised of chosen(promises, script.pick)) {
     const { at, key, waitMs, words } = promised;
     const again = await triedAgain(play, history, at, waitMs);
     if (again === null) continue;
@@ -61,9 +86,9 @@ function promisesOf(script: Script, history: History): Promised[] {
     const sight = refusedBy ? sights.find(({ owner }) => owner === refusedBy) : lone(sights);
     // No waiting makes room for a call that costs more than the limit.
     if (sight === undefined || event.op.cost > sight.limit) return [];
-    return waitsOf(script, event, sight).flatMap(([waitMs, words]) =>
+    return waitsOf(script, event, sight).flatMap(([waitMs, words, longest = Number.POSITIVE_INFINITY]) =>
       Number.isSafeInteger(waitMs) && waitMs >= 0 && event.op.atMs + waitMs <= 8e15
-        ? [{ at, key: sight, waitMs, words }]
+        ? [{ at, key: sight, waitMs, words, longestMs: longest }]
         : [],
     );
   });
@@ -80,13 +105,17 @@ const momentMs = (algorithm: Algorithm, endsLate: boolean): number =>
  * a bucket's or a log's reset is one to calls that cost 1, whether it says when some room is back or all of it. The
  * reset of a counter says when its window ends, and that the window's count still weighs then is no fault.
  */
-function waitsOf(script: Script, { op, decision }: CallEvent, sight: Sight): readonly [number, string][] {
+function waitsOf(script: Script, { op, decision }: CallEvent, sight: Sight): readonly Wait[] {
   const algorithm = algorithmOf(script);
   const moment = momentMs(algorithm, script.endsLate === true);
-  const waits: [number, string][] = [];
+  const waits: Wait[] = [];
   const { retryAfterMs } = decision;
   if (typeof retryAfterMs === "number")
-    waits.push([Math.ceil(retryAfterMs) + moment, `retry after ${retryAfterMs / 1000} s`]);
+    waits.push([
+      Math.ceil(retryAfterMs) + moment,
+      `retry after ${retryAfterMs / 1000} s`,
+      longestMs(script, sight) + moment,
+    ]);
   const isWindow = algorithm === "fixed-window";
   const isOther = algorithm === "token-bucket" || algorithm === "sliding-log";
   if (!isWindow && !(isOther && op.cost === 1)) return waits;

@@ -107,12 +107,21 @@ class FakeResponse {
     return true;
   }
 
-  send(_body?: unknown): this {
+  /** `send(status, body)` is Express 4's and older. */
+  send(...args: readonly unknown[]): this {
+    const [code] = args;
+    if (args.length > 1 && typeof code === "number") this.status(code);
     return this.end();
   }
 
-  json(_body?: unknown): this {
-    return this.end();
+  json(...args: readonly unknown[]): this {
+    return this.send(...args);
+  }
+
+  /** Express's `format`: who accepts anything gets the first. */
+  format(byType: Readonly<Record<string, () => unknown>>): this {
+    Object.values(byType)[0]?.();
+    return this;
   }
 
   end(_chunk?: unknown): this {

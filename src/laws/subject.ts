@@ -8,7 +8,7 @@ import { quote, SpillwayError } from "../rules/errors.ts";
 import { parseRules } from "../rules/parse.ts";
 import type { Rules, RulesInput } from "../rules/rules.ts";
 import type { LimiterSubject, OpFrequencies } from "./arbitraries.ts";
-import { makeLimiter } from "./history.ts";
+import { type History, makeLimiter, play } from "./history.ts";
 import { AdapterFailure } from "./player.ts";
 import { anchored } from "./shown-anchor.ts";
 
@@ -38,6 +38,7 @@ export async function prepare(
   const factory = await anchored(made, given.rules, startMs);
   const rules = given.rules === undefined ? undefined : agreedRules(factory, given.rules);
   const may = await abilities(factory, rules, startMs);
+  await requireFresh(factory, rules ?? firstRules(factory), startMs);
   return { subject: subjectOf(factory, { rules, startMs }, may), may };
 }
 
@@ -76,6 +77,56 @@ async function abilities(
   if (limiter.snapshot !== undefined && factory.restore !== undefined) may.add("snapshot");
   if (claimsOf(factory).includes("never-rolls-back")) may.add("back");
   return may;
+}
+
+/**
+ * Asks two limiters by key the same first call. What lies outside of `create` is used by all of them, and the laws would
+ * accuse the limiter of it.
+ * @throws SpillwayError `ADAPTER_INVALID` where the second one is used already
+ */
+async function requireFresh(factory: LimiterFactory, rules: Rules, startMs: number): Promise<void> {
+  const [scope = "rest"] = factory.scopes ?? [];
+  if (factory.keyed !== true) return;
+  const call = {
+    do: "call",
+    id: 0,
+    atMs: startMs,
+    organization: "acme",
+    user: "ann",
+    scope,
+    cost: 1,
+  } as const;
+  try {
+    const [first, second] = [await play(factory, rules, [call]), await play(factory, rules, [call])].map(
+      shown,
+    );
+    if (first === second) return;
+    throw new SpillwayError("ADAPTER_INVALID", `the limiter ${quote(factory.name)} does not start afresh`, {
+      problems: [
+        {
+          path: "create",
+          got: `the first call is told ${second}`,
+          allowed: `${first}, as by the limiter before`,
+        },
+      ],
+      hint: "make the store in `create`, or clear it there: each limiter that it makes starts unused",
+    });
+  } catch (error) {
+    // The laws say how it fails.
+    if (!(error instanceof AdapterFailure)) throw error;
+  }
+}
+
+/** The decision and the counts that a call was told, as text. */
+function shown([event]: History): string {
+  if (event === undefined || !("decision" in event)) return "";
+  const { admitted, user = {} } = event.decision;
+  const { current, remaining } = user;
+  return [
+    admitted ? "admitted" : "refused",
+    ...(current === undefined ? [] : [`current ${current}`]),
+    ...(remaining === undefined ? [] : [`remaining ${remaining}`]),
+  ].join(", ");
 }
 
 function subjectOf(

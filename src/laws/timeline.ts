@@ -3,7 +3,7 @@
 
 import { organizationLimit, type Rules, semanticsOf, userLimit } from "../rules/rules.ts";
 import { type SwitchName, switchValues } from "../rules/switches.ts";
-import { breachLines, rendered, type ScriptDrawing, time } from "./drawing.ts";
+import { breachLines, noteLine, rendered, type ScriptDrawing, time } from "./drawing.ts";
 import type { History, HistoryEvent, PartialReading } from "./history.ts";
 import type { LawViolation, RulesKind } from "./law.ts";
 import { HistoryLedger, nameOf, type Sight, type WindowKey } from "./ledger.ts";
@@ -83,6 +83,7 @@ function timeline(
   const lines: string[] = [];
   const ledger = new HistoryLedger(terms);
   const edges = new Map<string, Sight>();
+  const ends = new Set<number>();
   let nowMs = history[0]?.op.atMs ?? startMs;
   let burst = 0;
   for (const [at, event] of history.entries()) {
@@ -90,8 +91,10 @@ function timeline(
     nowMs = event.op.atMs;
     const sights = ledger.look(event);
     for (const sight of sights)
-      if (sight.untilMs !== null && algorithmOf(terms) === "fixed-window")
+      if (sight.untilMs !== null && algorithmOf(terms) === "fixed-window") {
         edges.set(`${nameOf(sight)} ${sight.untilMs}`, sight);
+        ends.add(sight.untilMs);
+      }
     const isNumbered = algorithmOf(terms) === "concurrency";
     if (
       !isNumbered &&
@@ -104,13 +107,24 @@ function timeline(
     }
     lines.push(`${time(nowMs, startMs)}  ${operation(event, burst + 1, terms)}  ${answer(event, terms)}`);
     burst = 0;
-    if (at === violation?.at) lines.push(...breach(violation, terms));
+    if (at === violation?.at)
+      lines.push(...breach(violation, terms), ...endNote(event, ends.has(nowMs), terms));
   }
   return lines;
 }
 
 const breach = (violation: LawViolation, terms: LedgerTerms): string[] =>
   breachLines(violation, violation.window === null ? null : ownerText(violation.window, terms));
+
+/** A hint where a call is refused at the very ms at which a window ends: some count it still, as keys of Redis do. */
+const endNote = (event: HistoryEvent, isEnd: boolean, { keyed, endsLate }: LedgerTerms): string[] =>
+  isEnd && keyed === true && endsLate !== true && "decision" in event && !event.decision.admitted
+    ? [
+        noteLine(
+          'a window ends at this very ms; if that ms is meant to be still of it, say `end: "inclusive"`',
+        ),
+      ]
+    : [];
 
 /** The window edges between two operations, or that the clock stepped back. */
 function passed(

@@ -47,7 +47,7 @@ export interface PlacedModule extends Omit<BundledModule, "code"> {
 export async function bundleModule(
   kind: ModuleKind,
   path: string,
-  options: Pick<BuildOptions, "alias" | "banner" | "logOverride">,
+  options: Pick<BuildOptions, "alias" | "banner" | "logOverride" | "plugins" | "supported">,
 ): Promise<Omit<BundledModule, "isBuiltIn">> {
   // Threads that import modules have no need of it.
   const { build } = await import("esbuild");

@@ -1,7 +1,9 @@
 // A user's limiter for `--adapter FILE`: a module whose default export is a LimiterFactory, or by a policy a
 // QuotaLimiterFactory.
-import { basename, resolve } from "node:path";
+import { readFile } from "node:fs/promises";
+import { basename, dirname, resolve } from "node:path";
 import { fileURLToPath, pathToFileURL } from "node:url";
+import type { Plugin } from "esbuild";
 import type { LimiterFactory } from "../engine/adapter.ts";
 import type { QuotaLimiterFactory } from "../engine/quota-limiter.ts";
 import { requireFile } from "../files/read-file.ts";
@@ -35,6 +37,20 @@ const policyKind: ModuleKind = {
   hint: 'export default { name, limits: "any", claims: "all", create(policy) { return { decide(call, nowMs) { ... } } } }',
 };
 
+/** Files of CommonJS packages that read others beside them, a script in Lua say, know where they lie. */
+const placed: Plugin = {
+  name: "placed",
+  setup({ onLoad }) {
+    onLoad({ filter: /[\\/]node_modules[\\/].*\.c?js$/ }, async ({ path }) => {
+      const text = await readFile(path, "utf8");
+      if (!/\b__(dir|file)name\b/.test(text) || /^#!|import\.meta|(const|let|var) __/.test(text))
+        return undefined;
+      const names = `var __filename = ${JSON.stringify(path)}, __dirname = ${JSON.stringify(dirname(path))};`;
+      return { contents: `${names} ${text}`, loader: "js" };
+    });
+  },
+};
+
 /**
  * Bundles a limiter's file; none of its code is run.
  * @param byPolicy the limiter is made by a policy, not by rules
@@ -47,7 +63,13 @@ export async function bundleAdapterFile(file: string, byPolicy = false): Promise
   // may stand in its way: esbuild renames a `require` of theirs, and knows nothing of the banner's other name.
   const js = `import { createRequire as $spillwayRequireFrom } from "node:module"; const require = $spillwayRequireFrom(${JSON.stringify(pathToFileURL(path).href)});`;
   return {
-    ...(await bundleModule(byPolicy ? policyKind : kind, path, { alias: aliases, banner: { js } })),
+    ...(await bundleModule(byPolicy ? policyKind : kind, path, {
+      alias: aliases,
+      banner: { js },
+      // An `import` of a computed name is made by that `require`: the bundle itself lies where no package is found.
+      supported: { "dynamic-import": false },
+      plugins: [placed],
+    })),
     isBuiltIn: false,
   };
 }

@@ -32,12 +32,20 @@ interface Made {
   restore?(...args: never[]): unknown;
 }
 
-/** The same limiter; each of its methods but the one that tells it the time runs under the clock. */
+/**
+ * The same limiter; each of its methods but the one that tells it the time runs under the clock. Its timers end with it: the
+ * clock may be moved by years before the next one is made.
+ */
 function clockedLimiter(limiter: unknown, clock: LimiterClock): unknown {
   if (typeof limiter !== "object" || limiter === null) return limiter;
   return new Proxy(limiter, {
     get(target, name) {
       const member: unknown = Reflect.get(target, name);
+      if (name === "close")
+        return async (): Promise<void> => {
+          if (typeof member === "function") await clock.during(() => member.call(target) as unknown);
+          clock.clear?.();
+        };
       if (typeof member !== "function" || name === "setNow") return member;
       return (...args: unknown[]): unknown => clock.during(() => member.apply(target, args) as unknown);
     },

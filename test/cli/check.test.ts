@@ -1,6 +1,6 @@
 // `spillway check` as it is typed: exit status, the table, JSON, and limiters of one's own. It takes long: an answer
 // that never comes is waited for in each script that makes the counterexample smaller.
-import { mkdtemp, rm, writeFile } from "node:fs/promises";
+import { mkdir, mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
@@ -171,12 +171,20 @@ const files: Record<string, string> = {
   "requires.mjs":
     "import { createRequire } from 'node:module'; const require = createRequire(import.meta.url); const requireFrom = require('./name.cjs'); export default { name: requireFrom, algorithm: 'fixed-window', claims: ['isolated'], create: () => ({ decide: () => ({ admitted: true }) }) };",
   "name.cjs": "module.exports = 'its own';",
+  "computed.mjs":
+    "const { default: name } = await import(['./na', 'cjs'].join('me.')); export default { name, algorithm: 'fixed-window', claims: [], create: () => ({ decide: () => ({ admitted: true }) }) };",
+  "node_modules/beside/index.js":
+    "'use strict'; module.exports = require('node:fs').readFileSync(require('node:path').join(__dirname, 'name.lua'), 'utf8');",
+  "node_modules/beside/name.lua": "a script",
+  "beside.mjs":
+    "import name from 'beside'; export default { name, algorithm: 'fixed-window', claims: [], create: () => ({ decide: () => ({ admitted: true }) }) };",
   "loads.mjs": "throw new Error('cannot connect');",
 };
 
 let folder = "";
 beforeAll(async () => {
   folder = await mkdtemp(join(tmpdir(), "spillway-check-"));
+  await mkdir(join(folder, "node_modules/beside"), { recursive: true });
   for (const [name, text] of Object.entries(files)) await writeFile(join(folder, name), text);
 });
 afterAll(() => rm(folder, { recursive: true, force: true }));
@@ -194,6 +202,14 @@ describe("adapter files", () => {
     const factory = await load("user-only.ts");
     expect(factory.name).toBe("user only");
     expect(factory.restore).toBeUndefined();
+  });
+
+  test("an import of a computed name finds what lies beside the file, and what is installed there", async () => {
+    expect((await load("computed.mjs")).name).toBe("its own");
+  });
+
+  test("a package of CommonJS finds what lies beside it", async () => {
+    expect((await load("beside.mjs")).name).toBe("a script");
   });
 
   test("one that makes a `require` of its own finds no other in its way, and what lies beside it", async () => {

@@ -6,6 +6,7 @@ import {
   type CheckReport,
   checkLaws,
   type Failure,
+  keyedLimiter,
   type LawReport,
   type LimiterAdapter,
   type LimiterFactory,
@@ -257,4 +258,58 @@ test("a limiter that cannot be made is named before any law", async () => {
     code: "ADAPTER_INVALID",
     problems: [{ path: "create(rules)", got: "{}", allowed: "a limiter with `decide`" }],
   });
+});
+
+describe("a limiter by key that does not start afresh", () => {
+  const counts = new Map<string, number>();
+  const consume = (key: string) => {
+    counts.set(key, (counts.get(key) ?? 0) + 1);
+    return { allowed: true, remaining: 9 - (counts.get(key) ?? 0) };
+  };
+  const factory = (create: () => void) =>
+    keyedLimiter({
+      name: "mine",
+      algorithm: "unknown",
+      create: () => {
+        create();
+        return { consume };
+      },
+    });
+
+  test("is named before any law", async () => {
+    await expect(check(factory(() => {}))).rejects.toMatchObject({
+      code: "ADAPTER_INVALID",
+      problems: [
+        {
+          path: "create",
+          got: "the first call is told admitted, remaining 7",
+          allowed: "admitted, remaining 8, as by the limiter before",
+        },
+      ],
+    });
+  });
+
+  test("is checked once it clears its store", async () => {
+    expect(
+      (
+        await check(
+          factory(() => counts.clear()),
+          "isolated",
+        )
+      ).ok,
+    ).toBe(true);
+  });
+});
+
+test("a limiter that never lets anybody in is never told a time before its script's", async () => {
+  const times: number[] = [];
+  const factory = keyedLimiter({
+    name: "closed",
+    algorithm: "fixed-window",
+    setNow: (nowMs) => times.push(nowMs),
+    create: () => ({ consume: () => false }),
+  });
+  expect(entry(await check(factory, "refusal-justified"), "refusal-justified").outcome).toBe("violated");
+  expect(times.length).toBeGreaterThan(2);
+  expect(Math.min(...times)).toBeGreaterThanOrEqual(Date.UTC(2026, 0, 1));
 });

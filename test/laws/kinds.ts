@@ -29,6 +29,8 @@ interface WindowOptions {
   readonly extra?: number;
   readonly never?: boolean;
   readonly short?: boolean;
+  /** Wait of every refusal, in windows, in place of the one that is needed. */
+  readonly waitWindows?: number;
 }
 
 export const fixedWindow = (options: WindowOptions = {}): KindOfLimiter => {
@@ -65,7 +67,13 @@ export const fixedWindow = (options: WindowOptions = {}): KindOfLimiter => {
           if (allowed || counted) window.count += cost;
           const told = shown(window, nowMs);
           const late = options.short === true ? 1000 : 0;
-          return { allowed, ...told, retryAfterMs: Math.max(0, window.resetAt - nowMs - late) };
+          const { waitWindows } = options;
+          const needed = Math.max(0, window.resetAt - nowMs - late);
+          return {
+            allowed,
+            ...told,
+            retryAfterMs: waitWindows === undefined ? needed : waitWindows * windowMs,
+          };
         },
       };
     },

@@ -12,8 +12,9 @@ interface Reply extends ServerResponse {
   type(name: string): this;
   status(code: number): this;
   sendStatus(code: number): this;
-  send(body: unknown): this;
-  json(body: unknown): this;
+  send(...args: unknown[]): this;
+  json(...args: unknown[]): this;
+  format(byType: Record<string, () => unknown>): this;
 }
 
 interface Request {
@@ -53,6 +54,15 @@ test.each<[string, number, Record<string, string>, (response: Reply, next: Next)
   ["status and send", 429, {}, (r) => r.status(429).type("json").send("no")],
   ["sendStatus", 503, {}, (r) => r.sendStatus(503)],
   ["json", 200, {}, (r) => r.json({})],
+  ["send of a number alone, which is a body", 200, {}, (r) => r.send(429)],
+  ["send of a status and a body, as Express 4 has it", 429, {}, (r) => r.send(429, "no")],
+  ["json of a status and a body", 429, {}, (r) => r.json(429, {})],
+  [
+    "format, by its first type",
+    429,
+    {},
+    (r) => r.format({ html: () => r.status(429).end(), json: () => r.end() }),
+  ],
   ["writeHead with headers", 429, { a: "1" }, (r) => r.writeHead(429, { A: 1 }).end()],
   ["writeHead with a reason and headers", 429, { a: "1" }, (r) => r.writeHead(429, "No", { A: 1 }).end()],
   ["writeHead alone", 429, {}, (r) => r.writeHead(429).end("no")],

@@ -2,6 +2,7 @@
 import { describe, expect, test } from "vitest";
 import {
   checkLaws,
+  keyedLimiter,
   type LawReport,
   type LimiterLawName,
   parseRules,
@@ -10,6 +11,7 @@ import {
 } from "../../src/laws/index.ts";
 import { brokenLimiters } from "./broken-limiters.ts";
 import { only } from "./expectations.ts";
+import { fixedWindow } from "./kinds.ts";
 import { tinyFactory } from "./tiny-limiter.ts";
 
 async function rendered(law: LimiterLawName, fault: string): Promise<string[]> {
@@ -46,6 +48,20 @@ test("a law over two runs shows both", async () => {
   expect(lines.slice(other).filter((line) => line.includes("status of acme")).length).toBe(0);
   expect(lines.join("\n")).toContain("as in the other run");
 });
+
+test.each([undefined, "inclusive"] as const)(
+  "a call refused at the ms at which its window ends, end %s",
+  async (end) => {
+    const { end: _, ...kind } = fixedWindow({ inclusive: true, never: end !== undefined });
+    const limiter = keyedLimiter({ name: "late", ...kind, ...(end && { end }) });
+    const report = await checkLaws(limiter, { seed: 2, laws: ["recovers"] });
+    const text = renderCounterexample(only(report)).join("\n");
+    expect(text).toContain("REFUSED");
+    const note =
+      'note     a window ends at this very ms; if that ms is meant to be still of it, say `end: "inclusive"`';
+    expect(text.includes(note)).toBe(end === undefined);
+  },
+);
 
 test("a clock that steps back is drawn", async () => {
   expect((await rendered("never-rolls-back", "rolls-back")).join("\n")).toMatch(

@@ -1,6 +1,9 @@
 // The clock that strangers read: theirs while they run, the process's before and after.
 import { performance } from "node:perf_hooks";
 import { expect, test } from "vitest";
+import type { LimiterFactory } from "../../src/engine/adapter.ts";
+import { parseRules } from "../../src/rules/parse.ts";
+import { clockedFactory } from "../../src/runs/clocked-limiter.ts";
 import { VirtualClock } from "../../src/runs/virtual-clock.ts";
 
 const atMs = Date.UTC(2026, 0, 1);
@@ -154,4 +157,32 @@ test("an interval that falls due a million times in one step ends", async () => 
   });
   await clock.advance(atMs + 100_000);
   expect(fired).toBe(100_000);
+});
+
+test("a limiter's timers end with it, whether it can be closed or not", async () => {
+  const clock = clockAt(atMs);
+  const { set, during, clear } = clock;
+  const fired: number[] = [];
+  const create = (close: object) => () => {
+    setInterval(() => fired.push(clock.nowMs), 10_000);
+    return { decide: () => ({ admitted: true }), ...close };
+  };
+  const made = { set: set.bind(clock), during: during.bind(clock), clear: clear.bind(clock) };
+  let closed = 0;
+  for (const close of [
+    {},
+    {
+      close: () => {
+        closed += 1;
+      },
+    },
+  ]) {
+    const factory: LimiterFactory = { name: "mine", algorithm: "unknown", claims: [], create: create(close) };
+    const clocked = clockedFactory({ factory, clock: made });
+    const limiter = await clocked.create(parseRules({}));
+    await clocked.setNow?.(clock.nowMs + 10_000);
+    await limiter.close?.();
+    await clocked.setNow?.(clock.nowMs + 1e12);
+  }
+  expect([fired, closed]).toEqual([[atMs + 10_000, atMs + 1e12 + 20_000], 1]);
 });

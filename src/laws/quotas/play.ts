@@ -163,12 +163,14 @@ export async function makeQuotaLimiter(
   throw new AdapterFailure("create(policy)", quote(limiter), "a limiter with `decide`");
 }
 
-/** Plays operations on a fresh limiter, as `playAll` does. */
+/** Plays operations on a fresh limiter, as `playAll` does. Where there are none, no limiter is made. */
 export async function playQuotas(
   factory: QuotaLimiterFactory,
   policy: Policy,
   ops: readonly QuotaOp[],
 ): Promise<QuotaHistory> {
-  const limiter = await makeQuotaLimiter(factory, policy, ops[0]?.atMs ?? 0);
+  const [first] = ops;
+  if (first === undefined) return [];
+  const limiter = await makeQuotaLimiter(factory, policy, first.atMs);
   return playAll(new QuotaPlayer(factory, policy, limiter), ops);
 }
