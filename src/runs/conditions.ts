@@ -1,10 +1,9 @@
 // Under which conditions a scenario is simulated: its own, what the command line changes of them, or those of an
 // earlier run, so that simulator and measurement are told apart by nothing but what they model.
-import { Likeness } from "../../sim/likeness.ts";
+import type { Likeness } from "../../sim/likeness.ts";
 import type { SimulateOptions } from "../../sim/simulate.ts";
 import type { Policy } from "../policy/policy.ts";
 import type { RunRecord } from "../report/run.ts";
-import { readRun, traceOf } from "../report/run-folder.ts";
 import { parseRules } from "../rules/parse.ts";
 import type { Rules } from "../rules/rules.ts";
 import type { Token } from "../rules/tokens.ts";
@@ -13,7 +12,6 @@ import { adviseScenario } from "../scenario/advice.ts";
 import type { Scenario } from "../scenario/scenario.ts";
 import { seatingLike } from "../scenario/seats.ts";
 import { describeSpread } from "../scenario/spread.ts";
-import { openTrace } from "../trace/read.ts";
 
 export interface Changes {
   readonly seed?: number | undefined;
@@ -60,7 +58,11 @@ export async function conditionsOf(written: Scenario, changes: Changes): Promise
   };
 }
 
+/** Reads an earlier run; what reads runs is loaded for it alone. */
 async function readLikeness(folder: string): Promise<{ record: RunRecord; likeness: Likeness }> {
+  const { readRun, traceOf } = await import("../report/run-folder.ts");
+  const { Likeness } = await import("../../sim/likeness.ts");
+  const { openTrace } = await import("../trace/read.ts");
   const { record } = await readRun(folder);
   const likeness = new Likeness();
   const trace = await openTrace(traceOf(folder));

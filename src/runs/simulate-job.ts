@@ -3,8 +3,7 @@ import { type LimiterSimulation, simulateLimiter } from "../../sim/adapter/simul
 import { type Measurement, type MeasureStep, measureSteps } from "../../sim/measure.ts";
 import { type Simulation, simulate } from "../../sim/simulate.ts";
 import { type QuotaSimulation, simulateQuotas } from "../../sim/simulate-quotas.ts";
-import { worldNamed } from "../../sim/swarm/swarm.ts";
-import { scenarioOf } from "../../sim/swarm/world-recipe.ts";
+import type { SwarmTarget } from "../../sim/swarm/swarm.ts";
 import { parseFault } from "../faults/choice.ts";
 import { claimsInTraces } from "../rules/algorithms.ts";
 import type { LawName } from "../rules/laws.ts";
@@ -61,8 +60,7 @@ export async function* simulateJob(
 ): AsyncGenerator<SimulationFacts | TracePart, void, undefined> {
   const fault = named === undefined ? undefined : parseFault(named);
   const limiter = given === null ? null : patientLimiter(given);
-  const chosen =
-    world === undefined ? written : scenarioOf(worldNamed(world, { fault, limiter: limiter ?? undefined }));
+  const chosen = world === undefined ? written : await drawn(world, { fault, limiter: limiter ?? undefined });
   if (chosen === null) throw neitherNamed();
   const { scenario, options, notes } = await conditionsOf(chosen, changes);
   const simulation =
@@ -82,6 +80,13 @@ export async function* simulateJob(
   yield* new Parts(clock).of(simulation);
 }
 
+/** Returns the scenario of a swarm's world. What draws worlds, and the oracle with it, is loaded for them alone. */
+async function drawn(world: string, options: SwarmTarget): Promise<Scenario> {
+  const { worldNamed } = await import("../../sim/swarm/swarm.ts");
+  const { scenarioOf } = await import("../../sim/swarm/world-recipe.ts");
+  return scenarioOf(worldNamed(world, options));
+}
+
 /** Facts of a simulation that leaves no trace. */
 export interface MeasureFacts {
   readonly kind: "facts";
@@ -99,7 +104,7 @@ export async function* measureJob(
   { scenario: written, signal }: Pick<JobContext, "scenario" | "signal">,
 ): AsyncGenerator<MeasureFacts | (MeasureStep & { readonly kind: "step" }), Measurement, undefined> {
   const fault = named === undefined ? undefined : parseFault(named);
-  const chosen = world === undefined ? written : scenarioOf(worldNamed(world, { fault }));
+  const chosen = world === undefined ? written : await drawn(world, { fault });
   if (chosen === null) throw neitherNamed();
   const { scenario, options, notes } = await conditionsOf(chosen, changes);
   const { name, seed, startAtMs, durationMs, expect } = scenario;
