@@ -10,6 +10,7 @@ import { heavyTails } from "./heavy-tails.ts";
 import { incidents } from "./incidents.ts";
 import { mirrors } from "./mirrors.ts";
 import { mixed } from "./mixed.ts";
+import { mobile } from "./mobile.ts";
 import { monorepo } from "./monorepo.ts";
 import { newcomer } from "./newcomer.ts";
 import { office } from "./office.ts";
@@ -17,6 +18,7 @@ import { offices } from "./offices.ts";
 import { queues } from "./queues.ts";
 import { releases } from "./releases.ts";
 import { timeOuts } from "./time-outs.ts";
+import { warehouse } from "./warehouse.ts";
 import { webhooks } from "./webhooks.ts";
 import { webshop } from "./webshop.ts";
 import type { World } from "./world.ts";
@@ -42,4 +44,6 @@ export const worlds: readonly World[] = [
   webhooks,
   assistants,
   monorepo,
+  mobile,
+  warehouse,
 ];
