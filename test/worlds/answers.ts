@@ -12,9 +12,10 @@ export function playedDays(
   world: World,
   plays: number,
   asked: { agents?: number; patience?: Patience } = {},
+  firstSeed = 1_000,
 ): DayFigures[] {
   return Array.from({ length: plays }, (_, index) =>
-    dayFigures(play(world, { firstDay: askedDay, days: 1, seed: 1_000 + index, ...asked }), askedMs),
+    dayFigures(play(world, { firstDay: askedDay, days: 1, seed: firstSeed + index, ...asked }), askedMs),
   );
 }
 
