@@ -129,7 +129,7 @@ function hasPaceOf(a: Profile, b: Profile, medians: ReadonlyMap<Profile, number>
     return apart <= Math.max(a.pace.offMs, b.pace.offMs, 0.01 * a.pace.everyMs);
   }
   // The calls that one caller makes at once are taken apart for it alone.
-  if (a.pace.kind !== b.pace.kind || a.pace.kind === "chance") return false;
+  if (a.pace.kind !== b.pace.kind || a.pace.kind === "chance" || a.pace.kind === "visits") return false;
   if (a.pace.kind !== "pause" && a.pace.kind !== "volleys") return true;
   const [x, y] = [a, b].map((profile) => (medians.get(profile) ?? 0) + 10) as [number, number];
   // Medians of n pauses scatter with the root of n; pauses may be spread widely.

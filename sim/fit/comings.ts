@@ -28,7 +28,7 @@ import {
   type WorkSession,
 } from "./sessions.ts";
 import { type FittedSpread, spreadOf, withMean } from "./spread.ts";
-import { roundestWithin, SortedSample } from "./statistics.ts";
+import { isMemoryless, roundestWithin, SortedSample } from "./statistics.ts";
 import { spreadText, timeText } from "./words.ts";
 
 /** A rhythm, and the calendar that it was fitted to. */
@@ -161,12 +161,6 @@ function associationOf(hours: readonly { readonly hour: number; readonly isLong:
   return degrees < 1 || squares <= degrees + 4 * Math.sqrt(2 * degrees)
     ? 0
     : (squares - degrees) / hours.length;
-}
-
-/** Tells whether sessions end as by the toss of a coin after each call: their sizes are then geometric. */
-function isMemoryless(sizes: SortedSample): boolean {
-  const spread = sizes.deviation / Math.sqrt(Math.max(0.25, sizes.mean * (sizes.mean - 1)));
-  return sizes.count < 10 || (spread > 0.75 && spread < 1.33);
 }
 
 interface LoopFit {

@@ -117,6 +117,41 @@ export function jobsGuessed(
   return book.finish();
 }
 
+/** Tries again come this soon after the reset, ms, where many call under one name; at other times no more come than usual. */
+const soonMs = 5_000;
+const otherTimeMs = 20_000;
+/** Fewer refusals tell nothing, nor does it if fewer of them are followed by a call more than usual. */
+const refusalsLeast = 10;
+const againLeast = 0.5;
+
+/**
+ * The jobs of a caller who stands for many: which of its calls are tries again nobody knows, but those that wait for a
+ * reset come together then.
+ * @returns `null` where no more calls come after resets than at other times
+ */
+export function jobsAtResets(caller: RecordedCaller, limits: Limits): Jobs | null {
+  const refusals = caller.calls.filter(isRefused).length;
+  if (refusals < refusalsLeast) return null;
+  const found = triedLater(caller, limits, 0);
+  const usual = triedLater(caller, limits, otherTimeMs).retries.length;
+  return found.retries.length - usual >= againLeast * (refusals - usual) ? found : null;
+}
+
+/** Takes the first calls after the reset, or so long after it, for tries of those that were refused before. */
+function triedLater(caller: RecordedCaller, limits: Limits, laterMs: number): Jobs {
+  const book = new JobBook(caller, limits);
+  let open: { readonly job: RecordedJob; readonly fromMs: number }[] = [];
+  for (const call of caller.calls) {
+    open = open.filter(({ fromMs }) => call.atMs < fromMs + soonMs);
+    const again = open.find(({ job, fromMs }) => job.key === call.kind.key && fromMs <= call.atMs);
+    open = open.filter((each) => each !== again);
+    const job = again === undefined ? book.begin(call) : book.retry(again.job, call);
+    const resetMs = isRefused(call) ? book.resetOf(call) : null;
+    if (resetMs !== null) open.push({ job, fromMs: resetMs + laterMs });
+  }
+  return book.finish();
+}
+
 class JobBook {
   readonly #caller: RecordedCaller;
   readonly #limits: Limits;
@@ -157,6 +192,13 @@ class JobBook {
     if (said !== null && (said.reset !== ABSENT || said.userReset !== ABSENT)) return said;
     const resets = this.#limits.resetsAt(this.#caller, operation, (atMs + endMs) / 2000);
     return { remaining: ABSENT, userRemaining: ABSENT, ...resets, retryAfter: said?.retryAfter ?? ABSENT };
+  }
+
+  /** When the windows of a refused call are over, ms since the epoch; `null` where nobody knows. */
+  resetOf(call: RecordedCall): number | null {
+    const { reset, userReset } = this.#saidBy(call);
+    const seconds = Math.max(reset, userReset);
+    return seconds < 0 ? null : 1000 * Math.floor((call.atMs + call.endMs) / 2000 + seconds);
   }
 
   finish(): Jobs {

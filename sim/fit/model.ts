@@ -74,7 +74,8 @@ export type FittedComings =
       /** `null`: no bound. */
       readonly calls: FittedSpread | null;
       readonly events: FittedEvents;
-      readonly withinMs: number;
+      /** Time from an event until a client wakes. */
+      readonly within: FittedSpread;
       /** Share of clients that an event wakes. */
       readonly share: number;
       /** Clients of one group wake by the same events. */

@@ -5,7 +5,7 @@ import { closedArrivals, openArrivals, timetableOf } from "./arrivals.ts";
 import type { Cluster } from "./clusters.ts";
 import { bySessions, type RhythmFit } from "./comings.ts";
 import { isRefused } from "./jobs.ts";
-import type { FittedArrivals, FittedBehaviour, FittedComings, FittedPart } from "./model.ts";
+import type { FittedArrivals, FittedBehaviour, FittedComings } from "./model.ts";
 import { atOnceOf } from "./paces.ts";
 import { partsOf } from "./parts.ts";
 import { type Profile, slackOf } from "./profile.ts";
@@ -50,17 +50,21 @@ export function mixturePace({ profiles }: Cluster, recording: Recording): PaceFi
 }
 
 function inParts(
-  { parts, rhythms }: { readonly parts: readonly FittedPart[]; readonly rhythms: readonly RhythmFit[] },
+  { parts, rhythms, clients: many }: NonNullable<ReturnType<typeof partsOf>>,
   profiles: readonly Profile[],
   recording: Recording,
 ): PaceFit {
+  const clients = many ?? profiles.length;
   const [only] = parts;
   const jobs = profiles.reduce((sum, profile) => sum + profile.jobs.length, 0);
   return {
     behaviour: parts.length === 1 && only !== undefined ? only.behaviour : { kind: "together", parts },
     rhythms,
-    arrivals: { kind: "closed", clients: profiles.length, startWithinMs: 0 },
-    why: `${counted(jobs, "call")} of ${counted(parts.length, "behaviour")} under ${profiles.length === 1 ? "one name" : "each name"}`,
+    arrivals: { kind: "closed", clients, startWithinMs: 0 },
+    why:
+      many === undefined
+        ? `${counted(jobs, "call")} of ${counted(parts.length, "behaviour")} under ${profiles.length === 1 ? "one name" : "each name"}`
+        : `${counted(jobs, "call")} under one name that overlap as those of many people do: taken for visits of ${counted(clients, "client")}`,
     arrivalsWhy: `${profiles.length === 1 ? "one caller" : counted(profiles.length, "caller")} for ${roughText(recording.endedAtMs - recording.startedAtMs)}`,
     single: false,
   };

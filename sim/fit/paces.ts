@@ -3,10 +3,12 @@
 import { ln } from "../../src/scenario/elementary.ts";
 import type { Sessions } from "./sessions.ts";
 import { type FittedSpread, spreadOf } from "./spread.ts";
-import { SortedSample } from "./statistics.ts";
+import { isMemoryless, SortedSample } from "./statistics.ts";
 
 export interface FittedPace {
   readonly think: FittedSpread;
+  /** Number of such pauses in a row; `null`: `next` says after each whether there is one more. */
+  readonly times: FittedSpread | null;
   /** Calls at once that follow; `null`: one. */
   readonly atOnce: FittedSpread | null;
   /** Number of times that each pace came next, and that nothing did. */
@@ -25,8 +27,8 @@ const pausesTell = 200;
 const classesMost = 8;
 /** Classes that tell less than this of what comes next, in nats a pause, are one. */
 const tellsLeast = 0.01;
-/** Pauses are in order where their pace changes less often than so, beside the same pauses in any order. */
-const orderedMost = 0.8;
+/** So many pauses follow another pace than in any order, as a share of all, beyond what chance may do. */
+const orderLeast = 0.1;
 /** Sessions that end as their paces say spread by up to so many times more or less than those that were seen. */
 const spreadMost = 2;
 
@@ -55,8 +57,15 @@ export function pacesOf({ sessions, pausesMs, sizes }: Sessions, slackMs: number
   if (count < 2) return null;
   const paceOf = (base: number): number => ends.findIndex((end) => base <= end);
   const paced = orders.map((order) => order.map(paceOf));
-  const table = tableOf(paced, count);
-  if (!areOrdered(paced) || !endsAsSeen(table, paced)) return null;
+  const seenTable = tableOf(paced, count);
+  const runs = runsIn(paced, count);
+  const told = runs.map((lengths) => !isMemoryless(new SortedSample(lengths)));
+  // Runs of some sessions may be far longer than those of others: then a table alone is nearer to what was seen.
+  const way = [told, told.map(() => false)]
+    .map((apart) => tabled(seenTable, runs, apart))
+    .find(({ table, times }) => endsAsSeen(table, times, paced));
+  if (way === undefined || !areOrdered(paced, seenTable)) return null;
+  const { apart, table } = way;
   const seen = Array.from({ length: count }, () => ({ pausesMs: [] as number[], sizes: [] as number[] }));
   let pause = 0;
   for (const [index, order] of paced.entries())
@@ -70,6 +79,7 @@ export function pacesOf({ sessions, pausesMs, sizes }: Sessions, slackMs: number
     kind: "paces",
     paces: seen.map(({ pausesMs, sizes }, pace) => ({
       think: spreadOf(pausesMs, 0, slackMs),
+      times: apart[pace] === true ? spreadOf(runs[pace] as readonly number[], 1, 0) : null,
       atOnce: atOnceOf(sizes),
       next: table[pace + 1] as readonly number[],
     })),
@@ -77,18 +87,45 @@ export function pacesOf({ sessions, pausesMs, sizes }: Sessions, slackMs: number
   };
 }
 
-/** Tells whether the order of a session's pauses is no chance. Sessions that are each of a pace of their own show no order. */
-function areOrdered(orders: readonly (readonly number[])[]): boolean {
-  let [changes, usual] = [0, 0];
+/** A table whose rows say what follows a whole run of those paces whose runs are told apart. */
+function tabled(
+  table: readonly (readonly number[])[],
+  runs: readonly (readonly number[])[],
+  apart: readonly boolean[],
+) {
+  return {
+    apart,
+    table: table.map((row, from) =>
+      row.map((count, to) => (apart[from - 1] === true && to === from - 1 ? 0 : count)),
+    ),
+    times: runs.map((lengths, pace) => (apart[pace] === true ? lengths : [1])),
+  };
+}
+
+/**
+ * Tells whether the order of sessions' pauses is no chance: paces follow each other otherwise than if each session took the
+ * same pauses in any order. Sessions that are each of a pace of their own show no order.
+ */
+function areOrdered(orders: readonly (readonly number[])[], seen: readonly (readonly number[])[]): boolean {
+  const paces = seen.length - 1;
+  const usual = seen.map((row) => row.map(() => 0));
   for (const order of orders) {
-    if (order.length < 2) continue;
-    const counts = new Map<number, number>();
-    for (const pace of order) counts.set(pace, (counts.get(pace) ?? 0) + 1);
-    const alike = [...counts.values()].reduce((sum, count) => sum + count * (count - 1), 0);
-    usual += order.length - 1 - alike / order.length;
-    changes += order.filter((pace, place) => place > 0 && pace !== order[place - 1]).length;
+    const counts = new Array<number>(paces).fill(0);
+    for (const pace of order) counts[pace] = (counts[pace] as number) + 1;
+    for (const [to, count] of counts.entries())
+      for (const [from, before] of [1, ...counts].entries()) {
+        const pairs = count * (from === to + 1 ? before - 1 : before);
+        const row = usual[from] as number[];
+        row[to] = (row[to] as number) + pairs / Math.max(1, order.length);
+      }
   }
-  return changes < orderedMost * usual;
+  let [apart, all] = [0, 0];
+  for (const [from, row] of usual.entries())
+    for (const [to, count] of row.slice(0, paces).entries()) {
+      apart += Math.abs(count - (seen[from]?.[to] as number)) / 2;
+      all += count;
+    }
+  return apart / all > orderLeast + Math.sqrt((paces * (paces + 1)) / all) / 2;
 }
 
 /** Number of times that each class comes after the start (row 0) and after each class; last column: that none does. */
@@ -103,6 +140,21 @@ function tableOf(orders: readonly (readonly number[])[], classes: number): numbe
     row[classes] = (row[classes] as number) + 1;
   }
   return table;
+}
+
+/** Lengths of each pace's runs. */
+function runsIn(orders: readonly (readonly number[])[], paces: number): number[][] {
+  const runs = Array.from({ length: paces }, (): number[] => []);
+  for (const order of orders) {
+    let length = 0;
+    for (const [place, pace] of order.entries()) {
+      length += 1;
+      if (order[place + 1] === pace) continue;
+      runs[pace]?.push(length);
+      length = 0;
+    }
+  }
+  return runs;
 }
 
 /** The last base class of each class: neighbours are joined, those first that tell the least apart of what comes next. */
@@ -178,28 +230,40 @@ const joining = (a: number, b: number): number =>
   a === 0 || b === 0 ? 0 : nLogN(a + b) - nLogN(a) - nLogN(b);
 const nLogN = (count: number): number => (count === 0 ? 0 : count * ln(count));
 
-/** Steps of a session at most, as many times the mean. */
-const longest = 60;
+/** Rounds of the sums below, as many times the mean of the sizes. */
+const rounds = 60;
 
-/** Tells whether the numbers of pauses spread as those of sessions do that end as the table says. */
-function endsAsSeen(table: readonly (readonly number[])[], orders: readonly (readonly number[])[]): boolean {
+/**
+ * Tells whether the numbers of pauses spread as those of sessions do that end as the table says.
+ * @param times lengths of each pace's runs, which the table does not tell
+ */
+function endsAsSeen(
+  table: readonly (readonly number[])[],
+  times: readonly (readonly number[])[],
+  orders: readonly (readonly number[])[],
+): boolean {
   const sizes = new SortedSample(orders.map(({ length }) => length));
-  const shares = table.map((row) => {
+  const [first = [], ...rest] = table.map((row) => {
     const sum = row.reduce((all, count) => all + count, 0);
     return row.map((count) => count / Math.max(1, sum));
   });
-  const count = table.length - 1;
-  const [first = [], ...rest] = shares;
-  let [left, mean, squares] = [first, 0, 0];
-  for (let step = 0; step < longest * (sizes.mean + 1); step++) {
-    const ends = left[count] as number;
-    mean += ends * step;
-    squares += ends * step * step;
-    const now = left;
-    left = first.map((_, to) =>
-      rest.reduce((sum, row, from) => sum + (now[from] as number) * (row[to] as number), 0),
+  const own = times.map((lengths) => new SortedSample(lengths));
+  const meanOf = (row: readonly number[], values: readonly number[]): number =>
+    values.reduce((sum, value, to) => sum + (row[to] as number) * value, 0);
+  // From each pace on: the mean of the pauses to come, and of their squares.
+  let [means, squares] = [own.map(() => 0), own.map(() => 0)];
+  for (let round = 0; round < rounds * (sizes.mean + 1); round++) {
+    const before = { means, squares };
+    const after = rest.map((row) => meanOf(row, before.means));
+    means = own.map(({ mean }, pace) => mean + (after[pace] as number));
+    squares = own.map(
+      ({ mean, deviation }, pace) =>
+        mean * mean +
+        deviation * deviation +
+        2 * mean * (after[pace] as number) +
+        meanOf(rest[pace] as readonly number[], before.squares),
     );
   }
-  const deviation = Math.sqrt(Math.max(0, squares - mean * mean));
+  const deviation = Math.sqrt(Math.max(0, meanOf(first, squares) - meanOf(first, means) ** 2));
   return deviation <= spreadMost * sizes.deviation && sizes.deviation <= spreadMost * deviation;
 }

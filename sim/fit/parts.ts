@@ -13,6 +13,7 @@ import {
   type OwnWakes,
   type Profile,
   profileOfJobs,
+  rareOverlaps,
   slackOf,
   type WokenSession,
 } from "./profile.ts";
@@ -22,6 +23,8 @@ import { joined, sessionsOf } from "./sessions.ts";
 import { spreadOf } from "./spread.ts";
 import { roundestWithin, SortedSample } from "./statistics.ts";
 import { timetablesOf } from "./timetables.ts";
+import { visitsWoken } from "./visit-events.ts";
+import { visitParts } from "./visits.ts";
 import { wakesIn } from "./wakes.ts";
 
 /** Takes apart what every caller does; callers who do one thing alone stay as they are. */
@@ -39,7 +42,17 @@ export function takenApart(profiles: readonly Profile[], recording: Recording): 
     rests.filter((rest) => rest !== null),
     recording,
   );
+  const visits = visitsWoken(
+    profiles.filter(({ pace }) => pace.kind === "visits"),
+    recording,
+    wakes.length,
+  );
   return profiles.map((profile, index) => {
+    const visit = visits.get(profile);
+    if (visit !== undefined) {
+      const rest = { ...profile, jobs: visit.rest };
+      return { ...profile, apart: { key: "", timetables: [], wakes: visit.wakes, rest } };
+    }
     const rest = rests[index] ?? null;
     const own = wakes.flatMap(({ woken, ...events }): OwnWakes[] => {
       const sessions = rest === null ? undefined : woken.get(rest);
@@ -78,9 +91,15 @@ const lanesMost = 12;
 export function partsOf(
   profiles: readonly Profile[],
   recording: Recording,
-): { readonly parts: readonly FittedPart[]; readonly rhythms: readonly RhythmFit[] } | null {
+): {
+  readonly parts: readonly FittedPart[];
+  readonly rhythms: readonly RhythmFit[];
+  /** Those that make up a caller who stands for many. */
+  readonly clients?: number;
+} | null {
   const [model] = profiles;
   if (model === undefined) return null;
+  if (model.pace.kind === "visits") return visitParts(model, mixOfAll(profiles), recording);
   const alone = profiles.length === 1 && !isSteady(model);
   if (model.apart === null && !alone) return partsBySize(profiles, recording);
   const parts = [...clockedParts(profiles, recording), ...wokenParts(profiles, recording)];
@@ -210,7 +229,11 @@ function wokenPart(
         clock === null
           ? eventsByChance(eventsMs, recording)
           : { kind: "clock", at: clock.at, lateMs: clock.lateMs },
-      withinMs: roundestWithin(late.quantile(0.95), 1.1 * late.quantile(0.95) + slackMs),
+      within: {
+        kind: "uniform",
+        least: 0,
+        most: roundestWithin(late.quantile(0.95), 1.1 * late.quantile(0.95) + slackMs),
+      },
       share: Math.min(1, Math.round((100 * woken.length) / (eventsMs.length * profiles.length)) / 100),
       group,
     },
@@ -249,7 +272,10 @@ function loopPart(
   return { part: { behaviour: { kind: "worker", think, atOnce, jobs: once ? 1 : null }, mix }, rhythms: [] };
 }
 
-/** Jobs by loops of which each does one at a time: a job goes to the loop that was the last to end before it. */
+/**
+ * Jobs by loops of which each does one at a time: a job goes to the loop that was the last to end before it. A few jobs
+ * that overlap now and then make no loop of their own.
+ */
 function lanesOf(jobs: readonly RecordedJob[]): readonly (readonly RecordedJob[])[] {
   const lanes: { endMs: number; readonly jobs: RecordedJob[] }[] = [];
   for (const job of jobs) {
@@ -262,5 +288,8 @@ function lanesOf(jobs: readonly RecordedJob[]): readonly (readonly RecordedJob[]
       best.jobs.push(job);
     }
   }
-  return lanes.map((lane) => lane.jobs);
+  const least = rareOverlaps * jobs.length;
+  const rare = lanes.filter((lane) => lane.jobs.length <= least).flatMap((lane) => lane.jobs);
+  const [first = [], ...others] = lanes.filter((lane) => lane.jobs.length > least).map((lane) => lane.jobs);
+  return [rare.length === 0 ? first : [...first, ...rare].sort((a, b) => a.startMs - b.startMs), ...others];
 }

@@ -62,15 +62,24 @@ export function spreadExpression(spread: FittedSpread): Expression {
   }
 }
 
+/** `null` where there is none; one from 0 on is said by its end. */
+export function withinExpression(spread: FittedSpread): Expression | null {
+  if (spread.kind === "constant" && spread.ms === 0) return null;
+  return spread.kind === "uniform" && spread.least === 0
+    ? literal(timeText(spread.most))
+    : spreadExpression(spread);
+}
+
 /** `null` where there is no pause. */
 export function thinkExpression(think: FittedSpread | FittedPaces): Expression | null {
   if (think.kind === "constant" && think.ms === 0) return null;
   if (think.kind !== "paces") return spreadExpression(think);
   return object({
     paces: list(
-      think.paces.map(({ think, atOnce, next }) =>
+      think.paces.map(({ think, times, atOnce, next }) =>
         object({
           think: spreadExpression(think),
+          times: times === null ? null : countExpression(times),
           atOnce: atOnce === null ? null : countExpression(atOnce),
           next: list(next.map(literal)),
         }),

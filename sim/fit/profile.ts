@@ -4,15 +4,26 @@ import type { Timetable } from "./arrivals.ts";
 import {
   isRefused,
   type Jobs,
+  jobsAtResets,
   jobsGuessed,
   jobsRecorded,
   type RecordedJob,
   type RetrySample,
 } from "./jobs.ts";
 import type { Limits } from "./limits.ts";
+import { overlapByChance } from "./overlaps.ts";
 import type { RecordedCaller, Recording } from "./recording.ts";
 import { attemptsLikely, costOf, guessRetry, type RetryGuess, UsualPauses } from "./retries.ts";
-import { endedByRefusals, queueOf, type RunForm, runsOf, type Spell, shapeOf, volleysOf } from "./runs.ts";
+import {
+  coarseMs,
+  endedByRefusals,
+  queueOf,
+  type RunForm,
+  runsOf,
+  type Spell,
+  shapeOf,
+  volleysOf,
+} from "./runs.ts";
 import { mode, SortedSample } from "./statistics.ts";
 
 export type CallPace =
@@ -24,6 +35,8 @@ export type CallPace =
   | { readonly kind: "once" }
   /** Some calls at once, some time after what it did last was over. */
   | { readonly kind: "volleys" }
+  /** It stands for many, whose calls overlap as often as chance has it. */
+  | { readonly kind: "visits" }
   /** Its calls overlap and keep to no clock. */
   | { readonly kind: "chance" };
 
@@ -137,7 +150,7 @@ export function profileOfJobs({ caller }: Profile, jobs: readonly RecordedJob[],
 
 /** Tells whether a caller keeps to one clock, or does one thing in volleys: there is nothing to take apart. */
 export const isSteady = ({ shape, pace }: Profile): boolean =>
-  shape.kind !== "call" || pace.kind === "ticks" || pace.kind === "once";
+  shape.kind !== "call" || pace.kind === "ticks" || pace.kind === "once" || pace.kind === "visits";
 
 /** Attempts that nobody numbered: calls after refusals are retries where some policy explains them better than none. */
 function guessed(
@@ -147,6 +160,8 @@ function guessed(
   attempts: number | null = null,
 ): Profile {
   const apart = jobsGuessed(caller, limits, false);
+  const visits = visitsOf(caller, apart, limits, slackMs);
+  if (visits !== null) return visits;
   if (!caller.calls.some(isRefused)) return described(caller, apart, null, slackMs);
   const usual = usualPauses([apart], slackMs);
   const { jobs: together, guess, givesUpAfter } = triedAgain(caller, limits, slackMs, usual, attempts);
@@ -155,6 +170,18 @@ function guessed(
   const profile = { ...described(caller, together, guess, slackMs), givesUpAfter };
   // Of calls that overlap by chance none is known to be the retry of another.
   return profile.pace.kind === "chance" ? described(caller, apart, null, slackMs) : profile;
+}
+
+/** Profiles a caller that stands for many, each for itself; `null` where it is none. */
+function visitsOf(caller: RecordedCaller, apart: Jobs, limits: Limits, slackMs: number): Profile | null {
+  if (slackMs >= coarseMs || !overlapByChance(apart.jobs, slackMs)) return null;
+  const plain = described(caller, apart, null, slackMs);
+  const { kind } = plain.pace;
+  if (plain.shape.kind !== "call" || plain.clients > 1 || (kind !== "chance" && kind !== "pause"))
+    return null;
+  const { jobs, retries } = jobsAtResets(caller, limits) ?? apart;
+  const guess = guessRetry(retries, slackMs, null);
+  return { ...plain, jobs, runs: jobs, pausesMs: [], retries, guess, pace: { kind: "visits" } };
 }
 
 /** Calls after refusals as retries: for ever, or until they are given up, whichever explains more. */
@@ -250,7 +277,7 @@ function pausesOf(runs: readonly Spell[]): number[] {
 }
 
 /** Beside an answer that came too late, a loop may seem to be two now and then. */
-const rareOverlaps = 0.02;
+export const rareOverlaps = 0.02;
 
 /** Fewer show no clock. */
 const fewRuns = 4;

@@ -24,7 +24,7 @@ export function retryOf(profiles: readonly Profile[], recording: Recording, refu
     return { retry: { kind: "unknown" }, guess: null, why };
   }
   const samples = profiles.flatMap(({ retries }) => retries);
-  if (!recording.knowsAttempts && profiles.every(({ pace }) => pace.kind === "chance"))
+  if (!recording.knowsAttempts && profiles.every(tellsNone))
     return {
       retry: { kind: "unknown" },
       guess: null,
@@ -47,7 +47,10 @@ export function retryOf(profiles: readonly Profile[], recording: Recording, refu
         };
   }
   const slackMs = slackOf(recording);
-  const usual = recording.knowsAttempts ? null : usualPauses(profiles, slackMs);
+  const usual =
+    recording.knowsAttempts || profiles.every(({ pace }) => pace.kind === "visits")
+      ? null
+      : usualPauses(profiles, slackMs);
   const guess = guessRetry(samples, slackMs, usual);
   if (guess === null) return { retry: { kind: "unknown" }, guess, why: "" };
   if (guess.retry.kind === "none")
@@ -61,6 +64,10 @@ export function retryOf(profiles: readonly Profile[], recording: Recording, refu
   const why = `${hits} of ${counted(samples.length, "attempt")} after a refusal came ${whenText(guess.retry)}${alike}`;
   return { retry: guess.retry, guess, why };
 }
+
+/** Calls after refusals cannot be told from those that come anyway. */
+const tellsNone = ({ pace, retries }: Profile): boolean =>
+  pace.kind === "chance" || (pace.kind === "visits" && retries.length === 0);
 
 function whenText(retry: FittedRetry): string {
   switch (retry.kind) {

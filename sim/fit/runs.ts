@@ -142,7 +142,7 @@ export function volleysOf(jobs: readonly RecordedJob[], slackMs: number): readon
 }
 
 /** A clock of whole seconds tells no calls apart that begin within one. */
-const coarseMs = 1000;
+export const coarseMs = 1000;
 
 /** Tells whether a job began with its run, not upon an answer. */
 function beganWith({ startMs, firstEndMs }: JobRun, job: RecordedJob, slackMs: number): boolean {

@@ -43,6 +43,7 @@ import {
   rhythmExpression,
   spreadExpression,
   thinkExpression,
+  withinExpression,
 } from "./pieces.ts";
 import { timeText } from "./words.ts";
 
@@ -241,12 +242,12 @@ function behaviourExpression(
       );
     }
     case "woken": {
-      const { of, calls, events, withinMs, share, group } = behaviour;
+      const { of, calls, events, within, share, group } = behaviour;
       const wakes = object({
         ...(events.kind === "clock"
           ? { at: events.at, late: events.lateMs === 0 ? null : timeText(events.lateMs) }
           : { perDay: events.perDay, rhythm: rhythmExpression(events.rhythm) }),
-        within: withinMs === 0 ? null : timeText(withinMs),
+        within: withinExpression(within),
         share: share === 1 ? null : share,
         group: group === 0 ? null : group,
       });

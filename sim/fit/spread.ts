@@ -47,12 +47,22 @@ function spanOfSample(sample: SortedSample, slackMs: number): FittedSpan {
   };
 }
 
+const fewValues = 20;
+
 /**
  * @param leastMs no draw is shorter
  * @param slackMs differences that mean nothing
  */
 export function spreadOf(values: readonly number[], leastMs: number, slackMs: number): FittedSpread {
   const sample = new SortedSample(values);
+  const spread = simplestOf(sample, leastMs, slackMs);
+  // Of few values the ends are guesses, of which the mean is none.
+  if (sample.count >= fewValues) return spread;
+  const kept = withMean(spread, sample.mean);
+  return kept.kind === "uniform" ? { ...kept, least: Math.max(leastMs, kept.least) } : kept;
+}
+
+function simplestOf(sample: SortedSample, leastMs: number, slackMs: number): FittedSpread {
   const shift = (ms: number): number => Math.max(leastMs, ms);
   if (sample.count === 0) return { kind: "constant", ms: leastMs };
   const [low, high] = [sample.quantile(0.05), sample.quantile(0.95)];

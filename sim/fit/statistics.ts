@@ -115,3 +115,9 @@ export function roundestWithin(least: number, most: number): number {
   }
   return Math.round((least + most) / 2);
 }
+
+/** Tells whether what has such sizes ends as by the toss of a coin after each: they are then geometric. */
+export function isMemoryless(sizes: SortedSample): boolean {
+  const spread = sizes.deviation / Math.sqrt(Math.max(0.25, sizes.mean * (sizes.mean - 1)));
+  return sizes.count < 10 || (spread > 0.75 && spread < 1.33);
+}

@@ -7,7 +7,7 @@ import { dayMs } from "./days.ts";
 import type { RecordedJob } from "./jobs.ts";
 import type { ClockedSessions, Profile } from "./profile.ts";
 import type { Recording } from "./recording.ts";
-import { absenceOf, isMuchLonger, longAmong, sessionsOf, type WorkSession } from "./sessions.ts";
+import { absenceOf, isMuchLonger, joinedMs, longAmong, sessionsOf, type WorkSession } from "./sessions.ts";
 import { SortedSample } from "./statistics.ts";
 
 const minuteMs = 60_000;
@@ -23,6 +23,8 @@ export function timetablesOf(
   { jobs, pausesMs }: Profile,
   recording: Recording,
 ): { readonly timetables: readonly ClockedSessions[]; readonly rest: readonly RecordedJob[] } {
+  // Who joined on a later day kept to no timetable before.
+  const watched = { startedAtMs: joinedMs(jobs, recording), endedAtMs: recording.endedAtMs };
   const awayMs = absenceOf(pausesMs) || 30_000;
   // Who calls every few seconds begins with any minute: its volleys alone may keep to one.
   const volleyMs = absenceOf(pausesMs.filter((ms) => ms <= awayMs)) || awayMs;
@@ -32,7 +34,7 @@ export function timetablesOf(
     const cuts = [sessionsOf(rest, awayMs).sessions, longAmong(sessionsOf(rest, volleyMs).sessions)];
     let punctual: Punctual | null = null;
     for (const anySecond of periodMs < anySecondMs ? [false] : [false, true])
-      for (const sessions of cuts) punctual ??= punctualIn(sessions, periodMs, recording, anySecond);
+      for (const sessions of cuts) punctual ??= punctualIn(sessions, periodMs, watched, anySecond);
     if (punctual === null) continue;
     const timetable = timetableOf(
       [punctual.found.map(({ startMs }) => startMs)],
@@ -49,6 +51,9 @@ export function timetablesOf(
   return { timetables, rest };
 }
 
+/** The time in which a caller was there, ms since the epoch. */
+type Watched = Pick<Recording, "startedAtMs" | "endedAtMs">;
+
 interface Punctual {
   readonly found: readonly WorkSession[];
   /** True if there are none at weekends. */
@@ -59,7 +64,7 @@ interface Punctual {
 const isWeekend = (ms: number): boolean => [0, 6].includes((Math.floor(ms / dayMs) + 4) % 7);
 
 /** Periods of a recording at weekends, and all others. */
-function periodsIn({ startedAtMs, endedAtMs }: Recording, periodMs: number): readonly [number, number] {
+function periodsIn({ startedAtMs, endedAtMs }: Watched, periodMs: number): readonly [number, number] {
   const counts: [number, number] = [0, 0];
   // A week of rows is some minutes short of seven days.
   const count = Math.floor((endedAtMs - startedAtMs) / periodMs + 0.02);
@@ -72,10 +77,10 @@ function periodsIn({ startedAtMs, endedAtMs }: Recording, periodMs: number): rea
 function punctualIn(
   sessions: readonly WorkSession[],
   periodMs: number,
-  recording: Recording,
+  watched: Watched,
   anySecond: boolean,
 ): Punctual | null {
-  const [atWeekends, onWeekdays] = periodsIn(recording, periodMs);
+  const [atWeekends, onWeekdays] = periodsIn(watched, periodMs);
   const periods = atWeekends + onWeekdays;
   if (periods < periodsLeast || sessions.length < 0.5 * periods) return null;
   const sorted = sessions.toSorted((a, b) => (a.startMs % periodMs) - (b.startMs % periodMs));
@@ -166,11 +171,12 @@ const daysLeast = 3;
 
 /** The hourly and the nightly job of one minute: what the long sessions have beyond the usual number is the nightly's. */
 function bySize(
-  own: readonly (readonly RecordedJob[])[],
+  sessions: readonly (readonly RecordedJob[])[],
   timetable: Timetable,
   periodMs: number,
   awayMs: number,
 ): ClockedSessions[] {
+  const own = ofMinutes(sessions);
   const usual = new SortedSample(own.map(({ length }) => length)).median;
   const byMinute = new Map<number, (readonly RecordedJob[])[]>();
   for (const jobs of own) {
@@ -195,6 +201,16 @@ function bySize(
       return { ...clocked(beyond, { ...timetable, schedule }, dayMs, awayMs), startsMs };
     }),
   ];
+}
+
+/** Sessions that begin with the same minute are one: the nightly job may wait for the hourly one. */
+function ofMinutes(sessions: readonly (readonly RecordedJob[])[]): (readonly RecordedJob[])[] {
+  const minutes = new Map<number, readonly RecordedJob[]>();
+  for (const jobs of sessions) {
+    const minute = Math.floor((jobs[0]?.startMs ?? 0) / minuteMs);
+    minutes.set(minute, [...(minutes.get(minute) ?? []), ...jobs]);
+  }
+  return [...minutes.values()];
 }
 
 function clocked(

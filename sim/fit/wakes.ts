@@ -79,10 +79,7 @@ function wakesByChance(
       return merged(found.filter(({ atMs }) => !isClocked(atMs)));
     };
     const spans = Math.max(1, (recording.endedAtMs - recording.startedAtMs) / spanMs);
-    const surely = foundAt(spans);
-    // Where many are found, smaller crowds are likelier events than chance: one in twenty may be none.
-    const eventsMs =
-      surely.length < manyEvents ? surely : foundAt(spans / (falseShare * surely.length * rareCrowd));
+    const eventsMs = foundIn(spans, foundAt);
     if (eventsMs.length < eventsLeast) continue;
     const woken = wokenBy(eventsMs, spanMs, callers, false);
     const together = groupOf(eventsMs, woken, 0);
@@ -98,6 +95,12 @@ function wakesByChance(
     if (sessionsIn(together) / eventsMs.length >= Math.max(3, shareLeast * callers.length)) return [together];
   }
   return [];
+}
+
+/** Events among so many places. Where many are found, smaller crowds are likelier events than chance: one in twenty may be none. */
+export function foundIn(places: number, foundAt: (places: number) => readonly number[]): readonly number[] {
+  const surely = foundAt(places);
+  return surely.length < manyEvents ? surely : foundAt(places / (falseShare * surely.length * rareCrowd));
 }
 
 const sessionsIn = ({ woken }: FoundWakes): number =>
@@ -156,7 +159,7 @@ function alikeness(a: Woken, b: Woken): number {
 }
 
 /** Instants from which on more callers begin within a span than chance explains by those around it. */
-function eventsOf(
+export function eventsOf(
   crowd: Crowd,
   spanMs: number,
   places: number,
@@ -170,7 +173,7 @@ function eventsOf(
 }
 
 /** One instant of each event: where most begin. */
-function merged(found: readonly { readonly atMs: number; readonly count: number }[]): number[] {
+export function merged(found: readonly { readonly atMs: number; readonly count: number }[]): number[] {
   const events: { atMs: number; count: number; lastMs: number }[] = [];
   for (const { atMs, count } of found.toSorted((a, b) => a.atMs - b.atMs)) {
     const event = events.at(-1);

@@ -5,10 +5,11 @@ import { ln } from "./elementary.ts";
 import type { Duration, Mistakes } from "./mistakes.ts";
 import { next32, type RandomState, seedRandom } from "./random.ts";
 import { factorAt, parseRhythm, type Rhythm, type RhythmInput } from "./rhythm.ts";
+import { parseSpread, type Spread, type SpreadInput } from "./spread.ts";
 
 interface WokenClients {
-  /** Each client wakes at random within this span. At once where it is left out. */
-  readonly within?: Duration;
+  /** Each client wakes at random within this time, or after one drawn from this spread. At once where it is left out. */
+  readonly within?: SpreadInput;
   /** Share of clients that an event wakes, each by chance: above 0, at most 1. 1 where it is left out. */
   readonly share?: number;
   /** Clients of one group wake by the same events, those of another by others: 0 to 999. 0 where it is left out. */
@@ -40,7 +41,8 @@ export interface Wakes {
   readonly lateMs: number;
   readonly perHour: number;
   readonly rhythm: Rhythm;
-  readonly withinMs: number;
+  /** Time from an event until a client wakes. */
+  readonly within: Spread;
   readonly share: number;
   readonly group: number;
 }
@@ -53,7 +55,15 @@ const wakeStream = 0x7fff_fffd;
 
 export function parseWakes(path: string, value: unknown, mistakes: Mistakes): Wakes {
   const rhythm = parseRhythm(`${path}.rhythm`, undefined, mistakes);
-  const plain: Wakes = { cron: null, lateMs: 0, perHour: 1, rhythm, withinMs: 0, share: 1, group: 0 };
+  const plain: Wakes = {
+    cron: null,
+    lateMs: 0,
+    perHour: 1,
+    rhythm,
+    within: { least: 0, most: 0 },
+    share: 1,
+    group: 0,
+  };
   const names = ["perDay", "rhythm", "at", "late", "within", "share", "group"];
   if (!mistakes.members(path, value, names)) return plain;
   const byClock = value["at"] !== undefined;
@@ -85,10 +95,17 @@ export function parseWakes(path: string, value: unknown, mistakes: Mistakes): Wa
     lateMs: byClock ? mistakes.duration(`${path}.late`, (value["late"] ?? 0) as Duration, 0) : 0,
     perHour: perDay / 24,
     rhythm: byClock ? rhythm : parseRhythm(`${path}.rhythm`, value["rhythm"], mistakes),
-    withinMs: mistakes.duration(`${path}.within`, (value["within"] ?? 0) as Duration, 0),
+    within: withinOf(`${path}.within`, value["within"] ?? 0, mistakes),
     share,
     group,
   };
+}
+
+/** A time alone is the longest. */
+function withinOf(path: string, value: unknown, mistakes: Mistakes): Spread {
+  return typeof value === "object"
+    ? parseSpread(path, value, mistakes)
+    : { least: 0, most: mistakes.duration(path, value as Duration, 0) };
 }
 
 const draws: RandomState = { random0: 0, random1: 0, random2: 0, random3: 0 };

@@ -3,7 +3,7 @@ import { expect, test } from "vitest";
 import { fitScenario } from "../../sim/fit/fit.ts";
 import type { FittedModel } from "../../sim/fit/model.ts";
 import { guessRetry } from "../../sim/fit/retries.ts";
-import { spreadOf } from "../../sim/fit/spread.ts";
+import { spreadOf, withMean } from "../../sim/fit/spread.ts";
 import { parseRules } from "../../src/rules/parse.ts";
 import { chanceOf } from "../worlds/chance.ts";
 import { daysDiffer } from "../worlds/days-differ.ts";
@@ -112,4 +112,14 @@ test.each([
   const guess = guessRetry(samples, 5, null);
   expect(guess?.retry).toMatchObject({ kind: "exponential", first: 1_000, factor: 2 });
   if (guess?.retry.kind === "exponential") expect(Math.abs(guess.retry.most - most)).toBeLessThanOrEqual(5);
+});
+
+test.each([
+  [180, 300, 350, 420, 500, 900, 1100],
+  [74, 184, 379, 438, 513, 809, 2923],
+])("a spread of seven values has their mean", (...values) => {
+  const mean = values.reduce((sum, value) => sum + value, 0) / values.length;
+  const spread = spreadOf(values, 1, 0);
+  if (spread.kind === "uniform") expect((spread.least + spread.most) / 2 / mean).toBeCloseTo(1, 1);
+  else expect(withMean(spread, mean)).toEqual(spread);
 });

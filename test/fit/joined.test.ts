@@ -37,3 +37,23 @@ test("a token of the fifth day is named, and counts from then on", () => {
   expect(calls?.recorded).toBe(since.length);
   expect(Math.abs((calls?.middle ?? 0) / since.length - 1)).toBeLessThan(0.15);
 });
+
+test("hourly jobs of one who joined late are by the clock, and so is the nightly one that begins with an hourly one", () => {
+  const minuteMs = hourMs / 60;
+  const row = (user: string, atMs: number) => ({ user, atMs, durationMs: 50, status: 200 });
+  const watcher = Array.from({ length: 7 * 24 * 30 }, (_, tick) =>
+    row("watcher", mondayMs + 2 * tick * minuteMs),
+  );
+  const late = Array.from({ length: 5 * 24 }, (_, hour) => {
+    const atMs = mondayMs + 2 * dayMs + hour * hourMs + 20 * minuteMs;
+    const pages = (from: number, count: number) =>
+      Array.from({ length: count }, (_, page) => row("late", from + 150 * page));
+    return [...pages(atMs, 2 + (hour % 3)), ...(hour % 24 === 2 ? pages(atMs + 3_000, 80 + hour) : [])];
+  });
+  const rows = [...watcher, ...late.flat()].sort((a, b) => a.atMs - b.atMs);
+  const { populations } = fitTo(recordingOf(rows), { rules: parseRules(worldRules) }).model;
+  const behaviour = populations.find(({ users }) => users.includes("late"))?.behaviour;
+  const parts = behaviour?.kind === "together" ? behaviour.parts.map((part) => part.behaviour) : [];
+  const schedules = parts.map((part) => (part.kind === "timetable" ? part.at : part.kind));
+  expect(schedules).toEqual(["20 * * * *", "20 2 * * *"]);
+});

@@ -43,11 +43,12 @@ describe("events that wake all callers", () => {
     const behaviours = model.populations.flatMap(({ behaviour }) => partsOf(behaviour));
     const found = behaviours.filter((behaviour) => behaviour.kind === "woken");
     expect(found.length).toBe(model.populations.length);
-    for (const { events, withinMs, share, calls } of found) {
+    for (const { events, within, share, calls } of found) {
       const { perDay, rhythm } = byChance(events);
       expect(perDay).toBeGreaterThan(2.5);
       expect(perDay).toBeLessThan(5.5);
-      expect(Math.abs(withinMs - 8_000)).toBeLessThan(4_000);
+      expect(within).toMatchObject({ kind: "uniform", least: 0 });
+      expect(Math.abs((within as { most: number }).most - 8_000)).toBeLessThan(4_000);
       expect(share).toBeGreaterThan(0.85);
       expect(rhythm.hours[2]).toBeLessThan(0.1);
       const byDay = rhythm.hours.slice(8, 20).reduce((sum, factor) => sum + factor, 0);

@@ -7,6 +7,7 @@ import {
   minuteMs,
   mondayMs,
   type Part,
+  type Steps,
   type World,
 } from "./world.ts";
 
@@ -24,17 +25,18 @@ export const mobile: World = {
     "twenty-five pages to the end of a long list, thirty pages on the median, without a pause. Three times in two days, between 10 " +
     "and 21 o'clock, a push wakes people of all markets: most come within three minutes, the last after a quarter of an " +
     "hour. A refused phone waits until the reset, then up to a second, two, four, at most thirty, by chance.",
-  tuned: false,
+  tuned: true,
   agents: 10,
   agent: function* ({ traits, chance, fromMs, untilMs, day, ask }: Part) {
     const perHour = traits.lognormal(22, 0.5);
-    function* visit(atMs: number): Actor {
+    function* visit(atMs: number): Steps {
       let now = atMs;
       for (let call = 0; call < 2; call++) now = (yield* ask(now)) + chance.between(100, 400);
       if (chance.next() < 1 / 25) {
         const pages = Math.min(200, Math.round(chance.lognormal(30, 0.6)));
         for (let page = 0; page < pages; page++) now = (yield* ask(now)) + chance.between(80, 250);
       } else while (chance.next() < 0.7) now = yield* ask(now + chance.lognormal(6_000, 0.8));
+      return now;
     }
     const visits: Actor[] = [];
     for (let dayStart = fromMs; dayStart < untilMs; dayStart += dayMs) {

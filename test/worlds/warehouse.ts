@@ -9,7 +9,7 @@ export const warehouse: World = {
     "reads flat out until it is done: two hundred pages on the median, six times as many on Mondays for one customer of four. " +
     "One customer of five is onboarded during the first week, in office hours: it begins with everything it has, two thousand " +
     "pages or so. One job of a customer waits for the other. A refused job waits as many whole seconds as the answer says.",
-  tuned: false,
+  tuned: true,
   agents: 24,
   agent: function* ({ traits, chance, fromMs, untilMs, ask }: Part) {
     const minute = Math.floor(traits.between(0, 60));

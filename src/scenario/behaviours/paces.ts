@@ -8,6 +8,8 @@ import { parseSpread, type Spread, type SpreadInput } from "../spread.ts";
 export interface PaceInput {
   /** From an answer to the next call. */
   readonly think: SpreadInput;
+  /** Number of pauses of this pace in a row, before `next` says what follows. 1 where it is left out. */
+  readonly times?: SpreadInput;
   /** Number of calls at once that follow such a pause; as the worker's `atOnce` where it is left out. */
   readonly atOnce?: SpreadInput;
   /**
@@ -26,6 +28,7 @@ export interface PacesInput {
 
 interface Pace {
   readonly think: Spread;
+  readonly times: Spread;
   readonly atOnce: Spread | null;
   readonly next: readonly number[];
 }
@@ -54,10 +57,11 @@ export function parsePaces(path: string, value: PacesInput, mistakes: Mistakes):
   return {
     paces: paces.map((pace: PaceInput, index): Pace => {
       const at = `${path}.paces.${index}`;
-      if (!mistakes.members(at, pace, ["think", "atOnce", "next"]))
-        return { think: { least: 0, most: 0 }, atOnce: null, next: [] };
+      if (!mistakes.members(at, pace, ["think", "times", "atOnce", "next"]))
+        return { think: { least: 0, most: 0 }, times: { least: 1, most: 1 }, atOnce: null, next: [] };
       return {
         think: parseSpread(`${at}.think`, pace.think, mistakes),
+        times: parseSpread(`${at}.times`, pace.times ?? 1, mistakes, 1),
         atOnce:
           pace.atOnce === undefined
             ? null

@@ -177,7 +177,7 @@ function byWakes({ wakes: given, ...rest }: WokenOptions, mistakes: Mistakes): C
       dueMs = nextWake(wakes, record.sessionSeed, dueMs + 1, endMs);
     }
     record.sessionDueMs = dueMs;
-    return dueMs + (wakes.withinMs === 0 ? 0 : between(record, 0, wakes.withinMs));
+    return dueMs + drawSpread(record, wakes.within);
   };
 }
 

@@ -26,6 +26,8 @@ type WorkerRecord = {
   open: number;
   /** Place of the last pause's pace; -1 before the first pause. */
   pace: number;
+  /** Number of pauses of that pace still to come. */
+  paceLeft: number;
 };
 
 /**
@@ -52,9 +54,12 @@ export function worker(options: WorkerOptions): Behaviour<WorkerRecord> {
   /** Draws the next pause, ms; `null` where nothing follows. */
   const pauseMs = (record: ClientRecord<WorkerRecord>): number | null => {
     if (!("paces" in think)) return thinkMs(record, think);
-    record.pace = nextPace(record, think.paces[record.pace]?.next ?? think.first);
+    const again = record.paceLeft > 0;
+    if (!again) record.pace = nextPace(record, think.paces[record.pace]?.next ?? think.first);
     const pace = think.paces[record.pace];
-    return pace === undefined ? null : drawSpread(record, pace.think);
+    if (pace === undefined) return null;
+    record.paceLeft = (again ? record.paceLeft : drawSpread(record, pace.times)) - 1;
+    return drawSpread(record, pace.think);
   };
   const sizeOf = ({ pace }: WorkerRecord): Spread =>
     ("paces" in think ? think.paces[pace]?.atOnce : null) ?? atOnce;
@@ -63,7 +68,7 @@ export function worker(options: WorkerOptions): Behaviour<WorkerRecord> {
     name: "worker",
     calls,
     inFlightMost: Math.min(jobs, Math.max(...sizes.map(mostOf))),
-    start: () => ({ done: 0, open: 0, pace: -1 }),
+    start: () => ({ done: 0, open: 0, pace: -1, paceLeft: 0 }),
     next(record, event, out) {
       let atMs = event.nowMs;
       if (event.kind !== STARTED) {

@@ -30,6 +30,25 @@ test("each pause says by its pace what comes next, and when nothing does", () =>
   expect(rig.stopped).toBe(true);
 });
 
+test("a pace of several times asks what comes next when they are over, in each session anew", () => {
+  const think: PacesInput = {
+    paces: [
+      { think: "1s", times: 3, next: [0, 1, 0] },
+      { think: "5s", next: [0, 0, 1] },
+    ],
+    first: [1, 0],
+  };
+  const rig = new Rig(sessions({ of: worker({ calls, think }), away: "1h" }));
+  let call = rig.only(rig.start(0));
+  const pauses: number[] = [];
+  for (let step = 0; step < 10; step++) {
+    const next = rig.only(rig.answer(call, call.atMs));
+    pauses.push((next.atMs - call.atMs) / 1_000);
+    call = next;
+  }
+  expect(pauses).toEqual([1, 1, 1, 5, 3_600, 1, 1, 1, 5, 3_600]);
+});
+
 test("calls at once are thought about when all of them are answered, and never more than `jobs`", () => {
   const rig = new Rig(worker({ calls, think: "1s", atOnce: 3, jobs: 4 }));
   const volley = rig.start(0);
@@ -83,6 +102,7 @@ describe("mistakes are named by their path", () => {
   test.each<[string, unknown, string]>([
     ["no paces", { paces: [], first: [] }, "worker.think.paces"],
     ["a weight too few", { paces: [{ think: 1, next: [] }], first: [1] }, "worker.think.paces.0.next"],
+    ["no pause", { paces: [{ think: 1, times: 0, next: [1] }], first: [1] }, "worker.think.paces.0.times"],
     ["weights of nothing", { paces: [{ think: 1, next: [1] }], first: [0] }, "worker.think.first"],
     ["a pace of another form", { paces: [{ wait: 1, next: [1] }], first: [1] }, "worker.think.paces.0"],
     [

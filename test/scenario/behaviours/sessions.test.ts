@@ -1,6 +1,7 @@
 import { describe, expect, test } from "vitest";
 import type { PlannedCall } from "../../../src/scenario/client.ts";
 import { burst, poller, rest, sessions, worker } from "../../../src/scenario/index.ts";
+import type { WakesInput } from "../../../src/scenario/wakes.ts";
 import { Rig, times } from "../rig.ts";
 
 const call = rest("/v2/user");
@@ -214,6 +215,22 @@ describe("sessions by events", () => {
     }
     expect(Math.max(...one.map(late)) - Math.min(...one.map(late))).toBeGreaterThan(60_000);
     expect(of(0, 2)).not.toEqual(one);
+  });
+
+  test("wake each client after a time of its own, from a spread", () => {
+    const of = (within: WakesInput["within"]) =>
+      play(
+        new Rig(sessions({ of: lone, wakes: { at: "0 10 * * *", ...(within && { within }) } })),
+        midnight,
+        30,
+      );
+    const events = of(undefined);
+    const after = of({ least: "20s", most: "30s" }).map((ms, index) => ms - (events[index] as number));
+    expect(Math.min(...after)).toBeGreaterThanOrEqual(20_000);
+    expect(Math.max(...after)).toBeLessThanOrEqual(30_000);
+    expect(new Set(after).size).toBeGreaterThan(20);
+    expect(new Set(of({ quantiles: ["7s", "7s"] }).map((ms) => ms % 60_000))).toEqual(new Set([7_000]));
+    expect(() => of({ least: "2s", most: "1s" })).toThrow("sessions.wakes.within");
   });
 
   test("are missed while a session is under way", () => {

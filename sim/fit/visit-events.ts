@@ -1,0 +1,125 @@
+// Events that wake many people behind the tokens of back ends: for some minutes far more of them call than usual. Whom
+// an event woke, and who would have come anyway, nobody knows; but how many there are of both.
+
+import { Crowd } from "./crowds.ts";
+import type { RecordedJob } from "./jobs.ts";
+import type { OwnWakes, Profile } from "./profile.ts";
+import type { Recording } from "./recording.ts";
+import type { Sessions } from "./sessions.ts";
+import { SortedSample } from "./statistics.ts";
+import { callsOf, everyNth, visitsIn } from "./visits.ts";
+import { eventsOf, foundIn, merged } from "./wakes.ts";
+
+const minuteMs = 60_000;
+
+/** Seconds with a call are counted where events are looked for: who reads a list to its end is no crowd. */
+const secondMs = 1_000;
+/** Two events at least; of each, its first minutes show it. */
+const eventsLeast = 2;
+const firstMs = 3 * minuteMs;
+/** The time before an event says what is usual, ... */
+const beforeMs = 30 * minuteMs;
+const nextToMs = 2 * minuteMs;
+/** ... and it lasts until two minutes bring less than this share of its first one's excess. */
+const overShare = 0.1;
+const lastingMost = 30;
+/** What brings less than this share of what the usual event does is none. */
+const minorShare = 0.5;
+/** Fewer visits of one caller tell of no event. */
+const wokenLeast = 5;
+
+/** What events wake of each of these callers; the jobs that are left over are as many as usual. */
+export function visitsWoken(
+  callers: readonly Profile[],
+  recording: Recording,
+  group: number,
+): ReadonlyMap<Profile, { readonly wakes: readonly OwnWakes[]; readonly rest: readonly RecordedJob[] }> {
+  const models = callers.map(({ jobs }) => ({ jobs, visits: visitsIn(jobs) }));
+  const all = callers.flatMap(({ jobs }) => jobs).sort((a, b) => a.startMs - b.startMs);
+  const seconds = callers
+    .flatMap(({ jobs }) => [...new Set(jobs.map(({ startMs }) => Math.floor(startMs / secondMs)))])
+    .sort((a, b) => a - b);
+  const beginnings = everyNth(seconds, scatterOf(models.flatMap(({ visits }) => secondsOf(visits))));
+  const crowd = new Crowd(
+    beginnings.map((second) => ({ atMs: second * secondMs, isLong: false, isAfterRefusal: false })),
+    recording,
+  );
+  const places = Math.max(1, (recording.endedAtMs - recording.startedAtMs) / firstMs);
+  const found = foundIn(places, (among) => merged(eventsOf(crowd, firstMs, among)));
+  const lastingMs = lastingOf(found, all);
+  const [brought] = partedBy(found, all, lastingMs);
+  const usual = new SortedSample(brought.map(({ jobs }) => jobs.length)).median;
+  const eventsMs = brought.flatMap(({ eventMs, jobs }) =>
+    jobs.length < minorShare * usual ? [] : [eventMs],
+  );
+  if (eventsMs.length < eventsLeast) return new Map();
+  return new Map(
+    models.flatMap(({ jobs, visits }, index) => {
+      const [sessions, rest] = partedBy(eventsMs, jobs, lastingMs);
+      const woken = sessions.reduce((sum, session) => sum + session.jobs.length, 0) / callsOf(visits);
+      const wakes = [{ group, clock: null, eventsMs, sessions }];
+      return woken < wokenLeast ? [] : [[callers[index] as Profile, { wakes, rest }] as const];
+    }),
+  );
+}
+
+/** Number of seconds, give or take, in which each visit calls. */
+function secondsOf({ sessions, pausesMs }: Sessions): number[] {
+  let place = 0;
+  return sessions.map(({ jobs }) => {
+    const own = pausesMs.slice(place, place + jobs - 1);
+    place += jobs - 1;
+    return own.reduce((sum, ms) => sum + Math.min(1, ms / secondMs), 1);
+  });
+}
+
+/** What comes in groups of such sizes scatters as so many times fewer that each come for themselves. */
+const scatterOf = (sizes: readonly number[]): number =>
+  sizes.reduce((sum, size) => sum + size * size, 0) /
+  Math.max(
+    1,
+    sizes.reduce((sum, size) => sum + size, 0),
+  );
+
+/** How long after an event more come than usual, ms. */
+function lastingOf(eventsMs: readonly number[], jobs: readonly RecordedJob[]): number {
+  const minutes = new Array<number>(lastingMost + 2).fill(0);
+  let before = 0;
+  for (const { startMs: ms } of jobs)
+    for (const eventMs of eventsMs) {
+      if (ms >= eventMs - beforeMs && ms < eventMs - nextToMs) before += 1;
+      const minute = Math.floor((ms - eventMs) / minuteMs);
+      if (minute >= 0 && minute < minutes.length) minutes[minute] = (minutes[minute] as number) + 1;
+    }
+  const usual = (before * minuteMs) / (beforeMs - nextToMs);
+  const excess = minutes.map((count) => count - usual);
+  const over = excess.findIndex(
+    (each, minute) => (each + (excess[minute + 1] ?? 0)) / 2 < overShare * (excess[0] as number),
+  );
+  return (over < 0 ? lastingMost : Math.max(1, over)) * minuteMs;
+}
+
+/** The jobs that events bring beyond what is usual, by event, and all others. */
+function partedBy(
+  eventsMs: readonly number[],
+  jobs: readonly RecordedJob[],
+  lastingMs: number,
+): [{ eventMs: number; jobs: RecordedJob[] }[], RecordedJob[]] {
+  const events = eventsMs.map((eventMs) => {
+    const before = jobs.filter(
+      ({ startMs }) => startMs >= eventMs - beforeMs && startMs < eventMs - nextToMs,
+    );
+    return { eventMs, perMs: before.length / (beforeMs - nextToMs), usual: 0, jobs: [] as RecordedJob[] };
+  });
+  const rest = jobs.filter((job) => {
+    const event = events.find(({ eventMs }) => job.startMs >= eventMs && job.startMs < eventMs + lastingMs);
+    if (event === undefined) return true;
+    if (event.usual < event.perMs * (job.startMs - event.eventMs)) {
+      event.usual += 1;
+      return true;
+    }
+    event.jobs.push(job);
+    return false;
+  });
+  return [events.map(({ eventMs, jobs }) => ({ eventMs, jobs })), rest];
+}

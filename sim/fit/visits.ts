@@ -1,0 +1,177 @@
+// Callers that stand for many people: a back end whose token carries the calls of all who use it. People know nothing of
+// each other, so their calls overlap as often as chance has it. They come in visits, each a few calls one after the other.
+// Such a caller becomes many clients that come seldom.
+
+import { exp } from "../../src/scenario/elementary.ts";
+import { type RhythmFit, workOf } from "./comings.ts";
+import { dayMs } from "./days.ts";
+import { eventsByChance } from "./events.ts";
+import type { RecordedJob } from "./jobs.ts";
+import type { FittedCall, FittedPart } from "./model.ts";
+import { type Profile, slackOf } from "./profile.ts";
+import type { Recording } from "./recording.ts";
+import { busyBetween, Calendar, evenRhythm, rhythmOf } from "./rhythm.ts";
+import { joined, joinedMs, type Sessions, sessionsOf } from "./sessions.ts";
+import { spreadOf } from "./spread.ts";
+import { SortedSample } from "./statistics.ts";
+
+const hourMs = 3_600_000;
+const minuteMs = 60_000;
+
+/** Visits are seen one by one in the quietest hours of the day: so many calls, and such a share of all. */
+const quietLeast = 500;
+const quietShare = 0.02;
+/** Hours tell visits apart where a visit meets another one in this share of cases at most. */
+const meetMost = 0.2;
+
+/** Pauses between visits are told from those within by so many of them. */
+const pausesLeast = 30;
+/** Lengths of half an octave: those of one have so many times more pauses than chance says where they lie within visits. */
+const halfOctave = Math.SQRT2;
+const manyMore = 1.5;
+
+/**
+ * Returns the length above which a pause lies between visits, ms. Those come by chance, so that such pauses forget how
+ * long they are: of no length are there more than an exponential tail has. 0 where that holds of all pauses, or of none.
+ */
+function betweenVisits(pausesMs: readonly number[]): number {
+  const { sorted } = new SortedSample(pausesMs);
+  for (let cutMs = 100; ; cutMs *= halfOctave) {
+    const tail = sorted.filter((ms) => ms > cutMs);
+    if (tail.length < pausesLeast) return 0;
+    const mean = tail.reduce((sum, ms) => sum + ms - cutMs, 0) / tail.length;
+    const beyond = (ms: number): number => tail.length * exp((cutMs - ms) / mean);
+    let [fromMs, isTail] = [cutMs, true];
+    while (isTail && fromMs < (tail.at(-1) as number)) {
+      const toMs = fromMs * halfOctave;
+      const usual = beyond(fromMs) - beyond(toMs);
+      const seen = tail.filter((ms) => ms > fromMs && ms <= toMs).length;
+      // A few of the longest come from hours that are quieter than others.
+      isTail = fromMs > mean || seen <= manyMore * usual + 3 * Math.sqrt(usual) + 1;
+      fromMs = toMs;
+    }
+    if (isTail) return Math.round(cutMs);
+  }
+}
+
+/** The visits of hours in which they seldom meet. */
+export function visitsIn(jobs: readonly RecordedJob[]): Sessions {
+  const hourOf = ({ startMs }: RecordedJob): number => Math.floor(startMs / hourMs) % 24;
+  const counts = new Array<number>(24).fill(0);
+  for (const job of jobs) counts[hourOf(job)] = (counts[hourOf(job)] as number) + 1;
+  const hours = counts.map((_, hour) => hour).sort((a, b) => (counts[a] as number) - (counts[b] as number));
+  const blocksOf = (kept: ReadonlySet<number>): RecordedJob[][] => {
+    const blocks: RecordedJob[][] = [];
+    let open = false;
+    for (const job of jobs) {
+      const isKept = kept.has(hourOf(job));
+      if (isKept && open) blocks.at(-1)?.push(job);
+      else if (isKept) blocks.push([job]);
+      open = isKept;
+    }
+    return blocks;
+  };
+  const least = Math.max(quietLeast, quietShare * jobs.length);
+  let sum = 0;
+  const quiet = new Set(
+    hours.filter((hour) => {
+      const isQuiet = sum < least;
+      sum += counts[hour] as number;
+      return isQuiet;
+    }),
+  );
+  const blocks = blocksOf(quiet);
+  const awayMs = betweenVisits(
+    blocks.flatMap((block) => sessionsOf(block, Number.POSITIVE_INFINITY).pausesMs),
+  );
+  const visits = joined(blocks.map((block) => sessionsOf(block, awayMs)));
+  const days = new Set(jobs.map(({ startMs }) => Math.floor(startMs / dayMs))).size;
+  const meets = (hour: number): number =>
+    ((counts[hour] as number) * (awayMs + lengthOf(visits))) / (callsOf(visits) * days * hourMs);
+  const apart = new Set([...quiet, ...hours.filter((hour) => meets(hour) <= meetMost)]);
+  return joined(blocksOf(apart).map((block) => sessionsOf(block, awayMs)));
+}
+
+/** Calls of a mean visit. */
+export const callsOf = ({ sessions }: Sessions): number =>
+  sessions.reduce((sum, { jobs }) => sum + jobs, 0) / Math.max(1, sessions.length);
+/** Length of a mean visit, ms. */
+const lengthOf = ({ sessions }: Sessions): number =>
+  sessions.reduce((sum, { startMs, endMs }) => sum + endMs - startMs, 0) / Math.max(1, sessions.length);
+
+/** Clients of a caller, beside the visits that come in its busiest minute: enough that most of them are away. */
+const clientsEach = 10;
+const clientsLeast = 20;
+
+/** Fits clients who come for visits, each for itself or when an event wakes it. */
+export function visitParts(
+  profile: Profile,
+  mix: readonly FittedCall[],
+  recording: Recording,
+): {
+  readonly parts: readonly FittedPart[];
+  readonly rhythms: readonly RhythmFit[];
+  readonly clients: number;
+} {
+  const slackMs = slackOf(recording);
+  const visits = visitsIn(profile.jobs);
+  const work = workOf(visits, slackMs);
+  const [calls, lengthMs] = [callsOf(visits), lengthOf(visits)];
+  // Which call is a visit's first is not known where visits meet, but how many there are of each is.
+  const starts = everyNth(profile.apart?.rest?.jobs ?? profile.jobs, calls);
+  const fromMs = joinedMs(profile.jobs, recording);
+  const sessions = starts.map(({ startMs }) => ({
+    ...{ startMs, endMs: startMs, lastMs: startMs, jobs: calls, spells: 1 },
+  }));
+  const calendar = new Calendar([{ joinedMs: fromMs, sessions }], recording.startedAtMs, recording.endedAtMs);
+  const rhythm = rhythmOf(calendar);
+  const busiest = new SortedSample(countsOf(profile.jobs)).most;
+  const clients = Math.max(clientsLeast, Math.ceil((clientsEach * busiest) / calls));
+  const busyMs = busyBetween(rhythm ?? evenRhythm, fromMs, recording.endedAtMs, calendar.daysOff);
+  const awayMs = Math.max(1, (clients * busyMs) / Math.max(1, starts.length) - lengthMs);
+  const comes: FittedPart["behaviour"] = {
+    kind: "sessions",
+    ...work,
+    away: { kind: "uniform", least: 0, most: Math.round(2 * awayMs) },
+    rhythm,
+    length: null,
+  };
+  const inVisit = visits.sessions.reduce((sum, { startMs, lastMs }) => sum + (lastMs - startMs) / 2, 0);
+  const lateMs = inVisit / Math.max(1, visits.sessions.length);
+  const woken = (profile.apart?.wakes ?? []).map(({ group, eventsMs, sessions }): FittedPart => {
+    const delays = sessions.flatMap(({ eventMs, jobs }) =>
+      jobs.map(({ startMs }) => Math.max(0, startMs - eventMs - lateMs)),
+    );
+    const share = delays.length / calls / eventsMs.length / clients;
+    return {
+      behaviour: {
+        kind: "woken",
+        ...work,
+        events: eventsByChance(eventsMs, recording),
+        within: spreadOf(delays, 0, slackMs),
+        share: Math.max(0.001, Math.min(1, Math.round(1000 * share) / 1000)),
+        group,
+      },
+      mix,
+    };
+  });
+  return {
+    parts: [{ behaviour: comes, mix }, ...woken],
+    rhythms: [{ calendar, rhythm: rhythm ?? evenRhythm }],
+    clients,
+  };
+}
+
+/** Every n-th of some, as evenly as it goes. */
+export const everyNth = <Item>(items: readonly Item[], n: number): Item[] =>
+  items.filter((_, index) => Math.floor((index + 1) / n) > Math.floor(index / n));
+
+/** Jobs of each minute that has any. */
+function countsOf(jobs: readonly RecordedJob[]): number[] {
+  const counts = new Map<number, number>();
+  for (const { startMs } of jobs) {
+    const minute = Math.floor(startMs / minuteMs);
+    counts.set(minute, (counts.get(minute) ?? 0) + 1);
+  }
+  return [...counts.values()];
+}
