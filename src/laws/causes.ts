@@ -22,7 +22,7 @@ export function judgeScript(
   law: LimiterLawName,
   script: Script,
 ): Promise<Judgement> {
-  return laws[law].judge({ script, play: (ops) => play(factory, script.rules, ops) });
+  return laws[law].judge({ script, play: (ops) => play(factory, script.rules, ops, script.ops) });
 }
 
 /** The first of the known causes that also explains what was found; `null` where none does. */

@@ -173,6 +173,18 @@ export abstract class Player<L extends Playable, D, C> {
 }
 
 /**
+ * Returns the time at which a limiter is made for operations of a script. Without the first ones it is made no later: its
+ * windows may begin with it. `undefined` if there are none.
+ */
+export function madeAtMs<O extends LawKind["op"]>(
+  script: readonly O[],
+  ops: readonly O[],
+): number | undefined {
+  const [first] = ops;
+  return first !== undefined && script.includes(first) ? script[0]?.atMs : first?.atMs;
+}
+
+/**
  * Plays operations, one after the other, and closes the limiter.
  * @throws AdapterFailure where the limiter throws or answers something of the wrong form
  */

@@ -22,6 +22,7 @@ import {
 import { entry } from "./expectations.ts";
 import {
   both,
+  clearedTogether,
   concurrency,
   fixedWindow,
   gcra,
@@ -55,6 +56,7 @@ const right: readonly [string, KindOfLimiter][] = [
   ["windows that count refused calls", fixedWindow({ counted: true, weighted: true })],
   ["windows that end late", fixedWindow({ inclusive: true })],
   ["windows whose refusals all say to wait for a whole one", fixedWindow({ waitWindows: 1 })],
+  ["windows that begin when the limiter is made", clearedTogether()],
   ["a bucket of fractions", tokenBucket()],
   ["a bucket of fractions, weighted", tokenBucket({ weighted: true })],
   ["a bucket that is filled once a window", tokenBucket({ parts: 1 })],

@@ -342,3 +342,27 @@ export const both: KindOfLimiter = {
     };
   },
 };
+
+/** Counts of everybody that are cleared together, each time that a window has passed since the limiter was made. */
+export function clearedTogether(): KindOfLimiter {
+  let now = 0;
+  return {
+    algorithm: "unknown",
+    setNow: (nowMs) => {
+      now = nowMs;
+    },
+    create({ limit, windowMs }) {
+      const madeMs = now;
+      const countOf = perKey(() => ({ count: 0, window: 0 }));
+      return {
+        consume(key) {
+          const counted = countOf(key);
+          const window = Math.floor((now - madeMs) / windowMs);
+          if (window !== counted.window) Object.assign(counted, { count: 0, window });
+          counted.count += 1;
+          return counted.count <= limit;
+        },
+      };
+    },
+  };
+}

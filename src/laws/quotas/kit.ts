@@ -94,7 +94,8 @@ async function quotaKit(
     runs: (law) => ({
       note() {},
       isVoid: () => false,
-      judge: (script) => judges[law]({ script, play: (ops) => playQuotas(factory, script.policy, ops) }),
+      judge: (script) =>
+        judges[law]({ script, play: (ops) => playQuotas(factory, script.policy, ops, script.ops) }),
     }),
     formOf,
   };
