@@ -3,7 +3,7 @@
 import type { LimiterFactory } from "../../src/engine/adapter.ts";
 import type { LimiterLawName } from "../../src/rules/laws.ts";
 import type { RulesInput } from "../../src/rules/rules.ts";
-import { pThrottle } from "./adapters/begun-at-once.ts";
+import { pQueue, pThrottle } from "./adapters/begun-at-once.ts";
 import { expressRateLimit } from "./adapters/express-rate-limit.ts";
 import { fastifyRateLimit } from "./adapters/fastify-rate-limit.ts";
 import { koaRatelimit } from "./adapters/koa-ratelimit.ts";
@@ -11,7 +11,7 @@ import { koa2Ratelimit } from "./adapters/koa2-ratelimit.ts";
 import { oldLimiter } from "./adapters/limiter.ts";
 import { nestThrottler, nestThrottlerElsewhere } from "./adapters/nest-throttler.ts";
 import { flexibleMemory, flexibleRedis } from "./adapters/rate-limiter-flexible.ts";
-import { rateLimitRedis } from "./adapters/redis-stores.ts";
+import { rateLimitRedis, redisRateLimiter } from "./adapters/redis-stores.ts";
 import { asyncRatelimiter, ratelimiter } from "./adapters/sliding-redis.ts";
 import { upstashSlidingWindow } from "./adapters/upstash.ts";
 import type { RealRedis } from "./redis.ts";
@@ -283,5 +283,42 @@ export const pastBugs: readonly PastBug[] = [
     bad: ["limiter-1-1-1"],
     good: ["limiter-1-1-5"],
     limiter: (alias, law) => oldLimiter(alias, [law]),
+  },
+  {
+    name: "window-of-the-last-job",
+    package: "p-queue",
+    wrong:
+      "After a window had ended, a job waited until an interval had passed since the last one began, however much room the new window had.",
+    source: github("sindresorhus/p-queue", "issues/251"),
+    law: "refusal-justified",
+    runs: 60,
+    bad: ["p-queue-9-3-2"],
+    good: ["p-queue-9-3-3"],
+    limiter: (alias, law) => pQueue([law], alias),
+  },
+  {
+    name: "milliseconds-for-seconds",
+    package: "@fastify/rate-limit",
+    wrong:
+      "`retry-after`, which is in seconds, told the window's length in ms: of a window of 10 s, to come back in three hours.",
+    source: "https://www.npmjs.com/package/@fastify/rate-limit/v/8.0.3?activeTab=versions",
+    law: "honest-wait",
+    runs: 30,
+    bad: ["@fastify/rate-limit-8-0-1"],
+    good: ["@fastify/rate-limit-9-0-0"],
+    limiter: (alias, law) => fastifyRateLimit({ plugin: alias, fastify: "fastify-4" }, [law]),
+  },
+  {
+    name: "answers-in-pairs",
+    package: "redis-rate-limiter",
+    wrong:
+      "ioredis answers a transaction by pairs of an error and a value; the pair was taken for the count, which is above no limit: nobody was refused.",
+    source: "https://www.npmjs.com/package/redis-rate-limiter/v/1.2.0?activeTab=versions",
+    law: "refusal-justified",
+    runs: 30,
+    bad: ["redis-rate-limiter-1-1-0"],
+    good: ["redis-rate-limiter"],
+    onRedis: true,
+    limiter: (alias, law, redis) => redisRateLimiter([law], needed(redis), alias),
   },
 ];

@@ -4,7 +4,7 @@ import { setImmediate } from "node:timers/promises";
 import type { LimiterFactory } from "../../../src/engine/adapter.ts";
 import type { LimiterLawName } from "../../../src/rules/laws.ts";
 import { load } from "../strangers.ts";
-import { answering, byKey, type Limit, restLimiter } from "./keyed.ts";
+import { type Asks, answering, byKey, type Limit, restLimiter } from "./keyed.ts";
 
 /** Hands a job to a queue. */
 type Submit = (job: () => void) => unknown;
@@ -66,4 +66,30 @@ export function pRatelimit(claims: readonly LimiterLawName[]): LimiterFactory {
     const run = pRateLimit({ interval, rate });
     return (job) => run(async () => job());
   });
+}
+
+interface Queue {
+  add(job: () => void): Promise<void>;
+  clear(): void;
+}
+
+/** p-queue, `intervalCap` jobs an interval. A job that waits is let go of. */
+export function pQueue(claims: readonly LimiterLawName[], alias: string): LimiterFactory {
+  const { default: PQueue } = load<{
+    default: new (options: { intervalCap: number; interval: number }) => Queue;
+  }>(alias);
+  const create = ({ limit: intervalCap, windowMs: interval }: Limit): Asks => {
+    const queueOf = byKey(() => new PQueue({ intervalCap, interval }));
+    return answering(async (key) => {
+      const queue = queueOf(key);
+      let began = false;
+      queue.add(() => {
+        began = true;
+      });
+      await setImmediate();
+      queue.clear();
+      return began;
+    });
+  };
+  return restLimiter(alias, claims, create, { refused: "uncounted", endsLate: true });
 }

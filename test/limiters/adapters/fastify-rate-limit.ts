@@ -1,5 +1,5 @@
 // @fastify/rate-limit with its LocalStore, in a Fastify application, asked without a socket.
-import type { LimiterFactory } from "../../../src/engine/adapter.ts";
+import type { Call, LimiterFactory } from "../../../src/engine/adapter.ts";
 import type { LimiterLawName } from "../../../src/rules/laws.ts";
 import { load } from "../strangers.ts";
 import { headersSay, keyOf, restLimiter, type Said } from "./keyed.ts";
@@ -36,15 +36,20 @@ export function fastifyRateLimit(
     const application = fastify();
     await application.register(plugin, { max: limit, timeWindow: windowMs, keyGenerator });
     application.get("/", async () => "done");
-    return { decide: (call) => ask(application, keyOf(call)), close: () => application.close() };
+    const decide = (call: Call) => ask(application, keyOf(call), claims.includes("honest-wait"));
+    return { decide, close: () => application.close() };
   });
 }
 
-async function ask(application: Application, caller: string): Promise<Said> {
+/** @param waits reads the wait of a refusal, too */
+async function ask(application: Application, caller: string, waits: boolean): Promise<Said> {
   const { statusCode, headers } = await application.inject({
     method: "GET",
     url: "/",
     headers: { "x-caller": caller },
   });
-  return { admitted: statusCode === 200, ...headersSay((field) => headers[`x-ratelimit-${field}`]) };
+  const admitted = statusCode === 200;
+  if (waits)
+    return admitted ? { admitted } : { admitted, retryAfterMs: 1000 * Number(headers["retry-after"]) };
+  return { admitted, ...headersSay((field) => headers[`x-ratelimit-${field}`]) };
 }

@@ -78,8 +78,11 @@ interface RedisRateLimiter {
 }
 
 /** redis-rate-limiter: its limiter without the middleware, which fails open. */
-export function redisRateLimiter(claims: readonly LimiterLawName[], redis: RealRedis): LimiterFactory {
-  const name = "redis-rate-limiter";
+export function redisRateLimiter(
+  claims: readonly LimiterLawName[],
+  redis: RealRedis,
+  name = "redis-rate-limiter",
+): LimiterFactory {
   const { create: make } = load<RedisRateLimiter>(name);
   const create = ({ limit: most, windowMs }: Limit): Asks => {
     const key = (own: string): string => own;
@@ -88,7 +91,9 @@ export function redisRateLimiter(claims: readonly LimiterLawName[], redis: RealR
       (key) =>
         new Promise<Said>((resolve, reject) => {
           limiter(key, (error, { current, limit, over } = { current: 0, limit: 0, over: false }) =>
-            error === null ? resolve({ admitted: !over, current, limit }) : reject(error),
+            error === null
+              ? resolve({ admitted: !over, limit, ...(Number.isInteger(current) && { current }) })
+              : reject(error),
           );
         }),
     );
