@@ -303,7 +303,7 @@ export const pastBugs: readonly PastBug[] = [
       "`retry-after`, which is in seconds, told the window's length in ms: of a window of 10 s, to come back in three hours.",
     source: "https://www.npmjs.com/package/@fastify/rate-limit/v/8.0.3?activeTab=versions",
     law: "honest-wait",
-    runs: 30,
+    runs: 120,
     bad: ["@fastify/rate-limit-8-0-1"],
     good: ["@fastify/rate-limit-9-0-0"],
     limiter: (alias, law) => fastifyRateLimit({ plugin: alias, fastify: "fastify-4" }, [law]),
