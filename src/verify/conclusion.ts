@@ -22,7 +22,7 @@ export function conclude(hypotheses: Hypotheses, quotas: readonly Concluded[]): 
   ): readonly { quota: JudgedQuota; windows: readonly Standing[] }[] =>
     quotas.map(({ quota, enforcement, lost }) => ({
       quota,
-      windows: quota.standing(hypothesis, enforcement, lost),
+      windows: quota.deferrals.standing(hypothesis, enforcement, lost),
     }));
   const out = new Map<Hypothesis, { exhibit: Exhibit; weight: number }>();
   for (const hypothesis of hypotheses.left) {
@@ -34,5 +34,5 @@ export function conclude(hypotheses: Hypotheses, quotas: readonly Concluded[]): 
   if (!hypotheses.isGiven && !hypotheses.isExhausted) hypotheses.ruleOut(out);
   const [judged] = hypotheses.left;
   if (judged === undefined || !(hypotheses.isGiven || hypotheses.isExhausted)) return;
-  for (const { quota, windows } of standing(judged)) quota.accuse(windows);
+  for (const { quota, windows } of standing(judged)) quota.deferrals.accuse(windows);
 }

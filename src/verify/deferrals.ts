@@ -1,7 +1,6 @@
 // Findings in windows, kept until the end of the trace: only then is it known whether limits were enforced all
 // the while, and which calls without a known outcome may explain points that nothing else does.
 
-import type { Accusation } from "./accusation.ts";
 import type { Span } from "./clock.ts";
 import type { Enforcement } from "./enforcement.ts";
 import type { Hypotheses, Hypothesis } from "./hypotheses.ts";
@@ -94,14 +93,16 @@ export class Deferrals {
     );
   }
 
-  /** An accusation for each suspicion of a window. */
-  accusations({ deferral, suspicions }: Standing): readonly Accusation[] {
-    const { told } = this.#setting.name;
-    return suspicions.map(({ unexplained: _, ...suspicion }) => ({
-      ...suspicion,
-      ...told,
-      window: deferral.window,
-    }));
+  /** Accuses what stands. */
+  accuse(standing: readonly Standing[]): void {
+    const { docket, name } = this.#setting;
+    for (const window of standing) {
+      const { deferral, suspicions } = window;
+      for (const { unexplained: _, ...suspicion } of suspicions)
+        docket.accuse({ ...suspicion, ...name.told, window: deferral.window });
+      docket.amounts.add(name, window);
+      if (suspicions.some(({ unexplained }) => unexplained !== null)) docket.clues.unexplained(name);
+    }
   }
 }
 

@@ -67,8 +67,12 @@ export class Judging {
   /** One more call was taken. */
   count(received: number): void {
     this.#records += 1;
-    this.#latest = Math.max(this.#latest, received);
-    if (this.#records < this.#closeNext) return;
+    if (received > this.#latest) this.#latest = received;
+    if (this.#records >= this.#closeNext) this.#close();
+  }
+
+  /** Closes the windows that are over by now (`JudgedQuota.close`). */
+  #close(): void {
     const watermark = this.#latest - outOfOrderMsMost;
     for (const { counts } of this.#groups())
       for (const { quota, bare } of counts) {

@@ -1,0 +1,230 @@
+// The windows of one quota, judged one after the other: whether a window is clean by its rows alone, or what its counts
+// show under each hypothesis.
+import { type ScreenInput, screenWindow } from "./clean-window.ts";
+import { TraceTime } from "./clock.ts";
+import { methodOf } from "./counts-input.ts";
+import type { Deferrals } from "./deferrals.ts";
+import type { Hypothesis } from "./hypotheses.ts";
+import type { Mark } from "./mark.ts";
+import { NONE, RoleCounts } from "./mark-rows.ts";
+import type { QuotaSetting } from "./quota-setting.ts";
+import { longest, shortest, Window } from "./window.ts";
+import { windowOf } from "./window-accusations.ts";
+import { noteClues } from "./window-clues.ts";
+import { WindowColumns } from "./window-columns.ts";
+import { bindingOf, judgeWindow } from "./window-counts.ts";
+import { noteTested } from "./window-evidence.ts";
+
+/** Longest time, ms, that a call may have been under way when the trace began: k6 gives up after it. */
+const underWayMsMost = 60_000;
+
+/** Facts of a quota's windows so far. */
+export interface QuotaSoFar {
+  /** Its number among the quotas that have windows. */
+  readonly number: number;
+  /** The window that was judged last, the count that it came to, and if it began with that of the one before. */
+  previous: number;
+  previousCount: number;
+  previousCarried: boolean;
+  /** Answers that show an idle first-request window (SPEC.md §3). */
+  idle: Mark[];
+  /** The longest reset that was shown: no window is shorter. */
+  longestMs: number;
+  /** Every call that may have been charged is known. */
+  complete: boolean;
+  /** True if a call was let through in a window that was judged. */
+  isCharged: boolean;
+}
+
+export class WindowJudge {
+  readonly #setting: QuotaSetting;
+  readonly #deferrals: Deferrals;
+  readonly #known: QuotaSoFar;
+
+  constructor(setting: QuotaSetting, deferrals: Deferrals, known: QuotaSoFar) {
+    this.#setting = setting;
+    this.#deferrals = deferrals;
+    this.#known = known;
+  }
+
+  window(window: number): Window {
+    return new Window(this.#setting.open, window);
+  }
+
+  /** The windows that are open, by where they end. */
+  opened(): Window[] {
+    const { open } = this.#setting;
+    const all: Window[] = [];
+    for (let window = open.first(this.#known.number); window !== NONE; window = open.later(window))
+      all.push(this.window(window));
+    return all;
+  }
+
+  /** Least distance of windows' ends, ms. */
+  get apartMs(): number {
+    return this.#setting.windowMs ?? this.#known.longestMs;
+  }
+
+  /** True if an answer may show a later window than its call was charged to (FORMAT.md, "Readings"). */
+  get mayShowLater(): boolean {
+    const { charging } = this.#setting.terms;
+    return charging === "reserved" || charging === null;
+  }
+
+  /**
+   * From when on a call was surely sent while no earlier window was open: once this one had opened; or, where no other
+   * one fits between, once the one before had ended.
+   */
+  #openedBy(to: number): number {
+    const { windowMs, time, terms, open } = this.#setting;
+    const before = this.#known.previous;
+    const opened = to + time.slackMs;
+    if (before === NONE || windowMs === null || terms.anchor === "epoch") return opened;
+    return to < open.endFrom(before) + shortest(windowMs)
+      ? Math.min(opened, open.endTo(before) + time.slackMs)
+      : opened;
+  }
+
+  /** Judges a window's counts, and keeps what was found until the end. */
+  judgeCounts(window: Window): void {
+    const setting = this.#setting;
+    const { end } = window;
+    const opened = { from: this.#openedFrom(end.from), to: this.#openedTo(end.to) };
+    const { hypotheses, docket } = setting;
+    const earlierSent = (later: Window): readonly Mark[] => later.sentBefore(end.to + setting.time.slackMs);
+    const fromZero = this.#isFromZero(opened.from);
+    const input = {
+      setting,
+      marks: [...window.marks, ...this.#takeIdle(opened.to, end.from)],
+      others: this.mayShowLater ? this.opened().flatMap(earlierSent) : [],
+      limit: window.limit,
+      fromZero,
+      complete: this.#known.complete,
+      settled: this.#isSettled(opened.from),
+      openedBy: this.#openedBy(opened.to),
+      previous:
+        this.#known.previous === NONE
+          ? null
+          : { count: this.#known.previousCount, carried: this.#known.previousCarried },
+    };
+    const found = judgeWindow(input, hypotheses.left);
+    docket.tallyMethods(found.values(), window.size);
+    noteClues(this.#setting, window, this.apartMs, found);
+    const span = { from: opened.from, to: end.to };
+    const deferral = { span, window: windowOf(this.apartMs, end), limit: window.limit, found };
+    this.#deferrals.add(deferral, hypotheses);
+    let { roles } = setting.columns;
+    if (input.marks.length > window.size) {
+      roles = new RoleCounts();
+      for (const mark of input.marks) roles.add(mark);
+    }
+    this.#noteTested(window.limit, opened.from, end.to, roles, fromZero);
+  }
+
+  #noteTested(limit: number, from: number, to: number, roles: RoleCounts, fromZero: boolean): void {
+    const { hypotheses, columns } = this.#setting;
+    if (roles.admitted > 0) this.#known.isCharged = true;
+    noteTested({
+      setting: this.#setting,
+      roles,
+      from,
+      to,
+      fromZero,
+      complete: this.#known.complete && (this.#isSettled(from) || hypotheses.left.every(isChargedAtOnce)),
+      isNext: this.#known.previous !== NONE,
+      isFull: columns.highest >= limit,
+      left: hypotheses.left,
+    });
+  }
+
+  /**
+   * Tells whether the window that is judged held nothing when the trace began: it opened later, or an answer shows it.
+   * @param opened the earliest that it can have opened
+   */
+  #isFromZero(opened: number): boolean {
+    const { startedBy, time, columns } = this.#setting;
+    return opened >= startedBy || columns.showsFirstCharge(startedBy + time.slackMs);
+  }
+
+  /** Tells whether nothing that was under way when the trace began can have been charged on completion. */
+  #isSettled(opened: number): boolean {
+    return opened >= this.#setting.startedBy + underWayMsMost;
+  }
+
+  /** Tells whether nothing speaks against a window's counts, as far as its rows tell at once; notes it then. */
+  isClean(number: number): boolean {
+    const { hypotheses, docket, terms, time, name, columns, open } = this.#setting;
+    if (!hypotheses.isGiven || this.#known.idle.length > 0) return false;
+    // Behind hidden counts more may have been let through than fits.
+    if (terms.charging === "reserved" && terms.refused === "counted") return false;
+    const to = open.endTo(number);
+    if (this.mayShowLater && this.#isLaterSentBefore(to + time.slackMs)) return false;
+    const from = this.#openedFrom(open.endFrom(number));
+    const fromZero = this.#isFromZero(from);
+    const limit = open.limit(number);
+    screen.marks = columns;
+    screen.method = methodOf(terms);
+    screen.limit = limit;
+    screen.fromZero = fromZero;
+    // Calls may have been under way when the trace began. This asks for more than it must then.
+    screen.complete = this.#known.complete;
+    screen.certainFrom =
+      terms.charging === "at-decision" ? Number.NEGATIVE_INFINITY : this.#openedBy(this.#openedTo(to));
+    screen.binding = fromZero && bindingOf(terms, name) !== "never";
+    screen.time = time;
+    const pinned = screenWindow(screen);
+    if (pinned === null) return false;
+    this.#noteTested(limit, from, to, columns.roles, fromZero);
+    docket.tallyMethod(screen.method, Math.min(pinned, columns.size), columns.size);
+    docket.clues.counts(name);
+    return true;
+  }
+
+  /** Tells whether a call that shows a later window was sent before an instant. */
+  #isLaterSentBefore(instant: number): boolean {
+    const { open } = this.#setting;
+    for (let later = open.first(this.#known.number); later !== NONE; later = open.later(later))
+      if (open.firstSent(later) < instant) return true;
+    return false;
+  }
+
+  /** Returns the earliest that a window can have opened: its length before its end; where that is unknown, the previous end. */
+  #openedFrom(endFrom: number): number {
+    const { windowMs, windowMsMost, open } = this.#setting;
+    if (windowMs !== null) return endFrom - longest(windowMsMost ?? windowMs);
+    return this.#known.previous === NONE ? Number.NEGATIVE_INFINITY : open.endFrom(this.#known.previous);
+  }
+
+  /** Returns the latest. */
+  #openedTo(endTo: number): number {
+    return endTo - shortest(this.#setting.windowMs ?? this.#known.longestMs);
+  }
+
+  /**
+   * Answers that showed an idle window, a count of 0, while this one was surely open: they are readings of it.
+   * Earlier ones belong to no window.
+   */
+  #takeIdle(from: number, to: number): readonly Mark[] {
+    const { time } = this.#setting;
+    const within = this.#known.idle.filter((mark) => {
+      const read = time.within(mark.sent, mark.received);
+      return read.from >= from && read.to <= to;
+    });
+    this.#known.idle = this.#known.idle.filter((mark) => mark.received >= to);
+    return within;
+  }
+}
+
+/** The task of the screen, made once: there is one for each window. */
+const screen: { -readonly [Member in keyof ScreenInput]: ScreenInput[Member] } = {
+  marks: new WindowColumns(),
+  method: "places",
+  limit: 0,
+  fromZero: false,
+  complete: false,
+  certainFrom: 0,
+  binding: false,
+  time: new TraceTime({ kind: "wall", resolutionMs: 1, errorMs: 0 }),
+};
+
+const isChargedAtOnce = ({ terms }: Hypothesis): boolean => terms.charging !== "postpaid";
