@@ -11,7 +11,6 @@ import {
   MarkRows,
   NONE,
   PIECE,
-  RECEIVED,
   ROW,
   rowsPerPiece,
   SENT,
@@ -303,15 +302,6 @@ export class OpenWindows {
   /** The earliest sending. */
   firstSent(window: number): number {
     return this.#number(window, FIRST_SENT);
-  }
-
-  /** The earliest receipt. */
-  firstReceived(window: number): number {
-    let first = Number.POSITIVE_INFINITY;
-    this.eachRow(window, (row) => {
-      first = Math.min(first, this.rows.numbers[row + RECEIVED] ?? 0);
-    });
-    return first;
   }
 
   limit(window: number): number {

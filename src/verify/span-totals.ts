@@ -11,7 +11,7 @@ import type { TraceTime } from "./clock.ts";
 import type { Docket } from "./docket.ts";
 import type { Enforcement } from "./enforcement.ts";
 import { addAll } from "./evidence.ts";
-import { NONE } from "./mark-rows.ts";
+import { NONE, RECEIVED } from "./mark-rows.ts";
 import type { OpenWindows } from "./open-windows.ts";
 import type { QuotaName } from "./quota-name.ts";
 import { shortest } from "./window.ts";
@@ -100,7 +100,7 @@ export class SpanTotals {
     const until = this.#lastSent + this.#lengthMs;
     if (watermark <= until) return true;
     for (let later = first; later !== NONE; later = open.later(later))
-      if (open.firstSent(later) <= until && open.firstReceived(later) <= until) return true;
+      if (open.firstSent(later) <= until && firstReceived(open, later) <= until) return true;
     return false;
   }
 
@@ -188,4 +188,13 @@ export class SpanTotals {
       });
     }
   }
+}
+
+/** The earliest receipt of a window's answers. */
+function firstReceived(open: OpenWindows, window: number): number {
+  let first = Number.POSITIVE_INFINITY;
+  open.eachRow(window, (row) => {
+    first = Math.min(first, open.rows.numbers[row + RECEIVED] ?? 0);
+  });
+  return first;
 }
