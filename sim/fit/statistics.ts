@@ -9,6 +9,7 @@ export class SortedSample {
   #lookedFor = 0;
   #isSorted = false;
   #mean: number | null = null;
+  #deviation: number | null = null;
 
   constructor(values: ArrayLike<number>) {
     this.#values = new Float64Array(values);
@@ -57,9 +58,10 @@ export class SortedSample {
   get deviation(): number {
     const { mean, count } = this;
     if (count < 2) return 0;
-    return Math.sqrt(
+    this.#deviation ??= Math.sqrt(
       this.sorted.reduce((sum, value) => sum + (value - mean) * (value - mean), 0) / (count - 1),
     );
+    return this.#deviation;
   }
 
   /** Distance between the values, without the most extreme tenth at either end. */
