@@ -23,12 +23,12 @@ const nextToMs = 2 * minuteMs;
 /** ... and it lasts until two minutes bring less than this share of its first one's excess. */
 const overShare = 0.1;
 const lastingMost = 30;
-/** What brings less than this share of what the usual event does is none. */
+/** An event that brings less than this share of what the usual one does is none. */
 const minorShare = 0.5;
 /** Fewer visits of one caller tell of no event. */
 const wokenLeast = 5;
 
-/** What events wake of each of these callers; the jobs that are left over are as many as usual. */
+/** Finds the jobs of each of these callers that events woke; those that are left over are as many as usual. */
 export function visitsWoken(
   callers: readonly Profile[],
   recording: Recording,
@@ -73,7 +73,7 @@ function secondsOf({ sessions, pausesMs }: Sessions): number[] {
   });
 }
 
-/** What comes in groups of such sizes scatters as so many times fewer that each come for themselves. */
+/** Arrivals in groups of such sizes scatter as so many times fewer that each come for themselves. */
 const scatterOf = (sizes: readonly number[]): number =>
   sizes.reduce((sum, size) => sum + size * size, 0) /
   Math.max(
@@ -81,7 +81,7 @@ const scatterOf = (sizes: readonly number[]): number =>
     sizes.reduce((sum, size) => sum + size, 0),
   );
 
-/** How long after an event more come than usual, ms. */
+/** Time after an event in which more come than usual, ms. */
 function lastingOf(eventsMs: readonly number[], jobs: readonly RecordedJob[]): number {
   const minutes = new Array<number>(lastingMost + 2).fill(0);
   let before = 0;

@@ -18,7 +18,7 @@ export interface ShownNumbers {
   readonly resetSlack: number;
 }
 
-/** What is known of them beforehand. */
+/** Bounds of such numbers that are known beforehand. */
 export interface KnownNumbers {
   readonly told: Whose;
   /** `null` where nobody says it. */

@@ -41,7 +41,7 @@ export interface KnownWindows {
   readonly grid: string | null;
 }
 
-/** What is known of numbers by terms. @param lengthMs the longest that windows last; `null` without rules */
+/** Returns the bounds of numbers by terms. @param lengthMs the longest that windows last; `null` without rules */
 export const knownNumbers = (
   { terms }: CountKind,
   told: Whose,
