@@ -1,8 +1,8 @@
 // A command from its words to its verb: help, version, or the verb by what yargs parses. Errors are thrown.
 import { version } from "../runs/version.ts";
 import { programHelp, verbHelp } from "./help.ts";
-import { optionNamed, rejectOddValues, unknownVerb, unparsed } from "./usage-mistake.ts";
-import { type Verb, yargsCommand } from "./verb.ts";
+import { rejectOddValues, unknownVerb, unparsed } from "./usage-mistake.ts";
+import { dashed, type Verb, withoutDashes, yargsCommand } from "./verb.ts";
 import { allVerbs, verbNamed } from "./verbs.ts";
 import { commandParser } from "./yargs.ts";
 
@@ -19,27 +19,17 @@ export async function runCommand(words: readonly string[]): Promise<void> {
   else if (name === undefined && words.includes("--version")) print(version);
   else if (verb === null) throw unknownVerb(name, await allVerbs());
   else if (isHelp) print(verbHelp(verb, process.stdout.columns));
-  else await parse(verb, withDashes(verb, words));
+  else await parse(verb, words);
 }
 
 const print = (text: string): void => {
   process.stdout.write(`${text}\n`);
 };
 
-/** Joins a lone `-` to the option that it is a value of: yargs would drop it. */
-const withDashes = (verb: Verb, words: readonly string[]): string[] =>
-  words.flatMap((word, at) => {
-    if (word === "-" && takesValue(verb, words[at - 1])) return [];
-    return words[at + 1] === "-" && takesValue(verb, word) ? [`${word}=-`] : [word];
-  });
-
-const takesValue = (verb: Verb, word = ""): boolean =>
-  /^--[^=]+$/.test(word) && optionNamed(verb, word.slice(2))?.[1].argument !== undefined;
-
 async function parse(verb: Verb, words: readonly string[]): Promise<void> {
   await commandParser()
     .scriptName("spillway")
-    .command(yargsCommand(verb, words))
+    .command(yargsCommand(verb))
     .strict()
     .middleware((argv) => rejectOddValues(verb, argv))
     .version(false)
@@ -47,7 +37,7 @@ async function parse(verb: Verb, words: readonly string[]): Promise<void> {
     .exitProcess(false)
     .fail((message, error?: Error) => {
       if (error !== undefined && error.name !== "YError") throw error;
-      throw unparsed(message ?? error?.message ?? "these words cannot be used", verb, words);
+      throw unparsed(dashed(message ?? error?.message ?? "these words cannot be used"), verb, words);
     })
-    .parseAsync([...words]);
+    .parseAsync(withoutDashes(words));
 }

@@ -101,7 +101,7 @@ function notAChoice(verb: Verb, name: string, given: string): SpillwayError {
 }
 
 /** Returns an option by its name or its alias. */
-export const optionNamed = (verb: Verb, name: string): [string, VerbOption] | undefined =>
+const optionNamed = (verb: Verb, name: string): [string, VerbOption] | undefined =>
   Object.entries(knownOptions(verb)).find(
     ([known, { alias = [] }]) => known === name || [alias].flat().includes(name),
   );

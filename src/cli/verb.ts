@@ -85,11 +85,20 @@ export function operandUsage({ name, required, many = false }: Operand): string 
 export const verbUsage = ({ name, operands }: Verb): string =>
   [program, name, ...operands.map(operandUsage), "[options]"].join(" ");
 
-/**
- * The verb as yargs takes it. Its options are hidden: else yargs lays out a help text in each run, which nobody prints.
- * @param given the command's words
- */
-export function yargsCommand(verb: Verb, given: readonly string[]): CommandModule {
+/** Stands for a lone `-`, which yargs takes for an option without a name, and drops. */
+const dash = "\u0000";
+
+export const withoutDashes = (words: readonly string[]): string[] =>
+  words.map((word) => (word === "-" ? dash : word));
+
+/** Puts each lone `-` back. */
+export const dashed = (text: string): string => text.replaceAll(dash, "-");
+
+const dashedValue = (value: unknown): unknown =>
+  Array.isArray(value) ? value.map(dashedValue) : typeof value === "string" ? dashed(value) : value;
+
+/** The verb as yargs takes it. Its options are hidden: else yargs lays out a help text in each run, which nobody prints. */
+export function yargsCommand(verb: Verb): CommandModule {
   const { name, operands, options } = verb;
   const common: Readonly<Record<string, VerbOption>> = commonOptions;
   const words = operands.map((operand) => `[${operand.name}${operand.many === true ? ".." : ""}]`);
@@ -97,11 +106,8 @@ export function yargsCommand(verb: Verb, given: readonly string[]): CommandModul
     command: [name, ...words].join(" "),
     describe: false,
     builder(yargs) {
-      for (const { name: operand, many = false } of operands) {
+      for (const { name: operand, many = false } of operands)
         yargs.positional(operand, { type: "string", array: many, hidden: true });
-        // Without it a lone "-" is taken for an option.
-        if (!many) yargs.nargs(operand, 1);
-      }
       for (const [option, { argument, demandOption: _, ...rest }] of Object.entries({
         ...options,
         ...common,
@@ -110,7 +116,9 @@ export function yargsCommand(verb: Verb, given: readonly string[]): CommandModul
       return yargs;
     },
     async handler(parsed) {
-      const argv = { ...parsed, ...standardInput(verb, parsed, given) };
+      const argv = Object.fromEntries(
+        Object.entries(parsed).map(([name, value]) => [name, dashedValue(value)]),
+      );
       requireGiven(verb, argv);
       await verb.run(argv);
     },
@@ -119,18 +127,6 @@ export function yargsCommand(verb: Verb, given: readonly string[]): CommandModul
 
 /** A list takes one value each time: the next word is another operand. */
 const takesValue = ({ array }: Options): Options => (array === true ? { nargs: 1 } : { requiresArg: true });
-
-/** yargs takes a lone `-` in a list for an option without a name, and drops it; it is put back as the last one. */
-function standardInput(
-  { operands }: Verb,
-  argv: Readonly<Record<string, unknown>>,
-  given: readonly string[],
-): Record<string, unknown> {
-  const name = operands.find(({ many }) => many === true)?.name ?? "";
-  const list = argv[name];
-  const isDropped = Array.isArray(list) && given.includes("-") && !list.includes("-");
-  return isDropped ? { [name]: [...list, "-"] } : {};
-}
 
 function requireGiven(verb: Verb, argv: Readonly<Record<string, unknown>>): void {
   const isMissing = (name: string): boolean => {
