@@ -20,7 +20,7 @@ import {
 import { quote } from "../rules/errors.ts";
 import { type Rules, type Scope, scopes } from "../rules/rules.ts";
 import type { HttpAnswer } from "../wire/answer.ts";
-import { AdapterFailure, answered, ask, madeAtMs, Player, playAll, tellTime } from "./player.ts";
+import { AdapterFailure, answered, ask, Player, playFresh, tellTime } from "./player.ts";
 import type { CallOp, Op, SettleOp, StatusOp } from "./script.ts";
 
 export type PartialReading = Partial<WindowReading>;
@@ -179,19 +179,18 @@ export async function makeLimiter(
   throw new AdapterFailure("create(rules)", quote(limiter), "a limiter with `decide`");
 }
 
-/**
- * Plays operations on a fresh limiter, as `playAll` does. Where there are none, no limiter is made.
- * @param script all operations of the script that they are of
- */
+/** Plays operations on a fresh limiter (`playFresh`). */
 export async function play(
   factory: LimiterFactory,
   rules: Rules,
   ops: readonly Op[],
   script: readonly Op[] = ops,
 ): Promise<History> {
-  const madeMs = madeAtMs(script, ops);
-  if (madeMs === undefined) return [];
-  return playAll(new RulesPlayer(factory, rules, await makeLimiter(factory, rules, madeMs)), ops);
+  return playFresh(
+    ops,
+    script,
+    async (nowMs) => new RulesPlayer(factory, rules, await makeLimiter(factory, rules, nowMs)),
+  );
 }
 
 /** Reads a status answer, by scope. */

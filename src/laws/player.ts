@@ -173,18 +173,6 @@ export abstract class Player<L extends Playable, D, C> {
 }
 
 /**
- * Returns the time at which a limiter is made for operations of a script. Without the first ones it is made no later: its
- * windows may begin with it. `undefined` if there are none.
- */
-export function madeAtMs<O extends LawKind["op"]>(
-  script: readonly O[],
-  ops: readonly O[],
-): number | undefined {
-  const [first] = ops;
-  return first !== undefined && script.includes(first) ? script[0]?.atMs : first?.atMs;
-}
-
-/**
  * Plays operations, one after the other, and closes the limiter.
  * @throws AdapterFailure where the limiter throws or answers something of the wrong form
  */
@@ -206,4 +194,21 @@ export async function playAll<O extends LawKind["op"], E extends LawKind["histor
     await player.close();
   }
   return history;
+}
+
+/**
+ * Plays operations of a script on a fresh limiter, as `playAll` does. Without the first ones it is made no later: its windows
+ * may begin with it. Where there are none, no limiter is made.
+ * @param script all operations of the script that they are of
+ * @param fresh makes a limiter at a time, ms, and its player
+ */
+export async function playFresh<O extends LawKind["op"], E extends LawKind["history"][number]>(
+  ops: readonly O[],
+  script: readonly O[],
+  fresh: (nowMs: number) => Promise<Parameters<typeof playAll<O, E>>[0]>,
+): Promise<E[]> {
+  const [first] = ops;
+  if (first === undefined) return [];
+  const { atMs } = (script.includes(first) ? script[0] : first) as O;
+  return playAll(await fresh(atMs), ops);
 }

@@ -14,7 +14,7 @@ import type { Policy } from "../../policy/policy.ts";
 import { wireOf } from "../../policy/presets.ts";
 import { quote } from "../../rules/errors.ts";
 import { type ReadAnswer, readAnswer } from "../../wire/read-answer.ts";
-import { AdapterFailure, answered, ask, madeAtMs, Player, playAll, tellTime } from "../player.ts";
+import { AdapterFailure, answered, ask, Player, playFresh, tellTime } from "../player.ts";
 import type { SettleOp } from "../script.ts";
 import { stillSeam } from "../seam.ts";
 import type { QuotaCallEvent, QuotaCallOp, QuotaEvent, QuotaHistory, QuotaOp } from "./script.ts";
@@ -163,18 +163,16 @@ export async function makeQuotaLimiter(
   throw new AdapterFailure("create(policy)", quote(limiter), "a limiter with `decide`");
 }
 
-/**
- * Plays operations on a fresh limiter, as `playAll` does. Where there are none, no limiter is made.
- * @param script all operations of the script that they are of
- */
+/** Plays operations on a fresh limiter (`playFresh`). */
 export async function playQuotas(
   factory: QuotaLimiterFactory,
   policy: Policy,
   ops: readonly QuotaOp[],
   script: readonly QuotaOp[] = ops,
 ): Promise<QuotaHistory> {
-  const madeMs = madeAtMs(script, ops);
-  if (madeMs === undefined) return [];
-  const limiter = await makeQuotaLimiter(factory, policy, madeMs);
-  return playAll(new QuotaPlayer(factory, policy, limiter), ops);
+  return playFresh(
+    ops,
+    script,
+    async (nowMs) => new QuotaPlayer(factory, policy, await makeQuotaLimiter(factory, policy, nowMs)),
+  );
 }
