@@ -2,6 +2,7 @@
 import * as v from "valibot";
 import type { TimeForm, WireData } from "../policy/wire-data.ts";
 import { type WireInput, wireSchema } from "../policy/wire-schema.ts";
+import { waitOf } from "../wire/dialects.ts";
 import { nodeHeaders } from "../wire/fields.ts";
 import { isFailure, isRefusal } from "../wire/outcome.ts";
 import { type AnswerReading, readAnswer } from "../wire/read-answer.ts";
@@ -157,6 +158,8 @@ function rowOf(
     const place = group.find((each) => each.role === role);
     return place === undefined ? null : numberAt(place, forms[place.at] ?? "", answer, role);
   };
+  const retryMs = ({ headers, atMs }: SeenAnswers): number | null =>
+    atMs === null ? null : (waitOf(headers[nodeHeaders.retryAfter], atMs).retryAfterMs ?? null);
   const shown = [...(resetPlace?.values ?? [])].map(
     ([answer, text]): ShownReset => ({
       text,
@@ -164,7 +167,7 @@ function rowOf(
       of: `${seen[answer]?.caller} ${namer?.values.get(answer)}`,
       limit: number("limit", answer),
       remaining: number("remaining", answer),
-      retryMs: retryMs(seen[answer]),
+      retryMs: retryMs(seen[answer] as SeenAnswers),
     }),
   );
   const found = resetPlace === undefined ? null : resetForm(shown);
@@ -199,15 +202,6 @@ function rowOf(
 function formWords({ possible, isFar }: { possible: readonly TimeForm[]; isFar: boolean }): string {
   if (possible.length > 0) return `may be ${possible.join(" or ")}`;
   return isFar ? "is a time that is past, or more than a year ahead" : "is of no known form";
-}
-
-/** Ms from an answer to the instant that its `Retry-After` tells, by RFC 9110. */
-function retryMs(answer: SeenAnswers | undefined): number | null {
-  const text = answer?.headers[nodeHeaders.retryAfter]?.trim() ?? "";
-  const date = readTime("http-date", text)?.atMs;
-  return (
-    readTime("delta-s", text)?.afterMs ?? (date == null || answer?.atMs == null ? null : date - answer.atMs)
-  );
 }
 
 /** Forms that advice is told in, by RFC 9110 and by the header's own name. */

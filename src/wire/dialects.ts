@@ -43,8 +43,8 @@ export function readRateLimitHeaders({ headers, status }: HttpAnswer, nowMs: num
   };
 }
 
-/** `Retry-After` is seconds, or a date. */
-function waitOf(text: string | undefined, nowMs: number): Pick<CallerWindow, "retryAfterMs"> {
+/** Reads `Retry-After`: seconds, or a date. */
+export function waitOf(text: string | undefined, nowMs: number): Pick<CallerWindow, "retryAfterMs"> {
   if (text === undefined) return {};
   if (/^\d+(\.\d+)?$/.test(text)) return { retryAfterMs: Number(text) * 1000 };
   const atMs = Date.parse(text);
