@@ -44,7 +44,17 @@ function tooLowOf(findings: readonly LawFinding[]): Suspicion["tooLow"] {
 /** Lines of one violation, where each call adds a little to it. */
 const linesMost = 100;
 
-type FindingOf<K extends LawFinding["kind"]> = Extract<LawFinding, { kind: K }>;
+type Kind = LawFinding["kind"];
+type FindingOf<K extends Kind> = Extract<LawFinding, { kind: K }>;
+
+/** The law that findings of one kind break, the answers that show it, and the arithmetic. */
+type Told = Pick<Suspicion, "law" | "explanation"> & {
+  readonly marks: readonly (Mark | null)[];
+  readonly unexplained?: Unexplained;
+};
+
+/** Tells findings of one kind, by the first of them; `null` where they show nothing. */
+type Teller<K extends Kind> = (first: FindingOf<K>, findings: readonly FindingOf<K>[]) => Told | null;
 
 /**
  * @param loose points, and their calls, that may lie anywhere in the window
@@ -55,29 +65,48 @@ export function suspicionsOf(
   loose: Unexplained,
 ): readonly Suspicion[] {
   if (findings.length === 0) return [];
-  const of = <K extends LawFinding["kind"]>(kind: K): readonly FindingOf<K>[] =>
-    findings.filter((finding): finding is FindingOf<K> => finding.kind === kind);
-  const words = new Words(input);
-  const all = [
-    words.overlaps(of("overlap")),
-    words.gaps(of("gap"), loose),
-    words.falls(of("fall")),
-    words.beyond(of("beyond")),
-    words.short(of("short")),
-    words.overrun(of("overrun")),
-    words.excess(of("excess")),
-  ];
-  return all.filter((suspicion) => suspicion !== null);
+  const words = new Words(input, loose);
+  return kinds.flatMap((kind) => suspicionOf(kind, input, findings, words) ?? []);
+}
+
+/** Kinds of findings, in the order in which a window's suspicions are told. */
+const kinds = ["overlap", "gap", "fall", "beyond", "short", "overrun", "excess"] as const;
+
+function suspicionOf<K extends Kind>(
+  kind: K,
+  input: CountsInput,
+  all: readonly LawFinding[],
+  words: { readonly [K in Kind]: Teller<K> },
+): Suspicion | null {
+  const findings = all.filter((finding): finding is FindingOf<K> => finding.kind === kind);
+  const [first] = findings;
+  const told = first === undefined ? null : words[kind](first, findings);
+  if (told === null) return null;
+  const { law, marks, explanation, unexplained = null } = told;
+  const lines = new Set(marks.flatMap((mark) => (mark === null ? [] : [mark.line])));
+  return {
+    law,
+    breach: kind,
+    suspects: suspectsOf(input, findings),
+    lines: [...lines].sort((a, b) => a - b),
+    count: findings.length,
+    explanation,
+    unexplained,
+    tooLow: tooLowOf(findings),
+    places: input.setting.docket.takesPicture ? placesAround(input, lines) : undefined,
+  };
 }
 
 const wereOf = (count: number): string => (count === 1 ? "was" : "were");
 
-/** Writes the suspicions of one window. */
-class Words {
+/** Words for one window's findings: a teller for each kind. */
+class Words implements Readonly<{ [K in Kind]: Teller<K> }> {
   readonly #input: CountsInput;
+  readonly #loose: Unexplained;
 
-  constructor(input: CountsInput) {
+  constructor(input: CountsInput, loose: Unexplained) {
     this.#input = input;
+    this.#loose = loose;
   }
 
   #points(count: number): string {
@@ -91,31 +120,8 @@ class Words {
       : `remaining ${limit - count} of ${limit}`;
   }
 
-  #suspicion(
-    law: LawName,
-    findings: readonly LawFinding[],
-    marks: readonly (Mark | null)[],
-    explanation: string,
-    unexplained: Unexplained | null = null,
-  ): Suspicion {
-    const lines = new Set(marks.flatMap((mark) => (mark === null ? [] : [mark.line])));
-    return {
-      law,
-      breach: findings[0]?.kind ?? "",
-      suspects: suspectsOf(this.#input, findings),
-      lines: [...lines].sort((a, b) => a - b),
-      count: findings.length,
-      explanation,
-      unexplained,
-      tooLow: tooLowOf(findings),
-      places: this.#input.setting.docket.takesPicture ? placesAround(this.#input, lines) : undefined,
-    };
-  }
-
-  overlaps(findings: readonly FindingOf<"overlap">[]): Suspicion | null {
-    const [first] = findings;
-    if (first === undefined) return null;
-    return this.#suspicion("conserved", findings, [first.over, first.mark], this.#overlapWords(first));
+  overlap(first: FindingOf<"overlap">): Told {
+    return { law: "conserved", marks: [first.over, first.mark], explanation: this.#overlapWords(first) };
   }
 
   #overlapWords({ mark, over, lost }: FindingOf<"overlap">): string {
@@ -132,23 +138,18 @@ class Words {
     return `${took}, ${place}; line ${over.line} was told ${this.#shown(over)}, which lies in it: ${this.#points(lost)} ${wereOf(lost)} lost`;
   }
 
-  gaps(findings: readonly FindingOf<"gap">[], loose: Unexplained): Suspicion | null {
-    const [first] = findings;
-    if (first === undefined) return null;
-    const total = findings.reduce((sum, { from, to }) => sum + to - from, 0);
-    const unexplained = {
-      points: Math.max(0, total - loose.points),
-      calls: Math.max(0, findings.length - loose.calls),
-    };
-    if (unexplained.points === 0 && unexplained.calls === 0) return null;
-    const { from, to, above, below } = first;
+  gap({ from, to, above, below }: FindingOf<"gap">, gaps: readonly FindingOf<"gap">[]): Told | null {
+    const total = gaps.reduce((sum, gap) => sum + gap.to - gap.from, 0);
+    const points = Math.max(0, total - this.#loose.points);
+    const calls = Math.max(0, gaps.length - this.#loose.calls);
+    if (points === 0 && calls === 0) return null;
     const law = from === 0 && this.#isNeedlessRefusal(above) ? "recovers" : "conserved";
     const explanation =
       law === "recovers"
         ? `line ${above.line} was refused, told ${this.#shown(above)}, although no call had been charged to this window yet`
         : `line ${above.line} was told ${this.#shown(above)}, but no call took (${from}, ${to}]: ` +
           `${this.#points(total)} of this window ${total === 1 ? "is" : "are"} charged that no call explains`;
-    return this.#suspicion(law, findings, [below, above], explanation, unexplained);
+    return { law, marks: [below, above], explanation, unexplained: { points, calls } };
   }
 
   /** Tells whether a window refused a call that would fit an unused one. */
@@ -157,58 +158,42 @@ class Words {
     return refusedBy === this.#input.setting.name.owner;
   }
 
-  falls(findings: readonly FindingOf<"fall">[]): Suspicion | null {
-    const [first] = findings;
-    if (first === undefined) return null;
-    const { earlier, later } = first;
+  fall({ earlier, later }: FindingOf<"fall">): Told {
     const explanation =
       `line ${earlier.line} was told ${this.#shown(earlier)}, and ${later.sent - earlier.received} ms after that ` +
       `answer line ${later.line} was sent and told ${this.#shown(later)}: the count fell within the window`;
-    return this.#suspicion("monotone", findings, [earlier, later], explanation);
+    return { law: "monotone", marks: [earlier, later], explanation };
   }
 
-  beyond(findings: readonly FindingOf<"beyond">[]): Suspicion | null {
-    const [first] = findings;
-    if (first === undefined) return null;
-    const { line, count, limit } = first.mark;
-    const explanation = `line ${line} was told a count of ${count}, which is above the limit of ${limit} that is enforced`;
-    return this.#suspicion("bounded", findings, [first.mark], explanation);
+  beyond({ mark }: FindingOf<"beyond">): Told {
+    const explanation = `line ${mark.line} was told a count of ${mark.count}, which is above the limit of ${mark.limit} that is enforced`;
+    return { law: "bounded", marks: [mark], explanation };
   }
 
-  short(findings: readonly FindingOf<"short">[]): Suspicion | null {
-    const [first] = findings;
-    if (first === undefined) return null;
-    const { mark, least, by } = first;
+  short({ mark, least, by }: FindingOf<"short">): Told {
     const explanation =
       `line ${mark.line} was told ${this.#shown(mark)}, a count of ${mark.count}, but calls that were surely ` +
       `charged to this window by then${by.length > 0 && by.length <= 5 ? ` (${by.map(({ line }) => line).join(", ")})` : ""} ` +
       `had left ${this.#points(least)} there`;
-    return this.#suspicion("conserved", findings, [...by, mark], explanation);
+    return { law: "conserved", marks: [...by, mark], explanation };
   }
 
-  overrun(findings: readonly FindingOf<"overrun">[]): Suspicion | null {
-    const [first] = findings;
-    if (first === undefined) return null;
-    const { marks, sum } = first;
+  overrun({ marks, sum }: FindingOf<"overrun">): Told {
     const explanation =
       `${marks.length} calls of this window, ${marks.length > linesMost ? `among them those of the lines below` : "one a line"}, ` +
       `were let through with ${this.#points(sum)} in all, more than its limit of ${this.#input.limit} that is enforced: ` +
       "the last of them found no room";
-    return this.#suspicion("refusal-justified", findings, marks.slice(0, linesMost), explanation);
+    return { law: "refusal-justified", marks: marks.slice(0, linesMost), explanation };
   }
 
-  excess(findings: readonly FindingOf<"excess">[]): Suspicion | null {
-    const worst = findings.reduce<FindingOf<"excess"> | null>(
-      (most, each) =>
-        most === null || each.mark.count - each.most > most.mark.count - most.most ? each : most,
-      null,
-    );
-    if (worst === null) return null;
+  excess(first: FindingOf<"excess">, findings: readonly FindingOf<"excess">[]): Told {
+    const over = ({ mark, most }: FindingOf<"excess">): number => mark.count - most;
+    const worst = findings.reduce((worst, each) => (over(each) > over(worst) ? each : worst), first);
     const { mark, most } = worst;
     const law = most === 0 && this.#isNeedlessRefusal(mark) ? "recovers" : "conserved";
     const explanation =
       `line ${mark.line} was told ${this.#shown(mark)}, a count of ${mark.count}, but all calls that can have been ` +
       `charged to this window by then come to at most ${this.#points(most)}`;
-    return this.#suspicion(law, findings, [mark], explanation, { points: mark.count - most, calls: 1 });
+    return { law, marks: [mark], explanation, unexplained: { points: over(worst), calls: 1 } };
   }
 }
