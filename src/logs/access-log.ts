@@ -209,11 +209,24 @@ export function splitAccessLog(line: string): AccessLogField[] | null {
   return fields;
 }
 
+export const isAddress = (value: string): boolean =>
+  /^(?:\d{1,3}\.){3}\d{1,3}(?::\d+)?$/.test(value) || /^(?:[\da-f]{0,4}:){2,7}[\da-f.]*$/i.test(value);
+
+/** Tells whether a text is the address of a caller, and those of its proxies; no port, which a server's has. */
+export const isAddressList = (value: string): boolean =>
+  value.split(/, ?/).every((part) => isAddress(part) && !/^\d+\..*:/.test(part));
+
 const addressForm = /^(?:[\d.]+|[\da-f:]*:[\da-f:.]+)$/i;
+
+/** The caller's address, and those that proxies wrote behind it: `203.0.113.9, 10.0.0.7 - -`. */
+const addressList = /^((?:[^ ,]+ )?[\da-f.:]+)(?:, +[\da-f.:]+)+(?= )/i;
 
 /** Address, ident and user. */
 function splitCallers(text: string): [string, string, string] | null {
-  const words = text.split(" ").filter((word) => word !== "");
+  const words = text
+    .replace(addressList, "$1")
+    .split(" ")
+    .filter((word) => word !== "");
   const [first = "", second = ""] = words;
   // vhost_combined: `www.example.com:80 203.0.113.9 - - [...`
   if (words.length > 3 && !addressForm.test(first) && addressForm.test(second)) words.shift();

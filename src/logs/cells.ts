@@ -39,6 +39,7 @@ export const [
 /** The role of a column that nobody asked for. */
 export const NO_ROLE = 255;
 
+const comma = 0x2c;
 const encoder = new TextEncoder();
 /** Bytes that may be read behind a text's end, and mean nothing. */
 const slack = 64;
@@ -81,6 +82,12 @@ export class Cells {
       this.to[role] = at;
     }
     this.view = new DataView(this.#written.buffer);
+  }
+
+  /** Leaves the first name of a list, `203.0.113.9, 10.0.0.7`: proxies write theirs behind the caller's. */
+  keepFirst(role: number): void {
+    for (let at = this.from[role] as number; at < (this.to[role] as number); at++)
+      if (this.view.getUint8(at) === comma) this.to[role] = at;
   }
 
   text(role: number): string {

@@ -1,5 +1,6 @@
 // The names of columns in the logs that people have, and the values in them.
 
+import { isAddress } from "./access-log.ts";
 import type { ColumnRole } from "./cells.ts";
 import type { DurationUnit } from "./choices.ts";
 import { isTime } from "./instant.ts";
@@ -37,9 +38,6 @@ const isWord = (value: string): boolean => value.length < 4096;
 const isStatus = (value: string): boolean => /^[1-5]\d\d(?:\.0)?$/.test(value) || value === "0";
 const isMethod = (value: string): boolean => /^(?:GET|HEAD|POST|PUT|PATCH|DELETE|OPTIONS)$/i.test(value);
 const isPath = (value: string): boolean => /^(?:[A-Z]+ )?(?:\/|https?:\/\/)/.test(value);
-const isAddress = (value: string): boolean =>
-  /^(?:\d{1,3}\.){3}\d{1,3}(?::\d+)?$/.test(value) || /^(?:[\da-f]{0,4}:){2,7}[\da-f.]*$/i.test(value);
-
 const tokenNames = words("token apitoken accesstoken authorization apikey key tokenid keyid apikeyid");
 
 /** In the order in which they choose. */
@@ -97,9 +95,10 @@ export const guesses: Readonly<Record<NamedRole, Guess>> = {
     fits: isWord,
   },
   address: {
+    // Behind a proxy, the address of a connection is the proxy's.
     names:
-      words(`address ip remoteaddr remoteip clientip sourceip remotehost clientaddr clientport cip fwd peer
-      xforwardedfor downstreamremoteaddress`),
+      words(`xforwardedfor httpxforwardedfor forwardedfor xrealip realip trueclientip cfconnectingip address ip clientip
+      remoteaddr remoteip sourceip remotehost clientaddr clientport cip fwd peer downstreamremoteaddress`),
     fits: isWord,
     byValue: isAddress,
   },

@@ -12,6 +12,7 @@ import {
   plainName,
   shareOf,
   unitless,
+  valuesOf,
 } from "./column-guesses.ts";
 import { durationUnitOf, loneOrganization, meaningOfTime } from "./column-meaning.ts";
 import type { LogSample, SampledColumn } from "./sniff.ts";
@@ -116,12 +117,16 @@ function namedColumn(sample: LogSample, role: NamedRole, name: string): ColumnUs
 
 function byName(sample: LogSample, role: NamedRole, isTaken: (index: number) => boolean): ColumnUse | null {
   const { names, fits } = guesses[role];
+  // A column that says nothing, or little, is the last choice.
+  let silent: ColumnUse | null = null;
   for (const wanted of names)
     for (const [index, column] of sample.columns.entries()) {
       if (isTaken(index) || !hasName(column, wanted, role) || shareOf(column, fits) < 0.5) continue;
-      return { role, column: column.name, path: column.path, index, why: "by its name" };
+      const use: ColumnUse = { role, column: column.name, path: column.path, index, why: "by its name" };
+      if (2 * valuesOf(column).length > column.values.length) return use;
+      silent ??= use;
     }
-  return null;
+  return silent;
 }
 
 function hasName({ name, path }: SampledColumn, wanted: string, role: NamedRole): boolean {

@@ -157,7 +157,9 @@ export class PolicyRowReader extends TimedRows {
 
   #user(cells: Cells): string {
     if (isNamed(cells, USER)) return this.#callers.shown(cells.text(USER), this.settings.userIsToken);
-    return isNamed(cells, ADDRESS) ? cells.text(ADDRESS) : EVERYONE;
+    if (!isNamed(cells, ADDRESS)) return EVERYONE;
+    cells.keepFirst(ADDRESS);
+    return cells.text(ADDRESS);
   }
 
   /** `undefined` where the row does not say, `null` for no whole number. */

@@ -260,6 +260,7 @@ export class RowReader extends TimedRows {
       if (this.#everyone === NONE) this.#everyone = this.#callers.user(EVERYONE);
       return this.#everyone;
     }
+    if (role === ADDRESS) cells.keepFirst(ADDRESS);
     const { view, from, to } = cells;
     const start = from[role] as number;
     const end = to[role] as number;

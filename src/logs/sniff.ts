@@ -4,6 +4,7 @@ import { quote, SpillwayError } from "../rules/errors.ts";
 import {
   type AccessLogField,
   accessLogColumns,
+  isAddressList,
   requestColumn,
   splitAccessLog,
   splitRequest,
@@ -156,7 +157,16 @@ const shownAs = (text: string | undefined, column: number): string | undefined =
 
 function accessColumnName(rows: readonly (readonly AccessLogField[])[], index: number): string {
   const written = rows.find((row) => row[index]?.name != null)?.[index]?.name;
-  return accessLogColumns[index] ?? written ?? `extra${index + 1 - accessLogColumns.length}`;
+  const known = accessLogColumns[index] ?? written;
+  if (known != null) return known;
+  return isForwarded(rows, index) ? "http_x_forwarded_for" : `extra${index + 1 - accessLogColumns.length}`;
+}
+
+/** Tells whether a field without a name, the last of nginx's own format, has the callers' addresses behind a proxy. */
+function isForwarded(rows: readonly (readonly AccessLogField[])[], index: number): boolean {
+  const texts = rows.map((row) => row[index]?.text ?? "-").filter((text) => text !== "-");
+  const connected = new Set(rows.map(([address]) => address?.text));
+  return new Set(texts).size > connected.size && texts.every(isAddressList);
 }
 
 /** Columns of objects: every member of the first rows, by the keys that lead to it. */
@@ -194,9 +204,7 @@ function sampleWords(
   const columns = columnsOf(
     rows.map((fields) => [...fields].map(([name, value]) => [[name], value] as const)),
   );
-  const isSaid = ({ values }: SampledColumn): boolean =>
-    values.some((value) => value !== undefined && value !== "-" && value !== "");
-  return { columns: columns.filter(isSaid), layout };
+  return { columns, layout };
 }
 
 /** Members nest at most so deep in what is sampled. */

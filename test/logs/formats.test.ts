@@ -86,6 +86,68 @@ describe("an access log", () => {
   });
 });
 
+describe("behind a proxy", () => {
+  const time = "[02/Jan/2026:03:04:05 +0000]";
+  const request = '"GET /v2/organizations/acme/x HTTP/1.1" 200 5';
+  const json = (address: string, forwarded: string, path = "X-Forwarded-For"): string =>
+    JSON.stringify({
+      time: "2026-01-02T03:04:05Z",
+      path: "/v2/organizations/acme/x",
+      remote_addr: address,
+      headers: { [path]: forwarded },
+    });
+
+  test.each([
+    [
+      "nginx's own format, with the proxies' list behind",
+      [
+        `10.0.0.1 - - ${time} ${request} "-" "curl" "203.0.113.9, 10.0.0.7"`,
+        `10.0.0.1 - - ${time} ${request} "-" "curl" "2001:db8::7"`,
+      ],
+    ],
+    [
+      "the list in place of the address",
+      [
+        `203.0.113.9, 10.0.0.7, 10.0.0.8 - - ${time} ${request}`,
+        `www.example.com:80 2001:db8::7, 10.0.0.7 - - ${time} ${request}`,
+      ],
+    ],
+    ["the header as a member", [json("10.0.0.1", "203.0.113.9, 10.0.0.7"), json("10.0.0.1", "2001:db8::7")]],
+    [
+      "another header as a member",
+      [json("10.0.0.1", "203.0.113.9", "x-real-ip"), json("10.0.0.1", "2001:db8::7", "x-real-ip")],
+    ],
+  ])("a caller is the first address of a request: %s", async (_, log) => {
+    const { rows } = await read(lines(...log));
+    expect(rows.map(({ caller }) => caller)).toEqual(["acme/203.0.113.9", "acme/2001:db8::7"]);
+  });
+
+  test.each([
+    [
+      "most requests came without one",
+      ["10.0.0.1", "10.0.0.2", "10.0.0.3"].map((address, place) =>
+        json(address, place === 0 ? "203.0.113.9" : "-"),
+      ),
+    ],
+    [
+      "the last field is a server's",
+      ["10.0.0.1", "10.0.0.2", "10.0.0.3"].map(
+        (address) => `${address} - - ${time} ${request} "-" "curl" "192.0.2.1"`,
+      ),
+    ],
+    [
+      "the last field has ports",
+      ["10.0.0.1", "10.0.0.2", "10.0.0.3"].map(
+        (address, place) =>
+          `${address} - - ${time} ${request} "-" "curl" 192.0.2.${place}:8080 192.0.2.7:${place}`,
+      ),
+    ],
+  ])("a caller is who connected where %s", async (_, log) => {
+    const { rows } = await read(lines(...log));
+    expect(rows.map(({ caller }) => caller)).toEqual(["acme/10.0.0.1", "acme/10.0.0.2", "acme/10.0.0.3"]);
+  });
+});
+
 describe("JSON lines", () => {
   test("with nested members, escapes, and members in any order", async () => {
     const { rows, files } = await read(

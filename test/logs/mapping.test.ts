@@ -47,6 +47,8 @@ describe("a column", () => {
       "when=time (by what stands there) who=address (by what stands there) what=path (by what stands there) outcome=status (by what stands there)",
     ],
     ["time,referer,user", "1767323045,https://a.b/x,al", "time=time user=user"],
+    // A column that says nothing goes behind one that does, whatever their names.
+    ["time,user,client,org", "1767323045,-,al,-", "time=time client=user org=organization"],
   ])("of %s", (names, row, expected) => {
     expect(rolesOf(lines(names, row))).toBe(expected);
   });
