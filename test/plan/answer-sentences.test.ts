@@ -78,7 +78,7 @@ describe("a value", () => {
   const answer: PlanAnswer = { kind: "value", value: 3, holds: 3, fails: 5 };
 
   test("comes with what was measured on both sides of it", () => {
-    expect(told(answer, { points: [point(1), point(3), point(5)] })).toEqual([
+    expect(told(answer, { points: [point(1, "holds", { held: 1 }), point(3), point(5)] })).toEqual([
       "a.clients = 3 is the largest for which refused <10 surely holds in 90% of runs; at 5 it fails (95% confidence).",
       at(3),
       at(5),
@@ -86,7 +86,14 @@ describe("a value", () => {
   });
 
   test("of two goals, of which the runs leave values between unclear", () => {
-    const states = { 2: "unclear", 3: "unclear", 4: "unclear", 5: "holds", 6: "unclear", 7: "unclear" } as const;
+    const states = {
+      2: "unclear",
+      3: "unclear",
+      4: "unclear",
+      5: "holds",
+      6: "unclear",
+      7: "unclear",
+    } as const;
     const points = Object.entries(states).map(([value, state]) => point(Number(value), state));
     expect(
       told({ kind: "value", value: 7, holds: 7, fails: 3 }, { ...both, points, find: "smallest" }),
@@ -214,7 +221,9 @@ describe("two axes", () => {
       "With a.clients = 1 the largest limit that will do is 50.",
       "With a.clients = 9 no limit that was tried will do.",
     ]);
-    expect(told({ ...answer, unclear: 1 }, { vary, points, frontier: [edge(1, 50, false)], ...both })).toEqual([
+    expect(
+      told({ ...answer, unclear: 1 }, { vary, points, frontier: [edge(1, 50, false)], ...both }),
+    ).toEqual([
       "refused <10 and waitP95Ms <2s hold at 3 of 5 points and fail at 2, 1 is unclear.",
       "With a.clients = 1 the largest limit that will do is 50.",
       "At a.clients = 1 holding and failing alternate along limit.",
