@@ -85,7 +85,7 @@ export const isCrowd = (usual: number, count: number, places: number): boolean =
   count > 2 * usual && poissonTail(usual, count) * places * rareCrowd < 1;
 
 /** The first place that is not before an instant. */
-export function placeOf(starts: readonly number[], ms: number): number {
+export function placeOf(starts: ArrayLike<number>, ms: number): number {
   let [low, high] = [0, starts.length];
   while (low < high) {
     const middle = (low + high) >>> 1;

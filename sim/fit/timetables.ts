@@ -28,10 +28,13 @@ export function timetablesOf(
   const awayMs = absenceOf(pausesMs) || 30_000;
   // Who calls every few seconds begins with any minute: its volleys alone may keep to one.
   const volleyMs = absenceOf(pausesMs.filter((ms) => ms <= awayMs)) || awayMs;
-  let rest = jobs;
+  const cut = (some: readonly RecordedJob[]) => [
+    sessionsOf(some, awayMs).sessions,
+    longAmong(sessionsOf(some, volleyMs).sessions),
+  ];
+  let [rest, cuts] = [jobs, cut(jobs)];
   const timetables: ClockedSessions[] = [];
   for (const periodMs of periodsMs) {
-    const cuts = [sessionsOf(rest, awayMs).sessions, longAmong(sessionsOf(rest, volleyMs).sessions)];
     let punctual: Punctual | null = null;
     for (const anySecond of periodMs < anySecondMs ? [false] : [false, true])
       for (const sessions of cuts) punctual ??= punctualIn(sessions, periodMs, watched, anySecond);
@@ -44,7 +47,7 @@ export function timetablesOf(
     if (timetable === null) continue;
     const { weekdays, found } = punctual;
     const [own, others] = parted(rest, found);
-    rest = others;
+    [rest, cuts] = [others, cut(others)];
     const schedule = weekdays ? timetable.schedule.replace(/\*$/, "1-5") : timetable.schedule;
     timetables.push(...bySize(own, { ...timetable, schedule }, periodMs, awayMs));
   }
@@ -73,7 +76,10 @@ function periodsIn({ startedAtMs, endedAtMs }: Watched, periodMs: number): reado
   return counts;
 }
 
-/** Sessions that begin at the time with which most periods have one, close together; `null` where none is such. */
+/**
+ * Sessions that begin at the time with which most periods have one, close together; `null` where none is such.
+ * @param sessions in the order of time
+ */
 function punctualIn(
   sessions: readonly WorkSession[],
   periodMs: number,
@@ -83,10 +89,12 @@ function punctualIn(
   const [atWeekends, onWeekdays] = periodsIn(watched, periodMs);
   const periods = atWeekends + onWeekdays;
   if (periods < periodsLeast || sessions.length < 0.5 * periods) return null;
-  const sorted = sessions.toSorted((a, b) => (a.startMs % periodMs) - (b.startMs % periodMs));
-  const phases = sorted.map(({ startMs }) => startMs % periodMs);
+  const phases = Float64Array.from(sessions, ({ startMs }) => startMs % periodMs).sort();
   const from = (phaseMs: number): readonly WorkSession[] =>
-    sorted.slice(placeOf(phases, phaseMs), placeOf(phases, phaseMs + punctualMs));
+    sessions.filter(({ startMs }) => {
+      const behindMs = (startMs % periodMs) - phaseMs;
+      return behindMs >= 0 && behindMs < punctualMs;
+    });
   const countFrom = (phaseMs: number): number =>
     placeOf(phases, phaseMs + punctualMs) - placeOf(phases, phaseMs);
   const minutes = periodMs / minuteMs;
@@ -98,25 +106,25 @@ function punctualIn(
       if (apart !== 0) near += countFrom((phaseMs + apart * minuteMs + periodMs) % periodMs);
     return near / (2 * width * periods);
   };
-  const keeps = (phaseMs: number, found: readonly WorkSession[], all: number, places: number): boolean => {
-    const covered = new Set(found.map(({ startMs }) => Math.floor(startMs / periodMs))).size;
-    if (covered < 0.8 * all) return false;
-    const usual = usualAt(phaseMs);
-    return usual < oftenEnough && places * binomialTail(all, covered, usual) < byChance;
-  };
   const punctualAt = (phaseMs: number, places: number): Punctual | null => {
+    if (countFrom(phaseMs) < periodsShare * onWeekdays) return null;
+    const usual = usualAt(phaseMs);
+    if (usual >= oftenEnough) return null;
+    const keeps = (found: readonly WorkSession[], all: number): boolean => {
+      const covered = new Set(found.map(({ startMs }) => Math.floor(startMs / periodMs))).size;
+      return covered >= periodsShare * all && places * binomialTail(all, covered, usual) < byChance;
+    };
     const found = from(phaseMs);
-    const inTime = (some: readonly WorkSession[]) => some.toSorted((a, b) => a.startMs - b.startMs);
-    if (keeps(phaseMs, found, periods, places)) return { found: inTime(found), weekdays: false };
+    if (keeps(found, periods)) return { found, weekdays: false };
     const working = found.filter(({ startMs }) => !isWeekend(startMs));
     const rests = atWeekends >= periodsLeast || (periodMs === dayMs && atWeekends >= 2);
     const isWorking =
       rests &&
       onWeekdays >= periodsLeast &&
-      keeps(phaseMs, working, onWeekdays, places) &&
+      keeps(working, onWeekdays) &&
       // Its other sessions fall into the same minute now and then.
-      found.length - working.length < 0.5 * atWeekends * Math.min(1, 0.2 + 2 * usualAt(phaseMs));
-    return isWorking ? { found: inTime(working), weekdays: true } : null;
+      found.length - working.length < 0.5 * atWeekends * Math.min(1, 0.2 + 2 * usual);
+    return isWorking ? { found: working, weekdays: true } : null;
   };
   if (anySecond) {
     let [most, best] = [0, 0];
@@ -126,13 +134,15 @@ function punctualIn(
     }
     return punctualAt(most, periodMs / 1_000);
   }
-  for (const phaseMs of new Set(phases.map((ms) => ms - (ms % minuteMs)))) {
+  for (const phaseMs of new Set(Array.from(phases, (ms) => ms - (ms % minuteMs)))) {
     const punctual = punctualAt(phaseMs, minutes);
     if (punctual !== null) return punctual;
   }
   return null;
 }
 
+/** A timetable is kept in this share of its periods. */
+const periodsShare = 0.8;
 /** Who begins in this share of all minutes' first quarters keeps to no timetable that could be told. */
 const oftenEnough = 0.3;
 /** One caller in so many seems to keep to a timetable that it has not. */
