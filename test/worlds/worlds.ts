@@ -3,11 +3,13 @@ import { assistants } from "./assistants.ts";
 import { bots } from "./bots.ts";
 import { builds } from "./builds.ts";
 import { cron } from "./cron.ts";
+import { dashboards } from "./dashboards.ts";
 import { daysDiffer } from "./days-differ.ts";
 import { feeds } from "./feeds.ts";
 import { greedy } from "./greedy.ts";
 import { heavyTails } from "./heavy-tails.ts";
 import { incidents } from "./incidents.ts";
+import { matrices } from "./matrices.ts";
 import { mirrors } from "./mirrors.ts";
 import { mixed } from "./mixed.ts";
 import { mobile } from "./mobile.ts";
@@ -46,4 +48,6 @@ export const worlds: readonly World[] = [
   monorepo,
   mobile,
   warehouse,
+  dashboards,
+  matrices,
 ];
