@@ -5,3 +5,5 @@ export const dayMs = 24 * 3_600_000;
 export const weekdayOf = (ms: number): number => (Math.floor(ms / dayMs) + 4) % 7;
 
 export const isWeekend = (weekday: number): boolean => weekday % 6 === 0;
+
+export const dateOf = (ms: number): string => new Date(ms).toISOString().slice(0, 10);

@@ -3,13 +3,22 @@
 
 import { shortName } from "../../src/rules/printable.ts";
 import { counted } from "../../src/rules/words.ts";
+import type { Untold } from "../../src/scenario/scenario.ts";
 import { percent } from "./backtest-coverage.ts";
-import { dayMs, isWeekend, weekdayOf } from "./days.ts";
+import { dateOf, dayMs, isWeekend, weekdayOf } from "./days.ts";
 import { eventsDaysOff } from "./events.ts";
+import type { FittedPopulation } from "./model.ts";
 import type { Profile } from "./profile.ts";
 import type { Recording } from "./recording.ts";
 import type { Calendar } from "./rhythm.ts";
 import { absenceOf, joinedMs, sessionsOf } from "./sessions.ts";
+import { weekdaysDoubt } from "./weekdays.ts";
+
+/** What a recording does not tell, as a sentence; and its kind, where a plan has to know of it. */
+export interface Doubt {
+  readonly text: string;
+  readonly about: Untold | null;
+}
 
 /** Less than this, relative, is no doubt worth a sentence. */
 const smallError = 0.05;
@@ -23,25 +32,30 @@ const namedMost = 3;
 /** Days; less of a recording is taken for all hours. */
 const hoursTell = 0.25;
 
-/** Sentences on what the recording leaves open, the most important first; none where it leaves nothing. */
+/** So many refusals of one population say what others of its organization would do. */
+export const refusalsTelling = 30;
+
+/** What the recording leaves open, the most important first; none where it leaves nothing. */
 export function doubtsOf(
   profiles: readonly Profile[],
   recording: Recording,
   days: number,
   calendars: readonly Calendar[] = [],
-): readonly string[] {
+  populations: readonly FittedPopulation[] = [],
+): readonly Doubt[] {
   const spanDays = (recording.endedAtMs - recording.startedAtMs) / dayMs;
+  const plain = (texts: readonly string[]): Doubt[] => texts.map((text) => ({ text, about: null }));
   return [
-    ...daysDoubt(days, spanDays),
-    ...daysOffDoubts(calendars),
-    ...joinedDoubts(profiles, recording),
-    ...eventsDoubt(profiles, recording),
-    ...rareDoubts(profiles),
-    ...spanDoubt(recording, spanDays),
+    ...plain(daysDoubt(days, spanDays)),
+    ...weekdaysDoubt(recording, spanDays).map((text): Doubt => ({ text, about: "weekdays" })),
+    ...reactionsDoubt(populations),
+    ...plain(daysOffDoubts(calendars)),
+    ...plain(joinedDoubts(profiles, recording)),
+    ...plain(eventsDoubt(profiles, recording)),
+    ...callerDoubts(profiles),
+    ...plain(spanDoubt(recording, spanDays)),
   ];
 }
-
-const dateOf = (ms: number): string => new Date(ms).toISOString().slice(0, 10);
 
 /** The error of a mean of so many. */
 const errorOf = (deviation: number, count: number): number => deviation / Math.sqrt(Math.max(1, count));
@@ -86,30 +100,67 @@ function eventsDoubt(profiles: readonly Profile[], recording: Recording): string
       .filter(({ clock }) => clock === null)
       .map(({ group, eventsMs }) => [group, eventsMs]),
   );
-  return [...groups.values()].map((eventsMs) => {
-    const { length } = eventsMs;
-    const off = eventsDaysOff(eventsMs, recording).map(
-      (day) => ` None came on ${dateOf(day * dayMs)}: it is taken for a day off, which the scenario has not.`,
-    );
-    return `Events woke many callers together ${counted(length, "time")}: how often they come is known to ${percent(errorOf(1, length))} at best, and nobody knows when.${off.join("")}`;
-  });
+  const counts = [...groups.values()].map(({ length }) => length).sort((a, b) => b - a);
+  const least = counts.at(-1);
+  if (least === undefined) return [];
+  const off = new Set([...groups.values()].flatMap((eventsMs) => eventsDaysOff(eventsMs, recording)));
+  const each =
+    counts.length === 1 ? counted(least, "time") : `in ${counts.length} ways, ${counts.join(", ")} times`;
+  return [
+    `Events woke many callers together ${each}: how often they come is known to ${percent(errorOf(1, least))} at best, and nobody knows when.${[...off].map((day) => ` None came on ${dateOf(day * dayMs)}: it is taken for a day off, which the scenario has not.`).join("")}`,
+  ];
 }
 
-/** Callers of few heavy sessions, of which refusals depend. */
-function rareDoubts(profiles: readonly Profile[]): string[] {
+/** Callers of few heavy sessions, or one of most refusals, of which refusals depend. */
+function callerDoubts(profiles: readonly Profile[]): Doubt[] {
   const all = profiles.reduce((sum, { refused }) => sum + refused, 0);
   return profiles
     .filter(({ refused }) => refused > 0 && refused >= weighty * all)
     .toSorted((a, b) => b.refused - a.refused)
-    .flatMap(({ caller: { user }, jobs, pausesMs, refused }) => {
+    .flatMap(({ caller: { user }, jobs, pausesMs, refused }): Doubt[] => {
+      const has = `${shortName(user)} has ${percent(refused / all)} of the refusals`;
+      const most = all >= refusalsTelling && profiles.length > 2 && refused > all / 2;
+      const about = most ? "caller" : null;
       const awayMs = absenceOf(pausesMs);
       const sessions = awayMs === 0 ? 0 : sessionsOf(jobs, awayMs).sessions.length;
-      if (sessions === 0 || sessions > fewSessions || jobs.length < heavySession * sessions) return [];
-      return [
-        `${shortName(user)} has ${percent(refused / all)} of the refusals, in ${counted(sessions, "session")} alone: how often they come is known to ${percent(errorOf(1, sessions))} at best.`,
-      ];
+      if (sessions > 0 && sessions <= fewSessions && jobs.length >= heavySession * sessions)
+        return [
+          {
+            text: `${has}, in ${counted(sessions, "session")} alone: how often they come is known to ${percent(errorOf(1, sessions))} at best.`,
+            about,
+          },
+        ];
+      return most ? [{ text: `${has}: what is refused next depends on this one caller.`, about }] : [];
     })
     .slice(0, namedMost);
+}
+
+/** Reactions that nobody saw, or next to nobody; or that nobody ended. */
+function reactionsDoubt(populations: readonly FittedPopulation[]): Doubt[] {
+  const sum = (some: readonly FittedPopulation[]): number => some.reduce((all, one) => all + one.refused, 0);
+  const refused = sum(populations);
+  const unknown = sum(populations.filter(({ onRefused }) => onRefused.kind === "unknown"));
+  const about = (text: string, about: Untold = "reactions"): Doubt[] => [{ text, about }];
+  if (populations.length === 0) return [];
+  if (refused === 0)
+    return about(
+      "No call was refused, so no limit was reached: what callers do when they are refused is not known, and the scenario tries none again.",
+    );
+  if (unknown >= refused / 2)
+    return about(
+      `What callers do after ${unknown === refused ? "" : `${unknown.toLocaleString("en-US")} of `}${counted(refused, "refusal")} could not be told: the scenario tries none of those calls again.`,
+    );
+  if (refused < refusalsTelling)
+    return about(
+      `${counted(refused, "call")} ${refused === 1 ? "was" : "were"} refused: so few hardly tell what callers do then.`,
+    );
+  const retried = populations.filter(({ refused, onRefused }) => refused > 0 && onRefused.kind !== "none");
+  return retried.length === 0 || retried.some(({ attempts }) => attempts !== null)
+    ? []
+    : about(
+        "No call was given up: after how many attempts callers do is not told, and the scenario sets no bound.",
+        "attempts",
+      );
 }
 
 function spanDoubt({ startedAtMs, endedAtMs }: Recording, spanDays: number): string[] {
@@ -119,6 +170,8 @@ function spanDoubt({ startedAtMs, endedAtMs }: Recording, spanDays: number): str
   const seen = Array.from({ length: last - first + 1 }, (_, index) =>
     isWeekend(weekdayOf((first + index) * dayMs)),
   );
+  if (spanDays >= 1 - 1 / 24 && spanDays < 2 - 1 / 24)
+    return ["One day was recorded: all others, weekends too, are taken to be as it was."];
   const missing = seen.every((one) => !one) ? "weekend" : seen.every((one) => one) ? "weekday" : null;
   if (spanDays < 1 - 1 / 24)
     return spanDays < hoursTell

@@ -4,7 +4,7 @@ import { quote } from "../../src/rules/errors.ts";
 import { parseRules } from "../../src/rules/parse.ts";
 import type { Rules } from "../../src/rules/rules.ts";
 import { clustersOf } from "./clusters.ts";
-import { doubtsOf } from "./doubts.ts";
+import { doubtsOf, refusalsTelling } from "./doubts.ts";
 import { limitsOf } from "./limits.ts";
 import type { FittedBehaviour, FittedModel, FittedPopulation, RulesFrom } from "./model.ts";
 import { fittedNetwork } from "./network.ts";
@@ -62,6 +62,8 @@ export function fitTo(recording: Recording, { name = "fitted", rules: given }: F
     return { name: names.of(population, profiles, mixture), ...population, behaviour };
   });
   const populations = named.map((population) => asOthersDo(population, named));
+  const calendars = rhythms.map(({ calendar }) => calendar);
+  const doubts = doubtsOf(profiles, recording, days.deviation, calendars, populations);
   const model = {
     name,
     startAtMs: Math.floor(recording.startedAtMs),
@@ -77,12 +79,8 @@ export function fitTo(recording: Recording, { name = "fitted", rules: given }: F
     callers: recording.callers.length,
     unexplained: populations.reduce((sum, { unexplained }) => sum + unexplained, 0),
     uncounted: recording.uncounted,
-    doubts: doubtsOf(
-      profiles,
-      recording,
-      days.deviation,
-      rhythms.map(({ calendar }) => calendar),
-    ),
+    doubts: doubts.map(({ text }) => text),
+    untold: [...new Set(doubts.flatMap(({ about }) => about ?? []))],
   };
   return { model, recording, members: clusters.map(({ profiles }) => profiles) };
 }
@@ -97,9 +95,6 @@ function withDays<Kind extends FittedBehaviour>(behaviour: Kind, days: readonly 
   if (behaviour.kind !== "sessions" || (behaviour.rhythm === null && days.length === 0)) return behaviour;
   return { ...behaviour, rhythm: { ...(behaviour.rhythm ?? evenRhythm), days } };
 }
-
-/** So many refusals of one population say what others of its organization would do. */
-const refusalsTelling = 30;
 
 /** Those whom nobody refused react as most of those do who were refused: many callers of one house share a client. */
 function asOthersDo(population: FittedPopulation, all: readonly FittedPopulation[]): FittedPopulation {

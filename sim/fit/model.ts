@@ -2,6 +2,7 @@
 // the scenario itself are both made of it (`source.ts`).
 import type { Policy } from "../../src/policy/policy.ts";
 import type { Rules } from "../../src/rules/rules.ts";
+import type { Untold } from "../../src/scenario/scenario.ts";
 import type { FittedOutage } from "./outages.ts";
 import type { FittedPaces } from "./paces.ts";
 import type { FittedRetry } from "./policies.ts";
@@ -175,4 +176,6 @@ export interface FittedModel {
   readonly uncounted: number;
   /** Sentences on what the recording does not tell, however well it is fitted. */
   readonly doubts: readonly string[];
+  /** Those of them that a plan repeats. */
+  readonly untold: readonly Untold[];
 }

@@ -128,7 +128,7 @@ function describedBy(model: FittedModel, error?: FitError): Expression {
               lateness: lateness === null ? null : spreadExpression(lateness),
             }),
       outages: outages.length === 0 ? null : list(outages.map(outageExpression)),
-      fitError: error === undefined ? null : json(error),
+      fitError: errorExpression(model, error),
       populations: {
         kind: "object",
         members: populations.map((population) => ({
@@ -142,11 +142,16 @@ function describedBy(model: FittedModel, error?: FitError): Expression {
       rules: rulesReason[model.rulesFrom],
       network: `${network.reason}.`,
       outages: "As they were recorded, from the start of a run: take them out to ask for days without.",
-      fitError: "Recorded less simulated, as shares of the greater.",
+      fitError: "Recorded less simulated, as shares of the greater; and what the recording does not tell.",
     },
   );
   return make("defineScenario", scenario);
 }
+
+const errorExpression = ({ untold }: FittedModel, error?: FitError): Expression | null =>
+  error === undefined && untold.length === 0
+    ? null
+    : json(untold.length === 0 ? error : { ...error, untold });
 
 const outageExpression = ({ atMs, forMs, answer, share }: FittedOutage): Expression =>
   object({

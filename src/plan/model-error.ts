@@ -1,10 +1,14 @@
 // The error that a fit found in its own scenario, in the intervals of figures and in decisions: runs differ by chance
 // alone, and know nothing of what the scenario gets wrong.
 import type { FigureReference } from "../rules/figures.ts";
-import type { FitError } from "../scenario/scenario.ts";
+import type { FitError, Scenario } from "../scenario/scenario.ts";
 import type { Interval } from "../summary/plan-result.ts";
 import type { Goal } from "./goals.ts";
 import { shareText } from "./words.ts";
+
+const dayMs = 24 * 3_600_000;
+/** Where so many are refused, some are refused again and again. */
+const muchRefused = 0.05;
 
 /** The error that concerns a figure, as a share of the greater of recorded and simulated; 0 where none does. */
 function errorOf(name: FigureReference["name"], error: FitError): number {
@@ -54,4 +58,35 @@ export function errorNotes(error: FitError | null): string[] {
     : [
         `the fit of this scenario simulated ${words.join(", ")}: intervals are wider by that, and a goal counts as kept only where it holds in spite of it`,
       ];
+}
+
+/**
+ * What the recording behind a fitted scenario does not tell, where it concerns what was asked.
+ * @param refused the greatest share of refused calls at the points
+ */
+export function untoldNotes(
+  { fitError, startAtMs, durationMs, populations }: Scenario,
+  refused: number,
+): string[] {
+  const untold = fitError?.untold ?? [];
+  const notes: string[] = [];
+  if (untold.includes("weekdays") && durationMs < 5 * dayMs) {
+    const name = new Date(startAtMs).toLocaleDateString("en-US", { weekday: "long", timeZone: "UTC" });
+    notes.push(
+      `this run begins on a ${name}, and no weekday was recorded twice: where ${name}s differ from other days each week, so does the truth from this answer`,
+    );
+  }
+  if (untold.includes("reactions") && refused > 0)
+    notes.push(
+      `what callers do when refused was not seen when this was recorded: the answer takes it for granted. Ask for others, such as --vary ${populations[0]?.name}.onRefused=none,waitReset,exponential`,
+    );
+  if (untold.includes("attempts") && refused >= muchRefused)
+    notes.push(
+      "nobody gave a call up when this was recorded: where callers try so many times at most (attempts), fewer are refused than here",
+    );
+  if (untold.includes("caller") && refused > 0)
+    notes.push(
+      "one caller had most of the refusals that were recorded: the answer depends on what that one does next",
+    );
+  return notes;
 }

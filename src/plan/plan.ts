@@ -9,7 +9,7 @@ import type { PlanQuestion, PlanResult } from "../summary/plan-result.ts";
 import { compare, comparedFigures } from "./comparison.ts";
 import { type Goal, goalsOf, parseGoal, parseMeasured } from "./goals.ts";
 import type { PlanJob } from "./job.ts";
-import { errorNotes } from "./model-error.ts";
+import { errorNotes, untoldNotes } from "./model-error.ts";
 import type { Workshop } from "./points.ts";
 import { runJob } from "./run-job.ts";
 import { Outcomes, type PlanSteps, replicationsLeast, type Sampling, samplingOf } from "./sampling.ts";
@@ -146,6 +146,11 @@ function* stepsOf(asked: Asked, shop: Workshop, guessed: boolean): PlanSteps<Pla
         : yield* sweepTwo(shop, x, y, find);
   const stormed = storm === null ? null : yield* searchStorm(shop, storm);
   const comparison = compares ? yield* compare(shop, scenario) : null;
+  const shares = (sweep?.points ?? [])
+    .flatMap(({ figures }) => figures)
+    .map(({ figure, mean }) => (figure === "refusedShare" ? (mean ?? 0) : 0));
+  // A storm and a comparison are asked because of refusals.
+  const refused = sweep === null ? 1 : Math.max(0, ...shares);
   const result: PlanResult = {
     format: "spillway-plan",
     version: 1,
@@ -157,7 +162,7 @@ function* stepsOf(asked: Asked, shop: Workshop, guessed: boolean): PlanSteps<Pla
     comparison,
     simulations: shop.outcomes.size,
     sentences: [],
-    notes,
+    notes: [...notes, ...untoldNotes(scenario, refused)],
   };
   return { ...result, sentences: sentencesOf(result, scenario) };
 }

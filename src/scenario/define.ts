@@ -7,7 +7,7 @@ import type { RefusalPolicy } from "./client.ts";
 import { Mistakes } from "./mistakes.ts";
 import { parseClocks, parseNetwork, parseOutages, parseService } from "./network.ts";
 import { none } from "./retries/none.ts";
-import type { FitError, Population, Scenario, ScenarioInput } from "./scenario.ts";
+import { type FitError, type Population, type Scenario, type ScenarioInput, untolds } from "./scenario.ts";
 
 const slug = /^[A-Za-z0-9][A-Za-z0-9_-]*$/;
 const slugAllowed = "letters, digits, dashes, underscores, at most 64";
@@ -88,15 +88,21 @@ function parseStart(value: unknown, mistakes: Mistakes): number {
 
 function parseFitError(value: unknown, mistakes: Mistakes): FitError {
   const names = ["calls", "refused", "waitP95Ms"] as const;
-  const fields = mistakes.members("fitError", value, names) ? value : {};
+  const fields: Record<string, unknown> = mistakes.members("fitError", value, [...names, "untold"])
+    ? value
+    : {};
+  const untold = fields["untold"] === undefined ? [] : fields["untold"];
+  if (!(Array.isArray(untold) && untold.every((one) => untolds.includes(one))))
+    mistakes.add("fitError.untold", untold, `a list of ${untolds.join(", ")}`);
   const share = (name: (typeof names)[number]): number =>
     mistakes.number(
       `fitError.${name}`,
-      (fields as Record<string, unknown>)[name] ?? 0,
+      fields[name] ?? 0,
       (number) => number >= -1 && number <= 1,
       "a number from -1 to 1",
     );
-  return { calls: share("calls"), refused: share("refused"), waitP95Ms: share("waitP95Ms") };
+  const error = { calls: share("calls"), refused: share("refused"), waitP95Ms: share("waitP95Ms") };
+  return Array.isArray(untold) && untold.length > 0 ? { ...error, untold } : error;
 }
 
 function parseExpect(

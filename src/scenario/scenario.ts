@@ -84,7 +84,16 @@ export interface FitError {
   readonly calls: number;
   readonly refused: number;
   readonly waitP95Ms: number;
+  /** Questions that the recording does not answer. */
+  readonly untold?: readonly Untold[];
 }
+
+/**
+ * `weekdays`: none was seen twice; `reactions`: what callers do when refused was not seen, or hardly; `attempts`:
+ * nobody was seen to give a call up; `caller`: one of many had most of the refusals.
+ */
+export const untolds = ["weekdays", "reactions", "attempts", "caller"] as const;
+export type Untold = (typeof untolds)[number];
 
 interface PopulationCommon {
   /** Clients are called `name/index` in a trace. */

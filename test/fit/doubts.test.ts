@@ -2,13 +2,16 @@
 import { describe, expect, test } from "vitest";
 import { fitScenario } from "../../sim/fit/fit.ts";
 import { fitMarkdown } from "../../sim/fit/report.ts";
-import { fittedSource } from "../../sim/fit/source.ts";
+import { fittedScenario, fittedSource } from "../../sim/fit/source.ts";
 import { spreadOf, withMean } from "../../sim/fit/spread.ts";
-import { rest, sessions, waitReset, worker } from "../../src/scenario/index.ts";
+import { plan } from "../../src/plan/plan.ts";
+import { adjustScenario } from "../../src/scenario/adjust.ts";
+import { fixed, rest, sessions, waitReset, worker } from "../../src/scenario/index.ts";
+import { chanceOf } from "../worlds/chance.ts";
 import { daysDiffer } from "../worlds/days-differ.ts";
 import { offices } from "../worlds/offices.ts";
 import { recordingOf } from "../worlds/recorded.ts";
-import { play } from "../worlds/world.ts";
+import { hourMs, mondayMs, play, type Row } from "../worlds/world.ts";
 import { logged, world } from "./recordings.ts";
 
 const call = rest("/v2/organizations/:org/pipelines");
@@ -77,11 +80,68 @@ describe("a recording says what it does not tell", () => {
     expect(doubts).toContain("No weekend was recorded: it is taken to be as the other days.");
   });
 
-  test("nothing where a steady load is short", () => {
+  test("of a steady load that is short, what a refusal would do alone", () => {
     const scenario = world({
       calm: { clients: 3, behaviour: worker({ calls: [{ call }], think: { least: "2s", most: "4s" } }) },
     });
-    expect(fitScenario(logged(scenario)).doubts).toEqual([]);
+    const model = fitScenario(logged(scenario));
+    expect(model.doubts).toEqual([
+      "No call was refused, so no limit was reached: what callers do when they are refused is not known, and the scenario tries none again.",
+    ]);
+    expect(model.untold).toEqual(["reactions"]);
+  });
+
+  test("one caller of most refusals", () => {
+    const often = worker({ calls: [{ call }], think: "100ms" });
+    const seldom = worker({ calls: [{ call }], think: { least: "2s", most: "4s" } });
+    const onRefused = fixed({ wait: "1s" });
+    const scenario = world({
+      loop: { clients: 1, behaviour: often, onRefused },
+      calm: { clients: 3, behaviour: seldom, onRefused },
+    });
+    const { doubts, untold } = fitScenario(logged(scenario));
+    expect(doubts.join()).toMatch(
+      /loop\S* has \d+ % of the refusals: what is refused next depends on this one caller\./,
+    );
+    expect(untold).toEqual(["attempts", "caller"]);
+  });
+});
+
+describe("a week of which one weekday differs", () => {
+  /** Five callers, every weekday from 8 to 18 o'clock; by so much more on the Monday. */
+  const week = (monday: number): readonly Row[] => {
+    const chance = chanceOf(7);
+    return [0, 1, 2, 3, 4, 5, 6]
+      .flatMap((day) =>
+        Array.from({ length: day > 4 ? 20 : Math.round((day === 0 ? monday : 1) * 2_000) }, (_, index) => ({
+          atMs: mondayMs + (day * 24 + chance.between(8, 18)) * hourMs,
+          durationMs: 50,
+          user: `agent-${index % 5}`,
+          status: 200,
+        })),
+      )
+      .sort((a, b) => a.atMs - b.atMs);
+  };
+  const once =
+    "No weekday was recorded twice: whether one is busier every week is not told, and the scenario takes all alike.";
+
+  test("is said, with the day; the scenario keeps it, and a plan repeats it", () => {
+    const model = fitScenario(recordingOf(week(2)));
+    expect(model.doubts).toContain(
+      `${once} Monday (2026-01-05) had 2.0 times the calls of the other weekdays.`,
+    );
+    expect(model.untold).toEqual(["weekdays", "reactions"]);
+    expect(fittedSource(model)).toContain('untold: ["weekdays", "reactions"]');
+    const day = adjustScenario(fittedScenario(model), {
+      startAtMs: mondayMs + 7 * 24 * hourMs,
+      durationMs: hourMs,
+    });
+    const { notes } = plan(day, { vary: ["rules.organization.rest.limit=1,1000"], replications: 8 });
+    expect(notes.join("\n")).toMatch(/^this run begins on a Monday, and no weekday was recorded twice: /m);
+  });
+
+  test("is not, where weekdays were alike", () => {
+    expect(fitScenario(recordingOf(week(1))).doubts.join()).not.toContain("weekday");
   });
 });
 

@@ -116,21 +116,31 @@ describe("doubts of the days that were recorded", () => {
   const monday = Date.UTC(2026, 0, 5);
   const doubts = (fromHours: number, hours: number, days = 0): readonly string[] => {
     const startedAtMs = monday + fromHours * hour;
-    return doubtsOf([], { startedAtMs, endedAtMs: startedAtMs + hours * hour } as Recording, days);
+    const recording = {
+      startedAtMs,
+      endedAtMs: startedAtMs + hours * hour,
+      callers: [],
+    } as unknown as Recording;
+    return doubtsOf([], recording, days).map(({ text }) => text);
   };
   const hoursMissing = "Not all hours of a day were recorded: the others are taken to be as the mean.";
+  const oneDay = "One day was recorded: all others, weekends too, are taken to be as it was.";
+  const once =
+    "No weekday was recorded twice: whether one is busier every week is not told, and the scenario takes all alike.";
   const missing = (day: string) => `No ${day} was recorded: it is taken to be as the other days.`;
 
   test.each([
     [0, 5.9, []],
     [0, 6, [hoursMissing]],
     [0, 22.9, [hoursMissing]],
-    [0, 23, [missing("weekend")]],
+    [0, 23, [oneDay]],
+    [0, 46, [oneDay]],
+    [0, 47.1, [once, missing("weekend")]],
     [0, 120, [missing("weekend")]],
     [0, 120.1, []],
     [120, 48, [missing("weekday")]],
     [119, 48, []],
-    [96, 48, []],
+    [96, 48, [once]],
     [0, 167, []],
   ])("from hour %d of a week, %d hours", (fromHours, hours, expected) => {
     expect(doubts(fromHours, hours)).toEqual(expected);

@@ -114,6 +114,21 @@ describe("one axis", () => {
     );
   });
 
+  test("what the recording behind a fitted scenario does not tell is repeated where calls are refused", () => {
+    const fitError = {
+      calls: 0,
+      refused: 0,
+      waitP95Ms: 0,
+      untold: ["reactions", "attempts", "caller"] as const,
+    };
+    const notesOf = (clients: string): string =>
+      plan({ ...crowd(), fitError }, { vary: [`crowd.clients=${clients}`] }).notes.join("\n");
+    expect(notesOf("30,40")).toMatch(
+      /^what callers do when refused was not seen .* --vary crowd\.onRefused=none,waitReset,exponential\nnobody gave a call up when .*\none caller had most of the refusals/m,
+    );
+    expect(notesOf("1,2")).not.toContain("refus");
+  });
+
   test("a goal is kept only where it holds in spite of the error that the fit found", () => {
     const largest = (refused: number, until: string): number | null => {
       const scenario = { ...crowd(), fitError: { calls: 0, refused, waitP95Ms: 0 } };

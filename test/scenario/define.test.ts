@@ -78,6 +78,19 @@ test("what is left out is filled in", () => {
   });
 });
 
+test("a fit's error says what its recording does not tell, by known words", () => {
+  const given = (untold: unknown) =>
+    defineScenario({ ...right, fitError: { refused: 0.1, untold } as never });
+  expect(given(["weekdays"]).fitError).toEqual({
+    calls: 0,
+    refused: 0.1,
+    waitP95Ms: 0,
+    untold: ["weekdays"],
+  });
+  expect(given([]).fitError).toEqual({ calls: 0, refused: 0.1, waitP95Ms: 0 });
+  for (const wrong of ["weekdays", ["mondays"], null]) expect(() => given(wrong)).toThrow("scenario");
+});
+
 test("durations become milliseconds, rules become complete, bounds become expectations", () => {
   const scenario = defineScenario({
     ...right,

@@ -1,0 +1,61 @@
+// Weekdays that a recording has once: one that differs may do so each week, or did so that once. No fit can know.
+import { dateOf, dayMs, isWeekend, weekdayOf } from "./days.ts";
+import type { Recording } from "./recording.ts";
+import { SortedSample } from "./statistics.ts";
+
+const hourMs = dayMs / 24;
+/** A day of fewer hours is not seen. */
+const hoursLeast = 12;
+/** Five weekdays that differ by less are alike. */
+const alikeTimes = 1.2;
+/** A day of so many times the calls of the others, or so many times fewer, is named. */
+const apartTimes = 1.5;
+
+/** Calls of a weekday by hour; `null` where the hour was not recorded. */
+interface Weekday {
+  readonly day: number;
+  readonly hours: readonly (number | null)[];
+}
+
+/** A sentence on weekdays that were seen once; none where all five were, and were alike. */
+export function weekdaysDoubt(recording: Recording, spanDays: number): string[] {
+  if (spanDays < 2 - 1 / 24 || spanDays >= 14 - 1 / 24) return [];
+  const days = weekdaysIn(recording);
+  const apart = (day: Weekday): number => Math.max(timesOthers(day, days), 1 / timesOthers(day, days));
+  const [odd] = days.toSorted((a, b) => apart(b) - apart(a));
+  if (odd === undefined || (days.length >= 5 && apart(odd) <= alikeTimes)) return [];
+  const name = new Date(odd.day * dayMs).toLocaleDateString("en-US", { weekday: "long", timeZone: "UTC" });
+  const named =
+    apart(odd) < apartTimes
+      ? ""
+      : ` ${name} (${dateOf(odd.day * dayMs)}) had ${timesOthers(odd, days).toFixed(1)} times the calls of the other weekdays.`;
+  const seen =
+    spanDays > 7 + 1 / 24 ? "Some weekdays were recorded only once" : "No weekday was recorded twice";
+  return [`${seen}: whether one is busier every week is not told, and the scenario takes all alike.${named}`];
+}
+
+function weekdaysIn({ callers, startedAtMs, endedAtMs }: Recording): readonly Weekday[] {
+  const [first, last] = [Math.round(startedAtMs / hourMs), Math.round(endedAtMs / hourMs)];
+  const counts = new Float64Array(Math.max(0, last - first));
+  for (const { calls } of callers)
+    for (const { atMs } of calls) {
+      const place = Math.floor(atMs / hourMs) - first;
+      counts[place] = (counts[place] ?? 0) + 1;
+    }
+  const days: Weekday[] = [];
+  for (let day = Math.floor(first / 24); 24 * day < last; day++) {
+    const hours = Array.from({ length: 24 }, (_, hour) => counts[24 * day + hour - first] ?? null);
+    const isSeen = hours.filter((count) => count !== null).length >= hoursLeast;
+    if (isSeen && !isWeekend(weekdayOf(day * dayMs))) days.push({ day, hours });
+  }
+  return days;
+}
+
+/** Times the calls that the other days had in the hours of this one; 1 where they had none. */
+function timesOthers({ day, hours }: Weekday, days: readonly Weekday[]): number {
+  const sumIn = (some: Weekday["hours"]): number =>
+    hours.reduce((sum: number, count, hour) => sum + (count === null ? 0 : (some[hour] ?? 0)), 0);
+  const others = days.filter((other) => other.day !== day).map((other) => sumIn(other.hours));
+  const usual = others.length === 0 ? 0 : new SortedSample(others).median;
+  return usual === 0 ? 1 : Math.max(0.01, sumIn(hours) / usual);
+}
