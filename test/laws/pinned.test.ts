@@ -132,14 +132,9 @@ async function lines(name: string, semantics: object, seed: number): Promise<str
   const isFrom = draw(true, false);
   const factory = changed(change, (nowMs) => (isFrom ? nowMs >= due : nowMs === due), draw(true, false));
   const algorithm = draw("fixed-window", "fixed-window", ...algorithms);
-  const terms = {
-    ...{
-      algorithm,
-      endsLate: draw(false, false, true),
-      opensToMs: draw(1, 1000, 1000),
-      keyed: draw(false, false, true),
-    },
-  } as const;
+  const endsLate = draw(false, false, true);
+  const opensToMs = draw<1 | 1000>(1, 1000, 1000);
+  const terms = { algorithm, endsLate, opensToMs, keyed: draw(false, false, true) };
   const script: Script = {
     rules: parseRules({ ...limits, semantics }),
     startMs,

@@ -229,7 +229,7 @@ describe("a caller who waits as long as a refusal said", () => {
     const both = (refusal: Refusal, said: Said = says(refusal)) =>
       judged("honest-wait", "a1 a2", { rules: rulesOf(), said });
     expect(await both({ refusedBy: null, retryAfterMs: 5 })).toMatchObject({ played: ["a1 a2"], judged: 0 });
-    const another = (one: Op, before: readonly Op[]): object => ({
+    const another = (_: Op, before: readonly Op[]): object => ({
       decision: {
         admitted: before.length === 0,
         refusedBy: before.length === 2 ? "organization" : "user",
