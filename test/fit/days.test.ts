@@ -20,11 +20,14 @@ const smallest = ["assistants", "mirrors", "monorepo", "warehouse"];
 
 function told(world: (typeof worlds)[number]): string {
   const { name } = world;
-  const recording = recordingOf(play(world, { firstDay: 0, days: small.includes(name) ? 3 : 1, seed: 1, agents: 1 }).rows);
+  const recording = recordingOf(
+    play(world, { firstDay: 0, days: small.includes(name) ? 3 : 1, seed: 1, agents: 1 }).rows,
+  );
   const fit = fitTo(recording, { name, rules });
   const source = ["```ts", fittedSource(fit.model), "```", ""];
   const head = { format: "spillway-fit", version: 1, source: name, model: fit.model } as const;
-  if (!smallest.includes(name)) return [fitMarkdown({ ...head, check: null, backtest: null }), ...source].join("\n");
+  if (!smallest.includes(name))
+    return [fitMarkdown({ ...head, check: null, backtest: null }), ...source].join("\n");
   const steps = checkSteps(fit, 3);
   let step = steps.next();
   while (step.done !== true) step = steps.next();
