@@ -46,7 +46,9 @@ export function propose(
   const isRefused = seen.some(({ status }) => isRefusal(status));
   if (quotas.size === 0 && !isRefused) throw nothingShown(seen.length);
   const isPreset =
-    known !== null && [...quotas.keys()].every((each) => Object.hasOwn(known.policy.quotas, each));
+    known !== null &&
+    !isFormatAlone(known.policy) &&
+    [...quotas.keys()].every((each) => Object.hasOwn(known.policy.quotas, each));
   const policy = isPreset
     ? withLimitsSeen(known.policy, name, quotas, questions)
     : newPolicy(seen, secrets, name, built, quotas, questions);
@@ -83,6 +85,12 @@ function isOpen(algorithm: Quota["algorithm"], seen: QuotaSeen | undefined): boo
   if (secondsSeen(seen) === null || !isRoundedUp(seen.ends)) return true;
   return anchorOf(windowEnds(seen.ends), algorithm.windowSeconds) === null;
 }
+
+/** Tells whether a preset is of a draft, a library or a gateway: its windows, keys and one route are those of no API. */
+const isFormatAlone = ({ routes, quotas }: Policy): boolean =>
+  routes.length === 1 &&
+  routes[0]?.path === "/**" &&
+  Object.values(quotas).every(({ algorithm: { kind } }) => kind === "fixed-window");
 
 /** An answer without its request is taken to be the one caller's, if there is one alone. */
 function withCaller(seen: readonly SeenAnswers[]): readonly SeenAnswers[] {
