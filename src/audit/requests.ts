@@ -1,4 +1,5 @@
 // Requests of a policy's operations, and what the policy says of their quotas. No call is made here.
+import { dearer } from "../policy/dearer.ts";
 import { limitOf, quotaFor } from "../policy/effective.ts";
 import { routeOf } from "../policy/match.ts";
 import type { CallSample, Policy, Quota, RequestSample } from "../policy/policy.ts";
@@ -6,7 +7,7 @@ import { wireOf } from "../policy/presets.ts";
 import { mayShow, type WireData } from "../policy/wire-data.ts";
 import { seenIn, windowMs } from "./book.ts";
 import { type Answer, type AuditCaller, type Shot, type Subject, Unexercised } from "./step.ts";
-import { dearer, graphqlKind, subjectsOf } from "./subjects.ts";
+import { graphqlKind, subjectsOf } from "./subjects.ts";
 
 /** Calls that are made for one quota to be used up, at most. */
 const emptyingMost = 2_500;

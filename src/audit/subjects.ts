@@ -1,27 +1,11 @@
 // The operations of a policy under audit, who calls which, and the requests of their samples.
-import type { CallSample, Policy } from "../policy/policy.ts";
-import { isPlainObject } from "../rules/plain-object.ts";
+import type { Policy } from "../policy/policy.ts";
 import type { AuditCaller, Subject } from "./step.ts";
 
 /** Kind of the GraphQL operation in a body. */
 export function graphqlKind(body: string | null): "query" | "mutation" | null {
   if (body === null || !body.includes('"query"')) return null;
   return /"query"\s*:\s*"(?:\s|\\n)*mutation\b/.test(body) ? "mutation" : "query";
-}
-
-/** A sample that costs so much; as it is where it cannot be made dearer. */
-export function dearer(sample: CallSample, cost: number): CallSample {
-  const { dearer: by, body } = sample;
-  if (by === undefined || cost === sample.cost || !isPlainObject(body)) return sample;
-  const more = (cost - sample.cost) / by.costEach;
-  const copy = JSON.parse(JSON.stringify(body)) as Record<string, unknown>;
-  const path = by.pointer.split("/").slice(1);
-  const last = path.pop() ?? "";
-  let at: unknown = copy;
-  for (const step of path) at = (at as Record<string, unknown>)[step];
-  const holder = at as Record<string, number>;
-  holder[last] = (holder[last] ?? 0) + more;
-  return { ...sample, body: copy };
 }
 
 /**

@@ -1,11 +1,12 @@
 // A call template as an HTTP request, with all that does not change from call to call.
 
+import { dearer } from "../policy/dearer.ts";
 import { filled, statusRequest } from "../policy/match.ts";
 import type { Policy } from "../policy/policy.ts";
 import { costHeader } from "../policy/policy.ts";
 import { callPath, callQuery } from "../scenario/calls.ts";
 import type { CallTemplate } from "../scenario/client.ts";
-import { graphqlPath, policyCall } from "../scenario/policy-calls.ts";
+import { graphqlPath, policyCall, sampleOf } from "../scenario/policy-calls.ts";
 import type { Caller } from "./callers.ts";
 
 /** Addresses of a run's calls. */
@@ -40,7 +41,7 @@ export function requestParts(
   policy?: Policy,
 ): RequestParts {
   const isQuery = template.scope === "graphql";
-  const sample = policy === undefined ? null : sampleOf(policy, template, caller);
+  const sample = policy === undefined ? null : partsOf(policy, template, caller);
   const body = isQuery ? JSON.stringify({ query: callQuery(template, caller.organization) }) : sample?.body;
   const status =
     policy === undefined || template.kind !== "status"
@@ -65,21 +66,22 @@ export function requestParts(
   };
 }
 
-/** Parts of a call beside its path: a body, as the samples of its operation have it, and the cost that it declares. */
-function sampleOf(
+/** Parts of a call beside its path: headers and a body, as the samples of its operation have them, and the cost that it declares. */
+function partsOf(
   policy: Policy,
   template: CallTemplate,
   caller: Caller,
 ): { readonly body: string | null; readonly headers: Readonly<Record<string, string>> } {
   const { operation } = policyCall(policy, template, caller);
-  const { samples = [], uses = {} } = policy.operations[operation] ?? {};
-  const sample = samples.find(({ method }) => method === template.method);
+  const isDeclared = Object.values(policy.operations[operation]?.uses ?? {}).includes("declared");
+  const sample = sampleOf(policy, operation, template);
+  const asked = sample !== undefined && isDeclared ? dearer(sample, template.cost) : sample;
   const isBodied = template.method !== "GET" && template.method !== "HEAD";
-  const body = isBodied ? sample?.body : undefined;
+  const body = isBodied ? asked?.body : undefined;
   const text = body === undefined || typeof body === "string" ? body : JSON.stringify(body);
   return {
     body: text === undefined ? null : filled(text, caller.attributes ?? {}),
-    headers: Object.values(uses).includes("declared") ? { [costHeader]: String(template.cost) } : {},
+    headers: { ...sample?.headers, ...(isDeclared ? { [costHeader]: String(template.cost) } : {}) },
   };
 }
 

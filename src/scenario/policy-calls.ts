@@ -1,7 +1,7 @@
 // The calls of a scenario under a policy: the operation that a request is, and who it is charged to (POLICY.md §1).
 import { isShared } from "../policy/attributes.ts";
 import { routeOf } from "../policy/match.ts";
-import type { Policy, Route } from "../policy/policy.ts";
+import type { CallSample, Policy, Route } from "../policy/policy.ts";
 import { callPath } from "./calls.ts";
 import type { CallTemplate } from "./client.ts";
 import type { Seat } from "./seats.ts";
@@ -36,7 +36,7 @@ export function policyCall(
   const keys = Object.values(policy.quotas).flatMap(({ key }) => key);
   const caller: Record<string, string> = {};
   for (const name of [...policy.auth.attributes, ...keys])
-    caller[name] = found?.attributes[name] ?? textOf(found?.route, name, call) ?? own(name);
+    caller[name] = found?.attributes[name] ?? textOf(policy, found?.route, name, call) ?? own(name);
   return { operation: call.kind === "status" ? "status" : (found?.route.operation ?? "other"), caller };
 }
 
@@ -56,11 +56,26 @@ export const graphqlPath = ({ routes }: Policy): string | null =>
 const isForGraphql = ({ path, graphql }: Route): boolean =>
   graphql !== undefined || /\/graphql(?:\.json)?$/.test(path);
 
+/** Returns the sample of an operation that a call is made by: its headers and its body. */
+export const sampleOf = (
+  { operations }: Policy,
+  operation: string,
+  { method }: Pick<CallTemplate, "method">,
+): CallSample | undefined => operations[operation]?.samples.find((sample) => sample.method === method);
+
 /** An attribute that a route takes from elsewhere than the path; of a body nothing is known here. */
-function textOf(route: Route | undefined, name: string, { headers = {} }: CallTemplate): string | undefined {
+function textOf(
+  policy: Policy,
+  route: Route | undefined,
+  name: string,
+  call: CallTemplate,
+): string | undefined {
   const source = route?.attributes[name];
-  if (source === undefined) return undefined;
+  if (route === undefined || source === undefined) return undefined;
   if ("text" in source) return source.text;
   if (!("header" in source)) return undefined;
-  return Object.entries(headers).find(([each]) => each.toLowerCase() === source.header.toLowerCase())?.[1];
+  const headers = [call.headers, sampleOf(policy, route.operation, call)?.headers];
+  return headers
+    .flatMap((each) => Object.entries(each ?? {}))
+    .find(([each]) => each.toLowerCase() === source.header.toLowerCase())?.[1];
 }

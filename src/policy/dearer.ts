@@ -1,0 +1,18 @@
+// A sample of an operation whose cost the request declares, made as dear as a call is to be.
+import { isPlainObject } from "../rules/plain-object.ts";
+import type { CallSample } from "./policy.ts";
+
+/** A sample that costs so much; as it is where it cannot be made dearer. */
+export function dearer(sample: CallSample, cost: number): CallSample {
+  const { dearer: by, body } = sample;
+  if (by === undefined || cost === sample.cost || !isPlainObject(body)) return sample;
+  const more = (cost - sample.cost) / by.costEach;
+  const copy = JSON.parse(JSON.stringify(body)) as Record<string, unknown>;
+  const path = by.pointer.split("/").slice(1);
+  const last = path.pop() ?? "";
+  let at: unknown = copy;
+  for (const step of path) at = (at as Record<string, unknown>)[step];
+  const holder = at as Record<string, number>;
+  holder[last] = (holder[last] ?? 0) + more;
+  return { ...sample, body: copy };
+}
