@@ -9,10 +9,12 @@ export interface PolicyToken {
   readonly attributes: Readonly<Record<string, string>>;
 }
 
+/** Members of the default API's entries: one file serves all policies, so they say nothing where a policy has none. */
+const ofDefault = ["user", "organization", "scopes"];
 const tokenPattern = /^[\x21-\x7e]+$/;
 
 /**
- * Reads a tokens file's text. `scopes`, a member of the default API's entries, says nothing here.
+ * Reads a tokens file's text.
  * @param names the policy's `auth.attributes`: each entry has all of them, and attributes keep their order
  * @throws SpillwayError `JSON_INVALID`, `TOKENS_INVALID`
  */
@@ -44,7 +46,7 @@ export function parsePolicyTokens(text: string, file: string, names: readonly st
           entry[name] === undefined ? "nothing" : "no text",
           "a text that is not empty",
         );
-    if (Object.keys(entry).some((name) => ![...members, "scopes"].includes(name)))
+    if (Object.keys(entry).some((name) => ![...members, ...ofDefault].includes(name)))
       wrong(path, "an unknown member", members.join(", "));
     if (typeof entry["token"] === "string" && !tokenPattern.test(entry["token"]))
       wrong(`${path}.token`, "other characters", "printable ASCII without spaces");

@@ -80,15 +80,14 @@ describe("windows in the place of other kinds", () => {
 describe("a tokens file", () => {
   const parse = (entries: unknown) => parsePolicyTokens(JSON.stringify(entries), "tokens.json", ["shop"]);
 
-  test("gives each token its attributes; scopes of the default API say nothing", () => {
-    expect(parse([{ token: "t1", shop: "acme", scopes: ["graphql"] }])).toEqual([
-      { token: "t1", attributes: { shop: "acme" } },
-    ]);
+  test("gives each token its attributes; members of the default API's entries say nothing", () => {
+    const entry = { token: "t1", user: "ann", organization: "org", scopes: ["graphql"] };
+    expect(parse([{ ...entry, shop: "acme" }])).toEqual([{ token: "t1", attributes: { shop: "acme" } }]);
   });
 
   test.each([
     ["an attribute is missing", [{ token: "secret" }], "tokens.0.shop"],
-    ["an unknown member", [{ token: "secret", shop: "acme", user: "ann" }], "tokens.0"],
+    ["an unknown member", [{ token: "secret", shop: "acme", usr: "ann" }], "tokens.0"],
     [
       "a token twice",
       [
