@@ -66,6 +66,20 @@ describe("an `ok` lacks", () => {
       noCounts,
     ]);
   });
+
+  test("answers that show a quota of the policy, which no longer run would give it", () => {
+    const skipped = { skipped: "no answer showed it" };
+    const laws = { "limit-agrees": skipped, "remaining-agrees": skipped };
+    const gapsOf = (evidence: object, of: object = laws) =>
+      evidenceGaps({ verdict: "ok", evidence, laws: of } as never);
+    expect(gapsOf({ a: rests(120, 0, 0, 0) })).toEqual([
+      "no answer showed a quota by a name of the policy, in a form of its wire",
+    ]);
+    expect(gapsOf({ a: rests(0, 0, 0, 0) })).toContain(few("0 readings were"));
+    expect(gapsOf({ a: rests(120, 60, 0, 0) }, { ...laws, "limit-agrees": "held" })).toEqual([
+      "no answer told which window its counts are of",
+    ]);
+  });
 });
 
 describe("what was off", () => {
