@@ -109,6 +109,9 @@ export function skewOf(calls: readonly QuotaCall[]): Bounds | null {
   return skew;
 }
 
+/** A window may open at the whole second, before its first call. */
+const secondMs = 1000;
+
 const minus = (one: Bounds, other: Bounds): Bounds => ({
   least: one.least - other.most,
   most: one.most - other.least,
@@ -142,8 +145,7 @@ export function gridOf(
   const lengths = windows.flatMap(({ end, opened }) => {
     if (opened === null) return [];
     const own = isInstant ? { least: end.least - clock.most, most: end.most - clock.least } : end;
-    const { least, most } = minus(own, opened);
-    return [{ least, most: most + openingMs }];
+    return [minus(own, opened)];
   });
   const calls = windows.flatMap((window) =>
     [window.calls[0], window.calls.at(-1)].filter((one) => one !== undefined),
@@ -155,13 +157,23 @@ export function gridOf(
           .slice(1)
           .reduce<Bounds | null>((sofar, one) => sofar && overlap(sofar, one), spans[0] as Bounds);
   const gap = common(gaps);
-  const length = lengths.length < 2 ? null : common(lengths);
+  const openingBy = (ms: number): Bounds | null =>
+    lengths.length < 2 ? null : common(lengths.map(({ least, most }) => ({ least, most: most + ms })));
+  const bySecond = openingBy(secondMs);
+  const asSaid = openingBy(openingMs);
+  // A window of another length looks like one that opened up to a second before its first call.
+  const isBySecond =
+    gap === null && !contains(asSaid, saidMs) && (asSaid === null || contains(bySecond, saidMs));
+  const length = isBySecond ? bySecond : asSaid;
   const isOpened = isOpenedBy(gap, length, saidMs);
   if (length !== null && isOpened === true)
     return {
       ...{ windowSeconds: secondsIn(length, saidMs), anchor: "first-request", calls },
-      confidence: gap === null && isExact(length, saidMs) ? "certain" : "likely",
-      evidence: `${lengths.length} windows lasted ${spanText(length)} from their first call`,
+      confidence:
+        gap === null && !isBySecond && isExact(contains(length, saidMs) ? length : bySecond, saidMs)
+          ? "certain"
+          : "likely",
+      evidence: `${lengths.length} windows lasted ${spanText(length)} from ${isBySecond ? "the second of " : ""}their first call`,
     };
   if (gap !== null && isOpened === false) {
     const windowSeconds = secondsIn(gap, saidMs);
@@ -210,8 +222,8 @@ function byOne(
   };
 }
 
-const contains = ({ least, most }: Bounds, value: number | null): boolean =>
-  value !== null && least <= value && value <= most;
+const contains = (bounds: Bounds | null, value: number | null): boolean =>
+  bounds !== null && value !== null && bounds.least <= value && value <= bounds.most;
 
 /** The policy's length where it fits, else the whole second in the middle. */
 const secondsIn = (span: Bounds, saidMs: number | null): number =>
@@ -220,8 +232,8 @@ const secondsIn = (span: Bounds, saidMs: number | null): number =>
     : Math.max(1, Math.round((span.least + span.most) / 2000));
 
 /** Tells whether one whole second alone fits, or the policy's length does. */
-const isExact = (span: Bounds, saidMs: number | null): boolean =>
-  contains(span, saidMs) || Math.floor(span.most / 1000) - Math.ceil(span.least / 1000) < 1;
+const isExact = (span: Bounds | null, saidMs: number | null): boolean =>
+  contains(span, saidMs) || span === null || Math.floor(span.most / 1000) - Math.ceil(span.least / 1000) < 1;
 
 const spanText = ({ least, most }: Bounds): string =>
   `${(least / 1000).toFixed(1)} to ${(most / 1000).toFixed(1)} s`;

@@ -125,6 +125,29 @@ describe("the length and the grid", () => {
     });
   });
 
+  test("are of whole seconds where the policy's length, or one length, fits only so", () => {
+    const lasting = (...lengths: number[]) =>
+      lengths.map((length, turn) => window(200_000 * turn * turn + length, 200_000 * turn * turn));
+    const text = (span: string) => `3 windows lasted ${span} s from the second of their first call`;
+    expect(gridOf(lasting(8_300, 8_310, 8_320), 9_000, 0, skew)).toMatchObject({
+      ...{ windowSeconds: 9, anchor: "first-request", confidence: "likely" },
+      evidence: text("8.3 to 9.3"),
+    });
+    expect(gridOf(lasting(8_200, 8_500, 8_900), 12_000, 0, skew)).toMatchObject({
+      ...{ windowSeconds: 9, confidence: "likely", evidence: text("8.9 to 9.2") },
+    });
+  });
+
+  test("are uncertain where another second fits windows that open at whole ones", () => {
+    const window = (endMs: number, openedMs: number): ProbedWindow => ({
+      ...{ calls: [], end: { least: endMs, most: endMs + 400 } },
+      opened: { least: openedMs, most: openedMs + 10 },
+    });
+    const windows = [window(7_900, 0), window(107_900, 100_000), window(407_900, 400_000)];
+    expect(gridOf(windows, 20_000, 0, skew)).toMatchObject({ windowSeconds: 8, confidence: "likely" });
+    expect(gridOf(windows, 8_000, 0, skew)).toMatchObject({ windowSeconds: 8, confidence: "certain" });
+  });
+
   test("of one window are what the policy says, by the one that fits", () => {
     expect(gridOf([window(60_000)], null, 0, skew)).toBeNull();
     expect(gridOf([window(120_000)], 60_000, 0, skew)).toMatchObject({
