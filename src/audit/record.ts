@@ -5,11 +5,13 @@ import type { Policy } from "../policy/policy.ts";
 import { wireOf } from "../policy/presets.ts";
 import type { WireData } from "../policy/wire-data.ts";
 import { readAnswer as readSeen, traceCall } from "../probe/seen.ts";
+import { isPlainObject } from "../rules/plain-object.ts";
 import { answerMembers, noAnswer } from "../trace/quota-answer.ts";
 import { encodeQuotaCall } from "../trace/quota-lines.ts";
 import type { QuotaCall, QuotaTraceHeader } from "../trace/quota-record.ts";
 import type { TraceCall } from "../trace/record.ts";
 import { readBody } from "../wire/bodies.ts";
+import { pointed } from "../wire/pointer.ts";
 import { readAnswer } from "../wire/read-answer.ts";
 import type { Answer, Shot } from "./step.ts";
 import type { Raw } from "./wires.ts";
@@ -55,10 +57,6 @@ export class AuditRecord {
 
   /** Takes down one call. */
   add(asked: Shot, raw: Raw): Answer {
-    const isOther = asked.otherwise !== undefined && raw.status >= 400;
-    const shot = isOther
-      ? { ...asked, operation: asked.otherwise ?? "", cost: asked.cost ?? 1, isVague: true }
-      : asked;
     const headers = Object.fromEntries(
       Object.entries(raw.headers).map(([name, value]) => [
         name,
@@ -67,6 +65,11 @@ export class AuditRecord {
     );
     const text = this.#clean(raw.body);
     const body = readBody(text);
+    const isOther =
+      asked.otherwise !== undefined && (raw.status >= 400 || this.#isOfNoStatus(asked, raw, body));
+    const shot = isOther
+      ? { ...asked, operation: asked.otherwise ?? "", cost: asked.cost ?? 1, isVague: true }
+      : asked;
     const call: QuotaCall = {
       sent: raw.sentMs,
       received: raw.receivedMs,
@@ -77,6 +80,7 @@ export class AuditRecord {
       cost: shot.operation === "status" || shot.operation === "other" ? null : shot.cost,
       status: raw.status,
       ...this.#members(shot, raw, headers, body),
+      ...(isOther ? { outcome: "unknown" as const } : {}),
     };
     this.calls.push(call);
     if (this.#isDefault) this.#addPlain(shot, raw, headers, text, call.call);
@@ -85,6 +89,15 @@ export class AuditRecord {
 
   #clean(text: string): string {
     return this.#tokens.reduce((clean, token) => clean.replaceAll(token, "$TOKEN"), text);
+  }
+
+  /** Tells whether an answer has nothing of what statuses alone show: the target takes the path for another. */
+  #isOfNoStatus({ operation, method }: Shot, { status }: Raw, body: unknown): boolean {
+    if (operation !== "status" || method === "HEAD" || status !== 200 || !isPlainObject(body)) return false;
+    const pointers = this.#wire.readings
+      .filter(({ on }) => on.every((kind) => kind === "status"))
+      .flatMap((row) => Object.keys(row.body));
+    return pointers.length > 0 && pointers.every((pointer) => pointed(body, pointer).length === 0);
   }
 
   #members(shot: Shot, { status, error }: Raw, headers: Answer["headers"], body: unknown) {

@@ -43,7 +43,7 @@ export interface Shot {
   readonly holdMs?: number | undefined;
   /** Number of calls that one request of several has. */
   readonly parts?: number | undefined;
-  /** Operation that its line has where it is answered 400 or more: a shape that the target may take for another operation. */
+  /** Operation that its line has where it is answered 400 or more, or as no status is: a shape that the target may take for another operation. */
   readonly otherwise?: string | undefined;
   /** True if nobody knows whether it is charged: its line says so. */
   readonly isVague?: boolean | undefined;

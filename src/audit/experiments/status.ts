@@ -46,7 +46,10 @@ const free = (shape: RequestShape): Experiment => ({
     const made = yield* trial(lab, subject, caller, shots, { together: shape.together === true });
     // What the policy does not route to the status may be charged.
     const other = made.answers.find(({ call, shot }) => call.status >= 400 || shot.isVague === true);
-    if (other !== undefined) return unexercised(`answered ${other.call.status}`);
+    if (other !== undefined)
+      return unexercised(
+        other.call.status === 200 ? "its answer is no status" : `answered ${other.call.status}`,
+      );
     const wrong = made.charged.filter(({ units }) => units > 0);
     return wrong.length === 0
       ? kept
