@@ -63,9 +63,10 @@ async function show(terminal: Terminal, named: string): Promise<void> {
   terminal.say(pc.bold(preset?.title ?? policy.name), "");
   for (const [name, quota] of Object.entries(policy.quotas)) {
     terminal.say(`${pc.bold(name)}  ${words.quotaSentences(quota).join(" ")}`);
-    terminal.say(`  room once all is spent: ${words.roomDrawn(quota.algorithm)}`);
+    const room = words.roomDrawn(quota.algorithm);
+    if (room !== null) terminal.say(`  room once all is spent: ${room}`);
   }
-  terminal.say("");
+  terminal.say(...words.overrideSentences(policy), "");
   for (const [name, operation] of Object.entries(policy.operations))
     terminal.say(`${pc.bold(name)}  ${words.operationSentences(operation).join(" ")}`);
   terminal.say("", words.resetSentence(wire), words.refusalSentence(refusalStatuses(wire)));
@@ -83,7 +84,8 @@ const indented = (text: string): string[] => text.split("\n").map((line) => `  $
 async function check(terminal: Terminal, named: string): Promise<void> {
   const policy = await readPolicy(named);
   const { asRules } = await import("../policy/shorthand.ts");
-  const { needsByVerb, unroutedOperations } = await import("../policy/sentences.ts");
+  const { wireOf } = await import("../policy/presets.ts");
+  const { needsByVerb, unroutedOperations, unshownQuotas } = await import("../policy/sentences.ts");
   const { looseResets, untoldWindows } = await import("../wire/rounding.ts");
   const { counted } = await import("../rules/words.ts");
   const needs = needsByVerb(policy);
@@ -101,7 +103,12 @@ async function check(terminal: Terminal, named: string): Promise<void> {
   // The default API's rounding is a switch of its rules.
   const warnings =
     asRules(policy) === null
-      ? [...unroutedOperations(policy), ...untoldWindows(policy), ...looseResets(policy)]
+      ? [
+          ...unroutedOperations(policy),
+          ...unshownQuotas(policy, wireOf(policy)),
+          ...untoldWindows(policy),
+          ...looseResets(policy),
+        ]
       : [];
   for (const warning of warnings) terminal.say(`${pc.yellow("warning")} ${warning}`);
   terminal.result({ policy, needs, warnings });

@@ -62,6 +62,8 @@ export function isPolicy(input: unknown): boolean {
  * @throws SpillwayError `POLICY_INVALID` or `RULES_INVALID`, naming every field that is wrong
  */
 export function parsePolicy(input: unknown): Policy {
+  if (!isPlainObject(input))
+    throw invalid([{ path: "policy", got: quote(input), allowed: "an object of a policy, or of rules" }]);
   if (!isPolicy(input)) return policyOf(parseRules(withoutVersion(input)));
   const parsed = v.safeParse(policySchema, input);
   if (!parsed.success) throw invalid(parsed.issues.flatMap((issue) => problemsOf(issue)));

@@ -1,8 +1,9 @@
 // A policy in plain sentences: what it allows, for people who have not read its file.
 import { count, counted, nounOf } from "../rules/words.ts";
 import { unenforceable } from "./as-window.ts";
+import { quotaFor } from "./effective.ts";
 import type { Charge, FixedWindow, Operation, Policy, Quota, QuotaAlgorithm } from "./policy.ts";
-import type { ResetMeaning, WireData } from "./wire-data.ts";
+import { mayShow, type ResetMeaning, type WireData } from "./wire-data.ts";
 
 const spans = [
   [86_400, "day"],
@@ -92,6 +93,17 @@ export function quotaSentences({ algorithm, key, unit, charge, enforced }: Quota
   ];
 }
 
+/** Returns what each override allows its callers instead. */
+export const overrideSentences = (policy: Policy): string[] =>
+  policy.overrides.map(({ match, quotas }) => {
+    const who = Object.entries(match).map(([name, value]) => `${name} is ${value}`);
+    const limits = Object.keys(quotas).map((name) => {
+      const { algorithm, unit, enforced } = quotaFor(policy, name, match);
+      return `${name} is ${allowance(algorithm, unit)}${enforced === false ? ", and refuses nobody" : ""}`;
+    });
+    return `Where ${listed(who)}: ${limits.join("; ")}.`;
+  });
+
 const relations: Readonly<Record<Operation["relation"], string>> = {
   "all-or-nothing": "All must have room, or none is charged.",
   "each-alone": "Each that has room is charged, whatever the others say.",
@@ -130,8 +142,9 @@ export const refusalSentence = (statuses: readonly number[]): string =>
 const barWidth = 24;
 const levels = "▁▂▃▄▅▆▇█";
 
-/** Draws the room of a quota over time, from when all of it is spent at once to when all is back. */
-export function roomDrawn(algorithm: QuotaAlgorithm): string {
+/** Draws the room of a quota over time, from when all of it is spent at once to when all is back; `null` where no time tells. */
+export function roomDrawn(algorithm: QuotaAlgorithm): string | null {
+  if (algorithm.kind === "concurrency") return null;
   const isSudden = algorithm.kind === "fixed-window";
   const cells = Array.from({ length: barWidth }, (_, place) => {
     const share = place / (barWidth - 1);
@@ -143,10 +156,23 @@ export function roomDrawn(algorithm: QuotaAlgorithm): string {
 }
 
 /** Time until a quota that is spent has all its room again, at most. */
-function secondsToFull(algorithm: QuotaAlgorithm): number {
+function secondsToFull(algorithm: Exclude<QuotaAlgorithm, { kind: "concurrency" }>): number {
   if (algorithm.kind === "token-bucket")
     return (algorithm.capacity / algorithm.refill.amount) * (algorithm.refill.everyMs / 1000);
-  return algorithm.kind === "concurrency" ? 0 : algorithm.windowSeconds;
+  return algorithm.windowSeconds;
+}
+
+/** Says of each quota that no answer shows it, where a row of the wire is of quotas that the policy has not. */
+export function unshownQuotas({ quotas, wire }: Policy, { readings }: WireData): string[] {
+  const format = typeof wire === "string" ? `the wire ${wire}` : "the wire";
+  const names = Object.keys(quotas);
+  const strange = readings.find(
+    ({ quotas: of }) => of !== undefined && !of.some((each) => names.includes(each)),
+  );
+  if (strange?.quotas === undefined) return [];
+  return names
+    .filter((name) => !readings.some((row) => mayShow(row, name)))
+    .map((name) => `quotas.${name}: no answer shows it; ${format} shows ${strange.quotas?.join(", ")}.`);
 }
 
 /** Says of each operation that no request is one, where a policy has routes. */

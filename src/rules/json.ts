@@ -26,7 +26,8 @@ export function parseDocument(text: string, file: string, kind: DocumentKind): u
     value = JSON.parse(bare);
   } catch (cause) {
     // The parser's message quotes the text around the mistake.
-    const got = kind.isSecret === true ? "text that is no JSON" : (cause as Error).message;
+    const said = kind.isSecret === true ? "text that is no JSON" : (cause as Error).message;
+    const got = bare.trim() === "" ? "an empty file" : said;
     throw new SpillwayError("JSON_INVALID", `the ${kind.name} is no JSON`, {
       problems: [{ path: file, got, allowed: "JSON (no comments, no trailing comma)" }],
     });

@@ -6,7 +6,7 @@ import { parsePolicy } from "../../src/policy/parse.ts";
 import { presets } from "../../src/policy/presets.ts";
 import { quotaHeader } from "../trace/samples.ts";
 
-const policy = parsePolicy(presets.github.policy);
+const policy = parsePolicy(presets["github"]?.policy);
 const record = () => new AuditRecord({ ...quotaHeader, policy }, [], false, []);
 const shot: Shot = {
   ...{ caller: null, operation: "status", attributes: { user: "ann" }, method: "GET", path: "/rate_limit/" },

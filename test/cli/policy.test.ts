@@ -33,6 +33,21 @@ test("show says in plain sentences what a policy allows, and how it refuses", as
     expect(stdout).toContain(said);
 });
 
+test("show says what overrides allow instead", async () => {
+  const file = join(folder, "overrides.json");
+  const algorithm = { kind: "token-bucket", capacity: 25, refill: { amount: 25, everyMs: 1000 } };
+  const policy = {
+    ...{ version: 2, name: "modes", quotas: { rate: { algorithm, key: ["account", "mode"] } } },
+    ...{ operations: { any: { uses: { rate: 1 } } }, routes: [{ path: "/**", operation: "any" }] },
+    auth: { attributes: ["account", "mode"] },
+    overrides: [{ match: { mode: "live" }, quotas: { rate: { capacity: 100 } } }],
+  };
+  await writeFile(file, JSON.stringify(policy));
+  expect((await spillwayHere(["policy", "show", file])).stdout).toContain(
+    "Where mode is live: rate is 100 requests at once, of which 25 come back in each second.",
+  );
+});
+
 test.each(Object.keys(presets))("show and check take %s", async (name) => {
   const shown = await spillwayHere(["policy", "show", name, "--json"]);
   expect(JSON.parse(shown.stdout)).toMatchObject({ title: presets[name]?.title, policy: { version: 2 } });
@@ -71,7 +86,9 @@ describe("check", () => {
     expect(stdout).toContain(`ok ${file}: 1 quota, 1 operation, 0 routes`);
     expect(stdout).toMatch(/^ {2}serve +needs routes; --as-window: quotas\.calls is a sliding-log$/m);
     expect(stdout).toMatch(/^ {2}load +needs operations\.call\.samples$/m);
-    expect(stdout).not.toContain("warning");
+    expect(stdout.match(/^warning .*$/gm)).toEqual([
+      "warning quotas.calls: no answer shows it; the wire buildkite shows rest, graphql.",
+    ]);
   });
 
   test("warns of an operation that no route leads to", async () => {
@@ -90,6 +107,33 @@ describe("check", () => {
     expect(code).toBe(0);
     expect(stdout).toContain("warning operations.write: no route leads to it, so that no request is one.");
     expect(stdout).not.toContain("operations.read:");
+  });
+
+  test("warns of quotas that no answer shows, since the wire's have other names", async () => {
+    const file = join(folder, "unshown.json");
+    const discord = presets["discord"]?.policy;
+    const { channel, global } = (discord?.quotas ?? {}) as Record<string, object>;
+    const policy = {
+      ...{ version: 2, name: "unshown", quotas: { messages: { ...channel, key: [] }, global } },
+      ...{ operations: { post: { uses: { messages: 1, global: 1 } } }, wire: "discord" },
+      ...{ routes: [{ path: "/**", operation: "post" }], auth: discord?.auth },
+    };
+    await writeFile(file, JSON.stringify(policy));
+    const { stdout } = await spillwayHere(["policy", "check", file]);
+    expect(stdout).toContain(
+      "warning quotas.messages: no answer shows it; the wire discord shows channel, guild, webhook, route.",
+    );
+    expect((await spillwayHere(["policy", "check", "discord"])).stdout).not.toContain("no answer shows it");
+  });
+
+  test.each([
+    ["[]", "policy: got [], allowed: an object of a policy, or of rules"],
+    ["null", "policy: got null, allowed: an object of a policy, or of rules"],
+    ["\n", "got an empty file, allowed: JSON"],
+  ])("says of a file of %j that it is none", async (text, said) => {
+    const file = join(folder, "none.json");
+    await writeFile(file, text);
+    expect((await spillwayHere(["policy", "check", file])).stderr).toContain(said);
   });
 
   test.each([
