@@ -28,12 +28,16 @@ const silent: Readonly<Record<AnswerKind, readonly Suspect[]>> = {
   refused: ["headers-missing-on-429"],
   status: ["headers-missing-on-status"],
 };
+/** Statuses of 4xx that say something else than that a call is refused for now. */
+const otherwise = new Set([401, 404, 405, 409, 410, 422]);
 const nounOf = { admitted: "admitted call", refused: "refusal", status: "status" } as const;
 
 export class PolicyPresence {
   readonly #docket: Docket;
   readonly #kinds: readonly AnswerKind[];
   readonly #tallies = new Map<AnswerKind, Tally>();
+  /** Answers of 4xx that the wire calls no refusal, by status. */
+  readonly #failed = new Map<number, { answers: number; showing: number; readonly first: First }>();
   /** Forms that the wire has of each header, in words. */
   readonly #forms: ReadonlyMap<string, string>;
 
@@ -86,7 +90,8 @@ export class PolicyPresence {
     return this.#forms.get(header)?.includes("{reset}") === true;
   }
 
-  #tally(line: number, kind: AnswerKind, { readings, unread }: QuotaCall, used: readonly Used[]): void {
+  #tally(line: number, kind: AnswerKind, call: QuotaCall, used: readonly Used[]): void {
+    const { readings, unread, status } = call;
     const tally = this.#tallies.get(kind) ?? {
       answers: 0,
       showing: 0,
@@ -102,8 +107,14 @@ export class PolicyPresence {
       tally.unreadBodies += 1;
       tally.unread ??= here;
     }
-    if (readings.length > 0 || (unread !== undefined && !isBodyUnread)) tally.showing += 1;
+    const isShowing = readings.length > 0 || (unread !== undefined && !isBodyUnread);
+    if (isShowing) tally.showing += 1;
     else tally.silent ??= here;
+    if (kind !== "admitted" || status < 400 || status >= 500 || otherwise.has(status)) return;
+    const failed = this.#failed.get(status) ?? { answers: 0, showing: 0, first: here };
+    this.#failed.set(status, failed);
+    failed.answers += 1;
+    if (isShowing) failed.showing += 1;
   }
 
   /** Asks about bodies that nobody can read, and about kinds of answer that show nothing at all. */
@@ -127,6 +138,14 @@ export class PolicyPresence {
         lines: [first.line],
       });
     }
+    for (const [status, { answers, showing, first }] of this.#failed)
+      if (isShown && showing === 0 && this.#kinds.includes("admitted"))
+        this.#docket.ask({
+          quota: first.quota,
+          question: `None of ${counted(answers, `answer of ${status}`, `answers of ${status}`)} shows a quota (line ${first.line}), and the policy's wire calls none a refusal. Do they refuse? \`outcomes\` settles it.`,
+          suspects: silent.refused,
+          lines: [first.line],
+        });
   }
 }
 

@@ -466,6 +466,20 @@ describe("values that answers show at all", () => {
     ]);
   });
 
+  test("not at all on a status of 4xx that the format calls no refusal are asked about", async () => {
+    const failed = (status: number) => call({ status });
+    expect((await found(shown(), failed(403), failed(403), failed(404))).questions).toEqual([
+      [
+        "tenant",
+        "None of 2 answers of 403 shows a quota (line 3), and the policy's wire calls none a refusal. Do they refuse? `outcomes` settles it.",
+        ["headers-missing-on-429"],
+        [3],
+      ],
+    ]);
+    const showing = { status: 403, readings: [read("tenant", 20, 18)] };
+    expect((await found(shown(), failed(403), call(showing))).questions ?? []).toEqual([]);
+  });
+
   test("not at all on refusals are right where the format says that some show nothing", async () => {
     const outcomes = [
       ...policyInput.wire.outcomes,
