@@ -1,48 +1,10 @@
-// A day of the worlds, with three agents each, replayed under narrower and wider limits, with callers that react in several
+// A day of the worlds, with six agents each, replayed under narrower and wider limits, with callers that react in several
 // ways: what it says, word for word, and a digest of the whole result. `npm test -- test/replay/pinned.test.ts -u` writes
 // the files of `pinned/` anew; read the difference.
-import { createHash } from "node:crypto";
 import { expect, test } from "vitest";
-import { type ReplayOptions, replay } from "../../sim/replay/replay.ts";
-import { reactionOf } from "../../src/cli/replay-options.ts";
-import { renderReplayMarkdown } from "../../src/report/replay-documents.ts";
-import { parseRules } from "../../src/rules/parse.ts";
-import type { RulesInput } from "../../src/rules/rules.ts";
-import { play } from "../worlds/world.ts";
 import { worlds } from "../worlds/worlds.ts";
-import { logOf } from "./rows.ts";
-
-const limits = (organization: number, user: number, semantics: RulesInput["semantics"] = {}): RulesInput => ({
-  organization: { rest: { limit: organization, windowSeconds: 60 } },
-  user: { rest: { limit: user, windowSeconds: 60 } },
-  semantics,
-});
-
-const ways: Readonly<Record<string, readonly [RulesInput, ReplayOptions?]>> = {
-  "as it was": [limits(100, 50)],
-  "as it was, waiting for the reset": [limits(100, 50), { reaction: reactionOf("waitReset+0..5s", 3) }],
-  "half of it": [limits(50, 25), { expect: { refusedShare: "<1%" } }],
-  "half of it, growing waits": [limits(50, 25), { reaction: reactionOf("exponential", 1) }],
-  "half of it, each call by itself": [
-    limits(50, 25, { anchor: "first-request" }),
-    { reaction: { ...reactionOf("retryAfter", 2), independent: true } },
-  ],
-  "twice as much, refused rows kept": [
-    limits(200, 100, { refused: "counted" }),
-    { reaction: { ...reactionOf("none", 2), keepRefused: true } },
-  ],
-};
+import { dayReplayed } from "./ways.ts";
 
 test.each(worlds)("a day of $name", async (world) => {
-  const { rows } = play(world, { firstDay: 1, days: 1, seed: 2, agents: 6 });
-  const log = rows.map(({ atMs, durationMs, user, status }) => ({
-    ...{ atMs: Math.floor(atMs), durationMs: Math.round(durationMs), user, status },
-  }));
-  const texts: string[] = [];
-  for (const [way, [rules, options]] of Object.entries(ways)) {
-    const result = await replay(logOf(log, 5_000), parseRules(rules), options);
-    const digest = createHash("sha256").update(JSON.stringify(result)).digest("hex").slice(0, 16);
-    texts.push(`# ${way}: ${digest}\n\n${renderReplayMarkdown(result)}`);
-  }
-  await expect(texts.join("\n")).toMatchFileSnapshot(`./pinned/${world.name}.md`);
+  await expect(await dayReplayed(world, 6)).toMatchFileSnapshot(`./pinned/${world.name}.md`);
 });
