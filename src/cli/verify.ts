@@ -24,8 +24,8 @@ import { shortName } from "../rules/printable.ts";
 import { counted } from "../rules/words.ts";
 import { acceptedBy } from "../runs/accepted.ts";
 import { INTERRUPTED, onInterrupt } from "../runs/interrupt.ts";
+import type { TraceSource } from "../runs/trace-source.ts";
 import { version } from "../runs/version.ts";
-import type { AnyTraceReading } from "../trace/read.ts";
 import type { Whose } from "../trace/whose.ts";
 import type { LawVerdict, Verdict, Violation } from "../verify/verdict.ts";
 import { pc } from "./colors.ts";
@@ -96,9 +96,13 @@ export const verb = defineVerb<Args>({
     try {
       const { verifyReading } = await import("../verify/verify.ts");
       const accept = acceptedBy(expect === undefined ? await expectedOf(trace) : overAdmission(expect));
-      const reading = await openNamed(trace, sort, interrupt.signal, terminal);
       const onProgress = (calls: number): void => terminal.progress(`judging: ${counted(calls, "call")}`);
-      const verdict = await verifyReading(reading, { onProgress, signal: interrupt.signal, ...accept });
+      const { signal } = interrupt;
+      const source = await openNamed(trace, sort, signal, terminal);
+      const again = source.again;
+      const verdict = await verifyReading(source.first, { onProgress, signal, again, ...accept }).finally(
+        source.close,
+      );
       terminal.progress(null);
       for (const write of writers) await write(nameOf(trace), verdict);
       if (page !== undefined) await open(page);
@@ -122,11 +126,11 @@ async function openNamed(
   sort: boolean,
   signal: AbortSignal,
   terminal: Terminal,
-): Promise<AnyTraceReading> {
-  const { openTraceFile } = await import("../runs/trace-thread.ts");
+): Promise<TraceSource> {
+  const { openTraceSource, sourceOf } = await import("../runs/trace-source.ts");
   if (trace === "-" || !(await isFolder(trace))) {
     if (trace !== "-") await requireFile(trace, "trace");
-    return openTraceFile(trace, { sort, signal });
+    return openTraceSource(trace, { sort, signal });
   }
   const { unfinishedRunIn } = await import("../report/run-folder.ts");
   const unfinished = await unfinishedRunIn(trace);
@@ -134,14 +138,14 @@ async function openNamed(
   if (unfinished !== null && !existsSync(path)) {
     terminal.say(`${pc.yellow("note")} this run did not end: its trace is judged as far as it goes`);
     const { openTrace } = await import("../trace/read.ts");
-    return openTrace(await unfinishedSource(unfinished, signal), { sort });
+    return sourceOf(async () => openTrace(await unfinishedSource(unfinished, signal), { sort }));
   }
   if (unfinished !== null)
     terminal.say(
       `${pc.yellow("note")} a later run into this folder did not end: the one before it is judged`,
     );
   await requireFile(path, "trace of this run's folder");
-  return openTraceFile(path, { sort, signal });
+  return openTraceSource(path, { sort, signal });
 }
 
 /** @param hidden folder of a run that did not end; one by k6 has its calls in k6's raw file */

@@ -12,7 +12,7 @@ import type { Series } from "../summary/series.ts";
 import { Summarizer } from "../summary/summarizer.ts";
 import type { ExpectationResult, Summary } from "../summary/summary.ts";
 import { tellerOf } from "../summary/told.ts";
-import { openTrace } from "../trace/read.ts";
+import { type AnyTraceReading, openTrace } from "../trace/read.ts";
 import { claimedVerdict } from "../verify/claims.ts";
 import { judge } from "../verify/judge.ts";
 import type { JudgeOptions } from "../verify/judging.ts";
@@ -63,21 +63,24 @@ export async function keepRun(
   return { folder, summary, verdict, series, expectations, held };
 }
 
-/** Judges and counts a trace in one pass. */
+/** Judges and counts a trace in one pass; it is read again where a long window has something to explain. */
 async function judgedAndCounted(
   folder: string,
   accept: JudgeOptions,
   onProgress: KeepRunOptions["onProgress"],
 ): Promise<{ readonly judged: Verdict; readonly summary: Summary }> {
-  const trace = await openTrace(traceOf(folder));
+  const open = (): Promise<AnyTraceReading> => openTrace(traceOf(folder));
+  const trace = await open();
   if (trace.version === 1) {
     const summarizer = new Summarizer(trace.header, tellerOf(trace.header));
-    const judged = await judge(trace.header, counted(trace.calls, summarizer, onProgress), accept);
-    return { judged, summary: summarizer.finish() };
+    const calls = counted(trace.calls, summarizer, onProgress);
+    const again = async () => ((await open()) as typeof trace).calls;
+    return { judged: await judge(trace.header, calls, accept, again), summary: summarizer.finish() };
   }
   const summarizer = new Summarizer(trace.header, tellerOf(trace.header));
-  const judged = await judgeQuotas(trace.header, counted(trace.calls, summarizer, onProgress), accept);
-  return { judged, summary: summarizer.finish() };
+  const calls = counted(trace.calls, summarizer, onProgress);
+  const again = async () => ((await open()) as typeof trace).calls;
+  return { judged: await judgeQuotas(trace.header, calls, accept, again), summary: summarizer.finish() };
 }
 
 async function* counted<Line extends { readonly call: Call }, Call>(

@@ -5,6 +5,7 @@
 import type { TraceTime } from "./clock.ts";
 import type { Method } from "./counts-input.ts";
 import { CLAMPED, NOT_ADMITTED } from "./mark-rows.ts";
+import { firstHolding, Screened } from "./screened.ts";
 import type { WindowColumns } from "./window-columns.ts";
 
 export interface ScreenInput {
@@ -17,18 +18,51 @@ export interface ScreenInput {
   /** True if counts are bound by the limit as long as it is enforced, from the window's start on. */
   readonly binding: boolean;
   readonly time: TraceTime;
+  /** Sums over what was screened before, and is held no more; `null` where all marks are held. */
+  readonly screened: Screened | null;
 }
 
 /** @returns how many of its readings could have had one value alone, where the window is clean; `null` if not known */
 export function screenWindow(input: ScreenInput): number | null {
-  makeRoom(input.marks.size);
+  return screen(input, null);
+}
+
+/**
+ * Screens the marks that can change no more, and sums them up. Marks that come later may go with them, or not: the window is
+ * "not known" then.
+ * @param sums is added to, if those marks are clean
+ * @returns by mark, 1 where it need not be held any more; `null` where it is not known whether they are clean
+ */
+export function screenFirst(input: ScreenInput, sums: Screened): Uint8Array | null {
+  gone = new Uint8Array(input.marks.size);
+  return screen(input, sums) === null ? null : gone;
+}
+
+/** Number of the first marks that are let go at once: with those behind them, calls that overlap stay together. */
+const lettableOf = (size: number): number => size - Math.max(1, size >> 2);
+
+let gone = new Uint8Array(0);
+const nothingScreened = new Screened();
+
+/** @param sums is added to where only what can change no more is screened; `null` where all is */
+function screen(input: ScreenInput, sums: Screened | null): number | null {
+  const { marks, screened } = input;
+  if (screened !== null && !screened.fits(input)) return null;
+  // Marks go while all of their calls are certain to be this window's.
+  if (sums !== null && firstHolding(marks) < input.certainFrom) return null;
+  makeRoom(marks.size);
   // The screen does not say whether a clamped count of a window that was open before is the limit.
-  const { charged } = input.marks;
+  const { charged } = marks;
   if (input.fromZero ? charged > input.limit && admitted(input) > input.limit : hasClamped(input))
     return null;
-  if (input.method === "places") return screenPlaces(input);
   // Readings of a window that was open before are held to each other.
-  return input.complete && !input.fromZero ? null : screenBounds(input);
+  if (input.method === "bounds" && input.complete && !input.fromZero) return null;
+  const pinned =
+    input.method === "places"
+      ? screenPlaces(input, screened ?? nothingScreened, sums)
+      : screenBounds(input, screened ?? nothingScreened, sums);
+  if (pinned !== null) sums?.note(input);
+  return pinned;
 }
 
 /**
@@ -51,8 +85,8 @@ function makeRoom(size: number): void {
 }
 
 /** Points that were surely let through together, whatever counts were shown. */
-function admitted({ marks, certainFrom }: ScreenInput): number {
-  let sum = 0;
+function admitted({ marks, certainFrom, screened }: ScreenInput): number {
+  let sum = screened?.charged ?? 0;
   for (let mark = 0; mark < marks.size; mark++)
     if (((marks.bits[mark] ?? 0) & NOT_ADMITTED) === 0) sum += surely(marks, mark, certainFrom);
   return sum;
@@ -111,13 +145,14 @@ const bySent = new Order();
 const byReceived = new Order();
 
 /** By places (`judgePlaces`): one after the other without overlap or gap, and no answer before what stands under it. */
-function screenPlaces(input: ScreenInput): number | null {
+function screenPlaces(input: ScreenInput, before: Screened, sums: Screened | null): number | null {
   const { fromZero, complete, time } = input;
-  const { size, sent, received, count, least } = input.marks;
-  if (!placesOf(input)) return null;
-  let top = fromZero ? 0 : -1;
-  let latest = Number.NEGATIVE_INFINITY;
-  for (let place = 0; place < size; place++) {
+  const { size, sent, received, count, least, roles } = input.marks;
+  if (!placesOf(input) || (byPlace.keys[0] ?? 0) < before.place) return null;
+  const until = sums === null ? size : lettableOf(size);
+  let top = Math.max(before.top, fromZero ? 0 : -1);
+  let latest = before.latest;
+  for (let place = 0; place < until; place++) {
     const mark = byPlace.marks[place] ?? 0;
     const to = count[mark] ?? 0;
     const from = to - (least[mark] ?? 0);
@@ -125,8 +160,14 @@ function screenPlaces(input: ScreenInput): number | null {
     if (time.before(received[mark] ?? 0, latest)) return null;
     top = to;
     latest = Math.max(latest, sent[mark] ?? 0);
+    if (sums !== null) gone[mark] = 1;
   }
-  return size;
+  if (sums !== null) {
+    sums.place = byPlace.keys[until - 1] ?? 0;
+    sums.top = top;
+    sums.latest = latest;
+  }
+  return roles.size;
 }
 
 /** Puts marks in the order of their places, if each has one. */
@@ -147,19 +188,23 @@ function placesOf({ marks: columns, limit, certainFrom, binding }: ScreenInput):
 }
 
 /** By bounds (`judgeBounds`, the same sums): each count lies between what must and what may have been charged by then. */
-function screenBounds(input: ScreenInput): number | null {
+function screenBounds(input: ScreenInput, before: Screened, sums: Screened | null): number | null {
   const { limit, fromZero, complete, certainFrom, binding, time } = input;
   const { marks } = input;
-  const { size, count, bits } = marks;
+  const { size, count, bits, received } = marks;
   if (!bySent.by(marks.sent, size) || !byReceived.by(marks.received, size)) return null;
-  sumUp(marks, certainFrom, time);
+  if (!comesAfter(marks, before, time)) return null;
+  sumUp(marks, certainFrom, time, before);
   const accountable = fromZero && complete;
-  let pinned = 0;
+  const until = sums === null ? Number.POSITIVE_INFINITY : (byReceived.keys[lettableOf(size)] ?? 0);
+  let pinned = before.pinned;
   let over = 0;
   // In the order of `sent`, those that were surely answered before are more and more.
   for (let place = 0; place < size; place++) {
     const mark = bySent.marks[place] ?? 0;
     while (over < size && time.before(byReceived.keys[over] ?? 0, bySent.keys[place] ?? 0)) over += 1;
+    const answered = received[mark] ?? 0;
+    if (answered >= until || answered <= before.answered) continue;
     const shown = count[mark] ?? 0;
     const exact = binding || ((bits[mark] ?? 0) & CLAMPED) === 0;
     const least = (leasts[over] ?? 0) + surely(marks, mark, certainFrom);
@@ -168,11 +213,42 @@ function screenBounds(input: ScreenInput): number | null {
     if (binding && fromZero && shown > limit) return null;
     if (accountable && exact && least === most) pinned += 1;
   }
-  return pinned;
+  if (sums !== null) letGo(marks, until, time, sums);
+  if (sums !== null) sums.pinned = pinned;
+  return accountable ? pinned : 0;
 }
 
-function sumUp(marks: WindowColumns, certainFrom: number, time: TraceTime): void {
+/** Tells whether the marks that came since were sent after all answers that are screened. */
+function comesAfter({ size, sent }: WindowColumns, { held, answered }: Screened, time: TraceTime): boolean {
+  for (let mark = held; mark < size; mark++) if (!time.before(answered, sent[mark] ?? 0)) return false;
+  return true;
+}
+
+/** Sums up the marks that were answered before any that is not screened yet was sent. */
+function letGo(marks: WindowColumns, until: number, time: TraceTime, sums: Screened): void {
+  const { size, sent, held } = marks;
+  let first = Number.POSITIVE_INFINITY;
+  let answered = 0;
+  for (; (byReceived.keys[answered] ?? until) < until; answered++)
+    sums.answered = Math.max(sums.answered, byReceived.keys[answered] ?? 0);
+  for (let place = answered; place < size; place++)
+    first = Math.min(first, sent[byReceived.marks[place] ?? 0] ?? 0);
+  let place = 0;
+  for (; place < answered && time.before(byReceived.keys[place] ?? 0, first); place++) {
+    const mark = byReceived.marks[place] ?? 0;
+    gone[mark] = 1;
+    sums.helds += held[mark] ?? 0;
+  }
+  sums.leasts = leasts[place] ?? 0;
+  sums.givenBack = givenBack[place] ?? 0;
+  sums.held = size - place;
+}
+
+function sumUp(marks: WindowColumns, certainFrom: number, time: TraceTime, before: Screened): void {
   const { size, held } = marks;
+  leasts[0] = before.leasts;
+  givenBack[0] = before.givenBack;
+  helds[0] = before.helds;
   for (let place = 0; place < size; place++) {
     const answered = byReceived.marks[place] ?? 0;
     leasts[place + 1] = (leasts[place] ?? 0) + surely(marks, answered, certainFrom);

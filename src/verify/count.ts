@@ -9,6 +9,7 @@ import type { Docket } from "./docket.ts";
 import { EnforcedEvidence } from "./enforced-evidence.ts";
 import type { Enforcement } from "./enforcement.ts";
 import type { EpochGrid } from "./epoch-grid.ts";
+import type { Holding } from "./held-rows.ts";
 import type { Hypotheses } from "./hypotheses.ts";
 import { OpenWindows } from "./open-windows.ts";
 import { OversizeCalls } from "./oversize.ts";
@@ -95,7 +96,7 @@ export interface CountGroup {
 
 /** The counts of one trace. Each is made when it is first seen. */
 export class Counts {
-  readonly open = new OpenWindows();
+  readonly open: OpenWindows;
   readonly #columns = new WindowColumns();
   /** By the windows' grid and length. */
   readonly #phases = new Map<string, TargetPhase>();
@@ -108,7 +109,9 @@ export class Counts {
     header: Pick<TraceHeader, "startedAt" | "clock" | "complete">,
     time: TraceTime,
     docket: Docket,
+    holding: Holding,
   ) {
+    this.open = new OpenWindows(holding);
     this.#header = header;
     this.#time = time;
     this.#docket = docket;

@@ -11,6 +11,7 @@ import { isAnswered } from "../wire/outcome.ts";
 import { AmountsTally } from "./amounts.ts";
 import { headerReading, type ShownReading, statusReading, usedByUser } from "./answer.ts";
 import type { Count, CountKind, JudgedCount } from "./count.ts";
+import type { Holding } from "./held-rows.ts";
 import { Hypotheses } from "./hypotheses.ts";
 import { inferCounts, inferOption } from "./inference.ts";
 import { type JudgeOptions, Judging } from "./judging.ts";
@@ -23,6 +24,7 @@ import {
   markOf,
   unknownCharge,
 } from "./mark.ts";
+import { type Judged, judgeInPasses, passesOf } from "./passes.ts";
 import { PlainCalls } from "./plain-calls.ts";
 import { makeAnonymous, type OrganizationScope, Quotas } from "./quotas.ts";
 import { RulesAnswers } from "./rules-answers.ts";
@@ -32,27 +34,33 @@ import { termsOf } from "./terms.ts";
 import type { Inferred, RulesVerdict } from "./verdict.ts";
 import { WindowShapes } from "./window-shapes.ts";
 
+type Calls = AsyncIterable<TraceLine> | Iterable<TraceLine>;
+
 /**
  * Judges a trace. A correct deployment is never accused; what cannot be judged is skipped by name.
  * @param calls in the order of `received`, give or take 120 s, as `readTrace` gives them
+ * @param again gives the same calls once more; an array needs none. With it long windows hold few of their calls in memory
  */
-export async function judge(
+export const judge = (
   header: TraceHeader,
-  calls: AsyncIterable<TraceLine> | Iterable<TraceLine>,
+  calls: Calls,
   options: JudgeOptions = {},
-): Promise<RulesVerdict> {
-  const judgement = new RulesJudgement(header, options);
-  for await (const { line, call } of calls) judgement.add(line, call);
-  return judgement.finish();
-}
+  again?: () => Calls | Promise<Calls>,
+): Promise<RulesVerdict> =>
+  judgeInPasses(passesOf(calls, again), options, async (lines, holding) => {
+    const judgement = new RulesJudgement(header, options, holding);
+    for await (const { line, call } of lines) judgement.add(line, call);
+    return judgement.finish();
+  });
 
-/** `judge`, by columns. A batch is used up before the next one is asked for. */
+/** Judges one reading, by columns. A batch is used up before the next one is asked for. */
 export async function judgeBatches(
   header: TraceHeader,
   batches: AsyncIterable<CallBatch>,
-  options: JudgeOptions = {},
-): Promise<RulesVerdict> {
-  const judgement = new RulesJudgement(header, options);
+  options: JudgeOptions,
+  holding: Holding,
+): Promise<Judged<RulesVerdict>> {
+  const judgement = new RulesJudgement(header, options, holding);
   for await (const batch of batches) judgement.addAll(batch);
   return judgement.finish();
 }
@@ -71,11 +79,11 @@ class RulesJudgement {
   readonly #plain: PlainCalls | null;
   readonly #seen = new Set<Scope>();
 
-  constructor(header: TraceHeader, options: JudgeOptions) {
+  constructor(header: TraceHeader, options: JudgeOptions, holding: Holding) {
     const { rules } = header;
     this.#header = header;
     const groups = () => this.#quotas.groups;
-    this.#judging = new Judging(header, options, new AmountsTally(), groups);
+    this.#judging = new Judging(header, options, new AmountsTally(), groups, holding);
     const { docket, time, counts } = this.#judging;
     this.#answers = new RulesAnswers(docket);
     const of = (scope: Scope): CountKind => {
@@ -118,7 +126,7 @@ class RulesJudgement {
     this.#judging.count(call.received);
   }
 
-  finish(): RulesVerdict {
+  finish(): Judged<RulesVerdict> {
     const { docket } = this.#judging;
     const { rules } = this.#header;
     this.#plain?.finish();
@@ -129,11 +137,12 @@ class RulesJudgement {
     }
     this.#clock.finish(docket);
     // Whose windows they are is said by the rules of version 1: no accusation here says it otherwise.
-    return docket.verdict({
+    const verdict = docket.verdict({
       ...this.#judging.seen,
       voidReason: (law) => (rules === null ? null : voidEverywhere(law, rules)),
       inferred: rules === null ? this.#inferred() : null,
-    }) as RulesVerdict;
+    });
+    return this.#judging.judged(verdict as RulesVerdict);
   }
 
   /** A user's window that refuses while limits are off does so always. */

@@ -10,7 +10,9 @@ import { conclude } from "./conclusion.ts";
 import { type CountGroup, type CountKind, Counts, type JudgedCount } from "./count.ts";
 import { Docket } from "./docket.ts";
 import { addAll, nothingTested } from "./evidence.ts";
+import type { Holding } from "./held-rows.ts";
 import type { Counted, Mark, MarkCharge } from "./mark.ts";
+import type { Judged } from "./passes.ts";
 
 export interface JudgeOptions {
   /**
@@ -23,6 +25,11 @@ export interface JudgeOptions {
    * admitted that may have been admitted above a limit.
    */
   readonly accept?: Acceptance;
+  /**
+   * Rows of one window that are held, where calls can be read again: of more, those go that are clean. Where a window is
+   * stopped later, its calls are read again. Default: 32,768.
+   */
+  readonly rowsMost?: number;
   /** Violations that are kept and told one by one; the others are counted. */
   readonly violationsMost?: number;
 }
@@ -49,11 +56,12 @@ export class Judging {
     { callsBetweenClosings, violationsMost = 1000, accept }: JudgeOptions,
     amounts: AmountsTally,
     groups: () => Iterable<CountGroup>,
+    holding: Holding,
   ) {
     this.amounts = amounts;
     this.docket = new Docket({ amounts, violationsMost, accept: accept ?? null });
     this.time = new TraceTime(header.clock);
-    this.counts = new Counts(header, this.time, this.docket);
+    this.counts = new Counts(header, this.time, this.docket, holding);
     this.#groups = groups;
     this.#closeEvery = callsBetweenClosings ?? null;
     this.#closeNext = callsBetweenClosings ?? closeEveryLeast;
@@ -62,6 +70,11 @@ export class Judging {
   /** Records, and windows that were judged. */
   get seen(): { readonly records: number; readonly windows: number } {
     return { records: this.#records, windows: this.#windows };
+  }
+
+  /** The verdict, with what it lacks. */
+  judged<V>(verdict: V): Judged<V> {
+    return { verdict, asked: this.counts.open.held.asked };
   }
 
   /** One more call was taken. */

@@ -61,13 +61,14 @@ export class RoleCounts {
   refusedByUser = 0;
   status = 0;
 
-  clear(): void {
-    this.size = 0;
-    this.admitted = 0;
-    this.refused = 0;
-    this.refusedByOrganization = 0;
-    this.refusedByUser = 0;
-    this.status = 0;
+  /** @param counts those to begin with */
+  begin(counts: RoleCounts): void {
+    this.size = counts.size;
+    this.admitted = counts.admitted;
+    this.refused = counts.refused;
+    this.refusedByOrganization = counts.refusedByOrganization;
+    this.refusedByUser = counts.refusedByUser;
+    this.status = counts.status;
   }
 
   /** @param bits a row's `BITS` */
@@ -162,6 +163,20 @@ export class MarkRows {
           if (((this.wholes[2 * row + BITS] ?? 0) & ODD) !== 0) this.#odd.delete(row);
     this.next[last] = this.#free;
     this.#free = first;
+  }
+
+  /** Puts a row in the place of one that was forgotten. */
+  move(from: number, to: number): void {
+    this.wholes.copyWithin(2 * to, 2 * from, 2 * (from + ROW));
+    if (this.#odd.size === 0) return;
+    const odd = this.#odd.get(from);
+    if (odd === undefined) return;
+    this.#odd.delete(from);
+    this.#odd.set(to, odd);
+  }
+
+  forget(row: number): void {
+    if (this.#odd.size > 0) this.#odd.delete(row);
   }
 
   /** Makes a mark the one that is written next. */

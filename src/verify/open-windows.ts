@@ -2,6 +2,7 @@
 // make, to find and to keep than all the judging of most of them. A line is as long as one of a processor's cache. Lines
 // of windows that are over are used again. Whoever has something to explain asks for an object (`Window`).
 import type { Span } from "./clock.ts";
+import { HeldRows, type Holding, holdsAll } from "./held-rows.ts";
 import type { Mark } from "./mark.ts";
 import {
   COUNT,
@@ -11,10 +12,13 @@ import {
   MarkRows,
   NONE,
   PIECE,
+  RECEIVED,
   ROW,
   rowsPerPiece,
   SENT,
 } from "./mark-rows.ts";
+import type { Screened } from "./screened.ts";
+import type { WindowColumns } from "./window-columns.ts";
 
 /** Places of a quota's numbers: where its last judged window ended, and the width of an interval that tells windows apart. */
 const CLOSED_UNTIL = 0;
@@ -76,11 +80,16 @@ class Lines {
 
 export class OpenWindows {
   readonly rows = new MarkRows();
+  readonly held: HeldRows;
   readonly #quotas = new Lines(QUOTA_NUMBERS);
   readonly #windows = new Lines(WINDOW_NUMBERS);
   readonly #free: number[] = [];
   /** Windows whose marks show more than one limit. */
   readonly #mixed = new Set<number>();
+
+  constructor(holding: Holding = holdsAll) {
+    this.held = new HeldRows(holding);
+  }
 
   /** The number of a new quota. */
   addQuota(): number {
@@ -263,6 +272,7 @@ export class OpenWindows {
     const at = 2 * window * WINDOW_NUMBERS;
     this.rows.release(wholes[at + FIRST_PIECE] ?? 0, wholes[at + LAST_PIECE] ?? 0);
     this.#mixed.delete(window);
+    this.held.forget(window);
     this.#free.push(window);
   }
 
@@ -324,8 +334,55 @@ export class OpenWindows {
     return this.#windows.numbers[window * WINDOW_NUMBERS + place] ?? 0;
   }
 
-  /** The rows of a window's marks, in the order they came. */
-  eachRow(window: number, use: (row: number) => void): void {
+  /** The earliest receipt of a window's answers. */
+  firstReceived(window: number): number {
+    const { numbers } = this.rows;
+    let first = this.held.of(window)?.firstReceived ?? Number.POSITIVE_INFINITY;
+    this.eachHeld(window, (row) => {
+      first = Math.min(first, numbers[row + RECEIVED] ?? 0);
+    });
+    return first;
+  }
+
+  /** Lets marks go. @param gone 1 for each of them @param sums to which they are added */
+  letGo(quota: number, window: number, columns: WindowColumns, gone: Uint8Array, sums: Screened): void {
+    const { rows } = this;
+    const { wholes } = this.#windows;
+    const at = 2 * window * WINDOW_NUMBERS;
+    const [fromRow, toRow, datedRow] = [this.fromRow(window), this.toRow(window), this.datedRow(window)];
+    if (fromRow !== NONE) sums.fromMark = rows.at(fromRow);
+    if (toRow !== NONE) sums.toMark = rows.at(toRow);
+    if (datedRow !== NONE) sums.dated ??= rows.at(datedRow);
+    for (const place of [FROM_ROW, TO_ROW, DATED_ROW]) wholes[at + place] = NONE;
+    const all = new Int32Array(this.size(window));
+    let size = 0;
+    this.eachHeld(window, (row) => {
+      all[size] = row;
+      size += 1;
+    });
+    size = 0;
+    for (let mark = 0; mark < all.length; mark++) {
+      const row = all[mark] ?? 0;
+      if (gone[mark] === 1) {
+        if (sums.take(columns, mark)) sums.opener = rows.at(row);
+        rows.forget(row);
+        continue;
+      }
+      const to = all[size] ?? 0;
+      if (to !== row) rows.move(row, to);
+      size += 1;
+    }
+    const last = Math.floor((all[size - 1] ?? 0) / PIECE);
+    const rest = rows.next[last] ?? NONE;
+    rows.next[last] = NONE;
+    if (rest !== NONE) rows.release(rest, wholes[at + LAST_PIECE] ?? 0);
+    wholes[at + LAST_PIECE] = last;
+    wholes[at + SIZE] = size;
+    this.held.keep(quota, window, sums);
+  }
+
+  /** The rows of a window's marks that it holds, in the order they came. */
+  eachHeld(window: number, use: (row: number) => void): void {
     const size = this.size(window);
     for (let piece = this.firstPiece(window), index = 0; index < size; piece = this.rows.next[piece] ?? NONE)
       for (let inPiece = 0; inPiece < rowsPerPiece && index < size; inPiece++, index++)

@@ -11,8 +11,10 @@ import { AmountsTally } from "./amounts.ts";
 import type { ShownReading } from "./answer.ts";
 import type { Span } from "./clock.ts";
 import { type Count, isJudged } from "./count.ts";
+import type { Holding } from "./held-rows.ts";
 import { type JudgeOptions, Judging } from "./judging.ts";
 import { type CallRole, type Counted, chargeOf, type Mark, type MarkCharge, markOf, upTo } from "./mark.ts";
+import { type Judged, judgeInPasses, passesOf } from "./passes.ts";
 import { type JudgedReading, PolicyAnswers, type Used } from "./policy-answers.ts";
 import { PolicyPresence } from "./policy-presence.ts";
 import { type PolicyQuotaJudge, PolicyQuotas } from "./policy-quotas.ts";
@@ -20,24 +22,32 @@ import { TargetOffset } from "./target-offset.ts";
 import type { Terms } from "./terms.ts";
 import { noCounts, type QuotaVerdict } from "./verdict.ts";
 
-/** Judges a trace of version 2. A correct deployment is never accused; what cannot be judged is skipped by name. */
-export async function judgeQuotas(
-  header: QuotaTraceHeader,
-  calls: AsyncIterable<QuotaLine> | Iterable<QuotaLine>,
-  options: JudgeOptions = {},
-): Promise<QuotaVerdict> {
-  const judgement = new QuotaJudgement(header, options);
-  for await (const { line, call } of calls) judgement.add(line, call);
-  return judgement.finish();
-}
+type Calls = AsyncIterable<QuotaLine> | Iterable<QuotaLine>;
 
-/** `judgeQuotas`, some calls at a time. */
+/**
+ * Judges a trace of version 2. A correct deployment is never accused; what cannot be judged is skipped by name.
+ * @param again as `judge` takes it
+ */
+export const judgeQuotas = (
+  header: QuotaTraceHeader,
+  calls: Calls,
+  options: JudgeOptions = {},
+  again?: () => Calls | Promise<Calls>,
+): Promise<QuotaVerdict> =>
+  judgeInPasses(passesOf(calls, again), options, async (lines, holding) => {
+    const judgement = new QuotaJudgement(header, options, holding);
+    for await (const { line, call } of lines) judgement.add(line, call);
+    return judgement.finish();
+  });
+
+/** Judges one reading, some calls at a time. */
 export async function judgeQuotaBatches(
   header: QuotaTraceHeader,
   batches: AsyncIterable<readonly QuotaLine[]>,
-  options: JudgeOptions = {},
-): Promise<QuotaVerdict> {
-  const judgement = new QuotaJudgement(header, options);
+  options: JudgeOptions,
+  holding: Holding,
+): Promise<Judged<QuotaVerdict>> {
+  const judgement = new QuotaJudgement(header, options, holding);
   for await (const lines of batches) for (const { line, call } of lines) judgement.add(line, call);
   return judgement.finish();
 }
@@ -53,11 +63,11 @@ class QuotaJudgement {
   /** The quotas that each operation uses, in the policy's order. */
   readonly #operations: ReadonlyMap<string, readonly (readonly [PolicyQuotaJudge, Cost])[]>;
 
-  constructor(header: QuotaTraceHeader, options: JudgeOptions) {
+  constructor(header: QuotaTraceHeader, options: JudgeOptions, holding: Holding) {
     const { policy, clock } = header;
     this.#header = header;
     const groups = () => this.#quotas.groups();
-    this.#judging = new Judging(header, options, new AmountsTally(false), groups);
+    this.#judging = new Judging(header, options, new AmountsTally(false), groups, holding);
     const { time, docket, counts } = this.#judging;
     this.#offset = new TargetOffset(time, clock.kind === "virtual");
     this.#quotas = new PolicyQuotas(header, counts);
@@ -238,7 +248,7 @@ class QuotaJudgement {
     return { span, seconds: Math.round(Math.min(ahead, length.most)) / 1000 };
   }
 
-  finish(): QuotaVerdict {
+  finish(): Judged<QuotaVerdict> {
     const { docket } = this.#judging;
     const all = [...this.#quotas.all.values()];
     this.#judging.closeAll();
@@ -249,12 +259,13 @@ class QuotaJudgement {
       return why === null ? [] : [{ quota: name, why }];
     });
     // By quotas: no accusation here names an organization.
-    return docket.verdict({
+    const verdict = docket.verdict({
       ...this.#judging.seen,
       voidReason: (law) => this.#voidReason(law),
       inferred: null,
       ...(notJudged.length === 0 ? {} : { notJudged }),
-    }) as QuotaVerdict;
+    });
+    return this.#judging.judged(verdict as QuotaVerdict);
   }
 
   #voidReason(law: LawName): string | null {

@@ -173,7 +173,14 @@ export class JudgedQuota {
   /** Judges the windows that no answer received from `watermark` on can belong to. */
   close(watermark: number): void {
     this.#closeWindows(watermark);
+    this.#letGo();
     this.#setting.totals?.close(watermark);
+  }
+
+  #letGo(): void {
+    const { open } = this.#setting;
+    for (let window = open.first(this.number); window !== NONE; window = open.later(window))
+      if (open.held.isMany(this.number, window, open.size(window))) this.#judge.letGo(window);
   }
 
   #closeWindows(watermark: number): void {

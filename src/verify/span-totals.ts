@@ -11,7 +11,7 @@ import type { TraceTime } from "./clock.ts";
 import type { Docket } from "./docket.ts";
 import type { Enforcement } from "./enforcement.ts";
 import { addAll } from "./evidence.ts";
-import { NONE, RECEIVED } from "./mark-rows.ts";
+import { NONE } from "./mark-rows.ts";
 import type { OpenWindows } from "./open-windows.ts";
 import type { QuotaName } from "./quota-name.ts";
 import { shortest } from "./window.ts";
@@ -46,7 +46,6 @@ export class SpanTotals {
   readonly #excessive: Total[] = [];
   readonly #always: boolean;
   #calls = 0;
-  /** True once charges are looked at. */
   #looks = false;
   /** When the last charge was sent of the window judged last. */
   #lastSent = Number.NEGATIVE_INFINITY;
@@ -59,6 +58,11 @@ export class SpanTotals {
     this.#lengthMs = shortest(windowMs) - grainMs;
     this.#stepMs = windowMs / spansPerLength;
     this.#always = always;
+  }
+
+  /** True once charges are looked at. */
+  get looks(): boolean {
+    return this.#looks;
   }
 
   /**
@@ -100,7 +104,7 @@ export class SpanTotals {
     const until = this.#lastSent + this.#lengthMs;
     if (watermark <= until) return true;
     for (let later = first; later !== NONE; later = open.later(later))
-      if (open.firstSent(later) <= until && firstReceived(open, later) <= until) return true;
+      if (open.firstSent(later) <= until && open.firstReceived(later) <= until) return true;
     return false;
   }
 
@@ -111,7 +115,8 @@ export class SpanTotals {
   }
 
   #addWindow(open: OpenWindows, window: number): void {
-    open.eachRow(window, (row) => {
+    open.held.ask(window);
+    open.eachHeld(window, (row) => {
       const { role, line, sent, received, least } = open.rows.at(row);
       if (role === "admitted" && least > 0) this.#add(line, sent, received, least);
     });
@@ -188,13 +193,4 @@ export class SpanTotals {
       });
     }
   }
-}
-
-/** The earliest receipt of a window's answers. */
-function firstReceived(open: OpenWindows, window: number): number {
-  let first = Number.POSITIVE_INFINITY;
-  open.eachRow(window, (row) => {
-    first = Math.min(first, open.rows.numbers[row + RECEIVED] ?? 0);
-  });
-  return first;
 }

@@ -2,14 +2,25 @@
 import { type AnyTraceReading, openTrace, type ReadTraceOptions } from "../trace/read.ts";
 import { judgeBatches } from "./judge.ts";
 import type { JudgeOptions } from "./judging.ts";
+import { judgeInPasses } from "./passes.ts";
 import { judgeQuotaBatches } from "./policy-judge.ts";
 import type { Verdict } from "./verdict.ts";
 
-export interface VerifyOptions extends ReadTraceOptions, JudgeOptions {
-  /** Called with the number of calls read so far, every few thousand. */
+interface Watched extends JudgeOptions {
+  /** Called with the number of calls read so far, every few thousand; from 0 on where they are read again. */
   readonly onProgress?: (calls: number) => void;
   /** Ends reading; the promise is rejected with the signal's reason then. */
   readonly signal?: AbortSignal;
+}
+
+export interface VerifyOptions extends ReadTraceOptions, Watched {
+  /** Gives the same bytes once more. With it long windows hold few of their calls in memory (`rowsMost`). */
+  readonly again?: () => AsyncIterable<Uint8Array>;
+}
+
+export interface VerifyReadingOptions extends Watched {
+  /** Opens the same trace once more, as `again` of `VerifyOptions` does. */
+  readonly again?: () => Promise<AnyTraceReading>;
 }
 
 const callsBetweenReports = 5000;
@@ -21,27 +32,34 @@ const callsBetweenReports = 5000;
  */
 export const verify = async (
   source: AsyncIterable<Uint8Array>,
-  options: VerifyOptions = {},
-): Promise<Verdict> => verifyReading(await openTrace(source, options), options);
+  { again, ...options }: VerifyOptions = {},
+): Promise<Verdict> =>
+  verifyReading(await openTrace(source, options), {
+    ...options,
+    ...(again === undefined ? {} : { again: () => openTrace(again(), options) }),
+  });
 
 /** Judges a trace that is being read, as `verify` does. */
-export async function verifyReading(
-  trace: AnyTraceReading,
-  { onProgress, signal, ...options }: VerifyOptions = {},
-): Promise<Verdict> {
-  const watch = new Watch(onProgress, signal);
-  if (trace.version === 1)
-    return judgeBatches(
-      trace.header,
-      watch.each(trace.batches, ({ size }) => size),
-      options,
-    );
-  return judgeQuotaBatches(
-    trace.header,
-    watch.each(trace.batches, ({ length }) => length),
-    options,
-  );
-}
+export const verifyReading = (
+  first: AnyTraceReading,
+  { onProgress, signal, again, ...options }: VerifyReadingOptions = {},
+): Promise<Verdict> =>
+  judgeInPasses<AnyTraceReading, Verdict>({ first, again: again ?? null }, options, (trace, holding) => {
+    const watch = new Watch(onProgress, signal);
+    return trace.version === 1
+      ? judgeBatches(
+          trace.header,
+          watch.each(trace.batches, ({ size }) => size),
+          options,
+          holding,
+        )
+      : judgeQuotaBatches(
+          trace.header,
+          watch.each(trace.batches, ({ length }) => length),
+          options,
+          holding,
+        );
+  });
 
 /** Tells how far a judgement is, every few thousand calls, and ends it where it is to end. */
 class Watch {

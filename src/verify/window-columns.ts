@@ -19,15 +19,8 @@ import {
 } from "./mark-rows.ts";
 import type { OpenWindows } from "./open-windows.ts";
 
-export class WindowColumns {
-  size = 0;
-  sent = new Float64Array(256);
-  received = new Float64Array(256);
-  count = new Float64Array(256);
-  least = new Float64Array(256);
-  most = new Float64Array(256);
-  held = new Float64Array(256);
-  bits = new Int32Array(256);
+/** Sums over marks of one window. */
+export class WindowSums {
   readonly roles = new RoleCounts();
   /** The highest count that was shown, and the lowest before a charge. */
   highest = 0;
@@ -36,6 +29,45 @@ export class WindowColumns {
   charges = 0;
   charged = 0;
   lastSent = Number.NEGATIVE_INFINITY;
+  /** The latest sending of a call that surely showed its own charge alone, if that is looked for. */
+  firstCharge = Number.NEGATIVE_INFINITY;
+
+  /** @param sums those to begin with */
+  begin({ roles, highest, lowest, charges, charged, lastSent, firstCharge }: WindowSums): void {
+    this.roles.begin(roles);
+    this.highest = highest;
+    this.lowest = lowest;
+    this.charges = charges;
+    this.charged = charged;
+    this.lastSent = lastSent;
+    this.firstCharge = firstCharge;
+  }
+
+  /** @param bits a mark's `BITS` */
+  add(bits: number, sent: number, count: number, least: number): void {
+    this.roles.addBits(bits);
+    if (least > 0 && (bits & NOT_ADMITTED) === 0) {
+      this.charges += 1;
+      this.charged += least;
+      if (sent > this.lastSent) this.lastSent = sent;
+    }
+    if (count > this.highest) this.highest = count;
+    if (count - least < this.lowest) this.lowest = count - least;
+  }
+}
+
+const nothing = new WindowSums();
+
+/** The marks of a window that are held, and sums over all of them. */
+export class WindowColumns extends WindowSums {
+  size = 0;
+  sent = new Float64Array(256);
+  received = new Float64Array(256);
+  count = new Float64Array(256);
+  least = new Float64Array(256);
+  most = new Float64Array(256);
+  held = new Float64Array(256);
+  bits = new Int32Array(256);
 
   load(open: OpenWindows, window: number): void {
     const size = open.size(window);
@@ -43,12 +75,7 @@ export class WindowColumns {
     const { next } = rows;
     this.#fit(size);
     this.size = size;
-    this.roles.clear();
-    this.highest = 0;
-    this.lowest = Number.POSITIVE_INFINITY;
-    this.charges = 0;
-    this.charged = 0;
-    this.lastSent = Number.NEGATIVE_INFINITY;
+    this.begin(open.held.of(window) ?? nothing);
     let index = 0;
     for (let piece = open.firstPiece(window); index < size; piece = next[piece] ?? NONE)
       for (let row = piece * PIECE; row < (piece + 1) * PIECE && index < size; row += ROW, index++)
@@ -61,12 +88,17 @@ export class WindowColumns {
    * @param since its call was sent at or after this
    */
   showsFirstCharge(since: number): boolean {
-    for (let mark = 0; mark < this.size; mark++) {
-      const charged = this.least[mark] ?? 0;
-      const isExactCharge = ((this.bits[mark] ?? 0) & (CLAMPED | NOT_ADMITTED)) === 0 && charged > 0;
-      if (isExactCharge && this.count[mark] === charged && (this.sent[mark] ?? 0) >= since) return true;
-    }
+    if (this.firstCharge >= since) return true;
+    for (let mark = 0; mark < this.size; mark++)
+      if ((this.sent[mark] ?? 0) >= since && this.isFirstCharge(mark)) return true;
     return false;
+  }
+
+  /** Tells whether a mark shows no more than its own call's charge. */
+  isFirstCharge(mark: number): boolean {
+    const charged = this.least[mark] ?? 0;
+    const isExact = ((this.bits[mark] ?? 0) & (CLAMPED | NOT_ADMITTED)) === 0;
+    return isExact && charged > 0 && this.count[mark] === charged;
   }
 
   #copy(rows: MarkRows, row: number, index: number): void {
@@ -85,14 +117,7 @@ export class WindowColumns {
     this.most[index] = most;
     this.held[index] = held;
     this.bits[index] = bits;
-    this.roles.addBits(bits);
-    if (least > 0 && (bits & NOT_ADMITTED) === 0) {
-      this.charges += 1;
-      this.charged += least;
-      if (sent > this.lastSent) this.lastSent = sent;
-    }
-    if (count > this.highest) this.highest = count;
-    if (count - least < this.lowest) this.lowest = count - least;
+    this.add(bits, sent, count, least);
   }
 
   #fit(size: number): void {

@@ -1,6 +1,6 @@
 // The windows of one quota, judged one after the other: whether a window is clean by its rows alone, or what its counts
 // show under each hypothesis.
-import { type ScreenInput, screenWindow } from "./clean-window.ts";
+import { type ScreenInput, screenFirst, screenWindow } from "./clean-window.ts";
 import { TraceTime } from "./clock.ts";
 import { methodOf } from "./counts-input.ts";
 import type { Deferrals } from "./deferrals.ts";
@@ -8,6 +8,7 @@ import type { Hypothesis } from "./hypotheses.ts";
 import type { Mark } from "./mark.ts";
 import { NONE, RoleCounts } from "./mark-rows.ts";
 import type { QuotaSetting } from "./quota-setting.ts";
+import { Screened } from "./screened.ts";
 import { longest, shortest, Window } from "./window.ts";
 import { windowOf } from "./window-accusations.ts";
 import { noteClues } from "./window-clues.ts";
@@ -153,31 +154,59 @@ export class WindowJudge {
 
   /** Tells whether nothing speaks against a window's counts, as far as its rows tell at once; notes it then. */
   isClean(number: number): boolean {
-    const { hypotheses, docket, terms, time, name, columns, open } = this.#setting;
-    if (!hypotheses.isGiven || this.#known.idle.length > 0) return false;
-    // Behind hidden counts more may have been let through than fits.
-    if (terms.charging === "reserved" && terms.refused === "counted") return false;
+    const { docket, time, name, columns, open } = this.#setting;
+    if (!this.#canScreen) return false;
     const to = open.endTo(number);
     if (this.mayShowLater && this.#isLaterSentBefore(to + time.slackMs)) return false;
+    this.#prepareScreen(number);
+    const pinned = screenWindow(screen);
+    if (pinned === null) return false;
     const from = this.#openedFrom(open.endFrom(number));
-    const fromZero = this.#isFromZero(from);
-    const limit = open.limit(number);
+    const { roles } = columns;
+    this.#noteTested(screen.limit, from, to, roles, screen.fromZero);
+    docket.tallyMethod(screen.method, Math.min(pinned, roles.size), roles.size);
+    docket.clues.counts(name);
+    return true;
+  }
+
+  /** Lets those rows of an open window go that the screen has passed, and that no later call can change. */
+  letGo(number: number): void {
+    const { columns, open, totals } = this.#setting;
+    if (this.#canScreen && totals?.looks !== true && !open.isMixed(number)) {
+      columns.load(open, number);
+      this.#prepareScreen(number);
+      const sums = screen.screened ?? new Screened();
+      const gone = screenFirst(screen, sums);
+      if (gone !== null) open.letGo(this.#known.number, number, columns, gone, sums);
+    }
+    open.held.lookAgain(number, 2 * open.size(number));
+  }
+
+  /** True if a window may be judged by its rows alone. */
+  get #canScreen(): boolean {
+    const { hypotheses, terms } = this.#setting;
+    // Behind hidden counts more may have been let through than fits.
+    const mayHide = terms.charging === "reserved" && terms.refused === "counted";
+    return hypotheses.isGiven && this.#known.idle.length === 0 && !mayHide;
+  }
+
+  /** Makes a window, whose columns are loaded, the screen's task. */
+  #prepareScreen(number: number): void {
+    const { terms, time, name, columns, open } = this.#setting;
+    const fromZero = this.#isFromZero(this.#openedFrom(open.endFrom(number)));
     screen.marks = columns;
     screen.method = methodOf(terms);
-    screen.limit = limit;
+    screen.limit = open.limit(number);
     screen.fromZero = fromZero;
     // Calls may have been under way when the trace began. This asks for more than it must then.
     screen.complete = this.#known.complete;
     screen.certainFrom =
-      terms.charging === "at-decision" ? Number.NEGATIVE_INFINITY : this.#openedBy(this.#openedTo(to));
+      terms.charging === "at-decision"
+        ? Number.NEGATIVE_INFINITY
+        : this.#openedBy(this.#openedTo(open.endTo(number)));
     screen.binding = fromZero && bindingOf(terms, name) !== "never";
     screen.time = time;
-    const pinned = screenWindow(screen);
-    if (pinned === null) return false;
-    this.#noteTested(limit, from, to, columns.roles, fromZero);
-    docket.tallyMethod(screen.method, Math.min(pinned, columns.size), columns.size);
-    docket.clues.counts(name);
-    return true;
+    screen.screened = open.held.of(number) ?? null;
   }
 
   /** Tells whether a call that shows a later window was sent before an instant. */
@@ -225,6 +254,7 @@ const screen: { -readonly [Member in keyof ScreenInput]: ScreenInput[Member] } =
   certainFrom: 0,
   binding: false,
   time: new TraceTime({ kind: "wall", resolutionMs: 1, errorMs: 0 }),
+  screened: null,
 };
 
 const isChargedAtOnce = ({ terms }: Hypothesis): boolean => terms.charging !== "postpaid";

@@ -5,6 +5,7 @@ import { driftShare, type Span } from "./clock.ts";
 import type { Mark } from "./mark.ts";
 import { NONE, SENT } from "./mark-rows.ts";
 import type { OpenWindows } from "./open-windows.ts";
+import type { Screened } from "./screened.ts";
 
 /** A window as an object, for whoever has something to explain: what it is asked for is read from its rows. */
 export class Window {
@@ -36,33 +37,45 @@ export class Window {
 
   /** The answers that say that it ends so late, and so early. */
   get fromMark(): Mark {
-    return this.#open.rows.at(this.#open.fromRow(this.#window));
+    return this.#at(this.#open.fromRow(this.#window)) ?? (this.#screened?.fromMark as Mark);
   }
 
   get toMark(): Mark {
-    return this.#open.rows.at(this.#open.toRow(this.#window));
+    return this.#at(this.#open.toRow(this.#window)) ?? (this.#screened?.toMark as Mark);
   }
 
   /** The first answer that showed `reset_at`. */
   get dated(): Mark | null {
-    const row = this.#open.datedRow(this.#window);
+    return this.#screened?.dated ?? this.#at(this.#open.datedRow(this.#window));
+  }
+
+  get #screened(): Screened | undefined {
+    return this.#open.held.of(this.#window);
+  }
+
+  #at(row: number): Mark | null {
     return row === NONE ? null : this.#open.rows.at(row);
   }
 
   /** The answer whose charge is the window's first, by its count, the first that was sent; `null` where none shows it. */
   get opener(): Mark | null {
-    let opener: Mark | null = null;
-    for (const mark of this.marks)
+    let opener = this.#screened?.opener ?? null;
+    for (const mark of this.#heldBefore(Number.POSITIVE_INFINITY))
       if (isFirstCharge(mark) && (opener === null || mark.sent < opener.sent)) opener = mark;
     return opener;
   }
 
   /** The answers to calls that were sent before an instant. */
   sentBefore(instant: number): Mark[] {
+    if (this.#open.firstSent(this.#window) >= instant) return [];
+    this.#open.held.ask(this.#window);
+    return this.#heldBefore(instant);
+  }
+
+  #heldBefore(instant: number): Mark[] {
     const found: Mark[] = [];
-    if (this.#open.firstSent(this.#window) >= instant) return found;
     const { numbers } = this.#open.rows;
-    this.#open.eachRow(this.#window, (row) => {
+    this.#open.eachHeld(this.#window, (row) => {
       if ((numbers[row + SENT] ?? 0) < instant) found.push(this.#open.rows.at(row));
     });
     return found;

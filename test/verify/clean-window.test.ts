@@ -180,6 +180,7 @@ function screened(marks: readonly Mark[], given: Setting): number | null {
     certainFrom: own.charging === "at-decision" ? Number.NEGATIVE_INFINITY : opensMs,
     binding: fromZero && bindingOf(own, quota.name) !== "never",
     time,
+    screened: null,
   });
   if (pinned === null) return null;
   const input = { setting: quota, marks, others: [], limit, fromZero, complete };

@@ -1,0 +1,106 @@
+// Bytes that come once, as those of a pipe do, and can be read again: a copy goes into a temporary file. The file has no
+// name from the start on, where the system allows that, so that it goes with the process, however that ends.
+import { close, mkdtempSync, open, read, rmSync, statfsSync, write } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { promisify } from "node:util";
+import { SpillwayError } from "../rules/errors.ts";
+
+const [closed, opened, readAt, writtenAt] = [close, open, read, write].map((call) => promisify(call)) as [
+  (file: number) => Promise<void>,
+  (path: string, flags: string, mode: number) => Promise<number>,
+  typeof read.__promisify__,
+  typeof write.__promisify__,
+];
+
+const gibi = 2 ** 30;
+const chunkSize = 1 << 18;
+
+/** The most that a copy takes, in bytes: 8 GiB, and half of what is free where temporary files lie. */
+function bytesMostOf(folder: string): number {
+  const { bavail, bsize } = statfsSync(folder);
+  return Math.min(8 * gibi, (bavail * bsize) / 2);
+}
+
+/** Bytes that are copied while they are read for the first time. */
+export class ByteCopy {
+  readonly #source: AsyncIterable<Uint8Array>;
+  readonly #bytesMost: number;
+  #file: number | null = null;
+  #size = 0;
+  #isWhole = false;
+  /** Reason why there is no whole copy. */
+  #failure = new Error("the first reading did not come to its end");
+
+  /** @param bytesMost those that a copy may take; of more, there is none */
+  constructor(source: AsyncIterable<Uint8Array>, bytesMost = bytesMostOf(tmpdir())) {
+    this.#source = source;
+    this.#bytesMost = bytesMost;
+  }
+
+  /** The bytes as they come; they are copied. */
+  async *first(): AsyncGenerator<Uint8Array, void> {
+    await this.#open().catch((failure: Error) => this.#giveUp(failure));
+    for await (const chunk of this.#source) {
+      const copied = this.#copy(chunk).catch((failure: Error) => this.#giveUp(failure));
+      try {
+        yield chunk;
+      } finally {
+        await copied;
+      }
+    }
+    this.#isWhole = this.#file !== null;
+  }
+
+  /**
+   * The same bytes.
+   * @throws SpillwayError `SYSTEM_REFUSED` where there is no copy of all of them
+   */
+  async *again(): AsyncGenerator<Uint8Array, void> {
+    if (!this.#isWhole)
+      throw new SpillwayError("SYSTEM_REFUSED", "these bytes have to be read again, and there is no copy", {
+        problems: [
+          { path: tmpdir(), got: this.#failure.message, allowed: "room for a copy in a temporary file" },
+        ],
+        hint: "write them to a file, and name that",
+      });
+    const bytes = Buffer.allocUnsafe(Math.min(chunkSize, this.#size + 1));
+    for (let at = 0; at < this.#size; ) {
+      const { bytesRead } = await readAt(this.#file ?? 0, bytes, 0, bytes.length, at);
+      at += bytesRead;
+      yield bytes.subarray(0, bytesRead);
+    }
+  }
+
+  /** Gives the copy up. */
+  async close(): Promise<void> {
+    this.#isWhole = false;
+    const file = this.#file;
+    this.#file = null;
+    if (file !== null) await closed(file);
+  }
+
+  async #open(): Promise<void> {
+    const folder = mkdtempSync(join(tmpdir(), "spillway-copy-"));
+    try {
+      this.#file = await opened(join(folder, "bytes"), "wx+", 0o600);
+    } finally {
+      rmSync(folder, { recursive: true });
+    }
+  }
+
+  async #copy(chunk: Uint8Array): Promise<void> {
+    if (this.#file === null) return;
+    if (this.#size + chunk.length > this.#bytesMost) throw new Error(`more than ${this.#bytesMost} bytes`);
+    for (let at = 0; at < chunk.length; ) {
+      const { bytesWritten } = await writtenAt(this.#file, chunk, at, chunk.length - at, this.#size);
+      at += bytesWritten;
+      this.#size += bytesWritten;
+    }
+  }
+
+  async #giveUp(failure: Error): Promise<void> {
+    this.#failure = failure;
+    await this.close();
+  }
+}

@@ -1,0 +1,42 @@
+// A trace that can be read more than once: a file from its start on, what comes once from a copy.
+import { stat } from "node:fs/promises";
+import { ByteCopy } from "../files/byte-copy.ts";
+import { type AnyTraceReading, openTrace } from "../trace/read.ts";
+import { traceBytes } from "./trace-bytes.ts";
+import { openTraceFile, type TraceFileOptions } from "./trace-thread.ts";
+
+export interface TraceSource {
+  readonly first: AnyTraceReading;
+  /** Opens it once more. */
+  again(): Promise<AnyTraceReading>;
+  /** Gives up what it keeps for another reading. */
+  close(): Promise<void>;
+}
+
+/**
+ * Opens a trace as `openTraceFile` does.
+ * @throws as that does; `again` with `SYSTEM_REFUSED` where a pipe was longer than its copy may be
+ */
+export async function openTraceSource(path: string, options: TraceFileOptions): Promise<TraceSource> {
+  const isFile =
+    path !== "-" &&
+    (await stat(path).then(
+      (found) => found.isFile(),
+      () => true,
+    ));
+  if (isFile) return sourceOf(() => openTraceFile(path, options));
+  const copy = new ByteCopy(traceBytes(path, options.signal));
+  const { sort } = options;
+  try {
+    const first = await openTrace(copy.first(), { sort });
+    return { first, again: () => openTrace(copy.again(), { sort }), close: () => copy.close() };
+  } catch (error) {
+    await copy.close();
+    throw error;
+  }
+}
+
+/** @param open opens the trace from its start on */
+export async function sourceOf(open: () => Promise<AnyTraceReading>): Promise<TraceSource> {
+  return { first: await open(), again: open, close: () => Promise.resolve() };
+}
