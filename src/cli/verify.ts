@@ -24,7 +24,7 @@ import { shortName } from "../rules/printable.ts";
 import { counted } from "../rules/words.ts";
 import { acceptedBy } from "../runs/accepted.ts";
 import { INTERRUPTED, onInterrupt } from "../runs/interrupt.ts";
-import type { TraceSource } from "../runs/trace-source.ts";
+import type { RereadableTrace } from "../runs/trace-source.ts";
 import { version } from "../runs/version.ts";
 import type { Whose } from "../trace/whose.ts";
 import type { LawVerdict, Verdict, Violation } from "../verify/verdict.ts";
@@ -126,7 +126,7 @@ async function openNamed(
   sort: boolean,
   signal: AbortSignal,
   terminal: Terminal,
-): Promise<TraceSource> {
+): Promise<RereadableTrace> {
   const { openTraceSource, sourceOf } = await import("../runs/trace-source.ts");
   if (trace === "-" || !(await isFolder(trace))) {
     if (trace !== "-") await requireFile(trace, "trace");

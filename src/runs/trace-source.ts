@@ -5,7 +5,7 @@ import { type AnyTraceReading, openTrace } from "../trace/read.ts";
 import { traceBytes } from "./trace-bytes.ts";
 import { openTraceFile, type TraceFileOptions } from "./trace-thread.ts";
 
-export interface TraceSource {
+export interface RereadableTrace {
   readonly first: AnyTraceReading;
   /** Opens it once more. */
   again(): Promise<AnyTraceReading>;
@@ -17,7 +17,7 @@ export interface TraceSource {
  * Opens a trace as `openTraceFile` does.
  * @throws as that does; `again` with `SYSTEM_REFUSED` where a pipe was longer than its copy may be
  */
-export async function openTraceSource(path: string, options: TraceFileOptions): Promise<TraceSource> {
+export async function openTraceSource(path: string, options: TraceFileOptions): Promise<RereadableTrace> {
   const isFile =
     path !== "-" &&
     (await stat(path).then(
@@ -37,6 +37,6 @@ export async function openTraceSource(path: string, options: TraceFileOptions): 
 }
 
 /** @param open opens the trace from its start on */
-export async function sourceOf(open: () => Promise<AnyTraceReading>): Promise<TraceSource> {
+export async function sourceOf(open: () => Promise<AnyTraceReading>): Promise<RereadableTrace> {
   return { first: await open(), again: open, close: () => Promise.resolve() };
 }

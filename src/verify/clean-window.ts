@@ -47,7 +47,7 @@ const nothingScreened = new Screened();
 /** @param sums is added to where only what can change no more is screened; `null` where all is */
 function screen(input: ScreenInput, sums: Screened | null): number | null {
   const { marks, screened } = input;
-  if (screened !== null && !screened.fits(input)) return null;
+  if (screened !== null && !screened.fits(input.certainFrom, input.fromZero)) return null;
   // Marks go while all of their calls are certain to be this window's.
   if (sums !== null && firstHolding(marks) < input.certainFrom) return null;
   makeRoom(marks.size);
@@ -61,7 +61,7 @@ function screen(input: ScreenInput, sums: Screened | null): number | null {
     input.method === "places"
       ? screenPlaces(input, screened ?? nothingScreened, sums)
       : screenBounds(input, screened ?? nothingScreened, sums);
-  if (pinned !== null) sums?.note(input);
+  if (pinned !== null) sums?.note(marks, input.fromZero);
   return pinned;
 }
 

@@ -18,7 +18,7 @@ import {
   SENT,
 } from "./mark-rows.ts";
 import type { Screened } from "./screened.ts";
-import type { WindowColumns } from "./window-columns.ts";
+import type { MarkColumns } from "./window-sums.ts";
 
 /** Places of a quota's numbers: where its last judged window ended, and the width of an interval that tells windows apart. */
 const CLOSED_UNTIL = 0;
@@ -345,7 +345,7 @@ export class OpenWindows {
   }
 
   /** Lets marks go. @param gone 1 for each of them @param sums to which they are added */
-  letGo(quota: number, window: number, columns: WindowColumns, gone: Uint8Array, sums: Screened): void {
+  letGo(quota: number, window: number, columns: MarkColumns, gone: Uint8Array, sums: Screened): void {
     const { rows } = this;
     const { wholes } = this.#windows;
     const at = 2 * window * WINDOW_NUMBERS;

@@ -1,9 +1,8 @@
 // What the screen keeps of a window's first marks once it has passed them: sums. So a window of a day needs the memory of
 // its last minutes. Where the screen stops such a window later, its marks are read again.
-import type { ScreenInput } from "./clean-window.ts";
 import type { Mark } from "./mark.ts";
 import { CLAMPED } from "./mark-rows.ts";
-import { type WindowColumns, WindowSums } from "./window-columns.ts";
+import { isFirstCharge, type MarkColumns, WindowSums } from "./window-sums.ts";
 
 /** Sums over the marks of a window that were found clean, and are held no more. */
 export class Screened extends WindowSums {
@@ -35,7 +34,7 @@ export class Screened extends WindowSums {
   #fromZero: boolean | null = null;
 
   /** Takes a mark that is let go. @returns `true` where it may be the window's first charge */
-  take(columns: WindowColumns, mark: number): boolean {
+  take(columns: MarkColumns, mark: number): boolean {
     const bits = columns.bits[mark] ?? 0;
     const sent = columns.sent[mark] ?? 0;
     const count = columns.count[mark] ?? 0;
@@ -43,25 +42,25 @@ export class Screened extends WindowSums {
     this.add(bits, sent, count, least);
     this.firstReceived = Math.min(this.firstReceived, columns.received[mark] ?? 0);
     if (count !== least || least === 0) return false;
-    if (columns.isFirstCharge(mark)) this.firstCharge = Math.max(this.firstCharge, sent);
+    if (isFirstCharge(columns, mark)) this.firstCharge = Math.max(this.firstCharge, sent);
     const isExact = least === columns.most[mark] && (bits & CLAMPED) === 0;
     return isExact && (this.opener === null || sent < this.opener.sent);
   }
 
   /** Notes by which facts marks were screened. */
-  note({ marks, fromZero }: ScreenInput): void {
+  note(marks: MarkColumns, fromZero: boolean): void {
     this.#fromZero = fromZero;
     this.#certain = Math.min(this.#certain, firstHolding(marks));
   }
 
   /** Tells whether those facts still hold, and all calls are certain to be this window's. */
-  fits({ certainFrom, fromZero }: ScreenInput): boolean {
+  fits(certainFrom: number, fromZero: boolean): boolean {
     return fromZero === this.#fromZero && certainFrom <= this.#certain;
   }
 }
 
 /** Returns the earliest sending of a call that may hold something. */
-export function firstHolding({ size, sent, held }: WindowColumns): number {
+export function firstHolding({ size, sent, held }: MarkColumns): number {
   let first = Number.POSITIVE_INFINITY;
   for (let mark = 0; mark < size; mark++) if (held[mark] !== 0) first = Math.min(first, sent[mark] ?? 0);
   return first;

@@ -2,64 +2,25 @@
 import {
   ACTUAL,
   BITS,
-  CLAMPED,
   COUNT,
   HELD,
   leastOf,
   type MarkRows,
   mostOf,
   NONE,
-  NOT_ADMITTED,
   ODD,
   PIECE,
   RECEIVED,
   ROW,
-  RoleCounts,
   SENT,
 } from "./mark-rows.ts";
 import type { OpenWindows } from "./open-windows.ts";
-
-/** Sums over marks of one window. */
-export class WindowSums {
-  readonly roles = new RoleCounts();
-  /** The highest count that was shown, and the lowest before a charge. */
-  highest = 0;
-  lowest = Number.POSITIVE_INFINITY;
-  /** Calls that were let through and surely left something charged, those points, and when the last one was sent. */
-  charges = 0;
-  charged = 0;
-  lastSent = Number.NEGATIVE_INFINITY;
-  /** The latest sending of a call that surely showed its own charge alone, if that is looked for. */
-  firstCharge = Number.NEGATIVE_INFINITY;
-
-  /** @param sums those to begin with */
-  begin({ roles, highest, lowest, charges, charged, lastSent, firstCharge }: WindowSums): void {
-    this.roles.begin(roles);
-    this.highest = highest;
-    this.lowest = lowest;
-    this.charges = charges;
-    this.charged = charged;
-    this.lastSent = lastSent;
-    this.firstCharge = firstCharge;
-  }
-
-  /** @param bits a mark's `BITS` */
-  add(bits: number, sent: number, count: number, least: number): void {
-    this.roles.addBits(bits);
-    if (least > 0 && (bits & NOT_ADMITTED) === 0) {
-      this.charges += 1;
-      this.charged += least;
-      if (sent > this.lastSent) this.lastSent = sent;
-    }
-    if (count > this.highest) this.highest = count;
-    if (count - least < this.lowest) this.lowest = count - least;
-  }
-}
+import { isFirstCharge, type MarkColumns, WindowSums } from "./window-sums.ts";
 
 const nothing = new WindowSums();
 
 /** The marks of a window that are held, and sums over all of them. */
-export class WindowColumns extends WindowSums {
+export class WindowColumns extends WindowSums implements MarkColumns {
   size = 0;
   sent = new Float64Array(256);
   received = new Float64Array(256);
@@ -90,15 +51,8 @@ export class WindowColumns extends WindowSums {
   showsFirstCharge(since: number): boolean {
     if (this.firstCharge >= since) return true;
     for (let mark = 0; mark < this.size; mark++)
-      if ((this.sent[mark] ?? 0) >= since && this.isFirstCharge(mark)) return true;
+      if ((this.sent[mark] ?? 0) >= since && isFirstCharge(this, mark)) return true;
     return false;
-  }
-
-  /** Tells whether a mark shows no more than its own call's charge. */
-  isFirstCharge(mark: number): boolean {
-    const charged = this.least[mark] ?? 0;
-    const isExact = ((this.bits[mark] ?? 0) & (CLAMPED | NOT_ADMITTED)) === 0;
-    return isExact && charged > 0 && this.count[mark] === charged;
   }
 
   #copy(rows: MarkRows, row: number, index: number): void {

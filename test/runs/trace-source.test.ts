@@ -8,7 +8,7 @@ import { promisify } from "node:util";
 import { gzipSync } from "node:zlib";
 import { afterAll, beforeEach, expect, test, vi } from "vitest";
 import { ByteCopy } from "../../src/files/byte-copy.ts";
-import { openTraceSource, sourceOf, type TraceSource } from "../../src/runs/trace-source.ts";
+import { openTraceSource, type RereadableTrace, sourceOf } from "../../src/runs/trace-source.ts";
 import { openTrace } from "../../src/trace/read.ts";
 import { encodeCall, encodeHeader } from "../../src/trace/write.ts";
 import { judge } from "../../src/verify/judge.ts";
@@ -49,10 +49,11 @@ function written(name: string, bytes: string | Uint8Array): string {
   return path;
 }
 
-const opened = (path: string): Promise<TraceSource> => openTraceSource(path, { sort: false, signal: never });
+const opened = (path: string): Promise<RereadableTrace> =>
+  openTraceSource(path, { sort: false, signal: never });
 const isUnix = process.platform !== "win32";
 
-test.each<[string, () => Promise<TraceSource>]>([
+test.each<[string, () => Promise<RereadableTrace>]>([
   ["a file", () => opened(written("day.ndjson", text))],
   [
     "a file that a thread reads",
@@ -63,7 +64,7 @@ test.each<[string, () => Promise<TraceSource>]>([
     ? ([
         ["a pipe", async () => opened(await pipe("plain", text))],
         ["a pipe of gzip", async () => opened(await pipe("packed", gzipSync(text)))],
-      ] as [string, () => Promise<TraceSource>][])
+      ] as [string, () => Promise<RereadableTrace>][])
     : []),
   ["whatever opens again", () => sourceOf(() => openTrace(createReadStream(written("day.ndjson", text))))],
 ])("%s", async (_, source) => {
