@@ -6,6 +6,7 @@ import { quotaNames } from "../../src/policy/names.ts";
 import { type Rules, type Scope, scopes } from "../../src/rules/rules.ts";
 import type { TraceLine } from "../../src/trace/read.ts";
 import type { CallKind, Lost, TraceCall, TraceHeader } from "../../src/trace/record.ts";
+import { encodeCall, encodeHeader } from "../../src/trace/write.ts";
 import { refusalBody, statusBody } from "../../src/wire/bodies.ts";
 
 /** What answers: a right limiter, or one that is wrong on purpose. Times are the target's own, whole ms. */
@@ -364,3 +365,15 @@ const watcher: Plan = {
   instance: 0,
   lateMs: 0,
 };
+
+/** The history's trace as a file has it. */
+export async function* bytesOf({ header, lines }: History): AsyncGenerator<Uint8Array> {
+  const text = [encodeHeader(header), ...lines.map(({ call }) => encodeCall(call)), ""].join("\n");
+  yield new TextEncoder().encode(text);
+}
+
+/** Lines are numbered by their place in the file, which a history that was cut need not be. */
+export const numbered = ({ header, lines }: History): History => ({
+  header,
+  lines: lines.map(({ call }, index) => ({ line: index + 2, call })),
+});

@@ -10,9 +10,10 @@ import { switches, switchNames } from "../../src/rules/switches.ts";
 import { judge } from "../../src/verify/judge.ts";
 import { judgeQuotas } from "../../src/verify/policy-judge.ts";
 import type { Verdict } from "../../src/verify/verdict.ts";
+import { verify } from "../../src/verify/verify.ts";
 import { callByQuotas, headerByQuotas } from "./as-quotas.ts";
 import { brokenDeployments } from "./broken.ts";
-import { type History, play, type World } from "./history.ts";
+import { bytesOf, type Fate, type History, numbered, play, type World } from "./history.ts";
 import { workload } from "./workload.ts";
 
 const digestOf = (value: unknown): string =>
@@ -38,11 +39,13 @@ function told(way: string, verdict: Verdict): string[] {
   ];
 }
 
-async function judged(name: string, { rules }: World, { header, lines }: History): Promise<string> {
+async function judged(name: string, { rules }: World, history: History): Promise<string> {
+  const { header, lines } = numbered(history);
   const byQuotas = lines.map(({ line, call }) => ({ line, call: callByQuotas(call) }));
   return [
     `## ${name}`,
-    ...told("with rules", await judge({ ...header, rules }, lines)),
+    // From bytes, calls go the short way, by columns.
+    ...told("with rules", await verify(bytesOf({ header: { ...header, rules }, lines }))),
     ...told("without", await judge({ ...header, rules: null }, lines, { callsBetweenClosings: 16 })),
     ...told("by quotas", await judgeQuotas(headerByQuotas(header, rules), byQuotas)),
   ].join("\n");
@@ -56,6 +59,8 @@ const limits: RulesInput = {
   user: { rest: { limit: 8, windowSeconds: 10 }, graphql: { limit: 90, windowSeconds: 20 } },
 };
 
+const fates: readonly Fate[] = ["timeout", "timeout-undecided", "bad-gateway", "failed", "lost", "unseen"];
+
 test("right deployments, under every switch, and every fault", async () => {
   const texts: string[] = [];
   const values = switchNames.flatMap((name) => switches[name].values.map((value) => ({ [name]: value })));
@@ -67,6 +72,18 @@ test("right deployments, under every switch, and every fault", async () => {
     texts.push(
       await judged(`right, ${JSON.stringify(semantics)}`, world, play(world, new Limiter(world.rules))),
     );
+  }
+  // Clients give up, answers fail, lines are missing, users are unknown, limits are switched off and on.
+  for (const [index, fate] of fates.entries()) {
+    const drawn = workload(100 + index, { ...options, epochOnly: index % 2 === 0 });
+    const world: World = {
+      ...{ ...drawn, rules: parseRules({ ...limits, semantics: drawn.rules.semantics }), errorMs: index % 3 },
+      flips: index % 2 === 0 ? [] : [{ atMs: 4000, org: "acme", scope: "rest", lookMs: 50 }],
+      plans: drawn.plans.map((plan, at) =>
+        at % 9 === 4 ? { ...plan, fate, anonymous: at % 2 === 0 } : plan,
+      ),
+    };
+    texts.push(await judged(`right, ${fate}`, world, play(world, new Limiter(world.rules))));
   }
   for (const [seed, { fault, make, change, epochOnly = false }] of brokenDeployments.entries()) {
     const drawn = workload(seed, { ...options, epochOnly });

@@ -7,27 +7,15 @@ import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { Limiter } from "../../src/engine/limiter.ts";
 import { readTrace, type TraceLine } from "../../src/trace/read.ts";
-import { encodeCall, encodeHeader } from "../../src/trace/write.ts";
 import { judge } from "../../src/verify/judge.ts";
 import { verify } from "../../src/verify/verify.ts";
 import { brokenDeployments } from "./broken.ts";
-import { type History, play } from "./history.ts";
+import { bytesOf, type History, numbered, play } from "./history.ts";
 import { workload } from "./workload.ts";
 import { allFates, worlds } from "./worlds.ts";
 
 const runs = Number(process.env["HISTORIES"] ?? 50);
 const golden = fileURLToPath(new URL("../golden/", import.meta.url));
-
-async function* bytesOf({ header, lines }: History): AsyncGenerator<Uint8Array> {
-  const text = [encodeHeader(header), ...lines.map(({ call }) => encodeCall(call)), ""].join("\n");
-  yield new TextEncoder().encode(text);
-}
-
-/** Lines are numbered by their place in the file, which a history that was cut need not be. */
-const numbered = ({ header, lines }: History): History => ({
-  header,
-  lines: lines.map(({ call }, index) => ({ line: index + 2, call })),
-});
 
 async function goBothWays(history: History, callsBetweenClosings = 4096): Promise<void> {
   const { header, lines } = numbered(history);
