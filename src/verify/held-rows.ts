@@ -53,6 +53,7 @@ export class HeldRows {
 
   /** A window is over. */
   forget(window: number): void {
+    if (this.#next.size === 0) return;
     this.#screened.delete(window);
     this.#next.delete(window);
   }

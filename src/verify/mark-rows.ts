@@ -2,6 +2,7 @@
 // more to make and to keep than all the judging of most windows. A row is as long as a line of a processor's cache. Pieces
 // of windows that are over are used again.
 import type { Owner } from "../rules/rules.ts";
+import type { Span } from "./clock.ts";
 import type { CallRole, Mark } from "./mark.ts";
 
 /** Places of a mark's numbers in its row. */
@@ -218,12 +219,17 @@ export class MarkRows {
 
   /** A mark as an object of its own. */
   at(place: number): Mark {
-    return this.#odd.get(place) ?? markOf(this.numbers, this.wholes, place);
+    return this.#odd.get(place) ?? copyOf(new RowMark(this, place));
+  }
+
+  /** A mark that reads its row: it takes a few bytes, and holds until the row is given up. */
+  view(place: number): Mark {
+    return this.#odd.get(place) ?? new RowMark(this, place);
   }
 
   /** The mark that was given, as an object of its own. */
   get givenMark(): Mark {
-    return markOf(this.given, this.givenWholes, 0);
+    return copyOf(new RowMark({ numbers: this.given, wholes: this.givenWholes }, 0));
   }
 
   #grow(): void {
@@ -237,32 +243,119 @@ export class MarkRows {
   }
 }
 
-function markOf(numbers: Float64Array, wholes: Int32Array, place: number): Mark {
-  const number = (column: number): number => numbers[place + column] ?? 0;
-  const whole = (column: number): number => wholes[2 * place + column] ?? 0;
-  const bits = whole(BITS);
-  const cost = (bits & HAS_COST) === 0 ? null : whole(COST);
-  const held = whole(HELD);
-  const most = mostOf(bits, held, whole(ACTUAL));
-  return {
-    line: whole(LINE),
-    sent: number(SENT),
-    received: number(RECEIVED),
-    role: roleOf(bits),
-    refusedBy: refuserOf(bits),
-    cost,
-    asked: (bits & FREE) === 0 ? (cost ?? 0) : 0,
-    actual: (bits & HAS_ACTUAL) === 0 ? null : whole(ACTUAL),
-    sure: (bits & SURE) !== 0,
-    limit: whole(LIMIT),
-    count: whole(COUNT),
-    clamped: (bits & CLAMPED) !== 0,
-    reset: whole(RESET),
-    resetAt: null,
-    echoesUser: false,
-    end: { from: number(END_FROM), to: number(END_TO) },
-    least: leastOf(bits, most),
-    most,
-    held,
-  };
+/** A mark that is read from its row whenever it is asked. */
+class RowMark implements Mark {
+  readonly #rows: Pick<MarkRows, "numbers" | "wholes">;
+  readonly #at: number;
+
+  constructor(rows: Pick<MarkRows, "numbers" | "wholes">, at: number) {
+    this.#rows = rows;
+    this.#at = at;
+  }
+
+  #number(column: number): number {
+    return this.#rows.numbers[this.#at + column] ?? 0;
+  }
+
+  #whole(column: number): number {
+    return this.#rows.wholes[2 * this.#at + column] ?? 0;
+  }
+
+  get line(): number {
+    return this.#whole(LINE);
+  }
+
+  get sent(): number {
+    return this.#number(SENT);
+  }
+
+  get received(): number {
+    return this.#number(RECEIVED);
+  }
+
+  get role(): CallRole {
+    return roleOf(this.#whole(BITS));
+  }
+
+  get refusedBy(): Owner | null {
+    return refuserOf(this.#whole(BITS));
+  }
+
+  get cost(): number | null {
+    return (this.#whole(BITS) & HAS_COST) === 0 ? null : this.#whole(COST);
+  }
+
+  get asked(): number {
+    return (this.#whole(BITS) & FREE) === 0 ? (this.cost ?? 0) : 0;
+  }
+
+  get actual(): number | null {
+    return (this.#whole(BITS) & HAS_ACTUAL) === 0 ? null : this.#whole(ACTUAL);
+  }
+
+  get sure(): boolean {
+    return (this.#whole(BITS) & SURE) !== 0;
+  }
+
+  get limit(): number {
+    return this.#whole(LIMIT);
+  }
+
+  get count(): number {
+    return this.#whole(COUNT);
+  }
+
+  get clamped(): boolean {
+    return (this.#whole(BITS) & CLAMPED) !== 0;
+  }
+
+  get reset(): number {
+    return this.#whole(RESET);
+  }
+
+  get resetAt(): null {
+    return null;
+  }
+
+  get echoesUser(): boolean {
+    return false;
+  }
+
+  get end(): Span {
+    return { from: this.#number(END_FROM), to: this.#number(END_TO) };
+  }
+
+  get least(): number {
+    return leastOf(this.#whole(BITS), this.most);
+  }
+
+  get most(): number {
+    return mostOf(this.#whole(BITS), this.held, this.#whole(ACTUAL));
+  }
+
+  get held(): number {
+    return this.#whole(HELD);
+  }
 }
+
+const copyOf = (mark: Mark): Mark => ({
+  line: mark.line,
+  sent: mark.sent,
+  received: mark.received,
+  role: mark.role,
+  refusedBy: mark.refusedBy,
+  cost: mark.cost,
+  asked: mark.asked,
+  actual: mark.actual,
+  sure: mark.sure,
+  limit: mark.limit,
+  count: mark.count,
+  clamped: mark.clamped,
+  reset: mark.reset,
+  resetAt: null,
+  echoesUser: false,
+  end: mark.end,
+  least: mark.least,
+  most: mark.most,
+  held: mark.held,
+});

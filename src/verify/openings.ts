@@ -28,7 +28,7 @@ export function accuseEarlyOpening(
   if (first === null || opening.from < startedBy) return;
   const early = openedBefore(first, window.end, windowMs, time);
   const isBefore = (mark: Mark): boolean => mark.least > 0 && time.before(mark.received, first.sent);
-  if (early === 0 || window.marks.some(isBefore)) return;
+  if (early === 0 || window.views.some(isBefore)) return;
   const { suspects, status } = openingSuspects(opening, windowMs, before, idle, time);
   if (status === null) docket.clues.rulesOut("status-opens-window");
   if (!suspects.includes("windows-back-to-back")) docket.clues.rulesOut("windows-back-to-back");

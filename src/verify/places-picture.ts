@@ -14,13 +14,14 @@ export function placesAround(
   { marks, limit, certainFrom }: CountsInput,
   lines: ReadonlySet<number>,
 ): NonNullable<Violation["places"]> {
-  const placeOf = (mark: Mark): CountPlace => {
-    const { line, role, sent, received, count, least, most } = mark;
-    const takes = least === most && sent >= certainFrom && !mark.clamped ? least : 0;
-    return { line, role, sent, received, from: count - takes, to: count };
-  };
-  const sorted = marks.map(placeOf).sort((a, b) => a.to - b.to || a.from - b.from || a.line - b.line);
+  const takesOf = ({ least, most, sent, clamped }: Mark): number =>
+    least === most && sent >= certainFrom && !clamped ? least : 0;
+  const sorted = marks.toSorted((a, b) => a.count - b.count || takesOf(b) - takesOf(a) || a.line - b.line);
   const accused = sorted.findIndex(({ line }) => lines.has(line));
   const first = Math.max(0, Math.min(sorted.length - answersMost, accused - answersMost / 2));
-  return { limit, answers: sorted.slice(first, first + answersMost) };
+  const answers = sorted.slice(first, first + answersMost).map((mark): CountPlace => {
+    const { line, role, sent, received, count } = mark;
+    return { line, role, sent, received, from: count - takesOf(mark), to: count };
+  });
+  return { limit, answers };
 }

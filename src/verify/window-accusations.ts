@@ -37,12 +37,12 @@ export function accuseConflict(
   });
 }
 
-const isRefusedOnly = ({ marks }: Window): boolean => marks.every(({ role }) => role === "refused");
+const isRefusedOnly = ({ views }: Window): boolean => views.every(({ role }) => role === "refused");
 
 /** Answers of one window that show different limits (SPEC.md §7, `limit-agrees`). */
 export function accuseMixedLimits(setting: QuotaSetting, window: Window, mark: Mark): void {
   const { name, docket } = setting;
-  const [first] = window.marks;
+  const [first] = window.views;
   if (first === undefined) return;
   docket.clues.rulesOut("remaining-of-laxer-window");
   docket.accuse({

@@ -14,7 +14,7 @@ import type { CountsResult } from "./window-counts.ts";
  */
 export function noteClues(
   { name, time, docket }: QuotaSetting,
-  { marks, end }: Window,
+  window: Window,
   lengthMs: number,
   found: ReadonlyMap<Hypothesis, CountsResult>,
 ): void {
@@ -22,6 +22,7 @@ export function noteClues(
   const breaches = new Set(result?.enforced.map(({ breach }) => breach));
   docket.clues.counts(name);
   if (breaches.size === 0) return;
+  const { views: marks, end } = window;
   if (marks.some(isUnderCharged)) docket.clues.underCharged(name.scope);
   const moving = movesWithRefusals(marks, name.owner);
   if (moving === false) docket.clues.rulesOut("refused-counted");

@@ -96,7 +96,8 @@ export class WindowJudge {
     const fromZero = this.#isFromZero(opened.from);
     const input = {
       setting,
-      marks: [...window.marks, ...this.#takeIdle(opened.to, end.from)],
+      // Where terms are known marks stay as they are.
+      marks: [...(hypotheses.isGiven ? window.views : window.marks), ...this.#takeIdle(opened.to, end.from)],
       others: this.mayShowLater ? this.opened().flatMap(earlierSent) : [],
       limit: window.limit,
       fromZero,

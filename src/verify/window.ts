@@ -35,6 +35,14 @@ export class Window {
     return this.sentBefore(Number.POSITIVE_INFINITY);
   }
 
+  /** The same, read from their rows (`MarkRows.view`): use them up before the window is over. */
+  get views(): readonly Mark[] {
+    this.#open.held.ask(this.#window);
+    const found: Mark[] = [];
+    this.#open.eachHeld(this.#window, (row) => found.push(this.#open.rows.view(row)));
+    return found;
+  }
+
   /** The answers that say that it ends so late, and so early. */
   get fromMark(): Mark {
     return this.#at(this.#open.fromRow(this.#window)) ?? (this.#screened?.fromMark as Mark);

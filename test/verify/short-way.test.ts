@@ -12,7 +12,7 @@ const golden = (name: string) =>
 
 test("by most calls and windows of a right deployment", async () => {
   const objects = vi.spyOn(CallBatch.prototype, "callAt");
-  const explained = vi.spyOn(Window.prototype, "marks", "get");
+  const explained = vi.spyOn(Window.prototype, "views", "get");
   const { verdict, records } = await verify(golden("first-request-polled-ok"));
   const long = objects.mock.calls.length;
   objects.mockClear();
@@ -27,7 +27,7 @@ test("by most calls and windows of a right deployment", async () => {
 });
 
 test("not by a window in which something is found", async () => {
-  const explained = vi.spyOn(Window.prototype, "marks", "get");
+  const explained = vi.spyOn(Window.prototype, "views", "get");
   await verify(golden("double-count-bad"));
   expect(explained).toHaveBeenCalled();
   vi.restoreAllMocks();
