@@ -1,6 +1,7 @@
 // Laws on drawn scripts under policies, word for word: of each kind of quota the engine's answers, one of them changed,
 // hidden or left as it is; how many answers each law judged, and what it says. `npm test -- test/laws/pinned-quotas.test.ts
 // -u` writes the file of `pinned/` anew; read the difference.
+import { createHash } from "node:crypto";
 import { expect, test } from "vitest";
 import type {
   PartialQuotaReading,
@@ -10,8 +11,11 @@ import type {
 import { seededRandom } from "../../src/faults/random.ts";
 import { quotaEngine } from "../../src/laws/quotas/engine.ts";
 import { judges } from "../../src/laws/quotas/kit.ts";
+import type { QuotasKind } from "../../src/laws/quotas/ledger.ts";
 import { playQuotas } from "../../src/laws/quotas/play.ts";
 import type { QuotaOp, QuotaScript } from "../../src/laws/quotas/script.ts";
+import { renderQuotaCounterexample } from "../../src/laws/quotas/timeline.ts";
+import type { LawReport } from "../../src/laws/report.ts";
 import { parsePolicy } from "../../src/policy/parse.ts";
 import type { Policy } from "../../src/policy/policy.ts";
 import { limiterLawNames } from "../../src/rules/laws.ts";
@@ -149,16 +153,24 @@ async function lines(name: string, policy: Policy, seed: number): Promise<string
   const script: QuotaScript = { policy, isExact: draw(true, true, false), startMs, ops, pick: draw(0, 1, 2) };
   const judged: string[] = [];
   const broken: string[] = [];
+  const drawn: string[] = [];
   for (const law of limiterLawNames) {
     const found = await judges[law]({ script, play: (played) => playQuotas(factory, policy, played, ops) });
     if (found.judged > 0) judged.push(`${law} ${found.judged}`);
     if (found.violation === null) continue;
+    const { history, compared, violation } = found;
+    const counterexample = { script, history, violation, ...(compared && { compared }) };
+    const report = { law, statement: "as it is", counterexample } as unknown as LawReport<QuotasKind>;
+    drawn.push(...renderQuotaCounterexample(report));
     const { at, window: where, expected, got, arithmetic } = found.violation;
     const whose = where === null ? "" : ` of ${where.quota} ${Object.values(where.key).join("/")}`;
     broken.push(`- ${law}, ${at}${whose}: ${expected}; ${got}; ${arithmetic}`);
   }
   const head = `## ${name}, ${seed}: ${change[0]}, ${isFrom ? "from" : "at"} ${(due - startMs) / 1000} s`;
-  return [head, judged.join(", "), ...broken].join("\n");
+  const digest = createHash("sha256").update(drawn.join("\n")).digest("hex").slice(0, 12);
+  // The first counterexample as people see it, of some; a digest of all.
+  const shown = seed % 100 < 2 ? drawn.slice(0, 40) : [];
+  return [head, judged.join(", "), ...broken, `drawn: ${digest}`, ...shown].join("\n");
 }
 
 test("under policies of every kind", async () => {

@@ -1,12 +1,15 @@
 // Laws on drawn scripts, word for word: under each value of each switch the engine's answers, one of them changed, hidden or
 // left as it is; how many answers each law judged, and what it says. `npm test -- test/laws/pinned.test.ts -u` writes the
 // file of `pinned/` anew; read the difference.
+import { createHash } from "node:crypto";
 import { expect, test } from "vitest";
 import type { LimiterFactory } from "../../src/engine/adapter.ts";
 import { seededRandom } from "../../src/faults/random.ts";
 import { judgeScript } from "../../src/laws/causes.ts";
 import { engineFactory } from "../../src/laws/engine-factory.ts";
+import type { LawReport } from "../../src/laws/report.ts";
 import type { Op, Script } from "../../src/laws/script.ts";
+import { renderCounterexample } from "../../src/laws/timeline.ts";
 import { algorithms } from "../../src/rules/algorithms.ts";
 import { limiterLawNames } from "../../src/rules/laws.ts";
 import { parseRules } from "../../src/rules/parse.ts";
@@ -144,16 +147,24 @@ async function lines(name: string, semantics: object, seed: number): Promise<str
   };
   const judged: string[] = [];
   const broken: string[] = [];
+  const drawn: string[] = [];
   for (const law of limiterLawNames) {
     const found = await judgeScript(factory, law, script);
     if (found.judged > 0) judged.push(`${law} ${found.judged}`);
     if (found.violation === null) continue;
-    const { at, window, expected, got, arithmetic } = found.violation;
+    const { history, compared, violation } = found;
+    const counterexample = { script, history, violation, ...(compared && { compared }) };
+    drawn.push(
+      ...renderCounterexample({ law, statement: "as it is", counterexample } as unknown as LawReport),
+    );
+    const { at, window, expected, got, arithmetic } = violation;
     const where = window === null ? "" : ` of ${window.user ?? window.organization} in ${window.scope}`;
     broken.push(`- ${law}, ${at}${where}: ${expected}; ${got}; ${arithmetic}`);
   }
   const head = `## ${name}, ${seed}: ${change.words}, ${isFrom ? "from" : "at"} ${(due - startMs) / 1000} s, ${Object.values(terms).join(" ")}`;
-  return [head, judged.join(", "), ...broken].join("\n");
+  // Timelines are shown by their digest alone.
+  const digest = createHash("sha256").update(drawn.join("\n")).digest("hex").slice(0, 12);
+  return [head, judged.join(", "), ...broken, `drawn: ${digest}`].join("\n");
 }
 
 const variants = [

@@ -1,0 +1,49 @@
+// A seed draws the scripts that it drew before: who kept a `--seed` finds the same counterexample. The first script of each
+// kind of limiter in words, and a digest of many. `npm test -- test/laws/drawn-scripts.test.ts -u` writes the file of
+// `pinned/` anew; so does a new version of fast-check.
+import { createHash } from "node:crypto";
+import fc from "fast-check";
+import { expect, test } from "vitest";
+import { type LimiterSubject, scriptArbitrary, usualProfile } from "../../src/laws/arbitraries.ts";
+import { quotaScripts } from "../../src/laws/quotas/drawn.ts";
+import { quotaEngine } from "../../src/laws/quotas/engine.ts";
+import { parsePolicy } from "../../src/policy/parse.ts";
+import { parseRules } from "../../src/rules/parse.ts";
+import { inference } from "../policy/policies.ts";
+
+const startMs = Date.UTC(2026, 0, 1);
+
+const subjects: Readonly<Record<string, Omit<LimiterSubject, "startMs">>> = {
+  "any rules": {},
+  "given rules": { rules: parseRules({ users: { "acme/u1": { rest: { limit: 4 } } } }) },
+  "by key": { keyed: true, opensToMs: 1, algorithm: "token-bucket", scopes: ["rest"] },
+  "windows that end late": { endsLate: true, semantics: { anchor: ["first-request"] } } as Omit<
+    LimiterSubject,
+    "startMs"
+  >,
+};
+
+/** Every kind of operation comes often. */
+const profile = { ...usualProfile, status: 8, enforce: 6, sweep: 6, snapshot: 6, back: 12, edge: 20 };
+
+function told(name: string, scripts: readonly { readonly ops: readonly object[] }[]): string {
+  const digest = createHash("sha256").update(JSON.stringify(scripts)).digest("hex").slice(0, 12);
+  const first = scripts.find(({ ops }) => ops.length > 5)?.ops ?? [];
+  return [`## ${name}: ${digest}`, ...first.map((op) => JSON.stringify(op))].join("\n");
+}
+
+test("of one seed are the same", async () => {
+  const by = { seed: 7, numRuns: 60 };
+  const texts = Object.entries(subjects).map(([name, subject]) =>
+    told(name, fc.sample(scriptArbitrary({ ...subject, startMs }, profile), by)),
+  );
+  const policy = parsePolicy(inference);
+  for (const limits of ["any", "given"] as const)
+    texts.push(
+      told(
+        `a policy, ${limits} limits`,
+        fc.sample(quotaScripts(policy, { ...quotaEngine, limits }, profile, startMs), by),
+      ),
+    );
+  await expect(`${texts.join("\n\n")}\n`).toMatchFileSnapshot("./pinned/drawn-scripts.md");
+});
