@@ -5,7 +5,6 @@ import { ln } from "../../src/scenario/elementary.ts";
 import { dayMs } from "./days.ts";
 import type { RecordedJob } from "./jobs.ts";
 import type { FittedBehaviour, FittedLoop } from "./model.ts";
-import { atOnceOf, pacesOf } from "./paces.ts";
 import { type Profile, slackOf } from "./profile.ts";
 import type { Recording } from "./recording.ts";
 import {
@@ -30,6 +29,7 @@ import {
 import { type FittedSpread, spreadOf, withMean } from "./spread.ts";
 import { isMemoryless, roundestWithin, SortedSample } from "./statistics.ts";
 import { spreadText, timeText } from "./words.ts";
+import { workOf } from "./work.ts";
 
 /** A rhythm, and the calendar that it was fitted to. */
 export interface RhythmFit {
@@ -214,28 +214,6 @@ function loopOf(profiles: readonly Profile[], cut: readonly Sessions[], slackMs:
     length: lasting ? spreadOf(all.map(lengthOf), 1, slackMs) : null,
     why: `, with pauses in between: ${spreadText(inner.pausesMs)}${lasting ? "; they end after a time, however many calls that were" : ""}`,
   };
-}
-
-/** The work of sessions: pauses of several paces, which say when it ends; or pauses, and numbers of calls. */
-export function workOf(
-  all: Sessions,
-  slackMs: number,
-): { readonly of: FittedLoop & { readonly kind: "worker" }; readonly calls: FittedSpread | null } {
-  const paces = pacesOf(all, slackMs);
-  const think = paces ?? spreadOf(all.pausesMs, 0, slackMs);
-  const calls = all.sessions.map(({ jobs }) => jobs);
-  return {
-    of: { kind: "worker", think, atOnce: atOnceOf(paces === null ? all.sizes : firstSizes(all)), jobs: null },
-    calls: paces === null ? spreadOf(calls, 1, 0) : null,
-  };
-}
-
-function firstSizes({ sessions, sizes }: Sessions): number[] {
-  let place = 0;
-  return sessions.map(({ spells }) => {
-    place += spells;
-    return sizes[place - spells] as number;
-  });
 }
 
 /** Sessions of fewer calls than these tell neither their length nor their pace. */

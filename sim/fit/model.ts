@@ -77,6 +77,8 @@ export type FittedComings =
       readonly events: FittedEvents;
       /** Time from an event until a client wakes. */
       readonly within: FittedSpread;
+      /** Time from an event until all whom it woke end; `null`: each ends for itself. */
+      readonly lasts: FittedSpread | null;
       /** Share of clients that an event wakes. */
       readonly share: number;
       /** Clients of one group wake by the same events. */

@@ -22,6 +22,13 @@ export interface FittedPaces {
   readonly first: readonly number[];
 }
 
+/** The same, without an end of their own where anything else ever came. */
+export function withoutEnds({ paces, first, kind }: FittedPaces): FittedPaces {
+  const endless = (next: readonly number[]): readonly number[] =>
+    next.slice(0, -1).some((count) => count > 0) ? [...next.slice(0, -1), 0] : next;
+  return { kind, first, paces: paces.map((pace) => ({ ...pace, next: endless(pace.next) })) };
+}
+
 /** Fewer pauses tell of no order. */
 const pausesTell = 200;
 const classesMost = 8;

@@ -1,7 +1,7 @@
 // Several behaviours of one caller, or of callers who are alike: what keeps to timetables, what events wake, and loops
 // beside them.
 import { timetableOf } from "./arrivals.ts";
-import { bySessions, bySize, type RhythmFit, workOf } from "./comings.ts";
+import { bySessions, bySize, type RhythmFit } from "./comings.ts";
 import { eventsByChance } from "./events.ts";
 import type { RecordedJob } from "./jobs.ts";
 import { mixOf } from "./mix.ts";
@@ -26,6 +26,7 @@ import { timetablesOf } from "./timetables.ts";
 import { visitsWoken } from "./visit-events.ts";
 import { visitParts } from "./visits.ts";
 import { wakesIn } from "./wakes.ts";
+import { workOf } from "./work.ts";
 
 /** Takes apart what every caller does; callers who do one thing alone stay as they are. */
 export function takenApart(profiles: readonly Profile[], recording: Recording): readonly Profile[] {
@@ -199,7 +200,7 @@ function wokenParts(profiles: readonly Profile[], recording: Recording): FittedP
 
 function wokenPart(
   profiles: readonly Profile[],
-  { group, clock, eventsMs }: Omit<OwnWakes, "sessions">,
+  { group, clock, eventsMs, lastsMs }: Omit<OwnWakes, "sessions">,
   recording: Recording,
 ): FittedPart {
   const wokenOf = ({ apart }: Profile): readonly WokenSession[] =>
@@ -224,7 +225,8 @@ function wokenPart(
   return {
     behaviour: {
       kind: "woken",
-      ...workOf(joined(sessions), slackMs),
+      ...workOf(joined(sessions), slackMs, lastsMs !== null),
+      lasts: lastsMs === null ? null : spreadOf(lastsMs, 1, slackMs),
       events:
         clock === null
           ? eventsByChance(eventsMs, recording)

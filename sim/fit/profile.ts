@@ -86,6 +86,8 @@ export interface OwnWakes {
   readonly clock: ClockedEvents | null;
   /** Instants of all of them, ms since the epoch. */
   readonly eventsMs: readonly number[];
+  /** Time that each of them lasted, where all whom it woke end together; `null` where they do not. */
+  readonly lastsMs: readonly number[] | null;
   readonly sessions: readonly WokenSession[];
 }
 

@@ -247,12 +247,13 @@ function behaviourExpression(
       );
     }
     case "woken": {
-      const { of, calls, events, within, share, group } = behaviour;
+      const { of, calls, events, within, lasts, share, group } = behaviour;
       const wakes = object({
         ...(events.kind === "clock"
           ? { at: events.at, late: events.lateMs === 0 ? null : timeText(events.lateMs) }
           : { perDay: events.perDay, rhythm: rhythmExpression(events.rhythm) }),
         within: withinExpression(within),
+        lasts: lasts === null ? null : spreadExpression(lasts),
         share: share === 1 ? null : share,
         group: group === 0 ? null : group,
       });

@@ -57,7 +57,7 @@ export function visitsWoken(
     models.flatMap(({ jobs, visits }, index) => {
       const [sessions, rest] = partedBy(eventsMs, jobs, lastingMs);
       const woken = sessions.reduce((sum, session) => sum + session.jobs.length, 0) / callsOf(visits);
-      const wakes = [{ group, clock: null, eventsMs, sessions }];
+      const wakes = [{ group, clock: null, eventsMs, lastsMs: null, sessions }];
       return woken < wokenLeast ? [] : [[callers[index] as Profile, { wakes, rest }] as const];
     }),
   );

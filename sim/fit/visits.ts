@@ -3,7 +3,7 @@
 // Such a caller becomes many clients that come seldom.
 
 import { exp } from "../../src/scenario/elementary.ts";
-import { type RhythmFit, workOf } from "./comings.ts";
+import type { RhythmFit } from "./comings.ts";
 import { dayMs } from "./days.ts";
 import { eventsByChance } from "./events.ts";
 import type { RecordedJob } from "./jobs.ts";
@@ -14,6 +14,7 @@ import { busyBetween, Calendar, evenRhythm, rhythmOf } from "./rhythm.ts";
 import { joined, joinedMs, type Sessions, sessionsOf } from "./sessions.ts";
 import { spreadOf } from "./spread.ts";
 import { SortedSample } from "./statistics.ts";
+import { workOf } from "./work.ts";
 
 const hourMs = 3_600_000;
 const minuteMs = 60_000;
@@ -149,6 +150,7 @@ export function visitParts(
         ...work,
         events: eventsByChance(eventsMs, recording),
         within: spreadOf(delays, 0, slackMs),
+        lasts: null,
         share: Math.max(0.001, Math.min(1, Math.round(1000 * share) / 1000)),
         group,
       },

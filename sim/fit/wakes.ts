@@ -17,6 +17,8 @@ export interface FoundWakes {
   readonly clock: ClockedEvents | null;
   /** Instants of the events, ms since the epoch, rising. */
   readonly eventsMs: readonly number[];
+  /** As `OwnWakes` has it. */
+  readonly lastsMs: readonly number[] | null;
   /** Sessions of each caller after the events. */
   readonly woken: ReadonlyMap<Profile, readonly WokenSession[]>;
 }
@@ -49,12 +51,10 @@ export function wakesIn(profiles: readonly Profile[], recording: Recording): rea
   if (callers.length < callersLeast) return [];
   const all = callers.flatMap(beginningsOf).sort((a, b) => a.atMs - b.atMs);
   const crowds = [all, all.filter(({ isLong }) => isLong)].map((each) => new Crowd(each, recording));
-  const clocked = clockedIn(crowds[0] as Crowd, recording).map((clock, group) => ({
-    group,
-    clock,
-    eventsMs: clock.eventsMs,
-    woken: wokenBy(clock.eventsMs, clockedSpanMs, callers, true),
-  }));
+  const clocked = clockedIn(crowds[0] as Crowd, recording).map((clock, group) => {
+    const woken = wokenBy(clock.eventsMs, clockedSpanMs, callers, true);
+    return { group, clock, eventsMs: clock.eventsMs, lastsMs: lastsOf(woken), woken };
+  });
   const isClocked = (ms: number): boolean =>
     clocked.some(({ eventsMs }) => eventsMs.some((eventMs) => Math.abs(ms - eventMs) <= apartMs));
   return [
@@ -129,7 +129,32 @@ function groupOf(eventsMs: readonly number[], all: Woken, group: number): FoundW
       counts.reduce((sum, count) => sum + count, 0),
     );
   const woken = new Map(each.filter(([, own]) => own.length > 0 && own.length >= oftenEnough * usual));
-  return { group, clock: null, eventsMs, woken };
+  return { group, clock: null, eventsMs, lastsMs: lastsOf(woken), woken };
+}
+
+/** Those whom an event woke end together where the middle half of their ends lie within this share of its length, ... */
+const endsWithin = 0.1;
+/** ... for this share of the events, ... */
+const endsMostly = 2 / 3;
+/** ... and lengths of events differ by so many times as much: else all may have the same to do. */
+const lengthsApart = 3;
+
+/** The time that each event lasted for all whom it woke; `null` where each ends for itself. */
+function lastsOf(woken: Woken): readonly number[] | null {
+  const ends = new Map<number, number[]>();
+  for (const { eventMs, jobs } of [...woken.values()].flat()) {
+    const endMs = (jobs.at(-1) as RecordedJob).endMs - eventMs;
+    ends.set(eventMs, [...(ends.get(eventMs) ?? []), endMs]);
+  }
+  const events = [...ends.values()]
+    .filter(({ length }) => length >= 3)
+    .map((each) => new SortedSample(each))
+    .map((sample) => ({ lastMs: sample.median, spreadMs: sample.quantile(0.75) - sample.quantile(0.25) }));
+  const together = events.filter(({ lastMs, spreadMs }) => spreadMs <= endsWithin * lastMs);
+  if (together.length < eventsLeast || together.length < endsMostly * events.length) return null;
+  const lengths = new SortedSample(together.map(({ lastMs }) => lastMs));
+  const spread = new SortedSample(together.map(({ spreadMs }) => spreadMs)).median;
+  return lengths.most - lengths.least > lengthsApart * spread ? together.map(({ lastMs }) => lastMs) : null;
 }
 
 /** Events put together by whom they wake: the most alike first. What comes once tells no more. */

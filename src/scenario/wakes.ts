@@ -5,13 +5,15 @@ import { ln } from "./elementary.ts";
 import type { Duration, Mistakes } from "./mistakes.ts";
 import { next32, type RandomState, seedRandom } from "./random.ts";
 import { factorAt, parseRhythm, type Rhythm, type RhythmInput } from "./rhythm.ts";
-import { parseSpread, type Spread, type SpreadInput } from "./spread.ts";
+import { drawSpread, parseSpread, type Spread, type SpreadInput } from "./spread.ts";
 
 interface WokenClients {
   /** Each client wakes at random within this time, or after one drawn from this spread. At once where it is left out. */
   readonly within?: SpreadInput;
   /** Share of clients that an event wakes, each by chance: above 0, at most 1. 1 where it is left out. */
   readonly share?: number;
+  /** Time from an event until none of its clients begins anything more: the same for all. No end where it is left out. */
+  readonly lasts?: SpreadInput;
   /** Clients of one group wake by the same events, those of another by others: 0 to 999. 0 where it is left out. */
   readonly group?: number;
 }
@@ -44,6 +46,8 @@ export interface Wakes {
   /** Time from an event until a client wakes. */
   readonly within: Spread;
   readonly share: number;
+  /** `null`: events have no end. */
+  readonly lasts: Spread | null;
   readonly group: number;
 }
 
@@ -62,9 +66,10 @@ export function parseWakes(path: string, value: unknown, mistakes: Mistakes): Wa
     rhythm,
     within: { least: 0, most: 0 },
     share: 1,
+    lasts: null,
     group: 0,
   };
-  const names = ["perDay", "rhythm", "at", "late", "within", "share", "group"];
+  const names = ["perDay", "rhythm", "at", "late", "within", "share", "lasts", "group"];
   if (!mistakes.members(path, value, names)) return plain;
   const byClock = value["at"] !== undefined;
   for (const name of byClock ? ["perDay", "rhythm"] : ["late"])
@@ -97,6 +102,7 @@ export function parseWakes(path: string, value: unknown, mistakes: Mistakes): Wa
     rhythm: byClock ? rhythm : parseRhythm(`${path}.rhythm`, value["rhythm"], mistakes),
     within: withinOf(`${path}.within`, value["within"] ?? 0, mistakes),
     share,
+    lasts: value["lasts"] === undefined ? null : parseSpread(`${path}.lasts`, value["lasts"], mistakes, 1),
     group,
   };
 }
@@ -129,6 +135,13 @@ export function nextWake(wakes: Wakes, seed: number, fromMs: number, endMs: numb
     }
   }
   return endMs;
+}
+
+/** Returns when an event is over, ms since the epoch: the same for all clients of its group. */
+export function wakeEnd({ lasts, group }: Wakes, seed: number, atMs: number): number {
+  if (lasts === null) return Number.MAX_SAFE_INTEGER;
+  seedRandom(draws, seed, wakeStream - groupMost - 1 - group, atMs);
+  return atMs + Math.max(1, drawSpread(draws, lasts));
 }
 
 function nextByClock(

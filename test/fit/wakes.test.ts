@@ -7,6 +7,7 @@ import { simulateNumbers } from "../../sim/simulate.ts";
 import { parseRules } from "../../src/rules/parse.ts";
 import { rest, sessions, together, waitReset, worker } from "../../src/scenario/index.ts";
 import { builds } from "../worlds/builds.ts";
+import { incidents } from "../worlds/incidents.ts";
 import { monorepo } from "../worlds/monorepo.ts";
 import { office } from "../worlds/office.ts";
 import { recordingOf, worldRules } from "../worlds/recorded.ts";
@@ -269,6 +270,34 @@ test("callers whom nobody refused are taken to do as most of those who were", ()
   expect(first?.onRefused).toMatchObject({ kind: "waitReset" });
   expect(second).toMatchObject({ refused: 0, onRefused: first?.onRefused });
   expect(second?.reasons.onRefused).toBe(`none was refused: they are taken to do as ${first?.name} do`);
+});
+
+test("events whose callers end together last a time, however many calls that brings", () => {
+  const model = fitScenario(recordingOf(play(incidents, { firstDay: 0, days: 7, seed: 1 }).rows), {
+    rules: parseRules(worldRules),
+  });
+  const woken = model.populations
+    .flatMap(({ behaviour }) => partsOf(behaviour))
+    .flatMap((part) => (part.kind === "woken" ? [part] : []));
+  expect(woken.length).toBeGreaterThan(3);
+  for (const { lasts, calls } of woken) {
+    expect(calls).toBe(null);
+    // Half an hour on the median, three hours at most.
+    const longest =
+      lasts === null
+        ? 0
+        : lasts.kind === "uniform"
+          ? lasts.most
+          : lasts.kind === "lognormal"
+            ? lasts.median
+            : 0;
+    expect(longest).toBeGreaterThan(10 * 60_000);
+    expect(longest).toBeLessThan(180 * 60_000);
+  }
+  // All populations of a group share the events, and so their ends.
+  const byGroup = new Map(woken.map(({ group, lasts }) => [group, lasts]));
+  for (const { group, lasts } of woken) expect(lasts).toEqual(byGroup.get(group));
+  expect(fittedSource(model)).toMatch(/\blasts: \{/);
 });
 
 describe("events that wake now some callers, now others, beside jobs of a minute each", () => {

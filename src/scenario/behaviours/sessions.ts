@@ -6,7 +6,7 @@ import { type Duration, Mistakes } from "../mistakes.ts";
 import { below, between, next32 } from "../random.ts";
 import { busyUntil, parseRhythm, type Rhythm, type RhythmInput } from "../rhythm.ts";
 import { drawSpread, parseSpread, type Spread, type SpreadInput } from "../spread.ts";
-import { nextWake, parseWakes, type WakesInput } from "../wakes.ts";
+import { nextWake, parseWakes, type WakesInput, wakeEnd } from "../wakes.ts";
 
 interface SessionBounds {
   /** Behaviour of a client in a session; it begins anew in each. */
@@ -57,7 +57,10 @@ type SessionsRecord = Record<
   number
 >;
 
-/** When a client comes back: from `fromMs` on, ms since the epoch; `endMs` or later where it does not. */
+/**
+ * When a client comes back: from `fromMs` on, ms since the epoch; `endMs` or later where it does not. It brings
+ * `sessionEndMs` forward where something ends the session.
+ */
 type Comeback = (
   record: ClientRecord<SessionsRecord>,
   fromMs: number,
@@ -106,6 +109,7 @@ export function sessions(options: SessionsOptions): Behaviour<SessionsRecord> {
     out: ClientOut,
     first: boolean,
   ): void => {
+    record.sessionEndMs = Number.MAX_SAFE_INTEGER;
     const atMs = comeback(record, fromMs, endMs, first);
     if (atMs >= endMs) {
       out.stop();
@@ -113,8 +117,10 @@ export function sessions(options: SessionsOptions): Behaviour<SessionsRecord> {
     }
     Object.assign(record, inner.start(record.sessionSeed));
     record.sessionRuns = 1;
-    record.sessionEndMs =
-      length === null ? Number.MAX_SAFE_INTEGER : atMs + Math.max(1, drawSpread(record, length));
+    // Who comes when all is over makes one call.
+    record.sessionEndMs = Math.max(atMs + 1, record.sessionEndMs);
+    if (length !== null)
+      record.sessionEndMs = Math.min(record.sessionEndMs, atMs + Math.max(1, drawSpread(record, length)));
     record.sessionLeft = calls === null ? Number.MAX_SAFE_INTEGER : Math.max(1, drawSpread(record, calls));
     started.kind = STARTED;
     started.nowMs = atMs;
@@ -177,6 +183,7 @@ function byWakes({ wakes: given, ...rest }: WokenOptions, mistakes: Mistakes): C
       dueMs = nextWake(wakes, record.sessionSeed, dueMs + 1, endMs);
     }
     record.sessionDueMs = dueMs;
+    record.sessionEndMs = wakeEnd(wakes, record.sessionSeed, dueMs);
     return dueMs + drawSpread(record, wakes.within);
   };
 }

@@ -233,6 +233,37 @@ describe("sessions by events", () => {
     expect(() => of({ least: "2s", most: "1s" })).toThrow("sessions.wakes.within");
   });
 
+  test("end for all clients at once, each after a time of its own; who comes later makes one call", () => {
+    const wakes = { at: "0 10 * * *", within: "50s", lasts: { quantiles: ["1s", "20m"] } };
+    const of = worker({ calls: [{ call }], think: "1s" });
+    const days = [0, 1].map((client) => {
+      const byDay = new Map<number, number[]>();
+      for (const ms of play(new Rig(sessions({ of, wakes }), undefined, 1, client), midnight, 4_000)) {
+        const day = Math.floor(ms / dayMs);
+        byDay.set(day, [...(byDay.get(day) ?? []), ms % dayMs]);
+      }
+      return [...byDay.values()].slice(0, -1);
+    });
+    const [one = [], other = []] = days;
+    const lengths = one.map((own, index) => {
+      const [last, lastOther] = [own.at(-1) ?? 0, other[index]?.at(-1) ?? 0];
+      const late = Math.min(own[0] ?? 0, other[index]?.[0] ?? 0) - 10 * hourMs;
+      expect(late).toBeLessThanOrEqual(50_000);
+      // Who wakes within 50 s may do so after the end.
+      if (Math.min(last, lastOther) > 10 * hourMs + 52_000)
+        expect(Math.abs(last - lastOther)).toBeLessThan(1_200);
+      return last - 10 * hourMs;
+    });
+    expect(Math.min(...lengths)).toBeGreaterThanOrEqual(0);
+    expect(Math.max(...lengths)).toBeLessThanOrEqual(20 * 60_000);
+    expect(Math.max(...lengths) - Math.min(...lengths)).toBeGreaterThan(5 * 60_000);
+    const short = new Rig(
+      sessions({ of, wakes: { ...wakes, within: { least: "1m", most: "1m" }, lasts: "1s" } }),
+    );
+    expect(play(short, midnight, 5).map((ms) => ms % dayMs)).toEqual(new Array(5).fill(10 * hourMs + 60_000));
+    expect(() => sessions({ of, wakes: { ...wakes, lasts: "soon" } })).toThrow("sessions.wakes.lasts");
+  });
+
   test("are missed while a session is under way", () => {
     const rig = new Rig(sessions({ of: lone, wakes: { perDay: 24 } }));
     const first = rig.only(rig.start(midnight));
