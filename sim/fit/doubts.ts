@@ -157,10 +157,7 @@ function reactionsDoubt(populations: readonly FittedPopulation[]): Doubt[] {
   const retried = populations.filter(({ refused, onRefused }) => refused > 0 && onRefused.kind !== "none");
   return retried.length === 0 || retried.some(({ attempts }) => attempts !== null)
     ? []
-    : about(
-        "No call was given up: after how many attempts callers do is not told, and the scenario sets no bound.",
-        "attempts",
-      );
+    : about("No call was given up after refusals: in the scenario none ever is.", "attempts");
 }
 
 function spanDoubt({ startedAtMs, endedAtMs }: Recording, spanDays: number): string[] {
