@@ -33,8 +33,9 @@ const refused = (path: string, got: string, allowed: string, cause: unknown): Sp
     cause,
   });
 
-/** The system's code. Of threads that cannot be started, and of modules that cannot be read, the message alone has it. */
+/** The system's code. Of threads that cannot be started, of modules that cannot be read and of buffers, the message alone has it. */
 function codeOf(code: string | undefined, message: string): string | undefined {
+  if (/^array buffer allocation failed$/i.test(message)) return "ENOMEM";
   if (/too many open files/i.test(message)) return "EMFILE";
   return code === "ERR_WORKER_INIT_FAILED" ? /\bE[A-Z]+\b/.exec(message)?.[0] : code;
 }

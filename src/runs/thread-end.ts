@@ -24,6 +24,7 @@ export const graceMs = 2_000;
  */
 export function endedBy(end: ThreadEnd, all: readonly PlacedModule[], importing: PlacedModule | null): Error {
   if (end.kind === "unstarted") return end.error;
+  if (end.kind === "uncaught" && isOutOfMemory(end.error)) return tooLarge(end.error);
   const modules = all.filter(({ isBuiltIn }) => !isBuiltIn);
   if (end.kind === "stopped") return interrupted(end.isNative, modules, importing);
   const stack = end.kind === "exit" ? end.stack : end.kind === "uncaught" ? (end.error.stack ?? "") : "";
@@ -42,6 +43,22 @@ export function endedBy(end: ThreadEnd, all: readonly PlacedModule[], importing:
   const { hint, ...problem } = wordsOf(end, importing !== null);
   return new SpillwayError(code, summary, { problems: [{ path, ...problem }], ...(hint && { hint }) });
 }
+
+const isOutOfMemory = (error: Error): boolean =>
+  (error as NodeJS.ErrnoException).code === "ERR_WORKER_OUT_OF_MEMORY";
+
+/** Work that is too large for the memory is no mistake in anybody's code. */
+const tooLarge = (cause: Error): SpillwayError =>
+  new SpillwayError("SYSTEM_REFUSED", "this takes more memory than there is", {
+    problems: [
+      {
+        path: "a thread",
+        got: "no more memory",
+        allowed: "fewer clients or less time, or NODE_OPTIONS=--max-old-space-size=8192 (in MB)",
+      },
+    ],
+    cause,
+  });
 
 interface Words {
   readonly got: string;

@@ -1,7 +1,7 @@
 // What the operating system refuses or never gives, as a user meets it: a coded error or Ctrl-C, never a bug or a
 // hang. It takes long: what the system refuses, it refuses to a process.
 import { execFile } from "node:child_process";
-import { mkdir, mkdtemp, readdir, realpath, rm } from "node:fs/promises";
+import { mkdir, mkdtemp, readdir, realpath, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { promisify } from "node:util";
@@ -40,6 +40,22 @@ describe("demo checks its options first", () => {
     expect(stdout).toBe("");
     expect(code).toBe(2);
   });
+});
+
+test("work that needs more memory than there is: no mistake of the scenario's code, 2", async () => {
+  const clients = 'clients: 1000000, behaviour: poller({ every: "1s", call: rest("/v2/user") })';
+  await writeFile(
+    join(folder, "crowd.mjs"),
+    `import { defineScenario, poller, rest } from "spillway/scenario";
+    export default defineScenario({ name: "crowd", duration: "60s", populations: { crowd: { ${clients} } } });`,
+  );
+  const env = { ...process.env, NODE_OPTIONS: "--max-old-space-size=64" };
+  const { code, stderr } = await spillway(["simulate", join(folder, "crowd.mjs"), "--out", "crowd"], {
+    env,
+    cwd: folder,
+  });
+  expect(stderr).toMatch(/^error SYSTEM_REFUSED this takes more memory than there is$/m);
+  expect(code).toBe(2);
 });
 
 test("an error that nobody waits for is told, and ends the program, whatever it has open: 70", async () => {
