@@ -39,7 +39,8 @@ export function bucketOf(
   if (caller === undefined) return null;
   const all = quotas.map((name) => {
     const { algorithm, charge, enforced } = lab.quota(name, caller);
-    const cost = lab.policy.operations[operation]?.uses[name];
+    const { uses, samples } = lab.policy.operations[operation] ?? {};
+    const cost = uses?.[name] === "declared" ? samples?.[0]?.cost : uses?.[name];
     const isKnown = typeof cost === "number" && charge.when === "admission" && enforced === true;
     return { name, algorithm, cost: isKnown ? cost : 0, calls: isKnown ? limitOf(algorithm) / cost : 0 };
   });

@@ -151,8 +151,8 @@ export const nameAxisMargins = (layout: Layout): Margins => ({
   bottom: 30,
 });
 
-/** So wide is a letter of a picture's text, about. */
-const letterWidth = 6.6;
+/** So wide is a letter of a picture's text, about, in the widest of usual fonts. */
+const letterWidth = 7.3;
 
 /** A name that would not fit loses its middle: names that belong together differ at their ends. */
 export function shortened(name: string, left: number): string {

@@ -84,6 +84,32 @@ test.each([
     expect(made.result.rows.map(({ state }) => state)).toEqual(["kept", "kept", "kept", "not exercised"]);
 });
 
+test("a bucket of calls beside one of what they declare is emptied first, by what the sample declares", async () => {
+  const { call } = buckets.operations;
+  const declaring = parsePolicy({
+    ...buckets,
+    quotas: {
+      ...buckets.quotas,
+      tokens: {
+        algorithm: { kind: "token-bucket", capacity: 100, refill: { amount: 50, everyMs: 1000 } },
+        key: ["client"],
+      },
+    },
+    operations: {
+      call: { uses: { ...call?.uses, tokens: "declared" }, samples: [{ path: "/", cost: 2 }] },
+    },
+    wire: {
+      ...{ revision: "2026", readings: [], retryAfter: [{ header: "Retry-After", form: "delta-s" }] },
+      outcomes: [{ outcome: "refused", by: "{quota}", status: [429], headers: { "X-By": "{quota}" } }],
+    },
+  });
+  const own = experiments.filter(({ name }) => name === "bucket-bounds-a-burst");
+  const made = await auditedPolicy(declaring, "one-extra", { experiments: own });
+  expect(findings(made)).toEqual([
+    "bucket-bounds-a-burst, call: rate-bound: 6 calls of requests at most within 4 ms: 7 admitted",
+  ]);
+});
+
 /** Calls to rooms use a quota of all, and one of the caller's that looks use, too. */
 const rooms = parsePolicy({
   version: 2,
