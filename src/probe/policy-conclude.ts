@@ -127,7 +127,7 @@ function windowFindings(session: PolicySession, quota: string): QuotaFinding[] {
     const why =
       windows.length === 0
         ? "no answer shows both its use and its end"
-        : `${counted(windows.length, "window")} of it were seen`;
+        : `${counted(windows.length, "window of it was", "windows of it were")} seen`;
     const needs = isCalendar
       ? "days: a calendar's windows are not inferred"
       : "a longer --max-wait, so that windows end";
