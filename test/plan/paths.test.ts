@@ -1,0 +1,90 @@
+// Places of a scenario that may be varied: which there are, in which unit, and between which bounds.
+import { defineScenario, rest, worker } from "spillway/scenario";
+import { expect, test } from "vitest";
+import { changeScenario, findPlace, placesOf } from "../../src/plan/paths.ts";
+import { SpillwayError } from "../../src/rules/errors.ts";
+import { switchValues } from "../../src/rules/switches.ts";
+
+const scenario = defineScenario({
+  name: "places",
+  duration: "2m",
+  network: { latency: { least: "5ms", most: "9ms" }, loss: 0.01 },
+  populations: {
+    agents: {
+      clients: 3,
+      startWithin: "2s",
+      behaviour: worker({ calls: [{ call: rest("/v2/organizations/:org/pipelines") }] }),
+    },
+  },
+});
+
+/** `path unit`, with `+` where both ends of a span are meant and the choices there are. */
+const words = placesOf(scenario).map(
+  ({ path, unit, span, choices }) =>
+    `${path} ${unit}${span ? " +" : ""}${choices === null ? "" : ` ${choices.join("|")}`}`,
+);
+
+test("are those of the populations, of the run, and of the default rules where there are none", () => {
+  const limits = ["organization.rest", "organization.graphql", "user.rest", "user.graphql"].flatMap(
+    (whose) => [
+      ...[`rules.${whose}.limit count`, `rules.${whose}.windowSeconds count`],
+      ...(whose.startsWith("user") ? [] : [`rules.${whose}.enforced choice true|false`]),
+    ],
+  );
+  const switched = Object.entries(switchValues).flatMap(([name, values]) =>
+    ["rest", "graphql"].map((scope) => `rules.semantics.${name}.${scope} choice ${values.join("|")}`),
+  );
+  const spans = ["latency", "execution", "lateness"].flatMap((name) => [
+    ...[`network.${name} ms +`, `network.${name}.least ms`, `network.${name}.most ms`],
+  ]);
+  expect(words).toEqual([
+    ...["agents.user count", "agents.clients count", "agents.startWithin ms", "agents.onRefused choice"],
+    ...["duration ms", ...limits, ...switched, ...spans],
+    ...["network.loss share", "network.timeout ms", "clocks.apart ms"],
+  ]);
+});
+
+/** What is allowed where a value is none; `null` where it is one. */
+function allowed(path: string, value: string | number): string | null {
+  try {
+    changeScenario(scenario, [{ path, value }]);
+    return null;
+  } catch (error) {
+    if (error instanceof SpillwayError) return error.problems[0]?.allowed ?? "";
+    throw error;
+  }
+}
+
+test.each<[string, string | number, string | number, string]>([
+  ["agents.clients", 1, 0, "a whole number from 1 to 1000000"],
+  ["agents.clients", 1_000_000, 1_000_001, "a whole number from 1 to 1000000"],
+  ["agents.user", 1, 0, "a whole number from 1 to 1000000"],
+  ["agents.startWithin", 0, -1, "a whole number of ms from 0 to 31622400000"],
+  ["duration", 1, 0, "a whole number of ms from 1 to 31622400000"],
+  ["network.latency", 1, 0, "a whole number of ms from 1 to 31622400000"],
+  ["network.latency.least", 1, 0, "a whole number of ms from 1 to 31622400000"],
+  ["network.execution", 0, -1, "a whole number of ms from 0 to 31622400000"],
+  ["network.loss", 0.99, 0.991, "a share from 0% to 99%"],
+  ["network.loss", 0, -0.01, "a share from 0% to 99%"],
+  ["rules.organization.rest.limit", 1, 0, "a whole number from 1 to 9007199254740991"],
+  ["rules.semantics.anchor.rest", "first-request", "often", "one of epoch, first-request"],
+  ["rules.organization.rest.enforced", "false", "maybe", "one of true, false"],
+])("%s may be %j, and not %j", (path, value, other, words) => {
+  expect([allowed(path, value), allowed(path, other)]).toEqual([null, words]);
+});
+
+test("a path that is none is told which was meant, or eight that there are", () => {
+  expect(findPlace(scenario, "populations.agents.clients")).toMatchObject({ path: "agents.clients" });
+  expect(findPlace(scenario, "durationMs")).toMatchObject({ path: "duration", unit: "ms" });
+  expect(findPlace(scenario, "agents.client")).toMatchObject({
+    allowed: '"agents.clients", if that was meant',
+  });
+  expect(findPlace(scenario, "agents.zzzzzzzzzz")).toEqual({
+    ...{ path: "agents.zzzzzzzzzz", got: "no such path in this scenario" },
+    allowed: "a path such as agents.user, agents.clients, agents.startWithin, agents.onRefused",
+  });
+  const others = words.map((word) => word.split(" ")[0]).slice(0, 8);
+  expect(findPlace(scenario, "zzzzzzzzzzzz")).toMatchObject({
+    allowed: `a path such as ${others.join(", ")}`,
+  });
+});
