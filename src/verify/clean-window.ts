@@ -5,8 +5,9 @@
 import type { TraceTime } from "./clock.ts";
 import type { Method } from "./counts-input.ts";
 import { CLAMPED, NOT_ADMITTED } from "./mark-rows.ts";
-import { firstHolding, Screened } from "./screened.ts";
+import { firstHolding, leastWithin, type Opening, openingOf, Screened } from "./screened.ts";
 import type { WindowColumns } from "./window-columns.ts";
+import type { MarkColumns } from "./window-sums.ts";
 
 export interface ScreenInput {
   readonly marks: WindowColumns;
@@ -48,21 +49,16 @@ const nothingScreened = new Screened();
 function screen(input: ScreenInput, sums: Screened | null): number | null {
   const { marks, screened } = input;
   if (screened !== null && !screened.fits(input.certainFrom, input.fromZero)) return null;
-  // Marks go while all of their calls are certain to be this window's.
-  if (sums !== null && firstHolding(marks) < input.certainFrom) return null;
-  makeRoom(marks.size);
+  makeRoom(marks.all);
   // The screen does not say whether a clamped count of a window that was open before is the limit.
   const { charged } = marks;
   if (input.fromZero ? charged > input.limit && admitted(input) > input.limit : hasClamped(input))
     return null;
   // Readings of a window that was open before are held to each other.
   if (input.method === "bounds" && input.complete && !input.fromZero) return null;
-  const pinned =
-    input.method === "places"
-      ? screenPlaces(input, screened ?? nothingScreened, sums)
-      : screenBounds(input, screened ?? nothingScreened, sums);
-  if (pinned !== null) sums?.note(marks, input.fromZero);
-  return pinned;
+  return input.method === "places"
+    ? screenPlaces(input, screened ?? nothingScreened, sums)
+    : screenBounds(input, screened ?? nothingScreened, sums);
 }
 
 /**
@@ -166,6 +162,7 @@ function screenPlaces(input: ScreenInput, before: Screened, sums: Screened | nul
     sums.place = byPlace.keys[until - 1] ?? 0;
     sums.top = top;
     sums.latest = latest;
+    sums.note(firstHolding(input.marks), fromZero);
   }
   return roles.size;
 }
@@ -187,45 +184,130 @@ function placesOf({ marks: columns, limit, certainFrom, binding }: ScreenInput):
   return byPlace.sort(size);
 }
 
-/** By bounds (`judgeBounds`, the same sums): each count lies between what must and what may have been charged by then. */
+/**
+ * By bounds (`judgeBounds`, the same sums): each count lies between what must and what may have been charged by then. Which
+ * of a window's first calls are its own is known at its end. Until then they count as nothing that must have been charged,
+ * and those that came after all of them are held to that; so what they turn out to be raises the least of each alike.
+ */
 function screenBounds(input: ScreenInput, before: Screened, sums: Screened | null): number | null {
-  const { limit, fromZero, complete, certainFrom, binding, time } = input;
-  const { marks } = input;
-  const { size, count, bits, received } = marks;
-  if (!bySent.by(marks.sent, size) || !byReceived.by(marks.received, size)) return null;
-  if (!comesAfter(marks, before, time)) return null;
-  sumUp(marks, certainFrom, time, before);
+  const { fromZero, complete, certainFrom, time, marks } = input;
+  const { opening } = before;
+  const all: Readings = {
+    marks,
+    certainFrom,
+    raised: 0,
+    after: before.answered,
+    until: Number.POSITIVE_INFINITY,
+  };
+  const first = opening === null ? 0 : screenOpening(input, opening);
+  if (first === null || !inOrder(marks) || !comesAfter(marks, before, time)) return null;
+  if (sums !== null) return screenSettled(input, before, sums, all) ? 0 : null;
+  if (before !== nothingScreened) all.certainFrom = before.certainFrom;
+  if (opening !== null) all.raised = leastWithin(opening.marks, certainFrom, before.certainFrom);
+  if (all.raised > before.slack) return null;
+  sumUp(marks, all.certainFrom, time, before);
+  const pinned = screenReadings(input, all);
+  if (pinned === null || !fromZero || !complete) return pinned;
+  return first + (before.spreads.get(all.raised) ?? 0) + pinned;
+}
+
+/** Screens a window's first calls, as they turned out. */
+function screenOpening(input: ScreenInput, { marks, until }: Opening): number | null {
+  const { certainFrom, time } = input;
+  makeRoom(marks.all);
+  if (!inOrder(marks)) return null;
+  sumUp(marks, certainFrom, time, nothingScreened);
+  const [after, end] = [Number.NEGATIVE_INFINITY, Number.POSITIVE_INFINITY];
+  const isAsked = (sent: number): boolean => !time.before(until, sent);
+  const pinned = screenReadings(input, { marks, certainFrom, raised: 0, after, until: end, isAsked });
+  makeRoom(input.marks.all);
+  return pinned;
+}
+
+/** Screens and sums up those that no later call can change. @returns `false` where it is not known whether they are clean */
+function screenSettled(input: ScreenInput, before: Screened, sums: Screened, all: Readings): boolean {
+  const { marks, certainFrom, fromZero, time } = input;
+  const isFirst = before === nothingScreened;
+  const opening = isFirst ? openingOf(marks, certainFrom, time) : before.opening;
+  all.certainFrom = isFirst ? certainFrom : before.certainFrom;
+  all.until = byReceived.keys[lettableOf(marks.size)] ?? 0;
+  if (isFirst && opening !== null) {
+    if (opening.last >= all.until) return false;
+    all.isAsked = (sent) => time.before(opening.until, sent);
+  }
+  const seen = { slack: sums.slack, spreads: new Map<number, number>() };
+  sumUp(marks, all.certainFrom, time, before);
+  if (screenReadings(input, all, seen) === null) return false;
+  sums.opening = opening;
+  sums.certainFrom = all.certainFrom;
+  sums.slack = seen.slack;
+  for (const [spread, readings] of seen.spreads)
+    sums.spreads.set(spread, (sums.spreads.get(spread) ?? 0) + readings);
+  letGo(marks, all.until, time, sums);
+  sums.note(certainFrom, fromZero);
+  return true;
+}
+
+/** Those readings of a window that are screened. */
+interface Readings {
+  readonly marks: MarkColumns;
+  certainFrom: number;
+  /** Points by which the least of each is raised. */
+  raised: number;
+  /** Answered after this, and before this. */
+  readonly after: number;
+  until: number;
+  /** By their sending; all where it is left out. */
+  isAsked?: (sent: number) => boolean;
+}
+
+/** @param seen takes how much is between a count, its least and its most, in place of how many are pinned */
+function screenReadings(
+  { limit, fromZero, complete, binding, time }: ScreenInput,
+  { marks, certainFrom, raised, after, until, isAsked }: Readings,
+  seen: Pick<Screened, "slack" | "spreads"> | null = null,
+): number | null {
+  const { size, all, count, bits, received } = marks;
   const accountable = fromZero && complete;
-  const until = sums === null ? Number.POSITIVE_INFINITY : (byReceived.keys[lettableOf(size)] ?? 0);
-  let pinned = before.pinned;
+  let pinned = 0;
   let over = 0;
   // In the order of `sent`, those that were surely answered before are more and more.
-  for (let place = 0; place < size; place++) {
+  for (let place = 0; place < all; place++) {
     const mark = bySent.marks[place] ?? 0;
-    while (over < size && time.before(byReceived.keys[over] ?? 0, bySent.keys[place] ?? 0)) over += 1;
+    const sent = bySent.keys[place] ?? 0;
+    while (over < all && time.before(byReceived.keys[over] ?? 0, sent)) over += 1;
     const answered = received[mark] ?? 0;
-    if (answered >= until || answered <= before.answered) continue;
+    if (mark >= size || answered >= until || answered <= after || isAsked?.(sent) === false) continue;
     const shown = count[mark] ?? 0;
     const exact = binding || ((bits[mark] ?? 0) & CLAMPED) === 0;
-    const least = (leasts[over] ?? 0) + surely(marks, mark, certainFrom);
+    const least = (leasts[over] ?? 0) + raised + surely(marks, mark, certainFrom);
     const most = (begun[mark] ?? 0) - (givenBack[over] ?? 0) - back(marks, mark);
     if ((exact && shown < least) || (accountable && shown > most)) return null;
     if (binding && fromZero && shown > limit) return null;
-    if (accountable && exact && least === most) pinned += 1;
+    if (!exact) continue;
+    if (accountable && least === most) pinned += 1;
+    if (seen === null) continue;
+    seen.slack = Math.min(seen.slack, shown - least);
+    seen.spreads.set(most - least, (seen.spreads.get(most - least) ?? 0) + 1);
   }
-  if (sums !== null) letGo(marks, until, time, sums);
-  if (sums !== null) sums.pinned = pinned;
-  return accountable ? pinned : 0;
+  return pinned;
 }
 
+const inOrder = ({ sent, received, all }: MarkColumns): boolean =>
+  bySent.by(sent, all) && byReceived.by(received, all);
+
 /** Tells whether the marks that came since were sent after all answers that are screened. */
-function comesAfter({ size, sent }: WindowColumns, { held, answered }: Screened, time: TraceTime): boolean {
-  for (let mark = held; mark < size; mark++) if (!time.before(answered, sent[mark] ?? 0)) return false;
+function comesAfter({ size, all, sent }: MarkColumns, before: Screened, time: TraceTime): boolean {
+  const { held, answered, certainFrom } = before;
+  for (let mark = held; mark < all; mark++) {
+    const at = sent[mark] ?? 0;
+    if (!time.before(answered, at) || (mark < size && at < certainFrom)) return false;
+  }
   return true;
 }
 
 /** Sums up the marks that were answered before any that is not screened yet was sent. */
-function letGo(marks: WindowColumns, until: number, time: TraceTime, sums: Screened): void {
+function letGo(marks: MarkColumns, until: number, time: TraceTime, sums: Screened): void {
   const { size, sent, held } = marks;
   let first = Number.POSITIVE_INFINITY;
   let answered = 0;
@@ -244,27 +326,28 @@ function letGo(marks: WindowColumns, until: number, time: TraceTime, sums: Scree
   sums.held = size - place;
 }
 
-function sumUp(marks: WindowColumns, certainFrom: number, time: TraceTime, before: Screened): void {
-  const { size, held } = marks;
+function sumUp(marks: MarkColumns, certainFrom: number, time: TraceTime, before: Screened): void {
+  const { size, all, held } = marks;
   leasts[0] = before.leasts;
   givenBack[0] = before.givenBack;
   helds[0] = before.helds;
-  for (let place = 0; place < size; place++) {
+  for (let place = 0; place < all; place++) {
     const answered = byReceived.marks[place] ?? 0;
-    leasts[place + 1] = (leasts[place] ?? 0) + surely(marks, answered, certainFrom);
+    const least = answered < size ? surely(marks, answered, certainFrom) : 0;
+    leasts[place + 1] = (leasts[place] ?? 0) + least;
     givenBack[place + 1] = (givenBack[place] ?? 0) + back(marks, answered);
     helds[place + 1] = (helds[place] ?? 0) + (held[bySent.marks[place] ?? 0] ?? 0);
   }
   let until = 0;
-  for (let place = 0; place < size; place++) {
-    while (until < size && !time.before(byReceived.keys[place] ?? 0, bySent.keys[until] ?? 0)) until += 1;
+  for (let place = 0; place < all; place++) {
+    while (until < all && !time.before(byReceived.keys[place] ?? 0, bySent.keys[until] ?? 0)) until += 1;
     begun[byReceived.marks[place] ?? 0] = helds[until] ?? 0;
   }
 }
 
 /** Returns the charge that a call surely left to this window: nothing, if it was sent before it opened. */
-const surely = ({ sent, least }: WindowColumns, mark: number, certainFrom: number): number =>
+const surely = ({ sent, least }: MarkColumns, mark: number, certainFrom: number): number =>
   (sent[mark] ?? 0) >= certainFrom ? (least[mark] ?? 0) : 0;
 
 /** Returns the points that a call has given back by its answer. */
-const back = ({ held, most }: WindowColumns, mark: number): number => (held[mark] ?? 0) - (most[mark] ?? 0);
+const back = ({ held, most }: MarkColumns, mark: number): number => (held[mark] ?? 0) - (most[mark] ?? 0);

@@ -1,5 +1,6 @@
 // What the screen keeps of a window's first marks once it has passed them: sums. So a window of a day needs the memory of
 // its last minutes. Where the screen stops such a window later, its marks are read again.
+import type { TraceTime } from "./clock.ts";
 import type { Mark } from "./mark.ts";
 import { CLAMPED } from "./mark-rows.ts";
 import { isFirstCharge, type MarkColumns, WindowSums } from "./window-sums.ts";
@@ -23,14 +24,19 @@ export class Screened extends WindowSums {
   leasts = 0;
   givenBack = 0;
   helds = 0;
-  /** Readings that could have had one value alone. */
-  pinned = 0;
   /** The last receipt of those that were screened, and how many of the first marks that are held were here already. */
   answered = Number.NEGATIVE_INFINITY;
   held = 0;
+  /** The window's first calls; `null` where all are certain to be its own. */
+  opening: Opening | null = null;
+  /** From when on calls were taken to be certain. Those of `opening` that turn out to be so raise the least of all others. */
+  certainFrom = Number.NEGATIVE_INFINITY;
+  /** The least by which a count that was shown passed that least, and how often the most passed it by how much. */
+  slack = Number.POSITIVE_INFINITY;
+  readonly spreads = new Map<number, number>();
 
-  /** The earliest sending of a call that may hold something. */
-  #certain = Number.POSITIVE_INFINITY;
+  /** From when on calls may be certain at the latest. */
+  #certainMost = Number.POSITIVE_INFINITY;
   #fromZero: boolean | null = null;
 
   /** Takes a mark that is let go. @returns `true` where it may be the window's first charge */
@@ -47,16 +53,65 @@ export class Screened extends WindowSums {
     return isExact && (this.opener === null || sent < this.opener.sent);
   }
 
-  /** Notes by which facts marks were screened. */
-  note(marks: MarkColumns, fromZero: boolean): void {
+  /** Notes by which facts marks were screened. @param certainMost from when on calls may be certain at the latest */
+  note(certainMost: number, fromZero: boolean): void {
     this.#fromZero = fromZero;
-    this.#certain = Math.min(this.#certain, firstHolding(marks));
+    this.#certainMost = Math.min(this.#certainMost, certainMost);
   }
 
-  /** Tells whether those facts still hold, and all calls are certain to be this window's. */
+  /** Tells whether those facts still hold. */
   fits(certainFrom: number, fromZero: boolean): boolean {
-    return fromZero === this.#fromZero && certainFrom <= this.#certain;
+    return fromZero === this.#fromZero && certainFrom <= this.#certainMost;
   }
+}
+
+/** The first calls of a window: nobody knows which of them are its own until its end is known. */
+export interface Opening {
+  /** They, and all calls that may have been under way with them. */
+  readonly marks: MarkColumns;
+  /** The last receipt of those that are not certain, and of all that may have been under way with them. */
+  readonly until: number;
+  readonly last: number;
+}
+
+/** Returns the opening of a window; `null` where all calls are certain to be its own. @param certainFrom they are from then on */
+export function openingOf(marks: MarkColumns, certainFrom: number, time: TraceTime): Opening | null {
+  const { size, sent, received } = marks;
+  let until = Number.NEGATIVE_INFINITY;
+  for (let mark = 0; mark < size; mark++)
+    if ((sent[mark] ?? 0) < certainFrom) until = Math.max(until, received[mark] ?? 0);
+  if (until === Number.NEGATIVE_INFINITY) return null;
+  let last = until;
+  for (let mark = 0; mark < size; mark++)
+    if (!time.before(until, sent[mark] ?? 0)) last = Math.max(last, received[mark] ?? 0);
+  const places: number[] = [];
+  for (let mark = 0; mark < size; mark++) if (!time.before(last, sent[mark] ?? 0)) places.push(mark);
+  return { marks: pick(marks, places), until, last };
+}
+
+function pick(marks: MarkColumns, places: readonly number[]): MarkColumns {
+  const of = (column: Float64Array): Float64Array => Float64Array.from(places, (place) => column[place] ?? 0);
+  return {
+    size: places.length,
+    all: places.length,
+    sent: of(marks.sent),
+    received: of(marks.received),
+    count: of(marks.count),
+    least: of(marks.least),
+    most: of(marks.most),
+    held: of(marks.held),
+    bits: Int32Array.from(places, (place) => marks.bits[place] ?? 0),
+  };
+}
+
+/** Returns the points that calls sent within a span surely left charged. */
+export function leastWithin({ size, sent, least }: MarkColumns, from: number, to: number): number {
+  let sum = 0;
+  for (let mark = 0; mark < size; mark++) {
+    const at = sent[mark] ?? 0;
+    if (at >= from && at < to) sum += least[mark] ?? 0;
+  }
+  return sum;
 }
 
 /** Returns the earliest sending of a call that may hold something. */

@@ -22,6 +22,7 @@ const nothing = new WindowSums();
 /** The marks of a window that are held, and sums over all of them. */
 export class WindowColumns extends WindowSums implements MarkColumns {
   size = 0;
+  all = 0;
   sent = new Float64Array(256);
   received = new Float64Array(256);
   count = new Float64Array(256);
@@ -36,6 +37,7 @@ export class WindowColumns extends WindowSums implements MarkColumns {
     const { next } = rows;
     this.#fit(size);
     this.size = size;
+    this.all = size;
     this.begin(open.held.of(window) ?? nothing);
     let index = 0;
     for (let piece = open.firstPiece(window); index < size; piece = next[piece] ?? NONE)
@@ -74,14 +76,30 @@ export class WindowColumns extends WindowSums implements MarkColumns {
     this.add(bits, sent, count, least);
   }
 
+  /** Adds what a call may have held here that shows a later window. */
+  addOther(sent: number, received: number, most: number, held: number): void {
+    const index = this.all;
+    this.#fit(index + 1);
+    this.all += 1;
+    this.sent[index] = sent;
+    this.received[index] = received;
+    this.most[index] = most;
+    this.held[index] = held;
+  }
+
   #fit(size: number): void {
     if (size <= this.sent.length) return;
-    this.sent = new Float64Array(2 * size);
-    this.received = new Float64Array(2 * size);
-    this.count = new Float64Array(2 * size);
-    this.least = new Float64Array(2 * size);
-    this.most = new Float64Array(2 * size);
-    this.held = new Float64Array(2 * size);
-    this.bits = new Int32Array(2 * size);
+    const grown = <T extends Float64Array | Int32Array>(column: T, larger: T): T => {
+      larger.set(column);
+      return larger;
+    };
+    const numbers = (column: Float64Array<ArrayBuffer>) => grown(column, new Float64Array(2 * size));
+    this.sent = numbers(this.sent);
+    this.received = numbers(this.received);
+    this.count = numbers(this.count);
+    this.least = numbers(this.least);
+    this.most = numbers(this.most);
+    this.held = numbers(this.held);
+    this.bits = grown(this.bits, new Int32Array(2 * size));
   }
 }

@@ -158,7 +158,7 @@ export class WindowJudge {
     const { docket, time, name, columns, open } = this.#setting;
     if (!this.#canScreen) return false;
     const to = open.endTo(number);
-    if (this.mayShowLater && this.#isLaterSentBefore(to + time.slackMs)) return false;
+    if (this.mayShowLater && !this.#addOthers(to + time.slackMs)) return false;
     this.#prepareScreen(number);
     const pinned = screenWindow(screen);
     if (pinned === null) return false;
@@ -210,12 +210,33 @@ export class WindowJudge {
     screen.screened = open.held.of(number) ?? null;
   }
 
-  /** Tells whether a call that shows a later window was sent before an instant. */
-  #isLaterSentBefore(instant: number): boolean {
-    const { open } = this.#setting;
-    for (let later = open.first(this.#known.number); later !== NONE; later = open.later(later))
-      if (open.firstSent(later) < instant) return true;
-    return false;
+  /** Adds calls that show a later window, and were sent before an instant. @returns `false` where not all of them are known */
+  #addOthers(instant: number): boolean {
+    const { open, columns } = this.#setting;
+    for (let later = open.first(this.#known.number); later !== NONE; later = open.later(later)) {
+      if (open.firstSent(later) >= instant) continue;
+      const screened = open.held.of(later);
+      if (screened === undefined)
+        for (const { sent, received, most, held } of this.window(later).sentBefore(instant))
+          columns.addOther(sent, received, most, held);
+      else if (!this.#addOpening(screened, instant)) return false;
+    }
+    return true;
+  }
+
+  /** The same of a window that let marks go: its opening has all that were sent before calls were certain to be its own. */
+  #addOpening({ opening, certainFrom }: Screened, instant: number): boolean {
+    if (opening === null || instant > certainFrom) return false;
+    const { size, sent, received, most, held } = opening.marks;
+    for (let mark = 0; mark < size; mark++)
+      if ((sent[mark] ?? 0) < instant)
+        this.#setting.columns.addOther(
+          sent[mark] ?? 0,
+          received[mark] ?? 0,
+          most[mark] ?? 0,
+          held[mark] ?? 0,
+        );
+    return true;
   }
 
   /** Returns the earliest that a window can have opened: its length before its end; where that is unknown, the previous end. */

@@ -4,6 +4,8 @@ import { CLAMPED, NOT_ADMITTED, RoleCounts } from "./mark-rows.ts";
 /** Marks as columns. */
 export interface MarkColumns {
   readonly size: number;
+  /** Number of them with those behind them, of calls that show a later window, and may have held something here. */
+  readonly all: number;
   readonly sent: Float64Array;
   readonly received: Float64Array;
   readonly count: Float64Array;
