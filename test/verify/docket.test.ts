@@ -298,7 +298,7 @@ describe("clues of a window whose counts are off", () => {
     const found = new Map([[{} as Hypothesis, result]]);
     noteClues(
       { name, time, docket } as QuotaSetting,
-      { marks, end: { from: 60_000, to: 60_000 } } as unknown as Window,
+      { views: marks, end: { from: 60_000, to: 60_000 } } as unknown as Window,
       60_000,
       found,
     );
@@ -358,7 +358,7 @@ describe("windows that cannot be", () => {
       fromMark,
       toMark,
       end: { from: fromMark.end.from, to: toMark.end.to },
-      marks: [fromMark, toMark],
+      views: [fromMark, toMark],
     }) as unknown as Window;
   const quota = rulesQuota("acme", "ann", "rest");
   const conflicting = (
@@ -410,10 +410,10 @@ describe("windows that cannot be", () => {
     const [first, other] = [markOf({ line: 9, limit: 10 }), markOf({ line: 4, limit: 20 })];
     accuseMixedLimits(
       { name: quota, docket } as QuotaSetting,
-      { marks: [first] } as unknown as Window,
+      { views: [first] } as unknown as Window,
       other,
     );
-    accuseMixedLimits({ name: quota, docket } as QuotaSetting, { marks: [] } as unknown as Window, other);
+    accuseMixedLimits({ name: quota, docket } as QuotaSetting, { views: [] } as unknown as Window, other);
     expect(verdictOf(docket).violations).toMatchObject([
       {
         law: "limit-agrees",

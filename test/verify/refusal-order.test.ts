@@ -160,7 +160,7 @@ describe("a window that opens with its first call", () => {
     const window = {
       end: ends,
       opener,
-      marks: [first, ...others],
+      views: [first, ...others],
       toMark: markOf({ line: 8 }),
     } as unknown as Window;
     const known = {
