@@ -74,14 +74,11 @@ export function evidenceGaps({ verdict, evidence, amounts, laws }: Testimony): r
   if (typeof conserved === "object" && conserved.skipped === noCounts) return [noCounts];
   const most = (member: keyof Evidence): number =>
     Math.max(...Object.values(evidence).map((each) => each[member]));
-  const isUnshown = (["limit-agrees", "remaining-agrees"] as const).every(
-    (law) => typeof laws?.[law] === "object",
-  );
   const readings = most("readings");
   // A longer run of the same answers would tell no more.
-  if (readings > 0 && most("windows") === 0 && most("resets") === 0)
+  if (laws !== undefined && readings > 0 && most("windows") === 0 && most("resets") === 0)
     return [
-      isUnshown
+      [laws["limit-agrees"], laws["remaining-agrees"]].every((law) => typeof law === "object")
         ? "no answer showed a quota by a name of the policy, in a form of its wire"
         : "no answer told which window its counts are of",
     ];
