@@ -14,7 +14,7 @@ import type { Calendar } from "./rhythm.ts";
 import { absenceOf, joinedMs, sessionsOf } from "./sessions.ts";
 import { weekdaysDoubt } from "./weekdays.ts";
 
-/** What a recording does not tell, as a sentence; and its kind, where a plan has to know of it. */
+/** Something that a recording does not tell, as a sentence; and its kind, where a plan has to know of it. */
 export interface Doubt {
   readonly text: string;
   readonly about: Untold | null;
@@ -35,7 +35,7 @@ const hoursTell = 0.25;
 /** So many refusals of one population say what others of its organization would do. */
 export const refusalsTelling = 30;
 
-/** What the recording leaves open, the most important first; none where it leaves nothing. */
+/** Returns the questions that a recording leaves open, the most important first. */
 export function doubtsOf(
   profiles: readonly Profile[],
   recording: Recording,

@@ -1,4 +1,4 @@
-// What callers do in sessions: the pauses between their calls, and what ends them.
+// The work of callers in sessions: the pauses between their calls, and what ends them.
 import type { FittedLoop } from "./model.ts";
 import { atOnceOf, pacesOf, withoutEnds } from "./paces.ts";
 import type { Sessions } from "./sessions.ts";

@@ -7,7 +7,7 @@ import type { Goal } from "./goals.ts";
 import { shareText } from "./words.ts";
 
 const dayMs = 24 * 3_600_000;
-/** Where so many are refused, some are refused again and again. */
+/** A share of refused calls from which on some are refused again and again. */
 const muchRefused = 0.05;
 
 /** The error that concerns a figure, as a share of the greater of recorded and simulated; 0 where none does. */
@@ -61,7 +61,7 @@ export function errorNotes(error: FitError | null): string[] {
 }
 
 /**
- * What the recording behind a fitted scenario does not tell, where it concerns what was asked.
+ * Returns what the recording behind a fitted scenario does not tell, as far as it concerns what was asked.
  * @param refused the greatest share of refused calls at the points
  */
 export function untoldNotes(

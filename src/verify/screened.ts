@@ -1,5 +1,5 @@
-// What the screen keeps of a window's first marks once it has passed them: sums. So a window of a day needs the memory of
-// its last minutes. Where the screen stops such a window later, its marks are read again.
+// Sums over a window's first marks, which the screen keeps in their place once it has passed them. So a window of a day needs
+// the memory of its last minutes. If the screen stops such a window later, its marks are read again.
 import type { TraceTime } from "./clock.ts";
 import type { Mark } from "./mark.ts";
 import { CLAMPED } from "./mark-rows.ts";

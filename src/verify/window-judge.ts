@@ -96,7 +96,7 @@ export class WindowJudge {
     const fromZero = this.#isFromZero(opened.from);
     const input = {
       setting,
-      // Where terms are known marks stay as they are.
+      // Marks stay as they are if terms are known.
       marks: [...(hypotheses.isGiven ? window.views : window.marks), ...this.#takeIdle(opened.to, end.from)],
       others: this.mayShowLater ? this.opened().flatMap(earlierSent) : [],
       limit: window.limit,

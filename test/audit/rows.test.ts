@@ -248,7 +248,7 @@ test("a breach of a law that explains others is what those of the same law follo
     ).map(({ broken: [first] }) => first?.follows);
   expect(follows([one, root, other])).toEqual([null, null, "root", undefined]);
   expect(follows([one, experiment("two")])).toEqual([null, null, undefined]);
-  // What a call costs explains whatever else looks broken.
+  // The cost of a call explains whatever else looks broken.
   expect(follows([one, { ...experiment("x", "conserved"), name: costAsTold.name }, other])).toEqual([
     costAsTold.name,
     null,

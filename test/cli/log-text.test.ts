@@ -1,4 +1,4 @@
-// What a dry run says of logs: what they were taken for and why, their first rows, and what could not be read.
+// Dry runs of logs: they say what each log was taken for and why, its first rows, and what could not be read.
 import { expect, test } from "vitest";
 import { describeLogs, type UnderstoodLogs, understandLogs } from "../../src/cli/log-text.ts";
 import type { LogFile } from "../../src/logs/read-file.ts";

@@ -1,4 +1,4 @@
-// What a refusal may say, and when it may come, for each algorithm: refusal-justified without fixed windows, honest-wait.
+// Refusals of each algorithm, what they may say and when they may come: refusal-justified without fixed windows, honest-wait.
 import { describe, expect, test } from "vitest";
 import type { CallOp, Op, Script } from "../../src/laws/script.ts";
 import type { Algorithm } from "../../src/rules/algorithms.ts";

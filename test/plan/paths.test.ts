@@ -44,7 +44,7 @@ test("are those of the populations, of the run, and of the default rules where t
   ]);
 });
 
-/** What is allowed where a value is none; `null` where it is one. */
+/** Returns what is allowed in place of a value that is none; `null` where it is one. */
 function allowed(path: string, value: string | number): string | null {
   try {
     changeScenario(scenario, [{ path, value }]);

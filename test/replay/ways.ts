@@ -31,7 +31,7 @@ const ways: Readonly<Record<string, readonly [RulesInput, ReplayOptions?]>> = {
   ],
 };
 
-/** What replaying a day of a world says in each of the ways, and a digest of each result. */
+/** Tells what replaying a day of a world says in each of the ways, and a digest of each result. */
 export async function dayReplayed(world: World, agents: number): Promise<string> {
   const { rows } = play(world, { firstDay: 1, days: 1, seed: 2, agents });
   const log = rows.map(({ atMs, durationMs, user, status }) => ({
