@@ -55,7 +55,8 @@ const shortened = (text: string): string => {
 const colored = "FORCE_COLOR=1 ";
 
 /** Commands in color need a process: whether there are colors is settled as it starts. */
-const inColor = new CommandLines({ NO_COLOR: "", FORCE_COLOR: "1" });
+// Node warns where both are set, be one of them empty.
+const inColor = new CommandLines({ NO_COLOR: undefined, FORCE_COLOR: "1" });
 afterAll(() => inColor.end());
 
 async function ended(command: string): Promise<Pick<Ended, "code" | "stdout" | "stderr">> {
