@@ -2,7 +2,7 @@
 // an absence ends it. What tells them apart is a gap among the lengths of pauses: few are of the lengths between.
 
 import { exp, ln } from "../../src/scenario/elementary.ts";
-import { dayMs } from "./days.ts";
+import { dayMs, isWeekend, weekdayOf } from "./days.ts";
 import type { Spell } from "./runs.ts";
 import { SortedSample } from "./statistics.ts";
 
@@ -85,9 +85,8 @@ export function joinedMs(jobs: readonly Spell[], { startedAtMs }: { readonly sta
     (most, { startMs }, index) => Math.max(most, startMs - (jobs[index - 1]?.endMs ?? startMs)),
     0,
   );
-  const isWeekend = (ms: number): boolean => [0, 6].includes((Math.floor(ms / dayMs) + 4) % 7);
   const days = Array.from({ length: Math.floor(silentMs / dayMs) }, (_, day) => startedAtMs + day * dayMs);
-  const known = days.some((ms) => isWeekend(ms) === isWeekend(firstMs));
+  const known = days.some((ms) => isWeekend(weekdayOf(ms)) === isWeekend(weekdayOf(firstMs)));
   return known && silentMs > muchQuieter * longestMs ? firstMs : startedAtMs;
 }
 

@@ -3,7 +3,7 @@
 import { exp, ln } from "../../src/scenario/elementary.ts";
 import { type Timetable, timetableOf } from "./arrivals.ts";
 import { placeOf } from "./crowds.ts";
-import { dayMs } from "./days.ts";
+import { dayMs, isWeekend, weekdayOf } from "./days.ts";
 import type { RecordedJob } from "./jobs.ts";
 import type { ClockedSessions, Profile } from "./profile.ts";
 import type { Recording } from "./recording.ts";
@@ -63,16 +63,13 @@ interface Punctual {
   readonly weekdays: boolean;
 }
 
-/** The epoch began on a Thursday. */
-const isWeekend = (ms: number): boolean => [0, 6].includes((Math.floor(ms / dayMs) + 4) % 7);
-
 /** Periods of a recording at weekends, and all others. */
 function periodsIn({ startedAtMs, endedAtMs }: Watched, periodMs: number): readonly [number, number] {
   const counts: [number, number] = [0, 0];
   // A week of rows is some minutes short of seven days.
   const count = Math.floor((endedAtMs - startedAtMs) / periodMs + 0.02);
   for (let period = 0; period < count; period++)
-    counts[isWeekend(startedAtMs + period * periodMs) ? 0 : 1] += 1;
+    counts[isWeekend(weekdayOf(startedAtMs + period * periodMs)) ? 0 : 1] += 1;
   return counts;
 }
 
@@ -116,7 +113,7 @@ function punctualIn(
     };
     const found = from(phaseMs);
     if (keeps(found, periods)) return { found, weekdays: false };
-    const working = found.filter(({ startMs }) => !isWeekend(startMs));
+    const working = found.filter(({ startMs }) => !isWeekend(weekdayOf(startMs)));
     const rests = atWeekends >= periodsLeast || (periodMs === dayMs && atWeekends >= 2);
     const isWorking =
       rests &&
