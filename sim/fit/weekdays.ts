@@ -1,4 +1,5 @@
 // Weekdays that a recording has once: one that differs may do so each week, or did so that once. No fit can know.
+import { weekdayName } from "../../src/rules/words.ts";
 import { dateOf, dayMs, isWeekend, weekdayOf } from "./days.ts";
 import type { Recording } from "./recording.ts";
 import { SortedSample } from "./statistics.ts";
@@ -24,11 +25,10 @@ export function weekdaysDoubt(recording: Recording, spanDays: number): string[] 
   const apart = (day: Weekday): number => Math.max(timesOthers(day, days), 1 / timesOthers(day, days));
   const [odd] = days.toSorted((a, b) => apart(b) - apart(a));
   if (odd === undefined || (days.length >= 5 && apart(odd) <= alikeTimes)) return [];
-  const name = new Date(odd.day * dayMs).toLocaleDateString("en-US", { weekday: "long", timeZone: "UTC" });
   const named =
     apart(odd) < apartTimes
       ? ""
-      : ` ${name} (${dateOf(odd.day * dayMs)}) had ${timesOthers(odd, days).toFixed(1)} times the calls of the other weekdays.`;
+      : ` ${weekdayName(odd.day * dayMs)} (${dateOf(odd.day * dayMs)}) had ${timesOthers(odd, days).toFixed(1)} times the calls of the other weekdays.`;
   const seen =
     spanDays > 7 + 1 / 24 ? "Some weekdays were recorded only once" : "No weekday was recorded twice";
   return [`${seen}: whether one is busier every week is not told, and the scenario takes all alike.${named}`];

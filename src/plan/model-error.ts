@@ -1,6 +1,7 @@
 // The error that a fit found in its own scenario, in the intervals of figures and in decisions: runs differ by chance
 // alone, and know nothing of what the scenario gets wrong.
 import type { FigureReference } from "../rules/figures.ts";
+import { weekdayName } from "../rules/words.ts";
 import type { FitError, Scenario } from "../scenario/scenario.ts";
 import type { Interval } from "../summary/plan-result.ts";
 import type { Goal } from "./goals.ts";
@@ -71,7 +72,7 @@ export function untoldNotes(
   const untold = fitError?.untold ?? [];
   const notes: string[] = [];
   if (untold.includes("weekdays") && durationMs < 5 * dayMs) {
-    const name = new Date(startAtMs).toLocaleDateString("en-US", { weekday: "long", timeZone: "UTC" });
+    const name = weekdayName(startAtMs);
     notes.push(
       `this run begins on a ${name}, and no weekday was recorded twice: where ${name}s differ from other days each week, so does the truth from this answer`,
     );

@@ -16,3 +16,7 @@ export const nounOf = (value: number, one: string, many = pluralOf(one)): string
   value === 1 ? one : many;
 
 const pluralOf = (noun: string): string => (/[^aeiou]y$/.test(noun) ? `${noun.slice(0, -1)}ies` : `${noun}s`);
+
+/** Returns the name of a day of the week, `Monday`, in UTC. */
+export const weekdayName = (ms: number): string =>
+  new Date(ms).toLocaleDateString("en-US", { weekday: "long", timeZone: "UTC" });
