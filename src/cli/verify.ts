@@ -98,11 +98,8 @@ export const verb = defineVerb<Args>({
       const accept = acceptedBy(expect === undefined ? await expectedOf(trace) : overAdmission(expect));
       const onProgress = (calls: number): void => terminal.progress(`judging: ${counted(calls, "call")}`);
       const { signal } = interrupt;
-      const source = await openNamed(trace, sort, signal, terminal);
-      const again = source.again;
-      const verdict = await verifyReading(source.first, { onProgress, signal, again, ...accept }).finally(
-        source.close,
-      );
+      const { first, again, close } = await openNamed(trace, sort, signal, terminal);
+      const verdict = await verifyReading(first, { onProgress, signal, again, ...accept }).finally(close);
       terminal.progress(null);
       for (const write of writers) await write(nameOf(trace), verdict);
       if (page !== undefined) await open(page);

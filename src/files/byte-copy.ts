@@ -1,17 +1,10 @@
 // Bytes that come once, as those of a pipe do, and can be read again: a copy goes into a temporary file. The file has no
 // name from the start on, where the system allows that, so that it goes with the process, however that ends.
-import { close, mkdtempSync, open, read, rmSync, statfsSync, write } from "node:fs";
+import { mkdtempSync, rmSync, statfsSync } from "node:fs";
+import { type FileHandle, open } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { promisify } from "node:util";
 import { SpillwayError } from "../rules/errors.ts";
-
-const [closed, opened, readAt, writtenAt] = [close, open, read, write].map((call) => promisify(call)) as [
-  (file: number) => Promise<void>,
-  (path: string, flags: string, mode: number) => Promise<number>,
-  typeof read.__promisify__,
-  typeof write.__promisify__,
-];
 
 const gibi = 2 ** 30;
 const chunkSize = 1 << 18;
@@ -26,7 +19,7 @@ function bytesMostOf(folder: string): number {
 export class ByteCopy {
   readonly #source: AsyncIterable<Uint8Array>;
   readonly #bytesMost: number;
-  #file: number | null = null;
+  #file: FileHandle | null = null;
   #size = 0;
   #isWhole = false;
   /** Reason why there is no whole copy. */
@@ -57,7 +50,8 @@ export class ByteCopy {
    * @throws SpillwayError `SYSTEM_REFUSED` where there is no copy of all of them
    */
   async *again(): AsyncGenerator<Uint8Array, void> {
-    if (!this.#isWhole)
+    const file = this.#file;
+    if (file === null || !this.#isWhole)
       throw new SpillwayError("SYSTEM_REFUSED", "these bytes have to be read again, and there is no copy", {
         problems: [
           { path: tmpdir(), got: this.#failure.message, allowed: "room for a copy in a temporary file" },
@@ -66,7 +60,7 @@ export class ByteCopy {
       });
     const bytes = Buffer.allocUnsafe(Math.min(chunkSize, this.#size + 1));
     for (let at = 0; at < this.#size; ) {
-      const { bytesRead } = await readAt(this.#file ?? 0, bytes, 0, bytes.length, at);
+      const { bytesRead } = await file.read(bytes, 0, bytes.length, at);
       at += bytesRead;
       yield bytes.subarray(0, bytesRead);
     }
@@ -77,23 +71,24 @@ export class ByteCopy {
     this.#isWhole = false;
     const file = this.#file;
     this.#file = null;
-    if (file !== null) await closed(file);
+    await file?.close();
   }
 
   async #open(): Promise<void> {
     const folder = mkdtempSync(join(tmpdir(), "spillway-copy-"));
     try {
-      this.#file = await opened(join(folder, "bytes"), "wx+", 0o600);
+      this.#file = await open(join(folder, "bytes"), "wx+", 0o600);
     } finally {
       rmSync(folder, { recursive: true });
     }
   }
 
   async #copy(chunk: Uint8Array): Promise<void> {
-    if (this.#file === null) return;
+    const file = this.#file;
+    if (file === null) return;
     if (this.#size + chunk.length > this.#bytesMost) throw new Error(`more than ${this.#bytesMost} bytes`);
     for (let at = 0; at < chunk.length; ) {
-      const { bytesWritten } = await writtenAt(this.#file, chunk, at, chunk.length - at, this.#size);
+      const { bytesWritten } = await file.write(chunk, at, chunk.length - at, this.#size);
       at += bytesWritten;
       this.#size += bytesWritten;
     }

@@ -1,9 +1,8 @@
 // A trace that can be read more than once: a file from its start on, what comes once from a copy.
-import { stat } from "node:fs/promises";
 import { ByteCopy } from "../files/byte-copy.ts";
 import { type AnyTraceReading, openTrace } from "../trace/read.ts";
 import { traceBytes } from "./trace-bytes.ts";
-import { openTraceFile, type TraceFileOptions } from "./trace-thread.ts";
+import { isFileOf, openTraceFile, type TraceFileOptions } from "./trace-thread.ts";
 
 export interface RereadableTrace {
   readonly first: AnyTraceReading;
@@ -18,13 +17,7 @@ export interface RereadableTrace {
  * @throws as that does; `again` with `SYSTEM_REFUSED` where a pipe was longer than its copy may be
  */
 export async function openTraceSource(path: string, options: TraceFileOptions): Promise<RereadableTrace> {
-  const isFile =
-    path !== "-" &&
-    (await stat(path).then(
-      (found) => found.isFile(),
-      () => true,
-    ));
-  if (isFile) return sourceOf(() => openTraceFile(path, options));
+  if (path !== "-" && (await isFileOf(0, path))) return sourceOf(() => openTraceFile(path, options));
   const copy = new ByteCopy(traceBytes(path, options.signal));
   const { sort } = options;
   try {

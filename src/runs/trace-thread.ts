@@ -38,7 +38,7 @@ export async function openTraceFile(
   return trace ?? openTrace(traceBytes(path, signal), { sort });
 }
 
-const isFileOf = (bytesLeast: number, path: string): Promise<boolean> =>
+export const isFileOf = (bytesLeast: number, path: string): Promise<boolean> =>
   stat(path).then(
     (found) => found.isFile() && found.size >= bytesLeast,
     () => false,

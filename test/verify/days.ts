@@ -2,6 +2,7 @@
 import { parseRules } from "../../src/rules/parse.ts";
 import type { TraceLine } from "../../src/trace/read.ts";
 import type { TraceHeader } from "../../src/trace/record.ts";
+import { header as anyHeader } from "../trace/samples.ts";
 
 const dayMs = 86_400_000;
 const limit = 99_999_999;
@@ -13,19 +14,7 @@ export const rules = parseRules({
   semantics: { anchor: "epoch" },
 });
 
-export const header: TraceHeader = {
-  format: "spillway-trace",
-  version: 1,
-  source: "other",
-  scenario: null,
-  seed: null,
-  target: null,
-  startedAt: midnight - 60_000,
-  clock: { kind: "wall", resolutionMs: 1, errorMs: 0 },
-  rules,
-  complete: true,
-  lost: 0,
-};
+export const header: TraceHeader = { ...anyHeader, startedAt: midnight - 60_000, rules };
 
 /**
  * Calls that overlap by some, spread over the day.
