@@ -1,0 +1,250 @@
+// What a caller's jobs are cut into: sessions, volleys, paces of pauses. Values are worked out by hand, at both sides of
+// each bound.
+import { describe, expect, test } from "vitest";
+import { dayMs } from "../../sim/fit/days.ts";
+import { atOnceOf, pacesOf, withoutEnds } from "../../sim/fit/paces.ts";
+import type { Recording } from "../../sim/fit/recording.ts";
+import type { Spell } from "../../sim/fit/runs.ts";
+import {
+  absenceOf,
+  joined,
+  joinedMs,
+  longAmong,
+  type Sessions,
+  sessionsOf,
+  tickOf,
+} from "../../sim/fit/sessions.ts";
+import { weekdaysDoubt } from "../../sim/fit/weekdays.ts";
+
+const hourMs = 3_600_000;
+/** A Monday: the epoch began on a Thursday. */
+const monday = 4 * dayMs;
+const spell = (startMs: number, endMs: number, jobs = 1): Spell => ({ startMs, endMs, jobs });
+const many = <Value>(count: number, of: (index: number) => Value): Value[] =>
+  Array.from({ length: count }, (_, index) => of(index));
+
+describe("sessions", () => {
+  test("end with an absence, which is longer than that", () => {
+    const spells = [spell(0, 10), spell(110, 300, 3), spell(250, 260), spell(401, 500), spell(600, 610, 2)];
+    expect(sessionsOf(spells, 100)).toEqual({
+      sessions: [
+        { startMs: 0, endMs: 300, lastMs: 250, jobs: 5, spells: 3 },
+        { startMs: 401, endMs: 610, lastMs: 600, jobs: 3, spells: 2 },
+      ],
+      pausesMs: [100, 0, 100],
+      sizes: [1, 3, 1, 1, 2],
+      gapsMs: [110, 140, 199],
+    });
+    const doubled = sessionsOf(spells, 100, (fromMs, untilMs) => 2 * (untilMs - fromMs));
+    expect(doubled.sessions.map(({ jobs }) => jobs)).toEqual([1, 4, 1, 2]);
+    expect(joined([doubled, doubled]).sizes).toEqual([1, 3, 1, 1, 2, 1, 3, 1, 1, 2]);
+  });
+
+  test("are long above twice the usual number of calls, and two", () => {
+    const of = (jobs: number) => ({ startMs: 0, endMs: 0, lastMs: 0, jobs, spells: 1 });
+    expect(longAmong([3, 3, 8, 9].map(of)).map(({ jobs }) => jobs)).toEqual([9]);
+    expect(longAmong([])).toEqual([]);
+  });
+});
+
+describe("a caller joined", () => {
+  const startedAtMs = monday;
+  /** Jobs of a second, an hour apart, from so many days on. */
+  const jobs = (days: number, count = 20, gapMs = hourMs) =>
+    many(count, (index) => spell(monday + days * dayMs + index * gapMs, monday + days * dayMs + index * gapMs + 1000));
+  test.each<[string, Spell[], number]>([
+    ["no call at all", [], 0],
+    ["less than a day", jobs(0.999), 0],
+    ["a day", jobs(1), 1],
+    ["of fewer than twenty calls", jobs(1, 19), 0],
+    // The silence before is more than three times the longest pause since: 8 hours, less a second.
+    ["after three times the longest pause", jobs(1, 20, 8 * hourMs + 1000), 0],
+    ["after a little more than that", jobs(1, 20, 8 * hourMs + 999), 1],
+    ["on a Saturday, when there was none before", jobs(5), 0],
+    ["on a Sunday, after a Saturday", jobs(6), 6],
+    ["on a Monday, after a week", jobs(7), 7],
+  ])("%s", (_, own, day) => {
+    expect(joinedMs(own, { startedAtMs })).toBe(monday + day * dayMs);
+  });
+
+  test("on a Monday, where only a weekend came before, it was there all the time", () => {
+    const saturday = monday - 2 * dayMs;
+    expect(joinedMs(jobs(0), { startedAtMs: saturday })).toBe(saturday);
+  });
+});
+
+describe("an absence", () => {
+  test("is longer than the middle of the valley between two kinds of pauses", () => {
+    // Classes have two to an octave: 1,000 ms is in class 19, and 60,000 ms in class 31. The valley is from 21 to 29:
+    // its middle, class 25, ends at 2^13 ms.
+    const two = [...many(100, () => 1000), ...many(10, () => 60_000)];
+    expect(absenceOf(two)).toBe(8192);
+    expect(absenceOf([...many(100, () => 1000), ...many(4, () => 60_000)])).toBe(8192);
+    expect(absenceOf([...many(100, () => 1000), ...many(3, () => 60_000)])).toBe(0);
+  });
+
+  test("is none where pauses are of one kind, or of none", () => {
+    expect(absenceOf([])).toBe(0);
+    expect(absenceOf(many(100, () => 1000))).toBe(0);
+    expect(absenceOf(many(300, (index) => 1000 * 1.02 ** index))).toBe(0);
+    expect(absenceOf([...many(100, () => 0), ...many(100, () => 1)])).toBe(0);
+  });
+});
+
+describe("a clock of a session's own", () => {
+  const of = (gapsMs: readonly number[]): Sessions => ({ sessions: [], pausesMs: [], sizes: [], gapsMs });
+  test.each<[string, number[], number, number | null]>([
+    ["twenty gaps", many(20, () => 1000), 0, 1000],
+    ["nineteen gaps", many(19, () => 1000), 0, null],
+    ["of half a second", many(20, () => 500), 0, 500],
+    ["of less", many(20, () => 499), 0, null],
+    ["of four times the slack", many(20, () => 1000), 250, null],
+    ["of more", many(20, () => 1000), 249, 1000],
+    ["nine in ten, the others in between", [...many(18, () => 1000), 1500, 1500], 0, 1000],
+    ["fewer than that", [...many(17, () => 1000), 1500, 1500, 1500], 0, null],
+    ["ticks that were missed", [...many(15, () => 1000), 2000, 3000, 4000, 2000, 2000], 0, 1000],
+    ["off by a hundredth", [...many(15, () => 1000), ...many(5, () => 1010)], 0, 1000],
+    ["off by more", [...many(15, () => 1000), ...many(5, () => 1011)], 0, null],
+    ["off by a hundredth and twice the slack", [...many(15, () => 1000), ...many(5, () => 980)], 5, 1000],
+    ["off by more than that", [...many(15, () => 1000), ...many(5, () => 979)], 5, null],
+    ["calls just behind others", [...many(15, () => 1000), ...many(5, () => 10)], 0, null],
+  ])("%s", (_, gapsMs, slackMs, tickMs) => {
+    expect(tickOf(of(gapsMs), slackMs)).toBe(tickMs);
+  });
+});
+
+describe("paces", () => {
+  /** Sessions of these pauses, each with a first spell. */
+  const sessionsWith = (orders: readonly (readonly number[])[], sizeOf = (_ms: number): number => 1): Sessions => ({
+    sessions: orders.map((order) => ({ startMs: 0, endMs: 0, lastMs: 0, jobs: 1, spells: order.length + 1 })),
+    pausesMs: orders.flat(),
+    sizes: orders.flatMap((order) => [9, ...order.map(sizeOf)]),
+    gapsMs: [],
+  });
+  const constant = (ms: number) => ({ kind: "constant", ms });
+
+  test("follow each other: three short pauses, then two long ones, and the end", () => {
+    const forty = sessionsWith(many(40, () => [1000, 1000, 1000, 8000, 8000]));
+    expect(pacesOf(forty, 0)).toEqual({
+      kind: "paces",
+      paces: [
+        { think: constant(1000), times: constant(3), atOnce: null, next: [0, 40, 0] },
+        { think: constant(8000), times: constant(2), atOnce: null, next: [0, 0, 40] },
+      ],
+      first: [40, 0, 0],
+    });
+    // Fewer than 200 pauses tell none.
+    expect(pacesOf(sessionsWith([...many(39, () => [1000, 1000, 1000, 8000, 8000]), [1000, 1000, 1000, 8000]]), 0)).toBeNull();
+  });
+
+  test("have calls at once behind them, of their own number", () => {
+    const sizes = sessionsWith(many(40, () => [1000, 1000, 1000, 8000, 8000]), (ms) => (ms === 1000 ? 1 : 4));
+    expect(pacesOf(sizes, 0)?.paces.map(({ atOnce }) => atOnce)).toEqual([null, constant(4)]);
+    expect(atOnceOf([1, 1])).toBeNull();
+    expect(atOnceOf([2, 2])).toEqual(constant(2));
+  });
+
+  test("whose runs end as by the toss of a coin say after each pause whether there is one more", () => {
+    // Runs of 1 to 5, half as many of each as of the one before: a coin's, as far as 31 of them show it.
+    const lengths = [...many(16, () => 1), ...many(8, () => 2), ...many(4, () => 3), ...many(2, () => 4), 5];
+    const orders = lengths.flatMap((length) =>
+      many(4, () => [...many(length, () => 1000), 60_000, 60_000, 60_000]),
+    );
+    // 31 * 4 runs have 57 * 4 short pauses: 26 * 4 of them follow another one.
+    const paces = pacesOf(sessionsWith(orders), 0);
+    expect(paces?.paces).toEqual([
+      { think: constant(1000), times: null, atOnce: null, next: [104, 124, 0] },
+      { think: constant(60_000), times: constant(3), atOnce: null, next: [0, 0, 124] },
+    ]);
+    expect(paces?.first).toEqual([124, 0, 0]);
+  });
+
+  test("are none where pauses are alike, come in any order, or are each session's own", () => {
+    expect(pacesOf(sessionsWith(many(40, () => [1000, 1000, 1000, 1000, 1000])), 0)).toBeNull();
+    // Both orders of two, as often: nothing follows from anything.
+    const any = many(120, (index) => [
+      ...[1000, 1000, 8000, 8000],
+      ...[1000, 8000, 1000, 8000],
+      ...[8000, 1000, 8000, 1000],
+      ...[8000, 8000, 1000, 1000],
+    ].slice(4 * (index % 4), 4 * (index % 4) + 4));
+    expect(pacesOf(sessionsWith(any), 0)).toBeNull();
+    const own = many(80, (index) => many(6, () => (index % 2 === 0 ? 1000 : 30_000)));
+    expect(pacesOf(sessionsWith(own), 0)).toBeNull();
+  });
+
+  test("lose their ends, where anything else ever came", () => {
+    const pace = { think: { kind: "constant", ms: 1 } as const, times: null, atOnce: null };
+    const paces = [
+      { ...pace, next: [0, 3, 2] },
+      { ...pace, next: [0, 0, 5] },
+    ];
+    const endless = withoutEnds({ kind: "paces", paces, first: [1, 2, 4] });
+    expect(endless.paces.map(({ next }) => next)).toEqual([
+      [0, 3, 0],
+      [0, 0, 5],
+    ]);
+    expect(endless.first).toEqual([1, 2, 4]);
+  });
+});
+
+describe("weekdays that were seen once", () => {
+  /** So many calls in the ninth hour of each day from Monday on, and one in each hour beside it. */
+  const recordingOf = (counts: readonly number[], fromMs = monday, untilMs = monday + counts.length * dayMs): Recording => {
+    const calls = counts.flatMap((count, day) =>
+      many(count, () => ({ atMs: monday + day * dayMs + 9 * hourMs })),
+    );
+    return { startedAtMs: fromMs, endedAtMs: untilMs, callers: [{ calls }] } as unknown as Recording;
+  };
+  const once = "No weekday was recorded twice: whether one is busier every week is not told, and the scenario takes all alike.";
+  const some = once.replace("No weekday was recorded twice", "Some weekdays were recorded only once");
+  const doubt = (counts: readonly number[], spanDays = counts.length): string[] =>
+    weekdaysDoubt(recordingOf(counts), spanDays);
+
+  test("are named where they differ", () => {
+    expect(doubt([10, 10, 10, 10, 15])).toEqual([`${once} Friday (1970-01-09) had 1.5 times the calls of the other weekdays.`]);
+    expect(doubt([10, 10, 10, 10, 14])).toEqual([once]);
+    expect(doubt([100, 40, 100, 100, 100])).toEqual([`${once} Tuesday (1970-01-06) had 0.4 times the calls of the other weekdays.`]);
+    expect(doubt([100, 0, 100, 100, 100])).toEqual([`${once} Tuesday (1970-01-06) had 0.0 times the calls of the other weekdays.`]);
+  });
+
+  test("are no question where five of them are alike, or weekends differ", () => {
+    expect(doubt([10, 10, 10, 10, 12])).toEqual([]);
+    expect(doubt([10, 10, 10, 10, 13])).toEqual([once]);
+    expect(doubt([10, 10, 10, 10, 12, 50, 0])).toEqual([]);
+    expect(doubt([10, 10, 10, 10])).toEqual([once]);
+    expect(doubt([0, 0, 0, 0, 0])).toEqual([]);
+  });
+
+  test.each([
+    [2 - 1 / 24, [once]],
+    [2 - 1.01 / 24, []],
+    [7 + 1 / 24, [once]],
+    [7 + 1.01 / 24, [some]],
+    [14 - 1.01 / 24, [some]],
+    [14 - 1 / 24, []],
+  ])("of %d days", (spanDays, texts) => {
+    expect(doubt([10, 10, 10, 10, 13], spanDays)).toEqual(texts);
+  });
+
+  test("count from half a day on, by the hours that both have", () => {
+    // Of Monday its last hours alone, with ten calls in the tenth hour; the other days have as many, and 30 in the ninth.
+    const late = many(5, (day) => monday + day * dayMs);
+    const calls = late.flatMap((ms, day) => [
+      ...many(10, () => ({ atMs: ms + 15 * hourMs })),
+      ...many(day === 0 ? 0 : 30, () => ({ atMs: ms + 9 * hourMs })),
+    ]);
+    const from = (hour: number): string[] =>
+      weekdaysDoubt(
+        {
+          startedAtMs: monday + hour * hourMs,
+          endedAtMs: monday + 5 * dayMs,
+          callers: [{ calls }],
+        } as unknown as Recording,
+        5,
+      );
+    // Twelve hours of Monday make five days that are alike; eleven make four, which tell less.
+    expect(from(12)).toEqual([]);
+    expect(from(13)).toEqual([once]);
+  });
+});
