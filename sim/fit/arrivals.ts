@@ -56,22 +56,22 @@ function byHour(timesMs: readonly number[], startMs: number, endMs: number): rea
   for (let fromMs = startMs; fromMs < endMs; ) {
     const toMs = Math.min(endMs, (Math.floor(fromMs / hourMs) + 1) * hourMs);
     const hour = hourOf(fromMs);
-    watched[hour] = (watched[hour] ?? 0) + (toMs - fromMs) / hourMs;
+    (watched[hour] as number) += (toMs - fromMs) / hourMs;
     fromMs = toMs;
   }
-  for (const ms of timesMs) if (ms < endMs) seen[hourOf(ms)] = (seen[hourOf(ms)] ?? 0) + 1;
+  for (const ms of timesMs) if (ms < endMs) (seen[hourOf(ms)] as number) += 1;
   const rate = timesMs.length / ((endMs - startMs) / hourMs);
   let squares = 0;
   let degrees = -1;
   for (const [hour, count] of seen.entries()) {
-    const expected = rate * (watched[hour] ?? 0);
+    const expected = rate * (watched[hour] as number);
     if (expected === 0) continue;
     degrees += 1;
     squares += ((count - expected) * (count - expected)) / expected;
   }
   // Pearson's sum has mean `degrees` and variance twice that; four deviations are no chance.
   if (squares <= degrees + 4 * Math.sqrt(2 * Math.max(1, degrees))) return null;
-  return seen.map((count, hour) => ((watched[hour] ?? 0) === 0 ? rate : count / (watched[hour] ?? 1)));
+  return seen.map((count, hour) => (watched[hour] === 0 ? rate : count / (watched[hour] as number)));
 }
 
 const hourOf = (ms: number): number => Math.floor(ms / hourMs) % 24;

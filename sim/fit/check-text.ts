@@ -64,7 +64,7 @@ export function checkTable({ rows }: FitCheck): string[] {
       : [];
   const lines = table.map(
     ([label = "", recorded = "", middle = "", span = ""]) =>
-      `  ${label.padEnd(widths[0] ?? 0)}  ${recorded.padStart(widths[1] ?? 0)}  ${middle.padStart(widths[2] ?? 0)}  ${span}`,
+      `  ${label.padEnd(widths[0] as number)}  ${recorded.padStart(widths[1] as number)}  ${middle.padStart(widths[2] as number)}  ${span}`,
   );
   return [...lines, ...more];
 }

@@ -91,12 +91,12 @@ class Book {
   add(atMs: number, refused: boolean, waitMs: number | null): void {
     const place = Math.floor((atMs - this.#fromMs) / this.#windowMs);
     this.calls += 1;
-    this.offered[place] = (this.offered[place] ?? 0) + 1;
+    (this.offered[place] as number) += 1;
     if (refused) {
       this.refused += 1;
       return;
     }
-    this.admitted[place] = (this.admitted[place] ?? 0) + 1;
+    (this.admitted[place] as number) += 1;
     if (waitMs !== null) this.waitsMs.push(waitMs);
   }
 }

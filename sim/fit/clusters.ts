@@ -71,7 +71,7 @@ function apartOf(clusters: readonly Cluster[]): number {
   const all = clusters.reduce((sum, { jobs }) => sum + jobs, 0);
   let [count, jobs] = [0, 0];
   while (count < clusters.length && (count < readMost || (jobs < apartShare * all && count < clustersMost))) {
-    jobs += clusters[count]?.jobs ?? 0;
+    jobs += (clusters[count] as Cluster).jobs;
     count += 1;
   }
   return count;
@@ -94,7 +94,7 @@ function isAlike(
 ): boolean {
   const [model] = cluster.profiles;
   if (model === undefined || model.caller.organization !== profile.caller.organization) return false;
-  const sharesUser = (one: Profile): boolean => (clients.get(userOf(one)) ?? 1) > 1;
+  const sharesUser = (one: Profile): boolean => (clients.get(userOf(one)) as number) > 1;
   return (
     sharesUser(model) === sharesUser(profile) &&
     (model.apart?.key ?? "") === (profile.apart?.key ?? "") &&
@@ -131,7 +131,7 @@ function hasPaceOf(a: Profile, b: Profile, medians: ReadonlyMap<Profile, number>
   // The calls that one caller makes at once are taken apart for it alone.
   if (a.pace.kind !== b.pace.kind || a.pace.kind === "chance" || a.pace.kind === "visits") return false;
   if (a.pace.kind !== "pause" && a.pace.kind !== "volleys") return true;
-  const [x, y] = [a, b].map((profile) => (medians.get(profile) ?? 0) + 10) as [number, number];
+  const [x, y] = [a, b].map((profile) => (medians.get(profile) as number) + 10) as [number, number];
   // Medians of n pauses scatter with the root of n; pauses may be spread widely.
   return Math.abs(ln(x / y)) <= 0.35 + 1.5 / Math.sqrt(Math.min(a.pausesMs.length, b.pausesMs.length));
 }

@@ -237,7 +237,7 @@ function endsByTime({ sessions, pausesMs }: Sessions): boolean {
   };
   const sizes = centred(long.map(({ jobs }) => ln(jobs)));
   const times = centred(long.map(({ startMs, lastMs }) => ln(Math.max(1, lastMs - startMs))));
-  const apart = new SortedSample(sizes.map((size, index) => size * size - (times[index] ?? 0) ** 2));
+  const apart = new SortedSample(sizes.map((size, index) => size * size - (times[index] as number) ** 2));
   const doubt = apart.deviation / Math.sqrt(apart.count);
   if (Math.abs(apart.mean) > 2 * doubt) return apart.mean > 0;
   const pauses = new SortedSample(pausesMs);

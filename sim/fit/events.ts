@@ -56,7 +56,10 @@ function weekdaysOf(
 }
 
 /** The frequency of events that keep to no clock, by hours and weekdays; on their days off there are none. */
-export function eventsByChance(eventsMs: readonly number[], recording: Recording): FittedEvents {
+export function eventsByChance(
+  eventsMs: readonly number[],
+  recording: Recording,
+): FittedEvents & { readonly kind: "chance" } {
   const { startedAtMs, endedAtMs } = recording;
   const off = eventsDaysOff(eventsMs, recording).length;
   const days = Math.max(1 / 24, (endedAtMs - startedAtMs) / dayMs - off);

@@ -35,7 +35,7 @@ export function mixOf(cluster: Cluster, single: boolean): { mix: FittedCall[]; u
     if (seen === undefined) return [];
     const { operation, asked, free, cost } = seen.job.first.kind;
     const actual = seen.count === 0 ? cost : Math.min(cost, Math.round(seen.sum / seen.count));
-    return [{ operation, asked, free, cost, actual, weight: parts[index] ?? 1 }];
+    return [{ operation, asked, free, cost, actual, weight: parts[index] as number }];
   });
   return { mix, unexplained };
 }
@@ -47,7 +47,7 @@ function weightsOf(shares: readonly number[], jobs: number): number[] {
     const weights = shares.map((share) => Math.round(share * total));
     const sum = weights.reduce((all, weight) => all + weight, 0);
     const fits = weights.every((weight, index) => {
-      const share = shares[index] ?? 0;
+      const share = shares[index] as number;
       return weight >= 1 && Math.abs(weight / sum - share) <= Math.sqrt((share * (1 - share)) / jobs) + 0.002;
     });
     if (fits) return weights;

@@ -318,12 +318,14 @@ function clockOf(
   const everyMs = gaps.reduce((sum, gapMs) => sum + gapMs, 0) / ticks;
   const phases: number[] = runs.slice(0, lag).map(() => 0);
   for (const [index, gapMs] of gaps.entries())
-    phases.push((phases[index] ?? 0) + gapMs - (periods[index] ?? 1) * everyMs);
+    phases.push((phases[index] as number) + gapMs - (periods[index] as number) * everyMs);
   const middles = Array.from(
     { length: lag },
     (_, start) => new SortedSample(phases.filter((_phase, index) => index % lag === start)).median,
   );
-  const off = new SortedSample(phases.map((phase, index) => Math.abs(phase - (middles[index % lag] ?? 0))));
+  const off = new SortedSample(
+    phases.map((phase, index) => Math.abs(phase - (middles[index % lag] as number))),
+  );
   const offMs = off.quantile(0.9);
   return offMs <= Math.max(2 * slackMs, 0.05 * everyMs) ? { kind: "ticks", everyMs, offMs } : null;
 }

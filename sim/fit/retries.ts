@@ -201,7 +201,8 @@ function growing(
   const waits = groups.map(drawnFrom[jitter]);
   // A mean of n uniform draws is off by a third of the span over the root of n; a wait without jitter hardly at all.
   const doubt = (index: number): number =>
-    slackMs + (jitter === "none" ? 0 : (waits[index] ?? 0) / Math.sqrt(3 * (groups[index]?.count ?? 1)));
+    slackMs +
+    (jitter === "none" ? 0 : (waits[index] as number) / Math.sqrt(3 * (groups[index] as SortedSample).count));
   const [w0 = 1, w1 = 1] = waits;
   const first = Math.max(1, roundestWithin(Math.max(1, w0 - doubt(0)), w0 + doubt(0)));
   const measured = Math.max(1, Math.round((w1 / Math.max(1, w0)) * 10) / 10);

@@ -147,7 +147,7 @@ export function rhythmOf({ cells }: Calendar): FittedRhythm | null {
           cells,
           7,
           ({ weekday }) => weekday,
-          (cell) => rate * (byKind[kindOf(cell)] ?? 1),
+          (cell) => rate * (byKind[kindOf(cell)] as number),
         ).map(round);
   return { hours: byKind.slice(0, 24), weekend: both ? byKind.slice(24) : null, weekdays, days: [] };
 }
@@ -155,7 +155,7 @@ export function rhythmOf({ cells }: Calendar): FittedRhythm | null {
 /** The factor of an instant's hour. */
 function factorOf({ hours, weekend, weekdays }: FittedRhythm, hour: number, weekday: number): number {
   const ofDay = weekend !== null && isWeekend(weekday) ? weekend : hours;
-  return (ofDay[hour] ?? 1) * (weekdays?.[weekday] ?? 1);
+  return (ofDay[hour] as number) * (weekdays?.[weekday] ?? 1);
 }
 
 const round = (factor: number): number => Math.round(factor * 1000) / 1000;
@@ -171,8 +171,8 @@ function returnsByClass(
   const expected = new Array<number>(count).fill(0);
   for (const cell of cells) {
     const index = classOf(cell);
-    seen[index] = (seen[index] ?? 0) + cell.returns;
-    expected[index] = (expected[index] ?? 0) + cell.away * expectedRate(cell);
+    (seen[index] as number) += cell.returns;
+    (expected[index] as number) += cell.away * expectedRate(cell);
   }
   return { seen, expected };
 }
@@ -189,7 +189,7 @@ function factors(
 ): number[] {
   const { seen, expected } = returnsByClass(cells, count, classOf, expectedRate);
   // An hour that was never watched is taken for the mean.
-  return seen.map((number, index) => (number + priorReturns) / ((expected[index] ?? 0) + priorReturns));
+  return seen.map((number, index) => (number + priorReturns) / ((expected[index] as number) + priorReturns));
 }
 
 /** Tells if returns by class differ by more than chance: Pearson's sum, four deviations above its mean. */
@@ -204,7 +204,7 @@ function differs(
     seen.reduce((sum, number) => sum + number, 0) / expected.reduce((sum, number) => sum + number, 0);
   let [squares, degrees] = [0, -1];
   for (const [index, number] of seen.entries()) {
-    const mean = scale * (expected[index] ?? 0);
+    const mean = scale * (expected[index] as number);
     if (mean === 0) continue;
     degrees += 1;
     squares += ((number - mean) * (number - mean)) / mean;

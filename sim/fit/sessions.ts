@@ -123,12 +123,12 @@ export function absenceOf(pausesMs: readonly number[]): number {
   const times = new Array<number>(classes).fill(0);
   for (const ms of pausesMs) {
     const index = classOf(ms);
-    counts[index] = (counts[index] ?? 0) + 1;
-    times[index] = (times[index] ?? 0) + Math.max(1, ms);
+    (counts[index] as number) += 1;
+    (times[index] as number) += Math.max(1, ms);
   }
-  const weights = counts.map((count, index) => Math.sqrt(count * (times[index] ?? 0)));
+  const weights = counts.map((count, index) => Math.sqrt(count * (times[index] as number)));
   const smooth = weights.map((_, index) => {
-    const at = (place: number): number => weights[Math.min(classes - 1, Math.max(0, place))] ?? 0;
+    const at = (place: number): number => weights[Math.min(classes - 1, Math.max(0, place))] as number;
     return at(index - 1) + 2 * at(index) + at(index + 1);
   });
   const highest = Math.max(...smooth);
@@ -137,7 +137,7 @@ export function absenceOf(pausesMs: readonly number[]): number {
     const right = counts.slice(cut + 1).reduce((sum, count) => sum + count, 0);
     if (right < fewAbsences) break;
     const hills = Math.min(Math.max(...smooth.slice(0, cut)), Math.max(...smooth.slice(cut + 1)));
-    const depth = hills / ((smooth[cut] ?? 0) + highest / 1000);
+    const depth = hills / ((smooth[cut] as number) + highest / 1000);
     if (depth > best) [best, from, to] = [depth, cut, cut];
     // A valley floor may be wide: the cut is in its middle.
     else if (depth === best && to === cut - 1) to = cut;

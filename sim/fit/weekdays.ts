@@ -40,7 +40,7 @@ function weekdaysIn({ callers, startedAtMs, endedAtMs }: Recording): readonly We
   for (const { calls } of callers)
     for (const { atMs } of calls) {
       const place = Math.floor(atMs / hourMs) - first;
-      counts[place] = (counts[place] ?? 0) + 1;
+      (counts[place] as number) += 1;
     }
   const days: Weekday[] = [];
   for (let day = Math.floor(first / 24); 24 * day < last; day++) {

@@ -64,7 +64,12 @@ describe("clients that come", () => {
     ["gaps of ten times the clock's tick", every(1000, 11), 100, false],
     ["gaps of a little more than that", every(1000, 11), 99, true],
     // Gaps of 1 ± 0.28 s deviate by 0.28 * sqrt(10 / 9) = 0.295 s, and those of 1 ± 0.29 by 0.306.
-    ["gaps that deviate by less than 0.3 of their mean", [0, 720, 2000, 2720, 4000, 4720, 6000, 6720, 8000, 8720, 10_000], 1, true],
+    [
+      "gaps that deviate by less than 0.3 of their mean",
+      [0, 720, 2000, 2720, 4000, 4720, 6000, 6720, 8000, 8720, 10_000],
+      1,
+      true,
+    ],
     ["gaps that deviate by more", [0, 710, 2000, 2710, 4000, 4710, 6000, 6710, 8000, 8710, 10_000], 1, false],
   ])("evenly or not: %s", (_, times, resolutionMs, even) => {
     expect(openArrivals(times, over(0, 20_000, resolutionMs))).toMatchObject({ kind: "steady", even });
@@ -91,11 +96,7 @@ describe("clients that come", () => {
     const arrivals = openArrivals(times, over(22.5 * hourMs, 28.5 * hourMs));
     if (arrivals.kind !== "hours") throw new Error(arrivals.kind);
     const rate = 50 / 6;
-    expect(arrivals.perHour).toEqual([
-      ...[0, 0, 0, 0, 0],
-      ...new Array<number>(17).fill(rate),
-      ...[20, 40],
-    ]);
+    expect(arrivals.perHour).toEqual([...[0, 0, 0, 0, 0], ...new Array<number>(17).fill(rate), ...[20, 40]]);
     // Two days: the hours of both, together. What comes at the very end is not of it.
     const twice = [...byHours([30, 0, 10]), ...byHours([30, 0, 0], 24), 48 * hourMs];
     const two = openArrivals(twice, over(0, 48 * hourMs));
@@ -106,7 +107,9 @@ describe("clients that come", () => {
 
 describe("a line of cron", () => {
   const at = (period: number, offsets: readonly number[], rounds = 4): number[] =>
-    offsets.flatMap((offset) => Array.from({ length: rounds }, (_, round) => 7 * dayMs + round * period + offset));
+    offsets.flatMap((offset) =>
+      Array.from({ length: rounds }, (_, round) => 7 * dayMs + round * period + offset),
+    );
 
   test.each<[number, number, string | null]>([
     [1, 0, "* * * * *"],

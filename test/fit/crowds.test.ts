@@ -76,7 +76,8 @@ describe("beginnings", () => {
   });
 
   test("are long where their session has more than twice as many calls as usual, and two", () => {
-    const slow = (from: number, count: number) => Array.from({ length: count }, (_, index) => from + 8 * index);
+    const slow = (from: number, count: number) =>
+      Array.from({ length: count }, (_, index) => from + 8 * index);
     expect(at([0, 100, 200, ...slow(300, 4), 400])).toEqual([[100], [200], [300], [400]]);
     expect(at([0, 100, 200, ...slow(300, 5), 400])).toEqual([[100], [200], [300, "long"], [400]]);
   });
@@ -93,7 +94,10 @@ describe("a crowd", () => {
 
   test("counts within a span what no refusal explains", () => {
     const after = begins(minutes(61), true);
-    const crowd = new Crowd([...begins(minutes(60)), ...after, ...begins(minutes(62, 63))], over(0, 2 * hourMs));
+    const crowd = new Crowd(
+      [...begins(minutes(60)), ...after, ...begins(minutes(62, 63))],
+      over(0, 2 * hourMs),
+    );
     expect(crowd.starts).toEqual(minutes(60, 62, 63));
     expect(crowd.countIn(60 * minuteMs, 3 * minuteMs)).toBe(2);
     expect(crowd.countIn(60 * minuteMs, 3 * minuteMs + 1)).toBe(3);
@@ -123,15 +127,22 @@ describe("a crowd", () => {
 describe("events by the clock", () => {
   /** Callers that begin so many seconds after a time of the day, on each of the days. */
   const on = (days: readonly number[], hour: number, secondsAfter: readonly number[]): number[] =>
-    days.flatMap((day) => secondsAfter.map((second) => monday + day * dayMs + hour * hourMs + second * secondMs));
+    days.flatMap((day) =>
+      secondsAfter.map((second) => monday + day * dayMs + hour * hourMs + second * secondMs),
+    );
   const found = (timesMs: readonly number[], days: number) =>
-    clockedIn(new Crowd(begins(timesMs.toSorted((a, b) => a - b)), over(monday, monday + days * dayMs)), over(monday, monday + days * dayMs));
+    clockedIn(
+      new Crowd(begins(timesMs.toSorted((a, b) => a - b)), over(monday, monday + days * dayMs)),
+      over(monday, monday + days * dayMs),
+    );
   const week = [0, 1, 2, 3, 4, 5, 6];
 
   test("come each day, as late as the latest", () => {
     const events = found(on(week, 10, [5, 20, 31, 40]), 7);
     expect(events).toEqual([{ at: "0 10 * * *", lateMs: 10_000, eventsMs: on(week, 10, [5]) }]);
-    expect(found(on(week, 10.25, [11, 20, 31, 40]), 7)).toMatchObject([{ at: "15 10 * * *", lateMs: 20_000 }]);
+    expect(found(on(week, 10.25, [11, 20, 31, 40]), 7)).toMatchObject([
+      { at: "15 10 * * *", lateMs: 20_000 },
+    ]);
   });
 
   test("come on weekdays alone", () => {
@@ -148,7 +159,18 @@ describe("events by the clock", () => {
     ["no full minute of five", on([0, 1, 2, 3], 10 + 3 / 60, [0, 9, 19]), 4, 0],
     ["the last of three minutes", on([0, 1, 2, 3], 10, [170, 171, 172]), 4, 1],
     ["after three minutes", on([0, 1, 2, 3], 10, [180, 181, 182]), 4, 0],
-    ["as many in all minutes", week.slice(0, 4).flatMap((day) => on([day], 0, Array.from({ length: 8640 }, (_, n) => 10 * n))), 4, 0],
+    [
+      "as many in all minutes",
+      week.slice(0, 4).flatMap((day) =>
+        on(
+          [day],
+          0,
+          Array.from({ length: 8640 }, (_, n) => 10 * n),
+        ),
+      ),
+      4,
+      0,
+    ],
   ])("%s", (_, timesMs, days, count) => {
     expect(found(timesMs, days)).toHaveLength(count);
   });
@@ -184,9 +206,7 @@ describe("events by chance", () => {
     const weights = [2 / 3, 4 / 3, 2, 4 / 3, 2 / 3].map((weight) => weight + 0.02);
     const mean = (6 + 24 * 0.02) / 24;
     const round = (weight: number): number => Math.round((1000 * weight) / mean) / 1000;
-    expect(rhythm.hours).toEqual(
-      Array.from({ length: 24 }, (_, hour) => round(weights[hour - 10] ?? 0.02)),
-    );
+    expect(rhythm.hours).toEqual(Array.from({ length: 24 }, (_, hour) => round(weights[hour - 10] ?? 0.02)));
     expect(rhythm).toMatchObject({ weekend: null, weekdays: null, days: [] });
     // Over midnight, too.
     const { rhythm: late } = eventsByChance([monday + 0.5 * hourMs], over(monday, monday + dayMs));
@@ -251,7 +271,15 @@ describe("calls of one name that overlap by chance", () => {
     ["29 long pauses", jobsOf(hoursOf(30, 10, one), minuteMs), 0, false],
     ["30 long pauses", jobsOf(hoursOf(31, 10, one), minuteMs), 0, true],
     // Pauses of five minutes, and of 34 behind them.
-    ["pauses that are not ten times as long", jobsOf(hoursOf(60, 0, one).map((_, hour) => (hour < 10 ? [0, 0.5, 12, 18, 24] : [0, 6, 12, 18, 24])), minuteMs), 0, false],
+    [
+      "pauses that are not ten times as long",
+      jobsOf(
+        hoursOf(60, 0, one).map((_, hour) => (hour < 10 ? [0, 0.5, 12, 18, 24] : [0, 6, 12, 18, 24])),
+        minuteMs,
+      ),
+      0,
+      false,
+    ],
   ])("%s", (_, jobs, slackMs, byChance) => {
     expect(overlapByChance(jobs, slackMs)).toBe(byChance);
   });

@@ -47,7 +47,11 @@ describe("a calendar", () => {
       ...visits(monday + 5 * hourMs, 1),
     ];
     const life = { joinedMs: monday + 1.5 * hourMs, sessions };
-    const { cells, callers, calls, daysOff } = new Calendar([life], monday + 1.25 * hourMs, monday + 5 * hourMs);
+    const { cells, callers, calls, daysOff } = new Calendar(
+      [life],
+      monday + 1.25 * hourMs,
+      monday + 5 * hourMs,
+    );
     expect(cells).toEqual([
       { hour: 1, weekday: 1, day: 4, returns: 0, away: 0.5 },
       { hour: 2, weekday: 1, day: 4, returns: 1, away: 0.75 },
@@ -101,7 +105,8 @@ describe("a day off", () => {
 describe("a rhythm", () => {
   test("has a factor for each hour, held back by a fifth of a return; hours that nobody watched are even", () => {
     // 20 returns in 6 hours: 3.333 are expected of each.
-    const { hours, weekend, weekdays, days } = rhythmOf(calendarOf(monday, [20, 0, 0, 0, 0, 0])) ?? evenRhythm;
+    const { hours, weekend, weekdays, days } =
+      rhythmOf(calendarOf(monday, [20, 0, 0, 0, 0, 0])) ?? evenRhythm;
     const [first, quiet] = [20.2 / (20 / 6 + 0.2), 0.2 / (20 / 6 + 0.2)];
     expect([first, quiet].map((factor) => factor.toFixed(3))).toEqual(["5.717", "0.057"]);
     expect(hours).toEqual([5.717, 0.057, 0.057, 0.057, 0.057, 0.057, ...new Array(18).fill(1)]);
@@ -168,7 +173,9 @@ describe("a rhythm", () => {
 describe("days apart", () => {
   const parts = (returns: readonly number[], jobs = 1, lastHours = 24) => {
     const hours = returns.flatMap((count, index) =>
-      Array.from({ length: index === returns.length - 1 ? lastHours : 24 }, (_, hour) => (hour === 0 ? count : 0)),
+      Array.from({ length: index === returns.length - 1 ? lastHours : 24 }, (_, hour) =>
+        hour === 0 ? count : 0,
+      ),
     );
     return [{ calendar: calendarOf(monday, hours, jobs), rhythm: evenRhythm }];
   };

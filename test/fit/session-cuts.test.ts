@@ -51,7 +51,9 @@ describe("a caller joined", () => {
   const startedAtMs = monday;
   /** Jobs of a second, an hour apart, from so many days on. */
   const jobs = (days: number, count = 20, gapMs = hourMs) =>
-    many(count, (index) => spell(monday + days * dayMs + index * gapMs, monday + days * dayMs + index * gapMs + 1000));
+    many(count, (index) =>
+      spell(monday + days * dayMs + index * gapMs, monday + days * dayMs + index * gapMs + 1000),
+    );
   test.each<[string, Spell[], number]>([
     ["no call at all", [], 0],
     ["less than a day", jobs(0.999), 0],
@@ -115,7 +117,10 @@ describe("a clock of a session's own", () => {
 
 describe("paces", () => {
   /** Sessions of these pauses, each with a first spell. */
-  const sessionsWith = (orders: readonly (readonly number[])[], sizeOf = (_ms: number): number => 1): Sessions => ({
+  const sessionsWith = (
+    orders: readonly (readonly number[])[],
+    sizeOf = (_ms: number): number => 1,
+  ): Sessions => ({
     sessions: orders.map((order) => ({ startMs: 0, endMs: 0, lastMs: 0, jobs: 1, spells: order.length + 1 })),
     pausesMs: orders.flat(),
     sizes: orders.flatMap((order) => [9, ...order.map(sizeOf)]),
@@ -134,11 +139,16 @@ describe("paces", () => {
       first: [40, 0, 0],
     });
     // Fewer than 200 pauses tell none.
-    expect(pacesOf(sessionsWith([...many(39, () => [1000, 1000, 1000, 8000, 8000]), [1000, 1000, 1000, 8000]]), 0)).toBeNull();
+    expect(
+      pacesOf(sessionsWith([...many(39, () => [1000, 1000, 1000, 8000, 8000]), [1000, 1000, 1000, 8000]]), 0),
+    ).toBeNull();
   });
 
   test("have calls at once behind them, of their own number", () => {
-    const sizes = sessionsWith(many(40, () => [1000, 1000, 1000, 8000, 8000]), (ms) => (ms === 1000 ? 1 : 4));
+    const sizes = sessionsWith(
+      many(40, () => [1000, 1000, 1000, 8000, 8000]),
+      (ms) => (ms === 1000 ? 1 : 4),
+    );
     expect(pacesOf(sizes, 0)?.paces.map(({ atOnce }) => atOnce)).toEqual([null, constant(4)]);
     expect(atOnceOf([1, 1])).toBeNull();
     expect(atOnceOf([2, 2])).toEqual(constant(2));
@@ -162,12 +172,14 @@ describe("paces", () => {
   test("are none where pauses are alike, come in any order, or are each session's own", () => {
     expect(pacesOf(sessionsWith(many(40, () => [1000, 1000, 1000, 1000, 1000])), 0)).toBeNull();
     // Both orders of two, as often: nothing follows from anything.
-    const any = many(120, (index) => [
-      ...[1000, 1000, 8000, 8000],
-      ...[1000, 8000, 1000, 8000],
-      ...[8000, 1000, 8000, 1000],
-      ...[8000, 8000, 1000, 1000],
-    ].slice(4 * (index % 4), 4 * (index % 4) + 4));
+    const any = many(120, (index) =>
+      [
+        ...[1000, 1000, 8000, 8000],
+        ...[1000, 8000, 1000, 8000],
+        ...[8000, 1000, 8000, 1000],
+        ...[8000, 8000, 1000, 1000],
+      ].slice(4 * (index % 4), 4 * (index % 4) + 4),
+    );
     expect(pacesOf(sessionsWith(any), 0)).toBeNull();
     const own = many(80, (index) => many(6, () => (index % 2 === 0 ? 1000 : 30_000)));
     expect(pacesOf(sessionsWith(own), 0)).toBeNull();
@@ -190,22 +202,33 @@ describe("paces", () => {
 
 describe("weekdays that were seen once", () => {
   /** So many calls in the ninth hour of each day from Monday on, and one in each hour beside it. */
-  const recordingOf = (counts: readonly number[], fromMs = monday, untilMs = monday + counts.length * dayMs): Recording => {
+  const recordingOf = (
+    counts: readonly number[],
+    fromMs = monday,
+    untilMs = monday + counts.length * dayMs,
+  ): Recording => {
     const calls = counts.flatMap((count, day) =>
       many(count, () => ({ atMs: monday + day * dayMs + 9 * hourMs })),
     );
     return { startedAtMs: fromMs, endedAtMs: untilMs, callers: [{ calls }] } as unknown as Recording;
   };
-  const once = "No weekday was recorded twice: whether one is busier every week is not told, and the scenario takes all alike.";
+  const once =
+    "No weekday was recorded twice: whether one is busier every week is not told, and the scenario takes all alike.";
   const some = once.replace("No weekday was recorded twice", "Some weekdays were recorded only once");
   const doubt = (counts: readonly number[], spanDays = counts.length): string[] =>
     weekdaysDoubt(recordingOf(counts), spanDays);
 
   test("are named where they differ", () => {
-    expect(doubt([10, 10, 10, 10, 15])).toEqual([`${once} Friday (1970-01-09) had 1.5 times the calls of the other weekdays.`]);
+    expect(doubt([10, 10, 10, 10, 15])).toEqual([
+      `${once} Friday (1970-01-09) had 1.5 times the calls of the other weekdays.`,
+    ]);
     expect(doubt([10, 10, 10, 10, 14])).toEqual([once]);
-    expect(doubt([100, 40, 100, 100, 100])).toEqual([`${once} Tuesday (1970-01-06) had 0.4 times the calls of the other weekdays.`]);
-    expect(doubt([100, 0, 100, 100, 100])).toEqual([`${once} Tuesday (1970-01-06) had 0.0 times the calls of the other weekdays.`]);
+    expect(doubt([100, 40, 100, 100, 100])).toEqual([
+      `${once} Tuesday (1970-01-06) had 0.4 times the calls of the other weekdays.`,
+    ]);
+    expect(doubt([100, 0, 100, 100, 100])).toEqual([
+      `${once} Tuesday (1970-01-06) had 0.0 times the calls of the other weekdays.`,
+    ]);
   });
 
   test("are no question where five of them are alike, or weekends differ", () => {

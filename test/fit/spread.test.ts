@@ -34,7 +34,13 @@ describe("a spread", () => {
   test.each<[string, number[], number, number, FittedSpread]>([
     ["of nothing is the least", [], 7, 0, { kind: "constant", ms: 7 }],
     ["of equal values", new Array(30).fill(503), 0, 4, { kind: "constant", ms: 505 }],
-    ["of equal values, in doubt of half the slack", new Array(30).fill(503), 0, 6, { kind: "constant", ms: 500 }],
+    [
+      "of equal values, in doubt of half the slack",
+      new Array(30).fill(503),
+      0,
+      6,
+      { kind: "constant", ms: 500 },
+    ],
     ["in doubt of a fiftieth at most", new Array(30).fill(103), 0, 10, { kind: "constant", ms: 105 }],
     ["in doubt of a ms at least", new Array(30).fill(33), 0, 10, { kind: "constant", ms: 32 }],
     ["that is no shorter than the least", new Array(30).fill(50), 80, 0, { kind: "constant", ms: 80 }],
