@@ -1,7 +1,7 @@
 // Experiments in virtual time: a server as a function of requests, and a clock that steps move.
 import { Lab } from "../../src/audit/lab.ts";
 import { AuditRecord } from "../../src/audit/record.ts";
-import type { Answer, Done, ExperimentSteps, Shot } from "../../src/audit/step.ts";
+import type { Answer, AuditCaller, Done, ExperimentSteps, Shot } from "../../src/audit/step.ts";
 import type { Raw } from "../../src/audit/wires.ts";
 import { parsePolicy } from "../../src/policy/parse.ts";
 import type { Policy } from "../../src/policy/policy.ts";
@@ -40,9 +40,18 @@ const ownPolicy = (anchor: Anchor, key: Key): Policy =>
     },
   });
 
-interface Sent {
+export interface Sent {
   readonly status: number;
   readonly headers?: Readonly<Record<string, string>>;
+  readonly body?: string;
+}
+
+export interface PlayedOptions {
+  readonly untilMs?: number;
+  readonly key?: Key;
+  /** In place of ten requests in ten seconds. */
+  readonly policy?: Policy;
+  readonly attributesOf?: (user: string) => Readonly<Record<string, string>>;
 }
 
 export type Served = (shot: Shot, nowMs: number) => Sent;
@@ -78,6 +87,8 @@ export function serving(
   };
 }
 
+const none: Sent = { status: 0, body: "" };
+
 /** Plays steps against a server, from time 0 on, each call taking 4 ms. */
 export class Played {
   readonly lab: Lab;
@@ -90,14 +101,17 @@ export class Played {
     server: Served,
     users = 3,
     anchor: Anchor = "first-request",
-    { untilMs = 120_000, key = "user" }: { readonly untilMs?: number; readonly key?: Key } = {},
+    {
+      untilMs = 120_000,
+      key = "user",
+      policy = ownPolicy(anchor, key),
+      attributesOf = (user) => ({ user }),
+    }: PlayedOptions = {},
   ) {
-    const policy = ownPolicy(anchor, key);
-    const callers = Array.from({ length: users }, (_, index) => ({
-      index,
-      name: `user-${index}`,
-      attributes: { user: `user-${index}` },
-    }));
+    const callers = Array.from({ length: users }, (_, index): AuditCaller => {
+      const name = `user-${index}`;
+      return { index, name, attributes: attributesOf(name) };
+    });
     const timed = { beganMs: 0, untilMs };
     this.lab = new Lab({ policy, callers, alone: true, spend: 1, isTls: false, ...timed });
     const clock = { kind: "wall", resolutionMs: 1, errorMs: 0 } as const;
@@ -126,9 +140,11 @@ export class Played {
 
   #call(shot: Shot): Answer {
     const sentMs = this.#nowMs;
-    const { status, headers = {} } = this.#server(shot, sentMs + 2);
-    this.#nowMs += 4;
-    const raw: Raw = { sentMs, receivedMs: this.#nowMs, status, headers, body: "{}", error: null };
+    this.#nowMs += 4 + (shot.holdMs ?? 0);
+    const served = shot.way === "cut-sending" ? none : this.#server(shot, this.#nowMs - 2);
+    const { status, headers = {}, body = "{}" } = shot.way.startsWith("cut-") ? none : served;
+    const error = status === 0 ? "cut off" : null;
+    const raw: Raw = { sentMs, receivedMs: this.#nowMs, status, headers, body, error };
     const answer = this.#record.add(shot, raw);
     this.lab.book.note(answer);
     this.answers.push(answer);
