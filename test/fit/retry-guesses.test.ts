@@ -10,7 +10,7 @@ const many = <Value>(count: number, of: (index: number) => Value): Value[] =>
   Array.from({ length: count }, (_, index) => of(index));
 
 /** A refusal that shows nothing, and the wait after it. */
-const after = (waitMs: number, more: Partial<RetrySample> = {}): RetrySample => ({
+const refusal = (waitMs: number, more: Partial<RetrySample> = {}): RetrySample => ({
   ...{ waitMs, nowMs: 0, attempt: 0, beforeMs: 0, cost: 1 },
   ...{ remaining: ABSENT, reset: ABSENT, userRemaining: ABSENT, userReset: ABSENT, retryAfter: ABSENT },
   ...more,
@@ -34,12 +34,12 @@ describe("a refusal asks for", () => {
     ["the reset since the second began", { ...own, from: "second" }, { ...shown, nowMs: 4_250 }, 2750],
     ["no time before now", { ...own, from: "second" }, { reset: 0, nowMs: 4_250 }, 0],
   ])("%s", (_, policy, more, waitMs) => {
-    expect(announcedWaitMs(policy, after(1, more))).toBe(waitMs);
+    expect(announcedWaitMs(policy, refusal(1, more))).toBe(waitMs);
   });
 });
 
 describe("an attempt is expected", () => {
-  const of = (retry: FittedRetry, more: Partial<RetrySample> = {}) => expectedSpan(retry, after(1, more));
+  const of = (retry: FittedRetry, more: Partial<RetrySample> = {}) => expectedSpan(retry, refusal(1, more));
   const growing = (jitter: "none" | "full" | "equal" | "half" | "decorrelated") =>
     ({ kind: "exponential", first: 100, factor: 3, most: 500, jitter }) as const;
 
@@ -117,25 +117,25 @@ describe("the likeliest policy", () => {
   });
 
   test("is a wait of one length, or a span of them", () => {
-    const fixed = best(many(20, () => after(1000)));
+    const fixed = best(many(20, () => refusal(1000)));
     expect(fixed).toMatchObject({
       retry: { kind: "fixed", wait: { least: 1000, most: 1000 } },
       ...{ explained: 1, alike: [] },
     });
     expect(fixed?.score).toBeCloseTo(score(1, 20, 1), 9);
-    const spread = best(many(100, (index) => after(1000 + 10 * index)));
+    const spread = best(many(100, (index) => refusal(1000 + 10 * index)));
     expect(spread?.retry).toEqual({ kind: "fixed", wait: { least: 1000, most: 2000 } });
     expect(spread?.score).toBeCloseTo(score(2, 100, 1001), 9);
   });
 
   test("is what the refusal asked for, where that is narrower", () => {
     const asked = many(40, (index) =>
-      after(1000 * (1 + (index % 4)) + (index % 3), { retryAfter: 1 + (index % 4) }),
+      refusal(1000 * (1 + (index % 4)) + (index % 3), { retryAfter: 1 + (index % 4) }),
     );
     const guess = best(asked, 1);
     expect(guess?.retry).toEqual({ kind: "retryAfter", jitter: { least: 0, most: 0 } });
     const jittered = many(40, (index) =>
-      after(1000 * (1 + (index % 4)) + 25 * index, { retryAfter: 1 + (index % 4) }),
+      refusal(1000 * (1 + (index % 4)) + 25 * index, { retryAfter: 1 + (index % 4) }),
     );
     expect(best(jittered)?.retry).toEqual({ kind: "retryAfter", jitter: { least: 0, most: 1000 } });
     // Nine in ten have to say it.
@@ -156,14 +156,16 @@ describe("the likeliest policy", () => {
       userReset: 30,
     });
     const answer = many(40, (index) =>
-      after(1000 * (1 + (index % 5)), { ...window(index), nowMs: 137 * index }),
+      refusal(1000 * (1 + (index % 5)), { ...window(index), nowMs: 137 * index }),
     );
     const { retry, alike } = best(answer) ?? { retry: null, alike: null };
     expect(retry).toEqual({ kind: "waitReset", of: "both", from: "answer", jitter: { least: 0, most: 0 } });
     expect(alike).toEqual([]);
     const second = answer.map((one) => ({ ...one, waitMs: one.waitMs - (one.nowMs % 1000) }));
     expect(best(second)?.retry).toMatchObject({ kind: "waitReset", of: "both", from: "second" });
-    const both = many(40, (index) => after(1000 * (1 + (index % 5)), { ...window(index), userRemaining: 0 }));
+    const both = many(40, (index) =>
+      refusal(1000 * (1 + (index % 5)), { ...window(index), userRemaining: 0 }),
+    );
     expect(best(both)?.retry).toMatchObject({ kind: "waitReset", of: "organization", from: "answer" });
     // Retry-After that says the same is alike.
     const same = answer.map((one) => ({ ...one, retryAfter: one.reset }));
@@ -172,7 +174,7 @@ describe("the likeliest policy", () => {
 
   test("is one whose waits grow", () => {
     const attempts = (waits: readonly number[]) =>
-      many(10, () => waits.map((ms, attempt) => after(ms, { attempt }))).flat();
+      many(10, () => waits.map((ms, attempt) => refusal(ms, { attempt }))).flat();
     expect(best(attempts([100, 200, 400, 400]))?.retry).toEqual({
       ...{ kind: "exponential", first: 100, factor: 2, most: 400, jitter: "none" },
     });
@@ -191,7 +193,7 @@ describe("the likeliest policy", () => {
     const waits = [1000, 2000, 4000, 8000, 8000, 8000];
     const samples = waits.flatMap((wait, attempt) =>
       many(60, (index) =>
-        after(Math.min(8000, Math.round(wait * (least + ((most - least) * (index + 0.5)) / 60))), {
+        refusal(Math.min(8000, Math.round(wait * (least + ((most - least) * (index + 0.5)) / 60))), {
           attempt,
           beforeMs: wait,
         }),
@@ -206,14 +208,14 @@ describe("the likeliest policy", () => {
     const pauses = many(100, (index) => 1000 + 10 * index);
     const usual = new UsualPauses(pauses, 0);
     const asUsual = guessRetry(
-      pauses.map((ms) => after(ms)),
+      pauses.map((ms) => refusal(ms)),
       0,
       usual,
     );
     expect(asUsual).toMatchObject({ retry: { kind: "none" }, explained: 1, alike: [] });
     expect(
       guessRetry(
-        many(100, () => after(300)),
+        many(100, () => refusal(300)),
         0,
         usual,
       )?.retry.kind,
@@ -222,7 +224,7 @@ describe("the likeliest policy", () => {
 
   test("explains a share of the attempts, with slack", () => {
     const fixed = { kind: "fixed", wait: { least: 100, most: 200 } } as const;
-    const samples = [94, 95, 100, 205, 206].map((ms) => after(ms));
+    const samples = [94, 95, 100, 205, 206].map((ms) => refusal(ms));
     expect(explainedBy(fixed, samples, 5)).toBe(0.6);
     expect(explainedBy(fixed, samples, 6)).toBe(1);
     expect(explainedBy({ kind: "none" }, samples, 5)).toBe(0);
@@ -231,7 +233,7 @@ describe("the likeliest policy", () => {
 
 describe("calls that are given up", () => {
   /** Tries of 100 ms, and 1,000 ms after the third attempt: what comes then is another call. */
-  const retries = many(30, (index) => after(index % 3 === 2 ? 1000 : 100, { attempt: index % 6 }));
+  const retries = many(30, (index) => refusal(index % 3 === 2 ? 1000 : 100, { attempt: index % 6 }));
   test("are given up after the attempts behind which calls come much later", () => {
     expect(attemptsLikely(retries)).toEqual([3]);
     expect(
@@ -246,9 +248,9 @@ describe("calls that are given up", () => {
   test("leave three of them at least, and a fifth of all", () => {
     const late = (count: number, of: number) =>
       many(of, (index) => [
-        after(100),
-        after(100, { attempt: 1 }),
-        after(index < count ? 1000 : 100, { attempt: 2 }),
+        refusal(100),
+        refusal(100, { attempt: 1 }),
+        refusal(index < count ? 1000 : 100, { attempt: 2 }),
       ]).flat();
     expect(attemptsLikely(late(3, 3))).toEqual([3]);
     expect(attemptsLikely(late(2, 2))).toEqual([]);
