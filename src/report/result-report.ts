@@ -1,8 +1,10 @@
 // The folders of plans and replays → their documents for people, as `writeReport` makes those of a run.
+import * as v from "valibot";
 import type { FolderWriter } from "../files/folder-writer.ts";
-import type { PlanResult } from "../summary/plan-result.ts";
+import { type PlanResult, planSchema } from "../summary/plan-result.ts";
+import { quotaReplaySchema } from "../summary/quota-replay-result.ts";
+import { rulesReplaySchema } from "../summary/replay-result.ts";
 import type { AnyReplay } from "./replay-view.ts";
-import { planSchema, replaySchema } from "./result-schemas.ts";
 import {
   type PageOptions,
   resultFiles,
@@ -89,7 +91,7 @@ export async function readResult(folder: string): Promise<KeptResult | null> {
   const [plan, replay] = [placeIn(folder, resultFiles.plan), placeIn(folder, resultFiles.replay)];
   if (await hasFile(plan)) return { kind: "plan", result: await readPart(plan, planSchema) };
   if (!(await hasFile(replay))) return null;
-  const kept = await readPart(replay, replaySchema);
+  const kept = await readPart(replay, v.variant("version", [rulesReplaySchema, quotaReplaySchema]));
   if (kept.version === 2)
     return { kind: "replay", result: { ...kept, policy: checkPolicy(replay, kept.policy) } };
   return { kind: "replay", result: { ...kept, rules: checkRules(replay, kept.rules) } };

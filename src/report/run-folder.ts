@@ -12,8 +12,9 @@ import { parseDocument } from "../rules/json.ts";
 import { parseRules } from "../rules/parse.ts";
 import type { JsonPath } from "../rules/repeated-member.ts";
 import type { Rules } from "../rules/rules.ts";
+import { summarySchema } from "../summary/summary.ts";
 import type { Verdict } from "../verify/verdict.ts";
-import { type Run, type RunRecord, recordSchema, runFiles, summarySchema, verdictSchema } from "./run.ts";
+import { type Run, type RunRecord, recordSchema, runFiles, verdictSchema } from "./run.ts";
 
 /**
  * Reads a run folder back; the trace stays where it is (`traceOf`).

@@ -2,55 +2,60 @@
 // or written by another version.
 import * as v from "valibot";
 import type { Policy } from "../policy/policy.ts";
-import { type FigureName, figureNames } from "../rules/figures.ts";
-import type { Rules } from "../rules/rules.ts";
+import { owners, type Rules } from "../rules/rules.ts";
+import {
+  amount,
+  maybe,
+  ms,
+  ofOwner,
+  type Shape,
+  scope,
+  text,
+  version,
+  whole,
+  yes,
+} from "../summary/shapes.ts";
 import type { Summary } from "../summary/summary.ts";
 import type { QuotaTraceHeader } from "../trace/quota-record.ts";
-import { type TraceHeader, traceSources } from "../trace/record.ts";
+import type { TraceHeader } from "../trace/record.ts";
 import type { Verdict } from "../verify/verdict.ts";
 
 /** run.json: what was run, and how to run it again. */
-export interface RunRecord {
-  readonly format: "spillway-run";
-  readonly version: 1;
-  readonly driver: "simulator" | "k6" | "node";
-  readonly scenario: {
-    readonly name: string;
-    readonly description: string | null;
-    /** Its file as it was named, or `null` for one that came as a value. */
-    readonly file: string | null;
-  };
-  readonly seed: number;
-  /** Ms since the epoch, on the clock of the trace: virtual for the simulator. */
-  readonly startedAt: number;
-  readonly endedAt: number;
+export const recordSchema = v.object({
+  format: v.literal("spillway-run", '"spillway-run"'),
+  version,
+  driver: v.picklist(["simulator", "k6", "node"], '"simulator", "k6" or "node"'),
+  /** Its file as it was named, or `null` for one that came as a value. */
+  scenario: v.object({ name: text, description: v.nullable(text), file: v.nullable(text) }),
+  seed: whole,
+  /** On the clock of the trace: virtual for the simulator. */
+  startedAt: ms,
+  endedAt: ms,
   /** Time that it was meant to last, ms. */
-  readonly durationMs: number;
+  durationMs: v.pipe(amount, v.minValue(0, "milliseconds")),
   /** Origin of the target's URL; `null` for the simulator. */
-  readonly target: string | null;
+  target: v.nullable(text),
   /** The shell command that repeats it; no token is ever in it. */
-  readonly command: string;
+  command: text,
   /** `{ spillway, node, k6 }` and whatever else made the run what it was. */
-  readonly versions: Readonly<Record<string, string>>;
-  /** The rules that the target claims to follow, where they are known. */
-  readonly rules: Rules | null;
-  /** The policy that it claims to follow, where the trace speaks of the quotas of one. */
-  readonly policy?: Policy | undefined;
+  versions: v.record(text, text),
+  /** The rules that the target claims to follow, where they are known. Checked by `parseRules`. */
+  rules: v.nullable(v.record(text, v.unknown(), "rules or null")),
+  /** The policy that it claims to follow, where the trace speaks of the quotas of one. Checked by `parsePolicy`. */
+  policy: v.optional(v.record(text, v.unknown(), "a policy")),
   /** The scenario's expectations, as written. */
-  readonly expect: Readonly<Record<string, string>>;
+  expect: v.record(text, text),
   /** Lateness at which calls left, ms of the run's clock; only Node's driver measures it. */
-  readonly lateness?:
-    | {
-        readonly calls: number;
-        readonly p50Ms: number;
-        readonly p99Ms: number;
-        readonly maxMs: number;
-      }
-    | undefined;
+  lateness: v.optional(v.object({ calls: whole, p50Ms: amount, p99Ms: amount, maxMs: amount })),
   /** Ctrl-C, or an end before its time: what was done until then is kept. */
-  readonly interrupted: boolean;
+  interrupted: yes,
   /** Facts that a reader must know: `the target stopped answering after 12 s`. */
-  readonly notes: readonly string[];
+  notes: v.array(text),
+});
+
+export interface RunRecord extends Omit<Shape<typeof recordSchema>, "rules" | "policy"> {
+  readonly rules: Rules | null;
+  readonly policy?: Policy | undefined;
 }
 
 /** The members of a record that say what its trace claims to follow. */
@@ -83,93 +88,6 @@ export const picturesFolder = "pictures";
 /** The folder in a run's folder that holds what k6 left. */
 export const k6Folder = "k6";
 
-type FigureEntry = v.GenericSchema<number | null | undefined, number | null>;
-type FigureEntries = Record<FigureName, FigureEntry>;
-
-const text = v.string("text");
-const whole = v.pipe(v.number("a whole number"), v.safeInteger("a whole number"));
-const ms = v.pipe(
-  v.number("milliseconds since the epoch"),
-  // The span that a Date can have.
-  v.check((value) => Math.abs(value) <= 8.64e15, "milliseconds since the epoch"),
-);
-const amount = v.number("a number");
-
-export const recordSchema = v.object({
-  format: v.literal("spillway-run", '"spillway-run"'),
-  version: v.literal(1, "1, the version that this spillway reads"),
-  driver: v.picklist(["simulator", "k6", "node"], '"simulator", "k6" or "node"'),
-  scenario: v.object({ name: text, description: v.nullable(text), file: v.nullable(text) }),
-  seed: whole,
-  startedAt: ms,
-  endedAt: ms,
-  durationMs: v.pipe(amount, v.minValue(0, "milliseconds")),
-  target: v.nullable(text),
-  command: text,
-  versions: v.record(text, text),
-  // Checked by `parseRules`.
-  rules: v.nullable(v.record(text, v.unknown(), "rules or null")),
-  // Checked by `parsePolicy`.
-  policy: v.optional(v.record(text, v.unknown(), "a policy")),
-  expect: v.record(text, text),
-  lateness: v.optional(v.object({ calls: whole, p50Ms: amount, p99Ms: amount, maxMs: amount })),
-  interrupted: v.boolean("true or false"),
-  notes: v.array(text),
-});
-
-/** Figures that runs kept by earlier versions lack. */
-const laterFigures: readonly FigureName[] = ["finishedMs", "windowsExhausted", "refusedFirstSecondShare"];
-const entryOf = (name: FigureName): FigureEntry =>
-  laterFigures.includes(name) ? v.optional(v.nullable(amount), null) : v.nullable(amount);
-const figures = v.object(
-  Object.fromEntries(figureNames.map((name) => [name, entryOf(name)])) as FigureEntries,
-);
-const scope = v.picklist(["rest", "graphql"], '"rest" or "graphql"');
-const rulesOwner = { org: text, user: v.nullable(text), scope };
-const quotaOwner = { quota: text, key: v.record(text, text) };
-
-/** Words on a window, by organization, user and scope, or by a policy's quota. */
-const ofOwner = <E extends v.ObjectEntries>(entries: E) =>
-  v.union([v.object({ ...rulesOwner, ...entries }), v.object({ ...quotaOwner, ...entries })]);
-
-export const summarySchema = v.object({
-  format: v.literal("spillway-summary", '"spillway-summary"'),
-  version: v.literal(1, "1, the version that this spillway reads"),
-  source: v.picklist(traceSources),
-  scenario: v.nullable(text),
-  seed: v.nullable(whole),
-  startedAt: ms,
-  endedAt: ms,
-  records: whole,
-  figures,
-  populations: v.array(v.object({ name: text, clients: whole, figures, waitsMs: v.array(amount) })),
-  users: v.array(v.object({ org: text, user: text, figures })),
-  usersSeen: whole,
-  refusedBy: v.optional(v.record(text, whole)),
-  windows: v.array(
-    ofOwner({
-      opensAt: ms,
-      endsAt: ms,
-      limit: v.nullable(whole),
-      highest: v.nullable(amount),
-      admitted: whole,
-      refused: whole,
-    }),
-  ),
-  windowsSeen: whole,
-  levels: v.optional(
-    v.array(
-      v.object({
-        ...quotaOwner,
-        limit: v.nullable(whole),
-        highest: v.nullable(amount),
-        admitted: whole,
-        refused: whole,
-      }),
-    ),
-  ),
-});
-
 const windowEnds = v.object({ opensAt: ms, endsAt: ms });
 const share = v.pipe(amount, v.minValue(0, "a share from 0 to 1"), v.maxValue(1, "a share from 0 to 1"));
 const amounts = v.object({
@@ -178,7 +96,7 @@ const amounts = v.object({
   overAdmitted: amount,
   overAdmission: share,
   wronglyRefused: whole,
-  stalenessMs: v.nullable(amount),
+  stalenessMs: maybe,
 });
 const place = v.object({
   line: whole,
@@ -246,7 +164,7 @@ export const verdictSchema = v.nullable(
       v.array(
         v.object({
           scope,
-          owner: v.picklist(["organization", "user"]),
+          owner: v.picklist(owners),
           name: v.nullable(text),
           answers: whole,
           line: whole,

@@ -1,117 +1,97 @@
 // The result of a replay of a log under a policy: version 2 of replay.json. Plain data, bounded in size whatever the log.
+import * as v from "valibot";
 import type { Policy } from "../policy/policy.ts";
-import type {
-  RecordedRefusals,
-  ReplayDemand,
-  ReplayedLog,
-  ReplayReaction,
-  ReplayTotals,
-  ReplayUser,
-  WindowUse,
-} from "./replay-result.ts";
-import type { ExpectationResult } from "./summary.ts";
+import { common, demand, log, reaction, refusing, span, totals, user, windowUse } from "./replay-result.ts";
+import { maybe, ms, type Shape, text, whole } from "./shapes.ts";
 
 /** Numbers by quota, in the policy's order. */
+const byQuota = v.array(whole);
 export type ByQuota<Value = number> = readonly Value[];
 
 /** Log that was replayed, by the policy's operations. */
-export interface QuotaReplayedLog extends Omit<ReplayedLog, "rest" | "graphql"> {
+const quotaLog = v.object({
+  ...log.entries,
   /** Rows by operation. */
-  readonly operations: Readonly<Record<string, number>>;
+  operations: v.record(text, whole),
   /** Of `other`: rows that match no route, and the first of their paths, as templates. */
-  readonly unrouted: number;
-  readonly paths: readonly string[];
-}
+  unrouted: whole,
+  paths: v.array(text),
+});
+export type QuotaReplayedLog = Shape<typeof quotaLog>;
 
-/** Calls by what would have become of them. */
-export interface QuotaReplayTotals
-  extends Omit<ReplayTotals, "refusedByOrganization" | "refusedByUser" | "points"> {
-  readonly refusedBy: ByQuota;
+const quotaTotals = v.object({
+  ...totals.entries,
+  refusedBy: byQuota,
   /** Costs that admitted calls declared, by operation. */
-  readonly costs: Readonly<Record<string, number>>;
-}
+  costs: v.record(text, whole),
+});
+export type QuotaReplayTotals = Shape<typeof quotaTotals>;
 
-/** One span of time; spans follow one another without a gap. */
-export interface QuotaSlot {
-  /** Its start, ms since the epoch: a whole multiple of `slotMs`. */
-  readonly atMs: number;
-  readonly calls: number;
-  readonly refusedBy: ByQuota;
-}
+/** One span of time, as `ReplaySlot` is. */
+const slot = v.object({ atMs: ms, calls: whole, refusedBy: byQuota });
+export type QuotaSlot = Shape<typeof slot>;
 
-export interface QuotaReplayUser
-  extends Omit<ReplayUser, "refusedByOrganization" | "refusedByUser" | "restUseMax" | "graphqlUseMax"> {
-  readonly refusedBy: ByQuota;
+const quotaUser = v.object({
+  ...user.entries,
+  refusedBy: byQuota,
   /** The fullest window of each quota that the user's calls were charged to; `null` where they were not. */
-  readonly useMax: ByQuota<number | null>;
-}
+  useMax: v.array(maybe),
+});
+export type QuotaReplayUser = Shape<typeof quotaUser>;
 
 /** Whose count it is: a quota, and the values of its key. */
-interface CountName {
-  readonly quota: string;
-  readonly key: Readonly<Record<string, string>>;
-}
+const key = v.record(text, text, "texts by attribute");
+const count = { quota: text, key };
 
-/** Fullness of a quota's windows; a bucket's begins when it is no longer full, and ends when it is full again. */
-export interface QuotaHeadroom extends WindowUse {
-  readonly quota: string;
-  /** `null`: of all counts. */
-  readonly key: CountName["key"] | null;
-}
+/**
+ * Fullness of a quota's windows; a bucket's begins when it is no longer full, and ends when it is full again. Without a
+ * key, of all counts.
+ */
+const headroom = v.object({ quota: text, key: v.nullable(key), ...windowUse.entries });
+export type QuotaHeadroom = Shape<typeof headroom>;
 
 /** The smallest limit, or capacity, under which a quota would have refused no row of the log, as it came. Exact. */
-export interface QuotaSmallest extends CountName {
+const smallest = v.object({
+  ...count,
   /** The policy's limit, overrides left out. */
-  readonly limit: number;
-  readonly smallest: number;
-  /** When the window that needs it ended, ms since the epoch. */
-  readonly windowEndsAt: number;
-}
+  limit: whole,
+  smallest: whole,
+  /** When the window that needs it ended. */
+  windowEndsAt: ms,
+});
+export type QuotaSmallest = Shape<typeof smallest>;
 
-/** A window that would have refused calls. */
-export interface QuotaRefusingWindow extends CountName {
-  /** Ms since the epoch; of a bucket, from its first refusal until it would have been full. */
-  readonly opensAt: number;
-  readonly endsAt: number;
-  readonly limit: number;
-  readonly refused: number;
-  readonly firstRefusedAt: number;
-}
+const refusingWindow = v.object({ ...count, ...refusing.entries });
+export type QuotaRefusingWindow = Shape<typeof refusingWindow>;
 
-export interface QuotaDemand extends Omit<ReplayDemand, "limits"> {
-  readonly limits: readonly {
-    readonly quota: string;
-    readonly limit: number;
-    readonly low: number;
-    readonly high: number;
-  }[];
-}
+const quotaDemand = v.object({
+  ...demand.entries,
+  limits: v.array(v.object({ quota: text, ...span.entries })),
+});
+export type QuotaDemand = Shape<typeof quotaDemand>;
 
-export interface QuotaReaction
-  extends Omit<ReplayReaction, "refusedByOrganization" | "refusedByUser" | "slots"> {
-  readonly refusedBy: ByQuota;
-  readonly slots: readonly QuotaSlot[];
-}
+const quotaReaction = v.object({ ...reaction.entries, refusedBy: byQuota, slots: v.array(slot) });
+export type QuotaReaction = Shape<typeof quotaReaction>;
+
+export const quotaReplaySchema = v.object({
+  ...common.entries,
+  version: v.literal(2, "1 or 2, the versions that this spillway reads"),
+  log: quotaLog,
+  // Checked by `parsePolicy`.
+  policy: v.record(text, v.unknown(), "a policy"),
+  totals: quotaTotals,
+  slots: v.array(slot),
+  users: v.array(quotaUser),
+  headroom: v.array(headroom),
+  /** Of each count that several callers may share, the fullest first, at most `replayOrganizationsMost`. */
+  counts: v.array(headroom),
+  smallestLimits: v.array(smallest),
+  refusingWindows: v.array(refusingWindow),
+  demand: v.nullable(quotaDemand),
+  reaction: v.nullable(quotaReaction),
+});
 
 /** As `ReplayResult`, by the quotas of a policy. */
-export interface QuotaReplayResult {
-  readonly format: "spillway-replay";
-  readonly version: 2;
-  readonly log: QuotaReplayedLog;
-  readonly interrupted: boolean;
+export interface QuotaReplayResult extends Omit<Shape<typeof quotaReplaySchema>, "policy"> {
   readonly policy: Policy;
-  readonly totals: QuotaReplayTotals;
-  readonly slotMs: number;
-  readonly slots: readonly QuotaSlot[];
-  readonly users: readonly QuotaReplayUser[];
-  readonly headroom: readonly QuotaHeadroom[];
-  /** Of each count that several callers may share, the fullest first, at most `replayOrganizationsMost`. */
-  readonly counts: readonly QuotaHeadroom[];
-  readonly smallestLimits: readonly QuotaSmallest[];
-  readonly refusingWindows: readonly QuotaRefusingWindow[];
-  readonly refusingWindowsSeen: number;
-  readonly recorded: RecordedRefusals | null;
-  readonly demand: QuotaDemand | null;
-  readonly reaction: QuotaReaction | null;
-  readonly expectations: readonly ExpectationResult[];
 }

@@ -1,255 +1,251 @@
 // The result of a replay of a log under rules: the shape of replay.json. Plain data, bounded in size whatever the log.
-import type { Owner, Rules, Scope } from "../rules/rules.ts";
-import type { ExpectationResult } from "./summary.ts";
+import * as v from "valibot";
+import { owners, type Rules, scopes } from "../rules/rules.ts";
+import { amount, expectation, maybe, ms, type Shape, text, version, whole, yes } from "./shapes.ts";
 
-/** A row of the log that could not be read. */
-export interface UnreadExample {
-  readonly file: string;
-  /** From 1. */
-  readonly line: number;
-  readonly text: string;
-  readonly why: string;
-}
+const owner = v.picklist(owners);
+const scope = v.picklist(scopes);
 
 /** Log that was replayed. */
-export interface ReplayedLog {
-  readonly files: readonly string[];
+export const log = v.object({
+  files: v.array(text),
   /** Rows that were read, and rows that could not be. */
-  readonly rows: number;
-  readonly unread: number;
-  readonly examples: readonly UnreadExample[];
-  /** Users who were put into an organization `default`, since no row named theirs. */
-  readonly unplaced: number;
-  /** Rows by what they asked for: `rest` and `graphql` are calls, which quotas count; the others are free. */
-  readonly rest: number;
-  readonly graphql: number;
-  readonly status: number;
-  readonly other: number;
+  rows: whole,
+  unread: whole,
+  examples: v.array(v.object({ file: text, /** From 1. */ line: whole, text, why: text })),
+  /** Users who were put into an organization `default`, since no row named theirs; earlier versions lack it. */
+  unplaced: v.optional(whole, 0),
+  status: whole,
+  other: whole,
   /** Of the rows that were read, in ms since the epoch; `null` where there was none. */
-  readonly firstAt: number | null;
-  readonly lastAt: number | null;
-}
+  firstAt: v.nullable(ms),
+  lastAt: v.nullable(ms),
+});
+/** Rows by what they asked for: `rest` and `graphql` are calls, which quotas count; the others are free. */
+const rulesLog = v.object({ ...log.entries, rest: whole, graphql: whole });
+export type ReplayedLog = Shape<typeof rulesLog>;
+
+/** Of `refused`; where both windows lacked room, the organization's (SPEC.md §2.4). */
+const refusals = { refusedByOrganization: whole, refusedByUser: whole };
 
 /** Calls by what would have become of them. A call is a row that a quota counts. */
-export interface ReplayTotals {
-  readonly calls: number;
-  readonly admitted: number;
-  readonly refused: number;
-  /** Of `refused`; where both windows lacked room, the organization's (SPEC.md §2.4). */
-  readonly refusedByOrganization: number;
-  readonly refusedByUser: number;
+export const totals = v.object({
+  calls: whole,
+  admitted: whole,
+  refused: whole,
   /** Of `refused`: the cost is above a limit, so that waiting helps nobody (SPEC.md §2.7). */
-  readonly hopeless: number;
+  hopeless: whole,
+  users: whole,
+  usersRefused: whole,
+  organizations: whole,
+});
+const rulesTotals = v.object({
+  ...totals.entries,
+  ...refusals,
   /** Requested points of the admitted GraphQL calls. */
-  readonly points: number;
-  readonly users: number;
-  readonly usersRefused: number;
-  readonly organizations: number;
-}
+  points: whole,
+});
+export type ReplayTotals = Shape<typeof rulesTotals>;
 
-/** One span of time; spans follow one another without a gap. */
-export interface ReplaySlot {
-  /** Its start, ms since the epoch: a whole multiple of `slotMs`. */
-  readonly atMs: number;
-  readonly calls: number;
-  readonly refusedByOrganization: number;
-  readonly refusedByUser: number;
-}
+/** One span of time, from its start, a whole multiple of `slotMs`; spans follow one another without a gap. */
+const slot = v.object({ atMs: ms, calls: whole, ...refusals });
+export type ReplaySlot = Shape<typeof slot>;
 
-export interface ReplayUser {
-  readonly org: string;
-  readonly user: string;
-  readonly calls: number;
-  readonly refused: number;
-  readonly refusedByOrganization: number;
-  readonly refusedByUser: number;
-  /** `null` where nothing was refused. Ms since the epoch. */
-  readonly firstRefusedAt: number | null;
-  readonly lastRefusedAt: number | null;
+export const user = v.object({
+  org: text,
+  user: text,
+  calls: whole,
+  refused: whole,
+  /** `null` where nothing was refused. */
+  firstRefusedAt: v.nullable(ms),
+  lastRefusedAt: v.nullable(ms),
+});
+const rulesUser = v.object({
+  ...user.entries,
+  ...refusals,
   /** The fullest of the user's windows, as `Headroom` has it; `null` where the user made no such call. */
-  readonly restUseMax: number | null;
-  readonly graphqlUseMax: number | null;
-}
+  restUseMax: maybe,
+  graphqlUseMax: maybe,
+});
+export type ReplayUser = Shape<typeof rulesUser>;
 
 /**
  * Fullness of windows if nothing had been refused, as a share of their limit: above 1 if more was asked for than the
  * limit allows. Of the windows that had a call; those without one are not counted.
  */
-export interface WindowUse {
+export const windowUse = v.object({
   /** Windows with a call, and those of them that more was asked of than their limit. */
-  readonly windows: number;
-  readonly windowsOver: number;
+  windows: whole,
+  windowsOver: whole,
   /** Windows that were filled to their limit, give or take a fiftieth; limits below ten are left out. */
-  readonly windowsFull: number;
+  windowsFull: v.optional(whole, 0),
   /** Exact. */
-  readonly useMax: number;
+  useMax: amount,
   /** To a thousandth of the limit, rounded up; nearest rank. */
-  readonly useP99: number;
-  readonly useP50: number;
+  useP99: amount,
+  useP50: amount,
   /** The smallest limit of these owners that would have refused none of these calls, by these windows. Exact. */
-  readonly smallestLimit: number;
-}
+  smallestLimit: amount,
+});
+export type WindowUse = Shape<typeof windowUse>;
 
-export interface Headroom extends WindowUse {
-  readonly owner: Owner;
-  readonly scope: Scope;
-  /** `null`: of all organizations. */
-  readonly org: string | null;
-}
-
-/** The smallest limit under which windows of a kind would have refused no row of the log, as it came. Exact. */
-export interface SmallestLimit {
-  readonly owner: Owner;
-  readonly scope: Scope;
-  /** The rules' limit, overrides by name left out. */
-  readonly limit: number;
-  /** Over every owner, those with a limit of their own included. */
-  readonly smallest: number;
-  /** Whose window needs it, and when that ended, in ms since the epoch. */
-  readonly org: string;
-  /** `null` for an organization's window. */
-  readonly user: string | null;
-  readonly windowEndsAt: number;
-}
+/** Of an organization's windows, or of all organizations': `null`. */
+const headroom = v.object({ owner, scope, org: v.nullable(text), ...windowUse.entries });
+export type Headroom = Shape<typeof headroom>;
 
 /** A window that would have refused calls. */
-export interface RefusingWindow {
-  readonly org: string;
-  /** `null` for the organization's window. */
-  readonly user: string | null;
-  readonly scope: Scope;
-  /** Ms since the epoch. */
-  readonly opensAt: number;
-  readonly endsAt: number;
-  readonly limit: number;
-  readonly refused: number;
-  readonly firstRefusedAt: number;
-}
+export const refusing = v.object({
+  /** Of a bucket, from its first refusal until it would have been full. */
+  opensAt: ms,
+  endsAt: ms,
+  limit: whole,
+  refused: whole,
+  firstRefusedAt: ms,
+});
 
 /** Refusals by the log itself, beside the replay; of rows that have an HTTP status and are calls. */
-export interface RecordedRefusals {
-  readonly calls: number;
+const recorded = v.object({
+  calls: whole,
   /** Answered 429 in the log. */
-  readonly refused: number;
-  readonly both: number;
-  readonly onlyInLog: number;
-  readonly onlyInReplay: number;
+  refused: whole,
+  both: whole,
+  onlyInLog: whole,
+  onlyInReplay: whole,
   /**
    * True where windows pile up at a limit, and no row was refused: refused rows seem to have been left out of the log,
-   * so that all figures of refusals are lower bounds.
+   * so that all figures of refusals are lower bounds. Earlier versions lack it.
    */
-  readonly seemsFiltered: boolean;
-}
+  seemsFiltered: v.optional(yes, false),
+});
+export type RecordedRefusals = Shape<typeof recorded>;
 
 /** The waits of callers that react, ms, nearest rank; `null` of none. */
-export interface AddedWaits {
-  readonly p50: number | null;
-  readonly p95: number | null;
-  readonly p99: number | null;
-  readonly max: number | null;
-}
+const waits = v.object({ p50: maybe, p95: maybe, p99: maybe, max: maybe });
+export type AddedWaits = Shape<typeof waits>;
 
-export interface ReactingUser {
-  readonly org: string;
-  readonly user: string;
-  readonly calls: number;
-  readonly refusals: number;
-  readonly gaveUp: number;
-  readonly unfinished: number;
+const reactingUser = v.object({
+  org: text,
+  user: text,
+  calls: whole,
+  refusals: whole,
+  gaveUp: whole,
+  unfinished: whole,
   /** The longest that one call of this user waited. */
-  readonly waitMaxMs: number;
+  waitMaxMs: amount,
   /** Delay of the answer to this user's last call, against the log, ms. */
-  readonly endsLaterMs: number;
-}
+  endsLaterMs: amount,
+});
+export type ReactingUser = Shape<typeof reactingUser>;
 
 /** The same log with callers that do something about a refusal, so that their later calls move. */
-export interface ReplayReaction {
+export const reaction = v.object({
   /** As it was asked for. */
-  readonly onRefused: string;
-  readonly seed: number;
+  onRefused: text,
+  seed: whole,
   /** True if callers send each call when the log has it, whatever became of those before. */
-  readonly independent: boolean;
+  independent: yes,
   /**
-   * Calls that were wanted; refused rows of the log that are tries of these; and those left out, which cannot be told
-   * from calls that come anyway.
+   * Calls that were wanted; refused rows of the log that are tries of these, which earlier versions lack; and those left
+   * out, which cannot be told from calls that come anyway.
    */
-  readonly calls: number;
-  readonly retries: number;
-  readonly leftOut: number;
+  calls: whole,
+  retries: v.optional(whole, 0),
+  leftOut: whole,
   /** Times that these were sent, and refused. */
-  readonly attempts: number;
-  readonly refusals: number;
-  readonly refusedByOrganization: number;
-  readonly refusedByUser: number;
+  attempts: whole,
+  refusals: whole,
   /** Fates of `calls`: admitted at once, admitted after a refusal, given up, still waiting at the end. */
-  readonly admittedAtOnce: number;
-  readonly admittedLater: number;
-  readonly gaveUp: number;
-  readonly unfinished: number;
+  admittedAtOnce: whole,
+  admittedLater: whole,
+  gaveUp: whole,
+  unfinished: whole,
   /** From when a call was first due to when it was let through, of all that were. */
-  readonly waits: AddedWaits;
+  waits,
   /** Of those that were refused first. */
-  readonly waitsOfRefused: AddedWaits;
+  waitsOfRefused: waits,
   /** Added up over all calls. */
-  readonly waitedMs: number;
+  waitedMs: amount,
   /** Delay of the answer to the last call, against the log, ms. */
-  readonly endsLaterMs: number;
-  /** Attempts and refusals over time. */
-  readonly slotMs: number;
-  readonly slots: readonly ReplaySlot[];
+  endsLaterMs: amount,
+  slotMs: amount,
   /** The longest waits first, at most `replayUsersMost`. */
-  readonly users: readonly ReactingUser[];
-}
+  users: v.array(reactingUser),
+});
+/** Its slots are attempts and refusals over time. */
+const rulesReaction = v.object({ ...reaction.entries, ...refusals, slots: v.array(slot) });
+export type ReplayReaction = Shape<typeof rulesReaction>;
 
 /** The demand of a log that refused, put back to when it was first wanted. */
-export interface ReplayDemand {
+export const demand = v.object({
   /** Calls that were wanted: a refused row and its retries are one. */
-  readonly wishes: number;
+  wishes: whole,
   /** Refused rows that are tries of these. */
-  readonly retries: number;
+  retries: whole,
   /** Refused rows that cannot be told from calls that come anyway, and their users. */
-  readonly untold: number;
-  readonly untoldUsers: number;
+  untold: whole,
+  untoldUsers: whole,
+});
+export const span = v.object({ limit: whole, low: whole, high: whole });
+const rulesDemand = v.object({
+  ...demand.entries,
   /** The smallest limits that would have refused none of it: what follows stays where it is, or moves up. */
-  readonly limits: readonly {
-    readonly owner: Owner;
-    readonly scope: Scope;
-    readonly limit: number;
-    readonly low: number;
-    readonly high: number;
-  }[];
-}
+  limits: v.array(v.object({ owner, scope, ...span.entries })),
+});
+export type ReplayDemand = Shape<typeof rulesDemand>;
 
-export interface ReplayResult {
-  readonly format: "spillway-replay";
-  readonly version: 1;
-  readonly log: ReplayedLog;
+/** Members that results under rules and under a policy have alike. */
+export const common = v.object({
+  format: v.literal("spillway-replay", '"spillway-replay"'),
   /** It was ended early: all of this is about the rows until `log.lastAt`. */
-  readonly interrupted: boolean;
-  readonly rules: Rules;
-  readonly totals: ReplayTotals;
-  readonly slotMs: number;
-  /** At most `replaySlotsMost`, in order. */
-  readonly slots: readonly ReplaySlot[];
-  /** The most refused first, at most `replayUsersMost` of `totals.users`. */
-  readonly users: readonly ReplayUser[];
-  /** Of each kind of window that had a call. */
-  readonly headroom: readonly Headroom[];
-  /** Of each organization's windows, the fullest first, at most `replayOrganizationsMost`. */
-  readonly organizations: readonly Headroom[];
-  /** Of each kind of window that had a call. */
-  readonly smallestLimits: readonly SmallestLimit[];
-  /** The most refusing first, at most `replayWindowsMost` of `refusingWindowsSeen`. */
-  readonly refusingWindows: readonly RefusingWindow[];
-  readonly refusingWindowsSeen: number;
+  interrupted: yes,
+  slotMs: amount,
+  refusingWindowsSeen: whole,
   /** `null` where the log has no statuses. */
-  readonly recorded: RecordedRefusals | null;
-  /** `null` where the log refused nobody, has too many rows, or was not read to its end. */
-  readonly demand: ReplayDemand | null;
-  /** `null` where callers were not to react, or the log was not read to its end. */
-  readonly reaction: ReplayReaction | null;
+  recorded: v.nullable(recorded),
   /** Expectations, in the order in which they were given (`replayFigures`). */
-  readonly expectations: readonly ExpectationResult[];
+  expectations: v.array(expectation),
+});
+
+export const rulesReplaySchema = v.object({
+  ...common.entries,
+  version,
+  log: rulesLog,
+  // Checked by `parseRules`.
+  rules: v.record(text, v.unknown(), "rules"),
+  totals: rulesTotals,
+  /** At most `replaySlotsMost`, in order. */
+  slots: v.array(slot),
+  /** The most refused first, at most `replayUsersMost` of `totals.users`. */
+  users: v.array(rulesUser),
+  /** Of each kind of window that had a call. */
+  headroom: v.array(headroom),
+  /** Of each organization's windows, the fullest first, at most `replayOrganizationsMost`. */
+  organizations: v.array(headroom),
+  /** The smallest limit under which windows of each kind would have refused no row of the log, as it came. Exact. */
+  smallestLimits: v.array(
+    v.object({
+      owner,
+      scope,
+      /** The rules' limit, overrides by name left out. */
+      limit: whole,
+      /** Over every owner, those with a limit of their own included. */
+      smallest: whole,
+      /** Whose window needs it, and when that ended; the user is `null` for an organization's. */
+      org: text,
+      user: v.nullable(text),
+      windowEndsAt: ms,
+    }),
+  ),
+  /** The most refusing first, at most `replayWindowsMost`; the user is `null` for an organization's. */
+  refusingWindows: v.array(v.object({ org: text, user: v.nullable(text), scope, ...refusing.entries })),
+  /** `null` where the log refused nobody, has too many rows, or was not read to its end. */
+  demand: v.optional(v.nullable(rulesDemand), null),
+  /** `null` where callers were not to react, or the log was not read to its end. */
+  reaction: v.nullable(rulesReaction),
+});
+
+export interface ReplayResult extends Omit<Shape<typeof rulesReplaySchema>, "rules"> {
+  readonly rules: Rules;
 }
 
 export const replaySlotsMost = 400;
