@@ -1,6 +1,6 @@
 // Runs the laws: one fast-check property a law, the same scripts for the same seed.
 import type { LimiterFactory } from "../engine/adapter.ts";
-import { type LimiterLawName, limiterLawNames } from "../rules/laws.ts";
+import type { LimiterLawName } from "../rules/laws.ts";
 import type { CheckOptions } from "./check-options.ts";
 import { parseKnown } from "./known.ts";
 import { KnownList } from "./known-list.ts";
@@ -9,7 +9,7 @@ import type { CheckReport, LawReport } from "./report.ts";
 import { rulesKit } from "./rules-kit.ts";
 import type { LawKind } from "./script.ts";
 import { type LawKit, Search, type Setting, unrun } from "./search.ts";
-import { anySeed, requireInteger } from "./subject.ts";
+import { anySeed, requireInteger, requireLaws } from "./subject.ts";
 
 /**
  * Looks for a counterexample to each law.
@@ -20,6 +20,7 @@ import { anySeed, requireInteger } from "./subject.ts";
  *
  * @throws SpillwayError `ADAPTER_INVALID` where no limiter can be made (one that fails later is reported as
  *   `failed`); `RULES_INVALID` where the rules contradict it; `USAGE` where the path leads nowhere
+ * @throws RangeError where an option is out of range, or names no law
  */
 export async function checkLaws(given: LimiterFactory, options: CheckOptions = {}): Promise<CheckReport> {
   const factory = options.timers === undefined ? given : patient(given, options.timers, options.answerMsMost);
@@ -36,8 +37,7 @@ export async function checkKit<K extends LawKind>(
 ): Promise<CheckReport<K>> {
   const runs = requireInteger("runs", options.runs ?? 100, 1, 10_000_000);
   const seed = requireInteger("seed", options.seed ?? anySeed(), -0x8000_0000, 0x7fff_ffff);
-  const wanted = options.laws ?? limiterLawNames;
-  const names = limiterLawNames.filter((law) => wanted.includes(law));
+  const names = requireLaws(options.laws);
   if (options.path !== undefined && (names.length !== 1 || options.seed === undefined))
     throw new RangeError("a path needs the seed and the one law that it was found with");
   const kit = await prepare();

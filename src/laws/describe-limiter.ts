@@ -3,7 +3,7 @@
 
 import type { LimiterFactory } from "../engine/adapter.ts";
 import { claimsOf } from "../rules/algorithms.ts";
-import { type LimiterLawName, limiterLawNames } from "../rules/laws.ts";
+import type { LimiterLawName } from "../rules/laws.ts";
 import { counted } from "../rules/words.ts";
 import { CallerLine } from "./caller-line.ts";
 import { laws as catalogue } from "./catalogue.ts";
@@ -17,7 +17,7 @@ import type { UnexplainedScript } from "./orders.ts";
 import { patient } from "./patience.ts";
 import type { CheckReport, LawReport } from "./report.ts";
 import type { Script } from "./script.ts";
-import { anySeed } from "./subject.ts";
+import { anySeed, requireLaws } from "./subject.ts";
 import { renderCounterexample } from "./timeline.ts";
 
 type Body = () => Promise<void>;
@@ -49,6 +49,8 @@ export interface DescribeOptions
  * anew each time, unless one is given; a failure tells it. One bug breaks many laws: the first case that it breaks
  * fails, and the others are skipped with its name, where the runner lets a case skip itself (node:test, Vitest,
  * Mocha), or fail with one line.
+ *
+ * @throws RangeError where `laws` names no law
  *
  * @example
  * const windows = new Map<string, { count: number; resetAt: number }>();
@@ -82,11 +84,10 @@ export function describeLimiter(
   options: DescribeOptions = {},
 ): void {
   const line = new CallerLine(describeLimiter);
-  const { timeoutMs = 60_000, laws = limiterLawNames, interleavings = false } = options;
+  const { timeoutMs = 60_000, laws, interleavings = false } = options;
   const suite = new Suite(factory, { ...options, seed: options.seed ?? anySeed() }, line);
   const claimed = claimsOf(factory);
-  for (const law of limiterLawNames) {
-    if (!laws.includes(law)) continue;
+  for (const law of requireLaws(laws)) {
     if (claimed.includes(law))
       line.call(
         test,

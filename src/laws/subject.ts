@@ -5,6 +5,7 @@ import type { LimiterFactory } from "../engine/adapter.ts";
 import { agreedRules } from "../engine/adapter-rules.ts";
 import { algorithmHint, claimsOf, promiseProblems } from "../rules/algorithms.ts";
 import { quote, SpillwayError } from "../rules/errors.ts";
+import { type LimiterLawName, limiterLawNames } from "../rules/laws.ts";
 import { parseRules } from "../rules/parse.ts";
 import type { Rules, RulesInput } from "../rules/rules.ts";
 import type { LimiterSubject, OpFrequencies } from "./arbitraries.ts";
@@ -46,6 +47,17 @@ export async function prepare(
 export function requireInteger(field: string, value: number, least: number, most: number): number {
   if (Number.isSafeInteger(value) && value >= least && value <= most) return value;
   throw new RangeError(`${field} must be an integer from ${least} to ${most}, got ${value}`);
+}
+
+/**
+ * The laws that are asked for, in the catalogue's order; all where none are named.
+ * @throws RangeError where a name is no law's: a check of nothing would pass
+ */
+export function requireLaws(asked: readonly LimiterLawName[] = limiterLawNames): readonly LimiterLawName[] {
+  const unknown = asked.find((law) => !limiterLawNames.includes(law));
+  if (unknown !== undefined)
+    throw new RangeError(`laws must be names of limiterLawNames, got ${quote(unknown)}`);
+  return limiterLawNames.filter((law) => asked.includes(law));
 }
 
 /** A seed as fast-check draws one. */

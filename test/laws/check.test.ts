@@ -132,6 +132,7 @@ describe("repeating", () => {
     [{ runs: 0 }, "runs"],
     [{ runs: 1.5 }, "runs"],
     [{ seed: 2 ** 40 }, "seed"],
+    [{ laws: ["conservd" as "conserved"] }, "laws .*conservd"],
     [{ path: "1", seed }, "path"],
     [{ path: "1", laws: ["bounded"] as const }, "path"],
   ])("%j is a RangeError", async (options, field) => {

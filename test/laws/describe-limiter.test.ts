@@ -181,6 +181,10 @@ describe("the cases that are registered", () => {
     ]);
   });
 
+  test("are none where a name is no law's: a suite of nothing would pass", () => {
+    expect(() => collect(engineFactory, { laws: ["conservd" as "conserved"] })).toThrow(/laws .*conservd/);
+  });
+
   test("take no argument, which Jest and Mocha would take for a callback, and a time-out third", () => {
     const cases = collect(right, { timeoutMs: 9_000 }).filter(({ skipped }) => !skipped);
     expect(cases.length).toBeGreaterThan(5);
