@@ -4,6 +4,7 @@ import { parseTarget, requireAllowed } from "../connect/target.ts";
 import type { Policy } from "../policy/policy.ts";
 import type { PolicyToken } from "../policy/tokens.ts";
 import { quote, SpillwayError } from "../rules/errors.ts";
+import { isToken } from "../rules/tokens.ts";
 import { counted } from "../rules/words.ts";
 import { type ConnectionArgs, connectionOptions, readConnection } from "./connection-options.ts";
 import { readPolicyTokens, readTokens } from "./files.ts";
@@ -96,7 +97,7 @@ function ofVariable(org: string | undefined): Caller {
 
 function tokenOfVariable(): string {
   const token = process.env[VARIABLE] ?? "";
-  if (!/^[\x21-\x7e]+$/.test(token))
+  if (!isToken(token))
     throw new SpillwayError("USAGE", "a token is needed", {
       problems: [
         {

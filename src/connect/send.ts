@@ -1,6 +1,7 @@
 // One HTTP call at a time. `fetch` would follow redirects, try again by itself and read bodies without end: who
 // probes must know each call that was made, and make none elsewhere.
 import type { Dispatcher } from "undici";
+import { isToken } from "../rules/tokens.ts";
 import { headerText } from "../wire/fields.ts";
 import { type ConnectionOptions, openDispatcher } from "./connection.ts";
 import { NoAnswer, reasonOf } from "./no-answer.ts";
@@ -26,7 +27,10 @@ export interface Got {
   readonly body: string;
 }
 
-/** Makes one call; rejects with `NoAnswer` where none came, with the signal's reason where it was interrupted. */
+/**
+ * Makes one call; rejects with `NoAnswer` where none came, with the signal's reason where it was interrupted, with a
+ * RangeError where no header can hold the token.
+ */
 export type Send = (ask: Ask, signal: AbortSignal | undefined) => Promise<Got>;
 
 export interface SendOptions extends ConnectionOptions {
@@ -58,6 +62,9 @@ export function openSender(options: SendOptions = {}): Sender {
     return known;
   };
   const send: Send = async (ask, signal) => {
+    // undici's pool never answers again after a header that it cannot send (7.30, lib/dispatcher/pool-base.js).
+    if (ask.token !== null && !isToken(ask.token))
+      throw new RangeError("a token must be printable ASCII without spaces");
     const timeout = AbortSignal.timeout(timeoutMs);
     const either = signal === undefined ? timeout : AbortSignal.any([timeout, signal]);
     const url = new URL(ask.url);

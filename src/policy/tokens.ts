@@ -2,6 +2,7 @@
 import { type Problem, SpillwayError } from "../rules/errors.ts";
 import { parseDocument } from "../rules/json.ts";
 import { isPlainObject } from "../rules/plain-object.ts";
+import { isToken } from "../rules/tokens.ts";
 
 /** A token, and the attributes that it stands for. */
 export interface PolicyToken {
@@ -11,7 +12,6 @@ export interface PolicyToken {
 
 /** Members of the default API's entries: one file serves all policies, so they say nothing where a policy has none. */
 const ofDefault = ["user", "organization", "scopes"];
-const tokenPattern = /^[\x21-\x7e]+$/;
 
 /**
  * Reads a tokens file's text.
@@ -48,7 +48,7 @@ export function parsePolicyTokens(text: string, file: string, names: readonly st
         );
     if (Object.keys(entry).some((name) => ![...members, ...ofDefault].includes(name)))
       wrong(path, "an unknown member", members.join(", "));
-    if (typeof entry["token"] === "string" && !tokenPattern.test(entry["token"]))
+    if (typeof entry["token"] === "string" && !isToken(entry["token"]))
       wrong(`${path}.token`, "other characters", "printable ASCII without spaces");
     if (seen.has(entry["token"])) wrong(`${path}.token`, "a token that stands above", "each token once");
     seen.add(entry["token"]);

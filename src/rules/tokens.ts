@@ -35,11 +35,14 @@ const allowedOf = {
 const isMember = (key: unknown): key is keyof typeof allowedOf =>
   typeof key === "string" && Object.hasOwn(allowedOf, key);
 
+/** Returns whether a text can be a token: a header holds no other. */
+export const isToken = (text: string): boolean => /^[\x21-\x7e]+$/.test(text);
+
 const slug = v.pipe(v.string(), v.regex(/^[A-Za-z0-9][A-Za-z0-9._-]*$/));
 const schema = v.pipe(
   v.array(
     v.strictObject({
-      token: v.pipe(v.string(), v.regex(/^[\x21-\x7e]+$/)),
+      token: v.pipe(v.string(), v.check(isToken)),
       user: slug,
       organization: slug,
       scopes: v.optional(v.array(v.picklist(tokenScopes)), [...tokenScopes]),

@@ -116,6 +116,14 @@ describe("the sender", () => {
     expect((await send({ ...get(url), method: "HEAD" }, undefined)).body).toBe("");
   });
 
+  test("a token that no header can hold is a RangeError, time after time", async () => {
+    const [url, send] = [await answering((_, response) => response.end()), opened()];
+    const wrong = { ...get(url), token: "t\n" };
+    await expect(send(wrong, undefined)).rejects.toThrow(RangeError);
+    await expect(send(wrong, undefined)).rejects.toThrow(RangeError);
+    expect((await send(get(url), undefined)).status).toBe(200);
+  });
+
   test("makes calls over one connection", async () => {
     const ports = new Set<number | undefined>();
     const url = await answering((request, response) => {
