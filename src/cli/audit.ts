@@ -12,97 +12,82 @@ import type { AuditResult } from "../summary/audit-result.ts";
 import type { QuotaCall } from "../trace/quota-record.ts";
 import { limitsOf } from "./audit-limits.ts";
 import { pc } from "./colors.ts";
-import { type ConnectionArgs, connectionOptions, readConnection } from "./connection-options.ts";
+import { connectionOptions, readConnection } from "./connection-options.ts";
 import { requireYes } from "./consent.ts";
 import { readPolicy } from "./files.ts";
 import { requireDuration, rulesOption, tokensFormat, whichVerb } from "./run-options.ts";
 import { openTerminal } from "./terminal.ts";
-import { defineVerb } from "./verb.ts";
-
-interface Args extends ConnectionArgs {
-  readonly target?: string | undefined;
-  readonly allowHost?: string | undefined;
-  readonly tokens?: string | undefined;
-  readonly rules?: string | undefined;
-  readonly only?: readonly string[] | undefined;
-  readonly list: boolean;
-  readonly maxTime: string;
-  readonly spend: string;
-  readonly alone: boolean;
-  readonly resume: boolean;
-  readonly yes: boolean;
-  readonly dryRun: boolean;
-  readonly junit?: string | undefined;
-  readonly out?: string | undefined;
-  readonly force: boolean;
-  readonly json?: boolean | undefined;
-}
+import { type ArgsOf, defineVerb, type VerbOptions } from "./verb.ts";
 
 const UNREACHED = 3;
 const timeoutMs = 10_000;
 const wholeSpend = "100%";
 
-export const verb = defineVerb<Args>({
+const options = {
+  target: { argument: "URL", type: "string", describe: "audit the deployment at URL" },
+  "allow-host": {
+    argument: "HOST",
+    type: "string",
+    describe: "allow calls to HOST, the target's host, if it is not this machine",
+  },
+  tokens: { argument: "FILE", type: "string", describe: `call with the tokens in FILE: ${tokensFormat}` },
+  ...connectionOptions,
+  rules: {
+    ...rulesOption("hold the deployment to", "what probe or map see there"),
+  },
+  only: {
+    argument: "NAME",
+    type: "string",
+    array: true,
+    describe: "make the experiment NAME alone; several by commas",
+  },
+  list: {
+    type: "boolean",
+    default: false,
+    describe: "list the experiments with law, needs and spend; call nobody",
+  },
+  "max-time": { argument: "TIME", type: "string", default: "5m", describe: "take at most TIME" },
+  spend: {
+    argument: "SHARE",
+    type: "string",
+    default: wholeSpend,
+    describe: "use at most SHARE of each window",
+  },
+  alone: {
+    type: "boolean",
+    default: false,
+    describe: "state that nobody else uses these tokens' quotas meanwhile",
+  },
+  resume: {
+    type: "boolean",
+    default: false,
+    describe: "go on with the interrupted audit in the folder of --out",
+  },
+  yes: { type: "boolean", default: false, alias: "y", describe: "start without asking" },
+  "dry-run": { type: "boolean", default: false, describe: "say what would be called, and call nobody" },
+  junit: { argument: "FILE", type: "string", describe: "write the findings as JUnit XML to FILE" },
+  out: {
+    argument: "DIR",
+    type: "string",
+    describe: "keep trace, audit.json, report and summary in DIR [default: a new folder in reports/]",
+  },
+  force: {
+    type: "boolean",
+    default: false,
+    describe: "replace files in DIR that are of no result of spillway",
+  },
+} as const satisfies VerbOptions;
+
+type Args = ArgsOf<typeof options>;
+
+export const verb = defineVerb({
   name: "audit",
   summary: "hold a live deployment to its policy by small experiments, each with its law",
   notes: [
     whichVerb,
     "Kept means that an experiment saw no contradiction. What no audit sees, and why: src/audit/README.md of the project.",
   ],
-  options: {
-    target: { argument: "URL", type: "string", describe: "audit the deployment at URL" },
-    "allow-host": {
-      argument: "HOST",
-      type: "string",
-      describe: "allow calls to HOST, the target's host, if it is not this machine",
-    },
-    tokens: { argument: "FILE", type: "string", describe: `call with the tokens in FILE: ${tokensFormat}` },
-    ...connectionOptions,
-    rules: {
-      ...rulesOption("hold the deployment to", "what probe or map see there"),
-    },
-    only: {
-      argument: "NAME",
-      type: "string",
-      array: true,
-      describe: "make the experiment NAME alone; several by commas",
-    },
-    list: {
-      type: "boolean",
-      default: false,
-      describe: "list the experiments with law, needs and spend; call nobody",
-    },
-    "max-time": { argument: "TIME", type: "string", default: "5m", describe: "take at most TIME" },
-    spend: {
-      argument: "SHARE",
-      type: "string",
-      default: wholeSpend,
-      describe: "use at most SHARE of each window",
-    },
-    alone: {
-      type: "boolean",
-      default: false,
-      describe: "state that nobody else uses these tokens' quotas meanwhile",
-    },
-    resume: {
-      type: "boolean",
-      default: false,
-      describe: "go on with the interrupted audit in the folder of --out",
-    },
-    yes: { type: "boolean", default: false, alias: "y", describe: "start without asking" },
-    "dry-run": { type: "boolean", default: false, describe: "say what would be called, and call nobody" },
-    junit: { argument: "FILE", type: "string", describe: "write the findings as JUnit XML to FILE" },
-    out: {
-      argument: "DIR",
-      type: "string",
-      describe: "keep trace, audit.json, report and summary in DIR [default: a new folder in reports/]",
-    },
-    force: {
-      type: "boolean",
-      default: false,
-      describe: "replace files in DIR that are of no result of spillway",
-    },
-  },
+  options,
   examples: [
     [
       "$0 audit --target http://127.0.0.1:4100/v1/items --tokens tokens.json",

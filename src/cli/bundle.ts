@@ -9,31 +9,29 @@ import { pc } from "./colors.ts";
 import { readLimits } from "./files.ts";
 import { codeNote, importMsOf, importTimeout, rulesOption, scenarioOperand } from "./run-options.ts";
 import { openTerminal } from "./terminal.ts";
-import { defineVerb } from "./verb.ts";
+import { type ArgsOf, defineVerb, type Operand, type VerbOptions } from "./verb.ts";
 
-interface Args {
-  readonly scenario: string;
-  readonly out?: string | undefined;
-  readonly rules?: string | undefined;
-  readonly importTimeout?: string | undefined;
-  readonly json?: boolean | undefined;
-}
+const operands = [scenarioOperand] as const satisfies readonly Operand[];
 
-export const verb = defineVerb<Args>({
+const options = {
+  out: {
+    argument: "FILE",
+    type: "string",
+    alias: "o",
+    describe: "write the bundle to FILE [default: SCENARIO.js]",
+  },
+  rules: rulesOption("hold answers to", "the scenario's"),
+  "import-timeout": importTimeout,
+} as const satisfies VerbOptions;
+
+type Args = ArgsOf<typeof options, typeof operands>;
+
+export const verb = defineVerb({
   name: "bundle",
   summary: "write a scenario as one JavaScript file that plain k6 runs",
   notes: [codeNote],
-  operands: [scenarioOperand],
-  options: {
-    out: {
-      argument: "FILE",
-      type: "string",
-      alias: "o",
-      describe: "write the bundle to FILE [default: SCENARIO.js]",
-    },
-    rules: rulesOption("hold answers to", "the scenario's"),
-    "import-timeout": importTimeout,
-  },
+  operands,
+  options,
   examples: [
     ["$0 bundle herd -o herd.js", "run it with: k6 run -e TARGET=http://127.0.0.1:4100 herd.js"],
     [

@@ -1,7 +1,7 @@
 // The options of `spillway check --target`, apart from what they need to be loaded for.
-import { type ConnectionArgs, connectionOptions } from "./connection-options.ts";
+import { connectionOptions } from "./connection-options.ts";
 import { tokensFormat } from "./run-options.ts";
-import type { VerbOption } from "./verb.ts";
+import type { OptionArgs, VerbOptions } from "./verb.ts";
 
 const group = "Checking a deployment";
 
@@ -46,14 +46,6 @@ export const targetOptions = {
     group,
     describe: "take at most N seconds [default: 120]",
   },
-} as const satisfies Record<string, VerbOption>;
+} as const satisfies VerbOptions;
 
-export interface TargetArgs extends ConnectionArgs {
-  readonly target?: string | undefined;
-  readonly allowHost?: string | undefined;
-  readonly tokens?: string | undefined;
-  readonly clockHeader?: string | undefined;
-  readonly alone?: boolean | undefined;
-  readonly calls?: number | undefined;
-  readonly seconds?: number | undefined;
-}
+export type TargetArgs = OptionArgs<typeof targetOptions>;

@@ -13,80 +13,67 @@ import type { JobThread } from "../runs/job-thread.ts";
 import { shellCommand } from "../runs/run-place.ts";
 import { asWindowOption, limitsOf } from "./as-window.ts";
 import { sayCheckProgress, sayOverlapProgress, showCheckProgress } from "./check-progress.ts";
-import { type TargetArgs, targetOptions } from "./check-target-options.ts";
+import { targetOptions } from "./check-target-options.ts";
 import { describeCheck } from "./check-text.ts";
 import { chooseFault, faultOption, faultWords } from "./fault-list.ts";
 import { readKnown, readRules, readWrittenRules } from "./files.ts";
 import { codeNote, importMsOf, importTimeout, requireWhole, rulesOption, whichVerb } from "./run-options.ts";
 import { openTerminal, type Terminal } from "./terminal.ts";
-import { defineVerb, program } from "./verb.ts";
-
-interface Args extends TargetArgs {
-  readonly runs?: number | undefined;
-  readonly seed?: number | undefined;
-  readonly law?: readonly string[] | undefined;
-  readonly path?: string | undefined;
-  readonly rules?: string | undefined;
-  readonly asWindow?: boolean | undefined;
-  readonly adapter?: string | undefined;
-  readonly interleavings?: boolean | undefined;
-  readonly clockMoves?: boolean | undefined;
-  readonly known?: string | undefined;
-  readonly fault?: string | undefined;
-  readonly importTimeout?: string | undefined;
-  readonly json?: boolean | undefined;
-}
+import { type ArgsOf, defineVerb, program, type VerbOptions } from "./verb.ts";
 
 const clockNote =
   "While your limiter's code runs, Date.now, performance.now and timers follow the script's clock: it needs no fake timers. A clock that it reads elsewhere is set by its setNow.";
 
-export const verb = defineVerb<Args>({
+const options = {
+  adapter: {
+    argument: "FILE",
+    type: "string",
+    conflicts: "target",
+    describe: "check the limiter that the .ts or .js module FILE exports [default: spillway's engine]",
+  },
+  rules: rulesOption("use", "rules of all kinds, drawn"),
+  "as-window": asWindowOption,
+  law: {
+    argument: "NAME",
+    type: "string",
+    array: true,
+    describe: "check the law NAME alone",
+  },
+  runs: { argument: "N", type: "number", describe: "run each law N times [default: 100]" },
+  seed: { argument: "N", type: "number", describe: "repeat the check that printed seed N" },
+  path: {
+    argument: "PATH",
+    type: "string",
+    describe: "go straight to the counterexample at PATH, with its --law and --seed",
+  },
+  known: {
+    argument: "FILE",
+    type: "string",
+    conflicts: "path",
+    describe: "pass over the counterexamples in FILE, which check --json printed, and look for others",
+  },
+  interleavings: {
+    type: "boolean",
+    conflicts: ["target", "path"],
+    describe: "check calls that overlap, too, for a limiter whose store is asynchronous",
+  },
+  "clock-moves": {
+    type: "boolean",
+    conflicts: ["target", "path"],
+    describe: "with --interleavings, let time pass inside a call, for a limiter that takes the seam",
+  },
+  "import-timeout": importTimeout,
+  fault: { ...faultOption, conflicts: ["adapter", "target"] },
+  ...targetOptions,
+} as const satisfies VerbOptions;
+
+type Args = ArgsOf<typeof options>;
+
+export const verb = defineVerb({
   name: "check",
   summary: "look for a counterexample to each law of a rate limiter",
   notes: [codeNote, clockNote, whichVerb],
-  operands: [],
-  options: {
-    adapter: {
-      argument: "FILE",
-      type: "string",
-      conflicts: "target",
-      describe: "check the limiter that the .ts or .js module FILE exports [default: spillway's engine]",
-    },
-    rules: rulesOption("use", "rules of all kinds, drawn"),
-    "as-window": asWindowOption,
-    law: {
-      argument: "NAME",
-      type: "string",
-      array: true,
-      describe: "check the law NAME alone",
-    },
-    runs: { argument: "N", type: "number", describe: "run each law N times [default: 100]" },
-    seed: { argument: "N", type: "number", describe: "repeat the check that printed seed N" },
-    path: {
-      argument: "PATH",
-      type: "string",
-      describe: "go straight to the counterexample at PATH, with its --law and --seed",
-    },
-    known: {
-      argument: "FILE",
-      type: "string",
-      conflicts: "path",
-      describe: "pass over the counterexamples in FILE, which check --json printed, and look for others",
-    },
-    interleavings: {
-      type: "boolean",
-      conflicts: ["target", "path"],
-      describe: "check calls that overlap, too, for a limiter whose store is asynchronous",
-    },
-    "clock-moves": {
-      type: "boolean",
-      conflicts: ["target", "path"],
-      describe: "with --interleavings, let time pass inside a call, for a limiter that takes the seam",
-    },
-    "import-timeout": importTimeout,
-    fault: { ...faultOption, conflicts: ["adapter", "target"] },
-    ...targetOptions,
-  },
+  options,
   examples: [
     ["$0 check --adapter my-limiter.ts", "check a limiter of your own by what it says of itself"],
     ["$0 check", "check every law of the engine, under all kinds of rules"],

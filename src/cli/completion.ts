@@ -4,11 +4,7 @@ import { quote, SpillwayError } from "../rules/errors.ts";
 import { openTerminal } from "./terminal.ts";
 import { defineVerb } from "./verb.ts";
 
-interface Args {
-  readonly shell?: string | undefined;
-}
-
-export const verb = defineVerb<Args>({
+export const verb = defineVerb({
   name: "completion",
   summary: "print a script that completes verbs, options and names by the Tab key",
   notes: [

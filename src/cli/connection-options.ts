@@ -3,7 +3,7 @@ import { createSecureContext } from "node:tls";
 import type { ConnectionOptions } from "../connect/connection.ts";
 import { readText } from "../files/read-file.ts";
 import { SpillwayError } from "../rules/errors.ts";
-import type { VerbOption } from "./verb.ts";
+import type { OptionArgs, VerbOptions } from "./verb.ts";
 
 export const connectionOptions = {
   ca: {
@@ -21,13 +21,7 @@ export const connectionOptions = {
     type: "string",
     describe: "prove the certificate by the private key in FILE (PEM)",
   },
-} as const satisfies Record<string, VerbOption>;
-
-export interface ConnectionArgs {
-  readonly ca?: string | undefined;
-  readonly cert?: string | undefined;
-  readonly key?: string | undefined;
-}
+} as const satisfies VerbOptions;
 
 type Environment = Readonly<Record<string, string | undefined>>;
 
@@ -37,7 +31,7 @@ type Environment = Readonly<Record<string, string | undefined>>;
  * @throws SpillwayError `USAGE` where options do not fit, `FILE_UNREADABLE` where a file is not what it should be
  */
 export async function readConnection(
-  { ca, cert, key }: ConnectionArgs,
+  { ca, cert, key }: OptionArgs<typeof connectionOptions>,
   url: string | undefined,
   env: Environment = process.env,
 ): Promise<ConnectionOptions> {

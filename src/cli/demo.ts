@@ -1,7 +1,6 @@
 // `spillway demo` (= `npm start`): the whole pipe on loopback, with windows of a few seconds, so that several
 // resets pass in under a minute. Each stage is the same code as its verb.
 
-import type { DriverName } from "../load/driver.ts";
 import type { LoadedScenario } from "../load/scenario-file.ts";
 import { runFiles } from "../report/run.ts";
 import { ownerWords, verdictWords } from "../report/source.ts";
@@ -30,22 +29,7 @@ import {
   runOptions,
 } from "./run-options.ts";
 import { openTerminal, type Terminal } from "./terminal.ts";
-import { defineVerb } from "./verb.ts";
-
-interface Args {
-  readonly scenario?: string | undefined;
-  readonly rules?: string | undefined;
-  readonly asWindow?: boolean | undefined;
-  readonly duration: string;
-  readonly driver?: DriverName | undefined;
-  readonly runs: number;
-  readonly seed: number;
-  readonly out?: string | undefined;
-  readonly open?: boolean | undefined;
-  readonly force?: boolean | undefined;
-  readonly importTimeout?: string | undefined;
-  readonly json?: boolean | undefined;
-}
+import { type ArgsOf, defineVerb, type VerbOptions } from "./verb.ts";
 
 /** The options, checked. */
 interface Asked extends Args {
@@ -68,27 +52,31 @@ const shortWindows = {
   user: { rest: { limit: 50, windowSeconds: 5 }, graphql: { limit: 1_000, windowSeconds: 8 } },
 };
 
-export const verb = defineVerb<Args>({
+const options = {
+  scenario: {
+    argument: "SCENARIO",
+    type: "string",
+    describe: "load with the clients of SCENARIO [default: ci-fleet; clients of each call of the policy]",
+  },
+  rules: rulesOption("show every part under", "those of Buildkite's kind, in windows of seconds"),
+  "as-window": asWindowOption,
+  duration: { argument: "TIME", type: "string", default: "25s", describe: "load for TIME" },
+  driver: driverOption,
+  runs: { argument: "N", type: "number", default: 50, describe: "run each law N times" },
+  seed: { argument: "N", type: "number", default: 7, describe: "draw everything from seed N" },
+  out: { argument: "DIR", type: "string", describe: "write the run to DIR [default: reports/demo-TIME]" },
+  open: openOption,
+  force: runOptions.force,
+  "import-timeout": importTimeout,
+} as const satisfies VerbOptions;
+
+type Args = ArgsOf<typeof options>;
+
+export const verb = defineVerb({
   name: "demo",
   summary: "show every part on this machine: check, serve, load, verify, simulate, break, report",
   notes: [codeNote],
-  options: {
-    scenario: {
-      argument: "SCENARIO",
-      type: "string",
-      describe: "load with the clients of SCENARIO [default: ci-fleet; clients of each call of the policy]",
-    },
-    rules: rulesOption("show every part under", "those of Buildkite's kind, in windows of seconds"),
-    "as-window": asWindowOption,
-    duration: { argument: "TIME", type: "string", default: "25s", describe: "load for TIME" },
-    driver: driverOption,
-    runs: { argument: "N", type: "number", default: 50, describe: "run each law N times" },
-    seed: { argument: "N", type: "number", default: 7, describe: "draw everything from seed N" },
-    out: { argument: "DIR", type: "string", describe: "write the run to DIR [default: reports/demo-TIME]" },
-    open: openOption,
-    force: runOptions.force,
-    "import-timeout": importTimeout,
-  },
+  options,
   examples: [
     ["$0 demo", "see every part in under a minute"],
     ["$0 demo --scenario herd --duration 40s", "load with other clients, for longer"],

@@ -8,14 +8,7 @@ import { INTERRUPTED, onInterrupt } from "../runs/interrupt.ts";
 import { version } from "../runs/version.ts";
 import { pc } from "./colors.ts";
 import { openTerminal, type Terminal } from "./terminal.ts";
-import { defineVerb } from "./verb.ts";
-
-interface Args {
-  readonly getK6?: boolean | undefined;
-  readonly from?: string | undefined;
-  readonly sha256?: string | undefined;
-  readonly json?: boolean | undefined;
-}
+import { type ArgsOf, defineVerb, type VerbOptions } from "./verb.ts";
 
 /** One thing that spillway needs, or could use. */
 interface Finding {
@@ -30,26 +23,29 @@ interface Finding {
 const MISSING = 3;
 const nodeLeast = [20, 19] as const;
 
-export const verb = defineVerb<Args>({
+const options = {
+  "get-k6": {
+    type: "boolean",
+    describe: "install k6 for spillway where there is none: built by Go, else the archive that k6 publishes",
+  },
+  from: {
+    argument: "URL",
+    type: "string",
+    describe: "with --get-k6, fetch the archive (.tar.gz or .zip) from URL; needs --sha256",
+  },
+  sha256: {
+    argument: "HEX",
+    type: "string",
+    describe: "with --from, refuse an archive with another SHA-256 than HEX",
+  },
+} as const satisfies VerbOptions;
+
+type Args = ArgsOf<typeof options>;
+
+export const verb = defineVerb({
   name: "doctor",
   summary: "say what is installed, what is missing and how to get it",
-  options: {
-    "get-k6": {
-      type: "boolean",
-      describe:
-        "install k6 for spillway where there is none: built by Go, else the archive that k6 publishes",
-    },
-    from: {
-      argument: "URL",
-      type: "string",
-      describe: "with --get-k6, fetch the archive (.tar.gz or .zip) from URL; needs --sha256",
-    },
-    sha256: {
-      argument: "HEX",
-      type: "string",
-      describe: "with --from, refuse an archive with another SHA-256 than HEX",
-    },
-  },
+  options,
   examples: [
     ["$0 doctor", "look for Node, k6, Go, esbuild and DuckDB, and for a place for reports"],
     ["$0 doctor --json", "print the same for scripts; exit code 3 means that something is missing"],

@@ -4,13 +4,9 @@ import { replayFigureNames } from "../summary/replay-figures.ts";
 import { openTerminal } from "./terminal.ts";
 import { defineVerb } from "./verb.ts";
 
-interface Args {
-  readonly json?: boolean | undefined;
-}
-
 const unitWords = { count: "number", share: "share", ms: "time" } as const;
 
-export const verb = defineVerb<Args>({
+export const verb = defineVerb({
   name: "figures",
   summary: "list the figures that expect, --expect and --until take, with units and meanings",
   options: {},

@@ -9,7 +9,6 @@ import type { FitCheck } from "../../sim/fit/check-result.ts";
 import type { Fit } from "../../sim/fit/fit.ts";
 import type { Recording } from "../../sim/fit/recording.ts";
 import { requireFree } from "../files/read-file.ts";
-import type { LogOptions } from "../logs/choices.ts";
 import type { Policy } from "../policy/policy.ts";
 import { quote, SpillwayError } from "../rules/errors.ts";
 import { shortName } from "../rules/printable.ts";
@@ -23,71 +22,61 @@ import { logOptions } from "./log-options.ts";
 import { policyOfLogs } from "./log-policy.ts";
 import { repeatCommand, rulesOption } from "./run-options.ts";
 import { openTerminal, type Terminal } from "./terminal.ts";
-import { defineVerb } from "./verb.ts";
+import { type ArgsOf, defineVerb, type Operand, type VerbOptions } from "./verb.ts";
 
-interface Args extends LogOptions {
-  readonly files: readonly string[];
-  readonly out?: string | undefined;
-  readonly name?: string | undefined;
-  readonly rules?: string | undefined;
-  readonly "as-window"?: boolean | undefined;
-  readonly check: boolean;
-  readonly strict: boolean;
-  readonly backtest?: boolean | undefined;
-  readonly seeds?: number | undefined;
-  readonly share?: string | undefined;
-  readonly report?: string | undefined;
-  readonly force: boolean;
-  readonly json?: boolean | undefined;
-}
+const operands = [
+  {
+    name: "files",
+    many: true,
+    required: true,
+    describe: "a trace, a run's folder, or logs: files, globs, or - for standard input",
+  },
+] as const satisfies readonly Operand[];
 
-export const verb = defineVerb<Args>({
+const options = {
+  out: {
+    argument: "FILE",
+    type: "string",
+    alias: "o",
+    describe: "write the scenario to FILE [default: standard output]",
+  },
+  name: { argument: "NAME", type: "string", describe: "call the scenario NAME [default: the file's name]" },
+  rules: rulesOption("use", "the trace's, or what headers showed"),
+  "as-window": asWindowOption,
+  check: {
+    type: "boolean",
+    default: true,
+    describe: "simulate what was fitted to, and say what is off (--no-check: do not)",
+  },
+  strict: { type: "boolean", default: false, describe: "exit 1 where the check finds a figure off" },
+  backtest: {
+    type: "boolean",
+    describe:
+      "fit to the first part, predict the rest, and say how often that holds (--no-backtest: do not) [default: where the rest is long enough]",
+  },
+  seeds: {
+    argument: "N",
+    type: "number",
+    describe: "simulate the backtest N times [default: 39, the fewest for exact 80% and 95% intervals]",
+  },
+  share: {
+    argument: "SHARE",
+    type: "string",
+    describe:
+      "fit the backtest to the first SHARE of the time [default: 70%, or less where the rest is a weekend alone]",
+  },
+  report: { argument: "FILE", type: "string", describe: "write what was found to FILE, as Markdown" },
+  force: { type: "boolean", default: false, describe: "overwrite files that exist" },
+  ...logOptions,
+} as const satisfies VerbOptions;
+
+type Args = ArgsOf<typeof options, typeof operands>;
+
+export const verb = defineVerb({
   name: "fit",
   summary: "make a scenario from a trace or from logs, and test what it predicts",
-  operands: [
-    {
-      name: "files",
-      many: true,
-      required: true,
-      describe: "a trace, a run's folder, or logs: files, globs, or - for standard input",
-    },
-  ],
-  options: {
-    out: {
-      argument: "FILE",
-      type: "string",
-      alias: "o",
-      describe: "write the scenario to FILE [default: standard output]",
-    },
-    name: { argument: "NAME", type: "string", describe: "call the scenario NAME [default: the file's name]" },
-    rules: rulesOption("use", "the trace's, or what headers showed"),
-    "as-window": asWindowOption,
-    check: {
-      type: "boolean",
-      default: true,
-      describe: "simulate what was fitted to, and say what is off (--no-check: do not)",
-    },
-    strict: { type: "boolean", default: false, describe: "exit 1 where the check finds a figure off" },
-    backtest: {
-      type: "boolean",
-      describe:
-        "fit to the first part, predict the rest, and say how often that holds (--no-backtest: do not) [default: where the rest is long enough]",
-    },
-    seeds: {
-      argument: "N",
-      type: "number",
-      describe: "simulate the backtest N times [default: 39, the fewest for exact 80% and 95% intervals]",
-    },
-    share: {
-      argument: "SHARE",
-      type: "string",
-      describe:
-        "fit the backtest to the first SHARE of the time [default: 70%, or less where the rest is a weekend alone]",
-    },
-    report: { argument: "FILE", type: "string", describe: "write what was found to FILE, as Markdown" },
-    force: { type: "boolean", default: false, describe: "overwrite files that exist" },
-    ...logOptions,
-  },
+  operands,
+  options,
   examples: [
     ["$0 fit reports/ci-fleet-load -o fleet.ts", "make a scenario of a run's clients"],
     ["$0 fit 'access.log*' -o monday.ts --backtest", "make one from logs, and test its predictions"],

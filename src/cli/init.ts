@@ -11,13 +11,6 @@ import { readPolicy } from "./files.ts";
 import { openTerminal, type Terminal } from "./terminal.ts";
 import { defineVerb } from "./verb.ts";
 
-interface Args {
-  readonly dir?: string | undefined;
-  readonly ci?: boolean | undefined;
-  readonly policy?: string | undefined;
-  readonly json?: boolean;
-}
-
 const scenario = `// Twelve agents of one organization that list pipelines and wait for the reset when they are refused.
 // Try it in virtual time:   npx spillway simulate DIR/agents.ts
 // and for real, by k6:      npx spillway load DIR/agents.ts
@@ -55,7 +48,7 @@ const workflows = join(".github", "workflows");
 /** Folders that nobody names: somebody else's repository may lead elsewhere by them. */
 const workflowFolders = [".github", workflows];
 
-export const verb = defineVerb<Args>({
+export const verb = defineVerb({
   name: "init",
   summary: "write a first scenario and a rules file into your own repository",
   operands: [{ name: "dir", required: false, describe: "the folder to write to [default: spillway]" }],

@@ -1,7 +1,6 @@
 // `spillway load SCENARIO`: a scenario for real, by k6 or by Node, judged, with a run folder.
 
 import { join } from "node:path";
-import type { DriverName } from "../load/driver.ts";
 import type { LoadOptions } from "../load/load.ts";
 import type { LoadedScenario } from "../load/scenario-file.ts";
 import type { Policy } from "../policy/policy.ts";
@@ -10,7 +9,7 @@ import { SpillwayError } from "../rules/errors.ts";
 import { INTERRUPTED, onInterrupt } from "../runs/interrupt.ts";
 import type { JobThreads } from "../runs/job-thread.ts";
 import { asWindowOption, limitsOf } from "./as-window.ts";
-import { type ConnectionArgs, connectionOptions, readConnection } from "./connection-options.ts";
+import { connectionOptions, readConnection } from "./connection-options.ts";
 import { readLimits, readPolicyTokens, readTokens } from "./files.ts";
 import { openOption, reportOpener } from "./open-report.ts";
 import {
@@ -27,83 +26,67 @@ import {
   tokensFormat,
 } from "./run-options.ts";
 import { openTerminal, type Terminal } from "./terminal.ts";
-import { defineVerb } from "./verb.ts";
-
-interface Args extends ConnectionArgs {
-  readonly scenario: string;
-  readonly driver?: DriverName | undefined;
-  readonly target?: string | undefined;
-  readonly allowHost?: string | undefined;
-  readonly tokens?: string | undefined;
-  readonly graphqlUrl?: string | undefined;
-  readonly rules?: string | undefined;
-  readonly asWindow?: boolean | undefined;
-  readonly seed?: number | undefined;
-  readonly duration?: string | undefined;
-  readonly timeout?: string | undefined;
-  readonly keepAlive?: boolean | undefined;
-  readonly shared?: boolean | undefined;
-  readonly out?: string | undefined;
-  readonly force?: boolean | undefined;
-  readonly compare?: string | undefined;
-  readonly open?: boolean | undefined;
-  readonly importTimeout?: string | undefined;
-  readonly json?: boolean | undefined;
-}
+import { type ArgsOf, defineVerb, type Operand, type VerbOptions } from "./verb.ts";
 
 const UNREACHED = 3;
 
-export const verb = defineVerb<Args>({
+const operands = [scenarioOperand] as const satisfies readonly Operand[];
+
+const options = {
+  target: {
+    argument: "URL",
+    type: "string",
+    describe: "load the deployment at URL [default: the reference deployment, started for this run]",
+  },
+  "allow-host": {
+    argument: "HOST",
+    type: "string",
+    describe: "allow load on HOST, the target's host, if it is not this machine",
+  },
+  tokens: { argument: "FILE", type: "string", describe: `call with the tokens in FILE: ${tokensFormat}` },
+  "graphql-url": {
+    argument: "URL",
+    type: "string",
+    describe: "send GraphQL calls to URL [default: TARGET/v1/graphql]",
+  },
+  ...connectionOptions,
+  driver: driverOption,
+  ...runOptions,
+  rules: rulesOption("judge by", "the scenario's"),
+  "as-window": asWindowOption,
+  timeout: {
+    argument: "TIME",
+    type: "string",
+    describe: "wait at most TIME for an answer [default: the scenario's network.timeout, 30s]",
+  },
+  "keep-alive": {
+    type: "boolean",
+    default: false,
+    describe:
+      "let k6 reuse connections: faster, but it may send a call twice, and the judge must allow for it; Node always reuses them, and sends nothing twice",
+  },
+  shared: {
+    type: "boolean",
+    default: false,
+    describe: "state that others use the same quotas meanwhile; the judge then allows for it",
+  },
+  open: openOption,
+  compare: {
+    argument: "DIR",
+    type: "string",
+    describe: "show the run in DIR, such as a simulation, beside this one",
+  },
+  "import-timeout": importTimeout,
+} as const satisfies VerbOptions;
+
+type Args = ArgsOf<typeof options, typeof operands>;
+
+export const verb = defineVerb({
   name: "load",
   summary: "load a deployment with a scenario's clients in real time, and judge the answers",
   notes: [codeNote],
-  operands: [scenarioOperand],
-  options: {
-    target: {
-      argument: "URL",
-      type: "string",
-      describe: "load the deployment at URL [default: the reference deployment, started for this run]",
-    },
-    "allow-host": {
-      argument: "HOST",
-      type: "string",
-      describe: "allow load on HOST, the target's host, if it is not this machine",
-    },
-    tokens: { argument: "FILE", type: "string", describe: `call with the tokens in FILE: ${tokensFormat}` },
-    "graphql-url": {
-      argument: "URL",
-      type: "string",
-      describe: "send GraphQL calls to URL [default: TARGET/v1/graphql]",
-    },
-    ...connectionOptions,
-    driver: driverOption,
-    ...runOptions,
-    rules: rulesOption("judge by", "the scenario's"),
-    "as-window": asWindowOption,
-    timeout: {
-      argument: "TIME",
-      type: "string",
-      describe: "wait at most TIME for an answer [default: the scenario's network.timeout, 30s]",
-    },
-    "keep-alive": {
-      type: "boolean",
-      default: false,
-      describe:
-        "let k6 reuse connections: faster, but it may send a call twice, and the judge must allow for it; Node always reuses them, and sends nothing twice",
-    },
-    shared: {
-      type: "boolean",
-      default: false,
-      describe: "state that others use the same quotas meanwhile; the judge then allows for it",
-    },
-    open: openOption,
-    compare: {
-      argument: "DIR",
-      type: "string",
-      describe: "show the run in DIR, such as a simulation, beside this one",
-    },
-    "import-timeout": importTimeout,
-  },
+  operands,
+  options,
   examples: [
     ["$0 load herd", "load the reference deployment, started for this run"],
     ["$0 load mine.ts --duration 30s --rules documented", "load with your own clients, under other rules"],

@@ -7,7 +7,7 @@ import {
   durationUnits,
   logFormats,
 } from "../logs/choices.ts";
-import type { VerbOption } from "./verb.ts";
+import type { VerbOptions } from "./verb.ts";
 
 const group = "Reading logs";
 
@@ -133,4 +133,4 @@ export const logOptions = {
     group,
     describe: "allow the share SHARE of rows to stay unread",
   },
-} as const satisfies Record<string, VerbOption>;
+} as const satisfies VerbOptions;

@@ -10,16 +10,7 @@ import { pc } from "./colors.ts";
 import { openTerminal, type Terminal } from "./terminal.ts";
 import { defineVerb } from "./verb.ts";
 
-interface Args {
-  readonly files?: readonly string[] | undefined;
-  readonly from?: readonly string[] | undefined;
-  readonly out?: string | undefined;
-  readonly name?: string | undefined;
-  readonly force: boolean;
-  readonly json?: boolean | undefined;
-}
-
-export const verb = defineVerb<Args>({
+export const verb = defineVerb({
   name: "map",
   summary: "propose a policy file from answers of an API: output of curl, a HAR, logs",
   notes: [

@@ -21,98 +21,79 @@ import {
 } from "./run-options.ts";
 import { openTerminal } from "./terminal.ts";
 import { kebab } from "./usage-mistake.ts";
-import { defineVerb, program } from "./verb.ts";
+import { type ArgsOf, defineVerb, type Operand, program, type VerbOptions } from "./verb.ts";
 
-interface Args {
-  readonly scenario: string;
-  readonly vary?: readonly string[] | undefined;
-  readonly until?: readonly string[] | undefined;
-  readonly find?: "largest" | "smallest" | undefined;
-  readonly storm?: string | undefined;
-  readonly within?: number | undefined;
-  readonly compare?: boolean | undefined;
-  readonly replications?: number | undefined;
-  readonly confidence?: number | undefined;
-  readonly inRuns?: string | undefined;
-  readonly workers?: number | undefined;
-  readonly resume?: boolean | undefined;
-  readonly csv?: boolean | undefined;
-  readonly open?: boolean | undefined;
-  readonly json?: boolean | undefined;
-  readonly seed?: number | undefined;
-  readonly duration?: string | undefined;
-  readonly rules?: string | undefined;
-  readonly asWindow?: boolean | undefined;
-  readonly out?: string | undefined;
-  readonly force?: boolean | undefined;
-  readonly importTimeout?: string | undefined;
-}
+const operands = [scenarioOperand] as const satisfies readonly Operand[];
 
-export const verb = defineVerb<Args>({
+const options = {
+  vary: {
+    argument: "PATH=VALUES",
+    type: "string",
+    array: true,
+    describe:
+      "vary the member PATH over VALUES: agents.clients=10..500, rules.organization.rest.limit=100..1000:50; two make a heat map",
+  },
+  until: {
+    argument: "BOUND",
+    type: "string",
+    array: true,
+    describe:
+      "require BOUND, a figure and its bound: 'refusedShare<1%', 'agents.waitP95Ms<2s' [default: what the scenario expects]",
+  },
+  find: {
+    argument: "largest|smallest",
+    choices: ["largest", "smallest"],
+    describe: "find the largest or the smallest value that holds [default: by what is varied]",
+  },
+  storm: {
+    argument: "TRIGGER",
+    type: "string",
+    describe:
+      "find the smallest TRIGGER that the load does not recover from: outage, burst, outage=1s..60s, burst=10..500",
+  },
+  within: {
+    argument: "N",
+    type: "number",
+    describe: "require recovery within N windows after the trigger [default: by the end of the run]",
+  },
+  compare: { type: "boolean", describe: "compare retry policies and larger limits, side by side" },
+  "in-runs": {
+    argument: "SHARE",
+    type: "string",
+    describe:
+      "require the bounds in more than SHARE of the runs of a point [default: 95%; of a heat map and a storm 50%]",
+  },
+  replications: {
+    argument: "N",
+    type: "number",
+    describe: "run each point at most N times [default: as many as SHARE needs: 128 for 95%]",
+  },
+  confidence: {
+    argument: "SHARE",
+    type: "number",
+    describe: "answer with confidence SHARE [default: 0.95]",
+  },
+  workers: { argument: "N", type: "number", describe: "use N threads [default: one a processor]" },
+  resume: { type: "boolean", describe: "continue the interrupted plan in --out" },
+  csv: {
+    type: "boolean",
+    conflicts: "json",
+    describe: "print the points as CSV on standard output, text on standard error",
+  },
+  ...runOptions,
+  "as-window": asWindowOption,
+  open: openOption,
+  "import-timeout": importTimeout,
+} as const satisfies VerbOptions;
+
+type Args = ArgsOf<typeof options, typeof operands>;
+
+export const verb = defineVerb({
   name: "plan",
   summary: "search by simulations for the largest load or the smallest limit that holds",
   notes: [`${program} figures lists the figures that --until takes, with their units.`, codeNote],
-  operands: [scenarioOperand],
-  options: {
-    vary: {
-      argument: "PATH=VALUES",
-      type: "string",
-      array: true,
-      describe:
-        "vary the member PATH over VALUES: agents.clients=10..500, rules.organization.rest.limit=100..1000:50; two make a heat map",
-    },
-    until: {
-      argument: "BOUND",
-      type: "string",
-      array: true,
-      describe:
-        "require BOUND, a figure and its bound: 'refusedShare<1%', 'agents.waitP95Ms<2s' [default: what the scenario expects]",
-    },
-    find: {
-      argument: "largest|smallest",
-      choices: ["largest", "smallest"],
-      describe: "find the largest or the smallest value that holds [default: by what is varied]",
-    },
-    storm: {
-      argument: "TRIGGER",
-      type: "string",
-      describe:
-        "find the smallest TRIGGER that the load does not recover from: outage, burst, outage=1s..60s, burst=10..500",
-    },
-    within: {
-      argument: "N",
-      type: "number",
-      describe: "require recovery within N windows after the trigger [default: by the end of the run]",
-    },
-    compare: { type: "boolean", describe: "compare retry policies and larger limits, side by side" },
-    "in-runs": {
-      argument: "SHARE",
-      type: "string",
-      describe:
-        "require the bounds in more than SHARE of the runs of a point [default: 95%; of a heat map and a storm 50%]",
-    },
-    replications: {
-      argument: "N",
-      type: "number",
-      describe: "run each point at most N times [default: as many as SHARE needs: 128 for 95%]",
-    },
-    confidence: {
-      argument: "SHARE",
-      type: "number",
-      describe: "answer with confidence SHARE [default: 0.95]",
-    },
-    workers: { argument: "N", type: "number", describe: "use N threads [default: one a processor]" },
-    resume: { type: "boolean", describe: "continue the interrupted plan in --out" },
-    csv: {
-      type: "boolean",
-      conflicts: "json",
-      describe: "print the points as CSV on standard output, text on standard error",
-    },
-    ...runOptions,
-    "as-window": asWindowOption,
-    open: openOption,
-    "import-timeout": importTimeout,
-  },
+  operands,
+  options,
   examples: [
     [
       "$0 plan herd --vary herd.clients=5..60 --until 'refusedShare<5%'",

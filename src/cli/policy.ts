@@ -5,13 +5,7 @@ import { readPolicy } from "./files.ts";
 import { openTerminal, type Terminal } from "./terminal.ts";
 import { defineVerb } from "./verb.ts";
 
-interface Args {
-  readonly action: string;
-  readonly policy?: string | undefined;
-  readonly json?: boolean | undefined;
-}
-
-export const verb = defineVerb<Args>({
+export const verb = defineVerb({
   name: "policy",
   summary: "list the APIs whose limits come as policies, show one in plain sentences, check a file",
   operands: [

@@ -12,77 +12,68 @@ import { shellCommand } from "../runs/run-place.ts";
 import { pc } from "./colors.ts";
 import { requireYes } from "./consent.ts";
 import { readLimits } from "./files.ts";
-import { type ProbedTarget, type ProbedTargetArgs, probedTarget, targetOptions } from "./probed-target.ts";
+import { type ProbedTarget, probedTarget, targetOptions } from "./probed-target.ts";
 import { requireDuration, requireWhole, rulesOption, whichVerb } from "./run-options.ts";
 import { openTerminal, type Terminal } from "./terminal.ts";
-import { defineVerb } from "./verb.ts";
-
-interface Args extends ProbedTargetArgs {
-  readonly rules?: string | undefined;
-  readonly graphqlUrl?: string | undefined;
-  readonly budget: number;
-  readonly points: number;
-  readonly maxWait?: string | undefined;
-  readonly timeout: string;
-  readonly yes: boolean;
-  readonly out?: string | undefined;
-  readonly trace?: string | undefined;
-  readonly json?: boolean | undefined;
-}
+import { type ArgsOf, defineVerb, type VerbOptions } from "./verb.ts";
 
 const UNREACHED = 3;
 const pointsDefault = 30_000;
 /** Time that looking on takes, beside waiting for windows and the calls themselves. */
 const lookMs = 10_000;
 
-export const verb = defineVerb<Args>({
+const options = {
+  ...targetOptions,
+  rules: rulesOption("send the samples, and read the answers, of", "the default API's"),
+  "graphql-url": {
+    argument: "URL",
+    type: "string",
+    describe: "send GraphQL calls to URL [default: TARGET/v1/graphql]",
+  },
+  budget: {
+    argument: "N",
+    type: "number",
+    default: 80,
+    describe: "make at most N calls that may count; free calls of the status are not among them",
+  },
+  points: {
+    argument: "N",
+    type: "number",
+    default: pointsDefault,
+    describe: "ask for at most N GraphQL points, all queries together",
+  },
+  "max-wait": {
+    argument: "TIME",
+    type: "string",
+    describe: "wait at most TIME in all for windows to end; 0 waits for none [default: 90s]",
+  },
+  timeout: {
+    argument: "TIME",
+    type: "string",
+    default: "10s",
+    describe: "wait at most TIME for an answer",
+  },
+  yes: { type: "boolean", default: false, alias: "y", describe: "start without asking" },
+  out: {
+    argument: "FILE",
+    type: "string",
+    describe:
+      "write the rules, or the policy, that were seen to FILE; simulate, load and serve take it as --policy",
+  },
+  trace: {
+    argument: "FILE",
+    type: "string",
+    describe: "write all calls to FILE, a trace that verify judges",
+  },
+} as const satisfies VerbOptions;
+
+type Args = ArgsOf<typeof options>;
+
+export const verb = defineVerb({
   name: "probe",
   summary: "infer from outside, by a few calls, which rules a live deployment follows",
   notes: [whichVerb],
-  options: {
-    ...targetOptions,
-    rules: rulesOption("send the samples, and read the answers, of", "the default API's"),
-    "graphql-url": {
-      argument: "URL",
-      type: "string",
-      describe: "send GraphQL calls to URL [default: TARGET/v1/graphql]",
-    },
-    budget: {
-      argument: "N",
-      type: "number",
-      default: 80,
-      describe: "make at most N calls that may count; free calls of the status are not among them",
-    },
-    points: {
-      argument: "N",
-      type: "number",
-      default: pointsDefault,
-      describe: "ask for at most N GraphQL points, all queries together",
-    },
-    "max-wait": {
-      argument: "TIME",
-      type: "string",
-      describe: "wait at most TIME in all for windows to end; 0 waits for none [default: 90s]",
-    },
-    timeout: {
-      argument: "TIME",
-      type: "string",
-      default: "10s",
-      describe: "wait at most TIME for an answer",
-    },
-    yes: { type: "boolean", default: false, alias: "y", describe: "start without asking" },
-    out: {
-      argument: "FILE",
-      type: "string",
-      describe:
-        "write the rules, or the policy, that were seen to FILE; simulate, load and serve take it as --policy",
-    },
-    trace: {
-      argument: "FILE",
-      type: "string",
-      describe: "write all calls to FILE, a trace that verify judges",
-    },
-  },
+  options,
   examples: [
     [
       "$0 probe --target http://127.0.0.1:4100 --tokens tokens.json --out rules.json",

@@ -6,10 +6,10 @@ import type { PolicyToken } from "../policy/tokens.ts";
 import { quote, SpillwayError } from "../rules/errors.ts";
 import { isToken } from "../rules/tokens.ts";
 import { counted } from "../rules/words.ts";
-import { type ConnectionArgs, connectionOptions, readConnection } from "./connection-options.ts";
+import { connectionOptions, readConnection } from "./connection-options.ts";
 import { readPolicyTokens, readTokens } from "./files.ts";
 import { tokensFormat } from "./run-options.ts";
-import type { VerbOption } from "./verb.ts";
+import type { OptionArgs, VerbOptions } from "./verb.ts";
 
 /** The variable that holds a token where there is no tokens file: a flag would show in process lists. */
 const VARIABLE = "SPILLWAY_TOKEN";
@@ -37,14 +37,9 @@ export const targetOptions = {
     describe: `call with the first fitting token in FILE: ${tokensFormat} [default: the token in ${VARIABLE}]`,
   },
   ...connectionOptions,
-} as const satisfies Record<string, VerbOption>;
+} as const satisfies VerbOptions;
 
-export interface ProbedTargetArgs extends ConnectionArgs {
-  readonly target: string;
-  readonly org?: string | undefined;
-  readonly allowHost?: string | undefined;
-  readonly tokens?: string | undefined;
-}
+export type ProbedTargetArgs = OptionArgs<typeof targetOptions>;
 
 /** A target that may be called, and who calls. */
 export interface ProbedTarget extends ConnectionOptions {

@@ -3,7 +3,6 @@
 import { join } from "node:path";
 import { setImmediate } from "node:timers/promises";
 import type { ReplayProgress } from "../../sim/replay/way.ts";
-import type { LogOptions } from "../logs/choices.ts";
 import { share } from "../report/format.ts";
 import type { AnyReplay } from "../report/replay-view.ts";
 import { runFiles } from "../report/run.ts";
@@ -21,80 +20,69 @@ import { policyOfLogs } from "./log-policy.ts";
 import { openOption, reportOpener } from "./open-report.ts";
 import { requireSeed, rulesOption } from "./run-options.ts";
 import { openTerminal, type Terminal } from "./terminal.ts";
-import { defineVerb, program } from "./verb.ts";
+import { type ArgsOf, defineVerb, type Operand, program, type VerbOptions } from "./verb.ts";
 
-interface Args extends LogOptions {
-  readonly files: readonly string[];
-  readonly rules?: string | undefined;
-  readonly "as-window"?: boolean | undefined;
-  readonly set?: readonly string[] | undefined;
-  readonly "on-refused"?: string | undefined;
-  readonly independent: boolean;
-  readonly "keep-refused": boolean;
-  readonly seed: number;
-  readonly expect?: readonly string[] | undefined;
-  readonly out?: string | undefined;
-  readonly force?: boolean | undefined;
-  readonly "dry-run": boolean;
-  readonly open?: boolean | undefined;
-  readonly json?: boolean | undefined;
-}
+const operands = [
+  {
+    name: "files",
+    many: true,
+    required: true,
+    describe: "logs or traces: files, globs, a run's folder, or - for standard input",
+  },
+] as const satisfies readonly Operand[];
 
-export const verb = defineVerb<Args>({
+const options = {
+  rules: rulesOption("use", "a trace's own, else default"),
+  "as-window": asWindowOption,
+  set: {
+    argument: "PATH=VALUE",
+    type: "string",
+    array: true,
+    describe: "set the rules' member PATH to VALUE: organization.rest.limit=400",
+  },
+  "on-refused": {
+    argument: "POLICY",
+    type: "string",
+    describe:
+      "replay again with callers that react by POLICY: waitReset, waitReset+0..5s, retryAfter, exponential, fixed+2s, none",
+  },
+  independent: {
+    type: "boolean",
+    default: false,
+    describe: "send each call of a caller that reacts when the log has it, whatever became of those before",
+  },
+  "keep-refused": {
+    type: "boolean",
+    default: false,
+    describe:
+      "take each call that the log says was refused for one of its own, rather than for a try of one that came again",
+  },
+  seed: { argument: "N", type: "number", default: 1, describe: "draw for --on-refused from seed N" },
+  expect: {
+    argument: "BOUND",
+    type: "string",
+    array: true,
+    describe: "end with exit code 1 unless BOUND holds: 'refusedShare<1%'",
+  },
+  out: { argument: "DIR", type: "string", describe: "write the result, tables and page to DIR" },
+  open: { ...openOption, describe: "with --out, open the report in the browser once it is written" },
+  force: { type: "boolean", describe: "replace files in DIR that are of no replay of spillway" },
+  "dry-run": {
+    type: "boolean",
+    default: false,
+    describe: "show how the files were understood and their first rows, and end",
+  },
+  ...logOptions,
+} as const satisfies VerbOptions;
+
+type Args = ArgsOf<typeof options, typeof operands>;
+
+export const verb = defineVerb({
   name: "replay",
   summary: "say who would have been refused: access logs, traces, HAR, CSV, JSON lines under rules",
   notes: [`${program} figures lists the figures that --expect takes, with their units.`],
-  operands: [
-    {
-      name: "files",
-      many: true,
-      required: true,
-      describe: "logs or traces: files, globs, a run's folder, or - for standard input",
-    },
-  ],
-  options: {
-    rules: rulesOption("use", "a trace's own, else default"),
-    "as-window": asWindowOption,
-    set: {
-      argument: "PATH=VALUE",
-      type: "string",
-      array: true,
-      describe: "set the rules' member PATH to VALUE: organization.rest.limit=400",
-    },
-    "on-refused": {
-      argument: "POLICY",
-      type: "string",
-      describe:
-        "replay again with callers that react by POLICY: waitReset, waitReset+0..5s, retryAfter, exponential, fixed+2s, none",
-    },
-    independent: {
-      type: "boolean",
-      default: false,
-      describe: "send each call of a caller that reacts when the log has it, whatever became of those before",
-    },
-    "keep-refused": {
-      type: "boolean",
-      default: false,
-      describe:
-        "take each call that the log says was refused for one of its own, rather than for a try of one that came again",
-    },
-    seed: { argument: "N", type: "number", default: 1, describe: "draw for --on-refused from seed N" },
-    expect: {
-      argument: "BOUND",
-      type: "string",
-      array: true,
-      describe: "end with exit code 1 unless BOUND holds: 'refusedShare<1%'",
-    },
-    out: { argument: "DIR", type: "string", describe: "write the result, tables and page to DIR" },
-    open: { ...openOption, describe: "with --out, open the report in the browser once it is written" },
-    force: { type: "boolean", describe: "replace files in DIR that are of no replay of spillway" },
-    "dry-run": {
-      type: "boolean",
-      default: false,
-      describe: "show how the files were understood and their first rows, and end",
-    },
-    ...logOptions,
-  },
+  operands,
+  options,
   examples: [
     ["$0 replay access.log", "replay an nginx or Apache log under the default rules"],
     ["$0 replay 'logs/*.gz' --dry-run", "show how the columns were understood"],

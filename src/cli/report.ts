@@ -11,16 +11,7 @@ import { openOption, reportOpener } from "./open-report.ts";
 import { openTerminal } from "./terminal.ts";
 import { defineVerb } from "./verb.ts";
 
-interface Args {
-  readonly folder: string;
-  readonly compare?: string | undefined;
-  readonly out?: string | undefined;
-  readonly pictures: boolean;
-  readonly open?: boolean | undefined;
-  readonly json?: boolean | undefined;
-}
-
-export const verb = defineVerb<Args>({
+export const verb = defineVerb({
   name: "report",
   summary: "make the documents of a run, plan or replay: report.html, summary.md, junit.xml, pictures",
   operands: [

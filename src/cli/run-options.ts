@@ -5,7 +5,7 @@ import { parseDuration } from "../rules/duration.ts";
 import { quote, SpillwayError } from "../rules/errors.ts";
 import { shellCommand } from "../runs/run-place.ts";
 import { longestMs } from "../scenario/mistakes.ts";
-import type { Operand, VerbOption } from "./verb.ts";
+import type { Operand, VerbOption, VerbOptions } from "./verb.ts";
 
 export const scenarioOperand = {
   name: "scenario",
@@ -57,7 +57,7 @@ export const runOptions = {
     describe: "write the run to DIR [default: reports/SCENARIO-TIME]",
   },
   force: { type: "boolean", describe: "replace files in DIR that are of no run of spillway" },
-} as const satisfies Record<string, VerbOption>;
+} as const satisfies VerbOptions;
 
 /** A limiter of the user's in a simulated deployment's place. */
 export const adapterOption = {

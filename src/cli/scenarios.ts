@@ -3,11 +3,7 @@ import type { Scenario } from "../scenario/scenario.ts";
 import { openTerminal } from "./terminal.ts";
 import { defineVerb } from "./verb.ts";
 
-interface Args {
-  readonly json?: boolean | undefined;
-}
-
-export const verb = defineVerb<Args>({
+export const verb = defineVerb({
   name: "scenarios",
   summary: "list the scenarios that come with spillway, with their descriptions",
   options: {},

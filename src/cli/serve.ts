@@ -13,78 +13,69 @@ import { pc } from "./colors.ts";
 import { chooseFault, faultOption } from "./fault-list.ts";
 import { readLimits, readPolicyTokens, readTokens } from "./files.ts";
 import { requireSeed, requireWhole, rulesOption, tokensFormat } from "./run-options.ts";
-import { keepCertificate, keepTokens, type TlsArgs, tlsOf } from "./serve-files.ts";
+import { keepCertificate, keepTokens, tlsOf } from "./serve-files.ts";
 import { describeThrown, openTerminal, type Terminal, warn } from "./terminal.ts";
-import { defineVerb } from "./verb.ts";
+import { type ArgsOf, defineVerb, type VerbOptions } from "./verb.ts";
 
-interface Args extends TlsArgs {
-  readonly port: number;
-  readonly rules: string;
-  readonly tokens?: string | undefined;
-  readonly users: number;
-  readonly fault?: string | undefined;
-  readonly seed: number;
-  readonly workers?: number | undefined;
-  readonly asWindow?: boolean | undefined;
-  readonly json?: boolean | undefined;
-  readonly debug?: boolean | undefined;
-}
+const options = {
+  port: {
+    argument: "PORT",
+    type: "number",
+    default: 4100,
+    describe: "listen on PORT; 0 takes any free one",
+  },
+  host: {
+    argument: "ADDRESS",
+    type: "string",
+    default: "127.0.0.1",
+    describe: "listen on ADDRESS; beyond loopback it answers whoever reaches it",
+  },
+  rules: { ...rulesOption("follow", null), default: "default" },
+  tokens: {
+    argument: "FILE",
+    type: "string",
+    describe: `accept the tokens in FILE: ${tokensFormat} [default: sample tokens in a temporary file]`,
+  },
+  users: {
+    argument: "N",
+    type: "number",
+    default: 30,
+    describe: "make N sample tokens, one a user",
+  },
+  fault: faultOption,
+  seed: { argument: "N", type: "number", default: 1, describe: "draw for --fault from seed N" },
+  workers: {
+    argument: "N",
+    type: "number",
+    describe: "answer by N processes that share their counters [default: this process]",
+  },
+  tls: {
+    type: "boolean",
+    default: false,
+    describe: "speak TLS, HTTP/2 and HTTP/1.1, by a certificate that is made for this run",
+  },
+  "tls-cert": {
+    argument: "FILE",
+    type: "string",
+    describe: "speak TLS by the certificate in FILE (PEM); it needs --tls-key",
+  },
+  "tls-key": {
+    argument: "FILE",
+    type: "string",
+    describe: "prove that certificate by the private key in FILE (PEM)",
+  },
+  "as-window": asWindowOption,
+} as const satisfies VerbOptions;
 
-export const verb = defineVerb<Args>({
+type Args = ArgsOf<typeof options>;
+
+export const verb = defineVerb({
   name: "serve",
   summary: "run a stand-in for an API, to try your own clients against",
   notes: [
     "Without --policy it is the reference deployment. With one, its routes answer sample JSON, and its limits hold. A request declares its cost by the header Spillway-Cost where the policy has no number.",
   ],
-  options: {
-    port: {
-      argument: "PORT",
-      type: "number",
-      default: 4100,
-      describe: "listen on PORT; 0 takes any free one",
-    },
-    host: {
-      argument: "ADDRESS",
-      type: "string",
-      default: "127.0.0.1",
-      describe: "listen on ADDRESS; beyond loopback it answers whoever reaches it",
-    },
-    rules: { ...rulesOption("follow", null), default: "default" },
-    tokens: {
-      argument: "FILE",
-      type: "string",
-      describe: `accept the tokens in FILE: ${tokensFormat} [default: sample tokens in a temporary file]`,
-    },
-    users: {
-      argument: "N",
-      type: "number",
-      default: 30,
-      describe: "make N sample tokens, one a user",
-    },
-    fault: faultOption,
-    seed: { argument: "N", type: "number", default: 1, describe: "draw for --fault from seed N" },
-    workers: {
-      argument: "N",
-      type: "number",
-      describe: "answer by N processes that share their counters [default: this process]",
-    },
-    tls: {
-      type: "boolean",
-      default: false,
-      describe: "speak TLS, HTTP/2 and HTTP/1.1, by a certificate that is made for this run",
-    },
-    "tls-cert": {
-      argument: "FILE",
-      type: "string",
-      describe: "speak TLS by the certificate in FILE (PEM); it needs --tls-key",
-    },
-    "tls-key": {
-      argument: "FILE",
-      type: "string",
-      describe: "prove that certificate by the private key in FILE (PEM)",
-    },
-    "as-window": asWindowOption,
-  },
+  options,
   examples: [
     ["$0 serve --tls", "speak TLS: clients trust the certificate whose file it names"],
     ["$0 serve", "listen on http://127.0.0.1:4100, with sample tokens"],

@@ -21,63 +21,50 @@ import {
   tokensFormat,
 } from "./run-options.ts";
 import { openTerminal, type Terminal } from "./terminal.ts";
-import { defineVerb } from "./verb.ts";
+import { type ArgsOf, defineVerb, type Operand, type VerbOptions } from "./verb.ts";
 
-interface Args {
-  readonly scenario?: string | undefined;
-  readonly seed?: number | undefined;
-  readonly out?: string | undefined;
-  readonly force?: boolean | undefined;
-  readonly rules?: string | undefined;
-  readonly asWindow?: boolean | undefined;
-  readonly duration?: string | undefined;
-  readonly like?: string | undefined;
-  readonly tokens?: string | undefined;
-  readonly fault?: string | undefined;
-  readonly adapter?: string | undefined;
-  readonly world?: string | undefined;
-  readonly trace: boolean;
-  readonly open?: boolean | undefined;
-  readonly importTimeout?: string | undefined;
-  readonly json?: boolean | undefined;
-}
+const operands = [{ ...scenarioOperand, required: false }] as const satisfies readonly Operand[];
 
-export const verb = defineVerb<Args>({
+const options = {
+  ...runOptions,
+  "as-window": asWindowOption,
+  like: {
+    argument: "DIR",
+    type: "string",
+    conflicts: "tokens",
+    describe: "take start, duration, seed, rules, users and latency from the run in DIR",
+  },
+  tokens: {
+    argument: "FILE",
+    type: "string",
+    describe: `name organizations and users in the trace as FILE does: ${tokensFormat}`,
+  },
+  open: openOption,
+  fault: faultOption,
+  adapter: adapterOption,
+  world: {
+    argument: "SEED/NUMBER",
+    type: "string",
+    conflicts: ["scenario", "seed", "like"],
+    describe: "run one world of a swarm again",
+  },
+  trace: {
+    type: "boolean",
+    default: true,
+    describe:
+      "write the run and judge its trace (--no-trace: count figures alone and write nothing, many times faster)",
+  },
+  "import-timeout": importTimeout,
+} as const satisfies VerbOptions;
+
+type Args = ArgsOf<typeof options, typeof operands>;
+
+export const verb = defineVerb({
   name: "simulate",
   summary: "run a scenario in virtual time, judge its trace, write a run folder",
   notes: [codeNote],
-  operands: [{ ...scenarioOperand, required: false }],
-  options: {
-    ...runOptions,
-    "as-window": asWindowOption,
-    like: {
-      argument: "DIR",
-      type: "string",
-      conflicts: "tokens",
-      describe: "take start, duration, seed, rules, users and latency from the run in DIR",
-    },
-    tokens: {
-      argument: "FILE",
-      type: "string",
-      describe: `name organizations and users in the trace as FILE does: ${tokensFormat}`,
-    },
-    open: openOption,
-    fault: faultOption,
-    adapter: adapterOption,
-    world: {
-      argument: "SEED/NUMBER",
-      type: "string",
-      conflicts: ["scenario", "seed", "like"],
-      describe: "run one world of a swarm again",
-    },
-    trace: {
-      type: "boolean",
-      default: true,
-      describe:
-        "write the run and judge its trace (--no-trace: count figures alone and write nothing, many times faster)",
-    },
-    "import-timeout": importTimeout,
-  },
+  operands,
+  options,
   examples: [
     ["$0 simulate ci-fleet", "run five minutes of a build fleet, in a few seconds"],
     ["$0 simulate herd --seed 5 --rules documented", "draw otherwise, under other rules"],

@@ -10,17 +10,10 @@ import { count } from "../rules/words.ts";
 import { onInterrupt } from "../runs/interrupt.ts";
 import { pc } from "./colors.ts";
 import { readLimits } from "./files.ts";
-import { type ProbedTargetArgs, policyTarget, probedTarget, targetOptions } from "./probed-target.ts";
+import { policyTarget, probedTarget, targetOptions } from "./probed-target.ts";
 import { requireDuration, rulesOption } from "./run-options.ts";
 import { openTerminal, type Terminal } from "./terminal.ts";
-import { defineVerb } from "./verb.ts";
-
-interface Args extends ProbedTargetArgs {
-  readonly watch: boolean;
-  readonly every: string;
-  readonly rules?: string | undefined;
-  readonly json?: boolean | undefined;
-}
+import { type ArgsOf, defineVerb, type VerbOptions } from "./verb.ts";
 
 /** The countdown runs between polls. */
 const redrawEveryMs = 1000;
@@ -28,20 +21,24 @@ const everyLeastMs = 1000;
 /** In a row, while watching. */
 const failuresMost = 10;
 
-export const verb = defineVerb<Args>({
+const options = {
+  ...targetOptions,
+  rules: rulesOption("read the status by", "the default API's"),
+  watch: { type: "boolean", default: false, describe: "repeat until Ctrl-C" },
+  every: {
+    argument: "TIME",
+    type: "string",
+    default: "5s",
+    describe: "with --watch, ask every TIME, 1s or more",
+  },
+} as const satisfies VerbOptions;
+
+type Args = ArgsOf<typeof options>;
+
+export const verb = defineVerb({
   name: "status",
   summary: "show a caller's limits and their use, once or live, free of charge",
-  options: {
-    ...targetOptions,
-    rules: rulesOption("read the status by", "the default API's"),
-    watch: { type: "boolean", default: false, describe: "repeat until Ctrl-C" },
-    every: {
-      argument: "TIME",
-      type: "string",
-      default: "5s",
-      describe: "with --watch, ask every TIME, 1s or more",
-    },
-  },
+  options,
   examples: [
     ["$0 status --target http://127.0.0.1:4100 --tokens tokens.json", "show the limits once"],
     [

@@ -21,43 +21,39 @@ import {
   runOptions,
 } from "./run-options.ts";
 import { openTerminal, type Terminal } from "./terminal.ts";
-import { defineVerb } from "./verb.ts";
-
-interface Args {
-  readonly worlds?: string | undefined;
-  readonly seed?: number | undefined;
-  readonly fault?: string | undefined;
-  readonly adapter?: string | undefined;
-  readonly requireStates?: boolean | undefined;
-  readonly out?: string | undefined;
-  readonly force?: boolean | undefined;
-  readonly importTimeout?: string | undefined;
-  readonly json?: boolean | undefined;
-}
+import { type ArgsOf, defineVerb, type Operand, type VerbOptions } from "./verb.ts";
 
 const worldsMost = 10_000_000;
 
-export const verb = defineVerb<Args>({
+const operands = [
+  { name: "worlds", required: false, describe: "number of worlds to draw [default: 100]" },
+] as const satisfies readonly Operand[];
+
+const options = {
+  seed: { argument: "N", type: "number", default: 1, describe: "draw the worlds from seed N" },
+  fault: faultOption,
+  adapter: adapterOption,
+  "require-states": {
+    type: "boolean",
+    describe: "end with exit code 1 if an interesting state was never reached",
+  },
+  out: {
+    argument: "DIR",
+    type: "string",
+    describe: "write the result to DIR [default: reports/swarm-SEED-TIME, if a world fails]",
+  },
+  force: runOptions.force,
+  "import-timeout": importTimeout,
+} as const satisfies VerbOptions;
+
+type Args = ArgsOf<typeof options, typeof operands>;
+
+export const verb = defineVerb({
   name: "swarm",
   summary: "draw whole worlds at random, judge every law in each; make one that breaks a law smaller",
   notes: [codeNote],
-  operands: [{ name: "worlds", required: false, describe: "number of worlds to draw [default: 100]" }],
-  options: {
-    seed: { argument: "N", type: "number", default: 1, describe: "draw the worlds from seed N" },
-    fault: faultOption,
-    adapter: adapterOption,
-    "require-states": {
-      type: "boolean",
-      describe: "end with exit code 1 if an interesting state was never reached",
-    },
-    out: {
-      argument: "DIR",
-      type: "string",
-      describe: "write the result to DIR [default: reports/swarm-SEED-TIME, if a world fails]",
-    },
-    force: runOptions.force,
-    "import-timeout": importTimeout,
-  },
+  operands,
+  options,
   examples: [
     ["$0 swarm 1000 --seed 7", "draw a thousand worlds"],
     ["$0 swarm --fault one-extra", "look for a known bug; print the commands that repeat it"],

@@ -16,6 +16,8 @@ export interface VerbOption extends Options {
   readonly negatable?: boolean;
 }
 
+export type VerbOptions = Readonly<Record<string, VerbOption>>;
+
 /** A word that is given without an option's name. */
 export interface Operand {
   readonly name: string;
@@ -36,22 +38,29 @@ export interface Verb {
   /** Paragraphs that the options' lines have no room for. */
   readonly notes: readonly string[];
   readonly operands: readonly Operand[];
-  readonly options: Readonly<Record<string, VerbOption>>;
+  readonly options: VerbOptions;
   /** At least one; the first is shown where something is missing. */
   readonly examples: readonly [Example, ...Example[]];
   /** Runs the verb by what yargs has parsed. */
   run(argv: unknown): Promise<void> | void;
 }
 
-interface VerbInput<Args> extends Omit<Verb, "run" | "operands" | "notes"> {
+interface VerbInput<O extends VerbOptions, P extends readonly Operand[]>
+  extends Omit<Verb, "run" | "operands" | "notes" | "options"> {
   readonly notes?: readonly string[];
-  readonly operands?: readonly Operand[];
-  handler(args: Args): Promise<void> | void;
+  readonly operands?: P;
+  readonly options: O;
+  handler(args: ArgsOf<O, P>): Promise<void> | void;
 }
 
-/** Makes a verb. `Args` is what yargs makes of the operands and options. */
-export function defineVerb<Args>({ handler, operands = [], notes = [], ...rest }: VerbInput<Args>): Verb {
-  return { ...rest, operands, notes, run: (argv) => handler(argv as Args) };
+/** Makes a verb. */
+export function defineVerb<const O extends VerbOptions, const P extends readonly Operand[] = readonly []>({
+  handler,
+  operands,
+  notes = [],
+  ...rest
+}: VerbInput<O, P>): Verb {
+  return { ...rest, operands: operands ?? [], notes, run: (argv) => handler(argv as ArgsOf<O, P>) };
 }
 
 /** The options that every verb has; help shows them last. */
@@ -66,7 +75,7 @@ export const commonOptions = {
     negatable: true,
     describe: "print colors, or none [default: on a terminal; NO_COLOR and FORCE_COLOR are honored]",
   },
-} as const satisfies Record<string, VerbOption>;
+} as const satisfies VerbOptions;
 
 /** An option as it is typed: `--duration TIME`, `--rules, --policy RULES`, `--[no-]color`. */
 export function optionUsage(name: string, { alias = [], argument, negatable }: VerbOption): string {
@@ -85,6 +94,44 @@ export function operandUsage({ name, required, many = false }: Operand): string 
 export const verbUsage = ({ name, operands }: Verb): string =>
   [program, name, ...operands.map(operandUsage), "[options]"].join(" ");
 
+type Camel<S> = S extends `${infer First}-${infer Rest}` ? `${First}${Capitalize<Camel<Rest>>}` : S;
+
+type ScalarOf<O extends VerbOption> = O extends { readonly choices: readonly (infer C)[] }
+  ? C
+  : O["type"] extends "boolean"
+    ? boolean
+    : O["type"] extends "number"
+      ? number
+      : string;
+
+type ValueOf<O extends VerbOption> = O extends { readonly array: true }
+  ? readonly ScalarOf<O>[]
+  : ScalarOf<O>;
+
+/** Names of options that have a value in every command. */
+type Given<O> = {
+  [N in keyof O]: O[N] extends { readonly default: unknown } | { readonly demandOption: true } ? N : never;
+}[keyof O];
+
+/** What yargs makes of options: by their names, and by the same in camel case. */
+export type OptionArgs<O extends VerbOptions> = {
+  readonly [N in Given<O> as N | (Camel<N> & string)]: ValueOf<O[N]>;
+} & { readonly [N in Exclude<keyof O, Given<O>> as N | (Camel<N> & string)]?: ValueOf<O[N]> | undefined };
+
+type WordsOf<P extends Operand> = P extends { readonly many: true } ? readonly string[] : string;
+type OperandArgs<P extends Operand> = {
+  readonly [One in P as One extends { readonly required: true } ? One["name"] : never]: WordsOf<One>;
+} & {
+  readonly [One in P as One extends { readonly required: true } ? never : One["name"]]?:
+    | WordsOf<One>
+    | undefined;
+};
+
+/** What yargs makes of a verb's operands and options. */
+export type ArgsOf<O extends VerbOptions, P extends readonly Operand[] = readonly []> = OptionArgs<O> &
+  OptionArgs<typeof commonOptions> &
+  OperandArgs<P[number]>;
+
 /** Stands for a lone `-`, which yargs takes for an option without a name, and drops. */
 const dash = "\u0000";
 
@@ -100,7 +147,7 @@ const dashedValue = (value: unknown): unknown =>
 /** The verb as yargs takes it. Its options are hidden: else yargs lays out a help text in each run, which nobody prints. */
 export function yargsCommand(verb: Verb): CommandModule {
   const { name, operands, options } = verb;
-  const common: Readonly<Record<string, VerbOption>> = commonOptions;
+  const common: VerbOptions = commonOptions;
   const words = operands.map((operand) => `[${operand.name}${operand.many === true ? ".." : ""}]`);
   return {
     command: [name, ...words].join(" "),

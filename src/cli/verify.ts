@@ -33,20 +33,11 @@ import { openOption, reportOpener } from "./open-report.ts";
 import { openTerminal, type Terminal } from "./terminal.ts";
 import { defineVerb } from "./verb.ts";
 
-interface Args {
-  readonly trace: string;
-  readonly sort: boolean;
-  readonly out?: readonly string[] | undefined;
-  readonly expect?: string | undefined;
-  readonly open?: boolean | undefined;
-  readonly json?: boolean | undefined;
-}
-
 const exitCodes: Readonly<Record<Verdict["verdict"], number>> = { ok: 0, violated: 1, unknown: 2 };
 /** Violations that are printed; all of them are in the JSON. */
 const printedMost = 20;
 
-export const verb = defineVerb<Args>({
+export const verb = defineVerb({
   name: "verify",
   summary: "judge a trace: say which laws of the rules it keeps, and which it breaks",
   operands: [
