@@ -7,7 +7,7 @@ import { refusalBody, statusBody } from "../wire/bodies.ts";
 import { headerNames, nodeHeaders, shownFields } from "../wire/fields.ts";
 import { isRefusal, REFUSED } from "../wire/outcome.ts";
 import { around, deployed } from "./deployed.ts";
-import type { Answered, Fault, Faulty } from "./fault.ts";
+import type { Answered, FaultEntry, Faulty } from "./fault.ts";
 import { headersTwice, lastLaxer, silentOn, statusPristine } from "./told.ts";
 
 /** A right deployment, its answers changed where `change` wants. */
@@ -40,15 +40,13 @@ const doubled = ({ headers }: HttpAnswer): Partial<HttpAnswer> => ({
   ),
 });
 
-export const answerFaults: readonly Fault[] = [
+export const answerFaults: readonly FaultEntry[] = [
   {
     name: "status-pristine",
     wrong: "the status always shows an unused window",
     shows: "current 0 against headers that show a spent one",
     seenIn: ["slicc#3326"],
     nets: ["V", "L"],
-    rate: null,
-    processes: "one",
     quotas: statusPristine,
     inject: (rules) =>
       around(rules, (limiter) => ({
@@ -65,11 +63,7 @@ export const answerFaults: readonly Fault[] = [
     name: "status-shares-user",
     wrong: "the status shows the count of the caller's window, not of the organization's",
     shows: "current = the caller's count",
-    seenIn: [],
     nets: ["V"],
-    rate: null,
-    processes: "one",
-    quotas: null,
     inject: (rules) =>
       sending(rules, (_answer, { kind, organization, user, nowMs }, limiter) => {
         if (kind !== "status") return null;
@@ -86,8 +80,6 @@ export const answerFaults: readonly Fault[] = [
     shows: "missing",
     seenIn: ["yelp-fusion#388"],
     nets: ["V", "L"],
-    rate: null,
-    processes: "one",
     quotas: silentOn("refused"),
     inject: (rules) => sending(rules, (answer) => (isRefusal(answer.status) ? bare(answer) : null)),
   },
@@ -95,10 +87,7 @@ export const answerFaults: readonly Fault[] = [
     name: "headers-missing-on-status",
     wrong: "the status response carries none of the eight headers",
     shows: "missing",
-    seenIn: [],
     nets: ["V", "L"],
-    rate: null,
-    processes: "one",
     quotas: silentOn("status"),
     inject: (rules) => sending(rules, (answer, { kind }) => (kind === "status" ? bare(answer) : null)),
   },
@@ -106,10 +95,7 @@ export const answerFaults: readonly Fault[] = [
     name: "headers-doubled",
     wrong: "the application and a gateway before it both add the eight headers",
     shows: "`rest, rest`, and numbers that are lists",
-    seenIn: [],
     nets: ["P", "V", "L"],
-    rate: null,
-    processes: "one",
     quotas: headersTwice,
     inject: (rules) => sending(rules, doubled),
   },
@@ -117,11 +103,7 @@ export const answerFaults: readonly Fault[] = [
     name: "wrong-scope-header",
     wrong: `REST's user header names the organization's scope: \`${headerNames.userScopeName}: rest\``,
     shows: "an illegal value",
-    seenIn: [],
     nets: ["V", "L"],
-    rate: null,
-    processes: "one",
-    quotas: null,
     inject: (rules) =>
       sending(rules, ({ headers }, { scope }) =>
         scope === "rest"
@@ -135,8 +117,6 @@ export const answerFaults: readonly Fault[] = [
     shows: "99, 98, 97, ... and refused at 50",
     seenIn: ["AspNetCoreRateLimit#418"],
     nets: ["V", "L"],
-    rate: null,
-    processes: "one",
     quotas: lastLaxer,
     inject: (rules) =>
       sending(rules, ({ headers }) => {
@@ -150,11 +130,7 @@ export const answerFaults: readonly Fault[] = [
     name: "status-refused-when-empty",
     wrong: "the status is refused once the caller has nothing left",
     shows: "a status call that is refused",
-    seenIn: [],
     nets: ["A"],
-    rate: null,
-    processes: "one",
-    quotas: null,
     inject: (rules) =>
       sending(rules, (_answer, { kind, organization, user, nowMs }, limiter) => {
         const readings = limiter.readings(organization, user, "rest", nowMs);
@@ -166,11 +142,7 @@ export const answerFaults: readonly Fault[] = [
     name: "refusal-shows-other-scope",
     wrong: "REST's refusal shows GraphQL's windows in its headers",
     shows: "the other scope's names and numbers on a refusal",
-    seenIn: [],
     nets: ["A"],
-    rate: null,
-    processes: "one",
-    quotas: null,
     inject: (rules) =>
       sending(rules, ({ status, headers: sent }, { organization, user, scope, nowMs }, limiter) => {
         if (!isRefusal(status) || scope !== "rest") return null;
@@ -182,11 +154,7 @@ export const answerFaults: readonly Fault[] = [
     name: "rejected-query-charged",
     wrong: "a GraphQL query that is not executed is charged one point",
     shows: "the count rises by the queries that were answered with errors alone",
-    seenIn: [],
     nets: ["A"],
-    rate: null,
-    processes: "one",
-    quotas: null,
     inject: (rules) =>
       sending(rules, ({ status, headers: sent }, { kind, organization, user, scope, nowMs }, limiter) => {
         if (kind !== "other" || scope !== "graphql" || status === 403) return null;
@@ -199,22 +167,14 @@ export const answerFaults: readonly Fault[] = [
     name: "headers-missing-on-404",
     wrong: "an answer of 404 carries none of the eight headers, and is charged",
     shows: "missing",
-    seenIn: [],
     nets: ["A"],
-    rate: null,
-    processes: "one",
-    quotas: null,
     inject: (rules) => sending(rules, (answer) => (answer.status === 404 ? bare(answer) : null)),
   },
   {
     name: "refusal-body-disagrees",
     wrong: "the body of REST's refusal tells another limit than its headers",
     shows: "twice the limit in the body",
-    seenIn: [],
     nets: ["A"],
-    rate: null,
-    processes: "one",
-    quotas: null,
     inject: (rules) =>
       sending(rules, ({ status, body }, { scope }) => {
         if (!isRefusal(status) || scope !== "rest") return null;
@@ -226,11 +186,7 @@ export const answerFaults: readonly Fault[] = [
     name: "refusal-503",
     wrong: "a refusal is sent as 503 without the eight headers",
     shows: "a call without room looks like an outage",
-    seenIn: [],
     nets: ["A"],
-    rate: null,
-    processes: "one",
-    quotas: null,
     inject: (rules) =>
       sending(rules, (answer) => (isRefusal(answer.status) ? { ...bare(answer), status: 503 } : null)),
   },

@@ -2,7 +2,7 @@
 // in everything else.
 import { answerFaults } from "./answers.ts";
 import { countingFaults } from "./counting.ts";
-import type { Fault } from "./fault.ts";
+import { type Fault, usual } from "./fault.ts";
 import { keyFaults } from "./keys.ts";
 import { processFaults } from "./processes.ts";
 import { readingFaults } from "./readings.ts";
@@ -15,4 +15,4 @@ export const faults: readonly Fault[] = [
   ...processFaults,
   ...readingFaults,
   ...answerFaults,
-];
+].map((entry) => ({ ...usual, ...entry }));

@@ -7,7 +7,7 @@ import { headers } from "../wire/answer.ts";
 import { statusBody } from "../wire/bodies.ts";
 import { type CountBefore, type CountedCaller, Counter, type FoundAll, type Use } from "./counter.ts";
 import { counted, deployed } from "./deployed.ts";
-import type { Fault, FaultWorld } from "./fault.ts";
+import type { FaultEntry, FaultWorld } from "./fault.ts";
 import { firstQuotas, hasStatus, hasTogether, hasUnenforced, isDearer, isDeclared } from "./fits.ts";
 
 /** Reads all counts when the call arrives, and writes them some ms later, whatever others wrote meanwhile. */
@@ -151,7 +151,7 @@ const charging = (policy: Policy, changed: (quota: string) => Partial<Charge>): 
   ),
 });
 
-export const countingFaults: readonly Fault[] = [
+export const countingFaults: readonly FaultEntry[] = [
   {
     name: "race-read-then-write",
     wrong: "the count is read, then written: calls that overlap do not see each other",
@@ -159,7 +159,6 @@ export const countingFaults: readonly Fault[] = [
     seenIn: ["actix-ratelimit#16", "quart-rate-limiter#18"],
     nets: ["V"],
     rate: { default: 25, least: 1, most: 60_000, meaning: "ms between read and write, at most" },
-    processes: "one",
     ...counted((policy, world) => new RacyStore(new Counter(policy), world)),
   },
   {
@@ -168,8 +167,6 @@ export const countingFaults: readonly Fault[] = [
     shows: "a call is refused with remaining 1",
     seenIn: ["tyk#48", "express-limiter#3"],
     nets: ["P", "V", "L"],
-    rate: null,
-    processes: "one",
     ...counted((policy) => new OffByOne(policy, -1)),
   },
   {
@@ -178,8 +175,6 @@ export const countingFaults: readonly Fault[] = [
     shows: "remaining -1, or 0 twice",
     seenIn: ["rack-ratelimit PR#3"],
     nets: ["P", "V", "L"],
-    rate: null,
-    processes: "one",
     ...counted((policy) => new OffByOne(policy, 1)),
   },
   {
@@ -188,8 +183,6 @@ export const countingFaults: readonly Fault[] = [
     shows: "GraphQL's remaining falls by 1 a call",
     seenIn: ["limits PR#152"],
     nets: ["P", "V", "L"],
-    rate: null,
-    processes: "one",
     ...counted((policy) => new CostIgnored(policy), isDearer),
   },
   {
@@ -198,8 +191,6 @@ export const countingFaults: readonly Fault[] = [
     shows: "current above the limit, remaining below 0",
     seenIn: ["limits PR#152"],
     nets: ["P", "V"],
-    rate: null,
-    processes: "one",
     // Under postpaid whatever finds room is admitted, at any cost.
     semantics: { graphqlCharge: ["reserved", "prepaid"] },
     ...counted((policy) => new CostOverLimitAdmitted(policy), isDeclared),
@@ -211,7 +202,6 @@ export const countingFaults: readonly Fault[] = [
     seenIn: ["laravel#51967", "flask-limiter#108"],
     nets: ["P", "V", "L"],
     rate: { default: 1, least: 0.001, most: 1, meaning: "share of the calls" },
-    processes: "one",
     ...counted((policy, world) => new DoubleCount(policy, world)),
   },
   {
@@ -220,8 +210,6 @@ export const countingFaults: readonly Fault[] = [
     shows: "current passes the limit",
     seenIn: ["WebApiThrottle#57"],
     nets: ["P", "V"],
-    rate: null,
-    processes: "one",
     semantics: { refused: ["uncounted"] },
     ...counted((policy) => new Counter(charging(policy, () => ({ refused: "counted" })))),
   },
@@ -231,8 +219,6 @@ export const countingFaults: readonly Fault[] = [
     shows: "the organization's gap equals the users' refusals",
     seenIn: ["envoyproxy/ratelimit#1060"],
     nets: ["P", "V"],
-    rate: null,
-    processes: "one",
     semantics: { refusedByUser: ["charges-nothing"] },
     ...counted((policy) => {
       const broad = firstQuotas(policy);
@@ -245,8 +231,6 @@ export const countingFaults: readonly Fault[] = [
     shows: "gaps equal the status calls",
     seenIn: ["github-api#802"],
     nets: ["P", "V", "L"],
-    rate: null,
-    processes: "one",
     inject(rules) {
       const limiter = new Limiter(rules);
       return {
@@ -267,28 +251,20 @@ export const countingFaults: readonly Fault[] = [
     shows: "remaining jumps to the limit",
     seenIn: ["systemd PR#27342"],
     nets: ["P"],
-    rate: null,
-    processes: "one",
     ...counted((policy) => new Overflow(policy)),
   },
   {
     name: "refusal-names-user",
     wrong: "the user's window is asked first, and named where the organization's lacks room, too",
     shows: "a refusal by the user's window beside an organization's remaining of 0",
-    seenIn: [],
     nets: ["V"],
-    rate: null,
-    processes: "one",
     ...counted((policy) => new RefusalNamesUser(policy), hasTogether),
   },
   {
     name: "unenforced-refuses",
     wrong: "an organization that is not enforced is refused all the same",
     shows: "429 while `enforced` is false",
-    seenIn: [],
     nets: ["P", "V"],
-    rate: null,
-    processes: "one",
     ...counted((policy) => new UnenforcedRefuses(policy), hasUnenforced),
   },
 ];

@@ -97,3 +97,9 @@ export interface Fault {
   /** To be called through `injectQuotaFault`; `null` where it is one of the default API's answers alone. */
   readonly quotas: QuotaFault | null;
 }
+
+/** Members of most faults. */
+export const usual = { seenIn: [], rate: null, processes: "one", quotas: null } as const;
+
+/** A fault as the catalogue lists it: what is left out is as usual. */
+export type FaultEntry = Omit<Fault, keyof typeof usual> & Partial<Pick<Fault, keyof typeof usual>>;

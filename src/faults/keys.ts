@@ -3,7 +3,7 @@ import type { PolicyCall } from "../engine/decision.ts";
 import { Limiter } from "../engine/limiter.ts";
 import { Counter, type CountKey, type FoundAll } from "./counter.ts";
 import { counted, deployed } from "./deployed.ts";
-import type { Fault } from "./fault.ts";
+import type { FaultEntry } from "./fault.ts";
 import { hasCallers, hasJoinedKey, hasOthers } from "./fits.ts";
 
 /** All users of an organization come through one proxy. */
@@ -61,15 +61,13 @@ class ScopesMixed extends Counter {
 
 const keyHeaders = ["x-user-id", "x-forwarded-for", "x-real-ip"] as const;
 
-export const keyFaults: readonly Fault[] = [
+export const keyFaults: readonly FaultEntry[] = [
   {
     name: "wrong-user-key",
     wrong: "all users behind one proxy share a key",
     shows: "one user's calls drain another's window",
     seenIn: ["mcp-uptime-kuma PR#90"],
     nets: ["P", "V", "L"],
-    rate: null,
-    processes: "one",
     ...counted((policy) => new WrongUserKey(policy), hasCallers),
   },
   {
@@ -78,8 +76,6 @@ export const keyFaults: readonly Fault[] = [
     shows: "a fresh quota for each value of the header",
     seenIn: ["express-rate-limit#134"],
     nets: ["L"],
-    rate: null,
-    processes: "one",
     inject: (rules) => ({
       ...deployed(new Limiter(rules)),
       userOf(user, headers) {
@@ -87,16 +83,12 @@ export const keyFaults: readonly Fault[] = [
         return name === undefined ? user : `${user} as ${headers[name]}`;
       },
     }),
-    quotas: null,
   },
   {
     name: "scheme-letters-pick-key",
     wrong: "the credential as it is sent is the key: its scheme in other letters is another caller",
     shows: "a fresh quota for `bearer` in place of `Bearer`",
-    seenIn: [],
     nets: ["A"],
-    rate: null,
-    processes: "one",
     inject: (rules) => ({
       ...deployed(new Limiter(rules)),
       userOf: (user, { authorization = "" }) => {
@@ -104,26 +96,19 @@ export const keyFaults: readonly Fault[] = [
         return scheme === "" || scheme === "Bearer" ? user : `${user} by ${scheme}`;
       },
     }),
-    quotas: null,
   },
   {
     name: "names-collide",
     wrong: "organization and user are joined by a dash, which may stand in a name",
     shows: "`a-b` and `c` share a quota with `a` and `b-c`",
-    seenIn: [],
     nets: ["A"],
-    rate: null,
-    processes: "one",
     ...counted((policy) => new NamesCollide(policy), hasJoinedKey),
   },
   {
     name: "client-picks-key",
     wrong: "the client's User-Agent is part of the key",
     shows: "a fresh quota for each client of one user",
-    seenIn: [],
     nets: ["A"],
-    rate: null,
-    processes: "one",
     inject(rules) {
       const first = new Map<string, string>();
       return {
@@ -135,26 +120,19 @@ export const keyFaults: readonly Fault[] = [
         },
       };
     },
-    quotas: null,
   },
   {
     name: "keys-hashed",
     wrong: `users' counts lie in ${slots} slots, by a hash of the key`,
     shows: "two users whose keys have one hash drain each other's window",
-    seenIn: [],
     nets: ["A"],
-    rate: null,
-    processes: "one",
     ...counted((policy) => new KeysHashed(policy), hasCallers),
   },
   {
     name: "scopes-mixed",
     wrong: "REST and GraphQL share a counter: each counts the other's calls, too",
     shows: "remaining falls in the other scope",
-    seenIn: [],
     nets: ["P", "V", "L"],
-    rate: null,
-    processes: "one",
     ...counted((policy) => new ScopesMixed(policy), hasOthers),
   },
 ];

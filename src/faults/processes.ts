@@ -5,7 +5,7 @@ import type { QuotaStore } from "../engine/store.ts";
 import type { Override, Policy, Quota, QuotaOverride } from "../policy/policy.ts";
 import { type CountedCaller, Counter, type CountKey } from "./counter.ts";
 import { counted } from "./deployed.ts";
-import type { Fault } from "./fault.ts";
+import type { FaultEntry } from "./fault.ts";
 import { firstQuotas, hasStatus, hasWindows } from "./fits.ts";
 import { ahead, Nodes } from "./nodes.ts";
 
@@ -144,7 +144,7 @@ export class DisputedLimits extends Counter {
   }
 }
 
-export const processFaults: readonly Fault[] = [
+export const processFaults: readonly FaultEntry[] = [
   {
     name: "per-instance-counters",
     wrong: "every process counts alone",

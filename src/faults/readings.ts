@@ -2,7 +2,7 @@
 import type { Decision } from "../engine/adapter.ts";
 import { organizationLimit, type Rules, userLimit } from "../rules/rules.ts";
 import { around, showing, switched, type WindowOwner } from "./deployed.ts";
-import type { Fault, Faulty } from "./fault.ts";
+import type { FaultEntry, Faulty } from "./fault.ts";
 import { resetsAs, resetsKept, resetsPast, resetsRounded, resetsZero } from "./told.ts";
 
 const windowSeconds = (rules: Rules, { organization, user, scope }: WindowOwner): number =>
@@ -31,15 +31,13 @@ function staleReset(rules: Rules): Faulty {
   }));
 }
 
-export const readingFaults: readonly Fault[] = [
+export const readingFaults: readonly FaultEntry[] = [
   {
     name: "reset-in-ms",
     wrong: "reset is in milliseconds",
     shows: "reset > W",
     seenIn: ["docs-old PR#1358"],
     nets: ["P", "V", "L"],
-    rate: null,
-    processes: "one",
     quotas: resetsAs("delta-ms"),
     inject: (rules) => showing(rules, (reading, nowMs) => ({ ...reading, reset: reading.resetAtMs - nowMs })),
   },
@@ -49,8 +47,6 @@ export const readingFaults: readonly Fault[] = [
     shows: "reset > W",
     seenIn: ["go-limiter#22"],
     nets: ["P", "V", "L"],
-    rate: null,
-    processes: "one",
     quotas: resetsAs("epoch-s"),
     inject: (rules) => showing(rules, (reading) => ({ ...reading, reset: reading.resetAtMs / 1000 })),
   },
@@ -60,8 +56,6 @@ export const readingFaults: readonly Fault[] = [
     shows: "reset < 1",
     seenIn: ["envoyproxy/ratelimit#165"],
     nets: ["P", "V", "L"],
-    rate: null,
-    processes: "one",
     quotas: resetsZero,
     // Rounded down or to the nearest, 0 is right.
     semantics: { reset: ["ceil"] },
@@ -74,8 +68,6 @@ export const readingFaults: readonly Fault[] = [
     shows: "reset < 1",
     seenIn: ["flask-limiter PR#56"],
     nets: ["P", "V", "L"],
-    rate: null,
-    processes: "one",
     quotas: resetsPast,
     inject: (rules) =>
       showing(rules, (reading, _nowMs, key) => ({
@@ -89,8 +81,6 @@ export const readingFaults: readonly Fault[] = [
     shows: "a client that waits exactly reset is refused",
     seenIn: ["boundary PR#4094"],
     nets: ["P", "V"],
-    rate: null,
-    processes: "one",
     quotas: resetsRounded("floor"),
     semantics: { reset: ["ceil"] },
     inject: (rules) => switched(rules, "reset", "floor"),
@@ -99,11 +89,7 @@ export const readingFaults: readonly Fault[] = [
     name: "reset-at-drifts",
     wrong: "reset_at is made anew from each answer's reset, and rounded",
     shows: "reset_at changes within a window",
-    seenIn: [],
     nets: ["P", "V"],
-    rate: null,
-    processes: "one",
-    quotas: null,
     // Rounded to the nearest second twice, it hides itself.
     semantics: { reset: ["ceil", "floor"] },
     inject: (rules) =>
@@ -116,11 +102,8 @@ export const readingFaults: readonly Fault[] = [
     name: "reset-disagrees",
     wrong: "GraphQL's reset_at is of another clock than its reset",
     shows: "they differ by more than 1 s",
-    seenIn: [],
     nets: ["P", "V", "L"],
     rate: { default: 64, least: 2, most: 86_400, whole: true, meaning: "seconds between the two clocks" },
-    processes: "one",
-    quotas: null,
     inject: (rules, { rate }) =>
       // Of one scope alone: a whole clock that is off is no fault, and nobody outside could tell.
       showing(rules, (reading, _nowMs, { scope }) =>
@@ -133,8 +116,6 @@ export const readingFaults: readonly Fault[] = [
     shows: "reset does not fall",
     seenIn: ["capgo PR#2865"],
     nets: ["V"],
-    rate: null,
-    processes: "one",
     quotas: resetsKept,
     inject: staleReset,
   },

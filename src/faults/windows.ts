@@ -11,7 +11,7 @@ import {
   type NextWindow,
 } from "./counter.ts";
 import { counted } from "./deployed.ts";
-import type { Fault, FaultWorld } from "./fault.ts";
+import type { FaultEntry, FaultWorld } from "./fault.ts";
 import { firstQuotas, hasStatus, hasWindows } from "./fits.ts";
 import { movedWindows, Nodes } from "./nodes.ts";
 
@@ -251,7 +251,7 @@ class OrganizationOffGrid extends Counter {
 
 const shareOfWindows = { default: 0.5, least: 0.001, most: 1, meaning: "share of the windows" } as const;
 
-export const windowFaults: readonly Fault[] = [
+export const windowFaults: readonly FaultEntry[] = [
   {
     name: "new-reset-old-count",
     wrong: "the window rolls, its count does not",
@@ -259,7 +259,6 @@ export const windowFaults: readonly Fault[] = [
     seenIn: ["rate-limit-redis#216", "gubernator PR#225"],
     nets: ["P", "V"],
     rate: shareOfWindows,
-    processes: "one",
     ...counted((policy, world) => new NewResetOldCount(policy, world), hasWindows),
   },
   {
@@ -268,8 +267,6 @@ export const windowFaults: readonly Fault[] = [
     shows: "two resets in turn",
     seenIn: ["deb-get PR#1680"],
     nets: ["V"],
-    rate: null,
-    processes: "one",
     ...counted((policy, { random }) => {
       // Whole seconds, and no whole windows, of the shortest at least.
       const apartMs = Math.max(1000, Math.floor(shortestMs(policy) / 2500) * 1000);
@@ -283,7 +280,6 @@ export const windowFaults: readonly Fault[] = [
     seenIn: ["redis#4548", "limits#14"],
     nets: ["P", "V"],
     rate: shareOfWindows,
-    processes: "one",
     ...counted((policy, world) => new LostExpiry(policy, world), hasWindows),
   },
   {
@@ -293,7 +289,6 @@ export const windowFaults: readonly Fault[] = [
     seenIn: ["redis-rate-limiter#1"],
     nets: ["P", "V"],
     rate: { default: 5, least: 0.001, most: 300, meaning: "how many seconds before the end a poll does it" },
-    processes: "one",
     ...counted(
       (policy, world) => new ImmortalByPolling(policy, world),
       (policy) => hasWindows(policy) ?? hasStatus(policy),
@@ -305,8 +300,6 @@ export const windowFaults: readonly Fault[] = [
     shows: "reset never falls below W under traffic",
     seenIn: ["grape-throttle PR#5"],
     nets: ["P", "V", "L"],
-    rate: null,
-    processes: "one",
     ...counted((policy) => new RearmedPerHit(policy), hasWindows),
   },
   {
@@ -315,8 +308,6 @@ export const windowFaults: readonly Fault[] = [
     shows: "remaining recovers before the reset",
     seenIn: ["express-rate-limit#194"],
     nets: ["P", "V"],
-    rate: null,
-    processes: "one",
     ...counted((policy) => new ResetAllSweep(policy), hasWindows),
   },
   {
@@ -326,17 +317,13 @@ export const windowFaults: readonly Fault[] = [
     seenIn: ["denoland/std PR#7237"],
     nets: ["V"],
     rate: shareOfWindows,
-    processes: "one",
     ...counted((policy, world) => new DoubleRoll(policy, world), hasWindows),
   },
   {
     name: "status-opens-window",
     wrong: "a status call opens a window, where windows open with their first call",
     shows: "the next call is told a reset that is short of a full window",
-    seenIn: [],
     nets: ["V"],
-    rate: null,
-    processes: "one",
     semantics: { anchor: ["first-request"] },
     ...counted(
       (policy) => new StatusOpensWindow(policy),
@@ -347,10 +334,7 @@ export const windowFaults: readonly Fault[] = [
     name: "windows-back-to-back",
     wrong: "windows follow each other without a gap, where each opens with its first call",
     shows: "the first call of a window is told a reset that is short of a full one",
-    seenIn: [],
     nets: ["V"],
-    rate: null,
-    processes: "one",
     semantics: { anchor: ["first-request"] },
     ...counted((policy) => new WindowsBackToBack(policy), hasWindows),
   },
@@ -358,10 +342,8 @@ export const windowFaults: readonly Fault[] = [
     name: "organization-off-grid",
     wrong: "one organization's windows lie beside the grid that all others keep",
     shows: "its windows end at other seconds than its users' and other organizations'",
-    seenIn: [],
     nets: ["V"],
     rate: { default: 3, least: 1, most: 3600, whole: true, meaning: "seconds beside the grid" },
-    processes: "one",
     semantics: { anchor: ["epoch"] },
     ...counted((policy, world) => new OrganizationOffGrid(policy, world), hasWindows),
   },
@@ -369,20 +351,16 @@ export const windowFaults: readonly Fault[] = [
     name: "first-calls-lost",
     wrong: "while a window is young, each call sets its count anew, since none sees the others",
     shows: "the first calls of a window, made at once, are counted as one",
-    seenIn: [],
     nets: ["A"],
     rate: { default: 40, least: 1, most: 60_000, meaning: "ms for which a window is young" },
-    processes: "one",
     ...counted((policy, world) => new FirstCallsLost(policy, world), hasWindows),
   },
   {
     name: "rolls-early",
     wrong: "a window ends before the end that it tells",
     shows: "the count is back at 0, and the next window is told, before the reset that was told",
-    seenIn: [],
     nets: ["A"],
     rate: { default: 1.5, least: 0.001, most: 3600, meaning: "seconds before the end that is told" },
-    processes: "one",
     ...counted((policy, world) => new RollsEarly(policy, world), hasWindows),
   },
   {
@@ -391,8 +369,6 @@ export const windowFaults: readonly Fault[] = [
     shows: "the first call after the reset is refused or miscounted",
     seenIn: ["governor#107"],
     nets: ["P"],
-    rate: null,
-    processes: "one",
     ...counted((policy) => new BoundaryInclusive(policy), hasWindows),
   },
 ];
