@@ -21,6 +21,8 @@ export interface BoundsTask {
   /** When the trace had surely begun: an answer to a call sent since then shows all that was charged before it. */
   readonly startedBy: number;
   readonly complete: boolean;
+  /** Readings of calls sent at or after this are followed by none that unknown calls lowered: nothing of theirs is given back. */
+  readonly keptFrom: number;
   readonly certainFrom: number;
   readonly binding: boolean;
 }
@@ -47,30 +49,68 @@ export function judgeBounds(input: BoundsTask): BoundsResult {
     if (input.binding && input.fromZero && exact && mark.count > input.limit)
       findings.push({ kind: "beyond", mark });
   }
-  const grown = input.fromZero || !input.complete ? null : growth(input, sums);
-  return { findings: grown === null ? findings : [...findings, grown], pinned };
+  return {
+    findings: input.fromZero && input.complete ? findings : [...findings, ...apart(input, sums)],
+    pinned,
+  };
 }
 
 /**
- * The most by which a count grew that no call explains, in a window that was open when the trace began. What it held by
- * then is unknown, and can only become less: a reading bounds it from above, and every later one from below.
+ * Holds readings to each other, where a window may hold more than its marks explain: it was open when the trace began, or
+ * others call, too. What it holds apart from them is at most a count without what must have been charged by then, and at
+ * least a count without all that may have been. If all calls since the trace began are known, it can only become less, by what
+ * is given back. From when on nothing unknown is given back, it can only become more. The greatest contradictions are told.
  */
-function growth({ marks, time, startedBy, binding }: BoundsTask, sums: Sums): LawFinding | null {
-  const exact = marks.filter(({ clamped, sent }) => (!clamped || binding) && sent >= startedBy);
-  const earlier = exact.toSorted((a, b) => a.received - b.received);
-  const heldMost: { readonly points: number; readonly mark: Mark }[] = [];
-  for (const mark of earlier) {
-    const points = mark.count - sums.leastBefore(mark);
-    const least = heldMost.at(-1);
-    heldMost.push(least === undefined || points < least.points ? { points, mark } : least);
+function apart(task: BoundsTask, sums: Sums): LawFinding[] {
+  const { marks, startedBy, keptFrom, fromZero, complete, binding, time } = task;
+  const exact = marks.filter(({ clamped }) => !clamped || binding);
+  const most = (mark: Mark): number => mark.count - sums.leastBefore(mark);
+  const least = (mark: Mark): number => mark.count - sums.mostBy(mark);
+  const found: LawFinding[] = [];
+  if (complete && !fromZero) {
+    const since = exact.filter(({ sent }) => sent >= startedBy);
+    const rise = greatestFall(
+      time,
+      since,
+      (mark) => -most(mark),
+      marks,
+      (mark) => -least(mark),
+    );
+    if (rise !== null) {
+      const { earlier: below, later: above, by } = rise;
+      found.push({ kind: "gap", from: above.count - by, to: above.count, above, below });
+    }
   }
-  let worst: Extract<LawFinding, { kind: "gap" }> | null = null;
-  for (const above of marks) {
-    const known = heldMost[firstWhere(earlier, ({ received }) => !time.before(received, above.sent)) - 1];
+  const kept = marks.filter(({ sent }) => sent >= keptFrom);
+  const fall = greatestFall(time, kept, least, exact, most);
+  if (fall === null) return found;
+  const { earlier, later, by } = fall;
+  const isFall = keptFrom === Number.NEGATIVE_INFINITY && later.count < earlier.count;
+  const loss: LawFinding = { kind: "loss", earlier, later, least: later.count + by };
+  return [...found, isFall ? { kind: "fall", earlier, later } : loss];
+}
+
+/** The pair of marks, one answered before the other was sent, whose values fall by the most; `null` where none fall. */
+function greatestFall(
+  time: TraceTime,
+  earlier: readonly Mark[],
+  before: (mark: Mark) => number,
+  later: readonly Mark[],
+  after: (mark: Mark) => number,
+): { readonly earlier: Mark; readonly later: Mark; readonly by: number } | null {
+  const answered = earlier.toSorted((a, b) => a.received - b.received);
+  const highest: { readonly value: number; readonly mark: Mark }[] = [];
+  for (const mark of answered) {
+    const value = before(mark);
+    const known = highest.at(-1);
+    highest.push(known === undefined || value >= known.value ? { value, mark } : known);
+  }
+  let worst: ReturnType<typeof greatestFall> = null;
+  for (const mark of later) {
+    const known = highest[firstWhere(answered, ({ received }) => !time.before(received, mark.sent)) - 1];
     if (known === undefined) continue;
-    const by = above.count - sums.mostBy(above) - known.points;
-    if (by > (worst === null ? 0 : worst.to - worst.from))
-      worst = { kind: "gap", from: above.count - by, to: above.count, above, below: known.mark };
+    const by = known.value - after(mark);
+    if (by > (worst?.by ?? 0)) worst = { earlier: known.mark, later: mark, by };
   }
   return worst;
 }
@@ -95,7 +135,7 @@ export class Sums {
     this.#byReceived = all.toSorted((a, b) => a.received - b.received);
     this.#bySent = all.toSorted((a, b) => a.sent - b.sent);
     this.#leasts = running(this.#byReceived, (mark) => this.#least(mark));
-    this.#givenBack = running(this.#byReceived, (mark) => mark.held - mark.most);
+    this.#givenBack = running(this.#byReceived, back);
     this.#helds = running(this.#bySent, (mark) => mark.held);
   }
 
@@ -111,7 +151,7 @@ export class Sums {
   mostBy(mark: Mark): number {
     const { time } = this.#input;
     const begun = firstWhere(this.#bySent, (other) => time.before(mark.received, other.sent));
-    return (this.#helds[begun] ?? 0) - this.#sumBefore(this.#givenBack, mark) - (mark.held - mark.most);
+    return (this.#helds[begun] ?? 0) - this.#sumBefore(this.#givenBack, mark) - back(mark);
   }
 
   #sumBefore(sums: Float64Array, mark: Mark): number {
@@ -124,6 +164,9 @@ export class Sums {
 function surely({ certainFrom }: SumsTask, mark: Mark): number {
   return mark.sent >= certainFrom ? mark.least : 0;
 }
+
+/** Returns the points that a call has given back by its answer. */
+const back = ({ held, most }: Mark): number => (held === most ? 0 : held - most);
 
 function running(marks: readonly Mark[], value: (mark: Mark) => number): Float64Array {
   const sums = new Float64Array(marks.length + 1);

@@ -28,6 +28,8 @@ import type { WindowShapes } from "./window-shapes.ts";
 export interface CountKind {
   readonly terms: Terms;
   readonly hypotheses: Hypotheses;
+  /** True if a call may hold more than it is charged in the end, and give it back. */
+  readonly givesBack: boolean;
   /** Readings of the windows of a trace without rules. */
   readonly shapes: WindowShapes | null;
 }
@@ -140,7 +142,7 @@ export class Counts {
 
   /** A count whose windows are judged. @param windows `null` where nobody says what they are */
   judged(group: CountGroup, name: QuotaName, windows: KnownWindows | null, isComplete: boolean): JudgedCount {
-    const { terms, hypotheses, shapes } = group.kind;
+    const { terms, hypotheses, givesBack, shapes } = group.kind;
     const { startedAt, clock, complete } = this.#header;
     const always = name.owner === "user" && terms.userEnforced === "always";
     const bound = terms.charging === "postpaid" ? null : windows;
@@ -148,6 +150,7 @@ export class Counts {
       name,
       terms,
       hypotheses,
+      givesBack,
       shapes,
       time: this.#time,
       windowMs: windows === null ? null : windows.least,

@@ -8,12 +8,22 @@ export type Method = "places" | "bounds";
 
 export const methodOf = ({ charging }: Terms): Method => (charging === "reserved" ? "bounds" : "places");
 
+/** Longest time, ms, that a call may have been under way when the trace began: k6 gives up after it. */
+export const underWayMsMost = 60_000;
+
+/** Returns from when on nothing unknown is given back to a quota's windows. @param complete all calls since the trace began are known */
+export function keptFrom({ givesBack, startedBy }: CountedQuota, complete: boolean): number {
+  if (!givesBack) return Number.NEGATIVE_INFINITY;
+  return complete ? startedBy + underWayMsMost : Number.POSITIVE_INFINITY;
+}
+
 /** Facts of a quota that its counts are judged by (`QuotaSetting`), and where clues are told. */
 export interface CountedQuota {
   readonly name: QuotaName;
   readonly terms: Terms;
   readonly time: TraceTime;
   readonly startedBy: number;
+  readonly givesBack: boolean;
   readonly docket: {
     readonly clues: { rulesIn(fault: string): void };
     readonly takesPicture: boolean;

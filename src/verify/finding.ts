@@ -15,6 +15,8 @@ export type LawFinding =
     }
   /** `earlier` was answered before `later` was sent, and shows the higher count. */
   | { readonly kind: "fall"; readonly earlier: Mark; readonly later: Mark }
+  /** `earlier` was answered before `later` was sent, whose count was at least `least` by what `earlier` shows and calls since. */
+  | { readonly kind: "loss"; readonly earlier: Mark; readonly later: Mark; readonly least: number }
   /** A count above the limit of a window that is enforced. */
   | { readonly kind: "beyond"; readonly mark: Mark }
   /** `sum` points were let through in a window that is enforced, more than its limit: the last had no room. */

@@ -91,6 +91,8 @@ class RulesJudgement {
       return {
         terms,
         hypotheses: new Hypotheses(scope, rules === null ? null : terms),
+        // What a count may hold for a while, and gives back, hangs on a switch.
+        givesBack: true,
         shapes: rules === null ? new WindowShapes(scope, time, docket) : null,
       };
     };

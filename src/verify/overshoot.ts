@@ -66,7 +66,7 @@ function oldest(input: CountsInput, findings: readonly LawFinding[]): number | n
 /** The readings, as opposed to charges, that a finding shows to lag. */
 function lagsOf(finding: LawFinding): readonly Mark[] {
   const marks: readonly (Mark | null)[] =
-    finding.kind === "fall"
+    finding.kind === "fall" || finding.kind === "loss"
       ? [finding.later]
       : finding.kind === "short"
         ? [finding.mark]

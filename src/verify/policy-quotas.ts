@@ -65,6 +65,7 @@ export class PolicyQuotaJudge implements CountKind {
   readonly tellsEnd: boolean;
   readonly terms: Terms;
   readonly hypotheses: Hypotheses;
+  readonly givesBack: boolean;
   readonly shapes = null;
   /** `user` where a broader quota decides beside it, as the user's window beside the organization's. */
   readonly owner: Owner;
@@ -102,6 +103,7 @@ export class PolicyQuotaJudge implements CountKind {
       reset: null,
       charging: chargings[charge.when],
     };
+    this.givesBack = charge.when === "reserve-settle";
     this.hypotheses = new Hypotheses("rest", this.terms);
     this.owner = isNarrow(policy, name) ? "user" : "organization";
   }

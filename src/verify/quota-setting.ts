@@ -28,6 +28,8 @@ export interface QuotaSetting {
   readonly phase: TargetPhase | null;
   /** Sent at or after this, a call was surely decided after the trace began. */
   readonly startedBy: number;
+  /** True if a call may hold more than it is charged in the end, and give it back. */
+  readonly givesBack: boolean;
   /** Every call since then is in the trace, or counted as lost. */
   readonly complete: boolean;
   /** Enforcement of the organization's limits, as far as is known so far. */

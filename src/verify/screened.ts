@@ -24,6 +24,9 @@ export class Screened extends WindowSums {
   leasts = 0;
   givenBack = 0;
   helds = 0;
+  /** The least and the most that the window can have held beside all marks, as its readings show it (`judgeBounds`). */
+  apartLeast = Number.NEGATIVE_INFINITY;
+  apartMost = Number.POSITIVE_INFINITY;
   /** The last receipt of those that were screened, and how many of the first marks that are held were here already. */
   answered = Number.NEGATIVE_INFINITY;
   held = 0;
@@ -31,7 +34,7 @@ export class Screened extends WindowSums {
   opening: Opening | null = null;
   /** From when on calls were taken to be certain. Those of `opening` that turn out to be so raise the least of all others. */
   certainFrom = Number.NEGATIVE_INFINITY;
-  /** The least by which a count that was shown passed that least, and how often the most passed it by how much. */
+  /** The least that a reading has left to what it is held to, and how often its least and its most lie how far apart. */
   slack = Number.POSITIVE_INFINITY;
   readonly spreads = new Map<number, number>();
 

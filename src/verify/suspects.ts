@@ -80,6 +80,8 @@ export function suspectsOf(input: CountsInput, findings: readonly LawFinding[]):
       return fallSuspects(input, findings as readonly Fall[]);
     case "beyond":
       return beyondSuspects(findings as readonly Beyond[]);
+    case "loss":
+      return shortSuspects(input, first.later);
     case "short":
       return shortSuspects(input, first.mark);
     case "overrun":

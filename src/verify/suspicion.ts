@@ -28,7 +28,7 @@ export interface Suspicion {
 /** Counts that a kind of finding calls too low, if it does. */
 function tooLowOf(findings: readonly LawFinding[]): Suspicion["tooLow"] {
   const charges = findings.some((finding) => {
-    if (finding.kind === "fall") return finding.later.role === "admitted";
+    if (finding.kind === "fall" || finding.kind === "loss") return finding.later.role === "admitted";
     if (finding.kind === "overlap") return finding.over === null || finding.over.role === "admitted";
     return (
       finding.kind === "beyond" ||
@@ -38,7 +38,7 @@ function tooLowOf(findings: readonly LawFinding[]): Suspicion["tooLow"] {
   });
   if (charges) return "charges";
   const kind = findings[0]?.kind;
-  return kind === "fall" || kind === "overlap" || kind === "short" ? "readings" : null;
+  return kind === "fall" || kind === "overlap" || kind === "short" || kind === "loss" ? "readings" : null;
 }
 
 /** Lines of one violation, where each call adds a little to it. */
@@ -70,7 +70,7 @@ export function suspicionsOf(
 }
 
 /** Kinds of findings, in the order in which a window's suspicions are told. */
-const kinds = ["overlap", "gap", "fall", "beyond", "short", "overrun", "excess"] as const;
+const kinds = ["overlap", "gap", "fall", "loss", "beyond", "short", "overrun", "excess"] as const;
 
 function suspicionOf<K extends Kind>(
   kind: K,
@@ -159,10 +159,22 @@ class Words implements Readonly<{ [K in Kind]: Teller<K> }> {
   }
 
   fall({ earlier, later }: FindingOf<"fall">): Told {
-    const explanation =
-      `line ${earlier.line} was told ${this.#shown(earlier)}, and ${later.sent - earlier.received} ms after that ` +
-      `answer line ${later.line} was sent and told ${this.#shown(later)}: the count fell within the window`;
+    const explanation = `${this.#inTurn(earlier, later)}: the count fell within the window`;
     return { law: "monotone", marks: [earlier, later], explanation };
+  }
+
+  loss({ earlier, later, least }: FindingOf<"loss">): Told {
+    const explanation =
+      `${this.#inTurn(earlier, later)}, a count of ${later.count}: by line ${earlier.line} and the calls ` +
+      `since then it was at least ${least}, so that ${this.#points(least - later.count)} ${wereOf(least - later.count)} lost`;
+    return { law: "conserved", marks: [earlier, later], explanation };
+  }
+
+  #inTurn(earlier: Mark, later: Mark): string {
+    return (
+      `line ${earlier.line} was told ${this.#shown(earlier)}, and ${later.sent - earlier.received} ms after that ` +
+      `answer line ${later.line} was sent and told ${this.#shown(later)}`
+    );
   }
 
   beyond({ mark }: FindingOf<"beyond">): Told {

@@ -27,7 +27,7 @@ export function noteClues(
   const moving = movesWithRefusals(marks, name.owner);
   if (moving === false) docket.clues.rulesOut("refused-counted");
   else if (moving) docket.clues.rulesIn("refused-counted");
-  if (breaches.has("overlap") || breaches.has("fall") || breaches.has("short"))
+  if (["overlap", "fall", "loss", "short"].some((breach) => breaches.has(breach)))
     docket.clues.restarts(name, windowOf(lengthMs, end).opensAt, restartsOf(marks, time));
 }
 

@@ -1,7 +1,7 @@
 // The counts of one window, judged under each hypothesis by the method that fits it: by places where the count only
 // grows and each call's own charge shows, by bounds where points are given back.
 import { type BoundsTask, judgeBounds } from "./bounds.ts";
-import { type CountsInput, type Method, methodOf, type WindowInput } from "./counts-input.ts";
+import { type CountsInput, keptFrom, type Method, methodOf, type WindowInput } from "./counts-input.ts";
 import type { LawFinding } from "./finding.ts";
 import type { Hypothesis } from "./hypotheses.ts";
 import { chargeOf, type Mark } from "./mark.ts";
@@ -94,7 +94,8 @@ function judgeCounts(input: CountsInput): CountsResult {
 function foundEnforced(input: CountsInput, binding: boolean): Found {
   const bound = found(input, binding);
   if (!binding || !bound.findings.some(({ kind }) => kind === "beyond")) return bound;
-  const isHidden = (finding: LawFinding): boolean => finding.kind === "fall" && finding.later.clamped;
+  const isHidden = (finding: LawFinding): boolean =>
+    (finding.kind === "fall" || finding.kind === "loss") && finding.later.clamped;
   const findings = bound.findings.filter((finding) => !isHidden(finding));
   if (findings.length === bound.findings.length) return bound;
   return { ...bound, findings, suspicions: suspicionsOf(input, findings, bound.loose) };
@@ -113,7 +114,7 @@ const none = { points: 0, calls: 0 };
 
 /** Tells whether findings explain already that more than the limit was let through. */
 const saysOvershot = (findings: readonly LawFinding[]): boolean =>
-  findings.some(({ kind }) => kind === "overlap" || kind === "beyond" || kind === "short");
+  findings.some(({ kind }) => kind === "overlap" || kind === "beyond" || kind === "short" || kind === "loss");
 
 /** The fewest calls of a window from its start on that passed its limit together. */
 function overrunOf({ marks, limit, fromZero, certainFrom }: CountsInput): readonly LawFinding[] {
@@ -146,7 +147,7 @@ interface Found {
 
 function found(input: CountsInput, binding: boolean): Found {
   const { time, startedBy } = input.setting;
-  const given = { ...input, time, startedBy, binding };
+  const given = { ...input, time, startedBy, keptFrom: keptFrom(input.setting, input.complete), binding };
   if (methodOf(input.terms) === "bounds") {
     const { findings, pinned } = judgeBounds(given);
     return { findings, pinned, loose: none, suspicions: suspicionsOf(input, findings, none) };

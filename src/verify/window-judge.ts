@@ -1,13 +1,14 @@
 // The windows of one quota, judged one after the other: whether a window is clean by its rows alone, or what its counts
 // show under each hypothesis.
-import { type ScreenInput, screenFirst, screenWindow } from "./clean-window.ts";
+import { screenFirst, screenWindow } from "./clean-window.ts";
 import { TraceTime } from "./clock.ts";
-import { methodOf } from "./counts-input.ts";
+import { keptFrom, methodOf, underWayMsMost } from "./counts-input.ts";
 import type { Deferrals } from "./deferrals.ts";
 import type { Hypothesis } from "./hypotheses.ts";
 import type { Mark } from "./mark.ts";
 import { NONE, RoleCounts } from "./mark-rows.ts";
 import type { QuotaSetting } from "./quota-setting.ts";
+import type { ScreenInput } from "./screen-input.ts";
 import { Screened } from "./screened.ts";
 import { longest, shortest, Window } from "./window.ts";
 import { windowOf } from "./window-accusations.ts";
@@ -15,9 +16,6 @@ import { noteClues } from "./window-clues.ts";
 import { WindowColumns } from "./window-columns.ts";
 import { bindingOf, judgeWindow } from "./window-counts.ts";
 import { noteTested } from "./window-evidence.ts";
-
-/** Longest time, ms, that a call may have been under way when the trace began: k6 gives up after it. */
-const underWayMsMost = 60_000;
 
 /** Facts of a quota's windows so far. */
 export interface QuotaSoFar {
@@ -201,6 +199,8 @@ export class WindowJudge {
     screen.fromZero = fromZero;
     // Calls may have been under way when the trace began. This asks for more than it must then.
     screen.complete = this.#known.complete;
+    screen.startedBy = this.#setting.startedBy;
+    screen.keptFrom = keptFrom(this.#setting, this.#known.complete);
     screen.certainFrom =
       terms.charging === "at-decision"
         ? Number.NEGATIVE_INFINITY
@@ -273,6 +273,8 @@ const screen: { -readonly [Member in keyof ScreenInput]: ScreenInput[Member] } =
   limit: 0,
   fromZero: false,
   complete: false,
+  startedBy: 0,
+  keptFrom: 0,
   certainFrom: 0,
   binding: false,
   time: new TraceTime({ kind: "wall", resolutionMs: 1, errorMs: 0 }),

@@ -8,7 +8,7 @@ import type { Owner } from "../../src/rules/rules.ts";
 import { AmountsTally } from "../../src/verify/amounts.ts";
 import { screenWindow } from "../../src/verify/clean-window.ts";
 import { TraceTime } from "../../src/verify/clock.ts";
-import { methodOf } from "../../src/verify/counts-input.ts";
+import { keptFrom, methodOf } from "../../src/verify/counts-input.ts";
 import { Docket } from "../../src/verify/docket.ts";
 import { EnforcedEvidence } from "../../src/verify/enforced-evidence.ts";
 import { Enforcement } from "../../src/verify/enforcement.ts";
@@ -65,6 +65,9 @@ const setting: fc.Arbitrary<Setting> = fc.record({
   errorMs: fc.constantFrom(0, 0, 3),
   opensMs: fc.constantFrom(0, 20),
   owner: fc.constantFrom("organization" as const, "user" as const),
+  givesBack: fc.boolean(),
+  startedBy: fc.constantFrom(0, 0, 100),
+  heldBefore: fc.integer({ min: 0, max: 3 }),
 });
 interface Setting {
   readonly terms: Terms;
@@ -75,10 +78,17 @@ interface Setting {
   readonly errorMs: number;
   readonly opensMs: number;
   readonly owner: Owner;
+  /** False if all that a call asks for stays charged. */
+  readonly givesBack: boolean;
+  readonly startedBy: number;
+  /** Count that a window had when the trace began, if it was open then. */
+  readonly heldBefore: number;
 }
 
 /** The marks of a window as a deployment keeps its count, but for what is drawn to be off; in the order of receipt. */
-function marksOf(each: readonly Drawn[], { terms: own, limit, owner }: Setting): Mark[] {
+function marksOf(each: readonly Drawn[], given: Setting): Mark[] {
+  const { terms: own, limit, owner, givesBack, fromZero, heldBefore } = given;
+  const actualOf = ({ cost, share }: Drawn): number => (givesBack ? Math.floor(cost * share) : cost);
   let sent = 0;
   const calls = each.map((call, index) => {
     sent += call.gapMs;
@@ -94,14 +104,14 @@ function marksOf(each: readonly Drawn[], { terms: own, limit, owner }: Setting):
       count: 0,
     };
   });
-  let count = 0;
+  let count = fromZero ? 0 : heldBefore;
   const events = calls.flatMap((call) => [
     { at: call.decided, call, isAnswer: false },
     { at: call.answered, call, isAnswer: true },
   ]);
   events.sort((a, b) => a.at - b.at || Number(a.isAnswer) - Number(b.isAnswer));
   for (const { call, isAnswer } of events) {
-    const actual = Math.floor(call.cost * call.share);
+    const actual = actualOf(call);
     if (call.role === "admitted" && !isAnswer && own.charging !== "postpaid") count += call.cost;
     if (call.role === "admitted" && isAnswer)
       count += own.charging === "postpaid" ? actual : own.charging === "reserved" ? actual - call.cost : 0;
@@ -116,7 +126,7 @@ function marksOf(each: readonly Drawn[], { terms: own, limit, owner }: Setting):
       refusedBy: call.role === "refused" ? owner : null,
       cost: counts ? call.cost : null,
       asked: counts ? call.cost : 0,
-      actual: call.role === "admitted" ? Math.floor(call.cost * call.share) : null,
+      actual: call.role === "admitted" ? actualOf(call) : null,
       sure: call.role === "admitted",
     };
     const clamped = shown >= limit && own.remaining !== "signed";
@@ -140,6 +150,7 @@ function marksOf(each: readonly Drawn[], { terms: own, limit, owner }: Setting):
 /** What the screen says, once it was compared with what is found. */
 function screened(marks: readonly Mark[], given: Setting): number | null {
   const { terms: own, limit, fromZero, complete, resolutionMs, errorMs, opensMs, owner } = given;
+  const { startedBy, givesBack } = given;
   const time = new TraceTime({ kind: "wall", resolutionMs, errorMs });
   const open = new OpenWindows();
   const columns = new WindowColumns();
@@ -154,7 +165,8 @@ function screened(marks: readonly Mark[], given: Setting): number | null {
     time,
     windowMs: 10_000,
     windowMsMost: 10_000,
-    startedBy: 0,
+    startedBy,
+    givesBack,
     complete,
     enforcement,
     enforced: new EnforcedEvidence(enforcement),
@@ -177,6 +189,8 @@ function screened(marks: readonly Mark[], given: Setting): number | null {
     limit,
     fromZero,
     complete,
+    startedBy,
+    keptFrom: keptFrom(quota, complete),
     certainFrom: own.charging === "at-decision" ? Number.NEGATIVE_INFINITY : opensMs,
     binding: fromZero && bindingOf(own, quota.name) !== "never",
     time,
@@ -208,12 +222,21 @@ describe("the screen before the judging of counts", () => {
   test("lets pass what a right deployment shows, places or bounds", () => {
     for (const graphqlCharge of ["prepaid", "reserved"] as const) {
       const own: Terms = termsOf(parseRules({ semantics: { graphqlCharge } }), "graphql");
-      const given = { ...plain, terms: own };
-      fc.assert(
-        fc.property(fc.array(drawn(fc.constant(0)), { minLength: 1, maxLength: 24 }), (calls) => {
-          expect(screened(marksOf(calls, given), given)).not.toBeNull();
-        }),
-      );
+      for (const heldBefore of [null, 0, 3]) {
+        const open = { fromZero: heldBefore === null, heldBefore: heldBefore ?? 0 };
+        const given = { ...plain, terms: own, ...open };
+        fc.assert(
+          fc.property(
+            fc.array(drawn(fc.constant(0)), { minLength: 1, maxLength: 24 }),
+            fc.boolean(),
+            fc.boolean(),
+            (calls, complete, givesBack) => {
+              const of = { ...given, complete, givesBack };
+              expect(screened(marksOf(calls, of), of)).not.toBeNull();
+            },
+          ),
+        );
+      }
     }
   });
 
@@ -256,4 +279,7 @@ const plain: Setting = {
   errorMs: 0,
   opensMs: 0,
   owner: "organization",
+  givesBack: true,
+  startedBy: 0,
+  heldBefore: 0,
 };

@@ -1,0 +1,215 @@
+// The screen of windows that are judged by bounds (`judgeBounds`, the same sums): each count lies between what must and what
+// may have been charged by then. Which of a window's first calls are its own is known at its end. Until then they count as
+// nothing that must have been charged, and those that came after all of them are held to that; so what they turn out to be
+// raises the least of each alike.
+import type { TraceTime } from "./clock.ts";
+import { Order } from "./mark-order.ts";
+import { CLAMPED } from "./mark-rows.ts";
+import { type Letting, lettableOf, nothingScreened, type ScreenInput, surely } from "./screen-input.ts";
+import { leastWithin, type Opening, openingOf, type Screened } from "./screened.ts";
+import type { MarkColumns } from "./window-sums.ts";
+
+const bySent = new Order();
+const byReceived = new Order();
+
+/**
+ * Sums over the marks before each one, of one window at a time: of `least` and of what was given back by `received`, of
+ * `held` by `sent`; and by mark what all calls hold that may have begun by its answer.
+ */
+let room = 0;
+let leasts = new Float64Array(room);
+let givenBack = new Float64Array(room);
+let helds = new Float64Array(room);
+let begun = new Float64Array(room);
+/** By mark, the least and the most that the window can have held beside all marks by then (`judgeBounds`). */
+let leastApart = new Float64Array(room);
+let mostApart = new Float64Array(room);
+
+function makeRoom(size: number): void {
+  if (size < room) return;
+  room = 2 * size + 256;
+  leasts = new Float64Array(room);
+  givenBack = new Float64Array(room);
+  helds = new Float64Array(room);
+  begun = new Float64Array(room);
+  leastApart = new Float64Array(room);
+  mostApart = new Float64Array(room);
+}
+
+export function screenBounds(input: ScreenInput, before: Screened, letting: Letting | null): number | null {
+  const { fromZero, complete, certainFrom, time, marks } = input;
+  const { opening } = before;
+  makeRoom(marks.all);
+  const all: Readings = {
+    marks,
+    certainFrom,
+    raised: 0,
+    before,
+    until: Number.POSITIVE_INFINITY,
+  };
+  const first = opening === null ? 0 : screenOpening(input, opening);
+  if (first === null || !inOrder(marks) || !comesAfter(marks, before, time)) return null;
+  if (letting !== null) return screenSettled(input, letting, all) ? 0 : null;
+  if (before !== nothingScreened) all.certainFrom = before.certainFrom;
+  if (opening !== null) all.raised = leastWithin(opening.marks, certainFrom, before.certainFrom);
+  if (all.raised > before.slack) return null;
+  sumUp(marks, all.certainFrom, time, before);
+  const pinned = screenReadings(input, all);
+  if (pinned === null || !fromZero || !complete) return pinned;
+  return first + (before.spreads.get(all.raised) ?? 0) + pinned;
+}
+
+/** Screens a window's first calls, as they turned out. */
+function screenOpening(input: ScreenInput, { marks, until }: Opening): number | null {
+  const { certainFrom, time } = input;
+  makeRoom(marks.all);
+  if (!inOrder(marks)) return null;
+  sumUp(marks, certainFrom, time, nothingScreened);
+  const isAsked = (sent: number): boolean => !time.before(until, sent);
+  const all = { marks, certainFrom, raised: 0, before: nothingScreened, until: Number.POSITIVE_INFINITY };
+  const pinned = screenReadings(input, { ...all, isAsked });
+  makeRoom(input.marks.all);
+  return pinned;
+}
+
+/** Screens and sums up those that no later call can change. @returns `false` where it is not known whether they are clean */
+function screenSettled(input: ScreenInput, { sums, gone }: Letting, all: Readings): boolean {
+  const { marks, certainFrom, fromZero, time } = input;
+  const { before } = all;
+  const isFirst = before === nothingScreened;
+  const opening = isFirst ? openingOf(marks, certainFrom, time) : before.opening;
+  all.certainFrom = isFirst ? certainFrom : before.certainFrom;
+  all.until = byReceived.keys[lettableOf(marks.size)] ?? 0;
+  if (isFirst && opening !== null) {
+    if (opening.last >= all.until) return false;
+    all.isAsked = (sent) => time.before(opening.until, sent);
+  }
+  const seen = { slack: sums.slack, spreads: new Map<number, number>() };
+  sumUp(marks, all.certainFrom, time, before);
+  if (screenReadings(input, all, seen) === null) return false;
+  sums.opening = opening;
+  sums.certainFrom = all.certainFrom;
+  sums.slack = seen.slack;
+  for (const [spread, readings] of seen.spreads)
+    sums.spreads.set(spread, (sums.spreads.get(spread) ?? 0) + readings);
+  letGo(marks, all.until, time, { sums, gone });
+  sums.note(certainFrom, fromZero);
+  return true;
+}
+
+/** Those readings of a window that are screened. */
+interface Readings {
+  readonly marks: MarkColumns;
+  certainFrom: number;
+  /** Points by which the least of each is raised. */
+  raised: number;
+  /** Those that came before; no reading of theirs is screened again. */
+  readonly before: Screened;
+  /** Answered before this. */
+  until: number;
+  /** By their sending; all where it is left out. */
+  isAsked?: (sent: number) => boolean;
+}
+
+/** @param seen takes how much is between a count, its least and its most, in place of how many are pinned */
+function screenReadings(
+  { limit, fromZero, complete, startedBy, keptFrom, binding, time }: ScreenInput,
+  { marks, certainFrom, raised, before, until, isAsked }: Readings,
+  seen: Pick<Screened, "slack" | "spreads"> | null = null,
+): number | null {
+  const { size, all, count, bits, received } = marks;
+  const accountable = fromZero && complete;
+  const risesFrom = complete && !fromZero ? startedBy : Number.POSITIVE_INFINITY;
+  const fallsFrom = accountable ? Number.POSITIVE_INFINITY : keptFrom;
+  let pinned = 0;
+  let over = 0;
+  let apartLeast = before.apartLeast;
+  let apartMost = before.apartMost - raised;
+  // In the order of `sent`, those that were surely answered before are more and more.
+  for (let place = 0; place < all; place++) {
+    const mark = bySent.marks[place] ?? 0;
+    const sent = bySent.keys[place] ?? 0;
+    for (; over < all && time.before(byReceived.keys[over] ?? 0, sent); over++) {
+      const earlier = byReceived.marks[over] ?? 0;
+      if (earlier >= size) continue;
+      apartLeast = Math.max(apartLeast, leastApart[earlier] ?? 0);
+      apartMost = Math.min(apartMost, mostApart[earlier] ?? 0);
+    }
+    if (mark >= size) continue;
+    const shown = count[mark] ?? 0;
+    const exact = binding || ((bits[mark] ?? 0) & CLAMPED) === 0;
+    const least = (leasts[over] ?? 0) + raised + surely(marks, mark, certainFrom);
+    const most = (begun[mark] ?? 0) - (givenBack[over] ?? 0) - back(marks, mark);
+    leastApart[mark] = sent >= fallsFrom ? shown - most : Number.NEGATIVE_INFINITY;
+    mostApart[mark] = exact && sent >= risesFrom ? shown - least : Number.POSITIVE_INFINITY;
+    const answered = received[mark] ?? 0;
+    if (answered >= until || answered <= before.answered || isAsked?.(sent) === false) continue;
+    const above = exact ? shown - Math.max(least, least + apartLeast) : Number.POSITIVE_INFINITY;
+    const below = apartMost - (shown - most);
+    if (above < 0 || below < 0 || (accountable && shown > most)) return null;
+    if (binding && fromZero && shown > limit) return null;
+    if (seen !== null) seen.slack = Math.min(seen.slack, above, below);
+    if (!exact) continue;
+    if (accountable && least === most) pinned += 1;
+    seen?.spreads.set(most - least, (seen.spreads.get(most - least) ?? 0) + 1);
+  }
+  return pinned;
+}
+
+const inOrder = ({ sent, received, all }: MarkColumns): boolean =>
+  bySent.by(sent, all) && byReceived.by(received, all);
+
+/** Tells whether the marks that came since were sent after all answers that are screened. */
+function comesAfter({ size, all, sent }: MarkColumns, before: Screened, time: TraceTime): boolean {
+  const { held, answered, certainFrom } = before;
+  for (let mark = held; mark < all; mark++) {
+    const at = sent[mark] ?? 0;
+    if (!time.before(answered, at) || (mark < size && at < certainFrom)) return false;
+  }
+  return true;
+}
+
+/** Sums up the marks that were answered before any that is not screened yet was sent. */
+function letGo(marks: MarkColumns, until: number, time: TraceTime, { sums, gone }: Letting): void {
+  const { size, sent, held } = marks;
+  let first = Number.POSITIVE_INFINITY;
+  let answered = 0;
+  for (; (byReceived.keys[answered] ?? until) < until; answered++)
+    sums.answered = Math.max(sums.answered, byReceived.keys[answered] ?? 0);
+  for (let place = answered; place < size; place++)
+    first = Math.min(first, sent[byReceived.marks[place] ?? 0] ?? 0);
+  let place = 0;
+  for (; place < answered && time.before(byReceived.keys[place] ?? 0, first); place++) {
+    const mark = byReceived.marks[place] ?? 0;
+    gone[mark] = 1;
+    sums.helds += held[mark] ?? 0;
+    sums.apartLeast = Math.max(sums.apartLeast, leastApart[mark] ?? 0);
+    sums.apartMost = Math.min(sums.apartMost, mostApart[mark] ?? 0);
+  }
+  sums.leasts = leasts[place] ?? 0;
+  sums.givenBack = givenBack[place] ?? 0;
+  sums.held = size - place;
+}
+
+function sumUp(marks: MarkColumns, certainFrom: number, time: TraceTime, before: Screened): void {
+  const { size, all, held } = marks;
+  leasts[0] = before.leasts;
+  givenBack[0] = before.givenBack;
+  helds[0] = before.helds;
+  for (let place = 0; place < all; place++) {
+    const answered = byReceived.marks[place] ?? 0;
+    const least = answered < size ? surely(marks, answered, certainFrom) : 0;
+    leasts[place + 1] = (leasts[place] ?? 0) + least;
+    givenBack[place + 1] = (givenBack[place] ?? 0) + back(marks, answered);
+    helds[place + 1] = (helds[place] ?? 0) + (held[bySent.marks[place] ?? 0] ?? 0);
+  }
+  let until = 0;
+  for (let place = 0; place < all; place++) {
+    while (until < all && !time.before(byReceived.keys[place] ?? 0, bySent.keys[until] ?? 0)) until += 1;
+    begun[byReceived.marks[place] ?? 0] = helds[until] ?? 0;
+  }
+}
+
+/** Returns the points that a call has given back by its answer. */
+const back = ({ held, most }: MarkColumns, mark: number): number =>
+  held[mark] === most[mark] ? 0 : (held[mark] ?? 0) - (most[mark] ?? 0);

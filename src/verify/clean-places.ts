@@ -1,0 +1,53 @@
+// The screen of windows that are judged by places (`judgePlaces`): one after the other without overlap or gap, and no answer
+// before what stands under it.
+
+import { Order } from "./mark-order.ts";
+import { CLAMPED } from "./mark-rows.ts";
+import { type Letting, lettableOf, type ScreenInput } from "./screen-input.ts";
+import { firstHolding, type Screened } from "./screened.ts";
+
+const byPlace = new Order();
+
+export function screenPlaces(input: ScreenInput, before: Screened, letting: Letting | null): number | null {
+  const { fromZero, complete, time } = input;
+  const { size, sent, received, count, least, roles } = input.marks;
+  if (!placesOf(input) || (byPlace.keys[0] ?? 0) < before.place) return null;
+  const until = letting === null ? size : lettableOf(size);
+  let top = Math.max(before.top, fromZero ? 0 : -1);
+  let latest = before.latest;
+  for (let place = 0; place < until; place++) {
+    const mark = byPlace.marks[place] ?? 0;
+    const to = count[mark] ?? 0;
+    const from = to - (least[mark] ?? 0);
+    if (from < 0 || from < top || (from > top && top >= 0 && complete)) return null;
+    if (time.before(received[mark] ?? 0, latest)) return null;
+    top = to;
+    latest = Math.max(latest, sent[mark] ?? 0);
+    if (letting !== null) letting.gone[mark] = 1;
+  }
+  if (letting !== null) {
+    const { sums } = letting;
+    sums.place = byPlace.keys[until - 1] ?? 0;
+    sums.top = top;
+    sums.latest = latest;
+    sums.note(firstHolding(input.marks), fromZero);
+  }
+  return roles.size;
+}
+
+/** Puts marks in the order of their places, if each has one. */
+function placesOf({ marks: columns, limit, certainFrom, binding }: ScreenInput): boolean {
+  const { size, sent, count, least, most, held, bits } = columns;
+  byPlace.fit(size);
+  const { keys, marks } = byPlace;
+  for (let mark = 0; mark < size; mark++) {
+    const isCertain = least[mark] === most[mark] && (sent[mark] ?? 0) >= certainFrom;
+    if (!isCertain && held[mark] !== 0) return false;
+    const shown = count[mark] ?? 0;
+    if (binding ? shown > limit : ((bits[mark] ?? 0) & CLAMPED) !== 0) return false;
+    // Of equal counts the charge stands first, as in `judgePlaces`; of two such charges one overlaps the other.
+    keys[mark] = 2 * shown + ((least[mark] ?? 0) > 0 ? 0 : 1);
+    marks[mark] = mark;
+  }
+  return byPlace.sort(size);
+}

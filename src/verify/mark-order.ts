@@ -1,0 +1,42 @@
+// Marks in the order of a key; one serves window after window.
+export class Order {
+  keys = new Float64Array(0);
+  marks = new Int32Array(0);
+
+  fit(size: number): void {
+    if (size <= this.keys.length) return;
+    this.keys = new Float64Array(2 * size);
+    this.marks = new Int32Array(2 * size);
+  }
+
+  /** Orders marks by a column. @returns `false` where they are too far from it */
+  by(column: Float64Array, size: number): boolean {
+    this.fit(size);
+    for (let mark = 0; mark < size; mark++) {
+      this.keys[mark] = column[mark] ?? 0;
+      this.marks[mark] = mark;
+    }
+    return this.sort(size);
+  }
+
+  /** By insertion, since answers come nearly in order; equals stay as they are. */
+  sort(size: number): boolean {
+    const { keys, marks } = this;
+    let moves = 16 * size + 256;
+    for (let next = 1; next < size; next++) {
+      const key = keys[next] ?? 0;
+      if (key >= (keys[next - 1] ?? 0)) continue;
+      const mark = marks[next] ?? 0;
+      let at = next;
+      for (; at > 0 && (keys[at - 1] ?? 0) > key; at--) {
+        keys[at] = keys[at - 1] ?? 0;
+        marks[at] = marks[at - 1] ?? 0;
+      }
+      keys[at] = key;
+      marks[at] = mark;
+      moves -= next - at;
+      if (moves < 0) return false;
+    }
+    return true;
+  }
+}
