@@ -132,12 +132,19 @@ describe("the likeliest policy", () => {
     const asked = many(40, (index) =>
       refusal(1000 * (1 + (index % 4)) + (index % 3), { retryAfter: 1 + (index % 4) }),
     );
-    const guess = best(asked, 1);
+    const guess = best(asked, 2);
     expect(guess?.retry).toEqual({ kind: "retryAfter", jitter: { least: 0, most: 0 } });
+    // Nothing was chosen; each wait is one of five ms, by a slack of two.
+    expect(guess?.score).toBeCloseTo(ln(5), 9);
     const jittered = many(40, (index) =>
       refusal(1000 * (1 + (index % 4)) + 25 * index, { retryAfter: 1 + (index % 4) }),
     );
     expect(best(jittered)?.retry).toEqual({ kind: "retryAfter", jitter: { least: 0, most: 1000 } });
+    // Where jitter begins is no choice: of up to a second it is one, from half a second on they are two.
+    expect(best(jittered)?.score).toBeCloseTo(score(1, 40, 1001), 9);
+    const late = best(jittered.map((one) => ({ ...one, waitMs: one.waitMs + 500 })));
+    expect(late?.retry).toEqual({ kind: "retryAfter", jitter: { least: 500, most: 1500 } });
+    expect(late?.score).toBeCloseTo(score(2, 40, 1001), 9);
     // Nine in ten have to say it.
     const some = (silent: number) =>
       best(
@@ -172,12 +179,23 @@ describe("the likeliest policy", () => {
     expect(best(same)?.alike).toEqual(["retryAfter"]);
   });
 
+  test("is that of every so many, of more than 4,000", () => {
+    const two = many(8000, (index) => refusal(index % 2 === 0 ? 1000 : 2000 + index));
+    expect(best(two)).toMatchObject({
+      retry: { kind: "fixed", wait: { least: 1000, most: 1000 } },
+      explained: 1,
+    });
+    expect(best(two.slice(0, 4000))?.retry).toMatchObject({ wait: { least: 1000, most: 6000 } });
+  });
+
   test("is one whose waits grow", () => {
     const attempts = (waits: readonly number[]) =>
       many(10, () => waits.map((ms, attempt) => refusal(ms, { attempt }))).flat();
     expect(best(attempts([100, 200, 400, 400]))?.retry).toEqual({
       ...{ kind: "exponential", first: 100, factor: 2, most: 400, jitter: "none" },
     });
+    // Three parameters were chosen, and each wait is the one that is said.
+    expect(best(attempts([100, 200, 400, 400]))?.score).toBeCloseTo(score(3, 40, 1), 9);
     expect(best(attempts([100, 300, 900, 900, 900]))?.retry).toMatchObject({ factor: 3, most: 900 });
     expect(best(attempts([100, 150, 225, 225]))?.retry).toMatchObject({ factor: 1.5, most: 225 });
     expect(best(attempts([100, 170, 289, 289]))?.retry).toMatchObject({ factor: 1.7, most: 289 });

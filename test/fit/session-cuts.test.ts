@@ -169,6 +169,33 @@ describe("paces", () => {
     expect(paces?.first).toEqual([124, 0, 0]);
   });
 
+  test("of neighbours that tell the same of what comes next are one", () => {
+    // Twice 1,000 or 1,500 ms, in each order as often; then 8,000 and 60,000 ms, and the end.
+    const short = [1000, 1500];
+    const orders = many(
+      60,
+      (index) => [short[index % 2], short[Math.floor(index / 2) % 2], 8000, 60_000] as number[],
+    );
+    const paces = pacesOf(sessionsWith(orders), 0)?.paces;
+    expect(paces?.map(({ next }) => next)).toEqual([
+      [0, 60, 0, 0],
+      [0, 0, 60, 0],
+      [0, 0, 0, 60],
+    ]);
+    expect(paces?.map(({ times }) => times)).toEqual([constant(2), constant(1), constant(1)]);
+    expect(paces?.[0]?.think).toMatchObject({ kind: "quantiles", quantiles: [1000, 1000, 1500, 1500] });
+    expect(paces?.slice(1).map(({ think }) => think)).toEqual([constant(8000), constant(60_000)]);
+  });
+
+  test("are eight at most: those that tell least of what comes next are one", () => {
+    const steps = [2, 8, 32, 128, 512, 2048, 8192, 32_768, 131_072];
+    const all = pacesOf(sessionsWith(many(40, () => steps)), 0)?.paces ?? [];
+    expect(all).toHaveLength(8);
+    // Each comes forty times; any two neighbours tell as much, so that the first two are one.
+    expect(all[0]?.next).toEqual([0, 40, 0, 0, 0, 0, 0, 0, 0]);
+    expect(all[0]?.times).toEqual(constant(2));
+  });
+
   test("are none where pauses are alike, come in any order, or are each session's own", () => {
     expect(pacesOf(sessionsWith(many(40, () => [1000, 1000, 1000, 1000, 1000])), 0)).toBeNull();
     // Both orders of two, as often: nothing follows from anything.

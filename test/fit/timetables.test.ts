@@ -115,6 +115,22 @@ describe("a timetable", () => {
     ).toEqual([]);
   });
 
+  // A job at minute 40 of ten hours of twelve, beside others that begin with so many other minutes of each hour, in turn.
+  // 60 minutes may seem to have one: of 58 minutes in 12 hours, 138.5 beginnings are a share of 0.199, for which ten or
+  // more of twelve come with probability 0.0000043; 174.5 are 0.251, with 0.000039. One in a thousand is too likely.
+  test.each([
+    [5, ["40 * * * *: 10 in 10"]],
+    [4, []],
+  ])("among beginnings each %d minutes is %j", (apart, expected) => {
+    const others = many(12, (hour) =>
+      many(60 / apart, (place) => (apart * place + hour) % 60)
+        .filter((minute) => minute !== 40)
+        .map((minute) => (60 * hour + minute) * minuteMs),
+    ).flat();
+    const own = each(60, [40], 12).filter((_, hour) => hour !== 3 && hour !== 7);
+    expect(lines([...own, ...others], 12)).toEqual(expected);
+  });
+
   test("of who joined later is kept from then on", () => {
     const late = each(60, [40], 72).map((ms) => ms + 8 * dayMs);
     expect(lines(late, 11 * 24)).toEqual(["40 * * * *: 72 in 72"]);
