@@ -147,6 +147,21 @@ test("a mutant's tests: of its room, then those that import its file; the near a
     "test/rules/timed.test.ts",
   ]);
   expect(nets.tests).toContain("test/rules/timed.test.ts");
+  // A verb's tests lie with what it does.
+  const verb = new Nets(
+    new Map([
+      ["src/cli/say-plan.ts", ""],
+      ["test/cli/said.test.ts", 'import "../../src/cli/say-plan.ts";'],
+      ["test/fit/command.test.ts", 'import "../../src/cli/say-plan.ts";'],
+      ["test/plan/command.test.ts", 'import "../cli/said.test.ts";'],
+      ["test/plan/plan.test.ts", ""],
+    ]),
+  );
+  expect(verb.of("src/cli/say-plan.ts", cost, null)).toEqual([
+    "test/plan/command.test.ts",
+    "test/cli/said.test.ts",
+    "test/fit/command.test.ts",
+  ]);
   // A place that no test runs is seen by none.
   expect(nets.of("src/rules/words.ts", cost, new Set())).toEqual([]);
   expect(nets.isApart("test/cli/hostile.test.ts")).toBe(true);

@@ -1,6 +1,6 @@
 // Which test files may see a mutant, and in which order: those that run its place; where none is known to, those of its
 // room and those that import its file, directly or not.
-import { dirname, join } from "node:path/posix";
+import { basename, dirname, join } from "node:path/posix";
 import { importsOf } from "../support/imports.ts";
 import type { Sources } from "./drawing.ts";
 
@@ -51,8 +51,8 @@ export class Nets {
   }
 
   /**
-   * The test files for a source's mutants: those of its room, then those that import it; of each the near and cheap ones
-   * first. Those that may fail by themselves come last.
+   * The test files for a source's mutants: of a verb those of the room that it is named after, then those of its own room,
+   * then others that import it. Of each, the near and cheap ones come first. Those that may fail by themselves come last.
    * @param costMs how long a test file takes, as far as that is known
    * @param running those that run the mutant's place, and no other is asked; `null` where none is known to load its
    *   module: other programs may run it, k6 among them
@@ -60,19 +60,21 @@ export class Nets {
   of(path: string, costMs: (test: string) => number, running: ReadonlySet<string> | null): string[] {
     const distances = distancesFrom(path, this.#importers);
     const room = roomOf(path);
+    const verbs = room === "cli" ? basename(path, ".ts").split("-") : [];
     const ranked = this.tests.flatMap((test) => {
       const distance = distances.get(test);
       const isOwn = roomOf(test) === room;
+      const rank = verbs.includes(roomOf(test)) ? 0 : isOwn ? 1 : 2;
       const isApart = this.isApart(test);
       const mayRun = isOwn || distance !== undefined;
       if (running === null ? !mayRun : !running.has(test)) return [];
-      return [{ test, isApart, isOwn, distance: distance ?? unreached, cost: costMs(test) }];
+      return [{ test, isApart, rank, distance: distance ?? unreached, cost: costMs(test) }];
     });
     return ranked
       .sort(
         (a, b) =>
           Number(a.isApart) - Number(b.isApart) ||
-          Number(b.isOwn) - Number(a.isOwn) ||
+          a.rank - b.rank ||
           a.distance * a.cost - b.distance * b.cost ||
           a.distance - b.distance,
       )
