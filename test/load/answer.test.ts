@@ -305,6 +305,49 @@ describe("the fast way for plain answers", () => {
     expect(readPlain(raw(200), parts, bounds, 3, planned, 1, 2, createEvent())).not.toBeNull();
   });
 
+  // Of the default rules: 200 and 50 calls in 60 s, and resets are rounded up.
+  test.each<[string, string, boolean]>([
+    ["Remaining", "0", false],
+    ["Remaining", "1", true],
+    ["Remaining", "200", true],
+    ["Remaining", "201", false],
+    ["User-Remaining", "0", false],
+    ["User-Remaining", "1", true],
+    ["User-Remaining", "50", true],
+    ["User-Remaining", "51", false],
+    ["Limit", "199", false],
+    ["User-Limit", "51", false],
+    ["Reset", "0", false],
+    ["Reset", "1", true],
+    ["Reset", "60", true],
+    ["Reset", "61", false],
+    ["User-Reset", "0", false],
+    ["User-Reset", "1", true],
+    ["User-Reset", "60", true],
+    ["User-Reset", "61", false],
+    ["Scope", "rest_user", false],
+    ["User-Scope", "rest", false],
+  ])("takes one whose %s is %s: %j", (name, value, isPlain) => {
+    const parts = lineParts("agents/17", "acme", "agent-17", user);
+    const bounds = headerBounds(parseRules({}), "acme", "agent-17", "rest");
+    const response = raw(200, { ...eight, [`Ratelimit-${name}`]: value });
+    expect(readPlain(response, parts, bounds, 3, planned, 1, 2, createEvent()) !== null).toBe(isPlain);
+  });
+
+  test("takes any limit where no rules are claimed", () => {
+    const parts = lineParts("agents/17", "acme", "agent-17", user);
+    const bounds = headerBounds(null, "acme", "agent-17", "rest");
+    const wide = {
+      ...eight,
+      "Ratelimit-Limit": "123456",
+      "Ratelimit-User-Limit": "2000",
+      "Ratelimit-Reset": "0",
+    };
+    const event = createEvent();
+    expect(readPlain(raw(200, wide), parts, bounds, 3, planned, 1, 2, event)).toContain('"limit":123456,');
+    expect(event).toMatchObject({ limit: 123_456, userLimit: 2000, reset: 0, nowMs: 2, status: 200 });
+  });
+
   test("is for REST calls without pages", () => {
     expect(mayBePlain(user)).toBe(true);
     expect([statusCall(), query, rest("/v2/x?page=:page")].filter(mayBePlain)).toEqual([]);

@@ -129,6 +129,59 @@ describe("where a window may have rolled", () => {
   });
 });
 
+describe("by whole milliseconds", () => {
+  // The first reading was asked for at 2,500, came at 2,501, and said 8 s, rounded up: its window ends between
+  // 2,500 + 7,000 - 2.8 and 2,502 + 8,000 + 2.8, by a slack of 2 ms and a ten-thousandth of 8 s.
+  const less = "conserved: RateLimit-Remaining fell by less than the call's cost";
+  const kept = "recovers: RateLimit-Remaining did not recover at its reset";
+  test.each([
+    ["a ms before the end it is the same window", shown(9_495, 19), less],
+    ["from the end's first ms on it may be another", shown(9_496, 19), null],
+    ["up to the end's last ms it may be the same", shown(10_504, 14), null],
+    ["after it, it is another", shown(10_505, 14), kept],
+    [
+      "an end that a reset puts just before",
+      shown(3_492, 14, { reset: 6 }),
+      "reset-agrees: RateLimit-Reset moved within a window",
+    ],
+    ["an end that may still be the same", shown(3_493, 14, { reset: 6 }), null],
+    ["a later end that may still be the same", shown(3_507, 14, { reset: 8 }), null],
+    [
+      "an end that a reset puts just behind",
+      shown(3_508, 14, { reset: 8 }),
+      "reset-agrees: RateLimit-Reset moved within a window",
+    ],
+  ])("%s", (_, second, fault) => {
+    expect(found(second, admitted)).toBe(fault);
+  });
+
+  test("a window of 100 s ends within 12 ms more on either side", () => {
+    const terms = { ...epoch, windowSeconds: 100 };
+    const after = (atMs: number): string | null => {
+      const window = new LoneWindow(terms);
+      window.read(shown(0, 15, { reset: 100 }), admitted);
+      return window.read(shown(atMs, 19, { reset: 1 }), admitted);
+    };
+    expect([after(98_985), after(98_986)]).toEqual([less, null]);
+  });
+
+  test("readings of one window narrow its end down, until one of another comes", () => {
+    const window = new LoneWindow(epoch);
+    window.read(shown(2_500, 15), admitted);
+    // 4 s at 6,498 is an end up to 10,502.4.
+    expect(window.read(shown(6_498, 14, { reset: 4 }), admitted)).toBeNull();
+    expect(window.read(shown(10_503, 13), admitted)).toBe(kept);
+    window.forget();
+    expect(window.read(shown(10_600, 3), admitted)).toBeNull();
+  });
+});
+
+test("a count that is clamped at 0 is no more than that", () => {
+  const all = charge("other", 15);
+  expect(found(shown(3_500, 0), all)).toBeNull();
+  expect(found(shown(3_500, 1), all)).toBe("monotone: RateLimit-Remaining rose within a window");
+});
+
 describe("counts past the limit", () => {
   const overshoot = charge("other", 18);
   test.each([
