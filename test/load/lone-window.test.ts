@@ -195,6 +195,40 @@ describe("counts past the limit", () => {
   });
 });
 
+describe("a window that is not open", () => {
+  const terms = { ...epoch, isEpoch: false };
+  test("shows another end each time that it is read", () => {
+    const window = new LoneWindow(terms);
+    expect(window.read(shown(2_500, 20, { reset: 10 }), looked)).toBeNull();
+    expect(window.read(shown(3_900, 20, { reset: 10 }), looked)).toBeNull();
+    expect(window.read(shown(5_900, 19, { reset: 10 }), admitted)).toBeNull();
+    // Now it is open.
+    expect(window.read(shown(7_900, 18, { reset: 10 }), admitted)).toBe(
+      "reset-agrees: RateLimit-Reset moved within a window",
+    );
+  });
+
+  test("is another one: its reset_at may be another, too", () => {
+    const window = new LoneWindow(terms);
+    window.read(shown(2_500, 15), admitted);
+    expect(window.resetAtFault(10_001)).toBeNull();
+    window.read(shown(12_500, 19), admitted);
+    expect(window.resetAtFault(20_003)).toBeNull();
+    window.forget();
+    expect(window.resetAtFault(20_004)).toBeNull();
+    window.read(shown(13_500, 18), admitted);
+    expect(window.resetAtFault(20_005)).toBeNull();
+  });
+
+  test("admits what needs one, with one left", () => {
+    const window = new LoneWindow(epoch);
+    window.read(shown(2_500, 0), admitted);
+    expect(window.read(shown(3_500, 0), { ...admitted, least: 0, most: 0, needs: 1 })).toBe(
+      "bounded: admitted with too little left in RateLimit-Remaining",
+    );
+  });
+});
+
 describe("reset_at of a status", () => {
   const resetAtFault = (terms: WindowTerms, ...resetsAtMs: number[]): string | null => {
     const window = new LoneWindow(terms);
