@@ -1,0 +1,311 @@
+// Refused REST calls, from answers that are set: what each thing that is looked for is concluded from.
+import { describe, expect, test } from "vitest";
+import type { Finding } from "../../src/probe/finding.ts";
+import { callsToRefusals, probeRefusals } from "../../src/probe/refusals.ts";
+import { type Answers, isStatus, refusal, type Scripted, type Shown, scripted } from "./scripted.ts";
+
+const path = "/v2/user";
+interface Kept {
+  /** The user's, and the organization's. */
+  readonly left: readonly [user: number, organization: number];
+  readonly enforced?: boolean;
+  /** Units that a refused call takes from either window. */
+  readonly refusedTakes?: readonly [user: number, organization: number];
+  readonly by?: "rest" | "rest_user";
+  readonly body?: (left: number) => unknown;
+  readonly more?: Partial<Shown>;
+  /** Calls that are admitted though nothing is left. */
+  readonly beyond?: number;
+  /** What is shown below 0. */
+  readonly isSigned?: boolean;
+}
+
+/** A target whose user may call 3 times of 50, or so. */
+function target({
+  left: [userLeft, organizationLeft],
+  enforced = true,
+  refusedTakes = [0, 0],
+  by = "rest_user",
+  body = () => refusal(by),
+  more = {},
+  beyond = 0,
+  isSigned = false,
+}: Kept): Answers {
+  let [user, organization, passed] = [userLeft, organizationLeft, 0];
+  const shownOf = (): Shown => ({
+    organization: [100, organization],
+    user: [50, isSigned ? user : Math.max(0, user)],
+    enforced,
+  });
+  return (ask) => {
+    if (isStatus(ask)) return shownOf();
+    const isFull = by === "rest_user" ? user <= 0 : organization <= 0;
+    if (!isFull || passed < beyond) {
+      if (isFull) passed += 1;
+      user -= 1;
+      organization -= 1;
+      return shownOf();
+    }
+    user -= refusedTakes[0];
+    organization -= refusedTakes[1];
+    return { ...shownOf(), status: 429, body: body(by === "rest_user" ? user : organization), ...more };
+  };
+}
+
+async function found(answers: Answers, options: Parameters<typeof scripted>[1] = {}) {
+  const made = scripted(answers, options);
+  const findings = await probeRefusals(made.session, path);
+  const said = (name: Finding["name"]) => {
+    const finding = findings.find((one) => one.name === name);
+    if (finding === undefined) throw new RangeError(name);
+    const { value, confidence, evidence, needs } = finding;
+    return [value, confidence, evidence.replace(/ at [\d:.]+/g, ""), needs];
+  };
+  return { ...made, findings, said };
+}
+
+const counted = ({ asked }: Pick<Scripted, "asked">): number => asked.filter((ask) => !isStatus(ask)).length;
+
+describe("a user's window of three calls", () => {
+  test("is used up; three refusals are looked at after the first", async () => {
+    const made = await found(target({ left: [3, 60] }));
+    expect(counted(made)).toBe(7);
+    expect(made.said("refused")).toEqual([
+      ...[null, "not seen", "call 5 was refused without a count; remaining is 0 either way"],
+      "a refusal that shows current, or remaining below 0",
+    ]);
+    expect(made.said("refusedByUser")).toEqual([
+      "charges-nothing",
+      "certain",
+      "call 7 was refused by the user's window, and the organization's count stood still",
+      null,
+    ]);
+    expect(made.said("retryAfter")).toEqual([false, "certain", "call 5 was refused with none", null]);
+    expect(made.said("userEnforced")[2]).toBe(
+      "while the organization's scope is enforced, the user's window refuses either way",
+    );
+    expect(made.said("firstRefuser").slice(2)).toEqual([
+      "the two windows were never full at the same time",
+      "an organization's limit within the budget",
+    ]);
+    expect(made.session.calls.map(({ what }) => what)).toEqual([
+      ...["GET status", ...new Array(4).fill(`GET ${path}`)],
+      ...[
+        "GET status",
+        `GET ${path}`,
+        "GET status",
+        `GET ${path}`,
+        "GET status",
+        `GET ${path}`,
+        "GET status",
+      ],
+    ]);
+  });
+
+  test.each([
+    [7, 3 + 1 + 3, null],
+    [6, 0, "using up the window takes 7 calls, 6 were left"],
+  ])("takes %d calls", async (calls, made, why) => {
+    const probed = await found(target({ left: [3, 60] }), { calls });
+    expect(counted(probed)).toBe(made);
+    if (why === null) return;
+    for (const { name } of probed.findings)
+      expect(probed.said(name)).toEqual([null, "not seen", why, "--budget 17 or more"]);
+    expect(probed.findings.map(({ name, scope }) => [name, scope])).toEqual(
+      ["refused", "refusedByUser", "retryAfter", "userEnforced", "firstRefuser"].map((name) => [
+        name,
+        "rest",
+      ]),
+    );
+  });
+
+  test("of an organization with less takes no more than that has; one that is not enforced takes all", async () => {
+    expect(counted(await found(target({ left: [3, 1], by: "rest" })))).toBe(1 + 1 + 3);
+    const free = await found(target({ left: [3, 1], enforced: false }), { calls: 7 });
+    expect(counted(free)).toBe(7);
+    expect(free.said("userEnforced")).toEqual([
+      "always",
+      "certain",
+      "enforced is false, and call 5 was refused by the user's window",
+      null,
+    ]);
+  });
+
+  test("that its status does not show is none", async () => {
+    const hidden = await found(() => ({ user: null }));
+    expect(hidden.said("refused").slice(2)).toEqual([
+      "the user's window shows nothing in the headers of the status",
+      "the user's headers",
+    ]);
+  });
+});
+
+describe("time", () => {
+  /** Of one call left, five are needed, and five more times may be: ten calls and half a second. */
+  const waits = async (tripMs: number, reset: number) => {
+    const left = target({ left: [1, 60] });
+    const { waited } = await found((ask, number, nowMs) => ({ ...left(ask, number, nowMs), reset }), {
+      tripMs,
+    });
+    return waited.length > 0;
+  };
+  test("of a second is enough for ten calls of 50 ms, and for none that are longer", async () => {
+    expect(await waits(50, 2)).toBe(false);
+    expect(await waits(51, 2)).toBe(true);
+    expect(await waits(150, 3)).toBe(false);
+    expect(await waits(151, 3)).toBe(true);
+  });
+});
+
+describe("whether refused calls are counted", () => {
+  test.each<[string, Kept, unknown[]]>([
+    [
+      "a count at its limit",
+      { left: [1, 60], body: () => refusal("rest_user", 50, 50) },
+      ["uncounted", "call 3 was refused with current 50 of 50"],
+    ],
+    [
+      "a count above it",
+      { left: [1, 60], body: (left) => refusal("rest_user", 50, 50 - left), refusedTakes: [1, 0] },
+      ["counted", "call 3 was refused with current 51 of 50"],
+    ],
+    [
+      "less than nothing left",
+      { left: [1, 60], refusedTakes: [1, 0], isSigned: true },
+      ["counted", "call 3 was refused with remaining -1"],
+    ],
+    [
+      "the organization's count, which stands",
+      { left: [9, 1], by: "rest" },
+      ["uncounted", "call 5 was refused, and moved no count"],
+    ],
+  ])("%s", async (_, kept, [value, evidence]) => {
+    expect((await found(target(kept))).said("refused")).toEqual([value, "certain", evidence, null]);
+  });
+
+  test("is not told by the organization's count that moves, nor by what nobody names", async () => {
+    const moved = await found(target({ left: [9, 1], by: "rest", refusedTakes: [0, 1] }));
+    expect(moved.said("refused")[0]).toBeNull();
+    const unnamed = await found(
+      target({ left: [1, 60], isSigned: true, refusedTakes: [1, 0], body: () => ({}) }),
+    );
+    expect(unnamed.said("refused")[0]).toBeNull();
+    expect(unnamed.said("refusedByUser").slice(2)).toEqual([
+      "no refusal by the user's window was seen from both sides",
+      "a user's limit below the organization's",
+    ]);
+    const free = await found(target({ left: [1, 60], enforced: false, body: () => ({}) }));
+    expect(free.said("userEnforced").slice(2)).toEqual([
+      "call 3 was refused by a window that it does not name as the user's",
+      "a refusal that names its window",
+    ]);
+  });
+});
+
+describe("whether a refusal by the user's window costs the organization", () => {
+  test("is told where each moves its count by one", async () => {
+    const made = await found(target({ left: [1, 60], refusedTakes: [0, 1] }));
+    expect(made.said("refusedByUser")).toEqual([
+      "charges-organization",
+      "certain",
+      "each of 3 refusals by the user's window moved the organization's count",
+      null,
+    ]);
+  });
+
+  test("is likely where they move by different amounts, of three", async () => {
+    const made = await found(target({ left: [1, 60], refusedTakes: [0, 2] }));
+    expect(made.said("refusedByUser").slice(0, 2)).toEqual(["charges-organization", "likely"]);
+    // Of two it is nothing.
+    const two = await found(target({ left: [1, 60], refusedTakes: [0, 2] }), { calls: 5, statusCalls: 4 });
+    expect(two.said("refusedByUser")[0]).toBeNull();
+    expect(two.said("refusedByUser")[2]).toMatch(/^each of 2 .*, but so did others' calls$/);
+  });
+});
+
+test("Retry-After is certain where all refusals have it, or none; of some it is likely", async () => {
+  const some = (has: (refusals: number) => boolean) => {
+    let refusals = 0;
+    const inner = target({ left: [1, 60] });
+    return found((ask, number, nowMs) => {
+      const shown = inner(ask, number, nowMs);
+      return shown.status === 429 && has(++refusals) ? { ...shown, retryAfter: 7 } : shown;
+    });
+  };
+  expect((await some(() => true)).said("retryAfter")).toEqual([
+    true,
+    "certain",
+    "call 3 was refused with Retry-After 7",
+    null,
+  ]);
+  expect((await some((one) => one > 1)).said("retryAfter")).toEqual([
+    true,
+    "likely",
+    "call 5 was refused with Retry-After 7",
+    null,
+  ]);
+  expect((await some(() => false)).said("retryAfter")).toEqual([
+    false,
+    "certain",
+    "call 3 was refused with none",
+    null,
+  ]);
+});
+
+test("of two full windows, the one that refuses is told", async () => {
+  const both = await found(target({ left: [2, 2] }));
+  expect(both.said("firstRefuser")).toEqual([
+    ...["user", "certain", "both windows were full before call 6, and the user's refused", null],
+  ]);
+});
+
+describe("calls that are admitted though nothing is left", () => {
+  test("show a user's window that does not refuse, where nothing is enforced", async () => {
+    const made = await found(target({ left: [2, 60], enforced: false, beyond: 99 }));
+    // Two of them are enough.
+    expect(counted(made)).toBe(4);
+    expect(made.said("userEnforced")).toEqual([
+      ...["with-organization", "certain"],
+      "enforced is false, and call 4 was admitted though the user's window had nothing left",
+      null,
+    ]);
+    expect(made.said("refused").slice(2)).toEqual([
+      "call 4 was admitted though nothing was left",
+      "a scope that is enforced",
+    ]);
+  });
+
+  test("show nothing where it is, or where a new window began", async () => {
+    const enforced = await found(target({ left: [2, 60], beyond: 99 }));
+    expect(enforced.said("userEnforced").slice(2)).toEqual([
+      "call 4 was admitted though nothing was left",
+      "a scope that is enforced",
+    ]);
+    let calls = 0;
+    const fresh = await found((ask) => {
+      if (!isStatus(ask)) calls += 1;
+      return { enforced: false, user: [50, calls < 3 ? 2 - calls : 50] };
+    });
+    expect(calls).toBe(3);
+    expect(fresh.said("userEnforced").slice(2)).toEqual([
+      "no call was refused: the window ended before it was full",
+      "longer windows, or shorter ways",
+    ]);
+  });
+
+  test("end where a window never is full", async () => {
+    const endless = await found((ask) => ({ user: [50, isStatus(ask) ? 2 : 3] }));
+    // Twice as many as were needed, and one.
+    expect(counted(endless)).toBe(13);
+  });
+});
+
+test("the calls that refusals take are known by what was seen last", async () => {
+  const made = scripted(() => ({ user: [50, 3] }), { calls: 8 });
+  expect(callsToRefusals(made.session)).toBe(5);
+  await made.session.status();
+  expect(callsToRefusals(made.session)).toBe(8);
+  const short = scripted(() => ({ user: [50, 4] }), { calls: 8 });
+  await short.session.status();
+  expect(callsToRefusals(short.session)).toBe(0);
+});
