@@ -46,6 +46,12 @@ describe("a kind of call", () => {
     });
   });
 
+  test("is told by its own calls, and by the readings around them", async () => {
+    const { session } = scripted(moving([1, 1]));
+    for (let reading = 0; reading < 6; reading++) await session.status();
+    expect((await tryCounting(session, action, expectation)).calls).toEqual([6, 7, 8, 9, 10]);
+  });
+
   test("does not count where one trial moves nothing", async () => {
     expect(await counting(moving([0, 0]))).toEqual({
       calls: 1,
@@ -284,6 +290,7 @@ describe("watching", () => {
     const few = scripted(grid(1), { statusCalls: 2 });
     await look(few.session);
     expect(few.waited).toEqual([230, 270, 310]);
+    expect(few.said.map(({ doing }) => doing)).toEqual(new Array(3).fill("looking on: free status calls"));
   });
 
   test("waits for a window's end, and looks closely around it", async () => {
@@ -337,13 +344,18 @@ describe("watching", () => {
     await session.status();
     expect(await waitForEnd(session, "rest")).toBe(false);
     expect(waited.slice(-5)).toEqual([160, 230, 250, 240, 270]);
+    // It said 30 s, at 10 ms: it is watched from 28,850 to 32,010, each 100 ms.
+    expect(waited.slice(0, -5)).toEqual([28_840, ...new Array<number>(32).fill(90)]);
   });
 
   test("reads the user's window on both sides of an end", async () => {
-    const { session, waited, asked } = scripted(() => ({ reset: 4 }));
+    const { session, waited, asked, said } = scripted(() => ({ reset: 4 }));
     await session.status();
     expect(await waitForUserEnd(session, "rest")).toBe(true);
     expect(waited).toEqual([5_050, 330]);
+    expect(said.map(({ doing, untilMs }) => [doing, untilMs])).toEqual([
+      ["waiting for the user's rest window to end", session.calls[0] && session.calls[0].receivedMs + 5_050],
+    ]);
     expect(asked).toHaveLength(3);
     const short = scripted(() => ({ reset: 4 }), { waitMs: 5_049 });
     await short.session.status();
