@@ -28,6 +28,12 @@ describe("a refusal asks for", () => {
     ["the later reset where neither does", both, { ...shown, remaining: 1, userRemaining: 1 }, 5000],
     ["the organization's where that lacks room", both, { ...shown, userRemaining: 1 }, 3000],
     ["the user's where that lacks room", both, { ...shown, remaining: 1 }, 5000],
+    [
+      "the user's, though the other is later",
+      both,
+      { reset: 7, userReset: 5, remaining: 1, userRemaining: 0 },
+      5000,
+    ],
     ["room is for the whole cost", both, { ...shown, remaining: 1, userRemaining: 2, cost: 2 }, 3000],
     ["the organization's alone", own, shown, 3000],
     ["nothing without a reset", own, {}, null],
