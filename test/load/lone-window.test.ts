@@ -157,12 +157,12 @@ describe("by whole milliseconds", () => {
 
   test("a window of 100 s ends within 12 ms more on either side", () => {
     const terms = { ...epoch, windowSeconds: 100 };
-    const after = (atMs: number): string | null => {
+    const readAt = (atMs: number): string | null => {
       const window = new LoneWindow(terms);
       window.read(shown(0, 15, { reset: 100 }), admitted);
       return window.read(shown(atMs, 19, { reset: 1 }), admitted);
     };
-    expect([after(98_985), after(98_986)]).toEqual([less, null]);
+    expect([readAt(98_985), readAt(98_986)]).toEqual([less, null]);
   });
 
   test("readings of one window narrow its end down, until one of another comes", () => {
