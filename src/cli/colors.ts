@@ -8,6 +8,17 @@ const mark = `\u001b${randomBytes(8).toString("hex")}`;
 const codes = new RegExp(`${mark}(\\[\\d+m)`);
 const allCodes = new RegExp(codes, "g");
 
+/** Whether to color. picocolors by itself colors pipes, too, where `CI` is set or on Windows, and by `FORCE_COLOR=0`. */
+function isColored({ argv, env, stdout }: NodeJS.Process): boolean {
+  const { NO_COLOR, FORCE_COLOR, TERM } = env;
+  if (argv.includes("--no-color") || argv.includes("--color")) return !argv.includes("--no-color");
+  if (NO_COLOR) return false;
+  if (FORCE_COLOR) return !["0", "false"].includes(FORCE_COLOR);
+  return stdout.isTTY === true && TERM !== "dumb";
+}
+
+const colors = picocolors.createColors(isColored(process));
+
 function marked(color: (text: string) => string): (text: string) => string {
   const [begin = "", end = ""] = color("|")
     .split("|")
@@ -17,12 +28,12 @@ function marked(color: (text: string) => string): (text: string) => string {
 
 /** Colours for what the terminal says; without effect where the terminal has none. */
 export const pc = {
-  bold: marked(picocolors.bold),
-  dim: marked(picocolors.dim),
-  red: marked(picocolors.red),
-  green: marked(picocolors.green),
-  yellow: marked(picocolors.yellow),
-  cyan: marked(picocolors.cyan),
+  bold: marked(colors.bold),
+  dim: marked(colors.dim),
+  red: marked(colors.red),
+  green: marked(colors.green),
+  yellow: marked(colors.yellow),
+  cyan: marked(colors.cyan),
 } as const;
 
 /** Text without its colours. */

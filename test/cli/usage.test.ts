@@ -98,6 +98,8 @@ describe("colors", () => {
     ["by FORCE_COLOR", { FORCE_COLOR: "1" }, [], true],
     ["by --color", {}, ["--color"], true],
     ["by NO_COLOR", { FORCE_COLOR: "1", NO_COLOR: "1" }, [], false],
+    ["not by FORCE_COLOR=0", { FORCE_COLOR: "0" }, [], false],
+    ["not for a pipe of a build server", { CI: "true" }, [], false],
     ["by --no-color", { FORCE_COLOR: "1" }, ["--no-color"], false],
   ])("%s", async (_, env, more, colored) => {
     const { stderr, code } = await spillway([...words, ...more], { env: { ...bare, ...env } });
