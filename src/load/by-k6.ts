@@ -178,8 +178,8 @@ export async function connectionVariables(
 /** @throws SpillwayError `K6_FAILED` where there was no run */
 function throwIfNotBegun(account: LoadAccount, outcome: K6Outcome): void {
   if (account.clients > 0 || outcome.interrupted || outcome.exitCode === 0) return;
-  const said = outcome.complaints.slice(0, 3).map((line) => `\n  ${line}`);
-  throw new SpillwayError("K6_FAILED", `k6 ended before any client began${said.join("")}`, {
+  const said = outcome.complaints.slice(0, 3).join("; ");
+  throw new SpillwayError("K6_FAILED", `k6 ended before any client began${said && `: ${said}`}`, {
     hint: outcome.exitCode === null ? "was it killed?" : `k6's exit status was ${outcome.exitCode}`,
   });
 }
