@@ -40,13 +40,17 @@ interface Ended {
 }
 
 /** `k6 run` as a person types it, far from the bundle. */
-async function k6Run(file: string, given: Record<string, string>): Promise<Ended> {
+async function k6Run(
+  file: string,
+  given: Record<string, string>,
+  more: readonly string[] = [],
+): Promise<Ended> {
   const words = Object.entries(given).flatMap(([name, value]) => ["-e", `${name}=${value}`]);
   // Port 6565 is not ours to test; the rest is k6 as it comes.
   const always = ["run", "--address", "", "--no-usage-report", "--no-color"];
   const { path } = await k6();
   return new Promise((resolve) => {
-    execFile(path, [...always, ...words, file], { cwd: "/" }, (error, stdout, stderr) => {
+    execFile(path, [...always, ...words, ...more, file], { cwd: "/" }, (error, stdout, stderr) => {
       resolve({ code: error === null ? 0 : Number(error.code), output: stdout + stderr });
     });
   });
@@ -177,12 +181,30 @@ describe("what is wrong is said in k6's own output", { tags: ["k6"] }, () => {
       { TARGET: "http://127.0.0.1:1", SEED: "many" },
       /SEED is many: it must be a whole number/,
     ],
+    [
+      "a flag that is neither",
+      { TARGET: "http://127.0.0.1:1", TRACE: "true" },
+      /TRACE is true: it must be 1 or 0/,
+    ],
     ["no tokens", { TARGET: "http://127.0.0.1:1", TOKENS: "/nowhere/tokens.json" }, /nowhere\/tokens\.json/],
   ])("%s", async (_, given, message) => {
     const { code, output } = await said(given);
     expect(output).toMatch(message);
     expect(code).toBe(107);
   });
+});
+
+test("clients that k6 is told to make in place of the scenario's end the run, and call nobody", {
+  tags: ["k6"],
+}, async () => {
+  const file = await bundled("told", steady);
+  const service = await countingService(wideRules, tokensOf(4));
+  const { code, output } = await k6Run(file, { TARGET: service.url }, ["--vus", "2", "--duration", "10s"]);
+  await service.close();
+  expect(output).toMatch(/no population default: leave --vus, .* and give the duration by -e DURATION_MS/);
+  expect(output.match(/no population/g)?.length).toBeLessThan(10);
+  expect(code).toBe(108);
+  expect(service.requests()).toBe(0);
 });
 
 describe("the file", () => {

@@ -40,7 +40,10 @@ async function runClient(settings: Settings): Promise<void> {
   const { name, iterationInTest: index, startTime } = exec.scenario;
   const place = scenario.populations.findIndex((one) => one.name === name);
   const population = scenario.populations[place];
-  if (population === undefined) throw new Error(`no population ${name}`);
+  if (population === undefined)
+    return exec.test.abort(
+      `no population ${name}: leave --vus, --iterations, --duration and --stage out, and give the duration by -e DURATION_MS`,
+    );
   const record = startRecord(population.behaviour, scenario.seed, place, index);
   const runEndMs = startTime + scenario.durationMs;
   const stay = stayOf(settings, place, population, record, index, startTime, runEndMs);

@@ -39,6 +39,12 @@ function variable(name: Variable): string | undefined {
   return value === "" ? undefined : value;
 }
 
+function flag(name: Variable): boolean {
+  const text = variable(name);
+  if (text === undefined || text === "0" || text === "1") return text === "1";
+  throw new Error(`${name} is ${text}: it must be 1 or 0`);
+}
+
 function certificate(): Settings["certificate"] {
   const [cert, key] = [variable("CERT"), variable("KEY")];
   if (cert === undefined && key === undefined) return null;
@@ -85,11 +91,11 @@ export function readSettings(written: Scenario): Settings {
     base: target.base,
     graphqlUrl: graphqlTarget?.base ?? graphqlUrlAt(target.base, scenario.policy),
     timeoutMs: wholeNumber("TIMEOUT_MS") ?? scenario.network.timeoutMs,
-    keepAlive: variable("KEEP_ALIVE") === "1",
+    keepAlive: flag("KEEP_ALIVE"),
     certificate: certificate(),
     measured: measuredBy(scenario.expect),
-    trace: variable("TRACE") === "1",
-    shared: variable("SHARED") === "1",
+    trace: flag("TRACE"),
+    shared: flag("SHARED"),
     stays: scenario.populations.map((population, place) => sharedStays(scenario, population, place)),
     callers: callersOf(scenario, variable("TOKENS") ?? "tokens.json"),
   };
