@@ -16,7 +16,7 @@ export const variables = {
   KEEP_ALIVE: "1: reuse connections (k6 then repeats a call by itself when a connection breaks)",
   SHARED: "1: others use the same quotas meanwhile",
   TRACE:
-    "1: a line for each answer, with --log-format raw --console-output FILE (the lines lack a trace's header)",
+    '1: a line for each answer, with --log-format raw --console-output FILE; below a header (FORMAT.md), those of {"sent" are a trace',
   SUMMARY: "path of a JSON file for k6's summary (npx spillway load)",
 } as const;
 
