@@ -130,7 +130,9 @@ export async function importScenario(module: PlacedModule): Promise<Scenario> {
 
 function described(value: unknown): string {
   return typeof value === "object" && value !== null
-    ? `an object of ${Object.keys(value).join(", ").slice(0, 60)} that defineScenario did not make`
+    ? value instanceof Promise
+      ? "a promise: await it"
+      : `an object of ${Object.keys(value).join(", ").slice(0, 60)} that defineScenario did not make`
     : typeof value === "function"
       ? "a function"
       : quote(value);

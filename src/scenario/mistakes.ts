@@ -140,21 +140,21 @@ export class Mistakes {
   }
 
   /** @returns whole milliseconds */
-  duration(path: string, value: unknown, leastMs: number, mostMs = longestMs): number {
+  duration(path: string, value: unknown, leastMs: number, mostMs = longestMs, orElse = ""): number {
     const ms = typeof value === "string" ? parseDuration(value) : value;
     if (Number.isSafeInteger(ms) && (ms as number) >= leastMs && (ms as number) <= mostMs)
       return ms as number;
     this.add(
       path,
       value,
-      `"90s", "1m30s", "250ms" or whole milliseconds, from ${leastMs} ms to ${mostMs === longestMs ? "a year" : `${mostMs} ms`}`,
+      `"90s", "1m30s", "250ms" or whole milliseconds, from ${leastMs} ms to ${mostMs === longestMs ? "a year" : `${mostMs} ms`}${orElse}`,
     );
     return leastMs;
   }
 
   span(path: string, value: unknown, leastMs = 0, mostMs = longestMs): MsSpan {
     if (typeof value !== "object" || value === null) {
-      const ms = this.duration(path, value, leastMs, mostMs);
+      const ms = this.duration(path, value, leastMs, mostMs, ", or {least, most}");
       return { least: ms, most: ms };
     }
     if (!this.members(path, value, ["least", "most"])) return { least: leastMs, most: leastMs };

@@ -124,6 +124,7 @@ describe("a broken file is told by file, line and reason", () => {
       "an object of name, populations that defineScenario did not make",
     ],
     ["a function", `export default () => 5;\n`, "a function"],
+    ["a promise", `export default Promise.resolve(5);\n`, "a promise: await it"],
     ["a number", `export default 5;\n`, "5"],
   ])("%s", async (name, text, got) => {
     const error = await failure(await file(`${name.replaceAll(" ", "-")}.ts`, text));

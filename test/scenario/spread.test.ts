@@ -129,6 +129,12 @@ describe("words for people", () => {
   });
 });
 
+test("a mistaken time is told that it may be a span, too", () => {
+  expect(() => checked("0..1s")).toThrow(
+    /time: got "0\.\.1s", allowed: "90s".* to a year, or \{least, most\}$/,
+  );
+});
+
 describe("mistakes are told by their path", () => {
   test.each([
     ["a word", "soon", "time"],
