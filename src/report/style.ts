@@ -54,7 +54,7 @@ pre { margin: .4rem 0 1rem; padding: .8rem 1rem; background: var(--raised); bord
 .verdict .what { font-size: 1.1875rem; font-weight: 620; margin: 0; }
 .verdict.good { border-color: var(--good); } .verdict.bad { border-color: var(--bad); }
 .good .what, .state.good { color: var(--good); } .bad .what, .state.bad { color: var(--bad); }
-.state { font-weight: 600; white-space: nowrap; } .state.none { color: var(--muted); font-weight: 400; }
+.state { font-weight: 600; white-space: nowrap; } .state.none { color: var(--muted); font-weight: 400; white-space: normal; }
 
 .ran { margin-top: 1.4rem; }
 .laws { list-style: none; margin: .8rem 0 .9rem; padding: 0; display: flex; flex-wrap: wrap; gap: .3rem 1.25rem;
@@ -123,9 +123,9 @@ dl.facts dt { color: var(--muted); } dl.facts dd { margin: 0; overflow-wrap: any
   .key { grid-template-columns: repeat(2, 1fr); }
   dl.facts { grid-template-columns: 1fr; gap: 0; } dl.facts dd { margin-bottom: .55rem; }
   table { font-size: .8438rem; } thead th { font-size: .75rem; }
-  th, td { padding-right: .6rem; } td.name, tbody th.name { min-width: 0; }
+  th, td { padding-right: .6rem; } td.name, tbody th.name { min-width: 0; max-width: 9rem; }
   table.stack thead { position: absolute; width: 1px; height: 1px; overflow: hidden; clip-path: inset(50%); }
-  table.stack, table.stack tbody, table.stack tr, table.stack th, table.stack td { display: block; border: 0; padding: 0; }
+  table.stack, table.stack tbody, table.stack tr, table.stack th, table.stack td { display: block; border: 0; padding: 0; max-width: none; }
   table.stack tr { padding: .5rem 0; border-bottom: 1px solid var(--line); }
 }
 @media (hover: none) { .zoomable > .zoom { display: flex; position: static; justify-content: flex-end; } }

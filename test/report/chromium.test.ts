@@ -113,6 +113,21 @@ describe.each(looks)("at $width px, $colorScheme, scripts: $javaScriptEnabled", 
     expect(await widths()).toEqual([look.width, look.width]);
   });
 
+  it("breaks long reasons, and on a phone long names, in place of pushing columns aside", async () => {
+    const overflow: number = await page.evaluate(`(() => {
+      const table = document.querySelector("table.stack").parentElement;
+      return table.scrollWidth - table.clientWidth;
+    })()`);
+    expect(overflow).toBe(0);
+    if (look.width > 400) return;
+    const widest: number = await page.evaluate(`(() => {
+      const names = [...document.querySelectorAll("table:not(.stack) :is(td, tbody th).name")];
+      for (const name of names) name.textContent = ${JSON.stringify("long".repeat(20))};
+      return Math.max(...names.map((name) => name.getBoundingClientRect().width));
+    })()`);
+    expect(widest).toBeLessThan(160);
+  });
+
   it("shows each picture once, as wide as its column, named in words", async () => {
     // All at once: a question to the browser takes longer than its answer.
     const pictures: { labels: string[]; width: number; height: number; column: number }[] =
