@@ -124,8 +124,12 @@ export class Driver {
     const { template, atMs, page } = planned;
     if (calls[template] === undefined)
       throw this.#failure(client, `call ${template}`, `0 to ${calls.length - 1}, an index of its calls`);
-    if (!Number.isSafeInteger(atMs))
-      throw this.#failure(client, `a call at ${atMs}`, "a time in whole ms since the epoch");
+    if (!Number.isSafeInteger(atMs) || atMs < this.#startAtMs)
+      throw this.#failure(
+        client,
+        `a call at ${atMs}`,
+        "a time in whole ms since the epoch, not before the run: event.nowMs + 1000 is a second from now",
+      );
     if ((page | 0) !== page) throw this.#failure(client, `page ${page}`, "a whole number below 2^31");
     const { nowMs, endMs } = this.#event;
     if (atMs >= endMs) return;

@@ -97,8 +97,8 @@ function ask(client: DrivenClient, event: ClientEvent, out: ClientOut, open: num
     );
   for (let n = 0; n < out.count; n++) {
     const call = out.calls[n];
-    if (call === undefined || !Number.isSafeInteger(call.atMs))
-      throw new RangeError(`a call at ${call?.atMs}, which is no time`);
+    if (call === undefined || !Number.isSafeInteger(call.atMs) || call.atMs < client.startMs)
+      throw new RangeError(`a call at ${call?.atMs}, which is no time since the client began`);
     if (behaviour.calls[call.template] === undefined)
       throw new RangeError(`call ${call.template}, its calls are 0 to ${behaviour.calls.length - 1}`);
   }

@@ -96,7 +96,7 @@ export function createEvent(): ClientEvent {
 
 /** A call that a client asks for. */
 export interface PlannedCall {
-  /** When to send it, ms since the epoch on the client's clock; the past means now. */
+  /** When to send it, ms since the epoch on the client's clock. The past means now, back to the run's start. */
   atMs: number;
   template: number;
   page: number;

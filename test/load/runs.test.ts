@@ -163,7 +163,7 @@ for (const { driver, needs, run } of drivers)
         expect(error.problems).toEqual([
           {
             path: "broken/0",
-            got: "a call at NaN, which is no time",
+            got: "a call at NaN, which is no time since the client began",
             allowed: "no exception, calls that can be sent",
           },
         ]);

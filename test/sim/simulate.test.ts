@@ -395,6 +395,11 @@ describe("a behaviour at fault is named, with client and virtual time", () => {
       "agents/0 (mine): got a call at NaN, allowed: a time in whole ms since the epoch",
     ],
     [
+      "a time from now in place of an instant",
+      (_record, _event, out) => out.send(0, 1_000),
+      "agents/0 (mine): got a call at 1000, allowed: a time in whole ms since the epoch, not before the run",
+    ],
+    [
       "a call that it does not have",
       (_record, event, out) => out.send(1, event.nowMs),
       "agents/0 (mine): got call 1, allowed: 0 to 0, an index of its calls",
@@ -403,7 +408,7 @@ describe("a behaviour at fault is named, with client and virtual time", () => {
       "calls without end",
       (_record, event, out) => {
         out.send(0, event.nowMs);
-        out.send(0, 0);
+        out.send(0, event.nowMs);
       },
       "agents/0 (mine): got 3 calls planned or on the way, allowed: at most 2",
     ],
