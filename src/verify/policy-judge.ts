@@ -110,14 +110,16 @@ class QuotaJudgement {
   }
 
   #addAnswer(line: number, call: QuotaCall, used: readonly Used[]): void {
-    const { sent, received, date, outcome } = call;
-    if (date !== undefined) this.#offset.date(sent, received, date);
+    const { sent, received, date, outcome, via } = call;
+    // A cache tells the date, and the counts, of an earlier answer.
+    const isFresh = via === undefined;
+    if (date !== undefined && isFresh) this.#offset.date(sent, received, date);
     const { amounts } = this.#judging;
     if (used.length > 0 && outcome === "admitted") amounts.admitted += 1;
     if (used.length > 0 && outcome === "refused") amounts.refused += 1;
     const left = new Map(used.map((each) => [each.judge.name, each]));
     const shown: JudgedReading[] = [];
-    for (const reading of call.readings) {
+    for (const reading of isFresh ? call.readings : []) {
       const judge = this.#judgeOf(reading.quota);
       const each = left.get(reading.quota) ?? {
         judge,

@@ -85,6 +85,10 @@ async function judged(...calls: QuotaCall[]) {
 }
 
 async function judgedUnder(given: object, ...calls: QuotaCall[]) {
+  return judgedBy(given, { kind: "virtual", resolutionMs: 0, errorMs: 0 }, ...calls);
+}
+
+async function judgedBy(given: object, clock: QuotaTraceHeader["clock"], ...calls: QuotaCall[]) {
   const header: QuotaTraceHeader = {
     format: "spillway-trace",
     version: 2,
@@ -93,7 +97,7 @@ async function judgedUnder(given: object, ...calls: QuotaCall[]) {
     seed: null,
     target: null,
     startedAt: minute + 20_000,
-    clock: { kind: "virtual", resolutionMs: 0, errorMs: 0 },
+    clock,
     policy: parsePolicy(given as PolicyInput),
     complete: false,
     lost: 0,
@@ -507,4 +511,24 @@ describe("values that answers show at all", () => {
       ],
     ]);
   });
+});
+
+test("the date and the counts of a cached answer are an earlier one's", async () => {
+  const every = (second: number, remaining: number, changes: Partial<QuotaCall> = {}): QuotaCall => {
+    const sent = minute + second * 1000;
+    const reset = { afterMs: null, atMs: minute + 60_000, gridMs: 1000 };
+    const readings = [read("tenant", 20, remaining, { reset })];
+    return call({ sent, received: sent + 10, date: sent, readings, ...changes });
+  };
+  const wall = { kind: "wall", resolutionMs: 1, errorMs: 0 } as const;
+  const found = async (...calls: QuotaCall[]) => {
+    const { violations } = await judgedBy(policyInput, wall, ...calls);
+    return violations.map(({ law }) => law);
+  };
+  const others = [every(31, 15), every(32, 14), every(34, 12), every(35, 11)] as const;
+  for (const cached of [every(33, 19), every(33, 13, { date: minute + 3000 })]) {
+    const among = (third: QuotaCall) => found(...others.slice(0, 2), third, ...others.slice(2));
+    expect(await among({ ...cached, via: "cache" })).toEqual([]);
+    expect(await among(cached)).not.toEqual([]);
+  }
 });
