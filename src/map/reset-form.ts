@@ -1,5 +1,6 @@
 // Forms of a time, told by how two readings move. One value never tells: 37 may be seconds or ms, a span or an instant.
-import { type ResetMeaning, type TimeForm, timeForms } from "../policy/wire-data.ts";
+import type { ResetMeaning, TimeForm } from "../policy/wire-data.ts";
+import { timeForms } from "../policy/wire-words.ts";
 import { type ReadTime, readTime } from "../wire/times.ts";
 
 /** A reset as it was shown, and what stood beside it. */

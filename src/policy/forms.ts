@@ -65,5 +65,8 @@ export const byName = <const S extends v.GenericSchema>(
     v.record(key, value),
   ) as unknown as v.GenericSchema<Record<string, v.InferInput<S>>, Record<string, v.InferOutput<S>>>;
 
+/** Values of a form, as data that nobody changes. */
+export type Shape<S extends v.GenericSchema> = Fixed<v.InferOutput<S>>;
+
 /** A value that nobody changes, at any depth: data is written `as const`. */
 export type Fixed<T> = T extends object ? { readonly [Member in keyof T]: Fixed<T[Member]> } : T;

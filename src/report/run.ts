@@ -1,20 +1,10 @@
 // A run folder's contents, as data, and the schemas that read it back: a folder may have been edited, cut off,
 // or written by another version.
 import * as v from "valibot";
+import type { Shape } from "../policy/forms.ts";
 import type { Policy } from "../policy/policy.ts";
 import { owners, type Rules } from "../rules/rules.ts";
-import {
-  amount,
-  maybe,
-  ms,
-  ofOwner,
-  type Shape,
-  scope,
-  text,
-  version,
-  whole,
-  yes,
-} from "../summary/shapes.ts";
+import { amount, maybe, ms, ofOwner, scope, text, version, whole, yes } from "../summary/shapes.ts";
 import type { Summary } from "../summary/summary.ts";
 import type { QuotaTraceHeader } from "../trace/quota-record.ts";
 import type { TraceHeader } from "../trace/record.ts";

@@ -1,7 +1,8 @@
 // The result of a plan: the question, every point that was measured, and the answer with its error bars. Plain data,
 // the shape of plan.json; the report draws it, and the same question gives the same bytes on any number of workers.
 import * as v from "valibot";
-import { amount, maybe, type Shape, text, version, whole, yes } from "./shapes.ts";
+import type { Shape } from "../policy/forms.ts";
+import { amount, maybe, text, version, whole, yes } from "./shapes.ts";
 
 /** A value that was tried: a count, milliseconds, or a choice in words. */
 const value = v.union([amount, text], "a number or text");

@@ -1,8 +1,9 @@
 // The result of a replay of a log under a policy: version 2 of replay.json. Plain data, bounded in size whatever the log.
 import * as v from "valibot";
+import type { Shape } from "../policy/forms.ts";
 import type { Policy } from "../policy/policy.ts";
 import { common, demand, log, reaction, refusing, span, totals, user, windowUse } from "./replay-result.ts";
-import { maybe, ms, type Shape, text, whole } from "./shapes.ts";
+import { maybe, ms, text, whole } from "./shapes.ts";
 
 /** Numbers by quota, in the policy's order. */
 const byQuota = v.array(whole);

@@ -1,7 +1,8 @@
 // The result of a replay of a log under rules: the shape of replay.json. Plain data, bounded in size whatever the log.
 import * as v from "valibot";
+import type { Shape } from "../policy/forms.ts";
 import { owners, type Rules, scopes } from "../rules/rules.ts";
-import { amount, expectation, maybe, ms, type Shape, text, version, whole, yes } from "./shapes.ts";
+import { amount, expectation, maybe, ms, text, version, whole, yes } from "./shapes.ts";
 
 const owner = v.picklist(owners);
 const scope = v.picklist(scopes);

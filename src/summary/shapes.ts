@@ -1,10 +1,6 @@
 // Forms that results on disk share: each is written once, as what reads it back, and its type is made of that.
 import * as v from "valibot";
-import type { Fixed } from "../policy/forms.ts";
 import { scopes } from "../rules/rules.ts";
-
-/** Values of a form, as data that nobody changes. */
-export type Shape<S extends v.GenericSchema> = Fixed<v.InferOutput<S>>;
 
 export const text = v.string("text");
 export const amount = v.number("a number");

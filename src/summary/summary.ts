@@ -1,19 +1,9 @@
 // The figures of a run: the shape of summary.json. Plain data, bounded in size whatever the trace.
 import * as v from "valibot";
+import type { Shape } from "../policy/forms.ts";
 import { type FigureName, figureNames } from "../rules/figures.ts";
 import { traceSources } from "../trace/record.ts";
-import {
-  amount,
-  type expectation,
-  maybe,
-  ms,
-  ofOwner,
-  quotaOwner,
-  type Shape,
-  text,
-  version,
-  whole,
-} from "./shapes.ts";
+import { amount, type expectation, maybe, ms, ofOwner, quotaOwner, text, version, whole } from "./shapes.ts";
 
 type FigureEntry = v.GenericSchema<number | null | undefined, number | null>;
 

@@ -1,6 +1,6 @@
 // A trace's lines, version 2, as text and back. Members stand in the format's order, so that equal calls give equal bytes.
 
-import { outcomes } from "../policy/wire-data.ts";
+import { outcomes } from "../policy/wire-words.ts";
 import { closest } from "../rules/closest.ts";
 import { quote } from "../rules/errors.ts";
 import {

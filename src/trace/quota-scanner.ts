@@ -1,6 +1,7 @@
 // The fast way to read a call's line of version 2, for lines exactly as `encodeQuotaCall` writes them. Any other line, valid
 // or not, it leaves to JSON.parse: it must never take what that would refuse, nor read it differently.
-import { outcomes, type WireOutcomeKind } from "../policy/wire-data.ts";
+import type { WireOutcomeKind } from "../policy/wire-data.ts";
+import { outcomes } from "../policy/wire-words.ts";
 import type { Block } from "./blocks.ts";
 import { ByteScanner, FAILED, NO_NUMBER } from "./byte-scanner.ts";
 import { Literal } from "./literal.ts";

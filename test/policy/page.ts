@@ -4,7 +4,7 @@ import type { Policy, QuotaAlgorithm } from "../../src/policy/policy.ts";
 import type { Preset } from "../../src/policy/preset.ts";
 import { presets, wireOf } from "../../src/policy/presets.ts";
 import { allowance, operationSentences, quotaSentences } from "../../src/policy/sentences.ts";
-import type { ResetMeaning, TimeForm, WireData, WirePlace } from "../../src/policy/wire-data.ts";
+import type { ResetMeaning, TimeForm, WireData } from "../../src/policy/wire-data.ts";
 import { refusalStatuses } from "../../src/wire/read-answer.ts";
 import { sampleAnswers } from "../../src/wire/sample-answers.ts";
 import { keep } from "../limiters/report.ts";
@@ -55,7 +55,7 @@ function algorithmWords(algorithm: QuotaAlgorithm): string {
   return "offsetMs" in anchor ? "window of Unix time, moved" : `calendar's ${anchor.calendar}`;
 }
 
-function placeOf(place: WirePlace): string {
+function placeOf(place: { readonly header: string } | { readonly pointer: string }): string {
   const at = "header" in place ? place.header : place.pointer;
   return at === "" ? "body" : `\`${at}\``;
 }

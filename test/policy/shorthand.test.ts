@@ -102,7 +102,7 @@ describe("its requests", () => {
 
   test("provoke the answers that they are for", async () => {
     const service = new Deployment();
-    for (const [status, request] of Object.entries(provoke))
+    for (const [status, request] of Object.entries(provoke) as [string, RequestSample][])
       expect((await send(service, request)).statusCode).toBe(Number(status));
     expect(Object.keys(provoke)).toEqual(["400", "404", "405"]);
   });

@@ -1,7 +1,8 @@
 // Forms of time (POLICY.md §8): each reads its own values. A value that a form can tell from its own is unread.
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { type TimeForm, timeForms } from "../../src/policy/wire-data.ts";
+import type { TimeForm } from "../../src/policy/wire-data.ts";
+import { timeForms } from "../../src/policy/wire-words.ts";
 import { readTime, writeTime } from "../../src/wire/times.ts";
 import { property } from "../support/property.ts";
 

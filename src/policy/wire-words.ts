@@ -1,0 +1,20 @@
+// Words of wire formats (POLICY.md §8) that lists are made of.
+
+/**
+ * Forms of time. `delta`: from the answer on; `epoch`: since 1970. `float` may have decimals. `go-duration` is
+ * `1h2m3.5s`, `120ms`.
+ */
+export const timeForms = [
+  "delta-s",
+  "delta-s-float",
+  "delta-ms",
+  "epoch-s",
+  "epoch-s-float",
+  "epoch-ms",
+  "http-date",
+  "rfc3339",
+  "go-duration",
+] as const;
+
+/** Kinds of answer. */
+export const outcomes = ["admitted", "refused", "exempt", "unknown"] as const;
