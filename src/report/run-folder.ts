@@ -13,8 +13,8 @@ import { parseRules } from "../rules/parse.ts";
 import type { JsonPath } from "../rules/repeated-member.ts";
 import type { Rules } from "../rules/rules.ts";
 import { summarySchema } from "../summary/summary.ts";
-import type { Verdict } from "../verify/verdict.ts";
-import { type Run, type RunRecord, recordSchema, runFiles, verdictSchema } from "./run.ts";
+import { type Verdict, verdictSchema } from "../verify/verdict.ts";
+import { type Run, type RunRecord, recordSchema, runFiles } from "./run.ts";
 
 /**
  * Reads a run folder back; the trace stays where it is (`traceOf`).

@@ -3,11 +3,11 @@
 import * as v from "valibot";
 import type { Shape } from "../policy/forms.ts";
 import type { Policy } from "../policy/policy.ts";
-import { owners, type Rules } from "../rules/rules.ts";
-import { amount, maybe, ms, ofOwner, scope, text, version, whole, yes } from "../summary/shapes.ts";
+import type { Rules } from "../rules/rules.ts";
 import type { Summary } from "../summary/summary.ts";
 import type { QuotaTraceHeader } from "../trace/quota-record.ts";
 import type { TraceHeader } from "../trace/record.ts";
+import { amount, ms, text, version, whole, yes } from "../trace/shapes.ts";
 import type { Verdict } from "../verify/verdict.ts";
 
 /** run.json: what was run, and how to run it again. */
@@ -77,91 +77,3 @@ export const runFiles = {
 export const picturesFolder = "pictures";
 /** The folder in a run's folder that holds what k6 left. */
 export const k6Folder = "k6";
-
-const windowEnds = v.object({ opensAt: ms, endsAt: ms });
-const share = v.pipe(amount, v.minValue(0, "a share from 0 to 1"), v.maxValue(1, "a share from 0 to 1"));
-const amounts = v.object({
-  admitted: amount,
-  refused: whole,
-  overAdmitted: amount,
-  overAdmission: share,
-  wronglyRefused: whole,
-  stalenessMs: maybe,
-});
-const place = v.object({
-  line: whole,
-  role: v.picklist(["admitted", "refused", "status", "other"]),
-  sent: ms,
-  received: ms,
-  from: amount,
-  to: amount,
-});
-
-export const verdictSchema = v.nullable(
-  v.object({
-    verdict: v.picklist(["ok", "violated", "unknown"], '"ok", "violated" or "unknown"'),
-    records: whole,
-    windows: whole,
-    laws: v.record(
-      text,
-      v.union(
-        [v.picklist(["held", "violated"]), v.object({ skipped: text })],
-        '"held", "violated" or {"skipped"}',
-      ),
-    ),
-    evidence: v.optional(
-      v.record(text, v.object({ readings: whole, refusals: whole, windows: whole, resets: whole })),
-    ),
-    violations: v.array(
-      ofOwner({
-        law: text,
-        suspects: v.array(text),
-        window: v.nullable(windowEnds),
-        count: whole,
-        lines: v.array(whole),
-        explanation: text,
-        places: v.optional(v.object({ limit: amount, answers: v.array(place) })),
-      }),
-    ),
-    violationsFound: v.optional(whole),
-    methods: v.optional(v.object({ places: whole, bounds: whole, readings: whole, pinned: whole })),
-    inferred: v.optional(
-      v.array(
-        v.looseObject({
-          switch: text,
-          scope,
-          value: v.nullable(text),
-          explanation: text,
-          lines: v.array(whole),
-        }),
-      ),
-    ),
-    amounts: v.optional(
-      v.object({
-        ...amounts.entries,
-        windows: v.array(ofOwner({ ...amounts.entries, window: windowEnds, limit: amount })),
-      }),
-    ),
-    questions: v.optional(
-      v.array(
-        v.intersect([
-          v.union([v.object({ scope }), v.object({ quota: text })]),
-          v.object({ question: text, suspects: v.array(text), lines: v.array(whole) }),
-        ]),
-      ),
-    ),
-    otherQuotas: v.optional(
-      v.array(
-        v.object({
-          scope,
-          owner: v.picklist(owners),
-          name: v.nullable(text),
-          answers: whole,
-          line: whole,
-        }),
-      ),
-    ),
-    notJudged: v.optional(v.array(v.object({ quota: text, why: text }))),
-    accepted: v.optional(v.array(v.object({ expectation: text, explanation: text }))),
-  }),
-);

@@ -2,7 +2,7 @@
 // the shape of plan.json; the report draws it, and the same question gives the same bytes on any number of workers.
 import * as v from "valibot";
 import type { Shape } from "../policy/forms.ts";
-import { amount, maybe, text, version, whole, yes } from "./shapes.ts";
+import { amount, maybe, text, version, whole, yes } from "../trace/shapes.ts";
 
 /** A value that was tried: a count, milliseconds, or a choice in words. */
 const value = v.union([amount, text], "a number or text");

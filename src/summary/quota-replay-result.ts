@@ -2,8 +2,8 @@
 import * as v from "valibot";
 import type { Shape } from "../policy/forms.ts";
 import type { Policy } from "../policy/policy.ts";
+import { maybe, ms, text, whole } from "../trace/shapes.ts";
 import { common, demand, log, reaction, refusing, span, totals, user, windowUse } from "./replay-result.ts";
-import { maybe, ms, text, whole } from "./shapes.ts";
 
 /** Numbers by quota, in the policy's order. */
 const byQuota = v.array(whole);

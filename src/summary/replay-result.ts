@@ -2,7 +2,8 @@
 import * as v from "valibot";
 import type { Shape } from "../policy/forms.ts";
 import { owners, type Rules, scopes } from "../rules/rules.ts";
-import { amount, expectation, maybe, ms, text, version, whole, yes } from "./shapes.ts";
+import { amount, maybe, ms, text, version, whole, yes } from "../trace/shapes.ts";
+import { expectation } from "./summary.ts";
 
 const owner = v.picklist(owners);
 const scope = v.picklist(scopes);

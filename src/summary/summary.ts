@@ -3,7 +3,7 @@ import * as v from "valibot";
 import type { Shape } from "../policy/forms.ts";
 import { type FigureName, figureNames } from "../rules/figures.ts";
 import { traceSources } from "../trace/record.ts";
-import { amount, type expectation, maybe, ms, ofOwner, quotaOwner, text, version, whole } from "./shapes.ts";
+import { amount, maybe, ms, ofOwner, quotaOwner, text, version, whole, yes } from "../trace/shapes.ts";
 
 type FigureEntry = v.GenericSchema<number | null | undefined, number | null>;
 
@@ -53,7 +53,7 @@ const window = ofOwner({
 export type WindowSummary = Shape<typeof window>;
 
 /** A quota without windows, as the answers showed it. */
-const level = v.object({ ...quotaOwner, ...shown });
+const level = v.object({ ...quotaOwner.entries, ...shown });
 export type LevelSummary = Shape<typeof level>;
 
 export const summarySchema = v.object({
@@ -95,4 +95,13 @@ export const usersMost = 1_000;
 export const windowsMost = 2_000;
 export const levelsMost = 100;
 
+/** The result of one expectation of the scenario. */
+export const expectation = v.object({
+  figure: text,
+  /** As the scenario has it, `<5%`. */
+  bound: text,
+  /** In the figure's unit; `null` where there was nothing to measure, which holds nothing. */
+  actual: maybe,
+  held: yes,
+});
 export type ExpectationResult = Shape<typeof expectation>;

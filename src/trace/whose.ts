@@ -1,19 +1,9 @@
 // Whose window it is: in a trace of version 1 by organization, user and scope, in one of version 2 by quota and key.
-import type { Scope } from "../rules/rules.ts";
+import type { Shape } from "../policy/forms.ts";
+import type { quotaOwner, rulesOwner } from "./shapes.ts";
 
-/** A window's quota by the rules of version 1. */
-export interface RulesOwner {
-  readonly org: string;
-  /** The user whose window it is; `null` for an organization's. */
-  readonly user: string | null;
-  readonly scope: Scope;
-}
-
-/** A window's quota by a policy: its name, and the values of its key. */
-export interface QuotaOwner {
-  readonly quota: string;
-  readonly key: Readonly<Record<string, string>>;
-}
+export type RulesOwner = Shape<typeof rulesOwner>;
+export type QuotaOwner = Shape<typeof quotaOwner>;
 
 /** Whose window it is. */
 export type Whose = RulesOwner | QuotaOwner;

@@ -15,19 +15,12 @@ export const yes = v.boolean("true or false");
 export const version = v.literal(1, "1, the version that this spillway reads");
 
 export const scope = v.picklist(scopes, '"rest" or "graphql"');
-const rulesOwner = { org: text, user: v.nullable(text), scope };
-export const quotaOwner = { quota: text, key: v.record(text, text) };
+
+/** A window's quota by the rules of version 1; the user is `null` of an organization's. */
+export const rulesOwner = v.object({ org: text, user: v.nullable(text), scope });
+/** A window's quota by a policy: its name, and the values of its key. */
+export const quotaOwner = v.object({ quota: text, key: v.record(text, text) });
 
 /** Words on a window, by organization, user and scope, or by a policy's quota. */
 export const ofOwner = <E extends v.ObjectEntries>(entries: E) =>
-  v.union([v.object({ ...rulesOwner, ...entries }), v.object({ ...quotaOwner, ...entries })]);
-
-/** The result of one expectation of the scenario. */
-export const expectation = v.object({
-  figure: text,
-  /** As the scenario has it, `<5%`. */
-  bound: text,
-  /** In the figure's unit; `null` where there was nothing to measure, which holds nothing. */
-  actual: maybe,
-  held: yes,
-});
+  v.union([v.object({ ...rulesOwner.entries, ...entries }), v.object({ ...quotaOwner.entries, ...entries })]);
