@@ -41,6 +41,19 @@ test("knots are a spread that scenarios take, and its draws have the mean", () =
   expect(Math.abs(sum / 200_000 - sample.mean)).toBeLessThan(0.05 * sample.mean);
 });
 
+test("of more than 50,000 values the means of each two are enough, and the ends", () => {
+  const line = Float64Array.from({ length: 100_000 }, (_, place) => place);
+  expect(knotsOf(new SortedSample(line))).toEqual({ quantiles: [0, 99_999], shares: [0, 1] });
+  // A step in the middle: its ends are the 25,000th and the next of 50,000 means.
+  const { quantiles, shares } = knotsOf(
+    new SortedSample(line.map((place) => (place < 50_000 ? 1000 : 3000))),
+  );
+  expect(quantiles).toEqual([1000, 1000, 3000, 3000]);
+  expect(shares).toEqual(
+    [0, 24_999 / 49_999, 25_000 / 49_999, 1].map((share) => Math.round(1e6 * share) / 1e6),
+  );
+});
+
 test("values on a line need the two ends alone", () => {
   expect(knotsOf(new SortedSample([10, 20, 30, 40, 50]))).toEqual({ quantiles: [10, 50], shares: [0, 1] });
 });

@@ -1,7 +1,15 @@
 // Jobs → runs, and the shape that runs have: each shape is told from the nearest that is none.
 import { describe, expect, test } from "vitest";
 import type { RecordedJob } from "../../sim/fit/jobs.ts";
-import { endedByRefusals, type JobRun, queueOf, runsOf, shapeOf } from "../../sim/fit/runs.ts";
+import {
+  endedByRefusals,
+  type JobRun,
+  queueOf,
+  runsOf,
+  shapeOf,
+  spellsOf,
+  volleysOf,
+} from "../../sim/fit/runs.ts";
 import { mode, roundestWithin, SortedSample } from "../../sim/fit/statistics.ts";
 
 /** A job of one call, which was wanted, sent and answered at these times. */
@@ -97,6 +105,41 @@ describe("the shape of runs", () => {
 
   test("is not told by the last run, which may have been cut off", () => {
     expect(shapeOf([...times(9, run({})), run({ jobs: 50 })])).toEqual({ kind: "call" });
+    expect(shapeOf([...times(2, run({})), run({ jobs: 50 })])).toEqual({ kind: "call" });
+    expect(shapeOf([run({}), run({ jobs: 50 })])).toBeNull();
+  });
+});
+
+describe("volleys", () => {
+  /** Spells of jobs of 10 ms, each beginning so many ms after the one before it. */
+  const spells = (count: number, offsets: readonly number[], everyMs = 1000): RecordedJob[] =>
+    Array.from({ length: count }, (_, spell) =>
+      offsets.map((offset) => job(everyMs * spell + offset, everyMs * spell + offset + 10)),
+    ).flat();
+
+  test("are the spells in which some jobs are open", () => {
+    expect(spellsOf([job(0, 10), job(5, 8), job(10, 20), job(19, 30)])).toEqual([
+      { startMs: 0, endMs: 10, jobs: 2 },
+      { startMs: 10, endMs: 30, jobs: 2 },
+    ]);
+    expect(spellsOf([])).toEqual([]);
+  });
+
+  test.each<[string, RecordedJob[], number, boolean]>([
+    ["twenty spells of two", spells(20, [0, 0]), 0, true],
+    ["nineteen", spells(19, [0, 0]), 0, false],
+    ["by a clock of a second", spells(20, [0, 0]), 1000, false],
+    ["by a finer one", spells(20, [0, 0]), 999, true],
+    // Of four that each overlap the next alone, two are open at once: half. Of five it is less.
+    ["half of which are open at once", spells(20, [0, 9, 18, 27]), 0, true],
+    ["fewer of which are open at once", spells(20, [0, 9, 18, 27, 36]), 0, false],
+    // Of 28 jobs 5.6 have to come with others: three pairs are six.
+    ["a fifth with others", [...spells(3, [0, 0]), ...spells(25, [0]).slice(3)], 0, true],
+    ["fewer with others", [...spells(2, [0, 0]), ...spells(26, [0]).slice(2)], 0, false],
+    ["pauses of four times their length", spells(20, [0, 0], 50), 0, false],
+    ["longer pauses", spells(20, [0, 0], 51), 0, true],
+  ])("%s", (_, jobs, slackMs, are) => {
+    expect(volleysOf(jobs, slackMs) !== null).toBe(are);
   });
 });
 

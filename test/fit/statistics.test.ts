@@ -1,7 +1,7 @@
 // The little statistics of a fit, at their boundaries.
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { mode, roundestWithin, SortedSample } from "../../sim/fit/statistics.ts";
+import { isMemoryless, mode, roundestWithin, SortedSample } from "../../sim/fit/statistics.ts";
 import { property } from "../support/property.ts";
 
 describe("a sample", () => {
@@ -60,7 +60,42 @@ test.each<[number[], number, number]>([
   expect(mode(values)).toEqual({ value, share });
 });
 
+// Each step is the roundest where no longer one has a multiple: of the next shorter one there is a smaller multiple.
 test.each([
+  [16_200_000, 18_000_000],
+  [8_400_000, 9_000_000],
+  [2_700_000, 3_000_000],
+  [1_440_000, 1_500_000],
+  [390_000, 420_000],
+  [140_000, 150_000],
+  [65_000, 70_000],
+  [24_000, 25_000],
+  [6_500, 7_000],
+  [2_400, 2_500],
+  [650, 700],
+  [240, 250],
+  [65, 70],
+  [24, 25],
+])("the roundest from %d on is %d", (least, most) => {
+  expect(roundestWithin(least, most)).toBe(most);
+});
+
+// Deviations by the root of mean * (mean - 1), between 0.75 and 1.33: those of a coin that is tossed after each.
+test.each<[string, number[], boolean]>([
+  ["nine equal sizes tell nothing", new Array(9).fill(5), true],
+  ["ten equal sizes are no coin's", new Array(10).fill(5), false],
+  ["0.745", [1, 1, 1, 1, 1, 3, 3, 3, 3, 3], false],
+  ["0.788", [1, 1, 1, 1, 1, 3, 3, 3, 3, 4], true],
+  ["1.291", [1, 1, 1, 1, 1, 1, 1, 1, 4, 4], true],
+  ["1.370", [1, 1, 1, 1, 1, 1, 1, 1, 4, 5], false],
+  ["0.422, by a half at least", [1, 1, 1, 1, 1, 1, 1, 1, 2, 2], true],
+  ["0.316, by a half at least", [1, 1, 1, 1, 1, 1, 1, 1, 1, 2], false],
+])("sizes: %s", (_, sizes, isOne) => {
+  expect(isMemoryless(new SortedSample(sizes))).toBe(isOne);
+});
+
+test.each([
+  [26.5, 28.4, 27],
   [3_599_000, 3_600_000, 3_600_000],
   [1_799_000, 3_599_999, 1_800_000],
   [595_000, 610_000, 600_000],
