@@ -71,6 +71,9 @@ export class RealRedis {
       `${port}`,
       "--bind",
       "127.0.0.1",
+      // A round trip takes a third less of the processor's time than by TCP, and the tests make some 100,000.
+      "--unixsocket",
+      join(folder, "socket"),
       "--save",
       "",
       "--appendonly",
@@ -92,7 +95,7 @@ export class RealRedis {
     });
     failed.catch(() => {});
     try {
-      const client = await Promise.race([connected(port), failed]);
+      const client = await Promise.race([connected(join(folder, "socket")), failed]);
       if (Number((await client.time())[0]) !== Date.UTC(2026, 0, 1) / 1000)
         throw new Error("redis-server reads a clock of its own; on Debian: apt-get install faketime");
       return new RealRedis(client, port, server, folder, clock);
@@ -133,10 +136,10 @@ function tellTime(clock: number, nowMs: number): void {
   writeSync(clock, new Date(nowMs).toISOString().replace("T", " ").replace("Z", "005"), 0);
 }
 
-async function connected(port: number): Promise<RedisClient> {
+async function connected(path: string): Promise<RedisClient> {
   const Client = load<{ Redis: new (options: object) => RedisClient }>("ioredis").Redis;
   const retry = (times: number): number | null => (times > 200 ? null : 50);
-  const client = new Client({ host: "127.0.0.1", port, lazyConnect: true, retryStrategy: retry });
+  const client = new Client({ path, lazyConnect: true, retryStrategy: retry });
   client.on("error", () => {});
   await client.flushall();
   return client;
