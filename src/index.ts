@@ -18,21 +18,31 @@ export { fittedScenario, fittedSource } from "../sim/fit/source.ts";
 export { type Measurement, measure } from "../sim/measure.ts";
 export type { Reaction } from "../sim/replay/reaction.ts";
 export { type ReplayOptions, replay } from "../sim/replay/replay.ts";
-export { type SimulateOptions, type Simulation, simulate, simulateNumbers } from "../sim/simulate.ts";
+export {
+  type RunLength,
+  type SimulateOptions,
+  type Simulation,
+  simulate,
+  simulateNumbers,
+} from "../sim/simulate.ts";
 export { type QuotaSimulation, simulateQuotas } from "../sim/simulate-quotas.ts";
 export {
   type FailingWorld,
   type SwarmOptions,
   type SwarmResult,
+  type SwarmTarget,
   swarm,
   worldNamed,
 } from "../sim/swarm/swarm.ts";
+export type { WorldRecipe } from "../sim/swarm/world-recipe.ts";
 export { type ChosenFault, faultNames, parseFault } from "./faults/choice.ts";
 export { faultFactory } from "./faults/factory.ts";
 export { type CheckOptions, type CheckReport, checkLaws } from "./laws/index.ts";
+export type { RulesKind } from "./laws/law.ts";
 export { type LoadOptions, type LoadResult, load } from "./load/load.ts";
 export { type LoadedScenario, loadScenarioFile } from "./load/scenario-file.ts";
 export type { LogOptions } from "./logs/choices.ts";
+export type { LogRows } from "./logs/rows.ts";
 export { type PlanOptions, plan } from "./plan/plan.ts";
 export { parsePolicy } from "./policy/parse.ts";
 export type { Policy } from "./policy/policy.ts";
@@ -41,6 +51,7 @@ export { policyOf, rulesOf } from "./policy/shorthand.ts";
 export type { Confidence, Finding, FindingName } from "./probe/finding.ts";
 export { type Allowance, type ProbeOptions, type ProbeReport, probe } from "./probe/probe.ts";
 export { readStatus, type StatusOptions, type StatusReading } from "./probe/status.ts";
+export type { AnyReplay } from "./report/replay-view.ts";
 export { type Report, type ReportOptions, writeReport } from "./report/report.ts";
 export {
   type KeptResult,
@@ -49,7 +60,7 @@ export {
   writePlanReport,
   writeReplayReport,
 } from "./report/result-report.ts";
-export { writeRun } from "./report/result-writer.ts";
+export { type PageOptions, type RunParts, writeRun } from "./report/result-writer.ts";
 export { type Run, type RunRecord, runFiles } from "./report/run.ts";
 export { readRun, traceOf } from "./report/run-folder.ts";
 export { type ErrorCode, errorCodes, type Problem, SpillwayError } from "./rules/errors.ts";
@@ -57,9 +68,9 @@ export { adviseRules, parseRules } from "./rules/parse.ts";
 export { type PresetName, presets } from "./rules/presets.ts";
 export type { Rules, RulesInput } from "./rules/rules.ts";
 export { parseTokens, type Token } from "./rules/tokens.ts";
-export { type OpenedLogs, openLogs } from "./runs/log-input.ts";
+export { type LogHooks, type OpenedLogs, openLogs, type PolicyOf } from "./runs/log-input.ts";
 export { adjustScenario } from "./scenario/adjust.ts";
-export type { Scenario } from "./scenario/scenario.ts";
+export type { FitError, Scenario } from "./scenario/scenario.ts";
 export { type AppOptions, buildApp } from "./service/app.ts";
 export { type Deployment, type DeployOptions, deploy } from "./service/deploy.ts";
 export { type ServeOptions, type Serving, serve } from "./service/serve.ts";
@@ -68,14 +79,24 @@ export type { PlanResult } from "./summary/plan-result.ts";
 export type { ReplayResult } from "./summary/replay-result.ts";
 export { Summarizer, summarize } from "./summary/summarizer.ts";
 export type { ExpectationResult, Summary } from "./summary/summary.ts";
-export { tellerOf } from "./summary/told.ts";
+export { type Teller, tellerOf } from "./summary/told.ts";
 export { encodeQuotaCall } from "./trace/quota-lines.ts";
 export type { QuotaCall, QuotaTraceHeader } from "./trace/quota-record.ts";
-export { openTrace, readTrace, type TraceLine, type TraceReading } from "./trace/read.ts";
+export type { QuotaLine } from "./trace/quota-stream.ts";
+export {
+  type AnyTraceReading,
+  openTrace,
+  type ReadTraceOptions,
+  readTrace,
+  type TraceLine,
+  type TraceReading,
+} from "./trace/read.ts";
 export type { TraceCall, TraceHeader } from "./trace/record.ts";
+export type { Whose } from "./trace/whose.ts";
 export { encodeCall, encodeHeader } from "./trace/write.ts";
 export { claimedVerdict } from "./verify/claims.ts";
 export { judge } from "./verify/judge.ts";
+export type { JudgeOptions } from "./verify/judging.ts";
 export { judgeQuotas } from "./verify/policy-judge.ts";
 export type { LawVerdict, QuotaVerdict, RulesVerdict, Verdict, Violation } from "./verify/verdict.ts";
-export { verify } from "./verify/verify.ts";
+export { type VerifyOptions, verify } from "./verify/verify.ts";

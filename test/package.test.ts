@@ -116,6 +116,33 @@ describe("installed into an empty project", () => {
     expect(stdout.trim().split("\n")).toEqual(entries.map((entry) => `${entry} true`));
   });
 
+  test("a module that exports what a function takes and gives finds every type's name", async () => {
+    for (const [index, entry] of entries.entries()) {
+      const script = `console.log(Object.entries(await import("${entry}")).filter(([, value]) =>
+        typeof value === "function" && !String(value).startsWith("class")).map(([name]) => name).join())`;
+      const { stdout } = await run("node", ["--input-type=module", "-e", script], { cwd: folder });
+      const names = stdout.trim().split(",");
+      expect(names.length).toBeGreaterThan(2);
+      const lines = names.map((name) => `export const ${name} = partsOf(all.${name});`);
+      const declared = "declare const partsOf: <A extends unknown[], R>(of: (...args: A) => R) => [A, R];";
+      const text = [`import * as all from "${entry}";`, declared, ...lines].join("\n");
+      await writeFile(join(folder, `types-${index}.mts`), text);
+    }
+    const files = entries.map((_, index) => `types-${index}.mts`);
+    const words = [
+      "--strict",
+      "--module",
+      "nodenext",
+      "--target",
+      "es2022",
+      "--declaration",
+      "--outDir",
+      "out",
+    ];
+    const node = ["--types", "node", "--typeRoots", join(root, "node_modules", "@types")];
+    await run(program("tsc"), [...words, ...node, ...files], { cwd: folder });
+  });
+
   test("a scenario by name is simulated and judged", async () => {
     const words = ["simulate", "steady", "--duration", "10s", "--out", "run", "--json"];
     const { stdout } = await run(program("spillway", folder), words, { cwd: folder });

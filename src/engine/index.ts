@@ -6,7 +6,14 @@ export { parseRules } from "../rules/parse.ts";
 export { presets } from "../rules/presets.ts";
 export type { Owner, Rules, RulesInput, Scope } from "../rules/rules.ts";
 export { headers } from "../wire/answer.ts";
-export { refusalBody, type StatusBody, statusBody } from "../wire/bodies.ts";
+export {
+  type GraphqlRefusal,
+  type RestRefusal,
+  refusalBody,
+  type ShownWindow,
+  type StatusBody,
+  statusBody,
+} from "../wire/bodies.ts";
 export type {
   Call,
   Decision,

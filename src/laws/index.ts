@@ -58,7 +58,7 @@ export {
   keyedLimiter,
 } from "./keyed.ts";
 export { type KnownCounterexample, type KnownState, parseKnown } from "./known.ts";
-export type { Compared, Judgement, LawViolation as Violation } from "./law.ts";
+export type { Compared, Judgement, LawViolation as Violation, RulesKind } from "./law.ts";
 export type { Middleware, MiddlewareRequest } from "./middleware.ts";
 export type { Round, UnexplainedScript as Unexplained } from "./orders.ts";
 export type { InterleavingReport, OverlapOptions } from "./overlaps.ts";
@@ -66,6 +66,7 @@ export type { Timers } from "./patience.ts";
 export { quotaEngine } from "./quotas/engine.ts";
 export { checkQuotaInterleavings } from "./quotas/interleavings.ts";
 export { checkQuotaLaws } from "./quotas/kit.ts";
+export type { QuotasKind } from "./quotas/ledger.ts";
 export { renderQuotaCounterexample, renderQuotaInterleaving } from "./quotas/timeline.ts";
 export type { CheckReport, Counterexample, Failure, LawOutcome as Outcome, LawReport } from "./report.ts";
 export type { Op, Script } from "./script.ts";

@@ -29,7 +29,15 @@ export {
 export { together } from "./behaviours/together.ts";
 export type { Calls, WeightedCall } from "./behaviours/weighted-calls.ts";
 export { type WorkerOptions, worker } from "./behaviours/worker.ts";
-export { type GraphqlOptions, graphql, pipelinesQuery, rest, status, withHeaders } from "./calls.ts";
+export {
+  type GraphqlOptions,
+  graphql,
+  pipelinesQuery,
+  type RestOptions,
+  rest,
+  status,
+  withHeaders,
+} from "./calls.ts";
 export {
   ABSENT,
   ANSWERED,
@@ -68,7 +76,7 @@ export type {
   OutageInput,
   ServiceInput,
 } from "./network.ts";
-export { below, between } from "./random.ts";
+export { below, between, type RandomState } from "./random.ts";
 export { type ExponentialOptions, exponential } from "./retries/exponential.ts";
 export { type FixedOptions, fixed } from "./retries/fixed.ts";
 export { none } from "./retries/none.ts";
