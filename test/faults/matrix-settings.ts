@@ -81,7 +81,7 @@ export function settingsOf(args: readonly string[]): Settings {
     isReal: ({ fault }) =>
       !quick || only !== undefined || fault.nets.includes("L") || fault.processes !== "one",
     k6Ms: quick ? 11_000 : 15_000,
-    lanes: quick ? 5 : 3,
+    lanes: 3,
     alarmRuns: whole(values.runs, isPart ? 0 : quick ? 60 : 3_000),
     alarmRecords: whole(values.records, isPart || quick || values.runs !== undefined ? 0 : 10_000_000),
     // Half of a matrix is not published.
