@@ -16,14 +16,19 @@ const isCovered = process.env["NODE_V8_COVERAGE"] !== undefined;
 const programs = await lookUpPrograms();
 const closingLines = new ClosingLines(programs, { mayLeaveOut: !inCI });
 
-/** Tag of the files that depend on real time: `// @module-tag real-time`. They run after the others, few at a time. */
+/** Tag of the files that depend on real time: `// @module-tag real-time`. */
 const realTime = "real-time";
+/**
+ * Tag of those that must get so much done in a time, and so need their share of the processor: they run after the others, few
+ * at a time. The other ones of real time wait, and passed while each processor had seven and twelve programs to run.
+ */
+const paced = "paced";
 
 const files = readdirSync(`${root}test`, { recursive: true, encoding: "utf8" })
   .filter((name) => name.endsWith(".test.ts") && !name.includes("node_modules"))
   .map((name) => `test/${name.replaceAll("\\", "/")}`);
-const isRealTime = (file: string): boolean =>
-  new RegExp(`^// @module-tag ${realTime}$`, "m").test(readFileSync(root + file, "utf8"));
+const isPaced = (file: string): boolean =>
+  new RegExp(`^// @module-tag ${paced}$`, "m").test(readFileSync(root + file, "utf8"));
 
 function project(name: string, include: string[], test: NonNullable<ViteUserConfig["test"]>): ViteUserConfig {
   return {
@@ -52,7 +57,11 @@ function project(name: string, include: string[], test: NonNullable<ViteUserConf
       // picocolors colours whatever runs in CI; the tests read plain text. Programs that they start keep their compiled
       // modules, from Node 22 on: a sixth of what short commands take.
       env: { NO_COLOR: "1", NODE_COMPILE_CACHE: compiled },
-      tags: [{ name: realTime }, ...programs.map(({ name, path }) => ({ name, skip: path === null }))],
+      tags: [
+        { name: realTime },
+        { name: paced },
+        ...programs.map(({ name, path }) => ({ name, skip: path === null })),
+      ],
       ...test,
     },
   };
@@ -66,14 +75,14 @@ export default defineConfig({
     projects: [
       project(
         "pure",
-        files.filter((file) => !isRealTime(file)),
+        files.filter((file) => !isPaced(file)),
         // Files of one worker share their modules: loading them anew for each file takes half of the processor's time.
-        // One worker more than processors: some wait for the programs that they start.
-        { isolate: false, maxWorkers: availableParallelism() + 1, sequence: { groupOrder: 0 } },
+        // Two workers more than processors: some wait, for real time and for the programs that they start.
+        { isolate: false, maxWorkers: availableParallelism() + 2, sequence: { groupOrder: 0 } },
       ),
       // Mostly they wait. More at a time would take the processor from one another. Projects that differ in their
       // number of workers need an order.
-      project("real time", files.filter(isRealTime), {
+      project("paced", files.filter(isPaced), {
         isolate: false,
         maxWorkers: 4,
         maxConcurrency: 20,

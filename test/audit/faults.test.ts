@@ -1,6 +1,7 @@
 // The audit by a network, in its own time: some faults of the catalogue are found, and nothing is in right deployments,
 // on the same busy processor.
 // @module-tag real-time
+// @module-tag paced
 import { expect, test } from "vitest";
 import { experiments } from "../../src/audit/experiments.ts";
 import type { LimiterLawName } from "../../src/rules/laws.ts";

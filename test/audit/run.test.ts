@@ -1,5 +1,6 @@
 // An audit from its first word to its folder: what it writes, that no token is in it, how it ends early and goes on.
 // @module-tag real-time
+// @module-tag paced
 import { cp, mkdtemp, readdir, readFile, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";

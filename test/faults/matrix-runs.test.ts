@@ -1,5 +1,6 @@
 // The fault matrix's real runs: a fault of several processes is seen, and a right deployment is not accused.
 // @module-tag real-time
+// @module-tag paced
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { parseFault } from "../../src/faults/choice.ts";
 import type { DriverName } from "../../src/load/driver.ts";

@@ -4,6 +4,7 @@
 // object for all, every request reads the last count, and none is let through. What is let through never exceeds
 // the limit.
 // @module-tag real-time
+// @module-tag paced
 import type { Server } from "node:http";
 import { type AddressInfo, connect } from "node:net";
 import { afterEach, beforeAll, expect, test } from "vitest";

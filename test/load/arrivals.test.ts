@@ -1,6 +1,7 @@
 // Clients that come and go, for real, whoever drives: each comes when the simulator lets it come, and a fleet's go when they
 // are to go.
 // @module-tag real-time
+// @module-tag paced
 import { join } from "node:path";
 import { beforeAll, describe, expect, test } from "vitest";
 import type { LoadResult } from "../../src/load/load.ts";

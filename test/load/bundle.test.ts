@@ -1,5 +1,6 @@
 // A bundle is one file that plain k6 runs: the same clients, checks and thresholds, without Node.
 // @module-tag real-time
+// @module-tag paced
 import { execFile } from "node:child_process";
 import { mkdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";

@@ -1,5 +1,6 @@
 // A disk that becomes full under a run by Node: what is written is kept, whole lines alone, and the run ends.
 // @module-tag real-time
+// @module-tag paced
 import fs from "node:fs/promises";
 import { syncBuiltinESMExports } from "node:module";
 import { join } from "node:path";

@@ -1,5 +1,6 @@
 // What only the Node driver has to get right: its connections, its own clock, and its end.
 // @module-tag real-time
+// @module-tag paced
 import type { IncomingMessage, ServerResponse } from "node:http";
 import type { Socket } from "node:net";
 import { join } from "node:path";

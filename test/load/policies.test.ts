@@ -2,6 +2,7 @@
 // accused; one whose limit is one higher than described is, and so is one behind a proxy that hides that.
 //   JUDGED_RUNS=20 npx vitest run --config test/vitest.config.ts test/load/policies.test.ts
 // @module-tag real-time
+// @module-tag paced
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, test } from "vitest";

@@ -1,6 +1,7 @@
 // The probe and the status over real sockets on loopback: one whole probe of short windows. It takes long: a probe
 // waits for windows to end.
 // @module-tag real-time
+// @module-tag paced
 import { Readable } from "node:stream";
 import { afterEach, describe, expect, test } from "vitest";
 import { probe } from "../../src/probe/probe.ts";

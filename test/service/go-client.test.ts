@@ -2,6 +2,7 @@
 // retry comes through a refusal. Real time passes here, a window of two seconds; Go 1.25 or newer is needed.
 // @module-tag go
 // @module-tag real-time
+// @module-tag paced
 import { execFile } from "node:child_process";
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";

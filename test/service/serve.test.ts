@@ -1,5 +1,6 @@
 // Listening, and its end.
 // @module-tag real-time
+// @module-tag paced
 import { connect } from "node:net";
 import { afterEach, describe, expect, test } from "vitest";
 import { Limiter } from "../../src/engine/limiter.ts";

@@ -1,5 +1,6 @@
 // What only a socket shows: bytes as they come, bodies too large, callers that go away.
 // @module-tag real-time
+// @module-tag paced
 import { type AddressInfo, connect, type Socket } from "node:net";
 import { afterEach, describe, expect, test } from "vitest";
 import { Deployment, deferred, token } from "./deployment.ts";

@@ -1,6 +1,7 @@
 // The deployment as several processes: right with shared counters, wrong as each fault of several processes has
 // it; its start, its end, and the end of its parts.
 // @module-tag real-time
+// @module-tag paced
 import { rm, writeFile } from "node:fs/promises";
 import { Agent, type IncomingHttpHeaders, request } from "node:http";
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
