@@ -165,6 +165,27 @@ describe("windows on Unix time's grid", () => {
       });
   });
 
+  test("are broken where two callers' windows end on grids that are apart", () => {
+    const apart = (offMs: number): AuditFinding =>
+      made(
+        name,
+        serving(({ headers }, { caller }, nowMs) => {
+          const own = caller?.index === 1 ? offMs : 0;
+          const left = windowMs - ((nowMs - own + windowMs) % windowMs);
+          return { status: 200, headers: { ...headers, "x-reset": String(Math.ceil(left / 1000)) } };
+        }),
+        3,
+        "epoch",
+      );
+    // At 2 ms one ends in 10 s, or a second sooner or later: from 9,000 to 11,004. At 6 ms the other ends in 3 s: from
+    // 2,004 to 4,008. Their middles are 3,004 ms apart on the grid, and either is known within 1,002 ms.
+    expect(apart(3_000)).toMatchObject({
+      ...{ state: "broken", expected: "requests ends with requests", got: "1.0 s beside it at least" },
+    });
+    expect(apart(7_000)).toMatchObject({ state: "broken", got: "1.0 s beside it at least" });
+    for (const offMs of [1_000, 2_000]) expect(apart(offMs)).toEqual({ state: "kept" });
+  });
+
   test("are not judged so by a clock that is another than this machine's, or none", () => {
     for (const clockMs of [null, 4_000, -4_000]) expect(beside(5_000, clockMs).state).toBe("kept");
   });

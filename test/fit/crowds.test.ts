@@ -8,6 +8,7 @@ import type { RecordedJob } from "../../sim/fit/jobs.ts";
 import { overlapByChance } from "../../sim/fit/overlaps.ts";
 import type { Profile } from "../../sim/fit/profile.ts";
 import type { Recording } from "../../sim/fit/recording.ts";
+import { foundIn } from "../../sim/fit/wakes.ts";
 
 const secondMs = 1000;
 const minuteMs = 60 * secondMs;
@@ -43,6 +44,18 @@ describe("too many to be chance", () => {
   ])("%d are usual, %d came, at one of %d places: %j", (usual, count, places, is) => {
     expect(isCrowd(usual, count, places)).toBe(is);
   });
+});
+
+test("where ten events or more are found, smaller crowds are events, too: one in twenty may be none", () => {
+  const asked: number[] = [];
+  const found = (count: number) =>
+    foundIn(500, (places) => {
+      asked.push(places);
+      return Array.from({ length: asked.length === 1 ? count : 99 }, (_, index) => index);
+    }).length;
+  expect([found(9), asked.splice(0)]).toEqual([9, [500]]);
+  // Of ten, half a one may be none, and not one in a thousand recordings.
+  expect([found(10), asked.splice(0)]).toEqual([99, [500, 500 / (0.05 * 10 * 1000)]]);
 });
 
 describe("beginnings", () => {
