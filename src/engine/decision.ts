@@ -1,4 +1,5 @@
 // A decision by a policy, as plain data (POLICY.md §2, §4, §5).
+import type { ReadingToWrite } from "../wire/write-answer.ts";
 
 /** One call to decide. */
 export interface PolicyCall {
@@ -9,17 +10,9 @@ export interface PolicyCall {
   readonly cost: number;
 }
 
-/** Reading of one quota for one caller. */
-export interface Reading {
-  readonly quota: string;
-  readonly limit: number;
-  readonly remaining: number;
-  readonly used: number;
-  /** The window's end, or the instant at which a bucket is full; ms since the epoch. */
-  readonly resetAtMs: number;
+/** Reading of one quota for one caller; the engine leaves its clock out. */
+export interface Reading extends ReadingToWrite {
   readonly enforced: boolean;
-  /** When it was read, ms since the epoch, by a count whose clock is ahead; left out by the engine. */
-  readonly clockMs?: number;
 }
 
 /** Held by an admitted call until it completes. Plain JSON; settle it once. */

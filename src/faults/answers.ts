@@ -11,16 +11,15 @@ import type { Answered, FaultEntry, Faulty } from "./fault.ts";
 import { headersTwice, lastLaxer, silentOn, statusPristine } from "./told.ts";
 
 /** A right deployment, its answers changed where `change` wants. */
-function sending(
-  rules: Rules,
-  change: (answer: HttpAnswer, about: Answered, limiter: Limiter) => Partial<HttpAnswer> | null,
-): Faulty {
-  const limiter = new Limiter(rules);
-  return {
-    ...deployed(limiter),
-    change: (answer, about) => ({ ...answer, ...change(answer, about, limiter) }),
+const sending =
+  (change: (answer: HttpAnswer, about: Answered, limiter: Limiter) => Partial<HttpAnswer> | null) =>
+  (rules: Rules): Faulty => {
+    const limiter = new Limiter(rules);
+    return {
+      ...deployed(limiter),
+      change: (answer, about) => ({ ...answer, ...change(answer, about, limiter) }),
+    };
   };
-}
 
 const own = new Set(Object.values(nodeHeaders).filter((name) => name !== nodeHeaders.retryAfter));
 const eight = new Set(shownFields.map((field) => nodeHeaders[field]));
@@ -64,15 +63,14 @@ export const answerFaults: readonly FaultEntry[] = [
     wrong: "the status shows the count of the caller's window, not of the organization's",
     shows: "current = the caller's count",
     nets: ["V"],
-    inject: (rules) =>
-      sending(rules, (_answer, { kind, organization, user, nowMs }, limiter) => {
-        if (kind !== "status") return null;
-        const shared = (scope: Scope) => {
-          const readings = limiter.readings(organization, user, scope, nowMs);
-          return { ...readings.organization, current: readings.user.current };
-        };
-        return { body: statusBody({ rest: shared("rest"), graphql: shared("graphql") }) };
-      }),
+    inject: sending((_answer, { kind, organization, user, nowMs }, limiter) => {
+      if (kind !== "status") return null;
+      const shared = (scope: Scope) => {
+        const readings = limiter.readings(organization, user, scope, nowMs);
+        return { ...readings.organization, current: readings.user.current };
+      };
+      return { body: statusBody({ rest: shared("rest"), graphql: shared("graphql") }) };
+    }),
   },
   {
     name: "headers-missing-on-429",
@@ -81,7 +79,7 @@ export const answerFaults: readonly FaultEntry[] = [
     seenIn: ["yelp-fusion#388"],
     nets: ["V", "L"],
     quotas: silentOn("refused"),
-    inject: (rules) => sending(rules, (answer) => (isRefusal(answer.status) ? bare(answer) : null)),
+    inject: sending((answer) => (isRefusal(answer.status) ? bare(answer) : null)),
   },
   {
     name: "headers-missing-on-status",
@@ -89,7 +87,7 @@ export const answerFaults: readonly FaultEntry[] = [
     shows: "missing",
     nets: ["V", "L"],
     quotas: silentOn("status"),
-    inject: (rules) => sending(rules, (answer, { kind }) => (kind === "status" ? bare(answer) : null)),
+    inject: sending((answer, { kind }) => (kind === "status" ? bare(answer) : null)),
   },
   {
     name: "headers-doubled",
@@ -97,19 +95,18 @@ export const answerFaults: readonly FaultEntry[] = [
     shows: "`rest, rest`, and numbers that are lists",
     nets: ["P", "V", "L"],
     quotas: headersTwice,
-    inject: (rules) => sending(rules, doubled),
+    inject: sending(doubled),
   },
   {
     name: "wrong-scope-header",
     wrong: `REST's user header names the organization's scope: \`${headerNames.userScopeName}: rest\``,
     shows: "an illegal value",
     nets: ["V", "L"],
-    inject: (rules) =>
-      sending(rules, ({ headers }, { scope }) =>
-        scope === "rest"
-          ? { headers: { ...headers, [headerNames.userScopeName]: quotaNames.rest.organization } }
-          : null,
-      ),
+    inject: sending(({ headers }, { scope }) =>
+      scope === "rest"
+        ? { headers: { ...headers, [headerNames.userScopeName]: quotaNames.rest.organization } }
+        : null,
+    ),
   },
   {
     name: "remaining-of-laxer-window",
@@ -118,76 +115,70 @@ export const answerFaults: readonly FaultEntry[] = [
     seenIn: ["AspNetCoreRateLimit#418"],
     nets: ["V", "L"],
     quotas: lastLaxer,
-    inject: (rules) =>
-      sending(rules, ({ headers }) => {
-        const limit = Number(headers[headerNames.userLimit]);
-        const remaining = Number(headers[headerNames.userRemaining]) + limit;
-        const laxer = { [headerNames.userLimit]: 2 * limit, [headerNames.userRemaining]: remaining };
-        return { headers: { ...headers, ...laxer } };
-      }),
+    inject: sending(({ headers }) => {
+      const limit = Number(headers[headerNames.userLimit]);
+      const remaining = Number(headers[headerNames.userRemaining]) + limit;
+      const laxer = { [headerNames.userLimit]: 2 * limit, [headerNames.userRemaining]: remaining };
+      return { headers: { ...headers, ...laxer } };
+    }),
   },
   {
     name: "status-refused-when-empty",
     wrong: "the status is refused once the caller has nothing left",
     shows: "a status call that is refused",
     nets: ["A"],
-    inject: (rules) =>
-      sending(rules, (_answer, { kind, organization, user, nowMs }, limiter) => {
-        const readings = limiter.readings(organization, user, "rest", nowMs);
-        if (kind !== "status" || readings.user.remaining > 0) return null;
-        return { status: REFUSED, body: refusalBody("rest", "user", readings) };
-      }),
+    inject: sending((_answer, { kind, organization, user, nowMs }, limiter) => {
+      const readings = limiter.readings(organization, user, "rest", nowMs);
+      if (kind !== "status" || readings.user.remaining > 0) return null;
+      return { status: REFUSED, body: refusalBody("rest", "user", readings) };
+    }),
   },
   {
     name: "refusal-shows-other-scope",
     wrong: "REST's refusal shows GraphQL's windows in its headers",
     shows: "the other scope's names and numbers on a refusal",
     nets: ["A"],
-    inject: (rules) =>
-      sending(rules, ({ status, headers: sent }, { organization, user, scope, nowMs }, limiter) => {
-        if (!isRefusal(status) || scope !== "rest") return null;
-        const readings = limiter.readings(organization, user, "graphql", nowMs);
-        return { headers: { ...sent, ...headers("graphql", readings) } };
-      }),
+    inject: sending(({ status, headers: sent }, { organization, user, scope, nowMs }, limiter) => {
+      if (!isRefusal(status) || scope !== "rest") return null;
+      const readings = limiter.readings(organization, user, "graphql", nowMs);
+      return { headers: { ...sent, ...headers("graphql", readings) } };
+    }),
   },
   {
     name: "rejected-query-charged",
     wrong: "a GraphQL query that is not executed is charged one point",
     shows: "the count rises by the queries that were answered with errors alone",
     nets: ["A"],
-    inject: (rules) =>
-      sending(rules, ({ status, headers: sent }, { kind, organization, user, scope, nowMs }, limiter) => {
-        if (kind !== "other" || scope !== "graphql" || status === 403) return null;
-        const charged = limiter.decide({ organization, user, scope, cost: 1 }, nowMs);
-        if (charged.reservation !== null) limiter.settle(charged.reservation, 1, nowMs);
-        return { headers: { ...sent, ...headers("graphql", charged) } };
-      }),
+    inject: sending(({ status, headers: sent }, { kind, organization, user, scope, nowMs }, limiter) => {
+      if (kind !== "other" || scope !== "graphql" || status === 403) return null;
+      const charged = limiter.decide({ organization, user, scope, cost: 1 }, nowMs);
+      if (charged.reservation !== null) limiter.settle(charged.reservation, 1, nowMs);
+      return { headers: { ...sent, ...headers("graphql", charged) } };
+    }),
   },
   {
     name: "headers-missing-on-404",
     wrong: "an answer of 404 carries none of the eight headers, and is charged",
     shows: "missing",
     nets: ["A"],
-    inject: (rules) => sending(rules, (answer) => (answer.status === 404 ? bare(answer) : null)),
+    inject: sending((answer) => (answer.status === 404 ? bare(answer) : null)),
   },
   {
     name: "refusal-body-disagrees",
     wrong: "the body of REST's refusal tells another limit than its headers",
     shows: "twice the limit in the body",
     nets: ["A"],
-    inject: (rules) =>
-      sending(rules, ({ status, body }, { scope }) => {
-        if (!isRefusal(status) || scope !== "rest") return null;
-        const { limit, ...rest } = body as { readonly limit: number };
-        return { body: { ...rest, limit: 2 * limit } };
-      }),
+    inject: sending(({ status, body }, { scope }) => {
+      if (!isRefusal(status) || scope !== "rest") return null;
+      const { limit, ...rest } = body as { readonly limit: number };
+      return { body: { ...rest, limit: 2 * limit } };
+    }),
   },
   {
     name: "refusal-503",
     wrong: "a refusal is sent as 503 without the eight headers",
     shows: "a call without room looks like an outage",
     nets: ["A"],
-    inject: (rules) =>
-      sending(rules, (answer) => (isRefusal(answer.status) ? { ...bare(answer), status: 503 } : null)),
+    inject: sending((answer) => (isRefusal(answer.status) ? { ...bare(answer), status: 503 } : null)),
   },
 ];

@@ -70,42 +70,45 @@ export interface WindowOwner {
 export type ChangeReading = (reading: WindowReading, nowMs: number, key: WindowOwner) => WindowReading;
 
 /** The engine's limiter, every reading of it changed. */
-export function showing(rules: Rules, change: ChangeReading): Faulty {
-  return around(rules, (limiter) => {
-    const changed = (
-      readings: Readings,
-      organization: string,
-      user: string,
-      scope: Scope,
-      nowMs: number,
-    ) => ({
-      organization: change(readings.organization, nowMs, { organization, user: null, scope }),
-      user: change(readings.user, nowMs, { organization, user, scope }),
+export const showing =
+  (change: ChangeReading) =>
+  (rules: Rules): Faulty =>
+    around(rules, (limiter) => {
+      const changed = (
+        readings: Readings,
+        organization: string,
+        user: string,
+        scope: Scope,
+        nowMs: number,
+      ) => ({
+        organization: change(readings.organization, nowMs, { organization, user: null, scope }),
+        user: change(readings.user, nowMs, { organization, user, scope }),
+      });
+      return {
+        decide(call, nowMs) {
+          const decision = limiter.decide(call, nowMs);
+          return { ...decision, ...changed(decision, call.organization, call.user, call.scope, nowMs) };
+        },
+        settle(reservation, actual, nowMs) {
+          const { organization, user } = reservation;
+          return changed(limiter.settle(reservation, actual, nowMs), organization, user, "graphql", nowMs);
+        },
+        readings: (organization, user, scope, nowMs) =>
+          changed(limiter.readings(organization, user, scope, nowMs), organization, user, scope, nowMs),
+        status(organization, nowMs) {
+          const { rest, graphql } = limiter.status(organization, nowMs);
+          return {
+            rest: change(rest, nowMs, { organization, user: null, scope: "rest" }),
+            graphql: change(graphql, nowMs, { organization, user: null, scope: "graphql" }),
+          };
+        },
+      };
     });
-    return {
-      decide(call, nowMs) {
-        const decision = limiter.decide(call, nowMs);
-        return { ...decision, ...changed(decision, call.organization, call.user, call.scope, nowMs) };
-      },
-      settle(reservation, actual, nowMs) {
-        const { organization, user } = reservation;
-        return changed(limiter.settle(reservation, actual, nowMs), organization, user, "graphql", nowMs);
-      },
-      readings: (organization, user, scope, nowMs) =>
-        changed(limiter.readings(organization, user, scope, nowMs), organization, user, scope, nowMs),
-      status(organization, nowMs) {
-        const { rest, graphql } = limiter.status(organization, nowMs);
-        return {
-          rest: change(rest, nowMs, { organization, user: null, scope: "rest" }),
-          graphql: change(graphql, nowMs, { organization, user: null, scope: "graphql" }),
-        };
-      },
-    };
-  });
-}
 
 /** The engine under one switch that is not what the rules say. */
-export function switched<S extends SwitchName>(rules: Rules, name: S, value: SwitchValue<S>): Faulty {
-  const semantics = { ...rules.semantics, [name]: { rest: value, graphql: value } };
-  return deployed(new Limiter({ ...rules, semantics }));
-}
+export const switched =
+  <S extends SwitchName>(name: S, value: SwitchValue<S>) =>
+  (rules: Rules): Faulty => {
+    const semantics = { ...rules.semantics, [name]: { rest: value, graphql: value } };
+    return deployed(new Limiter({ ...rules, semantics }));
+  };

@@ -39,7 +39,7 @@ export const readingFaults: readonly FaultEntry[] = [
     seenIn: ["docs-old PR#1358"],
     nets: ["P", "V", "L"],
     quotas: resetsAs("delta-ms"),
-    inject: (rules) => showing(rules, (reading, nowMs) => ({ ...reading, reset: reading.resetAtMs - nowMs })),
+    inject: showing((reading, nowMs) => ({ ...reading, reset: reading.resetAtMs - nowMs })),
   },
   {
     name: "reset-epoch",
@@ -48,7 +48,7 @@ export const readingFaults: readonly FaultEntry[] = [
     seenIn: ["go-limiter#22"],
     nets: ["P", "V", "L"],
     quotas: resetsAs("epoch-s"),
-    inject: (rules) => showing(rules, (reading) => ({ ...reading, reset: reading.resetAtMs / 1000 })),
+    inject: showing((reading) => ({ ...reading, reset: reading.resetAtMs / 1000 })),
   },
   {
     name: "reset-zero",
@@ -59,8 +59,7 @@ export const readingFaults: readonly FaultEntry[] = [
     quotas: resetsZero,
     // Rounded down or to the nearest, 0 is right.
     semantics: { reset: ["ceil"] },
-    inject: (rules) =>
-      showing(rules, (reading) => (reading.reset === 1 ? { ...reading, reset: 0 } : reading)),
+    inject: showing((reading) => (reading.reset === 1 ? { ...reading, reset: 0 } : reading)),
   },
   {
     name: "reset-negative",
@@ -70,10 +69,10 @@ export const readingFaults: readonly FaultEntry[] = [
     nets: ["P", "V", "L"],
     quotas: resetsPast,
     inject: (rules) =>
-      showing(rules, (reading, _nowMs, key) => ({
+      showing((reading, _nowMs, key) => ({
         ...reading,
         reset: reading.reset - windowSeconds(rules, key),
-      })),
+      }))(rules),
   },
   {
     name: "reset-truncated",
@@ -83,7 +82,7 @@ export const readingFaults: readonly FaultEntry[] = [
     nets: ["P", "V"],
     quotas: resetsRounded("floor"),
     semantics: { reset: ["ceil"] },
-    inject: (rules) => switched(rules, "reset", "floor"),
+    inject: switched("reset", "floor"),
   },
   {
     name: "reset-at-drifts",
@@ -92,11 +91,10 @@ export const readingFaults: readonly FaultEntry[] = [
     nets: ["P", "V"],
     // Rounded to the nearest second twice, it hides itself.
     semantics: { reset: ["ceil", "floor"] },
-    inject: (rules) =>
-      showing(rules, (reading, nowMs) => ({
-        ...reading,
-        resetAtMs: Math.round(nowMs / 1000 + reading.reset) * 1000,
-      })),
+    inject: showing((reading, nowMs) => ({
+      ...reading,
+      resetAtMs: Math.round(nowMs / 1000 + reading.reset) * 1000,
+    })),
   },
   {
     name: "reset-disagrees",
@@ -106,9 +104,9 @@ export const readingFaults: readonly FaultEntry[] = [
     rate: { default: 64, least: 2, most: 86_400, whole: true, meaning: "seconds between the two clocks" },
     inject: (rules, { rate }) =>
       // Of one scope alone: a whole clock that is off is no fault, and nobody outside could tell.
-      showing(rules, (reading, _nowMs, { scope }) =>
+      showing((reading, _nowMs, { scope }) =>
         scope === "graphql" ? { ...reading, resetAtMs: reading.resetAtMs + rate * 1000 } : reading,
-      ),
+      )(rules),
   },
   {
     name: "stale-cached-reset",

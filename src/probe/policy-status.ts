@@ -4,18 +4,11 @@ import { type Ask, type Got, openSender } from "../connect/send.ts";
 import { statusRequest } from "../policy/match.ts";
 import type { Policy } from "../policy/policy.ts";
 import { wireOf } from "../policy/presets.ts";
-import type { PolicyToken } from "../policy/tokens.ts";
 import { quote, SpillwayError } from "../rules/errors.ts";
 import { type AnswerReading, readAnswer } from "../wire/read-answer.ts";
-import type { Surroundings } from "./session.ts";
+import type { PolicySessionOptions } from "./policy-session.ts";
 
-export interface PolicyStatusOptions extends Surroundings {
-  readonly policy: Policy;
-  /** URL that the path is appended to, without a slash at the end. It must be one that may be called. */
-  readonly target: string;
-  readonly caller: PolicyToken;
-  readonly signal?: AbortSignal | undefined;
-}
+export type PolicyStatusOptions = Omit<PolicySessionOptions, "allowance" | "onProgress">;
 
 /** One quota, as it stood when it was read. */
 export interface QuotaStatus {

@@ -16,24 +16,18 @@ import { rulesOf } from "./probed-rules.ts";
 import { badBody, badQuery, get, graphqlGet, head, missing, resources, wrongMethod } from "./queries.ts";
 import { callsToRefusals, probeRefusals } from "./refusals.ts";
 import { isLimiters, type SeenCall, traceCall } from "./seen.ts";
-import { type Allowance, type ProbeProgress, ProbeSession, Stopped, type Surroundings } from "./session.ts";
+import { type Allowance, ProbeSession, type SessionOptions, Stopped } from "./session.ts";
+import type { StatusOptions } from "./status.ts";
 import { look, waitForEnd, waitForEnds, waitForUserEnd } from "./watch.ts";
 
 export type { Allowance, ProbeProgress } from "./session.ts";
 
-export interface ProbeOptions extends Surroundings {
-  /** URL that the paths are appended to, without a slash at the end. It must be one that may be probed. */
-  readonly target: string;
+export interface ProbeOptions extends StatusOptions, Pick<SessionOptions, "onProgress"> {
   /** `TARGET/v1/graphql` where it is left out. */
   readonly graphqlUrl?: string | undefined;
-  /** The organization's slug. */
-  readonly organization: string;
-  readonly token: string;
   /** Whose token it is, for the trace. */
   readonly user?: string | null | undefined;
   readonly allowance?: Partial<Allowance> | undefined;
-  readonly signal?: AbortSignal | undefined;
-  readonly onProgress?: ((progress: ProbeProgress) => void) | undefined;
 }
 
 /** Findings of a probe, and their evidence. Plain JSON. */

@@ -21,16 +21,26 @@ import {
 } from "../wire/fields.ts";
 import { isRefusal, isUncounted } from "../wire/outcome.ts";
 
-/** One call, numbered from 1 in the order of sending. */
-export interface SeenCall {
+/** The call that was sent, numbered from 1 in the order of sending. */
+export interface Sent {
   readonly number: number;
   /** `GET status`, `HEAD organization`, `query of 53 points`. */
   readonly what: string;
   readonly user: string | null;
   readonly scope: Scope;
-  readonly kind: CallKind;
+  /** GET of the status, whose body is read. */
+  readonly isStatus: boolean;
+  /** GET or HEAD of the status. */
+  readonly isExempt: boolean;
+  /** Requested points as worked out here; `null` for REST and for what is no query. */
+  readonly points: number | null;
   /** The prober's clock, ms since the epoch. */
   readonly sentMs: number;
+}
+
+/** One call and its answer. */
+export interface SeenCall extends Omit<Sent, "isStatus" | "isExempt"> {
+  readonly kind: CallKind;
   readonly receivedMs: number;
   /** 0 where no answer came. */
   readonly status: number;
@@ -41,8 +51,6 @@ export interface SeenCall {
   readonly retryAfter: HeaderValue;
   /** The `Date` header, ms since the epoch, whole seconds. */
   readonly dateMs: number | null;
-  /** Requested points as worked out here; `null` for REST and for what is no query. */
-  readonly points: number | null;
   /** GraphQL points, as the target counts them; what was asked where it does not say. */
   readonly requested: number | null;
   readonly actual: number | null;
@@ -50,21 +58,6 @@ export interface SeenCall {
   readonly statusScopes: Readonly<Record<Scope, ShownWindow | null>> | null;
   /** The body, parsed; text where it is no JSON. */
   readonly body: unknown;
-}
-
-/** The call that was sent. */
-export interface Sent {
-  readonly number: number;
-  readonly what: string;
-  readonly user: string | null;
-  readonly scope: Scope;
-  /** GET of the status, whose body is read. */
-  readonly isStatus: boolean;
-  /** GET or HEAD of the status. */
-  readonly isExempt: boolean;
-  /** Requested points as worked out here; `null` for REST and for what is no query. */
-  readonly points: number | null;
-  readonly sentMs: number;
 }
 
 export const whole = (value: unknown): number | null =>

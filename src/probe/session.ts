@@ -51,6 +51,7 @@ export interface SessionOptions extends Surroundings {
   /** Without a slash at the end. */
   readonly base: string;
   readonly graphqlUrl: string;
+  /** The organization's slug. */
   readonly organization: string;
   readonly token: string;
   readonly user: string | null;

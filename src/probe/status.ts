@@ -7,15 +7,12 @@ import { headersOf } from "../wire/fields.ts";
 import { contact } from "./contact.ts";
 import { dateOffset } from "./offsets.ts";
 import { type SeenCall, whole } from "./seen.ts";
-import { ProbeSession, Stopped, type Surroundings } from "./session.ts";
+import { ProbeSession, type SessionOptions, Stopped } from "./session.ts";
 
-export interface StatusOptions extends Surroundings {
+export interface StatusOptions
+  extends Omit<SessionOptions, "base" | "graphqlUrl" | "user" | "allowance" | "onProgress"> {
   /** URL that the paths are appended to, without a slash at the end. It must be one that may be called. */
   readonly target: string;
-  /** The organization's slug. */
-  readonly organization: string;
-  readonly token: string;
-  readonly signal?: AbortSignal | undefined;
 }
 
 /** One window, as it stood when it was read. */

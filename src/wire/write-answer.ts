@@ -16,21 +16,22 @@ import { isPlural, put } from "./pointer.ts";
 import { fill, type TemplateValues } from "./template.ts";
 import { writeTime } from "./times.ts";
 
-/** One quota as a limiter reads it. */
-interface Reading {
+/** One quota for one caller, as a limiter reads it. */
+export interface ReadingToWrite {
   readonly quota: string;
   readonly limit: number;
   readonly remaining: number;
   readonly used: number;
+  /** The window's end, or the instant at which a bucket is full; ms since the epoch. */
   readonly resetAtMs: number;
-  /** When it was read, by the clock of who counted; left out: by everybody's. */
+  /** When it was read, ms since the epoch, by a count whose clock is ahead; left out: by everybody's. */
   readonly clockMs?: number;
 }
 
 /** An answer that is to be written. */
 export interface AnswerToWrite {
   readonly kind: AnswerKind;
-  readonly readings: readonly Reading[];
+  readonly readings: readonly ReadingToWrite[];
   /** The quota that refused. */
   readonly refusedBy: string | null;
   /** When to come back; `null` where nobody says. */
@@ -103,7 +104,7 @@ function putFilled(
  * The readings that a row shows: all where it has room for several; else the refusing one; else the first of a status,
  * and of a call's the scarcest.
  */
-function shownIn(row: WireReading, { kind, readings, refusedBy }: AnswerToWrite): readonly Reading[] {
+function shownIn(row: WireReading, { kind, readings, refusedBy }: AnswerToWrite): readonly ReadingToWrite[] {
   const possible = readings.filter(({ quota }) => mayShow(row, quota));
   const isList = Object.values(row.headers).some((form) => typeof form === "object" && "list" in form);
   if (isList || Object.keys(row.body).some(isPlural)) return possible;
@@ -114,7 +115,7 @@ function shownIn(row: WireReading, { kind, readings, refusedBy }: AnswerToWrite)
 }
 
 /** The first of those with the least remaining. */
-const scarcestOf = ([first, ...others]: readonly Reading[]): Reading | undefined =>
+const scarcestOf = ([first, ...others]: readonly ReadingToWrite[]): ReadingToWrite | undefined =>
   others.reduce(
     (least, one) => (least !== undefined && one.remaining < least.remaining ? one : least),
     first,
@@ -125,7 +126,7 @@ type RowForm = Pick<WireReading, "reset" | "grain" | "limitPerSeconds" | "omitsZ
 function valuesOf(
   { reset, grain = 1, limitPerSeconds, omitsZero = false }: RowForm,
   quotas: Quotas,
-  { quota, limit, remaining, used, resetAtMs }: Reading,
+  { quota, limit, remaining, used, resetAtMs }: ReadingToWrite,
   { cost, retryAtMs }: AnswerToWrite,
   nowMs: number,
 ): TemplateValues {

@@ -17,7 +17,7 @@ export const controls: readonly Control[] = [
   { name: "the engine", make: (rules) => deployed(new Limiter(rules)) },
   { name: "the plain counter", make: (rules) => ofCounters(rules, new Counter(policyOf(rules))) },
   { name: "the engine, nothing replaced", make: (rules) => around(rules, () => ({})) },
-  { name: "the engine, its readings passed on", make: (rules) => showing(rules, (reading) => reading) },
+  { name: "the engine, its readings passed on", make: showing((reading) => reading) },
   {
     name: "one process behind the address",
     make(rules) {
