@@ -22,6 +22,7 @@ import type { TargetArgs } from "./check-target-options.ts";
 import { pc } from "./colors.ts";
 import { readConnection } from "./connection-options.ts";
 import { readTokens } from "./files.ts";
+import { unusable } from "./run-options.ts";
 import type { Terminal } from "./terminal.ts";
 import { program } from "./verb.ts";
 
@@ -59,9 +60,7 @@ async function openTarget(args: TargetArgs, terminal: Terminal, signal: AbortSig
 
 function requirePositive(option: string, value: number): void {
   if (Number.isSafeInteger(value) && value >= 1) return;
-  throw new SpillwayError("USAGE", `${option} cannot be used`, {
-    problems: [{ path: option, got: quote(value), allowed: "a whole number from 1" }],
-  });
+  throw unusable(option, value, "a whole number from 1");
 }
 
 async function callersOf(file: string): Promise<Token[]> {
@@ -113,10 +112,7 @@ export async function checkAhead(
     throw new SpillwayError("USAGE", "--clock-header needs --rules, those that the target follows", {
       hint: "`npx spillway probe` writes them, or a preset: --rules default",
     });
-  if (!/^[\w-]+$/.test(header))
-    throw new SpillwayError("USAGE", "--clock-header cannot be used", {
-      problems: [{ path: "--clock-header", got: quote(header), allowed: "a header's name" }],
-    });
+  if (!/^[\w-]+$/.test(header)) throw unusable("--clock-header", header, "a header's name");
   const { clockedLimiter, notSeenFromOutside } = await import("../probe/live-adapter.ts");
   const { checkLaws } = await import("../laws/check.ts");
   const clockHeader = header.toLowerCase();

@@ -17,7 +17,15 @@ import { targetOptions } from "./check-target-options.ts";
 import { describeCheck } from "./check-text.ts";
 import { chooseFault, faultOption, faultWords } from "./fault-list.ts";
 import { readKnown, readRules, readWrittenRules } from "./files.ts";
-import { codeNote, importMsOf, importTimeout, requireWhole, rulesOption, whichVerb } from "./run-options.ts";
+import {
+  codeNote,
+  importMsOf,
+  importTimeout,
+  requireWhole,
+  rulesOption,
+  unusable,
+  whichVerb,
+} from "./run-options.ts";
 import { openTerminal, type Terminal } from "./terminal.ts";
 import { type ArgsOf, defineVerb, program, type VerbOptions } from "./verb.ts";
 
@@ -235,7 +243,7 @@ async function optionsOf(args: Args, policy: Policy | undefined): Promise<CheckO
   const { runs, seed, law, path, rules, known } = args;
   const laws = law === undefined ? undefined : law.map(lawNamed);
   if (path !== undefined && !/^\d+(:\d+)*$/.test(path))
-    throw usage("--path", path, "as check prints it: 3:1:0");
+    throw unusable("--path", path, "as check prints it: 3:1:0");
   if (path !== undefined && (seed === undefined || laws?.length !== 1))
     throw new SpillwayError("USAGE", "--path needs --seed and the one --law that it was found with");
   return {
@@ -251,17 +259,11 @@ async function optionsOf(args: Args, policy: Policy | undefined): Promise<CheckO
   };
 }
 
-const usage = (path: string, got: unknown, allowed: string, hint?: string): SpillwayError =>
-  new SpillwayError("USAGE", `${path} cannot be used`, {
-    problems: [{ path, got: quote(got), allowed }],
-    ...(hint === undefined ? {} : { hint }),
-  });
-
 function lawNamed(name: string): LimiterLawName {
   const law = limiterLawNames.find((known) => known === name);
   if (law !== undefined) return law;
   const meant = closest(name, limiterLawNames);
-  throw usage(
+  throw unusable(
     "--law",
     name,
     limiterLawNames.join(", "),

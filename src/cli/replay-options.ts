@@ -1,13 +1,11 @@
 // Options of the verb `replay`: changed limits, the callers' reaction, expectations.
 import type { Reaction } from "../../sim/replay/reaction.ts";
 import { parsePolicy } from "../plan/policies.ts";
-import { quote, SpillwayError } from "../rules/errors.ts";
+import { SpillwayError } from "../rules/errors.ts";
 import { parseRules } from "../rules/parse.ts";
 import type { Rules } from "../rules/rules.ts";
 import { none } from "../scenario/retries/none.ts";
-
-const usage = (path: string, got: string, allowed: string): SpillwayError =>
-  new SpillwayError("USAGE", `${path} cannot be used`, { problems: [{ path, got: quote(got), allowed }] });
+import { unusable } from "./run-options.ts";
 
 /**
  * Rules with single members changed: `organization.rest.limit=400`, `semantics.anchor=first-request`.
@@ -18,7 +16,7 @@ export function changedRules(rules: Rules, changes: readonly string[]): Rules {
   for (const change of changes) {
     const [, path, value] = /^([\w-]+(?:\.[^.=]+)+)=(.+)$/.exec(change) ?? [];
     if (path === undefined || value === undefined)
-      throw usage("--set", change, "a member of the rules and its value: user.rest.limit=100");
+      throw unusable("--set", change, "a member of the rules and its value: user.rest.limit=100");
     place(changed, path.split("."), memberValue(value));
   }
   return parseRules(changed);
@@ -47,7 +45,8 @@ function memberValue(text: string): unknown {
  * @throws SpillwayError `USAGE` where there is no such policy, with a suggestion
  */
 export function reactionOf(word: string, seed: number): Reaction {
-  if (word === "own") throw usage("--on-refused", word, "a policy by its name: a log does not tell its own");
+  if (word === "own")
+    throw unusable("--on-refused", word, "a policy by its name: a log does not tell its own");
   const policy = parsePolicy("--on-refused", word, none());
   if ("path" in policy)
     throw new SpillwayError("USAGE", "--on-refused cannot be used", { problems: [policy] });
@@ -63,8 +62,8 @@ export function expectedOf(written: readonly string[]): Readonly<Record<string, 
   for (const text of written) {
     const [, figure, bound] = /^\s*([\w.]+)\s*([<=>].*)$/.exec(text) ?? [];
     if (figure === undefined || bound === undefined)
-      throw usage("--expect", text, "a figure and a bound: 'refusedShare<1%'");
-    if (Object.hasOwn(expect, figure)) throw usage("--expect", text, `one bound of ${figure}`);
+      throw unusable("--expect", text, "a figure and a bound: 'refusedShare<1%'");
+    if (Object.hasOwn(expect, figure)) throw unusable("--expect", text, `one bound of ${figure}`);
     expect[figure] = bound;
   }
   return expect;

@@ -93,12 +93,17 @@ export function requireSeed(seed: number): number {
   });
 }
 
+/** An error of an option's value. */
+export const unusable = (option: string, got: unknown, allowed: string, hint?: string): SpillwayError =>
+  new SpillwayError("USAGE", `${option} cannot be used`, {
+    problems: [{ path: option, got: quote(got), allowed }],
+    ...(hint !== undefined && { hint }),
+  });
+
 /** @throws SpillwayError `USAGE` naming `option` */
 export function requireWhole(option: string, value: number, least: number, most: number): number {
   if (Number.isSafeInteger(value) && value >= least && value <= most) return value;
-  throw new SpillwayError("USAGE", `${option} cannot be used`, {
-    problems: [{ path: option, got: quote(value), allowed: `a whole number from ${least} to ${most}` }],
-  });
+  throw unusable(option, value, `a whole number from ${least} to ${most}`);
 }
 
 /** @returns whole milliseconds, at least 1. @throws SpillwayError `USAGE` naming `option` */

@@ -17,7 +17,7 @@ import {
   otherQuotaWords,
   questionWords,
 } from "../report/verdict-words.ts";
-import { quote, SpillwayError } from "../rules/errors.ts";
+import { SpillwayError } from "../rules/errors.ts";
 import { parseExpectation } from "../rules/figures.ts";
 import { type LawName, lawNames } from "../rules/laws.ts";
 import { shortName } from "../rules/printable.ts";
@@ -30,6 +30,7 @@ import type { Whose } from "../trace/whose.ts";
 import type { LawVerdict, Verdict, Violation } from "../verify/verdict.ts";
 import { pc } from "./colors.ts";
 import { openOption, reportOpener } from "./open-report.ts";
+import { unusable } from "./run-options.ts";
 import { openTerminal, type Terminal } from "./terminal.ts";
 import { defineVerb } from "./verb.ts";
 
@@ -161,11 +162,7 @@ function overAdmission(written: string): Readonly<Record<string, string>> {
   const [, figure = "", bound = ""] = /^\s*(\w+)\s*([<=>].*)$/.exec(written) ?? [];
   const parsed = figure === "overAdmission" ? parseExpectation(figure, bound) : { path: "" };
   if (!("path" in parsed)) return { [figure]: bound };
-  throw new SpillwayError("USAGE", "--expect cannot be used", {
-    problems: [
-      { path: "--expect", got: quote(written), allowed: "'overAdmission<1%', with a share of your own" },
-    ],
-  });
+  throw unusable("--expect", written, "'overAdmission<1%', with a share of your own");
 }
 
 type Write = (name: string, verdict: Verdict) => Promise<void>;
@@ -181,11 +178,7 @@ const documents: Readonly<Record<string, (name: string, verdict: Verdict) => Pro
 function writerOf(path: string): Write {
   const render = documents[extname(path).toLowerCase()];
   if (render === undefined)
-    throw new SpillwayError("USAGE", "--out cannot be used", {
-      problems: [
-        { path: "--out", got: quote(path), allowed: `a file ending in ${Object.keys(documents).join(", ")}` },
-      ],
-    });
+    throw unusable("--out", path, `a file ending in ${Object.keys(documents).join(", ")}`);
   return async (name, verdict) => {
     const { writeWhole } = await import("../files/whole-file.ts");
     await writeWhole(path, await render(name, verdict));
