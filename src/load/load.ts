@@ -40,7 +40,7 @@ export interface LoadOptions extends ConnectionOptions {
   readonly shared?: boolean | undefined;
   /** Longest wait for an answer, ms. Default: the scenario's `network.timeout`. */
   readonly timeoutMs?: number | undefined;
-  /** The driver, as `chooseDriver` returns it. Default: k6 where it is found, else Node. */
+  /** The driver: `{ driver: "node", because: null }`, or a k6. Default: k6 where it is found, else Node. */
   readonly by?: DriverChoice | undefined;
   /** Runs the clients under Node; in this thread where it is left out. */
   readonly drive?: NodeDrive | undefined;
