@@ -68,7 +68,8 @@ export function repeatedPath(text: string, depthMost = Number.POSITIVE_INFINITY)
     if (code === quoteMark) {
       const end = endOfText(text, at);
       if (level?.names != null && level.isName && levels.length <= depthMost) {
-        level.at = JSON.parse(text.slice(at, end + 1)) as string;
+        const written = text.slice(at + 1, end);
+        level.at = written.includes("\\") ? (JSON.parse(`"${written}"`) as string) : written;
         if (level.names.has(level.at)) return levels.map((one) => one.at);
         level.names.add(level.at);
         level.isName = false;
