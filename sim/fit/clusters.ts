@@ -5,6 +5,7 @@ import type { FittedRetry } from "./policies.ts";
 import type { Profile } from "./profile.ts";
 import { explainedBy } from "./retries.ts";
 import { SortedSample } from "./statistics.ts";
+import { workdaysOf } from "./workdays.ts";
 
 /** Callers that are alike, the busiest first: the one that the others were held to. */
 export interface Cluster {
@@ -100,6 +101,7 @@ function isAlike(
     (model.apart?.key ?? "") === (profile.apart?.key ?? "") &&
     hasLoopOf(loopOf(model), loopOf(profile), medians) &&
     hasHoursOf(model, profile) &&
+    comesDaily(loopOf(model)) === comesDaily(loopOf(profile)) &&
     hasMixOf(cluster, profile) &&
     retriesLike(model, profile, slackMs)
   );
@@ -135,6 +137,9 @@ function hasPaceOf(a: Profile, b: Profile, medians: ReadonlyMap<Profile, number>
   // Medians of n pauses scatter with the root of n; pauses may be spread widely.
   return Math.abs(ln(x / y)) <= 0.35 + 1.5 / Math.sqrt(Math.min(a.pausesMs.length, b.pausesMs.length));
 }
+
+const comesDaily = (profile: Profile | null): boolean =>
+  profile !== null && workdaysOf(profile.jobs) !== null;
 
 /** Callers of fewer hours than these are of any time. */
 const hoursTell = 20;

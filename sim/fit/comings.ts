@@ -4,7 +4,7 @@ import { counted } from "../../src/rules/words.ts";
 import { ln } from "../../src/scenario/elementary.ts";
 import { dayMs } from "./days.ts";
 import type { RecordedJob } from "./jobs.ts";
-import type { FittedBehaviour, FittedLoop } from "./model.ts";
+import type { FittedComings, FittedLoop } from "./model.ts";
 import { type Profile, slackOf } from "./profile.ts";
 import type { Recording } from "./recording.ts";
 import {
@@ -30,6 +30,7 @@ import { type FittedSpread, spreadOf, withMean } from "./spread.ts";
 import { isMemoryless, roundestWithin, SortedSample } from "./statistics.ts";
 import { spreadText, timeText } from "./words.ts";
 import { workOf } from "./work.ts";
+import { beginningOf, workdaysOf } from "./workdays.ts";
 
 /** A rhythm, and the calendar that it was fitted to. */
 export interface RhythmFit {
@@ -39,7 +40,7 @@ export interface RhythmFit {
 
 /** Sessions by rhythm. */
 export interface ComingsFit {
-  readonly behaviour: FittedBehaviour & { readonly kind: "sessions" };
+  readonly behaviour: FittedComings & { readonly kind: "sessions" | "timetable" };
   readonly rhythms: readonly RhythmFit[];
   readonly why: string;
   /** The behaviour has one kind of call alone. */
@@ -51,6 +52,8 @@ export interface ComingsFit {
  * pause is as likely to be an absence after any call.
  */
 export function bySessions(profiles: readonly Profile[], recording: Recording): ComingsFit | null {
+  const daily = byWorkdays(profiles, recording);
+  if (daily !== null) return daily;
   const { awayMs, cut } = cutOf(profiles, recording);
   const calendar = calendarOf(profiles, cut, recording);
   const rhythm = rhythmOf(calendar);
@@ -66,6 +69,29 @@ export function bySessions(profiles: readonly Profile[], recording: Recording): 
     rhythms: [{ calendar, rhythm: rhythm ?? evenRhythm }],
     why: `${counted(sizes.count, "session")} of ${sizes.median === 1 ? "a call" : `${counted(sizes.median, "call")} (median)`}${loop.why}${rhythm === null ? "" : "; absences end by hour and weekday"}`,
     single: loop.behaviour.kind === "poller",
+  };
+}
+
+/** Fits days to callers who all come once a day; `null` where they do not. */
+function byWorkdays(profiles: readonly Profile[], recording: Recording): ComingsFit | null {
+  const cut = profiles.flatMap((profile) => workdaysOf(profile.jobs) ?? []);
+  if (cut.length < profiles.length) return null;
+  const all = joined(cut);
+  const slackMs = slackOf(recording);
+  const lasting = endsByTime(all, true);
+  const work = workOf(all, slackMs, lasting);
+  const lengths = all.sessions.map(({ startMs, endMs }) => endMs - startMs);
+  return {
+    behaviour: {
+      kind: "timetable",
+      of: work.of,
+      ...beginningOf(all),
+      calls: work.calls,
+      length: lasting ? spreadOf(lengths, 1, slackMs) : null,
+    },
+    rhythms: [],
+    why: `${counted(all.sessions.length, "day")} at work, with pauses in between: ${spreadText(all.pausesMs)}`,
+    single: false,
   };
 }
 
@@ -226,11 +252,12 @@ const evenPauses = 0.35;
 /**
  * Tells whether sessions end after a time, as a poll does that waits for something, rather than after so many calls, as
  * a list does that is worked off. Where refusals and different paces stretch sessions, one of the two spreads less, in
- * logarithms, than the other. Where neither does by more than chance, an even pace is taken for a poll's.
+ * logarithms, than the other.
+ * @param otherwise is told where neither does by more than chance. Default: an even pace is taken for a poll's
  */
-function endsByTime({ sessions, pausesMs }: Sessions): boolean {
+function endsByTime({ sessions, pausesMs }: Sessions, otherwise?: boolean): boolean {
   const long = sessions.filter(({ jobs }) => jobs >= longSession);
-  if (long.length < fewSessions) return false;
+  if (long.length < fewSessions) return otherwise ?? false;
   const centred = (values: readonly number[]): readonly number[] => {
     const { mean } = new SortedSample(values);
     return values.map((value) => value - mean);
@@ -240,6 +267,7 @@ function endsByTime({ sessions, pausesMs }: Sessions): boolean {
   const apart = new SortedSample(sizes.map((size, index) => size * size - (times[index] as number) ** 2));
   const doubt = apart.deviation / Math.sqrt(apart.count);
   if (Math.abs(apart.mean) > 2 * doubt) return apart.mean > 0;
+  if (otherwise !== undefined) return otherwise;
   const pauses = new SortedSample(pausesMs);
   return pauses.deviation < evenPauses * pauses.mean;
 }

@@ -111,6 +111,9 @@ export function written(expression: Expression, indent = 0, before = indent, aft
       const head = expression.args.slice(0, -1).map((arg) => `${flatText(arg) ?? written(arg, indent)}, `);
       const start = `${expression.maker}(${head.join("")}`;
       const last = expression.args.at(-1);
+      // A long argument before it has lines of its own, and each of the others, too.
+      if (before + start.length > widthMost)
+        return `${expression.maker}(\n${itemLines(expression.args, indent + 2)}\n${outer})`;
       return last === undefined
         ? `${start})`
         : `${start}${written(last, indent, before + start.length, after + 1)})`;

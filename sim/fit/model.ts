@@ -68,6 +68,8 @@ export type FittedComings =
       readonly at: string;
       readonly withinMs: number;
       readonly calls: FittedSpread | null;
+      /** Time that a session lasts; `null`: no bound. */
+      readonly length: FittedSpread | null;
     }
   | {
       readonly kind: "woken";
@@ -102,7 +104,12 @@ export type FittedBehaviour =
   | FittedLoop
   | FittedRun
   | FittedComings
-  | { readonly kind: "together"; readonly parts: readonly FittedPart[] };
+  | {
+      readonly kind: "together";
+      readonly parts: readonly FittedPart[];
+      /** One call at a time of all of them. */
+      readonly inTurn: boolean;
+    };
 
 /** When clients come: all are there from the start, or each arrives for itself. */
 export type FittedArrivals =

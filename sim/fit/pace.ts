@@ -13,6 +13,7 @@ import type { Recording } from "./recording.ts";
 import type { RunForm } from "./runs.ts";
 import { spreadOf } from "./spread.ts";
 import { mode, roundestWithin, SortedSample } from "./statistics.ts";
+import { areInTurn } from "./turns.ts";
 import { roughText, spreadText, timeText } from "./words.ts";
 
 export interface PaceFit {
@@ -58,7 +59,10 @@ function inParts(
   const [only] = parts;
   const jobs = profiles.reduce((sum, profile) => sum + profile.jobs.length, 0);
   return {
-    behaviour: parts.length === 1 && only !== undefined ? only.behaviour : { kind: "together", parts },
+    behaviour:
+      parts.length === 1 && only !== undefined
+        ? only.behaviour
+        : { kind: "together", parts, inTurn: areInTurn(profiles, parts, recording) },
     rhythms,
     arrivals: { kind: "closed", clients, startWithinMs: 0 },
     why:
@@ -124,7 +128,7 @@ function byCron(profiles: readonly Profile[], everyMs: number): CronFit | null {
   if (found === null) return null;
   const spread = found.spreadMs === 0 ? "at once" : `within ${timeText(found.spreadMs)}`;
   return {
-    timetable: { kind: "timetable", at: found.schedule, withinMs: found.spreadMs, calls: null },
+    timetable: { kind: "timetable", at: found.schedule, withinMs: found.spreadMs, calls: null, length: null },
     comes: {
       rhythms: [],
       arrivals: { kind: "closed", clients: starts.length, startWithinMs: 0 },

@@ -8,7 +8,6 @@ import { mixOf } from "./mix.ts";
 import type { FittedCall, FittedPart } from "./model.ts";
 import { atOnceOf } from "./paces.ts";
 import {
-  type Apart,
   isSteady,
   type OwnWakes,
   type Profile,
@@ -18,15 +17,17 @@ import {
   type WokenSession,
 } from "./profile.ts";
 import type { Recording } from "./recording.ts";
+import { risesIn } from "./rises.ts";
 import { spellsOf } from "./runs.ts";
 import { joined, sessionsOf } from "./sessions.ts";
-import { spreadOf } from "./spread.ts";
+import { type FittedSpread, spreadOf } from "./spread.ts";
 import { roundestWithin, SortedSample } from "./statistics.ts";
 import { timetablesOf } from "./timetables.ts";
 import { visitsWoken } from "./visit-events.ts";
 import { visitParts } from "./visits.ts";
-import { wakesIn } from "./wakes.ts";
+import { type FoundWakes, wakesIn } from "./wakes.ts";
 import { workOf } from "./work.ts";
+import { workdaysOf } from "./workdays.ts";
 
 /** Takes apart what every caller does; callers who do one thing alone stay as they are. */
 export function takenApart(profiles: readonly Profile[], recording: Recording): readonly Profile[] {
@@ -43,10 +44,16 @@ export function takenApart(profiles: readonly Profile[], recording: Recording): 
     rests.filter((rest) => rest !== null),
     recording,
   );
+  const calm = rests.map((rest) => withoutWakes(rest, wakes, recording));
+  const rises = risesIn(
+    calm.flatMap(({ rest }) => (rest === null || rest.pace.kind === "visits" ? [] : [rest])),
+    recording,
+    wakes,
+  );
   const visits = visitsWoken(
     profiles.filter(({ pace }) => pace.kind === "visits"),
     recording,
-    wakes.length,
+    wakes.length + rises.length,
   );
   return profiles.map((profile, index) => {
     const visit = visits.get(profile);
@@ -54,11 +61,9 @@ export function takenApart(profiles: readonly Profile[], recording: Recording): 
       const rest = { ...profile, jobs: visit.rest };
       return { ...profile, apart: { key: "", timetables: [], wakes: visit.wakes, rest } };
     }
-    const rest = rests[index] ?? null;
-    const own = wakes.flatMap(({ woken, ...events }): OwnWakes[] => {
-      const sessions = rest === null ? undefined : woken.get(rest);
-      return sessions === undefined ? [] : [{ ...events, sessions }];
-    });
+    const { rest: before, own: first } = calm[index] as (typeof calm)[number];
+    const { rest, own: risen } = withoutWakes(before, rises, recording);
+    const own = [...first, ...risen];
     const timetables = clocks[index]?.timetables ?? [];
     if (timetables.length === 0 && own.length === 0) return profile;
     const names = [
@@ -66,14 +71,22 @@ export function takenApart(profiles: readonly Profile[], recording: Recording): 
       ...timetables.map(({ timetable }) => timetable.schedule.replace(/^\d+ (?=\d)/, "")),
       ...own.map(({ group }) => `woken ${group}`),
     ];
-    const apart: Apart = {
-      key: names.join(", "),
-      timetables,
-      wakes: own,
-      rest: rest === null || own.length === 0 ? rest : restOf(rest, without(rest.jobs, own), recording),
-    };
-    return { ...profile, apart };
+    return { ...profile, apart: { key: names.join(", "), timetables, wakes: own, rest } };
   });
+}
+
+/** What events brought a caller, and the rest. */
+function withoutWakes(
+  rest: Profile | null,
+  wakes: readonly FoundWakes[],
+  recording: Recording,
+): { readonly own: readonly OwnWakes[]; readonly rest: Profile | null } {
+  const own = wakes.flatMap(({ woken, ...events }): OwnWakes[] => {
+    const sessions = rest === null ? undefined : woken.get(rest);
+    return sessions === undefined ? [] : [{ ...events, sessions }];
+  });
+  if (rest === null || own.length === 0) return { own, rest };
+  return { own, rest: restOf(rest, without(rest.jobs, own), recording) };
 }
 
 function restOf(profile: Profile, rest: readonly RecordedJob[], recording: Recording): Profile | null {
@@ -110,7 +123,9 @@ export function partsOf(
   const lanes =
     profiles.length > 1
       ? []
-      : rests.flatMap(({ pace, jobs }) => (pace.kind === "volleys" ? [jobs] : lanesOf(jobs)));
+      : rests.flatMap(({ pace, jobs }) =>
+          pace.kind === "volleys" || workdaysOf(jobs) !== null ? [jobs] : lanesOf(jobs),
+        );
   if (parts.length === 0 && (lanes.length <= 1 || lanes.length > lanesMost))
     return partsBySize(profiles, recording);
   const apart = lanes.length > 1 && lanes.length <= lanesMost;
@@ -187,6 +202,7 @@ function clockedParts(profiles: readonly Profile[], recording: Recording): Fitte
           1,
           0,
         ),
+        length: null,
       },
       mix: mixOfAll(jobs),
     };
@@ -196,6 +212,17 @@ function clockedParts(profiles: readonly Profile[], recording: Recording): Fitte
 function wokenParts(profiles: readonly Profile[], recording: Recording): FittedPart[] {
   const groups = profiles[0]?.apart?.wakes ?? [];
   return groups.map((events) => wokenPart(profiles, events, recording));
+}
+
+/** Some wake long after the others where the median is less than this share of the 90th percentile. */
+const tailFrom = 0.25;
+
+/** The time from an event until a caller wakes, of such times. */
+function withinOf(late: SortedSample, slackMs: number): FittedSpread {
+  if (late.median < tailFrom * late.quantile(0.9)) return spreadOf([...late.sorted], 0, slackMs);
+  // The last ones may have begun without the event.
+  const most = new SortedSample(late.sorted.filter((ms) => ms <= late.median / tailFrom)).quantile(0.95);
+  return { kind: "uniform", least: 0, most: roundestWithin(most, 1.1 * most + slackMs) };
 }
 
 function wokenPart(
@@ -213,7 +240,6 @@ function wokenPart(
     }),
   );
   const slackMs = slackOf(recording);
-  // The last ones may have begun without the event.
   const late = new SortedSample(woken.map(({ eventMs, jobs }) => (jobs[0] as RecordedJob).startMs - eventMs));
   const own = profiles.map((profile) =>
     profileOfJobs(
@@ -231,11 +257,7 @@ function wokenPart(
         clock === null
           ? eventsByChance(eventsMs, recording)
           : { kind: "clock", at: clock.at, lateMs: clock.lateMs },
-      within: {
-        kind: "uniform",
-        least: 0,
-        most: roundestWithin(late.quantile(0.95), 1.1 * late.quantile(0.95) + slackMs),
-      },
+      within: withinOf(late, slackMs),
       share: Math.min(1, Math.round((100 * woken.length) / (eventsMs.length * profiles.length)) / 100),
       group,
     },

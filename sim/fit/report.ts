@@ -69,7 +69,7 @@ const eventsText = (events: FittedEvents): string =>
 function behaviourText(behaviour: FittedBehaviour): string {
   switch (behaviour.kind) {
     case "together":
-      return behaviour.parts.map((part) => behaviourText(part.behaviour)).join(" + ");
+      return `${behaviour.parts.map((part) => behaviourText(part.behaviour)).join(" + ")}${behaviour.inTurn ? ", in turn" : ""}`;
     case "sessions": {
       const rhythm = behaviour.rhythm === null ? "" : " by hour and weekday";
       return `sessions${rhythm} of a ${behaviourText(behaviour.of)}`;

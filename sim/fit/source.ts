@@ -217,6 +217,7 @@ function behaviourExpression(
     return make(
       "together",
       list(behaviour.parts.map((part) => behaviourExpression(part.behaviour, part.mix, policy))),
+      ...(behaviour.inTurn ? [object({ inTurn: true })] : []),
     );
   if (first === undefined) throw new RangeError("a population makes calls");
   const call = callExpression(first, policy);
@@ -235,12 +236,13 @@ function behaviourExpression(
       );
     }
     case "timetable": {
-      const { of, at, withinMs, calls } = behaviour;
+      const { of, at, withinMs, calls, length } = behaviour;
       return make(
         "sessions",
         object({
           of: behaviourExpression(of, mix, policy),
           calls: calls === null ? null : countExpression(calls),
+          length: length === null ? null : spreadExpression(length),
           at,
           within: withinMs === 0 ? null : timeText(withinMs),
         }),

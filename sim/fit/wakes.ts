@@ -219,20 +219,22 @@ function wokenBy(
   callers: readonly Profile[],
   beginsOnly: boolean,
 ): ReadonlyMap<Profile, readonly WokenSession[]> {
-  const firstsOf = ({ jobs }: Profile): (readonly [eventMs: number, first: number])[] => {
-    const starts = jobs.map(({ startMs }) => startMs);
+  const late = beginsOnly ? new Map<Profile, readonly number[]>() : lateAmong(eventsMs, callers);
+  const firstsOf = (caller: Profile): (readonly [eventMs: number, firsts: readonly number[]])[] => {
+    const starts = caller.jobs.map(({ startMs }) => startMs);
     return eventsMs.flatMap((eventMs) => {
       const first = placeOf(starts, eventMs);
       const startMs = starts[first];
-      return startMs !== undefined && startMs < eventMs + spanMs + quietMs / 2
-        ? [[eventMs, first] as const]
-        : [];
+      const inTime = startMs !== undefined && startMs < eventMs + spanMs + quietMs / 2 ? [first] : [];
+      const longMs = (late.get(caller) ?? []).filter((ms) => ms >= eventMs && ms < eventMs + lateMs);
+      const firsts = [...inTime, ...longMs.map((ms) => placeOf(starts, ms))];
+      return firsts.length === 0 ? [] : [[eventMs, firsts] as const];
     });
   };
   const firsts = new Map(callers.map((caller) => [caller, firstsOf(caller)] as const));
   const cutMs = absenceOf(
     [...firsts].flatMap(([{ jobs }, own]) =>
-      own.flatMap(([eventMs, first]) => gapsFrom(jobs, first, eventMs + apartMs)),
+      own.flatMap(([eventMs, [first = 0]]) => gapsFrom(jobs, first, eventMs + apartMs)),
     ),
   );
   const least = cutMs === 0 ? 1 : 2;
@@ -242,17 +244,49 @@ function wokenBy(
   for (const [caller, own] of firsts) {
     // Who is away at night alone, by its pauses, is as others are by day.
     const awayMs = Math.min(absenceOf(caller.pausesMs), usualAwayMs);
-    const sessions = own.flatMap(([eventMs, first]) => {
+    const sessionFrom = (eventMs: number, first: number): WokenSession | null => {
       const begins = awayMs > 0 && (first === 0 || gapBefore(caller.jobs, first) > awayMs);
-      if (awayMs > 0 && !begins && beginsOnly) return [];
+      if (awayMs > 0 && !begins && beginsOnly) return null;
       const pauseMs = begins ? awayMs : cutMs;
       let end = first + 1;
       while (end < caller.jobs.length && gapBefore(caller.jobs, end) <= pauseMs) end += 1;
-      return end - first < least ? [] : [{ eventMs, jobs: caller.jobs.slice(first, end) }];
+      return end - first < least ? null : { eventMs, jobs: caller.jobs.slice(first, end) };
+    };
+    const sessions = own.flatMap(([eventMs, each]) => {
+      for (const first of each) {
+        const session = sessionFrom(eventMs, first);
+        if (session !== null) return [session];
+      }
+      return [];
     });
     if (sessions.length > 0) woken.set(caller, sessions);
   }
   return woken;
+}
+
+/** Who was about other things when an event came begins a long session within this time, ms, ... */
+const lateMs = 300_000;
+/** ... so many times as often as at other times. */
+const lateMoreOften = 4;
+
+/** Long sessions of each caller that may be those of an event, though late; none where as many begin at other times. */
+function lateAmong(
+  eventsMs: readonly number[],
+  callers: readonly Profile[],
+): ReadonlyMap<Profile, readonly number[]> {
+  const isAfter = (ms: number): boolean => eventsMs.some((eventMs) => ms >= eventMs && ms < eventMs + lateMs);
+  const long = callers.map((caller) => {
+    const all = beginningsOf(caller).flatMap(({ atMs, isLong }) => (isLong ? [atMs] : []));
+    return [caller, all] as const;
+  });
+  const all = long.flatMap(([, starts]) => starts);
+  const after = all.filter(isAfter).length;
+  const spanMs =
+    Math.max(...callers.map(({ jobs }) => jobs.at(-1)?.startMs ?? 0)) -
+    Math.min(...callers.map(({ jobs }) => jobs[0]?.startMs ?? 0));
+  const usual =
+    ((all.length - after) * eventsMs.length * lateMs) / Math.max(1, spanMs - eventsMs.length * lateMs);
+  return after < lateMoreOften * usual ? new Map() : new Map(long);
 }
 
 const gapBefore = (jobs: readonly RecordedJob[], place: number): number =>

@@ -26,7 +26,7 @@ export {
   type TimetableOptions,
   type WokenOptions,
 } from "./behaviours/sessions.ts";
-export { together } from "./behaviours/together.ts";
+export { type TogetherOptions, together } from "./behaviours/together.ts";
 export type { Calls, WeightedCall } from "./behaviours/weighted-calls.ts";
 export { type WorkerOptions, worker } from "./behaviours/worker.ts";
 export {

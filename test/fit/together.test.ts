@@ -70,6 +70,7 @@ describe("jobs by the clock beside a loop", () => {
         at: "40 * * * *",
         withinMs: 6000,
         calls: { kind: "constant", ms: 3 },
+        length: null,
       },
       mix: [{ ...isQuery, weight: 1 }],
     });

@@ -1,6 +1,22 @@
 // Several behaviours under one name: a token that polls all day, and exports everything at night.
-import { type Behaviour, type ClientEvent, inFlightBound, STARTED } from "../client.ts";
+import {
+  type Behaviour,
+  type ClientEvent,
+  type ClientOut,
+  inFlightBound,
+  type PlannedCall,
+  STARTED,
+} from "../client.ts";
 import { Mistakes } from "../mistakes.ts";
+
+export interface TogetherOptions {
+  /**
+   * One call at a time of all parts: the next one waits until that before it is answered, its retries too; and until a
+   * session is over that began `at` a time, or that something `wakes`. Parts that make several calls at once are refused.
+   * False where it is left out.
+   */
+  readonly inTurn?: boolean;
+}
 
 interface Part {
   readonly index: number;
@@ -11,35 +27,53 @@ interface Part {
   readonly names: readonly (readonly [own: string, kept: string])[];
   /** The number that is 1 while it wants to be told more. */
   readonly runs: string;
+  /** True if it comes in sessions. */
+  readonly hasSessions: boolean;
+  /** Names of the numbers of its call that waits for its turn; `due` is -1 where none does. */
+  readonly waiting: { readonly due: string; readonly template: string; readonly page: string };
 }
 
 /** The number of the part whose numbers have their own names. */
 const atHand = "partAtHand";
+/** The number of the part whose session goes on, where parts are done in turn; -1: of none. */
+const inSession = "partInSession";
+/** When a session began by a timetable or an event: a number of such sessions. */
+const begun = "sessionDueMs";
 
 /**
- * Each client does all of it at once, every part as if it were alone. It is over when all parts are. Parts that send at
- * the same instant send in the order of the list.
+ * Each client does all of it at once, every part as if it were alone; or in turn. It is over when all parts are. Parts
+ * that send at the same instant send in the order of the list.
  */
-export function together(behaviours: readonly Behaviour[]): Behaviour {
+export function together(behaviours: readonly Behaviour[], options: TogetherOptions = {}): Behaviour {
   const mistakes = new Mistakes();
+  mistakes.options("together", options, ["inTurn"]);
+  const { inTurn = false } = options;
+  if (typeof inTurn !== "boolean") mistakes.add("together.inTurn", inTurn, "true or false");
   if (!Array.isArray(behaviours) || behaviours.length === 0)
     mistakes.add("together", behaviours, "a list of behaviours, at least one");
-  else for (const [index, each] of behaviours.entries()) mistakes.behaviour(`together.${index}`, each);
+  else
+    for (const [index, each] of behaviours.entries()) {
+      mistakes.behaviour(`together.${index}`, each);
+      if (inTurn && each?.inFlightMost > 1)
+        mistakes.add(`together.${index}`, each.name, "a behaviour of one call at a time, to be done in turn");
+    }
   mistakes.finish("these behaviours cannot be joined");
   const parts = partsOf(behaviours);
   const inFlightMost = behaviours.reduce((sum, each) => sum + each.inFlightMost, 0);
   return {
     name: "together",
     calls: behaviours.flatMap(({ calls }) => calls),
-    inFlightMost: Math.min(inFlightBound, inFlightMost),
+    inFlightMost: inTurn ? 1 : Math.min(inFlightBound, inFlightMost),
     start: (seed) => startOf(parts, seed),
     next(record, event, out) {
+      const first = out.count;
       let running = false;
       for (const part of parts) {
         const isMeant = event.kind === STARTED || isOf(part, event);
         if (isMeant && record[part.runs] === 1) {
           const from = out.count;
           if (record[atHand] !== part.index) exchange(record, parts, part);
+          const began = record[begun];
           event.template -= part.offset;
           part.behaviour.next(record, event, out);
           event.template += part.offset;
@@ -47,12 +81,45 @@ export function together(behaviours: readonly Behaviour[]): Behaviour {
             (out.calls[place] as { template: number }).template += part.offset;
           if (out.stopped) record[part.runs] = 0;
           out.stopped = false;
+          const goesOn = event.kind !== STARTED && part.hasSessions && record[begun] === began && began !== 0;
+          record[inSession] = goesOn ? part.index : -1;
         }
         running ||= record[part.runs] === 1;
       }
+      if (inTurn) running = takeTurns(record, parts, event.nowMs, out, first);
       if (!running) out.stop();
     },
   };
+}
+
+/** Lets the calls from the `from`-th on wait, and sends the next one; returns false where none waits. */
+function takeTurns(
+  record: Record<string, number>,
+  parts: readonly Part[],
+  nowMs: number,
+  out: ClientOut,
+  from: number,
+): boolean {
+  for (let place = from; place < out.count; place++) {
+    const { atMs, template, page } = out.calls[place] as PlannedCall;
+    const { waiting } = parts.findLast(({ offset }) => offset <= template) as Part;
+    record[waiting.due] = atMs;
+    record[waiting.template] = template;
+    record[waiting.page] = page;
+  }
+  out.count = from;
+  let next: Part["waiting"] | null = null;
+  for (const { waiting, index } of parts) {
+    const dueMs = record[waiting.due] as number;
+    if (dueMs < 0) continue;
+    const isFirst = next === null || dueMs < (record[next.due] as number);
+    if (isFirst || record[inSession] === index) next = waiting;
+    if (record[inSession] === index) break;
+  }
+  if (next === null) return false;
+  out.send(record[next.template] as number, Math.max(nowMs, record[next.due] as number), record[next.page]);
+  record[next.due] = -1;
+  return true;
 }
 
 /** Puts a part's numbers in the place of those that are there. */
@@ -70,17 +137,22 @@ function partsOf(behaviours: readonly Behaviour[]): Part[] {
   let offset = 0;
   return behaviours.map((behaviour, index) => {
     const names = Object.keys(behaviour.start(0)).map((own) => [own, `part${index}.${own}`] as const);
-    const part = { index, behaviour, offset, names, runs: `part${index}.runs` };
+    const own = `part${index}`;
+    const waiting = { due: `${own}.due`, template: `${own}.template`, page: `${own}.page` };
+    const hasSessions = names.some(([name]) => name === begun);
+    const part = { index, behaviour, offset, names, runs: `${own}.runs`, hasSessions, waiting };
     offset += behaviour.calls.length;
     return part;
   });
 }
 
 function startOf(parts: readonly Part[], seed: number): Record<string, number> {
-  const record: Record<string, number> = { [atHand]: parts.length - 1 };
-  for (const { behaviour, names, runs } of parts) {
+  const record: Record<string, number> = { [atHand]: parts.length - 1, [inSession]: -1 };
+  for (const { behaviour, names, runs, waiting } of parts) {
     const own = behaviour.start(seed);
     record[runs] = 1;
+    record[waiting.due] = -1;
+    record[waiting.template] = record[waiting.page] = 0;
     for (const [name, kept] of names) record[name] = record[kept] = own[name] as number;
   }
   return record;

@@ -1,0 +1,209 @@
+// Events that bring more calls of callers who call all day: for some time many of them call far more often than before, and
+// then no longer. What is more than usual is the event's; which of the calls that is nobody knows, but how many.
+import { isCrowd, rareCrowd } from "./crowds.ts";
+import type { RecordedJob } from "./jobs.ts";
+import type { Profile, WokenSession } from "./profile.ts";
+import type { Recording } from "./recording.ts";
+import { spellsOf } from "./runs.ts";
+import { SortedSample } from "./statistics.ts";
+import type { FoundWakes } from "./wakes.ts";
+
+const minuteMs = 60_000;
+/** Calls of so many minutes before an instant stand beside those of as many after it, but for the first few: some come late. */
+const sideMinutes = 10;
+const lateMinutes = 5;
+/** A caller's calls rise by this share, and so many deviations of chance. */
+const riseLeast = 1.5;
+const deviationsLeast = 2;
+/** By chance so many recordings show an event that is none; where two are sure, such a share of the others may be none. */
+const falseMost = 0.02;
+const falseShare = 0.25;
+/** An event takes so many callers at least, and such a share of those who are awake. */
+const callersLeast = 3;
+const shareLeast = 0.2;
+const eventsLeast = 2;
+/** It lasts no longer, and two are further apart. */
+const lastsMost = 240;
+const apartMinutes = 20;
+const besideMinutes = sideMinutes + lateMinutes;
+/** More minutes, times callers, take too long to look through. */
+const cellsMost = 20_000_000;
+
+interface Caller {
+  readonly profile: Profile;
+  /** Jobs of each minute. */
+  readonly counts: Uint16Array;
+}
+
+/** Numbers of calls on both sides of a minute. */
+interface Sides {
+  readonly before: number;
+  readonly after: number;
+}
+
+const sum = (counts: Uint16Array, from: number, to: number): number => {
+  let all = 0;
+  for (let minute = Math.max(0, from); minute < Math.min(to, counts.length); minute++)
+    all += counts[minute] as number;
+  return all;
+};
+
+/** Minutes that are far from events that are known, and from all whom they woke: what is left of those is no rise. */
+function minutesApart(wakes: readonly FoundWakes[], firstMs: number, minutes: number): number[] {
+  const near = new Uint8Array(minutes);
+  for (const { eventsMs, woken } of wakes) {
+    const ends = new Map(eventsMs.map((ms) => [ms, ms]));
+    for (const { eventMs, jobs } of [...woken.values()].flat())
+      ends.set(eventMs, Math.max(ends.get(eventMs) ?? eventMs, jobs.at(-1)?.endMs ?? eventMs));
+    for (const [fromMs, toMs] of ends) {
+      const [from, to] = [fromMs, toMs].map((ms) => Math.floor((ms - firstMs) / minuteMs)) as [
+        number,
+        number,
+      ];
+      near.fill(1, Math.max(0, from - besideMinutes), Math.max(0, to + besideMinutes + 1));
+    }
+  }
+  const apart: number[] = [];
+  for (let minute = sideMinutes; minute + besideMinutes <= minutes; minute++)
+    if (near[minute] === 0) apart.push(minute);
+  return apart;
+}
+
+/** Finds events that bring more calls of many callers at once: one group of them, or none. */
+export function risesIn(
+  profiles: readonly Profile[],
+  recording: Recording,
+  wakes: readonly FoundWakes[],
+): readonly FoundWakes[] {
+  const firstMs = Math.floor(recording.startedAtMs / minuteMs) * minuteMs;
+  const minutes = Math.ceil((recording.endedAtMs - firstMs) / minuteMs);
+  if (profiles.length < callersLeast || minutes * profiles.length > cellsMost) return [];
+  const callers = profiles.map((profile): Caller => {
+    const counts = new Uint16Array(minutes);
+    for (const { startMs } of profile.jobs) {
+      const minute = Math.floor((startMs - firstMs) / minuteMs);
+      counts[minute] = (counts[minute] as number) + 1;
+    }
+    return { profile, counts };
+  });
+  const asked = minutesApart(wakes, firstMs, minutes);
+  const events = risingMinutes(callers, minutes, asked).flatMap(
+    (minute) => eventAt(callers, minute, firstMs) ?? [],
+  );
+  if (events.length < eventsLeast) return [];
+  const woken = new Map<Profile, WokenSession[]>();
+  for (const { eventMs, sessions } of events)
+    for (const [profile, jobs] of sessions)
+      woken.set(profile, [...(woken.get(profile) ?? []), { eventMs, jobs }]);
+  const eventsMs = events.map(({ eventMs }) => eventMs);
+  const lastsMs = events.map((event) => event.lastsMs);
+  return [{ group: wakes.length, clock: null, eventsMs, lastsMs, woken }];
+}
+
+/** Minutes from which on far more callers rise than chance has it, where all together rise the most. */
+function risingMinutes(callers: readonly Caller[], minutes: number, asked: readonly number[]): number[] {
+  const [before, after] = [new Float64Array(minutes), new Float64Array(minutes)];
+  const [rising, usual] = [new Float64Array(minutes), new Float64Array(minutes)];
+  for (const { counts } of callers) {
+    const awake: number[] = [];
+    let own = 0;
+    for (const minute of asked) {
+      const sides = sidesOf(counts, minute);
+      if (sides === null) continue;
+      awake.push(minute);
+      before[minute] = (before[minute] as number) + sides.before;
+      after[minute] = (after[minute] as number) + sides.after;
+      if (!isRise(sides)) continue;
+      own += 1;
+      rising[minute] = (rising[minute] as number) + 1;
+    }
+    for (const minute of awake) usual[minute] = (usual[minute] as number) + own / awake.length;
+  }
+  const rises = Array.from(before, (count, minute) => deviationsOf(count, after[minute] as number));
+  const foundAt = (places: number): number[] => {
+    const crowded = rises.flatMap((_, minute) => {
+      const [count, mean] = [rising[minute] as number, usual[minute] as number];
+      return count >= callersLeast && isCrowd(mean, count, places / rareCrowd) ? [minute] : [];
+    });
+    const found: number[] = [];
+    for (const minute of crowded.sort((a, b) => (rises[b] as number) - (rises[a] as number)))
+      if (found.every((other) => Math.abs(other - minute) > apartMinutes)) found.push(minute);
+    return found;
+  };
+  // A rise is one for as many minutes as its sides are long.
+  const places = asked.length / sideMinutes;
+  const surely = foundAt(places / falseMost);
+  const found = surely.length < eventsLeast ? [] : foundAt(places / (falseShare * surely.length));
+  return found.sort((a, b) => a - b);
+}
+
+/** Tells whether a caller's calls rise by far more than chance has it. */
+const isRise = ({ before, after }: Sides): boolean =>
+  after > riseLeast * before && deviationsOf(before, after) > deviationsLeast;
+
+/** A caller's calls on both sides of a minute; `null` where it was not awake all the time. */
+function sidesOf(counts: Uint16Array, minute: number): Sides | null {
+  const half = sum(counts, minute - sideMinutes, minute - sideMinutes / 2);
+  if (half === 0) return null;
+  const before = half + sum(counts, minute - sideMinutes / 2, minute);
+  const after = sum(counts, minute + lateMinutes, minute + lateMinutes + sideMinutes);
+  return before === half || after === 0 ? null : { before, after };
+}
+
+const deviationsOf = (before: number, after: number): number =>
+  (after - before) / Math.sqrt(Math.max(1, after + before));
+
+/** What an event brought from a minute on; `null` where it brought it to few callers. */
+function eventAt(
+  callers: readonly Caller[],
+  minute: number,
+  firstMs: number,
+): {
+  readonly eventMs: number;
+  readonly lastsMs: number;
+  readonly sessions: readonly (readonly [Profile, readonly RecordedJob[]])[];
+} | null {
+  const awake = callers.flatMap((caller) => {
+    const sides = sidesOf(caller.counts, minute);
+    return sides === null ? [] : [{ caller, ...sides }];
+  });
+  const rising = awake.filter(isRise);
+  if (rising.length < shareLeast * awake.length) return null;
+  const spans = rising.map(({ caller: { profile, counts }, before, after }) => {
+    const middle = (before + after) / 2 / sideMinutes;
+    let from = minute - 1;
+    while (from < minute + lateMinutes && sum(counts, from, from + 3) < 3 * middle) from += 1;
+    let to = minute + lateMinutes;
+    while (to < minute + lastsMost && sum(counts, to, to + 5) >= 5 * middle) to += 1;
+    return { profile, from, to, perMs: before / sideMinutes / minuteMs };
+  });
+  const eventMs = firstMs + Math.min(...spans.map(({ from }) => from)) * minuteMs;
+  const ends = new SortedSample(spans.map(({ to }) => firstMs + to * minuteMs));
+  return {
+    eventMs,
+    lastsMs: ends.median - eventMs,
+    sessions: spans.flatMap(({ profile, from, to, perMs }) => {
+      const jobs = beyondUsual(profile.jobs, firstMs + from * minuteMs, firstMs + to * minuteMs, perMs);
+      return jobs.length === 0 ? [] : [[profile, jobs] as const];
+    }),
+  };
+}
+
+/** The jobs of a time beyond those that are usual; what was begun at once stays together. */
+function beyondUsual(
+  jobs: readonly RecordedJob[],
+  fromMs: number,
+  toMs: number,
+  perMs: number,
+): RecordedJob[] {
+  const own = jobs.filter(({ startMs }) => startMs >= fromMs && startMs < toMs);
+  const beyond: RecordedJob[] = [];
+  let [place, usual] = [0, 0];
+  for (const { startMs, jobs: size } of spellsOf(own)) {
+    const each = own.slice(place, place + size);
+    place += size;
+    if (usual < perMs * (startMs - fromMs)) usual += size;
+    else beyond.push(...each);
+  }
+  return beyond;
+}
