@@ -43,7 +43,9 @@ const steady = (text: string): string =>
 
 /** Whether a line of standard error is told only where a command takes longer than two seconds. */
 const isProgress = (line: string): boolean =>
-  /^(simulating|planning|checking|drawing|check: \d+ of|law \d+ of|\d+ of \d+ worlds?,)/.test(line);
+  /^(simulating|planning|checking|drawing|judging:|reading:|replaying:|callers react:|[a-z -]+: \d+ of \d+ simulations?|law \d+ of|\d+ of \d+ worlds?,)/.test(
+    line,
+  );
 
 /** Text that nobody reads in a difference is kept as a digest. */
 const shortened = (text: string): string => {
