@@ -20,7 +20,7 @@ export const dashboards: World = {
     "and the browser wakes them once in two minutes at most. Each quarter of an hour or so another tab comes to the front, and " +
     "reads at once. Once a weekday or so, between 9 and 17 o'clock, there is an incident: within five minutes half of the people open " +
     "the same wall of four panels beside their tabs, every 30 s, for forty minutes or so.",
-  tuned: false,
+  tuned: true,
   agents: 14,
   agent: function* ({ traits, chance, fromMs, untilMs, day, ask }: Part) {
     const tabs = Array.from({ length: 1 + Math.min(4, Math.floor(traits.exponential(1.5))) }, () => ({
