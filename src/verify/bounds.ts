@@ -21,7 +21,7 @@ export interface BoundsTask {
   /** When the trace had surely begun: an answer to a call sent since then shows all that was charged before it. */
   readonly startedBy: number;
   readonly complete: boolean;
-  /** Readings of calls sent at or after this are followed by none that unknown calls lowered: nothing of theirs is given back. */
+  /** Nothing that unknown calls hold is given back after the answer to a call that was sent at this instant, or later. */
   readonly keptFrom: number;
   readonly certainFrom: number;
   readonly binding: boolean;

@@ -34,7 +34,7 @@ export class Screened extends WindowSums {
   opening: Opening | null = null;
   /** From when on calls were taken to be certain. Those of `opening` that turn out to be so raise the least of all others. */
   certainFrom = Number.NEGATIVE_INFINITY;
-  /** The least that a reading has left to what it is held to, and how often its least and its most lie how far apart. */
+  /** The least room that a reading has to what it is held to; and the number of readings, by how far least and most lie apart. */
   slack = Number.POSITIVE_INFINITY;
   readonly spreads = new Map<number, number>();
 
