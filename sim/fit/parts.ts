@@ -75,7 +75,7 @@ export function takenApart(profiles: readonly Profile[], recording: Recording): 
   });
 }
 
-/** What events brought a caller, and the rest. */
+/** Calls that events brought a caller, and the rest. */
 function withoutWakes(
   rest: Profile | null,
   wakes: readonly FoundWakes[],

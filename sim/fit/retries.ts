@@ -232,7 +232,7 @@ function decorrelated(samples: readonly RetrySample[], longest: number, slackMs:
 
 /** Attempts that a call may have been given at most; more are not looked for. */
 const attemptsMost = 20;
-/** What comes after a call was given up comes so much later than its tries. */
+/** A call after one that was given up comes so much later than its tries. */
 const muchLater = 4;
 const givenUpLeast = 3;
 

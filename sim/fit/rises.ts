@@ -153,7 +153,7 @@ function sidesOf(counts: Uint16Array, minute: number): Sides | null {
 const deviationsOf = (before: number, after: number): number =>
   (after - before) / Math.sqrt(Math.max(1, after + before));
 
-/** What an event brought from a minute on; `null` where it brought it to few callers. */
+/** The calls that an event brought from a minute on; `null` where it brought it to few callers. */
 function eventAt(
   callers: readonly Caller[],
   minute: number,

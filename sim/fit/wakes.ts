@@ -85,7 +85,7 @@ function wakesByChance(
     const together = groupOf(eventsMs, woken, 0);
     const apart = groupsOf(eventsMs, woken);
     const told = apart.reduce((sum, group) => sum + group.eventsMs.length, 0);
-    // What a few of the events have in common tells of no groups.
+    // Callers that a few of the events have in common tell of no groups.
     if (
       apart.length > 1 &&
       told >= eventsTold * eventsMs.length &&

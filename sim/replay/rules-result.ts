@@ -46,7 +46,7 @@ function quotaOf(name: string): RulesQuota {
   return found;
 }
 
-/** What was told quota by quota, organizations' first. */
+/** Results that were told quota by quota, organizations' first. */
 const ordered = <Told extends { readonly quota: string }>(told: readonly Told[]): readonly Told[] =>
   inOrder.flatMap(({ name }) => told.filter(({ quota }) => quota === name));
 

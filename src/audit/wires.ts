@@ -24,7 +24,7 @@ export interface WiresOptions extends ConnectionOptions {
   readonly signal?: AbortSignal | undefined;
 }
 
-/** What came back; `status` is 0 where nothing did. */
+/** The answer that came back; `status` is 0 where none did. */
 export interface Raw {
   readonly sentMs: number;
   readonly receivedMs: number;

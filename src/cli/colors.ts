@@ -8,7 +8,7 @@ const mark = `\u001b${randomBytes(8).toString("hex")}`;
 const codes = new RegExp(`${mark}(\\[\\d+m)`);
 const allCodes = new RegExp(codes, "g");
 
-/** Whether to color. picocolors by itself colors pipes, too, where `CI` is set or on Windows, and by `FORCE_COLOR=0`. */
+/** True if text is colored. picocolors by itself colors pipes, too, where `CI` is set or on Windows, and by `FORCE_COLOR=0`. */
 function isColored({ argv, env, stdout }: NodeJS.Process): boolean {
   const { NO_COLOR, FORCE_COLOR, TERM } = env;
   if (argv.includes("--no-color") || argv.includes("--color")) return !argv.includes("--no-color");

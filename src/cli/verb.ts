@@ -113,7 +113,7 @@ type Given<O> = {
   [N in keyof O]: O[N] extends { readonly default: unknown } | { readonly demandOption: true } ? N : never;
 }[keyof O];
 
-/** What yargs makes of options: by their names, and by the same in camel case. */
+/** Values that yargs makes of options: by their names, and by the same in camel case. */
 export type OptionArgs<O extends VerbOptions> = {
   readonly [N in Given<O> as N | (Camel<N> & string)]: ValueOf<O[N]>;
 } & { readonly [N in Exclude<keyof O, Given<O>> as N | (Camel<N> & string)]?: ValueOf<O[N]> | undefined };
@@ -127,7 +127,7 @@ type OperandArgs<P extends Operand> = {
     | undefined;
 };
 
-/** What yargs makes of a verb's operands and options. */
+/** Values that yargs makes of a verb's operands and options. */
 export type ArgsOf<O extends VerbOptions, P extends readonly Operand[] = readonly []> = OptionArgs<O> &
   OptionArgs<typeof commonOptions> &
   OperandArgs<P[number]>;

@@ -18,7 +18,7 @@ export interface PartialQuotaReading {
   readonly resetAtMs?: number | null | undefined;
 }
 
-/** What a limiter says: readings of its own, or the answer that it sends, which is read by the policy's wire. */
+/** An answer of a limiter: readings of its own, or the answer that it sends, which is read by the policy's wire. */
 export interface QuotaSaid {
   readonly readings?: readonly PartialQuotaReading[] | undefined;
   /** Left out, or `null`: nothing is sent yet. */

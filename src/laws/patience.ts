@@ -23,7 +23,7 @@ export function patient<F extends Maker>(factory: F, timers: Timers, msMost = an
   });
 }
 
-/** What makes limiters, by rules or by a policy. */
+/** The maker of limiters, by rules or by a policy. */
 interface Maker {
   create(...args: never[]): unknown;
   restore?(...args: never[]): unknown;

@@ -18,7 +18,7 @@ export interface LawKit<K extends LawKind> {
   voidReason(law: LimiterLawName): string | null;
   scripts(law: LimiterLawName): fc.Arbitrary<K["script"]>;
   runs(law: LimiterLawName): LawRuns<K>;
-  /** What two scripts of one counterexample have in common. */
+  /** A text that two scripts of one counterexample have in common. */
   formOf(script: K["script"]): string;
 }
 

@@ -19,7 +19,7 @@ export interface ModuleKind {
   readonly failed: ErrorCode;
   /** Next step after an error of `invalid`. */
   readonly hint?: string;
-  /** What an adapter's limiter is made by. Default: `rules`. */
+  /** Limits that an adapter's limiter is made by. Default: `rules`. */
   readonly limits?: "policy";
 }
 

@@ -1,4 +1,4 @@
-// What a probe by a policy concludes of its calls: the limits, windows, costs and refusals of each quota.
+// Conclusions that a probe by a policy draws of its calls: the limits, windows, costs and refusals of each quota.
 import { limitOf, quotaFor, usedQuotas } from "../policy/effective.ts";
 import type { Anchor, Policy } from "../policy/policy.ts";
 import { counted } from "../rules/words.ts";

@@ -31,7 +31,7 @@ export interface QuotaFinding {
   readonly evidence: string;
   /** Numbers of calls, from 1, that the evidence speaks of. */
   readonly calls: readonly number[];
-  /** What would show it; `null` where it was seen. */
+  /** Words on what would show it; `null` where it was seen. */
   readonly needs: string | null;
 }
 

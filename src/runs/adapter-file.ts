@@ -93,7 +93,7 @@ function noLimiter(made: ModuleKind, problems: readonly Problem[]): Error {
   return invalidModule({ ...made, ...(isAlgorithm && { hint: algorithmHint }) }, "has no limiter", problems);
 }
 
-/** What a limiter by a policy says of itself, where that is wrong. */
+/** Mistakes in what a limiter by a policy says of itself. */
 function quotaPromiseProblems({ limits, algorithm, claims, callers, operations }: Exported): Problem[] {
   const other = algorithm === undefined ? "" : "; a limiter by key or by rules is checked without --policy";
   const isList = (value: unknown): boolean => value === undefined || Array.isArray(value);

@@ -7,7 +7,7 @@ export type FromTraceThread =
   | { readonly kind: "header"; readonly header: TraceHeader | null }
   | {
       readonly kind: "batch";
-      /** What `CallBatch` is made of. */
+      /** The parts that `CallBatch` is made of. */
       readonly buffer: ArrayBuffer;
       readonly size: number;
       readonly bytes: Uint8Array<ArrayBuffer>;

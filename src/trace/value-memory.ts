@@ -19,7 +19,7 @@ const decoder = new TextDecoder();
 export class ValueMemory<T> {
   readonly #known: (Known<T> | undefined)[] = new Array(remembered).fill(undefined);
   readonly #of: (value: unknown) => T;
-  /** What the object says that `read` read; `null` before. */
+  /** Facts of the object that `read` read; `null` before. */
   last: T | null = null;
 
   /** @param of tells what is kept of an object */

@@ -91,7 +91,7 @@ class RulesJudgement {
       return {
         terms,
         hypotheses: new Hypotheses(scope, rules === null ? null : terms),
-        // What a count may hold for a while, and gives back, hangs on a switch.
+        // A switch decides whether a count holds points for a while, and gives them back.
         givesBack: true,
         shapes: rules === null ? new WindowShapes(scope, time, docket) : null,
       };

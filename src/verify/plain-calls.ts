@@ -44,7 +44,7 @@ const PLACE = 4;
 const NOTED = 5;
 const ROUTE = 8;
 
-/** What a refusal says (`CallBatch.saidLimit`); `NaN` for what it does not. */
+/** Numbers that a refusal says (`CallBatch.saidLimit`); `NaN` for those that it does not. */
 interface Refusal {
   by: Owner | null;
   limit: number;
@@ -246,7 +246,7 @@ export class PlainCalls {
     return at;
   }
 
-  /** What a refusal says, in one object for all of them. */
+  /** Numbers that a refusal says, in one object for all of them. */
   #refusal(batch: CallBatch, row: number): Refusal {
     const said = this.#said;
     const isSaid = batch.is(row, has.refusal);

@@ -1,4 +1,4 @@
-// What calls cost: one that fits exactly, one unit too many, more than the whole limit, a dearer one (SPEC.md §1, §2.7).
+// Costs of calls: one that fits exactly, one unit too many, more than the whole limit, a dearer one (SPEC.md §1, §2.7).
 import { quotaFor } from "../../policy/effective.ts";
 import { isSameWindow, seenIn } from "../book.ts";
 import { isRejected } from "../charges.ts";

@@ -1,4 +1,4 @@
-// What answers show: readings on each that owes them, once, in numbers, of the right quota (SPEC.md §5).
+// Headers of answers: readings on each that owes them, once, in numbers, of the right quota (SPEC.md §5).
 import type { AnswerKind, WireReading } from "../../policy/wire-data.ts";
 import type { Experiment } from "../experiment.ts";
 import type { Lab } from "../lab.ts";

@@ -30,7 +30,7 @@ const posting = (plain: Shot, body: unknown, more: Partial<Shot> = {}): Shot => 
   ...more,
   body: JSON.stringify(body),
 });
-/** What it costs is the server's to say. */
+/** Its cost is the server's to say. */
 const free = { cost: null, isVague: true } as const;
 
 const variants: readonly Variant[] = [

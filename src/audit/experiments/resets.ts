@@ -18,7 +18,7 @@ import { showsWindow } from "./windows.ts";
 
 const section = "SPEC.md §3";
 
-/** How long a caller is to wait by an answer, ms, for each thing that it tells; rounded down by less than `slackMs`. */
+/** Time, ms, that a caller is to wait by an answer, for each thing that it tells; rounded down by less than `slackMs`. */
 function told(
   lab: Lab,
   answer: Answer,
@@ -100,7 +100,7 @@ export const resetExperiments: readonly Experiment[] = [
         })),
       );
       const lengthMs = lab.windowMs(quota, caller) ?? 0;
-      // What cannot be true is another experiment's.
+      // An end that cannot be true is another experiment's.
       const fit = waits.filter(({ ms }) => ms >= 0 && ms <= lengthMs + 1000);
       const first = fit.toSorted((one, other) => one.until - other.until)[0];
       if (first === undefined) return unexercised("no refusal told when to come back");

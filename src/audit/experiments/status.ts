@@ -44,7 +44,7 @@ const free = (shape: RequestShape): Experiment => ({
       .make(lab.status(caller), lab)
       .map((shot) => ({ ...lab.routed(shot), otherwise: subject.operation }));
     const made = yield* trial(lab, subject, caller, shots, { together: shape.together === true });
-    // What the policy does not route to the status may be charged.
+    // A request that the policy does not route to the status may be charged.
     const other = made.answers.find(({ call, shot }) => call.status >= 400 || shot.isVague === true);
     if (other !== undefined)
       return unexercised(

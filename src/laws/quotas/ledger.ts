@@ -34,7 +34,7 @@ export interface QuotasKind extends LawKind {
   readonly answered: QuotaCallEvent;
 }
 
-/** What a limiter showed of a count, beside what is right; `null` where it does not tell. */
+/** Numbers of a count that a limiter showed, beside those that are right; `null` where it does not tell. */
 export interface ShownCount {
   /** Said by the limiter itself, or read of its answer. */
   readonly by: "said" | "answer";
@@ -55,9 +55,9 @@ export interface QuotaSight extends QuotaKey {
   readonly limit: number;
   /** The count as a call found it; `null` where nothing was decided. */
   readonly found: FoundCount | null;
-  /** What is right to read just after. */
+  /** The reading that is right just after. */
   readonly right: Reading;
-  /** What this operation added; below 0 where it gave back. */
+  /** Units that this operation added; below 0 where it gave back. */
   readonly charge: number;
   /** Nothing is used, and an earlier charge of this key is over. */
   readonly isRenewed: boolean;
@@ -76,7 +76,7 @@ export interface QuotaLook {
   readonly sights: readonly QuotaSight[];
   /** The right answer to it as it is read; `null` where the limiter sent none. */
   readonly answer: ReadAnswer | null;
-  /** What is right to tell; `null` of operations that nobody answers. */
+  /** The answer that is right; `null` of operations that nobody answers. */
   readonly told: AnswerToWrite | null;
 }
 
@@ -264,7 +264,7 @@ function saidOf(event: QuotaEvent, right: Reading): ShownCount[] {
   );
 }
 
-/** What an answer shows of a count. An instant that a clock ahead of the caller's tells is not compared. */
+/** Numbers of a count that an answer shows. An instant that a clock ahead of the caller's tells is not compared. */
 function readOf(
   { readings }: ReadAnswer,
   { quota, right, clockMs, event }: QuotaSight,

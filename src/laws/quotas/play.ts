@@ -55,7 +55,7 @@ const verdictMistake: Mistake = (value) => {
   return saidMistake(value);
 };
 
-/** What is said is kept as it is now: the limiter may go on to change it. */
+/** Keeps an answer as it is now: the limiter may go on to change it. */
 function kept(said: Readonly<Record<string, unknown>>): unknown {
   const { readings } = said;
   if (!Array.isArray(readings)) return { ...said };

@@ -58,7 +58,7 @@ function closeCalls(script: QuotaScript, history: QuotaHistory): Set<number> {
 
 type Members = ReadonlyMap<string, number | string | boolean | null>;
 
-/** What an event shows, by names; instants as they are. */
+/** Facts that an event shows, by names; instants as they are. */
 function membersOf(event: QuotaEvent, { quota, decisions }: Comparing): Members {
   const members = new Map<string, number | string | boolean | null>();
   if ("admitted" in event) {

@@ -42,7 +42,7 @@ export interface QuotaScript {
   readonly pick: number;
 }
 
-/** What a limiter said to one operation. */
+/** The answer of a limiter to one operation. */
 interface Heard {
   readonly said: QuotaSaid;
   /** Its answer, read by the policy's wire; `null` where none was sent. */

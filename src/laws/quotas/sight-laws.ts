@@ -344,7 +344,7 @@ interface Charged {
   readonly cost: number;
 }
 
-/** What admitted calls add to each count, and give back, in order. */
+/** Units that admitted calls add to each count, and give back, in order. */
 function chargedBy(looks: readonly QuotaLook[]): Map<string, Charged[]> {
   const tracks = new Map<string, Charged[]>();
   for (const { event, sights } of looks) {
