@@ -31,8 +31,8 @@ const cellsMost = 20_000_000;
 
 interface Caller {
   readonly profile: Profile;
-  /** Jobs of each minute. */
-  readonly counts: Uint16Array;
+  /** Jobs before each minute, and of all. */
+  readonly until: Uint32Array;
 }
 
 /** Numbers of calls on both sides of a minute. */
@@ -41,12 +41,11 @@ interface Sides {
   readonly after: number;
 }
 
-const sum = (counts: Uint16Array, from: number, to: number): number => {
-  let all = 0;
-  for (let minute = Math.max(0, from); minute < Math.min(to, counts.length); minute++)
-    all += counts[minute] as number;
-  return all;
-};
+/** Jobs of some minutes; of those alone that are recorded. */
+function jobsIn(until: Uint32Array, from: number, to: number): number {
+  const last = until.length - 1;
+  return (until[Math.min(to, last)] as number) - (until[Math.min(Math.max(0, from), last)] as number);
+}
 
 /** Minutes that are far from events that are known, and from all whom they woke: what is left of those is no rise. */
 function minutesApart(wakes: readonly FoundWakes[], firstMs: number, minutes: number): number[] {
@@ -79,12 +78,14 @@ export function risesIn(
   const minutes = Math.ceil((recording.endedAtMs - firstMs) / minuteMs);
   if (profiles.length < callersLeast || minutes * profiles.length > cellsMost) return [];
   const callers = profiles.map((profile): Caller => {
-    const counts = new Uint16Array(minutes);
+    const until = new Uint32Array(minutes + 1);
     for (const { startMs } of profile.jobs) {
-      const minute = Math.floor((startMs - firstMs) / minuteMs);
-      counts[minute] = (counts[minute] as number) + 1;
+      const after = Math.floor((startMs - firstMs) / minuteMs) + 1;
+      until[after] = (until[after] as number) + 1;
     }
-    return { profile, counts };
+    for (let minute = 1; minute <= minutes; minute++)
+      until[minute] = (until[minute] as number) + (until[minute - 1] as number);
+    return { profile, until };
   });
   const asked = minutesApart(wakes, firstMs, minutes);
   const events = risingMinutes(callers, minutes, asked).flatMap(
@@ -104,11 +105,11 @@ export function risesIn(
 function risingMinutes(callers: readonly Caller[], minutes: number, asked: readonly number[]): number[] {
   const [before, after] = [new Float64Array(minutes), new Float64Array(minutes)];
   const [rising, usual] = [new Float64Array(minutes), new Float64Array(minutes)];
-  for (const { counts } of callers) {
+  for (const { until } of callers) {
     const awake: number[] = [];
     let own = 0;
     for (const minute of asked) {
-      const sides = sidesOf(counts, minute);
+      const sides = sidesOf(until, minute);
       if (sides === null) continue;
       awake.push(minute);
       before[minute] = (before[minute] as number) + sides.before;
@@ -142,11 +143,11 @@ const isRise = ({ before, after }: Sides): boolean =>
   after > riseLeast * before && deviationsOf(before, after) > deviationsLeast;
 
 /** A caller's calls on both sides of a minute; `null` where it was not awake all the time. */
-function sidesOf(counts: Uint16Array, minute: number): Sides | null {
-  const half = sum(counts, minute - sideMinutes, minute - sideMinutes / 2);
+function sidesOf(until: Uint32Array, minute: number): Sides | null {
+  const half = jobsIn(until, minute - sideMinutes, minute - sideMinutes / 2);
   if (half === 0) return null;
-  const before = half + sum(counts, minute - sideMinutes / 2, minute);
-  const after = sum(counts, minute + lateMinutes, minute + lateMinutes + sideMinutes);
+  const before = jobsIn(until, minute - sideMinutes, minute);
+  const after = jobsIn(until, minute + lateMinutes, minute + lateMinutes + sideMinutes);
   return before === half || after === 0 ? null : { before, after };
 }
 
@@ -164,17 +165,17 @@ function eventAt(
   readonly sessions: readonly (readonly [Profile, readonly RecordedJob[]])[];
 } | null {
   const awake = callers.flatMap((caller) => {
-    const sides = sidesOf(caller.counts, minute);
+    const sides = sidesOf(caller.until, minute);
     return sides === null ? [] : [{ caller, ...sides }];
   });
   const rising = awake.filter(isRise);
   if (rising.length < shareLeast * awake.length) return null;
-  const spans = rising.map(({ caller: { profile, counts }, before, after }) => {
+  const spans = rising.map(({ caller: { profile, until }, before, after }) => {
     const middle = (before + after) / 2 / sideMinutes;
     let from = minute - 1;
-    while (from < minute + lateMinutes && sum(counts, from, from + 3) < 3 * middle) from += 1;
+    while (from < minute + lateMinutes && jobsIn(until, from, from + 3) < 3 * middle) from += 1;
     let to = minute + lateMinutes;
-    while (to < minute + lastsMost && sum(counts, to, to + 5) >= 5 * middle) to += 1;
+    while (to < minute + lastsMost && jobsIn(until, to, to + 5) >= 5 * middle) to += 1;
     return { profile, from, to, perMs: before / sideMinutes / minuteMs };
   });
   const eventMs = firstMs + Math.min(...spans.map(({ from }) => from)) * minuteMs;
