@@ -1,11 +1,9 @@
 // When clients come: from the start on, evenly, as chance has it, or by the hour of the day.
-import { dayMs } from "./days.ts";
+import { dayMs, hourMs, minuteMs } from "./days.ts";
 import type { FittedArrivals } from "./model.ts";
 import type { Recording } from "./recording.ts";
 import { spanOf } from "./spread.ts";
 import { roundestWithin, SortedSample } from "./statistics.ts";
-
-const hourMs = 3_600_000;
 
 /**
  * Arrivals that are there from the start: how long it took until all had begun.
@@ -76,7 +74,6 @@ function byHour(timesMs: readonly number[], startMs: number, endMs: number): rea
 
 const hourOf = (ms: number): number => Math.floor(ms / hourMs) % 24;
 
-const minuteMs = 60_000;
 /** Jobs of one minute begin so close together. */
 const minuteSpreadMs = 15_000;
 

@@ -1,12 +1,11 @@
 // Events that wake many callers at a time of the day that everybody knows: a deploy at ten, a report at three. Each day may
 // wake too few of them to tell; all days together do.
 import { type Crowd, isCrowd } from "./crowds.ts";
-import { dayMs, isWeekend, weekdayOf } from "./days.ts";
+import { dayMs, isWeekend, minuteMs, weekdayOf } from "./days.ts";
 import type { ClockedEvents } from "./profile.ts";
 import type { Recording } from "./recording.ts";
 import { SortedSample } from "./statistics.ts";
 
-const minuteMs = 60_000;
 /** Clocks name minutes that these divide. */
 const minutes = 5;
 const places = (24 * 60) / minutes;

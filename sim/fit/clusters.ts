@@ -1,6 +1,7 @@
 // Callers that do the same: the same things at once, at the same pace, with the same mix of calls, after a refusal the
 // same. How different two callers may be depends on how much was seen of them.
 import { ln } from "../../src/scenario/elementary.ts";
+import { hourMs } from "./days.ts";
 import type { FittedRetry } from "./policies.ts";
 import type { Profile } from "./profile.ts";
 import { explainedBy } from "./retries.ts";
@@ -146,7 +147,6 @@ const hoursTell = 20;
 const daysTell = 3;
 /** Hours differ by this share where callers are of other offices, and not of one that each comes to at its own time. */
 const hoursApart = 0.75;
-const hourMs = 3_600_000;
 
 /** Half the sum of what the shares of their working hours differ by: who comes in the morning is not who comes at night. */
 function hasHoursOf(a: Profile, b: Profile): boolean {

@@ -1,5 +1,7 @@
-// Days, in UTC.
-export const dayMs = 24 * 3_600_000;
+// Lengths of time, and days in UTC.
+export const minuteMs = 60_000;
+export const hourMs = 60 * minuteMs;
+export const dayMs = 24 * hourMs;
 
 /** 0 for Sunday. The epoch began on a Thursday. */
 export const weekdayOf = (ms: number): number => (Math.floor(ms / dayMs) + 4) % 7;

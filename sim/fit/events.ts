@@ -1,11 +1,10 @@
 // The frequency of events that keep to no clock: by hours and weekdays, with the days on which there were none.
-import { dayMs, isWeekend, weekdayOf } from "./days.ts";
+import { dayMs, hourMs, isWeekend, weekdayOf } from "./days.ts";
 import type { FittedEvents } from "./model.ts";
 import type { Recording } from "./recording.ts";
 import { daysOffIn } from "./rhythm.ts";
 import { SortedSample } from "./statistics.ts";
 
-const hourMs = 3_600_000;
 /** An event says that others are likely within so many hours of its own, less the further. */
 const hoursWide = 3;
 /** So many events, and weekends of so many deviations more or less than as many as other days, are no chance. */

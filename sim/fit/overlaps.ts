@@ -1,8 +1,7 @@
 // Calls of one name that overlap: those of people who know nothing of each other do so as often as chance has it.
+import { hourMs } from "./days.ts";
 import type { RecordedJob } from "./jobs.ts";
 import { SortedSample } from "./statistics.ts";
-
-const hourMs = 3_600_000;
 
 /** Fewer overlaps tell nothing. */
 const overlapsLeast = 5;

@@ -2,6 +2,7 @@
 // beside them.
 import { timetableOf } from "./arrivals.ts";
 import { bySessions, bySize, type RhythmFit } from "./comings.ts";
+import { minuteMs } from "./days.ts";
 import { eventsByChance } from "./events.ts";
 import type { RecordedJob } from "./jobs.ts";
 import { mixOf } from "./mix.ts";
@@ -166,7 +167,6 @@ function mixOfAll(profiles: readonly Profile[]): FittedCall[] {
   return mixOf({ profiles: [...profiles], mixture: false, mix, jobs }, false).mix;
 }
 
-const minuteMs = 60_000;
 const minutesBetween = (a: string, b: string): number =>
   a === b ? 0 : Number.parseInt(b, 10) - Number.parseInt(a, 10);
 

@@ -1,6 +1,7 @@
 // The pieces of a fitted scenario's source: a call, a spread, a policy, arrivals.
 import type { Policy } from "../../src/policy/policy.ts";
 import { standInOf } from "./asked.ts";
+import { hourMs } from "./days.ts";
 import { type Expression, list, literal, make, object } from "./expression.ts";
 import type { FittedArrivals, FittedCall } from "./model.ts";
 import type { FittedPaces } from "./paces.ts";
@@ -168,7 +169,6 @@ function retriesFailures(retry: FittedRetry, failedWaitMs: number | null): boole
   return retry.kind === "exponential" ? 4 * failedWaitMs >= retry.first : true;
 }
 
-const hourMs = 3_600_000;
 /** Units of time in which a rate may be said, in ms: the smallest in which it has two digits. */
 const units = [1_000, 60_000, hourMs, 24 * hourMs];
 

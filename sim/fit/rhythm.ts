@@ -1,5 +1,5 @@
 // By which hours and days absences end: how likely a caller who is away comes back, hour by hour, beside the mean.
-import { dayMs, isWeekend, weekdayOf } from "./days.ts";
+import { dayMs, hourMs, isWeekend, weekdayOf } from "./days.ts";
 import type { WorkSession } from "./sessions.ts";
 
 /** As `RhythmInput` has it; UTC. */
@@ -27,7 +27,6 @@ export interface Life {
   readonly sessions: readonly WorkSession[];
 }
 
-const hourMs = 3_600_000;
 const hourOf = (ms: number): number => Math.floor((ms % dayMs) / hourMs);
 
 /** Hours of a weekday, and of a day of the weekend. */

@@ -1,6 +1,7 @@
 // Events that bring more calls of callers who call all day: for some time many of them call far more often than before, and
 // then no longer. What is more than usual is the event's; which of the calls that is nobody knows, but how many.
 import { isCrowd, rareCrowd } from "./crowds.ts";
+import { minuteMs } from "./days.ts";
 import type { RecordedJob } from "./jobs.ts";
 import type { Profile, WokenSession } from "./profile.ts";
 import type { Recording } from "./recording.ts";
@@ -8,7 +9,6 @@ import { spellsOf } from "./runs.ts";
 import { SortedSample } from "./statistics.ts";
 import type { FoundWakes } from "./wakes.ts";
 
-const minuteMs = 60_000;
 /** Calls of so many minutes before an instant stand beside those of as many after it, but for the first few: some come late. */
 const sideMinutes = 10;
 const lateMinutes = 5;

@@ -3,14 +3,13 @@
 import { exp, ln } from "../../src/scenario/elementary.ts";
 import { type Timetable, timetableOf } from "./arrivals.ts";
 import { placeOf } from "./crowds.ts";
-import { dayMs, isWeekend, weekdayOf } from "./days.ts";
+import { dayMs, isWeekend, minuteMs, weekdayOf } from "./days.ts";
 import type { RecordedJob } from "./jobs.ts";
 import type { ClockedSessions, Profile } from "./profile.ts";
 import type { Recording } from "./recording.ts";
 import { absenceOf, isMuchLonger, joinedMs, longAmong, sessionsOf, type WorkSession } from "./sessions.ts";
 import { SortedSample } from "./statistics.ts";
 
-const minuteMs = 60_000;
 const periodsMs = [5, 10, 15, 20, 30, 60, 24 * 60].map((minutes) => minutes * minuteMs);
 /** Of these periods and longer ones, jobs may keep to any second of the minute, as if the clock of their own was late. */
 const anySecondMs = 60 * minuteMs;

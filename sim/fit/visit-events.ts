@@ -2,6 +2,7 @@
 // an event woke, and who would have come anyway, nobody knows; but how many there are of both.
 
 import { Crowd } from "./crowds.ts";
+import { minuteMs } from "./days.ts";
 import type { RecordedJob } from "./jobs.ts";
 import type { OwnWakes, Profile } from "./profile.ts";
 import type { Recording } from "./recording.ts";
@@ -9,8 +10,6 @@ import type { Sessions } from "./sessions.ts";
 import { SortedSample } from "./statistics.ts";
 import { callsOf, everyNth, visitsIn } from "./visits.ts";
 import { eventsOf, foundIn, merged } from "./wakes.ts";
-
-const minuteMs = 60_000;
 
 /** Seconds with a call are counted where events are looked for: who reads a list to its end is no crowd. */
 const secondMs = 1_000;

@@ -4,7 +4,7 @@
 
 import { exp } from "../../src/scenario/elementary.ts";
 import type { RhythmFit } from "./comings.ts";
-import { dayMs } from "./days.ts";
+import { dayMs, hourMs, minuteMs } from "./days.ts";
 import { eventsByChance } from "./events.ts";
 import type { RecordedJob } from "./jobs.ts";
 import type { FittedCall, FittedPart } from "./model.ts";
@@ -15,9 +15,6 @@ import { joined, joinedMs, type Sessions, sessionsOf } from "./sessions.ts";
 import { spreadOf } from "./spread.ts";
 import { SortedSample } from "./statistics.ts";
 import { workOf } from "./work.ts";
-
-const hourMs = 3_600_000;
-const minuteMs = 60_000;
 
 /** Visits are seen one by one in the quietest hours of the day: so many calls, and such a share of all. */
 const quietLeast = 500;

@@ -1,10 +1,9 @@
 // Weekdays that a recording has once: one that differs may do so each week, or did so that once. No fit can know.
 import { weekdayName } from "../../src/rules/words.ts";
-import { dateOf, dayMs, isWeekend, weekdayOf } from "./days.ts";
+import { dateOf, dayMs, hourMs, isWeekend, weekdayOf } from "./days.ts";
 import type { Recording } from "./recording.ts";
 import { SortedSample } from "./statistics.ts";
 
-const hourMs = dayMs / 24;
 /** A day of fewer hours is not seen. */
 const hoursLeast = 12;
 /** Five weekdays that differ by less are alike. */

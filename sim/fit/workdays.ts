@@ -1,13 +1,11 @@
 // Callers who come once a day and stay: people who open a page in the morning, and close the computer when work ends. A
 // line of cron says when they come, each within some hours of its own choice, and a length when they go.
-import { dayMs, isWeekend, weekdayOf } from "./days.ts";
+import { dayMs, hourMs, isWeekend, minuteMs, weekdayOf } from "./days.ts";
 import type { RecordedJob } from "./jobs.ts";
 import { spellsOf } from "./runs.ts";
 import { type Sessions, sessionsOf } from "./sessions.ts";
 import { SortedSample } from "./statistics.ts";
 
-const hourMs = 3_600_000;
-const minuteMs = 60_000;
 /** Between two days nobody calls for so long, ms; within a day there is no such pause. */
 const nightMs = 5 * hourMs;
 /** Who comes back more often than this a day after longer than so, ms, has no day but sessions. */
