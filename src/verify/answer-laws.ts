@@ -158,7 +158,7 @@ export function noteLimit(limits: ShownLimits, isRight: boolean, docket: Docket)
   if (isRight) limits.right = true;
   else limits.wrong = true;
   // Another policy's headers show its limit all the time.
-  if (limits.right && limits.wrong) docket.clues.rulesOut("remaining-of-laxer-window");
+  if (limits.right && limits.wrong) docket.clues.ruledOut.add("remaining-of-laxer-window");
 }
 
 /** Room that a call needs. @param isAnyEnough true if one unit that is left is enough */

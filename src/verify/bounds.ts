@@ -8,7 +8,7 @@
 // other may hold from nothing up to all that it asked for. r's own call is complete in its own answer.
 import type { TraceTime } from "./clock.ts";
 import type { LawFinding } from "./finding.ts";
-import type { Mark } from "./mark.ts";
+import { type Mark, returnedOf } from "./mark.ts";
 
 export interface BoundsTask {
   /** Marks that show this window. */
@@ -86,8 +86,7 @@ function apart(task: BoundsTask, sums: Sums): LawFinding[] {
   if (fall === null) return found;
   const { earlier, later, by } = fall;
   const isFall = keptFrom === Number.NEGATIVE_INFINITY && later.count < earlier.count;
-  const loss: LawFinding = { kind: "loss", earlier, later, least: later.count + by };
-  return [...found, isFall ? { kind: "fall", earlier, later } : loss];
+  return [...found, { kind: "fall", earlier, later, least: isFall ? null : later.count + by }];
 }
 
 /** The pair of marks, one answered before the other was sent, whose values fall by the most; `null` where none fall. */
@@ -135,7 +134,7 @@ export class Sums {
     this.#byReceived = all.toSorted((a, b) => a.received - b.received);
     this.#bySent = all.toSorted((a, b) => a.sent - b.sent);
     this.#leasts = running(this.#byReceived, (mark) => this.#least(mark));
-    this.#givenBack = running(this.#byReceived, back);
+    this.#givenBack = running(this.#byReceived, ({ held, most }) => returnedOf(held, most));
     this.#helds = running(this.#bySent, (mark) => mark.held);
   }
 
@@ -151,7 +150,9 @@ export class Sums {
   mostBy(mark: Mark): number {
     const { time } = this.#input;
     const begun = firstWhere(this.#bySent, (other) => time.before(mark.received, other.sent));
-    return (this.#helds[begun] ?? 0) - this.#sumBefore(this.#givenBack, mark) - back(mark);
+    return (
+      (this.#helds[begun] ?? 0) - this.#sumBefore(this.#givenBack, mark) - returnedOf(mark.held, mark.most)
+    );
   }
 
   #sumBefore(sums: Float64Array, mark: Mark): number {
@@ -164,9 +165,6 @@ export class Sums {
 function surely({ certainFrom }: SumsTask, mark: Mark): number {
   return mark.sent >= certainFrom ? mark.least : 0;
 }
-
-/** Returns the points that a call has given back by its answer. */
-const back = ({ held, most }: Mark): number => (held === most ? 0 : held - most);
 
 function running(marks: readonly Mark[], value: (mark: Mark) => number): Float64Array {
   const sums = new Float64Array(marks.length + 1);

@@ -3,6 +3,7 @@
 // nothing that must have been charged, and those that came after all of them are held to that; so what they turn out to be
 // raises the least of each alike.
 import type { TraceTime } from "./clock.ts";
+import { returnedOf } from "./mark.ts";
 import { Order } from "./mark-order.ts";
 import { CLAMPED } from "./mark-rows.ts";
 import { type Letting, lettableOf, nothingScreened, type ScreenInput, surely } from "./screen-input.ts";
@@ -210,6 +211,5 @@ function sumUp(marks: MarkColumns, certainFrom: number, time: TraceTime, before:
   }
 }
 
-/** Returns the points that a call has given back by its answer. */
 const back = ({ held, most }: MarkColumns, mark: number): number =>
-  held[mark] === most[mark] ? 0 : (held[mark] ?? 0) - (most[mark] ?? 0);
+  returnedOf(held[mark] ?? 0, most[mark] ?? 0);

@@ -24,10 +24,9 @@ export class Clues {
   #organizationWindows = 0;
   readonly #unexplainedIn: Record<Scope, number> = { rest: 0, graphql: 0 };
   #underCharged = false;
-  /** Breaches that answers show by themselves. */
-  readonly #ruledIn = new Set<Suspect>();
-  /** Values that answers contradict. */
-  readonly #ruledOut = new Set<Suspect>();
+  /** Faults that an answer shows by itself, and those that one contradicts. */
+  readonly ruledIn = new Set<Suspect>();
+  readonly ruledOut = new Set<Suspect>();
   /** Status bodies beside their caller's own count, and those that show another. */
   #bodies = 0;
   #othersCounts = 0;
@@ -73,7 +72,7 @@ export class Clues {
 
   /** The count that a status body shows, and the caller's own, where its headers show it. */
   statusBody(count: number, own: number | null): void {
-    if (count > 0) this.#ruledOut.add("status-pristine");
+    if (count > 0) this.ruledOut.add("status-pristine");
     if (own === null) return;
     this.#bodies += 1;
     if (own !== count) this.#othersCounts += 1;
@@ -96,108 +95,67 @@ export class Clues {
     if (isFull) this.#fullResets += 1;
   }
 
-  /** A fault that an answer shows by itself. */
-  rulesIn(name: Suspect): void {
-    this.#ruledIn.add(name);
-  }
-
   /** A call of more than one point that was told a count below its own charge. */
   underCharged(scope: Scope): void {
     if (scope === "graphql") this.#underCharged = true;
   }
 
-  get #unexplainedTotal(): number {
-    return this.#unexplained.organization + this.#unexplained.user;
-  }
-
-  get #carriedTotal(): number {
-    return this.#carried.organization + this.#carried.user;
-  }
-
-  /** A fault that an answer contradicts. */
-  rulesOut(name: Suspect): void {
-    this.#ruledOut.add(name);
-  }
-
   /** Returns the weight of all of this for a fault; 1 where it says nothing. */
   weight(name: string): number {
-    return (this.#ruledOut.has(name as Suspect) ? 0.2 : 1) * this.#patterns(name);
+    const fault = name as Suspect;
+    return (this.ruledOut.has(fault) ? 0.2 : 1) * (this.#patterns[fault]?.() ?? 1);
   }
 
-  #patterns(name: string): number {
-    switch (name) {
-      case "lost-expiry":
-      case "immortal-by-polling":
-      case "new-reset-old-count":
-        return this.#carry(name);
-      case "double-roll":
-      case "reset-all-sweep":
-        return this.#restart(name);
-      case "two-interleaved-windows":
-        // Ends that stay on the grid are one clock's windows, read by another.
-        return this.#datesOffGrid === 0 && this.#datesOnGrid > 0 ? 0.4 : 1;
-      case "skewed-nodes":
-        return this.#datesOffGrid > 0 ? 0.4 : this.#datesOnGrid > 0 && this.#jumps > 1 ? 3 : 1;
-      case "per-instance-counters":
-        // One clock tells every process's windows.
-        return this.#jumps > 1 || this.#datesOffGrid > 0 ? 0.4 : 1;
-      case "status-shares-user":
-        return this.#othersCounts > 0.2 * this.#bodies ? 0.3 : 1.3;
-      case "wrong-user-key":
-        return this.#strangers();
-      case "status-charged":
-        // Status calls are REST's: points of GraphQL that no call explains are others'.
-        return this.#unexplainedIn.graphql > 0 ? 0.4 : 1;
-      case "cost-ignored":
-        return this.#underCharged ? 2.5 : 1;
-      case "cost-over-limit-admitted":
-        return this.#underCharged ? 0.3 : this.#ruledIn.has(name) ? 3 : 1;
-      case "double-count":
-      case "refused-counted":
-        return this.#ruledIn.has(name) ? 1.8 : 1;
-      case "reset-in-ms":
-        return this.#ruledIn.has(name) ? 4 : 1;
-      case "scopes-mixed":
-        // Others' points come in the course of windows, and not with their start.
-        if (this.#unexplainedTotal > 0 && this.#carriedTotal >= 0.7 * this.#unexplainedTotal) return 0.3;
-        return this.#unexplainedIn.graphql > 0 && this.#unexplainedIn.rest > 0 ? 1.5 : 1;
-      case "organization-off-grid":
-        // A clock of one scope alone makes its reset_at jump against the other's.
-        return this.#jumps > 0 ? 0.2 : this.#datesOnGrid > 0 ? 2 : 1;
-      case "refusal-names-user":
-        // Charges that no call explains may have filled the organization's window.
-        return this.#unexplained.organization > 0 ? 0.2 : 1;
-      case "reset-zero":
-        // A window that opened shows its whole length, unless all seconds are cut.
-        return this.#showsFull ? 2.5 : 1;
-      case "reset-truncated":
-        return this.#showsFull ? 0.4 : 1;
-      default:
-        return 1;
-    }
-  }
+  /** Weights of the faults that patterns speak for or against. */
+  readonly #patterns: Readonly<Partial<Record<Suspect, () => number>>> = {
+    "lost-expiry": () => this.#carry(this.#recovered > 0 ? 0.3 : 1.5, 0.6),
+    "new-reset-old-count": () => this.#carry(this.#recovered > 0 ? 1.6 : 0.8, 0.6),
+    // Polls of an organization's status keep only its own counts alive.
+    "immortal-by-polling": () => this.#carry(0.5, 4),
+    "double-roll": () => this.#restart(true),
+    "reset-all-sweep": () => this.#restart(false),
+    // Ends that stay on the grid are one clock's windows, read by another.
+    "two-interleaved-windows": () => (this.#datesOffGrid === 0 && this.#datesOnGrid > 0 ? 0.4 : 1),
+    "skewed-nodes": () => (this.#datesOffGrid > 0 ? 0.4 : this.#datesOnGrid > 0 && this.#jumps > 1 ? 3 : 1),
+    // One clock tells every process's windows.
+    "per-instance-counters": () => (this.#jumps > 1 || this.#datesOffGrid > 0 ? 0.4 : 1),
+    "status-shares-user": () => (this.#othersCounts > 0.2 * this.#bodies ? 0.3 : 1.3),
+    "wrong-user-key": () => this.#strangers(),
+    // Status calls are REST's: points of GraphQL that no call explains are others'.
+    "status-charged": () => (this.#unexplainedIn.graphql > 0 ? 0.4 : 1),
+    "cost-ignored": () => (this.#underCharged ? 2.5 : 1),
+    "cost-over-limit-admitted": () =>
+      this.#underCharged ? 0.3 : this.ruledIn.has("cost-over-limit-admitted") ? 3 : 1,
+    "double-count": () => (this.ruledIn.has("double-count") ? 1.8 : 1),
+    "refused-counted": () => (this.ruledIn.has("refused-counted") ? 1.8 : 1),
+    "reset-in-ms": () => (this.ruledIn.has("reset-in-ms") ? 4 : 1),
+    "scopes-mixed": () => this.#mix(),
+    // A clock of one scope alone makes its reset_at jump against the other's.
+    "organization-off-grid": () => (this.#jumps > 0 ? 0.2 : this.#datesOnGrid > 0 ? 2 : 1),
+    // Charges that no call explains may have filled the organization's window.
+    "refusal-names-user": () => (this.#unexplained.organization > 0 ? 0.2 : 1),
+    // A window that opened shows its whole length, unless all seconds are cut.
+    "reset-zero": () => (this.#showsFull ? 2.5 : 1),
+    "reset-truncated": () => (this.#showsFull ? 0.4 : 1),
+  };
 
   get #showsFull(): boolean {
     return this.#fullResets > 0.002 * this.#resets;
   }
 
   /**
-   * Counts that outlive their window: for ever once a key lost its expiry; now and then where a roll forgets them; and
-   * only an organization's where polls of its status do it.
+   * Weighs counts that outlive their window: for ever once a key lost its expiry; now and then where a roll forgets them.
+   * @param spared the weight if only organizations' counts do
    */
-  #carry(name: "lost-expiry" | "immortal-by-polling" | "new-reset-old-count"): number {
+  #carry(usual: number, spared: number): number {
     const { organization, user } = this.#carried;
     if (organization + user === 0) return 1;
     if (this.#onlyUsers) return 0.3;
-    const usersSpared = user === 0 && this.#anewUsers >= 4 && organization >= 2;
-    if (name === "immortal-by-polling") return usersSpared ? 4 : 0.5;
-    if (usersSpared) return 0.6;
-    if (name === "lost-expiry") return this.#recovered > 0 ? 0.3 : 1.5;
-    return this.#recovered > 0 ? 1.6 : 0.8;
+    return user === 0 && this.#anewUsers >= 4 && organization >= 2 ? spared : usual;
   }
 
   /** A key's own timer goes off at one share of each window of its; a sweep has a course of its own. */
-  #restart(name: "double-roll" | "reset-all-sweep"): number {
+  #restart(isOwn: boolean): number {
     let [alike, unlike] = [0, 0];
     for (const windows of this.#restarts.values()) {
       const common = { from: Number.NEGATIVE_INFINITY, to: Number.POSITIVE_INFINITY };
@@ -213,8 +171,7 @@ export class Clues {
       }
     }
     if (alike + unlike < 2) return 1;
-    const own = unlike / (alike + unlike) < 0.1;
-    return own === (name === "double-roll") ? 2 : 0.4;
+    return unlike / (alike + unlike) < 0.1 === isOwn ? 2 : 0.4;
   }
 
   get #onlyUsers(): boolean {
@@ -229,5 +186,13 @@ export class Clues {
     if (user === 0) return 0.3;
     if (this.#onlyUsers) return 3;
     return organization > 0 ? 0.5 : 1;
+  }
+
+  /** Others' points come in the course of windows, and not with their start. */
+  #mix(): number {
+    const unexplained = this.#unexplained.organization + this.#unexplained.user;
+    const carried = this.#carried.organization + this.#carried.user;
+    if (unexplained > 0 && carried >= 0.7 * unexplained) return 0.3;
+    return this.#unexplainedIn.graphql > 0 && this.#unexplainedIn.rest > 0 ? 1.5 : 1;
   }
 }

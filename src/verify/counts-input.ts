@@ -25,7 +25,7 @@ export interface CountedQuota {
   readonly startedBy: number;
   readonly givesBack: boolean;
   readonly docket: {
-    readonly clues: { rulesIn(fault: string): void };
+    readonly clues: { readonly ruledIn: { add(fault: "double-count"): void } };
     readonly takesPicture: boolean;
   };
 }

@@ -13,10 +13,8 @@ export type LawFinding =
       readonly above: Mark;
       readonly below: Mark | null;
     }
-  /** `earlier` was answered before `later` was sent, and shows the higher count. */
-  | { readonly kind: "fall"; readonly earlier: Mark; readonly later: Mark }
-  /** `earlier` was answered before `later` was sent, whose count was at least `least` by what `earlier` shows and calls since. */
-  | { readonly kind: "loss"; readonly earlier: Mark; readonly later: Mark; readonly least: number }
+  /** `earlier` was answered before `later` was sent, whose count was at least `least` by then; `null`: that of `earlier`. */
+  | { readonly kind: "fall"; readonly earlier: Mark; readonly later: Mark; readonly least: number | null }
   /** A count above the limit of a window that is enforced. */
   | { readonly kind: "beyond"; readonly mark: Mark }
   /** `sum` points were let through in a window that is enforced, more than its limit: the last had no room. */
@@ -25,3 +23,11 @@ export type LawFinding =
   | { readonly kind: "short"; readonly mark: Mark; readonly least: number; readonly by: readonly Mark[] }
   /** A count above the most that all known calls can have charged by then. */
   | { readonly kind: "excess"; readonly mark: Mark; readonly most: number };
+
+/** The answer whose count a finding calls too low; `null` where charges are, and `undefined` where nothing is. */
+export function lowOf(finding: LawFinding): Mark | null | undefined {
+  if (finding.kind === "fall") return finding.later;
+  if (finding.kind === "short") return finding.mark;
+  if (finding.kind === "overlap") return finding.over;
+  return finding.kind === "beyond" || finding.kind === "overrun" ? null : undefined;
+}

@@ -58,6 +58,9 @@ const nothing: MarkCharge = { least: 0, most: 0, held: 0 };
 export const upTo = (most: number): MarkCharge => ({ least: 0, most, held: most });
 const exactly = (points: number): MarkCharge => ({ least: points, most: points, held: points });
 
+/** Returns the points that a call has given back by its answer. */
+export const returnedOf = (held: number, most: number): number => (held === most ? 0 : held - most);
+
 function roleOf(call: TraceCall): CallRole {
   if (isRefusal(call.status)) return "refused";
   return call.kind === "call" ? "admitted" : call.kind;

@@ -30,8 +30,8 @@ export function accuseEarlyOpening(
   const isBefore = (mark: Mark): boolean => mark.least > 0 && time.before(mark.received, first.sent);
   if (early === 0 || window.views.some(isBefore)) return;
   const { suspects, status } = openingSuspects(opening, windowMs, before, idle, time);
-  if (status === null) docket.clues.rulesOut("status-opens-window");
-  if (!suspects.includes("windows-back-to-back")) docket.clues.rulesOut("windows-back-to-back");
+  if (status === null) docket.clues.ruledOut.add("status-opens-window");
+  if (!suspects.includes("windows-back-to-back")) docket.clues.ruledOut.add("windows-back-to-back");
   docket.accuse({
     law: "reset-agrees",
     breach: "opened early",

@@ -2,7 +2,7 @@
 // belongs to the window counts, and only what surely came before.
 import { Sums } from "./bounds.ts";
 import type { CountsInput } from "./counts-input.ts";
-import type { LawFinding } from "./finding.ts";
+import { type LawFinding, lowOf } from "./finding.ts";
 import type { Mark } from "./mark.ts";
 
 export interface Overshoot {
@@ -65,15 +65,8 @@ function oldest(input: CountsInput, findings: readonly LawFinding[]): number | n
 
 /** The readings, as opposed to charges, that a finding shows to lag. */
 function lagsOf(finding: LawFinding): readonly Mark[] {
-  const marks: readonly (Mark | null)[] =
-    finding.kind === "fall" || finding.kind === "loss"
-      ? [finding.later]
-      : finding.kind === "short"
-        ? [finding.mark]
-        : finding.kind === "overlap"
-          ? [finding.over]
-          : [];
-  return marks.flatMap((mark) => (mark === null || mark.role === "admitted" ? [] : [mark]));
+  const low = lowOf(finding);
+  return low == null || low.role === "admitted" ? [] : [low];
 }
 
 /**

@@ -46,7 +46,7 @@ export class OversizeCalls {
     const found = this.#calls.filter(({ span }) => enforcement.throughout(span.from, span.to) === true);
     const [first] = found;
     if (first === undefined) return;
-    docket.clues.rulesIn("cost-over-limit-admitted");
+    docket.clues.ruledIn.add("cost-over-limit-admitted");
     docket.accuse({
       law: "refusal-justified",
       breach: "above a limit",

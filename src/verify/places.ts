@@ -112,7 +112,7 @@ class PlaceScan {
   #compareTimes({ mark }: Place): void {
     const latest = this.#latest;
     if (latest !== null && this.#input.time.before(mark.received, latest.sent))
-      this.#findings.push({ kind: "fall", earlier: mark, later: latest });
+      this.#findings.push({ kind: "fall", earlier: mark, later: latest, least: null });
   }
 
   #advance({ from, to, mark }: Place): void {

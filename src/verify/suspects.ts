@@ -77,11 +77,11 @@ export function suspectsOf(input: CountsInput, findings: readonly LawFinding[]):
     case "gap":
       return gapSuspects(input, findings as readonly Gap[]);
     case "fall":
-      return fallSuspects(input, findings as readonly Fall[]);
+      return first.least === null
+        ? fallSuspects(input, findings as readonly Fall[])
+        : shortSuspects(input, first.later);
     case "beyond":
       return beyondSuspects(findings as readonly Beyond[]);
-    case "loss":
-      return shortSuspects(input, first.later);
     case "short":
       return shortSuspects(input, first.mark);
     case "overrun":
@@ -175,7 +175,7 @@ function gapSuspects(input: CountsInput, gaps: readonly Gap[]): readonly Suspect
   const doubled = gaps.filter(({ from, to, above }) => above.least > 0 && to - from === above.least);
   // Nearly every charge stands on as much again.
   if (charges.length >= 5 && doubled.length >= 0.8 * charges.length)
-    input.setting.docket.clues.rulesIn("double-count");
+    input.setting.docket.clues.ruledIn.add("double-count");
   const before = input.previous?.count ?? 0;
   const carried = before > 0 && gaps[0]?.from === 0 && gaps[0].to >= 0.9 * before;
   const again = carried && input.previous?.carried === true;

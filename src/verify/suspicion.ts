@@ -4,7 +4,7 @@
 import type { LawName } from "../rules/laws.ts";
 import { nounOf } from "../rules/words.ts";
 import type { CountsInput } from "./counts-input.ts";
-import type { LawFinding } from "./finding.ts";
+import { type LawFinding, lowOf } from "./finding.ts";
 import type { Mark } from "./mark.ts";
 import { placesAround } from "./places-picture.ts";
 import { suspectsOf } from "./suspects.ts";
@@ -27,18 +27,9 @@ export interface Suspicion {
 
 /** Counts that a kind of finding calls too low, if it does. */
 function tooLowOf(findings: readonly LawFinding[]): Suspicion["tooLow"] {
-  const charges = findings.some((finding) => {
-    if (finding.kind === "fall" || finding.kind === "loss") return finding.later.role === "admitted";
-    if (finding.kind === "overlap") return finding.over === null || finding.over.role === "admitted";
-    return (
-      finding.kind === "beyond" ||
-      finding.kind === "overrun" ||
-      (finding.kind === "short" && finding.mark.role === "admitted")
-    );
-  });
-  if (charges) return "charges";
-  const kind = findings[0]?.kind;
-  return kind === "fall" || kind === "overlap" || kind === "short" || kind === "loss" ? "readings" : null;
+  const low = findings.map(lowOf).filter((each) => each !== undefined);
+  if (low.some((each) => each === null || each.role === "admitted")) return "charges";
+  return low.length > 0 ? "readings" : null;
 }
 
 /** Lines of one violation, where each call adds a little to it. */
@@ -70,7 +61,7 @@ export function suspicionsOf(
 }
 
 /** Kinds of findings, in the order in which a window's suspicions are told. */
-const kinds = ["overlap", "gap", "fall", "loss", "beyond", "short", "overrun", "excess"] as const;
+const kinds = ["overlap", "gap", "fall", "beyond", "short", "overrun", "excess"] as const;
 
 function suspicionOf<K extends Kind>(
   kind: K,
@@ -158,23 +149,18 @@ class Words implements Readonly<{ [K in Kind]: Teller<K> }> {
     return refusedBy === this.#input.setting.name.owner;
   }
 
-  fall({ earlier, later }: FindingOf<"fall">): Told {
-    const explanation = `${this.#inTurn(earlier, later)}: the count fell within the window`;
-    return { law: "monotone", marks: [earlier, later], explanation };
-  }
-
-  loss({ earlier, later, least }: FindingOf<"loss">): Told {
-    const explanation =
-      `${this.#inTurn(earlier, later)}, a count of ${later.count}: by line ${earlier.line} and the calls ` +
-      `since then it was at least ${least}, so that ${this.#points(least - later.count)} ${wereOf(least - later.count)} lost`;
-    return { law: "conserved", marks: [earlier, later], explanation };
-  }
-
-  #inTurn(earlier: Mark, later: Mark): string {
-    return (
+  fall({ earlier, later, least }: FindingOf<"fall">): Told {
+    const marks = [earlier, later];
+    const inTurn =
       `line ${earlier.line} was told ${this.#shown(earlier)}, and ${later.sent - earlier.received} ms after that ` +
-      `answer line ${later.line} was sent and told ${this.#shown(later)}`
-    );
+      `answer line ${later.line} was sent and told ${this.#shown(later)}`;
+    if (least === null)
+      return { law: "monotone", marks, explanation: `${inTurn}: the count fell within the window` };
+    const lost = least - later.count;
+    const explanation =
+      `${inTurn}, a count of ${later.count}: by line ${earlier.line} and the calls since then it was at least ` +
+      `${least}, so that ${this.#points(lost)} ${wereOf(lost)} lost`;
+    return { law: "conserved", marks, explanation };
   }
 
   beyond({ mark }: FindingOf<"beyond">): Told {

@@ -22,7 +22,7 @@ export function accuseConflict(
   const [a, b] = [earlier.toMark, later.fromMark];
   const two = problem(a.end, b.end);
   const marks = two === null ? [a, b, earlier.fromMark, later.toMark] : [a, b];
-  if (!length.known && fallsByMs(a, b)) docket.clues.rulesIn("reset-in-ms");
+  if (!length.known && fallsByMs(a, b)) docket.clues.ruledIn.add("reset-in-ms");
   const apart = (later.end.from - earlier.end.to) / 1000;
   docket.accuse({
     law: "reset-agrees",
@@ -44,7 +44,7 @@ export function accuseMixedLimits(setting: QuotaSetting, window: Window, mark: M
   const { name, docket } = setting;
   const [first] = window.views;
   if (first === undefined) return;
-  docket.clues.rulesOut("remaining-of-laxer-window");
+  docket.clues.ruledOut.add("remaining-of-laxer-window");
   docket.accuse({
     law: "limit-agrees",
     breach: "within a window",

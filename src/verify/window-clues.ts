@@ -25,9 +25,9 @@ export function noteClues(
   const { views: marks, end } = window;
   if (marks.some(isUnderCharged)) docket.clues.underCharged(name.scope);
   const moving = movesWithRefusals(marks, name.owner);
-  if (moving === false) docket.clues.rulesOut("refused-counted");
-  else if (moving) docket.clues.rulesIn("refused-counted");
-  if (["overlap", "fall", "loss", "short"].some((breach) => breaches.has(breach)))
+  if (moving === false) docket.clues.ruledOut.add("refused-counted");
+  else if (moving) docket.clues.ruledIn.add("refused-counted");
+  if (["overlap", "fall", "short"].some((breach) => breaches.has(breach)))
     docket.clues.restarts(name, windowOf(lengthMs, end).opensAt, restartsOf(marks, time));
 }
 

@@ -94,8 +94,7 @@ function judgeCounts(input: CountsInput): CountsResult {
 function foundEnforced(input: CountsInput, binding: boolean): Found {
   const bound = found(input, binding);
   if (!binding || !bound.findings.some(({ kind }) => kind === "beyond")) return bound;
-  const isHidden = (finding: LawFinding): boolean =>
-    (finding.kind === "fall" || finding.kind === "loss") && finding.later.clamped;
+  const isHidden = (finding: LawFinding): boolean => finding.kind === "fall" && finding.later.clamped;
   const findings = bound.findings.filter((finding) => !isHidden(finding));
   if (findings.length === bound.findings.length) return bound;
   return { ...bound, findings, suspicions: suspicionsOf(input, findings, bound.loose) };
@@ -114,7 +113,9 @@ const none = { points: 0, calls: 0 };
 
 /** Tells whether findings explain already that more than the limit was let through. */
 const saysOvershot = (findings: readonly LawFinding[]): boolean =>
-  findings.some(({ kind }) => kind === "overlap" || kind === "beyond" || kind === "short" || kind === "loss");
+  findings.some((each) =>
+    each.kind === "fall" ? each.least !== null : ["overlap", "beyond", "short"].includes(each.kind),
+  );
 
 /** The fewest calls of a window from its start on that passed its limit together. */
 function overrunOf({ marks, limit, fromZero, certainFrom }: CountsInput): readonly LawFinding[] {

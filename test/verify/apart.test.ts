@@ -25,15 +25,17 @@ describe("a window that was open when the trace began", () => {
   const lost = [call(2, 51), call(3, 52), call(4, 52), call(5, 53)];
 
   test("keeps what calls charged to it: a reading is at least an earlier one, and the calls since", () => {
-    expect(found(lost)).toEqual([{ kind: "loss", earlier: lost[1], later: lost[2], least: 53 }]);
+    expect(found(lost)).toEqual([{ kind: "fall", earlier: lost[1], later: lost[2], least: 53 }]);
     expect(found([call(2, 51), call(3, 52), call(4, 53)])).toEqual([]);
   });
 
   test("is told the greatest loss", () => {
     const marks = [call(2, 51), call(3, 51), call(4, 49), call(5, 51)];
-    expect(found(marks, { complete: false })).toEqual([{ kind: "fall", earlier: marks[0], later: marks[2] }]);
+    expect(found(marks, { complete: false })).toEqual([
+      { kind: "fall", earlier: marks[0], later: marks[2], least: null },
+    ]);
     expect(found([call(2, 51), call(3, 51), call(4, 51)])).toMatchObject([
-      { kind: "loss", earlier: { line: 2 }, later: { line: 4 }, least: 53 },
+      { kind: "fall", earlier: { line: 2 }, later: { line: 4 }, least: 53 },
     ]);
   });
 
@@ -45,11 +47,13 @@ describe("a window that was open when the trace began", () => {
       call(3, 51),
     ];
     expect(found(unsure({}))).toEqual([]);
-    expect(found(unsure({ count: 52 }))).toMatchObject([{ kind: "fall", later: { line: 3 } }]);
+    expect(found(unsure({ count: 52 }))).toMatchObject([{ kind: "fall", later: { line: 3 }, least: null }]);
   });
 
   test("takes a hidden count for the least that it can have been, and says nothing of a later one", () => {
-    expect(found([call(2, 60, { clamped: true }), call(3, 52)])).toMatchObject([{ kind: "fall" }]);
+    expect(found([call(2, 60, { clamped: true }), call(3, 52)])).toMatchObject([
+      { kind: "fall", least: null },
+    ]);
     expect(found([call(2, 60), call(3, 52, { clamped: true })])).toEqual([]);
   });
 
@@ -57,7 +61,7 @@ describe("a window that was open when the trace began", () => {
     const given = [call(2, 60), call(3, 52)];
     expect(found(given, { keptFrom: never })).toEqual([]);
     expect(found(given, { keptFrom: 201 })).toEqual([]);
-    expect(found(given, { keptFrom: 200 })).toMatchObject([{ kind: "loss", least: 61 }]);
+    expect(found(given, { keptFrom: 200 })).toMatchObject([{ kind: "fall", least: 61 }]);
   });
 
   test("may grow by others' calls where not all are known, and cannot lose what is charged", () => {
@@ -65,7 +69,7 @@ describe("a window that was open when the trace began", () => {
     expect(found(grown, { complete: false })).toEqual([]);
     expect(found(grown)).toMatchObject([{ kind: "gap", from: 52, to: 90 }]);
     for (const fromZero of [false, true])
-      expect(found(lost, { complete: false, fromZero })).toMatchObject([{ kind: "loss", least: 53 }]);
+      expect(found(lost, { complete: false, fromZero })).toMatchObject([{ kind: "fall", least: 53 }]);
   });
 });
 

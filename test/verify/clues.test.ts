@@ -219,7 +219,7 @@ describe("what a trace shows weighs the faults that it fits or contradicts", () 
     [
       "the same, of a call above the limit",
       (clues) => {
-        clues.rulesIn("cost-over-limit-admitted");
+        clues.ruledIn.add("cost-over-limit-admitted");
         clues.underCharged("graphql");
       },
       { "cost-ignored": 2.5, "cost-over-limit-admitted": 0.3 },
@@ -239,12 +239,12 @@ describe("what a trace shows weighs the faults that it fits or contradicts", () 
     ["refused-counted", 1.8],
     ["reset-in-ms", 4],
   ] as const)("%s, which an answer shows by itself", (name, weight) => {
-    expect(moved((clues) => clues.rulesIn(name))).toEqual({ [name]: weight });
+    expect(moved((clues) => clues.ruledIn.add(name))).toEqual({ [name]: weight });
   });
 
   test.each(suspectNames)("%s, which an answer contradicts, weighs a fifth", (name) => {
     const none = new Clues().weight(name);
-    expect(moved((clues) => clues.rulesOut(name))).toEqual({ [name]: Number((0.2 * none).toFixed(6)) });
+    expect(moved((clues) => clues.ruledOut.add(name))).toEqual({ [name]: Number((0.2 * none).toFixed(6)) });
   });
 });
 

@@ -165,7 +165,7 @@ describe("the fault that is named first", () => {
   test("is weighed by what the whole trace says of it", () => {
     const docket = docketOf();
     docket.accuse(accusation(60, [a, b]));
-    docket.clues.rulesOut(a);
+    docket.clues.ruledOut.add(a);
     expect(verdictOf(docket).violations[0]?.suspects).toEqual([b, a]);
   });
 

@@ -24,7 +24,10 @@ export function countsInput(given: GivenWindow = {}): CountsInput {
     ...facts
   } = given;
   const terms = { ...termsOf(null, name.scope), charging };
-  const docket = { clues: { rulesIn: (fault: string) => void ruledIn.push(fault) }, takesPicture: false };
+  const docket = {
+    clues: { ruledIn: { add: (fault: string) => void ruledIn.push(fault) } },
+    takesPicture: false,
+  };
   const setting = { name, terms, time, startedBy: 0, givesBack: true, docket };
   const seen = { fromZero: true, complete: true, settled: true, openedBy: 0, certainFrom: 0 };
   return { setting, terms, marks: [], others: [], limit: 10, previous: null, ...seen, ...facts };

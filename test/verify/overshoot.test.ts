@@ -86,7 +86,7 @@ describe("refused although there was room", () => {
 describe("the age of a reading that lags", () => {
   const grown = [call(100, 1), call(200, 1, { count: 2 }), call(300, 1, { count: 3 })];
   const late = status(900, 1);
-  const fall: LawFinding = { kind: "fall", earlier: grown[2] as Mark, later: late };
+  const fall: LawFinding = { kind: "fall", earlier: grown[2] as Mark, later: late, least: null };
   // The count passed 1 by 205, or a millisecond later: clients' clocks show whole ones.
   const age = 900 - 206;
   test.each([

@@ -401,7 +401,7 @@ describe("charges that no call made", () => {
 });
 
 describe("a count that fell", () => {
-  const fall = (later: Mark): LawFinding => ({ kind: "fall", earlier: charge(0, 5), later });
+  const fall = (later: Mark): LawFinding => ({ kind: "fall", earlier: charge(0, 5), later, least: null });
   const [fell, pristine] = [fall(status({ count: 3 })), fall(status({ count: 0 }))];
   const echoing = fall(status({ count: 3, echoesUser: true }));
   const lagging = [

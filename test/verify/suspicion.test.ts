@@ -157,7 +157,7 @@ describe("charges that no call made", () => {
 
 test("a count that fell is told with the time between", () => {
   const earlier = call(3, 7, { sent: 100, received: 110 });
-  const fall = (later: Mark): LawFinding => ({ kind: "fall", earlier, later });
+  const fall = (later: Mark): LawFinding => ({ kind: "fall", earlier, later, least: null });
   expect(told([fall(call(5, 4, { sent: 150 })), fall(call(6, 4, { sent: 160 }))])).toEqual([
     {
       law: "monotone",
