@@ -103,7 +103,11 @@ const edge = new Set([
   "src/cli",
 ]);
 /** The rooms that may use Node's modules beside the edge, and which files of them. */
-const mayUseNode = new Set(["src/report/result-writer.ts", "src/report/run-folder.ts", "src/trace/unzip.ts"]);
+const mayUseNode = new Set([
+  "src/report/result-writer.ts",
+  "src/report/run-folder.ts",
+  "src/trace/plain-bytes.ts",
+]);
 /** k6 is imported in one place alone. */
 const k6Entry = "src/load/k6/";
 const packages: Readonly<Record<string, string>> = {

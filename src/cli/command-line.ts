@@ -31,7 +31,7 @@ async function parse(verb: Verb, words: readonly string[]): Promise<void> {
     .scriptName("spillway")
     .command(yargsCommand(verb))
     .strict()
-    .middleware((argv) => rejectOddValues(verb, argv))
+    .middleware((argv) => rejectOddValues(verb, argv, words))
     .version(false)
     .help(false)
     .exitProcess(false)

@@ -119,7 +119,7 @@ export async function readLimits(
 export async function readWrittenRules(nameOrPath: string): Promise<RulesInput> {
   const complete = await readRules(nameOrPath);
   if (Object.hasOwn(presets, nameOrPath)) return complete;
-  const written: unknown = JSON.parse((await readText(nameOrPath, "rules file")).replace(/^\uFEFF/, ""));
+  const written: unknown = JSON.parse(await readText(nameOrPath, "rules file"));
   return isPolicy(written) || saysBase(JSON.stringify(written))
     ? complete
     : (withoutVersion(written) as RulesInput);

@@ -109,10 +109,16 @@ const optionNamed = (verb: Verb, name: string): [string, VerbOption] | undefined
 const helpHint = ({ name }: Verb): string => `${program} ${name} --help shows what can be used`;
 
 /**
- * Looks at values that yargs lets pass: empty ones, numbers that are none, options given several times.
+ * Looks at values that yargs lets pass: empty ones, numbers that are none, options given several times, switches with a
+ * value: it takes `--json=yes` for no JSON.
+ * @param words the command's
  * @throws SpillwayError `USAGE`
  */
-export function rejectOddValues(verb: Verb, argv: Readonly<Record<string, unknown>>): void {
+export function rejectOddValues(
+  verb: Verb,
+  argv: Readonly<Record<string, unknown>>,
+  words: readonly string[],
+): void {
   for (const [name, option] of Object.entries(knownOptions(verb))) {
     const value = argv[name];
     const fail = (summary: string, got: string): SpillwayError =>
@@ -120,6 +126,9 @@ export function rejectOddValues(verb: Verb, argv: Readonly<Record<string, unknow
         problems: [{ path: `--${name}`, got, allowed: optionUsage(name, option) }],
         hint: helpHint(verb),
       });
+    const given = words.find((word) => word.startsWith(`--${name}=`))?.slice(name.length + 3);
+    if (option.type === "boolean" && given !== undefined && !/^(true|false)$/.test(given))
+      throw fail(`--${name} takes no value`, quote(given));
     if (value === "") throw fail(`--${name} needs a value`, "an empty text");
     if (Array.isArray(value) && option.array !== true)
       throw fail(`--${name} was given ${value.length} times; once is allowed`, `${value.length} values`);

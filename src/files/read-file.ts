@@ -1,6 +1,7 @@
 // Files that users name, read with errors that say what is wrong with the path.
 import { stat } from "node:fs/promises";
 import { SpillwayError } from "../rules/errors.ts";
+import { textCoding } from "../rules/text-coding.ts";
 import { openBytes } from "./byte-source.ts";
 
 /**
@@ -35,7 +36,10 @@ export async function requireFree(path: string): Promise<void> {
 /** Files of rules, tokens and certificates have at most so many bytes. */
 const bytesMost = 64 * 2 ** 20;
 
-/** @throws SpillwayError `FILE_UNREADABLE`, where it is larger than any such file, too: `/dev/zero` */
+/**
+ * The text of a file in UTF-8 or UTF-16, without its byte order mark.
+ * @throws SpillwayError `FILE_UNREADABLE`, where it is larger than any such file, too: `/dev/zero`
+ */
 export async function readText(path: string, what: string): Promise<string> {
   await requireFile(path, what);
   const chunks: Uint8Array[] = [];
@@ -48,5 +52,6 @@ export async function readText(path: string, what: string): Promise<string> {
         problems: [{ path, got: "more than 64 MiB", allowed: "at most 64 MiB" }],
       });
   }
-  return Buffer.concat(chunks).toString("utf8");
+  const whole = Buffer.concat(chunks);
+  return new TextDecoder(textCoding(whole)).decode(whole);
 }

@@ -1,7 +1,7 @@
 // Bytes → blocks of whole lines of a log, as for traces, with errors that name the file.
 import { quote, SpillwayError } from "../rules/errors.ts";
 import { Block, lineLengthMost, newline } from "../trace/blocks.ts";
-import { unzipped } from "../trace/unzip.ts";
+import { plainBytes } from "../trace/plain-bytes.ts";
 
 /** @throws SpillwayError `LOG_INVALID` where a line is longer than 16 MiB, or gzip is broken */
 export async function* readLogBlocks(
@@ -39,10 +39,10 @@ export function tooLong(file: string, line: number): SpillwayError {
   });
 }
 
-/** Unpacked where it is gzip. */
+/** Unpacked where it is gzip, and in UTF-8. */
 export async function* plain(source: AsyncIterable<Uint8Array>, file: string): AsyncGenerator<Uint8Array> {
   try {
-    yield* unzipped(source);
+    yield* plainBytes(source);
   } catch (error) {
     if (!(error instanceof SpillwayError) || error.code !== "TRACE_INVALID") throw error;
     throw new SpillwayError("LOG_INVALID", "this log's gzip cannot be unpacked", {

@@ -1,6 +1,7 @@
 // ScenarioInput → Scenario: the one place where a scenario is checked and its defaults are filled in. It runs
 // in Node and in k6 alike.
 import { type Expectation, parseExpectations } from "../rules/figures.ts";
+import { readIsoDate } from "../wire/times.ts";
 import { parseArrivals } from "./arrival-input.ts";
 import { arrivalsMost, roughArrivals } from "./arrivals.ts";
 import type { RefusalPolicy } from "./client.ts";
@@ -80,7 +81,7 @@ function parseName(path: string, value: unknown, mistakes: Mistakes): string {
 
 function parseStart(value: unknown, mistakes: Mistakes): number {
   const text = value ?? "2026-01-01T00:00:00Z";
-  const ms = typeof text === "string" && zonedTime.test(text) ? Date.parse(text) : Number.NaN;
+  const ms = typeof text === "string" && zonedTime.test(text) ? readIsoDate(text) : Number.NaN;
   if (ms >= 0) return ms;
   mistakes.add("startAt", value, "a time since 1970 with its zone, such as 2026-01-01T00:00:00Z");
   return 0;

@@ -1,7 +1,8 @@
 // Bytes → blocks of whole lines, all in one buffer that is used again and again: what a trace costs in memory does
 // not depend on how long it is, nor on how its bytes come.
+
+import { plainBytes } from "./plain-bytes.ts";
 import { traceError } from "./trace-error.ts";
-import { unzipped } from "./unzip.ts";
 
 /** The longest line that is read, in bytes: a status answer's is under 1 kB. */
 export const lineLengthMost = 1 << 24;
@@ -51,7 +52,7 @@ export class Block {
  */
 export async function* readBlocks(source: AsyncIterable<Uint8Array>): AsyncGenerator<Block, void> {
   const block = new Block();
-  for await (const chunk of unzipped(source)) {
+  for await (const chunk of plainBytes(source)) {
     const last = chunk.lastIndexOf(newline);
     if (last !== -1) block.end = block.filled + last + 1;
     block.add(chunk);

@@ -54,7 +54,7 @@ function readHttpDate(text: string): number {
 }
 
 /** Reads a date of RFC 3339; NaN of a day that there is not. */
-function readIsoDate(text: string): number {
+export function readIsoDate(text: string): number {
   const day = text.slice(0, 10);
   const midnight = Date.parse(`${day}T00:00:00Z`);
   return Number.isFinite(midnight) && isoSecond(midnight).startsWith(day) ? Date.parse(text) : Number.NaN;

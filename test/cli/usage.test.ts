@@ -34,6 +34,7 @@ describe("usage", () => {
     [["simulate", "steady", "--seed"], "seed"],
     [["simulate", "steady", "--seed", "1", "--seed", "2"], "given 2 times"],
     [["simulate", "steady", "--seed", "x"], "--seed"],
+    [["simulate", "steady", "--json=5"], '--json takes no value\n  --json: got "5"'],
     [["simulate", "steady", "--duration", "soon"], "--duration"],
     [["serve", "--port", "65536"], "--port: got 65536, allowed: a whole number from 0 to 65535"],
     [["serve", "--port", "0", "--users", "0"], "--users: got 0, allowed: a whole number from 1 to 100000"],

@@ -79,6 +79,17 @@ describe("readTrace", () => {
     expect((await read(`${headerLine}   \n`)).calls).toHaveLength(0);
   });
 
+  test.each([
+    ["utf-16le", (wide: Buffer) => wide],
+    ["utf-16be", (wide: Buffer) => Buffer.from(wide).swap16()],
+  ])("takes %s, as PowerShell writes it, whatever the chunks", async (_coding, ordered) => {
+    const wide = ordered(Buffer.from(`\uFEFF${text(headerLine, line({ user: "José 🎉" }))}`, "utf16le"));
+    for (const size of [1, 3, 1000]) {
+      const { calls } = await read(wide, { size });
+      expect(calls.map(({ call: { user } }) => user)).toEqual(["José 🎉"]);
+    }
+  });
+
   test("takes numbers in any of JSON's ways", async () => {
     const odd = line().replace('"remaining":150', '"remaining":15e1').replace('"call":3', '"call":-0');
     const [only] = (await read(text(headerLine, odd))).calls;

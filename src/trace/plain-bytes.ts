@@ -1,14 +1,16 @@
-// Gzip is known by its first bytes, not by a name: a trace comes from a pipe as well as from a file. It is unpacked by
-// zlib, because DecompressionStream takes a second member for junk from Node 24 on.
+// Gzip and UTF-16 are known by their first bytes, not by a name: a trace comes from a pipe as well as from a file. Gzip is
+// unpacked by zlib, because DecompressionStream takes a second member for junk from Node 24 on.
 import { pipeline } from "node:stream";
 import { createGunzip } from "node:zlib";
 import { SpillwayError } from "../rules/errors.ts";
+import { textCoding } from "../rules/text-coding.ts";
 
 /**
- * The source itself, or what it unpacks to where it begins as gzip does; several members follow each other.
+ * The source itself; what it unpacks to where it begins as gzip does (several members follow each other); or its text in
+ * UTF-8 where it begins as UTF-16 does, as PowerShell's `>` writes it.
  * @param source chunks that hold until the next one is asked for
  */
-export async function* unzipped(source: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array, void> {
+export async function* plainBytes(source: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array, void> {
   const chunks = source[Symbol.asyncIterator]();
   let first: Uint8Array = new Uint8Array(0);
   while (first.length < 2) {
@@ -24,8 +26,16 @@ export async function* unzipped(source: AsyncIterable<Uint8Array>): AsyncGenerat
       await chunks.return?.();
     }
   };
+  const coding = textCoding(first);
   if (first[0] === 0x1f && first[1] === 0x8b) yield* gunzipped(rest());
+  else if (coding !== "utf-8") yield* recoded(rest(), coding);
   else yield* rest();
+}
+
+async function* recoded(wide: AsyncIterable<Uint8Array>, coding: string): AsyncGenerator<Uint8Array, void> {
+  const [decoder, encoder] = [new TextDecoder(coding), new TextEncoder()];
+  for await (const chunk of wide) yield encoder.encode(decoder.decode(chunk, { stream: true }));
+  yield encoder.encode(decoder.decode());
 }
 
 /** Size of an unpacked chunk in bytes. Few chunks are held at a time, however much a member unpacks to. */
