@@ -115,8 +115,8 @@ export class SeriesCollector<Call> {
     const outcome = outcomeOf(call);
     const atMs = Math.min(Math.max(0, call.received - this.#startedAt), this.#lengthMs);
     this.#timeline.add(call.client, outcome, atMs);
-    const slot = this.#traffic[Math.min(Math.floor(atMs / this.#slotMs), this.#traffic.length - 1)];
-    if (slot !== undefined) slot[outcome] += 1;
+    const slot = Math.min(Math.floor(atMs / this.#slotMs), this.#traffic.length - 1);
+    (this.#traffic[slot] as TrafficSlot)[outcome] += 1;
   }
 
   #drawnOf(whose: Whose): Drawn | null {
@@ -187,7 +187,7 @@ export class SeriesCollector<Call> {
     const [first] = limits;
     if (first === undefined) return [];
     const changes = limits.slice(1).map(([slot, limit]): Point => [this.#slotAt(slot), limit]);
-    return [[0, first[1]], ...changes, [this.#lengthMs, limits.at(-1)?.[1] ?? first[1]]];
+    return [[0, first[1]], ...changes, [this.#lengthMs, (changes.at(-1) ?? first)[1]]];
   }
 
   #steps(window: WindowSummary, counts: ReadonlyMap<number, number>): Point[] {
@@ -196,7 +196,7 @@ export class SeriesCollector<Call> {
     const steps: Point[] = [[opensAt, 0]];
     for (const [slot, count] of [...counts].sort(([a], [b]) => a - b))
       steps.push([Math.min(Math.max(opensAt, this.#slotAt(slot)), endsAt), count]);
-    steps.push([endsAt, steps.at(-1)?.[1] ?? 0]);
+    steps.push([endsAt, (steps.at(-1) as Point)[1]]);
     if (window.endsAt - this.#startedAt <= this.#lengthMs) steps.push([endsAt, 0]);
     return steps;
   }
@@ -239,8 +239,7 @@ function thin(points: readonly Point[]): Point[] {
   const kept: Point[] = [];
   for (let index = 0; index < points.length; index += stride) {
     const group = points.slice(index, index + stride);
-    const first = group[0];
-    if (first !== undefined) kept.push([first[0], Math.max(...group.map(([, value]) => value))]);
+    kept.push([(group[0] as Point)[0], Math.max(...group.map(([, value]) => value))]);
   }
   return kept;
 }

@@ -70,7 +70,7 @@ export function rowsOf(populations: readonly PopulationSummary[]): Map<string, n
   for (let given = true; given && left > 0; ) {
     given = false;
     for (const { name, clients } of calling) {
-      const has = rows.get(name) ?? 0;
+      const has = rows.get(name) as number;
       if (left === 0 || has >= clients) continue;
       rows.set(name, has + 1);
       left -= 1;
@@ -180,14 +180,12 @@ export class TimelineCollector {
         client,
         counts,
         marks: [...marks]
-          .map(([key, { atMs, count }]) => ({ atMs, outcome: outcomeAt(key % callOutcomes.length), count }))
+          .map(([key, { atMs, count }]) => ({ atMs, outcome: callOutcomes[key % callOutcomes.length] as CallOutcome, count }))
           .sort((a, b) => a.atMs - b.atMs),
       })),
     };
   }
 }
-
-const outcomeAt = (index: number): CallOutcome => callOutcomes[index] ?? "unanswered";
 
 function populationOf(client: string): string {
   const slash = client.lastIndexOf("/");

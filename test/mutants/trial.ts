@@ -66,9 +66,9 @@ export class Trials {
         for (const [file, ms] of times) this.#times.set(file, this.#least(file, ms));
         continue;
       }
-      const { file, test } = failed;
-      const alone = await this.#alone(file, failed.hung);
-      if (alone === "passes" && (await this.#failsAgain(mutation, file)))
+      const { file, test, hung } = failed;
+      const alone = await this.#alone(file, hung);
+      if (alone === "passes" && (await this.#failsAgain(mutation, file, hung)))
         return { outcome: "killed", by: file, test, passed, left: tests.length };
       passed += times.size - (times.has(file) ? 1 : 0);
       // Those behind it were not run; where it is slow by itself it has more time now.
@@ -78,9 +78,9 @@ export class Trials {
     return { outcome: "survived", by: null, test: "", passed, left: tests.length };
   }
 
-  /** A busy machine may fail what depends on real time: such a file has to fail twice. */
-  async #failsAgain(mutation: Mutation, file: string): Promise<boolean> {
-    return !this.#nets.isApart(file) || (await this.#with(mutation, [file])).failed !== null;
+  /** A busy machine may fail what depends on real time, or hold up any file: such a file has to fail twice. */
+  async #failsAgain(mutation: Mutation, file: string, hung: boolean): Promise<boolean> {
+    return !(hung || this.#nets.isApart(file)) || (await this.#with(mutation, [file])).failed !== null;
   }
 
   #with(mutation: Mutation, tests: readonly string[]): Promise<Trial> {
