@@ -180,7 +180,11 @@ export class TimelineCollector {
         client,
         counts,
         marks: [...marks]
-          .map(([key, { atMs, count }]) => ({ atMs, outcome: callOutcomes[key % callOutcomes.length] as CallOutcome, count }))
+          .map(([key, { atMs, count }]) => ({
+            atMs,
+            outcome: callOutcomes[key % callOutcomes.length] as CallOutcome,
+            count,
+          }))
           .sort((a, b) => a.atMs - b.atMs),
       })),
     };

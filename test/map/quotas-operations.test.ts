@@ -28,7 +28,7 @@ const endAfter = (atMs: number, afterMs: number, gridMs = 1_000, caller = "ann")
 describe("numbers of a quota", () => {
   const collected = (...readings: AnswerReading[]) =>
     quotasSeen(
-      { wire: {}, readings: readings.map((one) => [one]), resets: new Map() },
+      { wire: "buildkite", readings: readings.map((one) => [one]), resets: new Map() },
       readings.map(() => seen({ atMs: 5_000 })),
     );
 
