@@ -23,7 +23,7 @@ export interface FoundWakes {
   readonly woken: ReadonlyMap<Profile, readonly WokenSession[]>;
 }
 
-/** Callers who begin within such a span begin together: the first span that shows events. */
+/** Callers who begin within such a span begin together. */
 const spansMs = [10_000, 60_000];
 /** Two events are further apart. */
 const apartMs = 120_000;
@@ -66,35 +66,55 @@ export function wakesIn(profiles: readonly Profile[], recording: Recording): rea
   ];
 }
 
-/** Events that keep to no clock. */
+/** Events that keep to no clock. A longer span shows those of few callers, too, and wakes some by chance. */
 function wakesByChance(
   crowds: readonly Crowd[],
   callers: readonly Profile[],
   isClocked: (ms: number) => boolean,
   recording: Recording,
 ): readonly FoundWakes[] {
-  for (const spanMs of spansMs) {
-    const foundAt = (places: number): readonly number[] => {
-      const found = crowds.flatMap((crowd) => eventsOf(crowd, spanMs, places));
-      return merged(found.filter(({ atMs }) => !isClocked(atMs)));
-    };
-    const spans = Math.max(1, (recording.endedAtMs - recording.startedAtMs) / spanMs);
-    const eventsMs = foundIn(spans, foundAt);
-    if (eventsMs.length < eventsLeast) continue;
-    const woken = wokenBy(eventsMs, spanMs, callers, false);
-    const together = groupOf(eventsMs, woken, 0);
-    const apart = groupsOf(eventsMs, woken);
-    const told = apart.reduce((sum, group) => sum + group.eventsMs.length, 0);
-    // Callers that a few of the events have in common tell of no groups.
-    if (
-      apart.length > 1 &&
-      told >= eventsTold * eventsMs.length &&
-      shareOf(apart) > shareOf([together]) + tellsMore
-    )
-      return apart;
-    if (sessionsIn(together) / eventsMs.length >= Math.max(3, shareLeast * callers.length)) return [together];
-  }
-  return [];
+  return spansMs
+    .map((spanMs) => wakesWithin(spanMs, crowds, callers, isClocked, recording))
+    .reduce((short, long) => (isMore(long, short) ? long : short));
+}
+
+/** Tells whether some groups have more events than others, and more sessions after them. */
+const isMore = (some: readonly FoundWakes[], others: readonly FoundWakes[]): boolean =>
+  [({ eventsMs }: FoundWakes) => eventsMs.length, sessionsIn].every(
+    (count) => sumOf(some, count) > sumOf(others, count),
+  );
+
+const sumOf = (groups: readonly FoundWakes[], count: (group: FoundWakes) => number): number =>
+  groups.reduce((sum, group) => sum + count(group), 0);
+
+/** Events that wake those whom they wake within a span. */
+function wakesWithin(
+  spanMs: number,
+  crowds: readonly Crowd[],
+  callers: readonly Profile[],
+  isClocked: (ms: number) => boolean,
+  recording: Recording,
+): readonly FoundWakes[] {
+  const foundAt = (places: number): readonly number[] => {
+    const found = crowds.flatMap((crowd) => eventsOf(crowd, spanMs, places));
+    return merged(found.filter(({ atMs }) => !isClocked(atMs)));
+  };
+  const spans = Math.max(1, (recording.endedAtMs - recording.startedAtMs) / spanMs);
+  const eventsMs = foundIn(spans, foundAt);
+  if (eventsMs.length < eventsLeast) return [];
+  const woken = wokenBy(eventsMs, spanMs, callers, false);
+  const together = groupOf(eventsMs, woken, 0);
+  const apart = groupsOf(eventsMs, woken);
+  const told = sumOf(apart, (group) => group.eventsMs.length);
+  // Callers that a few of the events have in common tell of no groups.
+  if (
+    apart.length > 1 &&
+    told >= eventsTold * eventsMs.length &&
+    shareOf(apart) > shareOf([together]) + tellsMore
+  )
+    return apart;
+  const isEach = sessionsIn(together) / eventsMs.length >= Math.max(3, shareLeast * callers.length);
+  return isEach ? [together] : [];
 }
 
 /** Events among so many places. Where many are found, smaller crowds are likelier events than chance: one in twenty may be none. */
@@ -108,8 +128,8 @@ const sessionsIn = ({ woken }: FoundWakes): number =>
 
 /** The share of their callers that events of these groups wake. */
 function shareOf(groups: readonly FoundWakes[]): number {
-  const most = groups.reduce((sum, { eventsMs, woken }) => sum + eventsMs.length * woken.size, 0);
-  return groups.reduce((sum, group) => sum + sessionsIn(group), 0) / Math.max(1, most);
+  const most = sumOf(groups, ({ eventsMs, woken }) => eventsMs.length * woken.size);
+  return sumOf(groups, sessionsIn) / Math.max(1, most);
 }
 
 type Woken = FoundWakes["woken"];
