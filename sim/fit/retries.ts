@@ -152,12 +152,12 @@ function resets(samples: readonly RetrySample[], slackMs: number): Candidate[] {
       return saidMs === null ? [] : [sample.waitMs - saidMs];
     });
     if (late.length < 0.9 * samples.length || new SortedSample(late).quantile(0.1) < -2 * slackMs) return [];
-    const span = spanOf(late, slackMs);
-    // A few ms are a timer's, not a policy's.
-    const jitter = span.most <= 2 * slackMs ? { least: 0, most: 0 } : span;
-    const parameters = jitter.most === 0 ? 0 : jitter.least === 0 ? 1 : 2;
     const rare = policy.kind === "waitReset" && policy.from === "second" ? 0.5 : 0;
-    return [{ retry: { ...policy, jitter }, parameters: parameters + rare }];
+    // A few ms are a timer's, not a policy's.
+    return [{ least: 0, most: 0 }, spanOf(late, slackMs)].map((jitter) => {
+      const parameters = jitter.most === 0 ? 0 : jitter.least === 0 ? 1 : 2;
+      return { retry: { ...policy, jitter }, parameters: parameters + rare };
+    });
   });
 }
 

@@ -197,6 +197,20 @@ describe("of attempts after refusals", () => {
     const first = guessRetry(samples, slackMs, null);
     expect(first).toMatchObject({ explained: 1, retry: { factor: 2, jitter: "none", most: 16_000 } });
   });
+
+  test.each([
+    [4, { least: 0, most: 0 }],
+    [9, { least: 4, most: 4 }],
+    [30, { least: 0, most: 30 }],
+  ])("tries within %i ms of the reset need the jitter that explains them", (mostMs, jitter) => {
+    const samples = even(400, 50_000).flatMap((waitMs) =>
+      even(mostMs + 1, mostMs).map((lateMs) => ({ ...retry(waitMs + lateMs), reset: waitMs / 1000 })),
+    );
+    expect(guessRetry(samples, 5, null)).toMatchObject({
+      explained: expect.closeTo(1, 2),
+      retry: { kind: "waitReset", jitter },
+    });
+  });
 });
 
 describe("what cannot be known", () => {
