@@ -1,4 +1,5 @@
 // Findings put together: one row an experiment, and one for the oracle's own judgement of the trace.
+import { credentialOf } from "../policy/match.ts";
 import type { Policy } from "../policy/policy.ts";
 import {
   agreementName,
@@ -156,7 +157,7 @@ function repeatOf(
     answer.call.outcome !== "refused"
   ) {
     const { method, headers, body, path, caller } = answer.shot;
-    const credential = `${policy.auth.header}: ${([policy.auth.form].flat()[0] ?? "").replace("{token}", "$TOKEN")}`;
+    const credential = `${policy.auth.header}: ${credentialOf(policy.auth, "$TOKEN")}`;
     const typed = body === null ? {} : { "Content-Type": "application/json" };
     const own = Object.entries({ ...typed, ...headers }).flatMap(([header, value]) => [
       "-H",

@@ -8,6 +8,7 @@ import type { Dispatcher } from "undici";
 import { type ConnectionOptions, openDispatcher } from "../connect/connection.ts";
 import { reasonOf } from "../connect/no-answer.ts";
 import type { Target } from "../connect/target.ts";
+import { credentialOf } from "../policy/match.ts";
 import type { Policy } from "../policy/policy.ts";
 import { headerText } from "../wire/fields.ts";
 import { BodyBytes } from "./content-coding.ts";
@@ -69,10 +70,8 @@ export class Wires {
 
   #headers({ caller, headers, body }: Shot): Record<string, string> {
     const { auth, tokens } = this.#options;
-    const [form = "{token}"] = [auth.form].flat();
     const token = caller === null ? undefined : tokens[caller.index];
-    const credential =
-      token === undefined ? {} : { [auth.header.toLowerCase()]: form.replace("{token}", token) };
+    const credential = token === undefined ? {} : { [auth.header.toLowerCase()]: credentialOf(auth, token) };
     const own = Object.entries(headers).map(([name, value]) => [name.toLowerCase(), value] as const);
     const all: Record<string, string> = {
       "user-agent": "spillway",

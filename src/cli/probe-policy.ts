@@ -1,8 +1,8 @@
 // `spillway probe --policy`: infers the fixed windows of any API's quotas, and says of the others that it does not.
 import type { Policy } from "../policy/policy.ts";
+import type { Allowance, ProbeProgress } from "../probe/hand.ts";
 import { differs, type QuotaFinding, quotaFindingNames } from "../probe/policy-finding.ts";
 import type { PolicyProbeReport } from "../probe/policy-probe.ts";
-import type { Allowance, ProbeProgress } from "../probe/session.ts";
 import { duration } from "../report/format.ts";
 import { counted } from "../rules/words.ts";
 import { shellCommand } from "../runs/run-place.ts";

@@ -2,8 +2,8 @@
 
 import { parseTarget, requireAllowed } from "../connect/target.ts";
 import type { Policy } from "../policy/policy.ts";
+import type { Allowance } from "../probe/hand.ts";
 import type { ProbeProgress, ProbeReport } from "../probe/probe.ts";
-import type { Allowance } from "../probe/session.ts";
 import { duration } from "../report/format.ts";
 import { SpillwayError } from "../rules/errors.ts";
 import { count, counted } from "../rules/words.ts";

@@ -33,6 +33,20 @@ export interface Got {
  */
 export type Send = (ask: Ask, signal: AbortSignal | undefined) => Promise<Got>;
 
+/** Makes one call, by any way of sending it. @returns its answer, or the reason why none came */
+export async function answerTo(
+  send: Send,
+  ask: Ask,
+  signal: AbortSignal | undefined,
+): Promise<{ readonly got: Got | null; readonly error: string | null }> {
+  try {
+    return { got: await send(ask, signal), error: null };
+  } catch (cause) {
+    if (!(cause instanceof NoAnswer)) throw cause;
+    return { got: null, error: cause.reason };
+  }
+}
+
 export interface SendOptions extends ConnectionOptions {
   /** Longest time from the call to the end of its answer, ms. Default: 10,000. */
   readonly timeoutMs?: number | undefined;

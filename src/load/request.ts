@@ -1,7 +1,7 @@
 // A call template as an HTTP request, with all that does not change from call to call.
 
 import { dearer } from "../policy/dearer.ts";
-import { filled, statusRequest } from "../policy/match.ts";
+import { credentialOf, filled, statusRequest } from "../policy/match.ts";
 import type { Policy } from "../policy/policy.ts";
 import { costHeader } from "../policy/policy.ts";
 import { callPath, callQuery } from "../scenario/calls.ts";
@@ -47,8 +47,7 @@ export function requestParts(
     policy === undefined || template.kind !== "status"
       ? null
       : statusRequest(policy, caller.attributes ?? {});
-  const { header, form } = policy?.auth ?? { header: "Authorization", form: "Bearer {token}" };
-  const [first = ""] = [form].flat();
+  const auth = policy?.auth ?? { header: "Authorization", form: "Bearer {token}" };
   return {
     method: (status?.method as CallTemplate["method"] | undefined) ?? template.method,
     url: isQuery
@@ -58,7 +57,7 @@ export function requestParts(
         : addresses.base + status.path,
     body: body ?? null,
     headers: {
-      [header]: first.replace("{token}", caller.token),
+      [auth.header]: credentialOf(auth, caller.token),
       ...(body == null ? {} : { "Content-Type": "application/json" }),
       ...sample?.headers,
       ...template.headers,

@@ -45,6 +45,10 @@ export function statusRequest(
 export const filled = (text: string, attributes: Readonly<Record<string, string>>): string =>
   text.replace(/\{(\w+)\}/g, (whole, name: string) => attributes[name] ?? whole);
 
+/** Returns the value of the header by which a caller authenticates. */
+export const credentialOf = ({ form }: Pick<Policy["auth"], "form">, token: string): string =>
+  ([form].flat()[0] ?? "{token}").replace("{token}", () => token);
+
 function attributesIn(path: string, segments: readonly string[]): Record<string, string> | null {
   const attributes: Record<string, string> = {};
   const expected = path.split("/").slice(1);

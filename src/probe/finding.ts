@@ -41,20 +41,39 @@ export const findingNames = {
 export type FindingName = keyof typeof findingNames;
 export type FindingValue = string | number | boolean | Readonly<Record<string, number | null>>;
 
-export interface Finding {
-  readonly name: FindingName;
-  /** `null` where it is one for the whole deployment. */
-  readonly scope: Scope | null;
+/** What a probe saw of one thing that it looked for. */
+export interface Sighting<V> {
   /** `null` where it was not seen. */
-  readonly value: FindingValue | null;
+  readonly value: V | null;
   readonly confidence: Confidence;
   /** Sights, calls by their numbers and times; the reason where nothing was seen. */
   readonly evidence: string;
-  /** Numbers of the calls that the evidence speaks of. */
+  /** Numbers of the calls, from 1, that the evidence speaks of. */
   readonly calls: readonly number[];
   /** Calls or time that would show it; `null` where it was seen. */
   readonly needs: string | null;
 }
+
+export interface Finding extends Sighting<FindingValue> {
+  readonly name: FindingName;
+  /** `null` where it is one for the whole deployment. */
+  readonly scope: Scope | null;
+}
+
+export const sighted = <V>(
+  value: V,
+  confidence: "certain" | "likely",
+  evidence: string,
+  calls: readonly number[],
+): Sighting<V> => ({ value, confidence, evidence, calls: [...new Set(calls)], needs: null });
+
+export const unsighted = (evidence: string, needs: string): Sighting<never> => ({
+  value: null,
+  confidence: "not seen",
+  evidence,
+  calls: [],
+  needs,
+});
 
 export function found(
   name: FindingName,
@@ -64,14 +83,21 @@ export function found(
   evidence: string,
   calls: readonly SeenCall[] = [],
 ): Finding {
-  return { name, scope, value, confidence, evidence, calls: numbersOf(calls), needs: null };
+  return {
+    name,
+    scope,
+    ...sighted(
+      value,
+      confidence,
+      evidence,
+      calls.map(({ number }) => number),
+    ),
+  };
 }
 
 export function notSeen(name: FindingName, scope: Scope | null, evidence: string, needs: string): Finding {
-  return { name, scope, value: null, confidence: "not seen", evidence, calls: [], needs };
+  return { name, scope, ...unsighted(evidence, needs) };
 }
-
-const numbersOf = (calls: readonly SeenCall[]): number[] => [...new Set(calls.map(({ number }) => number))];
 
 /** `10:00:59.981` of the prober's clock, UTC. */
 export const timeOf = (ms: number): string => new Date(ms).toISOString().slice(11, 23);

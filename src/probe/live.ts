@@ -1,8 +1,7 @@
 // A hand on a live deployment for `check --target`: calls within a budget that was said beforehand, and none after
 // the first sign that they are not wanted. Tokens go into requests, and nowhere else.
 import { setTimeout as wait } from "node:timers/promises";
-import { NoAnswer } from "../connect/no-answer.ts";
-import { openSender, type Send, type SendOptions } from "../connect/send.ts";
+import { answerTo, openSender, type Send, type SendOptions } from "../connect/send.ts";
 import type { Token, TokenScope } from "../rules/tokens.ts";
 import { isRefusal } from "../wire/outcome.ts";
 import { isLimiters, readAnswer, type SeenCall } from "./seen.ts";
@@ -99,9 +98,7 @@ export class LiveCaller {
   async wait(ms: number): Promise<void> {
     this.#requireOpen();
     if (ms <= 0 || ms > this.leftMs) return;
-    await this.#sleep(ms).catch((error: unknown) => {
-      throw this.#options.signal?.aborted ? this.#end("interrupted", "interrupted") : error;
-    });
+    await this.#sleep(ms).catch(this.#failed);
   }
 
   /** A REST call that counts. @throws LiveEnded */
@@ -120,6 +117,10 @@ export class LiveCaller {
     if (this.ended !== null) throw this.ended;
     if (this.#options.signal?.aborted) throw this.#end("interrupted", "interrupted");
   }
+
+  readonly #failed = (error: unknown): never => {
+    throw this.#options.signal?.aborted ? this.#end("interrupted", "interrupted") : error;
+  };
 
   #end(why: LiveEnded["why"], reason: string): LiveEnded {
     this.ended ??= new LiveEnded(why, reason);
@@ -149,15 +150,9 @@ export class LiveCaller {
       points: null,
       sentMs,
     };
-    let error: string | null = null;
     const url = `${this.#options.base}${path ?? ""}`;
     const ask = { method, url, token, headers };
-    const got = await this.#send(ask, this.#options.signal).catch((cause: unknown) => {
-      if (this.#options.signal?.aborted) throw this.#end("interrupted", "interrupted");
-      if (!(cause instanceof NoAnswer)) throw cause;
-      error = cause.reason;
-      return null;
-    });
+    const { got, error } = await answerTo(this.#send, ask, this.#options.signal).catch(this.#failed);
     const seen = readAnswer(sent, got, this.#now(), error, token);
     this.#heed(seen);
     return seen;

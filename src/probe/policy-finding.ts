@@ -2,7 +2,7 @@
 import { parsePolicy } from "../policy/parse.ts";
 import type { Policy } from "../policy/policy.ts";
 import type { QuotaCall } from "../trace/quota-record.ts";
-import type { Confidence } from "./finding.ts";
+import { type Sighting, sighted, unsighted } from "./finding.ts";
 
 /** Everything that is looked for of a quota, in the order of the report, with what it is in words. */
 export const quotaFindingNames = {
@@ -17,22 +17,13 @@ export const quotaFindingNames = {
 
 export type QuotaFindingName = keyof typeof quotaFindingNames;
 
-export interface QuotaFinding {
+export interface QuotaFinding extends Sighting<string | number> {
   readonly quota: string;
   readonly name: QuotaFindingName;
   /** Of a cost: the operation that is charged. */
   readonly operation?: string | undefined;
-  /** `null` where it was not seen. */
-  readonly value: string | number | null;
   /** Value that the policy says. `null` where it says none. */
   readonly said: string | number | null;
-  readonly confidence: Confidence;
-  /** Sights, or the reason why nothing was seen. */
-  readonly evidence: string;
-  /** Numbers of calls, from 1, that the evidence speaks of. */
-  readonly calls: readonly number[];
-  /** Words on what would show it; `null` where it was seen. */
-  readonly needs: string | null;
 }
 
 type Said = Pick<QuotaFinding, "quota" | "name" | "operation" | "said">;
@@ -44,13 +35,18 @@ export const seen = (
   evidence: string,
   calls: readonly QuotaCall[] = [],
 ): QuotaFinding => ({
-  ...{ ...of, value, confidence, evidence, needs: null },
-  calls: [...new Set(calls.map(({ call }) => call + 1))],
+  ...of,
+  ...sighted(
+    value,
+    confidence,
+    evidence,
+    calls.map(({ call }) => call + 1),
+  ),
 });
 
 export const unseen = (of: Said, evidence: string, needs: string): QuotaFinding => ({
-  ...{ ...of, value: null, confidence: "not seen" as const, evidence, needs },
-  calls: [],
+  ...of,
+  ...unsighted(evidence, needs),
 });
 
 /** Tells whether what was seen is something else than the policy says. */

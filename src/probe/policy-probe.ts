@@ -7,11 +7,11 @@ import { SpillwayError } from "../rules/errors.ts";
 import { encodeQuotaCall } from "../trace/quota-lines.ts";
 import type { QuotaCall, QuotaTraceHeader } from "../trace/quota-record.ts";
 import { encodeHeader } from "../trace/write.ts";
+import { type Allowance, type ProbeEnd, traceHead } from "./hand.ts";
 import { conclude, costOf, isRefused } from "./policy-conclude.ts";
 import { type QuotaFinding, seenPolicy } from "./policy-finding.ts";
 import { PolicySession, type PolicySessionOptions } from "./policy-session.ts";
 import { endIn, readingOf, roundingOf, skewOf } from "./quota-windows.ts";
-import { type Allowance, Stopped } from "./session.ts";
 
 export interface PolicyProbeOptions extends Omit<PolicySessionOptions, "allowance"> {
   readonly allowance?: Partial<Omit<Allowance, "points">> | undefined;
@@ -25,8 +25,7 @@ export interface PolicyProbeReport {
   /** ms since the epoch. */
   readonly startedAt: number;
   readonly endedAt: number;
-  /** `whole`, `interrupted`, or why it stopped. */
-  readonly ended: "whole" | "interrupted" | { readonly stopped: string };
+  readonly ended: ProbeEnd;
   readonly used: { readonly calls: number; readonly statusCalls: number; readonly waitMs: number };
   readonly findings: readonly QuotaFinding[];
   /** Quotas whose kind is not inferred, and why. */
@@ -37,7 +36,7 @@ export interface PolicyProbeReport {
   readonly trace: readonly string[];
 }
 
-export const policyAllowance: Omit<Allowance, "points"> = { calls: 80, statusCalls: 120, waitMs: 90_000 };
+export const policyAllowance: Allowance = { calls: 80, points: 0, statusCalls: 120, waitMs: 90_000 };
 
 /**
  * Infers the fixed windows of a live deployment's quotas.
@@ -48,24 +47,20 @@ export async function probePolicy(options: PolicyProbeOptions): Promise<PolicyPr
   const { policy, target, caller } = options;
   requireSamples(policy);
   const startedAt = session.now();
-  const ended = await experiments(session);
+  const ended = await session.ended(() => experiments(session));
   const findings = conclude(session);
+  const { calls, statusCalls, waitMs } = session.used;
   const header: QuotaTraceHeader = {
-    format: "spillway-trace",
-    version: 2,
-    source: "other",
-    scenario: "probe",
-    seed: null,
-    target: new URL(target).origin,
-    startedAt,
-    clock: { kind: "wall", resolutionMs: 1, errorMs: 0 },
-    policy,
-    complete: false,
-    lost: 0,
+    ...{ ...traceHead(2, target, startedAt), policy, complete: false, lost: 0 },
   };
   return {
     ...{ target, policy: policy.name, caller: caller.attributes, startedAt, endedAt: session.now(), ended },
-    ...{ used: session.used, findings, notInferred: notInferred(policy), seen: seenPolicy(policy, findings) },
+    ...{
+      used: { calls, statusCalls, waitMs },
+      findings,
+      notInferred: notInferred(policy),
+      seen: seenPolicy(policy, findings),
+    },
     trace: [encodeHeader(header).trimEnd(), ...session.calls.map(encodeQuotaCall)],
   };
 }
@@ -87,43 +82,25 @@ const kindWords: Readonly<Record<Exclude<QuotaAlgorithm["kind"], "fixed-window">
 };
 
 const notInferred = ({ quotas }: Policy): PolicyProbeReport["notInferred"] =>
-  Object.entries(quotas).flatMap(
-    ([
-      quota,
-      {
-        algorithm: { kind },
-      },
-    ]) =>
-      kind === "fixed-window"
-        ? []
-        : [
-            {
-              quota,
-              why: `${kindWords[kind]}: probe infers fixed windows, and reads this one's limit alone`,
-            },
-          ],
-  );
+  Object.entries(quotas).flatMap(([quota, { algorithm }]) => {
+    if (algorithm.kind === "fixed-window") return [];
+    const why = `${kindWords[algorithm.kind]}: probe infers fixed windows, and reads this one's limit alone`;
+    return [{ quota, why }];
+  });
 
-async function experiments(session: PolicySession): Promise<PolicyProbeReport["ended"]> {
-  const { signal, policy } = session.options;
+async function experiments(session: PolicySession): Promise<void> {
+  const { policy } = session.options;
   const operations = Object.keys(policy.operations).filter(
     (name) => (policy.operations[name]?.samples.length ?? 0) > 0,
   );
-  try {
-    await session.status();
-    for (const operation of operations) {
-      session.say(`calling ${operation}, to see what it is charged`);
-      for (let n = 0; n < 3; n++) await session.call(operation);
-    }
-    if (session.hasStatus) for (let n = 0; n < 2; n++) await session.status();
-    for (const operation of operations) await useUp(session, operation);
-    await watchWindows(session, operations);
-    return "whole";
-  } catch (error) {
-    if (error instanceof Stopped) return { stopped: error.message };
-    if (signal?.aborted === true && !(error instanceof SpillwayError)) return "interrupted";
-    throw error;
+  await session.status();
+  for (const operation of operations) {
+    session.say(`calling ${operation}, to see what it is charged`);
+    for (let n = 0; n < 3; n++) await session.call(operation);
   }
+  if (session.hasStatus) for (let n = 0; n < 2; n++) await session.status();
+  for (const operation of operations) await useUp(session, operation);
+  await watchWindows(session, operations);
 }
 
 /** Calls that a budget keeps for windows that end. */
@@ -190,7 +167,9 @@ async function watchWindows(session: PolicySession, operations: readonly string[
     const lengthMs = longestSight(session.calls, quota);
     const waitMs =
       Math.max(0, endMs - session.now()) + Math.ceil(lengthMs * (delays[nth % delays.length] ?? 0));
-    if (!(await session.wait(waitMs, `waiting for the window of ${quota} to end`))) return;
+    if (waitMs > session.left.waitMs) return;
+    session.say(`waiting for the window of ${quota} to end`, waitMs);
+    await session.wait(waitMs);
     tries.set(quota, nth + 1);
     for (let n = 0; n < 2; n++) if ((await session.call(operation)) === null) return;
   }

@@ -1,10 +1,9 @@
 // The hand of a probe by a policy: sends the policy's own samples within a budget, reads each answer by its wire, and
 // stops at the first sign that it is not wanted. No reasoning here.
-import { setTimeout as wait } from "node:timers/promises";
-import { inWords, NoAnswer } from "../connect/no-answer.ts";
-import { type Ask, type Got, openSender, type Send } from "../connect/send.ts";
+import { inWords } from "../connect/no-answer.ts";
+import type { Ask, Got } from "../connect/send.ts";
 import { usedQuotas } from "../policy/effective.ts";
-import { filled, statusRequest } from "../policy/match.ts";
+import { credentialOf, filled, statusRequest } from "../policy/match.ts";
 import type { Policy, RequestSample } from "../policy/policy.ts";
 import { wireOf } from "../policy/presets.ts";
 import type { PolicyToken } from "../policy/tokens.ts";
@@ -15,73 +14,50 @@ import type { QuotaCall } from "../trace/quota-record.ts";
 import { readBody } from "../wire/bodies.ts";
 import { isFailure } from "../wire/outcome.ts";
 import { readAnswer } from "../wire/read-answer.ts";
-import { type Allowance, type ProbeProgress, Stopped, type Surroundings } from "./session.ts";
+import { Hand, type HandOptions, Stopped } from "./hand.ts";
 
-export interface PolicySessionOptions extends Surroundings {
+export interface PolicySessionOptions extends HandOptions {
   readonly policy: Policy;
   /** URL that paths are appended to, without a slash at the end. It must be one that may be probed. */
   readonly target: string;
   readonly caller: PolicyToken;
-  readonly allowance: Omit<Allowance, "points">;
-  readonly signal?: AbortSignal | undefined;
-  readonly onProgress?: ((progress: ProbeProgress) => void) | undefined;
 }
 
 /** In a row; beyond it nothing will come of going on. */
 const failuresMost = 4;
 
-export class PolicySession {
-  readonly calls: QuotaCall[] = [];
-  readonly used = { calls: 0, statusCalls: 0, waitMs: 0 };
-  readonly options: PolicySessionOptions;
+/** Returns the request of a sample, as a caller makes it. */
+export function askOf(
+  {
+    policy,
+    target,
+    caller: { token, attributes },
+  }: Pick<PolicySessionOptions, "policy" | "target" | "caller">,
+  { method, path, headers, body }: Pick<RequestSample, "method" | "path"> & Partial<RequestSample>,
+): Ask {
+  const text = typeof body === "string" || body === undefined ? body : JSON.stringify(body);
+  return {
+    method: method as Ask["method"],
+    url: target + filled(path, attributes),
+    token: null,
+    body: text && filled(text, attributes),
+    headers: { ...headers, [policy.auth.header.toLowerCase()]: credentialOf(policy.auth, token) },
+  };
+}
+
+export class PolicySession extends Hand<PolicySessionOptions, QuotaCall> {
   readonly #wire: WireData;
   readonly #quotas: ReadonlySet<string>;
-  readonly #send: Send;
-  readonly #now: () => number;
-  readonly #sleep: NonNullable<Surroundings["sleep"]>;
   #failures = 0;
 
   constructor(options: PolicySessionOptions) {
-    this.options = options;
+    super(options);
     this.#wire = wireOf(options.policy);
     this.#quotas = new Set(Object.keys(options.policy.quotas));
-    this.#send = options.send ?? openSender(options).send;
-    this.#now = options.now ?? Date.now;
-    this.#sleep =
-      options.sleep ?? ((ms, signal) => wait(ms, undefined, signal === undefined ? {} : { signal }));
-  }
-
-  now(): number {
-    return this.#now();
-  }
-
-  get left(): Omit<Allowance, "points"> {
-    const { calls, statusCalls, waitMs } = this.options.allowance;
-    return {
-      calls: calls - this.used.calls,
-      statusCalls: statusCalls - this.used.statusCalls,
-      waitMs: waitMs - this.used.waitMs,
-    };
   }
 
   get hasStatus(): boolean {
     return statusRequest(this.options.policy, this.options.caller.attributes) !== null;
-  }
-
-  say(doing: string, waitMs: number | null = null): void {
-    const untilMs = waitMs === null ? null : this.now() + waitMs;
-    const { calls, statusCalls } = this.used;
-    this.options.onProgress?.({ doing, untilMs, calls, statusCalls, waitLeftMs: this.left.waitMs });
-  }
-
-  /** Waits; `false`, at once, where the allowance is too small. */
-  async wait(ms: number, doing: string): Promise<boolean> {
-    if (ms > this.left.waitMs) return false;
-    this.say(doing, ms);
-    this.used.waitMs += Math.max(0, ms);
-    if (ms > 0) await this.#sleep(ms, this.options.signal);
-    this.options.signal?.throwIfAborted();
-    return true;
   }
 
   /** Makes a call of an operation's first sample; `null`, and no call, where the allowance is too small. */
@@ -98,32 +74,17 @@ export class PolicySession {
     const request = statusRequest(policy, caller.attributes);
     if (request === null || this.left.statusCalls < 1) return null;
     this.used.statusCalls += 1;
-    return this.#make("status", { ...request, headers: {} }, null);
+    return this.#make("status", request, null);
   }
 
-  async #make(operation: string, sample: RequestSample, cost: number | null): Promise<QuotaCall> {
-    const { policy, target, caller, signal } = this.options;
-    signal?.throwIfAborted();
-    const fill = (text: string): string => filled(text, caller.attributes);
-    const { header, form } = policy.auth;
-    const { method, body } = sample;
-    const [way = "{token}"] = [form].flat();
+  async #make(
+    operation: string,
+    sample: Parameters<typeof askOf>[1],
+    cost: number | null,
+  ): Promise<QuotaCall> {
+    const { caller } = this.options;
     const sent = this.now();
-    let error: string | undefined;
-    const got = await this.#send(
-      {
-        method: method as Ask["method"],
-        url: target + fill(sample.path),
-        token: null,
-        ...(body !== undefined && { body: fill(typeof body === "string" ? body : JSON.stringify(body)) }),
-        headers: { ...sample.headers, [header.toLowerCase()]: way.replace("{token}", caller.token) },
-      },
-      signal,
-    ).catch((cause: unknown) => {
-      if (!(cause instanceof NoAnswer)) throw cause;
-      error = cause.reason;
-      return null;
-    });
+    const { got, error } = await this.ask(askOf(this.options, sample));
     const call: QuotaCall = {
       sent,
       received: this.now(),
@@ -134,7 +95,7 @@ export class PolicySession {
       cost,
       status: got?.status ?? 0,
       ...this.#members(operation, got),
-      ...(error !== undefined && { error }),
+      ...(error !== null && { error }),
     };
     this.calls.push(call);
     this.#heed(call);

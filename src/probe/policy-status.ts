@@ -5,8 +5,9 @@ import { statusRequest } from "../policy/match.ts";
 import type { Policy } from "../policy/policy.ts";
 import { wireOf } from "../policy/presets.ts";
 import { quote, SpillwayError } from "../rules/errors.ts";
+import { readBody } from "../wire/bodies.ts";
 import { type AnswerReading, readAnswer } from "../wire/read-answer.ts";
-import type { PolicySessionOptions } from "./policy-session.ts";
+import { askOf, type PolicySessionOptions } from "./policy-session.ts";
 
 export type PolicyStatusOptions = Omit<PolicySessionOptions, "allowance" | "onProgress">;
 
@@ -33,12 +34,12 @@ export interface PolicyStatus {
 /** Reads the status again and again, over the same connection. */
 export class PolicyStatusReader {
   readonly #options: PolicyStatusOptions;
-  readonly #request: Pick<Ask, "method" | "url">;
+  readonly #ask: Ask;
   readonly #send: ReturnType<typeof openSender>["send"];
 
   /** @throws SpillwayError `POLICY_UNSUPPORTED` where no route of the policy shows a status */
   constructor(options: PolicyStatusOptions) {
-    const { policy, target, caller } = options;
+    const { policy, caller } = options;
     const request = statusRequest(policy, caller.attributes);
     if (request === null)
       throw new SpillwayError("POLICY_UNSUPPORTED", `the policy ${quote(policy.name)} shows no status`, {
@@ -48,23 +49,15 @@ export class PolicyStatusReader {
         hint: "answers show the quotas of their own calls: npx spillway load",
       });
     this.#options = options;
-    this.#request = { method: request.method as Ask["method"], url: target + request.path };
+    this.#ask = askOf(options, request);
     this.#send = options.send ?? openSender(options).send;
   }
 
   /** @throws SpillwayError `TARGET_UNREACHABLE` saying what was seen instead of a status */
   async read(): Promise<PolicyStatus> {
     const { policy, caller, signal, now = Date.now } = this.#options;
-    const { header, form } = policy.auth;
     const sent = now();
-    const got = await this.#send(
-      {
-        ...this.#request,
-        token: null,
-        headers: { [header.toLowerCase()]: ([form].flat()[0] ?? "").replace("{token}", caller.token) },
-      },
-      signal,
-    ).catch((error: unknown) => {
+    const got = await this.#send(this.#ask, signal).catch((error: unknown) => {
       if (error instanceof NoAnswer) throw notShown(error.message);
       throw error;
     });
@@ -91,7 +84,7 @@ function quotasIn(
   const names = Object.keys(policy.quotas);
   const { readings } = readAnswer(
     wireOf(policy),
-    { status, headers, body: jsonOf(body) },
+    { status, headers, body: readBody(body) },
     { quotas: names, isStatus: true },
   );
   const shown = new Map<string, QuotaStatus>();
@@ -117,13 +110,4 @@ function statusOf(
   const instant = reset?.atMs == null ? null : reset.atMs - skewMs;
   const endsAtMs = reset?.afterMs == null ? instant : atMs + reset.afterMs;
   return { quota, limit, used: spent, endsAtMs: endsAtMs === null ? null : Math.min(endsAtMs, latestMs) };
-}
-
-/** A body that is no JSON shows nothing. */
-function jsonOf(text: string): unknown {
-  try {
-    return JSON.parse(text) as unknown;
-  } catch {
-    return undefined;
-  }
 }

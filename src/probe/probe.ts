@@ -1,6 +1,5 @@
 // The probe: infers from outside, by few calls, the rules that a live deployment follows. Free calls first, then
 // the cheapest that tell something, then waiting.
-import { SpillwayError } from "../rules/errors.ts";
 import type { RulesInput } from "../rules/rules.ts";
 import { counted } from "../rules/words.ts";
 import type { TraceHeader } from "../trace/record.ts";
@@ -12,15 +11,16 @@ import { contact } from "./contact.ts";
 import { tryCounting } from "./counting.ts";
 import { probeFullWindow } from "./filling.ts";
 import { type Finding, type FindingName, findingNames, notSeen } from "./finding.ts";
+import { type Allowance, type ProbeEnd, traceHead } from "./hand.ts";
 import { rulesOf } from "./probed-rules.ts";
 import { badBody, badQuery, get, graphqlGet, head, missing, resources, wrongMethod } from "./queries.ts";
 import { callsToRefusals, probeRefusals } from "./refusals.ts";
 import { isLimiters, type SeenCall, traceCall } from "./seen.ts";
-import { type Allowance, ProbeSession, type SessionOptions, Stopped } from "./session.ts";
+import { ProbeSession, type SessionOptions } from "./session.ts";
 import type { StatusOptions } from "./status.ts";
 import { look, waitForEnd, waitForEnds, waitForUserEnd } from "./watch.ts";
 
-export type { Allowance, ProbeProgress } from "./session.ts";
+export type { Allowance, ProbeProgress } from "./hand.ts";
 
 export interface ProbeOptions extends StatusOptions, Pick<SessionOptions, "onProgress"> {
   /** `TARGET/v1/graphql` where it is left out. */
@@ -38,8 +38,7 @@ export interface ProbeReport {
   /** ms since the epoch. */
   readonly startedAt: number;
   readonly endedAt: number;
-  /** `whole`, `interrupted`, or why it stopped. */
-  readonly ended: "whole" | "interrupted" | { readonly stopped: string };
+  readonly ended: ProbeEnd;
   readonly used: { readonly calls: number; readonly points: number; readonly statusCalls: number };
   readonly allowance: Allowance;
   /** Calls without an answer, or answered 5xx. */
@@ -75,7 +74,7 @@ export async function probe(options: ProbeOptions): Promise<ProbeReport> {
   });
   const startedAt = session.now();
   const findings: Finding[] = [];
-  const ended = await experiment(session, findings);
+  const ended = await session.ended(() => experiment(session, findings));
   const all = complete([...findings, ...conclude(session.calls)]);
   const failed = session.calls.filter(({ status }) => isFailure(status)).length;
   const weighed = failed * 20 > session.calls.length ? all.map(lessCertain(failed, session.calls)) : all;
@@ -95,20 +94,12 @@ export async function probe(options: ProbeOptions): Promise<ProbeReport> {
   };
 }
 
-async function experiment(session: ProbeSession, findings: Finding[]): Promise<ProbeReport["ended"]> {
-  const { signal } = session.options;
-  try {
-    const first = await contact(session);
-    await look(session);
-    if (session.calls.some((call) => call.statusScopes !== null || isLimiters(call)))
-      await experiments(session, findings);
-    else findings.push(...limitsNothing(first));
-    return "whole";
-  } catch (error) {
-    if (error instanceof Stopped) return { stopped: error.message };
-    if (signal?.aborted === true && !(error instanceof SpillwayError)) return "interrupted";
-    throw error;
-  }
+async function experiment(session: ProbeSession, findings: Finding[]): Promise<void> {
+  const first = await contact(session);
+  await look(session);
+  if (session.calls.some((call) => call.statusScopes !== null || isLimiters(call)))
+    await experiments(session, findings);
+  else findings.push(...limitsNothing(first));
 }
 
 async function experiments(session: ProbeSession, findings: Finding[]): Promise<void> {
@@ -262,18 +253,6 @@ const lessCertain =
 
 function traceOf(session: ProbeSession, startedAt: number): string[] {
   const { base, organization } = session.options;
-  const header: TraceHeader = {
-    format: "spillway-trace",
-    version: 1,
-    source: "other",
-    scenario: "probe",
-    seed: null,
-    target: new URL(base).origin,
-    startedAt,
-    clock: { kind: "wall", resolutionMs: 1, errorMs: 0 },
-    rules: null,
-    complete: false,
-    lost: 0,
-  };
+  const header: TraceHeader = { ...traceHead(1, base, startedAt), rules: null, complete: false, lost: 0 };
   return [encodeHeader(header), ...session.calls.map((seen) => encodeCall(traceCall(seen, organization)))];
 }

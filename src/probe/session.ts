@@ -1,53 +1,11 @@
-// The probe's hand on the target: makes calls within the budget, keeps each with its answer, and stops at the
-// first sign that it is not wanted. No reasoning here.
-import { setTimeout as wait } from "node:timers/promises";
-import { NoAnswer } from "../connect/no-answer.ts";
-import { openSender, type Send, type SendOptions } from "../connect/send.ts";
+// The hand of a probe by rules: keeps each call with its answer, and stops at the first sign that it is not wanted.
+// No reasoning here.
 import type { Scope } from "../rules/rules.ts";
 import { isFailure, REFUSED } from "../wire/outcome.ts";
+import { Hand, type HandOptions, Stopped } from "./hand.ts";
 import { isLimiters, readAnswer, type SeenCall } from "./seen.ts";
 
-/** Allowance of a probe: the most that it may use. */
-export interface Allowance {
-  /** Calls that may count: all but GET of the status. */
-  readonly calls: number;
-  /** GraphQL points asked for, all queries together. */
-  readonly points: number;
-  /** Free calls of the status. */
-  readonly statusCalls: number;
-  /** Waiting for windows to end, ms, all waits together. */
-  readonly waitMs: number;
-}
-
-/** The probe's way to the world; tests give their own. */
-export interface Surroundings extends SendOptions {
-  /** Makes the calls in place of HTTP. */
-  readonly send?: Send | undefined;
-  /** ms since the epoch. */
-  readonly now?: (() => number) | undefined;
-  readonly sleep?: ((ms: number, signal: AbortSignal | undefined) => Promise<unknown>) | undefined;
-}
-
-/** Reason why the probe ended before its end. What it saw until then is kept. */
-export class Stopped extends Error {
-  constructor(reason: string) {
-    super(reason);
-    this.name = "Stopped";
-  }
-}
-
-/** Step that the probe is at, for people. */
-export interface ProbeProgress {
-  readonly doing: string;
-  /** Until when it waits, ms since the epoch; `null` where it does not. */
-  readonly untilMs: number | null;
-  readonly calls: number;
-  readonly statusCalls: number;
-  /** Of what it may wait, ms. */
-  readonly waitLeftMs: number;
-}
-
-export interface SessionOptions extends Surroundings {
+export interface SessionOptions extends HandOptions {
   /** Without a slash at the end. */
   readonly base: string;
   readonly graphqlUrl: string;
@@ -55,9 +13,6 @@ export interface SessionOptions extends Surroundings {
   readonly organization: string;
   readonly token: string;
   readonly user: string | null;
-  readonly allowance: Allowance;
-  readonly signal?: AbortSignal | undefined;
-  readonly onProgress?: ((progress: ProbeProgress) => void) | undefined;
 }
 
 /** A call that may count. */
@@ -83,47 +38,10 @@ const brokenMost = 12;
 const statusTries = 6;
 const pauseAfterBrokenMs = 200;
 
-export class ProbeSession {
-  readonly calls: SeenCall[] = [];
-  readonly used = { calls: 0, points: 0, statusCalls: 0, waitMs: 0 };
-  readonly options: SessionOptions;
-  readonly #send: Send;
-  readonly #now: () => number;
-  readonly #sleep: NonNullable<Surroundings["sleep"]>;
+export class ProbeSession extends Hand<SessionOptions, SeenCall> {
   #silent = 0;
   #broken = 0;
   #welcome = false;
-
-  constructor(options: SessionOptions) {
-    this.options = options;
-    this.#send = options.send ?? openSender(options).send;
-    this.#now = options.now ?? Date.now;
-    this.#sleep =
-      options.sleep ?? ((ms, signal) => wait(ms, undefined, signal === undefined ? {} : { signal }));
-  }
-
-  now(): number {
-    return this.#now();
-  }
-
-  /** @param waitMs how long it will take, where that is known */
-  say(doing: string, waitMs: number | null = null): void {
-    const { calls, statusCalls } = this.used;
-    const untilMs = waitMs === null ? null : this.now() + waitMs;
-    this.options.onProgress?.({ doing, untilMs, calls, statusCalls, waitLeftMs: this.left.waitMs });
-  }
-
-  /** Rest of the allowance. */
-  get left(): Allowance {
-    const { calls, points, statusCalls, waitMs } = this.options.allowance;
-    const { used } = this;
-    return {
-      calls: calls - used.calls,
-      points: points - used.points,
-      statusCalls: statusCalls - used.statusCalls,
-      waitMs: waitMs - used.waitMs,
-    };
-  }
 
   get statusPath(): string {
     return `/v2/organizations/${encodeURIComponent(this.options.organization)}/rate_limit`;
@@ -132,21 +50,6 @@ export class ProbeSession {
   /** Forgets all but the last calls: who only looks on, for hours, needs no more. */
   forget(keep: number): void {
     this.calls.splice(0, Math.max(0, this.calls.length - keep));
-  }
-
-  /** A breath between calls: no wait for a window. */
-  async pause(ms: number): Promise<void> {
-    this.options.signal?.throwIfAborted();
-    if (ms > 0) await this.#sleep(ms, this.options.signal);
-    this.options.signal?.throwIfAborted();
-  }
-
-  /** Waits for a window; `false`, at once, where the allowance is too small. */
-  async wait(ms: number): Promise<boolean> {
-    if (ms > this.left.waitMs) return false;
-    this.used.waitMs += Math.max(0, ms);
-    await this.pause(ms);
-    return true;
   }
 
   /** GET of the status; `null` where no more are allowed or none came that can be read. */
@@ -176,8 +79,7 @@ export class ProbeSession {
   }
 
   async #make(action: Action, isStatus: boolean): Promise<SeenCall> {
-    const { signal, base, graphqlUrl, token, user } = this.options;
-    signal?.throwIfAborted();
+    const { base, graphqlUrl, token, user } = this.options;
     const { method, path, body, scope, what } = action;
     const sent = {
       number: this.calls.length + 1,
@@ -190,12 +92,7 @@ export class ProbeSession {
       sentMs: this.now(),
     };
     const url = path === null ? graphqlUrl : `${base}${path}`;
-    let error: string | null = null;
-    const got = await this.#send({ method, url, token, body }, signal).catch((cause: unknown) => {
-      if (!(cause instanceof NoAnswer)) throw cause;
-      error = cause.reason;
-      return null;
-    });
+    const { got, error } = await this.ask({ method, url, token, body });
     const seen = readAnswer(sent, got, this.now(), error, token);
     this.calls.push(seen);
     this.#heed(seen, isStatus);

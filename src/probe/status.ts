@@ -5,9 +5,10 @@ import { SpillwayError } from "../rules/errors.ts";
 import { type Owner, type Scope, scopes } from "../rules/rules.ts";
 import { headersOf } from "../wire/fields.ts";
 import { contact } from "./contact.ts";
+import { Stopped } from "./hand.ts";
 import { dateOffset } from "./offsets.ts";
 import { type SeenCall, whole } from "./seen.ts";
-import { ProbeSession, type SessionOptions, Stopped } from "./session.ts";
+import { ProbeSession, type SessionOptions } from "./session.ts";
 
 export interface StatusOptions
   extends Omit<SessionOptions, "base" | "graphqlUrl" | "user" | "allowance" | "onProgress"> {

@@ -1,6 +1,7 @@
 // A probe's session against answers that are set, in virtual time: each call takes 10 ms.
 import type { Ask, Got } from "../../src/connect/send.ts";
-import { type Allowance, type ProbeProgress, ProbeSession } from "../../src/probe/session.ts";
+import type { Allowance, ProbeProgress } from "../../src/probe/hand.ts";
+import { ProbeSession } from "../../src/probe/session.ts";
 import { statusBody } from "../../src/wire/bodies.ts";
 
 /** What an answer shows of REST's windows: of either, the limit and what is left of it. */

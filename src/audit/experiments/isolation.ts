@@ -1,4 +1,5 @@
 // Nobody's quota moves but the caller's: users, organizations, operations, unknown callers, names that look alike (SPEC.md §7).
+import { credentialOf } from "../../policy/match.ts";
 import { counted } from "../../rules/words.ts";
 import { lacksCounts, needsCounts } from "../buckets.ts";
 import type { Experiment } from "../experiment.ts";
@@ -196,10 +197,7 @@ export const isolationExperiments: readonly Experiment[] = [
       attributes: {},
       headers: {
         ...shot.headers,
-        [policy.auth.header]: ([policy.auth.form].flat()[0] ?? "{token}").replace(
-          "{token}",
-          "revoked-and-unknown-0000",
-        ),
+        [policy.auth.header]: credentialOf(policy.auth, "revoked-and-unknown-0000"),
       },
     }),
   ),

@@ -1,0 +1,135 @@
+// The hand of any probe: makes calls, waits within an allowance, and says how far it is. No reasoning here.
+import { setTimeout as wait } from "node:timers/promises";
+import { type Ask, answerTo, openSender, type Send, type SendOptions } from "../connect/send.ts";
+import { SpillwayError } from "../rules/errors.ts";
+
+/** Allowance of a probe: the most that it may use. */
+export interface Allowance {
+  /** Calls that may count: all but GET of the status. */
+  readonly calls: number;
+  /** GraphQL points asked for, all queries together; 0 by a policy. */
+  readonly points: number;
+  /** Free calls of the status. */
+  readonly statusCalls: number;
+  /** Waiting for windows to end, ms, all waits together. */
+  readonly waitMs: number;
+}
+
+/** The probe's way to the world; tests give their own. */
+export interface Surroundings extends SendOptions {
+  /** Makes the calls in place of HTTP. */
+  readonly send?: Send | undefined;
+  /** ms since the epoch. */
+  readonly now?: (() => number) | undefined;
+  readonly sleep?: ((ms: number, signal: AbortSignal | undefined) => Promise<unknown>) | undefined;
+}
+
+/** Reason why the probe ended before its end. What it saw until then is kept. */
+export class Stopped extends Error {
+  constructor(reason: string) {
+    super(reason);
+    this.name = "Stopped";
+  }
+}
+
+/** `whole`, `interrupted`, or why it stopped. */
+export type ProbeEnd = "whole" | "interrupted" | { readonly stopped: string };
+
+/** Step that the probe is at, for people. */
+export interface ProbeProgress {
+  readonly doing: string;
+  /** Until when it waits, ms since the epoch; `null` where it does not. */
+  readonly untilMs: number | null;
+  readonly calls: number;
+  readonly statusCalls: number;
+  /** Of what it may wait, ms. */
+  readonly waitLeftMs: number;
+}
+
+export interface HandOptions extends Surroundings {
+  readonly allowance: Allowance;
+  readonly signal?: AbortSignal | undefined;
+  readonly onProgress?: ((progress: ProbeProgress) => void) | undefined;
+}
+
+/** @typeParam C a call with its answer */
+export class Hand<O extends HandOptions, C> {
+  readonly calls: C[] = [];
+  readonly used = { calls: 0, points: 0, statusCalls: 0, waitMs: 0 };
+  readonly options: O;
+  readonly #send: Send;
+
+  constructor(options: O) {
+    this.options = options;
+    this.#send = options.send ?? openSender(options).send;
+  }
+
+  now(): number {
+    return (this.options.now ?? Date.now)();
+  }
+
+  /** @param waitMs how long it will take, where that is known */
+  say(doing: string, waitMs: number | null = null): void {
+    const { calls, statusCalls } = this.used;
+    const untilMs = waitMs === null ? null : this.now() + waitMs;
+    this.options.onProgress?.({ doing, untilMs, calls, statusCalls, waitLeftMs: this.left.waitMs });
+  }
+
+  /** Rest of the allowance. */
+  get left(): Allowance {
+    const { calls, points, statusCalls, waitMs } = this.options.allowance;
+    const { used } = this;
+    return {
+      calls: calls - used.calls,
+      points: points - used.points,
+      statusCalls: statusCalls - used.statusCalls,
+      waitMs: waitMs - used.waitMs,
+    };
+  }
+
+  /** A breath between calls: no wait for a window. */
+  async pause(ms: number): Promise<void> {
+    const { signal, sleep = (ms, signal) => wait(ms, undefined, { signal }) } = this.options;
+    signal?.throwIfAborted();
+    if (ms > 0) await sleep(ms, signal);
+    signal?.throwIfAborted();
+  }
+
+  /** Waits for a window; `false`, at once, where the allowance is too small. */
+  async wait(ms: number): Promise<boolean> {
+    if (ms > this.left.waitMs) return false;
+    this.used.waitMs += Math.max(0, ms);
+    await this.pause(ms);
+    return true;
+  }
+
+  protected async ask(ask: Ask): ReturnType<typeof answerTo> {
+    this.options.signal?.throwIfAborted();
+    return await answerTo(this.#send, ask, this.options.signal);
+  }
+
+  /** Does all of a probe. @returns how it ended */
+  async ended(probe: () => Promise<void>): Promise<ProbeEnd> {
+    try {
+      await probe();
+      return "whole";
+    } catch (error) {
+      if (error instanceof Stopped) return { stopped: error.message };
+      if (this.options.signal?.aborted === true && !(error instanceof SpillwayError)) return "interrupted";
+      throw error;
+    }
+  }
+}
+
+/** Returns the members that the header of a probe's trace begins with. */
+export const traceHead = <V extends 1 | 2>(version: V, target: string, startedAt: number) =>
+  ({
+    format: "spillway-trace",
+    version,
+    source: "other",
+    scenario: "probe",
+    seed: null,
+    target: new URL(target).origin,
+    startedAt,
+    clock: { kind: "wall", resolutionMs: 1, errorMs: 0 },
+  }) as const;
