@@ -5,13 +5,14 @@
 // Sound because little is assumed: the target's clock is off by any constant; seconds are whole; where a window
 // may or may not have rolled, both are allowed; after a call whose outcome is unknown nothing is said any more
 // (it may be charged late, in any later window).
-import { organizationLimit, type Rules, type Scope, scopes, semanticsOf, userLimit } from "../rules/rules.ts";
+import { organizationLimit, type Rules, type Scope, scopes, semanticsOf } from "../rules/rules.ts";
 import type { CallTemplate } from "../scenario/client.ts";
 import { readStatus, scopesIn } from "../wire/bodies.ts";
-import { headerNames, headersOf, type WindowHeaders } from "../wire/fields.ts";
+import type { WindowHeaders } from "../wire/fields.ts";
 import { isFailure, isRefusal } from "../wire/outcome.ts";
 import type { TraceableAnswer } from "./answer.ts";
-import { type LoneCharge, LoneWindow, type WindowTerms } from "./lone-window.ts";
+import { type LoneCharge, LoneWindow } from "./lone-window.ts";
+import { headerBounds } from "./response-checks.ts";
 import { StatusClock } from "./status-clock.ts";
 
 /** A call that adds nothing, as far as is known. */
@@ -20,18 +21,6 @@ const nothing: LoneCharge = { by: "other", least: 0, most: 0, needs: 0, mayRoll:
 interface ScopeWindows {
   readonly organization: LoneWindow;
   readonly user: LoneWindow;
-}
-
-/** Returns the claimed rules of one owner's window. */
-function termsFor(rules: Rules | null, organization: string, user: string | null, scope: Scope): WindowTerms {
-  const names = headersOf(headerNames, user === null ? "organization" : "user");
-  if (rules === null) return { names, reset: null, isEpoch: false, isSigned: null, windowSeconds: null };
-  const { windowSeconds } =
-    user === null
-      ? organizationLimit(rules, organization, scope)
-      : userLimit(rules, organization, user, scope);
-  const { reset, anchor, remaining } = semanticsOf(rules, scope);
-  return { names, reset, isEpoch: anchor === "epoch", isSigned: remaining === "signed", windowSeconds };
 }
 
 export class LoneOrganization {
@@ -44,10 +33,10 @@ export class LoneOrganization {
 
   constructor(rules: Rules | null, organization: string, user: string) {
     this.#rules = rules;
-    const windows = (scope: Scope): ScopeWindows => ({
-      organization: new LoneWindow(termsFor(rules, organization, null, scope)),
-      user: new LoneWindow(termsFor(rules, organization, user, scope)),
-    });
+    const windows = (scope: Scope): ScopeWindows => {
+      const bounds = headerBounds(rules, organization, user, scope);
+      return { organization: new LoneWindow(bounds.organization), user: new LoneWindow(bounds.user) };
+    };
     this.#windows = { rest: windows("rest"), graphql: windows("graphql") };
     const enforced = (scope: Scope): boolean =>
       rules !== null && organizationLimit(rules, organization, scope).enforced;
@@ -66,7 +55,7 @@ export class LoneOrganization {
     const found = [
       read(windows.organization, answer.organization, answer, charge),
       read(windows.user, answer.user, answer, charge),
-      kind === "status" && status === 200 ? this.#statusFault(answer) : null,
+      ...(kind === "status" && status === 200 ? scopes.map((each) => this.#scopeFault(each, answer)) : []),
     ];
     return found.find((fault) => fault !== null) ?? null;
   }
@@ -76,24 +65,21 @@ export class LoneOrganization {
     if (kind === "status") return { ...nothing, by: "status" };
     if (kind === "other") return nothing;
     const asked = typeof requested === "number" ? requested : cost;
-    const needs = this.#enforced[scope] ? roomNeeded(this.#rules, scope, asked) : 0;
+    const semantics = this.#rules === null ? null : semanticsOf(this.#rules, scope);
+    const graphqlCharge = scope === "graphql" && semantics !== null ? semantics.graphqlCharge : null;
+    // Points that must be left for a call to be let through; 0 if nobody says.
+    const needs = !this.#enforced[scope] ? 0 : graphqlCharge === "postpaid" ? 1 : asked;
     if (isRefusal(status)) {
-      const isFree = this.#rules !== null && !chargesRefusals(this.#rules, scope);
+      const isFree = semantics?.refused === "uncounted" && semantics.refusedByUser === "charges-nothing";
       return { ...nothing, by: "refused", most: isFree ? 0 : asked };
     }
     if (scope === "rest") return { by: "admitted", least: 1, most: 1, needs, mayRoll: false };
-    const graphqlCharge = this.#rules === null ? null : semanticsOf(this.#rules, scope).graphqlCharge;
     const used = typeof actual === "number" ? actual : null;
     const mayRoll = graphqlCharge !== "prepaid";
     if (graphqlCharge === "prepaid") return { by: "admitted", least: asked, most: asked, needs, mayRoll };
     if (graphqlCharge !== null && used !== null)
       return { by: "admitted", least: used, most: used, needs, mayRoll };
     return { by: "admitted", least: 0, most: asked, needs, mayRoll };
-  }
-
-  #statusFault(answer: TraceableAnswer): string | null {
-    const found = scopes.map((scope) => this.#scopeFault(scope, answer));
-    return found.find((fault) => fault !== null) ?? null;
   }
 
   #scopeFault(scope: Scope, answer: TraceableAnswer): string | null {
@@ -113,17 +99,6 @@ export class LoneOrganization {
       this.#clock.fault(endMs, window.secondsLeft(reset), answer.sentMs, answer.receivedMs)
     );
   }
-}
-
-/** Returns the points that must be left for a call to be let through; 0 if nobody says. */
-function roomNeeded(rules: Rules | null, scope: Scope, cost: number): number {
-  if (rules === null) return 0;
-  return scope === "graphql" && semanticsOf(rules, scope).graphqlCharge === "postpaid" ? 1 : cost;
-}
-
-function chargesRefusals(rules: Rules, scope: Scope): boolean {
-  const { refused, refusedByUser } = semanticsOf(rules, scope);
-  return refused === "counted" || refusedByUser === "charges-organization";
 }
 
 function read(

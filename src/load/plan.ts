@@ -9,7 +9,7 @@ import type { Rules } from "../rules/rules.ts";
 import { type Token, tokenScopes } from "../rules/tokens.ts";
 import { type Adjustments, adjustScenario } from "../scenario/adjust.ts";
 import type { Scenario } from "../scenario/scenario.ts";
-import { defaultOrganization, seatingOf, seatsOf } from "../scenario/seats.ts";
+import { seatingOf } from "../scenario/seats.ts";
 import { dealtCallers, madeCallers, type PolicyCallers } from "./policy-callers.ts";
 
 /** A deployment that is already there. */
@@ -55,9 +55,13 @@ export function planLoad(
   requireStatus(scenario);
   if (deployed === null) {
     const own = { scenario, target: null, graphql: null, allowHost: null };
-    if (scenario.policy !== undefined)
-      return { ...own, rules: null, tokens: [], policy: madeCallers(scenario, scenario.policy, newToken) };
-    return { ...own, rules: scenario.rules ?? parseRules({}), tokens: tokensFor(scenario), policy: null };
+    const made = madeCallers(scenario, newToken);
+    if (scenario.policy !== undefined) return { ...own, rules: null, tokens: [], policy: made };
+    const tokens = made.inOrder.map(({ organization, user, token }) => ({
+      ...{ token, user, organization },
+      scopes: tokenScopes,
+    }));
+    return { ...own, rules: scenario.rules ?? parseRules({}), tokens, policy: null };
   }
   const allowHost = deployed.allowHost ?? null;
   const allowed = (field: string, url: string): Target => {
@@ -103,21 +107,3 @@ function requireStatus({ name, populations, policy }: Scenario): void {
 }
 
 const newToken = (): string => `spw_${randomBytes(24).toString("base64url")}`;
-
-/**
- * Tokens for a service of one's own: one for each seat, under the names that the simulator gives them. The
- * default organization's come first, since populations that name none belong to the first token's.
- */
-function tokensFor(scenario: Scenario): Token[] {
-  const isDefault = ({ organization }: { organization: string }): boolean =>
-    organization === defaultOrganization;
-  const seats = seatsOf(scenario, seatingOf(scenario, null)).flat();
-  return [...seats.filter(isDefault), ...seats.filter((seat) => !isDefault(seat))].map(
-    ({ organization, user }) => ({
-      token: newToken(),
-      user,
-      organization,
-      scopes: tokenScopes,
-    }),
-  );
-}

@@ -19,19 +19,20 @@ export interface PolicyCallers {
  * Makes a token for each seat of a scenario, under the names that the simulator gives them. The default organization's
  * come first: dealt, they go to the same seats again.
  */
-export function madeCallers(scenario: Scenario, policy: Policy, newToken: () => string): PolicyCallers {
-  const callers = seated(scenario, ({ organization, user }) => {
-    return {
-      organization,
-      user,
-      token: newToken(),
-      attributes: ownAttributes(policy, { organization, user }),
-    };
-  });
+export function madeCallers(
+  scenario: Scenario,
+  newToken: () => string,
+): PolicyCallers & { readonly inOrder: readonly Caller[] } {
+  const { policy } = scenario;
+  const callers = seated(scenario, ({ organization, user }) => ({
+    ...{ organization, user, token: newToken() },
+    ...(policy && { attributes: ownAttributes(policy, { organization, user }) }),
+  }));
   const isDefault = ({ organization }: Caller): boolean => organization === defaultOrganization;
   const all = callers.flat();
-  const tokens = [...all.filter(isDefault), ...all.filter((caller) => !isDefault(caller))];
-  return { callers, tokens: tokens.map(({ token, attributes = {} }) => ({ token, attributes })) };
+  const inOrder = [...all.filter(isDefault), ...all.filter((caller) => !isDefault(caller))];
+  const tokens = inOrder.map(({ token, attributes = {} }) => ({ token, attributes }));
+  return { callers, tokens, inOrder };
 }
 
 /**

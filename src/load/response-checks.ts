@@ -24,14 +24,12 @@ import {
 } from "../wire/fields.ts";
 import { isFailure } from "../wire/outcome.ts";
 import type { TraceableAnswer } from "./answer.ts";
+import type { WindowTerms } from "./lone-window.ts";
 
 /** Bounds of the headers of one window. */
-export interface WindowBounds {
-  /** The headers' names. */
+export interface WindowBounds extends WindowTerms {
   readonly names: Readonly<WindowHeaders<string>>;
   readonly scopeName: string;
-  /** True if `remaining` may be below 0 (`remaining: "signed"`). */
-  readonly signed: boolean;
   /** As the rules have it, `NaN` where nobody claims any. */
   readonly limit: number;
   /** Seconds. */
@@ -56,21 +54,22 @@ export function headerBounds(
   scope: Scope,
 ): HeaderBounds {
   const semantics = rules === null ? null : semanticsOf(rules, scope);
+  const reset = semantics?.reset ?? null;
   const shared = {
-    signed: semantics === null || semantics.remaining === "signed",
-    resetLeast: semantics?.reset === "ceil" ? 1 : 0,
+    reset,
+    resetLeast: reset === "ceil" ? 1 : 0,
+    isEpoch: semantics?.anchor === "epoch",
+    isSigned: semantics && semantics.remaining === "signed",
   };
-  const unclaimed = { limit: Number.NaN, windowSeconds: Number.MAX_SAFE_INTEGER };
-  const boundsOf = (owner: Owner, { limit, windowSeconds }: WindowLimit): WindowBounds => {
+  const boundsOf = (owner: Owner, claimed: WindowLimit | null): WindowBounds => {
     const [names, scopeName] = [headersOf(headerNames, owner), quotaNames[scope][owner]];
-    return { ...shared, names, scopeName, limit, resetMost: windowSeconds };
+    const { limit, windowSeconds } = claimed ?? { limit: Number.NaN, windowSeconds: null };
+    const resetMost = windowSeconds ?? Number.MAX_SAFE_INTEGER;
+    return { ...shared, names, scopeName, limit, windowSeconds, resetMost };
   };
   return {
-    organization: boundsOf(
-      "organization",
-      rules === null ? unclaimed : organizationLimit(rules, organization, scope),
-    ),
-    user: boundsOf("user", rules === null ? unclaimed : userLimit(rules, organization, user, scope)),
+    organization: boundsOf("organization", rules && organizationLimit(rules, organization, scope)),
+    user: boundsOf("user", rules && userLimit(rules, organization, user, scope)),
   };
 }
 
@@ -102,7 +101,7 @@ function windowFault(shown: WindowHeaders, bounds: WindowBounds): string | null 
   if (limit < 1) return `limit-agrees: ${names.limit} is below 1`;
   if (limit !== (bounds.limit || limit)) return `limit-agrees: ${names.limit} is not that of the rules`;
   if (remaining > limit) return `remaining-agrees: ${names.remaining} is above ${names.limit}`;
-  if (remaining < 0 && !bounds.signed) return `remaining-agrees: ${names.remaining} is below 0`;
+  if (remaining < 0 && bounds.isSigned === false) return `remaining-agrees: ${names.remaining} is below 0`;
   if (reset < bounds.resetLeast) return `reset-agrees: ${names.reset} is below ${bounds.resetLeast}`;
   if (reset > bounds.resetMost) return `reset-agrees: ${names.reset} is above ${bounds.resetMost}`;
   return null;
