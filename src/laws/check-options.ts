@@ -50,8 +50,8 @@ export interface CheckOptions<K extends LawKind = RulesKind> {
   readonly signal?: { readonly aborted: boolean };
   /**
    * Called before every run, and awaited. A check of a synchronous limiter leaves the event loop a turn nowhere
-   * else: return a promise that takes one (`setImmediate` of `node:timers/promises`) to stay responsive, and to let
-   * go of limiters' memory that waits for such a turn (applications of Fastify: 0.5 MB a run).
+   * else, unless it is an `injectLimiter`: return a promise that takes one (`setImmediate` of `node:timers/promises`) to
+   * stay responsive, and to let go of memory that waits for such a turn.
    */
   readonly onProgress?: (progress: CheckProgress) => void | PromiseLike<void>;
   /** Given each law's report as soon as it is there. */

@@ -8,6 +8,7 @@ import { headerText } from "../wire/fields.ts";
 import { REFUSED } from "../wire/outcome.ts";
 import { type KeyedAnswer, type KeyedKind, type KeyedSettings, keyedLimiter } from "./keyed.ts";
 import { type Middleware, type MiddlewareRequest, runMiddleware } from "./middleware.ts";
+import { nextTurn } from "./turn.ts";
 
 type Awaitable<T> = T | PromiseLike<T>;
 
@@ -122,6 +123,8 @@ export interface InjectOptions extends HttpKind {
  */
 export function injectLimiter(options: InjectOptions): LimiterFactory {
   return overHttp(options, async (settings) => {
+    // An application of Fastify takes half a megabyte, which nothing frees before the next turn.
+    await nextTurn();
     const app = await options.create(settings);
     return {
       async send(key, cost, remoteAddress) {

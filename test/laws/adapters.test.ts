@@ -83,6 +83,27 @@ describe("the example of", () => {
   });
 });
 
+test("an application takes a turn of the event loop before the next one: memory is let go of only then", async () => {
+  let turns = 0;
+  const count = (): void => {
+    turns += 1;
+    if (turns < 1000) setImmediate(count);
+  };
+  setImmediate(count);
+  let made = 0;
+  const limiter = kit.injectLimiter({
+    name: "an application that answers at once",
+    algorithm: "unknown",
+    create() {
+      made += 1;
+      return { inject: async () => ({ statusCode: 200, headers: {} }) };
+    },
+  });
+  await checkLaws(limiter, { seed, runs: 5, laws: ["isolated"] });
+  expect(made).toBeGreaterThanOrEqual(10);
+  expect(turns).toBeGreaterThanOrEqual(made - 2);
+});
+
 test("the example of describeLimiter registers cases that pass", async () => {
   const [[, example = ""] = []] = examplesOf("describe-limiter.ts");
   const bodies: ((context: { skip(why: string): void }) => Promise<void>)[] = [];
