@@ -14,6 +14,8 @@ import { bounded, conserved, monotone, remainingAgrees, resetAgrees } from "./co
 import { neverRollsBack, recovers, refusalJustified, unenforcedNeverRefuses } from "./decisions.ts";
 import { honestWait } from "./honest-wait.ts";
 import type { Judge } from "./law.ts";
+import { remainingIsThere } from "./room.ts";
+import { algorithmOf } from "./script.ts";
 import { rateBound, twiceAtMost } from "./spans.ts";
 
 export interface Law {
@@ -39,7 +41,9 @@ const count = "a count: `current` or `remaining`";
 export const laws: Readonly<Record<LimiterLawName, Law>> = {
   bounded: shown(count, bounded),
   conserved: shown(count, conserved),
-  "remaining-agrees": shown("`current` and `remaining`", remainingAgrees),
+  "remaining-agrees": shown("`remaining`, and of a fixed window `current` beside it", (trial) =>
+    algorithmOf(trial.script) === "fixed-window" ? remainingAgrees(trial) : remainingIsThere(trial),
+  ),
   "reset-agrees": shown("a reset", resetAgrees),
   "status-free": shown("a status: `peek`", statusFree, { status: 12 }),
   // Only where no clock steps back can it compare with a run without the refused calls.

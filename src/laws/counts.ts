@@ -38,10 +38,16 @@ function sum({ before, charge, givenBack, after, fresh }: Sight): string {
 /** `remaining` is what is left of the limit that is shown beside it. */
 export const remainingAgrees: Judge = overSights("remaining-agrees", () => (sight): Opinion => {
   const { remaining, current } = sight.reading;
+  const signed = sight.semantics.remaining === "signed";
+  if ((current ?? null) === null && !signed && Number(remaining ?? 0) < 0)
+    return {
+      expected: "remaining 0 or more",
+      got: `remaining ${remaining}`,
+      arithmetic: "what is left is never less than nothing",
+    };
   if ((remaining ?? null) === null || (current ?? null) === null) return null;
   const limit = sight.reading.limit ?? sight.limit;
   const left = limit - Number(current);
-  const signed = sight.semantics.remaining === "signed";
   const expected = signed ? left : Math.max(0, left);
   if (remaining === expected) return "kept";
   const formula = signed ? `${limit} - ${current}` : `max(0, ${limit} - ${current})`;

@@ -94,7 +94,7 @@ const renews: Judge = overEvents("recovers", () => (sights) => {
 });
 
 /** Number of window lengths after which nothing of a caller's calls can count any more. */
-const idleWindows = 2;
+export const idleWindows = 2;
 
 /**
  * Who made no call for two window lengths is admitted: whatever counts calls per time has forgotten it by then. Refused

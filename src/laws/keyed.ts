@@ -269,8 +269,12 @@ function windowReading(reading: KeyedReading, nowMs: number): Partial<WindowRead
 
 /** A reading in whole numbers: a bucket may have 3.7 units, which let three calls through, and be full in 0.3 ms. */
 function wholeReading(reading: KeyedReading, nowMs: number): Partial<WindowReading> {
-  return readingOf(reading, nowMs, Math.ceil, Math.floor);
+  return readingOf(reading, nowMs, Math.ceil, wholeLeft);
 }
+
+/** Less than nothing by so little is nothing: fractions were added up. */
+const nothing = 1e-6;
+const wholeLeft = (left: number): number => (left < 0 && left > -nothing ? 0 : Math.floor(left));
 
 const asShown = (value: number): number => value;
 

@@ -28,7 +28,7 @@ const ofAny: readonly LimiterLawName[] = [
 ];
 
 /** Laws of every limiter that says what it counts. */
-const ofCounts: readonly LimiterLawName[] = [...ofAny, "refusal-justified"];
+const ofCounts: readonly LimiterLawName[] = [...ofAny, "refusal-justified", "remaining-agrees"];
 
 /** Laws of every limiter that admits so much per time, whatever it counts. */
 const ofRates: readonly LimiterLawName[] = [

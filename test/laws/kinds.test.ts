@@ -4,6 +4,7 @@ import { describe, expect, test } from "vitest";
 import {
   type CheckReport,
   checkLaws,
+  type KeyedAnswer,
   keyedLaws,
   keyedLimiter,
   type LimiterLawName,
@@ -46,6 +47,21 @@ const silent = (options: Parameters<typeof fixedWindow>[0]): KindOfLimiter => {
   };
   return { ...kind, create };
 };
+
+/** The same, which shows less or more than it has left; in some answers, if told. */
+function showing(kind: KindOfLimiter, shownOf: (left: number, allowed: boolean) => number): KindOfLimiter {
+  const create: KindOfLimiter["create"] = (settings) => {
+    const { consume, ...limiter } = kind.create(settings);
+    return {
+      ...limiter,
+      consume: async (...call) => {
+        const { current: _, ...answer } = (await consume(...call)) as KeyedAnswer;
+        return { ...answer, remaining: shownOf(answer.remaining ?? 0, answer.allowed) };
+      },
+    };
+  };
+  return { ...kind, create };
+}
 
 const right: readonly [string, KindOfLimiter][] = [
   ["windows of the epoch", fixedWindow({ anchor: "epoch" })],
@@ -146,6 +162,38 @@ const wrong: readonly [string, LimiterLawName, KindOfLimiter][] = [
   ["places that nobody gets back", "refusal-justified", concurrency({ releasesNone: true })],
   ["one place less", "refusal-justified", concurrency({ extra: -1 })],
   ["places that refused calls hold", "give-back", concurrency({ refusedHolds: true })],
+  ["a bucket that shows one unit more", "remaining-agrees", showing(tokenBucket(), (left) => left + 1)],
+  [
+    "a bucket that shows two units less",
+    "remaining-agrees",
+    showing(tokenBucket(), (left) => Math.max(0, left - 2)),
+  ],
+  [
+    "a bucket that shows less than nothing",
+    "remaining-agrees",
+    showing(tokenBucket(), (left, allowed) => (allowed ? left : -1)),
+  ],
+  [
+    "a log that shows one call less",
+    "remaining-agrees",
+    showing(slidingLog(), (left) => Math.max(0, left - 1)),
+  ],
+  [
+    "a log that has one left when it refuses",
+    "remaining-agrees",
+    showing(slidingLog(), (left, allowed) => (allowed ? left : 1)),
+  ],
+  [
+    "a counter that shows one more than its limit",
+    "remaining-agrees",
+    showing(slidingCounter(), (left) => left + 2),
+  ],
+  ["places of which one more is shown", "remaining-agrees", showing(concurrency(), (left) => left + 1)],
+  [
+    "a window that shows less than nothing, and no count",
+    "remaining-agrees",
+    showing(fixedWindow(), (left, allowed) => (allowed ? left : -1)),
+  ],
 ];
 
 describe(`a wrong limiter, seed ${seed}`, () => {

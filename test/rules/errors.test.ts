@@ -242,7 +242,7 @@ describe("laws", () => {
 
   test("are promised by each algorithm, or not", () => {
     const any = ["status-free", "isolated", "snapshot-equals", "honest-wait", "rate-bound", "give-back"];
-    const counts = [...any, "refusal-justified"];
+    const counts = [...any, "refusal-justified", "remaining-agrees"];
     const rates = [...counts, "recovers", "time-translates", "twice-at-most", "limit-agrees"];
     expect(lawsOf("fixed-window")).toEqual(limiterLawNames);
     expect(limiterLawNames.slice(0, lawNames.length)).toEqual(lawNames);
