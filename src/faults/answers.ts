@@ -1,42 +1,30 @@
 // Faults in the answers alone: everything behind them is right.
-import { Limiter } from "../engine/limiter.ts";
+import type { Store } from "../engine/store.ts";
 import { quotaNames } from "../policy/names.ts";
-import type { Rules, Scope } from "../rules/rules.ts";
+import type { Scope } from "../rules/rules.ts";
 import { type HttpAnswer, headers } from "../wire/answer.ts";
 import { refusalBody, statusBody } from "../wire/bodies.ts";
-import { headerNames, nodeHeaders, shownFields } from "../wire/fields.ts";
+import { headerNames } from "../wire/fields.ts";
 import { isRefusal, REFUSED } from "../wire/outcome.ts";
-import { around, deployed } from "./deployed.ts";
-import type { Answered, FaultEntry, Faulty } from "./fault.ts";
-import { headersTwice, lastLaxer, silentOn, statusPristine } from "./told.ts";
+import { Counter } from "./counter.ts";
+import type { Answered, FaultEntry } from "./fault.ts";
+import { ofDefault } from "./fits.ts";
+import { rulesStore } from "./rules-store.ts";
+import { bare, headersTwice, lastLaxer, silentOn, statusPristine } from "./told.ts";
 
-/** A right deployment, its answers changed where `change` wants. */
-const sending =
-  (change: (answer: HttpAnswer, about: Answered, limiter: Limiter) => Partial<HttpAnswer> | null) =>
-  (rules: Rules): Faulty => {
-    const limiter = new Limiter(rules);
+/** A right deployment of the default API, its answers changed where `change` wants. */
+const sending = (
+  change: (answer: HttpAnswer, about: Answered, limiter: Store) => Partial<HttpAnswer> | null,
+): Pick<FaultEntry, "unfit" | "inject"> => ({
+  unfit: ofDefault,
+  inject(policy) {
+    const store = new Counter(policy);
+    const limiter = rulesStore(policy, store);
     return {
-      ...deployed(limiter),
-      change: (answer, about) => ({ ...answer, ...change(answer, about, limiter) }),
+      store,
+      changeOwn: (answer, about) => ({ ...answer, ...change(answer, about, limiter) }),
     };
-  };
-
-const own = new Set(Object.values(nodeHeaders).filter((name) => name !== nodeHeaders.retryAfter));
-const eight = new Set(shownFields.map((field) => nodeHeaders[field]));
-
-/** Without the eight headers, the warnings and the points. */
-const bare = ({ headers }: HttpAnswer): Partial<HttpAnswer> => ({
-  headers: Object.fromEntries(Object.entries(headers).filter(([name]) => !own.has(name.toLowerCase()))),
-});
-
-/** The eight headers twice: HTTP joins the values of one name. */
-const doubled = ({ headers }: HttpAnswer): Partial<HttpAnswer> => ({
-  headers: Object.fromEntries(
-    Object.entries(headers).map(([name, value]) => [
-      name,
-      eight.has(name.toLowerCase()) ? `${value}, ${value}` : value,
-    ]),
-  ),
+  },
 });
 
 export const answerFaults: readonly FaultEntry[] = [
@@ -46,24 +34,14 @@ export const answerFaults: readonly FaultEntry[] = [
     shows: "current 0 against headers that show a spent one",
     seenIn: ["slicc#3326"],
     nets: ["V", "L"],
-    quotas: statusPristine,
-    inject: (rules) =>
-      around(rules, (limiter) => ({
-        status(organization, nowMs) {
-          const { rest, graphql } = limiter.status(organization, nowMs);
-          return {
-            rest: { ...rest, current: 0, remaining: rest.limit },
-            graphql: { ...graphql, current: 0, remaining: graphql.limit },
-          };
-        },
-      })),
+    ...statusPristine,
   },
   {
     name: "status-shares-user",
     wrong: "the status shows the count of the caller's window, not of the organization's",
     shows: "current = the caller's count",
     nets: ["V"],
-    inject: sending((_answer, { kind, organization, user, nowMs }, limiter) => {
+    ...sending((_answer, { kind, organization, user, nowMs }, limiter) => {
       if (kind !== "status") return null;
       const shared = (scope: Scope) => {
         const readings = limiter.readings(organization, user, scope, nowMs);
@@ -78,31 +56,28 @@ export const answerFaults: readonly FaultEntry[] = [
     shows: "missing",
     seenIn: ["yelp-fusion#388"],
     nets: ["V", "L"],
-    quotas: silentOn("refused"),
-    inject: sending((answer) => (isRefusal(answer.status) ? bare(answer) : null)),
+    ...silentOn("refused"),
   },
   {
     name: "headers-missing-on-status",
     wrong: "the status response carries none of the eight headers",
     shows: "missing",
     nets: ["V", "L"],
-    quotas: silentOn("status"),
-    inject: sending((answer, { kind }) => (kind === "status" ? bare(answer) : null)),
+    ...silentOn("status"),
   },
   {
     name: "headers-doubled",
     wrong: "the application and a gateway before it both add the eight headers",
     shows: "`rest, rest`, and numbers that are lists",
     nets: ["P", "V", "L"],
-    quotas: headersTwice,
-    inject: sending(doubled),
+    ...headersTwice,
   },
   {
     name: "wrong-scope-header",
     wrong: `REST's user header names the organization's scope: \`${headerNames.userScopeName}: rest\``,
     shows: "an illegal value",
     nets: ["V", "L"],
-    inject: sending(({ headers }, { scope }) =>
+    ...sending(({ headers }, { scope }) =>
       scope === "rest"
         ? { headers: { ...headers, [headerNames.userScopeName]: quotaNames.rest.organization } }
         : null,
@@ -114,20 +89,14 @@ export const answerFaults: readonly FaultEntry[] = [
     shows: "99, 98, 97, ... and refused at 50",
     seenIn: ["AspNetCoreRateLimit#418"],
     nets: ["V", "L"],
-    quotas: lastLaxer,
-    inject: sending(({ headers }) => {
-      const limit = Number(headers[headerNames.userLimit]);
-      const remaining = Number(headers[headerNames.userRemaining]) + limit;
-      const laxer = { [headerNames.userLimit]: 2 * limit, [headerNames.userRemaining]: remaining };
-      return { headers: { ...headers, ...laxer } };
-    }),
+    ...lastLaxer,
   },
   {
     name: "status-refused-when-empty",
     wrong: "the status is refused once the caller has nothing left",
     shows: "a status call that is refused",
     nets: ["A"],
-    inject: sending((_answer, { kind, organization, user, nowMs }, limiter) => {
+    ...sending((_answer, { kind, organization, user, nowMs }, limiter) => {
       const readings = limiter.readings(organization, user, "rest", nowMs);
       if (kind !== "status" || readings.user.remaining > 0) return null;
       return { status: REFUSED, body: refusalBody("rest", "user", readings) };
@@ -138,7 +107,7 @@ export const answerFaults: readonly FaultEntry[] = [
     wrong: "REST's refusal shows GraphQL's windows in its headers",
     shows: "the other scope's names and numbers on a refusal",
     nets: ["A"],
-    inject: sending(({ status, headers: sent }, { organization, user, scope, nowMs }, limiter) => {
+    ...sending(({ status, headers: sent }, { organization, user, scope, nowMs }, limiter) => {
       if (!isRefusal(status) || scope !== "rest") return null;
       const readings = limiter.readings(organization, user, "graphql", nowMs);
       return { headers: { ...sent, ...headers("graphql", readings) } };
@@ -149,7 +118,7 @@ export const answerFaults: readonly FaultEntry[] = [
     wrong: "a GraphQL query that is not executed is charged one point",
     shows: "the count rises by the queries that were answered with errors alone",
     nets: ["A"],
-    inject: sending(({ status, headers: sent }, { kind, organization, user, scope, nowMs }, limiter) => {
+    ...sending(({ status, headers: sent }, { kind, organization, user, scope, nowMs }, limiter) => {
       if (kind !== "other" || scope !== "graphql" || status === 403) return null;
       const charged = limiter.decide({ organization, user, scope, cost: 1 }, nowMs);
       if (charged.reservation !== null) limiter.settle(charged.reservation, 1, nowMs);
@@ -161,14 +130,14 @@ export const answerFaults: readonly FaultEntry[] = [
     wrong: "an answer of 404 carries none of the eight headers, and is charged",
     shows: "missing",
     nets: ["A"],
-    inject: sending((answer) => (answer.status === 404 ? bare(answer) : null)),
+    ...sending((answer) => (answer.status === 404 ? bare(answer) : null)),
   },
   {
     name: "refusal-body-disagrees",
     wrong: "the body of REST's refusal tells another limit than its headers",
     shows: "twice the limit in the body",
     nets: ["A"],
-    inject: sending(({ status, body }, { scope }) => {
+    ...sending(({ status, body }, { scope }) => {
       if (!isRefusal(status) || scope !== "rest") return null;
       const { limit, ...rest } = body as { readonly limit: number };
       return { body: { ...rest, limit: 2 * limit } };
@@ -179,6 +148,6 @@ export const answerFaults: readonly FaultEntry[] = [
     wrong: "a refusal is sent as 503 without the eight headers",
     shows: "a call without room looks like an outage",
     nets: ["A"],
-    inject: sending((answer) => (isRefusal(answer.status) ? { ...bare(answer), status: 503 } : null)),
+    ...sending((answer) => (isRefusal(answer.status) ? { ...bare(answer), status: 503 } : null)),
   },
 ];

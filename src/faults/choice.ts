@@ -1,13 +1,15 @@
 // Which fault is to be injected, and how much of it: `NAME` or `NAME=RATE`, as people write it.
 import type { LimiterFactory } from "../engine/adapter.ts";
 import type { Policy, Quota } from "../policy/policy.ts";
+import { policyOf } from "../policy/shorthand.ts";
 import { closest } from "../rules/closest.ts";
 import { type Problem, quote, SpillwayError } from "../rules/errors.ts";
 import { parseRules } from "../rules/parse.ts";
 import { type Rules, type Scope, scopes, semanticsOf } from "../rules/rules.ts";
 import type { SwitchName } from "../rules/switches.ts";
 import { faults } from "./catalogue.ts";
-import type { Fault, Faulty, FaultyQuotas, QuotaFault } from "./fault.ts";
+import type { Fault, Faulty, FaultyQuotas } from "./fault.ts";
+import { faultyRules } from "./rules-store.ts";
 
 /** A fault and its rate. */
 export interface ChosenFault {
@@ -86,7 +88,8 @@ export function requireSuitable({ fault }: ChosenFault, rules: Rules): void {
  */
 export function injectFault(chosen: ChosenFault, rules: Rules, random: () => number): Faulty {
   requireSuitable(chosen, rules);
-  return chosen.fault.inject(rules, { random, rate: chosen.rate });
+  const policy = policyOf(rules);
+  return faultyRules(policy, chosen.fault.inject(policy, { random, rate: chosen.rate }));
 }
 
 /**
@@ -95,16 +98,13 @@ export function injectFault(chosen: ChosenFault, rules: Rules, random: () => num
  */
 export function injectQuotaFault(chosen: ChosenFault, policy: Policy, random: () => number): FaultyQuotas {
   requirePolicy(chosen, policy);
-  return (chosen.fault.quotas as QuotaFault).inject(policy, { random, rate: chosen.rate });
+  return chosen.fault.inject(policy, { random, rate: chosen.rate });
 }
 
 /** @throws SpillwayError `FAULT_INVALID` as `injectQuotaFault` does */
 export function requirePolicy({ fault }: ChosenFault, policy: Policy): void {
-  const { name, quotas, semantics = {} } = fault;
-  const problem =
-    quotas === null
-      ? { path: "policy", got: quote(policy.name), allowed: "the default API, whose answers it is in" }
-      : (quotas.unfit?.(policy) ?? firstDifferent(semantics, policy));
+  const { name, semantics = {} } = fault;
+  const problem = fault.unfit(policy) ?? firstDifferent(semantics, policy);
   if (problem === null) return;
   throw new SpillwayError("FAULT_INVALID", `${name} cannot be injected under the policy ${policy.name}`, {
     problems: [problem],

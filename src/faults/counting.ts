@@ -1,14 +1,14 @@
 // Faults in what is admitted, and in what is added to the counts.
 import type { PolicyCall, PolicyDecision, PolicyReservation, Reading } from "../engine/decision.ts";
-import { Limiter } from "../engine/limiter.ts";
 import type { Pending, SlowQuotaStore } from "../engine/store.ts";
+import { filledQuotas } from "../policy/effective.ts";
 import type { Charge, Policy } from "../policy/policy.ts";
 import { headers } from "../wire/answer.ts";
 import { statusBody } from "../wire/bodies.ts";
 import { type CountBefore, type CountedCaller, Counter, type FoundAll, type Use } from "./counter.ts";
-import { counted, deployed } from "./deployed.ts";
-import type { FaultEntry, FaultWorld } from "./fault.ts";
+import { counted, type FaultEntry, type FaultWorld } from "./fault.ts";
 import { firstQuotas, hasStatus, hasTogether, hasUnenforced, isDearer, isDeclared } from "./fits.ts";
+import { rulesStore } from "./rules-store.ts";
 
 /** Reads all counts when the call arrives, and writes them some ms later, whatever others wrote meanwhile. */
 class RacyStore implements SlowQuotaStore {
@@ -131,12 +131,20 @@ class UnenforcedRefuses extends Counter {
   }
 }
 
-/** The first operation of the policy, charged for a look at the status. */
+/**
+ * The first operation of the policy, charged for a look at the status. By rules a status names no user, and its answer
+ * is charged.
+ */
 class StatusCharged extends Counter {
   override status(caller: CountedCaller, quotas: readonly string[], nowMs: number): readonly Reading[] {
     const [operation] = Object.keys(this.policy.operations);
-    if (operation !== undefined) this.decide({ caller, operation, cost: 1 }, nowMs);
+    if (operation !== undefined) this.#charge({ caller, operation, cost: 1 }, nowMs);
     return this.read(caller, quotas, nowMs);
+  }
+
+  #charge(call: PolicyCall, nowMs: number): void {
+    const filled = filledQuotas(this.policy, call.caller);
+    if (this.usesOf(call).every(({ key }) => filled.includes(key.quota))) this.decide(call, nowMs);
   }
 }
 
@@ -231,19 +239,20 @@ export const countingFaults: readonly FaultEntry[] = [
     shows: "gaps equal the status calls",
     seenIn: ["github-api#802"],
     nets: ["P", "V", "L"],
-    inject(rules) {
-      const limiter = new Limiter(rules);
+    unfit: hasStatus,
+    inject(policy) {
+      const counters = new StatusCharged(policy);
+      const store = rulesStore(policy, counters);
       return {
-        ...deployed(limiter),
-        change(answer, { kind, organization, user, nowMs }) {
+        store: counters,
+        changeOwn(answer, { kind, organization, user, nowMs }) {
           if (kind !== "status") return answer;
-          const charged = limiter.decide({ organization, user, scope: "rest", cost: 1 }, nowMs);
+          const charged = store.decide({ organization, user, scope: "rest", cost: 1 }, nowMs);
           const fields = { ...answer.headers, ...headers("rest", charged) };
-          return { ...answer, headers: fields, body: statusBody(limiter.status(organization, nowMs)) };
+          return { ...answer, headers: fields, body: statusBody(store.status(organization, nowMs)) };
         },
       };
     },
-    quotas: { unfit: hasStatus, inject: (policy) => ({ store: new StatusCharged(policy) }) },
   },
   {
     name: "overflow",

@@ -82,7 +82,7 @@ export function faultyAdapter(rules: Rules, { store, setEnforced, change }: Faul
     status: (organization, nowMs) => store.status(organization, nowMs),
     readWindows: (organization, user, scope, nowMs) => store.readings(organization, user, scope, nowMs),
     sweep: (nowMs) => store.sweep(nowMs),
-    ...(setEnforced === undefined ? {} : { setEnforced }),
+    setEnforced,
     answer(asked, nowMs) {
       const answer = answerTo(rules, store, asked, nowMs);
       return answer === null || change === undefined ? answer : change(answer, aboutOf(asked, nowMs));

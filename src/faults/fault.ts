@@ -5,9 +5,9 @@ import type { SlowQuotaStore, SlowStore } from "../engine/store.ts";
 import type { Policy } from "../policy/policy.ts";
 import type { WireData } from "../policy/wire-data.ts";
 import type { Problem } from "../rules/errors.ts";
-import type { Rules, Scope } from "../rules/rules.ts";
+import type { Scope } from "../rules/rules.ts";
 import type { HttpAnswer } from "../wire/answer.ts";
-import type { AnswerToWrite } from "../wire/write-answer.ts";
+import type { AnswerToWrite, ReadingToWrite } from "../wire/write-answer.ts";
 import type { CountedCaller } from "./counter.ts";
 
 /** Net that may catch a fault: the property run, the oracle over a trace, the live checks inside k6, the audit alone. */
@@ -31,16 +31,14 @@ export interface Answered {
   readonly nowMs: number;
 }
 
-/** A deployment's parts with one fault among them. */
-export interface Faulty {
-  readonly store: SlowStore;
-  /** The answer as it is sent in place of the right one. */
-  readonly change?: (answer: HttpAnswer, about: Answered) => HttpAnswer;
-  /** Switches refusing on or off while it runs, where the fault lets it (SPEC.md §2.5). */
-  readonly setEnforced?: (organization: string, scope: Scope, enforced: boolean) => void;
-  /** Whose quota a call uses, by its request's headers (names in lower case), in place of the token's user. */
-  readonly userOf?: (user: string, headers: Readonly<Record<string, string | undefined>>) => string;
+/** A reading as an answer tells it. */
+export interface ToldReading extends ReadingToWrite {
+  /** The window's end, where a status tells another one beside its reset, as the default API's does. */
+  readonly endsAtMs?: number;
 }
+
+/** An answer whose readings may be others than the counters say. */
+type ToldAnswer = AnswerToWrite & { readonly readings: readonly ToldReading[] };
 
 /** A deployment by a policy with one fault among its parts. What is left out is right. */
 export interface FaultyQuotas {
@@ -50,16 +48,22 @@ export interface FaultyQuotas {
   /** The format in which answers are written. */
   readonly wire?: WireData;
   /** Values that are told, before they are written. */
-  readonly tell?: (told: AnswerToWrite, caller: CountedCaller, nowMs: number) => AnswerToWrite;
+  readonly tell?: (told: AnswerToWrite, caller: CountedCaller, nowMs: number) => ToldAnswer;
   /** The answer as it is sent in place of the right one. */
   readonly change?: (answer: HttpAnswer) => HttpAnswer;
+  /** The same of the default API's answers, which tell more than its format: in place of `change`. */
+  readonly changeOwn?: (answer: HttpAnswer, about: Answered) => HttpAnswer;
+  /** Whose quota a call uses, by its request's headers (names in lower case), in place of the token's user. */
+  readonly userOf?: (user: string, headers: Readonly<Record<string, string | undefined>>) => string;
 }
 
-/** A fault under any policy. */
-export interface QuotaFault {
-  /** Names the first member under which the policy cannot have this fault; `null` where it can. */
-  readonly unfit?: (policy: Policy) => Problem | null;
-  inject(policy: Policy, world: FaultWorld): FaultyQuotas;
+/** A deployment of the default API with one fault among its parts. */
+export interface Faulty extends Pick<FaultyQuotas, "userOf"> {
+  readonly store: SlowStore;
+  /** The answer as it is sent in place of the right one. */
+  readonly change?: (answer: HttpAnswer, about: Answered) => HttpAnswer;
+  /** Switches refusing on or off while it runs (SPEC.md §2.5). */
+  readonly setEnforced: (organization: string, scope: Scope, enforced: boolean) => void;
 }
 
 /** The degrees of a fault: what `NAME=RATE` sets. */
@@ -92,14 +96,23 @@ export interface Fault {
   readonly processes: Processes;
   /** The switch values under which it is a fault, and the only one; a switch left out may have any. */
   readonly semantics?: NonNullable<LimiterFactory["semantics"]>;
-  /** To be called through `injectFault`, which looks at rate and rules first. */
-  inject(rules: Rules, world: FaultWorld): Faulty;
-  /** To be called through `injectQuotaFault`; `null` where it is one of the default API's answers alone. */
-  readonly quotas: QuotaFault | null;
+  /** Names the first member under which a policy cannot have this fault; `null` where it can. */
+  unfit(policy: Policy): Problem | null;
+  /** To be called through `injectFault` and `injectQuotaFault`, which look at rules and policies first. */
+  inject(policy: Policy, world: FaultWorld): FaultyQuotas;
 }
 
 /** Members of most faults. */
-export const usual = { seenIn: [], rate: null, processes: "one", quotas: null } as const;
+export const usual = { seenIn: [], rate: null, processes: "one", unfit: () => null } as const;
 
 /** A fault as the catalogue lists it: what is left out is as usual. */
 export type FaultEntry = Omit<Fault, keyof typeof usual> & Partial<Pick<Fault, keyof typeof usual>>;
+
+/** A fault that is in the counting alone. */
+export const counted = (
+  make: (policy: Policy, world: FaultWorld) => SlowQuotaStore,
+  unfit: Fault["unfit"] = usual.unfit,
+): Pick<Fault, "unfit" | "inject"> => ({
+  unfit,
+  inject: (policy, world) => ({ store: make(policy, world) }),
+});

@@ -1,6 +1,6 @@
 // Tells if a policy can have a fault: each names the first thing that it lacks.
 import type { Policy } from "../policy/policy.ts";
-import type { Problem } from "../rules/errors.ts";
+import { type Problem, quote } from "../rules/errors.ts";
 
 /** The quotas that stand first in an operation: those that a refusal names first (POLICY.md §2.3). */
 export function firstQuotas({ quotas, operations }: Policy): ReadonlySet<string> {
@@ -11,6 +11,13 @@ export function firstQuotas({ quotas, operations }: Policy): ReadonlySet<string>
   );
   return new Set(firsts);
 }
+
+/** Of faults in what the default API alone has. */
+export const ofDefault = ({ name }: Policy): Problem => ({
+  path: "policy",
+  got: quote(name),
+  allowed: "the default API, whose answers it is in",
+});
 
 const lacks = (isFit: boolean, path: string, got: string, allowed: string): Problem | null =>
   isFit ? null : { path, got, allowed };

@@ -1,10 +1,8 @@
 // Faults in whose window a call is counted.
 import type { PolicyCall } from "../engine/decision.ts";
-import { Limiter } from "../engine/limiter.ts";
 import { Counter, type CountKey, type FoundAll } from "./counter.ts";
-import { counted, deployed } from "./deployed.ts";
-import type { FaultEntry } from "./fault.ts";
-import { hasCallers, hasJoinedKey, hasOthers } from "./fits.ts";
+import { counted, type FaultEntry, type FaultyQuotas } from "./fault.ts";
+import { hasCallers, hasJoinedKey, hasOthers, ofDefault } from "./fits.ts";
 
 /** All users of an organization come through one proxy. */
 class WrongUserKey extends Counter {
@@ -59,6 +57,12 @@ class ScopesMixed extends Counter {
   }
 }
 
+/** A right deployment of the default API, but for the user whose quota a call uses. */
+const ofOther = (make: () => FaultyQuotas["userOf"] & {}): Pick<FaultEntry, "unfit" | "inject"> => ({
+  unfit: ofDefault,
+  inject: (policy) => ({ store: new Counter(policy), userOf: make() }),
+});
+
 const keyHeaders = ["x-user-id", "x-forwarded-for", "x-real-ip"] as const;
 
 export const keyFaults: readonly FaultEntry[] = [
@@ -76,12 +80,9 @@ export const keyFaults: readonly FaultEntry[] = [
     shows: "a fresh quota for each value of the header",
     seenIn: ["express-rate-limit#134"],
     nets: ["L"],
-    inject: (rules) => ({
-      ...deployed(new Limiter(rules)),
-      userOf(user, headers) {
-        const name = keyHeaders.find((known) => headers[known] !== undefined);
-        return name === undefined ? user : `${user} as ${headers[name]}`;
-      },
+    ...ofOther(() => (user, headers) => {
+      const name = keyHeaders.find((known) => headers[known] !== undefined);
+      return name === undefined ? user : `${user} as ${headers[name]}`;
     }),
   },
   {
@@ -89,12 +90,9 @@ export const keyFaults: readonly FaultEntry[] = [
     wrong: "the credential as it is sent is the key: its scheme in other letters is another caller",
     shows: "a fresh quota for `bearer` in place of `Bearer`",
     nets: ["A"],
-    inject: (rules) => ({
-      ...deployed(new Limiter(rules)),
-      userOf: (user, { authorization = "" }) => {
-        const [scheme = ""] = authorization.split(" ", 1);
-        return scheme === "" || scheme === "Bearer" ? user : `${user} by ${scheme}`;
-      },
+    ...ofOther(() => (user, { authorization = "" }) => {
+      const [scheme = ""] = authorization.split(" ", 1);
+      return scheme === "" || scheme === "Bearer" ? user : `${user} by ${scheme}`;
     }),
   },
   {
@@ -109,17 +107,14 @@ export const keyFaults: readonly FaultEntry[] = [
     wrong: "the client's User-Agent is part of the key",
     shows: "a fresh quota for each client of one user",
     nets: ["A"],
-    inject(rules) {
+    ...ofOther(() => {
       const first = new Map<string, string>();
-      return {
-        ...deployed(new Limiter(rules)),
-        userOf(user, { "user-agent": agent = "" }) {
-          const known = first.get(user) ?? agent;
-          first.set(user, known);
-          return agent === known ? user : `${user} by ${agent}`;
-        },
+      return (user, { "user-agent": agent = "" }) => {
+        const known = first.get(user) ?? agent;
+        first.set(user, known);
+        return agent === known ? user : `${user} by ${agent}`;
       };
-    },
+    }),
   },
   {
     name: "keys-hashed",

@@ -4,8 +4,7 @@ import type { PolicyCall, PolicyDecision, PolicyReservation, Reading } from "../
 import type { QuotaStore } from "../engine/store.ts";
 import type { Override, Policy, Quota, QuotaOverride } from "../policy/policy.ts";
 import { type CountedCaller, Counter, type CountKey } from "./counter.ts";
-import { counted } from "./deployed.ts";
-import type { FaultEntry } from "./fault.ts";
+import { counted, type FaultEntry } from "./fault.ts";
 import { firstQuotas, hasStatus, hasWindows } from "./fits.ts";
 import { ahead, Nodes } from "./nodes.ts";
 

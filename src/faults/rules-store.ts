@@ -4,82 +4,126 @@ import type { PolicyDecision, PolicyReservation, Reading } from "../engine/decis
 import { resetSeconds } from "../engine/limiter.ts";
 import type { Pending, QuotaStore, SlowQuotaStore, SlowStore, Store } from "../engine/store.ts";
 import { quotaNames } from "../policy/names.ts";
-import { type Owner, owners, type Rules, type Scope, scopes, semanticsOf } from "../rules/rules.ts";
+import type { Policy } from "../policy/policy.ts";
+import { wireOf } from "../policy/presets.ts";
+import { type AnswerKind, mayShow } from "../policy/wire-data.ts";
+import { owners, type Scope, scopes } from "../rules/rules.ts";
+import type { CountedCaller } from "./counter.ts";
+import type { Faulty, FaultyQuotas, ToldReading } from "./fault.ts";
 
 /** A store of rules in which refusing can be switched on and off. */
-export type Switched<S> = S & {
-  setEnforced(organization: string, scope: Scope, enforced: boolean): void;
-};
+export type Switched<S> = S & Pick<Faulty, "setEnforced">;
 
 /** A reservation that knows the counters' own; plain JSON, as it must be. */
 interface Held extends Reservation {
   readonly held?: PolicyReservation;
 }
 
-export function rulesStore(rules: Rules, counters: QuotaStore): Switched<Store>;
-export function rulesStore(rules: Rules, counters: SlowQuotaStore): Switched<SlowStore>;
-export function rulesStore(rules: Rules, counters: SlowQuotaStore): Switched<SlowStore> {
-  const windowOf = (scope: Scope, reading: Reading, nowMs: number): WindowReading => {
-    const { limit, used, remaining, resetAtMs, enforced, clockMs = nowMs } = reading;
-    const reset = resetSeconds(resetAtMs, clockMs, semanticsOf(rules, scope).reset);
-    return { limit, current: used, remaining, reset, resetAtMs, enforced };
-  };
-  const windowsOf = (scope: Scope, readings: readonly Reading[], nowMs: number): Readings => {
-    const of = (owner: Owner): WindowReading => {
-      const reading = readings.find(({ quota }) => quota === quotaNames[scope][owner]);
-      if (reading === undefined) throw new RangeError(`no reading of ${quotaNames[scope][owner]}`);
-      return windowOf(scope, reading, nowMs);
-    };
-    return { organization: of("organization"), user: of("user") };
-  };
-  const decided = (
-    { organization, user, scope, cost }: Call,
-    decision: PolicyDecision,
+type Telling = Pick<FaultyQuotas, "shownBy" | "wire" | "tell">;
+
+/** Returns the reset that a reading tells, in the form of the API's or of a fault. It may be past. */
+function resetOf(
+  { shownBy, wire = wireOf(shownBy) }: Telling & { readonly shownBy: Policy },
+  { quota, resetAtMs }: ToldReading,
+  nowMs: number,
+): number {
+  const row = wire.readings.find((one) => one.reset !== undefined && mayShow(one, quota));
+  if (row?.reset?.form === "delta-ms") return resetAtMs - nowMs;
+  if (row?.reset?.form === "epoch-s") return resetAtMs / 1000;
+  return resetSeconds(resetAtMs, nowMs, shownBy.quotas[quota]?.shown.reset ?? "ceil");
+}
+
+/**
+ * Makes a store of rules of counters.
+ * @param policy that the rules are
+ * @param telling differences of what is told from what they count
+ */
+export function rulesStore(policy: Policy, counters: QuotaStore, telling?: Telling): Switched<Store>;
+export function rulesStore(policy: Policy, counters: SlowQuotaStore, telling?: Telling): Switched<SlowStore>;
+export function rulesStore(
+  policy: Policy,
+  counters: SlowQuotaStore,
+  telling: Telling = {},
+): Switched<SlowStore> {
+  const shown = { shownBy: policy, ...telling };
+  const windowsOf = (
+    caller: CountedCaller,
+    readings: readonly Reading[],
     nowMs: number,
-  ): Decision => {
-    const { refusedBy: quota, reservation } = decision;
+    kind: AnswerKind = "admitted",
+    refusedBy: string | null = null,
+  ): WindowReading[] => {
+    const said = { kind, readings, refusedBy, retryAtMs: null, cost: 0 };
+    const told = telling.tell?.(said, caller, nowMs).readings ?? readings;
+    return told.map((one: ToldReading, place) => {
+      const { resetAtMs, enforced, clockMs = nowMs } = readings[place] as Reading;
+      const { limit, used, remaining, endsAtMs = resetAtMs } = one;
+      const reset = resetOf(shown, one, clockMs);
+      return { limit, current: used, remaining, reset, resetAtMs: endsAtMs, enforced };
+    });
+  };
+  const decided = (call: Call, caller: CountedCaller, decision: PolicyDecision, nowMs: number): Decision => {
+    const { organization, user, scope, cost } = call;
+    const { refusedBy: quota, readings, reservation } = decision;
     const refusedBy = owners.find((owner) => quotaNames[scope][owner] === quota) ?? null;
     const [organizationWindow = null, userWindow = null] = reservation?.windows ?? [];
     const held = (policys: PolicyReservation): Held => ({
       ...{ organization, user, scope: "graphql", requested: cost, organizationWindow, userWindow },
       held: policys,
     });
+    const kind = refusedBy === null ? "admitted" : "refused";
     return {
       admitted: refusedBy === null,
       refusedBy,
-      ...windowsOf(scope, decision.readings, nowMs),
+      ...pair(windowsOf(caller, readings, nowMs, kind, quota)),
       reservation: reservation === null ? null : held(reservation),
     };
   };
-  const names = (scope: Scope): string[] => owners.map((owner) => quotaNames[scope][owner]);
+  const read = (organization: string, user: string, scope: Scope, nowMs: number): Readings => {
+    const caller = { organization, user };
+    const names = owners.map((owner) => quotaNames[scope][owner]);
+    return pair(windowsOf(caller, counters.read(caller, names, nowMs), nowMs));
+  };
   return {
     decide(call, nowMs): Decision | Pending<Decision> {
       const { organization, user, scope, cost } = call;
-      const made = counters.decide({ caller: { organization, user }, operation: scope, cost }, nowMs);
-      if (!("resume" in made)) return decided(call, made, nowMs);
+      const caller = { organization, user };
+      const made = counters.decide({ caller, operation: scope, cost }, nowMs);
+      if (!("resume" in made)) return decided(call, caller, made, nowMs);
       const { waitMs, resume } = made;
-      return { waitMs, resume: (laterMs) => decided(call, resume(laterMs), laterMs) };
+      return { waitMs, resume: (laterMs) => decided(call, caller, resume(laterMs), laterMs) };
     },
     settle(reservation, actual, nowMs) {
       const { held, organization, user } = reservation as Held;
-      const readings =
-        held === undefined
-          ? counters.read({ organization, user }, names("graphql"), nowMs)
-          : counters.settle(held, actual, nowMs);
-      return windowsOf("graphql", readings, nowMs);
+      return held === undefined
+        ? read(organization, user, "graphql", nowMs)
+        : pair(windowsOf(held.caller, counters.settle(held, actual, nowMs), nowMs));
     },
     status(organization, nowMs): Status {
       const quotas = scopes.map((scope) => quotaNames[scope].organization);
       const readings = (counters.status ?? counters.read).call(counters, { organization }, quotas, nowMs);
-      const [rest, graphql] = scopes.map((scope, place) =>
-        windowOf(scope, readings[place] as Reading, nowMs),
-      );
+      const [rest, graphql] = windowsOf({ organization }, readings, nowMs, "status");
       return { rest, graphql } as Status;
     },
-    readings: (organization, user, scope, nowMs) =>
-      windowsOf(scope, counters.read({ organization, user }, names(scope), nowMs), nowMs),
+    readings: read,
     setEnforced: (organization, scope, enforced) =>
       counters.setEnforced(quotaNames[scope].organization, { organization }, enforced),
     sweep: (nowMs) => counters.sweep(nowMs),
+  };
+}
+
+/** Of a scope's two windows, in the policy's order. */
+const pair = ([organization, user]: readonly WindowReading[]): Readings =>
+  ({ organization, user }) as Readings;
+
+/** Makes a deployment of the default API of one by the policy that its rules are. */
+export function faultyRules(policy: Policy, faulty: FaultyQuotas): Faulty {
+  const { store: counters, change, changeOwn = change, userOf } = faulty;
+  const store = rulesStore(policy, counters, faulty);
+  return {
+    store,
+    setEnforced: store.setEnforced,
+    ...(changeOwn && { change: changeOwn }),
+    ...(userOf && { userOf }),
   };
 }

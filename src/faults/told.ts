@@ -1,16 +1,21 @@
-// Faults in what answers by a policy show: the limiter behind them is right.
-import { PolicyLimiter } from "../engine/policy-limiter.ts";
+// Faults in what answers tell: the counters behind them are right.
+import { quotaFor } from "../policy/effective.ts";
 import type { Policy, Shown } from "../policy/policy.ts";
 import { wireOf } from "../policy/presets.ts";
-import type { AnswerKind, TimeForm, WireData, WireReading } from "../policy/wire-data.ts";
+import type { AnswerKind, TimeForm, WireReading } from "../policy/wire-data.ts";
 import type { Problem } from "../rules/errors.ts";
-import type { AnswerToWrite } from "../wire/write-answer.ts";
-import type { CountedCaller } from "./counter.ts";
-import type { FaultyQuotas, QuotaFault } from "./fault.ts";
+import type { HttpAnswer } from "../wire/answer.ts";
+import { nodeHeaders } from "../wire/fields.ts";
+import { isRefusal } from "../wire/outcome.ts";
+import type { AnswerToWrite, ReadingToWrite } from "../wire/write-answer.ts";
+import { type CountedCaller, Counter } from "./counter.ts";
+import type { Fault, FaultyQuotas, ToldReading } from "./fault.ts";
 import { hasStatus } from "./fits.ts";
 
+type Injected = Pick<Fault, "unfit" | "inject">;
+
 const right = (policy: Policy, changed: Omit<FaultyQuotas, "store">): FaultyQuotas => ({
-  store: new PolicyLimiter(policy),
+  store: new Counter(policy),
   ...changed,
 });
 
@@ -26,8 +31,8 @@ const inSeconds = (policy: Policy): Problem | null =>
         allowed: "a reset of the form delta-s",
       };
 
-/** A right limiter whose resets are written in another form. */
-export const resetsAs = (form: TimeForm): QuotaFault => ({
+/** Resets that are written in another form. */
+export const resetsAs = (form: TimeForm): Injected => ({
   unfit: inSeconds,
   inject(policy) {
     const wire = wireOf(policy);
@@ -38,8 +43,8 @@ export const resetsAs = (form: TimeForm): QuotaFault => ({
   },
 });
 
-/** A right limiter whose seconds are rounded otherwise. */
-export const resetsRounded = (reset: Shown["reset"]): QuotaFault => ({
+/** Seconds that are rounded otherwise. */
+export const resetsRounded = (reset: Shown["reset"]): Injected => ({
   unfit: inSeconds,
   inject(policy) {
     const quotas = Object.entries(policy.quotas).map(([name, quota]) => [
@@ -50,27 +55,31 @@ export const resetsRounded = (reset: Shown["reset"]): QuotaFault => ({
   },
 });
 
-/** A right limiter, each of its readings changed before it is written. */
-const readingsTold = (
-  change: (
-    reading: AnswerToWrite["readings"][number],
-    told: AnswerToWrite,
-    nowMs: number,
-    policy: Policy,
-  ) => AnswerToWrite["readings"][number],
-  unfit: QuotaFault["unfit"] = (policy) => (rowsOf(policy).length > 0 ? null : showsNone),
-): QuotaFault => ({
+/** Surroundings of a reading that is told. */
+interface Telling {
+  readonly told: AnswerToWrite;
+  readonly caller: CountedCaller;
+  readonly nowMs: number;
+  readonly policy: Policy;
+  readonly rate: number;
+}
+
+const showsNone: Problem = { path: "wire.readings", got: "none", allowed: "answers that show readings" };
+
+/** Readings that are each changed before they are written. */
+export const readingsTold = (
+  change: (reading: ReadingToWrite, telling: Telling) => ToldReading,
+  unfit: Injected["unfit"] = (policy) => (rowsOf(policy).length > 0 ? null : showsNone),
+): Injected => ({
   unfit,
-  inject: (policy) =>
+  inject: (policy, { rate }) =>
     right(policy, {
-      tell: (told, _caller, nowMs) => ({
+      tell: (told, caller, nowMs) => ({
         ...told,
-        readings: told.readings.map((reading) => change(reading, told, nowMs, policy)),
+        readings: told.readings.map((reading) => change(reading, { told, caller, nowMs, policy, rate })),
       }),
     }),
 });
-
-const showsNone: Problem = { path: "wire.readings", got: "none", allowed: "answers that show readings" };
 
 const showsResets = (policy: Policy): Problem | null =>
   rowsOf(policy).some(({ reset }) => reset !== undefined)
@@ -78,73 +87,82 @@ const showsResets = (policy: Policy): Problem | null =>
     : { path: "wire.readings", got: "no reset", allowed: "answers that show resets" };
 
 /** Resets that count to where the window began. */
-export const resetsPast = readingsTold((reading, _told, _nowMs, { quotas }) => {
-  const algorithm = quotas[reading.quota]?.algorithm;
-  const lengthMs = algorithm?.kind === "fixed-window" ? algorithm.windowSeconds * 1000 : 0;
+export const resetsPast = readingsTold((reading, { policy, caller }) => {
+  const { algorithm } = quotaFor(policy, reading.quota, caller);
+  const lengthMs = algorithm.kind === "fixed-window" ? algorithm.windowSeconds * 1000 : 0;
   return { ...reading, resetAtMs: reading.resetAtMs - lengthMs };
 }, showsResets);
 
 /** Resets of 0 in a window's last second. */
-export const resetsZero = readingsTold(
-  (reading, _told, nowMs) =>
-    reading.resetAtMs - nowMs <= 1000
-      ? { ...reading, resetAtMs: Math.min(nowMs, reading.resetAtMs) }
-      : reading,
-  inSeconds,
-);
+export const resetsZero = readingsTold((reading, { nowMs }) => {
+  const { resetAtMs, clockMs = nowMs } = reading;
+  return resetAtMs - clockMs <= 1000 ? { ...reading, resetAtMs: Math.min(clockMs, resetAtMs) } : reading;
+}, inSeconds);
 
 /** The first refusal of a window is kept, and its reset sent with every later one. */
-export const resetsKept: QuotaFault = {
+export const resetsKept: Injected = {
   unfit: inSeconds,
-  inject(policy) {
+  inject(policy, world) {
     const kept = new Map<string, { readonly resetAtMs: number; readonly leftMs: number }>();
-    const tell = (told: AnswerToWrite, caller: CountedCaller, nowMs: number): AnswerToWrite => {
-      if (told.refusedBy === null) return told;
-      const readings = told.readings.map((reading) => {
-        if (reading.quota !== told.refusedBy) return reading;
-        const name = JSON.stringify([reading.quota, caller]);
-        const known = kept.get(name);
-        const first =
-          known?.resetAtMs === reading.resetAtMs
-            ? known
-            : { resetAtMs: reading.resetAtMs, leftMs: reading.resetAtMs - nowMs };
-        kept.set(name, first);
-        return { ...reading, resetAtMs: nowMs + first.leftMs };
-      });
-      return { ...told, readings };
-    };
-    return right(policy, { tell });
+    const telling = readingsTold((reading, { told, caller, nowMs }) => {
+      const { quota, resetAtMs, clockMs = nowMs } = reading;
+      if (quota !== told.refusedBy) return reading;
+      const name = JSON.stringify([quota, caller]);
+      const known = kept.get(name);
+      const first = known?.resetAtMs === resetAtMs ? known : { resetAtMs, leftMs: resetAtMs - clockMs };
+      kept.set(name, first);
+      return { ...reading, resetAtMs: clockMs + first.leftMs };
+    });
+    return telling.inject(policy, world);
   },
 };
 
 /** A status that shows unused quotas. */
 export const statusPristine = readingsTold(
-  (reading, { kind }) => (kind === "status" ? { ...reading, used: 0, remaining: reading.limit } : reading),
+  (reading, { told }) =>
+    told.kind === "status" ? { ...reading, used: 0, remaining: reading.limit } : reading,
   hasStatus,
 );
 
 /** The last quota of each call, shown as if it had twice the limit. */
-export const lastLaxer = readingsTold((reading, { readings, kind }) =>
+export const lastLaxer = readingsTold((reading, { told: { readings, kind } }) =>
   kind !== "status" && reading === readings.at(-1)
     ? { ...reading, limit: 2 * reading.limit, remaining: reading.remaining + reading.limit }
     : reading,
 );
 
+const own = new Set(Object.values(nodeHeaders).filter((name) => name !== nodeHeaders.retryAfter));
+
+/** Leaves out the default API's eight headers, its warnings and the points. */
+export const bare = ({ headers }: HttpAnswer): Pick<HttpAnswer, "headers"> => ({
+  headers: Object.fromEntries(Object.entries(headers).filter(([name]) => !own.has(name.toLowerCase()))),
+});
+
 /** Answers of one kind without readings. */
-export const silentOn = (kind: AnswerKind): QuotaFault => ({
+export const silentOn = (kind: "refused" | "status"): Injected => ({
   unfit: (policy) =>
     rowsOf(policy).some(({ on }) => on.includes(kind))
       ? null
       : { path: "wire.readings", got: `none on ${kind}`, allowed: `readings on ${kind}` },
   inject(policy) {
     const wire = wireOf(policy);
-    const silent = wire.readings.map((row) => ({ ...row, on: row.on.filter((each) => each !== kind) }));
-    return right(policy, { wire: { ...wire, readings: silent } satisfies WireData });
+    const readings = wire.readings.map((row) => ({ ...row, on: row.on.filter((each) => each !== kind) }));
+    return right(policy, {
+      wire: { ...wire, readings },
+      changeOwn(answer, about) {
+        const answered: AnswerKind = isRefusal(answer.status)
+          ? "refused"
+          : about.kind === "status"
+            ? "status"
+            : "admitted";
+        return answered === kind ? { ...answer, ...bare(answer) } : answer;
+      },
+    });
   },
 });
 
 /** Every header of a reading twice: HTTP joins the values of one name. */
-export const headersTwice: QuotaFault = {
+export const headersTwice: Injected = {
   unfit: (policy) =>
     rowsOf(policy).some(({ headers }) => Object.keys(headers).length > 0)
       ? null

@@ -10,8 +10,7 @@ import {
   type FoundAll,
   type NextWindow,
 } from "./counter.ts";
-import { counted } from "./deployed.ts";
-import type { FaultEntry, FaultWorld } from "./fault.ts";
+import { counted, type FaultEntry, type FaultWorld } from "./fault.ts";
 import { firstQuotas, hasStatus, hasWindows } from "./fits.ts";
 import { movedWindows, Nodes } from "./nodes.ts";
 

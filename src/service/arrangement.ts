@@ -40,6 +40,7 @@ export function shared(rules: Rules): Arrangement {
  */
 export function faultyArrangement({ fault, rate }: ChosenFault, rules: Rules): Arrangement {
   const one = shared(rules);
+  const policy = policyOf(rules);
   /** Every other worker, beginning with the second. */
   const isOdd = (worker: number): boolean => worker % 2 === 1;
   switch (fault.processes) {
@@ -58,9 +59,9 @@ export function faultyArrangement({ fault, rate }: ChosenFault, rules: Rules): A
       return {
         ...one,
         storesOf() {
-          const counter = new UnsteadyCounter(policyOf(rules));
-          const early = rulesStore(rules, ahead(counter, Math.round(rate * 1000)));
-          const timely = rulesStore(rules, counter);
+          const counter = new UnsteadyCounter(policy);
+          const early = rulesStore(policy, ahead(counter, Math.round(rate * 1000)));
+          const timely = rulesStore(policy, counter);
           return (worker) => (isOdd(worker) ? early : timely);
         },
       };
@@ -68,8 +69,8 @@ export function faultyArrangement({ fault, rate }: ChosenFault, rules: Rules): A
       return {
         ...one,
         storesOf() {
-          const counter = new DisputedLimits(policyOf(rules), rate);
-          const seenBy = (isRaised: boolean) => rulesStore(rules, counter.seenBy(isRaised));
+          const counter = new DisputedLimits(policy, rate);
+          const seenBy = (isRaised: boolean) => rulesStore(policy, counter.seenBy(isRaised));
           const [old, raised] = [seenBy(false), seenBy(true)];
           return (worker) => (isOdd(worker) ? raised : old);
         },

@@ -53,7 +53,8 @@ describe("the plain counter", () => {
   property([anyRules, fc.array(step, { maxLength: 40 })], { numRuns: 500 })(
     "answers as the engine does",
     (rules, steps) => {
-      const [right, plain] = [new Limiter(rules), rulesStore(rules, new Counter(policyOf(rules)))];
+      const policy = policyOf(rules);
+      const [right, plain] = [new Limiter(rules), rulesStore(policy, new Counter(policy))];
       const held: [Reservation, Reservation][] = [];
       let nowMs = 1_767_225_600_000;
       for (const { laterMs, act, user, organization, scope, cost, enforced } of steps) {

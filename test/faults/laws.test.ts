@@ -4,7 +4,10 @@ import { describe, expect, test } from "vitest";
 import { faults } from "../../src/faults/catalogue.ts";
 import { parseFault } from "../../src/faults/choice.ts";
 import { faultFactory, faultyAdapter } from "../../src/faults/factory.ts";
+import { faultyRules } from "../../src/faults/rules-store.ts";
 import { checkLaws, type LimiterLawName, limiterLawNames } from "../../src/laws/index.ts";
+import { policyOf } from "../../src/policy/shorthand.ts";
+import type { Rules } from "../../src/rules/rules.ts";
 import { expectKept } from "../laws/expectations.ts";
 import { controls, waitingControl } from "./controls.ts";
 
@@ -46,7 +49,10 @@ describe.each([...controls, waitingControl])("the laws accuse nothing of $name",
       name: "a control",
       algorithm: "fixed-window" as const,
       claims: "all" as const,
-      create: (rules: Parameters<typeof make>[0]) => faultyAdapter(rules, make(rules)),
+      create: (rules: Rules) => {
+        const policy = policyOf(rules);
+        return faultyAdapter(rules, faultyRules(policy, make(policy)));
+      },
     };
     expectKept(
       await checkLaws(factory, {

@@ -26,8 +26,8 @@ const asFault = ({ name, make }: Control): Fault => ({
   nets: [],
   rate: null,
   processes: "one",
-  inject: (rules) => make(rules),
-  quotas: null,
+  unfit: () => null,
+  inject: (policy) => make(policy),
 });
 
 const switches: readonly [string, RulesInput][] = Object.entries(switchValues).flatMap(([name, values]) =>
