@@ -51,7 +51,7 @@ export interface FaultyQuotas {
   readonly tell?: (told: AnswerToWrite, caller: CountedCaller, nowMs: number) => ToldAnswer;
   /** The answer as it is sent in place of the right one. */
   readonly change?: (answer: HttpAnswer) => HttpAnswer;
-  /** The same of the default API's answers, which tell more than its format: in place of `change`. */
+  /** The same of the default API's answers, which tell more than its format: in place of `tell` and `change`. */
   readonly changeOwn?: (answer: HttpAnswer, about: Answered) => HttpAnswer;
   /** Whose quota a call uses, by its request's headers (names in lower case), in place of the token's user. */
   readonly userOf?: (user: string, headers: Readonly<Record<string, string | undefined>>) => string;

@@ -119,7 +119,7 @@ const pair = ([organization, user]: readonly WindowReading[]): Readings =>
 /** Makes a deployment of the default API of one by the policy that its rules are. */
 export function faultyRules(policy: Policy, faulty: FaultyQuotas): Faulty {
   const { store: counters, change, changeOwn = change, userOf } = faulty;
-  const store = rulesStore(policy, counters, faulty);
+  const store = rulesStore(policy, counters, faulty.changeOwn === undefined ? faulty : {});
   return {
     store,
     setEnforced: store.setEnforced,

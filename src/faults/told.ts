@@ -5,7 +5,7 @@ import { wireOf } from "../policy/presets.ts";
 import type { AnswerKind, TimeForm, WireReading } from "../policy/wire-data.ts";
 import type { Problem } from "../rules/errors.ts";
 import type { HttpAnswer } from "../wire/answer.ts";
-import { nodeHeaders } from "../wire/fields.ts";
+import { headerNames, nodeHeaders } from "../wire/fields.ts";
 import { isRefusal } from "../wire/outcome.ts";
 import type { AnswerToWrite, ReadingToWrite } from "../wire/write-answer.ts";
 import { type CountedCaller, Counter } from "./counter.ts";
@@ -124,12 +124,25 @@ export const statusPristine = readingsTold(
   hasStatus,
 );
 
-/** The last quota of each call, shown as if it had twice the limit. */
-export const lastLaxer = readingsTold((reading, { told: { readings, kind } }) =>
+const laxer = readingsTold((reading, { told: { readings, kind } }) =>
   kind !== "status" && reading === readings.at(-1)
     ? { ...reading, limit: 2 * reading.limit, remaining: reading.remaining + reading.limit }
     : reading,
 );
+
+/** The last quota of each call, shown as if it had twice the limit. By rules, its headers alone. */
+export const lastLaxer: Injected = {
+  ...laxer,
+  inject: (policy, world) => ({
+    ...laxer.inject(policy, world),
+    changeOwn(answer) {
+      const limit = Number(answer.headers[headerNames.userLimit]);
+      const remaining = Number(answer.headers[headerNames.userRemaining]) + limit;
+      const changed = { [headerNames.userLimit]: 2 * limit, [headerNames.userRemaining]: remaining };
+      return { ...answer, headers: { ...answer.headers, ...changed } };
+    },
+  }),
+};
 
 const own = new Set(Object.values(nodeHeaders).filter((name) => name !== nodeHeaders.retryAfter));
 
