@@ -4,6 +4,7 @@
 import type { Pending } from "../src/engine/store.ts";
 import type { CallTemplate } from "../src/scenario/client.ts";
 import type { TraceCall } from "../src/trace/record.ts";
+import type { FlightTable } from "./flight-table.ts";
 
 /** A user that calls, as the deployment knows it. */
 export interface SimulatedCaller {
@@ -17,7 +18,10 @@ export interface SimulatedCaller {
 export type AnswerParts = Omit<TraceCall, "sent" | "received" | "client" | "call">;
 
 /** Outcome of a call that arrives: its answer, a query that runs, or a decision that takes its time. */
-export type ArrivalOutcome<Running extends object> = AnswerParts | Running | Pending<AnswerParts | Running>;
+export type ArrivalOutcome<Running extends object, Answer = AnswerParts> =
+  | Answer
+  | Running
+  | Pending<Answer | Running>;
 
 /** A value that may not be known at once; virtual time stands still until it is. */
 type Eventually<T> = T | Promise<T>;
@@ -25,19 +29,21 @@ type Eventually<T> = T | Promise<T>;
 /**
  * A deployment whose answers are objects. Every time is an argument.
  * @typeParam Running what it knows of a query that runs; it has neither `status` nor `waitMs`
+ * @typeParam Answer an answer as traces have it, with its `status`
  */
-export interface SimulatedDeployment<Running extends object> {
+export interface SimulatedDeployment<Running extends object, Answer = AnswerParts> {
   /** The caller of this name; the same one for the same name. */
   caller(organization: string, user: string): SimulatedCaller;
   /** Decides a call, now; a query that is admitted runs on and is answered by `complete`. */
-  arrive(caller: SimulatedCaller, call: CallTemplate, nowMs: number): Eventually<ArrivalOutcome<Running>>;
-  /** Settles a query that has run until now, and answers it. */
-  complete(
+  arrive(
     caller: SimulatedCaller,
     call: CallTemplate,
-    running: Running,
     nowMs: number,
-  ): Eventually<AnswerParts>;
+  ): Eventually<ArrivalOutcome<Running, Answer>>;
+  /** Settles a query that has run until now, and answers it. */
+  complete(caller: SimulatedCaller, call: CallTemplate, running: Running, nowMs: number): Eventually<Answer>;
+  /** Writes what the client is told into the flight. */
+  show(answer: Answer, flight: number, flights: FlightTable, nowMs: number): void;
 }
 
 /** Fate of a call that arrives: it is answered, it runs, or (from 0 on) it is decided so many ms later. */
@@ -62,6 +68,10 @@ export interface NumericDeployment {
   resume(flight: number, nowMs: number): Fate;
   /** Settles a query that has run until now, and answers it: `ANSWERED`, or `AWAITED`. */
   complete(flight: number, caller: number, call: CallTemplate, nowMs: number): Fate;
+}
+
+/** A deployment that keeps its answers for a trace. */
+export interface TracedDeployment<Answer = AnswerParts> extends NumericDeployment {
   /** All that the answer to this caller's flight shows, as traces have it: the reader's to keep. */
-  answer(flight: number, caller: number, call: CallTemplate): AnswerParts;
+  answer(flight: number, caller: number, call: CallTemplate): Answer;
 }

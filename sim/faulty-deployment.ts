@@ -1,30 +1,30 @@
 // A deployment with a fault, in virtual time. It stands beside the right one, which knows nothing of faults: the
 // counters are the fault's, and an answer goes through its hands, as HTTP, before it becomes a trace's.
-
-import type { Decision, Readings, Reservation } from "../src/engine/adapter.ts";
-import type { Pending } from "../src/engine/store.ts";
+import type { Call, Decision, Readings } from "../src/engine/adapter.ts";
+import { answerTo } from "../src/engine/http-answer.ts";
 import { type ChosenFault, injectFault } from "../src/faults/choice.ts";
-import type { Faulty } from "../src/faults/fault.ts";
-import { type Rules, semanticsOf } from "../src/rules/rules.ts";
+import type { Answered, Faulty } from "../src/faults/fault.ts";
+import type { Rules } from "../src/rules/rules.ts";
 import { pointsMost } from "../src/scenario/calls.ts";
 import type { CallTemplate } from "../src/scenario/client.ts";
-import { callAnswer, type HttpAnswer, refusalAnswer, statusAnswer } from "../src/wire/answer.ts";
+import { callAnswer, type HttpAnswer } from "../src/wire/answer.ts";
 import type { AnswerParts, ArrivalOutcome, SimulatedCaller, SimulatedDeployment } from "./deployment.ts";
 import { faultDraws } from "./fault-draws.ts";
 import { NamedCallers } from "./named-callers.ts";
+import { showAnswer } from "./object-deployment.ts";
 import { sentAnswer } from "./sent-answer.ts";
 
 /** A query that runs. */
-export interface HeldQuery {
-  readonly reservation: Reservation | null;
-  /** Under `prepaid` the answer shows the windows of the decision (SPEC.md §5). */
-  readonly decided: Readings;
+interface HeldQuery {
+  readonly asked: Call;
+  readonly decided: Decision;
 }
 
 export class FaultyDeployment implements SimulatedDeployment<HeldQuery> {
   readonly #rules: Rules;
   readonly #faulty: Faulty;
   readonly #callers = new NamedCallers();
+  readonly show = showAnswer;
 
   /** @throws SpillwayError `FAULT_INVALID` where the fault does not go with the rules */
   constructor(rules: Rules, fault: ChosenFault, seed: number) {
@@ -36,88 +36,61 @@ export class FaultyDeployment implements SimulatedDeployment<HeldQuery> {
     return this.#callers.of(organization, user);
   }
 
-  arrive(caller: SimulatedCaller, call: CallTemplate, nowMs: number): ArrivalOutcome<HeldQuery> {
+  arrive(
+    { organization, user }: SimulatedCaller,
+    { kind, scope, cost }: CallTemplate,
+    nowMs: number,
+  ): ArrivalOutcome<HeldQuery> {
     const { store } = this.#faulty;
-    const { scope, cost } = call;
-    const { organization } = caller;
-    const user = this.#userOf(caller);
-    if (call.kind === "status") {
-      const readings = store.readings(organization, user, "rest", nowMs);
-      const answer = statusAnswer(readings, store.status(organization, nowMs));
-      return { ...this.#sent(caller, call, answer, "status", nowMs), cost: null };
+    const asked = { organization, user, scope, cost };
+    if (kind === "status") {
+      const right = answerTo(this.#rules, store, { kind, organization, user }, nowMs);
+      return this.#sent(asked, kind, right as HttpAnswer, nowMs);
     }
     // Too many points: refused before any window is asked, with a 200 (SPEC.md §6).
     if (scope === "graphql" && cost > pointsMost) {
-      const answer = callAnswer(scope, store.readings(organization, user, scope, nowMs));
-      return { ...this.#sent(caller, call, answer, "other", nowMs), kind: "other", cost: null, actual: 0 };
+      const right = callAnswer(scope, store.readings(organization, user, scope, nowMs));
+      return { ...this.#sent(asked, "other", right, nowMs), actual: 0 };
     }
-    const decided = store.decide({ organization, user, scope, cost }, nowMs);
-    return "resume" in decided
-      ? this.#later(caller, call, decided)
-      : this.#decided(caller, call, decided, nowMs);
+    const decided = store.decide(asked, nowMs);
+    if (!("resume" in decided)) return this.#decided(asked, decided, nowMs);
+    return {
+      waitMs: decided.waitMs,
+      resume: (laterMs) => this.#decided(asked, decided.resume(laterMs), laterMs),
+    };
   }
 
-  #later(
-    caller: SimulatedCaller,
-    call: CallTemplate,
-    { waitMs, resume }: Pending<Decision>,
-  ): Pending<AnswerParts | HeldQuery> {
-    return { waitMs, resume: (nowMs) => this.#decided(caller, call, resume(nowMs), nowMs) };
-  }
-
-  #decided(
-    caller: SimulatedCaller,
-    call: CallTemplate,
-    decision: Decision,
-    nowMs: number,
-  ): AnswerParts | HeldQuery {
-    const { scope } = call;
-    const { refusedBy, reservation } = decision;
-    if (refusedBy !== null) {
-      const { retryAfter } = semanticsOf(this.#rules, scope);
-      const refusal = refusalAnswer(scope, refusedBy, decision, retryAfter);
-      return this.#sent(caller, call, refusal, "call", nowMs);
-    }
-    if (scope === "graphql") return { reservation, decided: decision };
-    return this.#sent(caller, call, callAnswer(scope, decision), "call", nowMs);
+  #decided(asked: Call, decided: Decision, nowMs: number): AnswerParts | HeldQuery {
+    if (decided.admitted && asked.scope === "graphql") return { asked, decided };
+    const right = answerTo(
+      this.#rules,
+      this.#faulty.store,
+      { kind: "call", call: asked, said: decided },
+      nowMs,
+    );
+    return this.#sent(asked, "call", right as HttpAnswer, nowMs);
   }
 
   complete(
-    caller: SimulatedCaller,
-    call: CallTemplate,
-    { reservation, decided }: HeldQuery,
+    _caller: SimulatedCaller,
+    { actual }: CallTemplate,
+    { asked, decided }: HeldQuery,
     nowMs: number,
   ): AnswerParts {
-    const settled =
-      reservation === null ? decided : this.#faulty.store.settle(reservation, call.actual, nowMs);
+    const { reservation } = decided;
+    const settled: Readings =
+      reservation === null ? decided : this.#faulty.store.settle(reservation, actual, nowMs);
+    // Under `prepaid` the answer shows the windows of the decision (SPEC.md §5).
     const isPrepaid = this.#rules.semantics.graphqlCharge.graphql === "prepaid";
-    const answer = callAnswer("graphql", isPrepaid ? decided : settled);
-    return { ...this.#sent(caller, call, answer, "call", nowMs), actual: call.actual };
-  }
-
-  /** Whose quota it is: a simulated request has no headers to go by. */
-  #userOf({ user }: SimulatedCaller): string {
-    return this.#faulty.userOf?.(user, {}) ?? user;
+    const right = callAnswer("graphql", isPrepaid ? decided : settled);
+    return { ...this.#sent(asked, "call", right, nowMs), actual };
   }
 
   /** The answer as it leaves the deployment, and as the trace has it. */
-  #sent(
-    caller: SimulatedCaller,
-    call: CallTemplate,
-    right: HttpAnswer,
-    kind: "call" | "status" | "other",
-    nowMs: number,
-  ): AnswerParts {
-    const { organization, user } = caller;
-    const { scope, cost } = call;
+  #sent(asked: Call, kind: Answered["kind"], right: HttpAnswer, nowMs: number): AnswerParts {
+    const { organization, user, scope, cost } = asked;
     const answer = this.#faulty.change?.(right, { kind, organization, user, scope, nowMs }) ?? right;
-    return {
-      org: organization,
-      user,
-      scope,
-      kind: call.kind,
-      cost,
-      ...sentAnswer(answer, kind === "status"),
-    };
+    const own = { org: organization, user, scope, kind, cost: kind === "call" ? cost : null };
+    return { ...own, ...sentAnswer(answer, kind === "status") };
   }
 }

@@ -12,27 +12,29 @@ import {
   type ArrivalOutcome,
   AWAITED,
   type Fate,
-  type NumericDeployment,
   RUNS,
   type SimulatedCaller,
   type SimulatedDeployment,
+  type TracedDeployment,
 } from "./deployment.ts";
 import * as Flight from "./flight-table.ts";
 
-export class ObjectDeployment<Running extends object> implements NumericDeployment {
-  readonly #deployment: SimulatedDeployment<Running>;
+export class ObjectDeployment<Running extends object, Answer extends object = AnswerParts>
+  implements TracedDeployment<Answer>
+{
+  readonly #deployment: SimulatedDeployment<Running, Answer>;
   readonly #flights: Flight.FlightTable;
   readonly #handles = new Map<SimulatedCaller, number>();
   readonly #callers: SimulatedCaller[] = [];
   /** State of each flight: a decision that takes its time, a query that runs, or the answer. */
-  readonly #outcomes: ArrivalOutcome<Running>[] = [];
+  readonly #outcomes: ArrivalOutcome<Running, Answer>[] = [];
   /** Outcome that the last flight that was asked for waits for. */
-  #awaited: Promise<ArrivalOutcome<Running>> | null = null;
-  #arrived: ArrivalOutcome<Running> | null = null;
+  #awaited: Promise<ArrivalOutcome<Running, Answer>> | null = null;
+  #arrived: ArrivalOutcome<Running, Answer> | null = null;
   /** The flight that was asked for last: whose call it was, where the deployment throws. */
   asked = 0;
 
-  constructor(deployment: SimulatedDeployment<Running>, flights: Flight.FlightTable) {
+  constructor(deployment: SimulatedDeployment<Running, Answer>, flights: Flight.FlightTable) {
     this.#deployment = deployment;
     this.#flights = flights;
   }
@@ -52,27 +54,28 @@ export class ObjectDeployment<Running extends object> implements NumericDeployme
 
   arrive(flight: number, caller: number, call: CallTemplate, nowMs: number): Fate {
     this.asked = flight;
-    return this.#take(flight, this.#deployment.arrive(this.#callers[caller] as SimulatedCaller, call, nowMs));
+    const outcome = this.#deployment.arrive(this.#callers[caller] as SimulatedCaller, call, nowMs);
+    return this.#take(flight, outcome, nowMs);
   }
 
   resume(flight: number, nowMs: number): Fate {
     this.asked = flight;
     const arrived = this.#arrived;
     this.#arrived = null;
-    if (arrived !== null) return this.#take(flight, arrived);
-    const pending = this.#outcomes[flight] as Pending<AnswerParts | Running>;
-    return this.#take(flight, pending.resume(nowMs));
+    if (arrived !== null) return this.#take(flight, arrived, nowMs);
+    const pending = this.#outcomes[flight] as Pending<Answer | Running>;
+    return this.#take(flight, pending.resume(nowMs), nowMs);
   }
 
   complete(flight: number, caller: number, call: CallTemplate, nowMs: number): Fate {
     this.asked = flight;
     const running = this.#outcomes[flight] as Running;
     const answer = this.#deployment.complete(this.#callers[caller] as SimulatedCaller, call, running, nowMs);
-    return this.#take(flight, answer);
+    return this.#take(flight, answer, nowMs);
   }
 
-  answer(flight: number): AnswerParts {
-    return { ...(this.#outcomes[flight] as AnswerParts) };
+  answer(flight: number): Answer {
+    return { ...(this.#outcomes[flight] as Answer) };
   }
 
   /**
@@ -84,44 +87,46 @@ export class ObjectDeployment<Running extends object> implements NumericDeployme
     this.#awaited = null;
   }
 
-  #take(flight: number, outcome: ArrivalOutcome<Running> | Promise<ArrivalOutcome<Running>>): Fate {
+  #take(
+    flight: number,
+    outcome: ArrivalOutcome<Running, Answer> | Promise<ArrivalOutcome<Running, Answer>>,
+    nowMs: number,
+  ): Fate {
     if (outcome instanceof Promise) {
       this.#awaited = outcome;
       return AWAITED;
     }
     this.#outcomes[flight] = outcome;
-    if (isPending(outcome)) return outcome.waitMs;
-    if (!isAnswer(outcome)) return RUNS;
-    const { ints, doubles } = this.#flights;
-    const owner = isRefusal(outcome.status) ? refusedBy(outcome) : null;
-    ints[flight * Flight.INTS + Flight.STATUS] = outcome.status;
-    ints[flight * Flight.INTS + Flight.SHOWN] =
-      (owner === null
-        ? Flight.ADMITTED
-        : owner === "user"
-          ? Flight.REFUSED_BY_USER
-          : Flight.REFUSED_BY_ORGANIZATION) | shownBy(outcome);
-    const at = flight * Flight.DOUBLES;
-    if (outcome.kind === "status") {
-      doubles[at + Flight.REST_RESET] = readStatus(outcome.body, "rest").reset ?? Number.NaN;
-      doubles[at + Flight.GRAPHQL_RESET] = readStatus(outcome.body, "graphql").reset ?? Number.NaN;
-    }
-    doubles[at + Flight.RETRY_AFTER] = shown(outcome.retryAfter ?? null);
-    doubles[at + Flight.LIMIT] = shown(outcome.limit);
-    doubles[at + Flight.REMAINING] = shown(outcome.remaining);
-    doubles[at + Flight.RESET] = shown(outcome.reset);
-    doubles[at + Flight.USER_LIMIT] = shown(outcome.userLimit);
-    doubles[at + Flight.USER_REMAINING] = shown(outcome.userRemaining);
-    doubles[at + Flight.USER_RESET] = shown(outcome.userReset);
+    if ("waitMs" in outcome) return outcome.waitMs;
+    if (!("status" in outcome)) return RUNS;
+    this.#deployment.show(outcome as Answer, flight, this.#flights, nowMs);
     return ANSWERED;
   }
 }
 
-const isPending = <Running extends object>(
-  outcome: ArrivalOutcome<Running>,
-): outcome is Pending<AnswerParts | Running> => "waitMs" in outcome;
-
-const isAnswer = (outcome: object): outcome is AnswerParts => "status" in outcome;
+/** Writes what an answer of the default API tells into its flight. */
+export function showAnswer(answer: AnswerParts, flight: number, { ints, doubles }: Flight.FlightTable): void {
+  const owner = isRefusal(answer.status) ? refusedBy(answer) : null;
+  ints[flight * Flight.INTS + Flight.STATUS] = answer.status;
+  ints[flight * Flight.INTS + Flight.SHOWN] =
+    (owner === null
+      ? Flight.ADMITTED
+      : owner === "user"
+        ? Flight.REFUSED_BY_USER
+        : Flight.REFUSED_BY_ORGANIZATION) | shownBy(answer);
+  const at = flight * Flight.DOUBLES;
+  if (answer.kind === "status") {
+    doubles[at + Flight.REST_RESET] = readStatus(answer.body, "rest").reset ?? Number.NaN;
+    doubles[at + Flight.GRAPHQL_RESET] = readStatus(answer.body, "graphql").reset ?? Number.NaN;
+  }
+  doubles[at + Flight.RETRY_AFTER] = shown(answer.retryAfter ?? null);
+  doubles[at + Flight.LIMIT] = shown(answer.limit);
+  doubles[at + Flight.REMAINING] = shown(answer.remaining);
+  doubles[at + Flight.RESET] = shown(answer.reset);
+  doubles[at + Flight.USER_LIMIT] = shown(answer.userLimit);
+  doubles[at + Flight.USER_REMAINING] = shown(answer.userRemaining);
+  doubles[at + Flight.USER_RESET] = shown(answer.userReset);
+}
 
 function shownBy(answer: AnswerParts): number {
   const { scope, kind, scopeName, reset, userScopeName, userReset } = answer;

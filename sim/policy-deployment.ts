@@ -7,12 +7,12 @@ import type { AnswerKind, WireData } from "../src/policy/wire-data.ts";
 import { ABSENT, type CallTemplate } from "../src/scenario/client.ts";
 import { type OperationCall, policyCall } from "../src/scenario/policy-calls.ts";
 import type { Seat } from "../src/scenario/seats.ts";
-import { answerMembers, noAnswer } from "../src/trace/quota-answer.ts";
+import { answerMembers } from "../src/trace/quota-answer.ts";
 import type { QuotaCall } from "../src/trace/quota-record.ts";
 import { REFUSED } from "../src/wire/outcome.ts";
 import { readAnswer } from "../src/wire/read-answer.ts";
 import { writeAnswer } from "../src/wire/write-answer.ts";
-import { ANSWERED, type AnswerParts, type Fate, type NumericDeployment, RUNS } from "./deployment.ts";
+import { ANSWERED, type Fate, RUNS, type TracedDeployment } from "./deployment.ts";
 import * as Flight from "./flight-table.ts";
 import { NO_QUOTA, ToldQuotas } from "./told-quotas.ts";
 
@@ -37,22 +37,8 @@ const FREE = -1;
 /** The handle of a caller of free calls. */
 const NOBODY = -1;
 
-/** A deployment by a policy. */
-export interface QuotaDeployment extends NumericDeployment {
-  /**
-   * The members of a call's line that its answer tells; to be asked once.
-   * @param isDecided whether the limiter had a part in it: `status` is another's otherwise
-   */
-  quotaAnswer(
-    flight: number,
-    caller: number,
-    call: CallTemplate,
-    isDecided: boolean,
-    status: number,
-  ): QuotaAnswer;
-}
-
-export class PolicyDeployment implements QuotaDeployment {
+/** Its answers are kept where a trace is wanted. */
+export class PolicyDeployment implements TracedDeployment<QuotaAnswer> {
   readonly #policy: Policy;
   readonly #limiter: PolicyLimiter;
   readonly #core: PolicyCore;
@@ -128,21 +114,8 @@ export class PolicyDeployment implements QuotaDeployment {
     return ANSWERED;
   }
 
-  answer(): AnswerParts {
-    throw new RangeError("a trace of version 1 holds no quotas of a policy");
-  }
-
-  quotaAnswer(
-    flight: number,
-    caller: number,
-    call: CallTemplate,
-    isDecided: boolean,
-    status: number,
-  ): QuotaAnswer {
-    if (isDecided) return this.#answers?.[flight] as QuotaAnswer;
-    const { asked } = this.#look(caller, call);
-    const error = status === 0 ? "timeout" : undefined;
-    return { ...asked, cost: costOf(asked, call), status, ...noAnswer, error };
+  answer(flight: number): QuotaAnswer {
+    return this.#answers?.[flight] as QuotaAnswer;
   }
 
   #look(caller: number, call: CallTemplate): Known {

@@ -14,7 +14,7 @@ import type { Seat } from "../src/scenario/seats.ts";
 import { warningOf } from "../src/wire/answer.ts";
 import { refusalBody, statusBody } from "../src/wire/bodies.ts";
 import { REFUSED } from "../src/wire/outcome.ts";
-import { ANSWERED, type AnswerParts, type Fate, type NumericDeployment, RUNS } from "./deployment.ts";
+import { ANSWERED, type AnswerParts, type Fate, RUNS, type TracedDeployment } from "./deployment.ts";
 import * as Flight from "./flight-table.ts";
 
 // A policy of rules has its operations in this order, and of each the organization's quota before the user's.
@@ -43,7 +43,7 @@ export interface RightUse {
   readonly restAlone: boolean;
 }
 
-export class RightDeployment implements NumericDeployment {
+export class RightDeployment implements TracedDeployment {
   readonly #limiter: PolicyLimiter;
   readonly #core: PolicyCore;
   readonly #flights: Flight.FlightTable;

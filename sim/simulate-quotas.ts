@@ -2,11 +2,9 @@
 import type { Policy } from "../src/policy/policy.ts";
 import type { Scenario } from "../src/scenario/scenario.ts";
 import type { QuotaCall, QuotaTraceHeader } from "../src/trace/quota-record.ts";
-import { AnsweredCall } from "./answered-call.ts";
-import { FaultyQuotaDeployment } from "./faulty-quotas.ts";
 import { FlightTable } from "./flight-table.ts";
-import { PolicyDeployment } from "./policy-deployment.ts";
-import { headerOf, type SimulateOptions, simulatorOf, type World, worldOf } from "./simulate.ts";
+import { headerOf, policyDeployment, runOf, type SimulateOptions, type World, worldOf } from "./simulate.ts";
+import { undecidedByPolicy } from "./undecided-answer.ts";
 
 /** A simulated run under a policy. */
 export interface QuotaSimulation {
@@ -34,23 +32,18 @@ export function simulateQuotas(scenario: Scenario, options: SimulateOptions = {}
 
 function* callsOf(world: World, policy: Policy): Generator<QuotaCall, void> {
   const flights = new FlightTable();
-  const { fault, scenario } = world;
-  const deployment =
-    fault === undefined
-      ? new PolicyDeployment(policy, flights, true)
-      : new FaultyQuotaDeployment(policy, fault, scenario.seed, flights);
-  const simulator = simulatorOf(world, flights, deployment);
-  const view = new AnsweredCall(simulator, flights);
+  const deployment = policyDeployment(world, policy, flights, true);
+  const { simulator, view } = runOf(world, flights, deployment);
   for (let flight = simulator.next(); flight >= 0; flight = simulator.next()) {
     view.show(flight);
-    const { organization, user } = view.seat;
-    const caller = deployment.caller(organization, user);
     yield {
       sent: view.sentMs,
       received: view.receivedMs,
       client: view.client,
       call: view.number,
-      ...deployment.quotaAnswer(flight, caller, view.call, view.isDecided, view.status),
+      ...(view.isDecided
+        ? deployment.answer(flight, view.caller, view.call)
+        : undecidedByPolicy(policy, view)),
       wanted: view.wantedMs,
       attempt: view.attempt,
     };

@@ -3,6 +3,7 @@
 import type { LimiterFactory } from "../src/engine/adapter.ts";
 import { followedRules } from "../src/engine/adapter-rules.ts";
 import { type ChosenFault, requirePolicy, requireSuitable } from "../src/faults/choice.ts";
+import type { Policy } from "../src/policy/policy.ts";
 import { parseRules } from "../src/rules/parse.ts";
 import type { Rules } from "../src/rules/rules.ts";
 import type { Token } from "../src/rules/tokens.ts";
@@ -14,12 +15,12 @@ import type { TraceCall, TraceHeader } from "../src/trace/record.ts";
 import { AdapterDeployment } from "./adapter/adapter-deployment.ts";
 import { tellFactory } from "./adapter/asker.ts";
 import { AnsweredCall } from "./answered-call.ts";
-import type { NumericDeployment } from "./deployment.ts";
+import type { NumericDeployment, TracedDeployment } from "./deployment.ts";
 import { FaultyDeployment } from "./faulty-deployment.ts";
 import { FaultyQuotaDeployment } from "./faulty-quotas.ts";
 import { FlightTable } from "./flight-table.ts";
 import { ObjectDeployment } from "./object-deployment.ts";
-import { PolicyDeployment } from "./policy-deployment.ts";
+import { PolicyDeployment, type QuotaAnswer } from "./policy-deployment.ts";
 import { RightDeployment } from "./right-deployment.ts";
 import { AWAITING, Simulator } from "./simulator.ts";
 import { undecidedAnswer } from "./undecided-answer.ts";
@@ -126,7 +127,13 @@ export function* numberSteps(
   onAnswer: (call: AnsweredCall) => void,
 ): Generator<number, RunLength> {
   const world = worldOf(scenario, options);
-  const { simulator, view } = runOf(world, false);
+  const { policy } = world.scenario;
+  const flights = new FlightTable();
+  const deployment =
+    policy === undefined
+      ? rulesDeployment(world, flights, false)
+      : policyDeployment(world, policy, flights, false);
+  const { simulator, view } = runOf(world, flights, deployment);
   /** Returns the last flight: below 0 where nothing is left. */
   const show = (): number => {
     let flight = simulator.next();
@@ -180,25 +187,35 @@ function callersOf(limiter: LimiterFactory | undefined): Token[] | null {
   );
 }
 
-/** @param traced whether the deployment is to keep its answers for a trace */
-function runOf(world: World, traced: boolean) {
-  const flights = new FlightTable();
-  const deployment = deploymentOf(world, flights, traced);
-  const simulator = simulatorOf(world, flights, deployment);
-  return { simulator, deployment, view: new AnsweredCall(simulator, flights) };
+/** The simulator of a world whose deployment is there, and a view of its answers. */
+export function runOf(
+  { scenario, seating, signal }: World,
+  flights: FlightTable,
+  deployment: NumericDeployment,
+): { simulator: Simulator; view: AnsweredCall } {
+  const simulator = new Simulator({ scenario, seating, flights, deployment, signal });
+  return { simulator, view: new AnsweredCall(simulator, flights) };
 }
 
-function deploymentOf(
+/** @param traced whether the deployment is to keep its answers for a trace */
+export const policyDeployment = (
+  { scenario: { seed }, fault }: World,
+  policy: Policy,
+  flights: FlightTable,
+  traced: boolean,
+): TracedDeployment<QuotaAnswer> =>
+  fault === undefined
+    ? new PolicyDeployment(policy, flights, traced)
+    : new ObjectDeployment(new FaultyQuotaDeployment(policy, fault, seed), flights);
+
+/** @param traced whether the deployment is to keep its answers for a trace */
+function rulesDeployment(
   { scenario, rules, seating, fault, limiter }: World,
   flights: FlightTable,
   traced: boolean,
-) {
-  const { policy, seed } = scenario;
-  if (policy !== undefined)
-    return fault === undefined
-      ? new PolicyDeployment(policy, flights, false)
-      : new FaultyQuotaDeployment(policy, fault, seed, flights);
-  if (fault !== undefined) return new ObjectDeployment(new FaultyDeployment(rules, fault, seed), flights);
+): TracedDeployment {
+  if (fault !== undefined)
+    return new ObjectDeployment(new FaultyDeployment(rules, fault, scenario.seed), flights);
   if (limiter === undefined)
     return new RightDeployment(rules, flights, {
       traced,
@@ -213,15 +230,6 @@ function deploymentOf(
 
 const isRest = ({ scope, kind }: CallTemplate): boolean => scope === "rest" && kind === "call";
 
-/** The simulator of a world whose deployment is there. */
-export function simulatorOf(
-  { scenario, seating, signal }: World,
-  flights: FlightTable,
-  deployment: NumericDeployment,
-): Simulator {
-  return new Simulator({ scenario, seating, flights, deployment, signal });
-}
-
 const isAsynchronous = ({ name }: LimiterFactory): RangeError =>
   new RangeError(`the limiter ${name} is asynchronous: simulate it by simulateLimiter`);
 
@@ -230,7 +238,9 @@ function requireOver(flight: number, { limiter }: World): void {
 }
 
 function* callsOf(world: World): Generator<TraceCall, void> {
-  const { simulator, deployment, view } = runOf(world, true);
+  const flights = new FlightTable();
+  const deployment = rulesDeployment(world, flights, true);
+  const { simulator, view } = runOf(world, flights, deployment);
   let flight = simulator.next();
   for (; flight >= 0; flight = simulator.next()) {
     view.show(flight);
@@ -240,7 +250,7 @@ function* callsOf(world: World): Generator<TraceCall, void> {
 }
 
 /** One call as traces have it: the deployment's answer, with what its client knows. */
-export function recordOf(view: AnsweredCall, deployment: NumericDeployment): TraceCall {
+export function recordOf(view: AnsweredCall, deployment: TracedDeployment): TraceCall {
   const answer = view.isDecided
     ? deployment.answer(view.flight, view.caller, view.call)
     : undecidedAnswer(view);

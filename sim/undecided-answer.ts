@@ -1,7 +1,11 @@
 // The answer in a trace of a call that no limiter has answered: there was no answer, or a 503 of what stands around it.
+import type { Policy } from "../src/policy/policy.ts";
+import { policyCall } from "../src/scenario/policy-calls.ts";
+import { noAnswer } from "../src/trace/quota-answer.ts";
 import { readShown } from "../src/wire/fields.ts";
 import type { AnsweredCall } from "./answered-call.ts";
 import type { AnswerParts } from "./deployment.ts";
+import { costOf, type QuotaAnswer } from "./policy-deployment.ts";
 
 /** The answer's members as traces have them: no header came, and what the call was charged is not known. */
 export function undecidedAnswer({ seat, call, status }: AnsweredCall): AnswerParts {
@@ -17,4 +21,11 @@ export function undecidedAnswer({ seat, call, status }: AnsweredCall): AnswerPar
     ...readShown(() => null),
     ...(status === 0 ? { error: "timeout" } : {}),
   };
+}
+
+/** The same under a policy. */
+export function undecidedByPolicy(policy: Policy, { seat, call, status }: AnsweredCall): QuotaAnswer {
+  const asked = policyCall(policy, call, seat);
+  const error = status === 0 ? "timeout" : undefined;
+  return { ...asked, cost: costOf(asked, call), status, ...noAnswer, error };
 }

@@ -21,6 +21,7 @@ import type { CallTemplate } from "../../src/scenario/client.ts";
 import type { HttpAnswer } from "../../src/wire/answer.ts";
 import type { AnswerParts, ArrivalOutcome, SimulatedCaller, SimulatedDeployment } from "../deployment.ts";
 import { NamedCallers } from "../named-callers.ts";
+import { showAnswer } from "../object-deployment.ts";
 import { sentAnswer } from "../sent-answer.ts";
 import { type AdapterStatus, PartialAnswers } from "./answers.ts";
 import { after, type Eventually, LimiterAsker, type LimiterClock } from "./asker.ts";
@@ -38,6 +39,7 @@ export class AdapterDeployment implements SimulatedDeployment<RunningQuery> {
   readonly #ask: LimiterAsker;
   readonly #answers: PartialAnswers;
   readonly #callers = new NamedCallers();
+  readonly show = showAnswer;
 
   /** @param rules as far as the limiter follows them: those that `limiter` was made with */
   constructor(

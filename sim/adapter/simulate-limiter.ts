@@ -6,10 +6,9 @@ import { quote, SpillwayError } from "../../src/rules/errors.ts";
 import type { Rules } from "../../src/rules/rules.ts";
 import type { Scenario } from "../../src/scenario/scenario.ts";
 import type { TraceCall, TraceHeader } from "../../src/trace/record.ts";
-import { AnsweredCall } from "../answered-call.ts";
 import { FlightTable } from "../flight-table.ts";
 import { ObjectDeployment } from "../object-deployment.ts";
-import { headerOf, recordOf, type SimulateOptions, simulatorOf, type World, worldOf } from "../simulate.ts";
+import { headerOf, recordOf, runOf, type SimulateOptions, type World, worldOf } from "../simulate.ts";
 import { AWAITING } from "../simulator.ts";
 import { AdapterDeployment } from "./adapter-deployment.ts";
 import { guarded, type LimiterClock, tellFactory } from "./asker.ts";
@@ -66,8 +65,7 @@ async function* callsOf(
   try {
     const flights = new FlightTable();
     const deployment = new ObjectDeployment(new AdapterDeployment(factory, limiter, rules, clock), flights);
-    const simulator = simulatorOf(world, flights, deployment);
-    const view = new AnsweredCall(simulator, flights);
+    const { simulator, view } = runOf(world, flights, deployment);
     const asked = (): string => {
       view.show(deployment.asked);
       return `${view.client} at ${new Date(simulator.nowMs).toISOString()}`;

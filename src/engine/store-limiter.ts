@@ -8,7 +8,7 @@ import type { QuotaLimiter, QuotaSaid } from "./quota-limiter.ts";
 import type { QuotaStore } from "./store.ts";
 
 /** Writes an answer as it is sent. */
-type WriteAnswer = (told: AnswerToWrite, nowMs: number, caller: PolicyCall["caller"]) => HttpAnswer;
+export type WriteAnswer = (told: AnswerToWrite, nowMs: number, caller: PolicyCall["caller"]) => HttpAnswer;
 
 export function storeLimiter(policy: Policy, store: QuotaStore, write: WriteAnswer): QuotaLimiter {
   const answered = (told: AnswerToWrite, nowMs: number, caller: PolicyCall["caller"]): QuotaSaid => ({

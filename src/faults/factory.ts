@@ -5,13 +5,12 @@ import { answerTo } from "../engine/http-answer.ts";
 import type { QuotaLimiterFactory } from "../engine/quota-limiter.ts";
 import type { Pending, QuotaStore, SlowQuotaStore } from "../engine/store.ts";
 import { storeLimiter } from "../engine/store-limiter.ts";
-import { wireOf } from "../policy/presets.ts";
 import { limiterLawNames } from "../rules/laws.ts";
 import type { Rules } from "../rules/rules.ts";
-import { shownAt, writeAnswer } from "../wire/write-answer.ts";
 import { type ChosenFault, faultText, injectFault, injectQuotaFault } from "./choice.ts";
 import type { Answered, Faulty } from "./fault.ts";
 import { seededRandom } from "./random.ts";
+import { sentBy } from "./sent.ts";
 
 /** Decides at once: laws ask one call after the other, so that nothing comes between read and write. */
 export function decideNow<C, D extends object>(
@@ -51,16 +50,12 @@ export function quotaFaultFactory(chosen: ChosenFault, seed: number): QuotaLimit
     isExact: true,
     create(policy) {
       const faulty = injectQuotaFault(chosen, policy, seededRandom(seed));
-      const { store, shownBy = policy, wire = wireOf(policy), tell, change } = faulty;
+      const { store } = faulty;
       const now = {
         ...bound(store),
         decide: (call: PolicyCall, nowMs: number) => decideNow(store, call, nowMs),
       };
-      return storeLimiter(policy, now, (right, nowMs, caller) => {
-        const told = tell?.(right, caller, nowMs) ?? right;
-        const answer = writeAnswer(wire, shownBy.quotas, told, shownAt(told, nowMs));
-        return change?.(answer) ?? answer;
-      });
+      return storeLimiter(policy, now, sentBy(policy, faulty));
     },
   };
 }

@@ -4,7 +4,10 @@ import fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest }
 import { Kind, parse } from "graphql";
 import type { PolicyDecision } from "../engine/decision.ts";
 import type { SlowQuotaStore } from "../engine/store.ts";
+import type { WriteAnswer } from "../engine/store-limiter.ts";
 import type { FaultyQuotas } from "../faults/fault.ts";
+import { sentBy } from "../faults/sent.ts";
+import { filledQuotas } from "../policy/effective.ts";
 import { routeOf } from "../policy/match.ts";
 import {
   type AttributeSource,
@@ -13,12 +16,10 @@ import {
   type Policy,
   type Route,
 } from "../policy/policy.ts";
-import { wireOf } from "../policy/presets.ts";
 import type { PolicyToken } from "../policy/tokens.ts";
-import type { WireData } from "../policy/wire-data.ts";
 import { isPlainObject } from "../rules/plain-object.ts";
 import { pointed } from "../wire/pointer.ts";
-import { type AnswerToWrite, shownAt, writeAnswer } from "../wire/write-answer.ts";
+import type { AnswerToWrite } from "../wire/write-answer.ts";
 import { type Fields, send, sendMessage, sendText } from "./answer.ts";
 import { TokenTable } from "./auth.ts";
 import { type ServerTls, serverOptions } from "./listen.ts";
@@ -61,7 +62,7 @@ export function buildPolicyApp(options: PolicyAppOptions): FastifyInstance {
     tokens.map(({ token, attributes }) => [token, attributes] as const),
     form,
   );
-  const answer = answerer(options, options.faulty?.wire ?? wireOf(policy));
+  const answer = answerer(options, sentBy(policy, options.faulty));
   const respond = (request: FastifyRequest, reply: FastifyReply): void => {
     const given = request.headers[header.toLowerCase()];
     const caller = table.find(Array.isArray(given) ? given[0] : given, request.raw.socket);
@@ -79,10 +80,7 @@ interface Asked {
   readonly isGraphql: boolean;
 }
 
-function answerer(
-  { policy, limiter, now, sleep, faulty: { shownBy = policy, tell, change } = {} }: PolicyAppOptions,
-  wire: WireData,
-) {
+function answerer({ policy, limiter, now, sleep }: PolicyAppOptions, sent: WriteAnswer) {
   return (request: FastifyRequest, reply: FastifyReply, caller: Attributes): void => {
     const body = bodyOf(request.body);
     const graphql = kindOf(body);
@@ -96,11 +94,13 @@ function answerer(
   };
 
   function status(asked: Asked, caller: Attributes): void {
-    const filled = Object.keys(policy.quotas).filter((name) =>
-      policy.quotas[name]?.key.every((attribute) => caller[attribute] !== undefined),
-    );
     const nowMs = now();
-    const readings = (limiter.status ?? limiter.read).call(limiter, caller, filled, nowMs);
+    const readings = (limiter.status ?? limiter.read).call(
+      limiter,
+      caller,
+      filledQuotas(policy, caller),
+      nowMs,
+    );
     write(asked, caller, { kind: "status", readings }, 0, nowMs);
   }
 
@@ -145,9 +145,7 @@ function answerer(
     nowMs: number,
   ): void {
     const right: AnswerToWrite = { refusedBy: null, retryAtMs: null, ...said, cost };
-    const told = tell?.(right, caller, nowMs) ?? right;
-    const written = writeAnswer(wire, shownBy.quotas, told, shownAt(told, nowMs));
-    const { status, headers, body } = change?.(written) ?? written;
+    const { status, headers, body } = sent(right, nowMs, caller);
     const fields: Fields = {};
     for (const [name, value] of Object.entries(headers)) if (value !== undefined) fields[name] = value;
     if (typeof body === "string") {
@@ -160,7 +158,7 @@ function answerer(
       reply,
       status,
       fields,
-      told.kind === "admitted" ? merged(sample, own) : (Object(body ?? {}) as object),
+      right.kind === "admitted" ? merged(sample, own) : (Object(body ?? {}) as object),
     );
   }
 }
