@@ -32,13 +32,13 @@ export interface Answered {
 }
 
 /** A reading as an answer tells it. */
-export interface ToldReading extends ReadingToWrite {
+export interface ChangedReading extends ReadingToWrite {
   /** The window's end, where a status tells another one beside its reset, as the default API's does. */
   readonly endsAtMs?: number;
 }
 
 /** An answer whose readings may be others than the counters say. */
-type ToldAnswer = AnswerToWrite & { readonly readings: readonly ToldReading[] };
+type ToldAnswer = AnswerToWrite & { readonly readings: readonly ChangedReading[] };
 
 /** A deployment by a policy with one fault among its parts. What is left out is right. */
 export interface FaultyQuotas {

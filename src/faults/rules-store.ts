@@ -9,7 +9,7 @@ import { wireOf } from "../policy/presets.ts";
 import { type AnswerKind, mayShow } from "../policy/wire-data.ts";
 import { owners, type Scope, scopes } from "../rules/rules.ts";
 import type { CountedCaller } from "./counter.ts";
-import type { Faulty, FaultyQuotas, ToldReading } from "./fault.ts";
+import type { ChangedReading, Faulty, FaultyQuotas } from "./fault.ts";
 
 /** A store of rules in which refusing can be switched on and off. */
 export type Switched<S> = S & Pick<Faulty, "setEnforced">;
@@ -24,7 +24,7 @@ type Telling = Pick<FaultyQuotas, "shownBy" | "wire" | "tell">;
 /** Returns the reset that a reading tells, in the form of the API's or of a fault. It may be past. */
 function resetOf(
   { shownBy, wire = wireOf(shownBy) }: Telling & { readonly shownBy: Policy },
-  { quota, resetAtMs }: ToldReading,
+  { quota, resetAtMs }: ChangedReading,
   nowMs: number,
 ): number {
   const row = wire.readings.find((one) => one.reset !== undefined && mayShow(one, quota));
@@ -55,7 +55,7 @@ export function rulesStore(
   ): WindowReading[] => {
     const said = { kind, readings, refusedBy, retryAtMs: null, cost: 0 };
     const told = telling.tell?.(said, caller, nowMs).readings ?? readings;
-    return told.map((one: ToldReading, place) => {
+    return told.map((one: ChangedReading, place) => {
       const { resetAtMs, enforced, clockMs = nowMs } = readings[place] as Reading;
       const { limit, used, remaining, endsAtMs = resetAtMs } = one;
       const reset = resetOf(shown, one, clockMs);

@@ -9,7 +9,7 @@ import { headerNames, nodeHeaders } from "../wire/fields.ts";
 import { isRefusal } from "../wire/outcome.ts";
 import type { AnswerToWrite, ReadingToWrite } from "../wire/write-answer.ts";
 import { type CountedCaller, Counter } from "./counter.ts";
-import type { Fault, FaultyQuotas, ToldReading } from "./fault.ts";
+import type { ChangedReading, Fault, FaultyQuotas } from "./fault.ts";
 import { hasStatus } from "./fits.ts";
 
 type Injected = Pick<Fault, "unfit" | "inject">;
@@ -68,7 +68,7 @@ const showsNone: Problem = { path: "wire.readings", got: "none", allowed: "answe
 
 /** Readings that are each changed before they are written. */
 export const readingsTold = (
-  change: (reading: ReadingToWrite, telling: Telling) => ToldReading,
+  change: (reading: ReadingToWrite, telling: Telling) => ChangedReading,
   unfit: Injected["unfit"] = (policy) => (rowsOf(policy).length > 0 ? null : showsNone),
 ): Injected => ({
   unfit,
