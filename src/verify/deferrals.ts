@@ -53,9 +53,11 @@ export class Deferrals {
       const result = found.get(hypothesis);
       if (result === undefined) return [];
       const enforced = enforcement.throughout(span.from, span.to) === true;
-      const suspicions = (enforced ? result.enforced : result.otherwise).filter(
-        ({ unexplained }) => unexplained === null || !this.#explains(unexplained, span, lost, total),
-      );
+      const suspicions = (enforced ? result.enforced : result.otherwise).filter(({ unexplained, breach }) => {
+        // A call that gives back in a fall may be one that explains a gap, too.
+        const sum = breach === "fall" ? { points: 0, calls: 0 } : total;
+        return unexplained === null || !this.#explains(unexplained, span, lost, sum);
+      });
       if (suspicions.length === 0) return [];
       const unexplained = suspicions.some((each) => each.unexplained !== null);
       const bound = enforced || this.#bindsAlways(hypothesis);

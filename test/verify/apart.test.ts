@@ -1,12 +1,14 @@
 // Windows that hold something no mark explains (bounds.ts): what they hold is unknown, and readings of it are held to each other.
 import { describe, expect, test } from "vitest";
 import { parseRules } from "../../src/rules/parse.ts";
+import type { TraceCall } from "../../src/trace/record.ts";
 import { judgeBounds } from "../../src/verify/bounds.ts";
+import { judge } from "../../src/verify/judge.ts";
 import type { Mark } from "../../src/verify/mark.ts";
 import { judgeQuotas } from "../../src/verify/policy-judge.ts";
 import { callByQuotas, headerByQuotas } from "./as-quotas.ts";
 import { markOf, time } from "./marks.ts";
-import { headerOf, rest, start } from "./traces.ts";
+import { graphql, headerOf, linesOf, rest, start, unanswered } from "./traces.ts";
 
 /** A call of one point that was under way for 5 ms, and its count. */
 const call = (line: number, count: number, facts: Partial<Mark> = {}): Mark =>
@@ -70,6 +72,40 @@ describe("a window that was open when the trace began", () => {
     expect(found(grown)).toMatchObject([{ kind: "gap", from: 52, to: 90 }]);
     for (const fromZero of [false, true])
       expect(found(lost, { complete: false, fromZero })).toMatchObject([{ kind: "fall", least: 53 }]);
+  });
+});
+
+describe("a window that gives points back", () => {
+  const rules = parseRules({ semantics: { graphqlCharge: { graphql: "reserved" } } });
+  /** The lines of a count of 102 and a later one of 100, where they are accused: by rules, and by quotas. */
+  const judged = async (...others: readonly TraceCall[]) => {
+    const calls = [
+      graphql({ at: 200_000, count: 100 }, 1, 0),
+      graphql({ at: 200_100, count: 102 }, 2, 2),
+      graphql({ at: 200_400, count: 100 }, 1, 0),
+      ...others,
+    ];
+    const lines = linesOf(calls);
+    const header = { ...headerOf(), startedAt: start + 100_000, complete: true };
+    const { violations } = await judge({ ...header, rules }, lines);
+    const byQuotas = await judgeQuotas(
+      headerByQuotas(header, rules),
+      lines.map(({ line, call }) => ({ line, call: callByQuotas(call) })),
+    );
+    return [
+      violations.filter(({ user }) => user === null).map((each) => [each.law, ...each.lines]),
+      byQuotas.violations.filter(({ quota }) => quota === "graphql").map((each) => [each.law, ...each.lines]),
+    ];
+  };
+
+  test("has lost what no call held", async () => {
+    const lost = [["conserved", 3, 4]];
+    expect(await judged()).toEqual([lost, lost]);
+    expect(await judged(unanswered(200_050, { scope: "graphql", cost: 1 }))).toEqual([lost, lost]);
+  });
+
+  test("may have given back what a call without an answer held", async () => {
+    expect(await judged(unanswered(200_050, { scope: "graphql", cost: 2 }))).toEqual([[], []]);
   });
 });
 

@@ -1,6 +1,7 @@
 // `npm run clean-traces`: false alarms, counted over random correct deployments with all switches. The unit is a run:
-// one deployment, judged with its rules as the trace tells them and once more without any.
-//   npm run clean-traces                                  3,000 runs, some ten million records, half an hour of a core
+// one deployment, judged with its rules as the trace tells them, once more without any, and once more with less of it
+// recorded; by version 1 of the trace, and by version 2 where the rules are told.
+//   npm run clean-traces                                  3,000 runs, some ten million records, most of an hour of a core
 //   npm run clean-traces -- --runs 60 --minutes 1         ends after a minute at most
 //   npm run clean-traces -- --out reports/clean-traces.md keeps the figures
 // One run in three is judged from bytes, too, as `spillway verify` does, and alike.
@@ -9,17 +10,22 @@ import { writeFile } from "node:fs/promises";
 import { parseArgs } from "node:util";
 import fc from "fast-check";
 import { Limiter } from "../../src/engine/limiter.ts";
-import { type Rules, type Scope, scopes } from "../../src/rules/rules.ts";
+import { type Rules, scopes } from "../../src/rules/rules.ts";
 import { type SwitchName, switchValues } from "../../src/rules/switches.ts";
 import { count } from "../../src/rules/words.ts";
 import { between, type RandomState, seedRandom } from "../../src/scenario/random.ts";
+import type { TraceLine } from "../../src/trace/read.ts";
 import { encodeCall, encodeHeader } from "../../src/trace/write.ts";
 import { judge } from "../../src/verify/judge.ts";
-import type { Verdict } from "../../src/verify/verdict.ts";
+import { judgeQuotas } from "../../src/verify/policy-judge.ts";
+import type { QuotaVerdict, Verdict } from "../../src/verify/verdict.ts";
 import { verify } from "../../src/verify/verify.ts";
+import { isAnswered } from "../../src/wire/outcome.ts";
+import { callByQuotas, headerByQuotas } from "./as-quotas.ts";
 import { ChangingLimits, changeable } from "./changing-limits.ts";
-import { type History, type Plan, play, type World } from "./history.ts";
+import { type History, play, type World } from "./history.ts";
 import { allFates, honestFates, worlds } from "./worlds.ts";
+import { short, woven } from "./woven.ts";
 
 /** So many calls are drawn one by one; longer histories are woven of them. */
 const drawnMost = 90;
@@ -44,10 +50,17 @@ const shapes: readonly Shape[] = [
   "limits change",
 ];
 
+/** What of a run is recorded, by its number: all; what was sent after a part of it; its calls without some. */
+type Recorded = "whole" | "its beginning cut off" | "some lines left out";
+const recordings: readonly Recorded[] = ["whole", "its beginning cut off", "some lines left out"];
+
 interface Tally {
   runs: number;
   records: number;
   windows: number;
+  /** Judgements of version 2, and of traces that are not whole. */
+  byQuotas: number;
+  cut: number;
   accused: number;
   differing: number;
   /** Runs of each switch's value in a scope: `anchor.rest epoch`. */
@@ -87,7 +100,16 @@ export async function run(args: string[]): Promise<number> {
     from: whole("from"),
     minutes: whole("minutes"),
   };
-  const tally: Tally = { runs: 0, records: 0, windows: 0, accused: 0, differing: 0, switches: new Map() };
+  const tally: Tally = {
+    runs: 0,
+    records: 0,
+    windows: 0,
+    byQuotas: 0,
+    cut: 0,
+    accused: 0,
+    differing: 0,
+    switches: new Map(),
+  };
   const startedMs = performance.now();
   await all(settings, tally, startedMs + settings.minutes * 60_000);
   console.log(said(tally));
@@ -126,7 +148,8 @@ ${said(tally)}.
 
 Each run is a deployment of its own, drawn with its rules, its callers and what their traces do not show: answers that
 are slow or missing, calls without a line, clocks that are off, windows that were open at the start. Some change their
-limits, some have windows of 1 and 2 s. All are correct, so that each accusation is a false alarm. ${tally.switches.size} of the
+limits, some have windows of 1 and 2 s. Of two runs in three less is recorded as well: ${count(tally.cut)} traces whose beginning is
+cut off, or whose lines are left out in part. ${count(tally.byQuotas)} judgements are of version 2, by quotas. All are correct, so that each accusation is a false alarm. ${tally.switches.size} of the
 ${values} values of a switch in a scope were drawn; the rarest one, \`${rarest?.[0]}\`, in ${count(rarest?.[1] ?? 0)} runs. Repeat it with
 
     ${commandOf({ ...settings, runs: tally.runs })}
@@ -154,22 +177,41 @@ async function one(index: number, seed: number, calls: number, tally: Tally): Pr
   const shape = shapes[index % shapes.length] ?? "as drawn";
   const random: RandomState = { random0: 0, random1: 0, random2: 0, random3: 0 };
   seedRandom(random, seed, 0, index);
-  const history = played(worldOf(index, seed), shape, calls, random);
+  const world = worldOf(index, seed);
+  const history = played(world, shape, calls, random);
   const callsBetweenClosings = [1, 7, 500, 4096][between(random, 0, 3)] ?? 4096;
+  const { rules } = history.header;
   const silent = { ...history, header: { ...history.header, rules: null } };
+  // Changes of enforcement are told by the status bodies around them: those traces stay whole.
+  const recording = world.flips.length > 0 ? "whole" : (recordings[index % recordings.length] ?? "whole");
+  const less = recorded(history, recording, random);
   tally.runs += 1;
   tally.records += history.lines.length;
-  countSwitches(worldOf(index, seed).rules, tally.switches);
+  countSwitches(world.rules, tally.switches);
   let problem: string | null = null;
-  for (const each of history.header.rules === null ? [history] : [history, silent]) {
+  const accuse = ({ windows, verdict, violations }: Verdict | QuotaVerdict, of: string): void => {
+    tally.windows += windows;
+    if (verdict === "violated") problem ??= `${shape}, ${of}: ${JSON.stringify(violations[0])}`;
+  };
+  for (const each of rules === null ? [history] : [history, silent]) {
     const verdict = await judge(each.header, each.lines, { callsBetweenClosings });
-    tally.windows += verdict.windows;
-    if (verdict.verdict === "violated") problem ??= `${shape}: ${JSON.stringify(verdict.violations[0])}`;
+    accuse(verdict, "whole");
     const isRead = problem === null && index % runsPerReading === 0;
     if (isRead && !(await isSameFromBytes(each, callsBetweenClosings, verdict))) {
       tally.differing += 1;
       return `${shape}: judged otherwise from bytes`;
     }
+  }
+  if (recording !== "whole") {
+    tally.cut += 1;
+    accuse(await judge(less.header, less.lines, { callsBetweenClosings }), recording);
+  }
+  // By quotas nothing tells that limits are not enforced for a while.
+  if (rules !== null && world.flips.length === 0) {
+    tally.byQuotas += 1;
+    const lines = less.lines.map(({ line, call }) => ({ line, call: callByQuotas(call) }));
+    const header = headerByQuotas(less.header, rules);
+    accuse(await judgeQuotas(header, lines, { callsBetweenClosings }), `${recording}, by quotas`);
   }
   if (problem !== null) tally.accused += 1;
   return problem;
@@ -183,6 +225,22 @@ function countSwitches({ semantics }: Rules, switches: Map<string, number>): voi
     }
 }
 
+/** A history as a trace of less than all of it tells it. */
+function recorded(history: History, recording: Recorded, random: RandomState): History {
+  const { header, lines } = history;
+  if (recording === "whole") return history;
+  if (recording === "some lines left out")
+    return {
+      header: { ...header, complete: false },
+      lines: lines.filter(() => between(random, 0, 2) > 0),
+    };
+  const last = lines.reduce((most, { call }) => Math.max(most, call.sent), header.startedAt);
+  const startedAt = between(random, header.startedAt, last);
+  // Calls that may have been decided since then stay.
+  const since = ({ call }: TraceLine): boolean => call.received >= startedAt || !isAnswered(call);
+  return { header: { ...header, startedAt }, lines: lines.filter(since) };
+}
+
 function played(world: World, shape: Shape, calls: number, random: RandomState): History {
   if (shape === "limits change") {
     const rules = changeable(world.rules);
@@ -193,40 +251,6 @@ function played(world: World, shape: Shape, calls: number, random: RandomState):
   if (shape === "woven") played = { ...world, plans: woven(world.plans, calls, 1, random) };
   if (shape === "woven, busy") played = { ...world, plans: woven(world.plans, calls, 20, random) };
   return play(played, new Limiter(played.rules));
-}
-
-/** The same rules over windows of 1 and 2 s. */
-function short({ organization, user, ...rules }: Rules, random: RandomState): Rules {
-  const of = <T extends { readonly windowSeconds: number }>(limits: Readonly<Record<Scope, T>>) => ({
-    rest: { ...limits.rest, windowSeconds: between(random, 1, 2) },
-    graphql: { ...limits.graphql, windowSeconds: between(random, 1, 2) },
-  });
-  return { ...rules, organization: of(organization), user: of(user) };
-}
-
-/**
- * A longer history of the same kind: each call takes its members from drawn ones, each member from another.
- * @param hurry by how much the pauses are shorter than the drawn ones
- */
-function woven(drawn: readonly Plan[], most: number, hurry: number, random: RandomState): Plan[] {
-  const pick = (): Plan => {
-    const plan = drawn[between(random, 0, drawn.length - 1)];
-    if (plan === undefined) throw new RangeError("no calls to weave");
-    return plan;
-  };
-  const gaps = drawn.map(({ sentMs }, index) => sentMs - (drawn[index - 1]?.sentMs ?? 0));
-  const plans: Plan[] = [];
-  let sentMs = drawn[0]?.sentMs ?? 0;
-  const count = between(random, Math.ceil(most / 2), most);
-  for (let index = 0; index < count; index++) {
-    const { toDecisionMs } = pick();
-    const { workMs } = pick();
-    const { backMs, lateMs } = pick();
-    const { client, instance } = pick();
-    plans.push({ ...pick(), sentMs, toDecisionMs, workMs, backMs, lateMs, client, instance });
-    sentMs += Math.floor((gaps[between(random, 0, gaps.length - 1)] ?? 0) / hurry);
-  }
-  return plans;
 }
 
 /** What `spillway verify` says of the trace as a file. */
