@@ -15,9 +15,9 @@ export interface Experiment {
   readonly needs: string;
   /** Calls that one run makes, at most, where the limits do not say it. */
   readonly calls: number;
-  /** Windows that it empties, and that it waits for to end. */
-  readonly empties: number;
-  readonly waits: number;
+  /** Windows that it empties, and that it waits for to end. Default: 0. */
+  readonly empties?: number;
+  readonly waits?: number;
   /** True if it disturbs, or is disturbed by, calls of anybody: it runs alone. */
   readonly isLone?: boolean;
   /** True if others of its kind may run beside it, by callers of their own: its verdict bears calls of other callers. */

@@ -31,7 +31,7 @@ const all = [
 ];
 
 /** Rank of an experiment: what disturbs least comes first. */
-const rank = ({ isLone, empties, waits }: Experiment): number =>
+const rank = ({ isLone, empties = 0, waits = 0 }: Experiment): number =>
   isLone === true ? 0 : empties === 0 ? (waits === 0 ? 1 : 4) : waits === 0 ? 2 : 3;
 
 export const experiments: readonly Experiment[] = all.toSorted((one, other) => rank(one) - rank(other));

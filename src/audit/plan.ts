@@ -49,7 +49,7 @@ const bound = new Set<LimiterLawName>([
   "reset-agrees",
 ]);
 
-const restsOnLimits = ({ law, waits, empties }: Experiment): boolean =>
+const restsOnLimits = ({ law, waits = 0, empties = 0 }: Experiment): boolean =>
   waits > 0 || empties > 0 || bound.has(law);
 
 /**
@@ -115,17 +115,16 @@ function lanesOf({ subjects }: Lab): Subject[][] {
 }
 
 function callsOf(lab: Lab, { experiment, subject }: Task): number {
+  const { calls, empties = 0 } = experiment;
   const [caller] = subject.callers;
-  const filling =
-    experiment.empties > 0 && caller !== undefined ? (lab.callsToEmpty(subject, caller) ?? 0) : 0;
-  const isByBucket =
-    experiment.empties === 0 && caller !== undefined && lab.windows(subject, caller).length === 0;
-  return experiment.calls + filling + (isByBucket ? bucketCalls(lab, subject) : 0);
+  if (caller === undefined) return calls;
+  if (empties > 0) return calls + (lab.callsToEmpty(subject, caller) ?? 0);
+  return calls + (lab.windows(subject, caller).length === 0 ? bucketCalls(lab, subject) : 0);
 }
 
 /** Most of those that need an empty window share one. */
 const windowsEmptied = (lane: readonly Task[]): number =>
-  lane.filter(({ experiment }) => experiment.empties > 0 && /^last-place|^broad/.test(experiment.name))
+  lane.filter(({ experiment: { empties = 0, name } }) => empties > 0 && /^last-place|^broad/.test(name))
     .length;
 
 function laneMs(lab: Lab, { inTurn, beside }: Lane): number {
@@ -134,7 +133,7 @@ function laneMs(lab: Lab, { inTurn, beside }: Lane): number {
     const [caller] = subject.callers;
     const lengths =
       caller === undefined ? [] : lab.windows(subject, caller).map((name) => lab.windowMs(name, caller) ?? 0);
-    return callsOf(lab, task) * callMs + experiment.waits * Math.max(0, ...lengths);
+    return callsOf(lab, task) * callMs + (experiment.waits ?? 0) * Math.max(0, ...lengths);
   };
   const ms = inTurn.reduce((sum, task) => sum + msOf(task), 0) + Math.max(0, ...beside.map(msOf));
   const calls = new Map<Subject, number>();

@@ -144,7 +144,7 @@ const quoted = (text: string): string =>
 
 /** A line of curl where one call shows it, whatever came before; else the experiment's own command. */
 function repeatOf(
-  { name, empties, waits }: Experiment,
+  { name, empties = 0, waits = 0 }: Experiment,
   answers: readonly Answer[],
   { target, policy, again }: Target,
 ): string {

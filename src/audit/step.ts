@@ -98,6 +98,9 @@ export const broken = (
   law?: LimiterLawName,
 ): Broken => ({ state: "broken", answers, expected, got, law });
 
+/** Why an experiment shows nothing whose window ended meanwhile: it is made again. */
+export const windowRolled = "the window rolled";
+
 /** Thrown by an experiment that cannot go on; `again` where another try may. */
 export class Unexercised extends Error {
   readonly again: boolean;
@@ -142,7 +145,7 @@ export const isServed = ({ call }: Answer): boolean => call.outcome === "admitte
 /** Reason why calls without room show nothing of refusals. */
 export function lacksRefusal(answers: readonly Answer[]): string {
   const other = answers.find((answer) => !isRefused(answer) && !isServed(answer));
-  return other === undefined ? "the window rolled" : `answered ${other.call.status} where a refusal was due`;
+  return other === undefined ? windowRolled : `answered ${other.call.status} where a refusal was due`;
 }
 
 /** `rest 12, rest_user 3 to 5`. */

@@ -62,7 +62,7 @@ function lineOf({ name, law, state, why, operations }: Row, width: number): stri
 /** Lists experiments with law, needs and spend. */
 export function sayExperiments(terminal: Terminal, experiments: readonly Experiment[]): void {
   terminal.result(
-    experiments.map(({ name, law, section, promise, needs, calls, empties, waits }) => ({
+    experiments.map(({ name, law, section, promise, needs, calls, empties = 0, waits = 0 }) => ({
       name,
       law,
       section,
@@ -73,7 +73,7 @@ export function sayExperiments(terminal: Terminal, experiments: readonly Experim
       waits,
     })),
   );
-  for (const { name, law, promise, needs, calls, empties, waits } of experiments) {
+  for (const { name, law, promise, needs, calls, empties = 0, waits = 0 } of experiments) {
     const windows = [empties > 0 ? "empties a window" : "", waits > 0 ? "waits for its end" : ""].filter(
       (text) => text !== "",
     );

@@ -18,7 +18,7 @@ import {
 } from "../step.ts";
 import { trial } from "../trials.ts";
 
-const common = { law: "isolated", section: "SPEC.md §7", empties: 0, waits: 0, isLone: true } as const;
+const common = { law: "isolated", section: "SPEC.md §7", isLone: true } as const;
 
 /** Windows that end meanwhile have begun anew by the next round. */
 const roundsMost = 3;

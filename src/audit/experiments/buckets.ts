@@ -9,7 +9,6 @@ const common = {
   needs: "a bucket that can be emptied",
   calls: 40,
   empties: 1,
-  waits: 0,
 } as const;
 
 export const bucketExperiments: readonly Experiment[] = [

@@ -13,14 +13,13 @@ import {
   type Subject,
   unexercised,
   usedWords,
+  windowRolled,
 } from "../step.ts";
 import { trial } from "../trials.ts";
 
 const common = {
   section: "SPEC.md §2.7",
   needs: "a sample that can be made dearer",
-  empties: 0,
-  waits: 0,
 } as const;
 
 /** Quotas whose cost a call declares, and that need room for all of it, the smallest limit first. */
@@ -203,7 +202,7 @@ export const costExperiments: readonly Experiment[] = [
       const exact = yield* lab.one(lab.shot(caller, subject.operation, before.left));
       const after = seenIn(yield* lab.look(subject, caller), quota);
       if (after === null || !isSameWindow(before, after, lab.windowMs(quota, caller)))
-        return unexercised("the window rolled");
+        return unexercised(windowRolled);
       if (more.call.outcome === "admitted" && more.call.status < 400 && !isRejected(more.body))
         return broken(
           [before.answer, more],

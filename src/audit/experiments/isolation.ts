@@ -20,8 +20,6 @@ const common = {
   law: "isolated",
   section: "SPEC.md §7",
   calls: 12,
-  empties: 0,
-  waits: 0,
   isLone: true,
 } as const;
 

@@ -119,8 +119,6 @@ const experimentOf = ({ name, promise, make, isRejected: mustFail }: Variant): E
   promise,
   needs: "a sample of GraphQL",
   calls: 6,
-  empties: 0,
-  waits: 0,
   lacks(lab, subject) {
     const [caller] = subject.callers;
     if (caller === undefined) return "nobody can call it";

@@ -1,7 +1,7 @@
 // Calls at once: for the last place of a window, as its first, and across its end (SPEC.md §2.2).
 import { seenIn } from "../book.ts";
 import type { Experiment } from "../experiment.ts";
-import { broken, isRefused, kept, unexercised } from "../step.ts";
+import { broken, isRefused, kept, unexercised, windowRolled } from "../step.ts";
 import { isOneWindow } from "../trials.ts";
 
 const needsEmptying = "a quota that can be emptied";
@@ -14,7 +14,6 @@ const lastPlace = (calls: number): Experiment => ({
   needs: needsEmptying,
   calls,
   empties: 1,
-  waits: 0,
   lacks: (lab, subject) => lab.lacksEmptying(subject),
   *run(lab, subject) {
     const caller = yield* lab.pick(subject, 2, 1200, true);
@@ -36,7 +35,7 @@ const lastPlace = (calls: number): Experiment => ({
         seen.filter((one) => one !== null),
       )
     )
-      return unexercised("the window rolled");
+      return unexercised(windowRolled);
     if (admitted.length > 1 && admitted.every((answer) => seenIn(answer, quota) !== null))
       return broken(
         [before.answer, ...admitted],
@@ -67,8 +66,6 @@ export const raceExperiments: readonly Experiment[] = [
     promise: "calls at once are each charged",
     needs: "a window whose count answers show",
     calls: 20,
-    empties: 0,
-    waits: 0,
     lacks: (lab, subject) =>
       subject.callers[0] !== undefined && lab.windows(subject, subject.callers[0]).length > 0
         ? null
@@ -108,7 +105,6 @@ export const raceExperiments: readonly Experiment[] = [
     promise: "the first calls of a window, made at once, are admitted and charged to it alone",
     needs: "a window whose count answers show",
     calls: 16,
-    empties: 0,
     waits: 1,
     lacks: (lab, subject) =>
       subject.callers[0] !== undefined && lab.windows(subject, subject.callers[0]).length > 0
@@ -150,7 +146,6 @@ export const raceExperiments: readonly Experiment[] = [
     promise: "calls before, at and after the end of a window are each charged to one window",
     needs: "a window whose end answers tell",
     calls: 40,
-    empties: 0,
     waits: 1,
     lacks: (lab, subject) =>
       subject.callers[0] !== undefined && lab.windows(subject, subject.callers[0]).length > 0

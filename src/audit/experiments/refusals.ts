@@ -14,6 +14,7 @@ import {
   lacksRefusal,
   type Subject,
   unexercised,
+  windowRolled,
 } from "../step.ts";
 import { isOneWindow } from "../trials.ts";
 
@@ -42,7 +43,7 @@ export const refusalExperiments: readonly Experiment[] = [
         const { call } = answer;
         const isStill = isOneWindow(lab, caller, quota, [seen, seenIn(answer, quota)]);
         // A window that has rolled meanwhile has room again.
-        if (isServed(answer) && !isStill) return unexercised("the window rolled");
+        if (isServed(answer) && !isStill) return unexercised(windowRolled);
         if (isServed(answer))
           return broken(
             [answer],

@@ -128,7 +128,6 @@ export const resetExperiments: readonly Experiment[] = [
     needs: "a quota that can be emptied, whose refusals tell a reset",
     calls: 8,
     empties: 1,
-    waits: 0,
     lacks: (lab, subject) => lab.lacksEmptying(subject),
     *run(lab, subject) {
       const { caller, quota, answers } = yield* spacedRefusals(lab, subject);
@@ -169,7 +168,6 @@ export const resetExperiments: readonly Experiment[] = [
     promise: "in a window's last second the reset is still ahead",
     needs: "a window whose reset answers tell in seconds, rounded up",
     calls: 8,
-    empties: 0,
     waits: 1,
     lacks: (lab, subject) =>
       showsWindow(lab, subject) ??

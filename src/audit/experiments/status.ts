@@ -18,7 +18,7 @@ import {
 import { trial } from "../trials.ts";
 import { type RequestShape, shapes } from "./shapes.ts";
 
-const common = { section: "SPEC.md §4", needs: "a route of the status", empties: 0, waits: 0 } as const;
+const common = { section: "SPEC.md §4", needs: "a route of the status" } as const;
 
 function lacksStatus(lab: Lab, subject: Subject): string | null {
   return lab.hasStatus ? lacksCounts(lab, subject) : "the policy has no route of the status";

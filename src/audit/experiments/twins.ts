@@ -20,8 +20,6 @@ const twin = (shape: RequestShape): Experiment => ({
   promise: `a call ${shape.what} is charged ${chargeWords[shape.charges ?? "as usual"]}`,
   needs: shape.needs ?? needsCounts,
   calls: 8,
-  empties: 0,
-  waits: 0,
   lacks(lab, subject) {
     const [caller] = subject.callers;
     const why = lacksCounts(lab, subject);
@@ -64,8 +62,6 @@ const provoked = (status: "304" | "400" | "404" | "405"): Experiment => ({
   promise: `an answer of ${status} is charged once, or not at all, in all quotas alike`,
   needs: `a request of the policy that provokes ${status}`,
   calls: 6,
-  empties: 0,
-  waits: 0,
   lacks(lab, subject) {
     const sample = lab.policy.provoke[status];
     if (sample === undefined) return `the policy has no request that provokes ${status}`;
@@ -109,8 +105,6 @@ const tooLarge: Experiment = {
   promise: "an answer of 413 is charged once, or not at all, in all quotas alike",
   needs: "a sample with a body",
   calls: 4,
-  empties: 0,
-  waits: 0,
   lacks(lab, subject) {
     const [caller] = subject.callers;
     if (caller === undefined || lab.windows(subject, caller).length === 0)
@@ -139,8 +133,6 @@ const keptConnection: Experiment = {
   promise: "calls of several users in turn are each charged to their own",
   needs: `two callers, ${needsCounts}`,
   calls: 12,
-  empties: 0,
-  waits: 0,
   lacks: (lab, subject) => {
     const [first, second] = subject.callers;
     if (first === undefined || second === undefined) return "no second caller";

@@ -25,7 +25,6 @@ export const windowExperiments: readonly Experiment[] = [
     promise: "through a whole window the count rises by what is charged alone, and its end stays where it is",
     needs: "a window whose count answers show",
     calls: 80,
-    empties: 0,
     waits: 1,
     lacks: showsWindow,
     *run(lab, subject) {
@@ -76,7 +75,6 @@ export const windowExperiments: readonly Experiment[] = [
       "after a long pause the status opens no window; the first call does, and it lasts its whole length",
     needs: "windows that open with their first call",
     calls: 4,
-    empties: 0,
     waits: 1,
     lacks: (lab, subject) =>
       showsWindow(lab, subject) ?? (openings(lab, subject).length === 0 ? "windows lie on a grid" : null),
@@ -127,7 +125,6 @@ export const windowExperiments: readonly Experiment[] = [
     promise: "a call that takes longer than a window is charged once, to one window",
     needs: `a window of ${slowMostMs / 1000} s at most, whose count answers show`,
     calls: 4,
-    empties: 0,
     waits: 1,
     lacks(lab, subject) {
       const [caller] = subject.callers;
@@ -167,8 +164,6 @@ export const windowExperiments: readonly Experiment[] = [
     promise: "windows of one length on a grid end together, whoever calls",
     needs: "windows on a grid, two quotas or callers",
     calls: 8,
-    empties: 0,
-    waits: 0,
     lacks: (lab, subject) =>
       showsWindow(lab, subject) ??
       (subject.quotas.some((name) => isOnGrid(lab, name)) ? null : "windows open with their first call"),
