@@ -7,7 +7,7 @@ import { closest } from "../rules/closest.ts";
 import { quote, SpillwayError } from "../rules/errors.ts";
 import { type LimiterLawName, limiterLawNames } from "../rules/laws.ts";
 import type { AnyCheckReport, AnyInterleavingReport, AnyLawReport, CheckTask } from "../runs/check-job.ts";
-import { INTERRUPTED, onInterrupt } from "../runs/interrupt.ts";
+import { INTERRUPTED } from "../runs/interrupt.ts";
 import { resultOf } from "../runs/job-events.ts";
 import type { JobThread } from "../runs/job-thread.ts";
 import { shellCommand } from "../runs/run-place.ts";
@@ -27,6 +27,7 @@ import {
   whichVerb,
 } from "./run-options.ts";
 import { openTerminal, type Terminal } from "./terminal.ts";
+import { untilInterrupted } from "./until-interrupted.ts";
 import { type ArgsOf, defineVerb, program, type VerbOptions } from "./verb.ts";
 
 const clockNote =
@@ -105,9 +106,7 @@ export const verb = defineVerb({
     if (args.clockMoves === true && args.interleavings !== true)
       throw new SpillwayError("USAGE", "--clock-moves needs --interleavings");
     const policy = await policyOf(args);
-    const interrupt = onInterrupt();
-    const { signal } = interrupt;
-    try {
+    await untilInterrupted(terminal, async (signal) => {
       const options = await optionsOf(args, policy);
       if (args.target === undefined)
         return await checkModule(args, fault, { options, policy }, terminal, signal);
@@ -122,9 +121,7 @@ export const verb = defineVerb({
       terminal.result({ ...report, seconds });
       requireAnswers(report);
       process.exitCode = exitOf(report.ok, report.interrupted);
-    } finally {
-      interrupt.release();
-    }
+    });
   },
 });
 

@@ -15,13 +15,14 @@ import { shortName } from "../rules/printable.ts";
 import type { Rules } from "../rules/rules.ts";
 import { parseShare } from "../rules/share.ts";
 import { count, counted } from "../rules/words.ts";
-import { INTERRUPTED, onInterrupt } from "../runs/interrupt.ts";
+import { INTERRUPTED } from "../runs/interrupt.ts";
 import { asWindowOption, limitsOf } from "./as-window.ts";
 import { pc } from "./colors.ts";
 import { logOptions } from "./log-options.ts";
 import { policyOfLogs } from "./log-policy.ts";
 import { repeatCommand, rulesOption } from "./run-options.ts";
 import { openTerminal, type Terminal } from "./terminal.ts";
+import { untilInterrupted } from "./until-interrupted.ts";
 import { type ArgsOf, defineVerb, type Operand, type VerbOptions } from "./verb.ts";
 
 const operands = [
@@ -96,19 +97,18 @@ export const verb = defineVerb({
     const { rules } = limits;
     // If the scenario itself is printed, people's text goes to standard error, as under --json.
     const terminal = openTerminal(args.json === true || out === undefined);
-    const interrupt = onInterrupt();
-    try {
+    const fit = async (signal: AbortSignal): Promise<void> => {
       // A fit makes many times as much garbage as it holds: the heap grows by a third, and not by four times, before it
       // is looked through.
       setFlagsFromString("--heap-growing-percent=30");
-      const recording = await recordingOf(args, limits, terminal, interrupt.signal);
-      const fitted = await fittedTo(recording, { ...args, name, rules }, terminal, interrupt.signal);
+      const recording = await recordingOf(args, limits, terminal, signal);
+      const fitted = await fittedTo(recording, { ...args, name, rules }, terminal, signal);
       if (out !== undefined) await writeFile(out, fitted.source);
       const isTested = async (): Promise<boolean> =>
         args.backtest ?? (await import("../../sim/fit/backtest.ts")).isLongEnough(fitted.model, share);
       const backtest =
-        !interrupt.signal.aborted && (await isTested())
-          ? await backtested(recording, { name, rules, seeds, share }, terminal, interrupt.signal)
+        !signal.aborted && (await isTested())
+          ? await backtested(recording, { name, rules, seeds, share }, terminal, signal)
           : null;
       const result: FitResult = { ...fitted, backtest };
       await say(result, args, terminal);
@@ -117,15 +117,10 @@ export const verb = defineVerb({
       if (args.json === true) terminal.result(result);
       else if (out === undefined) terminal.document(fitted.source);
       if (args.strict && (result.check?.findings.length ?? 0) > 0) process.exitCode = 1;
-      if (interrupt.signal.aborted) process.exitCode = INTERRUPTED;
-    } catch (error) {
-      terminal.progress(null);
-      if (!interrupt.signal.aborted) throw error;
-      terminal.say(`${pc.yellow("interrupted")} before the end of the recording: nothing was fitted`);
-      process.exitCode = INTERRUPTED;
-    } finally {
-      interrupt.release();
-    }
+      if (signal.aborted) process.exitCode = INTERRUPTED;
+    };
+    const said = `${pc.yellow("interrupted")} before the end of the recording: nothing was fitted`;
+    await untilInterrupted(terminal, fit, said, true);
   },
 });
 

@@ -6,7 +6,7 @@ import type { LoadedScenario } from "../load/scenario-file.ts";
 import type { Policy } from "../policy/policy.ts";
 import { runFiles } from "../report/run.ts";
 import { SpillwayError } from "../rules/errors.ts";
-import { INTERRUPTED, onInterrupt } from "../runs/interrupt.ts";
+import { INTERRUPTED } from "../runs/interrupt.ts";
 import type { JobThreads } from "../runs/job-thread.ts";
 import { asWindowOption, limitsOf } from "./as-window.ts";
 import { connectionOptions, readConnection } from "./connection-options.ts";
@@ -26,6 +26,7 @@ import {
   tokensFormat,
 } from "./run-options.ts";
 import { openTerminal, type Terminal } from "./terminal.ts";
+import { untilInterrupted } from "./until-interrupted.ts";
 import { type ArgsOf, defineVerb, type Operand, type VerbOptions } from "./verb.ts";
 
 const UNREACHED = 3;
@@ -105,19 +106,12 @@ export const verb = defineVerb({
     const { startJobs } = await import("../runs/job-thread.ts");
     const options = await loadOptions(args);
     const importMs = importMsOf(args);
-    const interrupt = onInterrupt();
-    const { signal } = interrupt;
-    try {
+    const load = async (signal: AbortSignal): Promise<void> => {
       const threads = await startJobs({ scenario: args.scenario }, { importMs, signal });
       const asked = { ...options, ...threads, signal };
       await loadOne(args, asked, terminal).finally(() => threads.close());
-    } catch (error) {
-      if (!signal.aborted || error instanceof SpillwayError) throw error;
-      terminal.say("Interrupted before anything was sent.");
-      process.exitCode = INTERRUPTED;
-    } finally {
-      interrupt.release();
-    }
+    };
+    await untilInterrupted(terminal, load, "Interrupted before anything was sent.");
   },
 });
 

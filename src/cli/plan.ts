@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { runFiles } from "../report/run.ts";
 import { quote, SpillwayError } from "../rules/errors.ts";
 import { parseShare } from "../rules/share.ts";
-import { INTERRUPTED, onInterrupt } from "../runs/interrupt.ts";
+import { INTERRUPTED } from "../runs/interrupt.ts";
 import { shellCommand } from "../runs/run-place.ts";
 import type { PlanResult } from "../summary/plan-result.ts";
 import { asWindowOption, limitsOf } from "./as-window.ts";
@@ -20,6 +20,7 @@ import {
   scenarioOperand,
 } from "./run-options.ts";
 import { openTerminal } from "./terminal.ts";
+import { untilInterrupted } from "./until-interrupted.ts";
 import { kebab } from "./usage-mistake.ts";
 import { type ArgsOf, defineVerb, type Operand, program, type VerbOptions } from "./verb.ts";
 
@@ -113,9 +114,8 @@ export const verb = defineVerb({
   handler: async (args) => {
     const terminal = openTerminal(args.json === true || args.csv === true);
     const open = await reportOpener(args.open);
-    const interrupt = onInterrupt();
-    try {
-      const { folder, result } = await answer(args, interrupt.signal, terminal.progress);
+    await untilInterrupted(terminal, async (signal) => {
+      const { folder, result } = await answer(args, signal, terminal.progress);
       terminal.progress(null);
       if (result === null) {
         const again = shellCommand(["--out", folder, "--resume"]);
@@ -134,9 +134,7 @@ export const verb = defineVerb({
       } else terminal.result(result);
       await open(join(folder, runFiles.html));
       process.exitCode = isAnswered(result) ? 0 : 1;
-    } finally {
-      interrupt.release();
-    }
+    });
   },
 });
 

@@ -7,7 +7,7 @@ import type { ProbeProgress, ProbeReport } from "../probe/probe.ts";
 import { duration } from "../report/format.ts";
 import { SpillwayError } from "../rules/errors.ts";
 import { count, counted } from "../rules/words.ts";
-import { INTERRUPTED, onInterrupt } from "../runs/interrupt.ts";
+import { INTERRUPTED } from "../runs/interrupt.ts";
 import { shellCommand } from "../runs/run-place.ts";
 import { pc } from "./colors.ts";
 import { requireYes } from "./consent.ts";
@@ -15,6 +15,7 @@ import { readLimits } from "./files.ts";
 import { type ProbedTarget, probedTarget, targetOptions } from "./probed-target.ts";
 import { requireDuration, requireWhole, rulesOption, whichVerb } from "./run-options.ts";
 import { openTerminal, type Terminal } from "./terminal.ts";
+import { untilInterrupted } from "./until-interrupted.ts";
 import { type ArgsOf, defineVerb, type VerbOptions } from "./verb.ts";
 
 const UNREACHED = 3;
@@ -112,14 +113,13 @@ export const verb = defineVerb({
     };
     announce(terminal, probed, whole);
     if (!args.yes) await requireYes(terminal);
-    const interrupt = onInterrupt();
-    try {
+    await untilInterrupted(terminal, async (signal) => {
       const report = await probe({
         ...probed,
         graphqlUrl,
         allowance: whole,
         timeoutMs,
-        signal: interrupt.signal,
+        signal,
         onProgress: (progress) => terminal.progress(() => progressText(progress)),
       });
       terminal.progress(null);
@@ -130,10 +130,7 @@ export const verb = defineVerb({
       const { trace, ...result } = report;
       terminal.result(result);
       process.exitCode = exitOf(report.ended);
-    } finally {
-      terminal.progress(null);
-      interrupt.release();
-    }
+    });
   },
 });
 
@@ -158,23 +155,19 @@ async function byPolicy(
       });
   const { probeByPolicy } = await import("./probe-policy.ts");
   const { policyAllowance } = await import("../probe/policy-probe.ts");
-  const interrupt = onInterrupt();
-  try {
+  await untilInterrupted(terminal, async (signal) => {
     const report = await probeByPolicy(
       policy,
       {
         ...args,
-        ...{ allowance: { ...policyAllowance, ...allowance }, timeoutMs, signal: interrupt.signal },
+        ...{ allowance: { ...policyAllowance, ...allowance }, timeoutMs, signal },
         onProgress: (progress) => terminal.progress(() => progressText(progress)),
       },
       terminal,
       async () => (args.yes ? undefined : requireYes(terminal)),
     );
     process.exitCode = exitOf(report.ended);
-  } finally {
-    terminal.progress(null);
-    interrupt.release();
-  }
+  });
 }
 
 /** GraphQL's own address may be on another host, which must be allowed as well. */

@@ -10,7 +10,7 @@ import { SpillwayError } from "../rules/errors.ts";
 import { parseRules } from "../rules/parse.ts";
 import type { Rules } from "../rules/rules.ts";
 import { counted } from "../rules/words.ts";
-import { INTERRUPTED, onInterrupt } from "../runs/interrupt.ts";
+import { INTERRUPTED } from "../runs/interrupt.ts";
 import type { OpenedLogs } from "../runs/log-input.ts";
 import { Pace, paceText } from "../runs/pace.ts";
 import { version } from "../runs/version.ts";
@@ -20,6 +20,7 @@ import { policyOfLogs } from "./log-policy.ts";
 import { openOption, reportOpener } from "./open-report.ts";
 import { requireSeed, rulesOption } from "./run-options.ts";
 import { openTerminal, type Terminal } from "./terminal.ts";
+import { untilInterrupted } from "./until-interrupted.ts";
 import { type ArgsOf, defineVerb, type Operand, program, type VerbOptions } from "./verb.ts";
 
 const operands = [
@@ -112,9 +113,7 @@ export const verb = defineVerb({
     if (given.policy !== undefined && (args.set?.length ?? 0) > 0) throw setsNoPolicy();
     const { openLogs } = await import("../runs/log-input.ts");
     const progress = new Progress(terminal);
-    const interrupt = onInterrupt();
-    const { signal } = interrupt;
-    try {
+    const replayed = async (signal: AbortSignal): Promise<void> => {
       const logs = await openLogs(
         args.files,
         args,
@@ -144,14 +143,9 @@ export const verb = defineVerb({
       if (args.out !== undefined) await open(join(args.out, runFiles.html));
       const held = result.expectations.every((expectation) => expectation.held);
       process.exitCode = result.interrupted ? INTERRUPTED : held ? 0 : 1;
-    } catch (error) {
-      terminal.progress(null);
-      if (!signal.aborted || error instanceof SpillwayError) throw error;
-      terminal.say("Interrupted before the end of the logs: nothing was replayed.");
-      process.exitCode = INTERRUPTED;
-    } finally {
-      interrupt.release();
-    }
+    };
+    const said = "Interrupted before the end of the logs: nothing was replayed.";
+    await untilInterrupted(terminal, replayed, said);
   },
 });
 

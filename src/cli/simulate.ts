@@ -2,7 +2,7 @@
 import { join } from "node:path";
 import { runFiles } from "../report/run.ts";
 import { SpillwayError } from "../rules/errors.ts";
-import { INTERRUPTED, onInterrupt } from "../runs/interrupt.ts";
+import { INTERRUPTED } from "../runs/interrupt.ts";
 import type { SimulateTask } from "../runs/simulate-job.ts";
 import { asWindowOption, limitsOf } from "./as-window.ts";
 import { chooseFault, type FaultWords, faultOption, faultWords } from "./fault-list.ts";
@@ -21,6 +21,7 @@ import {
   tokensFormat,
 } from "./run-options.ts";
 import { openTerminal, type Terminal } from "./terminal.ts";
+import { untilInterrupted } from "./until-interrupted.ts";
 import { type ArgsOf, defineVerb, type Operand, type VerbOptions } from "./verb.ts";
 
 const operands = [{ ...scenarioOperand, required: false }] as const satisfies readonly Operand[];
@@ -97,13 +98,10 @@ export const verb = defineVerb({
       fault: args.fault,
     };
     const file = args.world === undefined ? requireScenario(args.scenario) : null;
-    const interrupt = onInterrupt();
-    try {
-      const asked = { task, file, importMs, words, signal: interrupt.signal };
+    await untilInterrupted(terminal, async (signal) => {
+      const asked = { task, file, importMs, words, signal };
       await (args.trace ? simulateOne(args, asked, terminal) : measureOne(asked, terminal));
-    } finally {
-      interrupt.release();
-    }
+    });
   },
 });
 

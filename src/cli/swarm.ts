@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { type StateName, stateNames, stateWords } from "../../sim/swarm/states.ts";
 import type { FailingWorld, SwarmProgress, SwarmResult } from "../../sim/swarm/swarm.ts";
 import { count, counted } from "../rules/words.ts";
-import { INTERRUPTED, onInterrupt } from "../runs/interrupt.ts";
+import { INTERRUPTED } from "../runs/interrupt.ts";
 import { resultOf } from "../runs/job-events.ts";
 import { startJobs } from "../runs/job-thread.ts";
 import { Pace, paceText } from "../runs/pace.ts";
@@ -21,6 +21,7 @@ import {
   runOptions,
 } from "./run-options.ts";
 import { openTerminal, type Terminal } from "./terminal.ts";
+import { untilInterrupted } from "./until-interrupted.ts";
 import { type ArgsOf, defineVerb, type Operand, type VerbOptions } from "./verb.ts";
 
 const worldsMost = 10_000_000;
@@ -65,12 +66,8 @@ export const verb = defineVerb({
     const fault = await chooseFault(args.fault, terminal);
     if (fault === "list") return;
     const words = fault === null ? null : await faultWords(fault, "simulate");
-    const interrupt = onInterrupt();
-    try {
-      await runSwarm({ ...args, seed: requireSeed(args.seed ?? 1) }, words, terminal, interrupt.signal);
-    } finally {
-      interrupt.release();
-    }
+    const seed = requireSeed(args.seed ?? 1);
+    await untilInterrupted(terminal, (signal) => runSwarm({ ...args, seed }, words, terminal, signal));
   },
 });
 

@@ -23,7 +23,6 @@ import { type LawName, lawNames } from "../rules/laws.ts";
 import { shortName } from "../rules/printable.ts";
 import { counted } from "../rules/words.ts";
 import { acceptedBy } from "../runs/accepted.ts";
-import { INTERRUPTED, onInterrupt } from "../runs/interrupt.ts";
 import type { RereadableTrace } from "../runs/trace-source.ts";
 import { version } from "../runs/version.ts";
 import type { Whose } from "../trace/whose.ts";
@@ -32,6 +31,7 @@ import { pc } from "./colors.ts";
 import { openOption, reportOpener } from "./open-report.ts";
 import { unusable } from "./run-options.ts";
 import { openTerminal, type Terminal } from "./terminal.ts";
+import { untilInterrupted } from "./until-interrupted.ts";
 import { defineVerb } from "./verb.ts";
 
 const exitCodes: Readonly<Record<Verdict["verdict"], number>> = { ok: 0, violated: 1, unknown: 2 };
@@ -87,12 +87,10 @@ export const verb = defineVerb({
       throw new SpillwayError("USAGE", "--open needs an .html file in --out, which it opens");
     const open = await reportOpener(isWanted);
     const terminal = openTerminal(json);
-    const interrupt = onInterrupt();
-    try {
+    const judge = async (signal: AbortSignal): Promise<void> => {
       const { verifyReading } = await import("../verify/verify.ts");
       const accept = acceptedBy(expect === undefined ? await expectedOf(trace) : overAdmission(expect));
       const onProgress = (calls: number): void => terminal.progress(`judging: ${counted(calls, "call")}`);
-      const { signal } = interrupt;
       const { first, again, close } = await openNamed(trace, sort, signal, terminal);
       const verdict = await verifyReading(first, { onProgress, signal, again, ...accept }).finally(close);
       terminal.progress(null);
@@ -101,14 +99,9 @@ export const verb = defineVerb({
       describe(trace, verdict, terminal);
       terminal.result(verdict);
       process.exitCode = exitCodes[verdict.verdict];
-    } catch (error) {
-      terminal.progress(null);
-      if (!interrupt.signal.aborted) throw error;
-      terminal.say(`${pc.yellow("interrupted")} before the end of the trace: no verdict`);
-      process.exitCode = INTERRUPTED;
-    } finally {
-      interrupt.release();
-    }
+    };
+    const said = `${pc.yellow("interrupted")} before the end of the trace: no verdict`;
+    await untilInterrupted(terminal, judge, said, true);
   },
 });
 
