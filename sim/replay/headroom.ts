@@ -123,7 +123,7 @@ export class ReplayHeadroom {
     for (const handle of handles) {
       const row = this.#callers.rowOf(handle, quota);
       const use = row < 0 ? null : (this.#kinds[quota] as Kind).demand.useMax(row);
-      if (use !== null && use > (most ?? -1)) most = use;
+      if (use !== null && (most === null || use > most)) most = use;
     }
     return most;
   }

@@ -110,7 +110,8 @@ export class KeptRows {
     const { calls, retries, untold } = keepRefused
       ? { calls: this.calls, retries: 0, untold: 0 }
       : wishesOf(this.calls, this.callers, way.limits, false);
-    const run = new ReactingRun(this.#policy, this.callers, calls, reaction, way.isInOrder);
+    const terms = { onRefused, seed, independent };
+    const run = new ReactingRun(this.#policy, this.callers, calls, terms, way.isInOrder);
     while (run.happen(turn)) {
       await onProgress?.({ rows: run.settled, of: calls.count });
       if (signal?.aborted === true) break;
@@ -151,7 +152,7 @@ class ReactingRun {
     policy: Policy,
     callers: ReplayCallers,
     calls: ReplayCalls,
-    reaction: Reaction,
+    reaction: Required<Pick<Reaction, "onRefused" | "seed" | "independent">>,
     isInOrder: boolean,
   ) {
     const { count, atMs } = calls;
@@ -161,9 +162,9 @@ class ReactingRun {
     this.#told = new ToldQuotas(policy, callers.core);
     this.#isInOrder = isInOrder;
     this.#calls = calls;
-    this.#chains = reaction.independent === true ? unchained(calls) : chained(calls);
+    this.#chains = reaction.independent ? unchained(calls) : chained(calls);
     this.#policy = reaction.onRefused;
-    this.#seed = reaction.seed ?? 1;
+    this.#seed = reaction.seed;
     this.#startMs = atMs[0] ?? 0;
     const spanMs = (atMs[count - 1] ?? 0) - this.#startMs;
     this.#endMs = this.#startMs + spanMs + Math.max(spanMs, drainLeastMs);

@@ -188,7 +188,9 @@ export class ReplayRun {
       unread,
       examples: [...examples],
       unplaced,
-      operations: Object.fromEntries(operations.map(({ name }, place) => [name, this.#counts[place] ?? 0])),
+      operations: Object.fromEntries(
+        operations.map(({ name }, place) => [name, this.#counts[place] as number]),
+      ),
       status: this.#status,
       other: this.#other,
       unrouted,

@@ -79,10 +79,10 @@ export class ReplaySlots {
 
   finish(): QuotaSlot[] {
     return Array.from({ length: this.#used }, (_, slot) => {
-      const [admitted = 0, ...refusedBy] = this.#counts.subarray(
+      const [admitted, ...refusedBy] = this.#counts.subarray(
         slot * this.#width,
         (slot + 1) * this.#width,
-      );
+      ) as unknown as [number, ...number[]];
       const calls = refusedBy.reduce((sum, refused) => sum + refused, admitted);
       return { atMs: (this.#first + slot) * this.#widthMs, calls, refusedBy };
     });

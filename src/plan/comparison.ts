@@ -29,7 +29,7 @@ export function comparedFigures(scenario: Scenario): string[] {
 }
 
 /** Twice the runs of a first look: differences are read off, not decided. */
-const timesOf = ({ sampling: { looks } }: Workshop): number => looks[1] ?? looks[0] ?? 1;
+const timesOf = ({ sampling: { looks } }: Workshop): number => (looks[1] ?? looks[0]) as number;
 
 /** Tries every alternative of every refused population. */
 export function* compare(shop: Workshop, scenario: Scenario): PlanSteps<PlanComparison> {

@@ -17,7 +17,7 @@ export function answerAlong(
   if (edge.kind !== "edge") return { kind: "not-monotone", evidence: evidenceOf(line, triedAt) };
   const value = (place: number | null): number | null => (place === null ? null : Number(line[place]));
   const [holds, fails] = [value(edge.holds), value(edge.fails)];
-  if (holds !== null && fails !== null && isShort(edge.holds ?? 0, edge.fails ?? 0, holds, fails))
+  if (holds !== null && fails !== null && isShort(edge.holds as number, edge.fails as number, holds, fails))
     return { kind: "value", value: holds, holds, fails };
   const replicationsMore = moreNeeded(edge, sampling, line, triedAt);
   return { kind: "too-noisy", holds, fails, replicationsMore };
@@ -43,7 +43,7 @@ function moreNeeded(
 ): number | null {
   if (holds === null || fails === null) return null;
   const shares = sharesBetween(holds, fails, (place) => triedAt(line[place] ?? ""));
-  const most = sampling.looks.at(-1) ?? 1;
+  const most = sampling.looks.at(-1) as number;
   for (let runs = most * 2; runs <= runsMost; runs *= 2) {
     const states = shares.map((share) => stateOf(Math.round(share * runs), runs, sampling));
     const low = holds + Math.max(0, states.lastIndexOf("holds"));

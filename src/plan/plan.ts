@@ -79,6 +79,7 @@ export function preparePlan(scenario: Scenario, options: PlanOptions): PreparedP
   ];
   const goals = varies.length === 0 && !comparesToGoals(options) ? [] : readGoals(scenario, options, notes);
   const sampling = readSampling(options, varies.length === 1 && goals.length > 0 ? 0.95 : 0.5);
+  const most = sampling.looks.at(-1) as number;
   const storm = readStorm(scenario, options);
   const find = goals.length === 0 || varies.length === 0 ? null : (options.find ?? guessFind(varies));
   if (find !== null && options.find === undefined && varies.every(({ axis }) => axis.unit !== "choice"))
@@ -96,7 +97,7 @@ export function preparePlan(scenario: Scenario, options: PlanOptions): PreparedP
     find,
     share: sampling.share,
     confidence: sampling.confidence,
-    replicationsMost: sampling.looks.at(-1) ?? 1,
+    replicationsMost: most,
     command: options.command ?? null,
   };
   const figures = names.map((name): readonly [string, FigureReference] => [
@@ -104,7 +105,6 @@ export function preparePlan(scenario: Scenario, options: PlanOptions): PreparedP
     parseMeasured(name, scenario),
   ]);
   const asked: Asked = { scenario, question, varies, storm, compares: options.compare === true, notes };
-  const most = sampling.looks.at(-1) ?? 1;
   const screen = sampling.share === 0.5 ? sampling : samplingOf(most, sampling.confidence);
   const shop = (): Workshop => ({
     outcomes: new Outcomes(),

@@ -64,7 +64,7 @@ export class Points {
         later,
       );
     else {
-      const [times = 1] = sampling.looks;
+      const times = sampling.looks[0] as number;
       yield* outcomes.replicate(variants, times, later);
       results = variants.map(() => ({ held: 0, replications: times, state: "unclear" }));
     }

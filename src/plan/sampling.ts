@@ -92,7 +92,7 @@ function halvesWithin(most: number, confidence: number): Sampling {
  * held, that it comes about and no earlier look decided.
  */
 export function boundsOf(looks: readonly number[], share: number, risk: number): Bound[] {
-  const chances = new Float64Array((looks.at(-1) ?? 0) + 1);
+  const chances = new Float64Array((looks.at(-1) as number) + 1);
   chances[0] = 1;
   let [runs, holding, failing] = [0, 0, 0];
   return looks.map((look, index) => {
@@ -122,7 +122,7 @@ export function stateOf(held: number, n: number, sampling: Sampling): PlanState 
 
 /** Tells whether more runs may decide a point: it can still hold, or fails at the last look if it goes on like this. */
 function mayDecide({ held, replications, state }: Tried, { looks, bounds }: Sampling): boolean {
-  const [most = 0, last] = [looks.at(-1), bounds?.at(-1)];
+  const [most, last] = [looks.at(-1) as number, bounds?.at(-1)];
   if (state !== "unclear" || last === undefined) return state === "unclear";
   return held + most - replications >= last.holds || (held / replications) * most <= last.fails;
 }
@@ -132,7 +132,7 @@ function mayDecide({ held, replications, state }: Tried, { looks, bounds }: Samp
  * what is asked. A first look is added, at which a point none of whose runs holds fails.
  */
 export function hastened(screen: Sampling, { share: failsBelow }: Sampling): Sampling {
-  const [first = 1] = screen.looks;
+  const first = screen.looks[0] as number;
   for (let look = 1; look < first; look++) {
     const sampling = { ...screen, failsBelow, looks: [look, ...screen.looks] };
     const holds = stateOf(first, first, sampling) === "holds";

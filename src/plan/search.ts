@@ -93,7 +93,7 @@ function seen(known: ReadonlyMap<number, Tried>, length: number): Edge {
   const lastHolds = holding.at(-1) ?? null;
   const firstFails = failing[0] ?? null;
   if (lastHolds !== null && firstFails !== null && firstFails < lastHolds) {
-    const reversed = (failing.at(-1) ?? 0) < (holding[0] ?? 0);
+    const reversed = (failing.at(-1) as number) < (holding[0] as number);
     return { kind: reversed ? "reversed" : "not-monotone" };
   }
   if (firstFails === null && lastHolds === length - 1) return { kind: "all" };

@@ -145,7 +145,7 @@ export function* searchStorm(shop: Workshop, question: StormQuestion): PlanSteps
   });
   const tried = new Map<number, Tried>();
   const edge = yield* findEdge(sizes.length, function* (places, later) {
-    const those = places.map((place) => sizes[place] ?? 0);
+    const those = places.map((place) => sizes[place] as number);
     const results = yield* decide(those.map(trial), outcomes, sampling, later);
     for (const [index, size] of those.entries()) {
       const result = results[index];
@@ -178,8 +178,8 @@ export function* searchStorm(shop: Workshop, question: StormQuestion): PlanSteps
     windowMs,
     withinWindows,
     answer,
-    from: sizes[0] ?? 0,
-    to: sizes.at(-1) ?? 0,
+    from: sizes[0] as number,
+    to: sizes.at(-1) as number,
     triggers,
     series,
   };
@@ -194,7 +194,7 @@ function sizesWorthDrawing(answer: PlanAnswer, triggers: readonly PlanTrigger[])
 
 /** Over the first look's replications, which every variant has. */
 function seriesOf({ outcomes, screen }: Workshop, variant: Variant, size: number): PlanStormSeries {
-  const [times = 1] = screen.looks;
+  const times = screen.looks[0] as number;
   const runs = Array.from(
     { length: times },
     (_, replication) => outcomes.of(variant, replication).windows ?? [],

@@ -98,7 +98,7 @@ export function* sweepTwo(shop: Workshop, x: Vary, y: Vary, find: Find): PlanSte
   );
   const measured = points.finish();
   const places = new Map(measured.map(({ values }, index) => [JSON.stringify(values), index]));
-  const cells = ys.map((atY) => xs.map((atX) => places.get(JSON.stringify([atX, atY])) ?? -1));
+  const cells = ys.map((atY) => xs.map((atX) => places.get(JSON.stringify([atX, atY])) as number));
   const judged = shop.goals.length > 0;
   const stateAt = (atX: PlanValue, atY: PlanValue): PlanState =>
     points.triedAt([atX, atY])?.state ?? "unclear";

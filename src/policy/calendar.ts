@@ -34,7 +34,7 @@ function localMs(atMs: number, zone: string): number {
       .formatToParts(atMs)
       .map(({ type, value }) => [type, Number(value)]),
   );
-  const of = (type: Intl.DateTimeFormatPartTypes): number => parts.get(type) ?? 0;
+  const of = (type: Intl.DateTimeFormatPartTypes): number => parts.get(type) as number;
   const local = new Date(0);
   local.setUTCFullYear(of("year"), of("month") - 1, of("day"));
   local.setUTCHours(of("hour"), of("minute"), of("second"), atMs - Math.floor(atMs / 1000) * 1000);

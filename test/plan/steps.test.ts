@@ -16,7 +16,6 @@ import {
   type Tried,
 } from "../../src/plan/sampling.ts";
 import { findEdge, proveEdge } from "../../src/plan/search.ts";
-import { SpillwayError } from "../../src/rules/errors.ts";
 
 /** Drives steps by outcomes that are given. */
 function driven<T>(
@@ -30,17 +29,6 @@ function driven<T>(
     step = steps.next(step.value.jobs.map(outcomeOf));
   }
   return { result: step.value, batches };
-}
-
-/** The first mistake that a text makes. */
-function _problemOf(run: () => unknown): unknown {
-  try {
-    run();
-  } catch (error) {
-    if (error instanceof SpillwayError) return error.problems[0];
-    throw error;
-  }
-  return null;
 }
 
 describe("a search says how many more candidates it may try", () => {

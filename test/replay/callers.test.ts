@@ -13,7 +13,6 @@ import type { QuotaAlgorithm } from "../../src/policy/policy.ts";
 
 const second = 1_000;
 const minute = 60 * second;
-const _hour = 60 * minute;
 
 describe("calls in memory", () => {
   const add = (calls: ReplayCalls, ...rows: [atMs: number, durationMs: number, user?: number][]) => {
