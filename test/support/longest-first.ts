@@ -13,6 +13,7 @@ const longest: readonly string[] = [
   "test/probe/command.test.ts",
   "test/package.test.ts",
   "test/limiters/past-bugs.test.ts",
+  "test/fit/rises.test.ts",
   "test/fit/pinned.test.ts",
   "test/audit/faults.test.ts",
   "test/cli/check.test.ts",
@@ -30,6 +31,7 @@ const longest: readonly string[] = [
   "test/hostile/writes.test.ts",
   "test/service/workers.test.ts",
   "test/faults/matrix-runs.test.ts",
+  "test/probe/wire.test.ts",
   "test/replay/filtered.test.ts",
   "test/probe/hard.test.ts",
   "test/plan/command.test.ts",
@@ -41,6 +43,7 @@ const longest: readonly string[] = [
   "test/load/connection.test.ts",
   "test/load/ctrl-c.test.ts",
   "test/worlds/worlds.test.ts",
+  "test/load/arrivals.test.ts",
   "test/verify/quotas.test.ts",
   "test/laws/engine.test.ts",
 ];
