@@ -10,8 +10,6 @@ import type { FlightTable } from "./flight-table.ts";
 export interface SimulatedCaller {
   readonly organization: string;
   readonly user: string;
-  /** The limiter's; meaningless where it goes by names. */
-  readonly handle: number;
 }
 
 /** The parts of an answer; who asked, and when, is the client's to add. */
@@ -32,8 +30,6 @@ type Eventually<T> = T | Promise<T>;
  * @typeParam Answer an answer as traces have it, with its `status`
  */
 export interface SimulatedDeployment<Running extends object, Answer = AnswerParts> {
-  /** The caller of this name; the same one for the same name. */
-  caller(organization: string, user: string): SimulatedCaller;
   /** Decides a call, now; a query that is admitted runs on and is answered by `complete`. */
   arrive(
     caller: SimulatedCaller,

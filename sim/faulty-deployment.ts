@@ -10,7 +10,6 @@ import type { CallTemplate } from "../src/scenario/client.ts";
 import { callAnswer, type HttpAnswer } from "../src/wire/answer.ts";
 import type { AnswerParts, ArrivalOutcome, SimulatedCaller, SimulatedDeployment } from "./deployment.ts";
 import { faultDraws } from "./fault-draws.ts";
-import { NamedCallers } from "./named-callers.ts";
 import { showAnswer } from "./object-deployment.ts";
 import { sentAnswer } from "./sent-answer.ts";
 
@@ -23,17 +22,12 @@ interface HeldQuery {
 export class FaultyDeployment implements SimulatedDeployment<HeldQuery> {
   readonly #rules: Rules;
   readonly #faulty: Faulty;
-  readonly #callers = new NamedCallers();
   readonly show = showAnswer;
 
   /** @throws SpillwayError `FAULT_INVALID` where the fault does not go with the rules */
   constructor(rules: Rules, fault: ChosenFault, seed: number) {
     this.#rules = rules;
     this.#faulty = injectFault(fault, rules, faultDraws(seed));
-  }
-
-  caller(organization: string, user: string): SimulatedCaller {
-    return this.#callers.of(organization, user);
   }
 
   arrive(

@@ -7,19 +7,15 @@ import { type ChosenFault, injectQuotaFault } from "../src/faults/choice.ts";
 import { sentBy } from "../src/faults/sent.ts";
 import { filledQuotas } from "../src/policy/effective.ts";
 import type { Policy } from "../src/policy/policy.ts";
-import { wireOf } from "../src/policy/presets.ts";
 import type { CallTemplate } from "../src/scenario/client.ts";
 import { type OperationCall, policyCall } from "../src/scenario/policy-calls.ts";
 import { toldOf } from "../src/scenario/policy-told.ts";
-import { answerMembers } from "../src/trace/quota-answer.ts";
 import { REFUSED } from "../src/wire/outcome.ts";
-import { readAnswer } from "../src/wire/read-answer.ts";
 import type { AnswerToWrite } from "../src/wire/write-answer.ts";
 import type { ArrivalOutcome, SimulatedCaller, SimulatedDeployment } from "./deployment.ts";
 import { faultDraws } from "./fault-draws.ts";
 import * as Flight from "./flight-table.ts";
-import { NamedCallers } from "./named-callers.ts";
-import { costOf, type QuotaAnswer } from "./policy-deployment.ts";
+import { type QuotaAnswer, quotaAnswer } from "./quota-answer.ts";
 
 /** A call on its way. */
 interface Running {
@@ -35,8 +31,6 @@ export class FaultyQuotaDeployment implements SimulatedDeployment<Running, Quota
   readonly #store: SlowQuotaStore;
   readonly #sent: WriteAnswer;
   readonly #names: readonly string[];
-  readonly #quotas: ReadonlySet<string>;
-  readonly #callers = new NamedCallers();
 
   /** @throws SpillwayError `FAULT_INVALID` where the policy cannot have the fault */
   constructor(policy: Policy, fault: ChosenFault, seed: number) {
@@ -45,11 +39,6 @@ export class FaultyQuotaDeployment implements SimulatedDeployment<Running, Quota
     this.#store = faulty.store;
     this.#sent = sentBy(policy, faulty);
     this.#names = Object.keys(policy.quotas);
-    this.#quotas = new Set(this.#names);
-  }
-
-  caller(organization: string, user: string): SimulatedCaller {
-    return this.#callers.of(organization, user);
   }
 
   arrive(caller: SimulatedCaller, call: CallTemplate, nowMs: number): ArrivalOutcome<Running, QuotaAnswer> {
@@ -95,13 +84,9 @@ export class FaultyQuotaDeployment implements SimulatedDeployment<Running, Quota
     return { ...answer, actual: Math.min(call.actual, call.cost) };
   }
 
-  #answer(asked: OperationCall, call: CallTemplate, said: Said, nowMs: number): QuotaAnswer {
-    const right = { refusedBy: null, retryAtMs: null, cost: call.cost, ...said };
-    const answer = this.#sent(right, nowMs, asked.caller);
-    const quotas = said.readings.map(({ quota }) => quota);
-    const read = readAnswer(wireOf(this.#policy), answer, { quotas, isStatus: said.kind === "status" });
-    const own = { ...asked, cost: costOf(asked, call), status: answer.status };
-    return { ...own, ...answerMembers(read, this.#quotas) };
+  #answer(asked: OperationCall, { cost }: CallTemplate, said: Said, nowMs: number): QuotaAnswer {
+    const right = { refusedBy: null, retryAtMs: null, cost, ...said };
+    return quotaAnswer(this.#policy, this.#sent, asked, right, nowMs);
   }
 
   /** Shows the outcome in the status alone. */

@@ -1,16 +1,21 @@
-// Callers by their names, for deployments that go by names: the same one for the same organization and user.
+// Callers by their names, for deployments that go by names: the same handle for the same organization and user.
 import type { SimulatedCaller } from "./deployment.ts";
 
 export class NamedCallers {
-  readonly #callers = new Map<string, SimulatedCaller>();
+  readonly #handles = new Map<string, number>();
+  readonly #callers: SimulatedCaller[] = [];
 
-  of(organization: string, user: string): SimulatedCaller {
+  /** Returns a caller's handle, from 0. */
+  handleOf(organization: string, user: string): number {
     const name = JSON.stringify([organization, user]);
-    let caller = this.#callers.get(name);
-    if (caller === undefined) {
-      caller = { organization, user, handle: this.#callers.size };
-      this.#callers.set(name, caller);
-    }
-    return caller;
+    const known = this.#handles.get(name);
+    if (known !== undefined) return known;
+    const handle = this.#callers.push({ organization, user }) - 1;
+    this.#handles.set(name, handle);
+    return handle;
+  }
+
+  of(handle: number): SimulatedCaller {
+    return this.#callers[handle] as SimulatedCaller;
   }
 }

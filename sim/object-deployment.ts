@@ -13,19 +13,18 @@ import {
   AWAITED,
   type Fate,
   RUNS,
-  type SimulatedCaller,
   type SimulatedDeployment,
   type TracedDeployment,
 } from "./deployment.ts";
 import * as Flight from "./flight-table.ts";
+import { NamedCallers } from "./named-callers.ts";
 
 export class ObjectDeployment<Running extends object, Answer extends object = AnswerParts>
   implements TracedDeployment<Answer>
 {
   readonly #deployment: SimulatedDeployment<Running, Answer>;
   readonly #flights: Flight.FlightTable;
-  readonly #handles = new Map<SimulatedCaller, number>();
-  readonly #callers: SimulatedCaller[] = [];
+  readonly #callers = new NamedCallers();
   /** State of each flight: a decision that takes its time, a query that runs, or the answer. */
   readonly #outcomes: ArrivalOutcome<Running, Answer>[] = [];
   /** Outcome that the last flight that was asked for waits for. */
@@ -40,12 +39,7 @@ export class ObjectDeployment<Running extends object, Answer extends object = An
   }
 
   caller(organization: string, user: string): number {
-    const caller = this.#deployment.caller(organization, user);
-    const known = this.#handles.get(caller);
-    if (known !== undefined) return known;
-    const handle = this.#callers.push(caller) - 1;
-    this.#handles.set(caller, handle);
-    return handle;
+    return this.#callers.handleOf(organization, user);
   }
 
   lookAt(caller: number): number {
@@ -54,7 +48,7 @@ export class ObjectDeployment<Running extends object, Answer extends object = An
 
   arrive(flight: number, caller: number, call: CallTemplate, nowMs: number): Fate {
     this.asked = flight;
-    const outcome = this.#deployment.arrive(this.#callers[caller] as SimulatedCaller, call, nowMs);
+    const outcome = this.#deployment.arrive(this.#callers.of(caller), call, nowMs);
     return this.#take(flight, outcome, nowMs);
   }
 
@@ -70,7 +64,7 @@ export class ObjectDeployment<Running extends object, Answer extends object = An
   complete(flight: number, caller: number, call: CallTemplate, nowMs: number): Fate {
     this.asked = flight;
     const running = this.#outcomes[flight] as Running;
-    const answer = this.#deployment.complete(this.#callers[caller] as SimulatedCaller, call, running, nowMs);
+    const answer = this.#deployment.complete(this.#callers.of(caller), call, running, nowMs);
     return this.#take(flight, answer, nowMs);
   }
 

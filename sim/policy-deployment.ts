@@ -1,19 +1,17 @@
 // A deployment in virtual time that limits by any policy (POLICY.md).
 import { emptyCountReading, NO_ROW, NONE_REFUSED, type PolicyCore } from "../src/engine/policy-core.ts";
 import { PolicyLimiter } from "../src/engine/policy-limiter.ts";
+import type { WriteAnswer } from "../src/engine/store-limiter.ts";
+import { sentBy } from "../src/faults/sent.ts";
 import type { Policy } from "../src/policy/policy.ts";
-import { wireOf } from "../src/policy/presets.ts";
-import type { AnswerKind, WireData } from "../src/policy/wire-data.ts";
+import type { AnswerKind } from "../src/policy/wire-data.ts";
 import { ABSENT, type CallTemplate } from "../src/scenario/client.ts";
 import { type OperationCall, policyCall } from "../src/scenario/policy-calls.ts";
-import type { Seat } from "../src/scenario/seats.ts";
-import { answerMembers } from "../src/trace/quota-answer.ts";
-import type { QuotaCall } from "../src/trace/quota-record.ts";
 import { REFUSED } from "../src/wire/outcome.ts";
-import { readAnswer } from "../src/wire/read-answer.ts";
-import { writeAnswer } from "../src/wire/write-answer.ts";
 import { ANSWERED, type Fate, RUNS, type TracedDeployment } from "./deployment.ts";
 import * as Flight from "./flight-table.ts";
+import { NamedCallers } from "./named-callers.ts";
+import { type QuotaAnswer, quotaAnswer } from "./quota-answer.ts";
 import { NO_QUOTA, ToldQuotas } from "./told-quotas.ts";
 
 /** A call of a caller, looked up once. */
@@ -28,11 +26,6 @@ interface Known {
   readonly asked: OperationCall;
 }
 
-/** The parts of a call's line that its answer tells; who asked, and when, is the client's to add. */
-export type QuotaAnswer = Pick<QuotaCall, "caller" | "operation" | "cost" | "status"> &
-  Partial<QuotaCall> &
-  ReturnType<typeof answerMembers>;
-
 const FREE = -1;
 /** The handle of a caller of free calls. */
 const NOBODY = -1;
@@ -44,16 +37,14 @@ export class PolicyDeployment implements TracedDeployment<QuotaAnswer> {
   readonly #core: PolicyCore;
   readonly #flights: Flight.FlightTable;
   readonly #names: readonly string[];
-  readonly #callers = new Map<string, number>();
-  readonly #seats: Seat[] = [];
+  readonly #callers = new NamedCallers();
   /** By call and caller. */
   readonly #known = new Map<CallTemplate, (Known | null)[]>();
   /** Window ends of flights that run, by flight. */
   readonly #windows: number[][] = [];
   readonly #reading = emptyCountReading();
   readonly #told: ToldQuotas;
-  readonly #wire: WireData;
-  readonly #quotas: ReadonlySet<string>;
+  readonly #sent: WriteAnswer;
   /** Each flight's answer, for its line; `null` where no trace is kept. */
   readonly #answers: QuotaAnswer[] | null;
 
@@ -67,19 +58,13 @@ export class PolicyDeployment implements TracedDeployment<QuotaAnswer> {
     this.#core = this.#limiter.core;
     this.#flights = flights;
     this.#names = Object.keys(policy.quotas);
-    this.#wire = wireOf(policy);
-    this.#quotas = new Set(this.#names);
+    this.#sent = sentBy(policy);
     this.#answers = traced ? [] : null;
     this.#told = new ToldQuotas(policy, this.#core);
   }
 
   caller(organization: string, user: string): number {
-    const name = JSON.stringify([organization, user]);
-    const known = this.#callers.get(name);
-    if (known !== undefined) return known;
-    const caller = this.#seats.push({ organization, user, token: null }) - 1;
-    this.#callers.set(name, caller);
-    return caller;
+    return this.#callers.handleOf(organization, user);
   }
 
   lookAt(caller: number): number {
@@ -134,7 +119,7 @@ export class PolicyDeployment implements TracedDeployment<QuotaAnswer> {
   }
 
   #find(caller: number, call: CallTemplate): Known {
-    const asked = policyCall(this.#policy, call, this.#seats[caller] as Seat);
+    const asked = policyCall(this.#policy, call, this.#callers.of(caller));
     const { operation, caller: attributes } = asked;
     const isStatus = operation === "status";
     const place = this.#core.operations.findIndex(({ name }) => name === operation);
@@ -175,7 +160,7 @@ export class PolicyDeployment implements TracedDeployment<QuotaAnswer> {
 
   /** An answer as a trace keeps it: it is written in the API's format, and read back. */
   #traced(known: Known, kind: AnswerKind, refused: number, call: CallTemplate, nowMs: number): QuotaAnswer {
-    const { handle, quotas, asked, isSettled, isStatus } = known;
+    const { handle, quotas, asked, isSettled } = known;
     const reading = this.#reading;
     const readings = quotas.map((quota) => {
       this.#core.read(quota, this.#core.rowOf(handle, quota), nowMs, reading);
@@ -185,19 +170,9 @@ export class PolicyDeployment implements TracedDeployment<QuotaAnswer> {
     const retryAtMs =
       refusedBy === null ? null : this.#core.roomAt(refused, this.#core.rowOf(handle, refused), call.cost);
     const told = { kind, readings, refusedBy, retryAtMs, cost: call.cost };
-    const answer = writeAnswer(this.#wire, this.#policy.quotas, told, nowMs);
-    const used = readings.map(({ quota }) => quota);
-    const read = readAnswer(this.#wire, answer, { quotas: used, isStatus });
     return {
-      ...asked,
-      cost: costOf(asked, call),
-      status: answer.status,
-      ...answerMembers(read, this.#quotas),
+      ...quotaAnswer(this.#policy, this.#sent, asked, told, nowMs),
       actual: isSettled && kind === "admitted" ? Math.min(call.actual, call.cost) : undefined,
     };
   }
 }
-
-/** Cost that a call declares; nothing of one that no quota counts. */
-export const costOf = ({ operation }: OperationCall, { cost }: CallTemplate): number | null =>
-  operation === "status" || operation === "other" ? null : cost;

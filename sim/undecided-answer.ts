@@ -5,7 +5,7 @@ import { noAnswer } from "../src/trace/quota-answer.ts";
 import { readShown } from "../src/wire/fields.ts";
 import type { AnsweredCall } from "./answered-call.ts";
 import type { AnswerParts } from "./deployment.ts";
-import { costOf, type QuotaAnswer } from "./policy-deployment.ts";
+import { costOf, type QuotaAnswer } from "./quota-answer.ts";
 
 /** The answer's members as traces have them: no header came, and what the call was charged is not known. */
 export function undecidedAnswer({ seat, call, status }: AnsweredCall): AnswerParts {

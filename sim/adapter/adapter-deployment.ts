@@ -20,7 +20,6 @@ import { pointsMost } from "../../src/scenario/calls.ts";
 import type { CallTemplate } from "../../src/scenario/client.ts";
 import type { HttpAnswer } from "../../src/wire/answer.ts";
 import type { AnswerParts, ArrivalOutcome, SimulatedCaller, SimulatedDeployment } from "../deployment.ts";
-import { NamedCallers } from "../named-callers.ts";
 import { showAnswer } from "../object-deployment.ts";
 import { sentAnswer } from "../sent-answer.ts";
 import { type AdapterStatus, PartialAnswers } from "./answers.ts";
@@ -38,7 +37,6 @@ export class AdapterDeployment implements SimulatedDeployment<RunningQuery> {
   readonly #isPrepaid: boolean;
   readonly #ask: LimiterAsker;
   readonly #answers: PartialAnswers;
-  readonly #callers = new NamedCallers();
   readonly show = showAnswer;
 
   /** @param rules as far as the limiter follows them: those that `limiter` was made with */
@@ -53,10 +51,6 @@ export class AdapterDeployment implements SimulatedDeployment<RunningQuery> {
     this.#isPrepaid = rules.semantics.graphqlCharge.graphql === "prepaid";
     this.#ask = new LimiterAsker(factory, limiter, clock);
     this.#answers = new PartialAnswers(rules, factory.keyed === true);
-  }
-
-  caller(organization: string, user: string): SimulatedCaller {
-    return this.#callers.of(organization, user);
   }
 
   arrive(

@@ -5,19 +5,19 @@ import type { HttpAnswer } from "../wire/answer.ts";
 import type { AnswerToWrite } from "../wire/write-answer.ts";
 import type { PolicyCall, PolicyReservation } from "./decision.ts";
 import type { QuotaLimiter, QuotaSaid } from "./quota-limiter.ts";
-import type { QuotaStore } from "./store.ts";
+import { decideNow, type SlowQuotaStore } from "./store.ts";
 
 /** Writes an answer as it is sent. */
 export type WriteAnswer = (told: AnswerToWrite, nowMs: number, caller: PolicyCall["caller"]) => HttpAnswer;
 
-export function storeLimiter(policy: Policy, store: QuotaStore, write: WriteAnswer): QuotaLimiter {
+export function storeLimiter(policy: Policy, store: SlowQuotaStore, write: WriteAnswer): QuotaLimiter {
   const answered = (told: AnswerToWrite, nowMs: number, caller: PolicyCall["caller"]): QuotaSaid => ({
     readings: told.readings,
     http: write(told, nowMs, caller),
   });
   return {
     decide(call, nowMs) {
-      const { refusedBy, retryAtMs, readings, reservation } = store.decide(call, nowMs);
+      const { refusedBy, retryAtMs, readings, reservation } = decideNow(store, call, nowMs);
       const kind = refusedBy === null ? "admitted" : "refused";
       const told: AnswerToWrite = { kind, readings, refusedBy, retryAtMs, cost: call.cost };
       const said = reservation === null ? answered(told, nowMs, call.caller) : { readings };

@@ -55,3 +55,13 @@ export interface QuotaStore {
 export interface SlowQuotaStore extends Omit<QuotaStore, "decide"> {
   decide(call: PolicyCall, nowMs: number): PolicyDecision | Pending<PolicyDecision>;
 }
+
+/** Decides at once: laws ask one call after the other, so that nothing comes between read and write. */
+export function decideNow<C, D extends object>(
+  store: { decide(call: C, nowMs: number): D | Pending<D> },
+  call: C,
+  nowMs: number,
+): D {
+  const decided = store.decide(call, nowMs);
+  return "resume" in decided ? decided.resume(nowMs) : decided;
+}

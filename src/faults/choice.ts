@@ -1,11 +1,11 @@
 // Which fault is to be injected, and how much of it: `NAME` or `NAME=RATE`, as people write it.
-import type { LimiterFactory } from "../engine/adapter.ts";
+import { quotaNames } from "../policy/names.ts";
 import type { Policy, Quota } from "../policy/policy.ts";
 import { policyOf } from "../policy/shorthand.ts";
 import { closest } from "../rules/closest.ts";
-import { type Problem, quote, SpillwayError } from "../rules/errors.ts";
+import { quote, SpillwayError } from "../rules/errors.ts";
 import { parseRules } from "../rules/parse.ts";
-import { type Rules, type Scope, scopes, semanticsOf } from "../rules/rules.ts";
+import { type Rules, scopes } from "../rules/rules.ts";
 import type { SwitchName } from "../rules/switches.ts";
 import { faults } from "./catalogue.ts";
 import type { Fault, Faulty, FaultyQuotas } from "./fault.ts";
@@ -77,8 +77,14 @@ export function semanticsFor({ semantics = {} }: Fault): Partial<Record<SwitchNa
 
 /** @throws SpillwayError `FAULT_INVALID` where the fault is none under these rules, or would not be the only one */
 export function requireSuitable({ fault }: ChosenFault, rules: Rules): void {
-  const { semantics = {} } = fault;
-  for (const name of Object.keys(semantics) as SwitchName[]) requireSwitch(fault, semantics, name, rules);
+  const found = firstDifferent(fault, policyOf(rules));
+  if (found === null) return;
+  const { quota, name, got, allowed } = found;
+  const scope = scopes.find((one) => Object.values<string>(quotaNames[one]).includes(quota));
+  throw new SpillwayError("FAULT_INVALID", `${fault.name} cannot be injected under these rules`, {
+    problems: [{ path: `rules.semantics.${name}.${scope}`, got: quote(got), allowed }],
+    hint: `under these rules it is no fault, or not the only one; choose others: ${rulesHint(fault)}`,
+  });
 }
 
 /**
@@ -103,13 +109,22 @@ export function injectQuotaFault(chosen: ChosenFault, policy: Policy, random: ()
 
 /** @throws SpillwayError `FAULT_INVALID` as `injectQuotaFault` does */
 export function requirePolicy({ fault }: ChosenFault, policy: Policy): void {
-  const { name, semantics = {} } = fault;
-  const problem = fault.unfit(policy) ?? firstDifferent(semantics, policy);
+  const found = firstDifferent(fault, policy);
+  const different = found && {
+    path: `quotas.${found.quota}`,
+    got: `${found.name} ${quote(found.got)}`,
+    allowed: found.allowed,
+  };
+  const problem = fault.unfit(policy) ?? different;
   if (problem === null) return;
-  throw new SpillwayError("FAULT_INVALID", `${name} cannot be injected under the policy ${policy.name}`, {
-    problems: [problem],
-    hint: "under this policy it is no fault, or not the only one",
-  });
+  throw new SpillwayError(
+    "FAULT_INVALID",
+    `${fault.name} cannot be injected under the policy ${policy.name}`,
+    {
+      problems: [problem],
+      hint: "under this policy it is no fault, or not the only one",
+    },
+  );
 }
 
 /** The switches that a quota has the values of, as rules name them. */
@@ -122,17 +137,21 @@ const switchesOf = ({ algorithm, charge, shown }: Quota): Partial<Record<SwitchN
   reset: shown.reset,
 });
 
+/** A switch whose value in a quota is none of those that a fault needs. */
+interface Different {
+  readonly quota: string;
+  readonly name: SwitchName;
+  readonly got: string | undefined;
+  readonly allowed: string;
+}
+
 /** The first quota under which a fault is none; windows alone are asked for what windows have. */
-function firstDifferent(semantics: NonNullable<Fault["semantics"]>, { quotas }: Policy): Problem | null {
+function firstDifferent({ semantics = {} }: Fault, { quotas }: Policy): Different | null {
   for (const [name, allowed] of Object.entries(semantics) as [SwitchName, readonly unknown[]][])
     for (const [quota, one] of Object.entries(quotas)) {
       const got = switchesOf(one)[name];
-      if (one.algorithm.kind !== "fixed-window" || allowed.includes(got)) continue;
-      return {
-        path: `quotas.${quota}`,
-        got: `${name} ${quote(got)}`,
-        allowed: allowed.map(quote).join(" or "),
-      };
+      if (one.algorithm.kind === "fixed-window" && !allowed.includes(got))
+        return { quota, name, got, allowed: allowed.map(quote).join(" or ") };
     }
   return null;
 }
@@ -143,27 +162,4 @@ function rulesHint(fault: Fault): string {
   return Object.keys(semantics).length === 0
     ? "--rules default"
     : `--rules FILE, with ${JSON.stringify({ semantics })} in it`;
-}
-
-function requireSwitch(
-  fault: Fault,
-  semantics: NonNullable<LimiterFactory["semantics"]>,
-  name: SwitchName,
-  rules: Rules,
-): void {
-  const known: readonly unknown[] = semantics[name] ?? [];
-  // GraphQL alone is charged late.
-  const meant: readonly Scope[] = name === "graphqlCharge" ? ["graphql"] : scopes;
-  const wrong = meant.find((scope) => !known.includes(semanticsOf(rules, scope)[name]));
-  if (wrong === undefined) return;
-  throw new SpillwayError("FAULT_INVALID", `${fault.name} cannot be injected under these rules`, {
-    problems: [
-      {
-        path: `rules.semantics.${name}.${wrong}`,
-        got: quote(semanticsOf(rules, wrong)[name]),
-        allowed: known.map(quote).join(" or "),
-      },
-    ],
-    hint: `under these rules it is no fault, or not the only one; choose others: ${rulesHint(fault)}`,
-  });
 }

@@ -1,9 +1,8 @@
 // A fault as a limiter that the laws can be run over: `check --fault`.
 import type { Asked, LimiterAdapter, LimiterFactory, Reservation } from "../engine/adapter.ts";
-import type { PolicyCall } from "../engine/decision.ts";
 import { answerTo } from "../engine/http-answer.ts";
 import type { QuotaLimiterFactory } from "../engine/quota-limiter.ts";
-import type { Pending, QuotaStore, SlowQuotaStore } from "../engine/store.ts";
+import { decideNow } from "../engine/store.ts";
 import { storeLimiter } from "../engine/store-limiter.ts";
 import { limiterLawNames } from "../rules/laws.ts";
 import type { Rules } from "../rules/rules.ts";
@@ -11,16 +10,6 @@ import { type ChosenFault, faultText, injectFault, injectQuotaFault } from "./ch
 import type { Answered, Faulty } from "./fault.ts";
 import { seededRandom } from "./random.ts";
 import { sentBy } from "./sent.ts";
-
-/** Decides at once: laws ask one call after the other, so that nothing comes between read and write. */
-export function decideNow<C, D extends object>(
-  store: { decide(call: C, nowMs: number): D | Pending<D> },
-  call: C,
-  nowMs: number,
-): D {
-  const decided = store.decide(call, nowMs);
-  return "resume" in decided ? decided.resume(nowMs) : decided;
-}
 
 /**
  * Limiters with this fault. The same seed makes the same ones.
@@ -50,24 +39,10 @@ export function quotaFaultFactory(chosen: ChosenFault, seed: number): QuotaLimit
     isExact: true,
     create(policy) {
       const faulty = injectQuotaFault(chosen, policy, seededRandom(seed));
-      const { store } = faulty;
-      const now = {
-        ...bound(store),
-        decide: (call: PolicyCall, nowMs: number) => decideNow(store, call, nowMs),
-      };
-      return storeLimiter(policy, now, sentBy(policy, faulty));
+      return storeLimiter(policy, faulty.store, sentBy(policy, faulty));
     },
   };
 }
-
-/** The methods of counters by themselves. */
-const bound = (store: SlowQuotaStore): Omit<QuotaStore, "decide"> => ({
-  settle: (...args) => store.settle(...args),
-  read: (...args) => store.read(...args),
-  ...(store.status && { status: (...args) => store.status?.(...args) ?? [] }),
-  setEnforced: (...args) => store.setEnforced(...args),
-  sweep: (...args) => store.sweep(...args),
-});
 
 /** A deployment as laws see it, with the answers that it sends. It has no snapshots: faults are not kept. */
 export function faultyAdapter(rules: Rules, { store, setEnforced, change }: Faulty): LimiterAdapter {

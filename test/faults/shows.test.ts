@@ -3,8 +3,9 @@
 import { describe, expect, test } from "vitest";
 import type { Decision, Reservation } from "../../src/engine/adapter.ts";
 import { Limiter } from "../../src/engine/limiter.ts";
+import { decideNow } from "../../src/engine/store.ts";
 import { faultNames, injectFault, parseFault, semanticsFor } from "../../src/faults/choice.ts";
-import { decideNow, faultyAdapter } from "../../src/faults/factory.ts";
+import { faultyAdapter } from "../../src/faults/factory.ts";
 import type { Faulty } from "../../src/faults/fault.ts";
 import { parseRules } from "../../src/rules/parse.ts";
 import type { Rules, Scope } from "../../src/rules/rules.ts";

@@ -7,7 +7,7 @@ import type { RulesInput } from "../../src/rules/rules.ts";
 import { graphql, rest, status } from "../../src/scenario/calls.ts";
 
 const nowMs = Date.UTC(2026, 0, 1);
-const ann = { organization: "acme", user: "ann", handle: 0 };
+const ann = { organization: "acme", user: "ann" };
 const limits: RulesInput = {
   organization: { rest: { limit: 10 }, graphql: { limit: 100 } },
   user: { rest: { limit: 4 } },

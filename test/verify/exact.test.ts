@@ -5,9 +5,9 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { Limiter } from "../../src/engine/limiter.ts";
+import { decideNow } from "../../src/engine/store.ts";
 import { faults } from "../../src/faults/catalogue.ts";
 import { injectFault } from "../../src/faults/choice.ts";
-import { decideNow } from "../../src/faults/factory.ts";
 import { seededRandom } from "../../src/faults/random.ts";
 import { parseRules } from "../../src/rules/parse.ts";
 import type { Rules, WindowLimit } from "../../src/rules/rules.ts";
