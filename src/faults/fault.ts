@@ -1,7 +1,7 @@
 // A fault: a deployment that is wrong in one way, made of right parts. Deployments that are right know nothing of
 // faults: a store does all the counting, and an answer may be changed on its way.
 import type { LimiterFactory } from "../engine/adapter.ts";
-import type { SlowQuotaStore, SlowStore } from "../engine/store.ts";
+import type { QuotaStore, SlowQuotaStore, SlowStore } from "../engine/store.ts";
 import type { Policy } from "../policy/policy.ts";
 import type { WireData } from "../policy/wire-data.ts";
 import type { Problem } from "../rules/errors.ts";
@@ -77,8 +77,15 @@ export interface FaultRate {
   readonly meaning: string;
 }
 
-/** Way in which a deployment is made of several processes that do not agree. */
-export type Processes = "one" | "counters-apart" | "replicas-lag" | "clocks-apart" | "limits-apart";
+/**
+ * Way in which a deployment is made of several processes that do not agree. A function gives the shared counters as each
+ * of them sees them, in turn.
+ */
+export type Processes =
+  | "one"
+  | "counters-apart"
+  | "replicas-lag"
+  | ((policy: Policy, rate: number) => readonly QuotaStore[]);
 
 export interface Fault {
   readonly name: string;

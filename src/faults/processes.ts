@@ -4,7 +4,7 @@ import type { PolicyCall, PolicyDecision, PolicyReservation, Reading } from "../
 import type { QuotaStore } from "../engine/store.ts";
 import type { Override, Policy, Quota, QuotaOverride } from "../policy/policy.ts";
 import { type CountedCaller, Counter, type CountKey } from "./counter.ts";
-import { counted, type FaultEntry } from "./fault.ts";
+import { counted, type Fault, type FaultEntry, type Processes } from "./fault.ts";
 import { firstQuotas, hasStatus, hasWindows } from "./fits.ts";
 import { ahead, Nodes } from "./nodes.ts";
 
@@ -69,7 +69,7 @@ export class LaggingCopy implements QuotaStore {
  * Counters that several nodes share, each by its own clock: a window of a grid is one key for all of them, but who
  * is ahead counts in the next one already. Nothing holds the nodes' clocks together.
  */
-export class UnsteadyCounter extends Counter {
+class UnsteadyCounter extends Counter {
   override nameOf(key: CountKey, nowMs: number): string {
     const name = super.nameOf(key, nowMs);
     if (!this.isWindow(key)) return name;
@@ -114,7 +114,7 @@ function raisedLimits(policy: Policy, share: number): Policy {
 }
 
 /** Counters that nodes share while they do not agree on the limits: `by` decides as that node does. */
-export class DisputedLimits extends Counter {
+class DisputedLimits extends Counter {
   readonly #raised: Counter;
   #isRaised = false;
 
@@ -142,6 +142,15 @@ export class DisputedLimits extends Counter {
     };
   }
 }
+
+/** A fault of processes that share counters and do not see them alike. */
+const differing = (
+  processes: Exclude<Processes, string>,
+  unfit?: FaultEntry["unfit"],
+): Pick<Fault, "processes" | "unfit" | "inject"> => ({
+  processes,
+  ...counted((policy, { random, rate }) => new Nodes(processes(policy, rate), random), unfit),
+});
 
 export const processFaults: readonly FaultEntry[] = [
   {
@@ -174,10 +183,9 @@ export const processFaults: readonly FaultEntry[] = [
     seenIn: ["spring-cloud-gateway PR#1688"],
     nets: ["V"],
     rate: { default: 10, least: 0.001, most: 86_400, meaning: "seconds between the two clocks: 10, 3.7" },
-    processes: "clocks-apart",
-    ...counted((policy, { random, rate }) => {
+    ...differing((policy, rate) => {
       const counter = new UnsteadyCounter(policy);
-      return new Nodes([counter, ahead(counter, Math.round(rate * 1000))], random);
+      return [counter, ahead(counter, Math.round(rate * 1000))];
     }, hasWindows),
   },
   {
@@ -187,10 +195,9 @@ export const processFaults: readonly FaultEntry[] = [
     seenIn: ["boulder#8785"],
     nets: ["V"],
     rate: { default: 0.2, least: 0.001, most: 10, meaning: "by which share the limit is raised" },
-    processes: "limits-apart",
-    ...counted((policy, { random, rate }) => {
+    ...differing((policy, rate) => {
       const counter = new DisputedLimits(policy, rate);
-      return new Nodes([counter.seenBy(false), counter.seenBy(true)], random);
+      return [counter.seenBy(false), counter.seenBy(true)];
     }),
   },
 ];

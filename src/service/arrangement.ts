@@ -2,8 +2,6 @@
 import { Limiter } from "../engine/limiter.ts";
 import type { SlowStore, Store } from "../engine/store.ts";
 import type { ChosenFault } from "../faults/choice.ts";
-import { ahead } from "../faults/nodes.ts";
-import { DisputedLimits, UnsteadyCounter } from "../faults/processes.ts";
 import { rulesStore } from "../faults/rules-store.ts";
 import { policyOf } from "../policy/shorthand.ts";
 import type { Rules } from "../rules/rules.ts";
@@ -40,42 +38,24 @@ export function shared(rules: Rules): Arrangement {
  */
 export function faultyArrangement({ fault, rate }: ChosenFault, rules: Rules): Arrangement {
   const one = shared(rules);
-  const policy = policyOf(rules);
-  /** Every other worker, beginning with the second. */
-  const isOdd = (worker: number): boolean => worker % 2 === 1;
-  switch (fault.processes) {
-    case "counters-apart":
-      return { ...one, own: "counters" };
-    case "replicas-lag":
-      return {
-        own: "copy",
-        lagMs: Math.round(rate * 1000),
-        storesOf(tell) {
-          const store = published(new Limiter(rules), tell);
-          return () => store;
-        },
-      };
-    case "clocks-apart":
-      return {
-        ...one,
-        storesOf() {
-          const counter = new UnsteadyCounter(policy);
-          const early = rulesStore(policy, ahead(counter, Math.round(rate * 1000)));
-          const timely = rulesStore(policy, counter);
-          return (worker) => (isOdd(worker) ? early : timely);
-        },
-      };
-    case "limits-apart":
-      return {
-        ...one,
-        storesOf() {
-          const counter = new DisputedLimits(policy, rate);
-          const seenBy = (isRaised: boolean) => rulesStore(policy, counter.seenBy(isRaised));
-          const [old, raised] = [seenBy(false), seenBy(true)];
-          return (worker) => (isOdd(worker) ? raised : old);
-        },
-      };
-    case "one":
-      throw new RangeError(`${fault.name} is no fault of several processes`);
-  }
+  const { processes } = fault;
+  if (processes === "one") throw new RangeError(`${fault.name} is no fault of several processes`);
+  if (processes === "counters-apart") return { ...one, own: "counters" };
+  if (processes === "replicas-lag")
+    return {
+      own: "copy",
+      lagMs: Math.round(rate * 1000),
+      storesOf(tell) {
+        const store = published(new Limiter(rules), tell);
+        return () => store;
+      },
+    };
+  return {
+    ...one,
+    storesOf() {
+      const policy = policyOf(rules);
+      const stores = processes(policy, rate).map((counters) => rulesStore(policy, counters));
+      return (worker) => stores[worker % stores.length] as Store;
+    },
+  };
 }
