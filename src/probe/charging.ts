@@ -85,7 +85,7 @@ function nothing(why: string, needs: string): Finding[] {
     "userEnforced",
     "firstRefuser",
   ] as const;
-  return names.map((name) => notSeen(name, scope, why, needs));
+  return names.map((name) => notSeen({ name, scope }, why, needs));
 }
 
 function refusalsUnseen(session: ProbeSession, room: Room): Finding[] {
@@ -135,14 +135,13 @@ function chargedBy(made: ProbeTrial): Charged | null {
 function costFinding(charged: Charged | null): Finding {
   if (charged === null)
     return notSeen(
-      "graphqlCost",
-      scope,
+      { name: "graphqlCost", scope },
       "no query was answered with fewer points than it asked for",
       "a larger --budget",
     );
   const { requested, actual, amount, trial: made } = charged;
   const value = { requested, actual, charged: amount };
-  return found("graphqlCost", scope, value, "certain", chargeEvidence(charged), trialCalls(made));
+  return found({ name: "graphqlCost", scope }, value, "certain", chargeEvidence(charged), trialCalls(made));
 }
 
 const chargeEvidence = ({ trial: { action }, requested, actual, amount }: Charged): string =>
@@ -159,35 +158,27 @@ async function oversize(session: ProbeSession, room: Room): Promise<ProbeTrial |
 }
 
 function chargeFinding(charged: Charged | null, over: ProbeTrial | null, room: Room): Finding {
-  const name = "graphqlCharge";
+  const of = { name: "graphqlCharge", scope } as const;
   if (charged === null)
     return notSeen(
-      name,
-      scope,
+      of,
       "no query was answered with fewer points than it asked for",
       "a larger --budget or --points",
     );
   const evidence = chargeEvidence(charged);
   const calls = trialCalls(charged.trial);
-  if (charged.isPrepaid) return found(name, scope, "prepaid" satisfies Charge, "certain", evidence, calls);
+  if (charged.isPrepaid) return found(of, "prepaid" satisfies Charge, "certain", evidence, calls);
   if (over === null)
-    return notSeen(
-      name,
-      scope,
-      `${evidence}: reserved or postpaid`,
-      "a query above the limit: larger --points",
-    );
+    return notSeen(of, `${evidence}: reserved or postpaid`, "a query above the limit: larger --points");
   if (!room.enforced)
     return notSeen(
-      name,
-      scope,
+      of,
       `${evidence}: reserved or postpaid`,
       "a scope that is enforced: then a query above the limit tells them apart",
     );
   if (isRefusal(over.action.status) && !over.hadRoom)
     return notSeen(
-      name,
-      scope,
+      of,
       `${evidence}: reserved or postpaid; a window was full already before a query above the limit`,
       "longer windows, or a larger limit",
     );
@@ -195,30 +186,25 @@ function chargeFinding(charged: Charged | null, over: ProbeTrial | null, room: R
   const asked = `${callAt(action)} asked for ${counted(action.requested ?? 0, "point")}, above the limit of ${Math.min(room.limits.user, room.limits.organization)}, and was`;
   const value: Charge = isRefusal(action.status) ? "reserved" : "postpaid";
   const outcome = isRefusal(action.status) ? "refused" : "admitted";
-  return found(name, scope, value, "certain", `${evidence}; ${asked} ${outcome}`, [...calls, action]);
+  return found(of, value, "certain", `${evidence}; ${asked} ${outcome}`, [...calls, action]);
 }
 
 export const userEnforcedUnseen =
   "while the organization's scope is enforced, the user's window refuses either way";
 
 function userEnforcedFinding(over: ProbeTrial, charged: Charged | null, room: Room): Finding {
-  const name = "userEnforced";
-  if (room.enforced) return notSeen(name, scope, userEnforcedUnseen, "a scope that is not enforced");
+  const of = { name: "userEnforced", scope } as const;
+  if (room.enforced) return notSeen(of, userEnforcedUnseen, "a scope that is not enforced");
   const { action } = over;
   const shown = `enforced is false, and ${callAt(action)} asked for ${counted(action.requested ?? 0, "point")}, above the user's limit`;
   if (room.limits.user > room.limits.organization)
-    return notSeen(name, scope, "the user's limit is above the organization's", "a smaller user's limit");
+    return notSeen(of, "the user's limit is above the organization's", "a smaller user's limit");
   if (isRefusal(action.status) && refuser(action) === "user")
-    return found(name, scope, "always", "certain", `${shown}: refused by the user's window`, [action]);
+    return found(of, "always", "certain", `${shown}: refused by the user's window`, [action]);
   // Under `postpaid` it would be admitted whether or not the user's window refuses.
   if (action.status === 200 && charged?.isPrepaid === true)
-    return found(name, scope, "with-organization", "certain", `${shown}: admitted`, [action]);
-  return notSeen(
-    name,
-    scope,
-    `${shown}: admitted, as postpaid would admit it anyway`,
-    "a user's window that is full",
-  );
+    return found(of, "with-organization", "certain", `${shown}: admitted`, [action]);
+  return notSeen(of, `${shown}: admitted, as postpaid would admit it anyway`, "a user's window that is full");
 }
 
 /** A charge above what was left, and yet `remaining` shows 0. */
@@ -230,7 +216,7 @@ function clampedFinding(over: ProbeTrial, charged: Charged | null, findings: rea
     : charged?.isPrepaid === true;
   if (!isCounted || !isUserClamped || user === null || user >= (action.requested ?? 0)) return [];
   const evidence = `${callAt(action)} was charged ${counted(action.requested ?? 0, "point")} where ${user} were left of the user's, and showed remaining 0`;
-  return [found("remaining", scope, "clamped", "certain", evidence, trialCalls(over))];
+  return [found({ name: "remaining", scope }, "clamped", "certain", evidence, trialCalls(over))];
 }
 
 /** Which window is named where both lack room. Not where that would charge the organization for a refusal. */
@@ -240,7 +226,7 @@ async function firstRefuser(
   over: ProbeTrial,
   findings: readonly Finding[],
 ): Promise<Finding> {
-  const name = "firstRefuser";
+  const of = { name: "firstRefuser", scope } as const;
   const seen = (of: Finding["name"]) => findings.find((finding) => finding.name === of)?.value;
   const points = Math.max(room.limits.user, room.limits.organization) + 1;
   const isFree = seen("refused") === "uncounted" && seen("refusedByUser") !== "charges-organization";
@@ -248,42 +234,30 @@ async function firstRefuser(
     const who = made === null ? null : refuser(made.action);
     if (made === null || who === null || (made.action.requested ?? 0) < points) return null;
     const evidence = `${callAt(made.action)} asked for ${counted(made.action.requested ?? 0, "point")}, above both limits, and the ${who}'s window refused`;
-    return found(name, scope, who, "certain", evidence, [made.action]);
+    return found(of, who, "certain", evidence, [made.action]);
   };
   const isByRequest = seen("graphqlCharge") === "reserved" || seen("graphqlCharge") === "prepaid";
   if (!isByRequest)
     return notSeen(
-      name,
-      scope,
+      of,
       "how GraphQL is charged was not seen, or it is postpaid",
       "a charge by what is asked for",
     );
   const known = room.enforced ? both(over) : null;
   if (known !== null) return known;
   if (!room.enforced || !isRefusal(over.action.status))
-    return notSeen(name, scope, "nothing was refused by both", "a scope that is enforced and not postpaid");
+    return notSeen(of, "nothing was refused by both", "a scope that is enforced and not postpaid");
   if (!isFree)
     return notSeen(
-      name,
-      scope,
+      of,
       "refusals are charged: trying would use up the organization's window",
       "nothing: it is not tried",
     );
   if (points > pointsMost)
-    return notSeen(
-      name,
-      scope,
-      `the larger limit is above the ${pointsMost} points of one query`,
-      "a smaller limit",
-    );
+    return notSeen(of, `the larger limit is above the ${pointsMost} points of one query`, "a smaller limit");
   const made = await answered(session, pointsOfNobody(session.options.organization, points));
   return (
     both(made) ??
-    notSeen(
-      name,
-      scope,
-      "no query above both limits was made",
-      `--points ${session.used.points + points} or more`,
-    )
+    notSeen(of, "no query above both limits was made", `--points ${session.used.points + points} or more`)
   );
 }

@@ -32,7 +32,7 @@ function ofScope(calls: readonly SeenCall[], scope: Scope): Finding[] {
   const status = statusSights(calls, scope);
   if (status.length === 0)
     return (["organizationLimit", "organizationWindow", "enforced", "anchor", "reset"] as const).map((name) =>
-      notSeen(name, scope, "the status shows no such scope", "a status endpoint as SPEC.md §4 has it"),
+      notSeen({ name, scope }, "the status shows no such scope", "a status endpoint as SPEC.md §4 has it"),
     );
   return [
     limitFinding(calls, scope, "organization"),
@@ -45,7 +45,7 @@ function ofScope(calls: readonly SeenCall[], scope: Scope): Finding[] {
 }
 
 function limitFinding(calls: readonly SeenCall[], scope: Scope, owner: Owner): Finding {
-  const name = `${owner}Limit` as const;
+  const of = { name: `${owner}Limit`, scope } as const;
   const sights = [
     ...(owner === "organization" ? statusSights(calls, scope) : []),
     ...headerSights(calls, scope, owner),
@@ -54,12 +54,10 @@ function limitFinding(calls: readonly SeenCall[], scope: Scope, owner: Owner): F
   const last = shown.at(-1);
   const limit = last?.limit ?? null;
   if (last === undefined || limit === null)
-    return notSeen(name, scope, "no answer showed it as a whole number", "answers with the eight headers");
+    return notSeen(of, "no answer showed it as a whole number", "answers with the eight headers");
   const others = new Set(shown.map((sight) => sight.limit)).size - 1;
   const evidence = `${shown.length} readings, the last at ${callAt(last.call)}${others > 0 ? `; ${others} other values before` : ""}`;
-  return found(name, scope, limit, others === 0 && shown.length > 1 ? "certain" : "likely", evidence, [
-    last.call,
-  ]);
+  return found(of, limit, others === 0 && shown.length > 1 ? "certain" : "likely", evidence, [last.call]);
 }
 
 function enforcedFinding(calls: readonly SeenCall[], scope: Scope): Finding {
@@ -68,10 +66,13 @@ function enforcedFinding(calls: readonly SeenCall[], scope: Scope): Finding {
     return body == null ? [] : [{ call, enforced: body.enforced }];
   });
   const last = shown.at(-1);
-  if (last === undefined) return notSeen("enforced", scope, "no status showed it", "a status endpoint");
+  if (last === undefined)
+    return notSeen({ name: "enforced", scope }, "no status showed it", "a status endpoint");
   const isSteady = shown.every(({ enforced }) => enforced === last.enforced);
   const evidence = `${shown.length} status bodies, the last at ${callAt(last.call)}`;
-  return found("enforced", scope, last.enforced, isSteady ? "certain" : "likely", evidence, [last.call]);
+  return found({ name: "enforced", scope }, last.enforced, isSteady ? "certain" : "likely", evidence, [
+    last.call,
+  ]);
 }
 
 /** Anchor, rounding and lengths hang together: a length may need the anchor, and the anchor a length. */
@@ -137,19 +138,18 @@ function concluded(
   why: string,
   needs: string,
 ): Finding {
-  if (conclusion === null) return notSeen(name, scope, why, needs);
+  if (conclusion === null) return notSeen({ name, scope }, why, needs);
   const { value, isSure, calls } = conclusion;
-  return found(name, scope, value, isSure ? "certain" : "likely", conclusion.why, calls);
+  return found({ name, scope }, value, isSure ? "certain" : "likely", conclusion.why, calls);
 }
 
 function remainingFinding(calls: readonly SeenCall[], scope: Scope): Finding {
-  const name = "remaining";
+  const of = { name: "remaining", scope } as const;
   for (const owner of owners)
     for (const { call, remaining } of headerSights(calls, scope, owner))
       if (remaining !== null && remaining < 0)
         return found(
-          name,
-          scope,
+          of,
           "signed",
           "certain",
           `${callAt(call)} showed remaining ${remaining} of the ${owner}'s window`,
@@ -157,10 +157,9 @@ function remainingFinding(calls: readonly SeenCall[], scope: Scope): Finding {
         );
   const clamped = clampedSight(calls, scope);
   if (clamped !== null)
-    return found(name, scope, "clamped", "certain", `${callAt(clamped.call)} ${clamped.why}`, [clamped.call]);
+    return found(of, "clamped", "certain", `${callAt(clamped.call)} ${clamped.why}`, [clamped.call]);
   return notSeen(
-    name,
-    scope,
+    of,
     "no count was seen above its limit",
     "refused calls that are counted, or a scope that is not enforced, and a larger --budget",
   );
@@ -203,7 +202,7 @@ function abovePrior(calls: readonly SeenCall[], index: number, scope: Scope): st
 
 /** Tells whether the headers of a status answer say what its body says. */
 function agreement(calls: readonly SeenCall[]): Finding {
-  const name = "agreement";
+  const of = { name: "agreement", scope: null } as const;
   const pairs = calls.flatMap((call) => {
     const body = call.statusScopes?.rest;
     const { limit, remaining, reset } = call.headers;
@@ -222,8 +221,7 @@ function agreement(calls: readonly SeenCall[]): Finding {
   const [first] = pairs;
   if (first === undefined)
     return notSeen(
-      name,
-      null,
+      of,
       "no status answer carried the headers of the organization's window as whole numbers",
       "a target that sends them",
     );
@@ -237,19 +235,19 @@ function agreement(calls: readonly SeenCall[]): Finding {
   });
   const evidence = `${agreeing.length} of ${pairs.length} status answers have headers that say what their bodies say`;
   const others = quiet(calls, "rest").organization > 0;
-  if (agreeing.length === pairs.length) return found(name, null, true, "certain", evidence);
+  if (agreeing.length === pairs.length) return found(of, true, "certain", evidence);
   const odd = pairs.find((pair) => !agreeing.includes(pair));
   const shown = `${evidence}; ${callAt(odd?.call ?? first.call)} does not`;
   return agreeing.length * 2 > pairs.length && others
-    ? found(name, null, true, "likely", `${shown}, while others called`)
-    : found(name, null, false, others ? "likely" : "certain", shown);
+    ? found(of, true, "likely", `${shown}, while others called`)
+    : found(of, false, others ? "likely" : "certain", shown);
 }
 
 function clockFinding(name: FindingName, offset: Offset | null, why: string, needs: string): Finding {
-  if (offset === null) return notSeen(name, null, why, needs);
+  if (offset === null) return notSeen({ name, scope: null }, why, needs);
   const middle = Math.round((offset.loMs + offset.hiMs) / 2);
   const evidence = `ahead by ${Math.floor(offset.loMs)} to ${Math.ceil(offset.hiMs)} ms, by ${counted(offset.calls.length, "call")}`;
-  return found(name, null, middle, "certain", evidence, offset.calls);
+  return found({ name, scope: null }, middle, "certain", evidence, offset.calls);
 }
 
 const dateClock = (calls: readonly SeenCall[]): Finding =>

@@ -181,8 +181,7 @@ export async function tryCounting(
     const isOther = status !== 0 && status < 500 && !expectation.statuses.includes(status);
     if (isOther)
       return notSeen(
-        expectation.name,
-        action.scope,
+        { name: expectation.name, scope: action.scope },
         `${callAt(made.action)} (${action.what}) was answered ${status}, not ${expectation.statuses.join(" or ")}`,
         "a token with every scope, a target that has this resource",
       );
@@ -206,7 +205,7 @@ function judgeCounting(
       trials.length === 0
         ? "no call was left for it"
         : `none of ${trials.length} trials fell within one window`;
-    return notSeen(name, scope, why, "a larger --budget");
+    return notSeen({ name, scope }, why, "a larger --budget");
   }
   // Under `reserved` others give back: an organization's count that fell shows nothing, the user's own does.
   const free = told.find((one) => {
@@ -214,7 +213,7 @@ function judgeCounting(
     return user === 0 ? !contradicts(one) : user === null && organization === 0;
   });
   if (free !== undefined)
-    return found(name, scope, false, "certain", evidenceOf(free, words), trialCalls(free));
+    return found({ name, scope }, false, "certain", evidenceOf(free, words), trialCalls(free));
   return judgeGrowth(told, control, expectation, scope);
 }
 
@@ -241,20 +240,19 @@ function judgeGrowth(
   );
   const [shown] = told;
   if (shown === undefined || amounts.some((amount) => (amount ?? 0) <= 0))
-    return notSeen(name, scope, "its trials contradict each other", "a quieter time");
+    return notSeen({ name, scope }, "its trials contradict each other", "a quieter time");
   const noise = isByUser && scope === "rest" ? control.user : control.organization;
   // One kind of call always adds the same: what differs is others'.
   const isKnown = control.pairs >= baseLeast && new Set(amounts).size === 1;
   const isStill = isKnown && noise === 0;
   const evidence = `${evidenceOf(shown, words)}${told.length > 1 ? `, and so in all ${told.length} trials` : ""}`;
   const calls = told.flatMap(trialCalls);
-  if (isStill && told.length >= 2) return found(name, scope, true, "certain", evidence, calls);
+  if (isStill && told.length >= 2) return found({ name, scope }, true, "certain", evidence, calls);
   // A charge by chance in every trial: at most (share of pairs that move by themselves) to the power of trials.
   const isRare = isKnown && told.length >= 3 && noise * 3 <= control.pairs;
-  if (isStill || isRare) return found(name, scope, true, "likely", evidence, calls);
+  if (isStill || isRare) return found({ name, scope }, true, "likely", evidence, calls);
   return notSeen(
-    name,
-    scope,
+    { name, scope },
     `the counts also moved between ${noise} of ${control.pairs} pairs of readings with no call in between`,
     "a quieter time, or a token that nobody else uses",
   );
@@ -279,13 +277,12 @@ export const trialCalls = ({ before, action, after }: ProbeTrial): SeenCall[] =>
 
 /** Tells whether status calls count: the control itself. */
 export function statusCounting(calls: readonly SeenCall[], scope: Scope): Finding {
-  const name = "statusCounted";
+  const of = { name: "statusCounted", scope } as const;
   const control = quiet(calls, scope);
   const [pair] = control.none;
   if (pair !== undefined)
     return found(
-      name,
-      scope,
+      of,
       false,
       "certain",
       `calls ${pair[0].number} and ${pair[1].number} show the same counts, and so do ${control.none.length} of ${control.pairs} such pairs`,
@@ -293,11 +290,10 @@ export function statusCounting(calls: readonly SeenCall[], scope: Scope): Findin
     );
   if (control.base === 1) {
     const evidence = `each of ${control.pairs} status calls moved the counts of the organization and the user by 1`;
-    return found(name, scope, true, "certain", evidence);
+    return found(of, true, "certain", evidence);
   }
   return notSeen(
-    name,
-    scope,
+    of,
     `between status calls the counts moved ${counted(control.organization, "time")} out of ${control.pairs}`,
     "a quieter time",
   );

@@ -34,7 +34,9 @@ export async function probeFullWindow(session: ProbeSession, reserve: number): P
     const findings = refusalFindings(made, isQuiet(quiet(session.calls, scope)));
     if (!room.enforced && refuser(action) === "user")
       findings.push(
-        found("userEnforced", scope, "always", "certain", `enforced is false, ${shown} refused`, [action]),
+        found({ name: "userEnforced", scope }, "always", "certain", `enforced is false, ${shown} refused`, [
+          action,
+        ]),
       );
     return findings;
   }
@@ -43,9 +45,13 @@ export async function probeFullWindow(session: ProbeSession, reserve: number): P
   const isAdmitted = action.status === 200 && action.kind === "call" && isFull;
   if (room.enforced || !isAdmitted) return [];
   return [
-    found("userEnforced", scope, "with-organization", "certain", `enforced is false, ${shown} admitted`, [
-      action,
-    ]),
+    found(
+      { name: "userEnforced", scope },
+      "with-organization",
+      "certain",
+      `enforced is false, ${shown} admitted`,
+      [action],
+    ),
   ];
 }
 

@@ -1,5 +1,6 @@
 // The probe's words: one finding for each thing it looked for, with what it saw, or what it would have needed.
 import type { Scope } from "../rules/rules.ts";
+import type { QuotaCall } from "../trace/quota-record.ts";
 import type { SeenCall } from "./seen.ts";
 
 /**
@@ -60,44 +61,27 @@ export interface Finding extends Sighting<FindingValue> {
   readonly scope: Scope | null;
 }
 
-export const sighted = <V>(
+type Call = Pick<SeenCall, "number"> | Pick<QuotaCall, "call">;
+
+const numberOf = (call: Call): number => ("number" in call ? call.number : call.call + 1);
+
+/** Says what was seen of one thing. */
+export const found = <const F, V>(
+  of: F,
   value: V,
   confidence: "certain" | "likely",
   evidence: string,
-  calls: readonly number[],
-): Sighting<V> => ({ value, confidence, evidence, calls: [...new Set(calls)], needs: null });
+  calls: readonly Call[] = [],
+): F & Sighting<V> => {
+  const numbers = [...new Set(calls.map(numberOf))];
+  return { ...of, value, confidence, evidence, calls: numbers, needs: null };
+};
 
-export const unsighted = (evidence: string, needs: string): Sighting<never> => ({
-  value: null,
-  confidence: "not seen",
-  evidence,
-  calls: [],
-  needs,
+/** Says that one thing was not seen, and what would show it. */
+export const notSeen = <const F>(of: F, evidence: string, needs: string): F & Sighting<never> => ({
+  ...of,
+  ...{ value: null, confidence: "not seen", evidence, calls: [], needs },
 });
-
-export function found(
-  name: FindingName,
-  scope: Scope | null,
-  value: FindingValue,
-  confidence: "certain" | "likely",
-  evidence: string,
-  calls: readonly SeenCall[] = [],
-): Finding {
-  return {
-    name,
-    scope,
-    ...sighted(
-      value,
-      confidence,
-      evidence,
-      calls.map(({ number }) => number),
-    ),
-  };
-}
-
-export function notSeen(name: FindingName, scope: Scope | null, evidence: string, needs: string): Finding {
-  return { name, scope, ...unsighted(evidence, needs) };
-}
 
 /** `10:00:59.981` of the prober's clock, UTC. */
 export const timeOf = (ms: number): string => new Date(ms).toISOString().slice(11, 23);

@@ -23,14 +23,13 @@ export function refusalFindings(over: ProbeTrial, isAlone: boolean): Finding[] {
   const shown = `${callAt(action)} asked for ${counted(action.requested ?? 0, "point")} and was answered ${action.status}`;
   if (!isRefusal(action.status))
     return (["refused", "refusedByUser", "retryAfter"] as const).map((name) =>
-      notSeen(name, scope, `nothing was refused: ${shown}`, "a window that is full, or enforced"),
+      notSeen({ name, scope }, `nothing was refused: ${shown}`, "a window that is full, or enforced"),
     );
   return [
     refusedFinding(over, who, shown, isAlone),
     refusedByUserFinding(over, who, shown, isAlone),
     found(
-      "retryAfter",
-      scope,
+      { name: "retryAfter", scope },
       whole(action.retryAfter) !== null,
       "certain",
       `${shown}, ${action.retryAfter === null ? "without Retry-After" : `Retry-After ${action.retryAfter}`}`,
@@ -54,20 +53,15 @@ const quieter = "a quieter time, or a token that nobody else uses";
 function refusedFinding(over: ProbeTrial, who: Owner | null, shown: string, isAlone: boolean): Finding {
   const { user, organization, isUserClamped, action } = over;
   const growth = who === "user" ? user : who === "organization" ? organization : null;
-  const name = "refused";
+  const of = { name: "refused", scope } as const;
   if (growth === null || who === null)
-    return notSeen(
-      name,
-      scope,
-      `${shown}; what it charged cannot be told`,
-      "a refusal that names its window",
-    );
+    return notSeen(of, `${shown}; what it charged cannot be told`, "a refusal that names its window");
   const isClamped = who === "user" && isUserClamped;
   const evidence = `${shown} by the ${who}'s window, whose count moved by ${growth}${isClamped ? " or more" : ""}`;
   const charge = chargeOf(growth, action.requested ?? 0, isClamped, isAlone);
-  if (charge === "unknown") return notSeen(name, scope, `${evidence}, and others call`, quieter);
+  if (charge === "unknown") return notSeen(of, `${evidence}, and others call`, quieter);
   const value = charge === "charged" ? "counted" : "uncounted";
-  return found(name, scope, value, sureness(growth, isAlone), evidence, trialCalls(over));
+  return found(of, value, sureness(growth, isAlone), evidence, trialCalls(over));
 }
 
 /** Others may give back points that were held: only a count that nobody else moves is certain. */
@@ -75,18 +69,17 @@ const sureness = (growth: number, isAlone: boolean): "certain" | "likely" =>
   isAlone || growth === 0 ? "certain" : "likely";
 
 function refusedByUserFinding(over: ProbeTrial, who: Owner | null, shown: string, isAlone: boolean): Finding {
-  const name = "refusedByUser";
+  const of = { name: "refusedByUser", scope } as const;
   const { organization, action } = over;
   if (who !== "user" || organization === null)
     return notSeen(
-      name,
-      scope,
+      of,
       `${shown}; it was not the user's window that refused`,
       "a user's limit below the organization's",
     );
   const evidence = `${shown} by the user's window; the organization's count moved by ${organization}`;
   const charge = chargeOf(organization, action.requested ?? 0, false, isAlone);
-  if (charge === "unknown") return notSeen(name, scope, `${evidence}, and others call`, quieter);
+  if (charge === "unknown") return notSeen(of, `${evidence}, and others call`, quieter);
   const value = charge === "charged" ? "charges-organization" : "charges-nothing";
-  return found(name, scope, value, sureness(organization, isAlone), evidence, trialCalls(over));
+  return found(of, value, sureness(organization, isAlone), evidence, trialCalls(over));
 }

@@ -3,7 +3,8 @@ import { limitOf, quotaFor, usedQuotas } from "../policy/effective.ts";
 import type { Anchor, Policy } from "../policy/policy.ts";
 import { counted } from "../rules/words.ts";
 import type { QuotaCall } from "../trace/quota-record.ts";
-import { type QuotaFinding, type QuotaFindingName, seen, unseen } from "./policy-finding.ts";
+import { found, notSeen } from "./finding.ts";
+import type { QuotaFinding, QuotaFindingName } from "./policy-finding.ts";
 import type { PolicySession } from "./policy-session.ts";
 import { endIn, gridOf, overlap, readingOf, roundingOf, skewOf, usedIn, windowsOf } from "./quota-windows.ts";
 
@@ -46,15 +47,15 @@ function limitFinding(
   const passed = admittedBefore(calls, quota, refused, costs);
   const [limit] = limits;
   if (limits.size > 1)
-    return unseen(of, `answers show ${[...limits].join(" and ")}`, "answers that agree on the limit");
+    return notSeen(of, `answers show ${[...limits].join(" and ")}`, "answers that agree on the limit");
   if (limit == null) {
     if (refused === undefined || passed === null)
-      return unseen(
+      return notSeen(
         of,
         "no answer shows it, and none was refused by it",
         "a larger --budget, so that a call is refused",
       );
-    return seen(
+    return found(
       of,
       passed,
       "likely",
@@ -63,7 +64,7 @@ function limitFinding(
     );
   }
   if (passed !== null && passed > limit && policy.quotas[quota]?.algorithm.kind === "fixed-window")
-    return seen(
+    return found(
       of,
       passed,
       "likely",
@@ -74,7 +75,7 @@ function limitFinding(
     refused === undefined
       ? "no call was refused by it"
       : `and a call was refused after ${passed ?? "enough"}`;
-  return seen(
+  return found(
     of,
     limit,
     refused === undefined ? "likely" : "certain",
@@ -131,18 +132,18 @@ function windowFindings(session: PolicySession, quota: string): QuotaFinding[] {
     const needs = isCalendar
       ? "days: a calendar's windows are not inferred"
       : "a longer --max-wait, so that windows end";
-    return [unseen(length, why, needs), unseen(anchor, why, needs)];
+    return [notSeen(length, why, needs), notSeen(anchor, why, needs)];
   }
   const { windowSeconds, confidence, evidence } = grid;
   return [
-    seen(length, windowSeconds, confidence, evidence, grid.calls),
+    found(length, windowSeconds, confidence, evidence, grid.calls),
     grid.anchor === null
-      ? unseen(
+      ? notSeen(
           anchor,
           "its ends are told too roughly",
           "answers that tell the end to the second, with a Date",
         )
-      : seen(anchor, anchorText(grid.anchor), confidence, evidence, grid.calls),
+      : found(anchor, anchorText(grid.anchor), confidence, evidence, grid.calls),
   ];
 }
 
@@ -172,12 +173,12 @@ function costFindings({ calls, options: { policy, caller } }: PolicySession, quo
     const took = new Set(pairs.map((pair) => pair.took));
     const [cost] = took;
     if (cost === undefined)
-      return [unseen(of, "no two answers in a row show its use", "answers that show it, and two calls")];
+      return [notSeen(of, "no two answers in a row show its use", "answers that show it, and two calls")];
     if (took.size > 1)
-      return [unseen(of, `calls took ${[...took].join(", ")}`, "a time at which nobody else calls")];
+      return [notSeen(of, `calls took ${[...took].join(", ")}`, "a time at which nobody else calls")];
     const isSure = pairs.length > 1;
     return [
-      seen(
+      found(
         of,
         cost,
         isSure ? "certain" : "likely",
@@ -197,7 +198,7 @@ function refusalFindings({ calls, options: { policy } }: PolicySession, quota: s
   if (first === undefined) {
     const reason = "no call was refused by it";
     const needs = "a larger --budget, so that a call is refused";
-    return [unseen(of, reason, needs), unseen(back("retryAfter"), reason, needs)];
+    return [notSeen(of, reason, needs), notSeen(back("retryAfter"), reason, needs)];
   }
   const { retryAfterMs, retryAt, status } = first;
   const advice =
@@ -206,7 +207,7 @@ function refusalFindings({ calls, options: { policy } }: PolicySession, quota: s
       : retryAt !== undefined
         ? "at an instant"
         : "never";
-  const told = seen(back("retryAfter"), advice, "certain", `call ${first.call + 1} was answered ${status}`, [
+  const told = found(back("retryAfter"), advice, "certain", `call ${first.call + 1} was answered ${status}`, [
     first,
   ]);
   const levels = refused
@@ -215,7 +216,7 @@ function refusalFindings({ calls, options: { policy } }: PolicySession, quota: s
   const [one, two] = levels;
   if (second === undefined || one == null || two == null)
     return [
-      unseen(
+      notSeen(
         of,
         "answers show no count that goes on when it is full",
         "answers that show used, or a remaining below 0",
@@ -224,7 +225,7 @@ function refusalFindings({ calls, options: { policy } }: PolicySession, quota: s
     ];
   const value = two > one ? "counted" : "nothing";
   return [
-    seen(of, value, "certain", `two refusals in a row show ${one} and ${two} used`, [first, second]),
+    found(of, value, "certain", `two refusals in a row show ${one} and ${two} used`, [first, second]),
     told,
   ];
 }
@@ -244,7 +245,7 @@ function statusFinding({ calls }: PolicySession, quota: string): QuotaFinding[] 
   if (one === undefined) return [];
   const value = one.took === 0 ? "free" : "charged";
   return [
-    seen({ quota, name: "status", said: "free" }, value, "certain", `a status call took ${one.took}`, [
+    found({ quota, name: "status", said: "free" }, value, "certain", `a status call took ${one.took}`, [
       one.call,
     ]),
   ];

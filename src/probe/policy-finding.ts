@@ -1,8 +1,7 @@
 // The findings of a probe by a policy: a line for each member of a quota that was looked for, beside what the policy says.
 import { parsePolicy } from "../policy/parse.ts";
 import type { Policy } from "../policy/policy.ts";
-import type { QuotaCall } from "../trace/quota-record.ts";
-import { type Sighting, sighted, unsighted } from "./finding.ts";
+import type { Sighting } from "./finding.ts";
 
 /** Everything that is looked for of a quota, in the order of the report, with what it is in words. */
 export const quotaFindingNames = {
@@ -25,29 +24,6 @@ export interface QuotaFinding extends Sighting<string | number> {
   /** Value that the policy says. `null` where it says none. */
   readonly said: string | number | null;
 }
-
-type Said = Pick<QuotaFinding, "quota" | "name" | "operation" | "said">;
-
-export const seen = (
-  of: Said,
-  value: string | number,
-  confidence: "certain" | "likely",
-  evidence: string,
-  calls: readonly QuotaCall[] = [],
-): QuotaFinding => ({
-  ...of,
-  ...sighted(
-    value,
-    confidence,
-    evidence,
-    calls.map(({ call }) => call + 1),
-  ),
-});
-
-export const unseen = (of: Said, evidence: string, needs: string): QuotaFinding => ({
-  ...of,
-  ...unsighted(evidence, needs),
-});
 
 /** Tells whether what was seen is something else than the policy says. */
 export const differs = ({ value, said }: QuotaFinding): boolean =>

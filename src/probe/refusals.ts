@@ -100,7 +100,7 @@ function isTooLate({ calls }: ProbeSession, room: Room): boolean {
 }
 
 function unseen(why: string, needs: string): Finding[] {
-  return names.map((name) => notSeen(name, scope, why, needs));
+  return names.map((name) => notSeen({ name, scope }, why, needs));
 }
 
 interface Exhausted {
@@ -141,8 +141,7 @@ function admittedBeyond(room: Room, beyond: readonly SeenCall[]): Finding[] {
   );
   if (first === undefined || room.enforced) return findings;
   const value = found(
-    "userEnforced",
-    scope,
+    { name: "userEnforced", scope },
     "with-organization",
     "certain",
     `enforced is false, and ${callAt(first)} was admitted though the user's window had nothing left`,
@@ -152,22 +151,21 @@ function admittedBeyond(room: Room, beyond: readonly SeenCall[]): Finding[] {
 }
 
 function refusedFinding(first: SeenCall, trials: readonly ProbeTrial[], who: Owner | null): Finding {
-  const name = "refused";
+  const of = { name: "refused", scope } as const;
   const refusals = [first, ...trials.map(({ action }) => action)];
   for (const seen of refusals) {
     const { current, limit } = refusalOf(seen);
     if (current === null || limit === null) continue;
     const evidence = `${callAt(seen)} was refused with current ${current} of ${limit}`;
     // A count above the limit, where calls are admitted one by one up to it, is the refused ones.
-    return found(name, scope, current > limit ? "counted" : "uncounted", "certain", evidence, [seen]);
+    return found(of, current > limit ? "counted" : "uncounted", "certain", evidence, [seen]);
   }
   const below = refusals.find(
     ({ headers }) => who !== null && (whole(headersOf(headers, who).remaining) ?? 0) < 0,
   );
   if (below !== undefined && who !== null)
     return found(
-      name,
-      scope,
+      of,
       "counted",
       "certain",
       `${callAt(below)} was refused with remaining ${headersOf(below.headers, who).remaining}`,
@@ -176,16 +174,14 @@ function refusedFinding(first: SeenCall, trials: readonly ProbeTrial[], who: Own
   const still = trials.find(({ organization }) => who === "organization" && organization === 0);
   if (still !== undefined)
     return found(
-      name,
-      scope,
+      of,
       "uncounted",
       "certain",
       `${callAt(still.action)} was refused, and moved no count`,
       trialCalls(still),
     );
   return notSeen(
-    name,
-    scope,
+    of,
     `${callAt(first)} was refused without a count; remaining is 0 either way`,
     "a refusal that shows current, or remaining below 0",
   );
@@ -196,14 +192,13 @@ function refusedByUserFinding(
   trials: readonly ProbeTrial[],
   who: Owner | null,
 ): Finding {
-  const name = "refusedByUser";
+  const of = { name: "refusedByUser", scope } as const;
   const told = trials.filter(
     ({ organization, action }) => organization !== null && refuser(action) === "user",
   );
   if (who !== "user" || told.length === 0)
     return notSeen(
-      name,
-      scope,
+      of,
       "no refusal by the user's window was seen from both sides",
       "a user's limit below the organization's",
     );
@@ -211,8 +206,7 @@ function refusedByUserFinding(
   const free = told.find(({ organization }) => organization === 0);
   if (free !== undefined)
     return found(
-      name,
-      scope,
+      of,
       "charges-nothing",
       "certain",
       `${callAt(free.action)} was refused by the user's window, and the organization's count stood still`,
@@ -222,15 +216,8 @@ function refusedByUserFinding(
   const isExact = told.length > 1 && told.every(({ organization }) => organization === 1);
   const sure = control.organization === 0 && isExact;
   if (sure || (told.length > 2 && control.organization * 4 <= control.pairs))
-    return found(
-      name,
-      scope,
-      "charges-organization",
-      sure ? "certain" : "likely",
-      evidence,
-      told.flatMap(trialCalls),
-    );
-  return notSeen(name, scope, `${evidence}, but so did others' calls`, "a quieter time");
+    return found(of, "charges-organization", sure ? "certain" : "likely", evidence, told.flatMap(trialCalls));
+  return notSeen(of, `${evidence}, but so did others' calls`, "a quieter time");
 }
 
 function retryAfterFinding(refusals: readonly SeenCall[]): Finding {
@@ -239,24 +226,22 @@ function retryAfterFinding(refusals: readonly SeenCall[]): Finding {
   const shown = seen === undefined ? "" : `${callAt(seen)} was refused with `;
   const what = carrying.length > 0 ? `Retry-After ${seen?.retryAfter}` : "none";
   const sure = carrying.length === 0 || carrying.length === refusals.length ? "certain" : "likely";
-  return found("retryAfter", scope, carrying.length > 0, sure, `${shown}${what}`, refusals);
+  return found({ name: "retryAfter", scope }, carrying.length > 0, sure, `${shown}${what}`, refusals);
 }
 
 function userEnforcedFinding({ enforced }: Room, refused: SeenCall, who: Owner | null): Finding {
-  const name = "userEnforced";
-  if (enforced) return notSeen(name, scope, userEnforcedUnseen, "a scope that is not enforced");
+  const of = { name: "userEnforced", scope } as const;
+  if (enforced) return notSeen(of, userEnforcedUnseen, "a scope that is not enforced");
   if (who === "user")
     return found(
-      name,
-      scope,
+      of,
       "always",
       "certain",
       `enforced is false, and ${callAt(refused)} was refused by the user's window`,
       [refused],
     );
   return notSeen(
-    name,
-    scope,
+    of,
     `${callAt(refused)} was refused by a window that it does not name as the user's`,
     "a refusal that names its window",
   );
@@ -264,7 +249,7 @@ function userEnforcedFinding({ enforced }: Room, refused: SeenCall, who: Owner |
 
 /** Both were full before the call. */
 function firstRefuserFinding(trials: readonly ProbeTrial[]): Finding {
-  const name = "firstRefuser";
+  const of = { name: "firstRefuser", scope } as const;
   for (const { before, action } of trials) {
     const window = before.statusScopes?.rest;
     const user = whole(before.headers.userRemaining);
@@ -272,8 +257,7 @@ function firstRefuserFinding(trials: readonly ProbeTrial[]): Finding {
     if (window == null || user === null || who === null || !window.enforced) continue;
     if (window.current >= window.limit && user <= 0)
       return found(
-        name,
-        scope,
+        of,
         who,
         "certain",
         `both windows were full before ${callAt(action)}, and the ${who}'s refused`,
@@ -281,8 +265,7 @@ function firstRefuserFinding(trials: readonly ProbeTrial[]): Finding {
       );
   }
   return notSeen(
-    name,
-    scope,
+    of,
     "the two windows were never full at the same time",
     "an organization's limit within the budget",
   );
