@@ -1,8 +1,5 @@
 // Bugs that limiters of npm have shipped, each with the law that finds it: versions that have it, versions
 // beside them that have not, and one adapter for all of them.
-import type { LimiterFactory } from "../../src/engine/adapter.ts";
-import type { LimiterLawName } from "../../src/rules/laws.ts";
-import type { RulesInput } from "../../src/rules/rules.ts";
 import { pQueue, pThrottle } from "./adapters/begun-at-once.ts";
 import { expressRateLimit } from "./adapters/express-rate-limit.ts";
 import { fastifyRateLimit } from "./adapters/fastify-rate-limit.ts";
@@ -14,37 +11,8 @@ import { flexibleMemory, flexibleRedis } from "./adapters/rate-limiter-flexible.
 import { rateLimitRedis, redisRateLimiter } from "./adapters/redis-stores.ts";
 import { asyncRatelimiter, ratelimiter } from "./adapters/sliding-redis.ts";
 import { upstashSlidingWindow } from "./adapters/upstash.ts";
-import type { RealRedis } from "./redis.ts";
-
-export interface PastBug {
-  readonly name: string;
-  readonly package: string;
-  /** The bug, in a sentence. */
-  readonly wrong: string;
-  readonly source: string;
-  readonly law: LimiterLawName;
-  /** Rules to check under; without them they are drawn. */
-  readonly rules?: RulesInput;
-  readonly runs: number;
-  /** Versions as test/limiters/package.json names them. */
-  readonly bad: readonly string[];
-  /** Empty where every later version has it, too. */
-  readonly good: readonly string[];
-  /** Calls overlap, and the law must hold for some order of them. */
-  readonly overlapping?: true;
-  /** One call at a time, and the clock moves while it is under way. */
-  readonly clockMoves?: true;
-  /** True if `limiter` needs a Redis; without it, it is not given one. */
-  readonly onRedis?: true;
-  readonly limiter: (alias: string, law: LimiterLawName, redis: RealRedis | null) => LimiterFactory;
-}
-
-const github = (repository: string, path: string): string => `https://github.com/${repository}/${path}`;
-
-function needed(redis: RealRedis | null): RealRedis {
-  if (redis === null) throw new TypeError("this limiter needs a Redis");
-  return redis;
-}
+import { laterBugs } from "./later-bugs.ts";
+import { github, needed, type PastBug } from "./past-bug.ts";
 
 export const pastBugs: readonly PastBug[] = [
   {
@@ -321,4 +289,5 @@ export const pastBugs: readonly PastBug[] = [
     onRedis: true,
     limiter: (alias, law, redis) => redisRateLimiter([law], needed(redis), alias),
   },
+  ...laterBugs,
 ];

@@ -39,7 +39,7 @@ describe.each(pastBugs)("$package: $name", (bug) => {
     ).toEqual([]);
     expect(trials.map(({ version }) => version)).toEqual([...bug.bad, ...bug.good].map(versionOf));
     for (const trial of trials.filter(({ bad }) => bad)) {
-      expect(trial.calls).toBeGreaterThanOrEqual(2);
+      expect(trial.calls).toBeGreaterThanOrEqual(1);
       expect(trial.calls).toBeLessThanOrEqual(8);
       expect(trial.timeline.join("\n")).toContain("^ expected");
     }

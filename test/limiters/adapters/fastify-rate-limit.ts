@@ -16,6 +16,7 @@ interface Injected {
 interface Application {
   register(plugin: unknown, options: object): PromiseLike<unknown>;
   get(path: string, handler: () => Promise<string>): unknown;
+  get(path: string, options: object, handler: () => Promise<string>): unknown;
   inject(request: { method: "GET"; url: string; headers: Record<string, string> }): Promise<Injected>;
   close(): Promise<unknown>;
 }
@@ -38,6 +39,26 @@ export function fastifyRateLimit(
     application.get("/", async () => "done");
     const decide = (call: Call) => ask(application, keyOf(call), claims.includes("honest-wait"));
     return { decide, close: () => application.close() };
+  });
+}
+
+/**
+ * Its one route has a limit of its own, and more settings; the plugin has another limit for all other routes, and the
+ * same window.
+ */
+export function routedFastify(
+  names: { readonly plugin: string; readonly fastify: string },
+  claims: readonly LimiterLawName[],
+  settings: object,
+): LimiterFactory {
+  const plugin = load<unknown>(names.plugin);
+  const fastify = load<Fastify>(names.fastify);
+  return restLimiter(names.plugin, claims, async ({ limit: max, windowMs: timeWindow }) => {
+    const keyGenerator = ({ headers }: Request): string => headers["x-caller"] ?? "";
+    const application = fastify();
+    await application.register(plugin, { max: max + 100, timeWindow, keyGenerator });
+    application.get("/", { config: { rateLimit: { max, ...settings } } }, async () => "done");
+    return { decide: (call) => ask(application, keyOf(call), false), close: () => application.close() };
   });
 }
 

@@ -30,14 +30,16 @@ export const guarding = (
   name: string,
   throttler: { readonly ttl: number; readonly limit: number },
   storage: Storage,
+  read: Reads = shown,
 ): Promise<(key: string) => Promise<Said>> =>
-  asking(name, { throttlers: [throttler], getTracker: ({ ip }) => ip }, storage);
+  asking(name, { throttlers: [throttler], getTracker: ({ ip }) => ip }, storage, read);
 
 /** Asks a guard before a call of a key, as Nest would. */
 async function asking(
   name: string,
   options: Options,
   storage: Storage,
+  read: Reads = shown,
 ): Promise<(key: string) => Promise<Said>> {
   load("reflect-metadata");
   const { Reflector } = load<{ Reflector: new () => unknown }>("@nestjs/core");
@@ -50,7 +52,7 @@ async function asking(
       if (error instanceof ThrottlerException) return false;
       throw error;
     });
-    return { admitted, ...shown(headers) };
+    return { admitted, ...read(headers) };
   };
 }
 
@@ -63,6 +65,18 @@ export function nestThrottler(name: string, claims: readonly LimiterLawName[]): 
   return restLimiter(name, claims, async ({ limit, windowMs: ttl }) => {
     const storage = new (load<Package>(name).ThrottlerStorageService)();
     const ask = await guarding(name, { ttl, limit }, storage);
+    return { decide: (call) => ask(keyOf(call)), close: () => storage.onApplicationShutdown?.() };
+  });
+}
+
+/**
+ * The same, of which the wait that a refusal tells is read.
+ * @param name the package as test/limiters/package.json names it, version 5 or later
+ */
+export function nestThrottlerWaits(name: string, claims: readonly LimiterLawName[]): LimiterFactory {
+  return restLimiter(name, claims, async ({ limit, windowMs: ttl }) => {
+    const storage = new (load<Package>(name).ThrottlerStorageService)();
+    const ask = await guarding(name, { ttl, limit }, storage, waitSaid);
     return { decide: (call) => ask(keyOf(call)), close: () => storage.onApplicationShutdown?.() };
   });
 }
@@ -107,6 +121,14 @@ class StorageElsewhere implements Storage {
     return { totalHits: window.hits, timeToExpire: Math.ceil((window.untilMs - Date.now()) / 1000) };
   }
 }
+
+/** Reads what the headers of an answer show. */
+type Reads = (headers: ReadonlyMap<string, unknown>) => Partial<Said>;
+
+const waitSaid: Reads = (headers) => {
+  const seconds = headers.get("retry-after");
+  return seconds === undefined ? {} : { retryAfterMs: Number(seconds) * 1000 };
+};
 
 class Controller {}
 

@@ -1,11 +1,11 @@
 // Logs of calls on Redis: ratelimiter, which takes a callback, and async-ratelimiter, which is made after it. Both tell
 // how many calls were left before this one; none is a refusal. And oRPC's, by one script.
-import type { LimiterFactory } from "../../../src/engine/adapter.ts";
+import type { LimiterFactory, Seam } from "../../../src/engine/adapter.ts";
 import type { LimiterLawName } from "../../../src/rules/laws.ts";
 import type { RealRedis } from "../redis.ts";
 import { load } from "../strangers.ts";
 import { askOrpc, type OrpcLimiter, orpcPart } from "./by-key.ts";
-import { type Asks, keyOf, type Limit, restLimiter, type Said, underClock } from "./keyed.ts";
+import { type Asks, answering, keyOf, type Limit, restLimiter, type Said, underClock } from "./keyed.ts";
 
 interface Status {
   readonly remaining: number;
@@ -69,6 +69,32 @@ export function ratelimiter(
       }),
   }));
 }
+
+/**
+ * ratelimiter of version 2: a count a window, which may end up to a second early, since its end is kept in seconds.
+ * @param name the package as test/limiters/package.json names it
+ */
+export function redisCounter(
+  name: string,
+  claims: readonly LimiterLawName[],
+  redis: RealRedis,
+): LimiterFactory {
+  const Limiter = load<Ratelimiter>(name);
+  const create = ({ limit: max, windowMs: duration }: Limit, seam: Seam): Asks => {
+    const db = seam.over(redis.client);
+    return answering(
+      (id) =>
+        new Promise((resolve, reject) => {
+          new Limiter({ id, db, max, duration }).get((error, { remaining } = noStatus) =>
+            error === null || error === undefined ? resolve(remaining > 0) : reject(error),
+          );
+        }),
+    );
+  };
+  return restLimiter(name, claims, create, { algorithm: "unknown", redis });
+}
+
+const noStatus: Status = { remaining: 0, total: 0, reset: 0 };
 
 /** @param name the package as test/limiters/package.json names it */
 export function asyncRatelimiter(
