@@ -29,7 +29,7 @@ export const laterBugs: readonly PastBug[] = [
     source: github("jhurliman/node-rate-limiter", "pull/6"),
     law: "remaining-agrees",
     rules: { user: { rest: { limit: 3, windowSeconds: 10 } } },
-    runs: 120,
+    runs: 300,
     bad: ["limiter-1-0-3"],
     good: ["limiter-1-0-5"],
     limiter: (alias, law) => countingLimiter(alias, [law]),
