@@ -204,7 +204,8 @@ async function one(index: number, seed: number, calls: number, tally: Tally): Pr
   }
   if (recording !== "whole") {
     tally.cut += 1;
-    accuse(await judge(less.header, less.lines, { callsBetweenClosings }), recording);
+    const header = index % 2 === 0 ? less.header : { ...less.header, rules: null };
+    accuse(await judge(header, less.lines, { callsBetweenClosings }), recording);
   }
   // By quotas nothing tells that limits are not enforced for a while.
   if (rules !== null && world.flips.length === 0) {
