@@ -48,7 +48,7 @@ export const faultyFindings: Readonly<
   "double-count": {
     made: "cost-as-told",
     found: [
-      "cost-as-told, rest: conserved: two calls of 1 units take 2 of rest: 4",
+      "cost-as-told, rest: conserved: two calls of 1 unit take 2 of rest: 4",
       "cost-as-told, graphql: conserved: two calls of 4 units take at most 8 of graphql: 16",
       "agreement: conserved",
     ],

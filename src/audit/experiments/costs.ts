@@ -1,5 +1,6 @@
 // Costs of calls: one that fits exactly, one unit too many, more than the whole limit, a dearer one (SPEC.md §1, §2.7).
 import { quotaFor } from "../../policy/effective.ts";
+import { counted } from "../../rules/words.ts";
 import { isSameWindow, seenIn } from "../book.ts";
 import { isRejected } from "../charges.ts";
 import type { Experiment } from "../experiment.ts";
@@ -93,7 +94,7 @@ export const costAsTold: Experiment = {
         if (units > 2 * each || (isKnown && units < 2 * each))
           return broken(
             made.all,
-            `two calls of ${each} units take ${isKnown ? "" : "at most "}${2 * each} of ${quota}`,
+            `two calls of ${counted(each, "unit")} take ${isKnown ? "" : "at most "}${2 * each} of ${quota}`,
             `${units}`,
           );
       }
