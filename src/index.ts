@@ -17,7 +17,7 @@ export { fitMarkdown } from "../sim/fit/report.ts";
 export { fittedScenario, fittedSource } from "../sim/fit/source.ts";
 export { type Measurement, measure } from "../sim/measure.ts";
 export type { Reaction } from "../sim/replay/reaction.ts";
-export { type ReplayOptions, replay } from "../sim/replay/replay.ts";
+export { type ReplayOptions, replay, replayQuotas } from "../sim/replay/replay.ts";
 export {
   type RunLength,
   type SimulateOptions,
@@ -42,12 +42,13 @@ export type { RulesKind } from "./laws/law.ts";
 export { type LoadOptions, type LoadResult, load } from "./load/load.ts";
 export { type LoadedScenario, loadScenarioFile } from "./load/scenario-file.ts";
 export type { LogOptions } from "./logs/choices.ts";
-export type { LogRows } from "./logs/rows.ts";
+export type { LogRows, RoutedRows } from "./logs/rows.ts";
 export { type PlanOptions, plan } from "./plan/plan.ts";
 export { parsePolicy } from "./policy/parse.ts";
 export type { Policy } from "./policy/policy.ts";
 export type { PolicyInput } from "./policy/schema.ts";
 export { policyOf, rulesOf } from "./policy/shorthand.ts";
+export { type PolicyToken, parsePolicyTokens } from "./policy/tokens.ts";
 export type { Confidence, Finding, FindingName } from "./probe/finding.ts";
 export { type Allowance, type ProbeOptions, type ProbeReport, probe } from "./probe/probe.ts";
 export { readStatus, type StatusOptions, type StatusReading } from "./probe/status.ts";
@@ -73,9 +74,16 @@ export { adjustScenario } from "./scenario/adjust.ts";
 export type { FitError, Scenario } from "./scenario/scenario.ts";
 export { type AppOptions, buildApp } from "./service/app.ts";
 export { type Deployment, type DeployOptions, deploy } from "./service/deploy.ts";
-export { type ServeOptions, type Serving, serve } from "./service/serve.ts";
+export {
+  type ServeOptions,
+  type ServePolicyOptions,
+  type Serving,
+  serve,
+  servePolicy,
+} from "./service/serve.ts";
 export { figure, judgeExpectations } from "./summary/expectations.ts";
 export type { PlanResult } from "./summary/plan-result.ts";
+export type { QuotaReplayResult } from "./summary/quota-replay-result.ts";
 export type { ReplayResult } from "./summary/replay-result.ts";
 export { Summarizer, summarize } from "./summary/summarizer.ts";
 export type { ExpectationResult, Summary } from "./summary/summary.ts";
