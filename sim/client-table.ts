@@ -3,6 +3,7 @@
 import { type CallTemplate, type ClientRecord, startRecord } from "../src/scenario/client.ts";
 import { between, next32, type RandomState, seedRandom } from "../src/scenario/random.ts";
 import type { Population, Scenario } from "../src/scenario/scenario.ts";
+import { userPlace } from "../src/scenario/seats.ts";
 import { drawSpread, type Spread } from "../src/scenario/spread.ts";
 
 /** Integers a client, and where each is. */
@@ -61,7 +62,9 @@ export class ClientTable {
     const client = this.#free.pop() ?? this.#used++;
     if ((client + 1) * INTS > this.ints.length) this.#grow();
     const { seed, populations } = this.#scenario;
-    this.#records[client] = startRecord(this.population(place).behaviour, seed, place, index);
+    const population = this.population(place);
+    const user = userPlace(population, index);
+    this.#records[client] = startRecord(population.behaviour, seed, place, index, user);
     seedRandom(this.#random, seed, populations.length + place, index);
     const at = client * INTS;
     this.ints[at + POPULATION] = place;

@@ -94,12 +94,16 @@ function joinedDoubts(profiles: readonly Profile[], recording: Recording): strin
 }
 
 function eventsDoubt(profiles: readonly Profile[], recording: Recording): string[] {
-  const groups = new Map(
-    profiles
-      .flatMap(({ apart }) => apart?.wakes ?? [])
-      .filter(({ clock }) => clock === null)
-      .map(({ group, eventsMs }) => [group, eventsMs]),
-  );
+  const byChance = profiles.flatMap(({ apart }) => apart?.wakes ?? []).filter(({ clock }) => clock === null);
+  const own = profiles.flatMap(({ apart }) => {
+    const events = (apart?.wakes ?? []).filter(({ byUser }) => byUser).flatMap(({ eventsMs }) => eventsMs);
+    return events.length === 0 ? [] : [events.length];
+  });
+  if (own.length > 0)
+    return [
+      `Each of ${counted(own.length, "user")} had events of its own, ${Math.min(...own)} to ${Math.max(...own)} times: how often they come is known to ${percent(errorOf(1, Math.min(...own)))} at best, and nobody knows when.`,
+    ];
+  const groups = new Map(byChance.map(({ group, eventsMs }) => [group, eventsMs]));
   const counts = [...groups.values()].map(({ length }) => length).sort((a, b) => b - a);
   const least = counts.at(-1);
   if (least === undefined) return [];

@@ -85,6 +85,8 @@ export type FittedComings =
       readonly share: number;
       /** Clients of one group wake by the same events. */
       readonly group: number;
+      /** Each user has events of its own. */
+      readonly byUser: boolean;
     };
 
 /** When events come. */

@@ -84,7 +84,7 @@ function withoutWakes(
 ): { readonly own: readonly OwnWakes[]; readonly rest: Profile | null } {
   const own = wakes.flatMap(({ woken, ...events }): OwnWakes[] => {
     const sessions = rest === null ? undefined : woken.get(rest);
-    return sessions === undefined ? [] : [{ ...events, sessions }];
+    return sessions === undefined ? [] : [{ ...events, byUser: false, sessions }];
   });
   if (rest === null || own.length === 0) return { own, rest };
   return { own, rest: restOf(rest, without(rest.jobs, own), recording) };
@@ -227,7 +227,7 @@ function withinOf(late: SortedSample, slackMs: number): FittedSpread {
 
 function wokenPart(
   profiles: readonly Profile[],
-  { group, clock, eventsMs, lastsMs }: Omit<OwnWakes, "sessions">,
+  { group, byUser, clock, eventsMs, lastsMs }: Omit<OwnWakes, "sessions">,
   recording: Recording,
 ): FittedPart {
   const wokenOf = ({ apart }: Profile): readonly WokenSession[] =>
@@ -260,6 +260,7 @@ function wokenPart(
       within: withinOf(late, slackMs),
       share: Math.min(1, Math.round((100 * woken.length) / (eventsMs.length * profiles.length)) / 100),
       group,
+      byUser,
     },
     mix: mixOfAll(own),
   };

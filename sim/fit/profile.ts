@@ -79,9 +79,11 @@ export interface ClockedEvents {
   readonly eventsMs: readonly number[];
 }
 
-/** Events that wake a caller among others. */
+/** Events that wake a caller, alone or among others. */
 export interface OwnWakes {
   readonly group: number;
+  /** They wake it alone. */
+  readonly byUser: boolean;
   /** `null`: they come by chance. */
   readonly clock: ClockedEvents | null;
   /** Instants of all of them, ms since the epoch. */

@@ -77,7 +77,7 @@ function behaviourText(behaviour: FittedBehaviour): string {
     case "timetable":
       return `${behaviourText(behaviour.of)}, by cron, ${behaviour.at}`;
     case "woken":
-      return `${behaviourText(behaviour.of)}, woken together ${eventsText(behaviour.events)}`;
+      return `${behaviourText(behaviour.of)}, woken together ${behaviour.byUser ? "by events of each user, " : ""}${eventsText(behaviour.events)}`;
     case "poller":
       return `poller, every ${timeText(behaviour.everyMs)}`;
     case "worker":

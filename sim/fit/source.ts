@@ -249,7 +249,7 @@ function behaviourExpression(
       );
     }
     case "woken": {
-      const { of, calls, events, within, lasts, share, group } = behaviour;
+      const { of, calls, events, within, lasts, share, group, byUser } = behaviour;
       const wakes = object({
         ...(events.kind === "clock"
           ? { at: events.at, late: events.lateMs === 0 ? null : timeText(events.lateMs) }
@@ -258,6 +258,7 @@ function behaviourExpression(
         lasts: lasts === null ? null : spreadExpression(lasts),
         share: share === 1 ? null : share,
         group: group === 0 ? null : group,
+        by: byUser ? "user" : null,
       });
       return make(
         "sessions",

@@ -6,7 +6,7 @@ import { minuteMs } from "./days.ts";
 import type { RecordedJob } from "./jobs.ts";
 import type { OwnWakes, Profile } from "./profile.ts";
 import type { Recording } from "./recording.ts";
-import type { Sessions } from "./sessions.ts";
+import { isMuchLonger, type Sessions } from "./sessions.ts";
 import { SortedSample } from "./statistics.ts";
 import { callsOf, everyNth, visitsIn } from "./visits.ts";
 import { eventsOf, foundIn, merged } from "./wakes.ts";
@@ -27,12 +27,38 @@ const minorShare = 0.5;
 /** Fewer visits of one caller tell of no event. */
 const wokenLeast = 5;
 
+type Woken = ReadonlyMap<
+  Profile,
+  { readonly wakes: readonly OwnWakes[]; readonly rest: readonly RecordedJob[] }
+>;
+
 /** Finds the jobs of each of these callers that events woke; those that are left over are as many as usual. */
-export function visitsWoken(
-  callers: readonly Profile[],
-  recording: Recording,
-  group: number,
-): ReadonlyMap<Profile, { readonly wakes: readonly OwnWakes[]; readonly rest: readonly RecordedJob[] }> {
+export function visitsWoken(callers: readonly Profile[], recording: Recording, group: number): Woken {
+  const together = wokenOf(callers, recording, group, false);
+  if (callers.length === 1 || (together.size > 0 && !isEachAlone(together))) return together;
+  return new Map(callers.flatMap((caller) => [...wokenOf([caller], recording, group, true)]));
+}
+
+/** Tells whether events bring the jobs of one caller each, rather than those of all as many as each has in all. */
+function isEachAlone(woken: Woken): boolean {
+  const counts = new Map<number, number[]>();
+  const own = [...woken.values()].map(({ wakes }) => wakes.flatMap(({ sessions }) => sessions));
+  for (const { eventMs, jobs } of own.flat())
+    counts.set(eventMs, [...(counts.get(eventMs) ?? []), jobs.length]);
+  const alone = new SortedSample([...counts.values()].map(greatestShare)).mean;
+  const alike = greatestShare(own.map((each) => each.reduce((sum, { jobs }) => sum + jobs.length, 0)));
+  return alone > (1 + alike) / 2;
+}
+
+const greatestShare = (counts: readonly number[]): number =>
+  Math.max(...counts) /
+  Math.max(
+    1,
+    counts.reduce((sum, count) => sum + count, 0),
+  );
+
+/** @param byUser true where the events are of one caller alone */
+function wokenOf(callers: readonly Profile[], recording: Recording, group: number, byUser: boolean): Woken {
   const models = callers.map(({ jobs }) => ({ jobs, visits: visitsIn(jobs) }));
   const all = callers.flatMap(({ jobs }) => jobs).sort((a, b) => a.startMs - b.startMs);
   const seconds = callers
@@ -48,15 +74,25 @@ export function visitsWoken(
   const lastingMs = lastingOf(found, all);
   const [brought] = partedBy(found, all, lastingMs);
   const usual = new SortedSample(brought.map(({ jobs }) => jobs.length)).median;
-  const eventsMs = brought.flatMap(({ eventMs, jobs }) =>
-    jobs.length < minorShare * usual ? [] : [eventMs],
+  const events = brought.filter(({ jobs }) => jobs.length >= minorShare * usual);
+  if (events.length < eventsLeast) return new Map();
+  const eventsMs = events.map(({ eventMs }) => eventMs);
+  const great = new Set(
+    events.flatMap(({ eventMs, jobs }) => (isMuchLonger(jobs.length, usual) ? [eventMs] : [])),
   );
-  if (eventsMs.length < eventsLeast) return new Map();
+  // Few that bring far more than the usual one do more than their mean does.
+  const kinds =
+    great.size < eventsLeast
+      ? [eventsMs]
+      : [eventsMs.filter((ms) => !great.has(ms)), eventsMs.filter((ms) => great.has(ms))];
   return new Map(
     models.flatMap(({ jobs, visits }, index) => {
       const [sessions, rest] = partedBy(eventsMs, jobs, lastingMs);
       const woken = sessions.reduce((sum, session) => sum + session.jobs.length, 0) / callsOf(visits);
-      const wakes = [{ group, clock: null, eventsMs, lastsMs: null, sessions }];
+      const wakes = kinds.map((own, kind) => ({
+        ...{ group: group + kind, byUser, clock: null, eventsMs: own, lastsMs: null },
+        sessions: sessions.filter(({ eventMs }) => own.includes(eventMs)),
+      }));
       return woken < wokenLeast ? [] : [[callers[index] as Profile, { wakes, rest }] as const];
     }),
   );

@@ -136,7 +136,7 @@ export function visitParts(
   };
   const inVisit = visits.sessions.reduce((sum, { startMs, lastMs }) => sum + (lastMs - startMs) / 2, 0);
   const lateMs = inVisit / Math.max(1, visits.sessions.length);
-  const woken = (profile.apart?.wakes ?? []).map(({ group, eventsMs, sessions }): FittedPart => {
+  const woken = (profile.apart?.wakes ?? []).map(({ group, byUser, eventsMs, sessions }): FittedPart => {
     const delays = sessions.flatMap(({ eventMs, jobs }) =>
       jobs.map(({ startMs }) => Math.max(0, startMs - eventMs - lateMs)),
     );
@@ -150,6 +150,7 @@ export function visitParts(
         lasts: null,
         share: Math.max(0.001, Math.min(1, Math.round(1000 * share) / 1000)),
         group,
+        byUser,
       },
       mix,
     };

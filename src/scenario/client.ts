@@ -5,7 +5,7 @@
 // are reused: no object is made per event.
 import type { Scope } from "../rules/rules.ts";
 import { isFailure, isRefusal } from "../wire/outcome.ts";
-import { type RandomState, seedRandom } from "./random.ts";
+import { next32, type RandomState, seedRandom } from "./random.ts";
 
 /** One kind of call that a client makes; `callPath` and `callQuery` (calls.ts) fill in `:org` and `:page`. */
 export interface CallTemplate {
@@ -177,23 +177,31 @@ export interface Behaviour<Own extends Record<string, number> = Record<string, n
   /**
    * The behaviour's own numbers at the start, all of them: the record's shape never changes later.
    * @param seed the run's, for draws that clients share
+   * @param userSeed for draws that clients of one user share
    */
-  start(seed: number): Own;
+  start(seed: number, userSeed: number): Own;
   next(record: ClientRecord<Own>, event: ClientEvent, out: ClientOut): void;
 }
+
+/** Streams of users lie beyond those of populations, and before those of events (wakes.ts). */
+const userStream = 0x7fff_0000;
+const users: RandomState = { random0: 0, random1: 0, random2: 0, random3: 0 };
 
 /**
  * A client's record at its start.
  * @param population its place among the scenario's populations, from 0: its stream of draws
  * @param index its place in the population, from 0
+ * @param user its user's place among those of the population, from 0
  */
 export function startRecord(
   behaviour: Behaviour,
   seed: number,
   population: number,
   index: number,
+  user = index,
 ): ClientRecord {
-  const record = { random0: 0, random1: 0, random2: 0, random3: 0, ...behaviour.start(seed) };
+  seedRandom(users, seed, userStream - population, user);
+  const record = { ...users, ...behaviour.start(seed, next32(users)) };
   seedRandom(record, seed, population, index);
   return record;
 }

@@ -94,6 +94,12 @@ function seated(
   };
 }
 
+/** Returns the place of a client's user among those of its population, from 0. */
+export function userPlace({ user }: Population, index: number): number {
+  if (user === "each") return index;
+  return user === "shared" ? 0 : index % user;
+}
+
 /** Returns the number of users that a population's clients are. */
 function userCount(scenario: Scenario, place: number): number {
   const user = scenario.populations[place]?.user ?? "shared";

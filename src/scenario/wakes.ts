@@ -1,5 +1,5 @@
 // Events that wake many clients at once, at times that nobody knows: a release, an outage that is over, a webhook. Times
-// are drawn by the run's seed, the group and the hour alone, so that all clients of a group share them.
+// are drawn by the run's seed, the group and the hour alone, so that all clients of a group share them; or by the user's seed, so that its clients do.
 import { type CronMinutes, cronTimes, parseCron } from "./cron.ts";
 import { ln } from "./elementary.ts";
 import type { Duration, Mistakes } from "./mistakes.ts";
@@ -16,6 +16,8 @@ interface WokenClients {
   readonly lasts?: SpreadInput;
   /** Clients of one group wake by the same events, those of another by others: 0 to 999. 0 where it is left out. */
   readonly group?: number;
+  /** `"user"`: each user has events of its own, which its clients share. Users share them where it is left out. */
+  readonly by?: "user";
 }
 
 /** Events by chance. */
@@ -49,6 +51,8 @@ export interface Wakes {
   /** `null`: events have no end. */
   readonly lasts: Spread | null;
   readonly group: number;
+  /** Each user has events of its own. */
+  readonly byUser: boolean;
 }
 
 const hourMs = 3_600_000;
@@ -68,8 +72,9 @@ export function parseWakes(path: string, value: unknown, mistakes: Mistakes): Wa
     share: 1,
     lasts: null,
     group: 0,
+    byUser: false,
   };
-  const names = ["perDay", "rhythm", "at", "late", "within", "share", "lasts", "group"];
+  const names = ["perDay", "rhythm", "at", "late", "within", "share", "lasts", "group", "by"];
   if (!mistakes.members(path, value, names)) return plain;
   const byClock = value["at"] !== undefined;
   for (const name of byClock ? ["perDay", "rhythm"] : ["late"])
@@ -95,6 +100,8 @@ export function parseWakes(path: string, value: unknown, mistakes: Mistakes): Wa
     (number) => Number.isInteger(number) && number >= 0 && number <= groupMost,
     `an integer from 0 to ${groupMost}`,
   );
+  const { by } = value;
+  if (by !== undefined && by !== "user") mistakes.add(`${path}.by`, by, '"user", or nothing');
   return {
     cron: byClock ? parseCron(`${path}.at`, value["at"], mistakes) : null,
     lateMs: byClock ? mistakes.duration(`${path}.late`, (value["late"] ?? 0) as Duration, 0) : 0,
@@ -104,6 +111,7 @@ export function parseWakes(path: string, value: unknown, mistakes: Mistakes): Wa
     share,
     lasts: value["lasts"] === undefined ? null : parseSpread(`${path}.lasts`, value["lasts"], mistakes, 1),
     group,
+    byUser: by === "user",
   };
 }
 
@@ -118,7 +126,7 @@ const draws: RandomState = { random0: 0, random1: 0, random2: 0, random3: 0 };
 
 /**
  * Returns the first event at or after an instant, whole ms since the epoch; `endMs` where none comes before it.
- * @param seed the run's
+ * @param seed the run's; the user's where each has events of its own
  */
 export function nextWake(wakes: Wakes, seed: number, fromMs: number, endMs: number): number {
   const { cron, perHour, rhythm, group } = wakes;

@@ -92,6 +92,28 @@ test("an event that wakes many of several tokens is told from those who come any
   expect(model.doubts.join(" ")).toContain("Events woke many callers together");
 });
 
+test("events of each token alone are its own, so that more tokens have more of them", () => {
+  const wakes = { perDay: 6, within: "2m", by: "user" } as const;
+  const job = worker({ calls, think: { median: "2s", p95: "9s" }, jobs: 2 });
+  const looks = sessions({ of: job, away: { least: 0, most: "80m" } });
+  const behaviour = together([looks, sessions({ of: job, wakes })]);
+  const model = fitScenario(recordingOf({ repositories: tokenOf(behaviour, { clients: 120, user: 4 }) }));
+  const woken = model.populations.flatMap(({ behaviour }) =>
+    behaviour.kind === "together" ? behaviour.parts.filter((part) => part.behaviour.kind === "woken") : [],
+  );
+  expect(woken.length).toBe(4);
+  const eventsOf = ({ behaviour }: FittedPart) =>
+    behaviour.kind === "woken" && behaviour.events.kind === "chance" ? behaviour.events.perDay : 0;
+  for (const part of woken) {
+    expect(part.behaviour).toMatchObject({ byUser: true });
+    // Of twelve in two days, of which some follow each other too soon.
+    expect(eventsOf(part)).toBeGreaterThan(2.5);
+    expect(eventsOf(part)).toBeLessThan(10);
+  }
+  expect(fittedSource(model)).toContain('by: "user"');
+  expect(model.doubts.join(" ")).toContain("events of its own");
+});
+
 describe("after a refusal", () => {
   const refused = (onRefused: NonNullable<PopulationInput["onRefused"]>) =>
     fitScenario(recordingOf({ app: tokenOf(comes, { onRefused }) }, 16)).populations[0]?.onRefused;

@@ -24,10 +24,12 @@ import {
   rest,
   retryAfter,
   type Scenario,
+  sessions,
   waitReset,
   worker,
 } from "../../src/scenario/index.ts";
 import { startDelayMs } from "../../src/scenario/scenario.ts";
+import { userPlace } from "../../src/scenario/seats.ts";
 import { newFolder, readTraceFile, removed } from "./support.ts";
 import { runVirtually, VirtualClock, virtualNetwork } from "./virtual-run.ts";
 
@@ -59,6 +61,15 @@ const mixed = defineScenario({
     pagers: { clients: 1, behaviour: pager({ call: builds, pages: 5, parallel: 3, every: "2s" }) },
     polite: { clients: 1, behaviour: looker({ calls: [{ call: user }], leave: 2, think: "70ms" }) },
     tuned: { clients: 1, behaviour: aimd({ call: user, start: 240 }) },
+    // Clients of one user begin by events of its own.
+    repositories: {
+      clients: 5,
+      user: 2,
+      behaviour: sessions({
+        of: worker({ calls: [{ call: user }], think: "400ms", jobs: 4 }),
+        wakes: { at: "* * * * *", late: "9s", within: "1s", by: "user" },
+      }),
+    },
     visitors: {
       arrivals: { executor: "poisson-arrival-rate", rate: 3, preAllocatedVUs: 9 },
       behaviour: worker({ calls: [{ call: user }], think: "50ms", jobs: 3 }),
@@ -146,7 +157,7 @@ async function drivenAlone(scenario: Scenario, { name, place, index, caller }: L
   const population = scenario.populations[place];
   if (population === undefined) throw new RangeError(`no population ${place}`);
   const { behaviour, onRefused, arrivals } = population;
-  const record = startRecord(behaviour, scenario.seed, place, index);
+  const record = startRecord(behaviour, scenario.seed, place, index, userPlace(population, index));
   const endMs = start + durationMs;
   let stay: Stay | null = { startMs: start, endMs };
   if (arrivals === null) stay = { startMs: start + startDelayMs(population, record), endMs };

@@ -51,10 +51,10 @@ export class Rig {
   readonly #event = createEvent();
   readonly #out = new ClientOut();
 
-  constructor(behaviour: Behaviour, policy: RefusalPolicy = none(), seed = 1, index = 0) {
+  constructor(behaviour: Behaviour, policy: RefusalPolicy = none(), seed = 1, index = 0, user = index) {
     this.#behaviour = behaviour;
     this.#policy = policy;
-    this.record = startRecord(behaviour, seed, 0, index);
+    this.record = startRecord(behaviour, seed, 0, index, user);
   }
 
   get stopped(): boolean {

@@ -6,6 +6,7 @@ import type { Options } from "k6/options";
 import { type ClientRecord, startRecord } from "../../scenario/client.ts";
 import type { Stay } from "../../scenario/fleet.ts";
 import { type Population, type Scenario, startDelayMs } from "../../scenario/scenario.ts";
+import { userPlace } from "../../scenario/seats.ts";
 import { drive } from "../drive.ts";
 import { stayInRun } from "../stays.ts";
 import { Client, CutOff } from "./client.ts";
@@ -44,7 +45,7 @@ async function runClient(settings: Settings): Promise<void> {
     return exec.test.abort(
       `no population ${name}: leave --vus, --iterations, --duration and --stage out, and give the duration by -e DURATION_MS`,
     );
-  const record = startRecord(population.behaviour, scenario.seed, place, index);
+  const record = startRecord(population.behaviour, scenario.seed, place, index, userPlace(population, index));
   const runEndMs = startTime + scenario.durationMs;
   const stay = stayOf(settings, place, population, record, index, startTime, runEndMs);
   if (stay === null || stay.startMs >= stay.endMs) return;

@@ -8,6 +8,7 @@ import { parseTarget, type Target } from "../../connect/target.ts";
 import { type CallTemplate, type ClientRecord, startRecord } from "../../scenario/client.ts";
 import type { Stay } from "../../scenario/fleet.ts";
 import { type Population, type Scenario, startDelayMs } from "../../scenario/scenario.ts";
+import { userPlace } from "../../scenario/seats.ts";
 import { Account, type LoadAccount } from "../account.ts";
 import { driveFreely } from "../drive.ts";
 import type { LedgerSettings } from "../ledger.ts";
@@ -223,7 +224,13 @@ class NodeRun implements ClientRun {
 
   #seat(population: Population, place: number, index: number): Seated {
     const { scenario, callers } = this.settings;
-    const record = startRecord(population.behaviour, scenario.seed, place, index);
+    const record = startRecord(
+      population.behaviour,
+      scenario.seed,
+      place,
+      index,
+      userPlace(population, index),
+    );
     const seats = callers[place] ?? [];
     const caller = seats[index % seats.length];
     if (caller === undefined) throw new RangeError(`no user for ${population.name}/${index}`);

@@ -52,7 +52,7 @@ type SessionsRecord = Record<
   | "sessionDueMs"
   /** 1 while the behaviour wants to be told more. */
   | "sessionRuns"
-  /** The run's seed. */
+  /** The run's seed, or the user's where events are its own. */
   | "sessionSeed",
   number
 >;
@@ -82,6 +82,7 @@ export function sessions(options: SessionsOptions): Behaviour<SessionsRecord> {
   const length = boundOf("sessions.length", options.length, mistakes);
   const calls = boundOf("sessions.calls", options.calls, mistakes);
   const comeback = comebackOf(options, mistakes);
+  const byUser = "wakes" in options && options.wakes?.by === "user";
   mistakes.finish("these sessions cannot be made");
   const started = createEvent();
 
@@ -115,7 +116,7 @@ export function sessions(options: SessionsOptions): Behaviour<SessionsRecord> {
       out.stop();
       return;
     }
-    Object.assign(record, inner.start(record.sessionSeed));
+    Object.assign(record, inner.start(record.sessionSeed, record.sessionSeed));
     record.sessionRuns = 1;
     // Who comes when all is over makes one call.
     record.sessionEndMs = Math.max(atMs + 1, record.sessionEndMs);
@@ -136,14 +137,14 @@ export function sessions(options: SessionsOptions): Behaviour<SessionsRecord> {
     name: "sessions",
     calls: inner.calls,
     inFlightMost: inner.inFlightMost,
-    start: (seed) => ({
-      ...inner.start(seed),
+    start: (seed, userSeed) => ({
+      ...inner.start(seed, userSeed),
       sessionOpen: 0,
       sessionLeft: 0,
       sessionEndMs: 0,
       sessionDueMs: 0,
       sessionRuns: 0,
-      sessionSeed: seed,
+      sessionSeed: byUser ? userSeed : seed,
     }),
     next(record, event, out) {
       if (event.kind === STARTED) return begin(record, event.nowMs, event.endMs, out, true);

@@ -64,7 +64,7 @@ export function together(behaviours: readonly Behaviour[], options: TogetherOpti
     name: "together",
     calls: behaviours.flatMap(({ calls }) => calls),
     inFlightMost: inTurn ? 1 : Math.min(inFlightBound, inFlightMost),
-    start: (seed) => startOf(parts, seed),
+    start: (seed, userSeed) => startOf(parts, seed, userSeed),
     next(record, event, out) {
       const first = out.count;
       let running = false;
@@ -136,7 +136,7 @@ const isOf = ({ behaviour, offset }: Part, { template }: ClientEvent): boolean =
 function partsOf(behaviours: readonly Behaviour[]): Part[] {
   let offset = 0;
   return behaviours.map((behaviour, index) => {
-    const names = Object.keys(behaviour.start(0)).map((own) => [own, `part${index}.${own}`] as const);
+    const names = Object.keys(behaviour.start(0, 0)).map((own) => [own, `part${index}.${own}`] as const);
     const own = `part${index}`;
     const waiting = { due: `${own}.due`, template: `${own}.template`, page: `${own}.page` };
     const hasSessions = names.some(([name]) => name === begun);
@@ -146,10 +146,10 @@ function partsOf(behaviours: readonly Behaviour[]): Part[] {
   });
 }
 
-function startOf(parts: readonly Part[], seed: number): Record<string, number> {
+function startOf(parts: readonly Part[], seed: number, userSeed: number): Record<string, number> {
   const record: Record<string, number> = { [atHand]: parts.length - 1, [inSession]: -1 };
   for (const { behaviour, names, runs, waiting } of parts) {
-    const own = behaviour.start(seed);
+    const own = behaviour.start(seed, userSeed);
     record[runs] = 1;
     record[waiting.due] = -1;
     record[waiting.template] = record[waiting.page] = 0;

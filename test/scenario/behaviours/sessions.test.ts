@@ -201,6 +201,20 @@ describe("sessions by events", () => {
     expect(near.length).toBeLessThan(0.1 * one.length);
   });
 
+  test("are those of the client's user, where each has its own", () => {
+    const of = (client: number, user: number, seed = 1): number[] => {
+      const wakes = { perDay: 4, rhythm: { hours: daytime }, within: "10s", by: "user" } as const;
+      return play(new Rig(sessions({ of: lone, wakes }), undefined, seed, client, user), midnight, 200);
+    };
+    const isNear = (others: readonly number[]) => (ms: number) =>
+      others.some((known) => Math.abs(known - ms) <= 10_000);
+    const [one, other, stranger] = [of(0, 0), of(3, 0), of(1, 1)];
+    expect(one.every(isNear(other))).toBe(true);
+    expect(one).not.toEqual(other);
+    for (const others of [stranger, of(0, 0, 2), sentBy(0)])
+      expect(one.filter(isNear(others)).length).toBeLessThan(0.1 * one.length);
+  });
+
   test("come by the clock, as late for all clients, within as much of their own", () => {
     const wakes = { at: "0 10 * * 1-5", late: "2m", within: "10s" };
     const of = (client: number, seed: number) =>
@@ -291,6 +305,7 @@ test.each([
   ["more clients than there are", { of: work, wakes: { perDay: 1, share: 2 } }, "sessions.wakes.share"],
   ["half a group", { of: work, wakes: { perDay: 1, group: 0.5 } }, "sessions.wakes.group"],
   ["a group too many", { of: work, wakes: { perDay: 1, group: 1000 } }, "sessions.wakes.group"],
+  ["events of a team by name", { of: work, wakes: { perDay: 1, by: "team" } }, "sessions.wakes.by"],
   ["events by a line that is no cron's", { of: work, wakes: { at: "ten" } }, "sessions.wakes.at"],
   [
     "events by the clock and by chance",
