@@ -19,7 +19,7 @@ export const matrices: World = {
     "seconds and each time 1.6 times as long again later, up to a minute, while it runs: five minutes on the " +
     "median. It reports twice. One push of four fails, and half of its jobs are run again at once. Each Sunday soon after 4:00 the " +
     "usual matrix of each repository runs. A refused job waits a second by chance, then two, four, up to a minute.",
-  tuned: false,
+  tuned: true,
   agents: 10,
   agent: function* ({ traits, chance, fromMs, untilMs, ask }: Part) {
     const usual = Math.min(60, Math.max(5, traits.lognormal(7, 0.5)));
