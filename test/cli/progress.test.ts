@@ -129,6 +129,8 @@ describe("a simulation", () => {
     const lines = (await readFile(join(folder, "run", "trace.ndjson"), "utf8")).trimEnd().split("\n");
     expect(lines).toHaveLength(1 + run.summary.records);
     expect(run.verdict?.verdict).toBe("ok");
+    const record = JSON.parse(await readFile(join(folder, "run", "run.json"), "utf8"));
+    expect(record.scenario).toEqual({ name: "long", description: null, file: null });
   });
 });
 

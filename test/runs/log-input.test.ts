@@ -313,3 +313,17 @@ test("a dry run says what was taken for what, shows the first rows, and no token
   `);
   expect(text.join("\n")).not.toContain("tok-alice");
 });
+
+test("a column that no file has is told beside the first fifty that there are", async () => {
+  const names = Array.from({ length: 60 }, (_, at) => `column${at}`);
+  const row = { time: "2026-01-02T01:00:00Z", ...Object.fromEntries(names.map((name) => [name, "x"])) };
+  const log = await put("wide.ndjson", lines(JSON.stringify(row)));
+  await expect(openLogs([log], { userColumn: "nobody" } as LogOptions)).rejects.toMatchObject({
+    problems: [
+      {
+        ...{ path: "--user-column", got: '"nobody", which none of the first rows has' },
+        allowed: ["time", ...names].slice(0, 50).join(", "),
+      },
+    ],
+  });
+});

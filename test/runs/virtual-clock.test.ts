@@ -186,3 +186,21 @@ test("a limiter's timers end with it, whether it can be closed or not", async ()
   }
   expect([fired, closed]).toEqual([[atMs + 10_000, atMs + 1e12 + 20_000], 1]);
 });
+
+test("an interval that falls due very often yields a thousand times, and no more", async () => {
+  const clock = clockAt(atMs);
+  let fired = 0;
+  clock.during(() => setInterval(() => fired++, 1));
+  let turns = 0;
+  let isOver = false;
+  const count = (): void => {
+    turns += 1;
+    if (!isOver) setImmediate(count);
+  };
+  setImmediate(count);
+  await clock.advance(atMs + 20_000);
+  isOver = true;
+  expect(fired).toBe(20_000);
+  expect(turns).toBeGreaterThan(990);
+  expect(turns).toBeLessThan(1_100);
+});

@@ -1,0 +1,373 @@
+// Runs, replays and probes in words, line by line; and the tables that spreadsheets get.
+import { describe, expect, test } from "vitest";
+import { replay } from "../../sim/replay/replay.ts";
+import { uncolored } from "../../src/cli/colors.ts";
+import { readConnection } from "../../src/cli/connection-options.ts";
+import { faultWords } from "../../src/cli/fault-list.ts";
+import { policyText, scenarioText } from "../../src/cli/init-policy.ts";
+import { usersTable, windowsTable } from "../../src/cli/replay-table.ts";
+import { sayProbe } from "../../src/cli/say-probe.ts";
+import { sayReplay } from "../../src/cli/say-replay.ts";
+import { sayLoad, saySimulation } from "../../src/cli/say-run.ts";
+import type { Terminal } from "../../src/cli/terminal.ts";
+import { parseFault } from "../../src/faults/choice.ts";
+import { parsePolicy } from "../../src/policy/parse.ts";
+import { parseRules } from "../../src/rules/parse.ts";
+import { waitReset } from "../../src/scenario/retries/wait-reset.ts";
+import { inference } from "../policy/policies.ts";
+import { logOf, noon, type Row } from "../replay/rows.ts";
+import { fixture, sampleViolation } from "../report/fixtures.ts";
+
+function linesOf(say: (terminal: Terminal) => void): string[] {
+  const lines: string[] = [];
+  say({ say: (...more: string[]) => lines.push(...more.map(uncolored)) } as unknown as Terminal);
+  return lines.map((line) => line.trimEnd());
+}
+
+describe("a run", () => {
+  const { run, series } = fixture();
+  const kept = {
+    ...{ folder: "out", summary: run.summary, verdict: run.verdict, series, held: true, interrupted: true },
+    expectations: [{ figure: "waitP50Ms", bound: "<1s", actual: null, held: false }],
+  };
+  const simulated = (more: object): string[] =>
+    linesOf((terminal) => saySimulation(terminal, { ...kept, ...more } as never, 7, ["Short."]));
+
+  test("in virtual time says its windows, refusals, waits, what was missed, its verdict and where it is", () => {
+    const lines = simulated({});
+    const { figures } = run.summary;
+    expect(lines[0]).toMatch(/^fleet: [\d,]+ calls in 23.9 s of virtual time, seed 7$/);
+    expect(lines[1]).toBe("  note Short.");
+    expect(lines.slice(2, 6).map((line) => line.replace(/[▁-█ ]{20,}/u, " | ").trim())).toEqual([
+      "acme, REST | 105 of 120",
+      "acme, GraphQL | 3,795 of 4,000, 6 refused",
+      "acme/noisy-bot, REST | 30 of 30, 20 refused",
+      "acme/agent-0, GraphQL | 1,265 of 1,500, 2 refused",
+    ]);
+    expect(lines[6]).toContain(
+      `${figures.refused} of ${(figures.refused ?? 0) + (figures.admitted ?? 0)} answered calls`,
+    );
+    const populations = lines.slice(7).filter((line) => line.startsWith("    "));
+    const shares = populations.map((line) => Number(/([\d.]+)% of its calls/.exec(line)?.[1]));
+    expect(populations.length).toBeGreaterThanOrEqual(2);
+    expect(populations[0]).toMatch(/^ {4}noisy: /);
+    expect(shares.every((share) => share > 0 && share < 100)).toBe(true);
+    const rest = lines.slice(7 + populations.length);
+    expect(rest).toEqual([
+      expect.stringMatching(/^ {2}Waits from wanting to having: half .*, 95% .*, the worst .*\.$/),
+      "  missed waitP50Ms <1s: nothing of it was seen",
+      "  0 of 1 expectation met.",
+      expect.stringMatching(/^ {2}No law is broken: 14 laws held over [\d,]+ lines and \d+ windows\.$/),
+      "  Interrupted: what was done is kept.",
+      "  out/report.html",
+    ]);
+    expect(simulated({ interrupted: false })).toHaveLength(lines.length - 1);
+    expect(simulated({ expectations: [] })).toHaveLength(lines.length - 2);
+  });
+
+  test("that broke a law names it", () => {
+    const broken = fixture({ violations: [sampleViolation] }).run.verdict;
+    const line = simulated({ verdict: broken }).find((one) => one.includes("laws held"));
+    expect(line).toMatch(/conserved.*13 laws held over/);
+  });
+
+  const load = {
+    ...{
+      driver: "k6",
+      k6: { version: "1.8.1" },
+      endedAt: 61_000,
+      account: { calls: 1_200 },
+      interrupted: false,
+    },
+    header: { startedAt: 1_000, target: "http://127.0.0.1:4100", seed: 7 },
+  };
+  const loaded = (more: object): string[] =>
+    linesOf((terminal) => sayLoad(terminal, { ...kept, notes: [], load: { ...load, ...more } } as never));
+  test("of a load says who drove it, and how late it was", () => {
+    expect(loaded({})[0]).toBe("fleet: 1,200 calls to http://127.0.0.1:4100 in 1 min, by k6 1.8.1, seed 7");
+    expect(loaded({}).some((line) => line.startsWith("  Calls left late"))).toBe(false);
+    const lateness = { p50Ms: 1, p99Ms: 2, maxMs: 3 };
+    const late = { p50Ms: 1_000, p99Ms: 20_000, maxMs: 30_000 };
+    const node = loaded({ driver: "node", lateness });
+    expect(node[0]).toBe(
+      `fleet: 1,200 calls to http://127.0.0.1:4100 in 1 min, by Node ${process.versions.node}, seed 7`,
+    );
+    expect(node.filter((line) => line.startsWith("  Calls left late: "))).toHaveLength(1);
+    expect(loaded({ driver: "node", lateness: late })[0]).toContain("seed 7; the generator was too slow");
+    expect(loaded({ lateness: late })[0]).not.toContain("too slow");
+  });
+});
+
+describe("a replay", () => {
+  /** Ann calls 60 times in a minute, bob 51 times in the next but one, others once: the limit is 50. */
+  const rows: Row[] = [
+    ...Array.from({ length: 60 }, (_, at): Row => ({ atMs: noon + at * 1_000, user: "ann", status: 200 })),
+    ...Array.from(
+      { length: 51 },
+      (_, at): Row => ({ atMs: noon + 120_000 + at * 1_000, user: "bob", status: 200 }),
+    ),
+  ];
+  const rules = parseRules({});
+
+  test("says who would have been refused, when, and how much room there was", async () => {
+    const result = await replay(logOf(rows), rules, { files: ["access.log"] } as never);
+    const said = linesOf((terminal) => sayReplay(terminal, result));
+    expect(said.join("\n")).toContain(
+      "Between 2026-01-05 12:00:50 UTC and 2026-01-05 12:02:51 UTC; 1 within 1 s from 2026-01-05 12:00:50 UTC on.",
+    );
+    expect(said.some((line) => line.endsWith("refusals, at most 1 in 1 s"))).toBe(true);
+    const table = said.map((line) => line.trim().split(/ {2,}/)).filter(({ length }) => length === 5);
+    expect(table).toEqual([
+      ["user", "calls", "refused", "share", "first refused"],
+      ["ann", "60", "10", "16.7%", "2026-01-05 12:00:50 UTC"],
+      ["bob", "51", "1", "2%", "2026-01-05 12:02:50 UTC"],
+    ]);
+    expect(said.filter((line) => line.includes("half use"))).toEqual([
+      "  organization, REST: 2 windows; half use 25.5% of the limit, 99% 30%, the fullest 30%",
+      "  user, REST:         2 windows; half use 102% of the limit, 99% 120%, the fullest 120%, 2 too full",
+    ]);
+  });
+
+  test("names ten users, and how many more there are", async () => {
+    const many = Array.from({ length: 13 }, (_, user) =>
+      Array.from(
+        { length: 51 },
+        (_, at): Row => ({ atMs: noon + at, user: `user-${user}`, org: `org-${user % 7}` }),
+      ),
+    ).flat();
+    const result = await replay(logOf(many.toSorted((one, other) => one.atMs - other.atMs)), rules);
+    const said = linesOf((terminal) => sayReplay(terminal, result));
+    expect(said.filter((line) => /^ {2}org-\d\/user-/.test(line))).toHaveLength(10);
+    expect(said).toContain("  and 3 more users");
+  });
+
+  test("of callers that react says how long they would have waited", async () => {
+    const reaction = { onRefused: waitReset({ of: "both" }) };
+    const result = await replay(logOf(rows), rules, { reaction });
+    const said = linesOf((terminal) => sayReplay(terminal, result)).map((line) => line.trim());
+    const at = said.findIndex((line) => line.startsWith("If callers react"));
+    expect(said[at]).toBe("If callers react by wait-reset-both (without, 11 would have been lost):");
+    expect(said[at + 1]).toMatch(
+      /Those that were refused first waited: half 10 s, 95% 10 s, the longest 10 s\.$/,
+    );
+  });
+
+  test("has a row for each user and each window that refused, by rules and by policies", async () => {
+    const result = await replay(logOf(rows), rules);
+    expect(usersTable(result)).toEqual({
+      columns: [
+        ...["organization", "user", "calls", "refused", "refused_by_organization", "refused_by_user"],
+        ...["first_refused_at_ms", "last_refused_at_ms", "rest_use_max", "graphql_use_max"],
+      ],
+      rows: [
+        ["acme", "ann", 60, 10, 0, 10, noon + 50_000, noon + 59_000, 1.2, null],
+        ["acme", "bob", 51, 1, 0, 1, noon + 170_000, noon + 170_000, 1.02, null],
+      ],
+    });
+    expect(windowsTable(result)).toEqual({
+      columns: [
+        "organization",
+        "user",
+        "scope",
+        "opens_at_ms",
+        "ends_at_ms",
+        "limit",
+        "refused",
+        "first_refused_at_ms",
+      ],
+      rows: [
+        ["acme", "ann", "rest", noon, noon + 60_000, 50, 10, noon + 50_000],
+        ["acme", "bob", "rest", noon + 120_000, noon + 180_000, 50, 1, noon + 170_000],
+      ],
+    });
+    const byQuotas = {
+      version: 2,
+      policy: { quotas: { a: {}, b: {} } },
+      users: [
+        {
+          org: "acme",
+          user: "ann",
+          calls: 3,
+          refused: 2,
+          refusedBy: [2, 0],
+          firstRefusedAt: 7,
+          lastRefusedAt: 9,
+          useMax: [1.5, null],
+        },
+      ],
+      refusingWindows: [
+        {
+          quota: "a",
+          key: { x: "1", y: "2" },
+          opensAt: 0,
+          endsAt: 5,
+          limit: 1,
+          refused: 2,
+          firstRefusedAt: 7,
+        },
+      ],
+    } as never;
+    expect(usersTable(byQuotas)).toEqual({
+      columns: [
+        "organization",
+        "user",
+        "calls",
+        "refused",
+        "refused_by_a",
+        "refused_by_b",
+        "first_refused_at_ms",
+        "last_refused_at_ms",
+        "a_use_max",
+        "b_use_max",
+      ],
+      rows: [["acme", "ann", 3, 2, 2, 0, 7, 9, 1.5, null]],
+    });
+    expect(windowsTable(byQuotas)).toEqual({
+      columns: ["quota", "key", "opens_at_ms", "ends_at_ms", "limit", "refused", "first_refused_at_ms"],
+      rows: [["a", "1/2", 0, 5, 1, 2, 7]],
+    });
+  });
+});
+
+describe("a probe", () => {
+  const finding = (name: string, scope: string | null, value: unknown, more: object = {}) => ({
+    ...{ name, scope, value, confidence: "certain", evidence: `${name} was seen`, needs: null },
+    ...more,
+  });
+  const said = (more: object): string[] =>
+    linesOf((terminal) =>
+      sayProbe(terminal, {
+        ...{
+          used: { calls: 80, points: 1, statusCalls: 2 },
+          failed: 0,
+          ended: "whole",
+          startedAt: 0,
+          endedAt: 12_000,
+        },
+        ...{ findings: [], defaults: [] },
+        ...more,
+      } as never),
+    );
+
+  test("says what it used, and how it ended", () => {
+    const used = "used 80 calls that may count, 1 point asked for, 2 free calls, 12 s";
+    expect(said({})).toEqual([used]);
+    expect(said({ failed: 1, ended: "interrupted" })).toEqual([
+      `${used}, 1 call failed`,
+      "interrupted: what was found until then",
+    ]);
+    expect(said({ ended: { stopped: "nothing came" } })).toEqual([used, "stopped nothing came"]);
+    expect(said({ defaults: ["a", "b"] }).slice(1)).toEqual([
+      "",
+      "defaults of the rules that were not seen: a, b",
+    ]);
+  });
+
+  test("says what it saw by scope, and what it did not by the reason", () => {
+    const findings = [
+      finding("anchor", "graphql", "epoch"),
+      finding("organizationLimit", "rest", { organization: 200, user: null }),
+      finding("retryAfter", null, true, { confidence: "likely" }),
+      finding("userEnforced", "rest", null, { needs: "more calls", evidence: "nobody was refused" }),
+      finding("refused", "graphql", null, { needs: null, evidence: "nobody was refused" }),
+      finding("refused", "rest", null, { needs: "more calls", evidence: "nobody was refused" }),
+      finding("statusCounted", "rest", false),
+    ];
+    const lines = said({ findings })
+      .slice(1)
+      .map((line) => line.replace(/(\S) {2,}/g, "$1 | "));
+    const heads = lines.filter((line) => /^\w/.test(line));
+    expect(heads).toEqual(["rest", "graphql", "both", "not seen"]);
+    expect(lines.filter((line) => line.includes(" | "))).toEqual([
+      expect.stringMatching(/^ {2}\S.* \| organization 200, user unknown \| certain$/),
+      expect.stringMatching(/ \| no \| certain$/),
+      expect.stringMatching(/ \| epoch \| certain$/),
+      expect.stringMatching(/ \| yes \| likely$/),
+    ]);
+    expect(lines.filter((line) => line.includes("it would take"))).toEqual([
+      "    nobody was refused; it would take more calls",
+      "    nobody was refused; it would take more",
+    ]);
+    expect(lines.some((line) => /^ {2}rest: .*, rest: /.test(line))).toBe(true);
+  });
+});
+
+describe("what init writes", () => {
+  const policy = parsePolicy(inference);
+  test("is a policy on a preset's base that names one limit", () => {
+    expect(JSON.parse(policyText(policy))).toEqual({
+      ...{ version: 2, base: "inference", name: "my-inference" },
+      quotas: { tenant: { algorithm: { limit: 40 } } },
+    });
+    const { tenant: _, ...others } = policy.quotas;
+    expect(JSON.parse(policyText({ ...policy, quotas: others }))).toMatchObject({
+      quotas: { tenant_tokens: { algorithm: { capacity: 4_000 } } },
+    });
+  });
+
+  test("is a scenario with a call of each operation that has a sample", () => {
+    const sample = { method: "GET", path: "/a", headers: {}, cost: 1 } as const;
+    const operation = { uses: { tenant: 1 }, relation: "all-or-nothing", samples: [sample] } as const;
+    const query = { ...sample, method: "POST", path: "/graphql", body: { query: "{ a }" }, cost: 7 } as const;
+    const text = scenarioText(
+      {
+        ...policy,
+        operations: {
+          "read-it": operation,
+          ask: { ...operation, samples: [query] },
+          write: { ...operation, samples: [{ ...sample, method: "PUT", cost: 2 }] },
+          none: { ...operation, samples: [] },
+        },
+      },
+      "mine",
+      "mine/policy.json",
+    );
+    expect(text).toContain(
+      'import { defineScenario, graphql, poller, rest, retryAfter } from "spillway/scenario";',
+    );
+    expect(text.match(/^const call\d = .*$/gm)).toEqual([
+      'const call1 = rest("/a", { name: "read_it" });',
+      'const call2 = graphql("{ a }", { cost: 7, name: "ask" });',
+      'const call3 = rest("/a", { name: "write", method: "PUT", cost: 2 });',
+    ]);
+    expect(text.match(/^ {4}\w+: \{$/gm)).toEqual(["    read_it: {", "    ask: {", "    write: {"]);
+    expect(() =>
+      scenarioText({ ...policy, operations: { none: { ...operation, samples: [] } } }, "x", "y"),
+    ).toThrow(
+      expect.objectContaining({
+        code: "POLICY_UNSUPPORTED",
+        problems: [expect.objectContaining({ path: "operations.none.samples" })],
+      }),
+    );
+  });
+});
+
+test("a fault in words, unless it shows to headers alone", async () => {
+  const words = await faultWords(parseFault("one-extra"), "simulate");
+  expect(words.text).toBe("one-extra");
+  expect(words.note).toMatch(/^the fault one-extra is injected: \w/);
+});
+
+describe("a connection", () => {
+  const env = (more: Record<string, string>) => readConnection({} as never, "https://x", more);
+  test("goes by the environment's proxy, in small letters first", async () => {
+    const tls = { ca: undefined, cert: undefined, key: undefined };
+    expect(await env({})).toEqual({ tls });
+    expect(await env({ HTTPS_PROXY: "http://p" })).toEqual({ tls, proxy: { url: "http://p", except: "" } });
+    expect(
+      await env({ https_proxy: "http://q", HTTPS_PROXY: "http://p", no_proxy: "a", NO_PROXY: "b" }),
+    ).toEqual({
+      ...{ tls, proxy: { url: "http://q", except: "a" } },
+    });
+    expect(await env({ HTTPS_PROXY: "http://p", NO_PROXY: "b" })).toMatchObject({ proxy: { except: "b" } });
+  });
+
+  test.each([
+    [{ ca: "a" }, "http://x", "--ca needs a --target of https://"],
+    [{ key: "a" }, undefined, "--key needs a --target of https://"],
+    [{ cert: "a" }, "https://x", "--cert and --key go together"],
+    [{ key: "a" }, "https://x", "--cert and --key go together"],
+  ])("%j to %s is refused", async (options, url, message) => {
+    await expect(readConnection(options as never, url, {})).rejects.toThrow(message);
+  });
+});
