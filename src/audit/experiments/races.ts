@@ -81,11 +81,11 @@ export const raceExperiments: readonly Experiment[] = [
       const after = yield* lab.look(subject, caller);
       if ([...answers, after].some((answer) => isRefused(answer) || answer.call.status === 0))
         return unexercised("calls were refused, or had no answer");
-      let told = 0;
+      let isTold = false;
       for (const [quota, each] of charges) {
         const [one, other] = [seenIn(before, quota), seenIn(after, quota)];
         if (one === null || other === null || !isOneWindow(lab, caller, quota, [one, other])) continue;
-        told += 1;
+        isTold = true;
         const expected = 17 * each;
         if (other.used - one.used < expected || (lab.alone && other.used - one.used > expected))
           return broken(
@@ -94,7 +94,7 @@ export const raceExperiments: readonly Experiment[] = [
             `by ${other.used - one.used}`,
           );
       }
-      return told > 0 ? kept : unexercised("no two looks surely showed the same window");
+      return isTold ? kept : unexercised("no two looks surely showed the same window");
     },
   },
   {

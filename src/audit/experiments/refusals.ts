@@ -226,7 +226,8 @@ function chargedRefusal(
     if (name !== by && !lab.isWhole(operation)) continue;
     const [one, other] = [seenIn(first, name), seenIn(last, name)];
     if (one === null || other === null) continue;
-    if (other.used > one.used && (other.end?.least ?? 0) <= (one.end?.most ?? 0))
+    const isLater = other.end !== null && (one.end === null || other.end.least > one.end.most);
+    if (other.used > one.used && !isLater)
       return broken(
         answers,
         `${name} stays at ${one.used} used`,

@@ -62,13 +62,13 @@ function* compare(
   lab: Lab,
   subject: Subject,
   caller: Subject["callers"][number],
-): ExperimentSteps<ReturnType<typeof broken> | number> {
+): ExperimentSteps<ReturnType<typeof broken> | boolean> {
   const before = yield* lab.look(subject, caller);
   const status = yield* lab.one(lab.status(caller));
   const again = yield* lab.one(lab.status(caller));
   const after = yield* lab.look(subject, caller);
-  if (status.call.status !== 200) return 0;
-  let told = 0;
+  if (status.call.status !== 200) return false;
+  let isTold = false;
   for (const name of subject.quotas) {
     const [one, other] = [seenIn(before, name), seenIn(after, name)];
     const lengthMs = lab.windowMs(name, caller);
@@ -77,7 +77,7 @@ function* compare(
       for (const { quota, used, limit, remaining } of shown.call.readings) {
         const count = used ?? (limit === null || remaining === null ? null : limit - remaining);
         if (quota !== name || count === null) continue;
-        told += 1;
+        isTold = true;
         if (count < one.used || count > other.used)
           return broken(
             [before, shown, after],
@@ -86,7 +86,7 @@ function* compare(
           );
       }
   }
-  return told;
+  return isTold;
 }
 
 export const statusExperiments: readonly Experiment[] = [
@@ -100,13 +100,13 @@ export const statusExperiments: readonly Experiment[] = [
     calls: 12,
     lacks: lacksStatus,
     *run(lab, subject) {
-      let told = 0;
+      let isTold = false;
       for (const caller of subject.callers.slice(0, 3)) {
         const found = yield* compare(lab, subject, caller);
-        if (typeof found !== "number") return found;
-        told += found;
+        if (typeof found !== "boolean") return found;
+        isTold ||= found;
       }
-      return told > 0 ? kept : unexercised("the status shows none of this operation's quotas");
+      return isTold ? kept : unexercised("the status shows none of this operation's quotas");
     },
   },
   {
@@ -118,7 +118,7 @@ export const statusExperiments: readonly Experiment[] = [
     lacks: lacksStatus,
     *run(lab, subject) {
       const caller = yield* lab.pick(subject, 3, 700);
-      let told = 0;
+      let isTold = false;
       const polls: Answer[] = [];
       for (let poll = 0; poll < 5; poll++) {
         polls.push(yield* lab.one(lab.status(caller)));
@@ -126,7 +126,7 @@ export const statusExperiments: readonly Experiment[] = [
       }
       for (const answer of polls) {
         for (const found of endsIn(lab, answer)) {
-          told += 1;
+          isTold = true;
           if (found.apartMs > 0)
             return broken(
               [answer],
@@ -135,7 +135,7 @@ export const statusExperiments: readonly Experiment[] = [
             );
         }
       }
-      return told > 0 ? kept : unexercised("the status tells no end as an instant");
+      return isTold ? kept : unexercised("the status tells no end as an instant");
     },
   },
   {

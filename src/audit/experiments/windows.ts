@@ -94,12 +94,12 @@ export const windowExperiments: readonly Experiment[] = [
       if (lab.hasStatus) polls.push(yield* lab.one(lab.status(caller)));
       yield* lab.wait((yield* lab.now()) + Math.min(2300, lengthMs * 0.6));
       const answer = yield* lab.look(subject, caller);
-      let told = 0;
+      let isTold = false;
       for (const name of openings(lab, subject)) {
         const seen = seenIn(answer, name);
         // Somebody else's call may have opened it.
         if (seen?.end == null || seen.used !== (yield* lab.plainCharge(subject, caller, name))) continue;
-        told += 1;
+        isTold = true;
         const ofMs = lab.windowMs(name, caller) ?? 0;
         // A reset that is rounded up tells no later end than the true one's next step.
         const grid = answer.call.readings.find(
@@ -113,7 +113,7 @@ export const windowExperiments: readonly Experiment[] = [
             `its end is ${((most - answer.call.sent) / 1000).toFixed(1)} s ahead at most`,
           );
       }
-      if (told === 0) return unexercised("somebody else called meanwhile, or no reset was told");
+      if (!isTold) return unexercised("somebody else called meanwhile, or no reset was told");
       return kept;
     },
   },
