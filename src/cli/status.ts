@@ -119,7 +119,11 @@ async function once(reader: Reader, terminal: Terminal): Promise<void> {
   terminal.result(reading);
 }
 
-async function watch(
+/**
+ * Says readings until it is aborted: as a picture, as lines of JSON, or as lines of text.
+ * @throws SpillwayError that the reader throws `failuresMost` times in a row
+ */
+export async function watch(
   reader: Reader,
   { terminal, json }: { readonly terminal: Terminal; readonly json: boolean },
   everyMs: number,

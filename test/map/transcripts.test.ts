@@ -223,3 +223,58 @@ test("a plain word may be written; one that is long, odd, or the most of a secre
     ["a".repeat(33), "81723", "a1b2", "orders", "_x"].filter((text) => isPlainWord(text, secrets)),
   ).toEqual([]);
 });
+
+describe("what may be secret", () => {
+  const secretsOf = (words: string, more = ""): Set<string> => {
+    const secrets = new Set<string>();
+    readTranscript(
+      `$ curl -i ${words}\nHTTP/1.1 200 OK\nx-ratelimit-limit: 9\n${more}\n{}\n`,
+      "answer.txt",
+      secrets,
+    );
+    return secrets;
+  };
+
+  test.each([
+    ["'https://x.example/a?page=two&signature=abcd'", "abcd"],
+    ["'https://x.example/a?code=9f8e7d6c5b4a39281706'", "9f8e7d6c5b4a39281706"],
+    ["https://ann:hunter-2@x.example/a", "hunter-2"],
+    ["https://x.example/a -H 'Cookie: a=wxyz; b=uvst'", "uvst"],
+    ["https://x.example/a -H 'Authorization: Bearer qwer-1'", "qwer-1"],
+  ])("of %s is %s, whole and in its parts", (words, secret) => {
+    expect(secretsOf(words)).toContain(secret);
+  });
+
+  test("of the answer is its cookie; plain words and short ones are none", () => {
+    expect([...secretsOf("'https://x.example/a?page=two&token=abc'", "set-cookie: sid=feed-beef\n")]).toEqual(
+      ["sid=feed-beef", "feed-beef"],
+    );
+  });
+});
+
+test("an answer behind an interim one has its own headers alone", () => {
+  const lines = [
+    "> GET /v1/a HTTP/1.1",
+    "> Host: x",
+    "< HTTP/1.1 100 Continue",
+    "< x-ratelimit-limit: 1",
+    "< HTTP/1.1 200 OK",
+  ];
+  const { headers, status } = first(`${[...lines, "< x-ratelimit-remaining: 8", "{}"].join("\n")}\n`);
+  expect([status, headers]).toEqual([200, { "x-ratelimit-remaining": "8" }]);
+});
+
+test.each([
+  [250.4, 250],
+  [0, 0],
+  [-1, 0],
+  ["soon", 0],
+])("an answer of a HAR comes %s ms after its request", (time, afterMs) => {
+  const startedDateTime = "2026-11-23T10:00:00.000Z";
+  const entry = {
+    ...{ startedDateTime, time, request: { method: "GET", url: "https://x.example/a", headers: [] } },
+    response: { status: 200, headers: [{ name: "x-ratelimit-limit", value: "9" }], content: {} },
+  };
+  const { atMs } = first(JSON.stringify({ log: { entries: [entry] } }));
+  expect(atMs).toBe(Date.parse(startedDateTime) + afterMs);
+});

@@ -1,8 +1,10 @@
 // The status as people see it: bars that fit the terminal, times by the target's clock, one free call a reading.
 import { describe, expect, test } from "vitest";
-import { barsOf } from "../../src/cli/status.ts";
+import { barsOf, watch } from "../../src/cli/status.ts";
+import type { Terminal } from "../../src/cli/terminal.ts";
 import { NoAnswer } from "../../src/connect/no-answer.ts";
 import { readStatus, StatusReader, type StatusReading } from "../../src/probe/status.ts";
+import { SpillwayError } from "../../src/rules/errors.ts";
 import { tokenOf, type VirtualOptions, VirtualTarget } from "./virtual.ts";
 
 const options = ({ send, now, sleep }: VirtualTarget) => ({
@@ -134,5 +136,54 @@ describe("bars", () => {
     expect(barsOf({ ...reading, skewMs: -7_200_000 }, reading.atMs, 100)[0]).toBe(
       "acme at 03:00:00 UTC, the target's clock is 2 h behind",
     );
+  });
+});
+
+describe("watching", () => {
+  /** Says what a reader reads, until it reads no more: `null` is a failure. */
+  async function watched(json: boolean, readings: readonly (StatusReading | null)[]) {
+    const said: unknown[] = [];
+    const over = new AbortController();
+    const left = [...readings];
+    const reader = {
+      async read(): Promise<StatusReading> {
+        const next = left.shift();
+        if (next === undefined) over.abort();
+        if (next == null)
+          throw new SpillwayError("TARGET_UNREACHABLE", "no answer", {
+            problems: [{ path: "target", got: "nothing came", allowed: "an answer" }],
+          });
+        return next;
+      },
+    };
+    const say = (line: unknown) => said.push(line);
+    const terminal = { say, resultLine: say } as unknown as Terminal;
+    const ended = await watch(reader, { terminal, json }, 1, over.signal).catch((error: unknown) => error);
+    return { said, ended, left: left.length };
+  }
+
+  test("goes on after nine silences in a row, and ends with the tenth", async () => {
+    const reading = await read();
+    const nine = Array<null>(9).fill(null);
+    const { said, ended, left } = await watched(false, [
+      ...nine,
+      reading,
+      ...nine,
+      reading,
+      ...nine,
+      null,
+      reading,
+    ]);
+    expect(left).toBe(1);
+    expect(ended).toMatchObject({ code: "TARGET_UNREACHABLE" });
+    expect(said).toHaveLength(29);
+    expect(said[0]).toMatch(/^\d\d:\d\d:\d\d no reading: nothing came$/);
+    expect(said[9]).toMatch(/^03:02:17 rest \d+\/200 resets in 43 s, rest user \d+\/50 resets in 43 s, /);
+  });
+
+  test("prints one object a reading, or why there is none", async () => {
+    const reading = await read();
+    const { said } = await watched(true, [reading, null, reading]);
+    expect(said).toEqual([reading, { atMs: expect.any(Number), failure: "nothing came" }, reading]);
   });
 });
