@@ -14,6 +14,7 @@ import {
   codeNote,
   importMsOf,
   importTimeout,
+  repeatCommand,
   requireDuration,
   requireSeed,
   runOptions,
@@ -21,7 +22,6 @@ import {
 } from "./run-options.ts";
 import { openTerminal } from "./terminal.ts";
 import { untilInterrupted } from "./until-interrupted.ts";
-import { kebab } from "./usage-mistake.ts";
 import { type ArgsOf, defineVerb, type Operand, program, type VerbOptions } from "./verb.ts";
 
 const operands = [scenarioOperand] as const satisfies readonly Operand[];
@@ -192,26 +192,10 @@ const usage = (path: string, got: string, allowed: string): SpillwayError =>
 
 /** Returns the command that asks the same question again, on any number of threads. */
 function commandOf(args: Args): string {
-  const given = (name: keyof Args): string[] => {
-    const value = args[name];
-    const option = `--${kebab(name)}`;
-    if (value === undefined || value === false) return [];
-    if (value === true) return [option];
-    return (Array.isArray(value) ? value : [value]).flatMap((one) => [option, String(one)]);
-  };
-  const names = [
-    "vary",
-    "until",
-    "find",
-    "storm",
-    "within",
-    "compare",
-    "replications",
-    "confidence",
-    "inRuns",
-    "seed",
-    "duration",
-    "rules",
-  ] as const;
-  return shellCommand(["npx", "spillway", "plan", args.scenario, ...names.flatMap(given)]);
+  const { vary, until, find, storm, within, compare, replications, confidence, inRuns } = args;
+  const { seed, duration, rules, asWindow } = args;
+  return repeatCommand("plan", args.scenario, {
+    ...{ vary, until, find, storm, within, compare, replications, confidence, "in-runs": inRuns },
+    ...{ seed, duration, rules, "as-window": asWindow },
+  });
 }

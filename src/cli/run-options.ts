@@ -115,18 +115,18 @@ export function requireDuration(option: string, text: string): number {
   });
 }
 
+type GivenOption = string | number | boolean | readonly string[] | undefined;
+
 /** The command that repeats a run: `spillway VERB`, what names the scenario, and the options that were given. */
 export function repeatCommand(
   verb: string,
   scenario: string | readonly string[],
-  options: Readonly<Record<string, string | number | boolean | undefined>>,
+  options: Readonly<Record<string, GivenOption>>,
 ): string {
-  const words = Object.entries(options).flatMap(([name, value]) =>
-    value === undefined || value === false
-      ? []
-      : value === true
-        ? [`--${name}`]
-        : [`--${name}`, String(value)],
-  );
+  const words = Object.entries(options).flatMap(([name, value]) => {
+    if (value === undefined || value === false) return [];
+    if (value === true) return [`--${name}`];
+    return [value].flat().flatMap((one) => [`--${name}`, String(one)]);
+  });
   return shellCommand(["npx", "spillway", verb, ...[scenario].flat(), ...words]);
 }

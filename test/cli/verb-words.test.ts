@@ -1,6 +1,13 @@
 // A verb of the tests' own: its help, line by line, and what is said of words that it cannot use.
 import { describe, expect, test } from "vitest";
 import { programHelp, verbHelp } from "../../src/cli/help.ts";
+import {
+  importMsOf,
+  repeatCommand,
+  requireDuration,
+  requireSeed,
+  requireWhole,
+} from "../../src/cli/run-options.ts";
 import { kebab, rejectOddValues, unknownVerb, unparsed } from "../../src/cli/usage-mistake.ts";
 import {
   dashed,
@@ -248,4 +255,53 @@ describe("a mistake", () => {
       "in-runs-of",
     ]);
   });
+});
+
+test("a command that repeats a run has the options that were given, each as often as it was", () => {
+  const given = {
+    vary: ["a=1..2", "b=x y"],
+    compare: true,
+    resume: false,
+    seed: 0,
+    rules: undefined,
+    find: "largest",
+  };
+  expect(repeatCommand("plan", "herd", given)).toBe(
+    "npx spillway plan herd --vary a=1..2 --vary 'b=x y' --compare --seed 0 --find largest",
+  );
+  expect(repeatCommand("simulate", ["--world", "7"], {})).toBe("npx spillway simulate --world 7");
+});
+
+test.each<[string, () => unknown, unknown]>([
+  ["seed 0", () => requireSeed(0), 0],
+  ["seed -1", () => requireSeed(-1), "--seed: -1: a whole number from 0 to 2^53 - 1"],
+  ["seed 2^53", () => requireSeed(2 ** 53), "--seed: 9007199254740992: a whole number from 0 to 2^53 - 1"],
+  ["the least", () => requireWhole("--n", 3, 3, 5), 3],
+  ["the most", () => requireWhole("--n", 5, 3, 5), 5],
+  ["below", () => requireWhole("--n", 2, 3, 5), "--n: 2: a whole number from 3 to 5"],
+  ["above", () => requireWhole("--n", 6, 3, 5), "--n: 6: a whole number from 3 to 5"],
+  ["a part", () => requireWhole("--n", 3.5, 3, 5), "--n: 3.5: a whole number from 3 to 5"],
+  ["1 ms", () => requireDuration("--every", "1ms"), 1],
+  ["a year", () => requireDuration("--every", "8784h"), 8_784 * 3_600_000],
+  [
+    "more",
+    () => requireDuration("--every", "8785h"),
+    '--every: "8785h": "90s", "5m", "1m30s", at most a year',
+  ],
+  [
+    "nothing",
+    () => requireDuration("--every", "0ms"),
+    '--every: "0ms": "90s", "5m", "1m30s", at most a year',
+  ],
+  ["the usual wait for a file", () => importMsOf({}), 30_000],
+  ["another", () => importMsOf({ importTimeout: "2m" }), 120_000],
+])("%s", (_, read, value) => {
+  const told = (): unknown => {
+    try {
+      return read();
+    } catch (error) {
+      return said(error as SpillwayError)[1];
+    }
+  };
+  expect(told()).toBe(value);
 });
