@@ -76,3 +76,36 @@ describe("points.ndjson", () => {
     });
   });
 });
+
+describe("an earlier plan's points", () => {
+  const readAs = async (asked: Partial<PointsHeader>, text = `${JSON.stringify(header)}\n`) => {
+    const path = join(folder, "earlier.ndjson");
+    await writeFile(path, text);
+    return readPoints(path, { ...header, ...asked }, figures);
+  };
+
+  test.each(
+    Object.entries({ spillway: "1", scenario: "own", digest: "x", seed: 2, durationMs: 5, compare: true }),
+  )("of another %s are refused, with what is asked now", async (field, value) => {
+    const found = header[field as keyof PointsHeader];
+    await expect(readAs({ [field]: value })).rejects.toMatchObject({
+      code: "RESUME_INVALID",
+      problems: [
+        { path: field, got: JSON.stringify(found), allowed: `${JSON.stringify(value)}, as it is asked now` },
+      ],
+    });
+  });
+
+  test("are those of one format and version, in JSON; half a line at the end is none", async () => {
+    const line = JSON.stringify({ job: "a=1#0", figures: [5, 0.25, 12.5], windows: null });
+    expect((await readAs({}, `${JSON.stringify(header)}\n${line}\n${line.slice(0, 9)}`)).size).toBe(1);
+    for (const first of [{ ...header, version: 2 }, { ...header, format: "other" }, null, 7])
+      await expect(readAs({}, `${JSON.stringify(first)}\n`)).rejects.toMatchObject({
+        problems: [{ allowed: "the first line of a plan's points" }],
+      });
+    await expect(readAs({}, "{\n")).rejects.toMatchObject({ problems: [{ allowed: "JSON" }] });
+    await expect(readPoints(join(folder, "none"), header, figures)).rejects.toMatchObject({
+      ...{ code: "FILE_UNREADABLE", problems: [{ got: "no such file" }] },
+    });
+  });
+});

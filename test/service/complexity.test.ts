@@ -315,6 +315,14 @@ describe("hostile queries end soon", () => {
     expect(rejection(query)).toBe("Query is nested deeper than 200 brackets.");
   });
 
+  test("200 brackets one inside the other are read, 201 are not, whatever stands beside them", () => {
+    const deep = (lists: number): string =>
+      `{ organization { pipelines(first: ${"[".repeat(lists)}1${"]".repeat(lists)}) { count } } }`;
+    expect(rejection(deep(197))).not.toMatch(/brackets/);
+    expect(rejection(deep(198))).toBe("Query is nested deeper than 200 brackets.");
+    expect(points(`{ ${"a: viewer { user { name } } ".repeat(150)} }`)).toEqual([2, 2]);
+  });
+
   test("brackets in strings and comments nest nothing", () => {
     const brackets = "{[(".repeat(1000);
     expect(points(`{ organization(slug: "${brackets}") { slug } } # ${brackets}`)).toEqual([1, 0]);
