@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { gzipSync } from "node:zlib";
 import { afterAll, expect, test } from "vitest";
-import { openTraceFile } from "../../src/runs/trace-thread.ts";
+import { isFileOf, openTraceFile } from "../../src/runs/trace-thread.ts";
 import { encodeQuotaCall } from "../../src/trace/quota-lines.ts";
 import { openTrace, type TraceReading } from "../../src/trace/read.ts";
 import { verify, verifyReading } from "../../src/verify/verify.ts";
@@ -86,4 +86,10 @@ test("it ends when it is told to", async () => {
   const trace = await inThread(`${golden}graphql-prepaid-ok.trace.ndjson`, controller.signal);
   controller.abort(new Error("enough"));
   await expect(verifyReading(trace, { signal: controller.signal })).rejects.toThrow("enough");
+});
+
+test("a file of so many bytes or more is one, and nothing else is", async () => {
+  const path = written("seven", "1234567");
+  const all = [isFileOf(7, path), isFileOf(8, path), isFileOf(0, folder), isFileOf(0, join(folder, "none"))];
+  expect(await Promise.all(all)).toEqual([true, false, false, false]);
 });
