@@ -12,6 +12,7 @@ import {
 } from "./comparisons.ts";
 import { bounded, conserved, monotone, remainingAgrees, resetAgrees } from "./counts.ts";
 import { neverRollsBack, recovers, refusalJustified, unenforcedNeverRefuses } from "./decisions.ts";
+import { alsoGreedy } from "./greedy.ts";
 import { honestWait } from "./honest-wait.ts";
 import type { Judge } from "./law.ts";
 import { remainingIsThere } from "./room.ts";
@@ -48,7 +49,7 @@ export const laws: Readonly<Record<LimiterLawName, Law>> = {
   "status-free": shown("a status: `peek`", statusFree, { status: 12 }),
   // Only where no clock steps back can it compare with a run without the refused calls.
   "all-or-nothing": usual(allOrNothing, { back: 0 }),
-  "refusal-justified": usual(refusalJustified),
+  "refusal-justified": usual(alsoGreedy(refusalJustified)),
   isolated: usual(isolated),
   monotone: shown(count, monotone),
   recovers: usual(recovers, { edge: 30 }),
@@ -64,6 +65,6 @@ export const laws: Readonly<Record<LimiterLawName, Law>> = {
   "honest-wait": shown("how long a refused caller is to wait: `retryAfter`, or a reset", honestWait, {
     back: 0,
   }),
-  "rate-bound": usual(rateBound),
+  "rate-bound": usual(alsoGreedy(rateBound)),
   "give-back": usual(giveBack, { back: 0 }),
 };

@@ -139,6 +139,8 @@ const wrong: readonly [string, LimiterLawName, KindOfLimiter][] = [
   ["a window whose refusals tell ms for seconds", "honest-wait", fixedWindow({ waitWindows: 1000 })],
   ["a bucket that holds one more", "rate-bound", tokenBucket({ extra: 1 })],
   ["a bucket that refills too fast", "rate-bound", tokenBucket({ faster: 2 })],
+  ["a bucket that refills a little too fast", "rate-bound", tokenBucket({ faster: 1.1 })],
+  ["a counter that forgets its oldest part of six", "rate-bound", partedCounter(6, 1)],
   ["a bucket that refills too slowly", "refusal-justified", tokenBucket({ faster: 0.5 })],
   ["a bucket that holds one less", "refusal-justified", tokenBucket({ extra: -1 })],
   ["a bucket that charges refused calls", "give-back", tokenBucket({ chargesRefused: true })],

@@ -279,7 +279,7 @@ export const slidingCounter = (options: CounterOptions = {}): KindOfLimiter => (
 });
 
 /** Counts in parts of the window, and forgets a part at a time. */
-export const partedCounter = (parts: number): KindOfLimiter => ({
+export const partedCounter = (parts: number, forgets = 0): KindOfLimiter => ({
   algorithm: "sliding-counter",
   create({ limit, windowMs }) {
     const partMs = windowMs / parts;
@@ -289,7 +289,7 @@ export const partedCounter = (parts: number): KindOfLimiter => ({
         const counts = countsOf(key);
         const part = Math.floor(nowMs / partMs);
         let total = 0;
-        for (const [at, count] of counts) if (at > part - parts) total += count;
+        for (const [at, count] of counts) if (at > part - parts + forgets) total += count;
         const allowed = total + cost <= limit;
         if (allowed) counts.set(part, (counts.get(part) ?? 0) + cost);
         return allowed;
