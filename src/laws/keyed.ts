@@ -104,7 +104,8 @@ export interface KeyedKind {
   /** Calls may cost more than 1. */
   readonly weighted?: boolean;
   /**
-   * Sets the clock that it reads, where it reads one: `(ms) => vi.setSystemTime(ms)`. It may return a promise. One in
+   * Sets the clock that it reads, where it reads one: `(ms) => vi.setSystemTime(ms)`. Not needed under `check`, which sets
+   * `Date.now` and timers; without it, one that reads the real clock is accused elsewhere. It may return a promise. One in
    * another process reads the time from a file, `(ms) => writeFile("now.txt", String(ms))`, or is told by a command.
    */
   setNow?(nowMs: number): unknown;
