@@ -4,10 +4,10 @@ import { createRequire } from "node:module";
 import { dirname, join, resolve } from "node:path";
 import type { GetK6Options } from "../load/get-k6.ts";
 import { quote, SpillwayError } from "../rules/errors.ts";
-import { INTERRUPTED, onInterrupt } from "../runs/interrupt.ts";
 import { version } from "../runs/version.ts";
 import { pc } from "./colors.ts";
 import { openTerminal, type Terminal } from "./terminal.ts";
+import { untilInterrupted } from "./until-interrupted.ts";
 import { type ArgsOf, defineVerb, type VerbOptions } from "./verb.ts";
 
 /** One thing that spillway needs, or could use. */
@@ -90,11 +90,10 @@ function sourceOf({ getK6, from, sha256 }: Args): GetK6Options["from"] {
 /** Gets k6 where none is installed. Returns false where Ctrl-C ended it. */
 async function get(terminal: Terminal, from: GetK6Options["from"]): Promise<boolean> {
   const { getK6 } = await import("../load/get-k6.ts");
-  const interrupt = onInterrupt();
-  try {
+  let isThere = false;
+  const install = async (signal: AbortSignal): Promise<void> => {
     const { k6, wasThere } = await getK6({
-      from,
-      signal: interrupt.signal,
+      ...{ from, signal },
       onSay: (text) => terminal.say(text),
       onProgress: (text) => terminal.progress(text),
     });
@@ -103,16 +102,11 @@ async function get(terminal: Terminal, from: GetK6Options["from"]): Promise<bool
         ? `k6 ${k6.version} is there already, at ${k6.path} (${k6.origin}): nothing was fetched or built.`
         : `k6 ${k6.version} is installed at ${k6.path}.`,
     );
-    return true;
-  } catch (error) {
-    if (!interrupt.signal.aborted || error instanceof SpillwayError) throw error;
-    terminal.say("Interrupted: k6 was not installed, and nothing is left of it.");
-    process.exitCode = INTERRUPTED;
-    return false;
-  } finally {
-    terminal.progress(null);
-    interrupt.release();
-  }
+    isThere = true;
+  };
+  const said = "Interrupted: k6 was not installed, and nothing is left of it.";
+  await untilInterrupted(terminal, install, said);
+  return isThere;
 }
 
 async function examine(): Promise<Finding[]> {

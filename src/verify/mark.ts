@@ -100,10 +100,12 @@ export function chargeOf(counted: Counted, owner: Owner, terms: Terms): MarkChar
  * 403, a 5xx that something between may have made, and a GraphQL answer other than 200 may or may not have been.
  */
 function isSurelyCounted(call: TraceCall): boolean {
-  const { scope, status } = call;
-  if (!hasHeaders(call)) return false;
-  return scope === "graphql" ? status === 200 : status < 500 && status !== 401 && status !== 403;
+  return hasHeaders(call) && isCountedStatus(call.scope === "graphql", call.status);
 }
+
+/** Tells whether an answer of this status, with headers, is to a call that was surely counted if it was let through. */
+export const isCountedStatus = (isGraphql: boolean, status: number): boolean =>
+  isGraphql ? status === 200 : status < 500 && status !== 401 && status !== 403;
 
 function admittedCharge({ asked, actual }: Counted, { charging }: Terms): MarkCharge {
   if (charging === "at-decision") return Number.isFinite(asked) ? exactly(asked) : upTo(asked);

@@ -12,6 +12,7 @@ import type { CountKind, JudgedCount } from "./count.ts";
 import type { Docket } from "./docket.ts";
 import { addAll } from "./evidence.ts";
 import type { Judging } from "./judging.ts";
+import { isCountedStatus } from "./mark.ts";
 import {
   ACTUAL,
   BITS,
@@ -106,7 +107,7 @@ export class PlainCalls {
     const scope = batch.scope[row] === 0 ? 0 : 1;
     const status = batch.status[row] ?? 0;
     const isRefused = isRefusal(status);
-    if (!isRefused && !isSurelyCounted(scope, status)) return false;
+    if (!isRefused && (status < 100 || !isCountedStatus(scope === 1, status))) return false;
     const route = this.#route(batch, row, scope);
     const terms = this.#terms[scope];
     const organization = this.#routes[route + ORG_QUOTA] ?? 0;
@@ -257,11 +258,6 @@ export class PlainCalls {
     said.current = isSaid ? (batch.saidCurrent[row] ?? Number.NaN) : Number.NaN;
     return said;
   }
-}
-
-function isSurelyCounted(scope: 0 | 1, status: number): boolean {
-  if (scope === 1) return status === 200;
-  return status >= 100 && status < 500 && status !== 401 && status !== 403;
 }
 
 /** True if no law speaks against a refusal: a window that lacks room refused, and its body agrees with its headers. */
