@@ -148,9 +148,10 @@ ${said(tally)}.
 
 Each run is a deployment of its own, drawn with its rules, its callers and what their traces do not show: answers that
 are slow or missing, calls without a line, clocks that are off, windows that were open at the start. Some change their
-limits, some have windows of 1 and 2 s. Of two runs in three less is recorded as well: ${count(tally.cut)} traces whose beginning is
-cut off, or whose lines are left out in part. ${count(tally.byQuotas)} judgements are of version 2, by quotas. All are correct, so that each accusation is a false alarm. ${tally.switches.size} of the
-${values} values of a switch in a scope were drawn; the rarest one, \`${rarest?.[0]}\`, in ${count(rarest?.[1] ?? 0)} runs. Repeat it with
+limits, some have windows of 1 and 2 s. ${count(tally.cut)} runs were judged once more with their beginning cut off, or with lines
+left out; ${count(tally.byQuotas)} judgements are of version 2, by quotas. All runs are correct, so that each accusation is a false
+alarm. ${tally.switches.size} of the ${values} values of a switch in a scope were drawn; the rarest one, \`${rarest?.[0]}\`, in
+${count(rarest?.[1] ?? 0)} runs. Repeat it with
 
     ${commandOf({ ...settings, runs: tally.runs })}
 
