@@ -1,6 +1,5 @@
 // The files of `serve`: sample tokens and a certificate, which go with it, and certificates of the user's own.
-import { mkdtempSync, rmSync } from "node:fs";
-import { writeFile } from "node:fs/promises";
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { SpillwayError } from "../rules/errors.ts";
@@ -31,21 +30,21 @@ export async function tlsOf({ tls, tlsCert, tlsKey, host }: TlsArgs): Promise<Se
 }
 
 /** Keeps the certificate that clients of this run have to trust. @returns its file; `null` where there is none */
-export const keepCertificate = async (secure: Secure | null): Promise<string | null> =>
+export const keepCertificate = (secure: Secure | null): string | null =>
   secure?.isOwn === true ? keep("certificate.pem", secure.cert, "the certificate") : null;
 
-export const keepTokens = (tokens: readonly { readonly token: string }[]): Promise<string> =>
+export const keepTokens = (tokens: readonly { readonly token: string }[]): string =>
   keep("tokens.json", `${JSON.stringify(tokens, null, 2)}\n`, "the sample tokens");
 
 /**
  * Writes a file where only this user can read it. It is good for this process alone, so it goes when that ends,
- * however it ends (but for a kill -9).
+ * however it ends (but for a kill -9): it is written at once, since one that is being written stays behind.
  */
-async function keep(name: string, text: string, what: string): Promise<string> {
+function keep(name: string, text: string, what: string): string {
   const file = join(mkdtempSync(join(tmpdir(), "spillway-")), name);
   process.once("exit", () => rmSync(dirname(file), { recursive: true, force: true }));
   try {
-    await writeFile(file, text, { mode: 0o600, flag: "wx" });
+    writeFileSync(file, text, { mode: 0o600, flag: "wx" });
   } catch (cause) {
     throw new SpillwayError("FILE_UNWRITABLE", `${what} cannot be written`, {
       problems: [

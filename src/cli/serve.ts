@@ -120,8 +120,8 @@ export const verb = defineVerb({
     });
     try {
       terminal.say(serving.url);
-      const file = args.tokens ?? (await keepTokens(tokens));
-      const ca = await keepCertificate(secure);
+      const file = args.tokens ?? keepTokens(tokens);
+      const ca = keepCertificate(secure);
       terminal.result({ url: serving.url, tokens: file, ...(ca === null ? {} : { ca }) });
       if (fault !== null) warnOfFault(terminal, fault);
       introduce(terminal, args, serving.url, file, tokens, ca);
@@ -185,8 +185,8 @@ async function standIn(
     const notes = presets[args.rules]?.notes ?? [];
     for (const note of notes) terminal.say(`${pc.yellow("note")}    ${note}`);
     const listed = tokens.map(({ token, attributes }) => ({ token, ...attributes }));
-    const file = args.tokens ?? (await keepTokens(listed));
-    const ca = await keepCertificate(tls ?? null);
+    const file = args.tokens ?? keepTokens(listed);
+    const ca = keepCertificate(tls ?? null);
     terminal.result({ url: serving.url, tokens: file, ...(ca === null ? {} : { ca }) });
     terminal.say(`policy  ${policy.name}: ${Object.keys(policy.quotas).join(", ")}`);
     terminal.say(`tokens  ${file} (${counted(tokens.length, "caller")}${ofFile(args.tokens)})`);

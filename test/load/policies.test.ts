@@ -104,7 +104,7 @@ const githubClients = `duration: "2s", populations: {
   readers: { clients: 1, behaviour: poller({ every: "300ms", call: rest("/repos/acme/app") }) },
 }`;
 
-const queries = `duration: "2s", populations: {
+const queries = `duration: "4s", populations: {
   readers: { clients: 1, behaviour: poller({ every: "250ms", call: graphql("{ viewer { login } }", { cost: 7 }) }) },
 }`;
 const github = parsePolicy(presets["github"]?.policy);
