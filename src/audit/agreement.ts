@@ -18,7 +18,7 @@ export interface OracleAccusation {
 export interface Agreement {
   readonly accusations: readonly OracleAccusation[];
   readonly shown: AuditResult["verdict"];
-  /** Why nothing was judged; `null` where something was. */
+  /** The reason why nothing was judged; `null` where something was. */
   readonly unjudged: string | null;
 }
 

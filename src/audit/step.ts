@@ -98,7 +98,7 @@ export const broken = (
   law?: LimiterLawName,
 ): Broken => ({ state: "broken", answers, expected, got, law });
 
-/** Why an experiment shows nothing whose window ended meanwhile: it is made again. */
+/** The reason of an experiment whose window ended meanwhile: it shows nothing, and is made again. */
 export const windowRolled = "the window rolled";
 
 /** Thrown by an experiment that cannot go on; `again` where another try may. */

@@ -6,14 +6,14 @@ import { type Breach, type Judge, type Opinion, overEvents } from "./law.ts";
 import { nameOf, type Sight } from "./ledger.ts";
 import { algorithmOf } from "./script.ts";
 
-/** What is known of one key at its latest instant. */
+/** Facts of one key at its latest instant. */
 interface Left {
   atMs: number;
   /** When it called last. `null` if it never did. */
   calledMs: number | null;
-  /** What the latest answer of this instant said is left. `null` if none said it. */
+  /** Units left, as the latest answer of this instant said; `null` if none said it. */
   told: number | null;
-  /** What is left for certain. `null` if that depends on how the limiter forgets. */
+  /** Units that are left for certain; `null` if that depends on how the limiter forgets. */
   exact: number | null;
 }
 
@@ -28,7 +28,7 @@ function isForgotten({ calledMs }: Left, nowMs: number, algorithm: Algorithm, si
   return isTimed && nowMs - calledMs >= idleWindows * sight.lengthMs;
 }
 
-/** What answers say is left is there, and is neither below 0 nor above the limit. */
+/** The units that answers say are left are there: no fewer than 0, no more than the limit. */
 export const remainingIsThere: Judge = overEvents("remaining-agrees", (script) => {
   const algorithm = algorithmOf(script);
   const keys = new Map<string, Left>();

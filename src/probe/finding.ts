@@ -42,7 +42,7 @@ export const findingNames = {
 export type FindingName = keyof typeof findingNames;
 export type FindingValue = string | number | boolean | Readonly<Record<string, number | null>>;
 
-/** What a probe saw of one thing that it looked for. */
+/** One thing that a probe looked for, as it saw it. */
 export interface Sighting<V> {
   /** `null` where it was not seen. */
   readonly value: V | null;

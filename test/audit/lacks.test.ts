@@ -1,4 +1,4 @@
-// Why experiments cannot be made: of each deployment the reason, told before a call is made. Those that a plain one lacks
+// Reasons why experiments cannot be made: each deployment has one, told before a call is made. Those that a plain one lacks
 // stand first; of every other deployment those that differ.
 import { expect, test } from "vitest";
 import { experiments } from "../../src/audit/experiments.ts";

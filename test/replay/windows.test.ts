@@ -1,4 +1,4 @@
-// What a replay counts, each by itself: spans of time, uses of windows, refusals beside those of the log, demand.
+// The parts of a replay that count, each by itself: spans of time, uses of windows, refusals beside those of the log, demand.
 import { describe, expect, test } from "vitest";
 import { DemandWindows } from "../../sim/replay/demand.ts";
 import { DemandBuckets } from "../../sim/replay/demand-buckets.ts";

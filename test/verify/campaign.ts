@@ -50,7 +50,7 @@ const shapes: readonly Shape[] = [
   "limits change",
 ];
 
-/** What of a run is recorded, by its number: all; what was sent after a part of it; its calls without some. */
+/** The part of a run that is recorded, by its number: all; what was sent after a part of it; its calls without some. */
 type Recorded = "whole" | "its beginning cut off" | "some lines left out";
 const recordings: readonly Recorded[] = ["whole", "its beginning cut off", "some lines left out"];
 
