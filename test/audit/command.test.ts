@@ -1,4 +1,5 @@
 // `spillway audit` as it is typed: what it lists, what it refuses, and where nothing is called.
+// @module-tag waiting
 import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { createServer, type RequestListener, type Server } from "node:http";
 import type { AddressInfo } from "node:net";

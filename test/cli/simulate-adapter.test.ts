@@ -1,5 +1,6 @@
 // `spillway simulate --adapter` as a user runs it: a limiter that reads the process's clock, one that is wrong, one
 // that fails.
+// @module-tag waiting
 import { mkdtemp, readFile, realpath, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";

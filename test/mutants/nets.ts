@@ -12,7 +12,7 @@ const packages: Readonly<Record<string, string>> = {
 };
 
 /** Marks of what depends on real time or on other programs. */
-const apart = /^\/\/ @module-tag |runner\.mjs/m;
+const apart = /^\/\/ @module-tag (?!waiting$)|runner\.mjs/m;
 /** A module that is named by its path: a thread's, a worker process's, k6's entry. */
 const byPath = /"(\.[\w./-]+)\.js"/g;
 
