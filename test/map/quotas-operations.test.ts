@@ -25,6 +25,13 @@ const endAfter = (atMs: number, afterMs: number, gridMs = 1_000, caller = "ann")
   reset: { afterMs, atMs: null, gridMs, means: "window-end" },
 });
 
+/** A quota of which no answer showed anything. */
+const nothing: QuotaSeen = {
+  limits: new Set(),
+  windows: new Set(),
+  ...{ mostLeft: 0, leastLeft: 0, mostWhole: 0, longestMs: 0, ends: [] },
+};
+
 describe("numbers of a quota", () => {
   const collected = (...readings: AnswerReading[]) =>
     quotasSeen(
@@ -46,15 +53,7 @@ describe("numbers of a quota", () => {
       ...{ limits: new Set([10, 1]), windows: new Set([60, 1]), mostLeft: 4, leastLeft: -2, mostWhole: 10 },
       ...{ longestMs: 30_000, ends: [30_000, 10_000].map((afterMs) => endAfter(5_000, afterMs)) },
     });
-    const nothing = {
-      limits: new Set(),
-      windows: new Set(),
-      mostLeft: 0,
-      leastLeft: 0,
-      mostWhole: 0,
-      longestMs: 0,
-    };
-    expect(all.get("requests")).toEqual({ ...nothing, ends: [] });
+    expect(all.get("requests")).toEqual(nothing);
   });
 
   test("an end needs a time and a reset, and none of a bucket is one", () => {
@@ -68,17 +67,6 @@ describe("numbers of a quota", () => {
 });
 
 describe("a quota", () => {
-  const nothing: QuotaSeen = {
-    ...{
-      limits: new Set(),
-      windows: new Set(),
-      mostLeft: 0,
-      leastLeft: 0,
-      mostWhole: 0,
-      longestMs: 0,
-      ends: [],
-    },
-  };
   const made = (more: Partial<QuotaSeen>, form: Partial<FoundForm> | null = null, name = "calls") => {
     const questions: MapQuestion[] = [];
     const found = { form: "delta-s", means: null, everyMs: null, longestMs: 0, ...form } as FoundForm;

@@ -1,29 +1,16 @@
 // Storms that are searched for by outcomes that are given, and questions that cannot be answered.
 import { burst, defineScenario, fixed, rest, status } from "spillway/scenario";
 import { describe, expect, test } from "vitest";
-import type { JobOutcome, PlanJob } from "../../src/plan/job.ts";
+import type { JobOutcome } from "../../src/plan/job.ts";
 import { changeScenario } from "../../src/plan/paths.ts";
 import { type PlanOptions, preparePlan } from "../../src/plan/plan.ts";
-import { type Batch, Outcomes, type PlanSteps, samplingOf } from "../../src/plan/sampling.ts";
+import { Outcomes, samplingOf } from "../../src/plan/sampling.ts";
 import { parseStorm, recoveredAfter, searchStorm } from "../../src/plan/storm.ts";
 import { overAtMs, withTrigger } from "../../src/plan/trigger.ts";
 import { parseVary } from "../../src/plan/vary.ts";
 import { SpillwayError } from "../../src/rules/errors.ts";
+import { driven } from "./driven.ts";
 import { crowd, steady } from "./worlds.ts";
-
-/** Drives steps by outcomes that are given. */
-function driven<T>(
-  steps: PlanSteps<T>,
-  outcomeOf: (job: PlanJob) => JobOutcome,
-): { result: T; batches: Batch[] } {
-  const batches: Batch[] = [];
-  let step = steps.next();
-  while (step.done !== true) {
-    batches.push(step.value);
-    step = steps.next(step.value.jobs.map(outcomeOf));
-  }
-  return { result: step.value, batches };
-}
 
 /** The first mistake that a text makes. */
 function problemOf(run: () => unknown): unknown {

@@ -6,30 +6,9 @@ import { compare, comparedFigures } from "../../src/plan/comparison.ts";
 import { goalsOf, parseGoal, parseMeasured } from "../../src/plan/goals.ts";
 import type { JobOutcome, PlanJob } from "../../src/plan/job.ts";
 import type { Workshop } from "../../src/plan/points.ts";
-import {
-  type Batch,
-  decide,
-  heldOf,
-  Outcomes,
-  type PlanSteps,
-  samplingOf,
-  type Tried,
-} from "../../src/plan/sampling.ts";
+import { decide, heldOf, Outcomes, type PlanSteps, samplingOf, type Tried } from "../../src/plan/sampling.ts";
 import { findEdge, proveEdge } from "../../src/plan/search.ts";
-
-/** Drives steps by outcomes that are given. */
-function driven<T>(
-  steps: PlanSteps<T>,
-  outcomeOf: (job: PlanJob) => JobOutcome,
-): { result: T; batches: Batch[] } {
-  const batches: Batch[] = [];
-  let step = steps.next();
-  while (step.done !== true) {
-    batches.push(step.value);
-    step = steps.next(step.value.jobs.map(outcomeOf));
-  }
-  return { result: step.value, batches };
-}
+import { driven } from "./driven.ts";
 
 describe("a search says how many more candidates it may try", () => {
   const told = (length: number, stateAt: (place: number) => Tried["state"], prove = false) => {

@@ -1,7 +1,7 @@
 // The ends of every range that options have: both are taken, and the next value beyond each is refused by its path.
 import { describe, expect, test } from "vitest";
-import { SpillwayError } from "../../src/rules/errors.ts";
 import * as s from "../../src/scenario/index.ts";
+import { made, mistakesOf } from "./mistakes.ts";
 
 const call = s.rest("/v2/user");
 const calls = [call];
@@ -9,22 +9,6 @@ const safe = Number.MAX_SAFE_INTEGER;
 const year = 366 * 24 * 3_600_000;
 const day = 24 * 3_600_000;
 const million = 1_000_000;
-// Values come from tables, some of them wrong on purpose.
-const made = (of: unknown, ...options: unknown[]): unknown =>
-  (of as (...all: unknown[]) => unknown)(...options);
-
-/** Paths and words of the mistakes that something makes; empty where it makes none. */
-function mistakesOf(act: () => unknown): string[] {
-  try {
-    act();
-  } catch (error) {
-    if (error instanceof SpillwayError)
-      return error.problems.map(({ path, allowed }) => `${path}: ${allowed}`);
-    throw error;
-  }
-  return [];
-}
-
 const populationOf = (population: object) => (value: unknown) =>
   made(s.defineScenario, {
     ...{ name: "own", duration: "1s" },

@@ -1,31 +1,15 @@
 // Waits of retry policies at each bound, what they leave out, and spreads and headers in words.
 import { describe, expect, test } from "vitest";
-import { SpillwayError } from "../../src/rules/errors.ts";
 import { withHeaders } from "../../src/scenario/calls.ts";
 import { GIVE_UP, type RefusalPolicy } from "../../src/scenario/client.ts";
 import * as s from "../../src/scenario/index.ts";
 import { Mistakes } from "../../src/scenario/mistakes.ts";
 import { describeSpread, parseSpread } from "../../src/scenario/spread.ts";
+import { made, mistakesOf } from "./mistakes.ts";
 import { Rig } from "./rig.ts";
 
 const call = s.rest("/v2/user");
 const safe = Number.MAX_SAFE_INTEGER;
-// Values come from tables, some of them wrong on purpose.
-const made = (of: unknown, ...options: unknown[]): unknown =>
-  (of as (...all: unknown[]) => unknown)(...options);
-
-/** Paths and words of the mistakes that something makes; empty where it makes none. */
-function mistakesOf(act: () => unknown): string[] {
-  try {
-    act();
-  } catch (error) {
-    if (error instanceof SpillwayError)
-      return error.problems.map(({ path, allowed }) => `${path}: ${allowed}`);
-    throw error;
-  }
-  return [];
-}
-
 test.each<[string, (options: object) => RefusalPolicy, object]>([
   ["waitReset", (more) => s.waitReset({ of: "both", ...more }), { from: "answer", jitter: 0, least: 0 }],
   ["retryAfter", (more) => s.retryAfter(more), { jitter: 0 }],
