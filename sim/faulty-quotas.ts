@@ -2,7 +2,6 @@
 // faults: every answer is written in the API's format, goes through the fault's hands, and is read back.
 import type { PolicyDecision, PolicyReservation, Reading } from "../src/engine/decision.ts";
 import type { SlowQuotaStore } from "../src/engine/store.ts";
-import type { WriteAnswer } from "../src/engine/store-limiter.ts";
 import { type ChosenFault, injectQuotaFault } from "../src/faults/choice.ts";
 import { sentBy } from "../src/faults/sent.ts";
 import { filledQuotas } from "../src/policy/effective.ts";
@@ -15,7 +14,7 @@ import type { AnswerToWrite } from "../src/wire/write-answer.ts";
 import type { ArrivalOutcome, SimulatedCaller, SimulatedDeployment } from "./deployment.ts";
 import { faultDraws } from "./fault-draws.ts";
 import * as Flight from "./flight-table.ts";
-import { type QuotaAnswer, quotaAnswer } from "./quota-answer.ts";
+import { type KeepAnswer, keepsAnswers, type QuotaAnswer } from "./quota-answer.ts";
 
 /** A call on its way. */
 interface Running {
@@ -29,7 +28,7 @@ type Said = Pick<AnswerToWrite, "kind" | "readings"> & Partial<AnswerToWrite>;
 export class FaultyQuotaDeployment implements SimulatedDeployment<Running, QuotaAnswer> {
   readonly #policy: Policy;
   readonly #store: SlowQuotaStore;
-  readonly #sent: WriteAnswer;
+  readonly #kept: KeepAnswer;
   readonly #names: readonly string[];
 
   /** @throws SpillwayError `FAULT_INVALID` where the policy cannot have the fault */
@@ -37,7 +36,7 @@ export class FaultyQuotaDeployment implements SimulatedDeployment<Running, Quota
     const faulty = injectQuotaFault(fault, policy, faultDraws(seed));
     this.#policy = policy;
     this.#store = faulty.store;
-    this.#sent = sentBy(policy, faulty);
+    this.#kept = keepsAnswers(policy, sentBy(policy, faulty));
     this.#names = Object.keys(policy.quotas);
   }
 
@@ -85,8 +84,7 @@ export class FaultyQuotaDeployment implements SimulatedDeployment<Running, Quota
   }
 
   #answer(asked: OperationCall, { cost }: CallTemplate, said: Said, nowMs: number): QuotaAnswer {
-    const right = { refusedBy: null, retryAtMs: null, cost, ...said };
-    return quotaAnswer(this.#policy, this.#sent, asked, right, nowMs);
+    return this.#kept(asked, { refusedBy: null, retryAtMs: null, cost, ...said }, nowMs);
   }
 
   /** Shows the outcome in the status alone. */

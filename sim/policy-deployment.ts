@@ -1,7 +1,6 @@
 // A deployment in virtual time that limits by any policy (POLICY.md).
 import { emptyCountReading, NO_ROW, NONE_REFUSED, type PolicyCore } from "../src/engine/policy-core.ts";
 import { PolicyLimiter } from "../src/engine/policy-limiter.ts";
-import type { WriteAnswer } from "../src/engine/store-limiter.ts";
 import { sentBy } from "../src/faults/sent.ts";
 import type { Policy } from "../src/policy/policy.ts";
 import type { AnswerKind } from "../src/policy/wire-data.ts";
@@ -11,7 +10,7 @@ import { REFUSED } from "../src/wire/outcome.ts";
 import { ANSWERED, type Fate, RUNS, type TracedDeployment } from "./deployment.ts";
 import * as Flight from "./flight-table.ts";
 import { NamedCallers } from "./named-callers.ts";
-import { type QuotaAnswer, quotaAnswer } from "./quota-answer.ts";
+import { type KeepAnswer, keepsAnswers, type QuotaAnswer } from "./quota-answer.ts";
 import { NO_QUOTA, ToldQuotas } from "./told-quotas.ts";
 
 /** A call of a caller, looked up once. */
@@ -44,7 +43,7 @@ export class PolicyDeployment implements TracedDeployment<QuotaAnswer> {
   readonly #windows: number[][] = [];
   readonly #reading = emptyCountReading();
   readonly #told: ToldQuotas;
-  readonly #sent: WriteAnswer;
+  readonly #kept: KeepAnswer;
   /** Each flight's answer, for its line; `null` where no trace is kept. */
   readonly #answers: QuotaAnswer[] | null;
 
@@ -58,7 +57,7 @@ export class PolicyDeployment implements TracedDeployment<QuotaAnswer> {
     this.#core = this.#limiter.core;
     this.#flights = flights;
     this.#names = Object.keys(policy.quotas);
-    this.#sent = sentBy(policy);
+    this.#kept = keepsAnswers(policy, sentBy(policy));
     this.#answers = traced ? [] : null;
     this.#told = new ToldQuotas(policy, this.#core);
   }
@@ -171,7 +170,7 @@ export class PolicyDeployment implements TracedDeployment<QuotaAnswer> {
       refusedBy === null ? null : this.#core.roomAt(refused, this.#core.rowOf(handle, refused), call.cost);
     const told = { kind, readings, refusedBy, retryAtMs, cost: call.cost };
     return {
-      ...quotaAnswer(this.#policy, this.#sent, asked, told, nowMs),
+      ...this.#kept(asked, told, nowMs),
       actual: isSettled && kind === "admitted" ? Math.min(call.actual, call.cost) : undefined,
     };
   }

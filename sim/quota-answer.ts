@@ -13,19 +13,20 @@ export type QuotaAnswer = Pick<QuotaCall, "caller" | "operation" | "cost" | "sta
   Partial<QuotaCall> &
   ReturnType<typeof answerMembers>;
 
+/** Makes an answer as a trace keeps it of what it tells. */
+export type KeepAnswer = (asked: OperationCall, told: AnswerToWrite, nowMs: number) => QuotaAnswer;
+
 /** @param sent writes the answer as the deployment sends it */
-export function quotaAnswer(
-  policy: Policy,
-  sent: WriteAnswer,
-  asked: OperationCall,
-  told: AnswerToWrite,
-  nowMs: number,
-): QuotaAnswer {
-  const answer = sent(told, nowMs, asked.caller);
-  const quotas = told.readings.map(({ quota }) => quota);
-  const read = readAnswer(wireOf(policy), answer, { quotas, isStatus: told.kind === "status" });
-  const members = answerMembers(read, new Set(Object.keys(policy.quotas)));
-  return { ...asked, cost: costOf(asked, told), status: answer.status, ...members };
+export function keepsAnswers(policy: Policy, sent: WriteAnswer): KeepAnswer {
+  const wire = wireOf(policy);
+  const known = new Set(Object.keys(policy.quotas));
+  return (asked, told, nowMs) => {
+    const answer = sent(told, nowMs, asked.caller);
+    const quotas = told.readings.map(({ quota }) => quota);
+    const read = readAnswer(wire, answer, { quotas, isStatus: told.kind === "status" });
+    const members = answerMembers(read, known);
+    return { ...asked, cost: costOf(asked, told), status: answer.status, ...members };
+  };
 }
 
 /** Cost that a call declares; nothing of one that no quota counts. */
