@@ -51,6 +51,7 @@ export function doubtsOf(
     ...reactionsDoubt(populations),
     ...plain(daysOffDoubts(calendars)),
     ...plain(joinedDoubts(profiles, recording)),
+    ...plain(ownEventsDoubt(profiles)),
     ...plain(eventsDoubt(profiles, recording)),
     ...callerDoubts(profiles),
     ...plain(spanDoubt(recording, spanDays)),
@@ -93,16 +94,24 @@ function joinedDoubts(profiles: readonly Profile[], recording: Recording): strin
   ];
 }
 
-function eventsDoubt(profiles: readonly Profile[], recording: Recording): string[] {
-  const byChance = profiles.flatMap(({ apart }) => apart?.wakes ?? []).filter(({ clock }) => clock === null);
-  const own = profiles.flatMap(({ apart }) => {
+/** Events of one user's own. */
+function ownEventsDoubt(profiles: readonly Profile[]): string[] {
+  const counts = profiles.flatMap(({ apart }) => {
     const events = (apart?.wakes ?? []).filter(({ byUser }) => byUser).flatMap(({ eventsMs }) => eventsMs);
     return events.length === 0 ? [] : [events.length];
   });
-  if (own.length > 0)
-    return [
-      `Each of ${counted(own.length, "user")} had events of its own, ${Math.min(...own)} to ${Math.max(...own)} times: how often they come is known to ${percent(errorOf(1, Math.min(...own)))} at best, and nobody knows when.`,
-    ];
+  if (counts.length === 0) return [];
+  const least = Math.min(...counts);
+  return [
+    `Each of ${counted(counts.length, "user")} had events of its own, ${least} to ${Math.max(...counts)} times: how often they come is known to ${percent(errorOf(1, least))} at best, and nobody knows when.`,
+  ];
+}
+
+/** Events of many callers together. */
+function eventsDoubt(profiles: readonly Profile[], recording: Recording): string[] {
+  const byChance = profiles
+    .flatMap(({ apart }) => apart?.wakes ?? [])
+    .filter(({ clock, byUser }) => clock === null && !byUser);
   const groups = new Map(byChance.map(({ group, eventsMs }) => [group, eventsMs]));
   const counts = [...groups.values()].map(({ length }) => length).sort((a, b) => b - a);
   const least = counts.at(-1);

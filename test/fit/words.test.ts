@@ -2,6 +2,7 @@
 import { describe, expect, test } from "vitest";
 import { doubtsOf } from "../../sim/fit/doubts.ts";
 import { limitsOfPolicy, limitsOfRules } from "../../sim/fit/limits.ts";
+import type { Profile } from "../../sim/fit/profile.ts";
 import type { Recording } from "../../sim/fit/recording.ts";
 import { withMean } from "../../sim/fit/spread.ts";
 import { roughText, spanText, spreadText, timeText } from "../../sim/fit/words.ts";
@@ -153,4 +154,32 @@ describe("doubts of the days that were recorded", () => {
     expect(doubts(0, 168, 0.13)).toEqual([]);
     expect(doubts(0, 4, 0.05)).toEqual([told("5 %", "1 day", "5 %")]);
   });
+});
+
+test("events of users' own and those of many callers are both doubted", () => {
+  const hour = 3_600_000;
+  const startedAtMs = Date.UTC(2026, 0, 5);
+  const endedAtMs = startedAtMs + 5.5 * 24 * hour;
+  const recording = { startedAtMs, endedAtMs, callers: [] } as unknown as Recording;
+  const woken = (byUser: boolean, group: number, events: number) =>
+    ({
+      jobs: [],
+      refused: 0,
+      apart: {
+        wakes: [
+          {
+            ...{ byUser, group, clock: null },
+            eventsMs: Array.from({ length: events }, (_, index) => startedAtMs + index * 12 * hour),
+          },
+        ],
+      },
+    }) as unknown as Profile;
+  const doubts = (profiles: readonly Profile[]) =>
+    doubtsOf(profiles, recording, 0).map(({ text }) => text.split(":")[0]);
+  const own = "Each of 2 users had events of its own, 8 to 10 times";
+  expect(doubts([woken(true, 0, 8), woken(true, 1, 10)])).toEqual([own]);
+  expect(doubts([woken(true, 0, 8), woken(false, 2, 9), woken(true, 1, 10)])).toEqual([
+    own,
+    "Events woke many callers together 9 times",
+  ]);
 });
