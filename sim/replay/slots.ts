@@ -79,12 +79,9 @@ export class ReplaySlots {
 
   finish(): QuotaSlot[] {
     return Array.from({ length: this.#used }, (_, slot) => {
-      const [admitted, ...refusedBy] = this.#counts.subarray(
-        slot * this.#width,
-        (slot + 1) * this.#width,
-      ) as unknown as [number, ...number[]];
-      const calls = refusedBy.reduce((sum, refused) => sum + refused, admitted);
-      return { atMs: (this.#first + slot) * this.#widthMs, calls, refusedBy };
+      const counts = this.#counts.subarray(slot * this.#width, (slot + 1) * this.#width);
+      const calls = counts.reduce((sum, count) => sum + count, 0);
+      return { atMs: (this.#first + slot) * this.#widthMs, calls, refusedBy: [...counts.subarray(1)] };
     });
   }
 }

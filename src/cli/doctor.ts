@@ -90,8 +90,7 @@ function sourceOf({ getK6, from, sha256 }: Args): GetK6Options["from"] {
 /** Gets k6 where none is installed. Returns false where Ctrl-C ended it. */
 async function get(terminal: Terminal, from: GetK6Options["from"]): Promise<boolean> {
   const { getK6 } = await import("../load/get-k6.ts");
-  let isThere = false;
-  const install = async (signal: AbortSignal): Promise<void> => {
+  const install = async (signal: AbortSignal): Promise<true> => {
     const { k6, wasThere } = await getK6({
       ...{ from, signal },
       onSay: (text) => terminal.say(text),
@@ -102,11 +101,10 @@ async function get(terminal: Terminal, from: GetK6Options["from"]): Promise<bool
         ? `k6 ${k6.version} is there already, at ${k6.path} (${k6.origin}): nothing was fetched or built.`
         : `k6 ${k6.version} is installed at ${k6.path}.`,
     );
-    isThere = true;
+    return true;
   };
   const said = "Interrupted: k6 was not installed, and nothing is left of it.";
-  await untilInterrupted(terminal, install, said);
-  return isThere;
+  return (await untilInterrupted(terminal, install, said)) !== null;
 }
 
 async function examine(): Promise<Finding[]> {

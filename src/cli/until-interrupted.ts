@@ -7,21 +7,23 @@ import type { Terminal } from "./terminal.ts";
  * Does a verb's work under a signal that Ctrl-C aborts.
  * @param said words on work that threw because it was interrupted. Without them, what it threw is thrown
  * @param isCut true if input that ends where it was interrupted looks like a user's mistake
+ * @returns what the work came to; `null` where those words were said
  */
-export async function untilInterrupted(
+export async function untilInterrupted<T>(
   terminal: Pick<Terminal, "progress" | "say">,
-  work: (signal: AbortSignal) => Promise<void>,
+  work: (signal: AbortSignal) => Promise<T>,
   said?: string,
   isCut = false,
-): Promise<void> {
+): Promise<T | null> {
   const { signal, release } = onInterrupt();
   try {
-    await work(signal);
+    return await work(signal);
   } catch (error) {
     if (!signal.aborted || said === undefined || (error instanceof SpillwayError && !isCut)) throw error;
     terminal.progress(null);
     terminal.say(said);
     process.exitCode = INTERRUPTED;
+    return null;
   } finally {
     terminal.progress(null);
     release();

@@ -34,7 +34,7 @@ export interface Got {
 export type Send = (ask: Ask, signal: AbortSignal | undefined) => Promise<Got>;
 
 /** Makes one call, by any way of sending it. @returns its answer, or the reason why none came */
-export async function answerTo(
+export async function sendOnce(
   send: Send,
   ask: Ask,
   signal: AbortSignal | undefined,

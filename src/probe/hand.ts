@@ -1,6 +1,6 @@
 // The hand of any probe: makes calls, waits within an allowance, and says how far it is. No reasoning here.
 import { setTimeout as wait } from "node:timers/promises";
-import { type Ask, answerTo, openSender, type Send, type SendOptions } from "../connect/send.ts";
+import { type Ask, openSender, type Send, type SendOptions, sendOnce } from "../connect/send.ts";
 import { SpillwayError } from "../rules/errors.ts";
 
 /** Allowance of a probe: the most that it may use. */
@@ -103,9 +103,9 @@ export class Hand<O extends HandOptions, C> {
     return true;
   }
 
-  protected async ask(ask: Ask): ReturnType<typeof answerTo> {
+  protected async ask(ask: Ask): ReturnType<typeof sendOnce> {
     this.options.signal?.throwIfAborted();
-    return await answerTo(this.#send, ask, this.options.signal);
+    return await sendOnce(this.#send, ask, this.options.signal);
   }
 
   /** Does all of a probe. @returns how it ended */

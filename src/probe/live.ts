@@ -1,7 +1,7 @@
 // A hand on a live deployment for `check --target`: calls within a budget that was said beforehand, and none after
 // the first sign that they are not wanted. Tokens go into requests, and nowhere else.
 import { setTimeout as wait } from "node:timers/promises";
-import { answerTo, openSender, type Send, type SendOptions } from "../connect/send.ts";
+import { openSender, type Send, type SendOptions, sendOnce } from "../connect/send.ts";
 import type { Token, TokenScope } from "../rules/tokens.ts";
 import { isRefusal } from "../wire/outcome.ts";
 import { isLimiters, readAnswer, type SeenCall } from "./seen.ts";
@@ -152,7 +152,7 @@ export class LiveCaller {
     };
     const url = `${this.#options.base}${path ?? ""}`;
     const ask = { method, url, token, headers };
-    const { got, error } = await answerTo(this.#send, ask, this.#options.signal).catch(this.#failed);
+    const { got, error } = await sendOnce(this.#send, ask, this.#options.signal).catch(this.#failed);
     const seen = readAnswer(sent, got, this.#now(), error, token);
     this.#heed(seen);
     return seen;

@@ -50,9 +50,7 @@ export async function probePolicy(options: PolicyProbeOptions): Promise<PolicyPr
   const ended = await session.ended(() => experiments(session));
   const findings = conclude(session);
   const { calls, statusCalls, waitMs } = session.used;
-  const header: QuotaTraceHeader = {
-    ...{ ...traceHead(2, target, startedAt), policy, complete: false, lost: 0 },
-  };
+  const header: QuotaTraceHeader = { ...traceHead(2, target, startedAt), policy, complete: false, lost: 0 };
   return {
     ...{ target, policy: policy.name, caller: caller.attributes, startedAt, endedAt: session.now(), ended },
     ...{

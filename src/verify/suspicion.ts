@@ -3,7 +3,7 @@
 
 import type { LawName } from "../rules/laws.ts";
 import { nounOf } from "../rules/words.ts";
-import { type CountsInput, methodOf } from "./counts-input.ts";
+import type { CountsInput } from "./counts-input.ts";
 import { type LawFinding, lowOf } from "./finding.ts";
 import type { Mark } from "./mark.ts";
 import { placesAround } from "./places-picture.ts";
@@ -160,14 +160,8 @@ class Words implements Readonly<{ [K in Kind]: Teller<K> }> {
     const explanation =
       `${inTurn}, a count of ${later.count}: by line ${earlier.line} and the calls since then it was at least ` +
       `${least}, so that ${this.#points(lost)} ${wereOf(lost)} lost`;
-    const { setting, terms } = this.#input;
-    const givesBack = setting.givesBack && methodOf(terms) === "bounds";
-    return {
-      law: "conserved",
-      marks,
-      explanation,
-      ...(givesBack ? { unexplained: { points: lost, calls: 1 } } : {}),
-    };
+    const unexplained = this.#input.setting.givesBack ? { unexplained: { points: lost, calls: 1 } } : {};
+    return { law: "conserved", marks, explanation, ...unexplained };
   }
 
   beyond({ mark }: FindingOf<"beyond">): Told {
