@@ -1,7 +1,7 @@
 // The clients of a simulation. What the simulator keeps of each is one line of the processor's cache in one typed
 // array; a behaviour's own record is an object, since the same behaviours run in k6.
 import { type CallTemplate, type ClientRecord, startRecord } from "../src/scenario/client.ts";
-import { between, next32, type RandomState, seedRandom } from "../src/scenario/random.ts";
+import { between, Draws, next32, type RandomState, seedRandom } from "../src/scenario/random.ts";
 import type { Population, Scenario } from "../src/scenario/scenario.ts";
 import { userPlace } from "../src/scenario/seats.ts";
 import { drawSpread, type Spread } from "../src/scenario/spread.ts";
@@ -40,7 +40,7 @@ export class ClientTable {
   #used = 0;
   readonly #free: number[] = [];
   /** The draws of the client that is served, taken out of its integers and put back. */
-  readonly #random: RandomState = { random0: 0, random1: 0, random2: 0, random3: 0 };
+  readonly #random = new Draws();
 
   /** @param capacity how many clients it has room for at first; it grows */
   constructor(scenario: Scenario, capacity: number) {

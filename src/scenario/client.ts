@@ -5,7 +5,7 @@
 // are reused: no object is made per event.
 import type { Scope } from "../rules/rules.ts";
 import { isFailure, isRefusal } from "../wire/outcome.ts";
-import { next32, type RandomState, seedRandom } from "./random.ts";
+import { Draws, next32, type RandomState, seedRandom } from "./random.ts";
 
 /** One kind of call that a client makes; `callPath` and `callQuery` (calls.ts) fill in `:org` and `:page`. */
 export interface CallTemplate {
@@ -185,7 +185,7 @@ export interface Behaviour<Own extends Record<string, number> = Record<string, n
 
 /** Streams of users lie beyond those of populations, and before those of events (wakes.ts). */
 const userStream = 0x7fff_0000;
-const users: RandomState = { random0: 0, random1: 0, random2: 0, random3: 0 };
+const users = new Draws();
 
 /**
  * A client's record at its start.
@@ -201,7 +201,7 @@ export function startRecord(
   user = index,
 ): ClientRecord {
   seedRandom(users, seed, userStream - population, user);
-  const record = { ...users, ...behaviour.start(seed, next32(users)) };
+  const record = Object.assign(new Draws(), behaviour.start(seed, next32(users)));
   seedRandom(record, seed, population, index);
   return record;
 }
