@@ -1,4 +1,4 @@
-// `--as-window`: a policy whose quotas the engine does not all enforce, with windows in their place.
+// `--as-window`: replaces each quota that the engine cannot enforce with a fixed window.
 import { asWindows, unenforceable } from "../policy/as-window.ts";
 import type { Policy } from "../policy/policy.ts";
 import { quote, SpillwayError } from "../rules/errors.ts";
@@ -16,14 +16,14 @@ export const asWindowOption = {
 
 interface AsWindowArgs {
   readonly asWindow?: boolean | undefined;
-  /** As it was named. */
+  /** Value of `--rules` as the user wrote it. */
   readonly rules?: string | undefined;
 }
 
 /**
- * Returns a policy that can be enforced, and says first what is not as it says.
+ * Returns a policy that can be enforced, and warns first of each quota that a window stands in for.
  * @param verb the words of the command before its options
- * @throws SpillwayError `POLICY_UNSERVABLE` where a quota cannot be enforced, and no window may stand in for it
+ * @throws SpillwayError `POLICY_UNSERVABLE` if a quota cannot be enforced, and no window may stand in for it
  */
 export function enforceable(policy: Policy, { asWindow = false, rules }: AsWindowArgs, verb: string): Policy {
   const names = unenforceable(policy);
@@ -43,7 +43,7 @@ export function enforceable(policy: Policy, { asWindow = false, rules }: AsWindo
 }
 
 /**
- * Reads the limits of a simulation: rules, or a policy that can be enforced; nothing where none are named.
+ * Reads the limits of a simulation: rules, or a policy that can be enforced; an empty object if none are named.
  * @param verb the words of the command before its options
  * @throws SpillwayError as `readLimits` and `enforceable` do
  */

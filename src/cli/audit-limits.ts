@@ -1,5 +1,5 @@
-// The limits that `audit` holds a deployment to: those that are named, those of the audit that is gone on with, or those that
-// probe and map see.
+// The limits that `audit` holds a deployment to. The user names them, or the resumed audit has them, or probe or map
+// infers them.
 import type { Earlier } from "../audit/run.ts";
 import { parseTarget } from "../connect/target.ts";
 import { asRules, policyOf } from "../policy/shorthand.ts";
@@ -54,12 +54,12 @@ export async function limitsOf(
   return mapped(terminal, given, tokens, signal);
 }
 
-/** Numbers of the default API's limits, in its rules. */
+/** Paths of the default API's limits in its rules. */
 const limitPaths = ["organization.rest", "organization.graphql", "user.rest", "user.graphql"].map(
   (at) => `${at}.limit`,
 );
 
-/** Entries of the default API, with an organization each, or of users alone, as map proposes them. */
+/** Reads tokens of the default API, each with an organization, or of users alone, as map proposes them. */
 async function tokensOfAny(
   file: string,
 ): Promise<{ readonly tokens: PolicyToken[]; readonly isDefault: boolean }> {
@@ -72,7 +72,7 @@ async function tokensOfAny(
   }
 }
 
-/** Returns `null` where none of the default API's limits is seen. */
+/** Returns the limits that a probe infers; `null` if it sees none of the default API's limits. */
 async function probed(
   terminal: Terminal,
   { target, tls, proxy }: Given,

@@ -1,5 +1,5 @@
-// Limits of a target that are given nowhere: map proposes a policy by answers of its own URL, among them some right before
-// and after a window's end. What they leave open is not held against the target.
+// Limits of a target for which the user names none. Map proposes a policy from answers of the target's own URL, some of
+// them just before and after a window's end. The audit judges nothing that these answers leave open.
 import { setTimeout as sleep } from "node:timers/promises";
 import type { ConnectionOptions } from "../connect/connection.ts";
 import { hintFor, inWords, NoAnswer } from "../connect/no-answer.ts";
@@ -31,28 +31,28 @@ export interface AuditLimits {
   readonly rules: Rules | null;
   readonly tokens: readonly PolicyToken[];
   readonly assumptions: readonly string[];
-  /** Reason why nothing is held to limits and lengths of windows. */
+  /** Reason why the audit judges no limits and no lengths of windows. */
   readonly unsettled?: string | undefined;
 }
 
-/** Answers that map reads, so far apart that resets move, and at other parts of a second. */
+/** Answers that map reads, and the pause between them, ms: resets move, and the part of a second differs. */
 const answersMost = 3;
 const apartMs = 2350;
-/** Looks at a window's end: from so long before it, so far apart, and so many at most. */
+/** Looks at a window's end: time from the first look to the end, time between two looks, ms, and most looks. */
 const beforeEndMs = 350;
 const lookMs = 200;
 const looksMost = 12;
-/** Tries of one look, and windows whose end is looked at, at most. */
+/** Most tries of one look, and most windows whose end is looked at. */
 const callsMost = 3;
 const windowsMost = 2;
-/** Part of a window that lies between its end and the next call. */
+/** Share of a window by which the next call comes later than one whole window. */
 const offGrid = 0.37;
 const pauseMostMs = 90_000;
 const name = "my-api";
 const ownPolicy =
   "give the URL of a call that shows its limits, or a policy: spillway map answers.txt -o my-api.json";
 
-/** Calls of the target's URL, and their answers as map reads them. */
+/** Calls the target's URL, and keeps the answers as map reads them. */
 class Looks {
   readonly seen: SeenAnswers[] = [];
   readonly secrets: Set<string>;
@@ -79,7 +79,7 @@ class Looks {
     await this.#sender.close();
   }
 
-  /** Makes a call; one that is long on its way says little of when, and is made again. */
+  /** Makes a call. Repeats one that took long, because the time of its answer is uncertain. */
   async call(caller: PolicyToken): Promise<SeenAnswers> {
     for (let attempt = 1; ; attempt++) {
       const beganMs = Date.now();
@@ -112,15 +112,15 @@ class Looks {
   }
 }
 
-/** The time of an answer by this machine's clock; `null`, for its `Date`, where it was long on its way, or the target's is another. */
+/** Returns an answer's time by this machine's clock; `null` (use its `Date`) if it took long or the clocks differ. */
 function timeOf(sentMs: number, date: string | undefined): number | null {
   const nowMs = Date.now();
   return nowMs - sentMs > wayMs || Math.abs(Date.parse(date ?? "") + 500 - nowMs) > 1500 ? null : nowMs;
 }
 
 /**
- * Proposes a policy by answers of the target's own URL.
- * @throws SpillwayError `TARGET_UNREACHABLE` saying what was seen where no limit is shown; `TOKENS_INVALID`
+ * Proposes a policy from answers of the target's own URL.
+ * @throws SpillwayError `TARGET_UNREACHABLE`, with what was seen, if no answer shows a limit; `TOKENS_INVALID`
  */
 export async function mapped(
   terminal: Terminal,
@@ -173,7 +173,7 @@ export async function mapped(
   }
 }
 
-/** A proposal by answers in three windows, and the quotas of which one was seen to end. */
+/** Proposes a policy from answers in three windows, and names the quotas that had a window end. */
 async function watched(
   looks: Looks,
   [caller = { token: "", attributes: {} }]: readonly PolicyToken[],
@@ -197,13 +197,13 @@ async function watched(
         if (look > 0) await looks.pause(lookMs);
         await looks.call(caller);
         proposal = looks.propose();
-        // An end that stays has not come yet.
+        // The window has not ended while its end stays the same.
         if ((proposal.endsMs[quota] ?? 0) <= endMs + apartMs) continue;
         ended.add(quota);
         break;
       }
     }
-  // A window that opens with its first call ends elsewhere, the next time.
+  // The next window ends off the grid if it opens with its first call.
   const pauseMs = (1 + offGrid) * windowMsOf(proposal);
   if (pauseMs > 0 && pauseMs <= pauseMostMs) {
     await looks.pause(pauseMs);
@@ -213,7 +213,7 @@ async function watched(
   return { proposal, ended };
 }
 
-/** The policy that is proposed, with the target's path as the only sample. */
+/** Returns the proposed policy, with the target's path as its only sample. */
 function sampled({ policy }: Proposal, path: string): { readonly policy: Policy; readonly called: string } {
   const asked = { method: "GET", target: path, host: "", graphql: null };
   const called = routeOf(parsePolicy(policy), asked)?.route.operation ?? "";
@@ -223,7 +223,7 @@ function sampled({ policy }: Proposal, path: string): { readonly policy: Policy;
   return { policy: parsePolicy({ ...policy, operations: Object.fromEntries(operations) }), called };
 }
 
-/** Quotas whose count a call by another token uses up, too. */
+/** Returns the quotas whose count also includes calls by another token. */
 async function sharedQuotas(
   looks: Looks,
   [caller, other]: readonly PolicyToken[],
@@ -260,8 +260,8 @@ const withoutKey = ({ quotas }: Policy, shared: readonly string[]): Policy["quot
   );
 
 /**
- * Callers by the attributes that the policy tells them apart by; where it has one alone, a user is what it names.
- * @throws SpillwayError `TOKENS_INVALID` where tokens do not say what tells callers apart
+ * Returns callers by the attributes that the policy keys its quotas by. A policy's only attribute may be called `user`.
+ * @throws SpillwayError `TOKENS_INVALID` if a token lacks one of these attributes
  */
 function ofAttributes(tokens: readonly PolicyToken[], names: readonly string[]): PolicyToken[] {
   const named = ({ attributes }: PolicyToken, each: string): string | undefined =>
@@ -287,7 +287,7 @@ function ofAttributes(tokens: readonly PolicyToken[], names: readonly string[]):
   }));
 }
 
-/** Length of the longest window that is proposed, ms. */
+/** Returns the length of the longest window in the proposal, ms. */
 function windowMsOf({ policy }: Proposal): number {
   const quotas = Object.values(parsePolicy(policy).quotas);
   return Math.max(

@@ -1,4 +1,4 @@
-// `spillway audit`: a conformance suite for a deployment's limits: small experiments, each with its law.
+// `spillway audit`: a conformance suite for a deployment's limits. It makes small experiments, each for one law.
 
 import { isDeepStrictEqual } from "node:util";
 import type { Earlier } from "../audit/run.ts";
@@ -174,7 +174,7 @@ export const verb = defineVerb({
   },
 });
 
-/** 0 kept, 1 broken, though it was interrupted since, 2 nothing was exercised, 3 the target did not go on, 130 interrupted. */
+/** Exit status: 0 kept, 1 broken (also if interrupted), 2 nothing exercised, 3 the target stopped it, 130 interrupted. */
 export function exitOf({ rows, ended }: Pick<AuditResult, "rows" | "ended">): number {
   if (rows.some(({ state }) => state === "broken")) return 1;
   if (ended === "interrupted") return INTERRUPTED;
@@ -182,7 +182,7 @@ export function exitOf({ rows, ended }: Pick<AuditResult, "rows" | "ended">): nu
   return rows.some(({ state }) => state === "kept") ? 0 : 2;
 }
 
-/** The command that makes the audit again, but for the names of experiments. */
+/** Returns the command that repeats the audit, without the names of experiments. */
 function againOf(args: Args, base: string): string {
   const { allowHost, rules, tokens, alone, ca, cert, key, spend } = args;
   const pairs = Object.entries({
@@ -240,8 +240,8 @@ async function readGiven(args: Args) {
 }
 
 /**
- * Reads the audit that is gone on with, and its trace.
- * @throws SpillwayError `USAGE`, `RESUME_INVALID` where it is of another target or policy; those of files
+ * Reads the audit to resume, and its trace.
+ * @throws SpillwayError `USAGE`, `RESUME_INVALID` if the target or the policy differs; those of files
  */
 async function readEarlier(
   { resume, out, rules: named }: Args,
@@ -262,7 +262,7 @@ async function readEarlier(
     new SpillwayError("RESUME_INVALID", `the audit there is of another ${what}`, {
       problems: [{ path, got: quote(got), allowed: quote(allowed) }],
     });
-  // A proposal of map is of a whole server, whatever URL it was made from.
+  // Map's proposal holds for a whole server, whatever URL it was made from.
   if (![target.base, named === undefined ? target.origin : null].includes(result.target))
     throw differs("target", result.target, target.base);
   if (trace.version !== 2) throw differs("kind", "a trace of version 1", "one of version 2");

@@ -1,4 +1,4 @@
-// `spillway bundle SCENARIO -o FILE`: a scenario as one JavaScript file that plain k6 runs, no Node needed.
+// `spillway bundle SCENARIO -o FILE`: writes a scenario as one JavaScript file that plain k6 runs without Node.
 
 import { stat } from "node:fs/promises";
 import type { LoadedScenario } from "../load/scenario-file.ts";
@@ -72,7 +72,7 @@ export const verb = defineVerb({
   },
 });
 
-/** Only the name and the file are needed. */
+/** Loads the scenario; of it, only the name and the file are needed. */
 async function loadedScenario(args: Args): Promise<LoadedScenario> {
   const { readScenario } = await import("../runs/job-thread.ts");
   const importMs = importMsOf(args);

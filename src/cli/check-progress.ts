@@ -1,11 +1,11 @@
-// The progress of a check in words.
+// Shows the progress of a check.
 import { setImmediate } from "node:timers/promises";
 import type { CheckProgress } from "../laws/check-options.ts";
 import type { OverlapProgress } from "../laws/overlaps.ts";
 import { inTurns } from "../runs/turns.ts";
 import type { Terminal } from "./terminal.ts";
 
-/** For `CheckOptions.onProgress`, where the check runs in this thread. */
+/** Returns a callback for `CheckOptions.onProgress`, for a check in this thread. */
 export const showCheckProgress = (
   terminal: Terminal,
 ): ((progress: CheckProgress) => Promise<void> | undefined) =>
@@ -20,7 +20,7 @@ export function sayCheckProgress(progress: CheckProgress, terminal: Terminal): v
   terminal.progress(`law ${done + 1} of ${laws}: ${law}, ${stateText(progress)}`);
 }
 
-/** Shows the progress of a check of calls that overlap. */
+/** Shows the progress of a check of overlapping calls. */
 export const sayOverlapProgress = (progress: OverlapProgress, terminal: Terminal): void =>
   terminal.progress(`overlapping calls: ${stateText(progress)}`);
 

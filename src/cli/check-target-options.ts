@@ -1,4 +1,4 @@
-// The options of `spillway check --target`, apart from what they need to be loaded for.
+// The options of `spillway check --target`, in a file of their own so that they load without the check.
 import { connectionOptions } from "./connection-options.ts";
 import { tokensFormat } from "./run-options.ts";
 import type { OptionArgs, VerbOptions } from "./verb.ts";

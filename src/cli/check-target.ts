@@ -1,6 +1,6 @@
-// `spillway check --target`: the laws against a live deployment, within a budget of calls and time that is said
-// beforehand. Where it takes its time from a header all laws are checked by scripts that move the clock; else
-// scripts are played in real time, and their traces judged.
+// `spillway check --target`: checks a live deployment by the laws, within a budget of calls and time that it says
+// first. If the target takes its time from a header, scripts that move the clock check all laws. Otherwise scripts run
+// in real time, and the oracle judges their traces.
 
 import { parseTarget, requireAllowed } from "../connect/target.ts";
 import type { CheckOptions } from "../laws/check-options.ts";
@@ -26,17 +26,14 @@ import { unusable } from "./run-options.ts";
 import type { Terminal } from "./terminal.ts";
 import { program } from "./verb.ts";
 
-/** A target that may be called, and by whom. */
+/** A target that may be called, and the caller. */
 interface Opened {
   readonly live: LiveCaller;
   readonly origin: string;
   readonly base: string;
 }
 
-/**
- * Says what will be used, and makes one call of the status.
- * @throws SpillwayError `USAGE`, `TARGET_NOT_ALLOWED`, those of the tokens file, `TARGET_UNREACHABLE`
- */
+/** Says what the check will use, and asks for the status once. */
 async function openTarget(args: TargetArgs, terminal: Terminal, signal: AbortSignal): Promise<Opened> {
   const { target = "", allowHost = null, tokens: file, calls = 500, seconds = 120 } = args;
   const { base, origin, ...rest } = parseTarget("--target", target);
@@ -78,7 +75,10 @@ async function callersOf(file: string): Promise<Token[]> {
   });
 }
 
-/** @throws SpillwayError `TARGET_UNREACHABLE` saying what came in place of a status, and from where */
+/**
+ * Requires that the target answers with a status.
+ * @throws SpillwayError `TARGET_UNREACHABLE`, with what came in place of a status, and its URL
+ */
 async function contact(live: LiveCaller, caller: Token, base: string): Promise<void> {
   const seen = await live.status(caller);
   const isStatus = seen.status === 200 && (seen.statusScopes !== null || isLimiters(seen));
@@ -100,7 +100,7 @@ async function contact(live: LiveCaller, caller: Token, base: string): Promise<v
   });
 }
 
-/** The laws, by scripts that move the target's clock. */
+/** Checks the laws by scripts that move the target's clock. */
 export async function checkAhead(
   { clockHeader: header = "", ...args }: TargetArgs,
   options: CheckOptions,
@@ -121,11 +121,11 @@ export async function checkAhead(
   const claims = lawNames.filter((law) => !(notSeenFromOutside as readonly LawName[]).includes(law));
   const report = await checkLaws({ ...limiter, claims }, { ...options, rules, evidence: true });
   if (live.ended !== null) terminal.say(`ended early: ${live.ended.message}`);
-  // That the budget was used up is no interruption: it was said beforehand.
+  // A used-up budget is no interruption: the command said it beforehand.
   return live.ended?.why === "budget" ? { ...report, interrupted: false } : report;
 }
 
-/** Scripts in real time, judged by the oracle. */
+/** Runs scripts in real time, and lets the oracle judge their traces. */
 export async function checkRealTime(
   args: TargetArgs & { readonly [Option in "law" | "path" | "known" | "runs"]?: unknown },
   { runs = 100, seed = 0, rules }: CheckOptions,
@@ -161,7 +161,7 @@ const restingOn = (tested: Evidence | undefined): string =>
 
 const widest = Math.max(...lawNames.map((law) => law.length));
 
-/** Findings of real time, in words. */
+/** Says the findings of a check in real time. */
 function sayLive(
   { target, seed, runs, calls, laws, evidence, ended, counterexample, ok }: LiveReport<Verdict>,
   terminal: Terminal,
@@ -207,7 +207,7 @@ function sayLive(
   terminal.say("", outcome);
 }
 
-/** 0 held, 1 violated, 2 nothing could be judged, 3 the target had enough of it, 130 interrupted. */
+/** Exit status: 0 held, 1 violated, 2 nothing could be judged, 3 the target refused to go on, 130 interrupted. */
 export function exitOf({ ok, ended, laws }: LiveReport<Verdict>): number {
   if (!ok) return 1;
   if (ended?.why === "interrupted") return INTERRUPTED;

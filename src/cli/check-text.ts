@@ -1,4 +1,4 @@
-// A check's findings, as the terminal shows them: a line a law, then the counterexamples.
+// A check's findings as the terminal shows them: one line for each law, then the counterexamples.
 
 import type { RunEvidence } from "../laws/evidence.ts";
 import { mendedText } from "../laws/known.ts";
@@ -12,12 +12,12 @@ import type { AnyCheckReport, AnyInterleavingReport, AnyLawReport } from "../run
 import { pc } from "./colors.ts";
 import type { Terminal } from "./terminal.ts";
 
-/** The command's words that the text depends on. */
+/** Options of the command that the text depends on. */
 interface CheckWords {
   readonly rules?: string | undefined;
   readonly path?: string | undefined;
   readonly adapter?: string | undefined;
-  /** The limits are a policy's. */
+  /** True if the limits are a policy's. */
   readonly byPolicy?: boolean;
 }
 
@@ -69,7 +69,7 @@ export async function describeCheck(
   );
 }
 
-/** Returns what draws the counterexample of a law. */
+/** Returns the function that draws a law's counterexample. */
 export async function rendererOf({ byPolicy = false }: CheckWords): Promise<(law: AnyLawReport) => string[]> {
   if (!byPolicy) {
     const { renderCounterexample } = await import("../laws/timeline.ts");
@@ -79,13 +79,13 @@ export async function rendererOf({ byPolicy = false }: CheckWords): Promise<(law
   return (law) => renderQuotaCounterexample(law as LawReport<QuotasKind>);
 }
 
-/** On how much each law rests; `undefined` where that was not counted. */
+/** Returns the evidence for each law; `undefined` if none was counted. */
 function evidenceBy(laws: readonly AnyLawReport[]): Record<string, RunEvidence> | undefined {
   const counts = laws.flatMap(({ law, evidence }) => (evidence === undefined ? [] : [[law, evidence]]));
   return counts.length === 0 ? undefined : Object.fromEntries(counts);
 }
 
-/** Lines on overlapping calls. */
+/** Says the findings on overlapping calls. */
 export async function describeInterleavings(
   report: AnyInterleavingReport,
   byPolicy: boolean,
@@ -108,7 +108,7 @@ export async function describeInterleavings(
   if (lines.length > 0) terminal.say("", ...lines);
 }
 
-/** A limiter by key says its one kind itself. */
+/** Tells whether a limiter has several kinds of calls. A limiter by key says its only kind itself. */
 const isOfManyKinds = ({ counterexample }: AnyLawReport): boolean =>
   (counterexample?.script as { readonly keyed?: boolean } | undefined)?.keyed !== true;
 
@@ -139,7 +139,7 @@ function outcomeText({ outcome, runs, judged, known, reason, evidence }: AnyLawR
   }
 }
 
-/** Tells the effect of switches on a law: where they made it void; under given rules, also in which form it stood. */
+/** Returns the effect of switches on a law: why it was void and, under given rules, the form in which it stood. */
 function switchNotes({ voidRuns, changedRuns }: AnyLawReport, given: boolean): string[] {
   const times = (count: number): string => (given ? "" : `, ${counted(count, "time")}`);
   const voids = Object.entries(voidRuns).map(([why, count]) => `void for ${why}${times(count)}`);

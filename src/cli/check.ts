@@ -125,7 +125,7 @@ export const verb = defineVerb({
   },
 });
 
-/** Options of a deployment say nothing without one. */
+/** Refuses options of a deployment if `--target` is missing. */
 function requireTarget(args: Args): void {
   const given = args as unknown as Readonly<Record<string, unknown>>;
   const [name] = Object.keys(targetOptions).filter((each) => given[each] !== undefined);
@@ -133,7 +133,7 @@ function requireTarget(args: Args): void {
     throw new SpillwayError("USAGE", `--${name} needs --target URL`);
 }
 
-/** The policy that is checked; `undefined` where the limits are rules. */
+/** Returns the policy to check; `undefined` if the limits are rules. */
 async function policyOf(args: Args): Promise<Policy | undefined> {
   const { policy } = args.rules === undefined ? {} : await limitsOf(args, "check");
   if (policy === undefined) return undefined;
@@ -148,7 +148,7 @@ async function policyOf(args: Args): Promise<Policy | undefined> {
 
 const exitOf = (ok: boolean, interrupted: boolean): number => (!ok ? 1 : interrupted ? INTERRUPTED : 0);
 
-/** A limiter of the user's, one with a fault, or our engine: in a thread of its own. */
+/** Checks a user's limiter, one with a fault, or our engine, in a thread of its own. */
 async function checkModule(
   args: Args,
   fault: ChosenFault | null,
@@ -171,7 +171,7 @@ async function checkModule(
       if ("outcome" in event) done.push(event);
       else sayCheckProgress(event, terminal);
     }).catch(async (error: unknown) => {
-      // Its code had to be ended: what was found until then is told.
+      // The user's code was stopped by force: say what was found before.
       if (signal.aborted && done.length > 0)
         await describeCheck(
           partOf(threads.limiter ?? "", options, done),
@@ -195,7 +195,7 @@ async function checkModule(
 
 const secondsFrom = (startedMs: number): number => (Date.now() - startedMs) / 1000;
 
-/** A report of the laws that are done. */
+/** Returns a report of the laws that are done. */
 function partOf(
   limiter: string,
   { seed = 0, runs = 0 }: CheckOptions,
@@ -205,7 +205,7 @@ function partOf(
   return { limiter, seed, runs, laws, known: [], interrupted: true, ok } as AnyCheckReport;
 }
 
-/** Calls that overlap, apart from the laws that look at calls one after the other. */
+/** Checks overlapping calls. The other laws look at calls one after the other. */
 async function checkOverlaps(
   thread: JobThread,
   task: CheckTask,

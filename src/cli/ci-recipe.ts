@@ -1,10 +1,10 @@
-// The recipe for builds that `spillway init --ci` writes: one shell script, and a GitHub Actions workflow around it.
+// The recipe for builds that `spillway init --ci` writes: a shell script, and a GitHub Actions workflow that runs it.
 
-/** Quotes a word for the shell where it needs it. */
+/** Returns a word, quoted for the shell if needed. */
 const shellWord = (word: string): string =>
   /^[\w./-]+$/.test(word) ? word : `'${word.replaceAll("'", `'\\''`)}'`;
 
-/** @param dir the folder of agents.ts and rules.json, from the repository's root */
+/** Returns the shell script. @param dir the folder of agents.ts and rules.json, from the repository's root */
 export const ciScript = (dir: string): string => `#!/bin/sh
 # Simulates the scenario under the rules. Leaves report.html, summary.md and junit.xml in the folder that is named, and ends
 # with 1 if a law or an expectation is violated. Any build server can run it: sh ${shellWord(`${dir}/ci.sh`)} spillway-report
@@ -12,7 +12,7 @@ set -eu
 npx spillway simulate ${shellWord(`${dir}/agents.ts`)} --rules ${shellWord(`${dir}/rules.json`)} --out "\${1:-spillway-report}"
 `;
 
-/** @param dir as of \`ciScript\` */
+/** Returns the GitHub Actions workflow. @param dir the same as for \`ciScript\` */
 export const githubWorkflow = (dir: string): string => `name: spillway
 on:
   push:

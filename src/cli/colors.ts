@@ -1,5 +1,5 @@
-// Colours. Each code carries a number drawn when the program starts, so that the terminal tells it from a code that
-// stands in somebody's name.
+// Colours. Each code carries a number that is drawn at the program's start. The terminal thus tells it from a code in a
+// user's name.
 import { randomBytes } from "node:crypto";
 import picocolors from "picocolors";
 import { printable } from "../rules/printable.ts";
@@ -8,7 +8,7 @@ const mark = `\u001b${randomBytes(8).toString("hex")}`;
 const codes = new RegExp(`${mark}(\\[\\d+m)`);
 const allCodes = new RegExp(codes, "g");
 
-/** True if text is colored. picocolors by itself colors pipes, too, where `CI` is set or on Windows, and by `FORCE_COLOR=0`. */
+/** Tells whether text is coloured. picocolors alone also colours pipes under `CI` or on Windows, and by `FORCE_COLOR=0`. */
 function isColored({ argv, env, stdout }: NodeJS.Process): boolean {
   const { NO_COLOR, FORCE_COLOR, TERM } = env;
   if (argv.includes("--no-color") || argv.includes("--color")) return !argv.includes("--no-color");
@@ -26,7 +26,7 @@ function marked(color: (text: string) => string): (text: string) => string {
   return (text) => `${begin}${text}${end}`;
 }
 
-/** Colours for what the terminal says; without effect where the terminal has none. */
+/** Colours for the terminal's text; they do nothing if the terminal has none. */
 export const pc = {
   bold: marked(colors.bold),
   dim: marked(colors.dim),
@@ -36,13 +36,13 @@ export const pc = {
   cyan: marked(colors.cyan),
 } as const;
 
-/** Text without its colours. */
+/** Returns text without its colours. */
 export const uncolored = (text: string): string => text.replace(allCodes, "");
 
-/** A line for people has so many characters at most: what is longer is somebody's name. */
+/** Most characters of a line for people. Only somebody's name makes a line longer. */
 const lineMost = 2_000;
 
-/** A line as it is printed: of control characters the codes of `pc` alone; its middle left out where it is too long. */
+/** Returns a line to print: only `pc`'s control characters remain, and the middle of a long line is left out. */
 export function printedLine(text: string): string {
   const bare = uncolored(text);
   if (bare.length > lineMost)

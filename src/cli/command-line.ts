@@ -1,4 +1,4 @@
-// A command from its words to its verb: help, version, or the verb by what yargs parses. Errors are thrown.
+// Runs a command by its words: prints help or the version, or runs the verb with yargs's values. Throws errors.
 import { version } from "../runs/version.ts";
 import { programHelp, verbHelp } from "./help.ts";
 import { rejectOddValues, unknownVerb, unparsed } from "./usage-mistake.ts";
@@ -8,7 +8,7 @@ import { commandParser } from "./yargs.ts";
 
 /**
  * Runs a command.
- * @param words those after the program's name
+ * @param words the words after the program's name
  * @throws SpillwayError `USAGE`, and those of the verb
  */
 export async function runCommand(words: readonly string[]): Promise<void> {

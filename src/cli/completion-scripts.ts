@@ -1,13 +1,13 @@
-// Completion for bash and zsh: scripts that hold every word themselves, so that a key press starts no Node.
+// Completion for bash and zsh: the scripts hold every word themselves, so that a key press starts no Node.
 import type { CompletedOption, CompletedVerb, CompletionValues } from "./completion-words.ts";
 
-/** A text in single quotes, for either shell. */
+/** Quotes a text in single quotes, for either shell. */
 const quoted = (text: string): string => `'${text.replaceAll("'", "'\\''")}'`;
 const joined = (words: readonly string[]): string => quoted(words.join(" "));
 
 /**
- * Writes the completion for bash (3.2 and newer). Where nothing is offered, bash itself offers files: `-o default`.
- * The words of `npx spillway` are completed as well, unless npx has a completion of its own.
+ * Writes the completion for bash 3.2 and newer. If no word is offered, bash itself offers files (`-o default`). It also
+ * completes the words of `npx spillway`, unless npx has a completion of its own.
  */
 export function bashCompletion(verbs: readonly CompletedVerb[]): string {
   const names = verbs.map(({ name }) => name);
@@ -75,7 +75,7 @@ function bashValues({ words, paths }: CompletionValues): string {
   return words.length === 0 ? "_spillway_no_files" : `_spillway_no_files; ${offer}`;
 }
 
-/** Writes the completion for zsh, to be evaluated after \`compinit\`, or put into a folder of \`fpath\` as \`_spillway\`. */
+/** Writes the completion for zsh: evaluated after \`compinit\`, or put as \`_spillway\` into a folder of \`fpath\`. */
 export function zshCompletion(verbs: readonly CompletedVerb[]): string {
   const described = verbs.map(({ name, summary }) => `    ${quoted(`${name}:${summary}`)}`);
   return `#compdef spillway

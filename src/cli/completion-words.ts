@@ -1,4 +1,4 @@
-// Words that may be typed at each place of a command: the verbs' own data, with the names that their options take.
+// Words that a user may type at each place of a command, from the verbs' own data and the names that options take.
 import { faultNames } from "../faults/choice.ts";
 import { builtInScenarios } from "../load/scenario-file.ts";
 import { figureKinds, judgedFigureKinds } from "../rules/figures.ts";
@@ -6,18 +6,18 @@ import { limiterLawNames } from "../rules/laws.ts";
 import { presets } from "../rules/presets.ts";
 import { commonOptions, type Verb, type VerbOption } from "./verb.ts";
 
-/** Values that an argument takes: words that are known, and paths. */
+/** Values that an argument takes: known words, and paths. */
 export interface CompletionValues {
   readonly words: readonly string[];
   readonly paths: "none" | "files" | "folders";
 }
 
 export interface CompletedOption {
-  /** As they are typed: `--out`, `-o`; `--color`, `--no-color`. */
+  /** Flags as a user types them: `--out`, `-o`; `--color`, `--no-color`. */
   readonly flags: readonly string[];
   readonly describe: string;
   readonly isRepeatable: boolean;
-  /** The argument's name, and what it takes; `null` for a switch. */
+  /** Name of the argument, and the values it takes; `null` for a switch. */
   readonly argument: { readonly name: string; readonly values: CompletionValues } | null;
 }
 
@@ -32,7 +32,7 @@ export interface CompletedVerb {
   }[];
 }
 
-/** Returns what may be typed after each verb. */
+/** Returns the words that may follow each verb. */
 export async function completedVerbs(verbs: readonly Verb[]): Promise<CompletedVerb[]> {
   const known = await knownValues();
   const help = { help: { type: "boolean", alias: "h", describe: "print the help of this verb" } } as const;
@@ -55,7 +55,7 @@ const files: CompletionValues = { words: [], paths: "files" };
 const folders: CompletionValues = { words: [], paths: "folders" };
 const only = (words: readonly string[]): CompletionValues => ({ words, paths: "none" });
 
-/** Values by the name of an operand, of an argument, or of an option where its argument's name is not enough. */
+/** Returns values by the name of an operand or an argument, or of an option if its argument's name is ambiguous. */
 async function knownValues(): Promise<Readonly<Record<string, CompletionValues>>> {
   const bounds = only(Object.keys({ ...figureKinds, ...judgedFigureKinds }));
   const scenarios: CompletionValues = { words: await builtInScenarios(), paths: "files" };

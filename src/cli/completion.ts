@@ -1,4 +1,4 @@
-// `spillway completion SHELL`: completion of verbs, options and names by the Tab key.
+// `spillway completion SHELL`: writes a script by which the Tab key completes verbs, options and names.
 import { basename } from "node:path";
 import { quote, SpillwayError } from "../rules/errors.ts";
 import { openTerminal } from "./terminal.ts";

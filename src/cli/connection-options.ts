@@ -1,4 +1,4 @@
-// The way to a target elsewhere: by whose word, as whom, through which proxy.
+// Options for the way to a target: certificates to trust and to show, and the proxy.
 import { createSecureContext } from "node:tls";
 import type { ConnectionOptions } from "../connect/connection.ts";
 import { readText } from "../files/read-file.ts";
@@ -26,9 +26,9 @@ export const connectionOptions = {
 type Environment = Readonly<Record<string, string | undefined>>;
 
 /**
- * Reads what a connection to `url` needs; the environment's proxy among it.
- * @param url the target's; `undefined` where it is started for the run
- * @throws SpillwayError `USAGE` where options do not fit, `FILE_UNREADABLE` where a file is not what it should be
+ * Reads the certificates and the proxy of a connection to `url`.
+ * @param url the target's URL; `undefined` if the run starts the target
+ * @throws SpillwayError `USAGE` if options do not fit, `FILE_UNREADABLE` if a file is not what it should be
  */
 export async function readConnection(
   { ca, cert, key }: OptionArgs<typeof connectionOptions>,
@@ -55,8 +55,8 @@ export async function readConnection(
 }
 
 /**
- * Reads a certificate and its key, for who serves by TLS.
- * @throws SpillwayError `USAGE` where one of them is missing, `FILE_UNREADABLE` where a file is not what it should be
+ * Reads a server's certificate and its key, for TLS.
+ * @throws SpillwayError `USAGE` if one of them is missing, `FILE_UNREADABLE` if a file is not what it should be
  */
 export async function readServerTls(
   certPath: string | undefined,
@@ -80,11 +80,11 @@ async function readPem(option: string, path: string | undefined): Promise<string
   const text = await readText(path, `file of ${option}`);
   if ((isKey ? /-----BEGIN [A-Z ]*PRIVATE KEY-----/ : /-----BEGIN [A-Z ]*CERTIFICATE-----/).test(text))
     return text;
-  // The text there may be a secret.
+  // The text is not shown, because it may be a secret.
   throw unusable(path, `text without ${what}`, `${what} in PEM`);
 }
 
-/** Refuses now what would fail in each call. */
+/** Refuses a key that does not fit its certificate: each call would fail. */
 function requireMatch(cert: string | undefined, key: string | undefined, path: string): void {
   if (cert === undefined || key === undefined) return;
   try {

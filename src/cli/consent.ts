@@ -1,16 +1,16 @@
-// The question before calls are made that use up what others may need.
+// The question before an audit or a probe makes calls that use up what others may need.
 import { createInterface } from "node:readline/promises";
 import { SpillwayError } from "../rules/errors.ts";
 import type { Terminal } from "./terminal.ts";
 
-/** @throws SpillwayError `USAGE` where nobody says yes */
+/** Asks whether to go on. @throws SpillwayError `USAGE` unless the answer is yes */
 export async function requireYes(terminal: Terminal): Promise<void> {
   const refused = (why: string): SpillwayError =>
     new SpillwayError("USAGE", why, { hint: "--yes goes on without asking" });
   if (process.stdin.isTTY !== true || process.stderr.isTTY !== true)
     throw refused("nothing was called: nobody is there to say yes");
   const asking = createInterface({ input: process.stdin, output: process.stderr });
-  // Ctrl-C and the end of the input are answers, too: without this the question would stay open for ever.
+  // Ctrl-C and the end of the input are answers, too: otherwise the question would stay open for ever.
   const left = new AbortController();
   asking.once("SIGINT", () => left.abort()).once("close", () => left.abort());
   const answer = await asking.question("Go on? [y/N] ", { signal: left.signal }).catch(() => "");

@@ -1,5 +1,5 @@
-// `spillway demo` (= `npm start`): the whole pipe on loopback, with windows of a few seconds, so that several
-// resets pass in under a minute. Each stage is the same code as its verb.
+// `spillway demo` (= `npm start`): runs every stage on loopback. Windows last a few seconds, so that several resets
+// pass in under a minute. Each stage runs the same code as its verb.
 
 import type { LoadedScenario } from "../load/scenario-file.ts";
 import { runFiles } from "../report/run.ts";
@@ -31,19 +31,19 @@ import {
 import { openTerminal, type Terminal } from "./terminal.ts";
 import { type ArgsOf, defineVerb, type VerbOptions } from "./verb.ts";
 
-/** The options, checked. */
+/** Options of the demo, checked. */
 interface Asked extends Args {
   readonly scenario: string;
-  /** The scenario was made of the policy, and its file is gone. */
+  /** True if the demo made the scenario from the policy, and has removed its file. */
   readonly isMade: boolean;
-  /** The command that repeats it all. */
+  /** The command that repeats the demo. */
   readonly repeat: string;
   readonly limits: Awaited<ReturnType<typeof limitsOf>>;
   readonly durationMs: number;
   readonly signal: AbortSignal;
 }
 
-/** Limits that the clients of `ci-fleet` come near, on windows of seconds: half a minute sees several resets. */
+/** Limits that the clients of `ci-fleet` come near. Half a minute sees several resets. */
 const shortWindows = {
   organization: {
     rest: { limit: 90, windowSeconds: 5 },
@@ -251,11 +251,11 @@ async function simulateBroken(terminal: Terminal, asked: Asked, folder: string, 
   return run;
 }
 
-/** A bug that several limiters have shipped; of a policy, one that shows long before a limit is met. */
+/** Returns a bug that several limiters have shipped; for a policy, one that shows long before a limit is met. */
 const faultFor = ({ limits }: Asked): string =>
   limits.policy === undefined ? "race-read-then-write" : "double-count";
 
-/** The run in `folder` once more, in virtual time, as `name` beside it. */
+/** Simulates the run in `folder` once more, and keeps it as `name` beside it. */
 async function simulated(
   terminal: Terminal,
   { scenario: file, isMade, repeat, signal }: Asked,
@@ -278,7 +278,7 @@ async function simulated(
   return { run, facts };
 }
 
-/** The first thing that the oracle found. */
+/** Says the first violation that the oracle found. */
 function sayFound(terminal: Terminal, verdict: Verdict): void {
   const [first] = verdict.violations;
   if (first === undefined) {
@@ -292,6 +292,6 @@ function sayFound(terminal: Terminal, verdict: Verdict): void {
   terminal.say(`  ${pc.dim(`it looks like ${suspects.slice(0, 3).join(", or ")}`)}`);
 }
 
-/** The scenario is an option here: the demo is about the pipe. */
+/** Returns the command that repeats the demo. The scenario is an option here, because the demo has a default one. */
 const repeatDemo = ({ scenario, rules, asWindow, duration, driver, runs, seed }: Args): string =>
   repeatCommand("demo", [], { scenario, rules, "as-window": asWindow, duration, driver, runs, seed });

@@ -1,4 +1,4 @@
-// `spillway doctor`: what is installed, what is missing, and how to get it.
+// `spillway doctor`: says what is installed, what is missing, and how to get it.
 import { mkdir, mkdtemp, rm, rmdir, stat } from "node:fs/promises";
 import { createRequire } from "node:module";
 import { dirname, join, resolve } from "node:path";
@@ -10,13 +10,13 @@ import { openTerminal, type Terminal } from "./terminal.ts";
 import { untilInterrupted } from "./until-interrupted.ts";
 import { type ArgsOf, defineVerb, type VerbOptions } from "./verb.ts";
 
-/** One thing that spillway needs, or could use. */
+/** Something that spillway needs, or could use. */
 interface Finding {
   readonly name: string;
   /** `missing` ends the command with 3. */
   readonly state: "ok" | "optional" | "missing";
   readonly found: string;
-  /** Ways to get it, a line each. */
+  /** Ways to get it, one a line. */
   readonly advice: readonly string[];
 }
 
@@ -71,7 +71,7 @@ function say(terminal: Terminal, { name, state, found, advice }: Finding): void 
   for (const line of advice) terminal.say(`            ${line}`);
 }
 
-/** @throws SpillwayError `USAGE` where one of the options is of no use without another, or the sum is none */
+/** Returns k6's source. @throws SpillwayError `USAGE` if an option lacks another, or the checksum is malformed */
 function sourceOf({ getK6, from, sha256 }: Args): GetK6Options["from"] {
   const lacking = (option: string, other: string, hint: string): SpillwayError =>
     new SpillwayError("USAGE", `${option} needs ${other}`, { hint });
@@ -87,7 +87,7 @@ function sourceOf({ getK6, from, sha256 }: Args): GetK6Options["from"] {
   });
 }
 
-/** Gets k6 where none is installed. Returns false where Ctrl-C ended it. */
+/** Gets k6 if none is installed. Returns false if Ctrl-C ended it. */
 async function get(terminal: Terminal, from: GetK6Options["from"]): Promise<boolean> {
   const { getK6 } = await import("../load/get-k6.ts");
   const install = async (signal: AbortSignal): Promise<true> => {
@@ -157,7 +157,7 @@ async function goFinding(): Promise<Finding> {
   return { name: "go", state: "ok", found: `${go.version}, at ${go.path}`, advice: [] };
 }
 
-/** esbuild is a program of its own that an installation may have left out (`--ignore-scripts`, another platform). */
+/** Looks for esbuild's program. An installation may lack it (`--ignore-scripts`, another platform). */
 async function esbuildFinding(): Promise<Finding> {
   const name = "esbuild";
   try {
@@ -175,7 +175,7 @@ async function esbuildFinding(): Promise<Finding> {
   }
 }
 
-/** An optional peer: looked for, not loaded, since it is a large library. */
+/** Looks for the optional peer without loading it, because it is a large library. */
 function duckdbFinding(): Finding {
   const name = "duckdb";
   const peer = "@duckdb/node-api";

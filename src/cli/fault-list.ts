@@ -13,10 +13,7 @@ export const faultOption = {
   describe: "inject the known bug NAME; list shows them all",
 } as const satisfies VerbOption;
 
-/**
- * Reads `--fault`. `list` prints the catalogue, and there is nothing more to do.
- * @throws SpillwayError `FAULT_INVALID`
- */
+/** Reads `--fault`. For `list` it prints the catalogue, and the command is done. */
 export async function chooseFault(
   text: string | undefined,
   terminal: Terminal,
@@ -27,17 +24,17 @@ export async function chooseFault(
   return "list";
 }
 
-/** Words of a run on its fault. */
+/** Words that a run says about its fault. */
 export interface FaultWords {
   /** `NAME` or `NAME=RATE`, for the command that repeats a run. */
   readonly text: string;
-  /** Note that whoever reads the run must know. */
+  /** Note that every reader of the run must know. */
   readonly note: string;
 }
 
 /**
- * For verbs that make the requests themselves, without headers.
- * @throws SpillwayError `FAULT_INVALID` where the fault shows only to requests that have some
+ * Returns the words for verbs that make requests without headers.
+ * @throws SpillwayError `FAULT_INVALID` if the fault shows only in requests with headers
  */
 export async function faultWords(chosen: ChosenFault, verb: string): Promise<FaultWords> {
   const { faultText } = await import("../faults/choice.ts");

@@ -1,4 +1,4 @@
-// `spillway figures`: what a run is spoken of in, by name.
+// `spillway figures`: lists the names of a run's figures.
 import { boundExamples, figureKinds, judgedFigureKinds } from "../rules/figures.ts";
 import { replayFigureNames } from "../summary/replay-figures.ts";
 import { openTerminal } from "./terminal.ts";

@@ -1,4 +1,4 @@
-// Reading what users name on the command line, with errors that say what is wrong with the path or the text.
+// Reads files that users name on the command line. Its errors say what is wrong with the path or the text.
 import { stat } from "node:fs/promises";
 import { basename, dirname, resolve } from "node:path";
 import { readText } from "../files/read-file.ts";
@@ -22,10 +22,7 @@ import { shellCommand } from "../runs/run-place.ts";
 import { pc } from "./colors.ts";
 import { warn } from "./terminal.ts";
 
-/**
- * Rules by preset name, or from a file of rules or of a policy.
- * @throws SpillwayError `FILE_UNREADABLE`, `JSON_INVALID`, `RULES_INVALID`, `POLICY_INVALID`, `POLICY_UNSUPPORTED`
- */
+/** Reads rules by a preset's name, or from a file of rules or of a policy. */
 export async function readRules(nameOrPath: string): Promise<Rules> {
   if (Object.hasOwn(presets, nameOrPath)) return parseRules(presets[nameOrPath as PresetName]);
   if (Object.hasOwn(policyPresets, nameOrPath)) return rulesOf(await readPolicy(nameOrPath));
@@ -34,10 +31,7 @@ export async function readRules(nameOrPath: string): Promise<Rules> {
   return parseLimits(await onItsBase(parseDocument(text, nameOrPath, policyFile), [resolve(nameOrPath)]));
 }
 
-/**
- * A policy by name, or from a file of a policy or of rules.
- * @throws SpillwayError `FILE_UNREADABLE`, `JSON_INVALID`, `RULES_INVALID`, `POLICY_INVALID`
- */
+/** Reads a policy by its name, or from a file of a policy or of rules. */
 export async function readPolicy(nameOrPath: string): Promise<Policy> {
   if (Object.hasOwn(presets, nameOrPath)) return policyOf(parseRules(presets[nameOrPath as PresetName]));
   const preset = Object.hasOwn(policyPresets, nameOrPath) ? policyPresets[nameOrPath] : undefined;
@@ -48,9 +42,9 @@ export async function readPolicy(nameOrPath: string): Promise<Policy> {
 }
 
 /**
- * A word that is neither a file nor a policy's name may be meant to be one of these.
- * @param file that it would be
- * @param member of a policy file that has the word; left out: the word itself is the path
+ * Suggests a policy's name for a word that is neither a file nor a policy's name.
+ * @param file the path that the word stands for
+ * @param member the policy file's member that holds the word; absent if the word itself is the path
  */
 async function requireNamed(word: string, file = word, member?: string): Promise<void> {
   const meant = /[\\/.]/.test(word) ? null : closest(word, presetNames);
@@ -69,13 +63,13 @@ async function requireNamed(word: string, file = word, member?: string): Promise
 
 const presetNames = [...Object.keys(presets), ...Object.keys(policyPresets)];
 
-/** A file without it is rules or a policy of its own, and keeps the errors of these. */
+/** Tells whether a file names a base. Other files are rules or whole policies, and keep their own errors. */
 const saysBase = (text: string): boolean => /"base"\s*:/.test(text);
 
 /**
- * Fills in what a policy's `base` says: a policy by name, or a file beside it.
- * @param files those that lead here, absolute
- * @throws SpillwayError `POLICY_INVALID` where a file builds on itself
+ * Completes a policy by its `base`: a policy by name, or a file beside it.
+ * @param files absolute paths of the files that lead to this document
+ * @throws SpillwayError `POLICY_INVALID` if a file builds on itself
  */
 async function onItsBase(document: unknown, files: readonly string[]): Promise<unknown> {
   if (!isPlainObject(document) || typeof document["base"] !== "string") return document;
@@ -100,10 +94,7 @@ async function onItsBase(document: unknown, files: readonly string[]): Promise<u
   return onBase(await onItsBase(parseDocument(text, path, policyFile), [...files, path]), document);
 }
 
-/**
- * Limits by name, or from a file: rules where they can say it, else the policy.
- * @throws SpillwayError as `readPolicy` does
- */
+/** Reads limits by name or from a file: rules if they can express the limits, otherwise the policy. */
 export async function readLimits(
   nameOrPath: string,
 ): Promise<{ readonly rules: Rules } | { readonly policy: Policy }> {
@@ -113,8 +104,8 @@ export async function readLimits(
 }
 
 /**
- * The rules of `--rules` as they were written: a file's own words, so that what it leaves out is known to be left out;
- * a preset or a policy stands for every switch.
+ * Reads the rules of `--rules` as they were written. A file leaves out what its author left out; a preset or a policy
+ * sets every switch.
  */
 export async function readWrittenRules(nameOrPath: string): Promise<RulesInput> {
   const complete = await readRules(nameOrPath);
@@ -125,30 +116,21 @@ export async function readWrittenRules(nameOrPath: string): Promise<RulesInput> 
     : (withoutVersion(written) as RulesInput);
 }
 
-/**
- * A tokens file. Others than its owner should not be able to read it: where they can, that is said once.
- * @throws SpillwayError `FILE_UNREADABLE`, `JSON_INVALID`, `TOKENS_INVALID`
- */
+/** Reads a tokens file, and warns once if others than its owner can read it. */
 export async function readTokens(path: string): Promise<Token[]> {
   const tokens = parseTokensFile(await readText(path, "tokens file"), path);
   await warnIfShared(path);
   return tokens;
 }
 
-/**
- * A tokens file of a policy's callers.
- * @throws SpillwayError `FILE_UNREADABLE`, `JSON_INVALID`, `TOKENS_INVALID`
- */
+/** Reads a tokens file of a policy's callers, and warns likewise. */
 export async function readPolicyTokens(path: string, names: readonly string[]): Promise<PolicyToken[]> {
   const tokens = parsePolicyTokens(await readText(path, "tokens file"), path, names);
   await warnIfShared(path);
   return tokens;
 }
 
-/**
- * Reads the known counterexamples of `--known`.
- * @throws SpillwayError `FILE_UNREADABLE`, `JSON_INVALID`, `USAGE`
- */
+/** Reads the known counterexamples of `--known`. */
 export async function readKnown(path: string): Promise<readonly KnownCounterexample[]> {
   const what = "file of known counterexamples";
   const pathOf = (steps: readonly (string | number)[]): string => steps.join(".");
@@ -156,10 +138,10 @@ export async function readKnown(path: string): Promise<readonly KnownCounterexam
 }
 
 const warned = new Set<string>();
-/** Permissions to read, of the file's group and of everybody. */
+/** Permission bits by which the file's group and everybody can read it. */
 const othersRead = 0o044;
 
-/** On Windows modes say nothing of who can read. */
+/** Warns if others can read the file. On Windows its mode does not tell. */
 async function warnIfShared(path: string): Promise<void> {
   const found = await stat(path);
   if (process.platform === "win32" || !found.isFile() || (found.mode & othersRead) === 0) return;

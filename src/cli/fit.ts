@@ -1,4 +1,4 @@
-// `spillway fit FILES...`: a scenario made from a trace or from logs, and a test of how well it predicts.
+// `spillway fit FILES...`: makes a scenario from a trace or from logs, and tests how well it predicts.
 
 import { basename, extname } from "node:path";
 import { setImmediate } from "node:timers/promises";
@@ -95,11 +95,11 @@ export const verb = defineVerb({
     const name = nameOf(args);
     const limits = await limitsOf({ asWindow: args["as-window"], rules: args.rules }, "fit LOG");
     const { rules } = limits;
-    // If the scenario itself is printed, people's text goes to standard error, as under --json.
+    // If the scenario itself is printed, text for people goes to standard error, as under --json.
     const terminal = openTerminal(args.json === true || out === undefined);
     const fit = async (signal: AbortSignal): Promise<void> => {
-      // A fit makes many times as much garbage as it holds: the heap grows by a third, and not by four times, before it
-      // is looked through.
+      // A fit makes many times as much garbage as it holds. The heap therefore grows by a third between two
+      // collections, not fourfold.
       setFlagsFromString("--heap-growing-percent=30");
       const recording = await recordingOf(args, limits, terminal, signal);
       const fitted = await fittedTo(recording, { ...args, name, rules }, terminal, signal);
@@ -160,7 +160,7 @@ function seedsOf(seeds: number | undefined): number | undefined {
   });
 }
 
-/** A trace by itself tells clients and attempts; several files, and other logs, tell users and instants. */
+/** Reads a recording: clients and attempts of a single trace; users and instants of several files or other logs. */
 async function recordingOf(
   args: Args,
   limits: { readonly rules?: Rules; readonly policy?: Policy },
@@ -220,11 +220,11 @@ async function recordingOf(
   return recorder.finish();
 }
 
-/** Tells whether calls of one policy are calls of another: it has all operations. */
+/** Tells whether calls by one policy are calls by the other: the other has all of its operations. */
 const isSameCalls = (one: Policy, other: Policy): boolean =>
   Object.keys(one.operations).every((name) => Object.hasOwn(other.operations, name));
 
-/** Without a check where none is wanted, or it was interrupted. */
+/** Fits a scenario; skips the check if the user wants none or interrupts it. */
 async function fittedTo(
   recording: Recording,
   { name, rules, check: isChecked }: { name: string; rules: Rules | undefined; check: boolean },
@@ -254,7 +254,7 @@ async function backtested(
   return done(backtestSteps(recording, options), "backtest", terminal, signal);
 }
 
-/** Takes step by step; `null` where it was interrupted. */
+/** Does all steps; returns `null` if interrupted. */
 async function done<Result>(
   steps: Generator<SimulationsDone, Result>,
   name: string,

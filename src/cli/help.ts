@@ -1,4 +1,4 @@
-// The text of `--help`: of a verb, and of the program. Options of the verb come first, those that every verb has last.
+// The text of `--help`, of a verb and of the program. The verb's own options come first, those of every verb last.
 import {
   commonOptions,
   exampleCommand,
@@ -10,10 +10,10 @@ import {
   verbUsage,
 } from "./verb.ts";
 
-/** Rows of two columns under a title. */
+/** Row of two columns under a title. */
 type Row = readonly [left: string, right: string];
 
-/** Left columns are no wider; a longer entry has a line of its own. */
+/** Width of the left column, characters. A longer entry gets a line of its own. */
 const leftMost = 34;
 const widthMost = 110;
 
@@ -31,7 +31,7 @@ const exitCodes: readonly Row[] = [
 
 const exitLine = `Exit codes: 0 held, 1 violated, 2 unusable input, 3 unreachable or missing, 130 interrupted, 70 a bug. ${program} --help explains them.`;
 
-/** Help of the program: every verb, where to look further, exit codes. @param columns of the terminal */
+/** Returns the program's help: every verb, further reading, exit codes. @param columns width of the terminal */
 export function programHelp(verbs: readonly Verb[], columns: number | undefined): string {
   const width = widthOf(columns);
   return paragraphs([
@@ -53,7 +53,7 @@ export function programHelp(verbs: readonly Verb[], columns: number | undefined)
   ]);
 }
 
-/** Help of one verb. @param columns of the terminal */
+/** Returns the help of one verb. @param columns width of the terminal */
 export function verbHelp(verb: Verb, columns: number | undefined): string {
   const { summary, notes, operands, options } = verb;
   const width = widthOf(columns);
@@ -93,7 +93,7 @@ const optionRows = (options: Readonly<Record<string, VerbOption>>): Row[] =>
     ];
   });
 
-/** Values that may be given, and the one that stands for them where nothing is. */
+/** Returns the values that an option takes, and its default. */
 function remarks({ argument = "", array, choices, default: usual, demandOption }: VerbOption): string {
   const all = choices?.join(", ") ?? "";
   return [
@@ -117,13 +117,13 @@ function table(title: string, rows: readonly Row[], width: number): string {
   return [`${title}:`, ...lines].join("\n");
 }
 
-/** Commands stand on lines of their own, unbroken, so that they can be pasted. */
+/** Returns the examples. Each command stands on a line of its own, unbroken, so that it can be pasted. */
 const examples = (given: Verb["examples"]): string =>
   ["Examples:", ...given.flatMap((example) => [`  ${exampleCommand(example)}`, `      ${example[1]}`])].join(
     "\n",
   );
 
-/** Breaks a text at its spaces; a word that is wider than a line keeps its own. */
+/** Breaks a text at its spaces; a word wider than a line gets a line of its own. */
 function wrap(text: string, width: number): string[] {
   const lines: string[] = [];
   let line = "";

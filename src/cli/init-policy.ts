@@ -6,7 +6,7 @@ import type { CallSample, Policy } from "../policy/policy.ts";
 import { quote, SpillwayError } from "../rules/errors.ts";
 import { isPlainObject } from "../rules/plain-object.ts";
 
-/** Returns the text of a policy file that has all of a preset's limits, and names one to change. */
+/** Returns the text of a policy file that builds on a preset, and changes one limit. */
 export function policyText({ name, quotas }: Policy): string {
   const [quota = "", { algorithm } = { algorithm: undefined }] = Object.entries(quotas)[0] ?? [];
   const limit =
@@ -16,10 +16,10 @@ export function policyText({ name, quotas }: Policy): string {
 }
 
 /**
- * Returns the text of a scenario in which a population makes the calls of each operation that has a sample.
- * @param dir the folder that it is written to, for its first lines
- * @param policyPath the policy's file, for the same
- * @throws SpillwayError `POLICY_UNSUPPORTED` where no operation has one
+ * Returns the text of a scenario in which one population calls each operation that has a sample.
+ * @param dir folder of the scenario, named in its first lines
+ * @param policyPath file of the policy, named there, too
+ * @throws SpillwayError `POLICY_UNSUPPORTED` if no operation has a sample
  */
 export function scenarioText({ name, operations }: Policy, dir: string, policyPath: string): string {
   const calls = Object.entries(operations).flatMap(([operation, { samples }]) => {
@@ -80,7 +80,7 @@ const literal = (options: Readonly<Record<string, unknown>>): string =>
     .map(([name, value]) => `${name}: ${JSON.stringify(value)}`)
     .join(", ")} }`;
 
-/** A call as a scenario's code makes it. */
+/** Returns a call as a scenario's code makes it. */
 function callText(operation: string, { method, path, body, cost }: CallSample): string {
   const name = operation.replace(/\W/g, "_");
   const query = isPlainObject(body) && typeof body["query"] === "string" ? body["query"] : null;
@@ -90,7 +90,7 @@ function callText(operation: string, { method, path, body, cost }: CallSample): 
   return `rest(${JSON.stringify(path)}, ${literal(options)})`;
 }
 
-/** Writes a scenario with clients of each call that a policy has a sample of, for as long as it is needed. */
+/** Writes a scenario that calls each operation with a sample, to a temporary file that `remove` deletes. */
 export async function clientsOf(policy: Policy): Promise<{ readonly file: string; remove(): Promise<void> }> {
   const folder = await mkdtemp(join(tmpdir(), "spillway-demo-"));
   const file = join(folder, "clients.ts");

@@ -1,4 +1,4 @@
-// `spillway init`: a first scenario and rules file in one's own repository.
+// `spillway init`: writes a first scenario and rules file into the user's repository.
 import { existsSync } from "node:fs";
 import { rm } from "node:fs/promises";
 import { createRequire } from "node:module";
@@ -45,7 +45,7 @@ const rules = `${JSON.stringify(
 )}\n`;
 
 const workflows = join(".github", "workflows");
-/** Folders that nobody names: somebody else's repository may lead elsewhere by them. */
+/** Folders that init creates without being asked. Links in somebody else's repository may lead them elsewhere. */
 const workflowFolders = [".github", workflows];
 
 export const verb = defineVerb({
@@ -99,10 +99,7 @@ export const verb = defineVerb({
   },
 });
 
-/**
- * Writes a scenario of a policy's calls; of one that comes with spillway, also a policy that builds on it.
- * @throws SpillwayError as `readPolicy` does
- */
+/** Writes a scenario of a policy's calls; for a preset, also a policy that builds on it. */
 async function initPolicy(dir: string, named: string, terminal: Terminal): Promise<void> {
   const [{ presets }, { policyText, scenarioText }] = await Promise.all([
     import("../policy/presets.ts"),
@@ -136,7 +133,7 @@ function isInstalled(): boolean {
   }
 }
 
-/** Writes all files or none. What stands there already may be somebody's work. */
+/** Writes all files or none. A file that is there already may be somebody's work. */
 async function writeAll(files: readonly (readonly [path: string, text: string])[]): Promise<void> {
   const written: string[] = [];
   try {

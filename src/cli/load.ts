@@ -1,4 +1,4 @@
-// `spillway load SCENARIO`: a scenario for real, by k6 or by Node, judged, with a run folder.
+// `spillway load SCENARIO`: runs a scenario for real, by k6 or by Node, judges it, and keeps a run folder.
 
 import { join } from "node:path";
 import type { LoadOptions } from "../load/load.ts";
@@ -151,7 +151,7 @@ async function loadOne(
   process.exitCode = interrupted ? INTERRUPTED : failure !== null ? UNREACHED : run.held ? 0 : 1;
 }
 
-/** Reads all that is named on the command line, before anything is started. */
+/** Reads everything that the command line names, before the run starts anything. */
 async function loadOptions(args: Args) {
   const { seed, duration, timeout, keepAlive, shared, compare } = args;
   const limits = await limitsOfLoad(args);
@@ -190,7 +190,7 @@ function repeatLoad(args: Args, seed: number): string {
   });
 }
 
-/** A stand-in enforces what it can; a target that is there enforces what it wants. */
+/** Reads limits. A started deployment enforces only what the engine can; a given target enforces its own limits. */
 async function limitsOfLoad(args: Args): Promise<Awaited<ReturnType<typeof limitsOf>>> {
   if (args.target === undefined || args.rules === undefined) return limitsOf(args, "load");
   return readLimits(args.rules);

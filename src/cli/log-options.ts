@@ -1,4 +1,4 @@
-// Options that verbs which read logs have in common. Nothing that reads logs is loaded for it.
+// Options that verbs which read logs have in common. They load nothing that reads logs.
 import {
   type DurationUnit,
   defaultGraphqlPath,
@@ -19,7 +19,6 @@ const column = (content: string) =>
     describe: `read ${content} from COLUMN [default: guessed]`,
   }) as const;
 
-/** Options of verbs that read logs. */
 export const logOptions = {
   format: {
     argument: "FORMAT",

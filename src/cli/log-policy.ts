@@ -1,4 +1,4 @@
-// The policy that logs are read by: the one that is named, or a trace's own.
+// The policy by which logs are read: the one that the user names, or a trace's own.
 import type { LogFile } from "../logs/read-file.ts";
 import type { Policy } from "../policy/policy.ts";
 import { policyOf } from "../policy/shorthand.ts";
@@ -13,9 +13,9 @@ interface Given {
 }
 
 /**
- * Returns the policy of logs: the one given, else that of a trace of version 2 among them; rules given are its policy
- * then. Nothing where rules are enough.
- * @throws SpillwayError `USAGE` where two traces claim different policies; `POLICY_UNSERVABLE` as `enforceable` does
+ * Returns the policy of logs: the given one, else that of a trace of version 2 among them. Given rules then become that
+ * policy. Returns `undefined` if rules are enough.
+ * @throws SpillwayError `USAGE` if two traces claim different policies; `POLICY_UNSERVABLE` as `enforceable` does
  */
 export async function policyOfLogs(
   files: readonly LogFile[],
@@ -27,7 +27,7 @@ export async function policyOfLogs(
   for (const { sample, name, open } of files) {
     if (sample.format !== "trace") continue;
     const trace = await openTrace(open());
-    // A stream that was begun and left closes its file.
+    // Leaving the stream after its first call closes its file.
     for await (const _ of trace.calls) break;
     if (trace.version === 2) claimed.push({ name, policy: trace.header.policy });
   }

@@ -1,4 +1,4 @@
-// Words of `--dry-run` on logs: what each is, what its columns were taken for and why, and its first rows as read.
+// Words of `--dry-run` on logs: each log's format, each column's role and why, and the first rows as read.
 
 import { Callers } from "../logs/callers.ts";
 import type { ColumnUse } from "../logs/column-guesses.ts";
@@ -17,14 +17,14 @@ import { pc } from "./colors.ts";
 const rowsMost = 5;
 const widthMost = 48;
 
-/** A column that is used. */
+/** A column in use. */
 interface UsedColumn {
-  /** `token` where it holds tokens, which stand for users. */
+  /** Role of the column; `token` if it holds tokens, which stand for users. */
   readonly role: string;
   readonly column: string;
-  /** Reason for taking the column for this role. */
+  /** Reason why the column has this role. */
   readonly why: string;
-  /** First value, with secrets struck out; a token's fingerprint. */
+  /** First value, with secrets struck out; for a token, its fingerprint. */
   readonly example: string;
 }
 
@@ -37,34 +37,34 @@ interface UnderstoodFile {
 }
 
 interface UnderstoodRow {
-  /** Ms since the epoch. */
+  /** Time of the call, ms since the epoch. */
   readonly atMs: number;
   readonly organization: string;
   readonly user: string;
-  /** `rest`, `graphql`, `status` or `other`; under a policy an operation in place of the first two. */
+  /** `rest`, `graphql`, `status` or `other`; under a policy an operation replaces the first two. */
   readonly kind: string;
-  /** Attributes that a policy's quotas are kept by. */
+  /** Attributes by which a policy's quotas are kept. */
   readonly caller?: Readonly<Record<string, string>> | undefined;
   readonly cost: number;
-  /** `null` where the row does not say. */
+  /** Points that the call cost in the end; `null` if the row does not say. */
   readonly actual: number | null;
   readonly status: number | null;
   readonly durationMs: number | null;
 }
 
-/** Formats that logs were taken for: the result of `replay --dry-run`. */
+/** Formats that logs seem to have: the result of `replay --dry-run`. */
 export interface UnderstoodLogs {
   readonly files: readonly UnderstoodFile[];
-  /** Changes that were made to them, in words: `only /v2/*`. */
+  /** Changes made to the rows, in words: `only /v2/*`. */
   readonly changes: readonly string[];
   readonly rows: readonly UnderstoodRow[];
-  /** Rows that could not be read, the first of them. */
+  /** The first rows that could not be read. */
   readonly unread: LogRows["examples"];
 }
 
 /**
- * Looks at opened logs, and reads their first rows for it: what is left of `batches` is not read.
- * @throws SpillwayError as `batches` does, but for `LOG_UNREAD`
+ * Describes opened logs by their first rows. The rest of `batches` stays unread.
+ * @throws SpillwayError as `batches` does, except for `LOG_UNREAD`
  */
 export async function understandLogs(logs: OpenedLogs): Promise<UnderstoodLogs> {
   const rows = await firstRows(logs);
@@ -72,7 +72,7 @@ export async function understandLogs(logs: OpenedLogs): Promise<UnderstoodLogs> 
   return { files: logs.files.map(understoodFile), changes, rows, unread };
 }
 
-/** The same for people. */
+/** Returns the same as lines for people. */
 export const describeLogs = ({ files, changes, rows, unread }: UnderstoodLogs): string[] => [
   ...files.flatMap(fileLines),
   pc.bold(["first rows, as read", ...changes].join(", ")),
@@ -150,7 +150,7 @@ async function firstRows(logs: OpenedLogs): Promise<UnderstoodRow[]> {
       if (rows.length === rowsMost) break;
     }
   } catch (error) {
-    // Too many unread rows are what this is to find the reason of.
+    // The dry run shows why too many rows are unread, so it does not fail for them.
     if (!(error instanceof SpillwayError && error.code === "LOG_UNREAD")) throw error;
   }
   return rows;

@@ -1,15 +1,15 @@
 #!/usr/bin/env node
-// The program: runs the command of its arguments, with a pipe or a file at its standard output.
+// The program: runs the command that its arguments name, also with a pipe or a file as standard output.
 import { errorCodes, SpillwayError } from "../rules/errors.ts";
 import { endIfStuck } from "../runs/interrupt.ts";
 import { runProgram, tellError } from "./program.ts";
 import { describeError } from "./terminal.ts";
 
-/** A terminal that was closed: nobody is left to be told, and what was done is still to be kept. */
+/** Tells whether the terminal was closed. Nobody is left to read errors, but results must still be kept. */
 const isClosed = (stream: NodeJS.WriteStream, code: string | undefined): boolean =>
   stream.isTTY && code === "EIO";
 
-// A reader that has seen enough (`| head`) closes the pipe: that ends the command, and is no error of its own.
+// A reader that has seen enough (`| head`) closes the pipe. This ends the command, and is no error.
 process.stdout.on("error", ({ code }: NodeJS.ErrnoException) => {
   if (isClosed(process.stdout, code)) return;
   if (code === "EPIPE") process.exit();
@@ -17,14 +17,14 @@ process.stdout.on("error", ({ code }: NodeJS.ErrnoException) => {
   console.error(describeError(error, process.argv.includes("--json")));
   process.exit(error.exitCode);
 });
-// There is nowhere left to say it.
+// No stream is left for the error's text.
 process.stderr.on("error", ({ code }: NodeJS.ErrnoException) => {
   if (isClosed(process.stderr, code)) return;
   process.exit(code === "EPIPE" ? undefined : errorCodes.FILE_UNWRITABLE);
 });
 
 const words = process.argv.slice(2);
-// Programs that cannot be started are told of by an event that nobody may wait for.
+// Node reports a program that cannot start by an event, for which nobody may be waiting.
 process.on("uncaughtException", (error) => {
   tellError(error, words);
   process.exit();

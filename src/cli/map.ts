@@ -1,4 +1,4 @@
-// `spillway map FILES...`: a policy proposed from answers of an API, with questions on what they do not settle.
+// `spillway map FILES...`: proposes a policy from answers of an API, and asks what they leave open.
 import { basename, extname } from "node:path";
 import { openBytes } from "../files/byte-source.ts";
 import { requireFile, requireFree } from "../files/read-file.ts";
@@ -88,7 +88,7 @@ function nameOf(name: string | undefined, out: string | undefined): string {
   return name ?? (/^[A-Za-z_]/.test(file) ? file.slice(0, 64) : "my-api");
 }
 
-/** Prints what is proposed, and what is not settled. */
+/** Prints the proposed policy, and the questions that the answers leave open. */
 export async function sayProposal(
   { policy, format, answers, questions }: Proposal,
   out: string | undefined,

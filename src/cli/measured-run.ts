@@ -1,4 +1,4 @@
-// A simulation that leaves no trace: how far it is while it runs, its figures, and whether they are as expected.
+// A simulation that leaves no trace: shows its progress, its figures, and whether they meet the expectations.
 import type { Measurement } from "../../sim/measure.ts";
 import { share } from "../report/format.ts";
 import { isJudgedFigure } from "../rules/figures.ts";
@@ -11,7 +11,7 @@ import { judgeExpectations } from "../summary/expectations.ts";
 import type { MeasuredRun } from "./say-run.ts";
 import type { Terminal } from "./terminal.ts";
 
-/** @throws what the job throws */
+/** Runs the job, and shows its progress. @throws what the job throws */
 export async function measuredRun(
   events: AsyncGenerator<EventOf<"measure">, Measurement, undefined>,
   terminal: Terminal,

@@ -1,4 +1,4 @@
-// `--open`: shows a report in the browser, by the program that the platform has for that.
+// `--open`: shows a report in the browser, by the platform's own program.
 import { spawn } from "node:child_process";
 import { resolve } from "node:path";
 import { type Environment, programInPath } from "../load/program.ts";
@@ -10,7 +10,7 @@ export const openOption = {
   describe: "open the report in the browser once it is written",
 } as const satisfies VerbOption;
 
-/** By the names of platforms; all others have those of freedesktop.org, and of Linux inside Windows. */
+/** Programs by platform. All other platforms have those of freedesktop.org, and of Linux inside Windows. */
 const openers: Partial<Record<NodeJS.Platform, readonly string[]>> = {
   darwin: ["open"],
   win32: ["explorer"],
@@ -25,9 +25,9 @@ export interface OpenerOptions {
 }
 
 /**
- * Looks the opener up before anything is run, so that a long run does not end with it missing.
- * @param isWanted whether `--open` was given
- * @returns what opens a report; it does nothing where it is not wanted
+ * Looks for the opener before a run, so that a long run does not end without one.
+ * @param isWanted true if `--open` was given
+ * @returns the function that opens a report; it does nothing if `--open` was not given
  * @throws SpillwayError `OPENER_MISSING`
  */
 export async function reportOpener(
@@ -50,7 +50,7 @@ const openerMissing = (got: string, allowed: string, cause?: unknown): SpillwayE
     cause,
   });
 
-/** The program goes on by itself: some stay for as long as the browser is open. */
+/** Starts the program detached: some stay for as long as the browser is open. */
 function startProgram(program: string, path: string): Promise<void> {
   return new Promise((done, fail) => {
     const child = spawn(program, [path], { detached: true, stdio: "ignore" });

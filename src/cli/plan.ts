@@ -1,4 +1,4 @@
-// `spillway plan SCENARIO`: how many clients, under which limit, with which retry? A search over simulations.
+// `spillway plan SCENARIO`: how many clients, under which limit, with which retry? It searches over simulations.
 
 import { availableParallelism } from "node:os";
 import { join } from "node:path";
@@ -138,7 +138,7 @@ export const verb = defineVerb({
   },
 });
 
-/** Tells whether some value holds. Storms and comparisons answer by what they show. */
+/** Tells whether some value meets the goals. Storms and comparisons are answered by what they show. */
 function isAnswered({ answer, storm }: PlanResult): boolean {
   const answers = [answer, storm?.answer ?? null].filter((one) => one !== null);
   return answers.every((one) => {
@@ -180,7 +180,7 @@ function requireWorkers(workers: number | undefined): number {
   throw usage("--workers", String(workers), "a whole number from 1 to 256");
 }
 
-/** `95%` or `0.95`. */
+/** Reads a share of runs: `95%` or `0.95`. @throws SpillwayError `USAGE` */
 function requireShare(text: string): number {
   const share = parseShare(text);
   if (share === null) throw usage("--in-runs", quote(text), "a share of runs, such as 95%");
@@ -190,7 +190,7 @@ function requireShare(text: string): number {
 const usage = (path: string, got: string, allowed: string): SpillwayError =>
   new SpillwayError("USAGE", "this plan cannot be run", { problems: [{ path, got, allowed }] });
 
-/** Returns the command that asks the same question again, on any number of threads. */
+/** Returns the command that asks the same question again, without the number of threads. */
 function commandOf(args: Args): string {
   const { vary, until, find, storm, within, compare, replications, confidence, inRuns } = args;
   const { seed, duration, rules, asWindow } = args;

@@ -1,4 +1,4 @@
-// `spillway policy`: the policies that come with spillway, one in plain sentences, and the mistakes of a file.
+// `spillway policy`: lists the policies that come with spillway, tells one in plain sentences, finds a file's mistakes.
 import { SpillwayError } from "../rules/errors.ts";
 import { pc } from "./colors.ts";
 import { readPolicy } from "./files.ts";
@@ -94,7 +94,7 @@ async function check(terminal: Terminal, named: string): Promise<void> {
     terminal.say(
       `  ${name.padEnd(widest)}  ${missing.length === 0 ? "ready" : `needs ${missing.join("; ")}`}`,
     );
-  // The default API's rounding is a switch of its rules.
+  // Rules have a switch for rounding, so a policy that is rules needs no such warning.
   const warnings =
     asRules(policy) === null
       ? [

@@ -1,4 +1,4 @@
-// `spillway probe --policy`: infers the fixed windows of any API's quotas, and says of the others that it does not.
+// `spillway probe --policy`: infers the fixed windows of any API's quotas, and names the quotas that it does not infer.
 import type { Policy } from "../policy/policy.ts";
 import type { Allowance, ProbeProgress } from "../probe/hand.ts";
 import { differs, type QuotaFinding, quotaFindingNames } from "../probe/policy-finding.ts";
@@ -10,7 +10,7 @@ import { pc } from "./colors.ts";
 import { type ProbedTargetArgs, policyTarget } from "./probed-target.ts";
 import type { Terminal } from "./terminal.ts";
 
-/** The options of a probe by a policy. */
+/** Options of a probe by a policy. */
 export interface PolicyProbeArgs extends ProbedTargetArgs {
   readonly allowance: Omit<Allowance, "points">;
   readonly timeoutMs: number;
@@ -21,8 +21,8 @@ export interface PolicyProbeArgs extends ProbedTargetArgs {
 }
 
 /**
- * Probes a deployment, prints what it found, and writes the files that were asked for.
- * @param consent asked once it is said what will be called
+ * Probes a deployment, prints the findings, and writes the files that were asked for.
+ * @param consent asks for consent, once the user knows what will be called
  */
 export async function probeByPolicy(
   policy: Policy,
@@ -101,7 +101,7 @@ function sayFinding(terminal: Terminal, finding: QuotaFinding): void {
   );
 }
 
-/** Lines on things that were not seen, those of the same reason together. */
+/** Says what was not seen, grouped by reason. */
 function sayUnseen(terminal: Terminal, unseen: readonly QuotaFinding[]): void {
   const byReason = new Map<string, string[]>();
   for (const finding of unseen) {

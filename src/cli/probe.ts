@@ -20,7 +20,7 @@ import { type ArgsOf, defineVerb, type VerbOptions } from "./verb.ts";
 
 const UNREACHED = 3;
 const pointsDefault = 30_000;
-/** Time that looking on takes, beside waiting for windows and the calls themselves. */
+/** Time for looking on, ms, besides waits for windows and the calls themselves. */
 const lookMs = 10_000;
 
 const options = {
@@ -137,7 +137,7 @@ export const verb = defineVerb({
 const exitOf = (ended: ProbeReport["ended"]): number =>
   ended === "whole" ? 0 : ended === "interrupted" ? INTERRUPTED : UNREACHED;
 
-/** @throws SpillwayError `USAGE` where an option says something of the default API alone */
+/** Probes by a policy. @throws SpillwayError `USAGE` if an option is about the default API alone */
 async function byPolicy(
   policy: Policy,
   args: Args,
@@ -170,7 +170,7 @@ async function byPolicy(
   });
 }
 
-/** GraphQL's own address may be on another host, which must be allowed as well. */
+/** Returns GraphQL's own URL. It may be on another host, which must be allowed as well. */
 function graphqlUrlOf({ graphqlUrl, allowHost }: Args): string | undefined {
   if (graphqlUrl === undefined) return undefined;
   const target = parseTarget("--graphql-url", graphqlUrl);

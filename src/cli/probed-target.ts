@@ -1,4 +1,4 @@
-// Things that `probe` and `status` have in common: which target, which organization, whose token.
+// Options that `probe` and `status` have in common: which target, which organization, whose token.
 import type { ConnectionOptions } from "../connect/connection.ts";
 import { parseTarget, requireAllowed } from "../connect/target.ts";
 import type { Policy } from "../policy/policy.ts";
@@ -11,7 +11,7 @@ import { readPolicyTokens, readTokens } from "./files.ts";
 import { tokensFormat } from "./run-options.ts";
 import type { OptionArgs, VerbOptions } from "./verb.ts";
 
-/** The variable that holds a token where there is no tokens file: a flag would show in process lists. */
+/** Environment variable of the token if there is no tokens file. An option's value would show in process lists. */
 const VARIABLE = "SPILLWAY_TOKEN";
 
 export const targetOptions = {
@@ -41,16 +41,19 @@ export const targetOptions = {
 
 export type ProbedTargetArgs = OptionArgs<typeof targetOptions>;
 
-/** A target that may be called, and who calls. */
+/** A target that may be called, and its caller. */
 export interface ProbedTarget extends ConnectionOptions {
   readonly target: string;
   readonly organization: string;
   readonly token: string;
-  /** `null` where the token came without a name. */
+  /** Name of the user; `null` if the token came without a name. */
   readonly user: string | null;
 }
 
-/** @throws SpillwayError `TARGET_NOT_ALLOWED`, `TOKENS_INVALID` and those of the files, `USAGE` */
+/**
+ * Reads the target, its connection and its caller.
+ * @throws SpillwayError `TARGET_NOT_ALLOWED`, `TOKENS_INVALID` and those of the files, `USAGE`
+ */
 export async function probedTarget(args: ProbedTargetArgs): Promise<ProbedTarget> {
   const { target: url, org, allowHost, tokens } = args;
   const target = parseTarget("--target", url);
@@ -62,10 +65,7 @@ export async function probedTarget(args: ProbedTargetArgs): Promise<ProbedTarget
   };
 }
 
-/**
- * A target by a policy, and the first of the tokens; without a file, the variable's token, of which nothing is known.
- * @throws SpillwayError as `probedTarget` does
- */
+/** Reads a policy's target and its first token; without a file, the variable's token, whose attributes are unknown. */
 export async function policyTarget(
   args: ProbedTargetArgs,
   policy: Policy,
@@ -106,7 +106,7 @@ function tokenOfVariable(): string {
   return token;
 }
 
-/** The first entry that may read the status of its organization. */
+/** Returns the first entry that may read its organization's status. */
 async function ofFile(file: string, org: string | undefined): Promise<Caller> {
   const entries = (await readTokens(file)).filter(
     ({ organization }) => organization === (org ?? organization),

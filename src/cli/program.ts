@@ -1,4 +1,4 @@
-// A command as the program runs it: its error is reported, and the exit status set.
+// Runs a command as the program does: reports its error, and sets the exit status.
 import { SpillwayError } from "../rules/errors.ts";
 import { systemError } from "./system-error.ts";
 import { describeError, describeThrown, describeUnexpected, endProgress, UNEXPECTED } from "./terminal.ts";
@@ -7,7 +7,7 @@ const say = (text: string): void => {
   process.stderr.write(`${text}\n`);
 };
 
-/** Tells threads and programs that are started, which do not see the command's words. */
+/** Passes the choice of colour on to threads and programs, which do not see the command's words. */
 function passOnColor(words: readonly string[]): void {
   if (words.includes("--no-color")) {
     delete process.env["FORCE_COLOR"];
@@ -19,13 +19,13 @@ function passOnColor(words: readonly string[]): void {
 }
 
 /**
- * Runs a command to its end; nothing is thrown.
- * @param words those after the program's name
+ * Runs a command to its end; it throws nothing.
+ * @param words the words after the program's name
  */
 export async function runProgram(words: readonly string[]): Promise<void> {
   passOnColor(words);
   try {
-    // The first place where files that cannot be opened any more show.
+    // A reached limit of open files shows here first.
     const { runCommand } = await import("./command-line.ts");
     await runCommand(words).finally(endProgress);
   } catch (error) {
@@ -33,7 +33,7 @@ export async function runProgram(words: readonly string[]): Promise<void> {
   }
 }
 
-/** Says an error, and sets the exit status. @param words those of the command that it ends */
+/** Says an error, and sets the exit status. @param words the words of the command that it ends */
 export function tellError(error: unknown, words: readonly string[]): void {
   const thrown = systemError(error) ?? error;
   endProgress();

@@ -8,8 +8,8 @@ import { none } from "../scenario/retries/none.ts";
 import { unusable } from "./run-options.ts";
 
 /**
- * Rules with single members changed: `organization.rest.limit=400`, `semantics.anchor=first-request`.
- * @throws SpillwayError `USAGE` where one cannot be read, `RULES_INVALID` naming the member that does not fit
+ * Changes single members of rules: `organization.rest.limit=400`, `semantics.anchor=first-request`.
+ * @throws SpillwayError `USAGE` if a change cannot be read, `RULES_INVALID` naming the member that does not fit
  */
 export function changedRules(rules: Rules, changes: readonly string[]): Rules {
   const changed: Record<string, unknown> = structuredClone(rules) as unknown as Record<string, unknown>;
@@ -29,12 +29,12 @@ function place(into: Record<string, unknown>, [name = "", ...rest]: readonly str
   }
   const found = Object.hasOwn(into, name) ? into[name] : undefined;
   const inner = typeof found === "object" && found !== null ? (found as Record<string, unknown>) : {};
-  // Defined, not assigned: a name such as __proto__ is a mistake for `parseRules` to tell.
+  // Defined, not assigned, so that `parseRules` reports a name such as __proto__ as a mistake.
   Object.defineProperty(into, name, { value: inner, writable: true, enumerable: true, configurable: true });
   place(inner, rest, value);
 }
 
-/** A number, `true` or `false`; else the text itself. */
+/** Returns a number, `true` or `false` for a text that reads so; otherwise the text itself. */
 function memberValue(text: string): unknown {
   if (text === "true" || text === "false") return text === "true";
   return /^-?\d+(?:\.\d+)?$/.test(text) ? Number(text) : text;
@@ -42,7 +42,7 @@ function memberValue(text: string): unknown {
 
 /**
  * Reads the callers' reaction to a refusal, by the words that plans have: `waitReset`, `waitReset+0..5s`.
- * @throws SpillwayError `USAGE` where there is no such policy, with a suggestion
+ * @throws SpillwayError `USAGE`, with a suggestion, if there is no such policy
  */
 export function reactionOf(word: string, seed: number): Reaction {
   if (word === "own")
@@ -54,8 +54,8 @@ export function reactionOf(word: string, seed: number): Reaction {
 }
 
 /**
- * Bounds by figure: `refusedShare<1%`.
- * @throws SpillwayError `USAGE` where one is none, or a figure is given twice
+ * Reads bounds of figures: `refusedShare<1%`.
+ * @throws SpillwayError `USAGE` if a text is no bound, or a figure is given twice
  */
 export function expectedOf(written: readonly string[]): Readonly<Record<string, string>> {
   const expect: Record<string, string> = {};

@@ -4,11 +4,11 @@ import type { AnyReplay } from "../report/replay-view.ts";
 import type { QuotaReplayResult } from "../summary/quota-replay-result.ts";
 import type { ReplayResult } from "../summary/replay-result.ts";
 
-/** One row a user, the most refused first. */
+/** Returns one row for each user, the most refused first. */
 export const usersTable = (result: AnyReplay): DataTable =>
   result.version === 1 ? usersByRules(result) : usersByQuotas(result);
 
-/** One row a window that would have refused, the most refusing first. */
+/** Returns one row for each window that would have refused, the most refusals first. */
 export const windowsTable = (result: AnyReplay): DataTable =>
   result.version === 1 ? windowsByRules(result) : windowsByQuotas(result);
 

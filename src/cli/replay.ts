@@ -1,4 +1,4 @@
-// `spillway replay FILES...`: logs under rules.
+// `spillway replay FILES...`: replays logs under rules.
 
 import { join } from "node:path";
 import { setImmediate } from "node:timers/promises";
@@ -159,13 +159,13 @@ const setsNoPolicy = (): SpillwayError =>
     hint: 'write what differs as a policy: {"version": 2, "base": "github", "quotas": {...}}',
   });
 
-/** A trace's own rules, where it is alone and claims any. */
+/** Returns the rules that a single trace claims; otherwise the default rules. */
 async function rulesOf({ files }: OpenedLogs): Promise<Rules> {
   const [file] = files;
   if (files.length !== 1 || file?.sample.format !== "trace") return parseRules({});
   const { readTrace } = await import("../trace/read.ts");
   const { header, calls } = await readTrace(file.open());
-  // A stream that was begun and left closes its file.
+  // Leaving the stream after its first call closes its file.
   for await (const _ of calls) break;
   return header.rules ?? parseRules({});
 }
@@ -189,7 +189,7 @@ async function keep({ out, force }: Args, result: AnyReplay, terminal: Terminal)
   }
 }
 
-/** Says how far it is: rows, rows a second, and the time that is left where that can be known. */
+/** Shows the progress: rows, rows a second, and the time left if it can be known. */
 class Progress {
   readonly #terminal: Terminal;
   #pace = new Pace(Date.now);
@@ -204,7 +204,7 @@ class Progress {
     this.#share = done;
   };
 
-  /** Rows come in batches: between two of them signals have their turn. */
+  /** Shows the progress between two batches of rows, and lets signals have their turn. */
   readonly replayed = async ({ rows, of }: ReplayProgress): Promise<void> => {
     if (this.#isReading && of !== null) this.#pace = new Pace(Date.now);
     this.#isReading = of === null;

@@ -1,4 +1,4 @@
-// `spillway report FOLDER`: makes the documents of a run's, a plan's or a replay's folder, again if they are there.
+// `spillway report FOLDER`: makes the documents of a run's, a plan's or a replay's folder, and replaces older ones.
 
 import type { Report, ReportOptions } from "../report/report.ts";
 import type { KeptResult } from "../report/result-report.ts";
@@ -66,7 +66,7 @@ export const verb = defineVerb({
   },
 });
 
-/** The report that was made, and the words on it. */
+/** A report that was made, and the words on it. */
 interface Made {
   readonly name: string;
   readonly outcome: "good" | "bad" | "none";

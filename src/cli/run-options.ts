@@ -1,5 +1,5 @@
-// Options that verbs which run a scenario have in common, how the values are read, and how the command
-// that repeats a run is put together.
+// Options that verbs which run a scenario have in common: how their values are read, and how the command that repeats a
+// run is made of them.
 import { driverNames } from "../load/driver.ts";
 import { parseDuration } from "../rules/duration.ts";
 import { quote, SpillwayError } from "../rules/errors.ts";
@@ -13,7 +13,7 @@ export const scenarioOperand = {
   describe: "steady, ci-fleet, herd, lone-client, github, or a path to a .ts or .js file",
 } as const satisfies Operand;
 
-/** Who drives a real run. */
+/** Option that chooses the driver of a real run. */
 export const driverOption = {
   argument: "NAME",
   type: "string",
@@ -21,17 +21,17 @@ export const driverOption = {
   describe: "drive the load by NAME: k6, or node, which needs no other program [default: k6 if it is found]",
 } as const satisfies VerbOption;
 
-/** The verbs that test limits, and what each is for. */
+/** Advice on which verb tests what. */
 export const whichVerb =
   "probe infers limits that nobody has written down. audit holds a deployment to limits that are. check tests a limiter in your code, or by --target a deployment with drawn calls, which it shrinks. load and verify judge a load that is like yours.";
 
-/** A tokens file's format, for the help of every verb that takes one. */
+/** Format of a tokens file, for the help of every verb that takes one. */
 export const tokensFormat = 'JSON, [{"token": "...", "user": "...", "organization": "..."}]';
 
 /**
- * The option of every verb that takes limits.
- * @param phrase a verb: `follow`, `judge by`
- * @param otherwise the rules where none are given; `null` where they are a default of yargs'
+ * Returns the option of every verb that takes limits.
+ * @param phrase the verb of its help: `follow`, `judge by`
+ * @param otherwise the rules without this option; `null` if yargs has the default
  */
 export const rulesOption = (phrase: string, otherwise: string | null) =>
   ({
@@ -59,7 +59,7 @@ export const runOptions = {
   force: { type: "boolean", describe: "replace files in DIR that are of no run of spillway" },
 } as const satisfies VerbOptions;
 
-/** A limiter of the user's in a simulated deployment's place. */
+/** Option that puts a user's limiter in the place of the simulated deployment. */
 export const adapterOption = {
   argument: "FILE",
   type: "string",
@@ -67,25 +67,25 @@ export const adapterOption = {
   describe: "put the limiter that the .ts or .js module FILE exports in the deployment's place",
 } as const satisfies VerbOption;
 
-/** For verbs that run code of the user's. */
+/** Option of verbs that run a user's code. */
 export const importTimeout = {
   argument: "TIME",
   type: "string",
   describe: "wait at most TIME for your file to be imported [default: 30s]",
 } as const satisfies VerbOption;
 
-/** Help's note for the same verbs. */
+/** Note in the help of the same verbs. */
 export const codeNote =
   "The code of your file runs in a thread of its own. Ctrl-C ends it after 2 s; native code (an addon, execSync) cannot be stopped, and the whole process ends instead.";
 
-/** @returns ms. @throws SpillwayError `USAGE` */
+/** Returns the value of `--import-timeout`, ms. @throws SpillwayError `USAGE` */
 export const importMsOf = ({
   importTimeout: text = "30s",
 }: {
   readonly importTimeout?: string | undefined;
 }): number => requireDuration("--import-timeout", text);
 
-/** @throws SpillwayError `USAGE` */
+/** Returns a seed that can be used. @throws SpillwayError `USAGE` */
 export function requireSeed(seed: number): number {
   if (Number.isSafeInteger(seed) && seed >= 0) return seed;
   throw new SpillwayError("USAGE", "the seed cannot be used", {
@@ -93,20 +93,20 @@ export function requireSeed(seed: number): number {
   });
 }
 
-/** An error of an option's value. */
+/** Makes the error of an option's value. */
 export const unusable = (option: string, got: unknown, allowed: string, hint?: string): SpillwayError =>
   new SpillwayError("USAGE", `${option} cannot be used`, {
     problems: [{ path: option, got: quote(got), allowed }],
     ...(hint !== undefined && { hint }),
   });
 
-/** @throws SpillwayError `USAGE` naming `option` */
+/** Returns a whole number within bounds. @throws SpillwayError `USAGE` naming `option` */
 export function requireWhole(option: string, value: number, least: number, most: number): number {
   if (Number.isSafeInteger(value) && value >= least && value <= most) return value;
   throw unusable(option, value, `a whole number from ${least} to ${most}`);
 }
 
-/** @returns whole milliseconds, at least 1. @throws SpillwayError `USAGE` naming `option` */
+/** Reads a duration. @returns whole milliseconds, at least 1. @throws SpillwayError `USAGE` naming `option` */
 export function requireDuration(option: string, text: string): number {
   const ms = parseDuration(text);
   if (ms !== null && Number.isSafeInteger(ms) && ms >= 1 && ms <= longestMs) return ms;
@@ -117,7 +117,7 @@ export function requireDuration(option: string, text: string): number {
 
 type GivenOption = string | number | boolean | readonly string[] | undefined;
 
-/** The command that repeats a run: `spillway VERB`, what names the scenario, and the options that were given. */
+/** Returns the command that repeats a run: `spillway VERB`, the scenario, and the options that were given. */
 export function repeatCommand(
   verb: string,
   scenario: string | readonly string[],

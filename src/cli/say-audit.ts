@@ -1,4 +1,4 @@
-// An audit in words: what it is about to spend, and what it found, one line an experiment.
+// An audit in words: what it is about to spend, and what it found, one line for each experiment.
 import type { Experiment } from "../audit/experiment.ts";
 import type { Lab } from "../audit/lab.ts";
 import { type Plan, tasksOf } from "../audit/plan.ts";

@@ -1,4 +1,4 @@
-// Words of a plan on the terminal: the answer, then a small table that is a picture, too.
+// Words of a plan on the terminal: the answer, then a small table that is also a picture.
 
 import { valueText } from "../plan/words.ts";
 import { figureText } from "../report/format.ts";
@@ -26,7 +26,7 @@ const colorOf: Readonly<Record<PlanState, (text: string) => string>> = {
   unclear: pc.yellow,
 };
 
-/** Says a result. @param folder where the rest of it is */
+/** Says a result. @param folder folder of the whole result */
 export function sayPlan(terminal: Terminal, result: PlanResult, folder: string): void {
   const { question, points, heatMap, storm, comparison, sentences, notes, simulations } = result;
   terminal.say(
@@ -43,14 +43,14 @@ export function sayPlan(terminal: Terminal, result: PlanResult, folder: string):
   terminal.say(`  ${folder}/report.html`);
 }
 
-/** A mean as people read it: of many calls no fractions. */
+/** Returns a mean as people read it: a count of ten or more has no fraction. */
 function meanOf({ figure, mean }: PlanFigure): string {
   const found = parseFigure(figure);
   const name = "path" in found ? "calls" : found.name;
   return figureText(name, mean !== null && unitOf(name) === "count" && mean >= 10 ? Math.round(mean) : mean);
 }
 
-/** Columns of text, each as wide as its widest cell; colours count for nothing. */
+/** Aligns columns of text, each as wide as its widest cell; colour codes have no width. */
 function columns(rows: readonly (readonly string[])[]): string[] {
   const bare = (text: string): number => uncolored(text).length;
   const widths = rows.reduce<number[]>(
@@ -67,7 +67,7 @@ function columns(rows: readonly (readonly string[])[]): string[] {
 
 const barWidth = 24;
 
-/** A point a line: its value, a bar for the first figure, the figures, how many runs held. */
+/** Returns a line for each point: its value, a bar for the first figure, the figures, the number of runs that held. */
 function pointLines({ question, points }: PlanResult): string[] {
   const [axis] = question.vary;
   if (axis === undefined || points.length === 0) return [];
@@ -94,7 +94,7 @@ function pointLines({ question, points }: PlanResult): string[] {
   return ["", ...columns([[pc.dim(axis.path), "", ...heads, ""], ...rows])];
 }
 
-/** The map as text: the second axis upwards, the first along. */
+/** Returns the map as text, with the first axis along and the second upwards. */
 function heatLines(
   { xs, ys, cells }: PlanHeatMap,
   points: readonly PlanPoint[],
@@ -117,7 +117,7 @@ function heatLines(
   return ["", ...columns([...rows.toReversed(), foot]), pc.dim(key)];
 }
 
-/** Windows in a line: what share of calls went wrong, without the trigger and with it. */
+/** Returns lines of windows: the share of calls that went wrong in each, without the trigger and with it. */
 function stormLines({ series, unit, windowMs, trigger, triggers, answer }: PlanStorm): string[] {
   const width = Math.max(24, ...series.map(({ shares }) => shares.length));
   const drawn = series.map(({ size, shares }) => {

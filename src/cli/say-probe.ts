@@ -1,4 +1,4 @@
-// A probe's findings, for people: a line for each thing it looked for, what it saw below, and what was not seen.
+// A probe's findings, for people: a line for each thing it looked for, the evidence below, then what it did not see.
 
 import { type Finding, findingNames } from "../probe/finding.ts";
 import type { ProbeReport } from "../probe/probe.ts";
@@ -48,7 +48,7 @@ function words(value: Finding["value"]): string {
     .join(", ");
 }
 
-/** Lines on things that were not seen, those of the same reason together. */
+/** Says what was not seen, grouped by reason. */
 function sayUnseen(terminal: Terminal, findings: readonly Finding[]): void {
   const unseen = findings.filter(({ value }) => value === null);
   if (unseen.length === 0) return;

@@ -1,5 +1,5 @@
-// Words of a replay on the terminal: who would have been refused, when, how often; how much room there was; which
-// limits would have refused no row; what waiting would have done.
+// Words of a replay on the terminal: who would have been refused, when and how often; how much room there was; which
+// limits would have refused nothing; what waiting would have changed.
 
 import { policyMeaning } from "../plan/policies.ts";
 import { duration, figureText, instant, share } from "../report/format.ts";
@@ -25,7 +25,7 @@ import type { Terminal } from "./terminal.ts";
 const sparkWidth = 60;
 const usersShown = 10;
 
-/** Says what a replay came to. */
+/** Says the result of a replay. */
 export function sayReplay(terminal: Terminal, replay: AnyReplay): void {
   const result = replayView(replay);
   const { totals } = result;
@@ -51,7 +51,7 @@ export function sayReplay(terminal: Terminal, replay: AnyReplay): void {
   for (const line of lines) if (line !== "") terminal.say(`  ${line}`);
 }
 
-/** From when to when, and when it was worst. */
+/** Returns the period of refusals, and its worst time. */
 function whenWords({ slots, slotMs }: ReplayView): string {
   const refusing = slots.filter((slot) => refusedIn(slot) > 0);
   const [first] = refusing;
@@ -82,7 +82,7 @@ function headroomLines({ headroom }: ReplayView): string[] {
   });
 }
 
-/** The most refused users as a table; where nobody was refused there is nothing to say. */
+/** Returns the most refused users as a table; no lines if nobody was refused. */
 function userLines({ users, totals, under }: ReplayView): string[] {
   const shown = users.filter(({ refused }) => refused > 0).slice(0, usersShown);
   if (shown.length === 0) return [];
@@ -121,7 +121,7 @@ function reactionLines({ reaction, totals }: ReplayView): string[] {
     p50 === null || p95 === null || max === null
       ? ""
       : ` Those that were refused first waited: half ${duration(p50)}, 95% ${duration(p95)}, the longest ${duration(max)}.`;
-  // Beside calls that were put together or left out, the two numbers are not of the same calls.
+  // If calls were merged or left out, the two numbers do not count the same calls.
   const before = retries + leftOut > 0 ? "" : ` (without, ${count(totals.refused)} would have been lost)`;
   return [
     `${pc.bold(`If callers react by ${policyMeaning(onRefused)}`)}${before}:`,

@@ -1,5 +1,5 @@
-// Words of a finished run on the terminal, whoever drove it: what was refused and whom it hit, the waits, what
-// was missed, the verdict, and where all of it is.
+// Words of a finished run on the terminal, whatever drove it: refusals and whom they hit, the waits, missed calls, the
+// verdict, and the folder of it all.
 
 import type { Measurement } from "../../sim/measure.ts";
 import type { LoadResult } from "../load/load.ts";
@@ -23,16 +23,16 @@ type Measured = Pick<Summary, "figures" | "populations">;
 
 interface SaidRun {
   readonly run: KeptRun;
-  /** The first line, after the scenario's name. */
+  /** First line, after the scenario's name. */
   readonly headline: string;
-  /** Lateness that the generator measured of itself. */
+  /** Lateness that the load generator measured of itself. */
   readonly measured?: readonly string[];
-  /** Facts that the reader must know of this run. */
+  /** Facts that the reader must know about this run. */
   readonly notes: readonly string[];
   readonly interrupted: boolean;
 }
 
-/** `k6 1.8.1` or `Node 24.1.0`. */
+/** Returns `k6 1.8.1` or `Node 24.1.0`. */
 const driverText = (load: LoadResult): string =>
   load.driver === "k6" ? `k6 ${load.k6.version}` : `Node ${process.versions.node}`;
 
@@ -65,7 +65,7 @@ export function saySimulation(
   sayRun(terminal, { run, headline, notes, interrupted });
 }
 
-/** Figures of a run that left no trace, and whether they are as expected. */
+/** Figures of a run that left no trace, and whether they meet the expectations. */
 export interface MeasuredRun {
   readonly name: string;
   readonly seed: number;
@@ -94,7 +94,7 @@ export function sayMeasured(
   for (const line of lines) terminal.say(`  ${line}`);
 }
 
-/** Says the lines that matter. */
+/** Says the lines that every run has. */
 function sayRun(terminal: Terminal, { run, headline, measured = [], notes, interrupted }: SaidRun): void {
   const { folder, summary, verdict, expectations } = run;
   const lines = [
@@ -116,7 +116,7 @@ function sayRun(terminal: Terminal, { run, headline, measured = [], notes, inter
 const windowsDrawn = 6;
 const sparkWidth = 48;
 
-/** Each window that is worth drawing, as a line: its counts over time, the fullest it was, what it refused. */
+/** Returns a line for each window worth drawing: its counts over time, its highest count, its refusals. */
 function windowLines({ series: { windows, lengthMs } }: KeptRun): string[] {
   const drawn = windows.slice(0, windowsDrawn);
   const widest = Math.max(0, ...drawn.map((one) => ownerWords(one).length));
@@ -143,7 +143,7 @@ function refusalLines(summary: Measured): string[] {
   return [refusalWords(summary), ...lines];
 }
 
-/** Refusals by each quota of a policy that refused. */
+/** Returns the refusals of each quota that refused. */
 function quotaLines({ refusedBy = {} }: Pick<Measurement, "refusedBy">): string[] {
   return Object.entries(refusedBy)
     .filter(([, refused]) => refused > 0)

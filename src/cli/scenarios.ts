@@ -1,4 +1,4 @@
-// `spillway scenarios`: the scenarios that come with spillway.
+// `spillway scenarios`: lists the scenarios that come with spillway.
 import type { Scenario } from "../scenario/scenario.ts";
 import { openTerminal } from "./terminal.ts";
 import { defineVerb } from "./verb.ts";
@@ -44,6 +44,6 @@ export const verb = defineVerb({
   },
 });
 
-/** Number of clients that are there from the start; those that arrive later are not among them. */
+/** Returns the number of clients that are there from the start, without those that arrive later. */
 const clientsOf = ({ populations }: Scenario): number =>
   populations.reduce((sum, { clients }) => sum + (clients ?? 0), 0);

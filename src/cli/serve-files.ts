@@ -1,11 +1,11 @@
-// The files of `serve`: sample tokens and a certificate, which go with it, and certificates of the user's own.
+// The files of `serve`: sample tokens and a certificate, deleted at its end, and the user's own certificates.
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { SpillwayError } from "../rules/errors.ts";
 import { readServerTls } from "./connection-options.ts";
 
-/** Options of `serve` that say if it speaks TLS, and how. */
+/** Options of `serve` that say whether and how it speaks TLS. */
 export interface TlsArgs {
   readonly tls: boolean;
   readonly tlsCert?: string | undefined;
@@ -16,11 +16,11 @@ export interface TlsArgs {
 interface Secure {
   readonly cert: string;
   readonly key: string;
-  /** True if nobody vouches for it but the server itself. */
+  /** True if the server made the certificate itself. */
   readonly isOwn: boolean;
 }
 
-/** By which the server speaks TLS; `null` where it does not. @throws SpillwayError as `readServerTls` does */
+/** Returns the server's certificate; `null` without TLS. @throws SpillwayError as `readServerTls` does */
 export async function tlsOf({ tls, tlsCert, tlsKey, host }: TlsArgs): Promise<Secure | null> {
   const given = await readServerTls(tlsCert, tlsKey);
   if (given !== null) return { ...given, isOwn: false };
@@ -29,7 +29,7 @@ export async function tlsOf({ tls, tlsCert, tlsKey, host }: TlsArgs): Promise<Se
   return { ...selfSigned([host], Date.now()), isOwn: true };
 }
 
-/** Keeps the certificate that clients of this run have to trust. @returns its file; `null` where there is none */
+/** Keeps the certificate that clients of this run must trust. @returns its file; `null` if there is none */
 export const keepCertificate = (secure: Secure | null): string | null =>
   secure?.isOwn === true ? keep("certificate.pem", secure.cert, "the certificate") : null;
 
@@ -37,8 +37,8 @@ export const keepTokens = (tokens: readonly { readonly token: string }[]): strin
   keep("tokens.json", `${JSON.stringify(tokens, null, 2)}\n`, "the sample tokens");
 
 /**
- * Writes a file where only this user can read it. It is good for this process alone, so it goes when that ends,
- * however it ends (but for a kill -9): it is written at once, since one that is being written stays behind.
+ * Writes a file that only this user can read. This process deletes it at any end but `kill -9`, since nobody else needs
+ * it. It is written at once, because a file still being written would stay behind.
  */
 function keep(name: string, text: string, what: string): string {
   const file = join(mkdtempSync(join(tmpdir(), "spillway-")), name);

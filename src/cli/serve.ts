@@ -144,7 +144,7 @@ const telling =
   (error: Error): void =>
     debug === true ? console.error(describeThrown(error)) : warn(`unexpected: ${error.message}`);
 
-/** Serves a policy that is not of the reference deployment. */
+/** Serves a policy that is not the reference deployment's. */
 async function standIn(
   terminal: Terminal,
   args: Args,
@@ -206,7 +206,7 @@ async function standIn(
   }
 }
 
-/** Under a policy a fault of several processes is had within one. */
+/** Injects a fault into a policy. A fault of several processes happens within one. */
 async function faultyBy(policy: Policy, fault: ChosenFault, seed: number) {
   const { injectQuotaFault } = await import("../faults/choice.ts");
   const { seededRandom } = await import("../faults/random.ts");
@@ -239,7 +239,7 @@ function introduce(
 const ofFile = (given: string | undefined): string =>
   given === undefined ? "; the file goes when this stops" : "";
 
-/** The token goes from the file to curl through a pipe: neither shows it in a process list or a history. */
+/** Returns a line for curl. A pipe brings the token from the file: no process list and no history shows it. */
 function curlLine({
   header,
   file,
@@ -257,7 +257,7 @@ function curlLine({
   return `${read} ${shellCommand([file])} | curl -sS -H @- ${shellCommand([...(ca === null ? [] : ["--cacert", ca]), ...wordsOf(sample), url + path])}`;
 }
 
-/** Words of curl for a request that is no plain GET. */
+/** Returns curl's words for a request that is no plain GET. */
 function wordsOf(sample: CallSample | undefined): string[] {
   const { method = "GET", headers = {}, body } = sample ?? {};
   const text = body === undefined || typeof body === "string" ? body : JSON.stringify(body);
@@ -268,7 +268,7 @@ function wordsOf(sample: CallSample | undefined): string[] {
   ];
 }
 
-/** Nobody may take a deployment that is wrong on purpose for a right one. */
+/** Warns that the deployment is wrong on purpose, so that nobody takes it for a right one. */
 function warnOfFault(terminal: Terminal, { fault, rate }: ChosenFault): void {
   const degree = fault.rate === null ? "" : ` (${rate}: ${fault.rate.meaning})`;
   terminal.say(`${pc.red(pc.bold("FAULT"))}   ${pc.bold(fault.name)}: ${fault.wrong}${degree}`);

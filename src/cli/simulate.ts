@@ -1,4 +1,4 @@
-// `spillway simulate SCENARIO`: a scenario in virtual time, judged, with a run folder.
+// `spillway simulate SCENARIO`: runs a scenario in virtual time, judges it, and keeps a run folder.
 import { join } from "node:path";
 import { runFiles } from "../report/run.ts";
 import { SpillwayError } from "../rules/errors.ts";
@@ -107,7 +107,7 @@ export const verb = defineVerb({
 
 interface Asked {
   readonly task: SimulateTask;
-  /** The scenario's; `null` where a world is simulated. */
+  /** File of the scenario; `null` if a world is simulated. */
   readonly file: string | null;
   readonly importMs: number;
   readonly words: FaultWords | null;
@@ -150,7 +150,7 @@ async function simulateOne(
   }
 }
 
-/** Figures alone have neither a folder nor a verdict; a limiter of somebody else's may be asynchronous. */
+/** Refuses options that need a trace. Figures alone have no folder, and a user's limiter may be asynchronous. */
 function requireNoPlace(args: Args): void {
   const wrong = (["out", "open", "adapter"] as const).find((name) => args[name] !== undefined);
   if (wrong === undefined) return;
@@ -159,7 +159,7 @@ function requireNoPlace(args: Args): void {
   });
 }
 
-/** A limiter in a deployment's place knows no policy yet, nor does a world. */
+/** Refuses a policy beside a user's limiter or a world: neither knows policies yet. */
 function requireRules(args: Args, policy: string): void {
   const wrong = (["adapter", "world"] as const).find((name) => args[name] !== undefined);
   if (wrong === undefined) return;

@@ -1,4 +1,4 @@
-// `spillway status`: an organization's limits as bars, once or live. Free of charge: only the status is asked for.
+// `spillway status`: shows an organization's limits as bars, once or live. It only asks for the status, which is free.
 
 import { setTimeout as wait } from "node:timers/promises";
 import type { Policy } from "../policy/policy.ts";
@@ -15,10 +15,10 @@ import { requireDuration, rulesOption } from "./run-options.ts";
 import { openTerminal, type Terminal } from "./terminal.ts";
 import { type ArgsOf, defineVerb, type VerbOptions } from "./verb.ts";
 
-/** The countdown runs between polls. */
+/** Time between two pictures, ms: the countdown goes on between polls. */
 const redrawEveryMs = 1000;
 const everyLeastMs = 1000;
-/** In a row, while watching. */
+/** Most failures in a row while watching. */
 const failuresMost = 10;
 
 const options = {
@@ -93,7 +93,7 @@ async function readerOf(args: Args, policy: Policy | null, signal: AbortSignal):
   return new PolicyStatusReader({ ...(await policyTarget(args, policy)), policy, signal });
 }
 
-/** One line of the picture. */
+/** A line of the picture. */
 interface Bar {
   readonly name: string;
   readonly limit: number;
@@ -120,7 +120,7 @@ async function once(reader: Reader, terminal: Terminal): Promise<void> {
 }
 
 /**
- * Says readings until it is aborted: as a picture, as lines of JSON, or as lines of text.
+ * Says readings until aborted: as a picture, as lines of JSON, or as lines of text.
  * @throws SpillwayError that the reader throws `failuresMost` times in a row
  */
 export async function watch(
@@ -154,7 +154,7 @@ export async function watch(
   }
 }
 
-/** One line a reading, for logs: `10:00:59 rest 37/200 resets in 43 s, rest user 2/50 ...`. */
+/** Returns a reading as one line, for logs: `10:00:59 rest 37/200 resets in 43 s, rest user 2/50 ...`. */
 function plainLine(reading: Reading | null, failure: string | null, atMs: number): string {
   const time = new Date(reading?.atMs ?? atMs).toISOString().slice(11, 19);
   if (reading === null) return `${time} no reading: ${failure}`;
@@ -165,7 +165,7 @@ function plainLine(reading: Reading | null, failure: string | null, atMs: number
   return `${time} ${parts.join(", ")}`;
 }
 
-/** Redraws in place. */
+/** Draws the picture again in place. */
 class Picture {
   readonly #terminal: Terminal;
   #reading: Reading | null = null;
@@ -202,8 +202,8 @@ const left = (endsAtMs: number, nowMs: number): string => {
 const barMost = 40;
 
 /**
- * A line a window, no wider than the terminal; a window that has ended since it was read shows nothing used.
- * @param columns of the terminal
+ * Returns a line for each window, no wider than the terminal. A window that ended since its reading shows nothing used.
+ * @param columns width of the terminal
  */
 export function barsOf(reading: Reading, nowMs: number, columns: number): string[] {
   const bars = barsIn(reading);
@@ -246,7 +246,7 @@ function barOf(share: number, width: number): string {
   return `[${color("#".repeat(filled))}${pc.dim(".".repeat(width - filled))}]`;
 }
 
-/** Clocks that are a second apart are none that a person must know of. */
+/** Says how far the clocks differ; nothing below 1.5 s, which no user needs to know. */
 function skewText({ skewMs }: Reading): string {
   if (skewMs === null || Math.abs(skewMs) < 1500) return "";
   return `, the target's clock is ${duration(Math.abs(skewMs))} ${skewMs > 0 ? "ahead" : "behind"}`;

@@ -1,5 +1,5 @@
-// `spillway swarm`: whole worlds, every law judged in each; of one that breaks a law, a scenario's file
-// that shows it, and the command that repeats it.
+// `spillway swarm`: draws whole worlds, and judges every law in each. For a world that breaks a law it writes a
+// scenario file that shows the violation, and prints the command that repeats it.
 import { join } from "node:path";
 import { type StateName, stateNames, stateWords } from "../../sim/swarm/states.ts";
 import type { FailingWorld, SwarmProgress, SwarmResult } from "../../sim/swarm/swarm.ts";
@@ -71,7 +71,7 @@ export const verb = defineVerb({
   },
 });
 
-/** Runs a swarm and says what it came to. Nothing is written where no world fails, but into `--out`. */
+/** Runs a swarm, and says the result. If no world fails, it writes only into `--out`. */
 async function runSwarm(
   args: Args & { readonly seed: number },
   words: FaultWords | null,
@@ -101,7 +101,7 @@ async function runSwarm(
   }
 }
 
-/** Shows the worlds that are done, worlds a second and the time left. */
+/** Shows the number of worlds done, worlds a second and the time left. */
 function progressOf(worlds: number, terminal: Terminal): (progress: SwarmProgress) => void {
   const pace = new Pace(Date.now);
   return ({ worlds: done, calls, shrinking }) => {
@@ -111,7 +111,7 @@ function progressOf(worlds: number, terminal: Terminal): (progress: SwarmProgres
   };
 }
 
-/** @returns the files of the worlds that fail, in their order */
+/** Writes the result. @returns the files of the failing worlds, in their order */
 async function write(result: SwarmResult, { out, force }: Args): Promise<string[]> {
   if (out === undefined && result.failures.length === 0) return [];
   const { openPlace } = await import("../runs/open-place.ts");
@@ -132,7 +132,7 @@ async function write(result: SwarmResult, { out, force }: Args): Promise<string[
 interface Said {
   readonly seconds: number;
   readonly files: readonly string[];
-  /** The options that name what was simulated. */
+  /** Options that name the simulated deployment. */
   readonly target: string;
 }
 
@@ -146,7 +146,7 @@ function say(terminal: Terminal, result: SwarmResult, { seconds, files, target }
     sayFailure(terminal, failure, files[index] ?? "", target);
   if (failures.length === 0) terminal.say(`  ${pc.green("No law is broken")} in any of them.`);
   sayStates(terminal, result);
-  // A swarm that ended at a world that fails was not to reach them all.
+  // A swarm that ended at a failing world could not reach every state.
   if (unreached.length > 0 && failures.length === 0)
     terminal.say(
       `  ${pc.yellow("never reached")}: ${unreached.map((name) => stateWords[name]).join("; ")}. More worlds may.`,

@@ -1,7 +1,7 @@
-// Refusals of the operating system, wherever they happen: a full disk, too many open files. It is no bug of ours.
+// Errors of the operating system as coded errors: a full disk, too many open files. They are no bugs of spillway.
 import { SpillwayError } from "../rules/errors.ts";
 
-/** Refusals by their codes, as words. */
+/** Resources that the system refused, by its error code. */
 const refusals: Readonly<Record<string, string>> = {
   EACCES: "permission",
   EAGAIN: "room for one more process",
@@ -16,7 +16,7 @@ const refusals: Readonly<Record<string, string>> = {
   EROFS: "a disk that can be written",
 };
 
-/** An error of the operating system as a coded error; `null` where it is none, or says nothing about the system. */
+/** Returns the operating system's error as a coded error; `null` for any other error. */
 export function systemError(thrown: unknown): SpillwayError | null {
   const { code, syscall, path, message } = thrown as Partial<NodeJS.ErrnoException>;
   if (syscall === "uv_cwd")
@@ -33,7 +33,7 @@ const refused = (path: string, got: string, allowed: string, cause: unknown): Sp
     cause,
   });
 
-/** The system's code. Of threads that cannot be started, of modules that cannot be read and of buffers, the message alone has it. */
+/** Returns the system's code. Errors of starting threads, reading modules and allocating buffers have it only in the message. */
 function codeOf(code: string | undefined, message: string): string | undefined {
   if (/^array buffer allocation failed$/i.test(message)) return "ENOMEM";
   if (/too many open files/i.test(message)) return "EMFILE";

@@ -1,6 +1,6 @@
-// The speech of commands: people's text on standard output, or on standard error where `--json` claims standard
-// output for the result alone; progress on standard error. Of control characters a terminal gets only those of this
-// file and of `colors.ts`, whatever stands in names.
+// The output of commands. Text for people goes to standard output, or to standard error if `--json` claims standard
+// output for the result alone. Progress goes to standard error. A terminal gets only the control characters of this
+// file and of `colors.ts`, whatever names contain.
 import { inspect } from "node:util";
 
 import type { Problem, SpillwayError } from "../rules/errors.ts";
@@ -8,38 +8,38 @@ import { printableJson, printableLines } from "../rules/printable.ts";
 import { pc, printedLine } from "./colors.ts";
 
 export interface Terminal {
-  /** Lines for people. */
+  /** Prints lines for people. */
   say(...lines: readonly string[]): void;
-  /** Lines for people, in the place of those that were shown last. */
+  /** Prints lines for people in place of the lines that `redraw` printed last. */
   redraw(lines: readonly string[]): void;
-  /** The command's result for machines; printed under `--json` alone. */
+  /** Prints the command's result for machines, under `--json` alone. */
   result(value: unknown): void;
-  /** One result of many, as one line; printed under `--json` alone. */
+  /** Prints one of many results as a line, under `--json` alone. */
   resultLine(value: unknown): void;
-  /** A document on standard output. */
+  /** Prints a document on standard output. */
   document(text: string): void;
   /**
-   * Shows how far a command is, until the next line for people. On a terminal replaces the line, at most ten times a
-   * second; `null` clears it. Elsewhere prints a line every five seconds, the first after two. All timing of progress
-   * is here: whoever has news tells it at once.
-   * @param text words, or a function that makes them each time they are shown
+   * Shows how far a command is, until the next line for people. A terminal shows one line, replaced at most ten times a
+   * second; `null` clears it. Elsewhere a line is printed every five seconds, the first after two. Callers report news
+   * at once: all timing is here.
+   * @param text words, or a function that makes the words each time they are shown
    */
   progress(text: string | (() => string) | null): void;
 }
 
 const redrawMs = 100;
-/** Elsewhere than on a terminal, a command that takes less time goes without progress. */
+/** Time before the first line of progress elsewhere than on a terminal, ms. */
 const quietMs = 2_000;
 const lineEveryMs = 5_000;
-/** Time after which the last words are shown again, if it is time for a line and there is no news. */
+/** Time after which the last words are shown again without news, if a line is due, ms. */
 const againMs = 1_000;
 
 let clearShown = (): void => undefined;
 
-/** Ends the progress that is shown, if any: a command that fails in the middle leaves neither its line nor its timer. */
+/** Clears the progress that is shown, if any: a failing command leaves neither its line nor its timer. */
 export const endProgress = (): void => clearShown();
 
-/** @param nowMs a clock */
+/** Opens the terminal's output. @param nowMs a clock */
 export function openTerminal(json: boolean, nowMs: () => number = Date.now): Terminal {
   const people = json ? process.stderr : process.stdout;
   const live = process.stderr.isTTY === true;
@@ -94,7 +94,7 @@ export function openTerminal(json: boolean, nowMs: () => number = Date.now): Ter
 
 const printed = (lines: readonly string[]): string => lines.map(printedLine).join("\n");
 
-/** Prints a line for people on standard error: a warning beside whatever is said. */
+/** Prints a warning for people on standard error. */
 export const warn = (line: string): void => {
   process.stderr.write(`${printedLine(line)}\n`);
 };
@@ -102,12 +102,12 @@ export const warn = (line: string): void => {
 /** Exit status of a bug in spillway. */
 export const UNEXPECTED = 70;
 
-/** Problems of one error that are printed for people. */
+/** Most problems of one error that people see. */
 const problemsMost = 20;
 
 /**
- * A coded error: what is wrong, each problem on a line, the next step.
- * @param json one line of JSON instead; `path`, `got` and `allowed` are those of the first problem
+ * Returns a coded error as text: the summary, each problem on a line, the next step.
+ * @param json true for one line of JSON; `path`, `got` and `allowed` are those of the first problem
  */
 export function describeError(error: SpillwayError, json: boolean): string {
   const { code, problems, hint } = error;
@@ -124,7 +124,7 @@ export function describeError(error: SpillwayError, json: boolean): string {
   ]);
 }
 
-/** An error that spillway did not foresee. @param json one line of JSON instead, of the same shape as a coded error's */
+/** Returns the text of an unforeseen error. @param json true for one line of JSON, shaped like a coded error's */
 export function describeUnexpected(thrown: unknown, json: boolean): string {
   const text = thrown instanceof Error ? thrown.message : String(thrown);
   const next = "this is a bug in spillway; --debug shows where";
@@ -133,7 +133,7 @@ export function describeUnexpected(thrown: unknown, json: boolean): string {
     : printed([`unexpected error: ${text}`, `${pc.cyan("next")} ${next}`]);
 }
 
-/** An error with its stack and its causes. */
+/** Returns an error with its stack and its causes. */
 export const describeThrown = (thrown: unknown): string => printableLines(inspect(thrown));
 
 function errorLine(

@@ -1,13 +1,13 @@
-// Ctrl-C in a verb: the first one asks it to end.
+// Ctrl-C in a verb: the first one asks the verb to end.
 import { SpillwayError } from "../rules/errors.ts";
 import { INTERRUPTED, onInterrupt } from "../runs/interrupt.ts";
 import type { Terminal } from "./terminal.ts";
 
 /**
  * Does a verb's work under a signal that Ctrl-C aborts.
- * @param said words on work that threw because it was interrupted. Without them, what it threw is thrown
- * @param isCut true if input that ends where it was interrupted looks like a user's mistake
- * @returns what the work came to; `null` where those words were said
+ * @param said words to say if interrupted work throws; without them, the error is thrown on
+ * @param isCut true if interrupted input looks like a user's mistake
+ * @returns the work's result; `null` if the words were said
  */
 export async function untilInterrupted<T>(
   terminal: Pick<Terminal, "progress" | "say">,

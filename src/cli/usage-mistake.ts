@@ -1,5 +1,5 @@
-// Mistakes in the words of a command, in plain English: yargs says what it could not use, the verb's own data says
-// what can be used instead.
+// Mistakes in the words of a command, in plain English. yargs says which words it could not use; the verb's own data
+// says which words can be used instead.
 import { closest } from "../rules/closest.ts";
 import { type Problem, quote, SpillwayError } from "../rules/errors.ts";
 import { commonOptions, optionUsage, program, type Verb, type VerbOption, verbUsage } from "./verb.ts";
@@ -9,7 +9,7 @@ const knownOptions = (verb: Verb): Readonly<Record<string, VerbOption>> => ({
   ...commonOptions,
 });
 
-/** @returns the error for a first word that names no verb, or for no word at all */
+/** Returns the error for a first word that names no verb, or for no word at all. */
 export function unknownVerb(word: string | undefined, verbs: readonly Verb[]): SpillwayError {
   const names = verbs.map(({ name }) => name);
   const meant = word === undefined ? null : closest(word, names);
@@ -29,7 +29,7 @@ const explanations: readonly (readonly [RegExp, Explain])[] = [
   [/^Invalid values:\s+Argument: (\S+), Given: (.*), Choices:/s, notAChoice],
 ];
 
-/** @returns the error for what yargs could not parse. @param message yargs's own. @param words the command's */
+/** Returns the error for words that yargs could not parse. @param message yargs's. @param words the command's */
 export function unparsed(message: string, verb: Verb, words: readonly string[]): SpillwayError {
   const [, unknown] = /^Unknown arguments?: (.*)$/s.exec(message) ?? [];
   if (unknown !== undefined) return unknownWords(verb, unknown, words);
@@ -40,7 +40,7 @@ export function unparsed(message: string, verb: Verb, words: readonly string[]):
   return new SpillwayError("USAGE", message, { hint: helpHint(verb) });
 }
 
-/** The option that a word is most likely meant as, and its value; `null` where none is like it. */
+/** Returns the option that a word most likely means, with its value; `null` if none is like it. */
 function optionFor(word: string, names: readonly string[]): string | null {
   if (/^https?:/.test(word) && names.includes("target")) return `--target ${word}`;
   const name = closest(word, names);
@@ -49,7 +49,7 @@ function optionFor(word: string, names: readonly string[]): string | null {
 
 function unknownWords(verb: Verb, list: string, words: readonly string[]): SpillwayError {
   const names = Object.keys(knownOptions(verb));
-  // yargs tells `--keep-aliv` in camel case, too.
+  // yargs reports `--keep-aliv` in camel case as well.
   const unknown = [...new Set(list.split(", ").map((word) => (words.includes(word) ? word : kebab(word))))];
   const meant = unknown.map((word) => optionFor(word, names));
   const problems = unknown.map((word, index): Problem => {
@@ -68,7 +68,7 @@ function unknownWords(verb: Verb, list: string, words: readonly string[]): Spill
   });
 }
 
-/** `inRuns` as `in-runs`. */
+/** Returns `in-runs` for `inRuns`. */
 export const kebab = (word: string): string => word.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`);
 
 function withoutValue(verb: Verb, name: string): SpillwayError {
@@ -109,10 +109,9 @@ const optionNamed = (verb: Verb, name: string): [string, VerbOption] | undefined
 const helpHint = ({ name }: Verb): string => `${program} ${name} --help shows what can be used`;
 
 /**
- * Looks at values that yargs lets pass: empty ones, numbers that are none, options given several times, switches with a
- * value: it takes `--json=yes` for no JSON.
- * @param words the command's
- * @throws SpillwayError `USAGE`
+ * Refuses values that yargs lets pass: empty texts, malformed numbers, repeated options, and switches with a value
+ * (yargs takes `--json=yes` for no JSON).
+ * @param words the words of the command
  */
 export function rejectOddValues(
   verb: Verb,

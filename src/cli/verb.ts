@@ -1,30 +1,30 @@
-// A verb of the command line as data: its operands, options and examples. yargs parses by it, `--help` is written
-// from it, and mistakes are explained by it.
+// A verb of the command line as data: its operands, options and examples. yargs parses by it, `--help` shows it, and
+// mistakes are explained by it.
 import type { CommandModule, Options } from "yargs";
 import { SpillwayError } from "../rules/errors.ts";
 
-/** The command as it works in a clone and beside an installed package alike; no PATH holds `spillway` there. */
+/** The command as it works in a clone and beside an installed package alike: neither has `spillway` on the PATH. */
 export const program = "npx spillway";
 
-/** An option as yargs takes it, with the name of its argument. `demandOption` is checked here, not by yargs. */
+/** An option as yargs takes it, with its argument's name. `demandOption` is checked here, not by yargs. */
 export interface VerbOption extends Options {
-  /** Name of the argument in help, in capitals: `TIME`. Absent for switches, which take none. */
+  /** Name of the argument in help, in capitals: `TIME`. Absent for switches. */
   readonly argument?: string;
-  /** A verb phrase, in which the argument stands by its name. */
+  /** Help: a verb phrase with the argument's name in it. */
   readonly describe: string;
-  /** True if `--no-NAME` says something, too. */
+  /** True if `--no-NAME` is an option, too. */
   readonly negatable?: boolean;
 }
 
 export type VerbOptions = Readonly<Record<string, VerbOption>>;
 
-/** A word that is given without an option's name. */
+/** A word without an option's name before it. */
 export interface Operand {
   readonly name: string;
-  /** A noun phrase. */
+  /** Help: a noun phrase. */
   readonly describe: string;
   readonly required: boolean;
-  /** True if several words may be given. */
+  /** True if the operand takes several words. */
   readonly many?: boolean;
 }
 
@@ -33,15 +33,15 @@ export type Example = readonly [command: string, purpose: string];
 
 export interface Verb {
   readonly name: string;
-  /** A verb phrase of one line. */
+  /** Help: a verb phrase of one line. */
   readonly summary: string;
-  /** Paragraphs that the options' lines have no room for. */
+  /** Paragraphs for which the options' lines have no room. */
   readonly notes: readonly string[];
   readonly operands: readonly Operand[];
   readonly options: VerbOptions;
-  /** At least one; the first is shown where something is missing. */
+  /** At least one example. The first is shown if a required word is missing. */
   readonly examples: readonly [Example, ...Example[]];
-  /** Runs the verb by what yargs has parsed. */
+  /** Runs the verb with the values that yargs parsed. */
   run(argv: unknown): Promise<void> | void;
 }
 
@@ -63,7 +63,7 @@ export function defineVerb<const O extends VerbOptions, const P extends readonly
   return { ...rest, operands: operands ?? [], notes, run: (argv) => handler(argv as ArgsOf<O, P>) };
 }
 
-/** The options that every verb has; help shows them last. */
+/** Options of every verb; help shows them last. */
 export const commonOptions = {
   json: {
     type: "boolean",
@@ -77,20 +77,20 @@ export const commonOptions = {
   },
 } as const satisfies VerbOptions;
 
-/** An option as it is typed: `--duration TIME`, `--rules, --policy RULES`, `--[no-]color`. */
+/** Returns an option as a user types it: `--duration TIME`, `--rules, --policy RULES`, `--[no-]color`. */
 export function optionUsage(name: string, { alias = [], argument, negatable }: VerbOption): string {
   const names = [name, ...[alias].flat().filter((other) => other.length > 1)];
   const flags = names.map((each) => `--${negatable === true ? "[no-]" : ""}${each}`).join(", ");
   return argument === undefined ? flags : `${flags} ${argument}`;
 }
 
-/** An operand as it is typed: `[SCENARIO]`, `FILES...`. */
+/** Returns an operand as a user types it: `[SCENARIO]`, `FILES...`. */
 export function operandUsage({ name, required, many = false }: Operand): string {
   const word = `${name.toUpperCase()}${many ? "..." : ""}`;
   return required ? word : `[${word}]`;
 }
 
-/** A verb as it is typed: `npx spillway verify TRACE [options]`. */
+/** Returns a verb as a user types it: `npx spillway verify TRACE [options]`. */
 export const verbUsage = ({ name, operands }: Verb): string =>
   [program, name, ...operands.map(operandUsage), "[options]"].join(" ");
 
@@ -108,12 +108,12 @@ type ValueOf<O extends VerbOption> = O extends { readonly array: true }
   ? readonly ScalarOf<O>[]
   : ScalarOf<O>;
 
-/** Names of options that have a value in every command. */
+/** Names of options that always have a value. */
 type Given<O> = {
   [N in keyof O]: O[N] extends { readonly default: unknown } | { readonly demandOption: true } ? N : never;
 }[keyof O];
 
-/** Values that yargs makes of options: by their names, and by the same in camel case. */
+/** Values that yargs parses from options, by their names and by the same names in camel case. */
 export type OptionArgs<O extends VerbOptions> = {
   readonly [N in Given<O> as N | (Camel<N> & string)]: ValueOf<O[N]>;
 } & { readonly [N in Exclude<keyof O, Given<O>> as N | (Camel<N> & string)]?: ValueOf<O[N]> | undefined };
@@ -127,12 +127,12 @@ type OperandArgs<P extends Operand> = {
     | undefined;
 };
 
-/** Values that yargs makes of a verb's operands and options. */
+/** Values that yargs parses from a verb's operands and options. */
 export type ArgsOf<O extends VerbOptions, P extends readonly Operand[] = readonly []> = OptionArgs<O> &
   OptionArgs<typeof commonOptions> &
   OperandArgs<P[number]>;
 
-/** Stands for a lone `-`, which yargs takes for an option without a name, and drops. */
+/** Stands for a lone `-`, which yargs would drop as an option without a name. */
 const dash = "\u0000";
 
 export const withoutDashes = (words: readonly string[]): string[] =>
@@ -144,7 +144,7 @@ export const dashed = (text: string): string => text.replaceAll(dash, "-");
 const dashedValue = (value: unknown): unknown =>
   Array.isArray(value) ? value.map(dashedValue) : typeof value === "string" ? dashed(value) : value;
 
-/** The verb as yargs takes it. Its options are hidden: else yargs lays out a help text in each run, which nobody prints. */
+/** Returns the verb as yargs takes it. Its options are hidden; otherwise yargs lays out an unused help text in each run. */
 export function yargsCommand(verb: Verb): CommandModule {
   const { name, operands, options } = verb;
   const common: VerbOptions = commonOptions;
@@ -172,7 +172,7 @@ export function yargsCommand(verb: Verb): CommandModule {
   };
 }
 
-/** A list takes one value each time: the next word is another operand. */
+/** Makes a list take one value at a time, so that the next word is an operand again. */
 const takesValue = ({ array }: Options): Options => (array === true ? { nargs: 1 } : { requiresArg: true });
 
 function requireGiven(verb: Verb, argv: Readonly<Record<string, unknown>>): void {
@@ -199,5 +199,5 @@ function requireGiven(verb: Verb, argv: Readonly<Record<string, unknown>>): void
   });
 }
 
-/** The command of an example, as it can be pasted. */
+/** Returns an example's command as it can be pasted. */
 export const exampleCommand = ([command]: Example): string => command.replaceAll("$0", program);

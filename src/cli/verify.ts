@@ -35,7 +35,7 @@ import { untilInterrupted } from "./until-interrupted.ts";
 import { defineVerb } from "./verb.ts";
 
 const exitCodes: Readonly<Record<Verdict["verdict"], number>> = { ok: 0, violated: 1, unknown: 2 };
-/** Violations that are printed; all of them are in the JSON. */
+/** Most violations that are printed; the JSON has all of them. */
 const printedMost = 20;
 
 export const verb = defineVerb({
@@ -105,7 +105,7 @@ export const verb = defineVerb({
   },
 });
 
-/** A file, the trace of a run's folder, or standard input. */
+/** Opens a file, the trace of a run's folder, or standard input. */
 async function openNamed(
   trace: string,
   sort: boolean,
@@ -133,7 +133,7 @@ async function openNamed(
   return openTraceSource(path, { sort, signal });
 }
 
-/** @param hidden folder of a run that did not end; one by k6 has its calls in k6's raw file */
+/** Opens an unfinished run's trace; a run by k6 has its calls in k6's raw file. @param hidden the run's folder */
 async function unfinishedSource(hidden: string, signal: AbortSignal): Promise<AsyncIterable<Uint8Array>> {
   const { traceBytes } = await import("../runs/trace-bytes.ts");
   const { unfinishedTrace } = await import("../trace/unfinished.ts");
@@ -143,14 +143,14 @@ async function unfinishedSource(hidden: string, signal: AbortSignal): Promise<As
   return unfinishedTrace(existsSync(raw) ? unfinishedK6Trace(trace, raw) : traceBytes(trace, signal));
 }
 
-/** Returns the expectations of the scenario of a run's folder; nothing for a trace alone, or a run that did not end. */
+/** Returns the expectations of a run's scenario; none for a trace alone, or an unfinished run. */
 async function expectedOf(trace: string): Promise<Readonly<Record<string, string>>> {
   if (trace === "-" || !existsSync(join(trace, runFiles.record))) return {};
   const { readRecord } = await import("../report/run-folder.ts");
   return (await readRecord(trace)).expect;
 }
 
-/** `overAdmission<1%`, as one word. */
+/** Reads `overAdmission<1%`, as one word. */
 function overAdmission(written: string): Readonly<Record<string, string>> {
   const [, figure = "", bound = ""] = /^\s*(\w+)\s*([<=>].*)$/.exec(written) ?? [];
   const parsed = figure === "overAdmission" ? parseExpectation(figure, bound) : { path: "" };
@@ -218,7 +218,7 @@ function describe(trace: string, verdict: Verdict, terminal: Terminal): void {
   if (verdict.verdict === "unknown") terminal.say("  Nothing in this trace could be judged.");
 }
 
-/** The laws that were not judged, by why. */
+/** Groups the laws that were not judged by the reason. */
 function byReason(laws: readonly [string, LawVerdict][]): ReadonlyMap<string, readonly string[]> {
   const reasons = new Map<string, string[]>();
   for (const [law, verdict] of laws) {
@@ -230,7 +230,7 @@ function byReason(laws: readonly [string, LawVerdict][]): ReadonlyMap<string, re
   return reasons;
 }
 
-/** `acme, ann, rest`; of a policy's quota `core, ann`. */
+/** Returns `acme, ann, rest`, or for a policy's quota `core, ann`. */
 function whoseWords(whose: Whose): string {
   if ("quota" in whose) return [whose.quota, ...Object.values(whose.key)].map(shortName).join(", ");
   const { org, user, scope } = whose;
@@ -247,7 +247,7 @@ function sayViolation(violation: Violation, terminal: Terminal): void {
   terminal.say(`    ${pc.dim(`${linesText(lines)}${guess}`)}`);
 }
 
-/** `line 3`, `lines 3, 5`; at most twelve are named. */
+/** Returns `line 3` or `lines 3, 5`; names at most twelve lines. */
 export function linesText(lines: readonly number[]): string {
   const shown = lines.length > 12 ? [...lines.slice(0, 12), "..."] : lines;
   return `${lines.length === 1 ? "line" : "lines"} ${shown.join(", ")}`;
