@@ -1,5 +1,5 @@
-// An owner's acceptance: large limiters are approximate on purpose, and let a little through above their limits. Where
-// that stays within what was accepted, findings that say nothing else are not held against them.
+// An owner's acceptance. Large limiters are approximate on purpose and admit a little above their limits. If the
+// measured share stays within the accepted one, findings that say nothing else are set aside.
 
 import type { LawName } from "../rules/laws.ts";
 import { counted } from "../rules/words.ts";
@@ -8,11 +8,11 @@ import type { Accused } from "./accusation.ts";
 import type { Amounts, Verdict } from "./verdict.ts";
 
 export interface Acceptance {
-  /** The share, from 0 to 1, of what is admitted that may be above a limit. */
+  /** Largest accepted share of admitted points that were above a limit, from 0 to 1. */
   readonly overAdmission: number;
 }
 
-/** Accusations that are left, and those that were accepted instead. */
+/** Accusations that still stand, and the findings that were accepted instead. */
 export interface Overruled {
   readonly standing: readonly Accused[];
   readonly laws: readonly LawName[];
@@ -22,9 +22,9 @@ export interface Overruled {
 const percent = (share: number): string => `${Number((share * 100).toPrecision(3))} %`;
 
 /**
- * Sets aside the accusations that say only that counts came out too low, if what was admitted above limits stays
- * within what is accepted; `null` where nothing is.
- * @param isPartial whether more was found than is told here: nothing is accepted unseen
+ * Sets aside accusations of counts that came out too low, if over-admission stays within the accepted share. Returns
+ * `null` if nothing is set aside.
+ * @param isPartial true if more was found than is told here; then nothing is accepted
  */
 export function accept(
   acceptance: Acceptance | null,
@@ -35,7 +35,7 @@ export function accept(
   if (acceptance === null || isPartial || overAdmission > acceptance.overAdmission) return null;
   const quotaOf = ({ violation }: Accused): string => JSON.stringify(whoseOf(violation));
   const approximate = new Set(accused.filter(({ tooLow }) => tooLow === "charges").map(quotaOf));
-  // A reading that is too low may be of a counter that is behind; where charges are not, it is a wrong reading.
+  // A reading that is too low may come from a counter that lags, unless all charges of the quota are right.
   const isAccepted = (each: Accused): boolean =>
     each.tooLow === "charges" || (each.tooLow === "readings" && approximate.has(quotaOf(each)));
   const set = accused.filter(isAccepted);

@@ -1,5 +1,5 @@
-// Amounts of wrong, beside yes or no: what was admitted above limits and refused below them, and how old readings
-// were. All of it is a lower bound: it adds up what accused windows surely hold.
+// Amounts beside the verdict: points admitted above limits, calls refused wrongly, and the age of old readings. All are
+// lower bounds: they add up what accused windows surely hold.
 import type { Owner } from "../rules/rules.ts";
 import type { Whose } from "../trace/whose.ts";
 import type { Counted } from "./mark.ts";
@@ -9,7 +9,7 @@ import type { Amounts, WindowAmounts } from "./verdict.ts";
 
 const windowsMost = 100;
 
-/** The windows that are off, the worst ones. */
+/** The windows that are furthest off. */
 class WorstWindows {
   stalenessMs: number | null = null;
   #windows: WindowAmounts[] = [];
@@ -25,7 +25,7 @@ class WorstWindows {
     if (this.#windows.length >= 2 * windowsMost) this.worst();
   }
 
-  /** The worst first. */
+  /** Returns the windows that are furthest off, the worst first. */
   worst(): readonly WindowAmounts[] {
     const badness = ({ overAdmission, wronglyRefused, refused }: WindowAmounts): number =>
       overAdmission + wronglyRefused / Math.max(1, refused);
@@ -40,54 +40,54 @@ interface Sum {
   wronglyRefused: number;
 }
 
-/** Sums of the windows of one kind: no call is in two windows of one owner. */
+/** Sums over the windows of one kind. A call is in at most one window of each owner. */
 interface KindSums extends Readonly<Record<Owner, Sum>> {
-  /** Points that were let through. */
+  /** Points that were admitted. */
   points: number;
   needless: number;
 }
 
-/** Points that a call was charged in the end; all it asked for where its answer does not say. */
+/** Returns the points that a call was charged in the end; its cost if the answer does not show them. */
 const pointsOf = ({ asked, actual }: Pick<Counted, "asked" | "actual">): number =>
   actual ?? (Number.isFinite(asked) ? asked : 0);
 
-/** One scope's windows of the rules are of one kind, and one quota's of a policy. */
+/** Returns the kind of a window: its scope by rules, its quota by a policy. */
 const kindOf = (whose: Whose): string => ("quota" in whose ? whose.quota : whose.scope);
 
-/** Amounts by kinds of windows. */
+/** Amounts by kind of window. */
 export class AmountsTally {
-  /** Calls that were let through and used a quota, and those that were refused. */
+  /** Number of admitted calls that used a quota, and of refused ones. */
   admitted = 0;
   refused = 0;
   readonly #kinds = new Map<string, KindSums>();
   readonly #windows = new WorstWindows();
   readonly #isOneEach: boolean;
 
-  /** @param isOneEach true if a call uses one kind alone, so that kinds add up; else the worst one's sums are sure */
+  /** @param isOneEach true if each call uses one kind, so that kinds add up; otherwise only the largest sum is sure */
   constructor(isOneEach = true) {
     this.#isOneEach = isOneEach;
   }
 
-  /** An answered call that uses windows of one kind alone. */
+  /** Adds an answered call that uses windows of one kind alone. */
   call(kind: string, counted: Counted): void {
     if (counted.asked === 0) return;
     if (counted.role === "refused") this.calls(kind, 0, 1, 0);
     else this.calls(kind, 1, 0, pointsOf(counted));
   }
 
-  /** Answered calls that asked for something, and the points that those were charged that were let through. */
+  /** Adds numbers of answered calls that asked for something, and the points charged to the admitted ones. */
   calls(kind: string, admitted: number, refused: number, points: number): void {
     this.admitted += admitted;
     this.refused += refused;
     this.#of(kind).points += points;
   }
 
-  /** A call that was let through and used windows of this kind, among others. */
+  /** Adds the points of an admitted call that used windows of this kind, among others. */
   charge(kind: string, counted: Pick<Counted, "asked" | "actual">): void {
     this.#of(kind).points += pointsOf(counted);
   }
 
-  /** An accused window. */
+  /** Adds an accused window. */
   add({ told, owner }: QuotaName, standing: Standing): void {
     const sum = this.#of(kindOf(told))[owner];
     sum.overAdmitted += standing.overshoot.overAdmitted;
@@ -95,7 +95,7 @@ export class AmountsTally {
     this.#windows.add(told, standing);
   }
 
-  /** Refusals whose own headers show that there was room. */
+  /** Adds refusals whose own headers show room. */
   needless(whose: Whose, count: number): void {
     this.#of(kindOf(whose)).needless += count;
   }
@@ -115,7 +115,7 @@ export class AmountsTally {
     const both = (a: number, b: number): number => (this.#isOneEach ? a + b : Math.max(a, b));
     const total = { overAdmitted: 0, overAdmission: 0, wronglyRefused: 0 };
     for (const { points, needless, organization, user } of this.#kinds.values()) {
-      // A call above both limits is one call: the larger sum is sure.
+      // A call above both limits is one call, so that only the larger sum is sure.
       const over = Math.max(organization.overAdmitted, user.overAdmitted);
       const wrongly = Math.max(needless, organization.wronglyRefused + user.wronglyRefused);
       total.overAdmitted = both(total.overAdmitted, over);

@@ -1,49 +1,48 @@
-// The laws that one answer shows by itself, whichever version of the trace it is in: limits as they are known, numbers
-// within their range, a refusal by a quota that lacks room (SPEC.md §7). Their breaches are told in the words of the
-// rules, or in those of a policy.
+// The laws that one answer shows by itself, in either version of the trace: known limits, numbers in range, and
+// refusals by a quota that lacks room (SPEC.md §7). Breaches are told in the words of the rules or of a policy.
 import type { Whose } from "../trace/whose.ts";
 import { type AnswerBreach, accuseAnswer } from "./breach.ts";
 import type { Docket } from "./docket.ts";
 import type { Suspect } from "./suspects.ts";
 import type { Terms } from "./terms.ts";
 
-/** The numbers of one quota in one answer; `null` where it does not show one. */
+/** Numbers that one answer shows of one quota; `null` for what it does not show. */
 export interface ShownNumbers {
   readonly limit: number | null;
   readonly remaining: number | null;
-  /** Units that are used, where they have to add up with those that remain. */
+  /** Units used, if they must add up with the remaining ones; otherwise `null`. */
   readonly used: number | null;
-  /** Seconds, where they tell the window's end; so many more may be shown, by the way that they are rounded. */
+  /** Seconds to the window's end, `null` if the answer does not tell it; and the seconds that rounding may add. */
   readonly reset: number | null;
   readonly resetSlack: number;
 }
 
-/** Bounds of such numbers that are known beforehand. */
+/** Bounds of the numbers that are known beforehand. */
 export interface KnownNumbers {
   readonly told: Whose;
-  /** `null` where nobody says it. */
+  /** Limit of the quota. `null` if neither rules nor a policy say it. */
   readonly limit: number | null;
-  /** The limits that answers showed. */
+  /** Kinds of limits that answers showed. */
   readonly limits: ShownLimits;
   readonly remaining: Terms["remaining"];
-  /** The least seconds that a reset may show, and those of a whole window; without rules, of 30 years. */
+  /** Least seconds that a reset may show, and the seconds of a whole window (30 years without rules). */
   readonly resetLeast: number;
   readonly windowSeconds: number;
 }
 
-/** True if a quota's answers showed the limit that is known at some time, and if they showed another. */
+/** Tells whether a quota's answers showed the known limit at some time, and whether they showed another. */
 export interface ShownLimits {
   right: boolean;
   wrong: boolean;
 }
 
-/** The call that was answered. */
+/** The answered call. */
 export interface JudgedCall {
   readonly cost: number | null;
   readonly isRefused: boolean;
 }
 
-/** Words and names that a breach is told with. */
+/** Words and suspects of a breach. */
 interface Words {
   readonly limitsBy: string;
   belowZero(call: JudgedCall, limit: number): readonly Suspect[];
@@ -87,10 +86,10 @@ const byPolicy: Words = {
 
 const wordsOf = ({ told }: KnownNumbers): Words => ("quota" in told ? byPolicy : byRules);
 
-/** The laws that hold one quota's numbers to what is known of it. */
+/** Laws on one quota's numbers. */
 const numberLaws = ["limit-agrees", "remaining-agrees", "reset-agrees"] as const;
 
-/** Checks an answer's numbers; a refusal is evidence for each law that one of them tested. */
+/** Checks an answer's numbers. A refusal counts as evidence for each law that one of its numbers tested. */
 export function checkAnswer(isRefused: boolean, { evidence }: Docket, check: () => void): void {
   const before = isRefused ? numberLaws.map((law) => evidence[law].readings) : [];
   check();
@@ -99,7 +98,7 @@ export function checkAnswer(isRefused: boolean, { evidence }: Docket, check: () 
     if (evidence[law].readings !== before[index]) evidence[law].refusals += 1;
 }
 
-/** Holds one quota's numbers to what is known of it. */
+/** Judges one quota's numbers by what is known of it. */
 export function checkNumbers(
   line: number,
   { limit, remaining, used, reset, resetSlack }: ShownNumbers,
@@ -153,41 +152,41 @@ export function checkNumbers(
   });
 }
 
-/** Notes that an answer showed the limit that is known, or another. */
+/** Notes that an answer showed the known limit, or another one. */
 export function noteLimit(limits: ShownLimits, isRight: boolean, docket: Docket): void {
   if (isRight) limits.right = true;
   else limits.wrong = true;
-  // Another policy's headers show its limit all the time.
+  // A deployment that shows another window's limit does so in every answer.
   if (limits.right && limits.wrong) docket.clues.ruledOut.add("remaining-of-laxer-window");
 }
 
-/** Room that a call needs. @param isAnyEnough true if one unit that is left is enough */
+/** Returns the room that a call needs. @param isAnyEnough true if one remaining unit is enough */
 export const neededRoom = (cost: number | null, isAnyEnough: boolean): number =>
   isAnyEnough ? 1 : Math.max(1, cost ?? Number.POSITIVE_INFINITY);
 
-/** A refusal, as far as its readings go. */
+/** A refusal with its readings. */
 export interface ShownRefusal {
-  /** The quota that it names, or the first that the call uses; `null` where nobody knows whose, so that it does not tell. */
+  /** Quota that the refusal names, or else the call's first. `null` if its caller is unknown: nobody is accused then. */
   readonly whose: Whose | null;
-  /** By quotas that the call uses, if each has room for it; `null` where the answer does not tell. */
+  /** For each quota that the call uses: true if it has room. `null` if the answer does not tell. */
   readonly room: readonly (boolean | null)[];
-  /** The place of the one that it names; -1 where it names none of them. */
+  /** Index of the named quota in `room`; -1 if the refusal names none of them. */
   readonly named: number;
-  /** True if, for all that it says, one of them refused. */
+  /** True if one of these quotas may have refused, by all that the answer says. */
   readonly isByQuota: boolean;
-  /** True if it has numbers of its own, which are held to the readings whatever they are. */
+  /** True if the body has numbers of its own, which are always compared with the readings. */
   readonly hasNumbers: boolean;
-  /** The faults that refuse although there is room. */
+  /** Faults that refuse although there is room. */
   readonly suspects: readonly Suspect[];
-  /** `1 request`. */
+  /** Amount that the call asked for, in words: `1 request`. */
   readonly asked: string;
-  /** Says what room is shown, and who refused although it shows some. */
+  /** Return the shown room in words, and who refused in spite of it. */
   rooms(): string;
   refuser(): string;
 }
 
 /**
- * Holds a refusal to its readings: one of its quotas lacks room, and the one that it names does (SPEC.md §2.1, §2.4).
+ * Judges a refusal by its readings: a quota of the call lacks room, and so does the named one (SPEC.md §2.1, §2.4).
  * @returns true if all of them have room
  */
 export function checkRefusal(line: number, refusal: ShownRefusal, docket: Docket): boolean {

@@ -1,4 +1,4 @@
-// The reading of one answer: what it shows of each window, whether it was a refusal, and whose window refused.
+// The readings of one answer: what its headers and its body show of each window.
 
 import { quotaNames } from "../policy/names.ts";
 import type { Owner, Scope } from "../rules/rules.ts";
@@ -9,21 +9,21 @@ import { isRefusal } from "../wire/outcome.ts";
 
 const isWhole = (value: unknown): value is number => Number.isSafeInteger(value);
 
-/** An answer's view of one window (SPEC.md §5). */
+/** One window as an answer shows it (SPEC.md §5). */
 export interface ShownReading {
   readonly limit: number;
-  /** Counted so far, by this call's answer. */
+  /** Count of the window when the answer was made. */
   readonly count: number;
-  /** `remaining` stood at its end: the count may be higher. */
+  /** True if `remaining` is clamped at 0, so that the count may be higher. */
   readonly clamped: boolean;
-  /** Seconds. */
+  /** Time until the window ends, s. */
   readonly reset: number;
 }
 
 /**
- * Reads an owner's window from an answer's headers; `null` where one of the four is missing or makes no
- * sense, which other laws speak of.
- * @param signed whether `remaining` goes below 0 where the count passes the limit (SPEC.md §8)
+ * Reads an owner's window from an answer's headers.
+ * @param signed true if `remaining` goes below 0 where the count passes the limit (SPEC.md §8)
+ * @returns `null` if one of the four headers is missing or invalid; other laws judge that
  */
 export function headerReading(call: TraceCall, owner: Owner, signed: boolean): ShownReading | null {
   const { scopeName, limit, remaining, reset } = headersOf(call, owner);
@@ -36,7 +36,7 @@ export function headerReading(call: TraceCall, owner: Owner, signed: boolean): S
   return { limit, count: limit - remaining, clamped, reset };
 }
 
-/** A refusal's body has the count of the window that it names, where `remaining` has only its end. */
+/** Returns the count in a refusal's body, if the body names this owner. It is exact where `remaining` is clamped. */
 function exactCount(call: TraceCall, owner: Owner): number | null {
   if (!isRefusal(call.status)) return null;
   const { by, current } = readRefusal(call.refusal);
@@ -45,14 +45,14 @@ function exactCount(call: TraceCall, owner: Owner): number | null {
 
 /** One scope of a status body (SPEC.md §4). */
 export interface ScopeReading extends ShownReading {
-  /** Ms since the epoch on the target's clock; `null` where it is no time. */
+  /** Instant of the reset, ms since the epoch on the target's clock. `null` if it is no valid time. */
   readonly resetAt: number | null;
   readonly enforced: boolean | null;
-  /** It shows the count of the caller's own window, by the headers beside it, and not the organization's. */
+  /** True if the body shows the caller's own count, as the headers beside it do, and not the organization's. */
   readonly echoesUser: boolean;
 }
 
-/** Reads one scope from a status body; `null` where it is not as documented. */
+/** Reads one scope from a status body; `null` if it is not as documented. */
 export function statusReading(call: TraceCall, scope: Scope): ScopeReading | null {
   const { limit, current: count, reset, resetAt, enforced } = readStatus(call.body, scope);
   if (!isWhole(limit) || !isWhole(count) || !isWhole(reset)) return null;
@@ -68,7 +68,7 @@ export function statusReading(call: TraceCall, scope: Scope): ScopeReading | nul
   };
 }
 
-/** The count below 0 that a status body shows of a scope; `null` where it shows none. */
+/** Returns the count of a scope in a status body if it is below 0; otherwise `null`. */
 export function negativeCount(call: TraceCall, scope: Scope): number | null {
   const count = readStatus(call.body, scope).current;
   return isWhole(count) && count < 0 ? count : null;
@@ -77,11 +77,11 @@ export function negativeCount(call: TraceCall, scope: Scope): number | null {
 const used = (limit: HeaderValue, remaining: HeaderValue): number | null =>
   isWhole(limit) && isWhole(remaining) ? limit - remaining : null;
 
-/** The count of the caller's own window, by its headers. */
+/** Returns the count of the caller's own window, by its headers. */
 export const usedByUser = ({ userLimit, userRemaining }: TraceCall): number | null =>
   used(userLimit, userRemaining);
 
-/** Goes by the scope that the headers speak of; a body that takes the wrong window in one takes it in both. */
+/** Compares the scope of the headers alone: a body that shows the wrong window does so in both scopes. */
 function echoesUser(call: TraceCall): boolean {
   const count = readStatus(call.body, call.scope).current;
   return count !== null && usedByUser(call) === count && used(call.limit, call.remaining) !== count;

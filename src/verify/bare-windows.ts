@@ -1,6 +1,6 @@
-// `bounded` (SPEC.md §7) for a limiter that shows no window, as many of one's own do: where the windows lie is known all
-// the same if they lie on the epoch's grid (SPEC.md §3) and there is but one clock, the simulator's. A call belongs to a
-// window that holds all of it, from its sending to its receipt; one that an edge parts belongs to none.
+// `bounded` (SPEC.md §7) for a limiter that shows no window. On the epoch's grid (SPEC.md §3), and with one clock (the
+// simulator's), its windows are known all the same. A call belongs to the window that holds it from sending to receipt.
+// A call across an edge belongs to none.
 import type { TraceTime } from "./clock.ts";
 import type { Docket } from "./docket.ts";
 import type { Enforcement } from "./enforcement.ts";
@@ -19,13 +19,13 @@ export class BareWindows {
   readonly #limit: number;
   readonly #windowMs: number;
   readonly #always: boolean;
-  /** Those that are open, by their place on the grid. */
+  /** Open windows, by their index on the grid. */
   readonly #open = new Map<number, BareWindow>();
   readonly #excessive: (BareWindow & { readonly endsAt: number })[] = [];
   #calls = 0;
   #windows = 0;
 
-  /** @param always whether this quota's limit holds even where the organization's is not enforced */
+  /** @param always true if this quota's limit holds even while the organization's is not enforced */
   constructor(name: QuotaName, time: TraceTime, limit: number, windowMs: number, always: boolean) {
     this.#name = name;
     this.#time = time;
@@ -34,7 +34,7 @@ export class BareWindows {
     this.#always = always;
   }
 
-  /** @param points what an admitted call whose answer shows no window surely left charged */
+  /** Adds an admitted call whose answer shows no window. @param points points that it surely left charged */
   add(line: number, sent: number, received: number, points: number): void {
     this.#calls += 1;
     const { from, to } = this.#time.within(sent, received);

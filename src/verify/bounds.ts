@@ -4,8 +4,8 @@
 // With "before" as the trace allows it, a reading r of count v satisfies
 //   sum of least(j) over calls j before r  <=  v  <=  sum over calls j that r is not before, of
 //                                                      most(j) where j was before r, else held(j)
-// since a call before r has completed (it holds its final points), one that r is before has not begun, and any
-// other may hold from nothing up to all that it asked for. r's own call is complete in its own answer.
+// A call before r has completed and holds its final points. A call that r is before has not begun. Any other call
+// may hold from nothing up to its cost. The call of r itself is complete in its own answer.
 import type { TraceTime } from "./clock.ts";
 import type { LawFinding } from "./finding.ts";
 import { type Mark, returnedOf } from "./mark.ts";
@@ -13,15 +13,15 @@ import { type Mark, returnedOf } from "./mark.ts";
 export interface BoundsTask {
   /** Marks that show this window. */
   readonly marks: readonly Mark[];
-  /** Calls that show a later window, and may have been charged to this one. */
+  /** Marks of calls that show a later window, and may have been charged to this one. */
   readonly others: readonly Mark[];
   readonly limit: number;
   readonly time: TraceTime;
   readonly fromZero: boolean;
-  /** When the trace had surely begun: an answer to a call sent since then shows all that was charged before it. */
+  /** Instant at which the trace had surely begun. An answer to a later call shows all charges from before the trace. */
   readonly startedBy: number;
   readonly complete: boolean;
-  /** Nothing that unknown calls hold is given back after the answer to a call that was sent at this instant, or later. */
+  /** Sending from which on the answer to a call shows a state after which unknown calls give nothing back. */
   readonly keptFrom: number;
   readonly certainFrom: number;
   readonly binding: boolean;
@@ -29,7 +29,7 @@ export interface BoundsTask {
 
 export interface BoundsResult {
   readonly findings: readonly LawFinding[];
-  /** Readings that could have had one value alone. */
+  /** Number of readings that could have had one value alone. */
   readonly pinned: number;
 }
 
@@ -56,10 +56,10 @@ export function judgeBounds(input: BoundsTask): BoundsResult {
 }
 
 /**
- * Holds readings to each other, where a window may hold more than its marks explain: it was open when the trace began, or
- * others call, too. What it holds apart from them is at most a count without what must have been charged by then, and at
- * least a count without all that may have been. If all calls since the trace began are known, it can only become less, by what
- * is given back. From when on nothing unknown is given back, it can only become more. The greatest contradictions are told.
+ * Compares readings with each other, in a window that may hold more than its marks explain: it was open when the trace
+ * began, or others call, too. The rest beside its marks is at most a count minus the points that must have been charged
+ * by then. It is at least a count minus all points that may have been. If all calls since the start are known, the rest
+ * can only fall, as points are given back. From `keptFrom` on it can only grow. Returns the greatest contradictions.
  */
 function apart(task: BoundsTask, sums: Sums): LawFinding[] {
   const { marks, startedBy, keptFrom, fromZero, complete, binding, time } = task;
@@ -89,7 +89,7 @@ function apart(task: BoundsTask, sums: Sums): LawFinding[] {
   return [...found, { kind: "fall", earlier, later, least: isFall ? null : later.count + by }];
 }
 
-/** The pair of marks, one answered before the other was sent, whose values fall by the most; `null` where none fall. */
+/** Returns the pair of marks, one answered before the other was sent, whose values fall most; `null` if none fall. */
 function greatestFall(
   time: TraceTime,
   earlier: readonly Mark[],
@@ -138,7 +138,7 @@ export class Sums {
     this.#helds = running(this.#bySent, (mark) => mark.held);
   }
 
-  /** Charge that this call surely left here: nothing, where it may belong to another window. */
+  /** Returns the charge that a call surely left here: 0 if it may belong to another window. */
   #least(mark: Mark): number {
     return this.#others.has(mark) ? 0 : surely(this.#input, mark);
   }
@@ -161,7 +161,7 @@ export class Sums {
   }
 }
 
-/** Returns the charge that a call which shows this window surely left: nothing, if it was sent before it opened. */
+/** Returns the charge that a call which shows this window surely left: 0 if it was sent before the window had opened. */
 function surely({ certainFrom }: SumsTask, mark: Mark): number {
   return mark.sent >= certainFrom ? mark.least : 0;
 }
@@ -172,7 +172,7 @@ function running(marks: readonly Mark[], value: (mark: Mark) => number): Float64
   return sums;
 }
 
-/** The first index from which on `holds` is true. */
+/** Returns the first index from which on `holds` is true. */
 function firstWhere(marks: readonly Mark[], holds: (mark: Mark) => boolean): number {
   let low = 0;
   let high = marks.length;
@@ -185,7 +185,7 @@ function firstWhere(marks: readonly Mark[], holds: (mark: Mark) => boolean): num
   return low;
 }
 
-/** The fewest calls before a mark whose points alone pass its count. */
+/** Returns the fewest calls before a mark whose points alone pass its count. */
 function fewest(input: BoundsTask, mark: Mark): readonly Mark[] {
   const before = input.marks
     .filter((other) => surely(input, other) > 0 && input.time.before(other.received, mark.sent))

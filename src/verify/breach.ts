@@ -3,16 +3,16 @@ import type { Whose } from "../trace/whose.ts";
 import type { Docket } from "./docket.ts";
 import type { Suspect } from "./suspects.ts";
 
-/** Details that a law's breach in one answer is accused with. */
+/** A breach of a law in one answer. */
 export interface AnswerBreach {
   readonly law: LawName;
-  /** Answers whose breaches are the same are counted together. */
+  /** Name of the breach. Breaches of the same name are counted together. */
   readonly breach: string;
   readonly suspects: readonly Suspect[];
   readonly explanation: string;
 }
 
-/** Accuses whose window one answer shows. */
+/** Accuses the quota whose window one answer shows. */
 export function accuseAnswer(docket: Docket, line: number, whose: Whose, breach: AnswerBreach): void {
   const explanation = `line ${line} ${breach.explanation}`;
   docket.accuse({ ...breach, ...whose, window: null, lines: [line], explanation });

@@ -1,8 +1,8 @@
-// A verdict on a limiter that does not promise everything: of what it does not claim it is neither accused nor praised.
+// The verdict on a limiter that does not promise every law: laws that it does not claim are neither broken nor held.
 import { type LawName, lawNames } from "../rules/laws.ts";
 import type { LawVerdict, Verdict } from "./verdict.ts";
 
-/** The verdict as far as the laws go that a limiter claims; the others are skipped, and said to be. */
+/** Returns a verdict on the claimed laws alone; the other laws are skipped as not claimed. */
 export function claimedVerdict(verdict: Verdict, claims: "all" | readonly LawName[]): Verdict {
   if (claims === "all") return verdict;
   const violations = verdict.violations.filter(({ law }) => claims.includes(law));

@@ -1,7 +1,7 @@
-// The screen of windows that are judged by bounds (`judgeBounds`, the same sums): each count lies between what must and what
-// may have been charged by then. Which of a window's first calls are its own is known at its end. Until then they count as
-// nothing that must have been charged, and those that came after all of them are held to that; so what they turn out to be
-// raises the least of each alike.
+// The screen of windows that are judged by bounds, with the sums of `judgeBounds`: each count lies between what must
+// and what may have been charged by then. Until a window ends, nobody knows which of its first calls are its own. Until
+// then they count 0 in what must have been charged. Later calls come after all of them, so that their charges raise all
+// later bounds alike.
 import type { TraceTime } from "./clock.ts";
 import { returnedOf } from "./mark.ts";
 import { Order } from "./mark-order.ts";
@@ -14,15 +14,15 @@ const bySent = new Order();
 const byReceived = new Order();
 
 /**
- * Sums over the marks before each one, of one window at a time: of `least` and of what was given back by `received`, of
- * `held` by `sent`; and by mark what all calls hold that may have begun by its answer.
+ * Sums over the marks before each one, in one window: `least` and points given back by `received`, `held` by `sent`.
+ * `begun` holds, by mark, the points of all calls that may have begun by its answer.
  */
 let room = 0;
 let leasts = new Float64Array(room);
 let givenBack = new Float64Array(room);
 let helds = new Float64Array(room);
 let begun = new Float64Array(room);
-/** By mark, the least and the most that the window can have held beside all marks by then (`judgeBounds`). */
+/** By mark: the least and the most that the window can have held beside all marks by then (`judgeBounds`). */
 let leastApart = new Float64Array(room);
 let mostApart = new Float64Array(room);
 
@@ -60,7 +60,7 @@ export function screenBounds(input: ScreenInput, before: Screened, letting: Lett
   return first + (before.spreads.get(all.raised) ?? 0) + pinned;
 }
 
-/** Screens a window's first calls, as they turned out. */
+/** Screens a window's first calls, once it is known which of them are its own. */
 function screenOpening(input: ScreenInput, { marks, until }: Opening): number | null {
   const { certainFrom, time } = input;
   makeRoom(marks.all);
@@ -73,7 +73,7 @@ function screenOpening(input: ScreenInput, { marks, until }: Opening): number | 
   return pinned;
 }
 
-/** Screens and sums up those that no later call can change. @returns `false` where it is not known whether they are clean */
+/** Screens and sums up the marks that no later call can change. @returns `false` if they may not be clean */
 function screenSettled(input: ScreenInput, { sums, gone }: Letting, all: Readings): boolean {
   const { marks, certainFrom, fromZero, time } = input;
   const { before } = all;
@@ -98,21 +98,21 @@ function screenSettled(input: ScreenInput, { sums, gone }: Letting, all: Reading
   return true;
 }
 
-/** Those readings of a window that are screened. */
+/** Readings of a window that are screened. */
 interface Readings {
   readonly marks: MarkColumns;
   certainFrom: number;
-  /** Points by which the least of each is raised. */
+  /** Points by which every lower bound is raised. */
   raised: number;
-  /** Those that came before; no reading of theirs is screened again. */
+  /** Sums over earlier marks, whose readings are not screened again. */
   readonly before: Screened;
-  /** Answered before this. */
+  /** Receipt before which readings are screened. */
   until: number;
-  /** By their sending; all where it is left out. */
+  /** Selects readings by their sending. Default: all. */
   isAsked?: (sent: number) => boolean;
 }
 
-/** @param seen takes how much is between a count, its least and its most, in place of how many are pinned */
+/** Screens readings. @param seen receives distances from counts to bounds, in place of the number of pinned ones */
 function screenReadings(
   { limit, fromZero, complete, startedBy, keptFrom, binding, time }: ScreenInput,
   { marks, certainFrom, raised, before, until, isAsked }: Readings,
@@ -126,7 +126,7 @@ function screenReadings(
   let over = 0;
   let apartLeast = before.apartLeast;
   let apartMost = before.apartMost - raised;
-  // In the order of `sent`, those that were surely answered before are more and more.
+  // In the order of `sent`, the set of marks that were surely answered before only grows.
   for (let place = 0; place < all; place++) {
     const mark = bySent.marks[place] ?? 0;
     const sent = bySent.keys[place] ?? 0;
@@ -160,7 +160,7 @@ function screenReadings(
 const inOrder = ({ sent, received, all }: MarkColumns): boolean =>
   bySent.by(sent, all) && byReceived.by(received, all);
 
-/** Tells whether the marks that came since were sent after all answers that are screened. */
+/** Tells whether all newer marks were sent after every screened answer. */
 function comesAfter({ size, all, sent }: MarkColumns, before: Screened, time: TraceTime): boolean {
   const { held, answered, certainFrom } = before;
   for (let mark = held; mark < all; mark++) {
@@ -170,7 +170,7 @@ function comesAfter({ size, all, sent }: MarkColumns, before: Screened, time: Tr
   return true;
 }
 
-/** Sums up the marks that were answered before any that is not screened yet was sent. */
+/** Sums up the marks that were answered before any unscreened one was sent. */
 function letGo(marks: MarkColumns, until: number, time: TraceTime, { sums, gone }: Letting): void {
   const { size, sent, held } = marks;
   let first = Number.POSITIVE_INFINITY;

@@ -1,5 +1,5 @@
-// The screen of windows that are judged by places (`judgePlaces`): one after the other without overlap or gap, and no answer
-// before what stands under it.
+// The screen of windows that are judged by places (`judgePlaces`): places follow each other without overlap or gap, and
+// no answer came before the sending of a call with a lower place.
 
 import { Order } from "./mark-order.ts";
 import { CLAMPED } from "./mark-rows.ts";
@@ -35,7 +35,7 @@ export function screenPlaces(input: ScreenInput, before: Screened, letting: Lett
   return roles.size;
 }
 
-/** Puts marks in the order of their places, if each has one. */
+/** Sorts marks by place. Returns false if a mark has no certain place, or if sorting takes too long. */
 function placesOf({ marks: columns, limit, certainFrom, binding }: ScreenInput): boolean {
   const { size, sent, count, least, most, held, bits } = columns;
   byPlace.fit(size);
@@ -45,7 +45,7 @@ function placesOf({ marks: columns, limit, certainFrom, binding }: ScreenInput):
     if (!isCertain && held[mark] !== 0) return false;
     const shown = count[mark] ?? 0;
     if (binding ? shown > limit : ((bits[mark] ?? 0) & CLAMPED) !== 0) return false;
-    // Of equal counts the charge stands first, as in `judgePlaces`; of two such charges one overlaps the other.
+    // Of equal counts the charge stands first, as in `judgePlaces`; of two charges one overlaps the other.
     keys[mark] = 2 * shown + ((least[mark] ?? 0) > 0 ? 0 : 1);
     marks[mark] = mark;
   }

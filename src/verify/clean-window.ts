@@ -1,33 +1,31 @@
-// The screen before the judging of counts: whether a window is clean, from its rows alone, without an object a mark.
-// It may only ever say "clean" of what `judgeWindow` finds nothing in, and says "not known" whenever in doubt; that
-// one then judges, and explains.
+// The screen: tells from a window's rows alone whether it is clean, without an object for each mark. It may say "clean"
+// only if `judgeWindow` finds nothing. In doubt it says "not known"; then `judgeWindow` judges and explains.
 import { screenBounds } from "./clean-bounds.ts";
 import { screenPlaces } from "./clean-places.ts";
 import { CLAMPED, NOT_ADMITTED } from "./mark-rows.ts";
 import { type Letting, nothingScreened, type ScreenInput, surely } from "./screen-input.ts";
 import type { Screened } from "./screened.ts";
 
-/** @returns how many of its readings could have had one value alone, where the window is clean; `null` if not known */
+/** Screens a window. @returns number of readings with one possible value, if the window is clean; `null` if not known */
 export function screenWindow(input: ScreenInput): number | null {
   return screen(input, null);
 }
 
 /**
- * Screens the marks that can change no more, and sums them up. Marks that come later may go with them, or not: the window is
- * "not known" then.
- * @param sums is added to, if those marks are clean
- * @returns by mark, 1 where it need not be held any more; `null` where it is not known whether they are clean
+ * Screens the marks that can change no more, and sums them up.
+ * @param sums receives the sums if the marks are clean
+ * @returns by mark, 1 if it need not be held any more; `null` if it is unknown whether the marks are clean
  */
 export function screenFirst(input: ScreenInput, sums: Screened): Uint8Array | null {
   const gone = new Uint8Array(input.marks.size);
   return screen(input, { sums, gone }) === null ? null : gone;
 }
 
-/** @param letting takes what can change no more, which alone is screened; all is where it is `null` */
+/** @param letting receives the marks that can change no more, and only they are screened; `null` screens all marks */
 function screen(input: ScreenInput, letting: Letting | null): number | null {
   const { marks, screened } = input;
   if (screened !== null && !screened.fits(input.certainFrom, input.fromZero)) return null;
-  // The screen does not say whether a clamped count of a window that was open before is the limit.
+  // In a window that was open at the start, the screen cannot tell whether a clamped count is the limit.
   const { charged } = marks;
   if (input.fromZero ? charged > input.limit && admitted(input) > input.limit : hasClamped(input))
     return null;
@@ -35,7 +33,7 @@ function screen(input: ScreenInput, letting: Letting | null): number | null {
   return way(input, screened ?? nothingScreened, letting);
 }
 
-/** Points that were surely let through together, whatever counts were shown. */
+/** Returns the points that were surely admitted in all, whatever counts were shown. */
 function admitted({ marks, certainFrom, screened }: ScreenInput): number {
   let sum = screened?.charged ?? 0;
   for (let mark = 0; mark < marks.size; mark++)

@@ -2,19 +2,19 @@
 import type { Semantics } from "../rules/rules.ts";
 import type { TraceClock } from "../trace/record.ts";
 
-/** Rate at which the target's clock may run away from the clients': 100 ppm. */
+/** Largest drift of the target's clock against the clients': 100 ppm. */
 export const driftShare = 100e-6;
 
-/** The target reads its own clock in whole milliseconds. */
+/** Grain of the target's clock, ms: it reads whole milliseconds. */
 const targetGrainMs = 1;
 
-/** From one instant to another, ms since the epoch on the clients' clock; both ends may belong to it. */
+/** Span of time, ms since the epoch on the clients' clock. Both ends may belong to it. */
 export interface Span {
   readonly from: number;
   readonly to: number;
 }
 
-/** Seconds that a shown `reset` may stand for, least and most, by how it was rounded (SPEC.md §3, §8). */
+/** Seconds to add to a shown `reset`, least and most, by its rounding (SPEC.md §3, §8). */
 const roundedFrom: Readonly<Record<Semantics["reset"], readonly [number, number]>> = {
   ceil: [-1, 0],
   floor: [0, 1],
@@ -24,7 +24,7 @@ const roundedSomehow = [-1, 1] as const;
 
 export class TraceTime {
   readonly #clock: TraceClock;
-  /** Time after an answer from which a call was surely sent later; of clocks without a grain, only after it. */
+  /** Time after an answer, ms, from which on a call was surely sent later. Without a grain, equality does not suffice. */
   readonly #orderMs: number;
   readonly #isGrainless: boolean;
 
@@ -34,29 +34,28 @@ export class TraceTime {
     this.#isGrainless = clock.resolutionMs === 0;
   }
 
-  /** Distance that two clocks of the run may have. */
+  /** Largest distance between two clocks of the run, ms. */
   get slackMs(): number {
     return 2 * this.#clock.errorMs;
   }
 
   /**
-   * Tells whether an answer received at `received` surely came before a call sent at `sent` was under way. Equal
-   * readings order nothing, nor do equal instants, which clocks without a grain may show: ties have an order that the
-   * trace does not show.
+   * Tells whether an answer surely came before a call was sent. Equal readings order nothing. Neither do equal
+   * instants, which clocks without a grain may show: their order is not in the trace.
    */
   before(received: number, sent: number): boolean {
     const by = received + this.#orderMs;
     return received < sent && (this.#isGrainless ? by < sent : by <= sent);
   }
 
-  /** The instants at which a reading may have been taken, by clients' and target's clocks that err alike. */
+  /** Returns the span in which a reading may have been taken; clients' and target's clocks err alike. */
   within(sent: number, received: number): Span {
     const { resolutionMs, errorMs } = this.#clock;
     return { from: sent - 2 * errorMs, to: received + resolutionMs + 2 * errorMs };
   }
 
   /**
-   * When the window ends that shows `reset` seconds in an answer: with `ceil`, `reset_at - now` is in
+   * Returns the span in which the window ends whose answer shows `reset` seconds. With `ceil`, `reset_at - now` is in
    * `(reset - 1, reset]` at some instant `now` from sending to receipt.
    * @param end is filled and returned
    * @param gridSeconds unit that `reset` is rounded to

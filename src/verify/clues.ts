@@ -1,5 +1,5 @@
-// Clues: what the whole trace says about causes that no single window does, for the names of violations. Each is a
-// pattern in words, and weighs a fault up or down; none accuses.
+// Clues: facts of the whole trace that speak for or against faults, beyond what one window shows. They weigh the names
+// of violations up or down; none accuses.
 import type { Scope } from "../rules/rules.ts";
 import type { Span } from "./clock.ts";
 import type { QuotaName } from "./quota-name.ts";
@@ -11,11 +11,11 @@ const quotasMost = 500;
 const keyOf = ({ told }: QuotaName): string => JSON.stringify(told);
 
 export class Clues {
-  /** Windows that began with the count of the one before, by owner; users' that began anew; and anew after one that had not. */
+  /** Windows that began with the previous count, by owner; users' that began at 0; those at 0 after one with a count. */
   readonly #carried = { organization: 0, user: 0 };
   #anewUsers = 0;
   #recovered = 0;
-  /** After a window opened, when counts began again from nothing, by quota and window. */
+  /** Times after a window's opening at which its count began again from 0, by quota and window. */
   readonly #restarts = new Map<string, Map<number, readonly Span[]>>();
   #datesOnGrid = 0;
   #datesOffGrid = 0;
@@ -24,17 +24,17 @@ export class Clues {
   #organizationWindows = 0;
   readonly #unexplainedIn: Record<Scope, number> = { rest: 0, graphql: 0 };
   #underCharged = false;
-  /** Faults that an answer shows by itself, and those that one contradicts. */
+  /** Faults that one answer shows by itself, and faults that one contradicts. */
   readonly ruledIn = new Set<Suspect>();
   readonly ruledOut = new Set<Suspect>();
-  /** Status bodies beside their caller's own count, and those that show another. */
+  /** Status bodies whose headers show the caller's own count, and those that show a different count. */
   #bodies = 0;
   #othersCounts = 0;
   #jumps = 0;
   #fullResets = 0;
   #resets = 0;
 
-  /** A window after another: whether it began with that one's count, and whether that had, too. */
+  /** Notes whether a window began with the previous window's count, and whether the previous one had, too. */
   window({ owner }: QuotaName, carried: boolean, carriedBefore: boolean): void {
     if (carried) this.#carried[owner] += 1;
     else {
@@ -43,7 +43,7 @@ export class Clues {
     }
   }
 
-  /** When a window's count began again from nothing, on the clients' clock. */
+  /** Notes when a window's count began again from 0, on the clients' clock. */
   restarts(name: QuotaName, opensAt: number, spans: readonly Span[]): void {
     const key = keyOf(name);
     let windows = this.#restarts.get(key);
@@ -59,18 +59,18 @@ export class Clues {
       );
   }
 
-  /** Number of status bodies whose `reset_at` lay on the rules' grid, and beside it. */
+  /** Adds numbers of status bodies whose `reset_at` lay on the rules' grid, and off it. */
   dates(onGrid: number, offGrid: number): void {
     this.#datesOnGrid += onGrid;
     this.#datesOffGrid += offGrid;
   }
 
-  /** Jumps of the target's clock, by its status bodies. */
+  /** Adds jumps of the target's clock, as status bodies show them. */
   jumps(count: number): void {
     this.#jumps += count;
   }
 
-  /** The count that a status body shows, and the caller's own, where its headers show it. */
+  /** Notes the count that a status body shows, and the caller's own if its headers show it. */
   statusBody(count: number, own: number | null): void {
     if (count > 0) this.ruledOut.add("status-pristine");
     if (own === null) return;
@@ -78,29 +78,29 @@ export class Clues {
     if (own !== count) this.#othersCounts += 1;
   }
 
-  /** A window whose counts were judged. */
+  /** Notes a window whose counts were judged. */
   counts({ owner }: QuotaName): void {
     if (owner === "organization") this.#organizationWindows += 1;
   }
 
-  /** A window with points that no call explains. */
+  /** Notes a window with points that no call explains. */
   unexplained({ owner, scope }: QuotaName): void {
     this.#unexplained[owner] += 1;
     this.#unexplainedIn[scope] += 1;
   }
 
-  /** A `reset`, and whether it was the whole window's length. */
+  /** Notes a `reset`, and whether it was the length of a whole window. */
   reset(isFull: boolean): void {
     this.#resets += 1;
     if (isFull) this.#fullResets += 1;
   }
 
-  /** A call of more than one point that was told a count below its own charge. */
+  /** Notes a call of several points that was told a count below its own charge. */
   underCharged(scope: Scope): void {
     if (scope === "graphql") this.#underCharged = true;
   }
 
-  /** Returns the weight of all of this for a fault; 1 where it says nothing. */
+  /** Returns the weight of all clues for a fault; 1 if they say nothing. */
   weight(name: string): number {
     const fault = name as Suspect;
     return (this.ruledOut.has(fault) ? 0.2 : 1) * (this.#patterns[fault]?.() ?? 1);
@@ -110,18 +110,18 @@ export class Clues {
   readonly #patterns: Readonly<Partial<Record<Suspect, () => number>>> = {
     "lost-expiry": () => this.#carry(this.#recovered > 0 ? 0.3 : 1.5, 0.6),
     "new-reset-old-count": () => this.#carry(this.#recovered > 0 ? 1.6 : 0.8, 0.6),
-    // Polls of an organization's status keep only its own counts alive.
+    // Polls of an organization's status keep only the organization's counts alive.
     "immortal-by-polling": () => this.#carry(0.5, 4),
     "double-roll": () => this.#restart(true),
     "reset-all-sweep": () => this.#restart(false),
-    // Ends that stay on the grid are one clock's windows, read by another.
+    // Ends on the grid speak for windows of one clock that other clocks read.
     "two-interleaved-windows": () => (this.#datesOffGrid === 0 && this.#datesOnGrid > 0 ? 0.4 : 1),
     "skewed-nodes": () => (this.#datesOffGrid > 0 ? 0.4 : this.#datesOnGrid > 0 && this.#jumps > 1 ? 3 : 1),
-    // One clock tells every process's windows.
+    // All processes share one clock, so that their windows cannot jump.
     "per-instance-counters": () => (this.#jumps > 1 || this.#datesOffGrid > 0 ? 0.4 : 1),
     "status-shares-user": () => (this.#othersCounts > 0.2 * this.#bodies ? 0.3 : 1.3),
     "wrong-user-key": () => this.#strangers(),
-    // Status calls are REST's: points of GraphQL that no call explains are others'.
+    // Status calls belong to REST: unexplained points of GraphQL have another cause.
     "status-charged": () => (this.#unexplainedIn.graphql > 0 ? 0.4 : 1),
     "cost-ignored": () => (this.#underCharged ? 2.5 : 1),
     "cost-over-limit-admitted": () =>
@@ -130,11 +130,11 @@ export class Clues {
     "refused-counted": () => (this.ruledIn.has("refused-counted") ? 1.8 : 1),
     "reset-in-ms": () => (this.ruledIn.has("reset-in-ms") ? 4 : 1),
     "scopes-mixed": () => this.#mix(),
-    // A clock of one scope alone makes its reset_at jump against the other's.
+    // If one scope alone had another clock, its reset_at would jump against the other's.
     "organization-off-grid": () => (this.#jumps > 0 ? 0.2 : this.#datesOnGrid > 0 ? 2 : 1),
-    // Charges that no call explains may have filled the organization's window.
+    // Unexplained charges may have filled the organization's window.
     "refusal-names-user": () => (this.#unexplained.organization > 0 ? 0.2 : 1),
-    // A window that opened shows its whole length, unless all seconds are cut.
+    // A window that has just opened shows its whole length, unless all seconds are cut off.
     "reset-zero": () => (this.#showsFull ? 2.5 : 1),
     "reset-truncated": () => (this.#showsFull ? 0.4 : 1),
   };
@@ -144,8 +144,8 @@ export class Clues {
   }
 
   /**
-   * Weighs counts that outlive their window: for ever once a key lost its expiry; now and then where a roll forgets them.
-   * @param spared the weight if only organizations' counts do
+   * Weighs faults whose counts outlive their window: for ever after a lost expiry, sometimes after a faulty roll.
+   * @param spared weight if only organizations' counts outlive it
    */
   #carry(usual: number, spared: number): number {
     const { organization, user } = this.#carried;
@@ -154,7 +154,7 @@ export class Clues {
     return user === 0 && this.#anewUsers >= 4 && organization >= 2 ? spared : usual;
   }
 
-  /** A key's own timer goes off at one share of each window of its; a sweep has a course of its own. */
+  /** Weighs restarts of counts. A key's own timer fires at the same phase of every window; a sweep does not. */
   #restart(isOwn: boolean): number {
     let [alike, unlike] = [0, 0];
     for (const windows of this.#restarts.values()) {
@@ -180,7 +180,7 @@ export class Clues {
     );
   }
 
-  /** Users who share a key find points of others in their windows, while the organization's add up. */
+  /** Weighs a shared key: users find others' points in their windows, while the organization's counts add up. */
   #strangers(): number {
     const { organization, user } = this.#unexplained;
     if (user === 0) return 0.3;
@@ -188,7 +188,7 @@ export class Clues {
     return organization > 0 ? 0.5 : 1;
   }
 
-  /** Others' points come in the course of windows, and not with their start. */
+  /** Weighs mixed scopes: their points come in the course of windows, and not at their start. */
   #mix(): number {
     const unexplained = this.#unexplained.organization + this.#unexplained.user;
     const carried = this.#carried.organization + this.#carried.user;

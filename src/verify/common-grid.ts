@@ -1,30 +1,30 @@
-// One grid for all: on the epoch's grid windows of one length end together, whichever quota they are of (SPEC.md §3). The
-// target's clock may be off by any constant, so that headers alone do not show where the grid lies; but they show a
-// quota whose windows end beside those of the others.
+// The common grid: on the epoch's grid windows of one length end together, whichever quota they are of (SPEC.md §3).
+// The target's clock may be off by any constant, so that headers do not show where the grid lies. But they show a quota
+// whose windows end off the others' grid.
 import { driftShare, type Span } from "./clock.ts";
 import type { Docket } from "./docket.ts";
 import type { QuotaName } from "./quota-name.ts";
 
-/** A quota's last window. */
+/** The last window of a quota. */
 export interface LastWindow {
   readonly name: QuotaName;
   readonly lengthMs: number;
   readonly end: Span;
-  /** The answers that tell its end. */
+  /** Lines of the answers that tell its end. */
   readonly lines: readonly number[];
 }
 
 /** Quotas whose windows may all end on one grid. */
 interface Group {
-  /** The end of a window of the grid, as far as all of them tell. */
+  /** End of one window of the grid, as narrow as all members tell it. */
   end: Span;
   readonly members: LastWindow[];
 }
 
-/** So many quotas must agree before another one is off. */
+/** Number of quotas that must agree before another one is accused. */
 const agreeingLeast = 2;
 
-/** Accuses quotas whose windows end beside the grid that at least two others keep. */
+/** Accuses quotas whose windows end off the grid that at least two others keep. */
 export function judgeCommonGrid(windows: readonly LastWindow[], docket: Docket): void {
   const lengths = new Set(windows.map(({ lengthMs }) => lengthMs));
   for (const length of lengths)
@@ -48,12 +48,12 @@ function judgeLength(windows: readonly LastWindow[], lengthMs: number, docket: D
     if (group !== most) for (const window of group.members) accuse(window, most, docket);
 }
 
-/** Adds a window to a group where it may end on its grid; drift adds up from one window to the next. */
+/** Adds a window to a group if it may end on the group's grid. Drift adds up from one window to the next. */
 function join(group: Group, window: LastWindow, lengthMs: number): boolean {
   const { end } = window;
   const apart = Math.max(0, end.from - group.end.from);
   const drift = (apart + 2 * lengthMs) * driftShare;
-  // Of all turns, the one by which the middles lie nearest meets first.
+  // The turn that brings the two middles nearest is the first at which the spans can meet.
   const turn = Math.round(((end.from + end.to) / 2 - (group.end.from + group.end.to) / 2) / lengthMs);
   const from = Math.max(end.from, group.end.from + turn * lengthMs - drift);
   const to = Math.min(end.to, group.end.to + turn * lengthMs + drift);

@@ -1,5 +1,5 @@
-// The end of a judgement: once all is known, what the whole trace contradicts is ruled out, and what stands where
-// nothing else is left is accused.
+// The end of a judgement: hypotheses that the whole trace contradicts are ruled out. If none is left without a
+// contradiction, what stands is accused.
 
 import type { Enforcement } from "./enforcement.ts";
 import type { Exhibit, Hypotheses, Hypothesis } from "./hypotheses.ts";
@@ -7,7 +7,7 @@ import type { JudgedQuota } from "./quota.ts";
 import type { Standing } from "./standing.ts";
 import type { Unexplained } from "./unknowns.ts";
 
-/** A quota, and what is known of it at the end. */
+/** A quota with what is known of it at the end. */
 export interface Concluded {
   readonly quota: JudgedQuota;
   readonly enforcement: Enforcement;
@@ -15,7 +15,7 @@ export interface Concluded {
   readonly lost: Unexplained;
 }
 
-/** Concludes one scope. */
+/** Concludes the counts of one kind. */
 export function conclude(hypotheses: Hypotheses, quotas: readonly Concluded[]): void {
   const standing = (
     hypothesis: Hypothesis,

@@ -1,5 +1,5 @@
-// Counts, whichever version of the trace speaks of them: one owner's of one scope by the rules, or one key's of a quota
-// by a policy; each with what bounds it beyond its windows.
+// Counts of either version of the trace: of one owner and scope by rules, or of one key and quota by a policy. Each
+// comes with what bounds it beyond its windows.
 import type { TraceHeader } from "../trace/record.ts";
 import type { Whose } from "../trace/whose.ts";
 import type { KnownNumbers } from "./answer-laws.ts";
@@ -24,27 +24,27 @@ import type { Unexplained } from "./unknowns.ts";
 import { WindowColumns } from "./window-columns.ts";
 import type { WindowShapes } from "./window-shapes.ts";
 
-/** Counts of one scope, or of one quota of a policy. */
+/** What counts of one scope, or of one quota of a policy, have in common. */
 export interface CountKind {
   readonly terms: Terms;
   readonly hypotheses: Hypotheses;
-  /** True if a call may hold more than it is charged in the end, and give it back. */
+  /** True if a call may hold more than its final charge, and give the difference back. */
   readonly givesBack: boolean;
-  /** Readings of the windows of a trace without rules. */
+  /** Shapes that windows show in a trace without rules; otherwise `null`. */
   readonly shapes: WindowShapes | null;
 }
 
-/** Fixed windows, as rules or a policy say them. */
+/** Fixed windows, as rules or a policy define them. */
 export interface KnownWindows {
   readonly limit: number;
-  /** The least and the greatest length, ms. */
+  /** Least and greatest length, ms. */
   readonly least: number;
   readonly most: number;
-  /** The grid that they lie on, by any name; `null` where they lie on none. */
+  /** Name of the grid that they lie on; `null` if they lie on none. */
   readonly grid: string | null;
 }
 
-/** Returns the bounds of numbers by terms. @param lengthMs the longest that windows last; `null` without rules */
+/** Returns the bounds of a count's numbers. @param lengthMs greatest length of a window; `null` without rules */
 export const knownNumbers = (
   { terms }: CountKind,
   told: Whose,
@@ -59,17 +59,17 @@ export const knownNumbers = (
   windowSeconds: lengthMs === null ? resetMost : lengthMs / 1000,
 });
 
-/** The grid of Unix time itself. */
+/** Name of the grid of Unix time. */
 export const epochGrid = "epoch";
 
 export interface Count extends KnownNumbers {
   readonly name: QuotaName;
   readonly group: CountGroup;
-  /** `null` where the count is not judged. */
+  /** The quota's judge. `null` if the count is not judged. */
   readonly quota: JudgedQuota | null;
-  /** For answers that show no window; `null` where nobody else knows where windows lie. */
+  /** Windows for answers that show none. `null` if nothing else tells where windows lie. */
   readonly bare: BareWindows | null;
-  /** True if its windows are known to lie on the grid of Unix time itself. */
+  /** True if its windows are known to lie on the grid of Unix time. */
   readonly isOnEpoch: boolean;
 }
 
@@ -79,7 +79,7 @@ export interface JudgedCount extends Count {
 
 export const isJudged = (count: Count): count is JudgedCount => count.quota !== null;
 
-/** Counts that limits are enforced of together: an organization's and its users', or one alone. */
+/** Counts whose limits are enforced together: an organization's and its users', or one alone. */
 export interface CountGroup {
   readonly name: QuotaName;
   readonly kind: CountKind;
@@ -87,20 +87,20 @@ export interface CountGroup {
   readonly enforced: EnforcedEvidence;
   readonly refusals: UnenforcedRefusals;
   readonly oversize: OversizeCalls;
-  /** `null` where no rules say whose window a refusal names. */
+  /** Order of the windows in refusals. `null` if no rules define it. */
   readonly order: RefusalOrder | null;
-  /** Ends by `reset_at`, where they lie on the epoch's grid. */
+  /** Ends by `reset_at`. `null` if windows do not lie on the epoch's grid. */
   readonly grid: EpochGrid | null;
-  /** Calls without a line that may have used it. */
+  /** Calls without a line that may have used one of the counts. */
   readonly lost: Unexplained;
   readonly counts: Count[];
 }
 
-/** The counts of one trace. Each is made when it is first seen. */
+/** The counts of one trace, each made when it is first seen. */
 export class Counts {
   readonly open: OpenWindows;
   readonly #columns = new WindowColumns();
-  /** By the windows' grid and length. */
+  /** Phases, by grid and length of the windows. */
   readonly #phases = new Map<string, TargetPhase>();
   readonly #header: Pick<TraceHeader, "startedAt" | "clock" | "complete">;
   readonly #time: TraceTime;
@@ -140,7 +140,7 @@ export class Counts {
     };
   }
 
-  /** A count whose windows are judged. @param windows `null` where nobody says what they are */
+  /** Makes a count whose windows are judged. @param windows `null` if neither rules nor a policy define them */
   judged(group: CountGroup, name: QuotaName, windows: KnownWindows | null, isComplete: boolean): JudgedCount {
     const { terms, hypotheses, givesBack, shapes } = group.kind;
     const { startedAt, clock, complete } = this.#header;
@@ -175,7 +175,7 @@ export class Counts {
     return this.#add({ ...known, name, group, quota, bare, isOnEpoch });
   }
 
-  /** A count of which its answers' numbers are judged, and no windows. @param lengthMs `null` where it has none */
+  /** Makes a count of which only answers' numbers are judged. @param lengthMs length of windows; `null` if none */
   unjudged(group: CountGroup, name: QuotaName, limit: number, lengthMs: number | null): Count {
     const known = knownNumbers(group.kind, name.told, limit, lengthMs);
     return this.#add({ ...known, name, group, quota: null, bare: null, isOnEpoch: false });

@@ -11,13 +11,13 @@ export const methodOf = ({ charging }: Terms): Method => (charging === "reserved
 /** Longest time, ms, that a call may have been under way when the trace began: k6 gives up after it. */
 export const underWayMsMost = 60_000;
 
-/** Returns from when on nothing unknown is given back to a quota's windows. @param complete all calls since the trace began are known */
+/** Returns the sending from which on unknown calls give nothing back. @param complete true if all calls are known */
 export function keptFrom({ givesBack, startedBy }: CountedQuota, complete: boolean): number {
   if (!givesBack) return Number.NEGATIVE_INFINITY;
   return complete ? startedBy + underWayMsMost : Number.POSITIVE_INFINITY;
 }
 
-/** Facts of a quota that its counts are judged by (`QuotaSetting`), and where clues are told. */
+/** Facts of a quota that its counts are judged by (`QuotaSetting`), and the docket that takes clues. */
 export interface CountedQuota {
   readonly name: QuotaName;
   readonly terms: Terms;
@@ -30,34 +30,34 @@ export interface CountedQuota {
   };
 }
 
-/** Facts of a window, whatever the terms. */
+/** Facts of a window under any terms. */
 export interface WindowInput {
   readonly setting: CountedQuota;
   readonly marks: readonly Mark[];
-  /** Calls that show a later window, and may have been charged to this one if points are given back. */
+  /** Marks of calls that show a later window, and may have been charged to this one if points are given back. */
   readonly others: readonly Mark[];
   readonly limit: number;
   /** True if the window surely opened after the trace began, and so at a count of 0. */
   readonly fromZero: boolean;
   readonly complete: boolean;
-  /** True if nothing that was under way when the trace began can have been charged here on completion. */
+  /** True if no call that was under way when the trace began can have been charged here on completion. */
   readonly settled: boolean;
-  /** A call that was sent at or after this surely belongs to the window that it shows, whenever it is charged. */
+  /** Instant from which on a sent call surely belongs to the window that it shows, whenever it is charged. */
   readonly openedBy: number;
   readonly previous: PreviousWindow | null;
 }
 
-/** The same under terms that are known. */
+/** A window's facts under known terms. */
 export interface CountsInput extends WindowInput {
   readonly terms: Terms;
-  /** Calls that were sent at or after this were surely charged to the window they show. */
+  /** Instant from which on a sent call was surely charged to the window that it shows. */
   readonly certainFrom: number;
 }
 
-/** Facts of the window before; guesses at the fault go by them. */
+/** Facts of the previous window, for suspects. */
 export interface PreviousWindow {
-  /** Its highest count. */
+  /** Highest count of the window. */
   readonly count: number;
-  /** True if it began with the count of the one before. */
+  /** True if the window began with the count of the one before. */
   readonly carried: boolean;
 }

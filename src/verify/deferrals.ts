@@ -1,5 +1,5 @@
-// Findings in windows, kept until the end of the trace: only then is it known whether limits were enforced all
-// the while, and which calls without a known outcome may explain points that nothing else does.
+// Findings in windows, kept until the trace ends. Only then is it known whether limits were enforced all the while, and
+// which calls of unknown outcome may explain points.
 
 import type { Span } from "./clock.ts";
 import type { Enforcement } from "./enforcement.ts";
@@ -9,7 +9,7 @@ import type { Deferral, Standing } from "./standing.ts";
 import { type Unexplained, Unknowns } from "./unknowns.ts";
 import type { CountsResult } from "./window-counts.ts";
 
-/** Windows kept that speak against a hypothesis and for another: a few suffice to rule one out. */
+/** Number of windows kept against a hypothesis while another has none: a few suffice to rule it out. */
 const keptAgainstMost = 20;
 
 export class Deferrals {
@@ -27,7 +27,7 @@ export class Deferrals {
     this.#gapsExcused = true;
   }
 
-  /** Rules out the hypotheses that a window contradicts whatever comes, and keeps what it says of the others. */
+  /** Rules out hypotheses that a window surely contradicts, and keeps its findings under the others. */
   add(deferral: Deferral, hypotheses: Hypotheses): void {
     const speaking = [...deferral.found].filter(([, result]) => speaks(result));
     if (speaking.length === 0) return;
@@ -45,7 +45,7 @@ export class Deferrals {
     return kept.some((count) => count < keptAgainstMost);
   }
 
-  /** The windows in which something stands that no unknown call and no change of enforcement explains. */
+  /** Returns the windows with findings that no unknown call and no change of enforcement explains. */
   standing(hypothesis: Hypothesis, enforcement: Enforcement, lost: Unexplained): readonly Standing[] {
     const total = { points: 0, calls: 0 };
     return this.#deferrals.flatMap((deferral) => {
@@ -54,7 +54,7 @@ export class Deferrals {
       if (result === undefined) return [];
       const enforced = enforcement.throughout(span.from, span.to) === true;
       const suspicions = (enforced ? result.enforced : result.otherwise).filter(({ unexplained, breach }) => {
-        // A call that gives back in a fall may be one that explains a gap, too.
+        // A call that gives back in a fall may also explain a gap.
         const sum = breach === "fall" ? { points: 0, calls: 0 } : total;
         return unexplained === null || !this.#explains(unexplained, span, lost, sum);
       });
@@ -75,8 +75,8 @@ export class Deferrals {
   }
 
   /**
-   * Tells whether unknown calls may explain this: those that were under way in this window, and, since each is charged
-   * once, all that were sent by then for all gaps up to then.
+   * Tells whether unknown calls may explain a gap: calls that were under way in this window. Each call is charged once,
+   * so that all calls sent by then must also cover all gaps up to then.
    */
   #explains(
     gap: Unexplained,
@@ -95,7 +95,7 @@ export class Deferrals {
     );
   }
 
-  /** Accuses what stands. */
+  /** Accuses the findings that stand. */
   accuse(standing: readonly Standing[]): void {
     const { docket, name } = this.#setting;
     for (const window of standing) {
@@ -111,7 +111,7 @@ export class Deferrals {
 const speaks = ({ enforced, otherwise }: CountsResult): boolean =>
   enforced.length > 0 || otherwise.length > 0;
 
-/** Takes what is a contradiction by itself, with limits enforced or not: it stands at once. */
+/** Rules out each hypothesis with a finding that stands whether limits were enforced or not. */
 function ruleOut(hypotheses: Hypotheses, speaking: readonly (readonly [Hypothesis, CountsResult])[]): void {
   const out = speaking.flatMap(([hypothesis, { otherwise }]) => {
     const certain = otherwise.filter(({ unexplained }) => unexplained === null);

@@ -1,5 +1,5 @@
-// The docket: which laws were judged, which were broken and by what, and why the others were not judged. It
-// becomes the verdict (FORMAT.md, "The verdict").
+// The docket: laws that were tested, accusations, and reasons why other laws were not judged. It becomes the verdict
+// (FORMAT.md, "The verdict").
 import { type LawName, lawNames } from "../rules/laws.ts";
 import { whoseOf } from "../trace/whose.ts";
 import { type Acceptance, accept } from "./acceptance.ts";
@@ -13,31 +13,31 @@ import { OtherQuotas } from "./other-quotas.ts";
 import type { Inferred, LawVerdict, Methods, Question, Verdict, Violation } from "./verdict.ts";
 import type { CountsResult } from "./window-counts.ts";
 
-/** Windows with findings that are kept until the end, for each violation that is. */
+/** Number of windows with findings that are kept until the end, for each violation that may be kept. */
 const windowsEach = 10;
-/** Windows of which a picture may be kept, and violations that show one. */
+/** Number of windows whose picture may be kept, and of violations that show one. */
 const picturesMost = 500;
 const picturesShown = 50;
 
-/** Facts about a trace that its verdict tells beside what was accused. */
+/** Facts of a trace that its verdict tells beside the accusations. */
 export interface VerdictFacts {
   readonly records: number;
   readonly windows: number;
-  /** Returns why a law says nothing here, whatever the trace; `null` where it may. */
+  /** Returns why a law says nothing here, whatever the trace; `null` if it may say something. */
   readonly voidReason: (law: LawName) => string | null;
-  /** Switches that the trace showed; `null` where they were given. */
+  /** Switches that the trace showed; `null` if rules gave them. */
   readonly inferred: readonly Inferred[] | null;
   readonly notJudged?: Verdict["notJudged"];
 }
 
 export interface DocketOptions {
   readonly amounts: AmountsTally;
-  /** Violations that are kept and told one by one. */
+  /** Number of violations that are kept and told one by one. */
   readonly violationsMost: number;
   readonly accept: Acceptance | null;
 }
 
-/** Reasons, in words, why a law was tested on nothing; the laws that no trace of one run can show. */
+/** Reasons, in words, why a law was tested on nothing, with the laws that no trace of one run can show. */
 const unseen: Readonly<Record<LawName, string>> = {
   bounded: "no window was seen from its start while its limit was known to bind",
   conserved: "no window showed two counts, or all of its calls from its start",
@@ -65,7 +65,7 @@ const namedByConserved: readonly LawName[] = ["status-free", "all-or-nothing", "
 export class Docket {
   readonly amounts: AmountsTally;
   readonly clues = new Clues();
-  /** Evidence that each law was tested by so far. */
+  /** Evidence that tested each law so far. */
   readonly evidence = lawEvidence();
   readonly otherQuotas = new OtherQuotas();
   readonly #options: DocketOptions;
@@ -73,7 +73,7 @@ export class Docket {
   readonly #accused = new Map<string, Accused>();
   readonly #questions = new Map<string, Question>();
   readonly #methods = { places: 0, bounds: 0, readings: 0, pinned: 0 };
-  /** Violations that were found and not kept, and those of them that say more than that counts came out too low. */
+  /** Violations found but not kept, and those of them that say more than that counts came out too low. */
   #left = 0;
   #leftGrave = 0;
   #openedEarly = false;
@@ -85,19 +85,19 @@ export class Docket {
     this.amounts = options.amounts;
   }
 
-  /** Tells whether there is room for one more window with findings; the others are only counted. */
+  /** Tells whether there is room for one more window with findings. Further windows are only counted. */
   keeps(): boolean {
     this.#windowsKept += 1;
     return this.#windowsKept <= windowsEach * this.#options.violationsMost;
   }
 
-  /** True if one more picture of a window is worth its memory. */
+  /** Tells whether one more picture of a window is worth its memory. */
   get takesPicture(): boolean {
     this.#pictures += 1;
     return this.#pictures <= picturesMost;
   }
 
-  /** Notes how a window was judged, under each hypothesis. */
+  /** Notes how a window was judged under each hypothesis. */
   tallyMethods(results: Iterable<Pick<CountsResult, "method" | "pinned">>, readings: number): void {
     let [bounds, pinned] = [false, readings];
     for (const result of results) {
@@ -116,12 +116,12 @@ export class Docket {
     methods.pinned += pinned;
   }
 
-  /** True if something was found that neither amounts nor violations tell of. */
+  /** True if neither amounts nor violations tell of all findings. */
   get #isPartial(): boolean {
     return this.#leftGrave > 0 || this.#windowsKept > windowsEach * this.#options.violationsMost;
   }
 
-  /** Asks what only the rules can settle: once for each scope or quota, and kind of question. */
+  /** Asks a question that only the rules can settle, once for each scope or quota and kind of question. */
   ask(question: Question): void {
     const key = JSON.stringify(["scope" in question ? question.scope : question.quota, question.suspects]);
     if (!this.#questions.has(key)) this.#questions.set(key, question);
@@ -208,10 +208,10 @@ function add(scores: Map<string, number>, name: string, score: number): void {
 }
 
 /**
- * One deployment mostly has one fault, and it shows in several ways. Each way has one vote, however many windows
- * show it, and what one answer shows by itself has two, since it says more; what the whole trace says of a fault weighs
- * them. The names that most votes fit come first
- * in each violation, and the violations that the likeliest name fits come first of all.
+ * Orders names in violations, and violations, by likelihood: mostly one fault shows in several ways. Each way has one
+ * vote, however many windows show it. What one answer shows by itself has two votes, since it says more. Clues of the
+ * whole trace weigh the votes. The names with most votes come first in each violation, and so do the violations whose
+ * likeliest name has most.
  */
 function byLikelihood(accused: readonly Accused[], clues: Clues): readonly Violation[] {
   const sizes = new Map<string, number>();

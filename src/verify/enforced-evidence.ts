@@ -1,16 +1,16 @@
-// Windows by whether limits were enforced while they were open, once that is known.
+// Evidence of windows by whether limits were enforced while they were open, once that is known.
 import type { Enforcement } from "./enforcement.ts";
 import { addAll, addWindow, nothingTested, type Tested } from "./evidence.ts";
 
 /**
- * The windows of one organization's scope by whether limits were enforced. A status body that comes later may say that
- * this is not known: windows wait until a later body agrees, or the trace ends.
+ * Windows of one organization's scope by whether limits were enforced. A later status body may make that unknown, so
+ * that windows wait until a later body agrees or the trace ends.
  */
 export class EnforcedEvidence {
   readonly #enforcement: Enforcement;
   readonly #on = nothingTested();
   readonly #off = nothingTested();
-  /** Windows in a row that no later body has agreed with, and the span of the last. */
+  /** Evidence of windows in a row that no later body has confirmed, and the span of the last one. */
   #waiting = nothingTested();
   #value = true;
   #from = 0;
@@ -21,7 +21,7 @@ export class EnforcedEvidence {
     this.#enforcement = enforcement;
   }
 
-  /** A window from its opening to its end, with what it tests. */
+  /** Adds a window from its opening to its end, with what it tests. */
   add(value: boolean, from: number, to: number, readings: number, refusals: number, isNext: boolean): void {
     if (this.#enforcement.isConfirmed(value, to)) {
       addWindow(value ? this.#on : this.#off, readings, refusals, isNext);
@@ -42,7 +42,7 @@ export class EnforcedEvidence {
     this.#isWaiting = false;
   }
 
-  /** Windows that were surely enforced all the while, and those that surely were not. */
+  /** Returns the evidence of windows that were surely enforced throughout, and of windows that surely were not. */
   finish(): { readonly on: Tested; readonly off: Tested } {
     this.#settle();
     return { on: this.#on, off: this.#off };

@@ -1,29 +1,29 @@
-// Limits that were enforced or not, and when that is known (FORMAT.md, "Rules"): `enforced` is constant unless two
-// status bodies differ, and nothing is judged between those two. The rules count as one more body, before all.
+// Enforcement of limits, and when it is known (FORMAT.md, "Rules"): `enforced` is constant unless two status bodies
+// differ, and nothing is judged between them. The rules count as one more body, before all others.
 
-/** Bodies in a row that agree. */
+/** Consecutive bodies that agree. */
 interface Run {
   readonly enforced: boolean;
-  /** The earliest and the latest receipt: the first of them was read by then, and all of them. */
+  /** Earliest and latest receipt: the first body was read by the one, and all bodies by the other. */
   firstReceived: number;
   lastReceived: number;
-  /** The latest sending: the last of them was read after it. */
+  /** Latest sending: the last body was read after it. */
   lastSent: number;
 }
 
-/** The value of one organization's scope. */
+/** Enforcement of one organization's scope. */
 export class Enforcement {
   readonly #claimed: boolean | null;
-  /** In the order they were read, which is almost that of time. */
+  /** Runs in the order in which they were read, which is almost that of time. */
   readonly #runs: Run[] = [];
   #isSorted = true;
 
-  /** @param claimed what the rules say, `null` without rules */
+  /** @param claimed value that the rules say; `null` without rules */
   constructor(claimed: boolean | null) {
     this.#claimed = claimed;
   }
 
-  /** True if limits were off at some time, going by the rules and all bodies so far. */
+  /** True if limits were off at some time, by the rules and all bodies so far. */
   get wasOff(): boolean {
     return this.#runs.length === 0 ? this.#claimed === false : this.#runs.some(({ enforced }) => !enforced);
   }
@@ -33,7 +33,7 @@ export class Enforcement {
     return this.#runs.length === 0 ? this.#claimed === true : this.#runs.some(({ enforced }) => enforced);
   }
 
-  /** A status body that was read at some instant from `sent` to `received`. */
+  /** Adds a status body that was read at some instant from `sent` to `received`. */
   observe(sent: number, received: number, enforced: boolean): void {
     const last = this.#runs.at(-1);
     if (last?.enforced === enforced) {
@@ -51,8 +51,8 @@ export class Enforcement {
   }
 
   /**
-   * The value throughout a span; `null` where it is not known, or may have changed. Ask once all was seen.
-   * If bodies that differ overlap in time, their order is unknown, and so is the value, until a body that is
+   * Returns the value throughout a span; `null` if it is unknown or may have changed. Ask once all bodies were seen. If
+   * differing bodies overlap in time, their order is unknown. Then the value is unknown, too, until a body that is
    * surely later than all of them.
    */
   throughout(from: number, to: number): boolean | null {

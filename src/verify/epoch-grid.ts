@@ -1,5 +1,5 @@
-// On the epoch's grid a window ends at a multiple of its length (SPEC.md §3), by the target's own clock: `reset_at` of
-// a status body shows it whatever that clock reads.
+// The epoch's grid: a window ends at a multiple of its length (SPEC.md §3) by the target's own clock. `reset_at` of a
+// status body shows that end, whatever the clock reads.
 import type { Docket } from "./docket.ts";
 import type { QuotaName } from "./quota-name.ts";
 import type { Suspect } from "./suspects.ts";
@@ -7,11 +7,11 @@ import type { Suspect } from "./suspects.ts";
 export class EpochGrid {
   readonly #name: QuotaName;
   readonly #windowMs: number;
-  /** Greatest distance from the grid at which ends were shown. */
+  /** Greatest distance of shown ends from the grid, ms. */
   #besideMost = 0;
   #resetLeast = Number.POSITIVE_INFINITY;
   #first: { readonly line: number; readonly resetAt: number } | null = null;
-  /** By how much ends lay beside the grid: one value, or more. */
+  /** Distances of shown ends from the grid, ms; at most two are kept. */
   readonly #remainders = new Set<number>();
   #count = 0;
   #onGrid = 0;
@@ -21,7 +21,7 @@ export class EpochGrid {
     this.#windowMs = windowMs;
   }
 
-  /** @param reset the seconds beside it */
+  /** Checks a shown end. @param reset seconds that the body shows beside it */
   observe(line: number, resetAt: number, reset: number): void {
     const beside = resetAt % this.#windowMs;
     if (beside === 0) {
@@ -51,7 +51,7 @@ export class EpochGrid {
     });
   }
 
-  /** An end that is always a whole window away moves with every call; one that is always near it is rounded. */
+  /** Names suspects: an end that is always a whole window away moves with every call; an end near the grid is rounded. */
   #suspects(): readonly Suspect[] {
     if (this.#onGrid === 0 && this.#count > 1 && this.#remainders.size === 1)
       return ["organization-off-grid", "reset-disagrees", "two-interleaved-windows"];

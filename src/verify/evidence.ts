@@ -1,5 +1,5 @@
-// On how much each law rests (FORMAT.md, `evidence`): what it was tested by, so that "held" says more than that
-// nothing came up.
+// The evidence of each law (FORMAT.md, `evidence`): counts of what tested it, so that "held" says more than that
+// nothing was found.
 import { type LawName, lawNames } from "../rules/laws.ts";
 import type { Evidence } from "./verdict.ts";
 
@@ -17,7 +17,7 @@ export const lawEvidence = (): LawEvidence =>
 export const isTested = ({ readings, refusals, windows, resets }: Evidence): boolean =>
   readings + refusals + windows + resets > 0;
 
-/** Adds what one more window showed. */
+/** Adds the evidence of one more window. */
 export function addWindow(tested: Tested, readings: number, refusals: number, isNext: boolean): void {
   tested.readings += readings;
   tested.refusals += refusals;

@@ -1,11 +1,11 @@
-// Findings in one window's counts. A finding is a contradiction by itself, but for `gap` and
-// `excess`: those are points that no known call explains, and calls of unknown outcome may.
+// Findings in one window's counts. Each is a contradiction by itself, except `gap` and `excess`: those are points that
+// no known call explains, but calls of unknown outcome may.
 import type { Mark } from "./mark.ts";
 
 export type LawFinding =
-  /** A call's charge lies where something else lies, or (`over: null`) below the window's start. */
+  /** A charge lies where another mark's place lies, or (`over: null`) below the window's start. */
   | { readonly kind: "overlap"; readonly mark: Mark; readonly over: Mark | null; readonly lost: number }
-  /** The points `(from, to]` are charged, and no call took them; `above` stands on them, `below` under them. */
+  /** The points `(from, to]` are charged, and no call took them. `above` stands on them, `below` under them. */
   | {
       readonly kind: "gap";
       readonly from: number;
@@ -13,18 +13,18 @@ export type LawFinding =
       readonly above: Mark;
       readonly below: Mark | null;
     }
-  /** `earlier` was answered before `later` was sent, whose count was at least `least` by then; `null`: that of `earlier`. */
+  /** `earlier` was answered before `later` was sent: its count was at least `least` (`null`: that of `earlier`). */
   | { readonly kind: "fall"; readonly earlier: Mark; readonly later: Mark; readonly least: number | null }
-  /** A count above the limit of a window that is enforced. */
+  /** A count is above the limit of an enforced window. */
   | { readonly kind: "beyond"; readonly mark: Mark }
-  /** `sum` points were let through in a window that is enforced, more than its limit: the last had no room. */
+  /** `sum` admitted points exceed the limit of an enforced window, so that the last call had no room. */
   | { readonly kind: "overrun"; readonly marks: readonly Mark[]; readonly sum: number }
-  /** A count below what `by` had surely left charged before. */
+  /** A count is below what the calls `by` had surely left charged before. */
   | { readonly kind: "short"; readonly mark: Mark; readonly least: number; readonly by: readonly Mark[] }
-  /** A count above the most that all known calls can have charged by then. */
+  /** A count is above the most that all known calls can have charged by then. */
   | { readonly kind: "excess"; readonly mark: Mark; readonly most: number };
 
-/** The answer whose count a finding calls too low; `null` where charges are, and `undefined` where nothing is. */
+/** Returns the answer whose count is too low; `null` if only charges are, `undefined` if nothing is. */
 export function lowOf(finding: LawFinding): Mark | null | undefined {
   if (finding.kind === "fall") return finding.later;
   if (finding.kind === "short") return finding.mark;

@@ -1,5 +1,5 @@
-// `headers-present` (SPEC.md §5, §7): the eight headers are on every answer that owes them, as integers, under the
-// names of the call's own windows.
+// `headers-present` (SPEC.md §5, §7): every answer that owes the eight headers has them, as integers, under the names
+// of the call's own windows.
 
 import { quotaNames } from "../policy/names.ts";
 import { type Owner, owners } from "../rules/rules.ts";
@@ -21,7 +21,7 @@ export class HeaderPresence {
     this.#docket = docket;
   }
 
-  /** Judges both owners' headers of an answer, as far as it owes them. */
+  /** Judges both owners' headers of an answer, if it owes them. */
   check(line: number, call: TraceCall, whose: Readonly<Record<Owner, RulesOwner>>): void {
     if (!owesHeaders(call)) return;
     const tested = this.#docket.evidence["headers-present"];
@@ -46,8 +46,8 @@ export class HeaderPresence {
 }
 
 /**
- * Returns whether an answer owes the eight headers (SPEC.md §5): it went to an authenticated caller of a known
- * organization. A bare 404 may be that of an unknown one.
+ * Tells whether an answer owes the eight headers (SPEC.md §5): it went to an authenticated caller of a known
+ * organization. A bare 404 may be that of an unknown organization.
  */
 function owesHeaders(call: TraceCall): boolean {
   const { kind, status, scope } = call;

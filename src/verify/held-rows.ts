@@ -1,13 +1,13 @@
-// Whose rows are held: all of most windows, and one pass over a trace is enough. A long window lets those go that the screen
-// has passed (`Screened`). Where something is to be explained of it later all the same, its quota asks for them. Then all
-// that was said is void, and there is another pass, in which that quota's windows hold all their rows.
+// The rows that are held. Most windows hold all of them, and one pass over a trace is enough. A long window lets rows
+// go that the screen has passed (`Screened`). If it must be explained later, its quota asks for those rows. Then the
+// verdict is void, and another pass holds all rows of that quota's windows.
 import type { Screened } from "./screened.ts";
 
 /** The part of a window's rows that a judgement holds. */
 export interface Holding {
-  /** Rows of a window that are held; of more, those go that the screen has passed. */
+  /** Number of rows that a window holds; of more, those go that the screen has passed. */
   readonly rowsMost: number;
-  /** Quotas whose windows hold all their rows, by their numbers. */
+  /** Numbers of the quotas whose windows hold all rows. */
   readonly all: ReadonlySet<number>;
 }
 
@@ -15,18 +15,18 @@ export const holdsAll: Holding = { rowsMost: Number.POSITIVE_INFINITY, all: new 
 
 /** The rows that the windows of a judgement hold. */
 export class HeldRows {
-  /** Quotas that asked for rows that had gone. */
+  /** Quotas that asked for rows which had gone. */
   readonly asked = new Set<number>();
   readonly #holding: Holding;
   readonly #screened = new Map<number, { readonly quota: number; readonly sums: Screened }>();
-  /** By window: how many rows it has when it is looked at next. */
+  /** Size at which a window is looked at next, by window. */
   readonly #next = new Map<number, number>();
 
   constructor(holding: Holding) {
     this.#holding = holding;
   }
 
-  /** Tells whether a window is to let rows go. @param size number of those that it holds */
+  /** Tells whether a window is to let rows go. @param size number of rows that it holds */
   isMany(quota: number, window: number, size: number): boolean {
     const { rowsMost, all } = this.#holding;
     return size >= rowsMost && size >= (this.#next.get(window) ?? 0) && !all.has(quota);
@@ -36,7 +36,7 @@ export class HeldRows {
     this.#next.set(window, size);
   }
 
-  /** Sums over the rows that a window let go; `undefined` where it holds all. */
+  /** Returns the sums over rows that a window let go; `undefined` if it holds all. */
   of(window: number): Screened | undefined {
     return this.#screened.get(window)?.sums;
   }
@@ -45,13 +45,13 @@ export class HeldRows {
     this.#screened.set(window, { quota, sums });
   }
 
-  /** Somebody asks for all rows of a window. */
+  /** Notes that all rows of a window are asked for. */
   ask(window: number): void {
     const known = this.#screened.get(window);
     if (known !== undefined) this.asked.add(known.quota);
   }
 
-  /** A window is over. */
+  /** Forgets a window that is over. */
   forget(window: number): void {
     if (this.#next.size === 0) return;
     this.#screened.delete(window);

@@ -1,7 +1,7 @@
-// Hypotheses: the ways in which a scope's counts may be kept. With rules there is one. Without them there is one for
-// each combination of the switches that counts depend on, and each that the trace contradicts is ruled out. A
-// deployment follows one of them all the time, so that it is accused where none is left, and only then; and a switch
-// is known where all that are left agree on it.
+// Hypotheses: the ways in which a scope's counts may be kept. With rules there is one. Without rules there is one for
+// each combination of the switches that counts depend on. The trace rules out those that it contradicts. A deployment
+// follows one of them all the time, so that it is accused only if none is left. A switch is known if all that are left
+// agree on it.
 import type { Scope } from "../rules/rules.ts";
 import { possibleTerms, type Terms } from "./terms.ts";
 
@@ -27,15 +27,15 @@ class Candidate implements Hypothesis {
 }
 
 export class Hypotheses {
-  /** The likeliest first: the defaults of SPEC.md §8. */
+  /** All hypotheses, the likeliest first: the defaults of SPEC.md §8. */
   readonly all: readonly Hypothesis[];
   readonly #candidates: ReadonlyMap<Hypothesis, Candidate>;
   #left: readonly Hypothesis[];
   #isExhausted = false;
-  /** True if the rules say which it is. */
+  /** True if the rules give the only hypothesis. */
   readonly isGiven: boolean;
 
-  /** @param given the terms of the rules, `null` without rules */
+  /** @param given terms of the rules; `null` without rules */
   constructor(scope: Scope, given: Terms | null) {
     const candidates = (given === null ? possibleTerms(scope) : [given]).map((terms) => new Candidate(terms));
     this.isGiven = given !== null;
@@ -44,20 +44,17 @@ export class Hypotheses {
     this.#candidates = new Map(candidates.map((candidate) => [candidate, candidate]));
   }
 
-  /** Those that nothing contradicts; where everything does, the one that is contradicted least. Never empty. */
+  /** Hypotheses that nothing contradicts; if all are contradicted, the least contradicted one. Never empty. */
   get left(): readonly Hypothesis[] {
     return this.#left;
   }
 
-  /** True if something contradicts each of them. */
+  /** True if each hypothesis is contradicted. */
   get isExhausted(): boolean {
     return this.#isExhausted;
   }
 
-  /**
-   * Rules out what is contradicted.
-   * @param out each hypothesis with what contradicts it, and how much does
-   */
+  /** Rules out contradicted hypotheses. @param out hypotheses with their contradictions, and the weight of each */
   ruleOut(out: ReadonlyMap<Hypothesis, { readonly exhibit: Exhibit; readonly weight: number }>): void {
     const survivors = this.#left.filter((each) => !out.has(each));
     for (const [hypothesis, { exhibit }] of out) {

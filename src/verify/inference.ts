@@ -1,4 +1,4 @@
-// Switches that a trace without rules told of, in words: a value is inferred where answers contradict all others.
+// The switches that a trace without rules told, in words. A value is inferred if answers contradict all others.
 import { parseRules } from "../rules/parse.ts";
 import type { Scope } from "../rules/rules.ts";
 import { type SwitchName, switches, switchValues, switchWords } from "../rules/switches.ts";
@@ -8,13 +8,13 @@ import type { Suspect } from "./suspects.ts";
 import { countSwitches, type Terms } from "./terms.ts";
 import type { Inferred, Question } from "./verdict.ts";
 
-/** Returns the value that a switch has under terms. */
+/** Returns the value of a switch under terms. */
 function valueUnder({ charging, ...terms }: Terms, name: (typeof countSwitches)[number]): string | null {
   if (name === "graphqlCharge") return charging === "at-decision" ? "prepaid" : charging;
   return terms[name as keyof typeof terms];
 }
 
-/** The faults that another value of a switch would be. */
+/** Faults that show like another value of a switch. */
 const asFaults: Readonly<Record<string, readonly Suspect[]>> = {
   "anchor first-request": ["organization-off-grid"],
   "refused counted": ["refused-counted"],
@@ -23,7 +23,7 @@ const asFaults: Readonly<Record<string, readonly Suspect[]>> = {
   "userEnforced always": ["unenforced-refuses"],
 };
 
-/** Asks whether each value that was inferred, and is not the default, is meant. */
+/** Asks whether each inferred value is meant that is not the default. */
 export function questionsOf(inferred: readonly Inferred[]): readonly Question[] {
   const defaults = parseRules({}).semantics;
   return inferred.flatMap(({ switch: name, scope, value, words, lines }) => {
@@ -33,7 +33,7 @@ export function questionsOf(inferred: readonly Inferred[]): readonly Question[] 
   });
 }
 
-/** The switches of one scope's counts. */
+/** Infers the switches that one scope's counts depend on. */
 export function inferCounts(scope: Scope, hypotheses: Hypotheses): readonly Inferred[] {
   return countSwitches
     .filter((name) => scope === "graphql" || name !== "graphqlCharge")
@@ -58,7 +58,7 @@ export function inferCounts(scope: Scope, hypotheses: Hypotheses): readonly Infe
     });
 }
 
-/** A switch that is told by windows or answers alone. */
+/** Infers a switch that windows or answers tell alone. */
 export function inferOption<T extends string | boolean>(
   name: SwitchName,
   scope: Scope,
@@ -87,7 +87,7 @@ export function inferOption<T extends string | boolean>(
   );
 }
 
-/** Returns the answers that ruled a value out, under terms that are otherwise like those that are left. */
+/** Returns the contradiction of a value, under the terms that are most like those that are left. */
 function nearest(
   { all, left }: Hypotheses,
   valueIn: (terms: Terms) => string | null,
@@ -112,7 +112,7 @@ const unknown = (name: SwitchName, scope: Scope, candidates: readonly string[]):
   lines: [],
 });
 
-/** Describes what is known of a switch that is not told. */
+/** Tells which values of a switch are ruled out if no single value is known. */
 function narrowed(inferred: Inferred, others: readonly (readonly [string, Exhibit])[]): Inferred {
   if (others.length === 0) return inferred;
   const { explanation, lines } = known(inferred.switch, inferred.scope, "", others);

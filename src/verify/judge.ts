@@ -1,6 +1,6 @@
-// The oracle: judges a trace by the rules alone, as FORMAT.md says what a judge may assume. It never imports the
-// engine: two independent readings of the rules. Every call goes through the laws of one answer, then into the
-// quotas that it touches; those judge window by window while the trace streams by.
+// The oracle: judges a trace by the rules alone, on the assumptions of FORMAT.md. It never imports the engine: the two
+// are independent readings of the rules. Every call is judged by the laws of one answer, then added to the quotas that
+// it touches. Quotas are judged window by window while the trace streams by.
 
 import { voidEverywhere } from "../rules/laws.ts";
 import { type Scope, scopes } from "../rules/rules.ts";
@@ -37,9 +37,9 @@ import { WindowShapes } from "./window-shapes.ts";
 type Calls = AsyncIterable<TraceLine> | Iterable<TraceLine>;
 
 /**
- * Judges a trace. A correct deployment is never accused; what cannot be judged is skipped by name.
+ * Judges a trace. A correct deployment is never accused. Laws that cannot be judged are skipped by name.
  * @param calls in the order of `received`, give or take 120 s, as `readTrace` gives them
- * @param again gives the same calls once more; an array needs none. With it long windows hold few of their calls in memory
+ * @param again gives the same calls once more; an array needs none. With it long windows hold few of their calls
  */
 export const judge = (
   header: TraceHeader,
@@ -53,7 +53,7 @@ export const judge = (
     return judgement.finish();
   });
 
-/** Judges one reading, by columns. A batch is used up before the next one is asked for. */
+/** Judges a trace in one pass, by columns. A batch is used up before the next one is asked for. */
 export async function judgeBatches(
   header: TraceHeader,
   batches: AsyncIterable<CallBatch>,
@@ -75,7 +75,7 @@ class RulesJudgement {
   readonly #quotas: Quotas;
   /** Evidence on the switches in a trace without rules. */
   readonly #evidence: SwitchEvidence | null;
-  /** The short way, where rules are known. */
+  /** The short way through the judge; `null` without rules. */
   readonly #plain: PlainCalls | null;
   readonly #seen = new Set<Scope>();
 
@@ -91,7 +91,7 @@ class RulesJudgement {
       return {
         terms,
         hypotheses: new Hypotheses(scope, rules === null ? null : terms),
-        // A switch decides whether a count holds points for a while, and gives them back.
+        // By `graphqlCharge`, a count may hold points for a while and give them back.
         givesBack: true,
         shapes: rules === null ? new WindowShapes(scope, time, docket) : null,
       };
@@ -138,7 +138,7 @@ class RulesJudgement {
       this.#judging.conclude(this.#kinds[scope]);
     }
     this.#clock.finish(docket);
-    // Whose windows they are is said by the rules of version 1: no accusation here says it otherwise.
+    // By the rules of version 1 all accusations name an organization, so that the cast is safe.
     const verdict = docket.verdict({
       ...this.#judging.seen,
       voidReason: (law) => (rules === null ? null : voidEverywhere(law, rules)),
@@ -147,7 +147,7 @@ class RulesJudgement {
     return this.#judging.judged(verdict as RulesVerdict);
   }
 
-  /** A user's window that refuses while limits are off does so always. */
+  /** Rules out that users' windows follow the organization's, if one refused while limits were off. */
   #ruleOutByUsers(scope: Scope): void {
     for (const [org, both] of this.#quotas) {
       const { refusals, enforcement } = both[scope].group;
@@ -199,7 +199,7 @@ class RulesJudgement {
       const reading = headerReading(call, owner, terms.remaining === "signed");
       const mark = reading && this.#mark(line, call, count, reading, counted, charge);
       this.#judging.charge(count, line, call, counted, charge, mark);
-      // If there is but one clock, nothing stands between limiter and client that could answer in its place.
+      // A virtual clock is the only one: nothing between limiter and client could have answered in its place.
       if (reading === null && counted.role === "admitted" && call.status === 200)
         count.bare?.add(line, sent, received, chargeOf({ ...counted, sure: true }, owner, terms).least);
     }
@@ -222,7 +222,7 @@ class RulesJudgement {
     }
   }
 
-  /** The mark that a reading makes; `null` where its `reset` cannot be one, and is accused by itself. */
+  /** Returns the mark of a reading; `null` if its `reset` is out of range, which is accused by itself. */
   #mark(
     line: number,
     call: TraceCall,

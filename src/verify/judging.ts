@@ -1,5 +1,5 @@
-// A judgement under way, whichever version of the trace it reads: windows are closed while calls come, and at the end
-// each group of counts, and then each kind, says what stands.
+// A judgement under way, of either version of the trace: windows are closed while calls come. At the end each group of
+// counts, and then each kind, is concluded.
 import { outOfOrderMsMost } from "../trace/read.ts";
 import type { TraceHeader } from "../trace/record.ts";
 import type { Acceptance } from "./acceptance.ts";
@@ -16,21 +16,21 @@ import type { Judged } from "./passes.ts";
 
 export interface JudgeOptions {
   /**
-   * Windows that are over are looked for, judged and forgotten after so many calls; where this is left out, after
-   * 4096, or a few for each quota that has to be looked at.
+   * Number of calls between two closings. A closing judges every window that has ended, then drops it. Default: 4,096,
+   * or eight for each count if that is more.
    */
   readonly callsBetweenClosings?: number;
   /**
-   * Deviation that the owner of a limiter which is approximate on purpose accepts: a share, from 0 to 1, of what was
-   * admitted that may have been admitted above a limit.
+   * Share of admitted points, from 0 to 1, that may have been above a limit: the deviation that the owner of an
+   * approximate limiter accepts.
    */
   readonly accept?: Acceptance;
   /**
-   * Rows of one window that are held, where calls can be read again: of more, those go that are clean. Where a window is
-   * stopped later, its calls are read again. Default: 32,768.
+   * Number of rows that a window holds, if calls can be read again; of more rows, clean ones go. A window that is
+   * stopped later is read again. Default: 32,768.
    */
   readonly rowsMost?: number;
-  /** Violations that are kept and told one by one; the others are counted. */
+  /** Number of violations that are kept and told one by one; further ones are counted. Default: 1,000. */
   readonly violationsMost?: number;
 }
 
@@ -44,13 +44,13 @@ export class Judging {
   readonly counts: Counts;
   readonly #groups: () => Iterable<CountGroup>;
   readonly #closeEvery: number | null;
-  /** At how many records windows are closed next. */
+  /** Number of records at which windows are closed next. */
   #closeNext: number;
   #records = 0;
   #windows = 0;
   #latest = Number.NEGATIVE_INFINITY;
 
-  /** @param groups those that were seen so far, in the order in which they are judged */
+  /** @param groups returns the groups seen so far, in the order in which they are judged */
   constructor(
     header: Pick<TraceHeader, "startedAt" | "clock" | "complete">,
     { callsBetweenClosings, violationsMost = 1000, accept }: JudgeOptions,
@@ -67,17 +67,17 @@ export class Judging {
     this.#closeNext = callsBetweenClosings ?? closeEveryLeast;
   }
 
-  /** Records, and windows that were judged. */
+  /** Number of records, and of judged windows. */
   get seen(): { readonly records: number; readonly windows: number } {
     return { records: this.#records, windows: this.#windows };
   }
 
-  /** The verdict, with what it lacks. */
+  /** Returns the verdict with the quotas that asked for rows which had gone. */
   judged<V>(verdict: V): Judged<V> {
     return { verdict, asked: this.counts.open.held.asked };
   }
 
-  /** One more call was taken. */
+  /** Counts one more call. */
   count(received: number): void {
     this.#records += 1;
     if (received > this.#latest) this.#latest = received;
@@ -96,7 +96,7 @@ export class Judging {
     this.#closeNext = this.#records + every;
   }
 
-  /** A call used a count, whose windows are judged. @param mark `null` where its answer shows no window of it */
+  /** Adds a call to a count that it used. @param mark `null` if its answer shows no window of the count */
   charge(
     { quota }: JudgedCount,
     line: number,
@@ -135,11 +135,11 @@ export class Judging {
       addAll(docket.evidence["unenforced-never-refuses"], off);
     }
     judgeCommonGrid(last, docket);
-    // One caller alone is isolated from nobody.
+    // A single caller is isolated from nobody.
     if (Math.max(0, ...charged.values()) < 2) Object.assign(docket.evidence.isolated, nothingTested());
   }
 
-  /** Says what stands of the counts of one kind. */
+  /** Concludes the counts of one kind. */
   conclude(kind: CountKind): void {
     const { hypotheses } = kind;
     const groups = [...this.#groups()].filter((group) => group.kind === kind);

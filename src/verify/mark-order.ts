@@ -1,4 +1,4 @@
-// Marks in the order of a key; one serves window after window.
+// Marks in the order of a key. One order serves window after window.
 export class Order {
   keys = new Float64Array(0);
   marks = new Int32Array(0);
@@ -9,7 +9,7 @@ export class Order {
     this.marks = new Int32Array(2 * size);
   }
 
-  /** Orders marks by a column. @returns `false` where they are too far from it */
+  /** Orders marks by a column. @returns `false` if they are too far out of order */
   by(column: Float64Array, size: number): boolean {
     this.fit(size);
     for (let mark = 0; mark < size; mark++) {
@@ -19,7 +19,7 @@ export class Order {
     return this.sort(size);
   }
 
-  /** By insertion, since answers come nearly in order; equals stay as they are. */
+  /** Sorts by insertion, since answers come nearly in order. Equal keys keep their order. */
   sort(size: number): boolean {
     const { keys, marks } = this;
     let moves = 16 * size + 256;

@@ -1,6 +1,6 @@
-// The marks of all windows that are open: rows of numbers in one array, a few to a piece, since an object a mark would cost
-// more to make and to keep than all the judging of most windows. A row is as long as a line of a processor's cache. Pieces
-// of windows that are over are used again.
+// The marks of all open windows, as rows of numbers in one array, some to a piece. An object for each mark would cost
+// more than all the judging of most windows. A row has the length of a processor's cache line. Pieces of windows that
+// are over are used again.
 import type { Owner } from "../rules/rules.ts";
 import type { Span } from "./clock.ts";
 import type { CallRole, Mark } from "./mark.ts";
@@ -11,36 +11,36 @@ export const RECEIVED = 1;
 export const END_FROM = 2;
 export const END_TO = 3;
 export const ROW = 8;
-/** Places of its whole numbers, behind them; `BITS` holds what is no number. */
+/** Places of its whole numbers, behind the numbers. `BITS` holds what is no number. */
 export const LINE = 8;
 export const COUNT = 9;
 export const LIMIT = 10;
 export const COST = 11;
 export const ACTUAL = 12;
 export const RESET = 13;
-/** Points that its call may hold. It leaves them charged, but for what the bits say. */
+/** Points that its call may hold. The call leaves them charged, except as the bits say. */
 export const HELD = 14;
 export const BITS = 15;
 
 export const rowsPerPiece = 4;
 export const PIECE = rowsPerPiece * ROW;
-/** No piece, row or window. */
+/** Marks the absence of a piece, row or window. */
 export const NONE = -1;
 
 export const CLAMPED = 1;
 export const SURE = 2;
 export const HAS_COST = 4;
 export const HAS_ACTUAL = 8;
-/** It leaves anything up to what it holds charged. */
+/** Bit: the call leaves anything from 0 to `HELD` charged. */
 const UP_TO = 16;
-/** It leaves `ACTUAL` charged. */
+/** Bit: the call leaves `ACTUAL` charged. */
 const SETTLED = 32;
-/** It asks for nothing, whatever it costs. */
+/** Bit: the call asks for nothing, whatever its cost. */
 const FREE = 64;
-/** A mark that says more than a row can: it is kept as it is. */
+/** Bit: the mark says more than a row can, and is kept as an object. */
 export const ODD = 128;
 const roleShift = 8;
-/** No bit of these is set where the role is `admitted`. */
+/** Mask of the role: all its bits are 0 if the role is `admitted`. */
 export const NOT_ADMITTED = 3 << roleShift;
 const roles: readonly CallRole[] = ["admitted", "refused", "status", "other"];
 const ownerShift = 10;
@@ -49,11 +49,11 @@ const owners: readonly (Owner | null)[] = [null, "organization", "user"];
 const roleOf = (bits: number): CallRole => roles[(bits >> roleShift) & 3] ?? "other";
 const refuserOf = (bits: number): Owner | null => owners[bits >> ownerShift] ?? null;
 
-/** The bits of a role, and of whose window refused. */
+/** Returns the bits of a role, and of the owner whose window refused. */
 export const roleBits = (role: CallRole, refusedBy: Owner | null): number =>
   (roles.indexOf(role) << roleShift) | (owners.indexOf(refusedBy) << ownerShift);
 
-/** Number of a window's marks of each role. */
+/** Number of a window's marks, by role. */
 export class RoleCounts {
   size = 0;
   admitted = 0;
@@ -62,7 +62,7 @@ export class RoleCounts {
   refusedByUser = 0;
   status = 0;
 
-  /** @param counts those to begin with */
+  /** @param counts counts to begin with */
   begin(counts: RoleCounts): void {
     this.size = counts.size;
     this.admitted = counts.admitted;
@@ -96,7 +96,7 @@ export class RoleCounts {
 
 const isWhole = (value: number | null): boolean => value === null || (value | 0) === value;
 
-/** The bits of what a mark leaves charged; `ODD` where they cannot say it. */
+/** Returns the bits of what a mark leaves charged; `ODD` if the bits cannot say it. */
 export function chargeBits({
   least,
   most,
@@ -108,11 +108,11 @@ export function chargeBits({
   return least === most && least === actual ? SETTLED : ODD;
 }
 
-/** The most that a row leaves charged, by its bits. */
+/** Returns the most that a row leaves charged. */
 export const mostOf = (bits: number, held: number, actual: number): number =>
   (bits & SETTLED) === 0 ? held : actual;
 
-/** The least, by the most. */
+/** Returns the least that a row leaves charged. @param most most that it leaves charged */
 export const leastOf = (bits: number, most: number): number => ((bits & UP_TO) === 0 ? most : 0);
 
 function bitsOf(mark: Mark): number {
@@ -133,7 +133,7 @@ function bitsOf(mark: Mark): number {
 export class MarkRows {
   numbers = new Float64Array(64 * PIECE);
   wholes = new Int32Array(this.numbers.buffer);
-  /** By piece: the one after it, of the same window or of those that are free. */
+  /** Next piece of each piece: of the same window, or of the free ones. */
   next = new Int32Array(64).fill(NONE);
   /** The mark that `write` writes next, as a row. */
   readonly given = new Float64Array(ROW);
@@ -143,7 +143,7 @@ export class MarkRows {
   #free = NONE;
   #used = 0;
 
-  /** A piece that nobody uses. */
+  /** Returns a piece that nobody uses. */
   take(): number {
     const piece = this.#free;
     if (piece !== NONE) {
@@ -156,7 +156,7 @@ export class MarkRows {
     return this.#used - 1;
   }
 
-  /** Takes back pieces that hang together. */
+  /** Takes back a chain of pieces. */
   release(first: number, last: number): void {
     if (this.#odd.size > 0)
       for (let piece = first; piece !== NONE; piece = this.next[piece] ?? NONE)
@@ -166,7 +166,7 @@ export class MarkRows {
     this.#free = first;
   }
 
-  /** Puts a row in the place of one that was forgotten. */
+  /** Moves a row to the place of a forgotten one. */
   move(from: number, to: number): void {
     this.wholes.copyWithin(2 * to, 2 * from, 2 * (from + ROW));
     if (this.#odd.size === 0) return;
@@ -180,7 +180,7 @@ export class MarkRows {
     if (this.#odd.size > 0) this.#odd.delete(row);
   }
 
-  /** Makes a mark the one that is written next. */
+  /** Makes a mark the next one to be written. */
   give(mark: Mark): void {
     const { given, givenWholes } = this;
     given[SENT] = mark.sent;
@@ -198,10 +198,10 @@ export class MarkRows {
     this.#given = mark;
   }
 
-  /** Writes the mark that was given. @param at a row's first place */
+  /** Writes the given mark. @param at a row's first place */
   write(at: number): void {
     const { numbers, wholes, given, givenWholes } = this;
-    // Each kind by itself: whole numbers are not always kept where they are moved as halves of others.
+    // The two kinds of numbers are copied separately: whole numbers that are moved as halves of a float may change.
     numbers[at + SENT] = given[SENT] ?? 0;
     numbers[at + RECEIVED] = given[RECEIVED] ?? 0;
     numbers[at + END_FROM] = given[END_FROM] ?? 0;
@@ -217,17 +217,17 @@ export class MarkRows {
     if (((givenWholes[BITS] ?? 0) & ODD) !== 0 && this.#given !== null) this.#odd.set(at, this.#given);
   }
 
-  /** A mark as an object of its own. */
+  /** Returns a mark as an object of its own. */
   at(place: number): Mark {
     return this.#odd.get(place) ?? copyOf(new RowMark(this, place));
   }
 
-  /** A mark that reads its row: it takes a few bytes, and holds until the row is given up. */
+  /** Returns a mark that reads its row: it takes a few bytes, and is valid until the row is given up. */
   view(place: number): Mark {
     return this.#odd.get(place) ?? new RowMark(this, place);
   }
 
-  /** The mark that was given, as an object of its own. */
+  /** The given mark, as an object of its own. */
   get givenMark(): Mark {
     return copyOf(new RowMark({ numbers: this.given, wholes: this.givenWholes }, 0));
   }
@@ -243,7 +243,7 @@ export class MarkRows {
   }
 }
 
-/** A mark that is read from its row whenever it is asked. */
+/** A mark that reads its row at each access. */
 class RowMark implements Mark {
   readonly #rows: Pick<MarkRows, "numbers" | "wholes">;
   readonly #at: number;

@@ -1,5 +1,5 @@
-// A mark: what one answer says about one window, and what its call may have added there. All that the judging
-// of counts ever sees.
+// A mark: what one answer says of one window, and what its call may have charged there. Counts are judged by marks
+// alone.
 import type { Owner } from "../rules/rules.ts";
 import type { TraceCall } from "../trace/record.ts";
 import { refuserIn } from "../wire/bodies.ts";
@@ -15,24 +15,24 @@ export type CallRole = "admitted" | "refused" | "status" | "other";
 export interface MarkCharge {
   /** Points that it surely leaves charged, if it belongs to this window at all. */
   readonly least: number;
-  /** The most it may leave charged; `Infinity` where its cost is unknown. */
+  /** Most points that it may leave charged; `Infinity` if its cost is unknown. */
   readonly most: number;
-  /** The most it may hold while it is under way; under `reserved` more than `most`. */
+  /** Most points that it may hold while it is under way; under `reserved` more than `most`. */
   readonly held: number;
 }
 
-/** Facts of an answered call that tell the points that it adds to a window, by whatever terms. */
+/** Facts of an answered call that tell its charge to a window, under any terms. */
 export interface Counted {
   readonly role: CallRole;
-  /** Whose window refused, where it is a refusal that says so. */
+  /** Owner whose window refused, if the refusal says so. */
   readonly refusedBy: Owner | null;
-  /** Points asked for; `null` where unknown or nothing. */
+  /** Points asked for; `null` if unknown or nothing. */
   readonly cost: number | null;
-  /** The most that it asks for: its cost, `Infinity` where that is unknown, 0 where it is no call that counts. */
+  /** Most points that it asks for: its cost; `Infinity` if that is unknown; 0 if the call does not count. */
   readonly asked: number;
-  /** Points charged in the end, where the answer says so. */
+  /** Points charged in the end; `null` if the answer does not say. */
   readonly actual: number | null;
-  /** True if it was surely counted, if it was let through. */
+  /** True if it was admitted and surely counted. */
   readonly sure: boolean;
 }
 
@@ -41,20 +41,20 @@ export interface Mark extends Counted, MarkCharge {
   readonly sent: number;
   readonly received: number;
   readonly limit: number;
-  /** The count that was shown; with `clamped`, the least it can have been. */
+  /** Count that was shown; with `clamped`, the least that it can have been. */
   readonly count: number;
   readonly clamped: boolean;
   readonly reset: number;
   /** `reset_at` of a status body, ms since the epoch on the target's clock. */
   readonly resetAt: number | null;
-  /** A status body that shows the caller's own count where the organization's belongs: a guess, for suspects. */
+  /** True for a status body that seems to show the caller's own count as the organization's. A guess, for suspects. */
   readonly echoesUser: boolean;
   /** End of the window that was shown. */
   readonly end: Span;
 }
 
 const nothing: MarkCharge = { least: 0, most: 0, held: 0 };
-/** Anything up to so many points. */
+/** Returns a charge of anything up to some points. */
 export const upTo = (most: number): MarkCharge => ({ least: 0, most, held: most });
 const exactly = (points: number): MarkCharge => ({ least: points, most: points, held: points });
 
@@ -74,7 +74,7 @@ export function unknownCharge(call: TraceCall): MarkCharge {
 const costOf = (call: TraceCall): number =>
   call.cost ?? (call.scope === "rest" ? 1 : Number.POSITIVE_INFINITY);
 
-/** Reads what an answered call shows of its charge. */
+/** Reads from an answered call the facts that tell its charge. */
 export function countedOf(call: TraceCall): Counted {
   const role = roleOf(call);
   const counts = call.kind === "call";
@@ -96,14 +96,14 @@ export function chargeOf(counted: Counted, owner: Owner, terms: Terms): MarkChar
 }
 
 /**
- * REST counts before the resource is looked up: 404 and 405 count. An answer without any of the headers, a 401, a
- * 403, a 5xx that something between may have made, and a GraphQL answer other than 200 may or may not have been.
+ * Tells whether a call was surely counted. REST counts before it looks up the resource, so that 404 and 405 count. An
+ * answer without headers, a 401, 403 or 5xx, and a GraphQL answer other than 200 may or may not have been counted.
  */
 function isSurelyCounted(call: TraceCall): boolean {
   return hasHeaders(call) && isCountedStatus(call.scope === "graphql", call.status);
 }
 
-/** Tells whether an answer of this status, with headers, is to a call that was surely counted if it was let through. */
+/** Tells whether an answer of this status, with headers, shows that an admitted call was surely counted. */
 export const isCountedStatus = (isGraphql: boolean, status: number): boolean =>
   isGraphql ? status === 200 : status < 500 && status !== 401 && status !== 403;
 
@@ -115,7 +115,7 @@ function admittedCharge({ asked, actual }: Counted, { charging }: Terms): MarkCh
   return { least, most: charging === "reserved" ? most : asked, held: asked };
 }
 
-/** Refusals count nowhere, unless a switch says where (SPEC.md §8, `refused`, `refusedByUser`). */
+/** Returns a refusal's charge: nothing, unless a switch charges it (SPEC.md §8, `refused`, `refusedByUser`). */
 function refusedCharge(
   { asked, refusedBy: named }: Counted,
   owner: Owner,
@@ -130,7 +130,7 @@ function refusedCharge(
   return (counted || drained) && Number.isFinite(asked) ? exactly(asked) : upTo(asked);
 }
 
-/** The mark that an answer's reading makes in a quota. */
+/** Returns the mark that an answer's reading makes in a quota. */
 export function markOf(
   line: number,
   call: Pick<TraceCall, "sent" | "received">,

@@ -1,6 +1,6 @@
-// The windows of all quotas while they are open, as lines of numbers in a few arrays: an object a window would cost more to
-// make, to find and to keep than all the judging of most of them. A line is as long as one of a processor's cache. Lines
-// of windows that are over are used again. Whoever has something to explain asks for an object (`Window`).
+// The windows of all quotas while they are open, as lines of numbers in a few arrays. An object for each window would
+// cost more than all the judging of most of them. A line has the length of a processor's cache line. Lines of windows
+// that are over are used again. A `Window` object is made only to explain something.
 import type { Span } from "./clock.ts";
 import { HeldRows, type Holding, holdsAll } from "./held-rows.ts";
 import type { Mark } from "./mark.ts";
@@ -20,13 +20,13 @@ import {
 import type { Screened } from "./screened.ts";
 import type { MarkColumns } from "./window-sums.ts";
 
-/** Places of a quota's numbers: where its last judged window ended, and the width of an interval that tells windows apart. */
+/** Places of a quota's numbers: the end of its last judged window; the width of intervals that tell windows apart. */
 const CLOSED_UNTIL = 0;
 const NARROW = 1;
-/** Its limit and the seconds of a window, where they are known; `NaN` where not. */
+/** Places of its limit and the seconds of a window; `NaN` if unknown. */
 const QUOTA_LIMIT = 2;
 const SECONDS = 3;
-/** Places of its whole numbers, behind them: its last window and its first, by where they end; which marks `take` takes. */
+/** Places of its whole numbers, behind the numbers: its last and first window by end; the marks that `take` takes. */
 const LAST_WINDOW = 8;
 const FIRST_WINDOW = 9;
 const TAKES = 10;
@@ -37,23 +37,23 @@ const FROM = 0;
 const TO = 1;
 const FIRST_SENT = 2;
 const LIMIT = 3;
-/** Places of its whole numbers, behind them. */
+/** Places of its whole numbers, behind the numbers. */
 const SIZE = 8;
 const FIRST_PIECE = 9;
 const LAST_PIECE = 10;
-/** Rows of the marks that say that it ends so late, and so early, and of the first with `reset_at`. */
+/** Places of rows: the marks that bound its end from below and from above, and the first mark with `reset_at`. */
 const FROM_ROW = 11;
 const TO_ROW = 12;
 const DATED_ROW = 13;
-/** The windows of its quota that end before it and after it. */
+/** Places of the windows of its quota that end before it and after it. */
 const EARLIER = 14;
 const LATER = 15;
 const WINDOW_NUMBERS = 8;
 
-/** Marks that `take` takes of a quota: none; those that count something, since others may show no window; all. */
+/** Marks that `take` takes of a quota: none; those with a count above 0, since others may show no window; all. */
 export const takes = { none: 0, counting: 1, all: 2 } as const;
 
-/** Numbers in lines; the same bytes as whole ones, two in the place of one number. */
+/** Lines of numbers, and the same bytes as whole numbers, two in the place of one number. */
 class Lines {
   readonly length: number;
   numbers: Float64Array<ArrayBuffer>;
@@ -91,7 +91,7 @@ export class OpenWindows {
     this.held = new HeldRows(holding);
   }
 
-  /** The number of a new quota. */
+  /** Adds a quota. @returns its number */
   addQuota(): number {
     const quota = this.#quotas.add();
     const { numbers, wholes } = this.#quotas;
@@ -101,39 +101,39 @@ export class OpenWindows {
     return quota;
   }
 
-  /** @param narrow intervals of this width or more tell no windows apart */
+  /** @param narrow least width, ms, of intervals that tell no windows apart */
   allow(quota: number, which: number, narrow: number): void {
     this.#quotas.wholes[2 * quota * QUOTA_NUMBERS + TAKES] = which;
     this.#quotas.numbers[quota * QUOTA_NUMBERS + NARROW] = narrow;
   }
 
-  /** Says what the rules say of a quota, for `shows`. */
+  /** Stores a quota's limit and the seconds of its windows, for `shows`. */
   know(quota: number, limit: number, seconds: number): void {
     this.#quotas.numbers[quota * QUOTA_NUMBERS + QUOTA_LIMIT] = limit;
     this.#quotas.numbers[quota * QUOTA_NUMBERS + SECONDS] = seconds;
   }
 
-  /** Tells whether a limit and a `reset` are a quota's by the rules. */
+  /** Tells whether a limit and a `reset` fit a quota by the rules. */
   shows(quota: number, limit: number, reset: number): boolean {
     const { numbers } = this.#quotas;
     const at = quota * QUOTA_NUMBERS;
     return numbers[at + QUOTA_LIMIT] === limit && reset <= (numbers[at + SECONDS] ?? 0);
   }
 
-  /** Tells whether a `reset` is all of a window. */
+  /** Tells whether a `reset` is the length of a whole window. */
   isWhole(quota: number, reset: number): boolean {
     return this.#quotas.numbers[quota * QUOTA_NUMBERS + SECONDS] === reset;
   }
 
-  /** Windows that end by then are over. */
+  /** Notes that windows which end by an instant are over. */
   closeUntil(quota: number, end: number): void {
     this.#quotas.numbers[quota * QUOTA_NUMBERS + CLOSED_UNTIL] = end;
   }
 
   /**
-   * Adds the mark that `rows` was given to the window that it shows, if there is nothing unusual about it.
-   * @param slackMs distance that two clocks may have
-   * @returns `false` where its quota has to look at it
+   * Adds the mark that `rows` was given to the window that it shows, if nothing about it is unusual.
+   * @param slackMs largest distance of two clocks
+   * @returns `false` if the quota has to look at the mark
    */
   take(quota: number, slackMs: number): boolean {
     const at = quota * QUOTA_NUMBERS;
@@ -154,8 +154,8 @@ export class OpenWindows {
   }
 
   /**
-   * The window that an end belongs to: mostly the last one. Ends of windows that are no answer's from before it was sent
-   * are apart, and lie in their order.
+   * Returns the window that an end belongs to, mostly the last one. Ends of windows do not overlap and lie in order,
+   * unless an answer shows an end from before it was sent.
    */
   meeting(quota: number, from: number, to: number): number {
     const { numbers, wholes } = this.#windows;
@@ -189,7 +189,7 @@ export class OpenWindows {
     return window;
   }
 
-  /** Puts a window where its end belongs. */
+  /** Links a window into its quota's chain, by its end. */
   #link(quota: number, window: number, from: number): void {
     const { numbers, wholes } = this.#windows;
     let earlier = this.last(quota);
@@ -239,7 +239,7 @@ export class OpenWindows {
     return row;
   }
 
-  /** A window's next row. @param at the window's whole numbers */
+  /** Returns a window's next row. @param at place of the window's whole numbers */
   #row(at: number): number {
     const { wholes } = this.#windows;
     const size = wholes[at + SIZE] ?? 0;
@@ -254,7 +254,7 @@ export class OpenWindows {
     return (wholes[at + LAST_PIECE] ?? 0) * PIECE + inPiece * ROW;
   }
 
-  /** Takes the first window out of its quota's; its marks can be read until it is released. */
+  /** Takes the first window out of its quota's chain. Its marks can be read until it is released. */
   shift(quota: number): number {
     const window = this.first(quota);
     const { wholes } = this.#windows;
@@ -266,7 +266,7 @@ export class OpenWindows {
     return window;
   }
 
-  /** Gives up a window: nothing may be asked of it any more. */
+  /** Releases a window, of which nothing may be read any more. */
   release(window: number): void {
     const { wholes } = this.#windows;
     const at = 2 * window * WINDOW_NUMBERS;
@@ -300,7 +300,7 @@ export class OpenWindows {
     return this.#whole(window, TO_ROW);
   }
 
-  /** `NONE` where no mark shows `reset_at`. */
+  /** Returns the row of the first mark with `reset_at`; `NONE` if there is none. */
   datedRow(window: number): number {
     return this.#whole(window, DATED_ROW);
   }
@@ -309,7 +309,7 @@ export class OpenWindows {
     return this.#whole(window, FIRST_PIECE);
   }
 
-  /** The earliest sending. */
+  /** Returns the earliest sending of a window's calls. */
   firstSent(window: number): number {
     return this.#number(window, FIRST_SENT);
   }
@@ -334,7 +334,7 @@ export class OpenWindows {
     return this.#windows.numbers[window * WINDOW_NUMBERS + place] ?? 0;
   }
 
-  /** The earliest receipt of a window's answers. */
+  /** Returns the earliest receipt of a window's answers. */
   firstReceived(window: number): number {
     const { numbers } = this.rows;
     let first = this.held.of(window)?.firstReceived ?? Number.POSITIVE_INFINITY;
@@ -344,7 +344,7 @@ export class OpenWindows {
     return first;
   }
 
-  /** Lets marks go. @param gone 1 for each of them @param sums to which they are added */
+  /** Lets marks go. @param gone 1 for each of them @param sums receives their sums */
   letGo(quota: number, window: number, columns: MarkColumns, gone: Uint8Array, sums: Screened): void {
     const { rows } = this;
     const { wholes } = this.#windows;
@@ -381,7 +381,7 @@ export class OpenWindows {
     this.held.keep(quota, window, sums);
   }
 
-  /** The rows of a window's marks that it holds, in the order they came. */
+  /** Calls `use` with the row of each mark that a window holds, in the order in which they came. */
   eachHeld(window: number, use: (row: number) => void): void {
     const size = this.size(window);
     for (let piece = this.firstPiece(window), index = 0; index < size; piece = this.rows.next[piece] ?? NONE)
@@ -389,12 +389,12 @@ export class OpenWindows {
         use(piece * PIECE + inPiece * ROW);
   }
 
-  /** Tells whether its marks show more than one limit. */
+  /** Tells whether a window's marks show more than one limit. */
   isMixed(window: number): boolean {
     return this.#mixed.has(window);
   }
 
-  /** The end that all marks of a window agree on. */
+  /** Returns the end that all marks of a window agree on. */
   end(window: number): Span {
     return { from: this.endFrom(window), to: this.endTo(window) };
   }

@@ -1,13 +1,13 @@
-// The openings of first-request windows (SPEC.md §3): at the whole second of their first counted call, not before. Judged
-// of REST: each of its calls counts 1, so that a count of its own charge alone is that of the first. A query of no points
-// opens a window, too, and shows nothing of it.
+// The openings of first-request windows (SPEC.md §3): a window opens at the whole second of its first counted call, not
+// before. Only REST is judged: each call counts 1, so that a count of 1 is that of the first. A GraphQL query of no
+// points opens a window and shows no count.
 import type { Span, TraceTime } from "./clock.ts";
 import type { Mark } from "./mark.ts";
 import type { QuotaSetting } from "./quota-setting.ts";
 import type { Suspect } from "./suspects.ts";
 import { longest, shortest, type Window } from "./window.ts";
 
-/** Both clocks count whole milliseconds. */
+/** Error of a difference between the two clocks, ms: each counts whole milliseconds. */
 const grainMs = 2;
 const second = 1000;
 
@@ -62,7 +62,7 @@ function openedBefore(first: Mark, end: Span, lengthMs: number, time: TraceTime)
 
 /**
  * Names what may have opened a window before its first call: a status call within its first second, or the end of the
- * window before it, as if there were a grid.
+ * previous window, as on a grid.
  * @param idle answers that showed the window idle before
  */
 function openingSuspects(
@@ -86,7 +86,7 @@ function openingSuspects(
   };
 }
 
-/** Tells whether an opening lies whole windows after an end. */
+/** Tells whether an opening lies a whole number of windows after an end. */
 function followsOn(opening: Span, lengthMs: number, end: Span): boolean {
   const turns = Math.max(0, Math.round((opening.from - end.from) / lengthMs));
   return (

@@ -1,6 +1,6 @@
 import type { Exhibit } from "./hypotheses.ts";
 
-/** The values of a switch that are left, and what ruled out the others. */
+/** Possible values of a switch that are left, and what ruled out the others. */
 export class Options<T> {
   readonly all: readonly T[];
   readonly against = new Map<T, Exhibit>();
@@ -18,7 +18,7 @@ export class Options<T> {
     return this.against.size < this.all.length - 1;
   }
 
-  /** The only value left; `null` where there are several, or none. */
+  /** The only value left; `null` if there are several or none. */
   get known(): T | null {
     const { left } = this;
     return left.length === 1 ? (left[0] ?? null) : null;

@@ -1,16 +1,16 @@
-// Quotas of other names than the four of SPEC.md §1. Nothing is known of their windows, so that they are told and not
+// Quotas of other names than the four of SPEC.md §1. Their windows are unknown, so that they are reported and not
 // judged (SPEC.md §5).
 import type { Owner, Scope } from "../rules/rules.ts";
 import type { OtherQuota } from "./verdict.ts";
 
-/** Names that are told one by one; answers with others are counted together. */
+/** Number of names that are told one by one; answers with further names are counted together. */
 const namesMost = 20;
 
-/** The quotas of other names that a trace speaks of. */
+/** The other quotas that a trace names. */
 export class OtherQuotas {
   readonly #quotas = new Map<string, OtherQuota>();
 
-  /** Notes an answer that names one. */
+  /** Notes an answer that names another quota. */
   add(scope: Scope, owner: Owner, name: string, line: number): void {
     const of = (kept: string | null): string => JSON.stringify([scope, owner, kept]);
     const isKept = this.#quotas.has(of(name)) || this.#quotas.size < namesMost;

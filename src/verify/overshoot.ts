@@ -1,24 +1,24 @@
-// Distance that one window is off, beside what is wrong with it. Everything here is a lower bound: only what surely
-// belongs to the window counts, and only what surely came before.
+// Amounts by which one window is off, beside what is wrong with it. All are lower bounds: only what surely belongs to
+// the window counts, and only what surely came before.
 import { Sums } from "./bounds.ts";
 import type { CountsInput } from "./counts-input.ts";
 import { type LawFinding, lowOf } from "./finding.ts";
 import type { Mark } from "./mark.ts";
 
 export interface Overshoot {
-  /** Calls that were let through, and refused. */
+  /** Number of admitted calls, and of refused ones. */
   readonly admitted: number;
   readonly refused: number;
-  /** Points that were admitted, and those of them above the limit, if it was enforced. */
+  /** Points that were admitted, and those of them above the limit if it was enforced. */
   readonly points: number;
   readonly overAdmitted: number;
-  /** Refused although there was room, unless calls of unknown outcome took it. */
+  /** Number of calls refused although there was room, unless calls of unknown outcome took it. */
   readonly wronglyRefused: number;
-  /** The age of the oldest reading that lags; `null` where none does. */
+  /** Age of the oldest reading that lags, ms; `null` if none does. */
   readonly stalenessMs: number | null;
 }
 
-/** Readings whose age is told, of one window. */
+/** Number of readings of one window whose age is told. */
 const agedMost = 100;
 
 export function overshootOf(input: CountsInput, findings: readonly LawFinding[]): Overshoot {
@@ -41,7 +41,7 @@ export function overshootOf(input: CountsInput, findings: readonly LawFinding[])
   };
 }
 
-/** Refusals of this window that had room by all that can have been charged to it by then. */
+/** Returns the number of this window's refusals that had room by all that can have been charged by then. */
 function roomFor(input: CountsInput): number {
   const { setting, marks, limit, fromZero, complete } = input;
   if (!fromZero || !complete) return 0;
@@ -50,7 +50,7 @@ function roomFor(input: CountsInput): number {
   return ours.filter((mark) => sums.mostBy(mark) + mark.asked <= limit).length;
 }
 
-/** Returns the time before its sending at which a lagging reading last held: the count had surely passed it by then. */
+/** Returns the greatest age, ms, of a lagging reading at its sending: the count had surely passed it by then. */
 function oldest(input: CountsInput, findings: readonly LawFinding[]): number | null {
   const lagging = new Set(findings.flatMap(lagsOf).slice(0, agedMost));
   let age: number | null = null;
@@ -63,15 +63,15 @@ function oldest(input: CountsInput, findings: readonly LawFinding[]): number | n
   return age;
 }
 
-/** The readings, as opposed to charges, that a finding shows to lag. */
+/** Returns the readings, as opposed to charges, that a finding shows to lag. */
 function lagsOf(finding: LawFinding): readonly Mark[] {
   const low = lowOf(finding);
   return low == null || low.role === "admitted" ? [] : [low];
 }
 
 /**
- * When a window's count had surely passed a value: once it was told to be higher, where it only grows; once calls
- * had left more than that, where points are given back.
+ * Returns when a window's count had surely passed a value. Where counts only grow, that is the first answer with a
+ * higher count. Where points are given back, the sum of earlier charges must pass it.
  */
 function passedAt({ marks, terms, certainFrom }: CountsInput, count: number): number | null {
   if (terms.charging !== "reserved") {

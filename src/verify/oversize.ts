@@ -1,5 +1,5 @@
-// Calls that were let through although they cost more than a limit: no enforced window can ever have room for them
-// (SPEC.md §2.7). They are kept until it is known whether limits were enforced.
+// Admitted calls that cost more than a limit: no enforced window can ever have room for them (SPEC.md §2.7). They are
+// kept until it is known whether limits were enforced.
 import { nounOf } from "../rules/words.ts";
 import type { TraceCall } from "../trace/record.ts";
 import type { HeaderValue } from "../wire/fields.ts";
@@ -17,7 +17,7 @@ interface Oversize {
   readonly limit: number;
 }
 
-/** Of counts that limits are enforced of together. */
+/** Calls that cost more than a limit, for one group of counts. */
 export class OversizeCalls {
   readonly #name: QuotaName;
   readonly #time: TraceTime;
@@ -29,8 +29,8 @@ export class OversizeCalls {
   }
 
   /**
-   * A call that was surely let through and counted, by terms under which its cost has to fit.
-   * @param limits those that it had to fit, as far as they are known
+   * Adds a call that was surely admitted and counted, under terms by which its cost has to fit.
+   * @param limits limits that the cost had to fit, as far as they are known
    */
   add(
     line: number,

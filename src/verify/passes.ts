@@ -1,14 +1,14 @@
-// A trace is read once, and once more where a window was stopped whose rows had gone (`held-rows.ts`).
+// Passes over a trace: one, and another if a window was stopped whose rows had gone (`held-rows.ts`).
 import { type Holding, holdsAll } from "./held-rows.ts";
 
-/** Something that can be read, and maybe read again from its start. */
+/** A source that can be read, and maybe read again from its start. */
 export interface Passes<T> {
   readonly first: T;
-  /** `null` where there can be one pass alone: all rows of open windows are held then. */
+  /** Opens the source again. `null` if there is one pass only; then all rows of open windows are held. */
   readonly again: (() => T | Promise<T>) | null;
 }
 
-/** Calls in an array can be read again. */
+/** Returns the passes over calls; an array can be read again. */
 export const passesOf = <T>(first: T, again?: () => T | Promise<T>): Passes<T> => ({
   first,
   again: again ?? (Array.isArray(first) ? () => first : null),
@@ -16,11 +16,11 @@ export const passesOf = <T>(first: T, again?: () => T | Promise<T>): Passes<T> =
 
 export interface Judged<V> {
   readonly verdict: V;
-  /** Quotas that asked for rows that had gone. Where there are any, the verdict says nothing. */
+  /** Quotas that asked for rows which had gone. If there are any, the verdict is void. */
   readonly asked: ReadonlySet<number>;
 }
 
-/** Rows of one window that are held where calls can be read again: calls of some seconds at the highest rates. */
+/** Number of rows that a window holds if calls can be read again: some seconds of calls at the highest rates. */
 const rowsMostHeld = 1 << 15;
 
 /** Judges in as few passes as suffice. */

@@ -1,4 +1,4 @@
-// The picture of an accused window: its answers by place, around what was accused.
+// The picture of an accused window: its answers by place, around the accused ones.
 
 import type { CountsInput } from "./counts-input.ts";
 import type { Mark } from "./mark.ts";
@@ -7,8 +7,8 @@ import type { CountPlace, Violation } from "./verdict.ts";
 const answersMost = 200;
 
 /**
- * The answers of a window by place, at most 200 around those that are accused.
- * @param lines the accused ones
+ * Returns the answers of a window by place, at most 200 around the accused ones.
+ * @param lines lines of the accused answers
  */
 export function placesAround(
   { marks, limit, certainFrom }: CountsInput,

@@ -1,7 +1,7 @@
-// Places: where a window's count only grows, every answer reveals its own. With limit L, `remaining` r and cost
-// c, an admitted call took (L - r - c, L - r] of its window's count, and what shows a count without adding to it
-// stands at a point. So no search is needed: sorted by place, charges must not overlap, gaps are points that no
-// call explains, and whatever was answered before something else was sent must stand before it.
+// Places: if a window's count only grows, every answer reveals its own place. With limit L, `remaining` r and cost c,
+// an admitted call took (L - r - c, L - r] of the count. A mark that adds nothing stands at a point. So no search is
+// needed. Sorted by place, charges must not overlap, and gaps are points that no call explains. A call that was
+// answered before another was sent must stand before it.
 import type { TraceTime } from "./clock.ts";
 import type { LawFinding } from "./finding.ts";
 import type { Mark } from "./mark.ts";
@@ -14,26 +14,26 @@ export interface PlacesInput {
   readonly fromZero: boolean;
   /** True if every call that may have been charged is known, so that a gap is a contradiction. */
   readonly complete: boolean;
-  /** Marks sent at or after this were surely decided after the trace began. */
+  /** Sending from which on a call was surely decided after the trace began. */
   readonly startedBy: number;
-  /** Calls sent at or after this were surely charged to the window they show. */
+  /** Sending from which on a call was surely charged to the window that it shows. */
   readonly certainFrom: number;
-  /** True if no count passes the limit: a `remaining` of 0 is a count of exactly the limit then. */
+  /** True if no count passes the limit. A `remaining` of 0 is then a count of exactly the limit. */
   readonly binding: boolean;
 }
 
 export interface PlacesResult {
   readonly findings: readonly LawFinding[];
-  /** Points, and the calls they belong to, that may lie in this window at places that were not shown. */
+  /** Points, and number of their calls, that may lie in this window at places that were not shown. */
   readonly loose: { readonly points: number; readonly calls: number };
 }
 
-/** A mark's place `(from, to]`; `from === to` where it adds nothing, or not surely. */
+/** Place `(from, to]` of a mark. `from === to` if the mark adds nothing, or not surely. */
 interface Place {
   readonly from: number;
   readonly to: number;
   readonly mark: Mark;
-  /** The count was at least `to`, nobody knows how much more. */
+  /** True if the count was `to` or any higher value. */
   readonly open: boolean;
 }
 
@@ -50,25 +50,25 @@ export function judgePlaces(input: PlacesInput): PlacesResult {
     const from = open || !certain ? mark.count : mark.count - mark.least;
     return { from, to: mark.count, mark, open };
   });
-  // Of equal ends the charge comes first: what shows a count without adding to it stands behind it.
+  // Of equal ends the charge comes first: a mark that shows the count without adding to it stands behind the charge.
   places.sort((a, b) => a.to - b.to || b.to - b.from - (a.to - a.from) || a.mark.line - b.mark.line);
   return { findings: new PlaceScan(input).run(places), loose };
 }
 
-/** One pass over the places in order. */
+/** Scans the places in order, once. */
 class PlaceScan {
   readonly #input: PlacesInput;
   readonly #findings: LawFinding[] = [];
-  /** Up to where charges lie, or counts that were seen exactly; `null` while the window's start is unknown. */
+  /** End of the charges and exact counts so far; `null` while the window's start is unknown. */
   #top: number | null;
   #topMark: Mark | null = null;
-  /** A mark that shows the count to have come at least so far. */
+  /** Mark that shows the count to have come to `to` or higher. */
   #openMark: Mark | null = null;
   /** True if a gap above here lies within the trace. */
   #accountable: boolean;
-  /** Of the marks that stand before, the one sent last. */
+  /** Mark sent last, of all marks that stand before. */
   #latest: Mark | null = null;
-  /** The same among marks that add nothing and show the same count: they are in no order among themselves. */
+  /** Mark sent last among those that add nothing and show the current count. They have no order among themselves. */
   #latestHere: Mark | null = null;
 
   constructor(input: PlacesInput) {
@@ -108,7 +108,7 @@ class PlaceScan {
     this.#findings.push({ kind: "gap", from: this.#top, to, above, below: this.#topMark });
   }
 
-  /** Orders a mark that shows only that the count had come so far: after all that stands lower, before nothing. */
+  /** Checks the time of a mark against those at lower places. An open mark stands after them, but before no mark. */
   #compareTimes({ mark }: Place): void {
     const latest = this.#latest;
     if (latest !== null && this.#input.time.before(mark.received, latest.sent))

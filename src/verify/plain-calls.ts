@@ -1,7 +1,7 @@
-// The short way through the judge, for what most calls are: answered, with all eight headers, right by every law that
-// one answer can show. Such a call leaves a mark in each of its two windows and nothing else, and goes there from the
-// columns of its batch without an object of its own. It takes no call that `AnswerLaws` would accuse, and any that it
-// does not take goes the long way: what is said of a trace never depends on which way a call went.
+// The short way through the judge, for most calls: answered, with all eight headers, and right by every law of one
+// answer. Such a call only leaves a mark in each of its two windows. Its marks are made from the columns of its batch,
+// without an object. A call that `RulesAnswers` would accuse is not taken. It goes the long way, as do all calls that
+// are not taken. The verdict never depends on the way.
 import type { Owner, Scope } from "../rules/rules.ts";
 import { type CallBatch, has, scopeNames } from "../trace/batch.ts";
 import { isRefusal } from "../wire/outcome.ts";
@@ -35,17 +35,17 @@ import type { Quotas } from "./quotas.ts";
 import { resetLeast, type Terms } from "./terms.ts";
 import type { UnenforcedRefusals } from "./unenforced-refusals.ts";
 
-/** Places of a route's numbers: its organization and user by name, its quotas, and its place among all. */
+/** Places of a route's numbers: its organization and user by name, its quotas, and its index in `#refusalsOf`. */
 const ORG = 0;
 const USER = 1;
 const ORG_QUOTA = 2;
 const USER_QUOTA = 3;
 const PLACE = 4;
-/** 1 once it is noted that its answers show the limits that the rules say. */
+/** Place of a flag: 1 once it is noted that answers show the limits of the rules. */
 const NOTED = 5;
 const ROUTE = 8;
 
-/** Numbers that a refusal says (`CallBatch.saidLimit`); `NaN` for those that it does not. */
+/** Numbers in a refusal's body (`CallBatch.saidLimit`); `NaN` for those that are missing. */
 interface Refusal {
   by: Owner | null;
   limit: number;
@@ -53,10 +53,10 @@ interface Refusal {
   current: number;
 }
 
-/** The greatest number of a mark's row. */
+/** Greatest whole number of a mark's row. */
 const wholeMost = 0x7fff_ffff;
 const needed = has.user | has.cost | has.headers;
-/** The laws that each of these calls tests by both of its readings. */
+/** Laws that each of these calls tests by both of its readings. */
 const answerLaws = ["headers-present", "limit-agrees", "remaining-agrees", "reset-agrees"] as const;
 
 export class PlainCalls {
@@ -66,25 +66,25 @@ export class PlainCalls {
   readonly #amounts: AmountsTally;
   readonly #quotas: Quotas;
   readonly #open: OpenWindows;
-  /** By client and scope, `ROUTE` numbers each: a client is one user of one organization nearly always. */
+  /** Routes by client and scope, `ROUTE` numbers each. A client is nearly always one user of one organization. */
   #routes = new Int32Array(1024 * ROUTE).fill(NONE);
   readonly #refusalsOf: UnenforcedRefusals[] = [];
-  /** By the quota's number. */
+  /** Counts by the quota's number. */
   readonly #counts: JudgedCount[] = [];
   readonly #said: Refusal = { by: null, limit: Number.NaN, reset: Number.NaN, current: Number.NaN };
   readonly #slackMs: number;
   readonly #charges: Charges;
   readonly #end = { from: 0, to: 0 };
-  /** Calls that went this way, the refusals among them, and those that named a window. */
+  /** Number of calls that went the short way, of refusals among them, and of refusals that named a window. */
   #calls = 0;
   #refused = 0;
   #named = 0;
-  /** By scope, of those that asked for something: let through, refused, and the points that the former were charged. */
+  /** By scope, for calls that asked for something: admitted ones, refused ones, and points of the admitted ones. */
   readonly #admittedOf = [0, 0];
   readonly #refusedOf = [0, 0];
   readonly #pointsOf = [0, 0];
 
-  /** @param kinds by rules that are known */
+  /** @param kinds the scopes' kinds of counts, by known rules */
   constructor(
     { rest, graphql }: Readonly<Record<Scope, CountKind>>,
     { time, docket, amounts, counts: { open } }: Judging,
@@ -100,7 +100,7 @@ export class PlainCalls {
     this.#charges = chargesOf(this.#terms);
   }
 
-  /** @returns `false` where this call has to go the long way */
+  /** Adds a call. @returns `false` if it has to go the long way */
   add(batch: CallBatch, row: number): boolean {
     const bits = batch.has[row] ?? 0;
     if ((bits & (needed | has.odd)) !== needed || batch.kind[row] !== 0) return false;
@@ -148,7 +148,7 @@ export class PlainCalls {
     }
     if (refusal !== null)
       this.#refusalsOf[this.#routes[route + PLACE] ?? 0]?.add(line, sent, received, refusal.by);
-    // Whatever a quota makes of a mark, these numbers stay.
+    // These numbers stay the same while the quotas read the mark.
     const { given, givenWholes } = this.#open.rows;
     given[SENT] = Math.min(sent, received);
     given[RECEIVED] = Math.max(sent, received);
@@ -169,7 +169,7 @@ export class PlainCalls {
     this.#routes[route + NOTED] = 1;
   }
 
-  /** Adds the evidence of all calls that went this way to that of the others. */
+  /** Adds the evidence of all calls that went the short way to that of the others. */
   finish(): void {
     const { evidence } = this.#docket;
     const both = { readings: 2 * this.#calls, refusals: this.#refused, windows: 0, resets: 0 };
@@ -185,7 +185,7 @@ export class PlainCalls {
       );
   }
 
-  /** @param charge the place of what the call leaves charged, in `Charges` */
+  /** @param charge index of the call's charge in `Charges` */
   #read(
     quota: number,
     owner: Owner,
@@ -223,7 +223,7 @@ export class PlainCalls {
     );
   }
 
-  /** @returns where a call's route stands in `#routes` */
+  /** @returns place of a call's route in `#routes` */
   #route(batch: CallBatch, row: number, scope: 0 | 1): number {
     const at = (2 * (batch.client[row] ?? 0) + scope) * ROUTE;
     const org = batch.org[row] ?? 0;
@@ -247,7 +247,7 @@ export class PlainCalls {
     return at;
   }
 
-  /** Numbers that a refusal says, in one object for all of them. */
+  /** Returns the numbers in a refusal's body, in one object that is used again. */
   #refusal(batch: CallBatch, row: number): Refusal {
     const said = this.#said;
     const isSaid = batch.is(row, has.refusal);
@@ -260,7 +260,7 @@ export class PlainCalls {
   }
 }
 
-/** True if no law speaks against a refusal: a window that lacks room refused, and its body agrees with its headers. */
+/** Tells whether no law speaks against a refusal: its window lacks room, and its body agrees with its headers. */
 function isJustified(
   { by, limit: saidLimit, reset: saidReset, current }: Refusal,
   terms: Terms,
@@ -277,7 +277,7 @@ function isJustified(
   const ownLimit = by === "user" ? userLimit : limit;
   const ownRemaining = by === "user" ? userRemaining : remaining;
   const ownReset = by === "user" ? userReset : reset;
-  // If both lack room, one answer does not say whose window is to be named.
+  // If both windows lack room, one answer does not settle which has to be named.
   if (by === "user" && remaining < room) return false;
   return (
     ownRemaining < room &&

@@ -1,24 +1,24 @@
-// The charges of calls of the short way, as a mark's row says them (`mark-rows.ts`): told by `chargeOf` once for each kind
-// of answer, so that there is one reading of the rules.
+// The charges of calls of the short way, in the form of a mark's row (`mark-rows.ts`). `chargeOf` tells each once by
+// kind of answer, so that there is one reading of the rules.
 import type { Owner } from "../rules/rules.ts";
 import { type Counted, chargeOf } from "./mark.ts";
 import { ACTUAL, COST, chargeBits, HAS_ACTUAL, HAS_COST, NONE, roleBits, SURE } from "./mark-rows.ts";
 import type { Terms } from "./terms.ts";
 
-/** The kinds of answers: let through; refused by nobody knows whose window; by the user's; by the organization's. */
+/** Owners that refused, by kind of answer: admitted; refused by an unknown owner, by the user, by the organization. */
 const refusers: readonly (Owner | null)[] = [null, null, "user", "organization"];
 
-/** @param by whose window refused; `null` where the refusal does not say */
+/** Returns the kind of an answer. @param by owner whose window refused; `null` if unknown */
 export const kindOf = (isRefused: boolean, by: Owner | null): number =>
   isRefused ? (by === null ? 1 : refusers.indexOf(by, 2)) : 0;
 
-/** By scope, kind of answer, whether it says what was charged in the end, and owner: a mark's bits, and where `HELD` is. */
+/** Bits and place of `HELD` in a mark, by scope, kind of answer, whether it shows the final charge, and owner. */
 export interface Charges {
   readonly bits: Int32Array;
   readonly held: Int32Array;
 }
 
-/** Asks `chargeOf` about each, by a call that asks for more than it is charged in the end. */
+/** Tells all charges by `chargeOf`, with a call that asks for more than its final charge. */
 export function chargesOf(termsOf: readonly [Terms, Terms]): Charges {
   const each = termsOf.flatMap((terms) =>
     refusers.flatMap((refusedBy, kind) =>

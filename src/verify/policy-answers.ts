@@ -10,25 +10,25 @@ import type { PolicyQuotaJudge } from "./policy-quotas.ts";
 /** A quota that a call uses. */
 export interface Used {
   readonly judge: PolicyQuotaJudge;
-  /** `null` where the caller's attributes do not say whose. */
+  /** Count of the call's key; `null` if the caller's attributes do not tell the key. */
   readonly count: Count | null;
-  /** The most that it asks for; `Infinity` where that is unknown. */
+  /** Most units that the call asks for; `Infinity` if unknown. */
   readonly asked: number;
-  /** Units asked for; `null` where unknown. */
+  /** Units asked for; `null` if unknown. */
   readonly cost: number | null;
-  /** Units charged in the end, where that is known. */
+  /** Units charged in the end; `null` if unknown. */
   readonly actual: number | null;
 }
 
-/** A reading, and whose count it is. */
+/** A reading with its count. */
 export interface JudgedReading {
   readonly judge: PolicyQuotaJudge;
-  /** `null` where the caller's attributes do not say whose. */
+  /** Count of the call's key; `null` if the caller's attributes do not tell the key. */
   readonly count: Count | null;
   readonly reading: QuotaReading;
 }
 
-/** Finds the end of the window that a reading shows, on the clients' clock; `null` where it does not tell. */
+/** Finds the end of the window that a reading shows, on the clients' clock; `null` if the reading does not tell it. */
 type EndOf = (
   call: QuotaCall,
   judge: PolicyQuotaJudge,
@@ -46,7 +46,7 @@ export class PolicyAnswers {
     this.#endOf = endOf;
   }
 
-  /** @param shown the count of each reading, as far as it is known */
+  /** @param shown readings with their counts, as far as those are known */
   check(line: number, call: QuotaCall, used: readonly Used[], shown: readonly JudgedReading[]): void {
     const { cost, outcome } = call;
     const asked = { cost, isRefused: outcome === "refused" };
@@ -58,7 +58,7 @@ export class PolicyAnswers {
     if (asked.isRefused && used.length > 0) this.#checkRefusal(line, call, used);
   }
 
-  /** Tells if its readings leave a refusal's quotas room; `null` where they do not tell. */
+  /** Tells whether a refusal's reading leaves room for the call; `null` if it does not tell. */
   #hasRoom(call: QuotaCall, { judge, count, cost }: Used): boolean | null {
     const reading = call.readings.find(({ quota }) => quota === judge.name);
     if (reading === undefined || count === null || judge.notJudged !== null || cost === null) return null;
@@ -68,10 +68,10 @@ export class PolicyAnswers {
     if (left === null) return null;
     const { charge } = judge.quota;
     if (left < neededRoom(cost, charge.fits === "any-left")) return false;
-    // Points that were given back, or a window that opened since, make room that was not there at the decision.
+    // Returned points, or a window that opened since the decision, can make room that was not there before.
     const end = charge.when === "reserve-settle" ? null : (this.#endOf(call, judge, reading)?.span ?? null);
     if (end === null || judge.length === null) return null;
-    // A window that is over when the answer is there: some show one that nobody has opened again as ending now.
+    // The window may be over: some limiters show a window that nobody has opened again as ending now.
     if (end.from <= call.received + this.#time.slackMs) return null;
     return end.to - judge.length.least < call.sent - this.#time.slackMs ? true : null;
   }
@@ -110,12 +110,12 @@ function numbersOf(
     remaining,
     used: notJudged === null ? used : null,
     reset: isTold ? (reset.afterMs ?? 0) / 1000 : null,
-    // However it is rounded.
+    // Rounding up may add one unit of the reset.
     resetSlack: isTold ? reset.gridMs / 1000 : 0,
   };
 }
 
-/** No window has ever room for a cost above its limit (SPEC.md §2.7). */
+/** Notes an admitted cost above its limit, for which no window ever has room (SPEC.md §2.7). */
 function noteOversize(line: number, { sent, received, via }: QuotaCall, { judge, count, cost }: Used): void {
   if (count === null || cost === null || cost <= (count.limit ?? cost) || via !== undefined) return;
   const { charge, algorithm } = judge.quota;
@@ -123,7 +123,7 @@ function noteOversize(line: number, { sent, received, via }: QuotaCall, { judge,
     count.group.oversize.add(line, { cost, sent, received }, [count.limit]);
 }
 
-/** A refusal names the first quota that lacks room (POLICY.md §2.3), but not everybody's does. */
+/** Asks about a refusal that passes over an earlier quota without room: POLICY.md §2.3 names the first one. */
 function askOrder(
   line: number,
   call: QuotaCall,

@@ -1,6 +1,6 @@
-// The oracle, by the quotas of any policy: judges a trace of version 2 as FORMAT.md says what a judge may assume. It never
-// imports the engine. Every call goes through the laws of one answer, then into each count that it uses; a count is
-// judged window by window, as those of version 1 are.
+// The oracle for traces of version 2: judges by the quotas of any policy, on the assumptions of FORMAT.md. It never
+// imports the engine. Every call is judged by the laws of one answer, then added to each count that it uses. Counts are
+// judged window by window, as in version 1.
 import type { Cost } from "../policy/policy.ts";
 import { wireOf } from "../policy/presets.ts";
 import type { LawName } from "../rules/laws.ts";
@@ -25,8 +25,8 @@ import { noCounts, type QuotaVerdict } from "./verdict.ts";
 type Calls = AsyncIterable<QuotaLine> | Iterable<QuotaLine>;
 
 /**
- * Judges a trace of version 2. A correct deployment is never accused; what cannot be judged is skipped by name.
- * @param again as `judge` takes it
+ * Judges a trace of version 2. A correct deployment is never accused. Laws that cannot be judged are skipped by name.
+ * @param again gives the same calls once more, as for `judge`
  */
 export const judgeQuotas = (
   header: QuotaTraceHeader,
@@ -40,7 +40,7 @@ export const judgeQuotas = (
     return judgement.finish();
   });
 
-/** Judges one reading, some calls at a time. */
+/** Judges a trace in one pass, some calls at a time. */
 export async function judgeQuotaBatches(
   header: QuotaTraceHeader,
   batches: AsyncIterable<readonly QuotaLine[]>,
@@ -60,7 +60,7 @@ class QuotaJudgement {
   readonly #presence: PolicyPresence;
   readonly #quotas: PolicyQuotas;
   readonly #answers: PolicyAnswers;
-  /** The quotas that each operation uses, in the policy's order. */
+  /** Quotas that each operation uses, in the policy's order. */
   readonly #operations: ReadonlyMap<string, readonly (readonly [PolicyQuotaJudge, Cost])[]>;
 
   constructor(header: QuotaTraceHeader, options: JudgeOptions, holding: Holding) {
@@ -99,7 +99,7 @@ class QuotaJudgement {
     this.#judging.count(call.received);
   }
 
-  /** The counts that a call uses, with what it asks of each. */
+  /** Returns the counts that a call uses, with what it asks of each. */
   #usedBy(call: QuotaCall): readonly Used[] {
     const uses = this.#operations.get(call.operation) ?? [];
     return uses.map(([judge, cost]) => ({
@@ -111,7 +111,7 @@ class QuotaJudgement {
 
   #addAnswer(line: number, call: QuotaCall, used: readonly Used[]): void {
     const { sent, received, date, outcome, via } = call;
-    // A cache tells the date, and the counts, of an earlier answer.
+    // A cached answer has the date and the counts of an earlier answer.
     const isFresh = via === undefined;
     if (date !== undefined && isFresh) this.#offset.date(sent, received, date);
     const { amounts } = this.#judging;
@@ -137,7 +137,7 @@ class QuotaJudgement {
     this.#answers.check(line, call, used, shown);
   }
 
-  /** A call used a count, and its answer shows it or does not. */
+  /** Adds a call to a count that it used, with the reading of its answer if there is one. */
   #charge(
     line: number,
     call: QuotaCall,
@@ -162,7 +162,7 @@ class QuotaJudgement {
       count.bare?.add(line, sent, received, charge.least);
   }
 
-  /** An answer shows a count that its call did not use. */
+  /** Adds a reading of a count that its call did not use. */
   #read(line: number, call: QuotaCall, each: Used, count: Count, reading: QuotaReading): void {
     if (count.quota === null) return;
     const mark = this.#mark(line, call, each.judge, count, reading, this.#counted(call, each));
@@ -188,12 +188,12 @@ class QuotaJudgement {
       actual,
       // No policy says yet what a 4xx costs.
       sure: isCall && !isRefused && status < 400 && via === undefined,
-      // A refusal by something that is no quota may come after a charge, or before it.
+      // A refusal by something other than a quota may come after a charge, or before it.
       isVague: isCall && (via !== undefined || (isRefused && by !== undefined && !this.#quotas.all.has(by))),
     };
   }
 
-  /** The mark that a reading makes; `null` where it shows no count, or no window that can be. */
+  /** Returns the mark of a reading; `null` if it shows no count, or no possible window. */
   #mark(
     line: number,
     call: QuotaCall,
@@ -217,7 +217,7 @@ class QuotaJudgement {
     );
   }
 
-  /** The end of the window that a reading shows, on the clients' clock, and how far it lay ahead. */
+  /** Returns the end of the window that a reading shows, on the clients' clock, and the seconds until then. */
   #endOf(
     { sent, received }: QuotaCall,
     { length, quota, rounding: told, tellsEnd }: PolicyQuotaJudge,
@@ -227,7 +227,7 @@ class QuotaJudgement {
     const { afterMs, atMs, gridMs } = reset;
     if (afterMs !== null) {
       if (afterMs < 0 || afterMs > length.most + gridMs) return null;
-      // The simulator rounds as its policy says, by word or by default.
+      // The simulator rounds as its policy says, or by the policy's default.
       const rounding = told ?? (this.#header.clock.kind === "virtual" ? quota.shown.reset : null);
       const span = this.#judging.time.windowEnd(
         sent,
@@ -260,7 +260,7 @@ class QuotaJudgement {
       const why = notJudged ?? (isUntold(this.#header.policy, name) ? untoldWindow : null);
       return why === null ? [] : [{ quota: name, why }];
     });
-    // By quotas: no accusation here names an organization.
+    // By quotas no accusation names an organization, so that the cast is safe.
     const verdict = docket.verdict({
       ...this.#judging.seen,
       voidReason: (law) => this.#voidReason(law),
@@ -297,7 +297,7 @@ const windowLaws: readonly LawName[] = [
   "refusal-agrees",
 ];
 
-/** Units that a call asks of a quota, and those that it was charged in the end, where that is known. */
+/** Returns the units that a call asks of a quota, and those charged in the end if known. */
 function askedOf(
   { cost, actual, outcome }: QuotaCall,
   of: Cost,
@@ -310,8 +310,8 @@ function askedOf(
 }
 
 /**
- * The terms by which a call was charged. Where another quota refuses it: under `each-alone`, nobody knows whether this
- * one had room; under `first-refusal-stops`, those before it were charged, and none after it.
+ * Returns the terms of a call's charge if another quota refused it. Under `each-alone`, nobody knows whether this quota
+ * had room. Under `first-refusal-stops`, quotas before the refusing one were charged, later ones not.
  */
 function termsOf({ operation, by }: QuotaCall, judge: PolicyQuotaJudge, used: readonly Used[]): Terms {
   const { terms } = judge;
@@ -328,7 +328,7 @@ function termsOf({ operation, by }: QuotaCall, judge: PolicyQuotaJudge, used: re
 
 const isWhole = (value: number | null): value is number => Number.isSafeInteger(value);
 
-/** The count that a reading shows; `null` where it shows none that can be. */
+/** Returns the count that a reading shows; `null` if it shows no possible count. */
 function shownCount(
   { limit, remaining, used }: QuotaReading,
   { quota }: PolicyQuotaJudge,
@@ -336,7 +336,7 @@ function shownCount(
 ): Omit<ShownReading, "reset"> | null {
   const most = limit ?? known;
   if (!isWhole(most) || most < 1) return null;
-  // At the limit it may hide what went beyond, as a remaining of 0 does.
+  // A `used` at the limit may hide a higher count, as a remaining of 0 does.
   if (isWhole(used) && used >= 0 && used !== most) return { limit: most, count: used, clamped: false };
   if (!isWhole(remaining) || remaining > most)
     return isWhole(used) && used >= most ? { limit: most, count: most, clamped: true } : null;

@@ -1,5 +1,5 @@
-// Values that answers show at all, by a policy's wire format: those that have none of its forms are accused, and kinds
-// of answer that never show a quota are asked about, since formats are mostly written from documentation.
+// `headers-present` by a policy's wire format: values in none of its forms are accused. Kinds of answer that never show
+// a quota are asked about, since formats are mostly written from documentation.
 import type { AnswerKind, WireData, WireReading } from "../policy/wire-data.ts";
 import { counted } from "../rules/words.ts";
 import type { QuotaCall } from "../trace/quota-record.ts";
@@ -7,13 +7,13 @@ import type { Docket } from "./docket.ts";
 import type { Used } from "./policy-answers.ts";
 import type { Suspect } from "./suspects.ts";
 
-/** Answers of one kind. */
+/** Counts of answers of one kind. */
 interface Tally {
   answers: number;
   showing: number;
-  /** Answers whose bodies nobody can read. */
+  /** Number of answers whose bodies cannot be read. */
   unreadBodies: number;
-  /** The first that shows nothing, and the first whose body is unread, with a quota that it could show. */
+  /** First answer that shows nothing, and first with an unread body, each with a quota that it could show. */
   silent: First | null;
   unread: First | null;
 }
@@ -28,7 +28,7 @@ const silent: Readonly<Record<AnswerKind, readonly Suspect[]>> = {
   refused: ["headers-missing-on-429"],
   status: ["headers-missing-on-status"],
 };
-/** Statuses of 4xx that say something else than that a call is refused for now. */
+/** Statuses of 4xx that mean something other than "refused for now". */
 const otherwise = new Set([401, 404, 405, 409, 410, 422]);
 const nounOf = { admitted: "admitted call", refused: "refusal", status: "status" } as const;
 
@@ -36,9 +36,9 @@ export class PolicyPresence {
   readonly #docket: Docket;
   readonly #kinds: readonly AnswerKind[];
   readonly #tallies = new Map<AnswerKind, Tally>();
-  /** Answers of 4xx that the wire calls no refusal, by status. */
+  /** Answers of 4xx, by status, that the wire does not call refusals. */
   readonly #failed = new Map<number, { answers: number; showing: number; readonly first: First }>();
-  /** Forms that the wire has of each header, in words. */
+  /** Forms of each header on the wire, in words. */
   readonly #forms: ReadonlyMap<string, string>;
 
   constructor({ readings, retryAfter, outcomes }: WireData, docket: Docket) {
@@ -48,7 +48,7 @@ export class PolicyPresence {
       ...retryAfter.flatMap((retry) => ("header" in retry ? [[retry.header, retry.form] as const] : [])),
     ]);
     const promised = new Set(readings.flatMap(({ on }) => on));
-    // A refusal of some kinds shows nothing, and nobody tells which kind an answer is.
+    // Refusals of some kinds show nothing, and no answer tells its kind.
     if (outcomes.some(({ outcome, readings: shows }) => outcome === "refused" && !shows))
       promised.delete("refused");
     this.#kinds = [...promised];
@@ -66,7 +66,7 @@ export class PolicyPresence {
     if (kind === "status" || used.length > 0) this.#tally(line, kind, call, used);
   }
 
-  /** A value in none of the forms is no reading of this format. A body may have been cut on its way. */
+  /** Accuses header values in none of the wire's forms. Bodies are left out, since they may be cut on their way. */
   #checkForms(line: number, call: QuotaCall, used: readonly Used[]): void {
     if (call.unread === undefined) return;
     const at = call.unread.filter((place) => place !== "body" && !place.startsWith("/"));
@@ -117,7 +117,7 @@ export class PolicyPresence {
     if (isShowing) failed.showing += 1;
   }
 
-  /** Asks about bodies that nobody can read, and about kinds of answer that show nothing at all. */
+  /** Asks about bodies that cannot be read, and about kinds of answer that show nothing at all. */
   finish(): void {
     const isShown = [...this.#tallies.values()].some(({ showing }) => showing > 0);
     for (const kind of this.#kinds) {
@@ -151,7 +151,7 @@ export class PolicyPresence {
 
 const timeSuspects = ["reset-epoch", "reset-in-ms", "reset-negative"] as const;
 
-/** Says which forms a row's headers have, by name. */
+/** Returns the forms of a row's headers in words, by header name. */
 const formsOf = ({ headers, reset }: WireReading): (readonly [string, string])[] =>
   Object.entries(headers).map(([name, template]) => {
     const texts = typeof template === "string" ? [template] : Array.isArray(template) ? template : [];

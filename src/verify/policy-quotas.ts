@@ -1,4 +1,4 @@
-// Every quota that a trace of version 2 speaks of, by name and key, with what is known of it by the policy.
+// Every quota of a version 2 trace, by name and key, with what the policy tells of it.
 import { calendarSeconds } from "../policy/calendar.ts";
 import { limitOf, quotaFor } from "../policy/effective.ts";
 import type { Cost, FixedWindow, Policy, Quota as PolicyQuota, Relation } from "../policy/policy.ts";
@@ -17,8 +17,8 @@ import type { Unexplained } from "./unknowns.ts";
 type Caller = Readonly<Record<string, string>>;
 
 /**
- * Nobody says when an API takes the readings of an answer: many do so once the call is over. So a call's place in a count
- * is not known, and counts are held between bounds. What is charged at admission gives nothing back.
+ * Way in which calls charge, by `charge.when`. APIs take readings at any time, many once the call is over. So places
+ * are unknown, and counts are held between bounds. What is charged at admission gives nothing back.
  */
 const chargings: Readonly<Record<PolicyQuota["charge"]["when"], Charging>> = {
   admission: "reserved",
@@ -26,7 +26,7 @@ const chargings: Readonly<Record<PolicyQuota["charge"]["when"], Charging>> = {
   "reserve-settle": "reserved",
 };
 
-/** Length of a fixed window: the least and the greatest, ms. */
+/** Length of a fixed window, least and greatest, ms. */
 export interface LengthRange {
   readonly least: number;
   readonly most: number;
@@ -35,7 +35,7 @@ export interface LengthRange {
 const hourMs = 3_600_000;
 const dayMs = 24 * hourMs;
 
-/** Clocks of a zone are set by an hour at most. */
+/** Returns the length of a window. Clocks of a zone change by an hour at most. */
 function lengthOf({ windowSeconds, anchor }: FixedWindow): LengthRange {
   if (typeof anchor === "string" || "offsetMs" in anchor) {
     const length = windowSeconds * 1000;
@@ -45,34 +45,34 @@ function lengthOf({ windowSeconds, anchor }: FixedWindow): LengthRange {
   return { least: (anchor.calendar === "month" ? 28 * dayMs : most - hourMs) - hourMs, most };
 }
 
-/** The grid that windows lie on, by a name; `null` where they lie on none. */
+/** Returns the name of the grid that windows lie on; `null` if they lie on none. */
 function gridOf({ anchor }: FixedWindow): string | null {
   if (anchor === "epoch") return epochGrid;
   return typeof anchor === "object" && "offsetMs" in anchor ? JSON.stringify(anchor) : null;
 }
 
-/** A quota of the policy, whoever uses it. */
+/** A quota of the policy, for all callers. */
 export class PolicyQuotaJudge implements CountKind {
   readonly name: string;
   readonly quota: PolicyQuota;
-  /** `null` where windows are none, or not fixed. */
+  /** Length of its windows; `null` if they are not fixed. */
   readonly length: LengthRange | null;
-  /** Reason why its counts are not judged; `null` where they are. */
+  /** Reason why its counts are not judged; `null` if they are. */
   readonly notJudged: string | null;
-  /** The rounding of resets, where every form of them says it; else it may be any. */
+  /** Rounding of resets; `null` (any rounding) unless every form of them tells it. */
   readonly rounding: Terms["reset"];
-  /** True if its resets tell when a window ends; at that end a window is full again. */
+  /** True if its resets tell when a window ends. At that end a window is full again. */
   readonly tellsEnd: boolean;
   readonly terms: Terms;
   readonly hypotheses: Hypotheses;
   readonly givesBack: boolean;
   readonly shapes = null;
-  /** `user` where a broader quota decides beside it, as the user's window beside the organization's. */
+  /** `user` if a broader quota decides beside it, as an organization's does beside a user's. */
   readonly owner: Owner;
   readonly counts = new Map<string, Count>();
   /** Calls without a line that may have used a count. */
   readonly lost: Unexplained;
-  /** Calls came whose key is not known: any count may hold them. */
+  /** True once a call came whose key is unknown: any count may hold its charge. */
   #isAnonymous = false;
   readonly #policy: Policy;
   readonly #unit: string;
@@ -112,7 +112,7 @@ export class PolicyQuotaJudge implements CountKind {
     return this.#isUnit ? "rest" : "graphql";
   }
 
-  /** The count that a caller uses; `null` where its attributes do not say which. */
+  /** Returns the count that a caller uses; `null` if its attributes do not tell the key. */
   of(caller: Caller, make: (judge: PolicyQuotaJudge, key: Caller, name: QuotaName) => Count): Count | null {
     const { key: attributes } = this.quota;
     let id = "";
@@ -122,7 +122,7 @@ export class PolicyQuotaJudge implements CountKind {
         this.#becomeAnonymous();
         return null;
       }
-      // With their lengths no two keys read alike.
+      // Lengths keep the ids of two keys apart.
       id = attributes.length === 1 ? value : `${id}${value.length} ${value}`;
     }
     const known = this.counts.get(id);
@@ -148,18 +148,18 @@ export class PolicyQuotaJudge implements CountKind {
     for (const { quota } of this.counts.values()) quota?.becomeIncomplete();
   }
 
-  /** The way in which an operation's quotas decide together. */
+  /** Returns the way in which an operation's quotas decide together. */
   relationOf(operation: string): Relation | undefined {
     return this.#policy.operations[operation]?.relation;
   }
 
-  /** The quota as it holds for a key. */
+  /** Returns the quota as it applies to a key. */
   effective(key: Caller): PolicyQuota {
     return quotaFor(this.#policy, this.name, key);
   }
 }
 
-/** Tells whether each call that uses a quota uses a broader one, too, and neither is charged where the other refuses. */
+/** Tells whether each call of a quota uses a broader one, too, and neither is charged where the other refuses. */
 function isNarrow({ quotas, operations }: Policy, name: string): boolean {
   const { key, charge } = quotas[name] as PolicyQuota;
   const isBroader = (other: string): boolean => {
@@ -176,7 +176,7 @@ function isNarrow({ quotas, operations }: Policy, name: string): boolean {
 
 const isOne = (cost: Cost | undefined): boolean => cost === undefined || cost === 1 || cost === 0;
 
-/** Kinds of quota whose counts nobody judges yet, in words. */
+/** Kinds of quota whose counts are not judged yet, in words. */
 const unjudged: Readonly<Record<string, string>> = {
   "token-bucket": "a token bucket's level is not judged",
   "sliding-log": "a sliding log is not judged",
@@ -203,12 +203,12 @@ export class PolicyQuotas {
     );
   }
 
-  /** Each count by itself, one quota's after the other's. */
+  /** Yields each count's group, quota by quota. */
   *groups(): Generator<CountGroup> {
     for (const { counts } of this.all.values()) for (const { group } of counts.values()) yield group;
   }
 
-  /** The count of a quota that a caller uses; a new one is made. */
+  /** Returns the count of a quota that a caller uses; makes a new one if needed. */
   count(judge: PolicyQuotaJudge, caller: Caller): Count | null {
     return judge.of(caller, (of, key, name) => this.#make(of, caller, key, name));
   }
@@ -224,7 +224,7 @@ export class PolicyQuotas {
     return this.#counts.judged(group, name, windows, !kind.isAnonymous);
   }
 
-  /** `{"with": NAME}` is enforced where that quota's count of the same caller is. */
+  /** Returns the enforcement of a count; `{"with": NAME}` follows that quota's count of the same caller. */
   #enforcement(judge: PolicyQuotaJudge, caller: Caller, key: Caller): Enforcement {
     const { enforced, charge } = judge.effective(key);
     if (typeof enforced === "object") {
@@ -232,7 +232,7 @@ export class PolicyQuotas {
       const count = other === undefined ? null : this.count(other, caller);
       return count?.group.enforcement ?? new Enforcement(null);
     }
-    // If any room will do, the count may pass the limit: it bounds nothing.
+    // If any remaining unit suffices, the count may pass the limit, so that the limit bounds nothing.
     const isBound = charge.fits === "whole" || charge.when === "completion";
     return new Enforcement(enforced === "unknown" || !isBound ? null : enforced);
   }

@@ -1,21 +1,21 @@
-// Quotas by name: as a verdict tells them, and as their laws speak of them.
+// Names of quotas, in the forms that verdicts and laws need.
 import type { Owner, Scope } from "../rules/rules.ts";
 import type { Whose } from "../trace/whose.ts";
 
 export interface QuotaName {
-  /** As a verdict names it. */
+  /** Name in a verdict. */
   readonly told: Whose;
-  /** `rest` where each call costs 1. */
+  /** `rest` if each call costs 1. */
   readonly scope: Scope;
-  /** `organization` where refusals of other quotas may be charged to it. */
+  /** `organization` if refusals of other quotas may be charged to it. */
   readonly owner: Owner;
-  /** Unit of its counts, one of them: `request`. */
+  /** Unit of its counts, singular: `request`. */
   readonly unit: string;
 }
 
 const units: Readonly<Record<Scope, string>> = { rest: "request", graphql: "point" };
 
-/** Name of a quota by the rules of version 1. @param user `null` for the organization's */
+/** Returns the name of a quota by the rules of version 1. @param user `null` for the organization's quota */
 export const rulesQuota = (org: string, user: string | null, scope: Scope): QuotaName => ({
   told: { org, user, scope },
   scope,

@@ -1,4 +1,4 @@
-// Which quota, and what is known of it beforehand.
+// A quota with what is known of it before its windows are judged.
 import type { TraceTime } from "./clock.ts";
 import type { Docket } from "./docket.ts";
 import type { EnforcedEvidence } from "./enforced-evidence.ts";
@@ -12,33 +12,32 @@ import type { Terms } from "./terms.ts";
 import type { WindowColumns } from "./window-columns.ts";
 import type { WindowShapes } from "./window-shapes.ts";
 
-/** Facts that are known of a quota beforehand. */
 export interface QuotaSetting {
   readonly name: QuotaName;
-  /** Terms by the rules; where they say nothing, `hypotheses` has what may be. */
+  /** Terms by the rules. If a term is unknown, `hypotheses` has its possible values. */
   readonly terms: Terms;
   readonly hypotheses: Hypotheses;
   /** Shapes that windows show; `null` with rules. */
   readonly shapes: WindowShapes | null;
   readonly time: TraceTime;
-  /** Length of a window, ms: the least, and the greatest. `null` without rules. */
+  /** Least and greatest length of a window, ms. `null` without rules. */
   readonly windowMs: number | null;
   readonly windowMsMost: number | null;
-  /** When windows of this length end, where they are short and lie on the epoch's grid. */
+  /** Phase at which windows end, if they are short and lie on the epoch's grid; otherwise `null`. */
   readonly phase: TargetPhase | null;
-  /** Sent at or after this, a call was surely decided after the trace began. */
+  /** Sending from which on a call was surely decided after the trace began. */
   readonly startedBy: number;
-  /** True if a call may hold more than it is charged in the end, and give it back. */
+  /** True if a call may hold more than its final charge, and give the difference back. */
   readonly givesBack: boolean;
-  /** Every call since then is in the trace, or counted as lost. */
+  /** True if every call since the start is in the trace, or counted as lost. */
   readonly complete: boolean;
-  /** Enforcement of the organization's limits, as far as is known so far. */
+  /** Enforcement of the organization's limits, as known so far. */
   readonly enforcement: Enforcement;
   readonly enforced: EnforcedEvidence;
-  /** `null` where no total is held. */
+  /** Totals of spans; `null` if none are kept. */
   readonly totals: SpanTotals | null;
   readonly docket: Docket;
   readonly open: OpenWindows;
-  /** Columns of the window that is judged just now. */
+  /** Columns of the window that is judged at the moment. */
   readonly columns: WindowColumns;
 }

@@ -1,6 +1,6 @@
-// One quota: an organization's or a user's windows of one scope, while they are open. Answers come in about the
-// order of `received`; a window is judged once no answer in order can belong to it any more, and forgotten but for
-// what was found. What comes later still only explains gaps.
+// One count with its windows while they are open. Answers come in about the order of `received`. A window is judged
+// once no answer in that order can belong to it any more. Then only its findings are kept. Later answers can only
+// explain gaps.
 import type { Span } from "./clock.ts";
 import type { LastWindow } from "./common-grid.ts";
 import { Deferrals } from "./deferrals.ts";
@@ -18,9 +18,9 @@ import { QuotaShape } from "./window-shapes.ts";
 
 export class JudgedQuota {
   readonly #setting: QuotaSetting;
-  /** Its number among the quotas that have windows. */
+  /** Index of this quota among those that have windows. */
   readonly number: number;
-  /** Findings that wait until all of the trace was seen. */
+  /** Findings that wait for the end of the trace. */
   readonly deferrals: Deferrals;
   readonly #judge: WindowJudge;
   readonly #known: QuotaSoFar;
@@ -43,7 +43,7 @@ export class JudgedQuota {
     this.#allow();
   }
 
-  /** Says which marks need no look here (`add`). */
+  /** Tells `OpenWindows` which marks it may take without `add`. */
   #allow(): void {
     const { windowMs, phase, shapes, terms, open } = this.#setting;
     const isKnown = windowMs !== null && phase === null && shapes === null;
@@ -56,17 +56,17 @@ export class JudgedQuota {
     return this.#closed;
   }
 
-  /** Number of them that followed another. */
+  /** Number of judged windows that followed another. */
   get resets(): number {
     return this.#resets;
   }
 
-  /** True if a call was let through in a window that was judged. */
+  /** True if a call was admitted in a judged window. */
   get isCharged(): boolean {
     return this.#known.isCharged;
   }
 
-  /** The last window on the epoch's grid; `null` where there was none, or where windows contradict each other. */
+  /** Last window on the epoch's grid; `null` if there is none, or if windows contradict each other. */
   get lastOnGrid(): LastWindow | null {
     const { name, windowMs, terms } = this.#setting;
     if (this.#known.previous === NONE || windowMs === null || terms.anchor !== "epoch" || this.#hasConflict)
@@ -75,15 +75,15 @@ export class JudgedQuota {
     return { name, lengthMs: windowMs, end, lines: [...new Set([toMark.line, fromMark.line])] };
   }
 
-  /** From now on, calls that are not known to be this quota's may have been charged to it. */
+  /** Notes that calls of unknown keys may have been charged to this quota from now on. */
   becomeIncomplete(): void {
     this.#known.complete = false;
     this.deferrals.excuseGaps();
   }
 
   /**
-   * A call that may have been charged here, nobody knows when or whether.
-   * @param answered when its answer came, after which it is charged no more; `null` where none came
+   * Adds a call that may have been charged here, at an unknown time.
+   * @param answered receipt of its answer, after which it is not charged any more; `null` if none came
    */
   addUnknown(sent: number, answered: number | null, points: number): void {
     if (points <= 0) return;
@@ -91,7 +91,7 @@ export class JudgedQuota {
     this.deferrals.unknowns.add(from, answered === null ? null : to, points);
   }
 
-  /** A charge whose answer shows no window of this quota. */
+  /** Adds a charge whose answer shows no window of this quota. */
   addCharge(line: number, sent: number, received: number, points: number): void {
     const { totals, open } = this.#setting;
     if (points > 0) totals?.outside(line, sent, received, points, open, this.#known.previous);
@@ -120,8 +120,8 @@ export class JudgedQuota {
   }
 
   /**
-   * Tells whether no window can have ended while a call was under way: the last one had ended before, and the next one,
-   * which the call's own charge opened at the latest, lasts longer. So the call cannot have been shown an idle window.
+   * Tells whether no window can have ended while a call was under way: the last window had ended before. The next one,
+   * which this call's charge opened at the latest, lasts longer. So no idle window can have been shown to the call.
    */
   #isBetweenEnds({ sent, received }: Mark): boolean {
     const { windowMs, time } = this.#setting;
@@ -130,14 +130,14 @@ export class JudgedQuota {
     return received + time.slackMs < ended.end.from + shortest(windowMs);
   }
 
-  /** The same, with the one that was judged last. */
+  /** Returns the open windows, after the one that was judged last. */
   #all(): Window[] {
     return this.#known.previous === NONE
       ? this.#judge.opened()
       : [this.#judge.window(this.#known.previous), ...this.#judge.opened()];
   }
 
-  /** The end of the window before the next one to be judged. */
+  /** End of the window before the next one to be judged. */
   get #previousEnd(): Span | null {
     return this.#known.previous === NONE ? null : this.#setting.open.end(this.#known.previous);
   }
@@ -146,7 +146,7 @@ export class JudgedQuota {
     return { ms: this.#judge.apartMs, known: this.#setting.windowMs !== null };
   }
 
-  /** The earliest that a call can have been sent, by the clocks that window ends are told by. */
+  /** Returns the earliest time at which a call can have been sent, by the clocks that tell window ends. */
   #sentFrom({ sent }: Mark): number {
     return sent - this.#setting.time.slackMs;
   }
@@ -211,7 +211,7 @@ export class JudgedQuota {
     totals?.judge(open, number, this.#known.previous, open.first(this.number), columns, watermark);
     if (this.#setting.shapes !== null) this.#noteShape(number);
     addWindow(docket.evidence["reset-agrees"], 0, 0, isNext);
-    // Without rules, the answers of one window are held to each other.
+    // Without rules, the answers of one window are compared with each other.
     if (windowMs === null && size > 1)
       addWindow(docket.evidence["limit-agrees"], size, roles.refused, isNext);
     if (isNext && this.#problem(open.end(this.#known.previous), open.end(number)) !== null)
@@ -241,7 +241,7 @@ export class JudgedQuota {
     shapes?.close(name, this.#shape, this.#judge.window(number), previous, next);
   }
 
-  /** The reason why two windows cannot both be; `null` where they can. */
+  /** Returns why two windows contradict each other; `null` if they do not. */
   #problem(earlier: Span, later: Span): string | null {
     const { windowMs, terms } = this.#setting;
     return conflict(earlier, later, this.#judge.apartMs, windowMs !== null && terms.anchor === "epoch");

@@ -1,5 +1,4 @@
-// The quotas of version 1 that a trace speaks of: an organization's and its users', of both scopes. Made when they are
-// first seen.
+// The quotas of a version 1 trace: an organization's and its users', of both scopes, made when they are first seen.
 import { organizationLimit, type Scope, userLimit } from "../rules/rules.ts";
 import type { TraceHeader } from "../trace/record.ts";
 import type { TraceTime } from "./clock.ts";
@@ -22,7 +21,7 @@ export interface OrganizationScope {
   readonly group: CountGroup;
   readonly organization: JudgedCount;
   readonly users: Map<string, JudgedCount>;
-  /** Calls came whose user is not known: any user's count may hold them. */
+  /** True once a call came whose user is unknown: any user's count may hold its charge. */
   anonymous: boolean;
 }
 
@@ -33,7 +32,7 @@ export class Quotas {
   readonly #time: TraceTime;
   readonly #counts: Counts;
   readonly #organizations = new Map<string, Record<Scope, OrganizationScope>>();
-  /** In the order in which they were first seen. */
+  /** Groups of counts, in the order in which they were first seen. */
   readonly groups: CountGroup[] = [];
 
   constructor(
@@ -48,12 +47,12 @@ export class Quotas {
     this.#counts = counts;
   }
 
-  /** Each organization with its scopes. */
+  /** Iterates over the organizations with their scopes. */
   [Symbol.iterator](): IterableIterator<[string, Record<Scope, OrganizationScope>]> {
     return this.#organizations[Symbol.iterator]();
   }
 
-  /** Both scopes of an organization; what is new is made. */
+  /** Returns both scopes of an organization; makes them if they are new. */
   organization(org: string): Record<Scope, OrganizationScope> {
     let both = this.#organizations.get(org);
     if (both === undefined) {
@@ -82,7 +81,7 @@ export class Quotas {
     return { group, organization, users: new Map(), anonymous: false };
   }
 
-  /** A user's quota; a new one is made. */
+  /** Returns a user's quota; makes it if it is new. */
   user(org: string, user: string, scope: Scope, own: OrganizationScope): JudgedCount {
     const known = own.users.get(user);
     if (known !== undefined) return known;
@@ -94,7 +93,7 @@ export class Quotas {
     return count;
   }
 
-  /** Calls without a line that may have used a quota; points of unknown cost are `Infinity`. */
+  /** Returns the calls without a line that may have used a quota; points of unknown cost are `Infinity`. */
   #lost(org: string, scope: Scope): Unexplained {
     const { lost } = this.#header;
     const calls =
@@ -118,7 +117,7 @@ function windowsOf(
   return { limit: limit.limit, least: length, most: length, grid };
 }
 
-/** From now on any user of it may have been charged by calls of nobody. */
+/** Notes that calls of unknown users may have been charged to any user. */
 export function makeAnonymous(own: OrganizationScope): void {
   own.anonymous = true;
   for (const { quota } of own.users.values()) quota.becomeIncomplete();

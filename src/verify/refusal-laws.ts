@@ -1,5 +1,5 @@
-// A refusal's duties by the rules of version 1: that a window lacks room, that it is the one it names, and that its body
-// says the same as its headers (SPEC.md §2.1, §2.4, §6; laws `refusal-justified`, `refusal-agrees`).
+// Laws of a refusal by the rules of version 1: a window lacks room, the refusal names it, and body and headers agree
+// (SPEC.md §2.1, §2.4, §6; laws `refusal-justified`, `refusal-agrees`).
 
 import { quotaNames } from "../policy/names.ts";
 import { type Owner, owners } from "../rules/rules.ts";
@@ -13,7 +13,7 @@ import { type AnswerBreach, accuseAnswer } from "./breach.ts";
 import type { Docket } from "./docket.ts";
 import type { Terms } from "./terms.ts";
 
-/** A shown window, as far as a refusal needs it. */
+/** Numbers of a window that a refusal is judged by. */
 interface Shown {
   readonly limit: number;
   readonly remaining: number;
@@ -74,7 +74,7 @@ export function judgeRefusal(
   checkBody(said, window, terms, accuse);
 }
 
-/** If refusals are counted, `current` has this one's own charge: the window was fuller than full before it. */
+/** Returns the breach of a counted refusal whose `current`, which has its own charge, shows room before it. */
 const ownCharge = (named: Owner, current: number, limit: number, isNeedless: boolean): AnswerBreach => ({
   law: isNeedless ? "refusal-justified" : "refusal-agrees",
   breach: isNeedless ? "needless" : "has room",
@@ -89,7 +89,7 @@ function shownOf(call: TraceCall, owner: Owner): Shown | null {
   return { limit, remaining, reset: typeof reset === "number" ? reset : null };
 }
 
-/** The body is of the window that refused, read when its headers were (SPEC.md §6). */
+/** Compares a body with the headers: both are of the refusing window at one instant (SPEC.md §6). */
 function checkBody(
   { limit, current, reset }: ReadRefusal,
   window: Shown,
@@ -98,7 +98,7 @@ function checkBody(
 ): void {
   const differs: string[] = [];
   if (limit !== null && limit !== window.limit) differs.push(`limit ${limit} against ${window.limit}`);
-  // Seconds may have been rounded at two instants next to each other.
+  // The two resets may have been rounded at instants next to each other.
   if (reset !== null && window.reset !== null && Math.abs(reset - window.reset) > 1)
     differs.push(`reset ${reset} against ${window.reset}`);
   if (current !== null) {

@@ -1,5 +1,5 @@
-// Whose window a refusal names where both lack room: the organization's comes first (SPEC.md §2.4). Refusals that name
-// the user's are kept until it is known whether limits were enforced: a window that is not refuses nobody.
+// The order of windows in refusals: if both lack room, the organization's is named (SPEC.md §2.4). Refusals that name
+// the user's are kept until it is known whether limits were enforced. A window that is not enforced refuses nobody.
 
 import { quotaNames } from "../policy/names.ts";
 import type { TraceCall } from "../trace/record.ts";
@@ -21,9 +21,8 @@ interface Misnamed {
 }
 
 /**
- * Returns whether a window surely lacked room for a refused call, by what it shows after the refusal (SPEC.md §5: a
- * refusal's headers are read at its decision).
- * @param charged points that the refusal itself may have added there
+ * Tells whether a window surely lacked room for a refused call, by what it shows at the decision (SPEC.md §5).
+ * @param charged points that the refusal itself may have added to the window
  */
 function surelyLacked(remaining: number, cost: number | null, charged: number, terms: Terms): boolean {
   if (cost === null || cost < 1) return false;
@@ -31,7 +30,7 @@ function surelyLacked(remaining: number, cost: number | null, charged: number, t
   return remaining + charged < needed;
 }
 
-/** Of one organization's scope. */
+/** Refusals of one organization's scope that name the user's window. */
 export class RefusalOrder {
   readonly #name: QuotaName;
   readonly #terms: Terms;
@@ -44,7 +43,7 @@ export class RefusalOrder {
     this.#time = time;
   }
 
-  /** A refused call that counts. */
+  /** Adds a refused call that counts. */
   add(line: number, call: TraceCall): void {
     if (refuserIn(call.refusal) !== "user" || this.#misnamed.length >= keptMost) return;
     const { scopeName, limit, remaining } = headersOf(call, "organization");
@@ -53,7 +52,7 @@ export class RefusalOrder {
     if (scopeName !== own.organization || userName !== own.user) return;
     if (typeof remaining !== "number" || typeof userRemaining !== "number") return;
     const { cost } = call;
-    // The refusal may be charged to the organization: what it shows is not all that was there before.
+    // The refusal may be charged to the organization, whose window then shows more than was there before.
     const charged = this.#terms.refusedByUser === "charges-organization" ? (cost ?? 0) : 0;
     if (!surelyLacked(remaining, cost, charged, this.#terms)) return;
     if (!surelyLacked(userRemaining, cost, 0, this.#terms)) return;

@@ -23,7 +23,7 @@ export class RulesAnswers {
     this.#presence = new HeaderPresence(docket);
   }
 
-  /** @param user the user's count; `null` where nobody knows whose it is */
+  /** @param user count of the user; `null` if the user is unknown */
   check(
     line: number,
     call: TraceCall,
@@ -39,7 +39,7 @@ export class RulesAnswers {
     checkAnswer(isRefused, docket, () => {
       for (const owner of owners) {
         const { scopeName, ...headers } = headersOf(call, owner);
-        // A quota that is none of the four is not judged.
+        // A quota of another name than the four is not judged.
         if (scopeName !== null && scopeName !== quotaNames[call.scope][owner]) continue;
         const limit = integerOf(headers.limit);
         const remaining = limit === null ? null : integerOf(headers.remaining);
@@ -80,7 +80,7 @@ export class RulesAnswers {
   }
 }
 
-/** No answer shows what is used beside what remains, and seconds are rounded within a window's. */
+/** No answer of version 1 shows used beside remaining units. Rounding keeps resets within a window's seconds. */
 const none = { used: null, resetSlack: 0 };
 
 const whoseOf = ({ org, user, scope }: TraceCall, owner: Owner): RulesOwner => ({

@@ -12,17 +12,17 @@ export interface ScreenInput {
   readonly fromZero: boolean;
   readonly complete: boolean;
   readonly startedBy: number;
-  /** From when on nothing unknown is given back (`keptFrom`). */
+  /** Sending from which on nothing unknown is given back (`keptFrom`). */
   readonly keptFrom: number;
   readonly certainFrom: number;
-  /** True if counts are bound by the limit as long as it is enforced, from the window's start on. */
+  /** True if the limit, while it is enforced, binds counts from the window's start on. */
   readonly binding: boolean;
   readonly time: TraceTime;
-  /** Sums over what was screened before, and is held no more; `null` where all marks are held. */
+  /** Sums over marks that were screened and let go; `null` if all marks are held. */
   readonly screened: Screened | null;
 }
 
-/** Marks that are let go: their sums, and by mark, 1 where it goes. Both are filled. */
+/** Receives the sums of marks that are let go, and 1 for each of them in `gone`. */
 export interface Letting {
   readonly sums: Screened;
   readonly gone: Uint8Array;
@@ -30,9 +30,9 @@ export interface Letting {
 
 export const nothingScreened = new Screened();
 
-/** Number of the first marks that are let go at once: with those behind them, calls that overlap stay together. */
+/** Returns the number of first marks that are let go at once. The rest stays, so that calls that overlap do. */
 export const lettableOf = (size: number): number => size - Math.max(1, size >> 2);
 
-/** Returns the charge that a call surely left to this window: nothing, if it was sent before it opened. */
+/** Returns the charge that a call surely left to this window: 0 if it was sent before the window had opened. */
 export const surely = ({ sent, least }: MarkColumns, mark: number, certainFrom: number): number =>
   (sent[mark] ?? 0) >= certainFrom ? (least[mark] ?? 0) : 0;

@@ -1,4 +1,4 @@
-// Sums over a window's first marks, which the screen keeps in their place once it has passed them. So a window of a day needs
+// Sums over a window's first marks, which the screen keeps in place of marks that it passed. So a window of a day needs
 // the memory of its last minutes. If the screen stops such a window later, its marks are read again.
 import type { TraceTime } from "./clock.ts";
 import type { Mark } from "./mark.ts";
@@ -7,42 +7,42 @@ import { isFirstCharge, type MarkColumns, WindowSums } from "./window-sums.ts";
 
 /** Sums over the marks of a window that were found clean, and are held no more. */
 export class Screened extends WindowSums {
-  /** The earliest receipt. */
+  /** Earliest receipt of an answer. */
   firstReceived = Number.POSITIVE_INFINITY;
-  /** The marks that say that the window ends so late, and so early; the first with `reset_at`; the first charge. */
+  /** Marks that bound the window's end from below and from above; first mark with `reset_at`; first charge. */
   fromMark: Mark | null = null;
   toMark: Mark | null = null;
   dated: Mark | null = null;
   opener: Mark | null = null;
 
-  /** By places: the last one, the count there, and when the last call up to there was sent. */
+  /** By places: the last place, the count there, and the latest sending of a call up to there. */
   place = Number.NEGATIVE_INFINITY;
   top = -1;
   latest = Number.NEGATIVE_INFINITY;
 
-  /** By bounds: sums of what was surely charged, given back and held. */
+  /** By bounds: sums of the points surely charged, given back and held. */
   leasts = 0;
   givenBack = 0;
   helds = 0;
-  /** The least and the most that the window can have held beside all marks, as its readings show it (`judgeBounds`). */
+  /** Least and most that the window can have held beside all marks, by its readings (`judgeBounds`). */
   apartLeast = Number.NEGATIVE_INFINITY;
   apartMost = Number.POSITIVE_INFINITY;
-  /** The last receipt of those that were screened, and how many of the first marks that are held were here already. */
+  /** Latest receipt of the screened answers, and number of the first held marks that were here at that time. */
   answered = Number.NEGATIVE_INFINITY;
   held = 0;
-  /** The window's first calls; `null` where all are certain to be its own. */
+  /** First calls of the window; `null` if all calls surely belong to it. */
   opening: Opening | null = null;
-  /** From when on calls were taken to be certain. Those of `opening` that turn out to be so raise the least of all others. */
+  /** Sending from which on calls were taken to be certain. Other calls of `opening` that prove so raise all bounds. */
   certainFrom = Number.NEGATIVE_INFINITY;
-  /** The least room that a reading has to what it is held to; and the number of readings, by how far least and most lie apart. */
+  /** Least distance of a reading to its bounds; number of readings by the distance between their two bounds. */
   slack = Number.POSITIVE_INFINITY;
   readonly spreads = new Map<number, number>();
 
-  /** From when on calls may be certain at the latest. */
+  /** Latest sending from which on calls may be certain. */
   #certainMost = Number.POSITIVE_INFINITY;
   #fromZero: boolean | null = null;
 
-  /** Takes a mark that is let go. @returns `true` where it may be the window's first charge */
+  /** Adds a mark that is let go. @returns `true` if it may be the window's first charge */
   take(columns: MarkColumns, mark: number): boolean {
     const bits = columns.bits[mark] ?? 0;
     const sent = columns.sent[mark] ?? 0;
@@ -56,7 +56,7 @@ export class Screened extends WindowSums {
     return isExact && (this.opener === null || sent < this.opener.sent);
   }
 
-  /** Notes by which facts marks were screened. @param certainMost from when on calls may be certain at the latest */
+  /** Notes the facts that marks were screened by. @param certainMost latest sending from which on calls may be certain */
   note(certainMost: number, fromZero: boolean): void {
     this.#fromZero = fromZero;
     this.#certainMost = Math.min(this.#certainMost, certainMost);
@@ -68,16 +68,16 @@ export class Screened extends WindowSums {
   }
 }
 
-/** The first calls of a window: nobody knows which of them are its own until its end is known. */
+/** The first calls of a window: until its end is known, nobody knows which of them belong to it. */
 export interface Opening {
-  /** They, and all calls that may have been under way with them. */
+  /** Marks of these calls, and of all calls that may have been under way with them. */
   readonly marks: MarkColumns;
-  /** The last receipt of those that are not certain, and of all that may have been under way with them. */
+  /** Latest receipt of the uncertain calls, and of all that may have been under way with them. */
   readonly until: number;
   readonly last: number;
 }
 
-/** Returns the opening of a window; `null` where all calls are certain to be its own. @param certainFrom they are from then on */
+/** Returns a window's opening; `null` if all calls belong to it. @param certainFrom sending of the first certain call */
 export function openingOf(marks: MarkColumns, certainFrom: number, time: TraceTime): Opening | null {
   const { size, sent, received } = marks;
   let until = Number.NEGATIVE_INFINITY;
@@ -117,7 +117,7 @@ export function leastWithin({ size, sent, least }: MarkColumns, from: number, to
   return sum;
 }
 
-/** Returns the earliest sending of a call that may hold something. */
+/** Returns the earliest sending of a call that may hold points. */
 export function firstHolding({ size, sent, held }: MarkColumns): number {
   let first = Number.POSITIVE_INFINITY;
   for (let mark = 0; mark < size; mark++) if (held[mark] !== 0) first = Math.min(first, sent[mark] ?? 0);

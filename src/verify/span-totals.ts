@@ -1,10 +1,10 @@
 // `twice-at-most` (SPEC.md §7): any span of a window's length holds at most twice the limit, whatever windows the
-// headers show. Spans are looked at that begin at every quarter of a length: a call belongs to those that hold
-// all of it, from its sending to its receipt.
+// headers show. Spans begin at every quarter of a length. A call belongs to the spans that hold it from its sending
+// to its receipt.
 //
-// Spans are not looked at while all calls show windows that hold no more than the limit each, and no span is long enough to
-// hold calls of two windows that are no neighbours: it holds twice the limit at most then. From the first window on that
-// is not so, all charges are looked at, with those of the window before it; earlier ones share no span with later ones.
+// A span holds at most twice the limit if two conditions hold: all calls show windows that hold no more than the
+// limit, and no span reaches calls of two windows that are no neighbours. Until one fails, no span is summed. From
+// then on all charges are added, with those of the window before. Earlier windows share no span with later ones.
 
 import { outOfOrderMsMost } from "../trace/read.ts";
 import type { TraceTime } from "./clock.ts";
@@ -18,10 +18,10 @@ import { shortest } from "./window.ts";
 import type { WindowColumns } from "./window-columns.ts";
 
 const spansPerLength = 4;
-/** The target counts whole milliseconds of its own. */
+/** Error of a difference between two of the target's times, ms: each is rounded to whole ms. */
 const grainMs = 2;
 
-/** Places of a span's total in its four numbers. */
+/** Places of the four numbers of a span's total. */
 const STEP = 0;
 const POINTS = 1;
 const FIRST = 2;
@@ -41,16 +41,16 @@ export class SpanTotals {
   readonly #limit: number;
   readonly #lengthMs: number;
   readonly #stepMs: number;
-  /** The spans that are open, `TOTAL` numbers each, by the step that they begin at; flat, since every call is added to several. */
+  /** Open spans, `TOTAL` numbers each, by the step at which they begin. Flat, since every call is added to several. */
   readonly #open: number[] = [];
   readonly #excessive: Total[] = [];
   readonly #always: boolean;
   #calls = 0;
   #looks = false;
-  /** When the last charge was sent of the window judged last. */
+  /** Sending of the last charge in the window judged last. */
   #lastSent = Number.NEGATIVE_INFINITY;
 
-  /** @param always whether this quota's limit holds even where the organization's is not enforced */
+  /** @param always true if this quota's limit holds even while the organization's is not enforced */
   constructor(name: QuotaName, time: TraceTime, limit: number, windowMs: number, always: boolean) {
     this.#name = name;
     this.#time = time;
@@ -60,16 +60,16 @@ export class SpanTotals {
     this.#always = always;
   }
 
-  /** True once charges are looked at. */
+  /** True once charges are added to spans. */
   get looks(): boolean {
     return this.#looks;
   }
 
   /**
    * Takes the charges of a window that is judged.
-   * @param previous the window judged before; `NONE` where there is none
-   * @param later the first of those that are open
-   * @param watermark when later answers come, at the earliest
+   * @param previous the window judged before; `NONE` if there is none
+   * @param later the first open window
+   * @param watermark earliest receipt of later answers
    */
   judge(
     open: OpenWindows,
@@ -99,7 +99,7 @@ export class SpanTotals {
     this.#add(line, sent, received, points);
   }
 
-  /** Tells whether a span may hold calls of the window judged before, and of one behind the next. */
+  /** Tells whether a span may hold calls of the window judged before, and of one behind the next window. */
   #reaches(open: OpenWindows, first: number, watermark: number): boolean {
     const until = this.#lastSent + this.#lengthMs;
     if (watermark <= until) return true;
@@ -122,7 +122,7 @@ export class SpanTotals {
     });
   }
 
-  /** @param points what an admitted call surely left charged */
+  /** @param points points that an admitted call surely left charged */
   #add(line: number, sent: number, received: number, points: number): void {
     const { from, to } = this.#time.within(Math.min(sent, received), Math.max(sent, received));
     const first = Math.ceil((to - this.#lengthMs) / this.#stepMs);
@@ -141,7 +141,7 @@ export class SpanTotals {
     }
   }
 
-  /** Closes the spans that end before all that is still to come: windows are judged up to half their length after their end. */
+  /** Closes spans that end before all calls to come. Windows are judged up to half a length after their end. */
   close(watermark: number): void {
     const open = this.#open;
     const until = watermark - 2 * spansPerLength * this.#stepMs - outOfOrderMsMost;
@@ -161,7 +161,7 @@ export class SpanTotals {
     return (this.#open[at + STEP] ?? 0) * this.#stepMs;
   }
 
-  /** @param seen the windows of this quota, and those of them that followed another */
+  /** @param seen number of this quota's windows, and of those that followed another */
   finish(
     enforcement: Enforcement,
     docket: Docket,

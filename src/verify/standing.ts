@@ -1,4 +1,4 @@
-// Windows of which something was found, until it is known what stands.
+// Windows with findings, kept until it is known which findings stand.
 import type { Span } from "./clock.ts";
 import type { Hypothesis } from "./hypotheses.ts";
 import type { Overshoot } from "./overshoot.ts";
@@ -6,7 +6,7 @@ import type { Suspicion } from "./suspicion.ts";
 import type { CountsResult } from "./window-counts.ts";
 
 export interface Deferral {
-  /** From the earliest that the window can have opened to the latest that it can have ended. */
+  /** Span from the earliest opening of the window to its latest end. */
   readonly span: Span;
   readonly window: { readonly opensAt: number; readonly endsAt: number };
   readonly limit: number;
@@ -14,10 +14,10 @@ export interface Deferral {
   readonly found: ReadonlyMap<Hypothesis, CountsResult>;
 }
 
-/** A window of which something stands under a hypothesis. */
+/** A window with findings that stand under a hypothesis. */
 export interface Standing {
   readonly deferral: Deferral;
   readonly suspicions: readonly Suspicion[];
-  /** Amounts that it is off by; `overAdmitted` is 0 where limits may not have been enforced. */
+  /** Amounts that the window is off by; `overAdmitted` is 0 if limits may not have been enforced. */
   readonly overshoot: Overshoot;
 }

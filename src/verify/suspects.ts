@@ -1,11 +1,11 @@
-// Suspects: which of the known faults of rate limiters fit what was found, the likeliest first. A guess from
-// patterns, unlike the accusation itself: each function says what the pattern is.
+// Suspects: known faults of rate limiters that fit the findings, the likeliest first. Unlike the accusation they are
+// guesses from patterns; each function says what its pattern is.
 import type { Span, TraceTime } from "./clock.ts";
 import type { CountsInput } from "./counts-input.ts";
 import type { LawFinding } from "./finding.ts";
 import type { Mark } from "./mark.ts";
 
-/** The faults that a trace can show, by the names of the fault catalogue; and a step of the target's clock. */
+/** Faults that a trace can show, by their names in the fault catalogue; and a step of the target's clock. */
 export const suspectNames = [
   "race-read-then-write",
   "per-instance-counters",
@@ -54,7 +54,7 @@ export const suspectNames = [
 ] as const;
 export type Suspect = (typeof suspectNames)[number];
 
-/** Scores each fault by its fit; 0 and below is left out. */
+/** Fit of each fault; faults of 0 or less are left out. */
 type Scores = Partial<Record<Suspect, number>>;
 
 function ranked(scores: Scores): readonly Suspect[] {
@@ -67,7 +67,7 @@ function ranked(scores: Scores): readonly Suspect[] {
 const share = <T>(all: readonly T[], holds: (each: T) => boolean): number =>
   all.length === 0 ? 0 : all.filter(holds).length / all.length;
 
-/** The faults that fit one kind of finding in a window. */
+/** Returns the faults that fit one kind of finding in a window. */
 export function suspectsOf(input: CountsInput, findings: readonly LawFinding[]): readonly Suspect[] {
   const [first] = findings;
   if (first === undefined) return [];
@@ -99,8 +99,8 @@ type Beyond = Extract<LawFinding, { kind: "beyond" }>;
 type Fall = Extract<LawFinding, { kind: "fall" }>;
 
 /**
- * Lost charges. A race loses them between calls that overlap in time; counters of several processes lose them
- * all the time and make the count hop; a swept or doubly rolled window starts again from 0.
+ * Names faults that lose charges. A race loses those of calls that overlap in time. Counters of several processes lose
+ * charges all the time and make the count hop. A swept or doubly rolled window starts again from 0.
  */
 function overlapSuspects(input: CountsInput, overlaps: readonly Overlap[]): readonly Suspect[] {
   const { time } = input.setting;
@@ -128,7 +128,7 @@ function overlapSuspects(input: CountsInput, overlaps: readonly Overlap[]): read
   });
 }
 
-/** Drops of a count, by the time of the answers that its charges had; of them, those that start again from almost nothing. */
+/** Drops of a count, in the order of its charges' answers, and those of them that start again from almost 0. */
 interface Drops {
   readonly count: number;
   readonly restarts: readonly Span[];
@@ -150,22 +150,22 @@ function dropsIn(marks: readonly Mark[], time: TraceTime): Drops {
   return { count, restarts };
 }
 
-/** When counts began again from almost nothing in the course of a window, by charges. */
+/** Returns when counts began again from almost 0 in the course of a window, by charges. */
 export const restartsOf = (marks: readonly Mark[], time: TraceTime): readonly Span[] =>
   dropsIn(marks, time).restarts;
 
-/** Returns the share of drops that start again from almost nothing, and of those that hop to some other count. */
+/** Returns the share of drops that start again from almost 0, and of those that hop to another count. */
 function dropsOf({ marks, setting }: CountsInput): { restarts: number; hops: number } {
   const { count, restarts } = dropsIn(marks, setting.time);
   const share = count === 0 ? 0 : restarts.length / count;
   return { restarts: share, hops: count === 0 ? 0 : 1 - share };
 }
 
-/** Charges that no call made: what stands on the gap, or next to it, shows what made them. */
+/** Names faults that charge without a call: the mark on the gap, or next to it, shows the cause. */
 function gapSuspects(input: CountsInput, gaps: readonly Gap[]): readonly Suspect[] {
   const { name } = input.setting;
   const charges = input.marks.filter(({ least }) => least > 0);
-  // Each refusal that is counted stands on a gap of its own; one that is not shows the count of the others.
+  // Each counted refusal stands on a gap of its own. Refusals that are not counted show each other's counts.
   const refusals = (owner: string): number => {
     const by = ({ role, refusedBy }: Mark): boolean => role === "refused" && refusedBy === owner;
     const counts = new Set(input.marks.filter(by).map(({ count }) => count));
@@ -173,7 +173,7 @@ function gapSuspects(input: CountsInput, gaps: readonly Gap[]): readonly Suspect
     return share(gaps, ({ above }) => by(above)) * apart;
   };
   const doubled = gaps.filter(({ from, to, above }) => above.least > 0 && to - from === above.least);
-  // Nearly every charge stands on as much again.
+  // Nearly every charge stands on a gap of its own size.
   if (charges.length >= 5 && doubled.length >= 0.8 * charges.length)
     input.setting.docket.clues.ruledIn.add("double-count");
   const before = input.previous?.count ?? 0;
@@ -203,13 +203,13 @@ function gapSuspects(input: CountsInput, gaps: readonly Gap[]): readonly Suspect
   });
 }
 
-/** Tells whether a count grew by as much again as calls explain. */
+/** Tells whether a gap is about as large as the points below it that calls explain. */
 function isAsMuchAgain({ from, to, below }: Gap): boolean {
   const explained = below === null ? 0 : from - below.count;
   return explained >= 5 && to - from >= 0.8 * explained && to - from <= 1.2 * explained;
 }
 
-/** A count that fell: a reading that lags, or that is of something else; or counters that are not one. */
+/** Names faults that make a count fall: a reading lags or shows another count, or there are several counters. */
 function fallSuspects(input: CountsInput, falls: readonly Fall[]): readonly Suspect[] {
   const charging = share(falls, ({ later }) => later.role === "admitted");
   const pristine = share(falls, ({ later }) => later.role === "status" && later.count === 0);
@@ -225,7 +225,7 @@ function fallSuspects(input: CountsInput, falls: readonly Fall[]): readonly Susp
   });
 }
 
-/** Above the limit: by one and never more where it is another limit, by more and more where refusals are counted. */
+/** Names faults with counts above the limit: by one if the limit is another one, by ever more if refusals count. */
 function beyondSuspects(beyond: readonly Beyond[]): readonly Suspect[] {
   const byOne = beyond.every(({ mark }) => mark.count === mark.limit + 1);
   return ranked({
@@ -239,7 +239,7 @@ function beyondSuspects(beyond: readonly Beyond[]): readonly Suspect[] {
   });
 }
 
-/** More let through than fits, and no count that shows how: the limit is another one, or nobody looked. */
+/** Names faults that admit more than fits while no count shows it: another limit, or no check at all. */
 function overrunSuspects({ limit }: CountsInput, { sum }: Overrun): readonly Suspect[] {
   return ranked({
     "one-extra": sum === limit + 1 ? 2 : 0.5,
@@ -284,13 +284,13 @@ function excessSuspects(input: CountsInput, { mark, most }: Excess): readonly Su
   });
 }
 
-/** A window's length; without rules the longest `reset` that was shown, which it can only pass. */
+/** Length of a window. Without rules it is the longest `reset` that was shown; the true length may be greater. */
 export interface Length {
   readonly ms: number;
   readonly known: boolean;
 }
 
-/** Window ends that cannot both be, from the two answers that show them. */
+/** Names faults of two window ends that contradict each other, from the answers that show them. */
 export function endSuspects(
   earlier: Mark,
   later: Mark,
@@ -311,7 +311,7 @@ export function endSuspects(
   });
 }
 
-/** Tells whether a reset fell by as many as milliseconds passed, and by more than seconds do. */
+/** Tells whether a reset fell by as many units as ms passed, as a reset in ms does. */
 export function fallsByMs(earlier: Mark, later: Mark): boolean {
   const [first, second] = earlier.sent <= later.sent ? [earlier, later] : [later, earlier];
   const passed = second.sent - first.sent;
@@ -322,7 +322,7 @@ export function fallsByMs(earlier: Mark, later: Mark): boolean {
 /** Tells whether an answer shows a window that has only just opened. */
 const isNew = ({ reset }: Mark, { ms }: Length): boolean => reset * 1000 >= ms - 1000;
 
-/** Two status bodies that show one window with different `reset_at`. */
+/** Names faults of two status bodies that show one window with different `reset_at`. */
 export function movingEndSuspects(a: Mark, b: Mark, length: Length): readonly Suspect[] {
   const apartMs = Math.abs((a.resetAt ?? 0) - (b.resetAt ?? 0));
   return ranked({

@@ -1,5 +1,5 @@
-// Suspicions: what was found in one window, put together by law, with the arithmetic in a sentence and the
-// smallest set of lines that shows it.
+// Suspicions: the findings in one window, by law, with the arithmetic in a sentence and the smallest set of lines that
+// shows it.
 
 import type { LawName } from "../rules/laws.ts";
 import { nounOf } from "../rules/words.ts";
@@ -20,36 +20,34 @@ export interface Suspicion {
   readonly explanation: string;
   /** Points that calls of unknown outcome would have to explain; `null` for a contradiction by itself. */
   readonly unexplained: Unexplained | null;
-  /** Counts that came out too low, if any: those charged, or only those shown. */
+  /** Kind of the counts that came out too low: charged ones, or shown ones only. `null` if none did. */
   readonly tooLow: "charges" | "readings" | null;
   readonly places: Violation["places"];
 }
 
-/** Counts that a kind of finding calls too low, if it does. */
+/** Returns which counts findings of one kind call too low; `null` if none. */
 function tooLowOf(findings: readonly LawFinding[]): Suspicion["tooLow"] {
   const low = findings.map(lowOf).filter((each) => each !== undefined);
   if (low.some((each) => each === null || each.role === "admitted")) return "charges";
   return low.length > 0 ? "readings" : null;
 }
 
-/** Lines of one violation, where each call adds a little to it. */
+/** Number of lines of one violation to which each call adds a little. */
 const linesMost = 100;
 
 type Kind = LawFinding["kind"];
 type FindingOf<K extends Kind> = Extract<LawFinding, { kind: K }>;
 
-/** The law that findings of one kind break, the answers that show it, and the arithmetic. */
+/** Law that findings of one kind break, the answers that show it, and the arithmetic. */
 type Told = Pick<Suspicion, "law" | "explanation"> & {
   readonly marks: readonly (Mark | null)[];
   readonly unexplained?: Unexplained;
 };
 
-/** Tells findings of one kind, by the first of them; `null` where they show nothing. */
+/** Explains findings of one kind by the first of them; returns `null` if they show nothing. */
 type Teller<K extends Kind> = (first: FindingOf<K>, findings: readonly FindingOf<K>[]) => Told | null;
 
-/**
- * @param loose points, and their calls, that may lie anywhere in the window
- */
+/** @param loose points, and their calls, that may lie anywhere in the window */
 export function suspicionsOf(
   input: CountsInput,
   findings: readonly LawFinding[],
@@ -90,7 +88,7 @@ function suspicionOf<K extends Kind>(
 
 const wereOf = (count: number): string => (count === 1 ? "was" : "were");
 
-/** Words for one window's findings: a teller for each kind. */
+/** Words for the findings of one window, a teller for each kind. */
 class Words implements Readonly<{ [K in Kind]: Teller<K> }> {
   readonly #input: CountsInput;
   readonly #loose: Unexplained;
@@ -104,7 +102,7 @@ class Words implements Readonly<{ [K in Kind]: Teller<K> }> {
     return `${count} ${nounOf(count, this.#input.setting.name.unit)}`;
   }
 
-  /** `remaining 37 of 200`, as the answer said it. */
+  /** Returns what an answer showed, in words: `remaining 37 of 200`. */
   #shown({ limit, count, role }: Mark): string {
     return role === "status" || count > limit
       ? `count ${count} of ${limit}`
@@ -143,7 +141,7 @@ class Words implements Readonly<{ [K in Kind]: Teller<K> }> {
     return { law, marks: [below, above], explanation, unexplained: { points, calls } };
   }
 
-  /** Tells whether a window refused a call that would fit an unused one. */
+  /** Tells whether a window refused a call that an empty window would have room for. */
   #isNeedlessRefusal({ role, refusedBy, cost, limit }: Mark): boolean {
     if (role !== "refused" || cost === null || cost > limit) return false;
     return refusedBy === this.#input.setting.name.owner;

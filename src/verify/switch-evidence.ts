@@ -14,7 +14,7 @@ import { Options } from "./options.ts";
 import type { Suspect } from "./suspects.ts";
 import type { Terms } from "./terms.ts";
 
-/** A value that cannot be, and what it would break if no other can be either. */
+/** A value that is impossible, and the law that is broken if no other value is possible either. */
 interface Contradiction {
   readonly name: "remaining" | "charging" | "userEnforced";
   readonly value: Terms["remaining"] | Terms["charging"] | Terms["userEnforced"];
@@ -73,7 +73,7 @@ export class SwitchEvidence {
     options.against.set(!has, { lines: [line], explanation });
   }
 
-  /** Calls that are charged when they complete are refused only once nothing is left (SPEC.md §7). */
+  /** Rules out `postpaid` by a refusal with points left: under it a window with room never refuses (SPEC.md §7). */
   #observeRefusal(line: number, call: TraceCall): void {
     const { remaining, userRemaining, scopeName, userScopeName, cost } = call;
     const own = quotaNames.graphql;
@@ -92,7 +92,7 @@ export class SwitchEvidence {
     });
   }
 
-  /** Rules out a value; where that leaves none, the answers that did so contradict each other. */
+  /** Rules out a value. If no value is left, the answers contradict each other and are accused. */
   ruleOut(scope: Scope, { name, value, exhibit, law, suspects, org, user }: Contradiction): void {
     const hypotheses = this.#hypotheses[scope];
     if (hypotheses.isGiven || hypotheses.isExhausted) return;

@@ -1,24 +1,24 @@
-// The target's clock, as status bodies show it: `reset` and `reset_at` share one instant, so their difference is
-// what the target's clock read then. It may be off by any constant and drift; what it may not do is jump.
+// The target's clock, as status bodies show it: `reset` and `reset_at` share one instant, so that their difference is
+// the clock's reading. The clock may be off by any constant and may drift, but it may not jump.
 import type { Scope } from "../rules/rules.ts";
 import type { ScopeReading } from "./answer.ts";
 import { driftShare, type Span } from "./clock.ts";
 import type { Docket } from "./docket.ts";
 import type { Suspect } from "./suspects.ts";
 
-/** One body's bounds: the target's clock is ahead of the clients' by at least `from` and at most `to` ms. */
+/** Bounds from one body: the target's clock is ahead of the clients' by at least `from` and at most `to` ms. */
 interface Offset extends Span {
-  /** When that was so, clients' clock. */
+  /** Instant of the body, on the clients' clock. */
   readonly at: number;
   readonly line: number;
   readonly org: string;
   readonly scope: Scope;
 }
 
-/** Bodies farther apart than this are not compared: drift adds up. */
+/** Longest time, ms, between bodies that are compared: drift adds up. */
 const comparedMsMost = 600_000;
 
-/** Offsets that were seen one after the other, and where they jumped. */
+/** Consecutive offsets, and the jumps between them. */
 class Sequence {
   readonly jumps: { readonly before: Offset; readonly after: Offset }[] = [];
   #known: Offset | null = null;
@@ -40,7 +40,7 @@ export class TargetClock {
   readonly #all = new Sequence();
   readonly #scopes: Readonly<Record<Scope, Sequence>> = { rest: new Sequence(), graphql: new Sequence() };
 
-  /** @param end where the window ends that this scope of the body shows, on the clients' clock */
+  /** @param end end of the window that this scope of the body shows, on the clients' clock */
   observe({ line, at, org, scope }: Omit<Offset, "from" | "to">, { resetAt }: ScopeReading, end: Span): void {
     if (resetAt === null) return;
     const offset = { from: resetAt - end.to, to: resetAt - end.from, at, line, org, scope };
@@ -71,7 +71,7 @@ export class TargetClock {
     });
   }
 
-  /** One jump is a clock that was set; many between nodes, or, if each scope by itself has none, between scopes. */
+  /** Names suspects: one jump is a clock that was set. Several are nodes, or scopes if neither scope jumps by itself. */
   #suspects(): readonly Suspect[] {
     const { rest, graphql } = this.#scopes;
     if (rest.jumps.length === 0 && graphql.jumps.length === 0) return ["reset-disagrees", "reset-at-drifts"];

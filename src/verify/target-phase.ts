@@ -1,14 +1,14 @@
-// When windows of one short length end, on the clients' clock. Seconds are whole, so that an answer shows a window's
-// end within a second and its own duration: too wide to tell windows of 2 s apart. But on the epoch's grid all of them
-// end at one phase of their length, whichever quota they are of, and each answer narrows that down.
+// The phase at which windows of one short length end, on the clients' clock. An answer shows a window's end only within
+// a second and its own duration: too wide to tell windows of 2 s apart. But on the epoch's grid all windows end at one
+// phase of their length, whichever quota they are of. Each answer narrows it.
 import { driftShare, type Span } from "./clock.ts";
 
-/** Windows that are longer are told apart by each answer alone. */
+/** Greatest length of such windows, ms: longer ones are told apart by each answer alone. */
 export const phasedMsMost = 5000;
 
 export class TargetPhase {
   readonly #lengthMs: number;
-  /** One window's end, as far as it is known; `null` before any answer told, and once two disagree. */
+  /** End of one window, as far as it is known; `null` before the first answer. */
   #end: { from: number; to: number } | null = null;
   #at = 0;
   #isLost = false;
@@ -18,8 +18,8 @@ export class TargetPhase {
   }
 
   /**
-   * Narrows down where a window ends that an answer shows, and learns from it.
-   * @param at when the answer came: the target's clock may have drifted since the last one
+   * Narrows the end that an answer shows, and learns from it.
+   * @param at receipt of the answer: the target's clock may have drifted since the last one
    */
   narrow(shown: Span, at: number): Span {
     if (this.#isLost || shown.to - shown.from >= this.#lengthMs) return shown;
@@ -33,7 +33,7 @@ export class TargetPhase {
     const all = this.#meetings({ from: known.from - drift, to: known.to + drift }, shown);
     const [end] = all;
     if (end === undefined) {
-      // The target's clock jumped, or its nodes' are apart: other laws say so.
+      // The target's clock jumped, or its nodes differ. Other laws accuse that.
       this.#isLost = true;
       return shown;
     }

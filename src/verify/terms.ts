@@ -1,5 +1,5 @@
-// Terms that a judge may take for granted about one scope: the switches of the rules that the target claims, or
-// nothing at all. `null` always means "not known", and whoever reads it must hold under every value.
+// Terms: what a judge may take for granted of one scope, by the switches of the claimed rules. `null` always means "not
+// known"; a conclusion must then hold under every value.
 import { type Rules, type Scope, semanticsOf } from "../rules/rules.ts";
 import {
   eachSwitch,
@@ -11,26 +11,26 @@ import {
 } from "../rules/switches.ts";
 
 /**
- * When and what an admitted call adds to its windows (SPEC.md §8, `graphqlCharge`): its cost when it is decided
- * (REST, `prepaid`); its cost, and back to its actual points when it completes; its actual points then.
+ * Time and amount of an admitted call's charge (SPEC.md §8, `graphqlCharge`). `at-decision` (REST, `prepaid`): its cost
+ * when decided. `reserved`: its cost, then its actual points once it completes. `postpaid`: its actual points then.
  */
 export type Charging = "at-decision" | "reserved" | "postpaid";
 
-/** The switches that counts and shown ends depend on. `charging` says what `graphqlCharge` comes to in a scope. */
+/** Switches that counts and shown ends depend on. `charging` stands for `graphqlCharge` in a scope. */
 type TermName = Exclude<SwitchName, "graphqlCharge" | "retryAfter">;
 
-/** The switches of one scope, each `null` where it is not known. */
+/** Values of one scope's switches, each `null` if unknown. */
 export type Terms = { readonly [S in TermName]: SwitchValue<S> | null } & {
   readonly charging: Charging | null;
 };
 
-/** Without rules, the seconds of 30 years: a `reset` above is a date. */
+/** Greatest `reset` without rules: the seconds of 30 years. A higher one is a date. */
 export const resetMost = 946_080_000;
 
-/** The least that `reset` may show (SPEC.md §7, `reset-agrees`). */
+/** Returns the least that `reset` may show (SPEC.md §7, `reset-agrees`). */
 export const resetLeast = ({ reset }: Terms): number => (reset === "ceil" ? 1 : 0);
 
-/** The terms of a scope under the rules of a trace's header. */
+/** Returns the terms of a scope under the rules of a trace's header. */
 export function termsOf(rules: Rules | null, scope: Scope): Terms {
   if (rules === null) {
     const charging = scope === "rest" ? "at-decision" : null;
@@ -42,12 +42,12 @@ export function termsOf(rules: Rules | null, scope: Scope): Terms {
   return { ...semantics, charging };
 }
 
-/** The switches that counts depend on, in the table's order. */
+/** Switches that counts depend on, in the table's order. */
 export const countSwitches = switchNames.filter((name) => !("isShown" in switches[name]));
 
 /**
- * Every way in which a scope's counts may be kept where no rules say it, the defaults first. How window ends are
- * shown, `anchor` and `reset`, is left open in all of them: counts do not depend on it.
+ * Returns all ways in which a scope's counts may be kept without rules, the defaults first. `anchor` and `reset` stay
+ * open: counts do not depend on them.
  */
 export function possibleTerms(scope: Scope): readonly Terms[] {
   const chargings: readonly Charging[] =

@@ -8,10 +8,10 @@ import type { Exhibit } from "./hypotheses.ts";
 import type { QuotaName } from "./quota-name.ts";
 import type { Terms } from "./terms.ts";
 
-/** One suffices to accuse; more are kept only to count them. */
+/** Number of refusals that are kept. One suffices to accuse; more are only counted. */
 const keptMost = 10_000;
 
-/** Refusals in the order they came: line, and when each was decided; flat, since there may be many organizations. */
+/** Refusals in the order in which they came: line and span of the decision. Flat, since organizations may be many. */
 class Refusals {
   readonly #numbers: number[] = [];
 
@@ -19,7 +19,7 @@ class Refusals {
     if (this.#numbers.length < 3 * keptMost) this.#numbers.push(line, from, to);
   }
 
-  /** The lines of those that were decided while limits were surely not enforced. */
+  /** Returns the lines of refusals that were decided while limits were surely not enforced. */
   linesWhileOff(enforcement: Enforcement): readonly number[] {
     const lines: number[] = [];
     for (let at = 0; at < this.#numbers.length; at += 3) {
@@ -30,13 +30,13 @@ class Refusals {
   }
 }
 
-/** The refusals of one organization's scope that would be breaches if limits were not enforced. */
+/** Refusals of one organization's scope that would be breaches if limits were not enforced. */
 export class UnenforcedRefusals {
   readonly #name: QuotaName;
   readonly #terms: Terms;
   readonly #time: TraceTime;
   readonly #refusals = new Refusals();
-  /** By users' windows, where it is not known whether those follow their organization's. */
+  /** Refusals by users' windows, if it is unknown whether those follow their organization's. */
   readonly #byUsers = new Refusals();
 
   constructor(name: QuotaName, terms: Terms, time: TraceTime) {
@@ -45,7 +45,7 @@ export class UnenforcedRefusals {
     this.#time = time;
   }
 
-  /** @param by whose window refused, as far as the refusal says it */
+  /** @param by owner whose window refused; `null` if the refusal does not say */
   add(line: number, sent: number, received: number, by: Owner | null): void {
     const { userEnforced } = this.#terms;
     // A user's window may refuse by itself, unless it is known to follow its organization's.
@@ -54,7 +54,7 @@ export class UnenforcedRefusals {
     (speaks ? this.#refusals : this.#byUsers).add(line, this.#time.within(sent, received));
   }
 
-  /** A refusal that shows users' windows to be enforced always; `null` where none does. */
+  /** Returns a refusal that shows users' windows to be always enforced; `null` if there is none. */
   userEnforcedAlways(enforcement: Enforcement): Exhibit | null {
     const [line] = this.#byUsers.linesWhileOff(enforcement);
     if (line === undefined) return null;

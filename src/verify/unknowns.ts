@@ -1,15 +1,15 @@
-// Calls that may have been charged to a quota, nobody knows whether, when or where: without an answer, lost, or
-// with an answer that names no window. They explain gaps (FORMAT.md, "Unknown calls"): at most as many as there
-// are such calls, of at most their points, in windows that were still open when they were sent.
+// Calls that may have been charged to a quota, at an unknown time or place: calls without an answer, lost calls, and
+// calls whose answer names no window. They explain gaps (FORMAT.md, "Unknown calls"): at most one each, and at most
+// their points, in windows that were open when they were sent.
 import type { Span } from "./clock.ts";
 
-/** Gap to be explained: points, in so many separate places. */
+/** Points to be explained, and the number of separate gaps that they lie in. */
 export interface Unexplained {
   readonly points: number;
   readonly calls: number;
 }
 
-/** Sorted instants with what the calls up to each of them may explain. */
+/** Sorted instants, with the calls and points up to each of them. */
 class Series {
   readonly #entries: { readonly at: number; readonly points: number }[] = [];
   #sums: Float64Array | null = null;
@@ -19,7 +19,7 @@ class Series {
     this.#sums = null;
   }
 
-  /** Of the calls before an instant: how many, their points, and how many have no known cost. */
+  /** Returns the number of calls before an instant, and their points. */
   before(at: number): { calls: number; points: number } {
     this.#sums ??= this.#sum();
     let low = 0;
@@ -41,7 +41,7 @@ class Series {
 }
 
 export class Unknowns {
-  /** Calls of known cost by when they were sent, and those of them that were answered by when that was. */
+  /** Calls of known cost by their sending, and the answered ones by their receipt. */
   readonly #sent = new Series();
   readonly #answered = new Series();
   /** The same for calls of unknown cost. */
@@ -49,8 +49,8 @@ export class Unknowns {
   readonly #answeredUncosted = new Series();
 
   /**
-   * @param answered when the answer came, after which the call is charged no more; `null` where none did
-   * @param points the most that it may have charged, `Infinity` where that is unknown
+   * @param answered receipt of the answer, after which the call is not charged any more; `null` if none came
+   * @param points most points that it may have charged; `Infinity` if unknown
    */
   add(sent: number, answered: number | null, points: number): void {
     const costed = Number.isFinite(points);
@@ -58,7 +58,7 @@ export class Unknowns {
     if (answered !== null) (costed ? this.#answered : this.#answeredUncosted).add(answered, points);
   }
 
-  /** The most that may have been charged in a span; points are `Infinity` where a cost is unknown. */
+  /** Returns the most that may have been charged in a span; points are `Infinity` if a cost is unknown. */
   within({ from, to }: Span): Unexplained {
     const sent = this.#sent.before(to);
     const over = this.#answered.before(from);

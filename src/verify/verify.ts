@@ -7,14 +7,14 @@ import { judgeQuotaBatches } from "./policy-judge.ts";
 import type { Verdict } from "./verdict.ts";
 
 interface Watched extends JudgeOptions {
-  /** Called with the number of calls read so far, every few thousand; from 0 on where they are read again. */
+  /** Called with the number of calls read so far, every few thousand; from 0 on again if calls are read again. */
   readonly onProgress?: (calls: number) => void;
-  /** Ends reading; the promise is rejected with the signal's reason then. */
+  /** Signal that ends reading. The promise is then rejected with the signal's reason. */
   readonly signal?: AbortSignal;
 }
 
 export interface VerifyOptions extends ReadTraceOptions, Watched {
-  /** Gives the same bytes once more. With it long windows hold few of their calls in memory (`rowsMost`). */
+  /** Returns the same bytes once more. With it long windows hold few of their calls in memory (`rowsMost`). */
   readonly again?: () => AsyncIterable<Uint8Array>;
 }
 
@@ -39,7 +39,7 @@ export const verify = async (
     ...(again === undefined ? {} : { again: () => openTrace(again(), options) }),
   });
 
-/** Judges a trace that is being read, as `verify` does. */
+/** Judges an open trace, as `verify` does. */
 export const verifyReading = (
   first: AnyTraceReading,
   { onProgress, signal, again, ...options }: VerifyReadingOptions = {},
@@ -61,7 +61,7 @@ export const verifyReading = (
         );
   });
 
-/** Tells how far a judgement is, every few thousand calls, and ends it where it is to end. */
+/** Reports progress every few thousand calls, and ends the judgement when the signal asks for it. */
 class Watch {
   readonly #onProgress: VerifyOptions["onProgress"];
   readonly #signal: AbortSignal | undefined;

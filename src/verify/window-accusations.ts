@@ -1,17 +1,17 @@
-// Accusations about windows as such: ends that cannot be, and limits that change within one.
+// Accusations about windows: ends that contradict each other, and limits that change within a window.
 import type { Span } from "./clock.ts";
 import type { Mark } from "./mark.ts";
 import type { QuotaSetting } from "./quota-setting.ts";
 import { endSuspects, fallsByMs, type Length, movingEndSuspects } from "./suspects.ts";
 import type { Window } from "./window.ts";
 
-/** A window's span on the clients' clock, in whole ms: the middle of what is known. */
+/** Returns a window's span on the clients' clock, in whole ms; its end is the middle of the known span. */
 export function windowOf(lengthMs: number, { from, to }: Span): { opensAt: number; endsAt: number } {
   const endsAt = Math.round((from + to) / 2);
   return { opensAt: endsAt - lengthMs, endsAt };
 }
 
-/** Two neighbouring windows of one quota that cannot both be (SPEC.md §3): accused as `reset-agrees`. */
+/** Accuses two neighbouring windows of one quota that contradict each other (SPEC.md §3) as `reset-agrees`. */
 export function accuseConflict(
   { name, docket }: QuotaSetting,
   earlier: Window,
@@ -39,7 +39,7 @@ export function accuseConflict(
 
 const isRefusedOnly = ({ views }: Window): boolean => views.every(({ role }) => role === "refused");
 
-/** Answers of one window that show different limits (SPEC.md §7, `limit-agrees`). */
+/** Accuses answers of one window that show different limits (SPEC.md §7, `limit-agrees`). */
 export function accuseMixedLimits(setting: QuotaSetting, window: Window, mark: Mark): void {
   const { name, docket } = setting;
   const [first] = window.views;
@@ -56,7 +56,7 @@ export function accuseMixedLimits(setting: QuotaSetting, window: Window, mark: M
   });
 }
 
-/** Two status bodies that show one window with different `reset_at` (SPEC.md §7, `reset-agrees`). */
+/** Accuses two status bodies that show one window with different `reset_at` (SPEC.md §7, `reset-agrees`). */
 export function accuseMovingEnd({ name, docket }: QuotaSetting, a: Mark, b: Mark, length: Length): void {
   const iso = ({ resetAt }: Mark): string => new Date(resetAt ?? 0).toISOString();
   docket.accuse({

@@ -1,4 +1,4 @@
-// Clues of a window whose counts are off: they tell the faults that it may have.
+// Clues from a window whose counts are off: they tell which faults it may have.
 import type { Owner } from "../rules/rules.ts";
 import type { Hypothesis } from "./hypotheses.ts";
 import type { Mark } from "./mark.ts";
@@ -9,7 +9,7 @@ import { windowOf } from "./window-accusations.ts";
 import type { CountsResult } from "./window-counts.ts";
 
 /**
- * Notes what a window's breaches, and its refusals, speak for and against.
+ * Notes which faults a window's breaches and refusals speak for and against.
  * @param lengthMs length of the window, or the longest reset that was shown
  */
 export function noteClues(
@@ -36,8 +36,8 @@ const isUnderCharged = ({ role, least, count, clamped }: Mark): boolean =>
   role === "admitted" && least > 1 && count < least && !clamped;
 
 /**
- * Tells whether a window's own refusals show ever other counts, as if each were charged, or mostly the same ones.
- * @returns `null` if they show neither
+ * Tells whether a window's own refusals all show different counts, as if each were charged, or mostly the same.
+ * @returns `null` if neither
  */
 function movesWithRefusals(marks: readonly Mark[], owner: Owner): boolean | null {
   const shown = marks.filter(({ refusedBy, clamped }) => refusedBy === owner && !clamped);

@@ -1,4 +1,4 @@
-// One window's marks as columns: what the judging of its counts goes by, filled again for each window.
+// One window's marks as columns, by which its counts are judged. Filled again for each window.
 import {
   ACTUAL,
   BITS,
@@ -19,7 +19,7 @@ import { isFirstCharge, type MarkColumns, WindowSums } from "./window-sums.ts";
 
 const nothing = new WindowSums();
 
-/** The marks of a window that are held, and sums over all of them. */
+/** The marks that a window holds, and sums over all its marks. */
 export class WindowColumns extends WindowSums implements MarkColumns {
   size = 0;
   all = 0;
@@ -46,9 +46,9 @@ export class WindowColumns extends WindowSums implements MarkColumns {
   }
 
   /**
-   * Tells whether an answer shows no more than its own call's charge: then nothing else had been charged to this window
-   * (FORMAT.md, "Windows open when the trace began").
-   * @param since its call was sent at or after this
+   * Tells whether an answer shows no more than its own call's charge, so that nothing else had been charged to this
+   * window (FORMAT.md, "Windows open when the trace began").
+   * @param since earliest sending of such a call
    */
   showsFirstCharge(since: number): boolean {
     if (this.firstCharge >= since) return true;
@@ -76,7 +76,7 @@ export class WindowColumns extends WindowSums implements MarkColumns {
     this.add(bits, sent, count, least);
   }
 
-  /** Adds what a call may have held here that shows a later window. */
+  /** Adds what a call that shows a later window may have held here. */
   addOther(sent: number, received: number, most: number, held: number): void {
     const index = this.all;
     this.#fit(index + 1);

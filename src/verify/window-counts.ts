@@ -1,5 +1,5 @@
-// The counts of one window, judged under each hypothesis by the method that fits it: by places where the count only
-// grows and each call's own charge shows, by bounds where points are given back.
+// The counts of one window, judged under each hypothesis: by places if the count only grows and each call's charge
+// shows, by bounds if points are given back.
 import { type BoundsTask, judgeBounds } from "./bounds.ts";
 import { type CountsInput, keptFrom, type Method, methodOf, type WindowInput } from "./counts-input.ts";
 import type { LawFinding } from "./finding.ts";
@@ -11,18 +11,18 @@ import type { QuotaName } from "./quota-name.ts";
 import { type Suspicion, suspicionsOf } from "./suspicion.ts";
 import type { Terms } from "./terms.ts";
 
-/** Findings if the limit was enforced all the while, and those that stand otherwise. */
+/** Findings of one window under a hypothesis: `enforced` if limits were enforced throughout, `otherwise` if not. */
 export interface CountsResult {
   readonly enforced: readonly Suspicion[];
   readonly otherwise: readonly Suspicion[];
-  /** Amounts by which it is off, if the limit was enforced. */
+  /** Amounts by which the window is off, if its limit was enforced. */
   readonly overshoot: Overshoot;
   readonly method: Method;
-  /** Readings that could have had one value alone. */
+  /** Number of readings that could have had one value alone. */
   readonly pinned: number;
 }
 
-/** Judges a window under each of the hypotheses; what comes out alike for several is judged once. */
+/** Judges a window under each of the hypotheses; hypotheses with the same result are judged once. */
 export function judgeWindow(
   input: WindowInput,
   hypotheses: readonly Hypothesis[],
@@ -43,7 +43,7 @@ export function judgeWindow(
   return results;
 }
 
-/** The switches that this window's counts can depend on: most windows have neither refusals nor hidden counts. */
+/** Returns the switches that this window's counts can depend on. Most windows have no refusals or hidden counts. */
 function whatMatters({ setting, marks, others, limit }: WindowInput): readonly (keyof Terms)[] {
   const { name } = setting;
   const refusals = [...marks, ...others].some(({ role, asked }) => role === "refused" && asked > 0);
@@ -57,7 +57,7 @@ function whatMatters({ setting, marks, others, limit }: WindowInput): readonly (
   return matters;
 }
 
-/** A window as it is under terms. Its marks know of the terms already where there is one hypothesis from the start. */
+/** Returns a window under terms. With one hypothesis from the start, its marks have the terms' charges already. */
 function under(terms: Terms, input: WindowInput, matters: readonly string[] | null): CountsInput {
   const { owner } = input.setting.name;
   const charged = (mark: Mark): Mark => ({
@@ -82,7 +82,7 @@ function judgeCounts(input: CountsInput): CountsResult {
   const { suspicions, findings, pinned } = foundEnforced(input, binding !== "never");
   const overshoot = overshootOf(input, findings);
   const method = methodOf(input.terms);
-  // A finding that holds if a 0 shows the limit holds all the more if the 0 hides the count.
+  // A finding under a 0 that shows the limit also holds under a 0 that hides the count.
   const same = suspicions.length === 0 || binding !== "if-enforced";
   const otherwise = same ? suspicions : found(input, false).suspicions;
   const overrun = overshoot.overAdmitted > 0 && !saysOvershot(findings) ? overrunOf(input) : [];
@@ -90,7 +90,7 @@ function judgeCounts(input: CountsInput): CountsResult {
   return { enforced, otherwise, overshoot, method, pinned };
 }
 
-/** Looks for breaches as if the limit were enforced: after a count that passed it, a later 0 is no count that fell. */
+/** Finds breaches as if the limit were enforced. After a count above the limit, a later 0 is no fallen count. */
 function foundEnforced(input: CountsInput, binding: boolean): Found {
   const bound = found(input, binding);
   if (!binding || !bound.findings.some(({ kind }) => kind === "beyond")) return bound;
@@ -101,8 +101,8 @@ function foundEnforced(input: CountsInput, binding: boolean): Found {
 }
 
 /**
- * Tells whether the limit bounds the count, so that a `remaining` of 0 shows a count of just the limit (FORMAT.md,
- * "Hidden places"): not where refusals are counted or calls overshoot.
+ * Tells whether the limit bounds the count, so that a `remaining` of 0 shows a count of exactly the limit (FORMAT.md,
+ * "Hidden places"). It does not if refusals are counted or calls overshoot.
  */
 export function bindingOf(terms: Terms, name: QuotaName): "always" | "if-enforced" | "never" {
   if (terms.refused !== "uncounted" || terms.charging === "postpaid") return "never";
@@ -111,13 +111,13 @@ export function bindingOf(terms: Terms, name: QuotaName): "always" | "if-enforce
 
 const none = { points: 0, calls: 0 };
 
-/** Tells whether findings explain already that more than the limit was let through. */
+/** Tells whether findings already explain that more than the limit was admitted. */
 const saysOvershot = (findings: readonly LawFinding[]): boolean =>
   findings.some((each) =>
     each.kind === "fall" ? each.least !== null : ["overlap", "beyond", "short"].includes(each.kind),
   );
 
-/** The fewest calls of a window from its start on that passed its limit together. */
+/** Returns the fewest calls of a window, seen from its start, that passed its limit together. */
 function overrunOf({ marks, limit, fromZero, certainFrom }: CountsInput): readonly LawFinding[] {
   if (!fromZero) return [];
   const charges = marks.filter(
@@ -134,7 +134,7 @@ function overrunOf({ marks, limit, fromZero, certainFrom }: CountsInput): readon
   return sum > limit ? [{ kind: "overrun", marks: together, sum }] : [];
 }
 
-/** Tells whether a window that was open when the trace began may have passed its limit before, by terms that are unknown. */
+/** Tells whether a window that was open at the start may have passed its limit before, by unknown terms. */
 const mayHavePassed = ({ marks, limit, setting: { startedBy } }: CountsInput): boolean =>
   marks.some(({ count, role, sent }) => count > limit || (role === "admitted" && sent < startedBy));
 
@@ -160,7 +160,7 @@ function found(input: CountsInput, binding: boolean): Found {
   return { findings, pinned, loose, suspicions: suspicionsOf(input, findings, loose) };
 }
 
-/** Hidden places can still be too few for what was surely charged. */
+/** Finds counts that are below what was surely charged, although some places are hidden. */
 function shortfalls(input: BoundsTask, findings: readonly LawFinding[]): readonly LawFinding[] {
   if (findings.some(({ kind }) => kind === "overlap" || kind === "fall")) return [];
   return judgeBounds(input).findings.filter(({ kind }) => kind === "short");

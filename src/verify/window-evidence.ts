@@ -1,5 +1,5 @@
-// The evidence of one window whose counts were judged: which laws it tested, and by how much. A law is tested where
-// its breach would have shown.
+// The evidence of one window whose counts were judged: the laws that it tested, and by how much. A window tests a law
+// if the law's breach would have shown.
 
 import { addWindow } from "./evidence.ts";
 import type { RoleCounts } from "./mark-rows.ts";
@@ -10,17 +10,17 @@ import type { Terms } from "./terms.ts";
 export interface TestedWindow {
   readonly setting: QuotaSetting;
   readonly roles: RoleCounts;
-  /** From the earliest that it can have opened to the latest that it can have ended. */
+  /** Earliest instant at which it can have opened, and latest at which it can have ended. */
   readonly from: number;
   readonly to: number;
   readonly fromZero: boolean;
-  /** Every call that may have been charged here is known. */
+  /** True if every call that may have been charged here is known. */
   readonly complete: boolean;
-  /** A window of the same quota was seen before it. */
+  /** True if a window of the same quota was seen before it. */
   readonly isNext: boolean;
-  /** Its count came to its limit. */
+  /** True if its count came to its limit. */
   readonly isFull: boolean;
-  /** The terms that may hold. */
+  /** Hypotheses that may hold, by their terms. */
   readonly left: readonly { readonly terms: Terms }[];
 }
 
@@ -43,7 +43,7 @@ export function noteTested(window: TestedWindow): void {
   if (isNext && admitted + refused > 0) addWindow(evidence.recovers, admitted + refused, refused, true);
 }
 
-/** Counts the refusals of a window that charge it nothing, whichever of the terms hold. */
+/** Returns the number of a window's refusals that charge it nothing, whichever terms hold. */
 function freeRefusals({ setting: { name }, roles, left }: TestedWindow): number {
   const { refusedByOrganization, refusedByUser, refused } = roles;
   const unnamed = refused - refusedByOrganization - refusedByUser;
@@ -64,7 +64,7 @@ const binds = ({ terms }: Left): boolean => terms.refused === "uncounted" && ter
 const followsOrganization = ({ terms }: Left): boolean => terms.userEnforced === "with-organization";
 const isEnforcedAlways = ({ terms }: Left): boolean => terms.userEnforced === "always";
 
-/** Adds what hinges on enforcement: counts below a limit that binds, and none refused where it does not. */
+/** Adds evidence that hinges on enforcement: counts under a limit that binds, and calls admitted where it does not. */
 function noteEnforced({ setting, roles, from, to, fromZero, isNext, isFull, left }: TestedWindow): void {
   const { name, docket, enforcement } = setting;
   const isBound = fromZero && left.some(binds);

@@ -1,5 +1,5 @@
-// The windows of one quota, judged one after the other: whether a window is clean by its rows alone, or what its counts
-// show under each hypothesis.
+// The windows of one quota, judged one after the other: by the screen if a window is clean by its rows alone, otherwise
+// by its counts under each hypothesis.
 import { screenFirst, screenWindow } from "./clean-window.ts";
 import { TraceTime } from "./clock.ts";
 import { keptFrom, methodOf, underWayMsMost } from "./counts-input.ts";
@@ -19,19 +19,19 @@ import { noteTested } from "./window-evidence.ts";
 
 /** Facts of a quota's windows so far. */
 export interface QuotaSoFar {
-  /** Its number among the quotas that have windows. */
+  /** Index of the quota among those that have windows. */
   readonly number: number;
-  /** The window that was judged last, the count that it came to, and if it began with that of the one before. */
+  /** Window judged last, its highest count, and whether it began with the count of the one before. */
   previous: number;
   previousCount: number;
   previousCarried: boolean;
   /** Answers that show an idle first-request window (SPEC.md §3). */
   idle: Mark[];
-  /** The longest reset that was shown: no window is shorter. */
+  /** Longest reset that was shown, ms: no window is shorter. */
   longestMs: number;
-  /** Every call that may have been charged is known. */
+  /** True if every call that may have been charged is known. */
   complete: boolean;
-  /** True if a call was let through in a window that was judged. */
+  /** True if a call was admitted in a judged window. */
   isCharged: boolean;
 }
 
@@ -50,7 +50,7 @@ export class WindowJudge {
     return new Window(this.#setting.open, window);
   }
 
-  /** The windows that are open, by where they end. */
+  /** Returns the open windows, by their ends. */
   opened(): Window[] {
     const { open } = this.#setting;
     const all: Window[] = [];
@@ -59,7 +59,7 @@ export class WindowJudge {
     return all;
   }
 
-  /** Least distance of windows' ends, ms. */
+  /** Least distance between ends of windows, ms. */
   get apartMs(): number {
     return this.#setting.windowMs ?? this.#known.longestMs;
   }
@@ -71,8 +71,8 @@ export class WindowJudge {
   }
 
   /**
-   * From when on a call was surely sent while no earlier window was open: once this one had opened; or, where no other
-   * one fits between, once the one before had ended.
+   * Returns the sending from which on no earlier window was surely open: after this window's opening. If no window fits
+   * between, after the end of the previous one.
    */
   #openedBy(to: number): number {
     const { windowMs, time, terms, open } = this.#setting;
@@ -84,7 +84,7 @@ export class WindowJudge {
       : opened;
   }
 
-  /** Judges a window's counts, and keeps what was found until the end. */
+  /** Judges a window's counts, and keeps the findings until the end. */
   judgeCounts(window: Window): void {
     const setting = this.#setting;
     const { end } = window;
@@ -94,7 +94,7 @@ export class WindowJudge {
     const fromZero = this.#isFromZero(opened.from);
     const input = {
       setting,
-      // Marks stay as they are if terms are known.
+      // With known terms, marks are not changed.
       marks: [...(hypotheses.isGiven ? window.views : window.marks), ...this.#takeIdle(opened.to, end.from)],
       others: this.mayShowLater ? this.opened().flatMap(earlierSent) : [],
       limit: window.limit,
@@ -138,20 +138,20 @@ export class WindowJudge {
   }
 
   /**
-   * Tells whether the window that is judged held nothing when the trace began: it opened later, or an answer shows it.
-   * @param opened the earliest that it can have opened
+   * Tells whether the judged window held nothing when the trace began: it opened later, or an answer shows it.
+   * @param opened earliest instant at which it can have opened
    */
   #isFromZero(opened: number): boolean {
     const { startedBy, time, columns } = this.#setting;
     return opened >= startedBy || columns.showsFirstCharge(startedBy + time.slackMs);
   }
 
-  /** Tells whether nothing that was under way when the trace began can have been charged on completion. */
+  /** Tells whether no call that was under way when the trace began can have been charged here on completion. */
   #isSettled(opened: number): boolean {
     return opened >= this.#setting.startedBy + underWayMsMost;
   }
 
-  /** Tells whether nothing speaks against a window's counts, as far as its rows tell at once; notes it then. */
+  /** Tells whether a window's rows alone show that its counts are clean; if so, notes its evidence. */
   isClean(number: number): boolean {
     const { docket, time, name, columns, open } = this.#setting;
     if (!this.#canScreen) return false;
@@ -168,7 +168,7 @@ export class WindowJudge {
     return true;
   }
 
-  /** Lets those rows of an open window go that the screen has passed, and that no later call can change. */
+  /** Lets rows of an open window go that the screen has passed and no later call can change. */
   letGo(number: number): void {
     const { columns, open, totals } = this.#setting;
     if (this.#canScreen && totals?.looks !== true && !open.isMixed(number)) {
@@ -181,10 +181,10 @@ export class WindowJudge {
     open.held.lookAgain(number, 2 * open.size(number));
   }
 
-  /** True if a window may be judged by its rows alone. */
+  /** True if the screen may judge a window by its rows alone. */
   get #canScreen(): boolean {
     const { hypotheses, terms } = this.#setting;
-    // Behind hidden counts more may have been let through than fits.
+    // Behind hidden counts more than the limit may have been admitted.
     const mayHide = terms.charging === "reserved" && terms.refused === "counted";
     return hypotheses.isGiven && this.#known.idle.length === 0 && !mayHide;
   }
@@ -197,7 +197,7 @@ export class WindowJudge {
     screen.method = methodOf(terms);
     screen.limit = open.limit(number);
     screen.fromZero = fromZero;
-    // Calls may have been under way when the trace began. This asks for more than it must then.
+    // If calls may have been under way when the trace began, this is stricter than it need be.
     screen.complete = this.#known.complete;
     screen.startedBy = this.#setting.startedBy;
     screen.keptFrom = keptFrom(this.#setting, this.#known.complete);
@@ -210,7 +210,7 @@ export class WindowJudge {
     screen.screened = open.held.of(number) ?? null;
   }
 
-  /** Adds calls that show a later window, and were sent before an instant. @returns `false` where not all of them are known */
+  /** Adds calls sent before an instant that show a later window. @returns `false` if some of them are unknown */
   #addOthers(instant: number): boolean {
     const { open, columns } = this.#setting;
     for (let later = open.first(this.#known.number); later !== NONE; later = open.later(later)) {
@@ -224,7 +224,7 @@ export class WindowJudge {
     return true;
   }
 
-  /** The same of a window that let marks go: its opening has all that were sent before calls were certain to be its own. */
+  /** Adds those calls of a window that let marks go, from its opening. @returns `false` if it may lack some */
   #addOpening({ opening, certainFrom }: Screened, instant: number): boolean {
     if (opening === null || instant > certainFrom) return false;
     const { size, sent, received, most, held } = opening.marks;
@@ -239,20 +239,20 @@ export class WindowJudge {
     return true;
   }
 
-  /** Returns the earliest that a window can have opened: its length before its end; where that is unknown, the previous end. */
+  /** Returns the earliest opening of a window: its length before its end; without a known length, the previous end. */
   #openedFrom(endFrom: number): number {
     const { windowMs, windowMsMost, open } = this.#setting;
     if (windowMs !== null) return endFrom - longest(windowMsMost ?? windowMs);
     return this.#known.previous === NONE ? Number.NEGATIVE_INFINITY : open.endFrom(this.#known.previous);
   }
 
-  /** Returns the latest. */
+  /** Returns the latest opening of a window. */
   #openedTo(endTo: number): number {
     return endTo - shortest(this.#setting.windowMs ?? this.#known.longestMs);
   }
 
   /**
-   * Answers that showed an idle window, a count of 0, while this one was surely open: they are readings of it.
+   * Takes the answers that showed an idle window, a count of 0, while this one was surely open: they are its readings.
    * Earlier ones belong to no window.
    */
   #takeIdle(from: number, to: number): readonly Mark[] {
@@ -266,7 +266,7 @@ export class WindowJudge {
   }
 }
 
-/** The task of the screen, made once: there is one for each window. */
+/** The screen's task: one object, filled again for each window. */
 const screen: { -readonly [Member in keyof ScreenInput]: ScreenInput[Member] } = {
   marks: new WindowColumns(),
   method: "places",

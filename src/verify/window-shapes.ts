@@ -1,5 +1,5 @@
-// The lie of windows and the rounding of their ends, by a trace without rules (SPEC.md §8, `anchor` and
-// `reset`): a value stays possible until answers contradict it.
+// The shapes of windows in a trace without rules: where they lie, and how their ends are rounded (SPEC.md §8, `anchor`
+// and `reset`). A value stays possible until answers contradict it.
 import type { Scope } from "../rules/rules.ts";
 import type { SwitchValue } from "../rules/switches.ts";
 import { driftShare, type Span, type TraceTime } from "./clock.ts";
@@ -12,26 +12,26 @@ import type { Window } from "./window.ts";
 type Anchor = SwitchValue<"anchor">;
 type Rounding = SwitchValue<"reset">;
 
-/** Windows farther apart than so many lengths are not compared: drift adds up. */
+/** Greatest distance, in lengths, of windows that are compared: drift adds up. */
 const lengthsMost = 20;
 const second = 1000;
 
 /** Lengths that one quota's windows have shown. */
 export class QuotaShape {
-  /** The longest reset that was shown: no window is shorter. */
+  /** Longest reset that was shown, ms: no window is shorter. */
   longestMs = 0;
   longestLine = 0;
-  /** Seconds that divide every `reset_at`. */
+  /** Greatest number of seconds that divides every `reset_at`. */
   divisor = 0;
   readonly dates: Mark[] = [];
-  /** Lengths in seconds that fit how far ends lie apart; `null` before any were compared. */
+  /** Lengths, s, that fit the distances of ends; `null` before any ends were compared. */
   lengths: readonly number[] | null = null;
   readonly apart: (readonly [Mark, Mark])[] = [];
-  /** An answer that shows nothing counted, by whose end those after it are measured. */
+  /** Answer with a count of 0, whose end later answers are compared with. */
   idle: Mark | null = null;
 }
 
-/** One scope's windows, all organizations'. */
+/** Shapes of one scope's windows, in all organizations. */
 export class WindowShapes {
   readonly anchor = new Options<Anchor>(["epoch", "first-request"]);
   readonly rounding = new Options<Rounding>(["ceil", "floor", "round"]);
@@ -45,7 +45,7 @@ export class WindowShapes {
     this.#docket = docket;
   }
 
-  /** Any answer that shows a quota's window. */
+  /** Takes any answer that shows a window of a quota. */
   observe(name: QuotaName, shape: QuotaShape, mark: Mark): void {
     if (mark.reset * second > shape.longestMs) {
       shape.longestMs = mark.reset * second;
@@ -58,7 +58,7 @@ export class WindowShapes {
     if (mark.count === 0 && !mark.clamped) this.#compareIdle(name, shape, mark);
   }
 
-  /** A window that is over, the one before it, and what came next. */
+  /** Takes a window that is over, with the one before it and the one after it. */
   close(
     name: QuotaName,
     shape: QuotaShape,
@@ -82,7 +82,7 @@ export class WindowShapes {
       );
   }
 
-  /** On the epoch's grid every end is a multiple of the length, which is at least the longest reset. */
+  /** Checks a `reset_at`: on the epoch's grid, a length of at least the longest reset divides every end. */
   #date(name: QuotaName, shape: QuotaShape, mark: Mark): void {
     const divisor = greatestDivisor(shape.divisor, (mark.resetAt ?? 0) / second);
     if (divisor !== shape.divisor) shape.dates.push(mark);
@@ -95,7 +95,7 @@ export class WindowShapes {
     this.#ruleOut(name, this.anchor, "epoch", shape.dates, explanation, [shape.longestLine]);
   }
 
-  /** On a grid, an idle window's end stands still, or moves by whole lengths. */
+  /** Compares idle windows: on a grid their end stands still, or moves by whole lengths. */
   #compareIdle(name: QuotaName, shape: QuotaShape, mark: Mark): void {
     const before = shape.idle ?? mark;
     const { least, most } = apart(before.end, mark.end);
@@ -112,7 +112,7 @@ export class WindowShapes {
       );
   }
 
-  /** The same without dates: on a grid, ends lie whole lengths apart. */
+  /** Compares ends without dates: on a grid they lie whole lengths apart. */
   #measure(name: QuotaName, shape: QuotaShape, earlier: Window, later: Window): void {
     const { least, most } = apart(earlier.end, later.end);
     if (this.anchor.against.has("epoch") || most > lengthsMost * shape.longestMs) return;
@@ -133,7 +133,7 @@ export class WindowShapes {
     this.#ruleOut(name, this.anchor, "epoch", marks, explanation, [shape.longestLine]);
   }
 
-  /** A window that was still shown had not ended, and one that was followed by another had: by its own seconds. */
+  /** Checks each rounding: a window still shown had not ended, and one followed by another had, by its own seconds. */
   #round(name: QuotaName, window: Window, next: Window | null): void {
     const shown = latest(window.marks, this.#time);
     const over = next === null ? null : earliest(next.marks, this.#time);
@@ -187,7 +187,7 @@ export class WindowShapes {
       explanation: [...others.map((other) => other.explanation), explanation].join("; but "),
     };
     if (isAnchor) {
-      // Windows that open otherwise break no rule that is known: a grid may begin anywhere, and anything may open them.
+      // Other openings break no known rule: a grid may begin anywhere, and anything may open a window.
       this.#docket.ask({
         scope,
         question: `Windows neither lie on the grid of Unix time nor open with their first call: ${exhibit.explanation}. Is that meant? \`--rules\` settles it.`,
@@ -213,16 +213,16 @@ export class WindowShapes {
   }
 }
 
-/** Both clocks count whole milliseconds. */
+/** Error of a difference between the two clocks, ms: each counts whole milliseconds. */
 const grainMs = 2;
 
-/** The least and the most that two ends lie apart, ms, whatever clocks drift. */
+/** Returns the least and the most that two ends lie apart, ms, whatever the clocks' drift. */
 const apart = (earlier: Span, later: Span): { readonly least: number; readonly most: number } => ({
   least: (later.from - earlier.to) * (1 - driftShare),
   most: (later.to - earlier.from) * (1 + driftShare),
 });
 
-/** The call that opened its window, if windows open with their first call: it alone is counted yet. */
+/** Tells whether a call opened its window, if windows open with their first call: it alone is counted. */
 const isFirstCharge = ({ role, sure, asked, count, clamped }: Mark): boolean =>
   role === "admitted" && sure && asked === 1 && count === 1 && !clamped;
 

@@ -4,7 +4,7 @@ import { CLAMPED, NOT_ADMITTED, RoleCounts } from "./mark-rows.ts";
 /** Marks as columns. */
 export interface MarkColumns {
   readonly size: number;
-  /** Number of them with those behind them, of calls that show a later window, and may have held something here. */
+  /** Number of all marks: behind the first `size` stand calls that show a later window but may have held points here. */
   readonly all: number;
   readonly sent: Float64Array;
   readonly received: Float64Array;
@@ -25,17 +25,17 @@ export function isFirstCharge({ bits, least, count }: MarkColumns, mark: number)
 /** Sums over marks of one window. */
 export class WindowSums {
   readonly roles = new RoleCounts();
-  /** The highest count that was shown, and the lowest before a charge. */
+  /** Highest count that was shown, and lowest count before a charge. */
   highest = 0;
   lowest = Number.POSITIVE_INFINITY;
-  /** Calls that were let through and surely left something charged, those points, and when the last one was sent. */
+  /** Number of admitted calls that surely left points charged, those points, and the latest sending of such a call. */
   charges = 0;
   charged = 0;
   lastSent = Number.NEGATIVE_INFINITY;
-  /** The latest sending of a call that surely showed its own charge alone, if that is looked for. */
+  /** Latest sending of a call that surely showed its own charge alone, if that is looked for. */
   firstCharge = Number.NEGATIVE_INFINITY;
 
-  /** @param sums those to begin with */
+  /** @param sums sums to begin with */
   begin({ roles, highest, lowest, charges, charged, lastSent, firstCharge }: WindowSums): void {
     this.roles.begin(roles);
     this.highest = highest;

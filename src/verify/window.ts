@@ -1,13 +1,13 @@
-// Windows: answers are put together by where the window ends that they show. Each shows it as an interval on the
-// clients' clock. Windows of one quota end at least their length W apart, so intervals narrower than W / 2 of
-// different windows cannot meet, and those of one window all hold its end: whatever meets belongs together.
+// Windows: answers are grouped by the end of the window that they show, an interval on the clients' clock. Windows of
+// one quota end at least their length W apart, so that intervals narrower than W / 2 of different windows cannot meet.
+// Intervals of one window all hold its end: intervals that meet belong together.
 import { driftShare, type Span } from "./clock.ts";
 import type { Mark } from "./mark.ts";
 import { NONE, SENT } from "./mark-rows.ts";
 import type { OpenWindows } from "./open-windows.ts";
 import type { Screened } from "./screened.ts";
 
-/** A window as an object, for whoever has something to explain: what it is asked for is read from its rows. */
+/** A window as an object, to explain something: it reads its rows when asked. */
 export class Window {
   readonly #open: OpenWindows;
   readonly #window: number;
@@ -30,12 +30,12 @@ export class Window {
     return this.#open.end(this.#window);
   }
 
-  /** Its answers, in the order they came. */
+  /** Answers of the window, in the order in which they came. */
   get marks(): readonly Mark[] {
     return this.sentBefore(Number.POSITIVE_INFINITY);
   }
 
-  /** The same, read from their rows (`MarkRows.view`): use them up before the window is over. */
+  /** The same answers, read from their rows (`MarkRows.view`): use them up before the window is over. */
   get views(): readonly Mark[] {
     this.#open.held.ask(this.#window);
     const found: Mark[] = [];
@@ -43,7 +43,7 @@ export class Window {
     return found;
   }
 
-  /** The answers that say that it ends so late, and so early. */
+  /** Answers that bound the window's end from below and from above. */
   get fromMark(): Mark {
     return this.#at(this.#open.fromRow(this.#window)) ?? (this.#screened?.fromMark as Mark);
   }
@@ -52,7 +52,7 @@ export class Window {
     return this.#at(this.#open.toRow(this.#window)) ?? (this.#screened?.toMark as Mark);
   }
 
-  /** The first answer that showed `reset_at`. */
+  /** First answer that showed `reset_at`. */
   get dated(): Mark | null {
     return this.#screened?.dated ?? this.#at(this.#open.datedRow(this.#window));
   }
@@ -65,7 +65,7 @@ export class Window {
     return row === NONE ? null : this.#open.rows.at(row);
   }
 
-  /** The answer whose charge is the window's first, by its count, the first that was sent; `null` where none shows it. */
+  /** First sent answer whose count shows its charge to be the window's first; `null` if there is none. */
   get opener(): Mark | null {
     let opener = this.#screened?.opener ?? null;
     for (const mark of this.#heldBefore(Number.POSITIVE_INFINITY))
@@ -73,7 +73,7 @@ export class Window {
     return opener;
   }
 
-  /** The answers to calls that were sent before an instant. */
+  /** Returns the answers to calls that were sent before an instant. */
   sentBefore(instant: number): Mark[] {
     if (this.#open.firstSent(this.#window) >= instant) return [];
     this.#open.held.ask(this.#window);
@@ -93,7 +93,7 @@ export class Window {
 const isFirstCharge = ({ count, least, most, clamped }: Mark): boolean =>
   count === least && least > 0 && least === most && !clamped;
 
-/** Least and most that a span of the target's clock can last on the clients'. */
+/** Least and most time that a span of the target's clock can last on the clients'. */
 export const shortest = (ms: number): number => ms * (1 - driftShare);
 export const longest = (ms: number): number => ms * (1 + driftShare);
 
@@ -103,9 +103,9 @@ export function isNarrow({ from, to }: Span, apartMs: number): boolean {
 }
 
 /**
- * Says why two neighbouring windows cannot both be, `null` if they can (SPEC.md §3): they end at least a length apart,
- * and on the epoch's grid by whole lengths. Only neighbours are compared: drift adds up over more.
- * @param lengthMs the length, or the least it can be where it is not known
+ * Returns why two neighbouring windows contradict each other; `null` if they do not (SPEC.md §3). They end at least a
+ * length apart, and on the epoch's grid by whole lengths. Only neighbours are compared: drift adds up over more.
+ * @param lengthMs length of a window, or the least that it can be if unknown
  */
 export function conflict(
   earlier: Span,
