@@ -9,16 +9,16 @@ import type { Scenario } from "./scenario.ts";
 export interface Adjustments {
   readonly seed?: number | undefined;
   readonly durationMs?: number | undefined;
-  /** Ms since the epoch. */
+  /** Start of virtual time, ms since the epoch. */
   readonly startAtMs?: number | undefined;
   readonly rules?: Rules | undefined;
-  /** Limits of any API, in place of rules. */
+  /** Limits of any API. They replace the scenario's rules. */
   readonly policy?: Policy | undefined;
   readonly network?: Network | undefined;
 }
 
 /**
- * The same scenario with what is given in place of its own.
+ * Returns the scenario with the given adjustments in place of its own values. Clients stay as they are.
  * @throws SpillwayError `SCENARIO_INVALID`, naming every field that is wrong
  */
 export function adjustScenario(scenario: Scenario, adjustments: Adjustments): Scenario {

@@ -1,4 +1,4 @@
-// Advice on parts of a scenario that are legal but surely not meant.
+// Advice on parts of a scenario that are legal but surely a mistake.
 import { limitOf, quotaFor } from "../policy/effective.ts";
 import type { Policy } from "../policy/policy.ts";
 import { organizationLimit, type Rules, semanticsOf, userLimit } from "../rules/rules.ts";
@@ -10,12 +10,11 @@ import { type Population, type Scenario, staysOf } from "./scenario.ts";
 import { defaultOrganization } from "./seats.ts";
 
 /**
- * Returns the parts of a scenario that are surely not meant, a sentence each: calls that can never be admitted
- * (SPEC.md §2.7), which waiting for a reset does not help; populations that nobody comes of in this run; outages after
- * its end.
- * @param scenario as it is run
+ * Returns the parts of a scenario that are surely a mistake, one sentence each. These are calls that are never admitted
+ * (SPEC.md §2.7), populations without clients in this run, and outages after its end.
+ * @param scenario the scenario as it is run
  * @param rules the rules of the run
- * @throws SpillwayError `SCENARIO_INVALID` where one of the two is none
+ * @throws SpillwayError `SCENARIO_INVALID` if `scenario` is no scenario or `rules` are no rules
  */
 export function adviseScenario(scenario: Scenario, rules: Rules): string[] {
   const mistakes = new Mistakes();
@@ -38,7 +37,7 @@ export function adviseScenario(scenario: Scenario, rules: Rules): string[] {
       ? []
       : [`outages.${index} begins ${atMs} ms into a run of ${durationMs} ms: it never happens`],
   );
-  // A fitted week has many, and a plan asks for a day.
+  // One sentence for all: a fitted scenario of a week has many outages, and a plan may run a day of it.
   const outside =
     late.length <= 1 ? late : [`${late.length} outages begin after the run's end: they never happen`];
   return [...hopeless, ...nobody, ...outside];
@@ -50,7 +49,7 @@ function isEmpty(scenario: Scenario, place: number): boolean {
   return true;
 }
 
-/** A call that no quota counts, or that none has ever room for. */
+/** Returns a sentence for a call that no quota counts, and one for each quota that cannot hold it. */
 function policyAdvice({ name, organization }: Population, call: CallTemplate, policy: Policy): string[] {
   if (call.kind === "status") return [];
   const seat = { organization: organization ?? defaultOrganization, user: "", token: null };
@@ -74,7 +73,7 @@ function neverAdmitted(population: Population, call: CallTemplate, rules: Rules)
   const { scope, cost } = call;
   if (scope === "graphql" && cost > pointsMost)
     return `above the ${pointsMost} points of one query: it is answered with errors and never executed`;
-  // Under postpaid any cost is let through while something is left (SPEC.md §8).
+  // Under postpaid, any cost is admitted while some of the limit is left (SPEC.md §8).
   const semantics = semanticsOf(rules, scope);
   if (scope === "graphql" && semantics.graphqlCharge === "postpaid") return null;
   const organization = population.organization ?? defaultOrganization;

@@ -1,24 +1,24 @@
-// Arrivals as people write them: k6's words where it has some, and their checks.
+// Arrivals as people write them, and their checks. The words are k6's where k6 has some.
 import type { Stage } from "./arrival-rates.ts";
 import type { ArrivalSchedule, Readied } from "./arrivals.ts";
 import { parseCron } from "./cron.ts";
 import type { Duration, Mistakes } from "./mistakes.ts";
 
-/** `rate` arrivals every `timeUnit`, evenly, the first at once; for the whole scenario. */
+/** `rate` arrivals every `timeUnit` for the whole scenario, evenly spaced; the first comes at once. */
 export interface ConstantArrivals {
   readonly executor: "constant-arrival-rate";
   readonly rate: number;
-  /** One second where it is left out. */
+  /** Default: one second. */
   readonly timeUnit?: Duration;
-  /** Number of clients that k6 keeps ready; the simulator always has enough. */
+  /** Number of clients that k6 keeps ready. The simulator always has enough. */
   readonly preAllocatedVUs: number;
   readonly maxVUs?: number;
 }
 
-/** A rate that goes in straight lines from `startRate` to each stage's `target`; none after the last stage. */
+/** Rate in straight lines from `startRate` to each stage's `target`. Nobody arrives after the last stage. */
 export interface RampingArrivals {
   readonly executor: "ramping-arrival-rate";
-  /** 0 where it is left out. */
+  /** Default: 0. */
   readonly startRate?: number;
   readonly stages: readonly { readonly target: number; readonly duration: Duration }[];
   readonly timeUnit?: Duration;
@@ -27,55 +27,55 @@ export interface RampingArrivals {
 }
 
 /**
- * `rate` arrivals every `timeUnit` on average, at random and knowing nothing of each other: the gaps between them are
- * exponentially distributed. Drawn from the scenario's seed, so that simulator and k6 have the same ones.
+ * `rate` arrivals every `timeUnit` on average, at random and independent of each other: their gaps are exponentially
+ * distributed. The scenario's seed decides them, so that simulator and k6 have the same arrivals.
  */
 export interface PoissonArrivals {
   readonly executor: "poisson-arrival-rate";
   readonly rate: number;
-  /** One second where it is left out. */
+  /** Default: one second. */
   readonly timeUnit?: Duration;
-  /** Greatest number of clients of k6; one that is due while all are busy comes late. */
+  /** Greatest number of clients of k6. An arrival that is due while all are busy comes late. */
   readonly preAllocatedVUs: number;
 }
 
-/** `clients` clients at each minute that a line of cron names: everyone at :00, or every five minutes. */
+/** `clients` clients at each minute that a line of cron names, such as every full hour or every five minutes. */
 export interface CronArrivals {
   readonly executor: "cron";
-  /** Minute, hour, day, month, weekday, in UTC: `"0 * * * *"`. Of the clock of `startAt`; in k6, of the real one. */
+  /** Minute, hour, day, month, weekday, UTC: `"0 * * * *"`. The clock begins at `startAt`; k6 has the real one. */
   readonly schedule: string;
   /** Number of clients that come each time. */
   readonly clients: number;
-  /** Each of them comes at random so much later at most; all at once where it is left out. */
+  /** Greatest delay of each client after its minute, drawn at random. Default: none. */
   readonly spread?: Duration;
-  /** As for `poisson-arrival-rate`. */
+  /** Greatest number of clients of k6, as for `poisson-arrival-rate`. */
   readonly preAllocatedVUs: number;
 }
 
-/** Arrivals at random, as often as the hour has it: a business day's curve. */
+/** Random arrivals at a rate that depends on the hour, as on a business day. */
 export interface DayArrivals {
   readonly executor: "business-day";
   /**
-   * 24 rates, arrivals every `timeUnit` on average, from midnight UTC on. Of the clock of `startAt`; in k6, of the
-   * real one.
+   * 24 rates, one for each hour from midnight UTC: mean arrivals every `timeUnit`. The clock begins at `startAt`; in k6
+   * it is the real one.
    */
   readonly rates: readonly number[];
-  /** One hour where it is left out: the rates are arrivals an hour. */
+  /** Default: one hour, so that the rates are arrivals an hour. */
   readonly timeUnit?: Duration;
-  /** `steps`, where it is left out: a rate holds for its hour. `lines`: it goes to the next hour's in a straight line. */
+  /** `steps` keeps a rate for its hour; `lines` goes to the next hour's rate in a straight line. Default: `steps`. */
   readonly shape?: "steps" | "lines";
-  /** As for `poisson-arrival-rate`. */
+  /** Greatest number of clients of k6, as for `poisson-arrival-rate`. */
   readonly preAllocatedVUs: number;
 }
 
 /**
- * A fleet that scales up and down: as many clients at a time as the stages say, in straight lines. A client that is
- * taken away (the last one added first) sends nothing from then on, and waits for the answers that it still has to
- * get; after the last stage nobody is there. Each has a user of its own unless `user` says otherwise.
+ * A fleet that scales up and down: the stages say how many clients there are at a time, in straight lines. The client
+ * that was added last is removed first. It then sends nothing more, and waits for its open answers. Nobody is there
+ * after the last stage. Each client has a user of its own unless `user` says otherwise.
  */
 export interface FleetArrivals {
   readonly executor: "ramping-vus";
-  /** Number of clients at the start; 1 where it is left out. */
+  /** Number of clients at the start. Default: 1. */
   readonly startVUs?: number;
   readonly stages: readonly { readonly target: number; readonly duration: Duration }[];
 }
@@ -101,7 +101,7 @@ const executors = [
   "ramping-vus",
 ] as const;
 
-/** The members that each has, beside `executor`. */
+/** Members of each executor beside `executor`. */
 const membersOf: Readonly<Record<(typeof executors)[number], readonly string[]>> = {
   "constant-arrival-rate": ["rate", "timeUnit", "preAllocatedVUs", "maxVUs"],
   "ramping-arrival-rate": ["startRate", "stages", "timeUnit", "preAllocatedVUs", "maxVUs"],
@@ -111,7 +111,7 @@ const membersOf: Readonly<Record<(typeof executors)[number], readonly string[]>>
   "ramping-vus": ["startVUs", "stages"],
 };
 
-/** Checks arrivals; what is wrong goes to `mistakes`. */
+/** Checks arrivals and adds what is wrong to `mistakes`. */
 export function parseArrivals(path: string, value: unknown, mistakes: Mistakes): ArrivalSchedule | null {
   const executor = (value as { executor?: unknown } | null | undefined)?.executor;
   const known = executors.find((one) => one === executor);

@@ -1,18 +1,18 @@
-// Arrivals by a rate: evenly, along straight lines, or at random. Even ones are exact to the millisecond; k6 computes
-// the same schedules in nanoseconds, and a whole millisecond is all that either clock shows.
+// Arrivals by a rate: evenly, along straight lines, or at random. Even arrivals are exact to the millisecond. k6
+// computes them in nanoseconds, but either clock shows whole milliseconds only.
 import { ln } from "./elementary.ts";
 import { next32, type RandomState } from "./random.ts";
 
-/** A rate goes in a straight line to `target`. */
+/** A stage in which the rate goes in a straight line to `target`. */
 export interface Stage {
   readonly target: number;
   readonly durationMs: number;
 }
 
 /**
- * Arrival i, from 0, is due at i * T / r. The floor of the rounded quotient is the floor of the exact one:
- * rounding could only reach a whole n from below if n - a/b <= n / 2^53, but that distance is at least 1/b,
- * which would need a >= 2^53, and `arrivalsMost * timeUnitMsMost` is below that.
+ * Yields the times of evenly spaced arrivals, ms: arrival i, from 0, is due at i * T / r. The floor of the rounded
+ * quotient is the floor of the exact one: rounding could reach a whole n from below only if n - a/b <= n / 2^53. But
+ * n - a/b is at least 1/b, which needs a >= 2^53, and a is at most `arrivalsMost * timeUnitMsMost`, which is less.
  */
 export function* constantTimes({
   rate,
@@ -25,17 +25,17 @@ export function* constantTimes({
 }
 
 /**
- * Arrival i, from 1, is due when the area under the rate is i (k6 counts so too: the first one comes when a
- * whole arrival has added up, not at the start).
+ * Yields the times of arrivals along a ramp, ms. Arrival i, from 1, is due when the area under the rate is i. k6 counts
+ * in the same way: the first arrival comes when a whole one has added up, not at the start.
  *
- * x ms into a stage of length D that goes from rate f to rate t, the area is (f x + (t - f) x^2 / 2D) / T. To
- * stay with integers, areas are counted in units of 1/2T: a whole stage adds (f + t) D, arrival i is due at
- * 2 T i, and within the stage the solution x of
+ * In a stage of length D that goes from rate f to rate t, the area after x ms is (f x + (t - f) x^2 / 2D) / T. Areas
+ * are counted in units of 1/2T to stay with integers. A whole stage then adds (f + t) D, arrival i is due at 2 T i, and
+ * x solves
  *
  *     2 f x + (t - f) x^2 / D = need
  *
- * is wanted. (The text-book root subtracts nearly equal numbers where t is near f; multiplied by its
- * conjugate it is need / (f + sqrt(f^2 + (t - f) need / D)), for ramps up, down and level alike.)
+ * The usual root formula subtracts nearly equal numbers if t is near f. Multiplied by its conjugate, the root is need /
+ * (f + sqrt(f^2 + (t - f) need / D)), which fits ramps up, down and level.
  */
 export function* rampTimes(schedule: {
   startRate: number;
@@ -56,7 +56,7 @@ export function* rampTimes(schedule: {
   }
 }
 
-/** The floor of the x above, exact: an estimate in doubles, set right by comparing in integers. */
+/** Returns the exact floor of x above: estimates it in doubles, then corrects it by comparing integers. */
 function wholeMs(from: number, to: number, lengthMs: number, need: number): number {
   const radicand = Math.max(0, from * from + ((to - from) * need) / lengthMs);
   let x = Math.min(lengthMs, Math.floor(need / (from + Math.sqrt(radicand))));
@@ -68,10 +68,10 @@ function wholeMs(from: number, to: number, lengthMs: number, need: number): numb
   return x;
 }
 
-/** An exponentially distributed gap with a mean of 1; never 0, never without end. */
+/** Draws an exponentially distributed gap with a mean of 1, above 0 and finite. */
 const gap = (random: RandomState): number => -ln((next32(random) + 0.5) / 4_294_967_296);
 
-/** Arrivals that know nothing of each other (a Poisson process): the gaps between them are exponential. */
+/** Yields the times of a Poisson process, ms: independent arrivals with exponential gaps. */
 export function* poissonTimes(
   { rate, timeUnitMs }: { rate: number; timeUnitMs: number },
   random: RandomState,
@@ -82,19 +82,19 @@ export function* poissonTimes(
   }
 }
 
-/** The rates of a day, by hours of UTC. */
+/** Rates of a day, by hours of UTC. */
 export interface DayRates {
   readonly rates: readonly number[];
   readonly timeUnitMs: number;
-  /** A rate holds for its hour, or goes in a straight line to that of the next. */
+  /** `steps` keeps a rate for its hour; `lines` goes to the next hour's rate in a straight line. */
   readonly shape: "steps" | "lines";
 }
 
 const hourMs = 3_600_000;
 
 /**
- * A Poisson process whose rate follows the hour. An arrival is due when the area under the rate has grown by an
- * exponential gap; in an hour that goes from rate f to rate t in D ms, an area of a is reached after x ms, where
+ * Yields the times of a Poisson process whose rate depends on the hour, ms. An arrival is due when the area under the
+ * rate has grown by an exponential gap. In an hour of D ms from rate f to rate t, an area of a is reached after x ms:
  *
  *     (f x + (t - f) x^2 / 2D) / T = a,  so  x = 2 a T / (f + sqrt(f^2 + 2 (t - f) a T / D))
  */

@@ -1,5 +1,5 @@
-// Open arrivals: when each client begins, as a pure schedule. Rates are in k6's words; what k6 has no word for
-// (random, cron's, a day's, fleets) runs there, too: each client sleeps until it is due (`load/k6/options.ts`).
+// Open arrivals: a pure schedule of when each client begins. Rates are in k6's words. k6 has no word for arrivals by
+// cron, at random, by a day's hours or of fleets: there each client sleeps until it is due (`load/k6/options.ts`).
 import {
   constantTimes,
   type DayRates,
@@ -51,13 +51,13 @@ export interface ArrivalRun {
   /** Time of the clock at the start, ms since the epoch. */
   readonly startAtMs: number;
   readonly seed: number;
-  /** Draws of their own, apart from those of every client and of other populations. */
+  /** Stream of draws for these arrivals, apart from those of clients and of other populations. */
   readonly stream: number;
 }
 
-/** The most arrivals of one population; it keeps every product of `arrival-rates.ts` within 2^53. */
+/** Greatest number of arrivals of one population. It keeps every product of `arrival-rates.ts` within 2^53. */
 export const arrivalsMost = 10_000_000;
-/** Estimates the number of arrivals in a run: good enough to refuse far too many. */
+/** Estimates the number of arrivals in a run, well enough to refuse far too many. */
 export function roughArrivals(
   schedule: ArrivalSchedule,
   run: Pick<ArrivalRun, "startAtMs" | "durationMs">,
@@ -88,7 +88,7 @@ function rampArea({ startRate, stages }: { startRate: number; stages: readonly S
   return twice / 2;
 }
 
-/** Returns the number of clients that a fleet ever adds. */
+/** Returns the number of clients that a fleet adds in all. */
 function risesOf({ startVUs, stages }: { startVUs: number; stages: readonly Stage[] }): number {
   let [count, rises] = [startVUs, startVUs];
   for (const { target } of stages) {
@@ -98,12 +98,12 @@ function risesOf({ startVUs, stages }: { startVUs: number; stages: readonly Stag
   return rises;
 }
 
-/** Tells whether arrivals go by the clock (`ArrivalRun.startAtMs`) rather than by the run's start. */
+/** Tells whether arrivals depend on the clock (`ArrivalRun.startAtMs`), not only on the run's start. */
 export function isByTheClock({ executor }: ArrivalSchedule): boolean {
   return executor === "cron" || executor === "business-day";
 }
 
-/** The stays of all clients that arrive in a run, by their starts, each of which is below `durationMs`. */
+/** Yields the stays of all clients that arrive in a run, by their starts. Each start is below `durationMs`. */
 export function* arrivalStays(schedule: ArrivalSchedule, run: ArrivalRun): Generator<Stay, void> {
   const { durationMs } = run;
   if (schedule.executor === "ramping-vus") {
@@ -114,8 +114,7 @@ export function* arrivalStays(schedule: ArrivalSchedule, run: ArrivalRun): Gener
 }
 
 /**
- * When each client arrives: whole ms from the start of the run (fractions cut off), never falling, all of
- * them below `durationMs`.
+ * Yields when each client arrives: whole ms from the start of the run, rounded down, never falling, below `durationMs`.
  */
 export function* arrivalTimes(schedule: ArrivalSchedule, run: ArrivalRun): Generator<number, void> {
   for (const ms of timesOf(schedule, run)) {
@@ -148,7 +147,7 @@ function randomOf({ seed, stream }: ArrivalRun): RandomState {
   return state;
 }
 
-/** So many at each tick, each a little later; a late one of a tick may come after the first of the next. */
+/** Yields `clients` arrivals for each tick, each at its own delay. A late one may come after the next tick's first. */
 function* crowdTimes(
   { cron, clients, spreadMs }: { cron: CronMinutes; clients: number; spreadMs: number },
   { startAtMs, durationMs }: ArrivalRun,

@@ -1,9 +1,9 @@
-// The calls that clients make. A GraphQL call carries query, cost and actual cost together: the simulator
-// needs the numbers, k6 the query, and one place makes all three.
+// The calls that clients make. A GraphQL call holds query, cost and actual cost together: the simulator needs the
+// numbers, k6 needs the query, and one place makes all three.
 import type { CallTemplate } from "./client.ts";
 import { Mistakes } from "./mistakes.ts";
 
-/** A query that asks for more points than this is answered with errors and counts nothing (SPEC.md §6). */
+/** Greatest number of points of a query. One above it is answered with errors and counts nothing (SPEC.md §6). */
 export const pointsMost = 50_000;
 
 /** Number of pipelines of each organization in the service's sample data. */
@@ -13,22 +13,22 @@ const namePattern = /^[A-Za-z0-9][A-Za-z0-9_-]*$/;
 const nameAllowed = "letters, digits, dashes, underscores";
 
 export interface RestOptions {
-  /** For reports and k6's metrics; the path's last word where it is left out. */
+  /** Name for reports and k6's metrics. Default: the path's last word. */
   readonly name?: string;
-  /** `GET` where it is left out. */
+  /** Default: `GET`. */
   readonly method?: CallTemplate["method"];
-  /** Units that it asks for, under a policy whose operation leaves that to the call; 1 where it is left out. */
+  /** Units that the call asks for, under a policy whose operation leaves that to the call. Default: 1. */
   readonly cost?: number;
-  /** Units charged in the end, at most `cost`; the same where it is left out. */
+  /** Units charged in the end, at most `cost`. Default: `cost`. */
   readonly actual?: number;
 }
 
 const methods = ["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE"] as const;
 
 /**
- * A REST call of cost 1: `rest("/v2/user")`. Other APIs have other calls:
- * `rest("/v1/messages", { method: "POST", cost: 4_000, actual: 900 })`.
- * @param path from the slash on; `:org` stands for the organization's slug, `:page` for the page's number
+ * Returns a REST call of cost 1: `rest("/v2/user")`. Other APIs have other calls: `rest("/v1/messages", { method:
+ * "POST", cost: 4_000, actual: 900 })`.
+ * @param path the path with its slash; `:org` stands for the organization's slug, `:page` for the page's number
  * @param options the name alone, or an object
  */
 export function rest(path: string, options: string | RestOptions = {}): CallTemplate {
@@ -53,8 +53,8 @@ export function rest(path: string, options: string | RestOptions = {}): CallTemp
 }
 
 /**
- * The same call with headers of its own: `withHeaders(rest("/v2/user"), { "X-Forwarded-For": "203.0.113.1" })`.
- * The simulator has none.
+ * Returns the call with more headers: `withHeaders(rest("/v2/user"), { "X-Forwarded-For": "203.0.113.1" })`. The
+ * simulator sends no headers.
  */
 export function withHeaders(
   call: CallTemplate,
@@ -74,7 +74,7 @@ export function withHeaders(
   return { ...call, headers: { ...call.headers, ...headers } };
 }
 
-/** The free status call of the client's organization (SPEC.md §4). */
+/** Returns the free status call of the client's organization (SPEC.md §4). */
 export function status(): CallTemplate {
   return {
     name: "status",
@@ -90,14 +90,14 @@ export function status(): CallTemplate {
 export interface GraphqlOptions {
   /** Requested points, as SPEC.md §1 counts complexity. */
   readonly cost: number;
-  /** Points charged in the end, at most `cost`; the same where it is left out. */
+  /** Points charged in the end, at most `cost`. Default: `cost`. */
   readonly actual?: number;
   readonly name?: string;
 }
 
 /**
- * A GraphQL call.
- * @param query `:org` stands for the organization's slug
+ * Returns a GraphQL call.
+ * @param query the query; `:org` stands for the organization's slug
  */
 export function graphql(query: string, options: GraphqlOptions): CallTemplate {
   const mistakes = new Mistakes();
@@ -115,11 +115,11 @@ export function graphql(query: string, options: GraphqlOptions): CallTemplate {
 }
 
 /**
- * The first pipelines of the client's organization: 3 points for `organization`, `pipelines` and `edges`, and
- * one for each `node` (SPEC.md §1: 500 pipelines are 503 points). Charged in the end: the same over what the
- * sample data has.
- * @param first how many to ask for, 1 to 500
- * @param existing how many there are
+ * Returns a query for the first pipelines of the client's organization. It costs 3 points for `organization`,
+ * `pipelines` and `edges`, and one for each `node` (SPEC.md §1: 500 pipelines are 503 points). The charge in the end
+ * counts only the pipelines that exist.
+ * @param first number of pipelines to ask for, 1 to 500
+ * @param existing number of pipelines that there are
  */
 export function pipelinesQuery(first: number, existing = samplePipelines): CallTemplate {
   const mistakes = new Mistakes();
@@ -134,12 +134,12 @@ export function pipelinesQuery(first: number, existing = samplePipelines): CallT
   });
 }
 
-/** The path to ask for, its blanks filled in. */
+/** Returns the path to ask for, its blanks filled in. */
 export function callPath(template: CallTemplate, organization: string, page: number): string {
   return template.path.replaceAll(":org", organization).replaceAll(":page", String(page));
 }
 
-/** The GraphQL query, its blanks filled in; empty for REST. */
+/** Returns the GraphQL query, its blanks filled in; empty for REST. */
 export function callQuery(template: CallTemplate, organization: string): string {
   return (template.query ?? "").replaceAll(":org", organization);
 }

@@ -1,15 +1,15 @@
-// The client model: a state machine without clock or I/O. It is told what happened and says what to send
-// when. The simulator drives it in virtual time, k6 in real time; it is written once.
+// The client model: a state machine without clock or I/O. It is told what happened, and says what to send and when. It
+// is written once: the simulator drives it in virtual time, k6 in real time.
 //
-// `next(record, event, out)` changes its own record (plain numbers) and fills `out`. Records, events and outs
-// are reused: no object is made per event.
+// `next(record, event, out)` changes its own record (plain numbers) and fills `out`. Records, events and outs are
+// reused: no object is made per event.
 import type { Scope } from "../rules/rules.ts";
 import { isFailure, isRefusal } from "../wire/outcome.ts";
 import { Draws, next32, type RandomState, seedRandom } from "./random.ts";
 
-/** One kind of call that a client makes; `callPath` and `callQuery` (calls.ts) fill in `:org` and `:page`. */
+/** One kind of call that a client makes. `callPath` and `callQuery` (calls.ts) fill in `:org` and `:page`. */
 export interface CallTemplate {
-  /** Short, for reports and k6's metrics: `pipelines`. */
+  /** Short name for reports and k6's metrics: `pipelines`. */
   readonly name: string;
   readonly scope: Scope;
   readonly kind: "call" | "status";
@@ -17,50 +17,50 @@ export interface CallTemplate {
   readonly path: string;
   /** 1 for REST under rules, requested points for GraphQL, 0 for status. */
   readonly cost: number;
-  /** Points charged in the end; equal to `cost` for REST. */
+  /** Points charged in the end; equal to `cost` for REST under rules. */
   readonly actual: number;
-  /** The GraphQL query that has this cost. */
+  /** GraphQL query that has this cost. */
   readonly query?: string;
-  /** Headers of this call's own, beside the token's. */
+  /** Headers of this call beside the token's. */
   readonly headers?: Readonly<Record<string, string>>;
-  /** Number of pages in the simulator. Absent: there is always a next one. */
+  /** Number of pages in the simulator. Absent: there is always a next page. */
   readonly lastPage?: number;
 }
 
-/** Memory of every client. A behaviour adds numbers of its own, all of them at its start. */
+/** Memory of a client. A behaviour adds all of its own numbers at the client's start. */
 export type ClientRecord<Own extends Record<string, number> = Record<string, number>> = RandomState & Own;
 
-/** The client's first event: it may begin. */
+/** Kind of a client's first event: the client may begin. */
 export const STARTED = 0;
-/** A call has its answer, or was given up; `event.status` is 0 then. */
+/** Kind of the event that a call has its answer, or was given up with `event.status` 0. */
 export const ANSWERED = 1;
 
-/** Nothing was shown: a header that did not come, or is no integer. */
+/** Value of a header that did not come, or is no integer. */
 export const ABSENT = -1;
 
-/** Event that a client is told of. One object a driver, reused: read it, do not keep it. */
+/** Event that a client is told of. Each driver reuses one object: read it, do not keep it. */
 export interface ClientEvent {
   kind: typeof STARTED | typeof ANSWERED;
-  /** The client's clock, ms since the epoch: the instant of the answer. */
+  /** Time of the answer on the client's clock, ms since the epoch. */
   nowMs: number;
-  /** When the run ends, ms since the epoch; what is due at that instant or later is dropped by the driver. */
+  /** End of the run, ms since the epoch. The driver drops what is due then or later. */
   endMs: number;
-  /** Which of the behaviour's `calls` was answered. */
+  /** Index of the answered call among the behaviour's `calls`. */
   template: number;
   /** Cost of the answered call: 1 for REST, requested points for GraphQL, 0 for status. */
   cost: number;
-  /** The page that was asked for; 0 where pages make no sense. */
+  /** Page that was asked for; 0 for calls without pages. */
   page: number;
   /** True if the answer says that a next page exists. */
   hasNextPage: boolean;
   attempt: number;
-  /** When this call was first due. */
+  /** Time at which this call was first due, ms since the epoch. */
   wantedMs: number;
-  /** The delay that the refusal policy chose last for this call; 0 at first. */
+  /** Delay that the refusal policy chose last for this call, ms; 0 at first. */
   delayMs: number;
-  /** HTTP status; 0 where no answer came. */
+  /** HTTP status; 0 if no answer came. */
   status: number;
-  /** Seconds, points or requests as the headers show them, `ABSENT` where they do not. */
+  /** Requests or points, and seconds for resets, as the headers show them; `ABSENT` if they do not. */
   limit: number;
   remaining: number;
   reset: number;
@@ -70,7 +70,7 @@ export interface ClientEvent {
   retryAfter: number;
 }
 
-/** An event that says that the client may begin; a driver makes one and fills it in again and again. */
+/** Returns an event that says that the client may begin. A driver makes one and fills it in again and again. */
 export function createEvent(): ClientEvent {
   return {
     kind: STARTED,
@@ -94,9 +94,9 @@ export function createEvent(): ClientEvent {
   };
 }
 
-/** A call that a client asks for. */
+/** Call that a client asks for. */
 export interface PlannedCall {
-  /** When to send it, ms since the epoch on the client's clock. The past means now, back to the run's start. */
+  /** Time to send it on the client's clock, ms since the epoch. Past times mean now, but not before the start. */
   atMs: number;
   template: number;
   page: number;
@@ -105,17 +105,17 @@ export interface PlannedCall {
   delayMs: number;
 }
 
-/** The most calls that a client may have planned or on the way at once. */
+/** Greatest number of calls that a client may have planned or on the way at once. */
 export const inFlightBound = 100_000;
 
-/** Wishes of a client: no, one or several calls, or its own end. One object a driver, reused. */
+/** Wishes of a client: no, one or several calls, or its own end. Each driver reuses one object. */
 export class ClientOut {
   readonly calls: PlannedCall[] = [];
-  /** Number of `calls` that are meant; the others are left from earlier events. */
+  /** Number of valid `calls`; the others are left from earlier events. */
   count = 0;
   stopped = false;
 
-  /** Empties it before the next event. */
+  /** Empties the wishes before the next event. */
   clear(): void {
     this.count = 0;
     this.stopped = false;
@@ -123,7 +123,7 @@ export class ClientOut {
 
   /**
    * Asks for a first attempt, due at `atMs`.
-   * @throws RangeError at so many calls at a time that there is surely no end to them
+   * @throws RangeError at more than `inFlightBound` calls at one event, which surely have no end
    */
   send(template: number, atMs: number, page = 0): void {
     this.#push(template, atMs, page, 0, atMs, 0);
@@ -136,8 +136,8 @@ export class ClientOut {
   }
 
   /**
-   * The client is over: it is told nothing more, so it plans nothing more. What it has planned before, in this
-   * `out` too, is still sent and recorded.
+   * Ends the client: it is told nothing more, so it plans nothing more. Calls that it has planned before, in this `out`
+   * too, are still sent and recorded.
    */
   stop(): void {
     this.stopped = true;
@@ -168,28 +168,28 @@ export class ClientOut {
   }
 }
 
-/** Reaction of a client to answers that were not refused (or whose policy gave up). */
+/** Reaction of a client to answers that were not refused, or whose refusal policy gave up. */
 export interface Behaviour<Own extends Record<string, number> = Record<string, number>> {
   readonly name: string;
   readonly calls: readonly CallTemplate[];
-  /** The most calls that one client has planned or on the way at once, those that wait to be retried included. */
+  /** Greatest number of calls that one client has planned or on the way at once, waiting retries included. */
   readonly inFlightMost: number;
   /**
-   * The behaviour's own numbers at the start, all of them: the record's shape never changes later.
-   * @param seed the run's, for draws that clients share
-   * @param userSeed for draws that clients of one user share
+   * Returns all of the behaviour's own numbers at the start: the record's shape never changes later.
+   * @param seed the run's seed, for draws that clients share
+   * @param userSeed a seed for draws that clients of one user share
    */
   start(seed: number, userSeed: number): Own;
   next(record: ClientRecord<Own>, event: ClientEvent, out: ClientOut): void;
 }
 
-/** Streams of users lie beyond those of populations, and before those of events (wakes.ts). */
+/** First stream of users' draws. They lie after those of populations and before those of events (wakes.ts). */
 const userStream = 0x7fff_0000;
 const users = new Draws();
 
 /**
- * A client's record at its start.
- * @param population its place among the scenario's populations, from 0: its stream of draws
+ * Returns a client's record at its start.
+ * @param population its place among the scenario's populations, from 0, which is its stream of draws
  * @param index its place in the population, from 0
  * @param user its user's place among those of the population, from 0
  */
@@ -206,15 +206,15 @@ export function startRecord(
   return record;
 }
 
-/** Reaction of a client to a refused call: the time of the next try, or `GIVE_UP`. Pure but for `record`'s draws. */
+/** Reaction of a client to a refused call: the time of the next try, or `GIVE_UP`. Pure except for `record`'s draws. */
 export interface RefusalPolicy {
   readonly name: string;
   /**
-   * It decides about calls without an answer (status 0) and those that failed (5xx), too, most of which show no
-   * headers; where it is left out, the behaviour goes on after them as after any other answer.
+   * True if the policy also decides about calls without an answer (status 0) and failed ones (5xx). Most of these show
+   * no headers. Otherwise the behaviour goes on after them as after any other answer.
    */
   readonly unanswered?: boolean;
-  /** Returns ms since the epoch, no less than `event.nowMs`, or `GIVE_UP`. */
+  /** Returns ms since the epoch, at least `event.nowMs`, or `GIVE_UP`. */
   retryAt(record: ClientRecord, event: ClientEvent): number;
 }
 
@@ -227,8 +227,8 @@ function isDecidedBy({ unanswered }: RefusalPolicy, { kind, status }: ClientEven
 }
 
 /**
- * One step of a client: refusals go to the policy first; what it gives up, the behaviour sees.
- * @throws RangeError where the policy's delay is negative; whatever policy and behaviour throw
+ * Makes one step of a client. Refusals go to the policy first; the behaviour sees those that the policy gives up.
+ * @throws RangeError if the policy's delay is negative; whatever policy and behaviour throw
  */
 export function step(
   behaviour: Behaviour,

@@ -1,15 +1,15 @@
-// Cron's five fields, in UTC: which minutes they name.
+// Cron's five fields, in UTC, and the minutes that they name.
 import type { Mistakes } from "./mistakes.ts";
 
-/** The minutes that a line of cron names. */
+/** Minutes that a line of cron names. */
 export interface CronMinutes {
   readonly minutes: readonly number[];
   readonly hours: readonly number[];
   readonly days: readonly number[];
   readonly months: readonly number[];
-  /** From Sunday, 0. */
+  /** Weekdays; Sunday is 0. */
   readonly weekdays: readonly number[];
-  /** Both days and weekdays are restricted: one of them suffices, as Vixie's cron has it. */
+  /** True if both days and weekdays are restricted. One of them then suffices, as in Vixie's cron. */
   readonly eitherDay: boolean;
 }
 
@@ -24,9 +24,9 @@ const fields = [
 const dayMs = 24 * 3_600_000;
 
 /**
- * Reads `minute hour day month weekday`, each a star, a number or `a-b`, the first and the last with a step after a
- * slash (`10-50/20`), or several of them with commas; weekdays are 0 to 7, Sunday is 0 or 7. What is wrong goes to
- * `mistakes`.
+ * Reads `minute hour day month weekday` and adds what is wrong to `mistakes`. Each field is a star, a number, `a-b`, or
+ * several of these with commas. A star and `a-b` may have a step after a slash (`10-50/20`). Weekdays are 0 to 7;
+ * Sunday is 0 or 7.
  */
 export function parseCron(path: string, value: unknown, mistakes: Mistakes): CronMinutes | null {
   const words = typeof value === "string" ? value.trim().split(/\s+/) : [];
@@ -48,7 +48,7 @@ export function parseCron(path: string, value: unknown, mistakes: Mistakes): Cro
   };
 }
 
-/** `null` where the field is wrong. */
+/** Returns the numbers that a field names, ascending; `null` if the field is wrong. */
 function valuesOf(field: string, least: number, most: number): number[] | null {
   const found = new Set<number>();
   for (const part of field.split(",")) {
@@ -65,7 +65,7 @@ function valuesOf(field: string, least: number, most: number): number[] | null {
   return [...found].sort((a, b) => a - b);
 }
 
-/** The instants that are named, ms since the epoch, from `fromMs` on and before `untilMs`. */
+/** Yields the instants that a line of cron names, ms since the epoch, from `fromMs` on and before `untilMs`. */
 export function* cronTimes(cron: CronMinutes, fromMs: number, untilMs: number): Generator<number, void> {
   for (let dayAt = Math.floor(fromMs / dayMs) * dayMs; dayAt < untilMs; dayAt += dayMs) {
     if (!isNamed(cron, dayAt)) continue;

@@ -1,5 +1,5 @@
-// ScenarioInput → Scenario: the one place where a scenario is checked and its defaults are filled in. It runs
-// in Node and in k6 alike.
+// ScenarioInput → Scenario: the one place where a scenario is checked and its defaults are filled in. It runs in Node
+// and in k6 alike.
 import { type Expectation, parseExpectations } from "../rules/figures.ts";
 import { readIsoDate } from "../wire/times.ts";
 import { parseArrivals } from "./arrival-input.ts";
@@ -124,7 +124,7 @@ function parseExpect(
   return expectations;
 }
 
-/** The parts of a run that the number of arrivals goes by. */
+/** Parts of a run that the number of arrivals depends on. */
 type Run = Pick<Scenario, "startAtMs" | "durationMs">;
 
 function parsePopulations(value: unknown, run: Run, mistakes: Mistakes): Population[] {
@@ -184,7 +184,7 @@ function parsePopulation(name: string, value: unknown, run: Run, mistakes: Mista
   return { ...common, clients: null, arrivals: schedule };
 }
 
-/** A fleet's clients are there for a while, as those of a closed population; other arrivals come by. */
+/** Returns the default of `user`. Clients of a fleet stay for a while, as those of a closed population do. */
 function defaultUser(arrivals: unknown): "each" | "shared" {
   const executor = (arrivals as { executor?: unknown } | null | undefined)?.executor;
   return arrivals === undefined || executor === "ramping-vus" ? "each" : "shared";

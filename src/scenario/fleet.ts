@@ -1,16 +1,16 @@
-// A fleet that scales up and down, in k6's words: each of its clients is there from when it is added until it is taken
-// away. The one that was added last is taken away first, as k6 does.
+// A fleet that scales up and down, in k6's words. Each client is there from its addition until its removal. The client
+// that was added last is removed first, as k6 does it.
 import type { Stage } from "./arrival-rates.ts";
 
-/** A client is there from `startMs` on, and sends nothing from `endMs` on; ms from the run's start. */
+/** Time that a client is there, ms from the run's start. It sends nothing from `endMs` on. */
 export interface Stay {
   readonly startMs: number;
   readonly endMs: number;
 }
 
 /**
- * The stays of a fleet, by their starts. In a stage of D ms that adds or takes n clients, the i-th of them (from 1)
- * comes or goes i D / n into it, cut off to whole milliseconds. After the last stage nobody is there.
+ * Returns the stays of a fleet, by their starts. A stage of D ms may add or remove n clients. The i-th of them, from 1,
+ * then comes or goes i D / n ms into the stage, rounded down. After the last stage nobody is there.
  */
 export function fleetStays(startVUs: number, stages: readonly Stage[], durationMs: number): Stay[] {
   const stays: { startMs: number; endMs: number }[] = [];
@@ -38,7 +38,7 @@ export function fleetStays(startVUs: number, stages: readonly Stage[], durationM
   return stays.filter(({ startMs, endMs }) => startMs < endMs);
 }
 
-/** The most that are there at once, each for `graceMs` longer than its stay. */
+/** Returns the greatest number of clients at once, each counted for `graceMs` longer than its stay. */
 export function mostAtOnce(stays: readonly Stay[], graceMs: number): number {
   const ends = stays.map(({ endMs }) => endMs + graceMs).sort((a, b) => a - b);
   let most = 0;

@@ -1,4 +1,4 @@
-// The mistakes of a scenario, collected: everything that can be told at once is reported at once.
+// The mistakes of a scenario, collected, so that all of them are reported at once.
 import { closest } from "../rules/closest.ts";
 import { parseDuration } from "../rules/duration.ts";
 import { type Problem, quote, SpillwayError } from "../rules/errors.ts";
@@ -6,29 +6,29 @@ import { parseRules } from "../rules/parse.ts";
 import type { Rules } from "../rules/rules.ts";
 import { type Behaviour, type CallTemplate, inFlightBound } from "./client.ts";
 
-/** `"90s"`, `"5m"`, `"1m30s"`, `"250ms"`, or milliseconds. */
+/** A time: `"90s"`, `"5m"`, `"1m30s"`, `"250ms"`, or a number of milliseconds. */
 export type Duration = string | number;
 
-/** The same for every draw, or uniform over the whole milliseconds from `least` to `most`. */
+/** A constant time, or one drawn uniformly from the whole milliseconds from `least` to `most`. */
 export type DurationSpan = Duration | { readonly least: Duration; readonly most: Duration };
 
-/** Whole milliseconds, both ends included. */
+/** Span of whole milliseconds, both ends included. */
 export interface MsSpan {
   readonly least: number;
   readonly most: number;
 }
 
-/** No time in a scenario is longer than a year: more is a mistake in units. */
+/** Longest time in a scenario, ms: a year. A longer one is a mistake in units. */
 export const longestMs = 366 * 24 * 3_600_000;
 
 /**
- * Problems found so far. A check returns the value in its checked form; where the value is wrong it returns
- * one that the next checks can bear, and `finish` throws.
+ * Problems found so far. A check returns the value in its checked form. For a wrong value it returns one that the next
+ * checks can bear, and `finish` throws.
  */
 export class Mistakes {
   readonly #problems: Problem[] = [];
 
-  /** @param got the value as it stood there; quoted here */
+  /** @param got the value as given; it is quoted here */
   add(path: string, got: unknown, allowed: string): void {
     this.#problems.push({ path, got: quote(got), allowed });
   }
@@ -37,14 +37,14 @@ export class Mistakes {
     this.#problems.push(...problems);
   }
 
-  /** @throws SpillwayError `SCENARIO_INVALID` where anything was added */
+  /** @throws SpillwayError `SCENARIO_INVALID` if there is any mistake */
   finish(summary: string): void {
     if (this.#problems.length === 0) return;
     throw new SpillwayError("SCENARIO_INVALID", summary, { problems: this.#problems });
   }
 
   /**
-   * A plain object with no other members than these.
+   * Checks for a plain object with no other members than `names`.
    * @param path empty for the scenario itself
    */
   members(path: string, value: unknown, names: readonly string[]): value is Record<string, unknown> {
@@ -62,9 +62,9 @@ export class Mistakes {
   }
 
   /**
-   * A function's options: a plain object with no other members than these.
+   * Checks a function's options: a plain object with no other members than `names`.
    * @param path the function's name
-   * @throws SpillwayError `SCENARIO_INVALID` at once where it is no object: nothing more can be said of it
+   * @throws SpillwayError `SCENARIO_INVALID` at once if the value is no object, since no more can be checked
    */
   options<T extends object>(path: string, value: T, names: readonly string[]): T {
     if (!this.members(path, value, names)) this.finish(`${path} cannot use these options`);
@@ -84,7 +84,7 @@ export class Mistakes {
     return least;
   }
 
-  /** A finite number in a range. @returns `NaN` where it is none */
+  /** Checks for a finite number in a range. @returns `NaN` if it is none */
   number(path: string, value: unknown, fits: (value: number) => boolean, allowed: string): number {
     if (Number.isFinite(value) && fits(value as number)) return value as number;
     this.add(path, value, allowed);
@@ -97,7 +97,7 @@ export class Mistakes {
     return undefined;
   }
 
-  /** @returns the rules, complete; `null` where they cannot be used */
+  /** @returns the rules, complete; `null` if they cannot be used */
   rules(path: string, value: unknown): Rules | null {
     try {
       return parseRules(value);
@@ -122,7 +122,7 @@ export class Mistakes {
     if (!fits) this.add(path, value, 'a call, such as rest("/v2/user"), status() or pipelinesQuery(50)');
   }
 
-  /** Checks for a behaviour as `poller`, `worker` and their like make it. */
+  /** Checks for a behaviour as `poller`, `worker` and the like make it. */
   behaviour(path: string, value: unknown): Behaviour {
     const shape = value as Partial<Behaviour> | null | undefined;
     const fits =

@@ -1,73 +1,73 @@
-// The simulator's world between clients and limiter, and behind it: trips that take time and get lost, clients that give
-// up, servers with a queue, outages, clocks that differ. A real run has its own.
+// The simulator's world around the limiter: trips that take time and get lost, clients that give up, servers with a
+// queue, outages, clocks that differ. A real run has its own.
 import type { Duration, Mistakes } from "./mistakes.ts";
 import { parseSpread, type Spread, type SpreadInput } from "./spread.ts";
 
-/** Travel of calls: their time, and their losses. */
+/** Times and losses of calls on their way. */
 export interface NetworkInput {
   /**
-   * One way, at least 1 ms; drawn for each trip. 2 to 8 ms where it is left out. (Two calls that both took no
-   * time at the same instant would each have been answered before the other was sent.)
+   * Time of one way, at least 1 ms, drawn for each trip. Default: 2 to 8 ms. The bound keeps order: two calls that took
+   * no time at the same instant would each be answered before the other was sent.
    */
   readonly latency?: SpreadInput;
   /**
-   * In place of `latency`: there and back together, at least 1 ms; drawn once for each call, half of it (rounded
-   * down) on the way there. It is what clients measure: `received - sent` of calls that do not queue.
+   * Time there and back together, at least 1 ms, in place of `latency`. It is drawn once for each call; half of it
+   * (rounded down) is the way there. Clients measure this as `received - sent` of calls that do not queue.
    */
   readonly roundTrip?: SpreadInput;
   /** Run time of an admitted GraphQL query, until it is settled and answered. Default: 5 to 20 ms. */
   readonly execution?: SpreadInput;
   /**
-   * Lateness of calls that clients waited to send: timers wake late, and on a busy machine later. Drawn for each such
-   * call. Default: none.
+   * Lateness of calls that clients waited to send, since timers wake late, later on a busy machine. It is drawn for
+   * each such call. Default: none.
    */
   readonly lateness?: SpreadInput;
   /**
-   * The share of trips that get lost, from 0 to 0.99; none where it is left out. Of a lost request the deployment
-   * never hears; a call whose answer is lost was charged. Either client waits until its `timeout`.
+   * Share of trips that get lost, from 0 to 0.99. Default: 0. The deployment never hears of a lost request; a call
+   * whose answer is lost was charged. In both cases the client waits until its `timeout`.
    */
   readonly loss?: number;
   /**
-   * Longest wait of a client for an answer. Default: 30 s. After that it goes on as with status 0 (the
-   * trace's `error` is `timeout`): the call may have been charged, may even be charged later, and the late answer is
-   * dropped. In k6 it is the request's timeout.
+   * Longest wait of a client for an answer; in k6, the request's timeout. Default: 30 s. The client then goes on as
+   * with status 0 (the trace's `error` is `timeout`). The call may have been charged, or be charged later; its late
+   * answer is dropped.
    */
   readonly timeout?: Duration;
 }
 
-/** Servers behind the limiter, so that load has a price. */
+/** Servers behind the limiter, so that load costs time. */
 export interface ServiceInput {
   /** Number of calls that are served at once, 1 to 10,000. */
   readonly servers: number;
   /** Time for which a REST call holds a server. A query holds one for its `network.execution` in addition. */
   readonly time: SpreadInput;
   /**
-   * Most calls that may wait for a server, first in, first out: 0 or more. Default: no bound. One more is
-   * answered 503 without rate-limit headers, though it was charged.
+   * Greatest number of calls that may wait for a server, first in, first out: 0 or more. Default: no bound. A further
+   * call is answered 503 without rate-limit headers, though it was charged.
    */
   readonly queue?: number;
 }
 
-/** A time in which nobody is served. What was taken in before is still answered. */
+/** Time in which nobody is served. Calls that were taken in before are still answered. */
 export interface OutageInput {
-  /** When it begins, counted from the run's start. */
+  /** Start of the outage, counted from the run's start. */
   readonly at: Duration;
   /** Length of the outage. */
   readonly for: Duration;
   /**
-   * Answer to a call that arrives meanwhile: 503 at once, without rate-limit headers, or no answer at all. Neither is
-   * counted by any window.
+   * Answer to a call that arrives meanwhile: 503 at once without rate-limit headers, or no answer at all. No window
+   * counts such a call.
    */
   readonly answer: 503 | "none";
-  /** The share of calls that run into it, above 0 and up to 1; all where it is left out. */
+  /** Share of calls that meet the outage, above 0 and up to 1. Default: 1. */
   readonly share?: number;
 }
 
 /** Clients' clocks. */
 export interface ClocksInput {
   /**
-   * Any two clients' clocks are at most so far apart, and none is behind the deployment's; up to a minute. Each
-   * client's is drawn once, and stays as it is; traces show each client's own clock (`clock.errorMs` says so).
+   * Greatest difference between two clients' clocks, up to a minute. No client's clock is behind the deployment's. Each
+   * clock is drawn once and stays as it is; traces show each client's own clock (`clock.errorMs` is the bound).
    */
   readonly apart: Duration;
 }
@@ -75,11 +75,11 @@ export interface ClocksInput {
 /** A network, checked. */
 export interface Network {
   readonly latencyMs: Spread;
-  /** In place of `latencyMs` where it is not `null`. */
+  /** Replaces `latencyMs` if it is not `null`. */
   readonly roundTripMs: Spread | null;
   readonly executionMs: Spread;
   readonly latenessMs: Spread;
-  /** A share of all trips. */
+  /** Share of all trips. */
   readonly loss: number;
   readonly timeoutMs: number;
 }
@@ -88,16 +88,16 @@ export interface Network {
 export interface Service {
   readonly servers: number;
   readonly timeMs: Spread;
-  /** `null`: no bound. */
+  /** `null` if there is no bound. */
   readonly queue: number | null;
 }
 
-/** An outage, checked: from `atMs` of the run until `forMs` later, that instant not included. */
+/** An outage, checked: from `atMs` of the run until `forMs` later, that instant excluded. */
 export interface Outage {
   readonly atMs: number;
   readonly forMs: number;
   readonly answer: 503 | "none";
-  /** Of the calls that arrive meanwhile. */
+  /** Share of the calls that arrive meanwhile. */
   readonly share: number;
 }
 
@@ -106,14 +106,14 @@ export interface Clocks {
   readonly apartMs: number;
 }
 
-/** Longest wait of clients for an answer unless a scenario says another, ms. */
+/** Default of a client's longest wait for an answer, ms. */
 const defaultTimeoutMs = 30_000;
 
 const clocksApartMostMs = 60_000;
-/** No trip and no service takes longer than a day: more is a mistake in units. */
+/** Longest trip and longest service, ms: a day. A longer one is a mistake in units. */
 const tripMostMs = 24 * 3_600_000;
 
-/** Checks a scenario's `network`; what is wrong goes to `mistakes`. */
+/** Checks a scenario's `network` and adds what is wrong to `mistakes`. */
 export function parseNetwork(value: unknown, mistakes: Mistakes): Network {
   const fallback: Network = {
     latencyMs: { least: 2, most: 8 },

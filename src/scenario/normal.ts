@@ -1,9 +1,9 @@
-// The normal distribution's quantile, the same bits everywhere: M. J. Wichura, Algorithm AS 241 (PPND16), Applied
-// Statistics 37 (1988), 477-484: rational functions that are right to about 16 digits (here as
-// the doubles next to its coefficients).
+// The normal distribution's quantile with the same bits everywhere: M. J. Wichura, Algorithm AS 241 (PPND16), Applied
+// Statistics 37 (1988), 477-484. Its rational functions are right to about 16 digits; the coefficients here are their
+// nearest doubles.
 import { ln } from "./elementary.ts";
 
-/** Coefficients from the constant on. */
+/** Coefficients, the constant first. */
 type Polynomial = readonly number[];
 
 const middle: readonly [Polynomial, Polynomial] = [
@@ -38,7 +38,7 @@ const farTail: readonly [Polynomial, Polynomial] = [
 ];
 
 /**
- * Returns the standard deviations above the mean at which a share of all values ends.
+ * Returns the point below which a share of all values lies, in standard deviations from the mean.
  * @param share above 0 and below 1
  */
 export function normalQuantile(share: number): number {

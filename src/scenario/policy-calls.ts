@@ -1,4 +1,4 @@
-// The calls of a scenario under a policy: the operation that a request is, and who it is charged to (POLICY.md §1).
+// The calls of a scenario under a policy: a request's operation, and its caller (POLICY.md §1).
 import { isShared } from "../policy/attributes.ts";
 import { routeOf } from "../policy/match.ts";
 import type { CallSample, Policy, Route } from "../policy/policy.ts";
@@ -7,13 +7,13 @@ import type { CallTemplate } from "./client.ts";
 import type { Seat } from "./seats.ts";
 
 export interface OperationCall {
-  /** An operation of the policy; `status`, or `other`, which no quota counts. */
+  /** Operation of the policy, or `status`, or `other`, which no quota counts. */
   readonly operation: string;
-  /** The caller's attributes: those that the request fills, and those that stand for who calls. */
+  /** Caller's attributes: those that the request fills, and those of who calls. */
   readonly caller: Readonly<Record<string, string>>;
 }
 
-/** Who calls; `attributes` are those that its token stands for, where they are known. */
+/** Who calls. `attributes` are those of its token, if they are known. */
 type Calling = Pick<Seat, "organization" | "user"> & {
   readonly attributes?: Readonly<Record<string, string>> | undefined;
 };
@@ -25,7 +25,7 @@ export const ownAttributes = (
 ): Record<string, string> =>
   Object.fromEntries(auth.attributes.map((name) => [name, isShared(name) ? organization : user]));
 
-/** Returns what a call of a seat is. A request that no route matches is `other`. */
+/** Returns the operation and the caller of a seat's call. The operation is `other` if no route matches. */
 export function policyCall(
   policy: Policy,
   call: CallTemplate,
@@ -40,7 +40,7 @@ export function policyCall(
   return { operation: call.kind === "status" ? "status" : (found?.route.operation ?? "other"), caller };
 }
 
-/** A query goes by the route for GraphQL, whatever the path of that is. */
+/** Returns the route of a call. A query goes by the route for GraphQL, whatever that route's path is. */
 function matched(policy: Policy, call: CallTemplate, organization: string): ReturnType<typeof routeOf> {
   const isQuery = call.scope === "graphql";
   const graphql = isQuery ? (/^\s*mutation\b/.test(call.query ?? "") ? "mutation" : "query") : null;
@@ -49,21 +49,21 @@ function matched(policy: Policy, call: CallTemplate, organization: string): Retu
   return routeOf(policy, { method: call.method, target: path, host, graphql });
 }
 
-/** Returns the path of a policy's queries. */
+/** Returns the path of a policy's queries; `null` if it has none. */
 export const graphqlPath = ({ routes }: Policy): string | null =>
   routes.find((route) => isForGraphql(route))?.path ?? null;
 
 const isForGraphql = ({ path, graphql }: Route): boolean =>
   graphql !== undefined || /\/graphql(?:\.json)?$/.test(path);
 
-/** Returns the sample of an operation that a call is made by: its headers and its body. */
+/** Returns the sample of an operation, with the headers and the body to call it by. */
 export const sampleOf = (
   { operations }: Policy,
   operation: string,
   { method }: Pick<CallTemplate, "method">,
 ): CallSample | undefined => operations[operation]?.samples.find((sample) => sample.method === method);
 
-/** An attribute that a route takes from elsewhere than the path; of a body nothing is known here. */
+/** Returns an attribute that a route does not take from the path. Bodies are not known here. */
 function textOf(
   policy: Policy,
   route: Route | undefined,

@@ -3,7 +3,7 @@ import { limitOf, quotaFor } from "../policy/effective.ts";
 import type { Policy } from "../policy/policy.ts";
 import { ABSENT, type ClientEvent } from "./client.ts";
 
-/** A quota as an answer shows it; `null` where it does not tell. */
+/** A quota as an answer shows it; `null` for what it does not tell. */
 interface Shown {
   readonly quota: string;
   readonly limit: number | null;
@@ -15,10 +15,10 @@ interface Shown {
 /** An answer as it was read. */
 export interface ShownAnswer {
   readonly readings: readonly Shown[];
-  /** The quota that refused, where the answer tells. */
+  /** Quota that refused, if the answer tells it. */
   readonly by?: string | undefined;
   readonly retryAfterMs?: number | undefined;
-  /** Ms since the epoch. */
+  /** Instant after which to retry, ms since the epoch. */
   readonly retryAt?: number | undefined;
 }
 
@@ -29,7 +29,7 @@ export type ToldReading = Pick<
 
 /**
  * Returns what a client is told: the quota that refused first, then those with the least share left.
- * @param atMs when the answer came, ms since the epoch
+ * @param atMs time of the answer, ms since the epoch
  */
 export function toldOf(
   policy: Policy,
@@ -63,7 +63,7 @@ function leftOf(reading: Shown | undefined): number | null {
   return remaining ?? (limit === null || used === null ? null : limit - used);
 }
 
-/** Whole seconds, whatever form the API has: rounded as the quota says. */
+/** Returns a reset in whole seconds, whatever form the API has. The quota says how to round. */
 function secondsOf({ quotas }: Policy, reading: Shown | undefined, atMs: number): number {
   if (reading?.reset == null) return ABSENT;
   const { afterMs, atMs: instantMs } = reading.reset;

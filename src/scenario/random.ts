@@ -1,8 +1,8 @@
-// Seeded random numbers whose whole state is four integers in the client's own record: nothing to allocate,
-// nothing shared between clients, the same draws in Node and in k6. The generator is Chris Doty-Humphrey's
-// sfc32 (PractRand); a library's generators are objects of their own and cannot live in a record.
+// Seeded random numbers whose whole state is four integers in the client's own record. Nothing is allocated or shared
+// between clients, and draws are the same in Node and in k6. The generator is Chris Doty-Humphrey's sfc32 (PractRand).
+// A library's generators are objects of their own and cannot live in a record.
 
-/** The four words of sfc32; every client's record has them. */
+/** The four words of sfc32, which every client's record has. */
 export type RandomState = {
   random0: number;
   random1: number;
@@ -11,8 +11,8 @@ export type RandomState = {
 };
 
 /**
- * A state to seed. As a class, since what is added to its objects lies in them, too; and objects that were added the same
- * names have one hidden class, by which alone their members are found fast. Objects that are spread have not.
+ * A state to seed. It is a class, so that numbers added to its objects lie in them, too. Objects with the same added names
+ * then have one hidden class, by which their members are found fast. Spread objects have none in common.
  */
 export class Draws implements RandomState {
   random0 = 0;
@@ -21,7 +21,7 @@ export class Draws implements RandomState {
   random3 = 0;
 }
 
-/** The next 32 bits, as an integer from 0 to 2^32 - 1. */
+/** Returns the next 32 bits, as an integer from 0 to 2^32 - 1. */
 export function next32(state: RandomState): number {
   const sum = (state.random0 + state.random1 + state.random3) | 0;
   state.random3 = (state.random3 + 1) | 0;
@@ -31,19 +31,19 @@ export function next32(state: RandomState): number {
   return sum >>> 0;
 }
 
-/** A whole number in `[0, bound)`, without bias that matters here (bound is far below 2^32). */
+/** Draws a whole number in `[0, bound)`. Its bias does not matter, since bound is far below 2^32. */
 export function below(state: RandomState, bound: number): number {
   return Math.floor((next32(state) / 4_294_967_296) * bound);
 }
 
-/** A whole number in `[least, most]`. */
+/** Draws a whole number in `[least, most]`. */
 export function between(state: RandomState, least: number, most: number): number {
   return least + below(state, most - least + 1);
 }
 
 /**
- * Seeds a state from a run's seed, a stream (one for each population) and an index (one for each client).
- * Twelve draws are discarded, as sfc32's author advises.
+ * Seeds a state from a run's seed, a stream (one for each population) and an index (one for each client). Twelve draws
+ * are discarded, as sfc32's author advises.
  */
 export function seedRandom(state: RandomState, seed: number, stream: number, index: number): void {
   state.random0 = seed | 0;

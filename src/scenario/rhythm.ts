@@ -1,22 +1,22 @@
-// The rhythm of a day and a week: how fast time counts for clients who are away. A pause of an hour of busy time takes
-// an hour where the factor is 1, half an hour where it is 2, and never ends where it is 0.
+// The rhythm of a day and a week: the speed of time for clients who are away. At factor 1, a pause of one busy hour
+// takes an hour. At factor 2 it takes half an hour; at factor 0 it never ends.
 import { exp, ln } from "./elementary.ts";
 import type { Mistakes } from "./mistakes.ts";
 import { normalQuantile } from "./normal.ts";
 import { next32, type RandomState, seedRandom } from "./random.ts";
 
 export interface RhythmInput {
-  /** 24 factors, from midnight on. 1 each where it is left out. */
+  /** 24 factors, from midnight on. Default: 1 each. */
   readonly hours?: readonly number[];
-  /** 24 factors for Saturdays and Sundays. As `hours` where it is left out. */
+  /** 24 factors for Saturdays and Sundays. Default: `hours`. */
   readonly weekend?: readonly number[];
-  /** 7 factors, from Sunday on, beside those of the hours. 1 each where it is left out. */
+  /** 7 factors, from Sunday on, multiplied with those of the hours. Default: 1 each. */
   readonly weekdays?: readonly number[];
-  /** Distance of the clock from UTC, as `+02:00`. UTC where it is left out. */
+  /** Distance of the clock from UTC, as `+02:00`. Default: UTC. */
   readonly zone?: string;
   /**
-   * A day's own factor, drawn anew for each day: from these, one as likely as another, or lognormal with mean 1 and this
-   * deviation, 0 to 2. All clients of a scenario share the draw: a busy day is busy for everybody. 0 where it is left out.
+   * Each day's own factor, drawn anew for each day. A list is drawn from evenly; a number, 0 to 2, is the deviation of
+   * a lognormal factor with mean 1. All clients share the draw, so a busy day is busy for everybody. Default: 0.
    */
   readonly days?: number | readonly number[];
 }
@@ -27,7 +27,7 @@ export interface Rhythm {
   readonly weekend: readonly number[];
   readonly weekdays: readonly number[];
   readonly zoneMs: number;
-  /** Factors that each day draws one of; none where they are lognormal. */
+  /** Factors of which each day draws one; empty if the factor is lognormal. */
   readonly days: readonly number[];
   /** Deviation of the logarithm of a day's factor. */
   readonly sigma: number;
@@ -36,7 +36,7 @@ export interface Rhythm {
 const hourMs = 3_600_000;
 const dayMs = 24 * hourMs;
 const factorMost = 1000;
-/** Beyond every population's stream of draws. */
+/** Stream of the days' draws, beyond every population's. */
 const dayStream = 0x7fff_fffe;
 
 export function parseRhythm(path: string, value: unknown, mistakes: Mistakes): Rhythm {
@@ -80,9 +80,9 @@ function zoneOf(path: string, value: unknown, mistakes: Mistakes): number {
 }
 
 /**
- * Returns the instant at which so much busy time has passed, ms since the epoch, rounded up to whole ms; `endMs` where
- * that is later or never comes.
- * @param seed the run's, which the factors of days are drawn by
+ * Returns the instant at which `busyMs` of busy time has passed, ms since the epoch, rounded up to whole ms. Returns
+ * `endMs` if that comes later or never.
+ * @param seed the run's seed, which decides the factors of days
  */
 export function busyUntil(
   rhythm: Rhythm,
@@ -120,7 +120,7 @@ export function factorAt(rhythm: Rhythm, seed: number, local: number): number {
 
 const dayDraws: RandomState = { random0: 0, random1: 0, random2: 0, random3: 0 };
 
-/** From draws of the day's own. */
+/** Returns a day's own factor, from draws of that day. */
 function dayFactor({ days, sigma }: Rhythm, seed: number, day: number): number {
   seedRandom(dayDraws, seed, dayStream, day);
   const share = (next32(dayDraws) + 0.5) / 4_294_967_296;

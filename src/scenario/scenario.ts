@@ -1,5 +1,5 @@
-// A scenario, as data. `ScenarioInput` is what people write, `Scenario` is what `defineScenario` makes of
-// it: everything checked, every default filled in, every duration in milliseconds.
+// A scenario, as data. People write a `ScenarioInput`; `defineScenario` turns it into a `Scenario` with everything
+// checked, every default filled in and every duration in milliseconds.
 
 import type { Policy } from "../policy/policy.ts";
 import type { Expectation } from "../rules/figures.ts";
@@ -21,29 +21,29 @@ import type {
 } from "./network.ts";
 import { below, type RandomState } from "./random.ts";
 
-/** Clients that are alike. */
+/** Clients of one kind. */
 export interface PopulationInput {
-  /** Number of clients for the whole run (closed model); or `arrivals`. */
+  /** Number of clients for the whole run (closed model). Give either this or `arrivals`. */
   readonly clients?: number;
   /**
-   * Each arrival is a client (open model): at a constant, ramping or random rate, by cron, by the hours of a day; or a
-   * fleet that scales up and down. In k6's words where it has some.
+   * Arrivals, each of which is a client (open model). They come at a constant, ramping or random rate, by cron, by the
+   * hours of a day, or as a fleet that scales up and down. The words are k6's where k6 has some.
    */
   readonly arrivals?: Arrivals;
-  /** A slug; where it is left out the first of the tokens' organizations, `acme` without tokens. */
+  /** Slug of an organization. Default: the first of the tokens' organizations, or `acme` without tokens. */
   readonly organization?: string;
   /**
-   * Every client a user of its own, all one user, or so many users in turn. Where it is left out: `each` for
-   * `clients` and `ramping-vus`, `shared` for other `arrivals`. No two populations share a user.
+   * Users of the clients: one each, one for all, or a number of users in turn. Populations share no users. Default:
+   * `each` for `clients` and `ramping-vus`, `shared` for other `arrivals`.
    *
-   * So a pool of tokens is a number: `clients: 40, user: 5` are forty clients that take turns with five users' tokens,
-   * eight of them in each user's window.
+   * A pool of tokens is therefore a number: with `clients: 40, user: 5` forty clients take turns with five users'
+   * tokens, eight of them in each user's window.
    */
   readonly user?: "each" | "shared" | number;
   readonly behaviour: Behaviour;
   /** Their reaction to a refusal. Default: none, so the call is lost. */
   readonly onRefused?: RefusalPolicy;
-  /** Closed model: clients begin at random within this span; 0 (all at once) where it is left out. */
+  /** Span within which clients begin at random (closed model). Default: 0, all at once. */
   readonly startWithin?: Duration;
 }
 
@@ -51,12 +51,12 @@ export interface PopulationInput {
 export type Expectations = Readonly<Record<string, string>>;
 
 export interface ScenarioInput {
-  /** Letters, digits, dashes, underscores: run folders are named after it. */
+  /** Letters, digits, dashes, underscores: it names the run folders. */
   readonly name: string;
   readonly description?: string;
-  /** A whole number >= 0; 1 where it is left out. */
+  /** Whole number of at least 0. Default: 1. */
   readonly seed?: number;
-  /** Nothing is sent from then on. */
+  /** Time after which nothing more is sent. */
   readonly duration: Duration;
   /** Start of virtual time, ISO 8601 with a zone. Default: 2026-01-01T00:00:00Z. */
   readonly startAt?: string;
@@ -64,21 +64,21 @@ export interface ScenarioInput {
   readonly populations: Readonly<Record<string, PopulationInput>>;
   /** Travel times, losses and time-outs of the simulator's calls. */
   readonly network?: NetworkInput;
-  /** The simulator's servers behind the limiter; where it is left out, serving takes no time and no room. */
+  /** The simulator's servers behind the limiter. Default: serving takes no time, and any number of calls at once. */
   readonly service?: ServiceInput;
-  /** When the simulator's deployment serves nobody: `[{ at: "1m", for: "30s", answer: 503 }]`. */
+  /** Times when the simulator's deployment serves nobody: `[{ at: "1m", for: "30s", answer: 503 }]`. */
   readonly outages?: readonly OutageInput[];
   /** Distance between the clocks of the simulator's clients. Default: none. */
   readonly clocks?: ClocksInput;
-  /** Bounds that are to hold: the simulator's assertions and k6's thresholds. */
+  /** Bounds of figures: the simulator's assertions and k6's thresholds. */
   readonly expect?: Expectations;
-  /** Error that `spillway fit` found when it simulated what it had fitted to. */
+  /** Error that `spillway fit` found when it simulated the scenario that it had fitted. */
   readonly fitError?: Partial<FitError>;
 }
 
 /**
- * Differences between what was recorded and what its fitted scenario simulates, as shares of the greater of the two,
- * from -1 to 1: above 0 if more was recorded.
+ * Differences between a recording and the simulation of its fitted scenario. Each is a share of the greater of the two,
+ * from -1 to 1. Above 0, more was recorded.
  */
 export interface FitError {
   readonly calls: number;
@@ -89,8 +89,8 @@ export interface FitError {
 }
 
 /**
- * `weekdays`: none was seen twice; `reactions`: what callers do when refused was not seen, or hardly; `attempts`:
- * nobody was seen to give a call up; `caller`: one of many had most of the refusals.
+ * `weekdays`: no weekday was seen twice. `reactions`: reactions to refusals were not seen, or hardly. `attempts`:
+ * nobody was seen to give a call up. `caller`: one caller of many had most of the refusals.
  */
 export const untolds = ["weekdays", "reactions", "attempts", "caller"] as const;
 export type Untold = (typeof untolds)[number];
@@ -98,7 +98,7 @@ export type Untold = (typeof untolds)[number];
 interface PopulationCommon {
   /** Clients are called `name/index` in a trace. */
   readonly name: string;
-  /** `null`: the first of the tokens' organizations, or `acme`. */
+  /** `null` for the first of the tokens' organizations, or `acme`. */
   readonly organization: string | null;
   readonly user: "each" | "shared" | number;
   readonly behaviour: Behaviour;
@@ -112,7 +112,7 @@ export interface ClosedPopulation extends PopulationCommon {
   readonly startWithinMs: number;
 }
 
-/** Clients that arrive, each for a life of its own. */
+/** Clients that arrive, each for a stay of its own. */
 interface OpenPopulation extends PopulationCommon {
   readonly clients: null;
   readonly arrivals: ArrivalSchedule;
@@ -120,7 +120,7 @@ interface OpenPopulation extends PopulationCommon {
 
 export type Population = ClosedPopulation | OpenPopulation;
 
-/** A scenario as `defineScenario` returns it. Clients and draws go by the order of `populations`. */
+/** A scenario as `defineScenario` returns it. The order of `populations` decides names and draws of clients. */
 export interface Scenario {
   readonly format: "spillway-scenario";
   readonly name: string;
@@ -129,32 +129,32 @@ export interface Scenario {
   readonly durationMs: number;
   /** Start of virtual time, ms since the epoch. */
   readonly startAtMs: number;
-  /** `null` where the scenario claims none: a simulation then has the default rules. */
+  /** `null` if the scenario names none. A simulation then has the default rules. */
   readonly rules: Rules | null;
   /** Limits of any API, in place of rules. */
   readonly policy?: Policy;
   readonly populations: readonly Population[];
   readonly network: Network;
-  /** `null`: serving takes no time. */
+  /** `null` if serving takes no time. */
   readonly service: Service | null;
   readonly outages: readonly Outage[];
   readonly clocks: Clocks;
   readonly expect: readonly Expectation[];
-  /** `null`: not fitted, or not checked. */
+  /** `null` if the scenario was not fitted, or not checked. */
   readonly fitError: FitError | null;
 }
 
-/** When a client of a closed population begins, ms from the start of the run: its record's first draw. */
+/** Returns when a client of a closed population begins, ms from the start of the run. It is its record's first draw. */
 export function startDelayMs({ startWithinMs }: ClosedPopulation, record: RandomState): number {
   return startWithinMs === 0 ? 0 : below(record, startWithinMs);
 }
 
-/** A real run begins later than it was planned, by so much at most: k6 gets its clients ready first. */
+/** Greatest delay of a real run's start after its plan, ms: k6 gets its clients ready first. */
 const lateMost = 60_000;
 
 /**
- * The stays of an open population's clients, in a run of the scenario as it is; none of a closed one's.
- * @param longerMs so much longer the run is taken to be
+ * Returns the stays of an open population's clients, in a run of the scenario as it is; none of a closed one's.
+ * @param longerMs time that the run is assumed to last longer than its scenario
  */
 export function staysOf(scenario: Scenario, place: number, longerMs = 0): Iterable<Stay> {
   const { startAtMs, seed, populations } = scenario;
@@ -166,15 +166,15 @@ export function staysOf(scenario: Scenario, place: number, longerMs = 0): Iterab
 }
 
 /**
- * The stays that there may be in a real run: one that begins late has others where clients come by the clock, those
- * that were due before it not among them.
+ * Returns the stays that there may be in a real run. If clients come by the clock, a run that begins late has other
+ * stays. Those that were due before it are not among them.
  */
 export function possibleStays(scenario: Scenario, place: number): Iterable<Stay> {
   const arrivals = scenario.populations[place]?.arrivals ?? null;
   return staysOf(scenario, place, arrivals !== null && isByTheClock(arrivals) ? lateMost : 0);
 }
 
-/** Returns the most clients that a population has in a run: its `clients`, or its arrivals. */
+/** Returns the greatest number of clients that a population has in a run: its `clients`, or its arrivals. */
 export function clientsMost(scenario: Scenario, place: number): number {
   const clients = scenario.populations[place]?.clients ?? null;
   if (clients !== null) return clients;

@@ -1,5 +1,5 @@
-// Who calls as whom: the users that a scenario's clients are, and the tokens that they call with. Simulator
-// and load take the same seats, so their traces name the same users.
+// The users that a scenario's clients call as, and the tokens that they call with. Simulator and load take the same
+// seats, so their traces name the same users.
 
 import { SpillwayError } from "../rules/errors.ts";
 import type { Token } from "../rules/tokens.ts";
@@ -10,15 +10,15 @@ import { clientsMost, type Population, type Scenario } from "./scenario.ts";
 export interface Seat {
   readonly organization: string;
   readonly user: string;
-  /** `null` where the seating was made without tokens. */
+  /** `null` if the seating was made without tokens. */
   readonly token: Token | null;
 }
 
 /** A scenario's seats. The clients of a population take its seats in turn. */
 export interface Seating {
-  /** Number of seats of a population, by its place in `scenario.populations`. */
+  /** Returns the number of seats of a population, by its place in `scenario.populations`. */
   count(population: number): number;
-  /** A seat of a population, from 0 on: made when it is asked for, since a million clients have a million names. */
+  /** Returns a seat of a population, from 0 on. It is made on demand: a million clients have a million names. */
   seat(population: number, n: number): Seat;
   /** True if no two seats are the same user of the same organization. */
   readonly isDistinct: boolean;
@@ -30,14 +30,14 @@ export const seatsOf = ({ populations }: Scenario, seating: Seating): Seat[][] =
     Array.from({ length: seating.count(place) }, (_seat, n) => seating.seat(place, n)),
   );
 
-/** The organization of populations that name none, where there are no tokens. */
+/** Organization of populations that name none, if there are no tokens. */
 export const defaultOrganization = "acme";
 
 /**
- * Seats a scenario's clients. Each population has users of its own (`PopulationInput.user`), and its clients
- * take them in turn. Without tokens they are called `<population>-<n>`; with tokens each takes the next entry
- * of its organization whose user has no seat yet.
- * @throws SpillwayError `TOKENS_INVALID` where there are too few, saying how many are needed
+ * Seats a scenario's clients. Each population has users of its own (`PopulationInput.user`), and its clients take them
+ * in turn. Without tokens they are called `<population>-<n>`. With tokens each takes the next entry of its organization
+ * whose user has no seat yet.
+ * @throws SpillwayError `TOKENS_INVALID` if there are too few, saying how many are needed
  */
 export function seatingOf(scenario: Scenario, tokens: readonly Token[] | null): Seating {
   const organizationOf = ({ organization }: Population): string =>
@@ -63,7 +63,7 @@ export function seatingOf(scenario: Scenario, tokens: readonly Token[] | null): 
 }
 
 /**
- * Seats a scenario's clients as they sat in an earlier run; one that was not seen there is called
+ * Seats a scenario's clients as they sat in an earlier run. A client that was not seen there is called
  * `<population>-<n>`.
  * @param seen the users of the run's clients, by `population/index`
  */
@@ -80,7 +80,7 @@ export function seatingLike(
   });
 }
 
-/** @param seatFor the n-th user of a population */
+/** @param seatFor returns the n-th user of a population */
 function seated(
   scenario: Scenario,
   isDistinct: boolean,
@@ -100,7 +100,7 @@ export function userPlace({ user }: Population, index: number): number {
   return user === "shared" ? 0 : index % user;
 }
 
-/** Returns the number of users that a population's clients are. */
+/** Returns the number of users that a population's clients call as. */
 function userCount(scenario: Scenario, place: number): number {
   const user = scenario.populations[place]?.user ?? "shared";
   if (user === "shared") return 1;

@@ -1,13 +1,13 @@
-// The spread of a length of time over its draws: the same each time, uniform, lognormal, or as it was measured. All
-// draws are whole milliseconds, and the same bits on every machine.
+// The spread of a length of time over its draws: constant, uniform, lognormal, or as measured. All draws are whole
+// milliseconds, with the same bits on every machine.
 import { exp, ln } from "./elementary.ts";
 import { type Duration, type DurationSpan, longestMs, type Mistakes, type MsSpan } from "./mistakes.ts";
 import { normalQuantile } from "./normal.ts";
 import { between, next32, type RandomState } from "./random.ts";
 
 /**
- * Lognormal, as times over networks and through queues mostly are: half of all draws are at most `median`, 95 % at
- * most `p95`, and few are very long.
+ * Lognormal spread, which fits most times over networks and through queues. Half of all draws are at most `median`, 95
+ * % at most `p95`, and few are very long.
  */
 export interface LognormalInput {
   readonly median: Duration;
@@ -16,24 +16,24 @@ export interface LognormalInput {
 }
 
 /**
- * As it was measured: the values at equal shares of all, ascending, from the shortest to the longest; 2 to 10,001 of
- * them. Five say 0 %, 25 %, 50 %, 75 % and 100 %. Straight lines in between.
+ * Measured spread: the values at equal shares of all, ascending, from the shortest to the longest; 2 to 10,001 of them.
+ * Five values are those at 0 %, 25 %, 50 %, 75 % and 100 %, with straight lines in between.
  */
 export interface QuantilesInput {
   readonly quantiles: readonly Duration[];
-  /** The share of all draws up to each of `quantiles`: as many, rising from 0 to 1. Equal steps where it is left out. */
+  /** Share of all draws up to each of `quantiles`: as many, rising from 0 to 1. Default: equal steps. */
   readonly shares?: readonly number[];
 }
 
 /** A constant, uniform from `least` to `most`, lognormal by `median` and `p95`, or empirical by `quantiles`. */
 export type SpreadInput = DurationSpan | LognormalInput | QuantilesInput;
 
-/** Whole milliseconds: exp(mu + sigma z) of a normal z, rounded. */
+/** Lognormal spread in whole milliseconds: exp(mu + sigma z) of a normal z, rounded. */
 export interface Lognormal {
   readonly shape: "lognormal";
   readonly mu: number;
   readonly sigma: number;
-  /** No draw is shorter or longer, whatever the formula says. */
+  /** Bounds of all draws, whatever the formula gives. */
   readonly leastMs: number;
   readonly mostMs: number;
 }
@@ -42,23 +42,23 @@ export interface Lognormal {
 export interface Quantiles {
   readonly shape: "quantiles";
   readonly quantilesMs: readonly number[];
-  /** `null`: equal steps. */
+  /** `null` for equal steps. */
   readonly shares: readonly number[] | null;
 }
 
-/** A spread, checked; a `MsSpan` is uniform over its whole milliseconds. */
+/** A spread, checked. An `MsSpan` is uniform over its whole milliseconds. */
 export type Spread = MsSpan | Lognormal | Quantiles;
 
 const quantilesMost = 10_001;
 const z95 = normalQuantile(0.95);
 
-/** The bounds of draws, ms. */
+/** Bounds of draws, ms. */
 interface Bounds {
   readonly leastMs: number;
   readonly mostMs: number;
 }
 
-/** Checks a spread; what is wrong goes to `mistakes`. No draw is shorter than `leastMs`, or longer than `mostMs`. */
+/** Checks a spread and adds what is wrong to `mistakes`. All draws lie within `leastMs` and `mostMs`. */
 export function parseSpread(
   path: string,
   value: unknown,
@@ -125,13 +125,13 @@ function sharesOf(path: string, value: unknown, count: number, mistakes: Mistake
   return null;
 }
 
-/** A draw, in whole milliseconds; nothing is drawn where there is no choice. */
+/** Draws a time in whole milliseconds. Nothing is drawn if there is no choice. */
 export function drawSpread(random: RandomState, spread: Spread): number {
   if (!("shape" in spread)) {
     const { least, most } = spread;
     return least === most ? least : between(random, least, most);
   }
-  // In the middle of one of 2^32 parts, so that neither end is ever reached.
+  // The middle of one of 2^32 parts, so that neither end is ever reached.
   const share = (next32(random) + 0.5) / 4_294_967_296;
   return spread.shape === "lognormal" ? lognormalAt(spread, share) : quantileAt(spread, share);
 }
@@ -162,7 +162,7 @@ function quantileBetween(quantilesMs: readonly number[], shares: readonly number
   return Math.round(from + ((share - fromShare) / (toShare - fromShare)) * (to - from));
 }
 
-/** In words, for people: `2 to 8 ms`. */
+/** Returns a spread in words for people: `2 to 8 ms`. */
 export function describeSpread(spread: Spread): string {
   if (!("shape" in spread))
     return spread.least === spread.most ? `${spread.least} ms` : `${spread.least} to ${spread.most} ms`;

@@ -1,9 +1,9 @@
-// A client's own clock face: instants a fixed span apart, from its start on.
+// A client's ticks: instants a fixed span apart, from its start on.
 
 /**
- * The first tick that is due at `nowMs` or later, and later than the one that was last taken: a client that
- * was kept waiting skips the ticks it missed.
- * @param lastMs a tick
+ * Returns the first tick at `nowMs` or later that is also later than `lastMs`. A client that was kept waiting misses
+ * the ticks before it.
+ * @param lastMs the tick that the client took last
  */
 export function nextTick(lastMs: number, everyMs: number, nowMs: number): number {
   const passed = Math.ceil((nowMs - lastMs) / everyMs);

@@ -1,5 +1,5 @@
-// Events that wake many clients at once, at times that nobody knows: a release, an outage that is over, a webhook. Times
-// are drawn by the run's seed, the group and the hour alone, so that all clients of a group share them; or by the user's seed, so that its clients do.
+// Events that wake many clients at once, at times that nobody knows: a release, an outage's end, a webhook. The run's
+// seed, the group and the hour decide the times, so all clients of a group share them. Or the user's seed decides them.
 import { type CronMinutes, cronTimes, parseCron } from "./cron.ts";
 import { ln } from "./elementary.ts";
 import type { Duration, Mistakes } from "./mistakes.ts";
@@ -8,31 +8,31 @@ import { factorAt, parseRhythm, type Rhythm, type RhythmInput } from "./rhythm.t
 import { drawSpread, parseSpread, type Spread, type SpreadInput } from "./spread.ts";
 
 interface WokenClients {
-  /** Each client wakes at random within this time, or after one drawn from this spread. At once where it is left out. */
+  /** Span within which a client wakes at random, or a spread of its delay. Default: at once. */
   readonly within?: SpreadInput;
-  /** Share of clients that an event wakes, each by chance: above 0, at most 1. 1 where it is left out. */
+  /** Share of clients that an event wakes, drawn for each: above 0, at most 1. Default: 1. */
   readonly share?: number;
-  /** Time from an event until none of its clients begins anything more: the same for all. No end where it is left out. */
+  /** Time from an event until its clients begin nothing more, the same for all. Default: no end. */
   readonly lasts?: SpreadInput;
-  /** Clients of one group wake by the same events, those of another by others: 0 to 999. 0 where it is left out. */
+  /** Group of clients that wake by the same events, 0 to 999. Other groups have other events. Default: 0. */
   readonly group?: number;
-  /** `"user"`: each user has events of its own, which its clients share. Users share them where it is left out. */
+  /** `"user"`: each user has events of its own, which its clients share. Default: users share events. */
   readonly by?: "user";
 }
 
 /** Events by chance. */
 interface ChanceWakes extends WokenClients {
-  /** Number of events on a mean day, above 0 and at most 1,000; by chance. */
+  /** Mean number of events a day, above 0 and at most 1,000. */
   readonly perDay: number;
-  /** When they come, beside the mean; factors are of how likely one is. Even where it is left out. */
+  /** Rhythm of the events; its factors change how likely one is. Default: even. */
   readonly rhythm?: RhythmInput;
 }
 
 /** Events by the clock. */
 interface ClockWakes extends WokenClients {
-  /** A line of cron (UTC): an event comes at each minute that it names. */
+  /** Line of cron (UTC). An event comes at each minute that it names. */
   readonly at: string;
-  /** Each event comes at random within this span after its minute. At once where it is left out. */
+  /** Span within which each event comes at random after its minute. Default: at once. */
   readonly late?: Duration;
 }
 
@@ -40,7 +40,7 @@ export type WakesInput = ChanceWakes | ClockWakes;
 
 /** Wakes, checked. */
 export interface Wakes {
-  /** `null`: by chance. */
+  /** `null` for events by chance. */
   readonly cron: CronMinutes | null;
   readonly lateMs: number;
   readonly perHour: number;
@@ -48,17 +48,17 @@ export interface Wakes {
   /** Time from an event until a client wakes. */
   readonly within: Spread;
   readonly share: number;
-  /** `null`: events have no end. */
+  /** `null` if events have no end. */
   readonly lasts: Spread | null;
   readonly group: number;
-  /** Each user has events of its own. */
+  /** True if each user has events of its own. */
   readonly byUser: boolean;
 }
 
 const hourMs = 3_600_000;
 const perDayMost = 1000;
 const groupMost = 999;
-/** Beyond every population's stream of draws; that of a group lies so many before. */
+/** Stream of the events' draws, beyond every population's. That of group n is n less. */
 const wakeStream = 0x7fff_fffd;
 
 export function parseWakes(path: string, value: unknown, mistakes: Mistakes): Wakes {
@@ -115,7 +115,7 @@ export function parseWakes(path: string, value: unknown, mistakes: Mistakes): Wa
   };
 }
 
-/** A time alone is the longest. */
+/** Returns the spread of a delay. A time alone is the longest delay. */
 function withinOf(path: string, value: unknown, mistakes: Mistakes): Spread {
   return typeof value === "object"
     ? parseSpread(path, value, mistakes)
@@ -125,8 +125,8 @@ function withinOf(path: string, value: unknown, mistakes: Mistakes): Spread {
 const draws: RandomState = { random0: 0, random1: 0, random2: 0, random3: 0 };
 
 /**
- * Returns the first event at or after an instant, whole ms since the epoch; `endMs` where none comes before it.
- * @param seed the run's; the user's where each has events of its own
+ * Returns the first event at or after an instant, whole ms since the epoch; `endMs` if none comes before it.
+ * @param seed the run's seed; the user's if each has events of its own
  */
 export function nextWake(wakes: Wakes, seed: number, fromMs: number, endMs: number): number {
   const { cron, perHour, rhythm, group } = wakes;

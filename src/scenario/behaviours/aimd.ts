@@ -1,19 +1,19 @@
-// Finds its rate by trying: a little faster after each answer, much slower after each refusal, as TCP does with
-// its window (additive increase, multiplicative decrease). Silence and failures are as bad as refusals: TCP, too, takes
-// what is lost for too much.
+// Finds its rate by trying: a little faster after each answer, much slower after each refusal, as TCP does with its
+// window (additive increase, multiplicative decrease). Failures and missing answers count as refusals: TCP, too, takes
+// a loss for a sign of overload.
 import { isFailure, isRefusal } from "../../wire/outcome.ts";
 import { type Behaviour, type CallTemplate, STARTED } from "../client.ts";
 import { Mistakes } from "../mistakes.ts";
 
 export interface AimdOptions {
   readonly call: CallTemplate;
-  /** Calls a minute at the start. */
+  /** Rate at the start, calls a minute. */
   readonly start: number;
-  /** Calls a minute added by each answer; 1 where it is left out. */
+  /** Calls a minute that each answer adds. Default: 1. */
   readonly increase?: number;
-  /** Share of the rate that a refusal, a failure or silence leaves, above 0 and below 1; 0.5 where it is left out. */
+  /** Share of the rate that is left after a refusal, a failure or no answer, above 0 and below 1. Default: 0.5. */
   readonly decrease?: number;
-  /** Calls a minute, never fewer and never more; 1 and 60,000 where they are left out. */
+  /** Bounds of the rate, calls a minute. Default: 1 to 60,000. */
   readonly least?: number;
   readonly most?: number;
 }
@@ -21,13 +21,13 @@ export interface AimdOptions {
 const isRate = (callsPerMinute: number): boolean => callsPerMinute > 0 && callsPerMinute <= 6_000_000;
 
 type AimdRecord = {
-  /** Calls a minute. */
+  /** Rate, calls a minute. */
   rate: number;
 };
 
 /**
- * One call at a time, `60 s / rate` after each answer. A refusal that `onRefused` gives up (give it `none()`), a 5xx or no
- * answer lowers the rate, and the same call is made again after that longer pause.
+ * Makes one call at a time, `60 s / rate` after each answer. The rate falls after a refusal that `onRefused` gives up
+ * (give it `none()`), a 5xx or no answer. The same call is then made again after the longer pause.
  */
 export function aimd(options: AimdOptions): Behaviour<AimdRecord> {
   const mistakes = new Mistakes();

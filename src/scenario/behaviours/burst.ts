@@ -1,4 +1,4 @@
-// Everything at once: a build that fans out, a cron job, a page that loads its twenty widgets.
+// Many calls at once: a build that fans out, a cron job, a page that loads its twenty widgets.
 import { type Behaviour, type CallTemplate, STARTED } from "../client.ts";
 import { type Duration, Mistakes } from "../mistakes.ts";
 import { nextTick } from "../ticks.ts";
@@ -7,21 +7,21 @@ export interface BurstOptions {
   readonly call: CallTemplate;
   /** Number of calls at once, 1 to 10,000. */
   readonly size: number;
-  /** Again every so long, counted from the client's start; once where it is left out. */
+  /** Time between bursts, counted from the client's start. Default: one burst only. */
   readonly every?: Duration;
 }
 
 type BurstRecord = {
-  /** Calls of the current burst that are not answered yet. */
+  /** Number of calls of the current burst that are not answered yet. */
   open: number;
-  /** When the current burst was due. */
+  /** Time at which the current burst was due, ms since the epoch. */
   dueMs: number;
 };
 
 /**
- * `size` calls at the client's start, and again at each tick of `every`. A burst begins only when the one
- * before is answered (or given up) in full; ticks that pass meanwhile are missed. Without `every` the client
- * is over after its burst.
+ * Makes `size` calls at the client's start, and again at each tick of `every`. A burst begins only after all calls of
+ * the previous one were answered or given up; ticks that pass meanwhile are missed. Without `every` the client ends
+ * after its burst.
  */
 export function burst(options: BurstOptions): Behaviour<BurstRecord> {
   const mistakes = new Mistakes();

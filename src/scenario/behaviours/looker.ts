@@ -1,5 +1,5 @@
-// Looks at the free status endpoint before it calls, and waits while too little is left. Between look and call
-// others may take what it saw: polite, not safe.
+// Looks at the free status endpoint before it calls, and waits while too little is left. Other clients may use up what
+// it saw before it calls, so this is polite but no guarantee.
 
 import { status } from "../calls.ts";
 import { ABSENT, type Behaviour, STARTED } from "../client.ts";
@@ -9,22 +9,22 @@ import { thinkMs } from "./think.ts";
 import { type Calls, choiceOf } from "./weighted-calls.ts";
 
 export interface LookerOptions {
-  /** REST calls: the status response's headers show REST's windows alone (SPEC.md §5). */
+  /** REST calls only: the headers of the status response show REST's windows alone (SPEC.md §5). */
   readonly calls: Calls;
-  /** Calls only while the organization's window has more than this left; 0 where it is left out. */
+  /** Requests to leave: it calls only while the organization's window has more than this left. Default: 0. */
   readonly leave?: number;
-  /** Number of calls after one look; 1 where it is left out. */
+  /** Number of calls after one look. Default: 1. */
   readonly callsPerLook?: number;
-  /** From an answer to the next look or call; none where it is left out. */
+  /** Time from an answer to the next look or call. Default: none. */
   readonly think?: SpreadInput;
 }
 
 type LookerRecord = {
-  /** Calls that may still follow the last look. */
+  /** Number of calls that may still follow the last look. */
   allowed: number;
 };
 
-/** The status call is its template 0. A look that shows too little waits for the organization's reset. */
+/** Makes a status call (template 0) first. If a look shows too little, it waits for the organization's reset. */
 export function looker(options: LookerOptions): Behaviour<LookerRecord> {
   const mistakes = new Mistakes();
   mistakes.options("looker", options, ["calls", "leave", "callsPerLook", "think"]);

@@ -1,25 +1,25 @@
-// Spreads its calls over what is left of the window, by the headers of the last answer: a client that is never
-// refused where it is alone, and that leaves the others their part where it is told how many they are.
+// Spreads its calls over the rest of the window, by the headers of the last answer. Alone, such a client is never
+// refused. Among others it leaves them their part, if it is told how many clients there are.
 import { ABSENT, type Behaviour, STARTED } from "../client.ts";
 import { type Duration, Mistakes } from "../mistakes.ts";
 import { type Calls, choiceOf } from "./weighted-calls.ts";
 
 export interface PacedOptions {
   readonly calls: Calls;
-  /** Number of clients that share the organization's window, this one included; 1 where it is left out. */
+  /** Number of clients that share the organization's window, this one included. Default: 1. */
   readonly sharedBy?: number;
-  /** Number of clients that share the user's window; 1 where it is left out. */
+  /** Number of clients that share the user's window. Default: 1. */
   readonly userSharedBy?: number;
-  /** From an answer to the next call at least; none where it is left out. */
+  /** Least time from an answer to the next call. Default: none. */
   readonly least?: Duration;
-  /** Number of calls that it makes; no bound where it is left out. */
+  /** Number of calls that the client makes. Default: no bound. */
   readonly jobs?: number;
 }
 
 /**
- * One call at a time. After each answer waits the longer of `reset / (remaining / sharedBy)` of the organization's
- * window and the same of the user's, in whole milliseconds, rounded up; a window with too little left is waited
- * for to its reset; one that shows nothing is not waited for. A refusal that was given up is no exception.
+ * Makes one call at a time. After each answer (or refusal given up) it computes `reset / (remaining / sharedBy)` for
+ * the organization's and the user's window. It waits the longer of the two, rounded up to whole milliseconds. If a
+ * window has too little left, it waits for its reset. A window that shows nothing needs no wait.
  */
 export function paced(options: PacedOptions): Behaviour<{ done: number }> {
   const mistakes = new Mistakes();

@@ -1,28 +1,25 @@
-// Pauses that keep to one another: polls that grow further apart, then a dozen uploads in a row; a program that goes
-// round in circles for a while. Each pause has one of a few paces, which says by chance what comes next.
+// Pauses that depend on the previous ones: polls that grow further apart, then a dozen uploads in a row; a program that
+// loops for a while. Each pause has one of a few paces, and its pace decides by chance which comes next.
 import type { ClientRecord } from "../client.ts";
 import type { Mistakes } from "../mistakes.ts";
 import { next32 } from "../random.ts";
 import { parseSpread, type Spread, type SpreadInput } from "../spread.ts";
 
 export interface PaceInput {
-  /** From an answer to the next call. */
+  /** Time from an answer to the next call. */
   readonly think: SpreadInput;
-  /** Number of pauses of this pace in a row, before `next` says what follows. 1 where it is left out. */
+  /** Number of pauses of this pace in a row, before `next` decides what follows. Default: 1. */
   readonly times?: SpreadInput;
-  /** Number of calls at once that follow such a pause; as the worker's `atOnce` where it is left out. */
+  /** Number of calls at once after such a pause. Default: the worker's `atOnce`. */
   readonly atOnce?: SpreadInput;
-  /**
-   * Weights of the paces that the next pause may have: as many as there are paces, and one more where there may be no
-   * next one.
-   */
+  /** Weights of the paces that the next pause may have, one for each pace. One more weight is for no next pause. */
   readonly next: readonly number[];
 }
 
 export interface PacesInput {
-  /** 1 to 20. */
+  /** 1 to 20 paces. */
   readonly paces: readonly PaceInput[];
-  /** Weights of the paces that the first pause may have, as `next` has them. */
+  /** Weights of the paces that the first pause may have, in the form of `next`. */
   readonly first: readonly number[];
 }
 
@@ -40,7 +37,7 @@ export interface Paces {
 }
 
 const pacesMost = 20;
-/** Calls at once, at most. */
+/** Greatest number of calls at once. */
 export const atOnceMost = 1_000;
 
 export function isPaces(value: unknown): value is PacesInput {
@@ -73,7 +70,7 @@ export function parsePaces(path: string, value: PacesInput, mistakes: Mistakes):
   };
 }
 
-/** Rising sums of weights. */
+/** Returns the rising sums of checked weights. */
 function sumsOf(path: string, value: unknown, paces: number, mistakes: Mistakes): readonly number[] {
   const isWeight = (each: unknown): boolean => typeof each === "number" && each >= 0 && each <= 1e9;
   const isList = Array.isArray(value) && (value.length === paces || value.length === paces + 1);
@@ -84,7 +81,7 @@ function sumsOf(path: string, value: unknown, paces: number, mistakes: Mistakes)
   return sums;
 }
 
-/** Draws the pace of the next pause: its place, or the number of paces where nothing follows. */
+/** Draws the pace of the next pause: its place, or the number of paces if nothing follows. */
 export function nextPace(record: ClientRecord, sums: readonly number[]): number {
   const point = (next32(record) / 4_294_967_296) * (sums.at(-1) as number);
   return sums.findIndex((sum) => point < sum);

@@ -4,36 +4,36 @@ import { type Duration, Mistakes } from "../mistakes.ts";
 import { nextTick } from "../ticks.ts";
 
 export interface PagerOptions {
-  /** Its path gets `page` and `per_page`. */
+  /** Call for one page. Its path gets `page` and `per_page`. */
   readonly call: CallTemplate;
-  /** The most pages to read, from 1. */
+  /** Greatest number of pages to read, at least 1. */
   readonly pages: number;
-  /** Entries on a page, 1 to 100; 30 where it is left out. */
+  /** Number of entries on a page, 1 to 100. Default: 30. */
   readonly perPage?: number;
-  /** Number of pages to ask for at once, when the first one has shown that there are more; 1 where it is left out. */
+  /** Number of pages to ask for at once, once the first page shows that there are more. Default: 1. */
   readonly parallel?: number;
-  /** Reads the list again every so long, counted from the client's start; once where it is left out. */
+  /** Time between readings of the list, counted from the client's start. Default: one reading only. */
   readonly every?: Duration;
-  /** Number of entries that the simulator lets there be; without it no page is ever the last. */
+  /** Number of entries that the simulator's list has. Default: no end, so no page is the last. */
   readonly entries?: number;
 }
 
 type PagerRecord = {
-  /** The page to ask for next, from 1. */
+  /** Next page to ask for, from 1. */
   page: number;
-  /** Pages asked for and not answered yet. */
+  /** Number of pages asked for and not answered yet. */
   open: number;
-  /** 1 when no further page is to be asked for. */
+  /** 1 if no further page is to be asked for. */
   ended: number;
-  /** When the current reading was due. */
+  /** Time at which the current reading was due, ms since the epoch. */
   dueMs: number;
 };
 
 /**
- * Asks for page 1; while an answer says that there is a next page, and up to `pages`, for the pages after it,
- * `parallel` of them at a time. A page that comes without a next one (the last, or a refusal given up, or no
- * answer) ends the reading; pages on the way then are still read. With `every` the list is read again at the
- * first tick after that, else the client is over. Page 1 is wanted at its tick, a later page when it is asked for.
+ * Asks for page 1. While answers show a next page, it asks for those up to `pages`, `parallel` at a time. A page
+ * without a next one ends the reading: the last page, a refusal given up, or no answer. Pages on the way are still
+ * read. With `every` the list is read again at the first tick after the end; without it the client ends. Page 1 is
+ * wanted at its tick, a later page when it is asked for.
  */
 export function pager(options: PagerOptions): Behaviour<PagerRecord> {
   const { call, pages, parallel, everyMs } = checked(options);

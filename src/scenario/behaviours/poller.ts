@@ -9,9 +9,9 @@ export interface PollerOptions {
 }
 
 /**
- * One call at each tick: at the client's start, and every `every` from there. One call at a time: while one is
- * not answered (or waits to be retried) its ticks are missed, and the next call comes at the first tick after
- * the answer, one that falls on the same millisecond included. A call is wanted at its tick.
+ * Makes one call at the client's start, and one at every tick of `every` from there. Only one call is open at a time.
+ * Ticks are missed while a call has no answer or waits for a retry. The next call then comes at the first tick at or
+ * after the answer. A call is wanted at its tick.
  */
 export function poller(options: PollerOptions): Behaviour {
   const mistakes = new Mistakes();

@@ -1,28 +1,28 @@
-// Jobs that queue up in front of a few workers: a job's wait counts from when it came, not from when a worker
-// was free for it.
+// Jobs that queue up in front of a few workers. A job's wait counts from its arrival, not from the time when a worker
+// is free for it.
 import { type Behaviour, type CallTemplate, STARTED } from "../client.ts";
 import { type Duration, Mistakes } from "../mistakes.ts";
 
 export interface QueueOptions {
   readonly call: CallTemplate;
-  /** A job comes every so long, counted from the client's start; all are there at once where it is left out. */
+  /** Time between two jobs, from the client's start. Default: all jobs are there at once. */
   readonly every?: Duration;
-  /** Number of jobs in all; no bound where it is left out (then `every` is needed). */
+  /** Number of jobs in all. Default: no bound, which needs `every`. */
   readonly jobs?: number;
   /** Greatest number of calls on the way at once, 1 to 1,000. */
   readonly workers: number;
 }
 
 type QueueRecord = {
-  /** When the first job came. */
+  /** Time of the first job, ms since the epoch. */
   startMs: number;
-  /** Jobs that a worker has taken. */
+  /** Number of jobs that a worker has taken. */
   taken: number;
-  /** Workers that are busy, or wait for their next job. */
+  /** Number of workers that are busy, or wait for their next job. */
   open: number;
 };
 
-/** First in, first out. After its last job the client is over. */
+/** Serves jobs first in, first out. The client ends after its last job. */
 export function queue(options: QueueOptions): Behaviour<QueueRecord> {
   const mistakes = new Mistakes();
   mistakes.options("queue", options, ["call", "every", "jobs", "workers"]);

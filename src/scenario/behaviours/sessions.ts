@@ -9,57 +9,57 @@ import { drawSpread, parseSpread, type Spread, type SpreadInput } from "../sprea
 import { nextWake, parseWakes, type WakesInput, wakeEnd } from "../wakes.ts";
 
 interface SessionBounds {
-  /** Behaviour of a client in a session; it begins anew in each. */
+  /** Behaviour of a client in a session. It begins anew in each. */
   readonly of: Behaviour;
-  /** Time from a session's start until nothing more is begun in it. No bound where it is left out. */
+  /** Time from a session's start until it begins nothing more. Default: no bound. */
   readonly length?: SpreadInput;
-  /** Calls of a session, each counted once however often it is retried: whole numbers. No bound where it is left out. */
+  /** Number of calls of a session, however often each is retried: whole numbers. Default: no bound. */
   readonly calls?: SpreadInput;
 }
 
 /** Sessions with absences in between. */
 export interface AwayOptions extends SessionBounds {
-  /** Time from the end of a session to the next start, as long as `rhythm` says that it takes. */
+  /** Time from the end of a session to the next start. `rhythm` stretches it. */
   readonly away: SpreadInput;
-  /** Speed at which `away` passes, by hour and weekday. Even where it is left out. */
+  /** Speed at which `away` passes, by hour and weekday. Default: even. */
   readonly rhythm?: RhythmInput;
 }
 
 /** Sessions by the clock. */
 export interface TimetableOptions extends SessionBounds {
-  /** A line of cron (UTC): a session starts at each minute that it names, unless one is under way. */
+  /** Line of cron (UTC). A session starts at each minute that it names, unless one is under way. */
   readonly at: string;
-  /** Each start comes at random within this span. At once where it is left out. */
+  /** Span within which each start comes at random after its minute. Default: at once. */
   readonly within?: Duration;
 }
 
 /** Sessions by events that wake many clients together. */
 export interface WokenOptions extends SessionBounds {
-  /** The events: alike in all populations that are to share them. A client misses those of its own sessions' time. */
+  /** Events that start sessions; equal in all populations that share them. A client in a session misses them. */
   readonly wakes: WakesInput;
 }
 
 export type SessionsOptions = AwayOptions | TimetableOptions | WokenOptions;
 
 type SessionsRecord = Record<
-  /** Calls that are planned or on the way. */
+  /** Number of calls that are planned or on the way. */
   | "sessionOpen"
-  /** Calls that this session may still begin. */
+  /** Number of calls that this session may still begin. */
   | "sessionLeft"
-  /** When nothing more is begun, ms since the epoch. */
+  /** Time from which the session begins nothing more, ms since the epoch. */
   | "sessionEndMs"
-  /** When this session was due, by cron; ms since the epoch. */
+  /** Time at which this session was due, by cron or event; ms since the epoch. */
   | "sessionDueMs"
-  /** 1 while the behaviour wants to be told more. */
+  /** 1 while the behaviour still wants events. */
   | "sessionRuns"
-  /** The run's seed, or the user's where events are its own. */
+  /** Seed of the run, or of the user if each user has events of its own. */
   | "sessionSeed",
   number
 >;
 
 /**
- * When a client comes back: from `fromMs` on, ms since the epoch; `endMs` or later where it does not. It brings
- * `sessionEndMs` forward where something ends the session.
+ * Returns when a client comes back, at `fromMs` or later, ms since the epoch; `endMs` or later if it does not. It also
+ * lowers `sessionEndMs` if something ends the session.
  */
 type Comeback = (
   record: ClientRecord<SessionsRecord>,
@@ -69,8 +69,8 @@ type Comeback = (
 ) => number;
 
 /**
- * Runs a behaviour in sessions. The first absence of a client is a part of one, drawn at random, as of somebody who is
- * met at any time. A session is over when its last call is answered and no other is to come.
+ * Runs a behaviour in sessions. A client's first absence is only the rest of one, drawn at random: the run meets it at
+ * any time. A session is over when its last call is answered and no other is to come.
  */
 export function sessions(options: SessionsOptions): Behaviour<SessionsRecord> {
   const mistakes = new Mistakes();
@@ -118,7 +118,7 @@ export function sessions(options: SessionsOptions): Behaviour<SessionsRecord> {
     }
     Object.assign(record, inner.start(record.sessionSeed, record.sessionSeed));
     record.sessionRuns = 1;
-    // Who comes when all is over makes one call.
+    // A client that comes after the event's end makes one call.
     record.sessionEndMs = Math.max(atMs + 1, record.sessionEndMs);
     if (length !== null)
       record.sessionEndMs = Math.min(record.sessionEndMs, atMs + Math.max(1, drawSpread(record, length)));
@@ -129,7 +129,7 @@ export function sessions(options: SessionsOptions): Behaviour<SessionsRecord> {
     const from = out.count;
     inner.next(record, started, out);
     keep(record, out, from);
-    // A behaviour that asks for nothing never will.
+    // A behaviour that asks for nothing at its start never will.
     if (record.sessionOpen === 0) out.stop();
   };
 
@@ -198,12 +198,12 @@ function byAbsence({ away, rhythm }: AwayOptions, mistakes: Mistakes): Comeback 
   };
 }
 
-/** So many absences stand for all that a client ever has. */
+/** Number of drawn absences that stand for all that a client ever has. */
 const absencesMet = 64;
 
 /**
- * Draws what is left of an absence that is met at any time. Long ones are met more often than short ones: so a point is
- * drawn on many of them laid end to end.
+ * Draws the rest of an absence that is met at any time. Long absences are met more often than short ones. The function
+ * therefore draws a point on many absences laid end to end.
  */
 function restOfOne(record: ClientRecord<SessionsRecord>, away: Spread): number {
   const ends: number[] = [];

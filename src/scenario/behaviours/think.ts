@@ -4,8 +4,8 @@ import { between } from "../random.ts";
 import { drawSpread, type Spread } from "../spread.ts";
 
 /**
- * Draws the time that a client thinks, whole ms. One that thinks equally long each time draws, too (unless it does not
- * think at all): what a seed means goes by that.
+ * Draws the time that a client thinks, whole ms. A constant time above 0 takes a draw, too: removing that draw would
+ * change the runs that existing seeds stand for.
  */
 export function thinkMs(record: ClientRecord, think: Spread): number {
   if ("shape" in think) return drawSpread(record, think);

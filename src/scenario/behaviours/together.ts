@@ -11,9 +11,9 @@ import { Mistakes } from "../mistakes.ts";
 
 export interface TogetherOptions {
   /**
-   * One call at a time of all parts: the next one waits until that before it is answered, its retries too; and until a
-   * session is over that began `at` a time, or that something `wakes`. Parts that make several calls at once are refused.
-   * False where it is left out.
+   * True: one call at a time over all parts. The next call waits until the previous one is answered, with its retries.
+   * It also waits for the end of a session that began by `at` or `wakes`. Parts with several calls at once are refused.
+   * Default: false.
    */
   readonly inTurn?: boolean;
 }
@@ -21,28 +21,28 @@ export interface TogetherOptions {
 interface Part {
   readonly index: number;
   readonly behaviour: Behaviour;
-  /** The number of calls of the parts before it. */
+  /** Number of calls of the parts before this one. */
   readonly offset: number;
-  /** Names of its numbers, and the names under which they are kept while another part runs. */
+  /** Names of the part's numbers, and the names under which they are kept while another part runs. */
   readonly names: readonly (readonly [own: string, kept: string])[];
-  /** The number that is 1 while it wants to be told more. */
+  /** Name of the number that is 1 while the part still wants events. */
   readonly runs: string;
-  /** True if it comes in sessions. */
+  /** True if the part comes in sessions. */
   readonly hasSessions: boolean;
-  /** Names of the numbers of its call that waits for its turn; `due` is -1 where none does. */
+  /** Names of the numbers of the part's call that waits for its turn. `due` is -1 if none waits. */
   readonly waiting: { readonly due: string; readonly template: string; readonly page: string };
 }
 
-/** The number of the part whose numbers have their own names. */
+/** Name of the number that says which part's numbers have their own names at present. */
 const atHand = "partAtHand";
-/** The number of the part whose session goes on, where parts are done in turn; -1: of none. */
+/** Name of the number that says which part's session goes on, in turn mode; -1 if none does. */
 const inSession = "partInSession";
-/** When a session began by a timetable or an event: a number of such sessions. */
+/** Name of the number that sessions by a timetable or an event set when they begin. */
 const begun = "sessionDueMs";
 
 /**
- * Each client does all of it at once, every part as if it were alone; or in turn. It is over when all parts are. Parts
- * that send at the same instant send in the order of the list.
+ * Lets each client do all behaviours at once, each as if it were alone; or in turn. The client ends when all parts have
+ * ended. Parts that send at the same instant send in the order of the list.
  */
 export function together(behaviours: readonly Behaviour[], options: TogetherOptions = {}): Behaviour {
   const mistakes = new Mistakes();
@@ -92,7 +92,7 @@ export function together(behaviours: readonly Behaviour[], options: TogetherOpti
   };
 }
 
-/** Lets the calls from the `from`-th on wait, and sends the next one; returns false where none waits. */
+/** Makes the calls from the `from`-th on wait, and sends the next one. Returns false if none waits. */
 function takeTurns(
   record: Record<string, number>,
   parts: readonly Part[],
@@ -122,7 +122,7 @@ function takeTurns(
   return true;
 }
 
-/** Puts a part's numbers in the place of those that are there. */
+/** Saves the numbers of the part at hand, and puts those of `part` in their place. */
 function exchange(record: Record<string, number>, parts: readonly Part[], part: Part): void {
   for (const [own, kept] of (parts[record[atHand] as number] as Part).names)
     record[kept] = record[own] as number;

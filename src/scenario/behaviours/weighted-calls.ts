@@ -3,19 +3,19 @@ import type { CallTemplate, ClientRecord } from "../client.ts";
 import type { Mistakes } from "../mistakes.ts";
 import { below } from "../random.ts";
 
-/** A call and how often it is chosen: `weight` of the sum of all weights, whole numbers. */
+/** A call and its weight, a whole number. The call is chosen in proportion to its share of all weights. */
 export interface WeightedCall {
   readonly call: CallTemplate;
-  /** 1 where it is left out. */
+  /** Default: 1. */
   readonly weight?: number;
 }
 
-/** Calls to choose from; one without a weight stands for itself. */
+/** Calls to choose from. A plain call has weight 1. */
 export type Calls = readonly (WeightedCall | CallTemplate)[];
 
 export interface Choice {
   readonly calls: readonly CallTemplate[];
-  /** The index of a call, by the client's own draw; nothing is drawn where there is one alone. */
+  /** Draws the index of a call. Nothing is drawn if there is only one. */
   choose(record: ClientRecord): number;
 }
 
@@ -24,7 +24,7 @@ const weighed = (entry: unknown): unknown =>
 
 /**
  * Checks the calls of a behaviour.
- * @param path of the behaviour's member, for mistakes: `worker.calls`
+ * @param path the behaviour's member, for mistakes: `worker.calls`
  */
 export function choiceOf(path: string, given: unknown, mistakes: Mistakes): Choice {
   if (!Array.isArray(given) || given.length === 0) {

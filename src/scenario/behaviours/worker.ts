@@ -9,20 +9,20 @@ import { type Calls, choiceOf } from "./weighted-calls.ts";
 export interface WorkerOptions {
   readonly calls: Calls;
   /**
-   * From an answer to the next call; the same each time, or at random, whole milliseconds; or pauses of several paces, of
-   * which each says what comes next. None where it is left out.
+   * Time from an answer to the next call: constant, or at random in whole milliseconds. It may also be pauses of
+   * several paces, of which each decides what comes next. Default: none.
    */
   readonly think?: SpreadInput | PacesInput;
-  /** Number of calls at once, up to 1,000; it thinks when all of them are answered. 1 where it is left out. */
+  /** Number of calls at once, up to 1,000. The worker thinks when all of them are answered. Default: 1. */
   readonly atOnce?: SpreadInput;
-  /** Number of calls that it makes, each counted once however often it is retried; no bound where it is left out. */
+  /** Number of calls that the client makes, however often each is retried. Default: no bound. */
   readonly jobs?: number;
 }
 
 type WorkerRecord = {
-  /** Calls answered or given up. */
+  /** Number of calls answered or given up. */
   done: number;
-  /** Calls on the way. */
+  /** Number of calls on the way. */
   open: number;
   /** Place of the last pause's pace; -1 before the first pause. */
   pace: number;
@@ -31,8 +31,8 @@ type WorkerRecord = {
 };
 
 /**
- * One call at a time, or some at once, each chosen at random by weight: the first at the client's start, the next `think`
- * after each answer (or refusal given up). After `jobs` calls the client is over, and where its paces say so.
+ * Makes one call at a time, or several at once, each chosen at random by weight. The first comes at the client's start,
+ * the next `think` after each answer or refusal given up. The client ends after `jobs` calls, or when its paces end.
  */
 export function worker(options: WorkerOptions): Behaviour<WorkerRecord> {
   const mistakes = new Mistakes();
@@ -51,7 +51,7 @@ export function worker(options: WorkerOptions): Behaviour<WorkerRecord> {
   mistakes.finish("this worker cannot be made");
   const sizes = [atOnce, ...("paces" in think ? think.paces.flatMap((pace) => pace.atOnce ?? []) : [])];
 
-  /** Draws the next pause, ms; `null` where nothing follows. */
+  /** Draws the next pause, ms; `null` if nothing follows. */
   const pauseMs = (record: ClientRecord<WorkerRecord>): number | null => {
     if (!("paces" in think)) return thinkMs(record, think);
     const again = record.paceLeft > 0;
@@ -85,7 +85,7 @@ export function worker(options: WorkerOptions): Behaviour<WorkerRecord> {
   };
 }
 
-/** The greatest draw. */
+/** Returns the greatest draw of a spread. */
 function mostOf(spread: Spread): number {
   if (!("shape" in spread)) return spread.most;
   return spread.shape === "lognormal" ? spread.mostMs : (spread.quantilesMs.at(-1) as number);

@@ -5,13 +5,13 @@ import { none } from "../retries/none.ts";
 import { type ClientPreset, presetOptions } from "./preset.ts";
 
 export interface AgentStackK8sOptions {
-  /** Pipelines asked for; 4 where it is left out, 7 points: ten controllers ask for 21,000 in 300 s. */
+  /** Number of pipelines asked for. Default: 4, which cost 7 points: ten controllers ask for 21,000 in 300 s. */
   readonly first?: number;
 }
 
 /**
- * A GraphQL query every second a controller: ten of them exceed an organization's 20,000 points.
- * Source: github.com/buildkite/agent-stack-k8s, pull request 279. The query's own cost is not known: see `first`.
+ * Makes a GraphQL query every second. Ten such controllers exceed an organization's 20,000 points. Source:
+ * github.com/buildkite/agent-stack-k8s, pull request 279. The query's own cost is not known: see `first`.
  */
 export function agentStackK8s(options: AgentStackK8sOptions = {}): ClientPreset {
   const { first = 4 } = presetOptions("agentStackK8s", options, ["first"]);

@@ -6,13 +6,13 @@ import { none } from "../retries/none.ts";
 import { type ClientPreset, presetOptions } from "./preset.ts";
 
 export interface AutoscalerMetricsOptions {
-  /** As the server tells it; 10 s where it is left out. Once it was 15 s, then 60 s. */
+  /** Time between calls, as the server tells it. Default: 10 s. Once it was 15 s, then 60 s. */
   readonly every?: Duration;
 }
 
 /**
- * Every 10 s or slower.
- * Source: github.com/buildkite/buildkite-agent-metrics, pull request 83, and elastic-ci-stack-for-aws, issue 169.
+ * Asks for metrics every 10 s or more slowly. Source: github.com/buildkite/buildkite-agent-metrics, pull request 83,
+ * and elastic-ci-stack-for-aws, issue 169.
  */
 export function autoscalerMetrics(options: AutoscalerMetricsOptions = {}): ClientPreset {
   const { every = "10s" } = presetOptions("autoscalerMetrics", options, ["every"]);

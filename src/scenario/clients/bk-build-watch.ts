@@ -5,9 +5,8 @@ import { waitReset } from "../retries/wait-reset.ts";
 import type { ClientPreset } from "./preset.ts";
 
 /**
- * One GET every second while a build runs: 60 a minute, more than a user's 50. Up to 3 retries; waits
- * `RateLimit-Reset` without jitter, 10 s where it is not shown.
- * Source: github.com/buildkite/cli.
+ * Makes one GET every second while a build runs: 60 a minute, more than a user's 50. It retries up to 3 times, and
+ * waits `RateLimit-Reset` without jitter, or 10 s if that is not shown. Source: github.com/buildkite/cli.
  */
 export function bkBuildWatch(): ClientPreset {
   return {

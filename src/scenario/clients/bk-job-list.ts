@@ -5,12 +5,12 @@ import { waitReset } from "../retries/wait-reset.ts";
 import { type ClientPreset, presetOptions } from "./preset.ts";
 
 export interface BkJobListOptions {
-  /** Number of jobs, for the simulator; 5,000, the most that it lists, where it is left out. */
+  /** Number of jobs, for the simulator. Default: 5,000, the most that the program lists. */
   readonly jobs?: number;
 }
 
 /**
- * Pages of 100, 10 at a time, up to 5,000 jobs: 50 calls within a second or two, all that a user has in a minute.
+ * Reads pages of 100, 10 at a time, up to 5,000 jobs: 50 calls in a second or two, all that a user has in a minute.
  * Source: github.com/buildkite/cli.
  */
 export function bkJobList(options: BkJobListOptions = {}): ClientPreset {

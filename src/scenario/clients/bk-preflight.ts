@@ -5,8 +5,8 @@ import { waitReset } from "../retries/wait-reset.ts";
 import type { ClientPreset } from "./preset.ts";
 
 /**
- * One GET every 2 s. Retries as the rest of that command line does: up to 3 times, by `RateLimit-Reset`.
- * Source: github.com/buildkite/cli.
+ * Makes one GET every 2 s. It retries like the rest of that command line: up to 3 times, by `RateLimit-Reset`. Source:
+ * github.com/buildkite/cli.
  */
 export function bkPreflight(): ClientPreset {
   return {

@@ -5,16 +5,15 @@ import { none } from "../retries/none.ts";
 import { type ClientPreset, presetOptions, requireWhole } from "./preset.ts";
 
 export interface GhApiPaginateOptions {
-  /** Number of entries that there are, for the simulator; 3,000 where it is left out. */
+  /** Number of entries that there are, for the simulator. Default: 3,000. */
   readonly entries?: number;
-  /** Entries on a page; 30, GitHub's default, where it is left out. */
+  /** Number of entries on a page. Default: 30, as GitHub has it. */
   readonly perPage?: number;
 }
 
 /**
- * One page after the other, without a pause, until none is left. It retries nothing: a refusal ends it, and what it
- * has read so far is all that is printed.
- * Source: github.com/cli/cli, `pkg/cmd/api/api.go`, `apiRun` and `processResponse`.
+ * Reads page after page without a pause, until none is left. It retries nothing: a refusal ends it, and it prints only
+ * what it has read so far. Source: github.com/cli/cli, `pkg/cmd/api/api.go`, `apiRun` and `processResponse`.
  */
 export function ghApiPaginate(options: GhApiPaginateOptions = {}): ClientPreset {
   const given = presetOptions("ghApiPaginate", options, ["entries", "perPage"]);

@@ -5,10 +5,9 @@ import { defaultWork } from "./go-buildkite-v4-23.ts";
 import type { ClientPreset } from "./preset.ts";
 
 /**
- * 3 retries. Waits `RateLimit-Reset`, the organization's and never the user's, at most 120 s, and 0.5 s more, and
- * 0 to 1 s of jitter.
- * Source: github.com/buildkite/go-buildkite, pull request 319.
- * @param options what the program does with the library; one GET after the other, 1 s apart, where it is left out
+ * Retries 3 times. It waits the organization's `RateLimit-Reset` (never the user's), at most 120 s, plus 0.5 s and 0 to
+ * 1 s of jitter. Source: github.com/buildkite/go-buildkite, pull request 319.
+ * @param options what the program does with the library. Default: one GET after the other, 1 s apart
  */
 export function goBuildkiteNext(options: WorkerOptions = defaultWork): ClientPreset {
   return {

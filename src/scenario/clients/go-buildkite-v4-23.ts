@@ -5,11 +5,10 @@ import { exponential } from "../retries/exponential.ts";
 import type { ClientPreset } from "./preset.ts";
 
 /**
- * Reads neither `RateLimit-Reset` nor `Retry-After`. GETs alone are retried: after 0.5 s x 1.5^n, each 50 % to
- * either side, at most 60 s apart, until 15 minutes are over. From the first 429 with 60 s to go it makes 11
- * retries in the median.
- * Source: github.com/buildkite/go-buildkite v4.23.0.
- * @param options what the program does with the library; one GET after the other, 1 s apart, where it is left out
+ * Reads neither `RateLimit-Reset` nor `Retry-After`. It retries GETs only, for 15 minutes. The waits are 0.5 s x 1.5^n,
+ * at most 60 s, each 50 % to either side. If the first 429 comes 60 s before the reset, it makes 11 retries in the
+ * median. Source: github.com/buildkite/go-buildkite v4.23.0.
+ * @param options what the program does with the library. Default: one GET after the other, 1 s apart
  */
 export function goBuildkiteV423(options: WorkerOptions = defaultWork): ClientPreset {
   return {

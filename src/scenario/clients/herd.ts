@@ -5,9 +5,9 @@ import { waitReset } from "../retries/wait-reset.ts";
 import type { ClientPreset } from "./preset.ts";
 
 /**
- * Each waits exactly the same reset, without jitter: thirty or more of them arrive in one millisecond.
- * Source: hermes-agent, pull request 109234.
- * @param options what they do; calls 100 to 300 ms apart where it is left out
+ * Waits exactly the reset without jitter, as all others do: thirty or more agents come back in one millisecond. Source:
+ * hermes-agent, pull request 109234.
+ * @param options what the agents do. Default: calls 100 to 300 ms apart
  */
 export function herd(
   options: WorkerOptions = {

@@ -5,14 +5,13 @@ import { retryAfter } from "../retries/retry-after.ts";
 import { type ClientPreset, presetOptions } from "./preset.ts";
 
 export interface LogFetcherOptions {
-  /** Number of logs at once; 160 where it is left out. */
+  /** Number of logs at once. Default: 160. */
   readonly logs?: number;
 }
 
 /**
- * About 160 downloads at once, of which 33 got a 429. It waits as `Retry-After` says, and where that never comes
- * it gives up (SPEC.md §8 `retryAfter`).
- * Source: github.com/oven-sh/bun, pull request 42712.
+ * Starts about 160 downloads at once, of which 33 got a 429. It waits as `Retry-After` says. Without that header it
+ * gives up (SPEC.md §8 `retryAfter`). Source: github.com/oven-sh/bun, pull request 42712.
  */
 export function logFetcher(options: LogFetcherOptions = {}): ClientPreset {
   const { logs = 160 } = presetOptions("logFetcher", options, ["logs"]);

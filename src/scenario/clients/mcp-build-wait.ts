@@ -4,7 +4,7 @@ import { rest } from "../calls.ts";
 import { none } from "../retries/none.ts";
 import type { ClientPreset } from "./preset.ts";
 
-/** A GET every 5 s until the build is over. Source: github.com/buildkite/buildkite-mcp-server. */
+/** Makes a GET every 5 s until the build is over. Source: github.com/buildkite/buildkite-mcp-server. */
 export function mcpBuildWait(): ClientPreset {
   return {
     behaviour: poller({ every: "5s", call: rest("/v2/organizations/:org/pipelines/web/builds/1", "build") }),

@@ -7,11 +7,11 @@ import { bounded } from "../retries/bounds.ts";
 import { type ClientPreset, presetOptions, requireOneOf, requireWhole } from "./preset.ts";
 
 export interface OctokitOptions {
-  /** Kind of its calls; `read` where it is left out. */
+  /** Kind of calls. Default: `read`. */
   readonly calls?: "read" | "write" | "search";
-  /** Number of calls; 500 where it is left out. */
+  /** Number of calls. Default: 500. */
   readonly jobs?: number;
-  /** Retries that its two handlers allow of a refused call; 1, as in the plugin's README, where it is left out. */
+  /** Number of retries of a refused call that its two handlers allow. Default: 1, as in the plugin's README. */
   readonly retries?: number;
 }
 
@@ -25,15 +25,15 @@ const groups = {
   search: { call: rest("/search/issues", "search"), workers: 1, every: "2s" },
 } as const;
 
-/** Waited where a secondary limit tells no `Retry-After`. */
+/** Wait after a secondary limit that shows no `Retry-After`, ms. */
 const fallbackMs = 60_000;
 
 /**
- * Ten reads at a time, a write a second, a search each two seconds; its other groups are left out. A call that a
- * primary limit refused, which shows 0 remaining, waits for the reset and 1 s; of a secondary limit, `Retry-After`, or
- * 60 s. Without an answer, or after a 5xx, the plugin for retries waits 1, 4 and 9 s; both plugins' attempts count
- * together here. That plugin leaves a 403 alone, as GitHub refuses.
- * Source: github.com/octokit/plugin-throttling.js v9.6 and octokit/plugin-retry.js v8.1, `src/index.ts` of both.
+ * Makes ten reads at a time, a write a second, or a search every two seconds; the plugin's other groups are left out.
+ * After a primary limit, which shows 0 remaining, it waits for the reset and 1 s. After a secondary limit it waits
+ * `Retry-After`, or 60 s. Without an answer, or after a 5xx, the plugin for retries waits 1, 4 and 9 s. That plugin
+ * does not retry a 403, which is GitHub's refusal. Both plugins' attempts count together here. Source:
+ * github.com/octokit/plugin-throttling.js v9.6 and octokit/plugin-retry.js v8.1, `src/index.ts` of both.
  */
 export function octokit(options: OctokitOptions = {}): ClientPreset {
   const {
@@ -48,7 +48,7 @@ export function octokit(options: OctokitOptions = {}): ClientPreset {
   };
 }
 
-/** Retries of calls that were not answered, or by a 5xx. */
+/** Greatest number of retries of a call without an answer, or with a 5xx. */
 const failuresMost = 3;
 
 function throttled(retries: number): RefusalPolicy {

@@ -8,22 +8,22 @@ import { bounded } from "../retries/bounds.ts";
 import { type ClientPreset, presetOptions, requireWhole } from "./preset.ts";
 
 export interface OpenaiNodeOptions {
-  /** Number of calls; 200 where it is left out. */
+  /** Number of calls. Default: 200. */
   readonly jobs?: number;
-  /** Calls at a time; 8 where it is left out. */
+  /** Number of calls at a time. Default: 8. */
   readonly parallel?: number;
-  /** Tokens that a call asks for, and those that it is charged in the end; 2,000 and 800 where they are left out. */
+  /** Tokens that a call asks for, and tokens that it is charged in the end. Defaults: 2,000 and 800. */
   readonly tokens?: number;
   readonly used?: number;
-  /** As the library's own option; 2 where it is left out. */
+  /** The library's own option. Default: 2. */
   readonly maxRetries?: number;
 }
 
 /**
- * Two retries of a refusal, of a call without an answer and of a 5xx. It waits `retry-after-ms`, else `Retry-After`,
- * if that is at most 60 s; else 0.5 s, then 1 s, up to 8 s, less up to a quarter at random. So an advice of more than a
- * minute is not heeded.
- * Source: npm's openai 7.57.0, `client.js`, `retryRequest` and `calculateDefaultRetryTimeoutMillis`.
+ * Retries a refusal, a call without an answer or a 5xx twice. It waits `retry-after-ms`, else `Retry-After`, if that is
+ * at most 60 s: it ignores advice of more than a minute. Otherwise it waits 0.5 s, then 1 s, up to 8 s, each less up to
+ * a quarter at random. Source: npm's openai 7.57.0, `client.js`, `retryRequest` and
+ * `calculateDefaultRetryTimeoutMillis`.
  */
 export function openaiNode(options: OpenaiNodeOptions = {}): ClientPreset {
   const names = ["jobs", "parallel", "tokens", "used", "maxRetries"] as const;

@@ -1,18 +1,18 @@
-// A preset: a real client's behaviour and what it does when it is refused, to be spread into a
-// population: `watchers: { clients: 3, ...bkBuildWatch() }`.
+// A preset: a real client's behaviour and its reaction to refusals, to be spread into a population: `watchers: {
+// clients: 3, ...bkBuildWatch() }`.
 import type { Behaviour, RefusalPolicy } from "../client.ts";
 import { Mistakes } from "../mistakes.ts";
 
-/** A behaviour's own numbers do not matter to who runs it. */
+/** Parts of a population that describe a real client. Whoever runs it need not know the behaviour's own numbers. */
 export interface ClientPreset {
   readonly behaviour: Behaviour;
   readonly onRefused: RefusalPolicy;
 }
 
 /**
- * A preset's options, each of which may be left out.
+ * Returns a preset's options, checked. Each may be left out.
  * @param path the preset's name
- * @param names the members that it has
+ * @param names the members that the options may have
  * @throws SpillwayError `SCENARIO_INVALID`
  */
 export function presetOptions<T extends object>(
@@ -26,7 +26,7 @@ export function presetOptions<T extends object>(
   return options;
 }
 
-/** @throws SpillwayError `SCENARIO_INVALID` where it is no whole number from `least` to `most` */
+/** @throws SpillwayError `SCENARIO_INVALID` if the value is no whole number from `least` to `most` */
 export function requireWhole(path: string, value: unknown, least: number, most: number): number {
   const mistakes = new Mistakes();
   const checked = mistakes.whole(path, value, least, most);

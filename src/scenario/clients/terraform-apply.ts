@@ -5,16 +5,16 @@ import { waitReset } from "../retries/wait-reset.ts";
 import { type ClientPreset, presetOptions, requireOneOf } from "./preset.ts";
 
 export interface TerraformApplyOptions {
-  /** Number of resources that it reads; 200 where it is left out. */
+  /** Number of resources that it reads. Default: 200. */
   readonly resources?: number;
-  /** By which API; REST where it is left out. */
+  /** API that it reads them by. Default: `rest`. */
   readonly api?: "rest" | "graphql";
 }
 
 /**
- * Ten resources at a time; up to 10 retries each. Waits the organization's reset and 2 s, no less than 15 s and
- * no more than 180 s, 600 s by GraphQL (the 2 s come on top of these bounds here).
- * Source: github.com/buildkite/terraform-provider-buildkite, pull requests 901 and 932.
+ * Reads ten resources at a time, with up to 10 retries each. It waits the organization's reset and 2 s, at least 15 s
+ * and at most 180 s (600 s by GraphQL). Here the 2 s come on top of these bounds, which are therefore 2 s less. Source:
+ * github.com/buildkite/terraform-provider-buildkite, pull requests 901 and 932.
  */
 export function terraformApply(options: TerraformApplyOptions = {}): ClientPreset {
   const { resources = 200, api = "rest" } = presetOptions("terraformApply", options, ["resources", "api"]);

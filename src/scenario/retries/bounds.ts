@@ -1,15 +1,15 @@
-// The bounds that all retry policies share: when they stop trying.
+// The bounds of all retry policies, after which they stop trying.
 import { type ClientEvent, type ClientRecord, GIVE_UP, type RefusalPolicy } from "../client.ts";
 import type { Duration, Mistakes } from "../mistakes.ts";
 
 export interface BoundsInput {
-  /** Greatest number of attempts at a call, the first one included; no bound where it is left out. */
+  /** Greatest number of attempts at a call, the first one included. Default: no bound. */
   readonly attempts?: number;
-  /** No attempt is sent later than this after the call was first wanted; no bound where it is left out. */
+  /** Latest time of an attempt after the call was first wanted. Default: no bound. */
   readonly deadline?: Duration;
   /**
-   * Calls without an answer, and those answered 5xx, are tried again, too, after the same waits; not where it is left
-   * out. They show no headers: what waits by a header waits its `fallback`, or gives up.
+   * True if calls without an answer, and those answered 5xx, are retried with the same waits. Default: false. They show
+   * no headers, so a policy that waits by a header waits its `fallback`, or gives up.
    */
   readonly unanswered?: boolean;
 }
@@ -17,9 +17,9 @@ export interface BoundsInput {
 export const boundMembers: readonly string[] = ["attempts", "deadline", "unanswered"];
 
 /**
- * A policy that tries again as `wait` says, within bounds.
- * @param path what mistakes in the bounds are called by: the function's name
- * @param wait ms from the answer, whole, or `GIVE_UP`
+ * Returns a policy that tries again as `wait` says, within bounds.
+ * @param path the function's name, for mistakes in the bounds
+ * @param wait returns ms from the answer, whole, or `GIVE_UP`
  */
 export function bounded(
   name: string,

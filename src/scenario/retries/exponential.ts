@@ -7,24 +7,24 @@ import { type BoundsInput, bounded, boundMembers } from "./bounds.ts";
 const jitters = ["none", "full", "equal", "half", "decorrelated"] as const;
 
 export interface ExponentialOptions extends BoundsInput {
-  /** Waited after the first refusal. */
+  /** Wait after the first refusal. */
   readonly first: Duration;
-  /** Each wait is so many times the one before; 2 where it is left out. From 1 to 100. */
+  /** Factor by which each wait exceeds the previous one, from 1 to 100. Default: 2. */
   readonly factor?: number;
-  /** No wait is longer. */
+  /** Longest wait. */
   readonly most: Duration;
   /**
-   * Way in which a wait of w ms is drawn, uniform over whole milliseconds; `none` where it is left out. `full`: from 0
-   * to w. `equal`: from w/2 to w. `half`: from w/2 to 3w/2, at most `most`. `decorrelated`: from `first` to
-   * three times the wait before, at most `most`, whatever `factor` is. (The names of the AWS Architecture Blog,
-   * "Exponential Backoff And Jitter"; `half` is the Go package backoff's RandomizationFactor of 0.5.)
+   * How a wait of w ms is drawn, uniformly over whole milliseconds. Default: `none`. `full`: from 0 to w. `equal`: from
+   * w/2 to w. `half`: from w/2 to 3w/2, at most `most`. `decorrelated`: from `first` to three times the previous wait,
+   * at most `most`, whatever `factor` is. (The names are those of the AWS Architecture Blog, "Exponential Backoff And
+   * Jitter". `half` is the Go package backoff's RandomizationFactor of 0.5.)
    */
   readonly jitter?: (typeof jitters)[number];
 }
 
 /**
- * After the n-th refusal of a call (n from 1) waits `min(most, first * factor^(n - 1))`, cut off to whole
- * milliseconds, counted from the answer.
+ * Waits `min(most, first * factor^(n - 1))` after the n-th refusal of a call (n from 1). The wait is rounded down to
+ * whole milliseconds, and counts from the answer.
  */
 export function exponential(options: ExponentialOptions): RefusalPolicy {
   const mistakes = new Mistakes();
@@ -46,7 +46,7 @@ export function exponential(options: ExponentialOptions): RefusalPolicy {
 }
 
 interface Wait {
-  /** Without jitter. */
+  /** Wait without jitter, ms. */
   readonly waitMs: number;
   /** Last wait for this call, ms; 0 at first. */
   readonly beforeMs: number;
@@ -66,7 +66,7 @@ const draws: Readonly<Record<(typeof jitters)[number], Draw>> = {
     Math.min(most, between(record, first, Math.max(first, beforeMs * 3))),
 };
 
-/** `min(most, first * factor^times)` by multiplication alone: powers differ between JavaScript engines. */
+/** Returns `min(most, first * factor^times)` by multiplication alone: powers differ between JavaScript engines. */
 function grown(first: number, factor: number, most: number, times: number): number {
   let wait = first;
   for (let step = 0; step < times && wait < most && factor > 1; step++) wait *= factor;

@@ -1,11 +1,11 @@
-// The same wait after every refusal, whatever it says.
+// The same wait after every refusal, whatever its headers say.
 import type { RefusalPolicy } from "../client.ts";
 import { Mistakes } from "../mistakes.ts";
 import { drawSpread, parseSpread, type SpreadInput } from "../spread.ts";
 import { type BoundsInput, bounded, boundMembers } from "./bounds.ts";
 
 export interface FixedOptions extends BoundsInput {
-  /** The same each time, or at random: whole milliseconds. */
+  /** Constant wait, or a random one in whole milliseconds. */
   readonly wait: SpreadInput;
 }
 

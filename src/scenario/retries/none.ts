@@ -1,7 +1,7 @@
-// The client that takes no for an answer.
+// The client that does not retry.
 import { GIVE_UP, type RefusalPolicy } from "../client.ts";
 
-/** A refused call is lost; the client goes on with what it would do next. */
+/** Gives up a refused call. The client then goes on with its next one. */
 export function none(): RefusalPolicy {
   return { name: "none", retryAt: () => GIVE_UP };
 }

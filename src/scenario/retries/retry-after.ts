@@ -5,15 +5,15 @@ import { drawSpread, parseSpread, type SpreadInput } from "../spread.ts";
 import { type BoundsInput, bounded, boundMembers } from "./bounds.ts";
 
 export interface RetryAfterOptions extends BoundsInput {
-  /** Waited where the header did not come, or is no whole number of seconds; given up where it is left out. */
+  /** Wait if the header did not come, or is no whole number of seconds. Default: the call is given up. */
   readonly fallback?: Duration;
-  /** No wait is longer, the jitter aside; no bound where it is left out. */
+  /** Longest wait, without the jitter. Default: no bound. */
   readonly most?: Duration;
-  /** Waited on top, the same each time or at random, whole milliseconds; none where it is left out. */
+  /** Extra wait, constant or at random, whole milliseconds. Default: none. */
   readonly jitter?: SpreadInput;
 }
 
-/** Waits `Retry-After` seconds from the answer, which a deployment may never send (SPEC.md §8 `retryAfter`). */
+/** Waits `Retry-After` seconds from the answer. A deployment may never send that header (SPEC.md §8 `retryAfter`). */
 export function retryAfter(options: RetryAfterOptions = {}): RefusalPolicy {
   const mistakes = new Mistakes();
   mistakes.options("retryAfter", options, ["fallback", "most", "jitter", ...boundMembers]);

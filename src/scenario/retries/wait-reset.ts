@@ -1,4 +1,4 @@
-// Waiting for the window to reset, as the headers of the refusal show it.
+// Waiting for the window's reset, as the headers of the refusal show it.
 import { ABSENT, type ClientEvent, GIVE_UP, type RefusalPolicy } from "../client.ts";
 import { type Duration, Mistakes } from "../mistakes.ts";
 import { drawSpread, parseSpread, type SpreadInput } from "../spread.ts";
@@ -6,38 +6,38 @@ import { type BoundsInput, bounded, boundMembers } from "./bounds.ts";
 
 export interface WaitResetOptions extends BoundsInput {
   /**
-   * Whose reset to wait for. `organization`: the organization's, whichever window refused; a client that knows
-   * no better. `both`: of the windows that lack room for the call, the one that resets last.
+   * Window whose reset to wait for. `organization`: the organization's, whichever window refused, as simple clients do.
+   * `both`: among the windows that lack room for the call, the one that resets last.
    */
   readonly of: "organization" | "both";
   /**
-   * Instant that the seconds are counted from; `answer` where it is left out. `second`: from the whole second that the
-   * answer fell in, as programs count that add seconds to a clock of seconds. Windows end on whole seconds
-   * (SPEC.md §3), so all that were refused by one window wake up in one millisecond: its end.
+   * Instant that the seconds are counted from. Default: `answer`. `second`: the start of the answer's whole second, as
+   * in programs that add seconds to a clock of seconds. Windows end on whole seconds (SPEC.md §3). All calls that one
+   * window refused are then retried in the same millisecond, its end.
    */
   readonly from?: "answer" | "second";
-  /** Waited on top, the same each time or at random, whole milliseconds; none where it is left out. */
+  /** Extra wait, constant or at random, whole milliseconds. Default: none. */
   readonly jitter?: SpreadInput;
-  /** No wait is shorter or longer, the jitter aside; as long as the reset where they are left out. */
+  /** Bounds of the wait, without the jitter. Default: no bounds. */
   readonly least?: Duration;
   readonly most?: Duration;
-  /** Waited where no reset is shown; given up where it is left out. */
+  /** Wait if no reset is shown. Default: the call is given up. */
   readonly fallback?: Duration;
 }
 
 /**
- * Waits `reset` seconds from the answer, and the jitter. Under `reset: "ceil"` (SPEC.md §3) that is never
- * before the window's end: `reset` was rounded up when the call was decided, and the answer came later.
+ * Waits `reset` seconds from the answer, and the jitter. Under `reset: "ceil"` (SPEC.md §3) that is never before the
+ * window's end: `reset` was rounded up when the call was decided, and the answer came later.
  *
- * The headers of a 429 do not say which window refused. A window is taken to lack room where it shows less
- * remaining than the call costs, or does not show it; where neither does, both are waited for.
+ * The headers of a 429 do not say which window refused. A window is taken to lack room if it shows less remaining than
+ * the call costs, or shows nothing. If neither window lacks room, the client waits for both.
  *
  * It gives up
- * - after `attempts`, or where the wait would pass the `deadline`;
- * - where no reset is shown to wait for, and there is no `fallback`;
- * - where waiting is hopeless (SPEC.md §2.7): a limit below the call's cost. That is certain only while
- *   neither window is used up, since a deployment that charges afterwards refuses at 0 remaining alone and
- *   lets the same call through after the reset. So a hopeless call may wait once for a used-up window.
+ * - after `attempts`, or if the wait would pass the `deadline`;
+ * - if no reset is shown, and there is no `fallback`;
+ * - if waiting is hopeless (SPEC.md §2.7), because a limit is below the call's cost. That is certain only while
+ *   neither window is used up. A deployment that charges afterwards refuses at 0 remaining only, and admits the same
+ *   call after the reset. So a hopeless call may wait once for a used-up window.
  */
 export function waitReset(options: WaitResetOptions): RefusalPolicy {
   const mistakes = new Mistakes();
@@ -77,7 +77,7 @@ function isHopeless({ cost, limit, remaining, userLimit, userRemaining }: Client
   return tooSmall && !usedUp;
 }
 
-/** Seconds; `ABSENT` where no reset is shown. */
+/** Returns the reset to wait for under `both`, seconds; `ABSENT` if no reset is shown. */
 function laterReset({ cost, remaining, reset, userRemaining, userReset }: ClientEvent): number {
   const organizationLacks = remaining < cost;
   const userLacks = userRemaining < cost;
