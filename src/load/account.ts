@@ -1,4 +1,4 @@
-// The account of a run, call by call, while its trace is written. Both drivers keep one.
+// The account of a run, call by call, kept while its trace is written. Both drivers keep one.
 import type { QuotaCall } from "../trace/quota-record.ts";
 import type { TraceCall } from "../trace/record.ts";
 import { isRefusal } from "../wire/outcome.ts";
@@ -11,33 +11,33 @@ export interface ClientError {
 
 /** Account of a run. */
 export interface LoadAccount {
-  /** When the first client was let go, ms since the epoch; the header's where none was. */
+  /** Start of the first client, ms since the epoch; the header's time if no client started. */
   readonly startedAt: number;
-  /** Lines of the trace, its header left out. */
+  /** Number of lines of the trace, without its header. */
   readonly calls: number;
-  /** Calls without an answer (status 0). */
+  /** Number of calls without an answer (status 0). */
   readonly unanswered: number;
   readonly refused: number;
-  /** Calls answered by a status of 400 or more other than 429, by status. */
+  /** Number of calls answered by a status of 400 or more other than 429, by status. */
   readonly failures: ReadonlyMap<number, number>;
   readonly clients: number;
-  /** Clients that began and did not end. */
+  /** Number of clients that began and did not end. */
   readonly cutOff: number;
-  /** Upper bound of calls that were sent and have no line. */
+  /** Upper bound of the calls that were sent and have no line. */
   readonly lost: number;
-  /** Lines that are no JSON of ours: half ones that a full disk or a kill left. */
+  /** Number of lines that are no JSON of ours: half lines that a full disk or a kill left. */
   readonly torn: number;
-  /** When the last answer came, and the calls sent since then, all without one; `null` where there are none. */
+  /** Time of the last answer, and the number of calls sent since then, all without one; `null` if there are none. */
   readonly silence: { readonly sinceMs: number; readonly calls: number } | null;
-  /** The first few; a behaviour that throws does so in every client. */
+  /** First few errors. A behaviour that throws does so in every client. */
   readonly errors: readonly ClientError[];
-  /** The first few lines that the scenario printed by itself. */
+  /** First few lines that the scenario printed by itself. */
   readonly printed: readonly string[];
 }
 
 const keptMost = 20;
 
-/** The account while it is being drawn up. */
+/** Account that is being drawn up. */
 export class Account {
   calls = 0;
   refused = 0;
@@ -62,7 +62,7 @@ export class Account {
     return Number.isFinite(this.#begunAt) ? this.#begunAt : this.#startedAt;
   }
 
-  /** @param atMs when its population began, where that is known */
+  /** @param atMs start of the client's population, if it is known */
   begin(client: string, atMs = Number.POSITIVE_INFINITY): void {
     this.#clients += 1;
     this.#begunAt = Math.min(this.#begunAt, atMs);
@@ -95,7 +95,7 @@ export class Account {
     else if (status >= 400) this.#failures.set(status, (this.#failures.get(status) ?? 0) + 1);
   }
 
-  /** @param lost upper bound of calls that were sent and have no line */
+  /** @param lost upper bound of the calls that were sent and have no line */
   finish(lost: number): LoadAccount {
     const silence =
       this.#silentCalls === 0 ? null : { sinceMs: this.#lastAnswerMs, calls: this.#silentCalls };

@@ -1,5 +1,5 @@
-// One answer, read once: for its line in the trace, for the client, and for the checks. Kept apart from k6, so
-// that it is tested without.
+// One answer, read once: for its line in the trace, for the client, and for the checks. It is kept apart from k6 so
+// that tests need no k6.
 import { ABSENT, type CallTemplate, type ClientEvent } from "../scenario/client.ts";
 import type { CallKind } from "../trace/record.ts";
 import { readBody } from "../wire/bodies.ts";
@@ -12,12 +12,12 @@ import {
 } from "../wire/fields.ts";
 import { isRefusal, isUncounted } from "../wire/outcome.ts";
 
-/** An answer as k6 gives it; Go spells every header's name in one way (`Ratelimit-User-Reset`), whatever came. */
+/** Answer as k6 gives it. Go spells every header's name in its own way: `Ratelimit-User-Reset`. */
 export interface RawAnswer {
-  /** 0 where none came. */
+  /** 0 if no answer came. */
   readonly status: number;
   readonly headers: Readonly<Record<string, string | undefined>>;
-  /** Text; k6 has `null` where there is none. */
+  /** Text; k6 has `null` if there is none. */
   readonly body: unknown;
   /** Error of the call, as k6's number and words. 0 if there was none. */
   readonly error_code: number;
@@ -25,7 +25,7 @@ export interface RawAnswer {
 }
 
 /**
- * Answer as a trace keeps it. One object a client, read into again and again: making an object of twenty
+ * Answer as a trace keeps it. Each client has one object and reads into it again and again: making an object of twenty
  * members takes k6 as long as reading all headers.
  */
 export class TraceableAnswer {
@@ -38,19 +38,19 @@ export class TraceableAnswer {
   retryAfter: HeaderValue = null;
   warning: HeaderValue = null;
   userWarning: HeaderValue = null;
-  /** GraphQL: points requested and charged, as the target counts them. */
+  /** Points requested and charged by a GraphQL call, as the target counts them. */
   requested: HeaderValue = null;
   actual: HeaderValue = null;
   hasNextPage = false;
-  /** The body of a status answer or of a refusal; `undefined` for all others, which nobody reads. */
+  /** Body of a status answer or of a refusal; `undefined` for all others, which nobody reads. */
   body: unknown;
-  /** Reason why there is no answer; one whose body broke off is none. */
+  /** Reason why there is no answer. An answer whose body broke off counts as none. */
   error: string | null = null;
 
   /**
-   * Reads an answer into this one. It runs for every response, and a function call costs k6 more than all else
-   * in it: what is rare is looked at only when there is a sign of it.
-   * @param secret the caller's token: a deployment that echoes it must not bring it into a trace
+   * Reads an answer into this object. It runs for every response, and function calls are its main cost in k6. Rare
+   * parts are therefore read only if there is a sign of them.
+   * @param secret the caller's token, which must not enter a trace if a deployment echoes it
    */
   read(template: CallTemplate, raw: RawAnswer, sentMs: number, receivedMs: number, secret: string): void {
     const { status, headers } = raw;
@@ -94,7 +94,7 @@ export class TraceableAnswer {
 
 const bodyMost = 65_536;
 
-/** Returns the kind of a call; `other` where no quota counts it. */
+/** Returns the kind of a call; `other` if no quota counts it. */
 function kindOf({ scope, kind }: CallTemplate, raw: RawAnswer, answer: TraceableAnswer): CallKind {
   const { status, actual, organization, user } = answer;
   const isNamed = organization.scopeName !== null || user.scopeName !== null;
@@ -109,14 +109,14 @@ function cleanBody(body: unknown, secret: string): unknown {
 }
 
 /**
- * k6 is ending, and has given up this call, which it may or may not have sent: it is no answer, and every call
- * after it would be given up the same way (seen: fifty in the last milliseconds).
+ * Tells whether k6 gave up the call because k6 is ending. The call may have been sent or not, so this is no answer.
+ * Every later call would be given up in the same way (seen: fifty in the last milliseconds).
  */
 export function isCutOff({ status, error }: RawAnswer): boolean {
   return status === 0 && error === "context canceled";
 }
 
-/** k6's error codes that have a name here. */
+/** Names of some of k6's error codes. */
 const errorNames: Readonly<Record<number, string>> = {
   1050: "timeout",
   1101: "unknown host",

@@ -1,4 +1,4 @@
-// A scenario and the k6 entry as one JavaScript file: k6 needs neither Node nor spillway to run it.
+// A scenario and the k6 entry as one JavaScript file, which k6 runs without Node or spillway.
 import { dirname } from "node:path";
 import { fileURLToPath } from "node:url";
 import { type BuildFailure, build } from "esbuild";
@@ -8,12 +8,12 @@ import { scenarioAliases } from "./scenario-file.ts";
 import { variables } from "./variables.ts";
 
 export interface BundleOptions {
-  /** The scenario's file, absolute. */
+  /** Absolute path of the scenario's file. */
   readonly path: string;
   readonly name: string;
-  /** The limits that the target claims, in place of the scenario's. */
+  /** Limits that the target claims. They replace the scenario's. */
   readonly limits?: Pick<Adjustments, "rules" | "policy"> | undefined;
-  /** Writes k6's figures as JSON to `SUMMARY` in place of k6's text. */
+  /** True if k6's figures go as JSON to `SUMMARY`, in place of k6's text. */
   readonly summaryFile?: boolean;
 }
 
@@ -25,8 +25,8 @@ const entry = fileURLToPath(
 /**
  * Bundles a scenario for k6.
  * @returns JavaScript, ready for `k6 run`
- * @throws SpillwayError `SCENARIO_INVALID` with file, line and reason where the scenario imports what k6 does
- *   not have (Node's modules), or cannot be bundled
+ * @throws SpillwayError `SCENARIO_INVALID` with file, line and reason, if the scenario cannot be bundled or imports
+ *   something that k6 lacks (Node's modules)
  */
 export async function bundleScenario(options: BundleOptions): Promise<string> {
   try {
@@ -35,12 +35,12 @@ export async function bundleScenario(options: BundleOptions): Promise<string> {
       bundle: true,
       write: false,
       format: "esm",
-      // No platform: k6 has Node's modules as little as a browser's.
+      // No platform: k6 lacks Node's modules as well as a browser's.
       platform: "neutral",
       mainFields: ["module", "main"],
-      // `for await` is the one thing of this edition that k6 does not have; nobody needs it in a behaviour.
+      // k6 has all of this edition except `for await`, which no behaviour needs.
       target: "es2022",
-      // Paths in the bundle's comments are as seen from the scenario.
+      // Paths in the bundle's comments are relative to the scenario.
       absWorkingDir: dirname(options.path),
       external: ["k6", "k6/*"],
       alias: { ...scenarioAliases },
@@ -71,7 +71,7 @@ function stub({ path, limits: { rules, policy } = {}, summaryFile }: BundleOptio
   return lines.join("\n");
 }
 
-/** Writes the lines for a person who finds the file. */
+/** Returns the head of the bundle, for a person who finds the file. */
 function header(name: string): string {
   const width = Math.max(...Object.keys(variables).map((variable) => variable.length));
   const explained = Object.entries(variables).map(

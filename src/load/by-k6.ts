@@ -1,4 +1,4 @@
-// A run by k6: a bundle and what it needs, k6 over it, and the trace of what it left.
+// A run by k6: the bundle and its files, k6 itself, and the trace made of k6's output.
 import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -27,9 +27,9 @@ export interface DrivenByK6 extends Driven {
 /**
  * Makes a scenario ready for k6.
  * @param path the scenario's file
- * @param policy the limits that the target claims; rules where it is left out
- * @returns what runs it
- * @throws SpillwayError `SCENARIO_INVALID` where it cannot be bundled
+ * @param policy the limits that the target claims. Default: rules
+ * @returns a function that runs the scenario
+ * @throws SpillwayError `SCENARIO_INVALID` if it cannot be bundled
  */
 export async function readyForK6(
   k6: K6Binary,
@@ -98,7 +98,7 @@ async function runBundle(
   };
 }
 
-/** Begins the trace before k6 does: what a kill leaves of the run is read by its header. */
+/** Begins the trace before k6 starts: after a kill, its header explains what is left of the run. */
 async function begunTrace({ folder, trace, head }: DriverRun): Promise<TraceFile> {
   await makeFolder(folder);
   return TraceFile.create(trace, head).catch((cause: unknown) => {
@@ -106,11 +106,11 @@ async function begunTrace({ folder, trace, head }: DriverRun): Promise<TraceFile
   });
 }
 
-/** The entries of a tokens file, as `readSettings` reads them. */
+/** Returns the entries of a tokens file, as `readSettings` reads them. */
 const tokensFile = ({ tokens, policy }: LoadPlan): unknown =>
   policy === null ? tokens : policy.tokens.map(({ token, attributes }) => ({ token, ...attributes }));
 
-/** Writes the files that k6 needs into a folder that only this user can read: the tokens reach it by no other way. */
+/** Writes the files that k6 needs into a folder that only this user can read. Tokens reach k6 in no other way. */
 async function furnish(
   workshop: string,
   { plan, isOwn, isShared, keepAlive, base, timeoutMs }: DriverRun,
@@ -123,7 +123,7 @@ async function furnish(
   await writeFile(tokens, JSON.stringify(tokensFile(plan)), { mode: 0o600 });
   if (plan.rules !== null) await writeFile(rules, JSON.stringify(plan.rules), { mode: 0o600 });
   const flag = (value: boolean): string => (value ? "1" : "");
-  // Each is set, empty if need be: the user's shell may have a TARGET of its own.
+  // Each variable is set, to an empty text if need be: the user's shell may have a TARGET of its own.
   const variables: Record<Exclude<Variable, "SUMMARY" | "CERT" | "KEY">, string> = {
     TARGET: base,
     TOKENS: tokens,
@@ -142,10 +142,10 @@ async function furnish(
 }
 
 /**
- * Writes what TLS needs beside the bundle, for this user alone, and names it to k6. Go takes authorities from the
- * environment (crypto/x509, root_unix.go): a folder that is not there keeps those of the system out. It takes the proxy
- * from there as well, but for loopback (x/net/http/httpproxy).
- * @throws SpillwayError `USAGE` where Go asks the system alone whom to trust
+ * Writes the files for TLS beside the bundle, for this user alone, and names them to k6. Go takes authorities from the
+ * environment (crypto/x509, root_unix.go): a missing folder keeps out those of the system. Go takes the proxy from the
+ * environment, too, except for loopback (x/net/http/httpproxy).
+ * @throws SpillwayError `USAGE` on platforms where Go trusts the system's authorities only
  */
 export async function connectionVariables(
   workshop: string,
@@ -175,7 +175,7 @@ export async function connectionVariables(
   };
 }
 
-/** @throws SpillwayError `K6_FAILED` where there was no run */
+/** @throws SpillwayError `K6_FAILED` if there was no run */
 function throwIfNotBegun(account: LoadAccount, outcome: K6Outcome): void {
   if (account.clients > 0 || outcome.interrupted || outcome.exitCode === 0) return;
   const said = outcome.complaints.slice(0, 3).join("; ");

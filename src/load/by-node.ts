@@ -1,5 +1,5 @@
-// A run by Node itself: no other program, the same clients, checks and trace. The clients may be in a thread of their
-// own; the trace is written here, so that what they did is kept however they end.
+// A run by Node itself: no other program, but the same clients, checks and trace. The clients may run in a thread of
+// their own. The trace is written here, so it is kept however they end.
 import { dirname } from "node:path";
 import { makeFolder } from "../files/whole-file.ts";
 import { SpillwayError } from "../rules/errors.ts";
@@ -21,8 +21,8 @@ export interface DrivenByNode extends Driven {
 }
 
 /**
- * @throws SpillwayError `FILE_UNWRITABLE`; what `run.drive` throws, with a trace of what was told before that. Where the
- *   signal is aborted, `INTERRUPTED` is thrown only if nothing was told.
+ * @throws SpillwayError `FILE_UNWRITABLE`; what `run.drive` throws, with a trace of what it told before. With an
+ *   aborted signal, `INTERRUPTED` is thrown only if nothing was told.
  */
 export async function runInNode(run: DriverRun): Promise<DrivenByNode> {
   const { scenario } = run.plan;
@@ -75,30 +75,30 @@ export interface KeepLinesOptions {
   /** Path of the trace. */
   readonly trace: string;
   readonly head: TraceHead;
-  /** Aborted: the run ends soon. */
+  /** When aborted, the run ends soon. */
   readonly signal?: AbortSignal | undefined;
   readonly onProgress?: ((progress: RunProgress) => void) | undefined;
 }
 
-/** The outcome of a run. */
+/** Outcome of a run. */
 export interface NodeOutcome {
   readonly account: LoadAccount;
   readonly complete: boolean;
   readonly checks: readonly FailedCheck[];
   readonly lateness: Lateness;
-  /** The reason why lines are missing from the trace; `null` where none are. */
+  /** Reason why lines are missing from the trace; `null` if none are. */
   readonly traceFailure: string | null;
-  /** The reason why the clients were ended before they could say what was on the way; `null` where they were not. */
+  /** Reason why the clients were ended before they told which calls were on the way; `null` if they told it. */
   readonly cut: string | null;
 }
 
-/** Progress is told so often, at most, ms. */
+/** Least time between two reports of progress, ms. */
 const progressEveryMs = 500;
 
 /**
  * Writes what a run tells into its trace.
  * @param drive begins the run
- * @throws Error of the file system where the trace cannot be opened or put in its place; as `runInNode`
+ * @throws Error of the file system if the trace cannot be opened or put in its place; as `runInNode`
  */
 export async function keepParts(
   { trace, head, signal, onProgress }: KeepLinesOptions,
@@ -137,7 +137,7 @@ export async function keepParts(
   return outcome;
 }
 
-/** Puts the trace in its place. */
+/** Completes the trace, and returns the run's outcome. */
 async function finish(
   file: TraceFile,
   head: TraceHead,

@@ -1,5 +1,5 @@
-// An answer as a line of the trace (FORMAT.md, "A call"). Building this text is what a trace costs k6, so all
-// that does not change from call to call is built once, and JSON.stringify sees odd values only.
+// An answer as a line of the trace (FORMAT.md, "A call"). Building this text is what a trace costs k6. Parts that are
+// the same for many calls are therefore built once, and JSON.stringify is used for odd values only.
 
 import { quotaNames } from "../policy/names.ts";
 import type { CallTemplate, PlannedCall } from "../scenario/client.ts";
@@ -8,14 +8,14 @@ import type { HeaderValue } from "../wire/fields.ts";
 import { isRefusal } from "../wire/outcome.ts";
 import type { TraceableAnswer } from "./answer.ts";
 
-/** The fixed text of one client's lines for one kind of call. */
+/** Fixed text of one client's lines for one kind of call. */
 export interface LineParts {
   readonly client: string;
   readonly scope: string;
-  /** Names that the two scope headers should have, and the same as JSON. */
+  /** Names that the two scope headers should have, and the same names as JSON. */
   readonly names: readonly [organization: string, user: string];
   readonly nameTexts: readonly [organization: string, user: string];
-  /** The kind, and the cost where the target says none. */
+  /** Kind and cost, used if the target tells no cost. */
   readonly kind: string;
 }
 
@@ -41,8 +41,8 @@ const member = (name: string, header: HeaderValue): string =>
   header === null ? "" : `,"${name}":${JSON.stringify(header)}`;
 
 /**
- * The line, without its end.
- * @param call the client's running number, from 0
+ * Returns the line, without its end.
+ * @param call the client's running number of the call, from 0
  */
 export function callLine(
   parts: LineParts,
@@ -75,13 +75,13 @@ export function callLine(
   return `${line},"wanted":${planned.wantedMs},"attempt":${planned.attempt}}`;
 }
 
-/** The target's own count of the points goes before the scenario's, which may have been worked out wrongly. */
+/** Returns kind and cost. The target's own count of points goes before the scenario's, which may be wrong. */
 function kindAndCost(parts: LineParts, { kind, requested }: TraceableAnswer): string {
   if (kind === "other") return `other","cost":null`;
   return typeof requested === "number" && requested >= 0 ? `call","cost":${requested}` : parts.kind;
 }
 
-/** FORMAT.md: at most the cost. More is a fault that the checks name; the trace must stay readable. */
+/** Returns the charge, if it is at most the cost (FORMAT.md). The trace omits a greater one, which checks name. */
 function actualMember({ kind, status, requested, actual }: TraceableAnswer): string {
   const fits =
     typeof actual === "number" && typeof requested === "number" && actual >= 0 && actual <= requested;

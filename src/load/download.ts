@@ -1,4 +1,4 @@
-// Fetches a file over HTTP into memory: redirects followed, the proxy of the environment used, nothing tried again.
+// Fetches a file over HTTP into memory. It follows redirects, uses the environment's proxy, and retries nothing.
 import { type Dispatcher, EnvHttpProxyAgent, request } from "undici";
 import { isLoopback } from "../connect/target.ts";
 import { quote, SpillwayError } from "../rules/errors.ts";
@@ -6,16 +6,16 @@ import type { Environment } from "./program.ts";
 
 export interface DownloadOptions {
   readonly env: Environment;
-  /** True if plain HTTP may be used beyond this machine: the file is checked against a sum from elsewhere. */
+  /** True if plain HTTP may be used beyond this machine, because a checksum from elsewhere proves the file. */
   readonly isPlainAllowed: boolean;
   readonly signal?: AbortSignal | undefined;
-  /** Longest time in ms without a byte. */
+  /** Longest time without a byte, ms. */
   readonly stallMs: number;
-  /** Takes the bytes that have come, and of how many; `null` where the server does not say. */
+  /** Takes the number of bytes that have come, and the number of all; `null` if the server does not tell it. */
   readonly onBytes?: ((done: number, all: number | null) => void) | undefined;
 }
 
-/** Bytes; an archive of k6 has some 30 million. */
+/** Greatest size of a download, bytes. An archive of k6 has some 30 million. */
 const sizeMost = 512 * 1024 * 1024;
 const redirectsMost = 5;
 const redirects: ReadonlySet<number> = new Set([301, 302, 303, 307, 308]);
@@ -57,7 +57,7 @@ export async function download(url: string, options: DownloadOptions): Promise<B
   }
 }
 
-/** Makes a `DOWNLOAD_FAILED`. The address is shown without user and query, which may hold secrets. */
+/** Returns a `DOWNLOAD_FAILED`. It shows the address without user and query, which may hold secrets. */
 export function downloadFailed(url: string, got: string, allowed: string, cause?: unknown): SpillwayError {
   return new SpillwayError("DOWNLOAD_FAILED", "k6 cannot be fetched", {
     problems: [{ path: withoutSecrets(url), got, allowed }],
@@ -75,7 +75,7 @@ function requireSafe(url: string, { isPlainAllowed }: DownloadOptions): void {
   throw downloadFailed(url, quote(protocol), "an address that begins with https://");
 }
 
-/** Returns the address that a redirect leads to, `null` for any other answer. */
+/** Returns the address that a redirect leads to; `null` for any other answer. */
 async function redirected(
   url: string,
   { statusCode, headers, body }: Dispatcher.ResponseData,

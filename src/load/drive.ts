@@ -1,5 +1,5 @@
-// One client in real time: asks its state machine what to send, sends it when it is due, tells it the answers.
-// Both drivers run it: in k6 a client that has one call at a time stands still meanwhile, in Node none does.
+// One client in real time: asks its state machine what to send, sends it when it is due, tells it the answers. Both
+// drivers run it. In k6 a client with one call at a time blocks meanwhile; in Node none does.
 import { counted } from "../rules/words.ts";
 import {
   ANSWERED,
@@ -17,49 +17,49 @@ export interface DrivenClient {
   readonly behaviour: Behaviour;
   readonly onRefused: RefusalPolicy;
   readonly record: ClientRecord;
-  /** When the client was meant to begin, ms since the epoch. */
+  /** Time at which the client was meant to begin, ms since the epoch. */
   readonly startMs: number;
-  /** When the run ends: what is due then or later is dropped. */
+  /** End of the run, ms since the epoch. Calls that are due then or later are dropped. */
   readonly endMs: number;
 }
 
 /** World that a client is driven in. */
 export interface ClientWorld {
-  /** Ms since the epoch. */
+  /** Returns the time, ms since the epoch. */
   now(): number;
-  /** Calls `action` once, at that instant or later; never before it, and never at once. */
+  /** Calls `action` once, at `atMs` or later, but never within this call. */
   at(atMs: number, action: () => void): void;
   /**
-   * Sends; later, once, tells `told` what became of it, after `event` was told of an answer.
-   * @param call its `atMs` is when it could leave first: lateness counts from there
+   * Sends a call. Later it fills in `event` with the answer, and then tells `told` once what became of the call.
+   * @param call the call; its `atMs` is the first time at which it could leave, and lateness counts from there
    */
   send(call: Readonly<PlannedCall>, event: ClientEvent, told: ToldOutcome): void;
 }
 
-/** Who is told what became of a call: one of these, once. */
+/** Receiver of a call's fate. One of these functions is called, once. */
 export interface ToldOutcome {
   answered(): void;
-  /** Telling the client, or writing its answer down, went wrong. */
+  /** Tells that telling the client, or writing its answer down, went wrong. */
   failed(thrown: unknown): void;
-  /** It was not sent: the run ended first. */
+  /** Tells that the call was not sent, because the run ended first. */
   dropped(): void;
 }
 
-/** A world that can stand still: k6, where each client has a thread of its own. */
+/** A world that can block: k6, where each client has a thread of its own. */
 export interface StillWorld extends ClientWorld {
-  /** Waits, doing nothing else. */
+  /** Blocks for a time, ms. */
   sleep(ms: number): void;
-  /** Sends, and waits for the answer, or until it is given up; `event` is told of it. */
+  /** Sends, and blocks until the call is answered or given up. Fills in `event`. */
   request(call: Readonly<PlannedCall>, event: ClientEvent): void;
 }
 
 /**
- * Drives a client to its own end: nothing planned, nothing on the way. So a run needs to cut nobody off, and
- * every call has its line (k6 counts an iteration that it cuts off nowhere).
+ * Drives a client until nothing of it is planned or on the way. A run then needs to cut nobody off, and every call has
+ * its line (k6 does not count an iteration that it cuts off).
  *
- * A client that has one call at a time waits for each answer: promises would cost k6 a quarter of its
- * throughput. Rejects where the behaviour throws or asks for what cannot be (the simulator refuses the same),
- * once the calls on the way are answered; nothing more is sent then.
+ * A client with one call at a time blocks for each answer: promises would cost k6 a quarter of its throughput. The
+ * promise rejects if the behaviour throws or asks for something impossible, as in the simulator. It does so once the
+ * calls on the way are answered; nothing more is sent.
  */
 export async function drive(client: DrivenClient, world: StillWorld): Promise<void> {
   if (client.behaviour.inFlightMost === 1) driveInTurn(client, world);
@@ -67,9 +67,9 @@ export async function drive(client: DrivenClient, world: StillWorld): Promise<vo
 }
 
 /**
- * Does the same, however many calls the client has at a time, and never stands still.
+ * Does the same for any number of calls at a time, without blocking.
  * @param over called once, at the client's end
- * @param failed called once in place of `over`, where `drive` would reject
+ * @param failed called once in place of `over`, if `drive` would reject
  */
 export function driveFreely(
   client: DrivenClient,
@@ -87,7 +87,7 @@ function startEvent({ startMs, endMs }: DrivenClient): ClientEvent {
   return event;
 }
 
-/** Asks the client what to send. @throws whatever the behaviour throws; RangeError for what cannot be sent */
+/** Asks the client what to send. @throws whatever the behaviour throws; RangeError for calls that cannot be sent */
 function ask(client: DrivenClient, event: ClientEvent, out: ClientOut, open: number): void {
   const { behaviour } = client;
   step(behaviour, client.onRefused, client.record, event, out);
@@ -104,7 +104,7 @@ function ask(client: DrivenClient, event: ClientEvent, out: ClientOut, open: num
   }
 }
 
-/** Tells of the call that was answered; the answer itself is the world's. */
+/** Fills in the event's call; the world fills in the answer. */
 function tellCall(event: ClientEvent, { behaviour }: DrivenClient, call: Readonly<PlannedCall>): void {
   event.kind = ANSWERED;
   event.template = call.template;
@@ -115,7 +115,7 @@ function tellCall(event: ClientEvent, { behaviour }: DrivenClient, call: Readonl
   event.delayMs = call.delayMs;
 }
 
-/** One call at a time. */
+/** Drives a client with one call at a time. */
 function driveInTurn(client: DrivenClient, world: StillWorld): void {
   const { endMs } = client;
   const event = startEvent(client);
@@ -137,7 +137,7 @@ function driveInTurn(client: DrivenClient, world: StillWorld): void {
   }
 }
 
-/** Any number of calls at a time. */
+/** Drives a client with any number of calls at a time. */
 class Drive {
   readonly #client: DrivenClient;
   readonly #world: ClientWorld;
@@ -145,9 +145,9 @@ class Drive {
   readonly #failed: (thrown: unknown) => void;
   readonly #event: ClientEvent;
   readonly #out = new ClientOut();
-  /** Calls that are planned or on the way. */
+  /** Number of calls that are planned or on the way. */
   #open = 0;
-  /** The client stopped or failed: it is told nothing more. */
+  /** True if the client stopped or failed, so that it is told nothing more. */
   #stopped = false;
   #settled = false;
   #failure: { readonly thrown: unknown } | null = null;

@@ -13,19 +13,19 @@ import type { TraceHead } from "./trace-file.ts";
 export const driverNames = ["k6", "node"] as const;
 export type DriverName = (typeof driverNames)[number];
 
-/** Who is to drive. */
+/** The driver that was chosen. */
 export type DriverChoice =
   | { readonly driver: "k6"; readonly k6: K6Binary }
   | {
       readonly driver: "node";
-      /** Reason why k6 does not, in words. `null`: Node was asked for. */
+      /** Reason in words why k6 does not drive; `null` if Node was asked for. */
       readonly because: string | null;
     };
 
 /**
- * Chooses who drives: k6 where it is found, else Node. Builds and downloads nothing.
- * @param wanted who must drive, if anybody
- * @throws SpillwayError `K6_MISSING` where k6 must drive and cannot, or the one that `K6_PATH` names cannot be used
+ * Chooses the driver: k6 if it is found, else Node. Builds and downloads nothing.
+ * @param wanted the driver that must be used, if any
+ * @throws SpillwayError `K6_MISSING` if k6 must drive and cannot, or if the k6 of `K6_PATH` cannot be used
  */
 export async function chooseDriver(
   wanted: DriverName | undefined,
@@ -43,10 +43,10 @@ export async function chooseDriver(
   }
 }
 
-/** A run that is to be driven. */
+/** Input of a run. */
 export interface DriverRun extends ConnectionOptions {
   readonly plan: LoadPlan;
-  /** The target's, without a slash at its end. */
+  /** URL of the target, without a slash at its end. */
   readonly base: string;
   /** True if the target was started for this run. */
   readonly isOwn: boolean;
@@ -54,29 +54,29 @@ export interface DriverRun extends ConnectionOptions {
   readonly isShared: boolean;
   readonly keepAlive: boolean;
   readonly timeoutMs: number;
-  /** The run's folder. */
+  /** Folder of the run. */
   readonly folder: string;
   /** Path of the trace. */
   readonly trace: string;
   readonly head: TraceHead;
-  /** Runs the clients under Node; in this thread where it is left out. */
+  /** Runs the clients under Node. Default: in this thread. */
   readonly drive: NodeDrive | undefined;
   readonly signal: AbortSignal | undefined;
   readonly onProgress: ((progress: RunProgress) => void) | undefined;
 }
 
-/** Result of a run, whoever drove it. */
+/** Result of a run by either driver. */
 export interface Driven {
   readonly account: LoadAccount;
   /** True if the trace has all calls that used these quotas, or counts them as lost (FORMAT.md). */
   readonly complete: boolean;
   readonly endedAt: number;
-  /** Those that answers failed. */
+  /** Checks that some answers failed. */
   readonly checks: readonly FailedCheck[];
-  /** Thresholds of k6's that were crossed: `spillway_refused rate<0.05`. */
+  /** Thresholds of k6 that were crossed: `spillway_refused rate<0.05`. */
   readonly crossed: readonly string[];
   readonly interrupted: boolean;
-  /** Reason why the run is not what was asked for. `null` if it is, or was interrupted. */
+  /** Reason why the run is not what was asked for; `null` if it is, or was interrupted. */
   readonly failure: string | null;
   /** Notes for a reader. */
   readonly notes: readonly string[];

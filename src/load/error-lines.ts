@@ -1,15 +1,15 @@
-// k6's lines on standard error, in bounded memory: a full disk gives one line for each record that is lost,
-// and cut-off clients one each.
+// k6's lines on standard error, in bounded memory: a full disk gives one line for each lost record, and each client
+// that is cut off gives one.
 
 const distinctMost = 100;
 const lineMost = 1_000;
 
-/** Lines that are no complaints: each is accounted for elsewhere. */
+/** Lines that are no complaints: the run accounts for each elsewhere. */
 const expected: readonly RegExp[] = [
   /^$/,
   // Time-outs and broken connections: the trace has a line for each.
   /^Request Failed$/,
-  // Clients that were cut off: they have no end line.
+  // Clients that were cut off have no end line.
   /^setTimeout \d+ was stopped because the VU iteration was interrupted$/,
   /^thresholds on metrics? .* (?:has|have) been crossed$/,
   /^test run was aborted because k6 received/,
@@ -18,9 +18,9 @@ const expected: readonly RegExp[] = [
   /^The test run was short, report generation was skipped/,
 ];
 
-/** Counts lines that are alike; keeps the first hundred kinds. */
+/** Counts equal lines, and keeps the first hundred kinds. */
 export class ErrorLines {
-  /** Lines that k6 could not write to the raw file. */
+  /** Number of lines that k6 could not write to the raw file. */
   linesFailed = 0;
   count = 0;
   readonly #kinds = new Map<string, number>();
@@ -32,12 +32,12 @@ export class ErrorLines {
     for (const line of lines) this.#addLine(line.trimEnd());
   }
 
-  /** Everything, a line for each kind with how often it came. */
+  /** Returns all kinds, one line for each, with its count. */
   text(): string {
     return [...this.#all()].map(([line, times]) => `${times} x ${line}\n`).join("");
   }
 
-  /** Returns the lines that nothing else accounts for. */
+  /** Returns the lines that the run does not account for elsewhere. */
   complaints(): string[] {
     return [...this.#all()]
       .filter(([line]) => !expected.some((pattern) => pattern.test(line)))
@@ -52,7 +52,7 @@ export class ErrorLines {
 
   #addLine(line: string): void {
     this.count += 1;
-    // The logger of k6 says this for each line that it cannot write, and goes on.
+    // k6's logger writes this for each line that it cannot write, and goes on.
     if (line.startsWith("Failed to write to log")) this.linesFailed += 1;
     const kind = line.slice(0, lineMost);
     const times = this.#kinds.get(kind);

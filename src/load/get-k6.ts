@@ -1,5 +1,5 @@
-// Gets k6 into the tool's own cache, on demand alone: from an address with a checksum, built by Go, or the archive that
-// k6 publishes.
+// Gets k6 into the tool's own cache, on demand only: from an address with a checksum, built by Go, or from k6's
+// published archive.
 import { mkdtempSync, rmSync } from "node:fs";
 import { rename, writeFile } from "node:fs/promises";
 import { join } from "node:path";
@@ -18,36 +18,36 @@ import {
 } from "./k6-release.ts";
 import { type Environment, programName } from "./program.ts";
 
-/** The version that is built or fetched where the user names no address. */
+/** Version that is built or fetched if the user names no address. */
 const k6Wanted = "v1.8.1";
 
 export interface GetK6Options {
-  /** Address of an archive of k6 (tar.gz or zip), and the SHA-256 that it must have, in hexadecimal digits. */
+  /** Address of an archive of k6 (tar.gz or zip), and its required SHA-256 in hexadecimal digits. */
   readonly from?: { readonly url: string; readonly sha256: string } | undefined;
   readonly env?: Environment | undefined;
   readonly signal?: AbortSignal | undefined;
   /** Takes a line that people must see. */
   readonly onSay?: ((text: string) => void) | undefined;
-  /** Takes a line for people, some times a second. */
+  /** Takes a line about the progress, some times a second. */
   readonly onProgress?: ((text: string) => void) | undefined;
   /** URL of k6's published versions, without a slash at the end. Default: k6's releases at GitHub. */
   readonly releases?: string | undefined;
   /** Default: this machine's. */
   readonly machine?: { readonly platform: NodeJS.Platform; readonly arch: string } | undefined;
-  /** Longest time in ms that a download may be without a byte. Default: 30,000. */
+  /** Longest time of a download without a byte, ms. Default: 30,000. */
   readonly stallMs?: number | undefined;
 }
 
 /** A k6 that is there now. */
 export interface GotK6 {
   readonly k6: K6Binary;
-  /** True if it was there before; then nothing was built or fetched. */
+  /** True if it was there before, so that nothing was built or fetched. */
   readonly wasThere: boolean;
 }
 
 /**
- * Gets k6 where none is installed. It is checked and run once in a folder of its own, then moved to its place whole:
- * a second one that does the same, an interruption or a kill leave no half program there.
+ * Gets k6 if none is installed. k6 is checked and run once in a folder of its own, then moved to its place whole. A
+ * second process, an interruption or a kill therefore leaves no half program there.
  * @throws SpillwayError `K6_MISSING`, `DOWNLOAD_FAILED`, `FILE_UNWRITABLE`
  */
 export async function getK6(options: GetK6Options = {}): Promise<GotK6> {
@@ -71,7 +71,7 @@ export async function getK6(options: GetK6Options = {}): Promise<GotK6> {
   }
 }
 
-/** An unusable k6 in the cache is none, and is replaced; one that the user put elsewhere is an error. */
+/** Returns an installed k6. An unusable one in the cache counts as none; an unusable one elsewhere is an error. */
 async function usableK6(env: Environment, signal: AbortSignal | undefined): Promise<K6Binary | null> {
   const place = await placeOfK6(env);
   if (place === null) return null;
@@ -81,7 +81,7 @@ async function usableK6(env: Environment, signal: AbortSignal | undefined): Prom
   });
 }
 
-/** Makes the cache, and in it a folder for this time alone: a rename stays within a file system. */
+/** Makes the cache, and a folder of its own in it. A rename then stays within one file system. */
 async function openWorkshop(env: Environment): Promise<{ folder: string; workshop: string }> {
   const folder = cacheFolder(env);
   await makeFolder(folder);
@@ -101,7 +101,7 @@ const unwritable = (path: string, cause: unknown): SpillwayError =>
     cause,
   });
 
-/** Leaves a program in the workshop. Returns its path, and where it comes from. */
+/** Puts a k6 into the workshop. Returns its path, and where it comes from. */
 async function make(
   workshop: string,
   env: Environment,
@@ -119,7 +119,7 @@ async function make(
   return { path, from: "Go" };
 }
 
-/** The archive that k6 publishes, checked against the list beside it. */
+/** Gets k6 from its published archive, checked against the checksum list beside it. */
 async function official(
   workshop: string,
   env: Environment,

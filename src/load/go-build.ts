@@ -1,9 +1,9 @@
-// k6 built by Go, whose checksum database vouches for the sources.
+// Builds k6 by Go, whose checksum database vouches for the sources.
 import { join } from "node:path";
 import { k6Missing } from "./k6-binary.ts";
 import { type Environment, programInPath, programName, runProgram } from "./program.ts";
 
-/** The oldest Go that builds k6. */
+/** Oldest version of Go that builds k6. */
 export const goLeast = "1.25";
 
 /** A Go that can build k6. */
@@ -13,7 +13,7 @@ interface Go {
   readonly version: string;
 }
 
-/** Returns the Go that could build k6, or `null` where there is none or it is too old. */
+/** Returns the Go that could build k6; `null` if there is none or it is too old. */
 export async function usableGo(env: Environment = process.env): Promise<Go | null> {
   const path = await programInPath("go", env);
   if (path === null) return null;
@@ -28,7 +28,7 @@ export async function usableGo(env: Environment = process.env): Promise<Go | nul
 export interface BuildOptions {
   /** `v1.8.1`. */
   readonly version: string;
-  /** Folder that the program is left in. */
+  /** Folder that gets the program. */
   readonly folder: string;
   readonly env: Environment;
   readonly signal?: AbortSignal | undefined;
@@ -38,7 +38,7 @@ export interface BuildOptions {
 /**
  * Builds k6.
  * @returns path of the program
- * @throws SpillwayError `K6_MISSING` with the last words of Go where it fails
+ * @throws SpillwayError `K6_MISSING` with the last words of Go if it fails
  */
 export async function buildK6(go: Go, options: BuildOptions): Promise<string> {
   const { version, folder, env, signal, onProgress } = options;

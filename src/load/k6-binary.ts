@@ -1,14 +1,14 @@
-// Looks k6 up: `K6_PATH`, `PATH`, the tool's own cache. Nothing is built or downloaded here (`get-k6.ts` does). The
-// first one found decides: an unusable one is an error rather than a reason to look further, or a run would use
-// another k6 than the one the user meant.
+// Looks k6 up: `K6_PATH`, `PATH`, the tool's own cache. It builds and downloads nothing (`get-k6.ts` does). The first
+// k6 found decides. If that one is unusable, the look-up fails: otherwise a run could use another k6 than the user
+// meant.
 import { homedir } from "node:os";
 import { join } from "node:path";
 import { SpillwayError } from "../rules/errors.ts";
 import { type Environment, isProgram, programInPath, programName, runProgram } from "./program.ts";
 
-/** The oldest major version that works: native modules, `k6/timers`' globals, `--console-output`. */
+/** Oldest major version that works: it has native modules, the globals of `k6/timers`, and `--console-output`. */
 const k6MajorLeast = 1;
-/** Time in ms that `k6 version` may take; it takes a tenth of a second, more while a virus scanner reads it. */
+/** Time in ms that `k6 version` may take. It takes a tenth of a second, more while a virus scanner reads it. */
 const limitDefaultMs = 10_000;
 
 /** A k6 that can be run. */
@@ -22,7 +22,7 @@ export interface K6Binary {
 export interface LookUpOptions {
   readonly env?: Environment | undefined;
   readonly signal?: AbortSignal | undefined;
-  /** Longest time in ms that a k6 may take to tell its version. Default: 10,000. */
+  /** Longest time that a k6 may take to tell its version, ms. Default: 10,000. */
   readonly limitMs?: number | undefined;
 }
 
@@ -31,7 +31,7 @@ export function cacheFolder(env: Environment = process.env): string {
   return join(env["XDG_CACHE_HOME"] || join(homedir(), ".cache"), "spillway", "bin");
 }
 
-/** Says how to get k6 on this machine, a line each, as `doctor` shows it. */
+/** Returns the ways to get k6 on this machine, one line each, as `doctor` shows them. */
 export function k6Advice(platform: NodeJS.Platform = process.platform): readonly string[] {
   const packages: Partial<Record<NodeJS.Platform, string>> = {
     darwin: "brew install k6",
@@ -45,7 +45,7 @@ export function k6Advice(platform: NodeJS.Platform = process.platform): readonly
   ];
 }
 
-/** Makes a `K6_MISSING` that ends with the next step. */
+/** Returns a `K6_MISSING` that ends with the next step. */
 export const k6Missing = (summary: string, cause?: unknown): SpillwayError =>
   new SpillwayError("K6_MISSING", summary, {
     hint: "npx spillway doctor --get-k6 gets k6; npx spillway doctor shows other ways; K6_PATH=/path/to/k6 names one",
@@ -55,7 +55,7 @@ export const k6Missing = (summary: string, cause?: unknown): SpillwayError =>
 /**
  * Asks a k6 for its version.
  * @param from words that say where the program comes from
- * @throws SpillwayError `K6_MISSING` where it cannot be run, does not answer, is no k6 or is too old
+ * @throws SpillwayError `K6_MISSING` if it cannot be run, does not answer, is no k6 or is too old
  */
 export async function k6Version(
   path: string,
@@ -81,7 +81,7 @@ export async function k6Version(
 
 type K6Place = Pick<K6Binary, "path" | "origin">;
 
-/** Returns where the first k6 lies, without running it; `null` where there is none. */
+/** Returns where the first k6 lies, without running it; `null` if there is none. */
 export async function placeOfK6(env: Environment): Promise<K6Place | null> {
   const named = env["K6_PATH"];
   if (named !== undefined && named !== "") return { path: named, origin: "K6_PATH" };
@@ -91,15 +91,15 @@ export async function placeOfK6(env: Environment): Promise<K6Place | null> {
   return (await isProgram(cached)) ? { path: cached, origin: "cache" } : null;
 }
 
-/** @throws SpillwayError `K6_MISSING` where the k6 of that place cannot be used */
+/** @throws SpillwayError `K6_MISSING` if the k6 of that place cannot be used */
 export async function foundK6({ path, origin }: K6Place, options: LookUpOptions): Promise<K6Binary> {
   return { path, version: await k6Version(path, origin, options), origin };
 }
 
 /**
  * Looks up the k6 that is installed: 1.x or 2.x. Builds and downloads nothing.
- * @returns `null` where there is none
- * @throws SpillwayError `K6_MISSING` where the first one found cannot be used
+ * @returns `null` if there is none
+ * @throws SpillwayError `K6_MISSING` if the first one found cannot be used
  */
 export async function lookUpK6(options: LookUpOptions = {}): Promise<K6Binary | null> {
   const place = await placeOfK6(options.env ?? process.env);
@@ -107,7 +107,7 @@ export async function lookUpK6(options: LookUpOptions = {}): Promise<K6Binary | 
 }
 
 /**
- * Looks k6 up where a run cannot do without it.
+ * Looks k6 up for a run that needs it.
  * @throws SpillwayError `K6_MISSING` (exit status 3) with the ways to get it
  */
 export async function requireK6(options: LookUpOptions = {}): Promise<K6Binary> {

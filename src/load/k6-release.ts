@@ -5,10 +5,10 @@ import { unzipSync } from "fflate";
 import { parseTar } from "nanotar";
 import { downloadFailed } from "./download.ts";
 
-/** URL at which k6 publishes its versions; a version's folder is below it. */
+/** URL of k6's published versions. Each version has a folder below it. */
 export const k6Releases = "https://github.com/grafana/k6/releases/download";
 
-/** Platform and processor by Node's names, as k6 names them (its `build-release.sh`). */
+/** Ending of the archive's name (k6's `build-release.sh`), by Node's names of platform and processor. */
 const published: Readonly<Record<string, string>> = {
   "linux x64": "linux-amd64.tar.gz",
   "linux arm64": "linux-arm64.tar.gz",
@@ -17,7 +17,7 @@ const published: Readonly<Record<string, string>> = {
   "win32 x64": "windows-amd64.zip",
 };
 
-/** Returns the name of the archive for a machine, `null` where k6 publishes none for it. */
+/** Returns the name of the archive for a machine; `null` if k6 publishes none for it. */
 export function archiveName(version: string, platform: NodeJS.Platform, arch: string): string | null {
   const ending = published[`${platform} ${arch}`];
   return ending === undefined ? null : `k6-${version}-${ending}`;
@@ -28,7 +28,7 @@ export const checksumListName = (version: string): string => `k6-${version}-chec
 
 /**
  * Looks a file's SHA-256 up in a checksum list.
- * @throws SpillwayError `DOWNLOAD_FAILED` where the list does not have it
+ * @throws SpillwayError `DOWNLOAD_FAILED` if the list does not have it
  */
 export function listedChecksum(url: string, list: string, name: string): string {
   for (const line of list.split("\n")) {
@@ -38,21 +38,21 @@ export function listedChecksum(url: string, list: string, name: string): string 
   throw downloadFailed(url, "a list without it", `a line with the SHA-256 of ${name}`);
 }
 
-/** @throws SpillwayError `DOWNLOAD_FAILED` where the bytes have another SHA-256 */
+/** @throws SpillwayError `DOWNLOAD_FAILED` if the bytes have another SHA-256 */
 export function requireChecksum(url: string, bytes: Uint8Array, sha256: string): void {
   const got = createHash("sha256").update(bytes).digest("hex");
   if (got !== sha256.toLowerCase())
     throw downloadFailed(url, `SHA-256 ${got}`, `SHA-256 ${sha256.toLowerCase()}`);
 }
 
-/** Bytes; k6 has some 70 million. */
+/** Greatest size of the program, bytes. k6 has some 70 million. */
 const programMost = 1024 * 1024 * 1024;
 
 /**
- * Takes the program out of an archive (tar.gz or zip, known by its first bytes). Only the bytes of that one member are
- * used, never its path: no archive can write anywhere.
+ * Takes the program out of an archive (tar.gz or zip, known by its first bytes). It uses the bytes of that one member
+ * and never its path, so no archive can write anywhere.
  * @param program its name, `k6` or `k6.exe`
- * @throws SpillwayError `DOWNLOAD_FAILED` where it is no such archive, or has not exactly one such member
+ * @throws SpillwayError `DOWNLOAD_FAILED` if it is no such archive, or has not exactly one such member
  */
 export function unpackProgram(url: string, archive: Uint8Array, program: string): Uint8Array {
   const isProgram = (name: string): boolean => name.replace(/^.*[\\/]/s, "") === program;
@@ -76,7 +76,7 @@ function fromZip(archive: Uint8Array, isProgram: (name: string) => boolean): Uin
 }
 
 function fromTarGz(archive: Uint8Array, isProgram: (name: string) => boolean): Uint8Array[] {
-  // nanotar reads the whole buffer that lies below a view: it gets one of its own.
+  // nanotar reads the whole buffer below a view, so this view gets a buffer of its own.
   const tar = new Uint8Array(gunzipSync(archive, { maxOutputLength: 2 * programMost }));
   const members = parseTar(tar, { filter: ({ name, type }) => type === "file" && isProgram(name) });
   return members.map(({ data }) => data ?? new Uint8Array());

@@ -1,5 +1,5 @@
-// The answers to one client, taken down as they come: the line of each, what the client is told of it, and what is
-// wrong with it. Both drivers keep one for each client, so that their traces and checks are the same.
+// The answers to one client, recorded as they come: the line of each, what the client is told of it, and its faults.
+// Both drivers keep one ledger for each client, so that their traces and checks are the same.
 import type { CallTemplate, ClientEvent, PlannedCall } from "../scenario/client.ts";
 import type { Population, Scenario } from "../scenario/scenario.ts";
 import { REFUSED } from "../wire/outcome.ts";
@@ -14,9 +14,9 @@ import { type HeaderBounds, headerBounds, headerFault, LoneUser } from "./respon
 /** Facts of its run that a ledger needs. */
 export interface LedgerSettings {
   readonly scenario: Scenario;
-  /** Others use the same quotas. */
+  /** True if others use the same quotas. */
   readonly shared: boolean;
-  /** The users of each population. */
+  /** Users of each population. */
   readonly callers: readonly (readonly Caller[])[];
 }
 
@@ -28,12 +28,12 @@ interface LedgerEntry {
   readonly mayBePlain: boolean;
 }
 
-/** One kind of call of one client: its answers are taken down one by one. */
+/** One kind of call of one client, whose answers are recorded one by one. */
 export interface LedgerPage {
   readonly template: CallTemplate;
   /**
-   * Takes an answer down, and fills in `event`.
-   * @param call the client's running number, from 0
+   * Records an answer, and fills in `event`.
+   * @param call the client's running number of the call, from 0
    * @returns the answer's line
    */
   take(
@@ -46,9 +46,9 @@ export interface LedgerPage {
   ): string;
 }
 
-/** The answers to one client, of whatever limits. */
+/** Answers to one client, under rules or a policy. */
 export interface AnswerLedger {
-  /** Name of the check that the last answer fails. `null` if it fails none. */
+  /** Name of the check that the last answer fails; `null` if it fails none. */
   readonly fault: string | null;
   /** True if the last answer is a refusal, whatever its status. */
   readonly isRefusal: boolean;
@@ -65,7 +65,7 @@ export class Ledger implements AnswerLedger {
   readonly #name: string;
   readonly #caller: Caller;
   readonly #lone: LoneUser | null;
-  /** Sees more than one that is alone as its user only. */
+  /** Checks of a client alone in its organization. They see more than those of one that is alone only as its user. */
   readonly #alone: LoneOrganization | null;
   readonly #answer = new TraceableAnswer();
 
@@ -104,8 +104,8 @@ export class Ledger implements AnswerLedger {
   }
 
   /**
-   * Takes an answer down: fills in `event`, `fault`, `isRefusal` and `isCounted`.
-   * @param call the client's running number, from 0
+   * Records an answer: fills in `event`, `fault`, `isRefusal` and `isCounted`.
+   * @param call the client's running number of the call, from 0
    * @returns the answer's line
    */
   #take(

@@ -1,11 +1,11 @@
-// A file's lines, a chunk at a time. (readline would also end lines at U+2028, which JSON leaves in strings.)
+// A file's lines, one chunk at a time. (readline would also end lines at U+2028, which JSON leaves in strings.)
 import { createReadStream } from "node:fs";
 
 /** Lines of one chunk. */
 export interface LineBatch {
   /** Lines that the chunk ended, without their ends. */
   readonly whole: readonly string[];
-  /** Text after the last line's end. In the last batch: empty, or a line that was cut off. */
+  /** Text after the last line's end. In the last batch it is empty, or a line that was cut off. */
   readonly rest: string;
 }
 

@@ -1,4 +1,4 @@
-// `load`: a scenario against a deployment, by k6 or by Node; what is left is a trace and what the driver said.
+// `load`: runs a scenario against a deployment, by k6 or by Node. It leaves a trace and the driver's files.
 import { join } from "node:path";
 import type { ConnectionOptions } from "../connect/connection.ts";
 import { parseTarget } from "../connect/target.ts";
@@ -20,11 +20,11 @@ import type { RunProgress } from "./raw-progress.ts";
 import type { LoadedScenario } from "./scenario-file.ts";
 import type { TraceHead } from "./trace-file.ts";
 
-/** Starts a deployment of one's own on a free port of this machine; `spillway load` passes the reference one. */
+/** Starts a deployment of the run's own on a free port of this machine; `spillway load` passes the reference one. */
 export type StartService = (options: {
   readonly rules: Rules;
   readonly tokens: readonly Token[];
-  /** In their place: a stand-in that limits by this policy. */
+  /** In place of `rules` and `tokens`: a stand-in that limits by this policy. */
   readonly policy?: { readonly policy: Policy; readonly tokens: readonly PolicyToken[] } | undefined;
 }) => Promise<{ readonly url: string; close(): Promise<void> }>;
 
@@ -34,41 +34,41 @@ export interface LoadOptions extends ConnectionOptions {
   readonly target: DeployedTarget | { readonly start: StartService };
   /** Folder of the trace (`trace.ndjson`) and of k6's files (`k6/`); made if need be. */
   readonly folder: string;
-  /** k6 reuses connections; the trace is not complete then (it may repeat a call by itself). Node always does. */
+  /** True if k6 reuses connections, as Node does. The trace is then not complete: k6 may repeat a call by itself. */
   readonly keepAlive?: boolean | undefined;
-  /** Others use the same quotas meanwhile; the trace is not complete then. */
+  /** True if others use the same quotas meanwhile. The trace is then not complete. */
   readonly shared?: boolean | undefined;
   /** Longest wait for an answer, ms. Default: the scenario's `network.timeout`. */
   readonly timeoutMs?: number | undefined;
-  /** The driver: `{ driver: "node", because: null }`, or a k6. Default: k6 where it is found, else Node. */
+  /** Driver: `{ driver: "node", because: null }`, or a k6. Default: k6 if it is found, else Node. */
   readonly by?: DriverChoice | undefined;
-  /** Runs the clients under Node; in this thread where it is left out. */
+  /** Runs the clients under Node. Default: in this thread. */
   readonly drive?: NodeDrive | undefined;
-  /** Aborted: the run ends soon, and all that was done is kept. Before anything is sent, `load` rejects. */
+  /** When aborted, the run ends soon and keeps its results. `load` rejects if nothing was sent yet. */
   readonly signal?: AbortSignal | undefined;
   readonly onProgress?: ((progress: LoadProgress) => void) | undefined;
 }
 
-/** The step that is being done, in words; or the progress of the run. */
+/** Step that is being done, in words; or the progress of the run. */
 export type LoadProgress = { readonly doing: string } | (RunProgress & { readonly durationMs: number });
 
 export type LoadResult = (DrivenByK6 | DrivenByNode) & {
-  /** As it was run. */
+  /** Scenario as it was run. */
   readonly scenario: Scenario;
   readonly header: TraceHead;
-  /** The trace's file. */
+  /** Path of the trace. */
   readonly trace: string;
 };
 
 /**
  * Runs a scenario for real.
- * @throws SpillwayError `TARGET_NOT_ALLOWED`, `TARGET_UNREACHABLE`, `TOKENS_INVALID`, `K6_MISSING`,
- *   `SCENARIO_INVALID` before anything is sent; `SCENARIO_FAILED` where a behaviour threw, `K6_FAILED` where k6
- *   did not begin, `FILE_UNWRITABLE`. What was written until then stays in the folder.
+ * @throws SpillwayError `TARGET_NOT_ALLOWED`, `TARGET_UNREACHABLE`, `TOKENS_INVALID`, `K6_MISSING`, `SCENARIO_INVALID`
+ *   before anything is sent; `SCENARIO_FAILED` if a behaviour threw, `K6_FAILED` if k6 did not begin,
+ *   `FILE_UNWRITABLE`. The folder keeps what was written until then.
  */
 export async function load(options: LoadOptions): Promise<LoadResult> {
   const { scenario, target, adjustments = {}, signal } = options;
-  // Arrivals by the clock go by the real one.
+  // Arrivals by the clock follow the real clock.
   const changes = { ...adjustments, startAtMs: Date.now() };
   const plan = planLoad(scenario.scenario, changes, "start" in target ? null : target);
   const choice = options.by ?? (await chooseDriver(undefined, { signal }));
@@ -97,7 +97,7 @@ export async function load(options: LoadOptions): Promise<LoadResult> {
   }
 }
 
-/** @throws SpillwayError where k6 cannot take the scenario */
+/** @throws SpillwayError if k6 cannot take the scenario */
 async function driverOf(
   choice: DriverChoice,
   path: string,
@@ -116,7 +116,7 @@ const serviceOptions = ({ rules, tokens, policy, scenario }: LoadPlan) => ({
       : { policy: scenario.policy, tokens: policy.tokens },
 });
 
-/** @param ownUrl of the service that was started for this run, `null` for a target that was there */
+/** @param ownUrl URL of the service that was started for this run; `null` for a target that was there */
 function runOf(
   options: LoadOptions,
   plan: LoadPlan,
@@ -128,7 +128,7 @@ function runOf(
   const base = ownUrl ?? plan.target?.base ?? "";
   const isOwn = ownUrl !== null;
   const keepAlive = options.keepAlive === true;
-  // k6 may repeat a call by itself on a kept connection: as if another used the quota, too.
+  // k6 may repeat a call by itself on a kept connection, which looks like another user of the quota.
   const isShared = !isOwn && (shared || (keepAlive && driver === "k6"));
   const { policy } = plan.scenario;
   const head: TraceHead = {
@@ -140,7 +140,7 @@ function runOf(
     startedAt: Date.now(),
     clock: { kind: "wall", resolutionMs: 1, errorMs: 0 },
     ...(policy === undefined ? { version: 1, rules: plan.rules } : { version: 2, policy }),
-    // All that used these quotas is in the trace, or counted as lost (FORMAT.md).
+    // All calls that used these quotas are in the trace, or counted as lost (FORMAT.md).
     complete: !isShared,
   };
   return {
@@ -161,7 +161,7 @@ function runOf(
   };
 }
 
-/** Notes the parts of a scenario that a real run lacks, unless the target happens to have them. */
+/** Notes the parts of a scenario that a real run ignores, unless the target happens to have them. */
 function virtualOnly({ network, service, outages, clocks }: Scenario): string[] {
   const parts = [
     ...(network.loss > 0 ? ["loss"] : []),
@@ -174,7 +174,7 @@ function virtualOnly({ network, service, outages, clocks }: Scenario): string[] 
     : [`the scenario's ${parts.join(", ")}: in virtual time only, the target is as it is`];
 }
 
-/** @throws SpillwayError where a client of the scenario is broken */
+/** @throws SpillwayError if a client of the scenario is broken */
 function throwIfBroken({ errors: [error] }: LoadAccount): void {
   if (error === undefined) return;
   throw new SpillwayError("SCENARIO_FAILED", "a client of this scenario failed, and the run was ended", {

@@ -1,10 +1,10 @@
-// Checks by a client that is alone in its organization and makes one call at a time. Nobody else moves its windows,
-// so from each answer it knows what the next may show. It sees counts that jump or stand still, windows
-// that end when they should not, and a status that is another's.
+// Checks by a client that is alone in its organization and makes one call at a time. Nobody else moves its windows, so
+// from each answer it knows what the next one may show. It sees counts that jump or stand still, windows that end at
+// the wrong time, and statuses of other organizations.
 //
-// Sound because little is assumed: the target's clock is off by any constant; seconds are whole; where a window
-// may or may not have rolled, both are allowed; after a call whose outcome is unknown nothing is said any more
-// (it may be charged late, in any later window).
+// The checks are sound because they assume little. The target's clock is off by any constant, and seconds are whole. If
+// a window may have rolled, both cases are allowed. After a call with an unknown outcome they say nothing more: it may
+// be charged in any later window.
 import { organizationLimit, type Rules, type Scope, scopes, semanticsOf } from "../rules/rules.ts";
 import type { CallTemplate } from "../scenario/client.ts";
 import { readStatus, scopesIn } from "../wire/bodies.ts";
@@ -15,7 +15,7 @@ import { type LoneCharge, LoneWindow } from "./lone-window.ts";
 import { headerBounds } from "./response-checks.ts";
 import { StatusClock } from "./status-clock.ts";
 
-/** A call that adds nothing, as far as is known. */
+/** Charge of a call that adds nothing, as far as is known. */
 const nothing: LoneCharge = { by: "other", least: 0, most: 0, needs: 0, mayRoll: false };
 
 interface ScopeWindows {
@@ -27,7 +27,7 @@ export class LoneOrganization {
   readonly #rules: Rules | null;
   readonly #windows: Readonly<Record<Scope, ScopeWindows>>;
   readonly #clock = new StatusClock();
-  /** True for scopes whose windows refuse by the organization: claimed, and no status said otherwise. */
+  /** True for scopes whose organization windows refuse: claimed by the rules, and denied by no status. */
   readonly #enforced: Record<Scope, boolean>;
   #unsure = false;
 
@@ -51,7 +51,7 @@ export class LoneOrganization {
     const { scope } = template;
     const charge = this.#chargeOf(template, answer);
     const windows = this.#windows[scope];
-    // Each window is told of each answer, whatever another one found.
+    // Each window is told of each answer, even if another window has a mistake.
     const found = [
       read(windows.organization, answer.organization, answer, charge),
       read(windows.user, answer.user, answer, charge),
@@ -67,7 +67,7 @@ export class LoneOrganization {
     const asked = typeof requested === "number" ? requested : cost;
     const semantics = this.#rules === null ? null : semanticsOf(this.#rules, scope);
     const graphqlCharge = scope === "graphql" && semantics !== null ? semantics.graphqlCharge : null;
-    // Points that must be left for a call to be let through; 0 if nobody says.
+    // Points that must be left for a call to be admitted; 0 if unknown.
     const needs = !this.#enforced[scope] ? 0 : graphqlCharge === "postpaid" ? 1 : asked;
     if (isRefusal(status)) {
       const isFree = semantics?.refused === "uncounted" && semantics.refusedByUser === "charges-nothing";
@@ -84,7 +84,7 @@ export class LoneOrganization {
 
   #scopeFault(scope: Scope, answer: TraceableAnswer): string | null {
     const { limit, current, reset, resetAt, enforced } = readStatus(scopesIn(answer.body), scope);
-    // If it is not as claimed, or is switched meanwhile, nothing is said of refusing from then on.
+    // Once a status denies the claim, refusals of this scope are not checked any more.
     this.#enforced[scope] &&= enforced === true;
     if (limit === null || current === null || reset === null)
       return "headers-present: the status has a member that is no integer";

@@ -1,17 +1,17 @@
-// One window of which a client knows every charge: what it showed last, when it ends, and what it may show next.
+// One window of which a client knows every charge: its last reading, its end, and what it may show next.
 
-/** Claimed rules of a window. `null` if nobody claims any. */
+/** Claimed rules of a window; `null` for what nobody claims. */
 export interface WindowTerms {
-  /** Its headers' names. */
+  /** Names of its headers. */
   readonly names: Readonly<Record<"remaining" | "reset", string>>;
   readonly reset: "ceil" | "floor" | "round" | null;
-  /** `false` too where the anchor is unknown. */
+  /** `false` also if the anchor is unknown. */
   readonly isEpoch: boolean;
   readonly isSigned: boolean | null;
   readonly windowSeconds: number | null;
 }
 
-/** A reading of a window, and when it was taken at the earliest and at the latest, ms on the client's clock. */
+/** Reading of a window. It was taken between `sentMs` and `receivedMs`, ms on the client's clock. */
 export interface WindowShown {
   readonly limit: number;
   readonly remaining: number;
@@ -23,22 +23,22 @@ export interface WindowShown {
 /** Effect of a call on the window, as far as it is known. */
 export interface LoneCharge {
   readonly by: "admitted" | "refused" | "status" | "body" | "other";
-  /** Points (REST: calls) that were added. */
+  /** Bounds of the points that were added (for REST: of the calls). */
   readonly least: number;
   readonly most: number;
-  /** Points that had to be left for it to be let through. 0 if that is unknown. */
+  /** Points that had to be left for the call to be admitted; 0 if unknown. */
   readonly needs: number;
-  /** The window may have rolled between decision and reading: then it shows nothing of this call. */
+  /** True if the window may have rolled between decision and reading, so that it shows nothing of this call. */
   readonly mayRoll: boolean;
 }
 
-/** A span of ms on the client's clock, or of counts. */
+/** Span of ms on the client's clock, or of counts. */
 interface Span {
   readonly least: number;
   readonly most: number;
 }
 
-/** Clocks are read in whole ms and drift apart by 100 ppm at the most (FORMAT.md, "The verdict"). */
+/** Slack of clocks, which are read in whole ms and drift apart by at most 100 ppm (FORMAT.md, "The verdict"). */
 const slackMs = 2;
 const drift = 1e-4;
 
@@ -46,7 +46,7 @@ export class LoneWindow {
   readonly #terms: WindowTerms;
   #limit = Number.NaN;
   #remaining = Number.NaN;
-  /** End of the window that was shown last. `null` if no window is known to have been open. */
+  /** End of the window that was shown last; `null` if no window is known to have been open. */
   #end: Span | null = null;
   #resetAtMs = Number.NaN;
 
@@ -60,7 +60,7 @@ export class LoneWindow {
     this.#resetAtMs = Number.NaN;
   }
 
-  /** Returns the mistake in a reading, or `null`; it is the last one known from then on. */
+  /** Returns the mistake in a reading, or `null`. Later readings are compared with this one. */
   read(shown: WindowShown, charge: LoneCharge): string | null {
     const last = { limit: this.#limit, remaining: this.#remaining, end: this.#end };
     const end = this.#endOf(shown);
@@ -87,7 +87,7 @@ export class LoneWindow {
     isNew: boolean,
   ): string | null {
     const after = (from: number): Span => ({ least: from - charge.most, most: from - charge.least });
-    // With nothing counted it does not matter whether the window rolled.
+    // If nothing was counted, it does not matter whether the window rolled.
     const goesOn = after(before);
     const begins = after(limit);
     const may: Span[] = isSame ? [goesOn] : isNew ? [begins] : [goesOn, begins];
@@ -97,7 +97,7 @@ export class LoneWindow {
     return this.#nameOf(remaining < nearest.least, charge, isNew);
   }
 
-  /** Clamped at 0, what is below shows as 0. Where nobody says whether it is, either will do. */
+  /** Tells whether a reading fits a span. A clamped reading shows 0 for less. If the form is unknown, either fits. */
   #holds(remaining: number, { least, most }: Span): boolean {
     const { isSigned } = this.#terms;
     const isWithin = remaining >= least && remaining <= most;
@@ -119,9 +119,9 @@ export class LoneWindow {
       : `monotone: ${name} rose within a window`;
   }
 
-  /** The window's end, by its reset (FORMAT.md, "The verdict"); `null` where no window need be open. */
+  /** Returns the window's end, by its reset (FORMAT.md, "The verdict"); `null` if perhaps no window is open. */
   #endOf({ limit, remaining, reset, sentMs, receivedMs }: WindowShown): Span | null {
-    // An idle first-request window reads as one that would open now: it ends later each time it is read.
+    // An idle first-request window reads as one that would open now, so each reading shows a later end.
     if (!this.#terms.isEpoch && remaining >= limit) return null;
     const { least, most } = this.secondsLeft(reset);
     const slack = slackMs + most * 1000 * drift;
@@ -142,7 +142,7 @@ export class LoneWindow {
     }
   }
 
-  /** Returns the mistake in the `reset_at` that a status shows of the window read last, or `null`. */
+  /** Returns the mistake in a status's `reset_at` for the window read last, or `null`. */
   resetAtFault(resetAtMs: number): string | null {
     const last = this.#resetAtMs;
     this.#resetAtMs = this.#end === null ? Number.NaN : resetAtMs;
@@ -155,7 +155,7 @@ export class LoneWindow {
   }
 }
 
-/** Tells whether two spans cannot both hold one instant. */
+/** Tells whether two spans have no instant in common. */
 const apart = (a: Span, b: Span): boolean => a.least > b.most || b.least > a.most;
 
 const both = (a: Span, b: Span): Span => ({

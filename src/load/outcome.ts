@@ -1,5 +1,5 @@
-// The end of a run in words: the reason why it is not what was asked for, the checks that failed, the thresholds that
-// were crossed, and notes for a reader of its figures.
+// The end of a run in words: the reason of its failure, failed checks, crossed thresholds, and notes for a reader of
+// its figures.
 import { counted } from "../rules/words.ts";
 import type { LoadAccount } from "./account.ts";
 import { type K6Outcome, k6Exit } from "./run-k6.ts";
@@ -21,7 +21,7 @@ export function failureOf(account: LoadAccount, outcome: K6Outcome): string | nu
   return `k6 ended with status ${exitCode}${first === undefined ? "" : `: ${first}`}`;
 }
 
-/** Says when the target fell silent; one call without an answer may be bad luck. */
+/** Says when the target fell silent. One call without an answer may be bad luck. */
 export function silenceOf({ silence, calls, unanswered }: LoadAccount): string | null {
   if (silence === null || silence.calls < 2) return null;
   if (unanswered === calls) return `the target answered none of ${counted(calls, "call")}`;
@@ -29,14 +29,14 @@ export function silenceOf({ silence, calls, unanswered }: LoadAccount): string |
   return `the target stopped answering at ${time} UTC: none of the ${counted(silence.calls, "call")} since then has an answer`;
 }
 
-/** `metric expression` of each threshold that k6 says was crossed. */
+/** Returns `metric expression` of each threshold that k6 reports as crossed. */
 export function crossedThresholds({ summary }: K6Outcome): string[] {
   return Object.entries(summary?.metrics ?? {}).flatMap(([metric, { thresholds = {} }]) =>
     Object.entries(thresholds).flatMap(([expression, { ok }]) => (ok ? [] : [`${metric} ${expression}`])),
   );
 }
 
-/** The checks that k6 says answers failed. */
+/** Returns the checks that answers failed, as k6 reports them. */
 export function failedChecks({ summary }: K6Outcome): FailedCheck[] {
   return (summary?.root_group?.checks ?? []).filter(({ fails }) => fails > 0);
 }

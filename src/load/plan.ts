@@ -1,4 +1,4 @@
-// The plan of a load run, worked out and checked before anything is built, started or sent.
+// The plan of a load run, made and checked before anything is built, started or sent.
 import { randomBytes } from "node:crypto";
 import { parseTarget, requireAllowed, type Target } from "../connect/target.ts";
 import { statusRequest } from "../policy/match.ts";
@@ -19,31 +19,31 @@ export interface DeployedTarget {
   readonly graphqlUrl?: string | undefined;
   /** The one host beside loopback that may be loaded. */
   readonly allowHost?: string | undefined;
-  /** Of the default API, or of a policy, whose tokens stand for attributes. */
+  /** Tokens of the default API, or of a policy, whose tokens stand for attributes. */
   readonly tokens: readonly Token[] | readonly PolicyToken[];
 }
 
-/** Whom to load, with which claims, as whom. */
+/** A run's target, its claims, and the callers. */
 export interface LoadPlan {
-  /** As it is run. */
+  /** Scenario as it is run. */
   readonly scenario: Scenario;
-  /** Rules that the target claims to follow. `null` if nobody said. */
+  /** Rules that the target claims to follow; `null` if nobody said. */
   readonly rules: Rules | null;
-  /** `null`: a service of one's own, not started yet. */
+  /** `null` for a service of the run's own, which is not started yet. */
   readonly target: Target | null;
   readonly graphql: Target | null;
   readonly allowHost: string | null;
-  /** One for each user that the scenario has, or more; none under a policy. */
+  /** Tokens, at least one for each user that the scenario has; none under a policy. */
   readonly tokens: readonly Token[];
   /** Callers under a policy; `null` under rules. */
   readonly policy: PolicyCallers | null;
 }
 
-/** Changes that a run may make to its scenario; `rules` are those that the target claims. */
+/** Changes that a run may make to its scenario. `rules` are those that the target claims. */
 export type LoadAdjustments = Pick<Adjustments, "seed" | "durationMs" | "rules" | "policy">;
 
 /**
- * @param deployed `null` for a service of one's own, which follows the scenario's rules, or the default ones
+ * @param deployed `null` for a service of the run's own, which follows the scenario's rules, or the default ones
  * @throws SpillwayError `TARGET_NOT_ALLOWED`, `TOKENS_INVALID`
  */
 export function planLoad(
@@ -85,7 +85,7 @@ export function planLoad(
   return { ...plan, tokens: tokens as readonly Token[], policy: null };
 }
 
-/** @throws SpillwayError `SCENARIO_INVALID` where clients ask for a status that the policy does not have */
+/** @throws SpillwayError `SCENARIO_INVALID` if clients ask for a status that the policy does not have */
 function requireStatus({ name, populations, policy }: Scenario): void {
   if (policy === undefined || statusRequest(policy, {}) !== null) return;
   const asking = populations.find(({ behaviour }) => behaviour.calls.some(({ kind }) => kind === "status"));

@@ -1,4 +1,4 @@
-// Who a scenario's clients are under a policy: tokens with the attributes that they stand for, dealt to populations.
+// The callers of a scenario's clients under a policy: tokens with their attributes, dealt to populations.
 import { isShared } from "../policy/attributes.ts";
 import type { Policy } from "../policy/policy.ts";
 import type { PolicyToken } from "../policy/tokens.ts";
@@ -16,8 +16,8 @@ export interface PolicyCallers {
 }
 
 /**
- * Makes a token for each seat of a scenario, under the names that the simulator gives them. The default organization's
- * come first: dealt, they go to the same seats again.
+ * Makes a token for each seat of a scenario, under the names that the simulator gives them. Tokens of the default
+ * organization come first, so that dealing gives them to the same seats again.
  */
 export function madeCallers(
   scenario: Scenario,
@@ -36,9 +36,9 @@ export function madeCallers(
 }
 
 /**
- * Deals tokens to the seats of a scenario. An organization is what the tokens' shared attribute says; without one, all
- * are of one. Where no attribute tells users apart, an organization's users call with one token.
- * @throws SpillwayError `TOKENS_INVALID` where there are too few
+ * Deals tokens to the seats of a scenario. The tokens' shared attribute names the organization; without one, all are of
+ * one organization. If no attribute tells users apart, an organization's users call with one token.
+ * @throws SpillwayError `TOKENS_INVALID` if there are too few
  */
 export function dealtCallers(
   scenario: Scenario,

@@ -1,5 +1,5 @@
-// The answers to one client under a policy, taken down as they come: the line of each, by quota, and what the client is
-// told of it, as the simulator tells it.
+// The answers to one client under a policy, recorded as they come: the line of each, by quota, and what the client is
+// told of it, in the simulator's form.
 import { usedQuotas } from "../policy/effective.ts";
 import type { Policy } from "../policy/policy.ts";
 import { wireOf } from "../policy/presets.ts";
@@ -16,7 +16,7 @@ import type { RawAnswer } from "./answer.ts";
 import type { Caller } from "./callers.ts";
 import type { AnswerLedger, LedgerPage } from "./ledger.ts";
 
-/** The parts of a policy that all clients of a run share. */
+/** Parts of a policy that all clients of a run share. */
 export class PolicyBook {
   readonly policy: Policy;
   readonly wire: WireData;
@@ -39,23 +39,23 @@ export class PolicyBook {
       retryAfter.some((place) => "pointer" in place);
   }
 
-  /** Tells whether a body that is no JSON hides a reading: it was cut, or quotas should stand in it. */
+  /** Tells whether a body that is no JSON hides a reading: it was cut off, or quotas should be in it. */
   isLost(body: unknown, kind: AnswerKind): boolean {
     return this.#shownInBodies.has(kind) || (typeof body === "string" && /^\s*[[{]/.test(body));
   }
 
-  /** The quotas that a call uses, or that a status may show. */
+  /** Returns the quotas that a call uses, or that a status may show. */
   usedBy({ operation, caller }: OperationCall): readonly string[] {
     return usedQuotas(this.policy, operation, caller);
   }
 }
 
 const hasNext = /(?:^|,)[^,]*;\s*rel="?next"?/i;
-/** The most of a body that is read. */
+/** Greatest length of a body that is read, characters. */
 const bodyMost = 1 << 24;
 
 export class PolicyLedger implements AnswerLedger {
-  /** No check is made of single answers: the verdict judges them. */
+  /** Always `null`: the verdict judges answers, and no check is made of a single one. */
   readonly fault = null;
   isRefusal = false;
   isCounted = true;
@@ -124,13 +124,13 @@ export class PolicyLedger implements AnswerLedger {
 
 type Answered = Omit<QuotaCall, "sent" | "received" | "client" | "call">;
 
-/** A body as JSON; one that is none tells nothing. */
+/** Returns a body as JSON. A body that is no JSON tells nothing. */
 function parsedBody(body: unknown): { readonly value: unknown; readonly isJson: boolean } | undefined {
   if (typeof body !== "string" || body === "") return undefined;
   try {
     if (body.length <= bodyMost) return { value: JSON.parse(body) as unknown, isJson: true };
   } catch {
-    // Said by `isJson`.
+    // `isJson` says it.
   }
   return { value: undefined, isJson: false };
 }

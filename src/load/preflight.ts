@@ -1,5 +1,5 @@
-// One status call before a run: it is free (SPEC.md §4), and tells apart the ways in which a target is none,
-// which k6 would show as ten thousand failed requests.
+// One status call before a run, which is free (SPEC.md §4). It tells apart the reasons why a target is none; k6 would
+// show each of them as ten thousand failed requests.
 import { hintFor, NoAnswer, redirectOf } from "../connect/no-answer.ts";
 import { type Got, openSender, type SendOptions } from "../connect/send.ts";
 import type { Target } from "../connect/target.ts";
@@ -13,7 +13,7 @@ export interface PreflightOptions extends SendOptions {
 
 /**
  * Asks a target for its status.
- * @param tokens of the callers to come; one that may read the status is used
+ * @param tokens tokens of the run's callers; one that may read the status is used
  * @throws SpillwayError `TARGET_UNREACHABLE` saying what was seen instead of a status
  */
 export async function preflight(
@@ -52,7 +52,7 @@ function answerProblem(
   if (status === 401)
     return { got: `401: ${who} is not known there`, hint: "is this the tokens file of this target?" };
   if (status === 403) {
-    // Then the run needs no status either, and the target did answer.
+    // The run then needs no status either, and the target did answer.
     if (!token.scopes.includes("read_accounts")) return null;
     return { got: `403: ${who} may not read the status`, hint: "its tokens need the scope read_accounts" };
   }
@@ -63,7 +63,7 @@ function answerProblem(
       got: `404: no organization ${quote(token.organization)} there, or ${who} is not of it`,
       hint: "is this the tokens file of this target, and its API's address?",
     };
-  // A refused status call is a fault of the target's, for the run to show.
+  // A refused status call is a fault of the target, which the run will show.
   if (isRefusal(status) || isStatus(body)) return null;
   return { got: `${status} and ${quote(body.slice(0, 60))}`, hint: "is this the API's address?" };
 }

@@ -1,5 +1,5 @@
-// Other programs: where they lie, and runs that end. A program that hangs, or whose own children hold its output
-// open, must not hold up the command that asked it.
+// Other programs: where they lie, and bounded runs of them. If a program hangs, or its children hold its output open,
+// the command that asked it must go on.
 import { spawn } from "node:child_process";
 import { constants } from "node:fs";
 import { access } from "node:fs/promises";
@@ -7,7 +7,7 @@ import { delimiter, join } from "node:path";
 
 export type Environment = Readonly<Record<string, string | undefined>>;
 
-/** `k6` on this platform: `k6.exe` on Windows. */
+/** Returns a program's file name on this platform: `k6`, or `k6.exe` on Windows. */
 export function programName(name: string, platform: NodeJS.Platform = process.platform): string {
   return platform === "win32" ? `${name}.exe` : name;
 }
@@ -31,27 +31,27 @@ export async function programInPath(name: string, env: Environment): Promise<str
 interface RunOptions {
   readonly env?: Environment | undefined;
   readonly cwd?: string | undefined;
-  /** Aborted: the program is killed, and `runProgram` rejects with the signal's reason. */
+  /** When aborted, the program is killed, and `runProgram` rejects with the signal's reason. */
   readonly signal?: AbortSignal | undefined;
-  /** Longest time in ms that the program may take; it is killed then. */
+  /** Longest time that the program may take before it is killed, ms. */
   readonly limitMs?: number | undefined;
   readonly onLine?: ((line: string) => void) | undefined;
 }
 
 interface Ended {
-  /** Exit status; `null` where a signal ended it. */
+  /** Exit status; `null` if a signal ended the program. */
   readonly code: number | null;
-  /** The last 20,000 characters of what it wrote. */
+  /** Last 20,000 characters of the output. */
   readonly output: string;
-  /** The limit ended it. */
+  /** True if the limit ended the program. */
   readonly timedOut: boolean;
 }
 
 const keptMost = 20_000;
 
 /**
- * Runs a program to its end, in a process group of its own: what it started is killed with it.
- * @throws the error of `spawn` where it cannot be started
+ * Runs a program to its end. It has a process group of its own, so that its children are killed with it.
+ * @throws the error of `spawn` if it cannot be started
  */
 export function runProgram(path: string, words: readonly string[], options: RunOptions): Promise<Ended> {
   const { signal, limitMs, onLine } = options;
@@ -74,7 +74,7 @@ export function runProgram(path: string, words: readonly string[], options: RunO
         if (isGroup && child.pid !== undefined) process.kill(-child.pid, "SIGKILL");
         else child.kill("SIGKILL");
       } catch {
-        // It has ended already.
+        // The program has ended already.
       }
     };
     const end = (): void => {

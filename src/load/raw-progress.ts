@@ -1,4 +1,4 @@
-// The progress of k6, from the raw file that it writes. Its own progress names iterations, and a client's life is one.
+// The progress of k6, by its raw file. k6 itself counts iterations, each of which is a client's whole life.
 import { open } from "node:fs/promises";
 import type { QuotaCall } from "../trace/quota-record.ts";
 import type { TraceCall } from "../trace/record.ts";
@@ -8,19 +8,19 @@ import { type SeenWindow, TightestWindow } from "./tightest-window.ts";
 /** Progress of a run. */
 export interface RunProgress {
   readonly elapsedMs: number;
-  /** Calls that have their line. */
+  /** Number of calls that have their line. */
   readonly calls: number;
   readonly refused: number;
-  /** The window with the least left; `null` where none is known. */
+  /** Window with the least left; `null` if none is known. */
   readonly tightest: SeenWindow | null;
-  /** Lateness that 99 of 100 calls had at most, ms. `null`: k6 does not say. */
+  /** Lateness that 99 of 100 calls had at most, ms; `null` under k6, which does not tell it. */
   readonly lateMs: number | null;
 }
 
-/** Lines that are read at each look for what their windows have left; the others are only counted. */
+/** Number of lines whose windows are read at each look; the others are only counted. */
 const linesRead = 200;
 
-/** Follows the file as it grows. What falls between two chunks is missed: progress is for the eye. */
+/** Follows the file as it grows. It misses calls that are split between two chunks: progress is for the eye. */
 export class RawProgress {
   readonly #startedMs = Date.now();
   readonly #timer: NodeJS.Timeout | null = null;

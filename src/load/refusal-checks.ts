@@ -1,5 +1,5 @@
-// Checks of a refusal by itself, whoever else calls. Its headers and its body are of one decision, so they must agree,
-// and some window must have lacked the room (SPEC.md §5-§7).
+// Checks of a refusal by itself, whoever else calls. Its headers and its body come from one decision, so they must
+// agree. Some window must have lacked the room (SPEC.md §5-§7).
 
 import { quotaNames } from "../policy/names.ts";
 import type { Rules } from "../rules/rules.ts";
@@ -10,7 +10,7 @@ import { headerNames, type WindowHeaders } from "../wire/fields.ts";
 import { isRefusal } from "../wire/outcome.ts";
 import type { TraceableAnswer } from "./answer.ts";
 
-/** Returns the mistake in a 429, or `null`; other answers have nothing of this kind. */
+/** Returns the mistake in a 429, or `null`; other answers have no such mistake. */
 export function refusalFault(
   template: CallTemplate,
   answer: TraceableAnswer,
@@ -26,8 +26,8 @@ export function refusalFault(
 }
 
 /**
- * With so much left, no window may refuse: its cost; under `postpaid`, where a call is refused when nothing is
- * left, any. Where refusals are counted the headers show what is left after that, which is less.
+ * Returns the remaining points with which no window may refuse: the call's cost. Under `postpaid` it is 1, since only
+ * an empty window refuses. If refusals are counted, the headers show even less than the decision saw.
  */
 function leastRoom(
   { scope, cost }: CallTemplate,
@@ -42,7 +42,7 @@ function leastRoom(
 const hasRoom = ({ remaining }: WindowHeaders, cost: number): boolean =>
   typeof remaining === "number" && remaining >= cost;
 
-/** REST's body is all of the window that refused; of the headers only those of that window can differ. */
+/** Returns the mistake in REST's body, which describes the window that refused, by that window's headers. */
 function bodyFault({ organization, user, body, retryAfter }: TraceableAnswer): string | null {
   if (typeof body !== "object" || body === null) return null;
   const { scope, limit, current, reset } = readRefusal(body);

@@ -1,4 +1,4 @@
-// A call template as an HTTP request, with all that does not change from call to call.
+// A call template as an HTTP request, with all parts that are the same for each call.
 
 import { dearer } from "../policy/dearer.ts";
 import { credentialOf, filled, statusRequest } from "../policy/match.ts";
@@ -16,7 +16,7 @@ export interface Addresses {
   readonly graphqlUrl: string;
 }
 
-/** Returns where queries go, unless a run says otherwise. */
+/** Returns the URL for queries, unless a run names another. */
 export function graphqlUrlAt(base: string, policy: Policy | undefined): string {
   return base + ((policy === undefined ? null : graphqlPath(policy)) ?? "/v1/graphql");
 }
@@ -24,15 +24,15 @@ export function graphqlUrlAt(base: string, policy: Policy | undefined): string {
 /** Parts that all calls of one template by one caller share. */
 export interface RequestParts {
   readonly method: CallTemplate["method"];
-  /** `null` where it depends on the page (`pageUrl`). */
+  /** `null` if it depends on the page (`pageUrl`). */
   readonly url: string | null;
   readonly body: string | null;
   readonly headers: Readonly<Record<string, string>>;
 }
 
 /**
- * The token stands in `headers`: never write them down.
- * @param policy says how a caller authenticates, and what calls of an operation look like; left out: the default API
+ * Returns the parts. `headers` hold the token: never write them down.
+ * @param policy says how a caller authenticates, and what an operation's calls look like. Default: the default API
  */
 export function requestParts(
   template: CallTemplate,
@@ -65,7 +65,7 @@ export function requestParts(
   };
 }
 
-/** Parts of a call beside its path: headers and a body, as the samples of its operation have them, and the cost that it declares. */
+/** Returns headers and body as the operation's sample has them, with the declared cost in both. */
 function partsOf(
   policy: Policy,
   template: CallTemplate,
@@ -89,7 +89,7 @@ function fixedUrl(template: CallTemplate, caller: Caller, addresses: Addresses):
   return url === pageUrl(template, caller, addresses, 2) ? url : null;
 }
 
-/** The URL of a REST call for one page. */
+/** Returns the URL of a REST call for one page. */
 export function pageUrl(
   template: CallTemplate,
   { organization }: Caller,

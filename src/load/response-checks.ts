@@ -1,8 +1,8 @@
-// Checks of each answer on the spot, inside k6: by one response alone, and by all that one client sees alone.
-// Everything else is the judge's, who sees the whole trace.
+// Checks of each answer on the spot, inside k6: by one response alone, and by all that one client sees alone. The
+// judge, who sees the whole trace, makes all other checks.
 //
-// A fault is a string, the name of the check that fails: the law, and what breaks it. Values are not in it (the
-// trace has them), since each name is a line of k6's summary.
+// A fault is a string: the name of the failed check, with the law and what breaks it. It holds no values, since each
+// name is a line of k6's summary, and the trace has them.
 
 import { quotaNames } from "../policy/names.ts";
 import {
@@ -30,22 +30,22 @@ import type { WindowTerms } from "./lone-window.ts";
 export interface WindowBounds extends WindowTerms {
   readonly names: Readonly<WindowHeaders<string>>;
   readonly scopeName: string;
-  /** As the rules have it, `NaN` where nobody claims any. */
+  /** Limit by the rules; `NaN` if nobody claims any. */
   readonly limit: number;
-  /** Seconds. */
+  /** Bounds of the reset, seconds. */
   readonly resetLeast: number;
   readonly resetMost: number;
 }
 
-/** For the answers to one user's calls of one scope. */
+/** Bounds for the answers to one user's calls of one scope. */
 export interface HeaderBounds {
   readonly organization: WindowBounds;
   readonly user: WindowBounds;
 }
 
 /**
- * SPEC.md §7, `remaining-agrees` and `reset-agrees`, with what each switch changes. Where no rules are claimed
- * (`null`), only what all switches have in common is demanded.
+ * Returns the bounds of SPEC.md §7, `remaining-agrees` and `reset-agrees`, with the effect of each switch. If no rules
+ * are claimed (`null`), they demand only what all switches have in common.
  */
 export function headerBounds(
   rules: Rules | null,
@@ -79,11 +79,11 @@ export function headerFault(answer: TraceableAnswer, bounds: HeaderBounds): stri
   return windowFault(answer.organization, bounds.organization) ?? windowFault(answer.user, bounds.user);
 }
 
-/** Tells whether this answer owes the eight headers (SPEC.md §5): the caller and the organization were known. */
+/** Tells whether this answer owes the eight headers (SPEC.md §5): caller and organization were known. */
 function owesHeaders({ status, organization, user }: TraceableAnswer): boolean {
   if (status === 0 || status === 401) return false;
   if (status !== 404 && status < 500) return true;
-  // Without headers, a 404 is of an unknown organization or path, and a 5xx of something before the target.
+  // Without headers, a 404 means an unknown organization or path, and a 5xx comes from something before the target.
   return organization.scopeName !== null || user.scopeName !== null;
 }
 
@@ -92,7 +92,7 @@ function windowFault(shown: WindowHeaders, bounds: WindowBounds): string | null 
   const { names } = bounds;
   if (scopeName === null) return `headers-present: ${names.scopeName} is missing`;
   if (scopeName !== bounds.scopeName) {
-    // Nothing is known of another quota (SPEC.md §5).
+    // Another quota's headers are not known (SPEC.md §5).
     return namesOtherQuota(scopeName) ? null : `headers-present: ${names.scopeName} names the wrong scope`;
   }
   if (typeof limit !== "number") return noInteger(names.limit, limit);
@@ -112,20 +112,19 @@ function noInteger(header: string, value: HeaderValue): string {
 }
 
 /**
- * Judges a user's window by its one client, where nobody else is that user and it makes one call at a time:
- * from one answer to the next, `remaining` falls by the call's cost at the most, and by nothing for a status
- * call. A window that rolled in between only shows more. (With several calls on the way, answers need not come
- * in the order of their charges.)
+ * Judges a user's window by its only client, which makes one call at a time. Between two answers `remaining` falls by
+ * at most the call's cost, and by nothing for a status call. If the window rolled in between, it only shows more. (With
+ * several calls on the way, answers may come in another order than their charges.)
  */
 export class LoneUser {
-  /** A call's outcome is unknown: it may be charged late, at any time. */
+  /** True after a call with an unknown outcome, which may be charged at any later time. */
   #unsure = false;
   readonly #rest = { limit: ABSENT, remaining: ABSENT };
   readonly #graphql = { limit: ABSENT, remaining: ABSENT };
 
   /**
+   * Returns what is wrong with an answer, or `null`.
    * @param event what the client is told of the answer
-   * @returns what is wrong, or `null`
    */
   answered(template: CallTemplate, event: ClientEvent): string | null {
     const { userLimit, userRemaining } = event;

@@ -1,5 +1,5 @@
-// Runs k6 over a bundle as a child of its own, and tells truly how it ended. k6's exit status is one witness
-// among several: it ends with 0 where the disk was full and where a script threw.
+// Runs k6 over a bundle as a child process, and tells truly how it ended. k6's exit status is only one witness among
+// several: k6 ends with 0 even if the disk was full or a script threw.
 import { type ChildProcess, spawn } from "node:child_process";
 import { readFile, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
@@ -9,46 +9,46 @@ import { ErrorLines } from "./error-lines.ts";
 import { RawProgress, type RunProgress } from "./raw-progress.ts";
 
 export interface RunK6Options {
-  /** The program. */
+  /** Path of k6. */
   readonly k6: string;
-  /** The bundle. */
+  /** Path of the bundle. */
   readonly script: string;
   /** Folder of k6's files; made if need be. */
   readonly folder: string;
-  /** The script's `__ENV`, through the environment: no process list shows it. */
+  /** The script's `__ENV`. It goes through the environment, so no process list shows it. */
   readonly variables: Readonly<Record<string, string>>;
-  /** Aborted: k6 is asked to end, and ends with its summary written. */
+  /** When aborted, k6 is asked to end, and writes its summary first. */
   readonly signal?: AbortSignal | undefined;
   readonly onProgress?: ((progress: RunProgress) => void) | undefined;
 }
 
-/** The names in k6's folder. */
+/** Names of the files in k6's folder. */
 export const k6Files = {
-  /** Lines that the clients wrote; the file goes once the trace is made of it. */
+  /** Lines that the clients wrote; deleted once the trace is made of them. */
   raw: "raw.ndjson",
   summary: "summary.json",
   dashboard: "dashboard.html",
   stderr: "stderr.txt",
 } as const;
 
-/** The exit statuses of k6 that are no failures of its own (its package `errext/exitcodes` has all). */
+/** k6's exit statuses that are no failures of its own (its package `errext/exitcodes` has all). */
 export const k6Exit = { thresholds: 99, interrupted: 105 } as const;
 
 export interface K6Outcome {
-  /** `null` where a signal ended it. */
+  /** `null` if a signal ended k6. */
   readonly exitCode: number | null;
   readonly killedBy: NodeJS.Signals | null;
-  /** We were told to stop. */
+  /** True if `signal` told k6 to stop. */
   readonly interrupted: boolean;
-  /** Lines that k6 could not write. */
+  /** Number of lines that k6 could not write. */
   readonly linesFailed: number;
-  /** The first hundred complaints of k6, each with how often it came. */
+  /** First hundred kinds of k6's complaints, each with its count. */
   readonly complaints: readonly string[];
-  /** k6's own figures (its `handleSummary` data), or `null` where it did not get so far. */
+  /** k6's own figures (its `handleSummary` data); `null` if k6 ended before it wrote them. */
   readonly summary: K6Summary | null;
 }
 
-/** The part of k6's summary that we read. */
+/** Part of k6's summary that is read here. */
 export interface K6Summary {
   readonly root_group?: { readonly checks: readonly { readonly name: string; readonly fails: number }[] };
   readonly metrics: Readonly<
@@ -63,8 +63,8 @@ export interface K6Summary {
 }
 
 /**
- * The child's environment: the user's without proxies, which a run names itself, and without any `K6_*` (`K6_ITERATIONS` alone turned four clients into two),
- * and ours. The dashboard needs a period of 1 s, or short runs are "not enough data", and no port.
+ * Returns k6's environment: the user's without proxies (a run names its own) and `K6_*` (`K6_ITERATIONS` turned four
+ * clients into two). The dashboard needs a period of 1 s, or short runs are "not enough data", and no port.
  */
 function k6Environment(
   env: NodeJS.ProcessEnv,
@@ -83,8 +83,8 @@ function k6Environment(
 }
 
 /**
- * Flags that 1.x and 2.x both have. `--address ""`: 1.x opens port 6565 otherwise, and a second k6 dies of it.
- * `--config`: the user's own defaults (`rps`, `hosts`, ...) would change the run.
+ * Returns flags that 1.x and 2.x both have. Without `--address ""`, 1.x opens port 6565, and a second k6 dies of it.
+ * Without `--config`, the user's own defaults (`rps`, `hosts`, ...) would change the run.
  */
 function k6Words({ script, folder }: RunK6Options, config: string): string[] {
   const raw = ["--log-format", "raw", "--console-output", join(folder, k6Files.raw)];
@@ -103,8 +103,8 @@ function k6Words({ script, folder }: RunK6Options, config: string): string[] {
 }
 
 /**
- * Runs k6 to its end; whatever that is, what was written is kept.
- * @throws SpillwayError `FILE_UNWRITABLE` where the folder cannot be made, `K6_FAILED` where k6 cannot be started
+ * Runs k6 to its end, and keeps what was written, however k6 ends.
+ * @throws SpillwayError `FILE_UNWRITABLE` if the folder cannot be made, `K6_FAILED` if k6 cannot be started
  */
 export async function runK6(options: RunK6Options): Promise<K6Outcome> {
   const { folder } = options;
@@ -131,7 +131,7 @@ export async function runK6(options: RunK6Options): Promise<K6Outcome> {
 async function prepare(folder: string, config: string): Promise<void> {
   await makeOwnFolder(folder);
   try {
-    // k6 appends to what it finds.
+    // k6 appends to files that are there.
     for (const name of Object.values(k6Files)) await rm(join(folder, name), { force: true });
     await writeFile(join(folder, k6Files.raw), "");
     await writeFile(config, "{}\n");
@@ -145,8 +145,8 @@ async function prepare(folder: string, config: string): Promise<void> {
 }
 
 /**
- * In a process group of its own: a terminal sends Ctrl-C to the whole group, k6 would have it twice, from the
- * terminal and from us, and the second one makes it quit without a summary.
+ * Runs k6 in a process group of its own. A terminal sends Ctrl-C to its whole group. k6 would get it twice, from the
+ * terminal and from us. The second one makes k6 quit without a summary.
  */
 function runChild(
   options: RunK6Options,
@@ -184,7 +184,7 @@ async function readSummary(path: string): Promise<K6Summary | null> {
   try {
     return JSON.parse(await readFile(path, "utf8")) as K6Summary;
   } catch {
-    // Not there, or not whole: k6 was killed, or the disk was full.
+    // The file is missing or cut off: k6 was killed, or the disk was full.
     return null;
   }
 }

@@ -1,4 +1,4 @@
-// A scenario's file → a scenario. Whatever is wrong with one is said with file, line and reason.
+// A scenario's file → a scenario. Errors name file, line and reason.
 import { createHash } from "node:crypto";
 import { readdir, stat } from "node:fs/promises";
 import { extname, join, resolve } from "node:path";
@@ -19,9 +19,9 @@ import {
 
 export interface LoadedScenario {
   readonly scenario: Scenario;
-  /** The file, absolute. */
+  /** Absolute path of the file. */
   readonly path: string;
-  /** SHA-256 of the scenario's code with all that it imports, in hex: another one is another scenario. */
+  /** SHA-256 of the scenario's code with all its imports, in hex. Another digest means another scenario. */
   readonly digest: string;
 }
 
@@ -30,12 +30,12 @@ const fromSource = import.meta.url.endsWith(".ts");
 const here = (path: string): string => fileURLToPath(new URL(path, import.meta.url));
 const scenariosFolder = here(fromSource ? "../../scenarios/" : "../../../scenarios/");
 
-/** Aliases of a bundle: `spillway/scenario` is this very package's entry, wherever the scenario's file stands. */
+/** Aliases of a bundle: `spillway/scenario` is this package's own entry, wherever the scenario's file lies. */
 export const scenarioAliases: Readonly<Record<string, string>> = {
   "spillway/scenario": here(fromSource ? "../scenario/index.ts" : "../scenario/index.js"),
 };
 
-/** The names of the scenarios that come with spillway. */
+/** Returns the names of the scenarios that come with spillway. */
 export async function builtInScenarios(): Promise<string[]> {
   const files = await readdir(scenariosFolder);
   return files
@@ -47,8 +47,8 @@ export async function builtInScenarios(): Promise<string[]> {
 /**
  * Finds a scenario's file.
  * @param nameOrPath a built-in scenario's name, or a path to a `.ts` or `.js` file
- * @returns the file, absolute
- * @throws SpillwayError `USAGE` for a name that is none, with a suggestion; `FILE_UNREADABLE` for a path
+ * @returns the file's absolute path
+ * @throws SpillwayError `USAGE` for an unknown name, with a suggestion; `FILE_UNREADABLE` for a path
  */
 async function scenarioPath(nameOrPath: string): Promise<string> {
   const isPath = /[\\/]/.test(nameOrPath) || /^\.[cm]?[jt]s$/.test(extname(nameOrPath));
@@ -82,10 +82,10 @@ const missing = (code: string): string => (code === "ENOENT" ? "no such file" : 
 const kind: ModuleKind = { name: "scenario", invalid: "SCENARIO_INVALID", failed: "SCENARIO_FAILED" };
 
 /**
- * Loads a scenario. The file's code is run, in this thread.
+ * Loads a scenario. It runs the file's code in this thread.
  * @param nameOrPath a built-in scenario's name, or a path to a `.ts` or `.js` file
- * @throws SpillwayError as `scenarioPath` does, and `SCENARIO_INVALID` with file, line and reason where the file
- *   does not parse, cannot be bundled, throws, or has no scenario as its default export
+ * @throws SpillwayError as `scenarioPath` does; `SCENARIO_INVALID`, with file, line and reason, if the file cannot be
+ *   parsed or bundled, throws, or exports no scenario as its default
  */
 export async function loadScenarioFile(nameOrPath: string): Promise<LoadedScenario> {
   const bundle = await bundleScenarioFile(nameOrPath);
@@ -99,22 +99,22 @@ export async function loadScenarioFile(nameOrPath: string): Promise<LoadedScenar
 }
 
 /**
- * Bundles a scenario's file; none of its code is run.
+ * Bundles a scenario's file without running its code.
  * @throws SpillwayError as `loadScenarioFile` does
  */
 export async function bundleScenarioFile(nameOrPath: string): Promise<BundledModule> {
   const path = await scenarioPath(nameOrPath);
-  // A second population of the same name would silently take the place of the first.
+  // A second population of the same name would silently replace the first.
   const logOverride = { "duplicate-object-key": "error" } as const;
   const bundle = await bundleModule(kind, path, { alias: { ...scenarioAliases }, logOverride });
   return { ...bundle, isBuiltIn: path.startsWith(scenariosFolder) };
 }
 
-/** SHA-256 of a scenario's code, in hex. */
+/** Returns the SHA-256 of a scenario's code, in hex. */
 export const digestOf = ({ code }: BundledModule): string => createHash("sha256").update(code).digest("hex");
 
 /**
- * Imports a scenario: the file's code is run, in this thread.
+ * Imports a scenario. It runs the file's code in this thread.
  * @throws SpillwayError `SCENARIO_INVALID`
  */
 export async function importScenario(module: PlacedModule): Promise<Scenario> {

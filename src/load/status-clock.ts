@@ -1,12 +1,12 @@
-// `reset` and `reset_at` of one status are of one reading of one clock (SPEC.md §3), so each pair tells what time
-// it was there: `reset_at - reset`. How far that clock is from the client's is unknown, but constant.
+// The target's clock, as statuses show it. `reset` and `reset_at` of one status come from one reading of one clock
+// (SPEC.md §3), so `reset_at - reset` is the time there. Its distance from the client's clock is unknown, but constant.
 
 interface Span {
   readonly least: number;
   readonly most: number;
 }
 
-/** Clocks are read in whole ms, and drift apart by 100 ppm at the most (FORMAT.md, "The verdict"). */
+/** Slack of clocks, which are read in whole ms and drift apart by at most 100 ppm (FORMAT.md, "The verdict"). */
 const slackMs = 2;
 const drift = 1e-4;
 
@@ -16,12 +16,12 @@ export class StatusClock {
   #seenMs = Number.NaN;
 
   /**
-   * @param resetAtMs ms since the epoch, of the target's clock
-   * @param secondsLeft what `reset` may mean, by how it is rounded
-   * @returns what is wrong, or `null`
+   * Returns the fault in a status, or `null`.
+   * @param resetAtMs ms since the epoch on the target's clock
+   * @param secondsLeft what `reset` may mean, by its rounding
    */
   fault(resetAtMs: number, secondsLeft: Span, sentMs: number, receivedMs: number): string | null {
-    // The target's now is in [resetAt - most, resetAt - least]; the client's was in [sent, received + 1].
+    // The target's time is in [resetAt - most, resetAt - least]; the client's is in [sent, received + 1].
     const ahead: Span = {
       least: resetAtMs - secondsLeft.most * 1000 - receivedMs - 1 - slackMs,
       most: resetAtMs - secondsLeft.least * 1000 - sentMs + slackMs,

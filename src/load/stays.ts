@@ -1,9 +1,9 @@
-// When the clients of an open population come and go in a real run, whoever drives it.
+// The times when the clients of an open population come and go in a real run by either driver.
 import { type ArrivalSchedule, isByTheClock } from "../scenario/arrivals.ts";
 import type { Stay } from "../scenario/fleet.ts";
 import { possibleStays, type Scenario } from "../scenario/scenario.ts";
 
-/** The stays that an open population may have; ms since the epoch where it goes by the clock, else from the run's start. */
+/** Yields an open population's possible stays, ms since the epoch if it follows the clock, else since the start. */
 export function* plannedStays(scenario: Scenario, place: number): Generator<Stay, void> {
   const arrivals = scenario.populations[place]?.arrivals ?? null;
   const sinceMs = arrivals !== null && isByTheClock(arrivals) ? scenario.startAtMs : 0;
@@ -12,8 +12,8 @@ export function* plannedStays(scenario: Scenario, place: number): Generator<Stay
 }
 
 /**
- * A planned stay as ms since the epoch.
- * @returns `null` where the client never comes: it was due before the run began, or not before its end
+ * Returns a planned stay as ms since the epoch.
+ * @returns `null` if the client never comes: it was due before the run began, or not before its end
  */
 export function stayInRun(
   arrivals: ArrivalSchedule,

@@ -1,15 +1,15 @@
-// A scenario's expectations as k6's thresholds, as far as k6 measures the figures; the summary judges them all.
+// A scenario's expectations as k6's thresholds, as far as k6 measures the figures. The summary judges all of them.
 import type { Expectation, FigureReference } from "../rules/figures.ts";
 
-/** Our own metrics in k6. */
+/** Names of our own metrics in k6. */
 export const metricNames = {
-  /** Rate: calls answered 429 among the calls that were answered. */
+  /** Rate of calls answered 429 among the calls that were answered. */
   refused: "spillway_refused",
-  /** Trend, ms: from when a job was wanted to its first answer that was not a refusal. */
+  /** Trend of the time from when a job was wanted to its first answer that was not a refusal, ms. */
   wait: "spillway_wait",
 } as const;
 
-/** The metric and the measure of k6 for each figure; k6 does not measure the others. */
+/** k6's metric and measure for each figure; k6 does not measure the others. */
 const measures: {
   readonly [F in FigureReference["name"]]?: { readonly metric: string; readonly measure: string };
 } = {
@@ -21,9 +21,9 @@ const measures: {
 };
 
 /**
- * Thresholds by metric; a population's are on the metric's part with its `scenario` tag.
- * @param isChecked whether answers are checked one by one: each check names the law that one broke, and one is too many.
- *   k6 counts a metric without samples as crossed.
+ * Returns thresholds by metric. A population's thresholds are on the part of the metric with its `scenario` tag.
+ * @param isChecked true if answers are checked one by one, so that no check may fail. It is false otherwise, since k6
+ *   counts a metric without samples as crossed.
  */
 export function thresholdsOf(expect: readonly Expectation[], isChecked: boolean): Record<string, string[]> {
   const thresholds: Record<string, string[]> = isChecked ? { checks: ["rate==1"] } : {};
@@ -36,7 +36,7 @@ export function thresholdsOf(expect: readonly Expectation[], isChecked: boolean)
   return thresholds;
 }
 
-/** Which of our metrics these expectations need; `null` for none. */
+/** Returns which of our metrics these expectations need; `null` for none. */
 export function measuredBy(
   expect: readonly Expectation[],
 ): { readonly refused: boolean; readonly wait: boolean } | null {
@@ -45,7 +45,7 @@ export function measuredBy(
   return refused || wait ? { refused, wait } : null;
 }
 
-/** Tells whether refusals are part of the scenario: only then is a 429 no failed request in k6's own metrics. */
+/** Tells whether refusals are part of the scenario. If so, k6's own metrics count no 429 as a failed request. */
 export function refusalsExpected(expect: readonly Expectation[], population: string): boolean {
   return !expect.some(
     ({ name, population: whose, operator, value }) =>

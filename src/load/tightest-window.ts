@@ -1,10 +1,10 @@
-// Which window has the least left, as the last answers showed it: for people who watch a run.
+// The window that has the least left, by the last answers: for people who watch a run.
 import type { Scope } from "../rules/rules.ts";
 
-/** A window as it was seen last. */
+/** A window as the last answer showed it. */
 export interface SeenWindow {
   readonly org: string;
-  /** `null`: the organization's. */
+  /** `null` for the organization's window. */
   readonly user: string | null;
   readonly scope: Scope;
   readonly limit: number;
@@ -29,7 +29,7 @@ class Window implements SeenWindow {
     return this.remaining / this.limit;
   }
 
-  /** Takes what an answer shows; what is no number there, or below 0, shows nothing. */
+  /** Takes what an answer shows. A member that is no number, or below 0, shows nothing. */
   see(limit: unknown, remaining: unknown, reset: unknown, receivedMs: number): void {
     if (typeof limit !== "number" || typeof remaining !== "number" || typeof reset !== "number") return;
     if (limit <= 0 || reset < 0) return;
@@ -39,7 +39,7 @@ class Window implements SeenWindow {
   }
 }
 
-/** The two windows that one user's calls of one scope are in. */
+/** The two windows of one user's calls of one scope. */
 export interface WindowPair {
   readonly organization: Window;
   readonly user: Window;
@@ -52,7 +52,7 @@ export class TightestWindow {
     return { organization: this.#window(org, null, scope), user: this.#window(org, user, scope) };
   }
 
-  /** @returns of the windows that are open, the one with the least share left; `null` where none is known */
+  /** @returns the open window with the least share left; `null` if none is known */
   read(nowMs: number): SeenWindow | null {
     let least: Window | null = null;
     for (const window of this.#windows.values())

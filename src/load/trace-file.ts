@@ -1,4 +1,4 @@
-// A trace while it is written. Its header stands in front and is known last, so room is kept for it; until then the
+// A trace while it is written. Its header stands in front but is known last, so room is kept for it. Until then the
 // header says that calls are missing, which is true of what a kill leaves.
 import { type FileHandle, open, rm } from "node:fs/promises";
 import { SpillwayError } from "../rules/errors.ts";
@@ -6,24 +6,24 @@ import type { QuotaTraceHeader } from "../trace/quota-record.ts";
 import type { TraceHeader } from "../trace/record.ts";
 import { encodeHeader } from "../trace/write.ts";
 
-/** The header, but for what only the run shows. */
+/** The header without the members that only the run shows. */
 export type TraceHead = Omit<TraceHeader, "lost"> | Omit<QuotaTraceHeader, "lost">;
 
-/** Parts of the header that only the run shows. */
+/** Members of the header that only the run shows. */
 export interface TraceEnd {
-  /** When the first client was let go, ms since the epoch. */
+  /** Start of the first client, ms since the epoch. */
   readonly startedAt: number;
-  /** Upper bound of calls that were sent and have no line, those of `linesFailed` among them. */
+  /** Upper bound of the calls that were sent and have no line, `linesFailed` included. */
   readonly lost: number;
-  /** The header's at the end: `false` where nobody knows how many are lost. */
+  /** Value of the header's `complete` at the end: `false` if nobody knows how many calls are lost. */
   readonly complete: boolean;
 }
 
 const writeChars = 1 << 16;
 
 /**
- * The header's line while the run is not over, and once it is: both of one length, since the end of a line of JSON may
- * be blank. So the calls are written once, whatever their number.
+ * Returns the header's line. It has the same length during the run and after it, since blanks may follow a JSON value.
+ * The calls are therefore written only once, whatever their number.
  */
 function headerLine(head: TraceHead, end: TraceEnd): string {
   const most = Number.MAX_SAFE_INTEGER;
@@ -32,14 +32,14 @@ function headerLine(head: TraceHead, end: TraceEnd): string {
 }
 
 export class TraceFile {
-  /** Lines that could not be written: the disk is full, say. Nothing is written after the first of them. */
+  /** Number of lines that could not be written, as on a full disk. Nothing is written after the first of them. */
   linesFailed = 0;
-  /** The reason; `null` where all lines could be written. */
+  /** Reason of the failure; `null` if all lines could be written. */
   failure: Error | null = null;
   readonly path: string;
   readonly #file: FileHandle;
   readonly #head: TraceHead;
-  /** Bytes up to the end of the last whole line. */
+  /** Number of bytes up to the end of the last whole line. */
   #size = 0;
   #headerSize = 0;
   #pending = "";
@@ -53,7 +53,7 @@ export class TraceFile {
   }
 
   /**
-   * Opens a trace for writing, in place of what stood there; a link is replaced and not followed.
+   * Opens a trace for writing, in place of an older file. A link is replaced and not followed.
    * @throws Error of the file system
    */
   static async create(path: string, head: TraceHead): Promise<TraceFile> {
@@ -69,14 +69,14 @@ export class TraceFile {
     return made;
   }
 
-  /** Takes lines, without the last one's end; they are written soon. */
+  /** Takes lines, without the last one's end. They are written soon. */
   add(lines: string, count = 1): void {
     this.#pending += `${lines}\n`;
     this.#pendingLines += count;
     if (this.#pending.length >= writeChars && this.#writing === null) void this.flush();
   }
 
-  /** Writes what was taken until now; never rejects (`failure`). */
+  /** Writes what was taken until now. Never rejects (`failure`). */
   async flush(): Promise<void> {
     await this.#writing;
     this.#writing ??= this.#writePending().finally(() => {
@@ -86,7 +86,7 @@ export class TraceFile {
   }
 
   /**
-   * Completes the trace. Where that fails, what was written stays.
+   * Completes the trace. If that fails, what was written stays.
    * @throws Error of the file system
    */
   async finish(end: TraceEnd): Promise<void> {
@@ -98,13 +98,13 @@ export class TraceFile {
     }
   }
 
-  /** Leaves the first header alone, of a trace that is not complete; never rejects. */
+  /** Leaves only the first header, which marks the trace as incomplete. Never rejects. */
   async leaveHeader(): Promise<void> {
     await this.#file.truncate(this.#headerSize).catch(() => undefined);
     await this.#file.close().catch(() => undefined);
   }
 
-  /** Leaves nothing behind. */
+  /** Deletes the trace. Never rejects. */
   async discard(): Promise<void> {
     await this.#file.close().catch(() => undefined);
     await rm(this.path, { force: true }).catch(() => undefined);
@@ -129,7 +129,7 @@ export class TraceFile {
   }
 }
 
-/** @param hint where else it stands, or what to do */
+/** @param hint another place that has the data, or what to do */
 export function unwritable(path: string, cause: unknown, hint?: string): SpillwayError {
   return new SpillwayError("FILE_UNWRITABLE", "the trace cannot be written", {
     problems: [{ path, got: (cause as Error).message, allowed: "a place that can be written" }],

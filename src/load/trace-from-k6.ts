@@ -1,5 +1,5 @@
-// k6's raw file → a trace. The raw file holds, a line each: calls as the trace has them, `{"start": client, "at": ms}`,
-// `{"end": client}`, `{"error": client, ...}`, and whatever a scenario printed by itself.
+// k6's raw file → a trace. Each line of the raw file is a call as in the trace, `{"start": client, "at": ms}`, `{"end":
+// client}`, `{"error": client, ...}`, or something that a scenario printed.
 import { lineLengthMost, tooLong } from "../trace/blocks.ts";
 import type { QuotaCall } from "../trace/quota-record.ts";
 import type { TraceCall } from "../trace/record.ts";
@@ -10,22 +10,22 @@ import { type TraceFile, type TraceHead, unwritable } from "./trace-file.ts";
 export interface TraceFromK6Options {
   /** Path of the file that k6's `console.log` wrote. */
   readonly raw: string;
-  /** The trace, which has its first header already. */
+  /** Trace, which has its first header already. */
   readonly trace: TraceFile;
-  /** Its `startedAt` is that of k6's process, which takes some tenths of a second to let its clients go. */
+  /** Header. Its `startedAt` is the start of k6's process, some tenths of a second before that of k6's clients. */
   readonly head: TraceHead;
-  /** The most calls that one client of a population has on the way. */
+  /** Greatest number of calls that one client of a population has on the way. */
   readonly inFlightMost: ReadonlyMap<string, number>;
-  /** Lines that k6 says it could not write (the disk was full): each may have been a call's. */
+  /** Number of lines that k6 could not write (the disk was full). Each may have been a call's. */
   readonly linesFailed: number;
-  /** Requests that k6 itself counted; `null` where it did not get so far. */
+  /** Number of requests that k6 itself counted; `null` if k6 ended before it told it. */
   readonly requests: number | null;
 }
 
 /**
- * Makes the trace; memory does not grow with its length. The order is the order of writing, which is that of
- * `received` give or take the moment between an answer and its line (FORMAT.md allows 120 s).
- * @throws SpillwayError `FILE_UNWRITABLE`; what k6 wrote stays then, and beside it the trace's header
+ * Makes the trace, in memory that does not grow with its length. Lines keep the order of writing. That is the order of
+ * `received`, except for the moment between an answer and its line (FORMAT.md allows 120 s).
+ * @throws SpillwayError `FILE_UNWRITABLE`; then k6's raw file stays, and beside it the trace's header
  *   (`unfinishedK6Trace`)
  */
 export async function traceFromK6(options: TraceFromK6Options): Promise<LoadAccount> {
@@ -50,15 +50,15 @@ async function copyCalls(raw: string, account: Account, file: TraceFile): Promis
     if (file.failure !== null) throw file.failure;
     tail = rest;
   }
-  // A last line without its end was cut off by a kill or a full disk: the trace ends at the line before.
+  // A kill or a full disk cut off a last line without its end. The trace ends at the line before.
   if (tail !== "") account.torn += 1;
 }
 
 /**
  * Yields the trace of a run that was killed: the header that was written when it began, and the calls that k6 wrote.
- * @param trace the trace's file; nothing but its header is read
+ * @param trace the trace's file, of which only the header is read
  * @param raw k6's raw file
- * @throws SpillwayError `TRACE_INVALID` where a line is longer than a trace's may be; Error of the file system
+ * @throws SpillwayError `TRACE_INVALID` if a line is longer than a trace's may be; Error of the file system
  */
 export async function* unfinishedK6Trace(trace: string, raw: string): AsyncGenerator<Uint8Array, void> {
   const encoder = new TextEncoder();
@@ -73,7 +73,7 @@ export async function* unfinishedK6Trace(trace: string, raw: string): AsyncGener
   }
 }
 
-/** @returns whether the line is a call's */
+/** @returns true if the line is a call's */
 function take(account: Account, line: string): boolean {
   const value = parseOurs(line);
   if (value === null) {
@@ -93,9 +93,9 @@ function take(account: Account, line: string): boolean {
 }
 
 /**
- * A client that did not end had at most so many calls on the way; and each line that could not be written was a
- * call's, or the start of a client that may have been cut off too. Where k6 counted more requests than that accounts
- * for, its count is believed.
+ * Returns the greatest number of lost calls. A client that did not end has a known most of calls on the way. Each
+ * unwritten line was a call's, or began a client that may have been cut off, too. If k6 counted more requests than
+ * these, its count is used.
  */
 function lostOf(
   { running, calls }: Account,

@@ -1,5 +1,5 @@
-// A module of the user's (a scenario, a limiter), bundled by esbuild so that it may be TypeScript and import what it
-// likes. Bundling runs none of its code, so that one thread may bundle it and another one import it.
+// A module of the user's (a scenario, a limiter), bundled by esbuild, so that it may be TypeScript and import anything.
+// Bundling runs none of its code: one thread may bundle it and another one import it.
 import { rmSync } from "node:fs";
 import { mkdtemp, realpath, rm, writeFile } from "node:fs/promises";
 import { SourceMap, type SourceMapPayload } from "node:module";
@@ -11,7 +11,7 @@ import { type ErrorCode, type Problem, quote, SpillwayError } from "../rules/err
 
 /** A kind of module, in the words of messages. */
 export interface ModuleKind {
-  /** `scenario`, `adapter`: the word before "file". */
+  /** Word before "file": `scenario`, `adapter`. */
   readonly name: string;
   /** Code of errors while the module is bundled or imported. */
   readonly invalid: ErrorCode;
@@ -23,10 +23,10 @@ export interface ModuleKind {
   readonly limits?: "policy";
 }
 
-/** A module, bundled with all that it imports. Plain data. */
+/** A module, bundled with all its imports. Plain data. */
 export interface BundledModule {
   readonly kind: ModuleKind;
-  /** The user's file, absolute. */
+  /** Absolute path of the user's file. */
   readonly path: string;
   /** True if it came with spillway, and is not the user's. */
   readonly isBuiltIn: boolean;
@@ -36,26 +36,26 @@ export interface BundledModule {
 
 /** A bundled module as a file that can be imported. Plain data. */
 export interface PlacedModule extends Omit<BundledModule, "code"> {
-  /** The bundle's file, absolute. */
+  /** Absolute path of the bundle. */
   readonly file: string;
 }
 
 /**
  * Bundles a module. None of its code is run.
- * @throws SpillwayError `kind.invalid`, with file, line and reason, where it cannot be parsed or bundled
+ * @throws SpillwayError `kind.invalid`, with file, line and reason, if it cannot be parsed or bundled
  */
 export async function bundleModule(
   kind: ModuleKind,
   path: string,
   options: Pick<BuildOptions, "alias" | "banner" | "logOverride" | "plugins" | "supported">,
 ): Promise<Omit<BundledModule, "isBuiltIn">> {
-  // Threads that import modules have no need of it.
+  // Threads that only import modules do not need esbuild.
   const { build } = await import("esbuild");
   try {
     const { outputFiles } = await build({
       ...options,
       entryPoints: [path],
-      // The bundle lies elsewhere: what is looked up beside the user's file is still found.
+      // The bundle lies elsewhere. Files that the module looks up beside itself are still found.
       define: { "import.meta.url": JSON.stringify(pathToFileURL(path).href) },
       outfile: `${kind.name}.mjs`,
       bundle: true,
@@ -75,8 +75,8 @@ export async function bundleModule(
 }
 
 /**
- * Writes bundles into a temporary folder that this user alone can read, to be imported by any number of threads.
- * @returns the modules in their order, and what removes the folder
+ * Writes bundles into a temporary folder that only this user can read, for import by any number of threads.
+ * @returns the modules in their order, and a function that removes the folder
  */
 export async function placeModules(
   modules: readonly BundledModule[],
@@ -105,7 +105,7 @@ export async function placeModules(
 /**
  * Imports a module: its code is run, in this thread.
  * @param during runs the code that imports it
- * @throws SpillwayError `kind.invalid`, with file and line, where it throws
+ * @throws SpillwayError `kind.invalid`, with file and line, if it throws
  */
 export async function importModule(
   module: PlacedModule,
@@ -118,7 +118,7 @@ export async function importModule(
   }
 }
 
-/** An error of a module that cannot be used. */
+/** Returns the error of a module that cannot be used. */
 export function invalidModule(
   { name, invalid, hint }: ModuleKind,
   what: string,
@@ -132,7 +132,7 @@ export function invalidModule(
   });
 }
 
-/** Returns a file's name for messages: as short as one would type it. */
+/** Returns a file's name for messages, relative to the working folder if it lies below that. */
 export function shortName(path: string): string {
   const short = relative(process.cwd(), path);
   return short.startsWith("..") ? path : short;
@@ -152,7 +152,7 @@ function notBundled(error: unknown, kind: ModuleKind, path: string): unknown {
   return invalidModule(kind, "cannot be understood", problems, error);
 }
 
-/** The bundle has classes of its own, so a coded error of it is known by its shape. */
+/** Returns the error of a module that throws. A bundle has its own SpillwayError class, so its shape is checked. */
 function notImported(thrown: unknown, module: PlacedModule): SpillwayError {
   const error = thrown as Partial<SpillwayError> | null | undefined;
   const where = placeIn(error?.stack ?? "", module) ?? shortName(module.path);
@@ -166,10 +166,10 @@ function notImported(thrown: unknown, module: PlacedModule): SpillwayError {
   return invalidModule(module.kind, "throws while it is loaded", [{ path: where, got, allowed }], thrown);
 }
 
-/** The source of this package, which the user's bundle has parts of. */
+/** Source folder of this package, parts of which are in the user's bundle. */
 const ownSource = fileURLToPath(new URL("../", import.meta.url));
 
-/** `FILE:LINE` of a stack's innermost frame that is the user's and not spillway's; `null` where there is none. */
+/** Returns `FILE:LINE` of a stack's innermost frame in the user's code, not spillway's; `null` if there is none. */
 export function placeIn(stack: string, { file, map, path }: PlacedModule): string | null {
   if (!stack.includes(file)) return null;
   const sources = new SourceMap(map);

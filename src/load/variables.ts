@@ -1,6 +1,6 @@
-// The variables that a bundle reads (`__ENV`): `spillway load` sets them, and so may a person with `k6 run -e`.
+// The variables that a bundle reads (`__ENV`). `spillway load` sets them, and so may a person with `k6 run -e`.
 
-/** Each with one line for the bundle's header comment. Empty counts as not given. */
+/** Variables, each with one line for the bundle's header comment. An empty one counts as not given. */
 export const variables = {
   TARGET: "whom to load: http://HOST[:PORT][/PATH]",
   TOKENS: "path of the tokens file, from where the bundle lies or absolute; tokens.json where it is left out",

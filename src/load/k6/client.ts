@@ -1,4 +1,4 @@
-// One client in k6: its calls over HTTP, a line and a check for each answer.
+// One client in k6: its calls over HTTP, and a line and a check for each answer.
 import { check, sleep } from "k6";
 import http from "k6/http";
 import { Rate, Trend } from "k6/metrics";
@@ -17,27 +17,27 @@ import type { Settings } from "./settings.ts";
 const refusedRate = new Rate(metricNames.refused);
 const waitTrend = new Trend(metricNames.wait, true);
 
-/** k6 takes values as well as functions here, and calls none then; its types know functions only. */
+/** Makes a check of a value. k6 takes values as well as functions here; its types know functions only. */
 const verdict = (name: string, holds: boolean) =>
   ({ [name]: holds }) as unknown as Parameters<typeof check>[1];
-/** One `check` a response, which names what failed: five cost a tenth of the throughput. */
+/** One `check` for each response, which names what failed. Five checks would cost a tenth of the throughput. */
 const passed = verdict("answer as the rules say", true);
 const passedRefusal = verdict("refusal as the rules say", true);
 
-/** The parts that all calls of one template share. */
+/** Parts that all calls of one template share. */
 interface Prepared {
   readonly page: LedgerPage;
   readonly method: string;
-  /** `null` where it depends on the page. */
+  /** `null` if it depends on the page. */
   readonly url: string | null;
   readonly body: string | null;
   readonly params: object;
 }
 
-/** Thrown where k6 ends a client: it has no last line then, and what it had on the way counts as lost. */
+/** Thrown when k6 ends a client. The client then has no last line, and its calls on the way count as lost. */
 export class CutOff extends Error {}
 
-/** The world of one client. */
+/** World of one client. */
 export class Client implements StillWorld {
   readonly #settings: Settings;
   readonly #caller: Caller;
@@ -53,7 +53,7 @@ export class Client implements StillWorld {
       book === null ? new Ledger(settings, population, name, caller) : new PolicyLedger(book, name, caller);
     this.#prepared = population.behaviour.calls.map((template) => this.#prepare(template));
     const refusals = refusalsExpected(settings.scenario.expect, population.name) ? refusedBy(book) : [];
-    // Of this VU, which is this client's for its whole life.
+    // This holds for one VU, which is this client's for its whole life.
     http.setResponseCallback(http.expectedStatuses({ min: 200, max: 399 }, ...refusals));
   }
 
@@ -65,7 +65,7 @@ export class Client implements StillWorld {
       method,
       url,
       body,
-      // k6 groups its metrics by the tag rather than by each page's URL.
+      // k6 groups its metrics by this tag and not by each page's URL.
       params: { headers, tags: { name: template.name }, timeout: this.#settings.timeoutMs },
     };
   }
@@ -121,7 +121,7 @@ export class Client implements StillWorld {
     return pageUrl(template, this.#caller, this.#settings, page);
   }
 
-  /** The line, what the client is told, the check, the metrics. */
+  /** Writes the line, tells the client, makes the check and adds to the metrics. */
   #finish(
     prepared: Prepared,
     planned: Readonly<PlannedCall>,
@@ -146,7 +146,7 @@ export class Client implements StillWorld {
   }
 }
 
-/** The statuses by which an API refuses. */
+/** Returns the statuses by which an API refuses. */
 function refusedBy(book: PolicyBook | null): readonly number[] {
   const said = book?.wire.outcomes.flatMap(({ outcome, status = [] }) =>
     outcome === "refused" ? status : [],
@@ -154,7 +154,7 @@ function refusedBy(book: PolicyBook | null): readonly number[] {
   return [...new Set([REFUSED, ...(said ?? [])])];
 }
 
-/** Names of headers as a policy has them; Go spells each in its own way. */
+/** Returns the headers by names in lower case, as policies have them. Go spells them in its own way. */
 function lowerCase(headers: RawAnswer["headers"]): RawAnswer["headers"] {
   const named: Record<string, string | undefined> = {};
   for (const name of Object.keys(headers)) named[name.toLowerCase()] = headers[name];

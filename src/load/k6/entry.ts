@@ -1,4 +1,4 @@
-// The k6 entry: what a bundle exports. `prepare` runs in k6's init, once in each VU.
+// The k6 entry, which a bundle exports. `prepare` runs in k6's init, once in each VU.
 import "./missing.ts";
 import { sleep } from "k6";
 import exec from "k6/execution";
@@ -17,7 +17,7 @@ import { readSettings, type Settings } from "./settings.ts";
 export interface PreparedBundle {
   readonly options: Options;
   client(): Promise<void>;
-  /** k6's own figures as a file in place of its text. */
+  /** Returns k6's own figures as a file in place of its text. */
   handleSummary(data: unknown): Record<string, string>;
 }
 
@@ -32,9 +32,9 @@ export function prepare(scenario: Scenario): PreparedBundle {
 }
 
 /**
- * A client's whole life. Its first line says that it began, and when its population did; its last that it ended: a
- * client without an end was cut off, and what it had on the way is lost. A behaviour that throws would go unseen (k6 ends with 0):
- * it is written down and ends the run.
+ * Runs a client's whole life. Its first line tells that it began, and when its population did; its last one that it
+ * ended. A client without a last line was cut off, and its calls on the way are lost. k6 would hide a behaviour that
+ * throws (it ends with 0). The error is therefore written down and ends the run.
  */
 async function runClient(settings: Settings): Promise<void> {
   const { scenario } = settings;
@@ -73,7 +73,7 @@ async function runClient(settings: Settings): Promise<void> {
   write(`{"end":"${client}"}`);
 }
 
-/** When a client is meant to begin and to end, ms since the epoch; `null`: it never comes. */
+/** Returns when a client is meant to begin and to end, ms since the epoch; `null` if it never comes. */
 function stayOf(
   settings: Settings,
   place: number,

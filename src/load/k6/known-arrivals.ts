@@ -1,7 +1,7 @@
 // Arrivals that k6 schedules by executors of its own.
 import type { ArrivalSchedule } from "../../scenario/arrivals.ts";
 
-/** Arrivals that k6 schedules itself; of all others, each iteration sleeps until its client is due. */
+/** Tells whether k6 schedules these arrivals itself. For all others, each iteration sleeps until its client is due. */
 export function isKnownToK6(arrivals: ArrivalSchedule): arrivals is KnownArrivals {
   return arrivals.executor === "constant-arrival-rate" || arrivals.executor === "ramping-arrival-rate";
 }

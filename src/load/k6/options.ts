@@ -1,4 +1,4 @@
-// A scenario as k6's options: one k6 scenario a population, one iteration a client's whole life.
+// A scenario as k6's options: one k6 scenario for each population, one iteration for each client's whole life.
 import type { Scenario as K6Scenario, Options } from "k6/options";
 import { mostAtOnce } from "../../scenario/fleet.ts";
 import type { Population } from "../../scenario/scenario.ts";
@@ -6,7 +6,7 @@ import { thresholdsOf } from "../thresholds.ts";
 import { isKnownToK6, type KnownArrivals } from "./known-arrivals.ts";
 import type { Settings } from "./settings.ts";
 
-/** The exported function that every population runs. */
+/** Name of the exported function that every population runs. */
 const clientFunction = "client";
 
 /** Time beyond the last answer that clients need to write their last lines, ms. */
@@ -21,8 +21,8 @@ export function k6Options(settings: Settings): Options {
   return {
     scenarios: Object.fromEntries(scenarios) as Record<string, K6Scenario>,
     thresholds: thresholdsOf(scenario.expect, scenario.policy === undefined),
-    // On a kept-alive connection that breaks after the target counted, Go's transport silently sends a GET
-    // again: one answer, charged twice, and a right deployment would be accused.
+    // A kept-alive connection may break after the target counted. Go's transport then silently repeats a GET: one
+    // answer with two charges, for which a right deployment would be accused.
     noConnectionReuse: !keepAlive,
     // A redirect may lead to a host that nobody allowed.
     maxRedirects: 0,
@@ -34,9 +34,9 @@ export function k6Options(settings: Settings): Options {
 }
 
 /**
- * Clients end by themselves at the scenario's end, when their calls are answered or given up: k6 is given the
- * time for that and cuts off only what hangs. Closed: `per-vu-iterations`, so that a client's index is its
- * iteration's number, 0 to n - 1 (a VU's number is not). Open: each arrival is a client.
+ * Returns a population as a k6 scenario. Clients end by themselves at the scenario's end, once their calls are answered
+ * or given up. k6 gets time for that, and cuts off only what hangs. A closed population uses `per-vu-iterations`: a
+ * client's index is its iteration's number, 0 to n - 1, unlike a VU's. In an open one each arrival is a client.
  */
 function k6Scenario(settings: Settings, population: Population, place: number): K6Scenario {
   const { timeoutMs } = settings;
@@ -50,8 +50,8 @@ function k6Scenario(settings: Settings, population: Population, place: number): 
   if (arrivals === null)
     return { ...toTheEnd, executor: "per-vu-iterations", vus: population.clients, iterations: 1 };
   if (isKnownToK6(arrivals)) return byRate(arrivals, durationMs, timeoutMs);
-  // Iterations are taken in the order of their numbers, stays are in the order of their starts: the n-th iteration is
-  // the n-th client. (k6's own `ramping-vus` cuts off what it takes away, in the middle of a call.)
+  // Iterations are taken in the order of their numbers, and stays are in the order of their starts. The n-th iteration
+  // is therefore the n-th client. (k6's own `ramping-vus` cuts removed clients off in the middle of a call.)
   const stays = settings.stays[place] ?? [];
   const most = arrivals.executor === "ramping-vus" ? mostAtOnce(stays, timeoutMs) : arrivals.preAllocatedVUs;
   const iterations = Math.max(1, stays.length);

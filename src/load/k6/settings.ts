@@ -1,5 +1,5 @@
-// The settings of a run, from `__ENV` and files, read in k6's init. Every VU runs this: long ones (tokens) are read
-// and worked out once, in memory that all of them share.
+// The settings of a run, from `__ENV` and files, read in k6's init. Every VU runs this. Long settings (tokens) are read
+// once, into memory that all VUs share.
 import { SharedArray } from "k6/data";
 import { parseTarget, requireAllowed } from "../../connect/target.ts";
 import { parseLimitsFile } from "../../policy/limits-file.ts";
@@ -18,7 +18,7 @@ import { measuredBy } from "../thresholds.ts";
 import type { Variable } from "../variables.ts";
 import { isKnownToK6 } from "./known-arrivals.ts";
 
-/** Its scenario has what this run changes of it. */
+/** Settings of a run. `scenario` has this run's changes. */
 export interface Settings extends LedgerSettings, Addresses {
   /** `null` under rules. */
   readonly book: PolicyBook | null;
@@ -26,11 +26,11 @@ export interface Settings extends LedgerSettings, Addresses {
   readonly keepAlive: boolean;
   /** PEM texts by which a target of https knows its caller. */
   readonly certificate: { readonly cert: string; readonly key: string } | null;
-  /** Which metrics of ours the thresholds need, `null` for none: each sample takes k6 as long as a header. */
+  /** Our own metrics that the thresholds need; `null` for none. Each sample takes k6 as long as reading a header. */
   readonly measured: { readonly refused: boolean; readonly wait: boolean } | null;
-  /** True if each answer leaves a line. */
+  /** True if each answer gets a line. */
   readonly trace: boolean;
-  /** The planned stays of each population whose comings k6 has no word for. `null`: k6 schedules them. */
+  /** Planned stays of each population that k6 cannot schedule; `null` for one that it can. */
   readonly stays: readonly (readonly Stay[] | null)[];
 }
 
@@ -61,8 +61,8 @@ function wholeNumber(name: Variable): number | undefined {
 }
 
 /**
- * Paths of files go by where the bundle lies.
- * @throws Error or SpillwayError saying what is missing or wrong; k6 ends with status 107 then
+ * Reads the settings. Paths of files are relative to the bundle.
+ * @throws Error or SpillwayError saying what is missing or wrong; k6 then ends with status 107
  */
 export function readSettings(written: Scenario): Settings {
   if (written?.format !== "spillway-scenario")

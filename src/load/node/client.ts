@@ -1,4 +1,4 @@
-// One client in Node: its calls as flights, a line and a check for each answer.
+// One client in Node: its calls as flights, and a line and a check for each answer.
 import type { CallTemplate, ClientEvent, PlannedCall } from "../../scenario/client.ts";
 import type { Population } from "../../scenario/scenario.ts";
 import { REFUSED } from "../../wire/outcome.ts";
@@ -11,16 +11,16 @@ import { type Addresses, pageUrl, type RequestParts, requestParts } from "../req
 import type { TightestWindow, WindowPair } from "../tightest-window.ts";
 import type { Flights, ReadyRequest } from "./flights.ts";
 
-/** The parts that all calls of one template share. */
+/** Parts that all calls of one template share. */
 interface Prepared {
   readonly page: LedgerPage;
   readonly parts: RequestParts;
-  /** `null` under a policy: a client is told of any two quotas. */
+  /** `null` under a policy, where a client is told of any two quotas. */
   readonly windows: WindowPair | null;
   readonly route: ReadyRequest;
 }
 
-/** The run that a client belongs to. */
+/** Run that a client belongs to. */
 export interface ClientRun {
   readonly settings: LedgerSettings & Addresses;
   /** `null` under rules. */
@@ -30,20 +30,20 @@ export interface ClientRun {
   now(): number;
   /** Does something at a time, ms of `now`. */
   at(atMs: number, action: () => void): void;
-  /** The way of a template's calls to their target; where `url` is `null`, the path is the caller's to fill in. */
+  /** Returns the way of a template's calls to their target. If `url` is `null`, the caller fills in the path. */
   route(template: CallTemplate, parts: RequestParts): ReadyRequest;
   path(template: CallTemplate, url: string): string;
   /** Writes an answer down. */
   wrote(line: string, fault: string | null, status: number, sent: number, received: number): void;
 }
 
-/** The world of one client. */
+/** World of one client. */
 export class NodeClient implements ClientWorld {
   readonly #run: ClientRun;
   readonly #caller: Caller;
   readonly #ledger: AnswerLedger;
   readonly #prepared: readonly Prepared[];
-  /** When its stay ends, ms since the epoch. */
+  /** End of the client's stay, ms since the epoch. */
   endMs = Number.POSITIVE_INFINITY;
   #calls = 0;
 

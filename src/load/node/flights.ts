@@ -1,4 +1,4 @@
-// Calls on the way: each leaves once, and lands once, by its answer or by being given up.
+// Calls on the way. Each leaves once, and lands once: it is answered or given up.
 import type { Dispatcher } from "undici";
 import { reasonOf } from "../../connect/no-answer.ts";
 import { bodyMost } from "../../connect/send.ts";
@@ -12,19 +12,19 @@ import type { RunClock, Scheduler } from "./scheduler.ts";
 export interface ReadyRequest {
   readonly dispatcher: Dispatcher;
   readonly options: Dispatcher.DispatchOptions;
-  /** True if somebody reads the body of an answer other than a refusal. */
+  /** True if somebody reads the bodies of answers other than refusals. */
   readonly keepsBody: boolean;
-  /** True if somebody reads other headers than those of the default API; their names are in lower case then. */
+  /** True if somebody reads other headers than the default API's. All headers then have names in lower case. */
   readonly keepsHeaders: boolean;
 }
 
-/** Who sends a call. One of `landed` and `dropped` is called, once, and not before `send` has returned. */
+/** Sender of a call. Either `landed` or `dropped` is called, once, and only after `send` has returned. */
 export interface CallSender {
-  /** When it could leave first, ms since the epoch. */
+  /** First time at which the call could leave, ms since the epoch. */
   readonly dueMs: number;
-  /** From then on it is dropped. */
+  /** Time from which the call is dropped, ms since the epoch. */
   readonly endMs: number;
-  /** @param sentMs just before it was written to its connection; when it was to be, where it never was */
+  /** @param sentMs time just before the call was written to its connection; the planned time if it never was */
   landed(answer: RawAnswer, sentMs: number, receivedMs: number): void;
   dropped(): void;
 }
@@ -33,14 +33,14 @@ export interface FlightsOptions {
   readonly clock: RunClock;
   readonly scheduler: Scheduler;
   readonly timeoutMs: number;
-  /** The most calls on the way; more wait for one to land. */
+  /** Greatest number of calls on the way. Further calls wait for one to land. */
   readonly most: number;
 }
 
 export class Flights {
   readonly lateness = new LatenessMeter();
   readonly #options: FlightsOptions;
-  /** In the order of their deadlines: all have the same time. */
+  /** Flights in the order of their deadlines: all have the same time. */
   readonly #onTheWay = new Set<Flight>();
   readonly #waiting = new Set<Flight>();
   #isWatching = false;
@@ -58,8 +58,8 @@ export class Flights {
   }
 
   /**
-   * Ends all of it: nothing leaves or lands any more.
-   * @returns how many calls were sent that have no answer
+   * Ends all flights: nothing leaves or lands any more.
+   * @returns number of calls that were sent and have no answer
    */
   close(): number {
     this.#isClosed = true;
@@ -101,7 +101,7 @@ export class Flights {
     this.#options.scheduler.at(atMs, () => this.#giveUpLate());
   }
 
-  /** Gives up what is on the way for too long; looks again when the next one may be. */
+  /** Gives up calls that are on the way for too long. Looks again when the next one may be. */
   #giveUpLate(): void {
     const { clock, timeoutMs } = this.#options;
     const nowMs = clock.now();
@@ -118,7 +118,7 @@ export class Flights {
 class Flight implements Dispatcher.DispatchHandler {
   readonly sender: CallSender;
   leftMs = 0;
-  /** True if it was written to a connection. */
+  /** True if the call was written to a connection. */
   isSent = false;
   readonly #route: ReadyRequest;
   readonly #options: FlightsOptions;
@@ -171,7 +171,7 @@ class Flight implements Dispatcher.DispatchHandler {
     this.#controller?.abort(new Error(error));
   }
 
-  /** Ends it without a word. */
+  /** Ends the flight without telling the sender. */
   cut(): void {
     this.#isOver = true;
     this.#controller?.abort(new Error("the run is over"));
@@ -179,7 +179,7 @@ class Flight implements Dispatcher.DispatchHandler {
 
   onRequestStart(controller: Dispatcher.DispatchController): void {
     this.#controller = controller;
-    // A call that was given up before it left must not leave, and none may leave twice, whatever undici does.
+    // A call that was given up must not leave, and no call may leave twice, whatever undici does.
     if (this.#isOver || this.isSent) {
       controller.abort(new Error("given up"));
       return;
@@ -193,7 +193,7 @@ class Flight implements Dispatcher.DispatchHandler {
     status: number,
     headers: Readonly<Record<string, string | string[] | undefined>>,
   ): void {
-    // 103 and its like come before the answer.
+    // A status such as 103 comes before the answer.
     if (status < 200) return;
     this.#status = status;
     this.#headers = this.#route.keepsHeaders ? joined(headers) : canonical(headers);
@@ -221,7 +221,7 @@ class Flight implements Dispatcher.DispatchHandler {
     this.#status = status;
     this.#error = error;
     if (status === 0) {
-      // A body that broke off is no answer.
+      // An answer whose body broke off counts as none.
       this.#headers = {};
       this.#chunks = null;
     }
@@ -233,14 +233,14 @@ class Flight implements Dispatcher.DispatchHandler {
 
 type Headers = Readonly<Record<string, string | string[] | undefined>>;
 
-/** All headers, each as one text. */
+/** Returns all headers, each as one text. */
 const joined = (headers: Headers): RawAnswer["headers"] =>
   Object.fromEntries(Object.entries(headers).map(([name, value]) => [name.toLowerCase(), headerText(value)]));
 
-/** The headers that anybody reads, as Go spells them and as undici does. */
+/** Names of the headers that anybody reads, as Go spells them and as undici does. */
 const headerNames = [...Object.values(goHeaders), "Link"].map((name) => [name, name.toLowerCase()] as const);
 
-/** Takes the headers that anybody reads; one that came twice is written `5, 5`, as k6 does. */
+/** Returns the headers that anybody reads. A header that came twice is written `5, 5`, as k6 does. */
 function canonical(headers: Headers): RawAnswer["headers"] {
   const found: Record<string, string | undefined> = {};
   for (const [name, key] of headerNames) found[name] = headerText(headers[key]);

@@ -1,7 +1,7 @@
-// The lateness of the generator: from when a call could leave first to when it left.
+// The lateness of the generator: the time from when a call could leave first to when it left.
 import { createHistogram } from "node:perf_hooks";
 
-/** In ms of the run's clock, over all calls that left. */
+/** Lateness over all calls that left, ms of the run's clock. */
 export interface Lateness {
   readonly calls: number;
   readonly p50Ms: number;
@@ -10,15 +10,15 @@ export interface Lateness {
 }
 
 /**
- * The p99 in ms from which on a run says in its first line that its generator was too slow: a tenth of a second, the
- * unit in which targets tell when to come back.
+ * Least p99 in ms at which a run's first line says that its generator was too slow. It is a tenth of a second, the unit
+ * in which targets tell when to come back.
  */
 const latenessMostMs = 100;
 
 export const isTooSlow = ({ p99Ms }: Lateness): boolean => p99Ms >= latenessMostMs;
 
 export class LatenessMeter {
-  /** Of ms and one more, since it takes nothing below 1. */
+  /** Counts ms plus 1, since a histogram takes nothing below 1. */
   readonly #histogram = createHistogram();
 
   left(dueMs: number, leftMs: number): void {

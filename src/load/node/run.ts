@@ -1,7 +1,7 @@
-// A scenario's clients in real time, in Node: all of them by one scheduler, from their first call to the last answer.
+// A scenario's clients in real time, in Node. One scheduler drives all of them from the first call to the last answer.
 //
-// It knows no signal, writes no file and prints nothing: it may run in a thread of its own. What it is given, but the
-// scenario's functions, and what it tells is plain data. What ends it early is an abort signal.
+// It knows no signal, writes no file and prints nothing, so it may run in a thread of its own. Its input and output are
+// plain data, except for the scenario's functions. An abort signal ends it early.
 import type { Dispatcher } from "undici";
 import { type ConnectionOptions, openDispatcher } from "../../connect/connection.ts";
 import { parseTarget, type Target } from "../../connect/target.ts";
@@ -22,16 +22,16 @@ import { Flights, type ReadyRequest } from "./flights.ts";
 import type { Lateness } from "./lateness.ts";
 import { type RunClock, Scheduler, wallClock } from "./scheduler.ts";
 
-/** The most connections to an origin, and calls on the way, at a time: most systems let a process have 1,024 files. */
+/** Greatest number of connections to an origin, and of calls on the way. Most systems allow a process 1,024 files. */
 export const connectionsMost = 900;
 
-/** A run, but for its scenario's functions. Plain data. */
+/** A run without its scenario's functions. Plain data. */
 export interface NodeTask extends ConnectionOptions {
-  /** Values in place of the scenario's own. */
+  /** Values that replace the scenario's own. */
   readonly changes: Pick<Scenario, "seed" | "durationMs" | "startAtMs" | "rules" | "policy">;
   readonly settings: Omit<LedgerSettings, "scenario"> & Addresses;
   readonly timeoutMs: number;
-  /** The trace header's, ms since the epoch. */
+  /** Start in the trace header, ms since the epoch. */
   readonly startedAt: number;
 }
 
@@ -42,31 +42,31 @@ export interface NodePart {
   /** Number of these lines. */
   readonly count: number;
   readonly account: LoadAccount;
-  /** Those that answers failed, the most frequent one first. */
+  /** Checks that answers failed, the most frequent one first. */
   readonly checks: readonly FailedCheck[];
   readonly lateness: Lateness;
   readonly elapsedMs: number;
-  /** The window with the least left; `null` where none is known. */
+  /** Window with the least left; `null` if none is known. */
   readonly tightest: SeenWindow | null;
 }
 
 /**
- * Lets the clients of a scenario go, wherever its functions are.
- * @param signal aborted: nothing more is sent, and what is on the way is cut off
+ * Runs the clients of a scenario, wherever its functions are.
+ * @param signal when aborted, nothing more is sent, and calls on the way are cut off
  */
 export type NodeDrive = (task: NodeTask, signal: AbortSignal) => AsyncIterable<NodePart>;
 
 export interface NodeRunOptions {
   readonly signal: AbortSignal;
-  /** The wall's where it is left out. */
+  /** Default: the wall clock. */
   readonly clock?: RunClock | undefined;
-  /** Opens the way to an origin; HTTP where it is left out. */
+  /** Opens the way to an origin. Default: HTTP. */
   readonly open?: typeof openDispatcher | undefined;
 }
 
-/** Parts are told at least so often, ms. */
+/** Longest time between two parts, ms. */
 const partMostMs = 500;
-/** A line is told so long after it was written, ms. */
+/** Time after which a written line is told, ms. */
 const lineMs = 25;
 
 /** Runs a scenario to its end in this thread. */
@@ -98,12 +98,12 @@ class NodeRun implements ClientRun {
   readonly #dispatchers = new Map<string, Dispatcher>();
   readonly #account: Account;
   readonly #failedChecks = new Map<string, number>();
-  /** Those that no part has yet. */
+  /** Lines that no part has yet. */
   #lines: string[] = [];
   #tellsSoon = false;
   #hasNews = false;
   #wake: () => void = () => {};
-  /** Clients and populations that something is still to come of. */
+  /** Number of clients and populations that are not over. */
   #open = 0;
   #lost = 0;
   #startMs = 0;
@@ -165,7 +165,7 @@ class NodeRun implements ClientRun {
     this.at(received + lineMs, () => this.#tell());
   }
 
-  /** Lets all clients go, and tells of them until the last one has ended, or the run was cut short. */
+  /** Runs all clients, and yields parts until the last client has ended, or the run was cut short. */
   async *toTheEnd(): AsyncGenerator<NodePart, void, undefined> {
     const { signal } = this.#options;
     const cut = (): void => this.#cut();
@@ -202,7 +202,7 @@ class NodeRun implements ClientRun {
     return dispatcher;
   }
 
-  /** All that takes long comes before the start. */
+  /** Prepares and starts the clients. Everything slow comes before the start. */
   #begin(): void {
     const { scenario } = this.settings;
     const { durationMs, populations } = scenario;
@@ -244,7 +244,7 @@ class NodeRun implements ClientRun {
     this.at(stay.startMs, () => this.#letGo(seat, stay));
   }
 
-  /** Lets the clients of an open population come, one after the other, each when it is due. */
+  /** Lets the clients of an open population come, each when it is due. */
   #receive(population: Population, place: number): void {
     const coming = this.#coming(population, place);
     const come = (): void => {
@@ -256,7 +256,7 @@ class NodeRun implements ClientRun {
     this.at(this.#startMs, come);
   }
 
-  /** Lets everybody go who is due, and says when the next one is. */
+  /** Starts every client that is due, and yields when the next one is. */
   *#coming(population: Population, place: number): Generator<number, void> {
     const { arrivals } = population;
     if (arrivals === null) return;
@@ -272,7 +272,7 @@ class NodeRun implements ClientRun {
     }
   }
 
-  /** A client's life. */
+  /** Runs a client's life. */
   #letGo({ population, record, name, world }: Seated, { startMs, endMs }: Stay): void {
     const { behaviour, onRefused } = population;
     this.#account.begin(name, this.#startMs);
@@ -301,7 +301,7 @@ class NodeRun implements ClientRun {
     this.#tell();
   }
 
-  /** Ends the run now: what is on the way may have been counted. */
+  /** Ends the run now. Calls on the way may have been counted. */
   #cut(): void {
     if (this.#isOver) return;
     this.#isOver = true;
@@ -310,7 +310,7 @@ class NodeRun implements ClientRun {
     this.#tell();
   }
 
-  /** Tells how far it is, now and ever again. */
+  /** Tells the run's progress, now and at regular times. */
   #report(): void {
     this.#tell();
     this.at(this.now() + partMostMs, () => this.#report());

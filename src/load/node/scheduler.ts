@@ -1,11 +1,11 @@
-// The actions that are due, for all clients of a run: one queue, and one timer that is set for the first of it.
+// The actions of all clients of a run: one queue, and one timer that is set for the first action.
 import TinyQueue from "tinyqueue";
 
-/** The clock and the timer of a run. */
+/** Clock and timer of a run. */
 export interface RunClock {
-  /** Whole ms since the epoch. */
+  /** Returns whole ms since the epoch. */
   now(): number;
-  /** Calls `action` in so many ms, give or take one. @returns what ends the wait */
+  /** Calls `action` after `ms`, give or take 1 ms. @returns a function that ends the wait */
   wake(ms: number, action: () => void): () => void;
 }
 
@@ -19,12 +19,12 @@ export const wallClock: RunClock = {
 
 interface Entry {
   readonly atMs: number;
-  /** Ties come out in the order in which they were planned. */
+  /** Entries of one time come out in the order in which they were planned. */
   readonly order: number;
   readonly action: () => void;
 }
 
-/** A longer wait overflows Node's timers, which are over at once then. */
+/** Longest wait, ms. A longer one overflows Node's timers, which then fire at once. */
 const waitMostMs = 2 ** 31 - 1;
 
 export class Scheduler {
@@ -41,13 +41,13 @@ export class Scheduler {
     this.#clock = clock;
   }
 
-  /** Calls `action` at that instant of the clock or later, never before it, and never at once. */
+  /** Calls `action` at `atMs` of the clock or later, but never within this call. */
   at(atMs: number, action: () => void): void {
     this.#queue.push({ atMs, order: this.#planned++, action });
     if (!this.#isWaking) this.#setTimer();
   }
 
-  /** Nothing is called any more. */
+  /** Drops all actions. */
   close(): void {
     this.#isClosed = true;
     this.#cancel?.();
@@ -63,12 +63,12 @@ export class Scheduler {
     this.#cancel = this.#clock.wake(waitMs, () => this.#wake());
   }
 
-  /** A timer may be over up to 1 ms before its time: the clock decides, and what is not due is waited for again. */
+  /** Runs what is due. A timer may fire up to 1 ms early, so the clock decides; it is set again for the rest. */
   #wake(): void {
     this.#cancel = null;
     this.#wakeAtMs = Number.POSITIVE_INFINITY;
     this.#isWaking = true;
-    // Actions that they plan for now wait for the next turn: the network must have one, too.
+    // Actions that these plan for now wait for the next turn, so that the network gets one, too.
     for (const { action } of this.#takeDue()) if (!this.#isClosed) action();
     this.#isWaking = false;
     this.#setTimer();
