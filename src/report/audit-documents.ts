@@ -20,7 +20,7 @@ import { json, resultFiles } from "./result-writer.ts";
 import { runFiles } from "./run.ts";
 import { table } from "./table.ts";
 
-/** One line on an audit, for a terminal or a pull request. */
+/** Returns one line on an audit, for a terminal or a pull request. */
 export function auditLine(result: AuditResult): string {
   const { kept, broken, "not exercised": left } = countsOf(result);
   const laws = [...new Set(result.rows.flatMap((row) => row.broken.map(({ law }) => law)))];
@@ -49,7 +49,7 @@ export async function addAuditReport(
   return junit;
 }
 
-/** @throws SpillwayError `RESUME_INVALID` where the text is no audit */
+/** @throws SpillwayError `RESUME_INVALID` if the text is no audit */
 export function parseAudit(text: string, path: string): AuditResult {
   const value = ((): unknown => {
     try {

@@ -1,5 +1,5 @@
 // Axes, margins and sizes that the pictures share. Each picture is drawn twice, for a wide and for a narrow screen,
-// since scaled text cannot be read. Colours are CSS variables: one drawing serves light and dark.
+// since scaled text cannot be read. Colours are CSS variables, so one drawing serves light and dark.
 
 import { count } from "../rules/words.ts";
 import { type ChartOption, drawChart, drawLayers, type Size } from "./echarts.ts";
@@ -7,7 +7,7 @@ import { duration, share } from "./format.ts";
 import { html } from "./html.ts";
 import type { Drawing, Layout, Margins } from "./picture.ts";
 
-/** Number of colours for what has no colour of its own (`--series-1` ...). */
+/** Number of colours for series that have no colour of their own (`--series-1` ...). */
 const seriesColors = 6;
 export const seriesColor = (index: number): string => `var(--series-${(index % seriesColors) + 1})`;
 
@@ -15,7 +15,7 @@ export const width: Readonly<Record<Layout, number>> = { wide: 920, narrow: 440 
 
 /** Text style of the pictures. */
 export const text = { color: "var(--muted)", fontSize: 12, fontFamily: "inherit" } as const;
-// The axes end a little above their highest value; a line there would mean nothing.
+// The axes end a little above their highest value, where a line would mean nothing.
 export const gridLine = {
   show: true,
   showMaxLine: false,
@@ -24,10 +24,10 @@ export const gridLine = {
 /** Place of the plot in its drawing. */
 export const margins: Margins = { left: 52, right: 18, top: 14, bottom: 30 };
 
-/** A grid that keeps its margins, whatever its axes would write. */
+/** Returns a grid that keeps its margins, whatever its axes would write. */
 export const gridOf = (edges: Margins) => ({ ...edges, outerBoundsMode: "none" as const });
 
-/** Width of the plot. */
+/** Returns the width of the plot. */
 export const plotWidth = (layout: Layout, { left, right }: Margins = margins): number =>
   width[layout] - left - right;
 
@@ -38,14 +38,14 @@ const timeSteps = [
 
 function timeStep(lengthMs: number, layout: Layout): number {
   const ticksMost = layout === "wide" ? 10 : 5;
-  // A label of minutes and seconds is long: few of them.
+  // A label of minutes and seconds is long, so only few fit.
   const steps = lengthMs > 180_000 ? timeSteps.filter((step) => step >= 60_000) : timeSteps;
   return steps.find((step) => lengthMs / step <= ticksMost) ?? Math.ceil(lengthMs / ticksMost);
 }
 
 const axisLine = { lineStyle: { color: "var(--axis)" } } as const;
 
-/** Time from 0 to so many ms; `timeDrawing` writes its labels. */
+/** Returns an axis of time, from 0 to `lengthMs`. `timeDrawing` writes its labels. */
 export const timeAxis = (lengthMs: number) => ({
   type: "value" as const,
   min: 0,
@@ -58,7 +58,7 @@ export const timeAxis = (lengthMs: number) => ({
   splitLine: { show: false },
 });
 
-/** Axis along time, from 0 to so many ms. It can be zoomed unless it has texts that would be stretched, too. */
+/** Draws a picture over time, from 0 to `lengthMs`. It can be zoomed unless it has texts that a zoom would stretch. */
 export function timeDrawing(
   id: string,
   option: ChartOption,
@@ -77,7 +77,7 @@ export interface TimePlace {
   readonly zoom?: boolean;
 }
 
-/** The times below a plot. */
+/** Returns the times below a plot. */
 export function timeLabels(
   layout: Layout,
   height: number,
@@ -90,7 +90,7 @@ export function timeLabels(
   const labels: string[] = [];
   for (let ms = 0; ms <= lengthMs; ms += step) {
     const x = Math.round((edges.left + (ms / lengthMs) * across) * 10) / 10;
-    // Text at the very end would be cut off.
+    // The plot's end would cut off a text that is centred there.
     const anchor = x > width[layout] - 34 ? "end" : "middle";
     const at = anchor === "end" ? width[layout] - 4 : x;
     const words = ms === 0 ? "0" : duration(ms);
@@ -102,7 +102,7 @@ export function timeLabels(
   return labels.join("");
 }
 
-/** Axis that does not lie along time. */
+/** Draws a picture whose axis is not time. */
 export function chartDrawing(
   id: string,
   option: ChartOption,
@@ -116,13 +116,13 @@ export function chartDrawing(
 
 const chartSize = (layout: Layout, height: number): Size => ({ width: width[layout], height });
 
-/** A round step that cuts `most` into at most five; none is below `magnitude`, a power of ten. */
+/** Returns a round step that cuts `most` into at most five. Its least is `magnitude`, a power of ten. */
 function roundStep(most: number, magnitude: number): number {
   while (magnitude * 50 < most) magnitude *= 10;
   return [1, 2, 5].map((digit) => digit * magnitude).find((step) => most / step <= 5) ?? 10 * magnitude;
 }
 
-/** Counts, from 0 where nothing else is said. */
+/** Returns an axis of counts, by default from 0. */
 export function countAxis(most: number, least = 0) {
   const interval = roundStep(Math.max(1, most - least), 1);
   return {
@@ -141,7 +141,7 @@ export function countAxis(most: number, least = 0) {
   };
 }
 
-/** Shares, from nothing to everything. */
+/** Axis of shares, from 0 to 1. */
 export const shareAxis = {
   type: "value" as const,
   min: 0,
@@ -153,30 +153,30 @@ export const shareAxis = {
   splitLine: { ...gridLine, showMaxLine: true },
 };
 
-/** Unit of an amount: figures and varied values alike. */
+/** Unit of an amount, in figures and varied values. */
 export type Unit = "count" | "share" | "ms";
 
-/** An amount in its unit; a mean of large counts needs no decimals. */
+/** Returns an amount in its unit. A mean of large counts has no decimals. */
 export function amountText(unit: Unit, amount: number): string {
   if (unit === "share") return share(amount);
   return unit === "ms" ? duration(amount) : count(Math.abs(amount) < 100 ? amount : Math.round(amount));
 }
 
-/** A round step that cuts `most` into three to six. */
+/** Returns a round step that cuts `most` into three to six. */
 function amountStep(unit: Unit, most: number): number {
   if (unit === "ms" && most > 1000) return timeSteps.find((step) => most / step <= 5) ?? most / 5;
   return roundStep(most, unit === "share" ? 0.0001 : unit === "ms" ? 1 : 0.001);
 }
 
-/** The ends are named, too, and what would stand too near to them is not. */
+/** Adds the ends to the ticks, and removes the ticks that are too near to them. */
 function addEnds(ticks: number[], least: number, most: number, interval: number): void {
   const inner = ticks.filter((tick) => tick - least > 0.5 * interval && most - tick > 0.5 * interval);
   ticks.splice(0, ticks.length, least, ...inner, most);
 }
 
 /**
- * Amounts of any unit, from 0 where nothing else is said.
- * @param ends whether the first and the last amount are named, round or not
+ * Returns an axis of amounts of any unit, by default from 0.
+ * @param ends true if the first and the last amount are named, round or not
  */
 export function amountAxis(unit: Unit, most: number, least = 0, ends = false) {
   const interval = amountStep(unit, Math.max(most - least, Number.MIN_VALUE));

@@ -1,4 +1,4 @@
-// Calls by how they ended, as bars: over time, by user, by population.
+// Calls by their outcome, as bars: over time, by user, by population.
 
 import { count } from "../rules/words.ts";
 import type { CallOutcome } from "../summary/timeline.ts";
@@ -18,7 +18,7 @@ import type { Layout, Margins, Picture } from "./picture.ts";
 
 /** Calls of one span of time. */
 export interface CallSlot extends OutcomeCounts {
-  /** Ms since the start of the picture. */
+  /** Start, ms since the start of the picture. */
   readonly atMs: number;
 }
 
@@ -33,7 +33,7 @@ export interface CallsOverTime {
 
 const trafficHeight = 240;
 
-/** Outcomes of the calls of each span of time. */
+/** Returns the picture of calls over time, by outcome. */
 export function callsOverTime({ id, title, label, slots, slotMs, lengthMs }: CallsOverTime): Picture {
   const outcomes = outcomesOf(slots);
   const middle = ({ atMs }: CallSlot): number => Math.min(atMs + slotMs / 2, lengthMs);
@@ -61,7 +61,7 @@ export function callsOverTime({ id, title, label, slots, slotMs, lengthMs }: Cal
           xAxis: timeAxis(lengthMs),
           yAxis: countAxis(Math.max(1, ...slots.map(callsOf)) * 1.06),
           series: stackedBars(outcomes, barWidth(layout, slotMs, lengthMs), (outcome) =>
-            // Every slot has its value in every part: bars are stacked by their index.
+            // Each part has a value for every slot: bars are stacked by their index.
             slots.map((slot) => [middle(slot), slot[outcome]]),
           ),
         },
@@ -93,7 +93,7 @@ function stackedBars(
   }));
 }
 
-/** One bar: a user, a population. */
+/** One bar, for a user or a population. */
 export interface CallBar extends OutcomeCounts {
   readonly name: string;
 }
@@ -101,12 +101,12 @@ export interface CallBar extends OutcomeCounts {
 export interface CallBars {
   readonly id: string;
   readonly title: string;
-  /** Thing that a bar stands for: `user`. */
+  /** Kind of thing that a bar stands for: `user`. */
   readonly what: string;
   readonly bars: readonly CallBar[];
 }
 
-/** A bar for each, the first one on top. */
+/** Returns a picture of one bar for each thing, the first on top. */
 export function callBars({ id, title, what, bars }: CallBars): Picture {
   const outcomes = outcomesOf(bars);
   return {
@@ -143,7 +143,7 @@ export function callBars({ id, title, what, bars }: CallBars): Picture {
 const barWords = (bar: CallBar): string =>
   `${bar.name} ${count(bar.admitted)} admitted, ${count(refusedOf(bar))} refused`;
 
-/** Names stand to the left of their bars. */
+/** Returns margins with room for names to the left of their bars. */
 export const nameAxisMargins = (layout: Layout): Margins => ({
   left: layout === "wide" ? 162 : 122,
   right: 18,
@@ -151,10 +151,10 @@ export const nameAxisMargins = (layout: Layout): Margins => ({
   bottom: 30,
 });
 
-/** So wide is a letter of a picture's text, about, in the widest of usual fonts. */
+/** Width of a letter of a picture's text, about, in the widest of usual fonts. */
 const letterWidth = 7.3;
 
-/** A name that would not fit loses its middle: names that belong together differ at their ends. */
+/** Returns a name that fits. A longer one loses its middle: related names often differ at their ends. */
 export function shortened(name: string, left: number): string {
   const most = Math.floor((left - 14) / letterWidth);
   if (name.length <= most) return name;
@@ -162,10 +162,10 @@ export function shortened(name: string, left: number): string {
   return `${name.slice(0, most - 1 - end)}…${name.slice(name.length - end)}`;
 }
 
-/** ZRender keeps the widths of texts in plain objects, by the text: `__proto__` would change the members of all others. */
+/** Returns a name that ZRender can draw. Its plain objects of widths by text would be damaged by `__proto__`. */
 const drawable = (name: string): string => (name in {} ? `${name} ` : name);
 
-/** The axis of such names, the first one on top. */
+/** Returns an axis of such names, the first on top. */
 export const nameAxis = (names: readonly string[], { left }: Margins) => ({
   type: "category" as const,
   inverse: true,

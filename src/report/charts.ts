@@ -30,20 +30,20 @@ function stepLine(points: readonly Point[], color: string, dashed: boolean) {
 
 const highestOf = (points: readonly Point[]): number => Math.max(0, ...points.map(([, value]) => value));
 
-/** An organization's windows look different from a user's. */
+/** Returns the colour of a window. An organization's windows look different from a user's. */
 export const windowColor = (whose: Whose): string => (isNarrow(whose) ? "var(--user)" : "var(--admitted)");
 
 export const refusalColor = (whose: Whose): string =>
   isNarrow(whose) ? "var(--refused-user)" : "var(--refused)";
 
-/** Above the windows, if they refused anything: a strip of bars. */
+/** Strip of bars above the windows, for their refusals. */
 const strip = { top: 8, height: 26, gap: 8 } as const;
 export const windowChartHeight = ({ refusals }: WindowSeries): number =>
   refusals.length === 0 ? 210 : 210 + strip.height + strip.gap;
 
 /**
- * One owner's windows: the count as a step line under the dashed limit, refused calls as bars above it.
- * @param predicted the same windows in the run it is compared with
+ * Returns one owner's windows: the count as a step line under the dashed limit, refused calls as bars above it.
+ * @param predicted the same windows in the other run of a comparison
  */
 export function windowChart(
   layout: Layout,
@@ -93,7 +93,7 @@ function refusalBars(layout: Layout, series: WindowSeries) {
   };
 }
 
-/** One curve of waits; a dashed one is the prediction. */
+/** One curve of waits; a prediction is dashed. */
 export interface WaitCurve {
   readonly population: PopulationSummary;
   readonly color: string;
@@ -101,8 +101,8 @@ export interface WaitCurve {
 }
 
 /**
- * The share of all jobs that had their answer within a time; the time on a logarithmic axis, from 1 ms. Jobs
- * that never had one keep a curve below 100%.
+ * Returns the chart of waits: the share of all jobs that had their answer within a time. The time is logarithmic, from
+ * 1 ms. Jobs without an answer keep a curve below 100%.
  */
 export function waitChart(curves: readonly WaitCurve[]): ChartOption {
   let end = 1;
@@ -138,11 +138,11 @@ export function waitDecades(curves: readonly WaitCurve[]): number {
   return decades;
 }
 
-/** The share of jobs that had an answer which was no refusal. */
+/** Returns the share of jobs that had an answer which was no refusal. */
 export const answeredShare = ({ admitted, jobs }: Figures): number =>
   Math.min(1, (admitted ?? 0) / Math.max(1, jobs ?? 0));
 
-/** @param end of the axis: those who were never answered are as many there as after the last answer */
+/** @param end end of the axis, up to which the share after the last answer stays the same */
 function waitPoints({ waitsMs, figures }: PopulationSummary, end: number): number[][] {
   const answered = answeredShare(figures);
   const points = waitsMs.map((waitMs, index) => [Math.max(1, waitMs), (waitShares[index] ?? 1) * answered]);

@@ -26,7 +26,7 @@ export interface Comparison {
   readonly predictedName: string;
 }
 
-/** Which of two runs is the measurement: the one that was not simulated; where both or neither were, the first. */
+/** Tells which run is the measurement: the one that was not simulated, or the first if both or neither were. */
 export function compare(run: ReportSource, other: ReportSource): Comparison {
   const isMeasured = ({ run: { record } }: ReportSource): boolean => record.driver !== "simulator";
   if (isMeasured(run) === isMeasured(other))
@@ -89,7 +89,7 @@ function figureTable(
   return (folded ? foldedTable : table)(columns, rows, { caption, titled: folded, opener: caption });
 }
 
-/** Measured less predicted, with its sign. */
+/** Returns the measured figure less the predicted one, with its sign. */
 function difference(name: FigureName, ours: number | null, theirs: number | null): string {
   if (ours === null || theirs === null) return "–";
   const by = ours - theirs;

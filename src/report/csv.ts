@@ -1,7 +1,7 @@
 // The numbers of a picture as CSV (RFC 4180), for spreadsheets and scripts.
 import { printableLines } from "../rules/printable.ts";
 
-/** A cell: text, a number in the unit that its column names, or nothing. */
+/** A cell: text, a number in its column's unit, or nothing. */
 export type Cell = string | number | null;
 
 /** Numbers as data: rows under named columns. Units stand last in a column's name: `at_ms`, `refused_share`. */
@@ -10,14 +10,14 @@ export interface DataTable {
   readonly rows: readonly (readonly Cell[])[];
 }
 
-/** The table as text, its lines ended by CR LF; the same bytes for the same input. */
+/** Returns the table as text, with lines that end in CR LF. The same input gives the same bytes. */
 export function renderCsv({ columns, rows }: DataTable): string {
   return [columns, ...rows].map((row) => `${row.map(field).join(",")}\r\n`).join("");
 }
 
 /**
- * A spreadsheet takes text that begins like a formula for one, and a user's name may be anything: such text gets an
- * apostrophe before it, as OWASP advises. Numbers stay as they are.
+ * Returns a cell as CSV. Spreadsheets take text for a formula if it begins like one, and a user's name may be anything.
+ * Such text gets an apostrophe before it, as OWASP advises. Numbers stay as they are.
  */
 function field(cell: Cell): string {
   if (cell === null) return "";

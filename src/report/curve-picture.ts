@@ -1,6 +1,6 @@
-// A figure over the value that is varied: the mean with its confidence band, the goal, and the value that was found.
-// A point that surely holds is filled, one that surely fails is open, one that is unclear is a ring around a dot, so
-// that nobody needs to tell colours apart.
+// A figure over the varied value: the mean with its confidence band, the goal, and the value that was found. Shapes
+// tell states apart without colours: a filled point surely holds, an open one surely fails, a ring around a dot is
+// unclear.
 import type { PlanAxis, PlanState } from "../summary/plan-result.ts";
 import { amountAxis, amountText, chartDrawing, gridOf, margins, type Unit } from "./axes.ts";
 import type { Cell } from "./csv.ts";
@@ -24,15 +24,15 @@ export interface Curve {
   readonly title: string;
   readonly label: string;
   readonly axis: Pick<PlanAxis, "path" | "unit"> & { readonly from: number; readonly to: number };
-  /** Figure that is measured. */
+  /** Name of the measured figure. */
   readonly figure: string;
   readonly unit: Unit;
   /** Names of a point's states. */
   readonly states: Readonly<Record<PlanState, string>>;
-  /** By value. */
+  /** Points by value. */
   readonly points: readonly CurvePoint[];
   readonly goal: { readonly at: number; readonly name: string } | null;
-  /** The value that was found, with its error bar. */
+  /** Value that was found, with its error bar. */
   readonly found: { readonly at: number; readonly from: number; readonly to: number } | null;
 }
 
@@ -133,7 +133,7 @@ function chart({ axis, unit, points, goal, found }: Curve): ChartOption {
 type Api = Parameters<DrawItem>[1];
 type Drawn = ReturnType<DrawItem>;
 
-/** One drawing for the whole plot. */
+/** Returns a series that draws once, over the whole plot. */
 const whole = (draw: (api: Api) => Drawn) => ({
   type: "custom" as const,
   silent: true,
@@ -166,7 +166,7 @@ function goalLine(at: number, { from, to }: Curve["axis"], api: Api): Drawn {
   };
 }
 
-/** The value found, and the span in which it lies. */
+/** Draws the value that was found, and the span in which it lies. */
 function foundLine({ at, from, to }: NonNullable<Curve["found"]>, top: number, api: Api): Drawn {
   const [x, bottomY] = pointOf(api, at, 0);
   const [left, topY] = pointOf(api, Math.min(from, to), top);

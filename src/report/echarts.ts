@@ -1,5 +1,5 @@
-// The one file that imports ECharts. The build bundles it, so that the package carries what it uses and
-// ECharts itself stays a development dependency.
+// The one file that imports ECharts. The build bundles it, so that the package carries the parts in use, and ECharts
+// itself stays a development dependency.
 /*! As built, this file contains Apache ECharts (https://echarts.apache.org), Copyright 2017-2026 The Apache
  * Software Foundation, under the Apache License, Version 2.0 (https://www.apache.org/licenses/LICENSE-2.0), and
  * ZRender (https://github.com/ecomfe/zrender), Copyright (c) 2013-2017, Baidu Inc., under the BSD 3-Clause License. */
@@ -18,23 +18,23 @@ import { printableLines } from "../rules/printable.ts";
 
 use([BarChart, CustomChart, LineChart, GridComponent, SVGRenderer]);
 
-/** Parts of a picture. */
+/** Definition of a chart. */
 export type ChartOption = ComposeOption<
   BarSeriesOption | CustomSeriesOption | LineSeriesOption | GridComponentOption
 >;
 /** Draws one item of a custom series. */
 export type DrawItem = NonNullable<CustomSeriesOption["renderItem"]>;
 
-/** The drawing's own coordinates, which a page scales. */
+/** Size in the drawing's own coordinates, which a page scales. */
 export interface Size {
   readonly width: number;
   readonly height: number;
 }
 
 /**
- * Draws without a browser; the same bytes for the same input.
+ * Draws a chart without a browser. The same input gives the same bytes.
  * @param id unique in its page
- * @returns what belongs inside an `<svg>` of this size
+ * @returns the content of an `<svg>` of this size
  */
 export function drawChart(id: string, option: ChartOption, size: Size): string {
   const chart = init(null, null, { renderer: "svg", ssr: true, ...size });
@@ -44,8 +44,7 @@ export function drawChart(id: string, option: ChartOption, size: Size): string {
   return printableLines(plain(svg)).replaceAll(/\bzr\d+-/g, `${id}-`);
 }
 
-/** The axes of a chart without what they measure, and what is measured without its axes: two drawings that lie
- * on each other, so that the page can stretch one and leave the other. */
+/** Draws a chart's axes without its data, and its data without the axes, so that the page can stretch one alone. */
 export function drawLayers(id: string, option: ChartOption, size: Size): { axes: string; series: string } {
   const hidden = <Axis extends object>(axes: Axis | Axis[] | undefined): Axis[] =>
     [axes ?? []].flat().map((axis) => ({ ...(axis as Axis), show: false }));
@@ -60,8 +59,8 @@ export function drawLayers(id: string, option: ChartOption, size: Size): { axes:
 }
 
 /**
- * ECharts' ids and classes count instances of the process, so that no two drawings have the same bytes; its
- * classes, styles and data attributes serve scripts that are not here.
+ * Returns the drawing without ECharts' ids and classes. These count instances of the process, so that no two drawings
+ * had the same bytes. Classes, styles and data attributes serve scripts that the page does not have.
  */
 function plain(svg: string): string {
   return svg
@@ -81,7 +80,7 @@ function plain(svg: string): string {
     .replaceAll(/(?:<path d="[^"]*Z" fill="[^"]*"\/>\n){2,}/g, joined);
 }
 
-/** Neighbours of one colour, such as the bars of a series, as one path each. */
+/** Joins neighbouring paths of one colour, such as the bars of a series, into one path each. */
 function joined(paths: string): string {
   let text = "";
   let [last, color] = ["", ""];
@@ -96,8 +95,8 @@ function joined(paths: string): string {
 }
 
 /**
- * The same broken line in fewer bytes: what runs level or upright needs one coordinate, and of points in a row on a
- * level line the last will do. `M1 5L2 5L3 5L3 9` is `M1 5H3V9`.
+ * Returns the same broken line in fewer bytes. A level or upright part needs one coordinate, and a level row of points
+ * needs only its last. `M1 5L2 5L3 5L3 9` is `M1 5H3V9`.
  */
 function shorter(path: string): string {
   const points = path.split(/[ML]/).slice(1);

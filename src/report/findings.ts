@@ -1,5 +1,5 @@
-// The oracle's findings, beside which laws held: how far off the windows were, what was accepted, each violation
-// with its picture, and what the trace showed of the rules.
+// The oracle's findings, beside which laws held: amounts, accepted violations, each other violation with its picture,
+// and what the trace showed of the rules.
 
 import { shortName } from "../rules/printable.ts";
 import { count, counted } from "../rules/words.ts";
@@ -12,12 +12,12 @@ import { ownerWords } from "./source.ts";
 import { type Column, foldedTable } from "./table.ts";
 import { amountWords, inferredWords, leftOut, questionWords, windowOffWords } from "./verdict-words.ts";
 
-/** The rest is in verdict.json. */
+/** Number of violations in the page; verdict.json has all. */
 const violationsShown = 20;
-/** Pictures are large; the likeliest violations come first. */
+/** Number of violations with a picture. Pictures are large, and the likeliest violations come first. */
 const picturesMost = 6;
 
-/** Amounts, what was accepted, and the violations, the likeliest first. */
+/** Returns amounts, accepted violations, and the violations, the likeliest first. */
 export function findings(verdict: Verdict, gallery: Gallery): Html {
   const { violations, accepted = [] } = verdict;
   const shown = violations.slice(0, violationsShown);
@@ -62,14 +62,14 @@ ${index < picturesMost ? placesFigure(violation, index, gallery) : null}</div>
 `;
 }
 
-/** Lists the questions that only rules, or a policy, can settle. */
+/** Returns the questions that only rules, or a policy, can settle. */
 export function asked(verdict: Verdict): Html | null {
   const questions = questionWords(verdict);
   if (questions.length === 0) return null;
   return html`<h3>${verdict.inferred === undefined ? "Asked of the policy" : "Asked, since no rules were given"}</h3><ul>${questions.map((one) => html`<li>${one}</li>\n`)}</ul>\n`;
 }
 
-/** Lists what a trace without rules told of the switches; nothing where the rules were given. */
+/** Returns what a trace without rules told of the switches; `null` if the rules were given. */
 export function inferences({ inferred = [] }: Verdict): Html | null {
   if (inferred.length === 0) return null;
   const items = inferred.map(

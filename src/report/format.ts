@@ -3,7 +3,7 @@ import { type FigureReference, unitOf } from "../rules/figures.ts";
 import { shortName } from "../rules/printable.ts";
 import { count } from "../rules/words.ts";
 
-/** `5.9%`; what is not quite nothing or everything is not rounded to it. */
+/** Returns `5.9%`. A share near 0 or 1 is not rounded to 0% or 100%. */
 export function share(value: number): string {
   const percent = value * 100;
   if (percent > 0 && percent < 0.1) return "<0.1%";
@@ -11,7 +11,7 @@ export function share(value: number): string {
   return `${Math.round(percent * 10) / 10}%`;
 }
 
-/** `350 ms`, `1.24 s`, `12.4 s`, `2 min 5 s`, `3 h 20 min`. */
+/** Returns `350 ms`, `1.24 s`, `12.4 s`, `2 min 5 s`, `3 h 20 min`. */
 export function duration(ms: number): string {
   if (ms < 1000) return `${Math.round(ms)} ms`;
   if (ms < 59_950) return `${Math.round(ms / (ms < 9995 ? 10 : 100)) / (ms < 9995 ? 100 : 10)} s`;
@@ -25,17 +25,17 @@ function joined(most: number, mostUnit: string, least: number, leastUnit: string
   return least === 0 ? `${most} ${mostUnit}` : `${most} ${mostUnit} ${least} ${leastUnit}`;
 }
 
-/** `2026-01-01 00:00:05 UTC`, with milliseconds where there are any. */
+/** Returns `2026-01-01 00:00:05 UTC`, with milliseconds if there are any. */
 export function instant(ms: number): string {
   const iso = new Date(ms).toISOString();
   return `${iso.slice(0, 10)} ${iso.slice(11, 23).replace(/\.000$/, "")} UTC`;
 }
 
-/** `acme/agent-17`; `acme` where the user is `null`. */
+/** Returns `acme/agent-17`, or `acme` if the user is `null`. */
 export const ownerName = (org: string, user: string | null): string =>
   user === null ? shortName(org) : `${shortName(org)}/${shortName(user)}`;
 
-/** A figure in its unit; `–` where there was nothing to measure. */
+/** Returns a figure in its unit; `–` if there was nothing to measure. */
 export function figureText(name: FigureReference["name"], value: number | null): string {
   if (value === null) return "–";
   if (name === "fairness") return String(Math.round(value * 1000) / 1000);

@@ -1,17 +1,17 @@
-// The frame of every page: one HTML file that asks the network for nothing and is whole without its script.
+// The frame of every page: one HTML file that asks the network for nothing and is complete without its script.
 import { type Html, html, trusted } from "./html.ts";
 import { pageScript, scriptHash } from "./page-script.ts";
 import type { Gallery } from "./picture.ts";
 import { isolated } from "./right-to-left.ts";
 import { pageStyle } from "./style.ts";
 
-// The browser itself keeps the promise that nothing is fetched and no script runs but the one below.
+// The browser itself enforces that the page fetches nothing and runs no script but the one below.
 const policy = `default-src 'none'; style-src 'unsafe-inline'; img-src data:; script-src '${scriptHash}'`;
 
 /** A page and the pictures in it. */
 export interface Page {
   readonly html: string;
-  /** Each picture as SVG and its numbers as CSV, by file name; worked out when it is asked for. */
+  /** Returns each picture as SVG and its numbers as CSV, by file name. They are made on demand. */
   files(): ReadonlyMap<string, string>;
 }
 

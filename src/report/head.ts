@@ -1,4 +1,4 @@
-// The report's head: what was run, the verdict in a sentence, the few figures that matter most.
+// The report's head: the run, the verdict in a sentence, and the few figures that matter most.
 
 import { shortName } from "../rules/printable.ts";
 import { count, counted } from "../rules/words.ts";
@@ -39,7 +39,7 @@ ${keyFigures(run)}
 function verdictDetails(run: Run): string[] {
   const expectations = expectationsOf(run);
   const missed = expectations.filter(({ held }) => !held);
-  // The headline speaks of the expectations where one is missed, else of the laws.
+  // The headline speaks of the expectations if one is missed, else of the laws.
   const lead = missed.length > 0 && run.verdict?.verdict === "ok" ? "No law is broken: " : "";
   const sentences = run.verdict === null ? [] : [lead + judgedWords(run.verdict)];
   if (missed.length > 0) sentences.push(`Missed: ${missed.map(missedWords).join("; ")}.`);

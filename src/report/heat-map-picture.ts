@@ -1,5 +1,5 @@
-// Two varied values and a figure as a heat map, the frontier where the goals stop holding drawn in. The darker a cell
-// the higher its figure: lightness alone tells it, so that it reads without colours, too.
+// Two varied values and a figure as a heat map, with the frontier between holding and failing values. A darker cell has
+// a higher figure. Lightness alone tells it, so that nobody needs to tell colours apart.
 import type { PlanHeatMap, PlanResult, PlanState } from "../summary/plan-result.ts";
 import { width } from "./axes.ts";
 import { shortened } from "./call-bars.ts";
@@ -28,7 +28,7 @@ export interface HeatCell {
   readonly held: string | null;
 }
 
-/** The cells of one figure's map, row by row from the first y, with what each says. */
+/** Returns the cells of one figure's map with their texts, row by row from the first y. */
 export function heatCells({ points }: PlanResult, { cells }: PlanHeatMap, figure: string): HeatCell[] {
   return cells.flatMap((row, y) =>
     row.flatMap((place, x) => {
@@ -135,9 +135,9 @@ function legendOf(
 type Corner = readonly [column: number, height: number];
 
 /**
- * The frontier as lines along the cells' edges: corners in columns from the left and rows from the bottom. Between a
- * value that holds and one that fails it goes through the middle of what is unclear; a column whose values alternate
- * has none, and the line is broken there.
+ * Returns the frontier as lines along the cells' edges: corners in columns from the left and rows from the bottom. If
+ * values between one that holds and one that fails are unclear, the line goes through their middle. A column whose
+ * values alternate has no frontier, and breaks the line.
  */
 export function frontierPaths(
   { xs, ys, frontier }: PlanHeatMap,
@@ -174,10 +174,10 @@ interface Drawable {
   readonly paths: readonly (readonly Corner[])[];
 }
 
-/** From light to dark, evenly: told apart by lightness, whatever colours are seen. */
+/** Colours from light to dark in even steps, which lightness alone tells apart. */
 const ramp = ["#f4f1dc", "#cfe3cb", "#97cabd", "#5aa9b5", "#3580a5", "#2b5489", "#20265a"];
 
-/** Between two colours of the ramp. */
+/** Returns the colour of a mean, between two colours of the ramp. */
 function colorOf(
   mean: number | null,
   [least, most]: Drawable["span"],
@@ -199,7 +199,7 @@ const edges: Readonly<Record<Layout, Margins>> = {
   wide: { left: 92, right: 18, top: 26, bottom: 46 },
   narrow: { left: 62, right: 8, top: 26, bottom: 46 },
 };
-/** So wide is a digit of a picture's text. */
+/** Width of a digit of a picture's text. */
 const digitWidth = 6.6;
 
 function draw(layout: Layout, map: Drawable): Drawing {
@@ -227,7 +227,7 @@ function draw(layout: Layout, map: Drawable): Drawing {
   return { size, margins, frame: frame.text, plot: "", times: "" };
 }
 
-/** Returns the colour of text that is read on a cell: black or white, by the cell's lightness. */
+/** Returns the colour of text on a cell: black or white, by the cell's lightness. */
 function inkOn(color: readonly [number, number, number] | null): string {
   if (color === null) return "var(--muted)";
   const [red, green, blue] = color;
@@ -240,12 +240,12 @@ interface Scale {
   readonly size: { readonly width: number; readonly height: number };
 }
 
-/** Names of columns and rows, as many as have room, and of the axes. */
+/** Returns the names of the axes, and as many names of columns and rows as have room. */
 function axisTexts(layout: Layout, { xNames, yNames, xPath, yPath }: Drawable, { x, y, size }: Scale) {
   const { left, right } = edges[layout];
   const longest = Math.max(...xNames.map((name) => name.length)) + 2;
   const room = (size.width - left - right) / xNames.length;
-  // Of numbers some will do; of names none may be missing.
+  // Some numbers suffice, but no name may be missing.
   const numbers = xNames.every((name) => /^[\d,.]/.test(name));
   const every = numbers ? Math.max(1, Math.ceil((longest * digitWidth) / room)) : 1;
   const named = xNames.map((name, column) =>

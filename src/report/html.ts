@@ -1,4 +1,4 @@
-// HTML that cannot be injected into: every value put into a template is escaped, unless it is itself Html.
+// HTML that is safe from injection: every value in a template is escaped, unless it is itself Html.
 import { printableLines } from "../rules/printable.ts";
 
 /** A piece of finished markup. */
@@ -17,10 +17,10 @@ const entities: Readonly<Record<string, string>> = {
   "'": "&#39;",
 };
 
-// XML 1.0 cannot carry these either.
+// XML 1.0 cannot carry these characters.
 const noCharacters = /[\ufffe\uffff]/g;
 
-/** Text as it stands in HTML or XML, between tags or in a quoted attribute. */
+/** Returns text for HTML or XML, between tags or in a quoted attribute. */
 export function escapeMarkup(text: string): string {
   return printableLines(text)
     .replace(noCharacters, "\ufffd")
@@ -35,10 +35,10 @@ function render(content: HtmlContent): string {
   return Array.isArray(content) ? content.map(render).join("") : escapeMarkup(String(content));
 }
 
-/** A template whose values are escaped; `null` is nothing, lists are joined. */
+/** Returns a template with its values escaped. `null` becomes nothing, and lists are joined. */
 export function html(parts: TemplateStringsArray, ...values: readonly HtmlContent[]): Html {
   return new Html(parts.map((part, index) => part + render(values[index] ?? null)).join(""));
 }
 
-/** Markup that was made elsewhere and is known to be safe, such as a drawing. */
+/** Returns markup that was made elsewhere and is known to be safe, such as a drawing. */
 export const trusted = (text: string): Html => new Html(text);

@@ -1,5 +1,5 @@
-// Amounts with their error bars, one a row: a dot for the mean, a line for the interval. Rows that a bar from zero
-// would make long and alike can be told apart, and nobody reads a bar's end without its uncertainty.
+// Amounts with their error bars, one in each row: a dot for the mean, a line for the interval. Unlike bars from zero,
+// long and similar amounts can still be told apart, and each shows its uncertainty.
 import { amountAxis, amountText, chartDrawing, gridOf, type Unit } from "./axes.ts";
 import { nameAxis, nameAxisMargins } from "./call-bars.ts";
 import type { ChartOption, DrawItem } from "./echarts.ts";
@@ -7,7 +7,7 @@ import type { Layout, LegendEntry, Picture } from "./picture.ts";
 
 export interface IntervalRow {
   readonly name: string;
-  /** `null`: nothing was there to measure. */
+  /** `null` if there was nothing to measure. */
   readonly mean: number | null;
   readonly low: number | null;
   readonly high: number | null;
@@ -18,17 +18,17 @@ export interface IntervalRows {
   readonly id: string;
   readonly title: string;
   readonly label: string;
-  /** Names of a row, and of what is measured of it. */
+  /** Names of a row, and of its measured figure. */
   readonly what: string;
   readonly figure: string;
   /** Meaning of the ends of a row's line. */
   readonly ends: readonly [low: string, high: string];
   readonly unit: Unit;
   readonly rows: readonly IntervalRow[];
-  /** A line through all rows: a goal, a limit. */
+  /** Line through all rows: a goal, a limit. */
   readonly line: { readonly at: number; readonly name: string } | null;
   readonly legend: readonly LegendEntry[];
-  /** Names longer than those of users. */
+  /** True if names are longer than those of users. */
   readonly wideNames?: boolean;
 }
 

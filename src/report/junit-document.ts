@@ -3,18 +3,18 @@ import { type Html, html } from "./html.ts";
 
 export interface TestCase {
   readonly name: string;
-  /** Reason why it failed. */
+  /** Reason why the case failed. */
   readonly failure?: string;
   /** Reason why nothing was judged. */
   readonly skipped?: string;
-  /** Further words on it. */
+  /** Further words on the case. */
   readonly output?: string;
 }
 
-/** Cases, and what they came to in a sentence. */
+/** Name, cases, and their outcome in a sentence. */
 export type Suite = readonly [name: string, cases: readonly TestCase[], said?: string];
 
-/** @param startedAt ms since the epoch; `null` where nothing is known of it */
+/** @param startedAt ms since the epoch; `null` if unknown */
 export function document(name: string, startedAt: number | null, suites: readonly Suite[]): string {
   return html`<?xml version="1.0" encoding="UTF-8"?>
 <testsuites name="${`spillway ${name}`}">

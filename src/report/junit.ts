@@ -9,7 +9,7 @@ import type { Run } from "./run.ts";
 import { expectationsOf, figureOf, ownerWords, verdictWords } from "./source.ts";
 import { evidenceWords } from "./verdict-words.ts";
 
-/** The run as JUnit XML. A run that was not judged has one skipped case. */
+/** Returns the run as JUnit XML. A run that was not judged has one skipped case. */
 export function renderJunit(run: Run): string {
   const name = shortName(run.record.scenario.name);
   return document(name, run.record.startedAt, [
@@ -19,15 +19,15 @@ export function renderJunit(run: Run): string {
 }
 
 /**
- * A verdict alone as JUnit XML.
- * @param name what was judged, as its owner calls it
+ * Returns a verdict alone as JUnit XML.
+ * @param name what was judged, in its owner's words
  */
 export const renderVerdictJunit = (name: string, verdict: Verdict): string =>
   document(name, null, [["laws", lawCases(verdict), verdictWords(verdict)]]);
 
 const notJudged: TestCase = { name: "verdict", skipped: "the run was not judged" };
 
-/** A failure names so many violations of its law; the verdict has the others. */
+/** Greatest number of violations that a failure names; the verdict has the others. */
 const violationsNamed = 20;
 
 function lawCases({ laws, evidence, violations }: Verdict): TestCase[] {

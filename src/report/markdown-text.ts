@@ -1,17 +1,17 @@
-// Markdown that cannot be injected into: what a run, a log or a scenario calls things may be anything.
+// Markdown that is safe from injection: names from a run, a log or a scenario may be anything.
 import { printable, printableLines } from "../rules/printable.ts";
 
-/** Text from a run, made harmless in a table cell: no markup, no mention of people, no new line. */
+/** Returns text that is harmless in a table cell: no markup, no mention of people, no new line. */
 export function plain(text: string): string {
   return printable(text)
     .replace(/[\\`*_[\]<>#!|~@&]/g, (character) => `&#${character.charCodeAt(0)};`)
     .replace(/\s+/g, " ");
 }
 
-/** Text in backticks, which nothing can close. */
+/** Returns text in backticks that the text itself cannot close. */
 export const code = (text: string): string => `\`${printable(text).replace(/[`|]/g, "'")}\``;
 
-/** Text in a block of its own, as it is; the fence is longer than any within. */
+/** Returns text in a block of its own, unchanged. The fence is longer than any within. */
 export function fenced(text: string): string {
   const longest = Math.max(2, ...(text.match(/`+/g) ?? []).map((run) => run.length));
   const fence = "`".repeat(longest + 1);

@@ -1,4 +1,4 @@
-// summary.md: a run as a comment on a pull request: the verdict, what was missed or broken, the figures.
+// summary.md: a run as a comment on a pull request, with the verdict, what was missed or broken, and the figures.
 
 import { figureNames } from "../rules/figures.ts";
 import { lawNames } from "../rules/laws.ts";
@@ -32,8 +32,8 @@ import {
 } from "./verdict-words.ts";
 
 /**
- * The run in Markdown.
- * @param other the run it is compared with, a column of its own
+ * Returns the run in Markdown.
+ * @param other the other run of a comparison, which gets its own column
  */
 export function renderMarkdown(run: Run, other: Run | null = null): string {
   const { record, summary } = run;
@@ -51,8 +51,8 @@ export function renderMarkdown(run: Run, other: Run | null = null): string {
 }
 
 /**
- * A verdict alone in Markdown.
- * @param name what was judged, as its owner calls it
+ * Returns a verdict alone in Markdown.
+ * @param name what was judged, in its owner's words
  */
 export function renderVerdictMarkdown(name: string, verdict: Verdict): string {
   const mark =
@@ -62,7 +62,7 @@ export function renderVerdictMarkdown(name: string, verdict: Verdict): string {
   return `${blocks.join("\n\n")}\n`;
 }
 
-/** A comment on a pull request has room for so many violations; the verdict has the others. */
+/** Number of violations that fit into a comment on a pull request; the verdict has the others. */
 const violationsListed = 20;
 
 function lawBlocks(verdict: Verdict): string[] {
@@ -97,7 +97,7 @@ function lawBlocks(verdict: Verdict): string[] {
   ].filter((block) => block !== "");
 }
 
-/** Says what each law was tested on; nothing for verdicts that do not say. */
+/** Returns what each law was tested on; nothing for verdicts that do not say. */
 function evidenceBlock({ laws, evidence }: Verdict): string {
   if (evidence === undefined) return "";
   const held = lawNames.filter((law) => laws[law] === "held");

@@ -1,4 +1,4 @@
-// The ends of calls, in the words and colours of every picture that counts them.
+// The outcomes of calls, in the words and colours of every picture that counts them.
 import { type CallOutcome, callOutcomes } from "../summary/timeline.ts";
 import type { LegendEntry } from "./picture.ts";
 
@@ -32,7 +32,7 @@ export const outcomeKeys: Readonly<Record<CallOutcome, string>> = {
 
 export type OutcomeCounts = Readonly<Record<CallOutcome, number>>;
 
-/** Those outcomes that there were, in their order. */
+/** Returns the outcomes that occurred, in their order. */
 export const outcomesOf = (counts: readonly OutcomeCounts[]): CallOutcome[] =>
   callOutcomes.filter((outcome) => counts.some((one) => one[outcome] > 0));
 

@@ -1,8 +1,8 @@
-// The page's only script: under the pointer, or by the arrow keys, a picture says what it shows there, and pictures
-// over time can be zoomed. The page is whole without it. It makes no markup out of text, asks for nothing and keeps
-// nothing; `data-readings` (readings.ts) and `data-plot` (picture.ts) are all it reads.
+// The page's only script. A picture shows its readings under the pointer or by the arrow keys, and pictures over time
+// can be zoomed. The page is complete without it. It makes no markup out of text, asks for nothing and keeps nothing.
+// It reads only `data-readings` (readings.ts) and `data-plot` (picture.ts).
 
-/** Plain JavaScript, as browsers of the last years take it. */
+/** Plain JavaScript for browsers of the last years. */
 export const pageScript = `"use strict";
 (() => {
   const zooms = new Map();
@@ -236,5 +236,5 @@ export const pageScript = `"use strict";
 })();
 `;
 
-/** SHA-256 of the script, for the page's policy: a test holds the two together. */
+/** SHA-256 of the script, for the page's policy. A test checks that they match. */
 export const scriptHash = "sha256-vcMJwoEXDsGlEWrwdv3GIp07SibRFWP9NaUqKtsruqg=";

@@ -16,9 +16,9 @@ import { waitsSection } from "./waits-section.ts";
 import { windowsSection } from "./windows-section.ts";
 
 /**
- * The whole report as one HTML text; the same bytes for the same input.
+ * Returns the whole report as one HTML text. The same input gives the same bytes.
  * @param other the other run of the same scenario: the simulator's beside k6's
- * @param folder where the pictures' files are to stand, seen from the page; `null`: the page names none
+ * @param folder the pictures' folder, relative to the page; `null` if the page names no files
  */
 export function renderReport(
   source: ReportSource,
@@ -43,8 +43,8 @@ ${verdictSection({ verdict, expectations: expectationsOf(source.run), gallery })
 }
 
 /**
- * A verdict alone, for a trace that is no run of ours.
- * @param name what was judged, as its owner calls it
+ * Returns a verdict alone, for a trace that is not in a run folder.
+ * @param name what was judged, in its owner's words
  */
 export function renderVerdict(name: string, verdict: Verdict, version: string): string {
   const bad = verdict.verdict === "violated";

@@ -9,7 +9,7 @@ export interface Head {
   readonly title: string;
   readonly lead: string | null;
   readonly outcome: ResultTone;
-  /** The answer, before all else. */
+  /** The answer, shown first. */
   readonly answer: string;
   readonly details: readonly string[];
   /** Further facts that the reader must know. */
@@ -32,7 +32,7 @@ ${notes.map(paragraph)}${key.length === 0 ? null : keyList(key)}
 `;
 }
 
-/** The few figures that matter most. */
+/** Returns the list of the few figures that matter most. */
 export const keyList = (entries: readonly KeyFigure[]): Html =>
   html`<dl class="key">${entries.map(
     ([name, value, detail]) => html`<div><dt>${name}</dt><dd>${value}<small>${detail}</small></dd></div>\n`,

@@ -1,27 +1,27 @@
-// A picture in a page: two drawings of which the style shows one, what it says in words, its legend, what it says at
-// each point; and the same picture and its numbers as files beside the page.
+// A picture in a page: two drawings of which the style shows one, a description, a legend, and readings at each point.
+// The same picture and its numbers are files beside the page.
 import { type DataTable, renderCsv } from "./csv.ts";
 import type { Size } from "./echarts.ts";
 import { escapeMarkup, type Html, html, trusted } from "./html.ts";
 import { encodeReadings, type PictureReadings } from "./readings.ts";
 import { standaloneStyle } from "./style.ts";
 
-/** Each picture is drawn twice, for wide screens and for narrow ones. */
+/** Screen that a drawing is for. Each picture is drawn for both. */
 export type Layout = "wide" | "narrow";
 const layouts: readonly Layout[] = ["wide", "narrow"];
 
 export interface Picture {
-  /** Unique in its page, for what a drawing refers to within itself; and its files' name. */
+  /** Unique in its page, since a drawing refers to its parts by it. It also names the picture's files. */
   readonly id: string;
   readonly title: string;
-  /** Its numbers, for those who do not see it. */
+  /** Description with the numbers, for readers who do not see the picture. */
   readonly label: string;
   readonly legend: readonly LegendEntry[];
-  /** Its numbers. */
+  /** Numbers of the picture. */
   readonly data: DataTable;
-  /** `null` where there is nothing to point at. */
+  /** `null` if there is nothing to point at. */
   readonly readings: PictureReadings | null;
-  /** @param id unique in its page, one for each layout */
+  /** @param id unique in its page, another one for each layout */
   draw(id: string, layout: Layout): Drawing;
 }
 
@@ -31,7 +31,7 @@ export interface LegendEntry {
   readonly color: string;
 }
 
-/** The distances of a drawing's plot from its edges. */
+/** Distances of a drawing's plot from its edges. */
 export interface Margins {
   readonly left: number;
   readonly right: number;
@@ -43,15 +43,15 @@ export interface Margins {
 export interface Drawing {
   readonly size: Size;
   readonly margins: Margins;
-  /** Parts that stay where they are: axes, grid lines, names. */
+  /** Parts that stay in place: axes, grid lines, names. */
   readonly frame: string;
-  /** Parts that a zoom stretches from left to right; empty where there is no zoom. */
+  /** Parts that a zoom stretches from left to right; empty if there is no zoom. */
   readonly plot: string;
   /** Parts that a zoom writes anew: the times below. */
   readonly times: string;
 }
 
-/** The drawing inside an `<svg>`: the plot is cut off at its edges, and has a view box of its own to zoom by. */
+/** Returns the drawing inside an `<svg>`. The plot is cut off at its edges, and has its own view box for zooming. */
 function compose({ size, margins, frame, plot, times }: Drawing): string {
   const { left, right } = margins;
   const width = size.width - left - right;
@@ -68,12 +68,12 @@ export class Gallery {
   readonly #folder: string | null;
   readonly #drawn: { readonly picture: Picture; readonly wide: Drawing }[] = [];
 
-  /** @param folder where the files are to stand, seen from the page; `null` where there are to be none */
+  /** @param folder folder of the files, relative to the page; `null` for no files */
   constructor(folder: string | null) {
     this.#folder = folder;
   }
 
-  /** The picture with its legend and its files, as it stands in the page. */
+  /** Returns the picture with its legend and its files, as the page has it. */
   draw(picture: Picture): Html {
     const drawings = layouts.map((layout) => {
       const drawing = picture.draw(`${picture.id}-${layout}`, layout);
@@ -97,7 +97,7 @@ ${trusted(compose(drawing))}</svg>
     return html`<p class="files">${link("svg")} ${link("csv")}</p>`;
   }
 
-  /** The files of all pictures that were drawn, by name. */
+  /** Returns the files of all pictures that were drawn, by name. */
   files(): Map<string, string> {
     return new Map(
       this.#drawn.flatMap(({ picture, wide }) => [
@@ -118,7 +118,7 @@ function drawLegend(entries: readonly LegendEntry[]): Html | null {
 `;
 }
 
-/** The picture as a file of its own, which brings its colours along and follows the reader's light or dark. */
+/** Returns the picture as a file of its own, with its colours, which follow the reader's light or dark. */
 function standaloneSvg(picture: Picture, drawing: Drawing): string {
   const { width, height } = drawing.size;
   return `<svg xmlns="http://www.w3.org/2000/svg" width="${width}" height="${height}" viewBox="0 0 ${width} ${height}" role="img">

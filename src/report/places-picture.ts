@@ -1,6 +1,6 @@
-// An accused window as the oracle sees it: what each answer says its call took of the window's count, and when.
-// Charges of a right limiter lie one on top of the other and rise with time; two at the same height, or a space
-// between them, is what was accused.
+// An accused window as the oracle sees it: the part of the window's count that each answer says its call took, and
+// when. A right limiter's charges lie one on top of the other and rise with time. The accusation is two charges at the
+// same height, or a space between them.
 
 import { shortName } from "../rules/printable.ts";
 import { count, counted } from "../rules/words.ts";
@@ -20,12 +20,12 @@ interface Accused {
   readonly limit: number;
   readonly answers: readonly CountPlace[];
   readonly lines: ReadonlySet<number>;
-  /** When the first of the answers was asked for, ms since the epoch. */
+  /** Time at which the first of the answers was asked for, ms since the epoch. */
   readonly fromMs: number;
   readonly lengthMs: number;
 }
 
-/** The picture of a violation's window with its numbers; `null` where the law is not about its counts. */
+/** Returns the picture of a violation's window with its numbers; `null` if the law is not about counts. */
 export function placesFigure(violation: Violation, index: number, gallery: Gallery): Html | null {
   const accused = accusedOf(violation);
   if (accused === null) return null;
@@ -44,10 +44,10 @@ function accusedOf(violation: Violation): Accused | null {
   return { violation, limit, answers, lines: new Set(lines), fromMs, lengthMs };
 }
 
-/** More bars than these could not be told apart. */
+/** Greatest number of bars that can be told apart. */
 const barsMost = 24;
 
-/** The answers whose places are nearest to an accused one's, in their order. */
+/** Returns the answers whose places are nearest to an accused one's, in their order. */
 function nearest(answers: readonly CountPlace[], lines: ReadonlySet<number>): readonly CountPlace[] {
   const accused = answers.flatMap(({ line }, index) => (lines.has(line) ? [index] : []));
   const distance = (index: number): number => Math.min(...accused.map((other) => Math.abs(other - index)));
@@ -59,7 +59,7 @@ function nearest(answers: readonly CountPlace[], lines: ReadonlySet<number>): re
     .map(({ place }) => place);
 }
 
-/** Tells how to read the pictures; said once. */
+/** Explanation of the pictures, which the page has once. */
 export const placesKey =
   "Each bar is what one answer says that its call took of the window's count, over the time that it was on its way; a flat one only reads. Calls of a right limiter lie one on top of the other, and rise.";
 
@@ -78,7 +78,7 @@ function picture(accused: Accused, index: number): Picture {
     legend: legend(accused),
     data: placesData(accused),
     readings: placesReadings(accused),
-    // The names of lines would be stretched by a zoom.
+    // A zoom would stretch the names of lines.
     draw: (id, layout) =>
       timeDrawing(id, chart(accused), { layout, height: 260, lengthMs: accused.lengthMs, zoom: false }),
   };
@@ -142,7 +142,7 @@ const narrowest = 4;
 const thinnest = 2;
 const lineHeight = 13;
 
-/** Answers that say the same place at the same time stand beside each other: which of how many each is. */
+/** Puts answers with one place at one time side by side: returns each one's lane, and the number of lanes. */
 function lanesOf(answers: readonly CountPlace[]): readonly { readonly lane: number; readonly of: number }[] {
   const groups = new Map<string, number[]>();
   const lanes = answers.map(({ from, to, sent, received }) => {
@@ -156,7 +156,7 @@ function lanesOf(answers: readonly CountPlace[]): readonly { readonly lane: numb
   });
   return lanes.map(({ key, lane }) => ({ lane, of: groups.get(key)?.length ?? 1 }));
 }
-/** More names than these would lie on each other. */
+/** Greatest number of names that do not overlap. */
 const namesMost = 6;
 
 function chart({ answers, lines, limit, fromMs, lengthMs }: Accused): ChartOption {
@@ -181,7 +181,7 @@ function chart({ answers, lines, limit, fromMs, lengthMs }: Accused): ChartOptio
   };
 }
 
-/** The counts that are drawn: a little more than the answers show. */
+/** Returns the counts that are drawn: a little more than the answers show. */
 function spanOf(answers: readonly CountPlace[]): { readonly bottom: number; readonly top: number } {
   const least = Math.min(...answers.map(({ from }) => from));
   const most = Math.max(...answers.map(({ to }) => to));
@@ -205,7 +205,7 @@ const limitSeries = (limit: number, lengthMs: number) => ({
   lineStyle: { color: "var(--limit)", width: 1.5, type: [5, 4] as number[] },
 });
 
-/** A bar of the place's height and the call's time; a charge of nothing is a line. */
+/** Draws a bar of the place's height and the call's time. A charge of nothing is a line. */
 function drawPlace(answers: readonly CountPlace[], lines: ReadonlySet<number>, named: boolean): DrawItem {
   const lanes = lanesOf(answers);
   return ({ dataIndex }, api) => {
@@ -222,7 +222,7 @@ function drawPlace(answers: readonly CountPlace[], lines: ReadonlySet<number>, n
     const style = { fill: colorOf(place, lines), opacity: accused ? 0.9 : 0.55 };
     const bar = { type: "rect" as const, shape, style, z2: accused ? 1 : 0 };
     if (!accused || !named) return bar;
-    // Lanes may be thinner than their names are high.
+    // Lanes may be thinner than the height of their names.
     const y = (low + high) / 2 + (lane - (of - 1) / 2) * Math.max(each, lineHeight);
     const beside = { x: left + shape.width + 4, y, verticalAlign: "middle" as const };
     const label = { ...text, ...beside, text: `line ${place.line}`, fill: "var(--bad)" };

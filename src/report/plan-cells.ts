@@ -15,7 +15,7 @@ export function stateCell(state: ReturnType<typeof stateText>): Html | string {
 
 export const pointCell = (point: PlanPoint): Html | string => stateCell(stateText(point));
 
-/** In how many runs, and what that says of all runs. */
+/** Returns in how many runs the goals held, and what that says of all runs. */
 export function heldCell({ held, replications, heldShare }: PlanPoint): Html | string {
   if (held === null) return "–";
   return html`${count(held)} of ${count(replications)}<small>${intervalText("share", heldShare)} of all</small>`;

@@ -21,10 +21,10 @@ import {
   valueText,
 } from "./plan-words.ts";
 
-/** A comment on a pull request has room for so many points. */
+/** Number of points that fit into a comment on a pull request. */
 const pointsListed = 20;
 
-/** The plan in Markdown: the answer, what else was found, the points around it. */
+/** Returns the plan in Markdown: the answer, what else was found, the points around it. */
 export function renderPlanMarkdown(result: PlanResult): string {
   const { question, sentences, notes, simulations } = result;
   const blocks = [
@@ -53,7 +53,7 @@ const stateMarks = {
   none: "–",
 } as const;
 
-/** Along the first value, up to where the second one holds. */
+/** Returns the frontier as a table: for each first value, the second value that holds and the one that fails. */
 function frontierBlock({ question, heatMap }: PlanResult): string {
   const [x, y] = question.vary;
   if (x === undefined || y === undefined || heatMap === null) return "";
@@ -88,7 +88,7 @@ function pointsBlock(result: PlanResult): string {
   return more > 0 ? `${text}\n\nAnd ${counted(more, "value")} more that were tried.` : text;
 }
 
-/** The points nearest to the answer, in their order; without one the first. */
+/** Returns the points nearest to the answer, in their order; without an answer, the first ones. */
 function nearAnswer({ points, answer }: PlanResult): readonly PlanPoint[] {
   const at = answer?.kind === "value" ? answer.value : null;
   const distance = ({ values: [value] }: PlanPoint): number =>
@@ -139,7 +139,7 @@ const alternativeRow = (one: PlanAlternative, population: string): string[] => [
   ...["refusedShare", "waitP95Ms", "gaveUp"].map((figure) => amountOf(one, `${population}.${figure}`)),
 ];
 
-/** The plan as JUnit XML: the goals hold somewhere, the load recovers; what is unclear is skipped. */
+/** Returns the plan as JUnit XML: the goals hold somewhere, the load recovers. Unclear cases are skipped. */
 export function renderPlanJunit(result: PlanResult): string {
   const { question, answer, storm } = result;
   const cases: TestCase[] = [];

@@ -1,4 +1,4 @@
-// A plan in a page: the answer first, then what it rests on.
+// A plan in a page: the answer first, then its evidence.
 
 import { shortName } from "../rules/printable.ts";
 import { counted } from "../rules/words.ts";
@@ -29,9 +29,9 @@ import {
 import { type Column, foldedTable, table } from "./table.ts";
 
 /**
- * A plan as one HTML text; the same bytes for the same result.
- * @param version of spillway
- * @param folder where the pictures' files are to stand, seen from the page; `null`: the page names none
+ * Returns a plan as one HTML text. The same result gives the same bytes.
+ * @param version version of spillway
+ * @param folder the pictures' folder, relative to the page; `null` if the page names no files
  */
 export function renderPlan(result: PlanResult, version: string, folder: string | null = null): Page {
   const gallery = new Gallery(folder);
@@ -59,11 +59,11 @@ ${sweepSection(result, gallery)}${mapSection(result, gallery)}${storm === null ?
   });
 }
 
-/** A note with a capital and a full stop. */
+/** Returns a note with a capital and a full stop. */
 const sentence = (note: string): string =>
   `${note.charAt(0).toUpperCase()}${note.slice(1)}${/[.!?]$/.test(note) ? "" : "."}`;
 
-/** Goals first; without goals what was measured of the whole run. */
+/** Returns the goals' figures; without goals, the usual figures of the whole run. */
 function drawnFigures({ question, points }: PlanResult): string[] {
   const goals = [...new Set(question.goals.map(({ figure }) => figure))];
   if (goals.length > 0) return goals.slice(0, 3);
@@ -72,7 +72,7 @@ function drawnFigures({ question, points }: PlanResult): string[] {
   );
 }
 
-/** One varied value. */
+/** Returns the section for one varied value. */
 function sweepSection(result: PlanResult, gallery: Gallery): Html | null {
   const [axis, second] = result.question.vary;
   if (axis === undefined || second !== undefined || result.points.length === 0) return null;
@@ -123,7 +123,7 @@ function sweepPicture(result: PlanResult, axis: PlanAxis, figure: string, index:
   });
 }
 
-/** In what share of runs the goals held. */
+/** Returns the picture of the share of runs in which the goals held. */
 function heldPicture(result: PlanResult, axis: PlanAxis): Picture {
   const points = numeric(result.points).map(({ value, point }) => ({
     value,
@@ -181,7 +181,7 @@ function choicePicture(result: PlanResult, axis: PlanAxis, figure: string, index
   });
 }
 
-/** The points of a numeric axis, by value. */
+/** Returns the points of a numeric axis, by value. */
 const numeric = (points: readonly PlanPoint[]): { value: number; point: PlanPoint }[] =>
   points
     .flatMap((point) => {
@@ -202,7 +202,7 @@ function foundIn({ answer }: PlanResult) {
 
 const figuresListed = 4;
 
-/** The figures that the goals name, then the usual ones, as many as have room; plan.json has all. */
+/** Returns the goals' figures, then the usual ones, as many as have room; plan.json has all. */
 function listedFigures(result: PlanResult): string[] {
   const measured = result.points[0]?.figures.map(({ figure }) => figure) ?? [];
   const goals = result.question.goals.map(({ figure }) => figure);
@@ -255,7 +255,7 @@ ${gallery.draw(picture)}${mapTable(result, figure)}</figure>
 `;
 }
 
-/** The map as a table, the highest y on top as in the picture. */
+/** Returns the map as a table, with the highest y on top as in the picture. */
 function mapTable(result: PlanResult, figure: string): Html | null {
   const { heatMap, question } = result;
   const [xAxis, yAxis] = question.vary;

@@ -1,5 +1,5 @@
-// A retry storm in a page: what is refused or lost, window by window, with a trigger and without, and from which
-// trigger on the load does not recover.
+// A retry storm in a page: what is refused or lost, window by window, with a trigger and without. It also shows from
+// which trigger on the load does not recover.
 
 import { count, counted } from "../rules/words.ts";
 import type { PlanResult, PlanStorm, PlanStormSeries, PlanTrigger } from "../summary/plan-result.ts";
@@ -46,7 +46,7 @@ function seriesName(storm: PlanStorm, { size }: PlanStormSeries): string {
   return `${sizeText(storm, size)}${state === undefined ? "" : words[state]}`;
 }
 
-/** Without a trigger is dashed; the largest trigger is drawn the strongest. */
+/** Colours of series. Without a trigger a line is dashed; the largest trigger's line is the strongest. */
 const colors = ["var(--admitted)", "var(--series-2)", "var(--refused)"] as const;
 const styleOf = (index: number, { size }: PlanStormSeries) => ({
   color: size === 0 ? "var(--admitted)" : (colors[Math.min(Math.max(1, index), 2)] ?? colors[2]),
@@ -114,7 +114,7 @@ function stormChart({ series, windowMs, atMs }: PlanStorm, lengthMs: number): Ch
             width: dashed ? 1.75 : 2.25,
             type: dashed ? ([5, 4] as number[]) : ("solid" as const),
           },
-          // A gap where nothing was sent.
+          // The line has a gap if nothing was sent.
           data: [
             ...one.shares.map((value, place): [number, number | string] => [place * windowMs, value ?? "-"]),
             [lengthMs, last ?? "-"] as [number, number | string],

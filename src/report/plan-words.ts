@@ -14,24 +14,24 @@ import { amountText, type Unit } from "./axes.ts";
 import { duration, share } from "./format.ts";
 import type { ResultTone } from "./parts.ts";
 
-/** Returns the unit of a figure; `agents.waitP95Ms` as `waitP95Ms`. Jain's index is no share of anything. */
+/** Returns the unit of a figure; `agents.waitP95Ms` has that of `waitP95Ms`. Jain's index is no share of anything. */
 export function figureUnit(figure: string): Unit {
   const found = parseFigure(figure);
   return "path" in found || found.name === "fairness" ? "count" : unitOf(found.name);
 }
 
-/** `187`, `2 s`, `waitReset+0..5s`. */
+/** Returns `187`, `2 s`, `waitReset+0..5s`. */
 export const valueText = ({ unit }: Pick<PlanAxis, "unit">, value: PlanValue): string =>
   typeof value === "string" || unit === "choice" ? String(value) : amountText(unit, value);
 
 export const figureNamed = ({ figures }: Pick<PlanPoint, "figures">, name: string): PlanFigure | null =>
   figures.find(({ figure }) => figure === name) ?? null;
 
-/** `9.9%`; `–` where nothing was there to measure. */
+/** Returns `9.9%`; `–` if there was nothing to measure. */
 export const meanText = (figure: PlanFigure | null): string =>
   figure === null || figure.mean === null ? "–" : amountText(figureUnit(figure.figure), figure.mean);
 
-/** `9.8% to 10%`; a mean's interval may reach below nothing, which no figure does. */
+/** Returns `9.8% to 10%`. A mean's interval may reach below 0, but no figure does. */
 export function intervalText(unit: Unit, interval: Interval | null): string {
   if (interval === null) return "–";
   const low = amountText(unit, Math.max(0, interval.low));
@@ -45,14 +45,14 @@ export const stateWords: Readonly<Record<PlanState, string>> = {
   unclear: "unclear",
 };
 
-/** A point's state: `held so far` where it held in every run, and there were too few to be sure. */
+/** Returns a point's state: `held so far` if it held in every run, but in too few to be sure. */
 export const stateText = ({ state, held, replications }: PlanPoint): PlanState | "held so far" | null =>
   state === "unclear" && held === replications ? "held so far" : state;
 
 export const goalWords = ({ question }: PlanResult): string =>
   question.goals.map(({ figure, bound }) => `${figure} ${bound}`).join(" and ");
 
-/** Says what was asked, in a sentence without its end. */
+/** Returns the question in a sentence without its end. */
 export function questionWords(result: PlanResult): string {
   const { question, storm, comparison } = result;
   const [x, y] = question.vary;
@@ -75,11 +75,11 @@ export function questionWords(result: PlanResult): string {
   return words.charAt(0).toUpperCase() + words.slice(1);
 }
 
-/** The sentence before all else. */
+/** Returns the sentence that comes first. */
 export const planAnswer = ({ sentences: [first = "Nothing was asked"] }: PlanResult): string =>
   first.replace(/\.$/, "");
 
-/** Tells whether there is an answer, and a good one: the goals hold somewhere, the load recovers. */
+/** Tells whether there is a good answer: the goals hold somewhere, the load recovers. */
 export function planOutcome({ answer, storm }: PlanResult): ResultTone {
   const one = answer ?? storm?.answer ?? null;
   if (one === null) return "none";
@@ -91,14 +91,14 @@ export function planOutcome({ answer, storm }: PlanResult): ResultTone {
   return one.kind === "value" || one.kind === "all" ? "good" : "none";
 }
 
-/** `8 of 8 runs hold (63% to 100% of all)`. */
+/** Returns `8 of 8 runs hold (63% to 100% of all)`. */
 export function heldWords({ held, replications, heldShare }: PlanPoint): string | null {
   if (held === null) return null;
   const of = heldShare === null ? "" : ` (${intervalText("share", heldShare)} of all)`;
   return `${count(held)} of ${counted(replications, "run")}${of}`;
 }
 
-/** Facts of the question, for the end of the page. */
+/** Returns the facts of the question, for the end of the page. */
 export function questionFacts({ question, simulations }: PlanResult): [string, string][] {
   return [
     ["Scenario", question.scenario],

@@ -1,33 +1,33 @@
-// A picture's words at each of its points: what the page's script shows under the pointer. A page without scripts
-// has the same in its tables.
+// A picture's words at each of its points, which the page's script shows under the pointer. Without scripts, the page's
+// tables have the same.
 
 /** One point of a picture. */
 export interface ReadingPoint {
-  /** Distance from the left, of `across`; `null` where it does not matter. */
+  /** Distance from the left, of `across`; `null` if it does not matter. */
   readonly x: number | null;
-  /** Distance from the top, 0 to 1; `null` where it does not matter. */
+  /** Distance from the top, 0 to 1; `null` if it does not matter. */
   readonly y: number | null;
-  /** A text for each of `names`; `null` is left out. */
+  /** Text for each of `names`; `null` is left out. */
   readonly cells: readonly (string | null)[];
 }
 
 export interface PictureReadings {
-  /** Number that `x` counts to. */
+  /** Greatest `x`, at the right end. */
   readonly across: number;
-  /** `x` is milliseconds since the start of the picture: it can be zoomed, and a point's time is shown. */
+  /** True if `x` is ms since the start of the picture. It can then be zoomed, and a point shows its time. */
   readonly time: boolean;
-  /** `before`: a point holds until the next one, as in a step line; `nearest`: the nearest one is meant. */
+  /** `before`: a point holds until the next one, as in a step line. `nearest`: the nearest point is shown. */
   readonly snap: "before" | "nearest";
   readonly names: readonly string[];
   readonly points: readonly ReadingPoint[];
 }
 
-/** Heights are written in thousandths. */
+/** Number of parts that the page divides a height into. */
 const heights = 1000;
 
 /**
- * As text for the page: texts that come again, which most do, are written once. A point is x, y, and then for each
- * name the place of its text in `words`, -1 where there is none; `flat` points have no y, and none ends in -1.
+ * Returns readings as text for the page. Most texts occur again, so each is written once. A point is x, y, and for each
+ * name the place of its text in `words`, or -1 for none. `flat` points have no y, and no point ends in -1.
  */
 export function encodeReadings({ across, time, snap, names, points }: PictureReadings): string {
   const places = new Map<string, number>();

@@ -1,4 +1,4 @@
-// Refusals, and whom they hit: over time, by population, by user.
+// Refusals, and the callers that they hit: over time, by population, by user.
 
 import { shortName } from "../rules/printable.ts";
 import { count, counted } from "../rules/words.ts";
@@ -50,7 +50,7 @@ ${gallery.draw(picture)}${trafficTable(series)}</figure>
 `;
 }
 
-/** One population's bar would say no more than its row. */
+/** Returns the populations' figure. A single population gets no bar, which would repeat its row. */
 function populationFigure(summary: Summary, gallery: Gallery): Html {
   const bars = summary.populations
     .map(({ name, figures }) => callBar(shortName(name), figures))
@@ -117,7 +117,7 @@ const populationColumns = {
   statusCalls: "Status calls",
 } as const;
 
-/** Columns that would be empty are left out: a phone is narrow. */
+/** Returns the populations' table without empty columns: a phone is narrow. */
 function populationTable({ populations }: Summary): Html {
   const always = ["calls", "admitted", "refused", "refusedShare"];
   const names = (Object.keys(populationColumns) as (keyof typeof populationColumns)[]).filter(
@@ -137,7 +137,7 @@ function populationTable({ populations }: Summary): Html {
   return table(columns, populations, { caption: "Calls and refusals of each population", titled: true });
 }
 
-/** Without the organization, where there is only one. */
+/** Returns a function that names users, without the organization if there is only one. */
 function userNames({ users }: Summary): (user: UserSummary) => string {
   const organizations = new Set(users.map(({ org }) => org)).size;
   return ({ org, user }) => (organizations > 1 ? ownerName(org, user) : shortName(user));

@@ -21,10 +21,10 @@ import {
 } from "./replay-words.ts";
 import { figureOf } from "./source.ts";
 
-/** A comment on a pull request has room for so many users. */
+/** Number of users that fit into a comment on a pull request. */
 const usersListed = 15;
 
-/** The replay in Markdown: the answer, the room that there was, the users hit. */
+/** Returns the replay in Markdown: the answer, the room that there was, the users hit. */
 export function renderReplayMarkdown(replay: AnyReplay): string {
   const result = replayView(replay);
   const { headroom, users, reaction, under } = result;
@@ -84,8 +84,8 @@ export function renderReplayMarkdown(replay: AnyReplay): string {
 const waitText = (ms: number | null): string => (ms === null ? "–" : duration(ms));
 
 /**
- * The replay as JUnit XML: what was expected held or not. Windows that would have refused, and rows that could not be
- * read, are told as skipped cases: they fail nothing by themselves.
+ * Returns the replay as JUnit XML: each expectation held or not. Windows that would have refused, and unreadable rows,
+ * are skipped cases: they are no failures by themselves.
  */
 export function renderReplayJunit(replay: AnyReplay): string {
   const result = replayView(replay);

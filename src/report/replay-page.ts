@@ -1,4 +1,4 @@
-// A replay in a page: who would have been refused, when, how much room there was, and which limits would have done.
+// A replay in a page: who would have been refused and when, how much room there was, which limits would have sufficed.
 import { count, counted } from "../rules/words.ts";
 import { callsOverTime } from "./call-bars.ts";
 import { duration, instant, share } from "./format.ts";
@@ -34,9 +34,9 @@ import { limitsBlock } from "./run-section.ts";
 import { type Column, foldedTable, table } from "./table.ts";
 
 /**
- * A replay as one HTML text; the same bytes for the same result.
- * @param version of spillway
- * @param folder where the pictures' files are to stand, seen from the page; `null`: the page names none
+ * Returns a replay as one HTML text. The same result gives the same bytes.
+ * @param version version of spillway
+ * @param folder the pictures' folder, relative to the page; `null` if the page names no files
  */
 export function renderReplay(replay: AnyReplay, version: string, folder: string | null = null): Page {
   const result = replayView(replay);

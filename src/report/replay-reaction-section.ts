@@ -1,4 +1,4 @@
-// The same log with callers that do something about a refusal: what they waited, and who never got through.
+// The same log with callers that react to a refusal: their waits, and the callers that never got through.
 
 import { count, counted } from "../rules/words.ts";
 import type { AddedWaits } from "../summary/replay-result.ts";
@@ -48,7 +48,7 @@ ${gallery.draw(picture)}</figure>
 export const retriesWords = ({ retries }: ReactionView): string =>
   `${counted(retries, "refusal")} of the log and what was tried again are one call each, wanted when it was first sent.`;
 
-/** Says what is left out since it cannot be told, and that the other figures are too low then. */
+/** Says which refusals are left out, as they may be calls of their own. Other figures are then too low. */
 export function leftOutWords({ leftOut, refusals }: ReactionView): string {
   const so = refusals === 0 ? "so that none is refused here says nothing" : "so refusals here are too few";
   return `${counted(leftOut, "refusal")} of the log cannot be told from calls that come anyway and are left out, ${so}; --keep-refused takes each for a call.`;

@@ -1,8 +1,8 @@
-// A replay's spans of time, as the pictures of calls over time take them.
+// A replay's spans of time, in the form for pictures of calls over time.
 import type { CallSlot } from "./call-bars.ts";
 import type { SlotView } from "./replay-view.ts";
 
-/** By time since the first of them. */
+/** Returns the spans by their time since the first one. */
 export function callSlots(slots: readonly SlotView[]): CallSlot[] {
   const startAt = slots[0]?.atMs ?? 0;
   return slots.map(({ atMs, calls, refusedByOrganization, refusedByUser, refusedByQuota }) => ({
@@ -16,6 +16,6 @@ export function callSlots(slots: readonly SlotView[]): CallSlot[] {
   }));
 }
 
-/** Calls of a span that would have been refused. */
+/** Returns the number of a span's calls that would have been refused. */
 export const refusedIn = ({ refusedByOrganization, refusedByUser, refusedByQuota }: SlotView): number =>
   refusedByOrganization + refusedByUser + refusedByQuota;

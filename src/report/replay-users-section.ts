@@ -1,4 +1,4 @@
-// Whom a replay would have hit, and how full each user's own windows were.
+// The users that a replay would have hit, and how full each user's own windows were.
 
 import { count, counted } from "../rules/words.ts";
 import { type CallBar, callBars } from "./call-bars.ts";

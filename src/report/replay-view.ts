@@ -1,4 +1,4 @@
-// A replay as its documents tell it, whether it was under rules or under a policy.
+// A replay as its documents show it, under rules or under a policy.
 import { defaultOrganization } from "../logs/rows.ts";
 import { unplacedWords } from "../logs/unplaced-words.ts";
 import type { Policy } from "../policy/policy.ts";
@@ -28,7 +28,7 @@ export interface SlotView extends ReplaySlot {
 
 interface UserView {
   readonly name: string;
-  /** Without its organization, where there is but one. */
+  /** Name without the organization, if there is only one. */
   readonly short: string;
   readonly calls: number;
   readonly refused: number;
@@ -43,7 +43,7 @@ interface UserView {
 export interface UseView extends WindowUse {
   readonly name: string;
   readonly unit: string;
-  /** The limit that would have done, and the one that there is; `null` where it is not known. */
+  /** Limit as it is, and the smallest that would have sufficed; `null` if unknown. */
   readonly limit: number | null;
   readonly smallest: number | null;
 }
@@ -74,7 +74,7 @@ export interface ReactionView extends Omit<ReplayReaction, "users" | "slots" | k
 
 export interface ReplayView {
   readonly log: Pick<ReplayedLog, "files" | "rows" | "unread" | "examples" | "firstAt" | "lastAt">;
-  /** Rows by what they are. */
+  /** Numbers of rows by kind. */
   readonly rows: readonly [string, string][];
   readonly totals: {
     readonly calls: number;
@@ -86,9 +86,9 @@ export interface ReplayView {
   /** `20 users in 1 organization`, `20 callers`. */
   readonly callers: string;
   readonly under: "rules" | "policy";
-  /** Rows that are elsewhere than where they belong, or nowhere. */
+  /** Words on rows that belong elsewhere, or nowhere. */
   readonly apart: string;
-  /** Refusals by what refused, all of them. */
+  /** All refusals, by what refused. */
   readonly hits: readonly (readonly [amount: number, reason: string])[];
   readonly slotMs: number;
   readonly slots: readonly SlotView[];
@@ -120,12 +120,12 @@ export const replayView = (result: AnyReplay): ReplayView =>
 interface Windows {
   readonly owner: Owner;
   readonly scope: Scope;
-  /** `null`: of all organizations. */
+  /** `null` for all organizations. */
   readonly org: string | null;
   readonly user?: string | null;
 }
 
-/** `organization, REST`, `acme/agent-7, GraphQL`. */
+/** Returns `organization, REST`, `acme/agent-7, GraphQL`. */
 function windowsName({ owner, scope, org, user = null }: Windows): string {
   const whose =
     org === null ? owner : `${ownerName(org, user)}${user === null && owner === "user" ? ", users" : ""}`;
@@ -206,7 +206,7 @@ function viewByRules(result: ReplayResult): ReplayView {
 
 const sum = (numbers: readonly number[]): number => numbers.reduce((all, one) => all + one, 0);
 
-/** `core`, `core, ann`. */
+/** Returns `core`, `core, ann`. */
 const countName = (quota: string, key: Readonly<Record<string, string>> | null): string =>
   [quota, ...Object.values(key ?? {})].map(shortName).join(", ");
 
@@ -283,7 +283,7 @@ function viewByQuotas(result: QuotaReplayResult): ReplayView {
   };
 }
 
-/** Says how many rows match no route, and what they ask for. */
+/** Says how many rows match no route, and which paths they ask for. */
 function unroutedWords({ unrouted, paths }: QuotaReplayResult["log"]): string {
   if (unrouted === 0) return "";
   const some = paths.length === 0 ? "" : `: ${paths.map(shortName).join(", ")}`;

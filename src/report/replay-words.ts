@@ -6,19 +6,19 @@ import type { ResultTone } from "./parts.ts";
 import type { ReplayView } from "./replay-view.ts";
 import { figureOf } from "./source.ts";
 
-/** As the log is called: its first file, and how many more. */
+/** Returns the log's name: its first file, and the number of others. */
 export function replayName({ log: { files } }: ReplayView): string {
   const [first = "a log"] = files.map(shortName);
   return files.length < 2 ? first : `${first} and ${count(files.length - 1)} more`;
 }
 
-/** Refusals are no failure of their own: something must have been expected. */
+/** Returns the outcome. Refusals alone are no failure: an expectation must have been missed. */
 export function replayOutcome({ totals, recorded, expectations }: ReplayView): ResultTone {
   if (expectations.length > 0) return expectations.every(({ held }) => held) ? "good" : "bad";
   return totals.calls > 0 && totals.refused === 0 && recorded?.seemsFiltered !== true ? "good" : "none";
 }
 
-/** Says which expectations did not hold, or that all of them did; nothing where nothing was. */
+/** Says which expectations did not hold, or that all did; nothing if there were none. */
 export function expectedWords({ expectations }: ReplayView): string {
   const missed = expectations.filter(({ held }) => !held);
   if (expectations.length === 0) return "";
@@ -27,7 +27,7 @@ export function expectedWords({ expectations }: ReplayView): string {
   return `Missed: ${missed.map(({ figure, bound, actual }) => `${figure} is ${figureText(figureOf(figure), actual)}, expected ${bound}`).join("; ")}.`;
 }
 
-/** The answer in a sentence. */
+/** Returns the answer in a sentence. */
 export function replayAnswer({ totals }: ReplayView): string {
   const { calls, refused } = totals;
   if (calls === 0) return "The log has no call that a quota counts";
@@ -35,7 +35,7 @@ export function replayAnswer({ totals }: ReplayView): string {
   return `${count(refused)} of ${counted(calls, "call")} (${share(refused / calls)}) would have been refused`;
 }
 
-/** Says that refused rows seem to have been left out of the log, so that nobody takes its refusals for all of them. */
+/** Says that the log seems to lack refused rows, so that nobody takes its refusals for all of them. */
 export function filteredWords({ recorded, headroom }: ReplayView): string {
   if (recorded?.seemsFiltered !== true) return "";
   const [fullest] = headroom.toSorted((a, b) => b.windowsFull - a.windowsFull);
@@ -44,7 +44,7 @@ export function filteredWords({ recorded, headroom }: ReplayView): string {
   return `Refused rows seem to be left out of this log: ${full}, and no row is a refusal. What follows is a lower bound, unless callers stop at the limit by themselves.`;
 }
 
-/** Whose windows, and whom it hit. */
+/** Says which windows would have refused, and whom. */
 export function hitWords({ totals, hits, under }: ReplayView): string {
   const { refused, users, usersRefused, hopeless } = totals;
   if (refused === 0) return "";
@@ -62,8 +62,8 @@ export function hitWords({ totals, hits, under }: ReplayView): string {
 }
 
 /**
- * Says which limits would have done for the rows as they came: larger ones where one did not, or smaller ones where
- * nobody was refused; and that this is no limit for the demand, where refusals that the log itself has put some of it off.
+ * Says which limits would have sufficed for the rows as they came: larger ones, or smaller ones if nobody was refused.
+ * If the log's own refusals delayed some demand, it also says that these limits may not suffice for the demand.
  */
 export function smallestWords({ totals, smallest, recorded, demand }: ReplayView): string {
   const lacking = smallest.filter((one) => one.smallest > one.limit);
@@ -79,8 +79,8 @@ export function smallestWords({ totals, smallest, recorded, demand }: ReplayView
 }
 
 /**
- * Says which limits the demand would have needed, put back to when it was first wanted: as an interval, since nobody
- * knows how soon callers would have gone on.
+ * Says which limits the demand would have needed if each call had come when first wanted. They are intervals, since
+ * nobody knows how soon callers would have gone on.
  */
 export function demandWords({ demand }: ReplayView): string {
   if (demand === null) return "";
@@ -114,7 +114,7 @@ export function lookedAtWords({ log, totals, callers, under, apart }: ReplayView
   return `${counted(totals.calls, "call")} of ${callers}${length}, replayed under ${limits} as they came.${unread}${apart === "" ? "" : ` ${apart}`}`;
 }
 
-/** Sets the refusals of the log itself beside the replay's. */
+/** Compares the refusals of the log itself with the replay's. */
 export function recordedWords({ recorded }: ReplayView): string {
   if (recorded === null) return "";
   const { refused, both, onlyInReplay, calls } = recorded;

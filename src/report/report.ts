@@ -10,24 +10,24 @@ import { placeIn, readRun, requireFolder, traceOf } from "./run-folder.ts";
 import type { ReportSource } from "./source.ts";
 
 export interface ReportOptions extends PageOptions {
-  /** The folder of another run of the same scenario: the simulator's, for one by k6. */
+  /** Folder of another run of the same scenario: the simulator's, for a run by k6. */
   readonly compare?: string | undefined;
 }
 
 /** Files that were written, and the run that they are about. */
 export interface Report extends WrittenPage {
   readonly run: Run;
-  /** The counts over time that its pictures show. */
+  /** Counts over time that the pictures show. */
   readonly series: Series;
   readonly markdown: string;
   readonly junit: string;
 }
 
 /**
- * Makes, or makes again, the documents of a run.
- * @param folder what `writeRun` left
- * @throws SpillwayError `FILE_UNREADABLE`, `RUN_INVALID` or `TRACE_INVALID` for what is there,
- *   `FILE_UNWRITABLE` and `FOLDER_IN_USE` for what is not to be
+ * Makes the documents of a run, for the first time or again.
+ * @param folder a folder by `writeRun`
+ * @throws SpillwayError `FILE_UNREADABLE`, `RUN_INVALID` or `TRACE_INVALID` for the run's files; `FILE_UNWRITABLE` and
+ *   `FOLDER_IN_USE` for the documents
  */
 export async function writeReport(folder: string, options: ReportOptions = {}): Promise<Report> {
   await requireFolder(folder);
@@ -36,7 +36,7 @@ export async function writeReport(folder: string, options: ReportOptions = {}): 
 
 /**
  * Makes the documents of a run among other parts of its folder.
- * @param from where the run's data are
+ * @param from folder of the run's data
  */
 export async function addReport(
   writer: FolderWriter,
@@ -57,7 +57,7 @@ export async function addReport(
   return { run, series, ...page, ...texts };
 }
 
-/** A run and its series, which take a second reading of the trace: the summary says which are worth drawing. */
+/** Reads a run and its series. They need a second reading of the trace: the summary selects those worth drawing. */
 async function readSource(folder: string): Promise<ReportSource> {
   const run = await readRun(folder);
   const trace = await openTrace(traceOf(folder));

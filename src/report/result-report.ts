@@ -27,8 +27,8 @@ export type KeptResult =
   | { readonly kind: "replay"; readonly result: AnyReplay };
 
 /**
- * Makes, or makes again, the documents of a plan: report.html, summary.md, junit.xml and the pictures.
- * @param version of spillway, which the page names
+ * Makes the documents of a plan, for the first time or again: report.html, summary.md, junit.xml and the pictures.
+ * @param version version of spillway, which the page names
  * @throws SpillwayError `FILE_UNWRITABLE`, naming the file; `FOLDER_IN_USE`
  */
 export async function writePlanReport(
@@ -40,7 +40,7 @@ export async function writePlanReport(
   return writeDocuments(folder, options.out, (writer) => addPlanReport(writer, result, version, options));
 }
 
-/** The same of a replay. @throws SpillwayError `FILE_UNWRITABLE`, naming the file; `FOLDER_IN_USE` */
+/** Makes those of a replay. @throws SpillwayError `FILE_UNWRITABLE`, naming the file; `FOLDER_IN_USE` */
 export async function writeReplayReport(
   folder: string,
   result: AnyReplay,
@@ -84,7 +84,7 @@ async function addTexts(writer: FolderWriter, markdown: string, junit: string) {
 }
 
 /**
- * The plan or replay that a folder holds; `null` where it holds neither.
+ * Returns the plan or replay that a folder holds; `null` if it holds neither.
  * @throws SpillwayError `RUN_INVALID` naming every field that is wrong
  */
 export async function readResult(folder: string): Promise<KeptResult | null> {

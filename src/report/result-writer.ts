@@ -1,5 +1,4 @@
-// Writing the folders of runs, plans and replays: what they are made of, whose they may be, and what a new result takes
-// the place of.
+// Writes the folders of runs, plans and replays: their parts, their owners, and the files that a new result replaces.
 import { copyFile, link, open, readFile, rm, rmdir, stat } from "node:fs/promises";
 import { basename, dirname, join, resolve } from "node:path";
 import { type FolderNames, FolderWriter } from "../files/folder-writer.ts";
@@ -10,7 +9,7 @@ import type { Verdict } from "../verify/verdict.ts";
 import { k6Folder, picturesFolder, type RunRecord, runFiles } from "./run.ts";
 import { hasFile } from "./run-folder.ts";
 
-/** The file that makes a folder whole, by what the folder holds. */
+/** Name of the file that makes a folder whole, by what the folder holds. */
 export const resultFiles = {
   run: runFiles.record,
   plan: "plan.json",
@@ -20,7 +19,7 @@ export const resultFiles = {
 } as const;
 export type ResultKind = keyof typeof resultFiles;
 
-/** The points of a plan, which say whose a folder is where the plan did not end. */
+/** File of a plan's points. It shows whose a folder is if the plan did not end. */
 export const pointsFile = "points.ndjson";
 const tables = ["points.csv", "users.csv", "windows.csv"];
 const documents = [runFiles.html, runFiles.markdown, runFiles.junit];
@@ -28,15 +27,15 @@ const names: FolderNames = { seals: Object.values(resultFiles), folders: [pictur
 const otherFiles = [runFiles.trace, runFiles.verdict, runFiles.summary, ...documents, ...tables];
 
 export interface OpenResultOptions {
-  /** Makes another folder, `FOLDER-2`, where there is one already. */
+  /** True to make another folder, `FOLDER-2`, if there is one already. */
   readonly isFresh?: boolean;
-  /** Replaces files that are of no result of this kind. */
+  /** True to replace files that belong to no result of this kind. */
   readonly force?: boolean;
 }
 
 /**
  * Begins to write a folder.
- * @throws SpillwayError `FOLDER_IN_USE`; `FILE_UNWRITABLE`, also for files of somebody else's that would be replaced
+ * @throws SpillwayError `FOLDER_IN_USE`; `FILE_UNWRITABLE`, also for somebody else's files that would be replaced
  */
 export async function openResult(
   path: string,
@@ -54,7 +53,7 @@ export async function openResult(
   }
 }
 
-/** Names that a result of this kind takes the place of. */
+/** Returns the names that a result of this kind replaces. */
 const replacedBy = (kind: ResultKind): readonly string[] => [
   ...names.seals,
   ...otherFiles,
@@ -84,7 +83,7 @@ const isThere = (path: string): Promise<boolean> =>
     () => false,
   );
 
-/** The first characters of a plain file; none where there is no such file. */
+/** Returns the first characters of a plain file; none if there is no such file. */
 async function beginningOf(path: string): Promise<string> {
   if ((await stat(path).catch(() => null))?.isFile() !== true) return "";
   const file = await open(path);
@@ -107,7 +106,7 @@ export async function placeResult(writer: FolderWriter, ofK6: readonly string[] 
 
 /**
  * Writes documents alone and puts them in place.
- * @param out where the page goes instead, as `writePage` is told
+ * @param out another place of the page, as `writePage` gets it
  * @throws SpillwayError `FILE_UNWRITABLE`, `FOLDER_IN_USE`, and what `write` throws
  */
 export async function writeDocuments<T>(
@@ -127,28 +126,28 @@ export async function writeDocuments<T>(
   }
 }
 
-/** The pictures that a page links in the folder beside it: those alone are its own, since any folder may have this name. */
+/** Returns the pictures that a page links in the folder beside it. Other files there may be somebody else's. */
 async function linkedPictures(html: string, beside: string): Promise<string[]> {
-  // A file that is not plain, as `--out /dev/stdout`, is no page yet, and might never end.
+  // A file that is not plain, as in `--out /dev/stdout`, is no page yet, and might never end.
   const page = (await hasFile(html)) ? await readFile(html, "utf8").catch(() => "") : "";
   const linked = page.matchAll(/href="([^"/]+)\/([a-z][a-z0-9-]*\.(?:svg|csv))"/g);
   return Array.from(linked).flatMap(([, folder, name = ""]) => (folder === beside ? [name] : []));
 }
 
-/** The lines of a trace without their ends; or a finished file, which is moved into the folder. */
+/** Lines of a trace without their ends; or a finished file, which is moved into the folder. */
 export type TraceLines = Iterable<string> | AsyncIterable<string> | { readonly moveFrom: string };
 
 export interface RunParts {
   readonly record: RunRecord;
   readonly trace: TraceLines;
   readonly summary: Summary;
-  /** `null` where the run was not judged. */
+  /** `null` if the run was not judged. */
   readonly verdict: Verdict | null;
 }
 
 /**
- * Writes a run's data into its folder, which is made if need be. A run that stood there before is replaced, when all
- * of this one is written; so is a file of another's. `writeReport` adds the documents for people.
+ * Writes a run's data into its folder, which is made if need be. Once all is written, it replaces an earlier run there,
+ * and even files of another kind. `writeReport` adds the documents for people.
  * @throws SpillwayError `FILE_UNWRITABLE`, naming the file; `FOLDER_IN_USE`
  */
 export async function writeRun(folder: string, { trace, ...parts }: RunParts): Promise<void> {
@@ -165,7 +164,7 @@ export async function writeRun(folder: string, { trace, ...parts }: RunParts): P
   if (from !== null && resolve(from) !== resolve(folder, runFiles.trace)) await writing(from, () => rm(from));
 }
 
-/** Writes what was said of a run. */
+/** Writes the verdict, the summary and the record of a run. */
 export async function writeParts(
   writer: FolderWriter,
   { record, summary, verdict }: Omit<RunParts, "trace">,
@@ -175,16 +174,16 @@ export async function writeParts(
   await writer.write(runFiles.record, json(record));
 }
 
-/** As it is kept in a file. */
+/** Returns a value as files keep it. */
 export const json = (value: unknown): string => `${JSON.stringify(value, null, 2)}\n`;
 
-/** The file stays where it is until the run is in its place. */
+/** Links or copies the trace. The file stays in its place until the run is in its own. */
 async function takeTrace(writer: FolderWriter, from: string): Promise<void> {
   const path = join(writer.staging, runFiles.trace);
   await writing(from, () => link(from, path).catch(() => copyFile(from, path)));
 }
 
-/** Lines with their ends, in pieces that are worth writing. */
+/** Yields lines with their ends, in chunks that are worth writing. */
 export async function* endLines(lines: Iterable<string> | AsyncIterable<string>): AsyncIterable<string> {
   let chunk = "";
   for await (const line of lines) {
@@ -197,13 +196,13 @@ export async function* endLines(lines: Iterable<string> | AsyncIterable<string>)
 }
 
 export interface PageOptions {
-  /** Path of the HTML instead of the folder's report.html. */
+  /** Path of the HTML, in place of the folder's report.html. */
   readonly out?: string | undefined;
   /** False to write no pictures beside the page, as SVG and CSV. */
   readonly pictures?: boolean | undefined;
 }
 
-/** Paths of what was written. */
+/** Paths of the files that were written. */
 export interface WrittenPage {
   readonly html: string;
   readonly pictures: readonly string[];
@@ -211,7 +210,7 @@ export interface WrittenPage {
 
 /**
  * Writes a page and its pictures.
- * @param render given the name of the folder that the pictures go to, beside the page; `null` for none
+ * @param render gets the name of the pictures' folder beside the page; `null` for none
  * @throws SpillwayError `FILE_UNWRITABLE`, naming the file
  */
 export async function writePage(
@@ -242,7 +241,7 @@ async function requireNoFolder(out: string): Promise<void> {
   });
 }
 
-/** Writes a page to where it was named, and its pictures beside it. The pictures of an earlier page there go. */
+/** Writes a page to the named place, and its pictures beside it. Removes the pictures of an earlier page there. */
 async function writePageAt(
   out: string,
   place: string,
@@ -251,7 +250,7 @@ async function writePageAt(
 ): Promise<void> {
   const earlier = await linkedPictures(out, basename(place));
   if (earlier.length > 0 || files.size > 0) await makeOwnFolder(place);
-  // The page first: by its links the pictures are found again, of which some may be missing then.
+  // The page comes first. If the rest fails, its links still find the pictures, of which some may be missing.
   await writeWhole(out, html);
   for (const [name, content] of files) await writeWhole(join(place, name), content);
   for (const name of earlier)

@@ -1,12 +1,12 @@
-// Names that are written from right to left, in pages that are not. A number beside such a name would change places
-// with it on the screen, unless the name is isolated; no sentence can know whether a name in it is one.
+// Right-to-left names in left-to-right pages. On the screen, a number beside such a name would change places with it,
+// unless the name is isolated. No sentence can know whether its names are of this kind.
 
 /** Blocks of letters and digits that Unicode keeps for right-to-left scripts (UAX #9, DerivedBidiClass.txt). */
 const letter = "[\\u0590-\\u08ff\\ufb1d-\\ufdff\\ufe70-\\ufefe\\u{10800}-\\u{10fff}\\u{1e800}-\\u{1efff}]";
 const anyLetter = new RegExp(letter, "u");
 const words = new RegExp(`${letter}+(?: ${letter}+)*`, "gu");
 
-/** Tags and texts. A drawing has no such element, and a `<bdi>` needs none within. */
+/** Matches tags and texts. Drawings may hold no `<bdi>`, and a `<bdi>` needs none within. */
 const pieces = /<(\/?)(svg|bdi)\b[^>]*>|<[^>]*>|[^<]+/g;
 
 /**

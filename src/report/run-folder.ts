@@ -1,4 +1,4 @@
-// The run folder, read back. run.json is put in place last, so that a folder with a run.json is whole.
+// Reads the run folder back. run.json is put in place last, so that a folder with a run.json is whole.
 import { createReadStream } from "node:fs";
 import { readFile, stat } from "node:fs/promises";
 import { basename, dirname, join } from "node:path";
@@ -17,9 +17,9 @@ import { type Verdict, verdictSchema } from "../verify/verdict.ts";
 import { type Run, type RunRecord, recordSchema, runFiles } from "./run.ts";
 
 /**
- * Reads a run folder back; the trace stays where it is (`traceOf`).
- * @throws SpillwayError `FILE_UNREADABLE` where the folder or a file of it is missing; `RUN_INVALID` naming the
- *   file and every field that is wrong
+ * Reads a run folder back, except for the trace (`traceOf`).
+ * @throws SpillwayError `FILE_UNREADABLE` if the folder or a file of it is missing; `RUN_INVALID` naming the file and
+ *   every field that is wrong
  */
 export async function readRun(folder: string): Promise<Run> {
   await requireFolder(folder);
@@ -31,7 +31,7 @@ export async function readRun(folder: string): Promise<Run> {
 }
 
 /**
- * Reads what was run, alone; a run that did not end has no record.
+ * Reads only the record of what was run. A run that did not end has none.
  * @throws SpillwayError as `readRun`
  */
 export async function readRecord(folder: string): Promise<RunRecord> {
@@ -64,7 +64,7 @@ function checked<T>(path: string, member: string, parse: () => T): T {
   }
 }
 
-/** @throws SpillwayError `FILE_UNREADABLE` where there is none */
+/** @throws SpillwayError `FILE_UNREADABLE` if there is no such folder */
 export async function requireFolder(folder: string): Promise<void> {
   const found = await stat(folder).catch(() => null);
   if (found?.isDirectory()) return;
@@ -106,7 +106,7 @@ export async function readPart<S extends v.GenericSchema>(
   );
 }
 
-/** A folder that somebody else made may hold a pipe or a link to a device, which has no end. */
+/** Requires a regular file. A folder by somebody else may hold a pipe or a link to a device, which has no end. */
 async function requireRegular(path: string): Promise<void> {
   const found = await stat(path).catch(() => null);
   if (found === null || found.isFile()) return;
@@ -126,7 +126,7 @@ function unreadable(path: string, cause: NodeJS.ErrnoException, hint?: string): 
   });
 }
 
-/** Says why a folder has no run.json, and what can still be done with it. */
+/** Returns why a folder has no run.json, and what can still be done with it. */
 async function whyUnfinished(path: string): Promise<string | undefined> {
   if (basename(path) !== runFiles.record || (await hasFile(path))) return undefined;
   const why = "a folder without its run.json is of a run that did not end";
@@ -135,7 +135,7 @@ async function whyUnfinished(path: string): Promise<string | undefined> {
   return hasTrace ? `${why}; npx spillway verify still reads its trace` : `${why}, and left no trace`;
 }
 
-/** Hidden folder with the trace of the youngest run in a folder that has not ended; `null` where there is none. */
+/** Returns the hidden folder with the trace of the youngest unfinished run in a folder; `null` if there is none. */
 export async function unfinishedRunIn(folder: string): Promise<string | null> {
   for (const hidden of await hiddenFolders(folder))
     if (await hasFile(join(hidden, runFiles.trace))) return hidden;
@@ -156,7 +156,7 @@ function invalid(path: string, problems: readonly Problem[]): SpillwayError {
   return new SpillwayError("RUN_INVALID", `${path} is not what a run leaves`, { problems });
 }
 
-/** The bytes of a run's trace, for the trace's reader; `FILE_UNREADABLE` where it is missing. */
+/** Yields the bytes of a run's trace, for its reader. @throws SpillwayError `FILE_UNREADABLE` if it is missing */
 export async function* traceOf(folder: string): AsyncGenerator<Uint8Array, void> {
   const path = join(folder, runFiles.trace);
   await requireRegular(path);
@@ -167,5 +167,5 @@ export async function* traceOf(folder: string): AsyncGenerator<Uint8Array, void>
   }
 }
 
-/** A file's path in a run folder. */
+/** Returns a file's path in a run folder. */
 export const placeIn = (folder: string, ...names: readonly string[]): string => join(folder, ...names);

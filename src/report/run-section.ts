@@ -1,4 +1,4 @@
-// The run exactly, and the command that repeats it.
+// The run in all its facts, and the command that repeats it.
 
 import type { Policy } from "../policy/policy.ts";
 import { quotaSentences } from "../policy/sentences.ts";
@@ -45,14 +45,14 @@ ${record.driver === "k6" ? html`<p>What k6 itself left, its summary and its dash
 `;
 }
 
-/** The limits of a run, or of a replay. */
+/** Returns the limits of a run, or of a replay. */
 export function limitsBlock({ rules, policy }: Pick<RunRecord, "rules" | "policy">): Html {
   if (policy !== undefined) return policyBlock(policy);
   if (rules !== null) return rulesBlock(rules);
   return html`<p>The target's rules were not given; what stands here is what its answers showed.</p>\n`;
 }
 
-/** The quotas of a policy in sentences. */
+/** Returns the quotas of a policy in sentences. */
 function policyBlock({ name, quotas }: Policy): Html {
   const items = Object.entries(quotas).map(
     ([quota, rest]) => html`<li><code>${shortName(quota)}</code>: ${quotaSentences(rest).join(" ")}</li>\n`,
@@ -62,7 +62,7 @@ function policyBlock({ name, quotas }: Policy): Html {
 `;
 }
 
-/** Limits and switches. */
+/** Returns limits and switches. */
 function rulesBlock(rules: Rules): Html {
   const rows = [
     ...scopes.map((scope) => ({ owner: "organization", scope, ...rules.organization[scope] })),
@@ -87,7 +87,7 @@ ${table(
 `;
 }
 
-/** The switches that stand off their defaults: `refused (REST): counted`. */
+/** Returns the switches that differ from their defaults: `refused (REST): counted`. */
 function unusual(rules: Rules): string[] {
   const defaults = parseRules(presets.default);
   return (Object.keys(switchValues) as SwitchName[]).flatMap((name) => {

@@ -1,5 +1,5 @@
-// A run folder's contents, as data, and the schemas that read it back: a folder may have been edited, cut off,
-// or written by another version.
+// A run folder's contents, as data, and the schemas that read it back. A folder may have been edited, cut off, or
+// written by another version.
 import * as v from "valibot";
 import type { Shape } from "../policy/forms.ts";
 import type { Policy } from "../policy/policy.ts";
@@ -15,29 +15,29 @@ export const recordSchema = v.object({
   format: v.literal("spillway-run", '"spillway-run"'),
   version,
   driver: v.picklist(["simulator", "k6", "node"], '"simulator", "k6" or "node"'),
-  /** Its file as it was named, or `null` for one that came as a value. */
+  /** Scenario. `file` is its path as it was named, or `null` if the scenario was given as a value. */
   scenario: v.object({ name: text, description: v.nullable(text), file: v.nullable(text) }),
   seed: whole,
-  /** On the clock of the trace: virtual for the simulator. */
+  /** Start on the clock of the trace, which is virtual for the simulator. */
   startedAt: ms,
   endedAt: ms,
-  /** Time that it was meant to last, ms. */
+  /** Planned length, ms. */
   durationMs: v.pipe(amount, v.minValue(0, "milliseconds")),
   /** Origin of the target's URL; `null` for the simulator. */
   target: v.nullable(text),
-  /** The shell command that repeats it; no token is ever in it. */
+  /** Shell command that repeats the run. It never holds a token. */
   command: text,
-  /** `{ spillway, node, k6 }` and whatever else made the run what it was. */
+  /** `{ spillway, node, k6 }`, and other versions that shaped the run. */
   versions: v.record(text, text),
-  /** The rules that the target claims to follow, where they are known. Checked by `parseRules`. */
+  /** Rules that the target claims to follow, if known. Checked by `parseRules`. */
   rules: v.nullable(v.record(text, v.unknown(), "rules or null")),
-  /** The policy that it claims to follow, where the trace speaks of the quotas of one. Checked by `parsePolicy`. */
+  /** Policy that the target claims to follow, if the trace is about its quotas. Checked by `parsePolicy`. */
   policy: v.optional(v.record(text, v.unknown(), "a policy")),
-  /** The scenario's expectations, as written. */
+  /** Expectations of the scenario, as written. */
   expect: v.record(text, text),
-  /** Lateness at which calls left, ms of the run's clock; only Node's driver measures it. */
+  /** Lateness at which calls left, ms of the run's clock. Only Node's driver measures it. */
   lateness: v.optional(v.object({ calls: whole, p50Ms: amount, p99Ms: amount, maxMs: amount })),
-  /** Ctrl-C, or an end before its time: what was done until then is kept. */
+  /** True after Ctrl-C or another early end. The results until then are kept. */
   interrupted: yes,
   /** Facts that a reader must know: `the target stopped answering after 12 s`. */
   notes: v.array(text),
@@ -48,7 +48,7 @@ export interface RunRecord extends Omit<Shape<typeof recordSchema>, "rules" | "p
   readonly policy?: Policy | undefined;
 }
 
-/** The members of a record that say what its trace claims to follow. */
+/** Returns the members of a record that say what its trace claims to follow. */
 export const limitsIn = (
   header: Pick<TraceHeader, "version" | "rules"> | Pick<QuotaTraceHeader, "version" | "policy">,
 ): Pick<RunRecord, "rules" | "policy"> =>
@@ -58,11 +58,11 @@ export const limitsIn = (
 export interface Run {
   readonly record: RunRecord;
   readonly summary: Summary;
-  /** `null` where the run was not judged. */
+  /** `null` if the run was not judged. */
   readonly verdict: Verdict | null;
 }
 
-/** The files of a run folder. `k6/` holds what k6 left. */
+/** Files of a run folder. `k6/` holds k6's own files. */
 export const runFiles = {
   record: "run.json",
   trace: "trace.ndjson",
@@ -73,7 +73,7 @@ export const runFiles = {
   html: "report.html",
 } as const;
 
-/** The folder in a run's folder that holds each picture of its page as SVG, and its numbers as CSV. */
+/** Folder in a run's folder that holds each picture of its page as SVG, and its numbers as CSV. */
 export const picturesFolder = "pictures";
-/** The folder in a run's folder that holds what k6 left. */
+/** Folder in a run's folder that holds k6's own files. */
 export const k6Folder = "k6";

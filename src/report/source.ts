@@ -12,7 +12,7 @@ import { duration, ownerName } from "./format.ts";
 import type { Run, RunRecord } from "./run.ts";
 import { evidenceGaps } from "./verdict-words.ts";
 
-/** A run and what its pictures are drawn from. */
+/** A run, and the series that its pictures show. */
 export interface ReportSource {
   readonly run: Run;
   readonly series: Series;
@@ -21,10 +21,10 @@ export interface ReportSource {
 export const scopeWords: Readonly<Record<Scope, string>> = { rest: "REST", graphql: "GraphQL" };
 export const scopeUnits: Readonly<Record<Scope, string>> = { rest: "requests", graphql: "points" };
 
-/** Units of a window's count. */
+/** Returns the units of a window's count. */
 export const unitsOf = (whose: Whose): string => ("quota" in whose ? "units" : scopeUnits[whose.scope]);
 
-/** `acme, REST`, `acme/agent-17, REST`; of a policy's quota `core, ann`. */
+/** Returns `acme, REST`, `acme/agent-17, REST`; for a policy's quota `core, ann`. */
 export function ownerWords(whose: Whose): string {
   if (!("quota" in whose)) return `${ownerName(whose.org, whose.user)}, ${scopeWords[whose.scope]}`;
   return [whose.quota, ...Object.values(whose.key)].map(shortName).join(", ");
@@ -41,7 +41,7 @@ export function latenessWords({ p50Ms, p99Ms, maxMs }: NonNullable<RunRecord["la
   return `half of them ${duration(p50Ms)}, 99% ${duration(p99Ms)}, at most ${duration(maxMs)}`;
 }
 
-/** The figure's own name, its population left out; `calls` for one that is none, which never gets this far. */
+/** Returns the figure's own name without its population. An unknown figure gives `calls`, but never gets this far. */
 export function figureOf(written: string): FigureReference["name"] {
   const found = parseFigure(written);
   return "path" in found ? "calls" : found.name;
@@ -61,7 +61,7 @@ export function lawCounts(verdict: Verdict): { held: number; violated: readonly 
   };
 }
 
-/** More than all laws that there are; a verdict of somebody else's may have any. */
+/** Greatest number of laws to name. It exceeds the laws that there are; another program's verdict may have more. */
 const namesMost = 30;
 
 const namesWords = (names: readonly string[]): string =>
@@ -70,7 +70,7 @@ const namesWords = (names: readonly string[]): string =>
     ...(names.length > namesMost ? [`${names.length - namesMost} more`] : []),
   ].join(", ");
 
-/** The verdict in a few words. A trace shows no more than that nothing in it contradicts the laws. */
+/** Returns the verdict in a few words. A trace shows at most that nothing in it contradicts the laws. */
 export function verdictWords(verdict: Verdict | null): string {
   if (verdict === null) return "This run was not judged";
   const { violated } = lawCounts(verdict);
@@ -81,7 +81,7 @@ export function verdictWords(verdict: Verdict | null): string {
   return gaps.length === 0 ? "No law is broken" : `No law is broken, on little evidence: ${gaps.join("; ")}`;
 }
 
-/** The outcome in a few words: broken laws before missed expectations. */
+/** Returns the outcome in a few words. Broken laws come before missed expectations. */
 export function headline(run: Run): string {
   const expectations = expectationsOf(run);
   const missed = expectations.filter(({ held }) => !held).length;
@@ -89,14 +89,14 @@ export function headline(run: Run): string {
   return `${count(missed)} of ${counted(expectations.length, "expectation")} missed`;
 }
 
-/** Returns the outcome, all in all: `none` where nothing was judged and nothing was missed. */
+/** Returns the overall outcome: `none` if nothing was judged and nothing was missed. */
 export function outcomeOf(run: Run): "good" | "bad" | "none" {
   const missed = expectationsOf(run).some(({ held }) => !held);
   if (missed || run.verdict?.verdict === "violated") return "bad";
   return run.verdict?.verdict === "ok" ? "good" : "none";
 }
 
-/** `: 118 by core, 25 by search`; nothing where no quota refused. */
+/** Returns `: 118 by core, 25 by search`; nothing if no quota refused. */
 function quotasWords(refusedBy: Readonly<Record<string, number>>): string {
   const parts = Object.entries(refusedBy)
     .filter(([, refused]) => refused > 0)
@@ -105,7 +105,7 @@ function quotasWords(refusedBy: Readonly<Record<string, number>>): string {
   return parts.length === 0 ? "" : `: ${parts.join(", ")}`;
 }
 
-/** `143 of 2,412 answered calls were refused: 118 by a user's own window, 25 by the organization's.` */
+/** Returns `143 of 2,412 answered calls were refused: 118 by a user's own window, 25 by the organization's.` */
 export function refusalWords({ figures, refusedBy }: Pick<Summary, "figures" | "refusedBy">): string {
   const refused = figures.refused ?? 0;
   const answered = refused + (figures.admitted ?? 0);

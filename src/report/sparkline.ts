@@ -4,10 +4,10 @@ import type { Point } from "../summary/series.ts";
 const bars = ["▁", "▂", "▃", "▄", "▅", "▆", "▇", "█"] as const;
 
 /**
- * Draws a step line in block characters, each the highest count of its span of time; a space is none.
- * @param counts each value holds until the next point
- * @param most what a full block stands for; more is drawn as full
- * @param width characters
+ * Draws a step line in block characters, each the highest count of its span of time. A space stands for 0.
+ * @param counts counts that each hold until the next point
+ * @param most count of a full block; a greater count is drawn as full
+ * @param width number of characters
  */
 export function sparkline(counts: readonly Point[], lengthMs: number, most: number, width: number): string {
   const highest = Array.from({ length: width }, () => 0);

@@ -23,7 +23,7 @@ const colors = `:root { color-scheme: light dark;${light}
 
 const font = `system-ui, -apple-system, "Segoe UI", Roboto, "Helvetica Neue", Arial, sans-serif`;
 
-/** For a picture in a file of its own. */
+/** Style of a picture in a file of its own. */
 export const standaloneStyle = `${colors}
 svg { font-family: ${font}; }`;
 

@@ -1,24 +1,24 @@
-// Tables: one helper, so that all of them scroll sideways on a narrow screen instead of the page.
+// Tables. All are made here, so that on a narrow screen each scrolls sideways instead of the page.
 import { type Html, type HtmlContent, html } from "./html.ts";
 
 export interface Column<Row> {
   readonly title: string;
-  /** Right-aligned, in figures of equal width. */
+  /** True for right-aligned numbers with digits of equal width. */
   readonly number?: boolean;
-  /** The row's name: a header cell. */
+  /** True for the row's name, which is a header cell. */
   readonly name?: boolean;
   cell(row: Row): HtmlContent;
 }
 
 export interface TableOptions {
   readonly caption: string;
-  /** The heading above says it already: the caption is for those who hear the page. */
+  /** True if the heading above says the same, so that only listeners of the page need the caption. */
   readonly titled?: boolean;
-  /** Each row becomes a block of lines on a narrow screen. */
+  /** True if each row becomes a block of lines on a narrow screen. */
   readonly stack?: boolean;
-  /** Words that a folded table is opened by; "The numbers" where it is left out. */
+  /** Words that open a folded table. Default: "The numbers". */
   readonly opener?: string;
-  /** Words where rows were left out. */
+  /** Words on rows that were left out. */
   readonly more?: string | null;
 }
 
@@ -45,7 +45,7 @@ function cell<Row>(column: Column<Row>, row: Row): Html {
   return column.number ? html`<td class="number">${content}</td>` : html`<td>${content}</td>`;
 }
 
-/** A table that opens on demand, beneath its picture. */
+/** Returns a table that opens on demand, beneath its picture. */
 export function foldedTable<Row>(
   columns: readonly Column<Row>[],
   rows: readonly Row[],

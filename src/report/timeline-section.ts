@@ -22,7 +22,7 @@ import type { Drawing, Gallery, Layout, Picture } from "./picture.ts";
 import type { ReportSource } from "./source.ts";
 import { type Column, foldedTable } from "./table.ts";
 
-/** More lines than these would hide the marks. */
+/** Greatest number of lines that do not hide the marks. */
 const resetsMost = 60;
 const rowHeight = 24;
 
@@ -68,7 +68,7 @@ function whichWords({ rows }: Timeline, clients: number): string {
   return `The first clients${of} to be answered, ${count(rows.length)} of ${count(clients)}, each with its calls at the time of the answer.`;
 }
 
-/** When the organization's drawn windows ended, ms since the run's start; none where they are too many to draw. */
+/** Returns when the organization's drawn windows ended, ms since the run's start; none if they are too many to draw. */
 function resetsOf({ run, series }: ReportSource, lengthMs: number): number[] {
   const ends = series.windows
     .filter((one) => !isNarrow(one))
@@ -123,7 +123,7 @@ const rowWords = ({ client, counts }: TimelineRow): string =>
 
 const above = (outcome: CallOutcome): boolean => outcome !== "admitted";
 
-/** ECharts would write a path for each mark; one for each outcome is a tenth of the bytes. */
+/** Draws one path for each outcome. ECharts would write a path for each mark, ten times the bytes. */
 function drawTimeline(
   { rows }: Timeline,
   outcomes: readonly CallOutcome[],

@@ -1,4 +1,4 @@
-// The verdict: what was found, each law's state, each expectation.
+// The verdict: the findings, each law's state, each expectation.
 import { type LawName, lawNames, lawStatements } from "../rules/laws.ts";
 import { counted } from "../rules/words.ts";
 import type { ExpectationResult } from "../summary/summary.ts";
@@ -50,7 +50,7 @@ const stateOf = (state: LawVerdict | undefined): Html => {
 
 const marks = { good: "✓", bad: "✗", none: "–" } as const;
 
-/** Every law in one glance: those that are broken first, those that could not be judged last. */
+/** Returns every law at a glance: broken ones first, those that could not be judged last. */
 function lawList(verdict: Verdict): Html {
   const items = sortedLaws(verdict).map(({ name, state }) => {
     const kind = state === "held" ? "good" : state === "violated" ? "bad" : "none";

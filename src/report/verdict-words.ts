@@ -1,5 +1,5 @@
-// A verdict beside its violations, in sentences: how it was judged, how far off the windows were, what
-// was inferred and accepted. The terminal, the page and the pull request say the same.
+// A verdict's facts beside its violations, in sentences: how it was judged, how far off the windows were, what was
+// inferred and accepted. The terminal, the page and the pull request say the same.
 
 import { shortName } from "../rules/printable.ts";
 import type { Scope } from "../rules/rules.ts";
@@ -25,8 +25,8 @@ const isOff = ({ overAdmitted, wronglyRefused, stalenessMs }: Amounts): boolean 
   overAdmitted > 0 || wronglyRefused > 0 || stalenessMs !== null;
 
 /**
- * `12 windows judged by places, 3 by bounds; 812 of 1,020 readings could have had one value alone.` Nothing where
- * no window was.
+ * Returns `12 windows judged by places, 3 by bounds; 812 of 1,020 readings could have had one value alone.` Returns
+ * nothing if no window was judged.
  */
 export function methodWords({ methods }: Verdict): string {
   if (methods === undefined || methods.places + methods.bounds === 0) return "";
@@ -38,7 +38,7 @@ export function methodWords({ methods }: Verdict): string {
   return `${by.join(", ")}; ${count(pinned)} of ${counted(readings, "reading")} could have had one value alone.`;
 }
 
-/** `1,204 readings, 32 refusals, 12 windows, 9 resets`, as far as there are any. */
+/** Returns `1,204 readings, 32 refusals, 12 windows, 9 resets`, without those that are 0. */
 export function evidenceWords({ readings, refusals, windows, resets }: Evidence): string {
   const counts: readonly (readonly [number, string])[] = [
     [readings, "reading"],
@@ -52,10 +52,10 @@ export function evidenceWords({ readings, refusals, windows, resets }: Evidence)
     .join(", ");
 }
 
-/** Fewer readings than these say little, whatever they are of. */
+/** Least number of readings that say much, of whatever windows. */
 const readingsLeast = 20;
 
-/** As much of a verdict as tells on how much it rests. */
+/** Parts of a verdict that show how much evidence it has. */
 interface Testimony {
   readonly verdict: Verdict["verdict"];
   readonly evidence?: Readonly<Record<string, Evidence>> | undefined;
@@ -64,8 +64,8 @@ interface Testimony {
 }
 
 /**
- * Returns what an `ok` lacks, and what would give it: `no refusal was seen, so load more`. Empty where it rests on
- * enough, for other verdicts, and for verdicts without evidence.
+ * Returns what an `ok` lacks, and what would give it: `no refusal was seen, so load more`. Empty if there is enough
+ * evidence, for other verdicts, and for verdicts without evidence.
  */
 export function evidenceGaps({ verdict, evidence, amounts, laws }: Testimony): readonly string[] {
   if (verdict !== "ok" || evidence === undefined) return [];
@@ -92,13 +92,13 @@ export function evidenceGaps({ verdict, evidence, amounts, laws }: Testimony): r
   ];
 }
 
-/** Says by how much the run was off, in a sentence; nothing where it was not found to be. */
+/** Says in a sentence by how much the run was off; nothing if it was not. */
 export function amountWords({ amounts, laws }: Verdict): string {
   if (amounts === undefined || !isOff(amounts)) return "";
   return `At least ${offWords(amounts)}.${amounts.overAdmitted > 0 ? unboundedWords(laws.bounded) : ""}`;
 }
 
-/** Says why the law bounded does not accuse what went in above a limit. */
+/** Says why the law bounded does not accuse the calls above a limit. */
 function unboundedWords(bounded: Verdict["laws"]["bounded"]): string {
   if (bounded === "violated") return "";
   return bounded === "held"
@@ -119,7 +119,7 @@ function offWords({ overAdmitted, overAdmission, wronglyRefused, stalenessMs }: 
   return parts.join("; ");
 }
 
-/** The same for one window: `12 requests over its limit of 200`. */
+/** Says the same of one window: `12 requests over its limit of 200`. */
 export function windowOffWords(window: WindowAmounts): string {
   const { overAdmitted, wronglyRefused, stalenessMs, limit } = window;
   const [one, many] = "scope" in window ? unit[window.scope] : (["unit", "units"] as const);
@@ -130,7 +130,7 @@ export function windowOffWords(window: WindowAmounts): string {
   ].join(", ");
 }
 
-/** `rest.reset is floor: ...`, for a switch that the trace told. */
+/** Returns `rest.reset is floor: ...`, for a switch that the trace told. */
 export const inferredWords = ({
   scope,
   switch: name,
@@ -142,7 +142,7 @@ export const inferredWords = ({
     ? `${scope}.${name} is not told, ${candidates.join(" or ")}: ${explanation}`
     : `${scope}.${name} is ${value}: ${explanation}`;
 
-/** `12 answers name a quota of another name, "search", not judged (first in line 14).` Nothing where none does. */
+/** Returns `12 answers of rest named the quota "search" …, which is not judged (first in line 14).`, or nothing. */
 export function otherQuotaWords({ otherQuotas = [] }: Verdict): string {
   return otherQuotas.map(namedWords).join(" ");
 }
@@ -153,7 +153,7 @@ function namedWords({ name, owner, scope, answers, line }: OtherQuota): string {
   return `${counted(answers, "answer")} of ${scope} named ${named} ${whose}, which is not judged (first in line ${line}).`;
 }
 
-/** `REST: Refused calls are ... Is that meant?`, one for each question, with the scopes or quotas that it is asked of. */
+/** Returns `REST: Refused calls are ... Is that meant?`, one for each question, with its scopes or quotas. */
 export function questionWords({ questions = [] }: Verdict): readonly string[] {
   const namesOf = new Map<string, string[]>();
   for (const asked of questions) {
@@ -163,7 +163,7 @@ export function questionWords({ questions = [] }: Verdict): readonly string[] {
   return [...namesOf].map(([question, names]) => `${names.join(" and ")}: ${question}`);
 }
 
-/** `tenant_tokens, burst: a token bucket's level is not judged.`, one for each reason. */
+/** Returns `tenant_tokens, burst: a token bucket's level is not judged.`, one for each reason. */
 export function notJudgedWords({ notJudged = [] }: Verdict): readonly string[] {
   const quotasOf = new Map<string, string[]>();
   for (const { quota, why } of notJudged) quotasOf.set(why, [...(quotasOf.get(why) ?? []), shortName(quota)]);

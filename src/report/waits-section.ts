@@ -28,7 +28,7 @@ ${gallery.draw(picture)}</figure>
 `;
 }
 
-/** The populations that had an answer, by names as people read them. */
+/** Returns the populations that had an answer, under readable names. */
 export const waiting = ({ populations }: Summary): PopulationSummary[] =>
   populations
     .filter(({ waitsMs }) => waitsMs.length > 0)
@@ -55,7 +55,7 @@ function waitPicture(summary: Summary): Picture | null {
 
 type CurveName = (population: PopulationSummary, dashed: boolean) => string;
 
-/** Each population's waits at each share of its jobs; of those that were never answered there is no wait. */
+/** Returns each population's waits at each share of its jobs. Jobs without an answer have no wait. */
 export function waitData(curves: readonly WaitCurve[], nameOf: CurveName): DataTable {
   return {
     columns: ["population", "share_of_answered", "within_ms"],
@@ -65,7 +65,7 @@ export function waitData(curves: readonly WaitCurve[], nameOf: CurveName): DataT
   };
 }
 
-/** Points to a decade of the logarithmic axis, and the factor from one to the next: 10 ^ (1 / 24). */
+/** Number of points in a decade of the logarithmic axis, and the factor between two points: 10 ^ (1 / 24). */
 const stepsOfDecade = 24;
 const stepFactor = 1.1006941712522096;
 
@@ -82,7 +82,7 @@ export function waitReadings(curves: readonly WaitCurve[], nameOf: CurveName): P
   return { across, time: false, snap: "nearest", names, points };
 }
 
-/** The share of all jobs, as far as the kept quantiles tell. */
+/** Returns the share of all jobs answered within a time, as far as the kept quantiles tell. */
 function answeredWithin({ waitsMs, figures }: PopulationSummary, ms: number): number {
   const index = waitsMs.findLastIndex((waitMs) => waitMs <= ms);
   return (waitShares[index] ?? 0) * answeredShare(figures);

@@ -1,4 +1,4 @@
-// A window's picture in numbers: its count, its limit and what it refused, at each time that one of them changes.
+// A window's picture in numbers: its count, its limit and its refusals, at each time when one of them changes.
 
 import { count } from "../rules/words.ts";
 import { type Point, refusalSlots, type WindowSeries } from "../summary/series.ts";
@@ -10,13 +10,13 @@ export interface WindowRow {
   readonly atMs: number;
   readonly count: number | null;
   readonly limit: number | null;
-  /** In the hundredth of the run that this time lies in. */
+  /** Number of calls refused in the hundredth of the run that this time lies in. */
   readonly refused: number;
-  /** The count in the run that this one is compared with. */
+  /** Count in the other run of a comparison. */
   readonly predicted: number | null;
 }
 
-/** @param predicted the same windows in the run it is compared with */
+/** @param predicted the same windows in the other run of a comparison */
 export function windowRows(
   one: WindowSeries,
   lengthMs: number,
@@ -41,7 +41,7 @@ export function windowRows(
     }));
 }
 
-/** The value of a step line at a time; it must be asked for times that rise. */
+/** Returns a function that gives a step line's value at a time. The times asked for must rise. */
 function stepping(points: readonly Point[]): (atMs: number) => number | null {
   let next = 0;
   let value: number | null = null;
@@ -54,7 +54,7 @@ function stepping(points: readonly Point[]): (atMs: number) => number | null {
   };
 }
 
-/** @param names of the two runs, where they are compared */
+/** @param names names of the two runs, if they are compared */
 export function windowData(
   rows: readonly WindowRow[],
   names: readonly [string, string] | null = null,
@@ -71,7 +71,7 @@ export function windowData(
   };
 }
 
-/** @param names of the two runs, where they are compared */
+/** @param names names of the two runs, if they are compared */
 export function windowReadings(
   one: WindowSeries,
   rows: readonly WindowRow[],

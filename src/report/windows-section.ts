@@ -82,7 +82,7 @@ function windowLegend(one: WindowSeries): LegendEntry[] {
   return entries;
 }
 
-/** `limit 200`, `limit 100 to 200`. */
+/** Returns `limit 200`, `limit 100 to 200`. */
 export function limitWords({ limits }: WindowSeries): string {
   const values = limits.map(([, limit]) => limit);
   if (values.length === 0) return "limit";
@@ -110,7 +110,7 @@ export function windowWords(one: WindowSeries): string {
   return `${counted(windows.length, "window")}: ${peak}${spent}. ${refusals}`;
 }
 
-/** Says how full what has no windows was. */
+/** Says how full a quota without windows was. */
 function levelWords({ counts, limits, refusals }: WindowSeries): string {
   const highest = Math.max(0, ...counts.map(([, level]) => level));
   const limit = Math.max(0, ...limits.map(([, value]) => value));
