@@ -1,4 +1,4 @@
-// The answer of a search in sentences, with its error bar and what was measured on both sides of it.
+// The answer of a search in sentences, with its error bar and the measurements on both sides of it.
 
 import { counted } from "../rules/words.ts";
 import type { PlanAnswer, PlanAxis, PlanResult, PlanValue } from "../summary/plan-result.ts";
@@ -17,7 +17,7 @@ interface Topic {
   of(value: PlanValue): string;
 }
 
-/** The answer, and what was measured there. */
+/** Returns the answer, and what was measured there. */
 export function answerSentences(result: PlanResult): string[] {
   const { answer, question } = result;
   const [axis] = question.vary;
@@ -67,7 +67,7 @@ function valueSentences(topic: Topic, { value, fails }: Answer<"value">): string
   ];
 }
 
-/** The values tried between two, rising, that stayed unclear. */
+/** Returns the values between two others that were tried and stayed unclear, rising. */
 const unclearBetween = ({ points }: PlanResult, one: number, other: number): number[] =>
   points
     .filter(({ state }) => state === "unclear")

@@ -1,4 +1,4 @@
-// A comparison in sentences: what jitter does, which policy is refused least, what larger limits bring.
+// A comparison in sentences: the effect of jitter, the policy with the fewest refusals, the effect of larger limits.
 
 import { counted } from "../rules/words.ts";
 import type { Scenario } from "../scenario/scenario.ts";
@@ -6,7 +6,7 @@ import type { PlanAlternative, PlanComparison, PlanFigure, PlanGoal } from "../s
 import { policyMeaning } from "./policies.ts";
 import { goalsText, listText, meanText } from "./words.ts";
 
-/** Writes the sentences of a comparison, for each population that is refused. */
+/** Returns the sentences of a comparison, for each population that is refused. */
 export function comparisonSentences(
   comparison: PlanComparison,
   scenario: Scenario,
@@ -23,7 +23,7 @@ export function comparisonSentences(
   ];
 }
 
-/** The changes with which the goals hold in every run that was made. */
+/** Returns the changes with which the goals held in every run that was made. */
 function goalSentences({ alternatives }: PlanComparison, goals: readonly PlanGoal[]): string[] {
   const [asIs] = alternatives;
   if (asIs === undefined || asIs.held === null || goals.length === 0) return [];
@@ -83,7 +83,7 @@ function populationSentences(
   return sentences;
 }
 
-/** The policy that refuses least, among those that do not surely lose more jobs than the population loses now. */
+/** Returns the policy that refuses least, among those that do not surely lose more jobs than the present one. */
 function leastRefused(
   alternatives: readonly PlanAlternative[],
   asIs: PlanAlternative | undefined,

@@ -1,4 +1,4 @@
-// Changes that would help: for every population that is refused, other policies and larger limits, measured.
+// Changes that would help: other policies and larger limits, measured for every population that is refused.
 
 import type { Population, Scenario } from "../scenario/scenario.ts";
 import type { PlanAlternative, PlanComparison, PlanFigure } from "../summary/plan-result.ts";
@@ -8,7 +8,7 @@ import { figuresOf, trialOf, type Workshop } from "./points.ts";
 import { ownPolicy } from "./policies.ts";
 import { heldOf, type PlanSteps } from "./sampling.ts";
 
-/** The policies that are tried; a population's own comes first. */
+/** Policies that are tried. A population's own comes before them. */
 const policies = ["none", "waitReset", "waitReset+0..5s", "exponential", "retryAfter"] as const;
 const limits = [
   { words: "as they are", factor: 1 },
@@ -16,10 +16,10 @@ const limits = [
   { words: "x2", factor: 2 },
 ] as const;
 
-/** More populations than this are not compared: the most refused ones are. */
+/** Greatest number of populations that are compared, the most refused ones. */
 const populationsMost = 3;
 
-/** Figures that are measured of the whole run and of each population. */
+/** Returns the names of the figures that are measured of the whole run and of each population. */
 export function comparedFigures(scenario: Scenario): string[] {
   const names = ["refusedShare", "refusedFirstSecondShare", "waitP95Ms", "gaveUp", "admitted"];
   return [
@@ -28,7 +28,7 @@ export function comparedFigures(scenario: Scenario): string[] {
   ];
 }
 
-/** Twice the runs of a first look: differences are read off, not decided. */
+/** Returns twice the runs of a first look: differences are only read, not decided. */
 const timesOf = ({ sampling: { looks } }: Workshop): number => (looks[1] ?? looks[0]) as number;
 
 /** Tries every alternative of every refused population. */
@@ -66,7 +66,7 @@ interface Alternative extends Pick<PlanAlternative, "population" | "policy" | "l
   readonly variant: Variant;
 }
 
-/** Most refused first. */
+/** Returns the refused populations, the most refused first. */
 function refusedPopulations(scenario: Scenario, figures: readonly PlanFigure[]): Population[] {
   const shareOf = ({ name }: Population): number =>
     figures.find(({ figure }) => figure === `${name}.refusedShare`)?.mean ?? 0;

@@ -1,10 +1,10 @@
-// An edge that a search found → an answer with its error bar, or why there is none.
+// An edge that a search found → an answer with its error bar, or the reason why there is none.
 import type { PlanAnswer, PlanEvidence, PlanValue } from "../summary/plan-result.ts";
 import { type Sampling, stateOf, type Tried } from "./sampling.ts";
 import type { Edge } from "./search.ts";
 
 /**
- * An edge in words of values: the error bar, and whether it is short enough to be an answer.
+ * Returns an edge as an answer in values. Its error bar must be short enough.
  * @param line the candidates in the order that was searched
  */
 export function answerAlong(
@@ -23,7 +23,7 @@ export function answerAlong(
   return { kind: "too-noisy", holds, fails, replicationsMore };
 }
 
-/** An error bar is an answer where it is no longer than a quarter of the greater end, or one candidate is unclear. */
+/** Longest error bar of an answer, as a share of its greater end. A bar with one unclear candidate is short, too. */
 const shortMost = 0.25;
 const isShort = (fromPlace: number, toPlace: number, holds: number, fails: number): boolean =>
   toPlace - fromPlace <= 2 || Math.abs(fails - holds) <= shortMost * Math.max(holds, fails);
@@ -31,9 +31,9 @@ const isShort = (fromPlace: number, toPlace: number, holds: number, fails: numbe
 const runsMost = 1_000_000;
 
 /**
- * Returns the further runs of each unclear value that would shorten the error bar enough: the least doubling that does,
- * if every value held in the share of its runs in which it held so far, and values that were not tried in a share on the
- * straight line between their neighbours'.
+ * Returns how many more runs of each unclear value would shorten the error bar enough: the least doubling that
+ * suffices. It assumes that each value goes on holding in the same share of its runs. The shares of values that were
+ * not tried lie on straight lines between their neighbours'.
  */
 function moreNeeded(
   { holds, fails }: Extract<Edge, { kind: "edge" }>,
@@ -54,7 +54,7 @@ function moreNeeded(
   return null;
 }
 
-/** The share of runs that held at each place from one to another, both tried. */
+/** Returns the share of runs that held at each place from one to another, both of which were tried. */
 function sharesBetween(from: number, to: number, triedAt: (place: number) => Tried | null): number[] {
   const shares: number[] = [];
   let [leftPlace, left] = [from, 1];

@@ -1,16 +1,16 @@
-// A finer look where nothing held: goals that hold in the middle of a range alone are missed by a coarse grid.
+// A finer look if nothing held: a coarse grid misses goals that hold only in the middle of a range.
 import { isWithin } from "../rules/figures.ts";
 import type { PlanPoint, PlanValue } from "../summary/plan-result.ts";
 import type { Goal } from "./goals.ts";
 import type { Points } from "./points.ts";
 import type { PlanSteps } from "./sampling.ts";
 
-/** Rounds of looking, each on both sides of the nearest value. */
+/** Number of rounds, each of which tries both sides of the nearest value. */
 const roundsMost = 5;
 
 /**
- * Tries values beside the one that came nearest to holding, as long as that lies within the range.
- * @returns whether one was found at which the goals held in a run
+ * Tries values beside the one that came nearest to holding, as long as it lies inside the range.
+ * @returns true if the goals held in a run at one of them
  */
 export function* lookFiner(
   points: Points,
@@ -37,7 +37,7 @@ export function* lookFiner(
   return false;
 }
 
-/** Distance of a point's figures from their bounds, as shares of these; what is within is no distance. */
+/** Returns the distance of a point's figures from their bounds, as shares of these; 0 for figures within. */
 function missOf({ figures }: PlanPoint, goals: readonly Goal[]): number {
   const misses = goals.map((goal): number => {
     const mean = figures.find(({ figure }) => figure === goal.figure)?.mean ?? null;

@@ -1,4 +1,4 @@
-// `refused < 1%`: what must hold, read from words, and which figures it needs.
+// Goals such as `refused < 1%`, read from words, and the figures that they need.
 import { type Problem, quote, SpillwayError } from "../rules/errors.ts";
 import {
   type Expectation,
@@ -9,17 +9,17 @@ import {
 } from "../rules/figures.ts";
 import type { Scenario } from "../scenario/scenario.ts";
 
-/** A goal as it was written, read. */
+/** A goal in its parsed form. */
 export type Goal = Expectation;
 
 const syntax = /^\s*([^<>=\s]+)\s*((?:<=|>=|==?|<|>).*)$/;
 
-/** Counts that people bound by a share: `refused < 1%` means the share of calls. */
+/** Figures in place of counts that people bound by a share: `refused < 1%` means the share of calls. */
 const sharesOf: Readonly<Record<string, string>> = { refused: "refusedShare" };
 
 /**
  * Reads `FIGURE BOUND`: any figure of a summary, whole or of a population. `refused<1%` is `refusedShare<1%`.
- * @throws SpillwayError `USAGE`, with a suggestion where the figure is unknown
+ * @throws SpillwayError `USAGE`, with a suggestion if the figure is unknown
  */
 export function parseGoal(text: string, scenario: Scenario): Goal {
   const [, written = "", bound = ""] = syntax.exec(text) ?? [];
@@ -66,6 +66,6 @@ const unusable = (problem: Problem): SpillwayError =>
     hint: "npx spillway plan --help shows examples",
   });
 
-/** Returns the expectations of a scenario as goals; figures that only the judge knows are left out. */
+/** Returns the expectations of a scenario as goals, without figures that only the judge knows. */
 export const goalsOf = (scenario: Scenario): readonly Goal[] =>
   scenario.expect.filter(({ name }) => !isJudgedFigure(name));

@@ -1,15 +1,15 @@
-// One run of a plan: which scenario, changed how, with which trigger and seed; and what was counted. Jobs are plain
-// data, so that they can be done in other threads and kept in files.
+// One run of a plan: its changes to the scenario, its trigger, its seed, and its counts. Jobs are plain data, so that
+// they can be done in other threads and kept in files.
 import { next32, type RandomState, seedRandom } from "../scenario/random.ts";
 import type { Change } from "./paths.ts";
 import type { Trigger } from "./trigger.ts";
 
-/** A scenario changed in some places: all replications of it are one point. */
+/** A scenario with changes. All replications of it are one point. */
 export interface Variant {
   readonly changes: readonly Change[];
-  /** Trouble that is made for a while. `null` for none. */
+  /** Trouble for a while; `null` for none. */
   readonly trigger: Trigger | null;
-  /** Count by windows of this length in place of figures; `null` for figures. */
+  /** Length of the windows to count by, ms, in place of figures; `null` for figures. */
   readonly windowMs: number | null;
 }
 
@@ -21,13 +21,13 @@ export interface PlanJob {
 
 /** Outcome of a job. Plain JSON. */
 export interface JobOutcome {
-  /** The plan's figures in their order; `null` where there was nothing to measure. Empty for a job by windows. */
+  /** The plan's figures in their order; `null` if there was nothing to measure. Empty for a job by windows. */
   readonly figures: readonly (number | null)[];
-  /** By window: calls sent in it, and those of them that were refused or not answered. `null` for figures. */
+  /** Calls sent in each window, and those of them that were refused or not answered. `null` for figures. */
   readonly windows: readonly (readonly [calls: number, bad: number])[] | null;
 }
 
-/** A job's name: the same for the same run, whoever asks. */
+/** Returns a job's name, which depends on the run alone. */
 export function jobKey({ variant: { changes, trigger, windowMs }, replication }: PlanJob): string {
   const words = changes.map(({ path, value }) => `${path}=${value}`);
   if (trigger !== null) words.push(`${trigger.kind}@${trigger.atMs}=${trigger.size}`);
@@ -36,8 +36,8 @@ export function jobKey({ variant: { changes, trigger, windowMs }, replication }:
 }
 
 /**
- * The seed of a replication: the plan's own for the first, so that `simulate` repeats it, and independent draws
- * for the others. Each replication has the same seed at every point (common random numbers).
+ * Returns the seed of a replication. The first has the plan's own, so that `simulate` repeats it; the others are
+ * independent draws. A replication has the same seed at every point (common random numbers).
  */
 export function replicationSeed(seed: number, replication: number): number {
   if (replication === 0) return seed;

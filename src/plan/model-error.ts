@@ -1,5 +1,5 @@
-// The error that a fit found in its own scenario, in the intervals of figures and in decisions: runs differ by chance
-// alone, and know nothing of what the scenario gets wrong.
+// The error that a fit found in its own scenario, applied to intervals of figures and to decisions. Differences between
+// runs show only chance, and not what the scenario gets wrong.
 import type { FigureReference } from "../rules/figures.ts";
 import { weekdayName } from "../rules/words.ts";
 import type { FitError, Scenario } from "../scenario/scenario.ts";
@@ -8,32 +8,32 @@ import type { Goal } from "./goals.ts";
 import { shareText } from "./words.ts";
 
 const dayMs = 24 * 3_600_000;
-/** A share of refused calls from which on some are refused again and again. */
+/** Least share of refused calls at which some calls are refused again and again. */
 const muchRefused = 0.05;
 
-/** The error that concerns a figure, as a share of the greater of recorded and simulated; 0 where none does. */
+/** Returns the error that concerns a figure, as a share of the greater of recorded and simulated; 0 if none does. */
 function errorOf(name: FigureReference["name"], error: FitError): number {
   if (name.startsWith("wait")) return error.waitP95Ms;
   if (name.startsWith("refused")) return error.refused;
   return name === "calls" || name === "admitted" || name === "jobs" ? error.calls : 0;
 }
 
-/** An interval as far as the truth may lie off by the error, on either side. */
+/** Returns an interval widened by the error on either side. */
 export function widened(
   interval: Interval | null,
   name: FigureReference["name"],
   error: FitError | null,
 ): Interval | null {
   if (interval === null || error === null) return interval;
-  // An error of 1 says that all is missing: no interval is wide enough, so it goes to ten times the amount.
+  // An error of 1 means that everything is missing, and no interval is wide enough. It is cut to ten times the amount.
   const share = Math.min(0.9, Math.abs(errorOf(name, error)));
   const [low, high] = [interval.low * (1 - share), interval.high / (1 - share)];
   return { low: Math.min(interval.low, low), high: Math.max(interval.high, high) };
 }
 
 /**
- * A figure as it is held to a goal: where the fit simulated too kindly, it is made worse by as much. Where the fit was
- * too severe, it stays.
+ * Returns a figure as it is compared with a goal. If the fit simulated too favourably, the figure is made worse by as
+ * much. If the fit was too severe, the figure stays.
  */
 export function heldTo(actual: number | null, goal: Goal, error: FitError | null): number | null {
   if (actual === null || error === null) return actual;
@@ -42,7 +42,7 @@ export function heldTo(actual: number | null, goal: Goal, error: FitError | null
   return goal.operator.startsWith(">") && share < 0 ? actual * (1 + share) : actual;
 }
 
-/** Names the error, for people. */
+/** Returns notes that name the error, for people. */
 export function errorNotes(error: FitError | null): string[] {
   if (error === null) return [];
   const words = (
@@ -62,7 +62,7 @@ export function errorNotes(error: FitError | null): string[] {
 }
 
 /**
- * Returns what the recording behind a fitted scenario does not tell, as far as it concerns what was asked.
+ * Returns what the recording behind a fitted scenario does not tell, as far as it concerns the question.
  * @param refused the greatest share of refused calls at the points
  */
 export function untoldNotes(

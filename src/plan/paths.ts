@@ -1,5 +1,5 @@
-// The members of a scenario that may be varied: every number and choice of its data, found by walking it. So a field
-// that scenarios learn tomorrow can be varied tomorrow. Behaviours are functions and stay as they are.
+// The members of a scenario that may be varied: every number and choice of its data, found by walking through it. A new
+// field of scenarios can thus be varied at once. Behaviours are functions and stay as they are.
 
 import { parsePolicy as parseLimits } from "../policy/parse.ts";
 import { closest } from "../rules/closest.ts";
@@ -14,14 +14,14 @@ import { parsePolicy, policyWords } from "./policies.ts";
 
 /** A place in a scenario that may have another value. */
 export interface ScenarioPlace {
-  /** As people write it: `agents.clients`, `network.latency`. */
+  /** Path as people write it: `agents.clients`, `network.latency`. */
   readonly path: string;
   readonly unit: PlanAxis["unit"];
-  /** Its place in the scenario's data. */
+  /** Keys of the place in the scenario's data. */
   readonly keys: readonly string[];
-  /** The words of a choice; `null` where they are policies. */
+  /** Words of a choice; `null` for policies. */
   readonly choices: readonly (string | boolean)[] | null;
-  /** A span: both ends get the value. */
+  /** True for a span, both ends of which get the value. */
   readonly span: boolean;
 }
 
@@ -31,28 +31,28 @@ export interface Change {
   readonly value: PlanValue;
 }
 
-// Names and texts; what the run is told apart by; functions; how many clients k6 keeps ready.
+// Fixed members: names and texts, identity of the run, functions, and the number of clients that k6 keeps ready.
 const fixedKeys = new Set([
   ...["format", "name", "description", "seed", "startAtMs", "expect", "populations"],
   ...["organization", "behaviour", "preAllocatedVUs", "maxVUs", "executor", "cron", "answer"],
 ]);
 
-/** The members of a policy that have numbers of its limits. */
+/** Members of a policy that hold numbers of its limits. */
 const limitKeys = new Set(["quotas", "overrides"]);
 
 const isObject = (value: unknown): value is Readonly<Record<string, unknown>> =>
   typeof value === "object" && value !== null;
 
-/** A scenario with limits to vary: the default rules where it has none. */
+/** Returns a scenario with limits to vary: the default rules if it has none. */
 const withRules = (scenario: Scenario): Scenario =>
   scenario.rules === null && scenario.policy === undefined
     ? { ...scenario, rules: parseRules({}) }
     : scenario;
 
-/** A change of every limit at once, by a factor: for comparisons. */
+/** Path of a change of every limit at once, by a factor, for comparisons. */
 export const limitsPath = "limits";
 
-/** Every place that may be varied, the scenario's own fields after its populations'. */
+/** Returns every place that may be varied, the populations' places before the scenario's own. */
 export function placesOf(given: Scenario): readonly ScenarioPlace[] {
   const scenario = withRules(given);
   const places = scenario.populations.flatMap((population, index) => [
@@ -77,7 +77,7 @@ function* walk(value: object, lead: string, keys: readonly string[]): Generator<
 
 const joined = (lead: string, key: string): string => (lead === "" ? key : `${lead}.${key}`);
 
-/** Longer lists are data, such as measured latencies, and no settings. */
+/** Greatest length of a list of settings. Longer ones are data, such as measured latencies. */
 const listMost = 20;
 
 function* place(value: unknown, path: string, keys: readonly string[]): Generator<ScenarioPlace, void> {
@@ -95,7 +95,7 @@ function* place(value: unknown, path: string, keys: readonly string[]): Generato
   }
 }
 
-/** Other spreads have numbers that depend on each other. */
+/** Tells whether a spread is a span. Numbers of other spreads depend on each other. */
 const isSpan = (value: Readonly<Record<string, unknown>>): boolean =>
   Object.keys(value).sort().join() === "least,most";
 
@@ -124,12 +124,12 @@ export function findPlace(scenario: Scenario, path: string): ScenarioPlace | Pro
   return { path, got: "no such path in this scenario", allowed };
 }
 
-/** Names of the refusal policies of choices, and the words of the others. */
+/** Returns the words of a choice, or the names of the refusal policies. */
 export const wordsOf = ({ choices }: ScenarioPlace): readonly string[] => choices?.map(String) ?? policyWords;
 
 /**
- * The scenario with other values in some places.
- * @throws SpillwayError `USAGE` where a path or value cannot be used; `RULES_INVALID` where the rules cannot
+ * Returns the scenario with other values in some places.
+ * @throws SpillwayError `USAGE` if a path or value cannot be used; `RULES_INVALID` if the rules cannot
  */
 export function changeScenario(given: Scenario, changes: readonly Change[]): Scenario {
   let scenario = given;
@@ -147,7 +147,7 @@ export function changeScenario(given: Scenario, changes: readonly Change[]): Sce
   return rules === null ? scenario : { ...scenario, rules: parseRules(rules) };
 }
 
-/** Every limit, the overrides' too, times a factor, rounded to whole calls and points. */
+/** Returns the scenario with every limit, overrides included, times a factor, rounded to whole calls and points. */
 function withLimits(scenario: Scenario, factor: number): Scenario {
   const scaled = (value: unknown): unknown => {
     if (Array.isArray(value)) return value.map(scaled);
@@ -190,7 +190,7 @@ function changed(scenario: Scenario, at: ScenarioPlace, { value }: Change): Scen
   return after;
 }
 
-/** The value as the scenario's data has it. */
+/** Returns the value as the scenario's data has it. */
 function meant(scenario: Scenario, { keys, choices, span }: ScenarioPlace, value: PlanValue): unknown {
   if (span) return { least: value, most: value };
   if (choices !== null) return choices.find((one) => String(one) === String(value));
@@ -230,7 +230,7 @@ function bounds(keys: readonly string[], unit: PlanAxis["unit"], span: boolean):
   return [["rate", "limit", "windowSeconds"].includes(key) ? 1 : 0, Number.MAX_SAFE_INTEGER];
 }
 
-/** A copy with another value at one place; what is not on the way there is shared. */
+/** Returns a copy with another value at one place. It shares all parts that are not on the way there. */
 function replaceAt(value: unknown, [key, ...rest]: readonly string[], by: unknown): unknown {
   if (key === undefined) return by;
   if (Array.isArray(value))

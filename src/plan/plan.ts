@@ -1,5 +1,5 @@
-// `plan`: a question about a scenario → its answer, with error bars. Pure: the runs are yielded as jobs, and whoever
-// drives the steps does them, here or in threads; the result depends on their outcomes alone.
+// `plan`: a question about a scenario → its answer, with error bars. It is pure: it yields runs as jobs, and its driver
+// does them, here or in threads. The result depends on their outcomes alone.
 import { type Problem, SpillwayError } from "../rules/errors.ts";
 import type { FigureReference } from "../rules/figures.ts";
 import { parseRules } from "../rules/parse.ts";
@@ -21,28 +21,27 @@ import { shareText } from "./words.ts";
 
 /** A question, as people write it. At least one of `vary`, `storm` and `compare`. */
 export interface PlanOptions {
-  /** `agents.clients=10..500`; one, or two for a heat map. */
+  /** Values to vary: `agents.clients=10..500`; one, or two for a heat map. */
   readonly vary?: readonly string[] | undefined;
-  /** `refused < 1%`; what the scenario expects where it is left out. */
+  /** Goals: `refused < 1%`. Default: the scenario's expectations. */
   readonly until?: readonly string[] | undefined;
-  /** Which end of what holds; by what is varied where it is left out. */
+  /** End of the holding values to find. Default: it depends on what is varied. */
   readonly find?: Find | undefined;
-  /** The most replications of a point; as many as `inRuns` needs, and 64 or more, where it is left out. */
+  /** Greatest number of replications of a point. Default: as many as `inRuns` needs, at least 64. */
   readonly replications?: number | undefined;
-  /** Above 1/2 and below 1; 0.95 where it is left out. */
+  /** Above 1/2 and below 1. Default: 0.95. */
   readonly confidence?: number | undefined;
   /**
-   * The goals must hold in more than this share of runs, from 1/2. Where it is left out, it is 0.95 if one axis is
-   * searched, and else 1/2.
+   * Share of runs, from 1/2, in more than which the goals must hold. Default: 0.95 if one axis is searched, else 1/2.
    */
   readonly inRuns?: number | undefined;
-  /** `outage`, `burst`, `outage=1s..60s`, `burst=10..500`. */
+  /** Trigger of a storm: `outage`, `burst`, `outage=1s..60s`, `burst=10..500`. */
   readonly storm?: string | undefined;
-  /** Within how many windows after the trigger the load must be back; by the end of the run where it is left out. */
+  /** Number of windows after the trigger within which the load must be back. Default: until the end of the run. */
   readonly within?: number | undefined;
-  /** Policies and limits side by side. */
+  /** True to compare policies and limits. */
   readonly compare?: boolean | undefined;
-  /** Command that repeats the plan; for the result. */
+  /** Command that repeats the plan, for the result. */
   readonly command?: string | undefined;
 }
 
@@ -51,13 +50,13 @@ export interface PreparedPlan {
   readonly question: PlanQuestion;
   /** Figures that `runJob` measures. */
   readonly figures: readonly FigureReference[];
-  /** The search. It yields jobs, is given their outcomes in the same order, and returns the result. */
+  /** Searches: yields jobs, gets their outcomes in the same order, and returns the result. */
   steps(): PlanSteps<PlanResult>;
 }
 
-/** Figures that are measured whatever the goals are. */
+/** Figures that are measured for any goals. */
 const alwaysMeasured = ["refusedShare", "waitP50Ms", "waitP95Ms", "admitted", "fairness"] as const;
-/** The first of 64, 128, 256, ... that is twice as many as are needed, so that a run in which goals are missed decides nothing. */
+/** Returns the first of 64, 128, 256, ... that is at least twice `least`, so that one run alone decides nothing. */
 function replicationsFor(least: number): number {
   let most = 64;
   while (most < 2 * least) most *= 2;
@@ -121,7 +120,7 @@ export function preparePlan(scenario: Scenario, options: PlanOptions): PreparedP
   };
 }
 
-/** Tells whether alternatives are held to goals. */
+/** Tells whether the alternatives of a comparison are judged by goals. */
 const comparesToGoals = ({ compare, until = [] }: PlanOptions): boolean =>
   compare === true && until.length > 0;
 
@@ -241,7 +240,7 @@ function readStorm(scenario: Scenario, { storm, within }: PlanOptions): StormQue
   return storm === undefined ? null : parseStorm(storm, scenario, within ?? null);
 }
 
-/** More clients and more calls make it worse, larger limits make it better: what is wanted is the far end. */
+/** Guesses the end to find. More clients or calls do harm, larger limits do good: people want the far end. */
 function guessFind(varies: readonly Vary[]): Find {
   const path = varies.at(-1)?.axis.path ?? "";
   return /(^|\.)(limit|servers|queue)$/.test(path) ? "smallest" : "largest";
@@ -264,8 +263,7 @@ function measuredNames(
  * Answers a question about a scenario, in this thread.
  * @throws SpillwayError `USAGE` naming what cannot be used, with a suggestion; and what `simulate` throws
  *
- * @example
- * const { answer, sentences } = plan(scenario, { vary: ["agents.clients=10..500"], until: ["refused < 1%"] });
+ * @example const { answer, sentences } = plan(scenario, { vary: ["agents.clients=10..500"], until: ["refused < 1%"] });
  */
 export function plan(scenario: Scenario, options: PlanOptions): PlanResult {
   const prepared = preparePlan(scenario, options);

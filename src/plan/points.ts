@@ -1,4 +1,4 @@
-// The points of a sweep: what is tried at each, how often, and what was measured there.
+// The points of a sweep: the values of each, the number of its runs, and what was measured there.
 import { type FigureReference, isWithin } from "../rules/figures.ts";
 import type { FitError } from "../scenario/scenario.ts";
 import type { PlanFigure, PlanPoint, PlanValue } from "../summary/plan-result.ts";
@@ -21,10 +21,10 @@ import type { Vary } from "./vary.ts";
 export interface Workshop {
   readonly outcomes: Outcomes;
   readonly sampling: Sampling;
-  /** By this, points that hold in most runs are told from those that do not; the same where no more is asked. */
+  /** Rules that tell whether points hold in most runs; equal to `sampling` if no more is asked. */
   readonly screen: Sampling;
   readonly goals: readonly Goal[];
-  /** The scenario's own, which intervals are widened by. */
+  /** Error of the scenario's fit, by which intervals are widened. */
   readonly fitError: FitError | null;
   /** Figures that are measured, by name as written. */
   readonly figures: readonly (readonly [figure: string, reference: FigureReference])[];
@@ -36,7 +36,7 @@ const variantAt = (varies: readonly Vary[], values: readonly PlanValue[]): Varia
   windowMs: null,
 });
 
-/** The points that were tried, by their values. */
+/** Points that were tried, by their values. */
 export class Points {
   readonly #shop: Workshop;
   readonly #varies: readonly Vary[];
@@ -47,7 +47,7 @@ export class Points {
     this.#varies = varies;
   }
 
-  /** Tries points until each is decided; without goals each as often as the first look wants. */
+  /** Tries points until each is decided; without goals, each as often as the first look needs. */
   *try(
     points: readonly (readonly PlanValue[])[],
     later: number,
@@ -75,7 +75,7 @@ export class Points {
     return results;
   }
 
-  /** A point that was screened is judged by what is asked, too; one that failed surely misses it. */
+  /** Keeps a result. A screened point is judged by `sampling`, too; one that failed surely misses that as well. */
   #keep(values: readonly PlanValue[], tried: Tried): void {
     const { goals, sampling } = this.#shop;
     const { held, replications } = tried;
@@ -84,7 +84,7 @@ export class Points {
     this.#tried.set(JSON.stringify(values), { values, tried: { ...tried, state } });
   }
 
-  /** The points that hold in most runs, by as many runs as there were. */
+  /** Returns the points that hold in most runs, judged by all runs that they have. */
   holdingMostly(): (readonly PlanValue[])[] {
     const { screen } = this.#shop;
     return [...this.#tried.values()]
@@ -96,7 +96,7 @@ export class Points {
     return this.#tried.get(JSON.stringify(values))?.tried ?? null;
   }
 
-  /** In the order of the first axis' candidates, then the second's. */
+  /** Returns the points in the order of the first axis' candidates, then the second's. */
   finish(): readonly PlanPoint[] {
     const places = this.#varies.map(
       ({ candidates }) => new Map(candidates.map((value, index) => [value, index])),
@@ -122,7 +122,7 @@ export class Points {
   }
 }
 
-/** A variant's goals: whether all of them hold in a replication. */
+/** Returns the trial of a variant: whether all goals hold in a replication. */
 export function trialOf({ outcomes, goals, figures, fitError }: Workshop, variant: Variant): RunTrial {
   const places = new Map(figures.map(([figure], index) => [figure, index]));
   return {
@@ -136,7 +136,7 @@ export function trialOf({ outcomes, goals, figures, fitError }: Workshop, varian
   };
 }
 
-/** Each figure over the replications of a variant. */
+/** Returns each figure over the replications of a variant. */
 export function figuresOf(shop: Workshop, variant: Variant, replications: number): PlanFigure[] {
   const { outcomes, figures, sampling, fitError } = shop;
   const runs = Array.from(

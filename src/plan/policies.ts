@@ -14,7 +14,7 @@ import { waitReset } from "../scenario/retries/wait-reset.ts";
 export const ownPolicy = "own";
 
 interface Kind {
-  /** For people, as what clients do. */
+  /** What clients do under this policy, in words for people. */
   readonly meaning: string;
   make(jitter: DurationSpan): RefusalPolicy;
 }
@@ -41,7 +41,7 @@ const kinds: Readonly<Record<string, Kind>> = {
   fixed: { meaning: "waiting always as long", make: (wait) => fixed({ wait }) },
 };
 
-/** Which of them a `+SPAN` goes with. */
+/** Policies that may have a `+SPAN`. */
 const jittered = new Set(["waitReset", "waitOrganizationReset", "retryAfter", "immediate", "fixed"]);
 
 /** Every word that a choice of policies may be. */
@@ -50,12 +50,12 @@ export const policyWords: readonly string[] = [ownPolicy, ...Object.keys(kinds)]
 const syntax = /^(\w+)(?:\+(?:([\d.]+\w*)\.\.)?([\d.]+\w+))?$/;
 
 /**
- * Reads a policy's word: `none`, `waitReset` (of the window that refused), `waitOrganizationReset`, `retryAfter`
- * (1 s where the header does not come), `exponential` (1 s to 60 s, full jitter), `immediate`, `fixed+2s`, and
- * all but `none` and `exponential` with a wait on top: `waitReset+0..5s` (drawn evenly), `immediate+2s`.
- * `own` is the population's own.
+ * Reads a policy's word: `none`, `waitReset` (of the window that refused), `waitOrganizationReset`, `retryAfter` (1 s
+ * without the header), `exponential` (1 s to 60 s, full jitter), `immediate`, `fixed+2s`, or `own` for the population's
+ * own. All but `none`, `exponential` and `own` may have an extra wait: `waitReset+0..5s` (drawn evenly),
+ * `immediate+2s`.
  * @param path name of the option or field, for mistakes
- * @param own returned for `own`
+ * @param own policy to return for `own`
  */
 export function parsePolicy(path: string, word: string, own: RefusalPolicy): RefusalPolicy | Problem {
   if (word === ownPolicy) return own;
@@ -74,7 +74,7 @@ export function parsePolicy(path: string, word: string, own: RefusalPolicy): Ref
   return { path, got: quote(word), allowed };
 }
 
-/** `0`, `5s`: `0..5s`; `undefined`, `2s`: always 2 s. */
+/** Reads a span: `0` and `5s` are `0..5s`; `undefined` and `2s` are always 2 s. */
 function spanOf(from: string | undefined, to: string): DurationSpan | null {
   const ms = (text: string): number | null => (text === "0" ? 0 : parseDuration(text));
   const most = ms(to);
@@ -84,7 +84,7 @@ function spanOf(from: string | undefined, to: string): DurationSpan | null {
   return fits(least) && fits(most) && least <= most ? { least, most } : null;
 }
 
-/** Says what clients with this policy do, for a sentence: "waiting for the reset with 0-5 s jitter". */
+/** Returns what clients with this policy do, for a sentence: "waiting for the reset with 0-5 s jitter". */
 export function policyMeaning(word: string): string {
   const [, name = "", least, most] = syntax.exec(word) ?? [];
   const meaning = (Object.hasOwn(kinds, name) ? kinds[name]?.meaning : undefined) ?? word;

@@ -1,4 +1,4 @@
-// Doing a job: the scenario is changed, simulated and counted.
+// Does a job: changes the scenario, simulates it and counts.
 import type { AnsweredCall } from "../../sim/answered-call.ts";
 import { measure } from "../../sim/measure.ts";
 import { simulateNumbers } from "../../sim/simulate.ts";
@@ -12,7 +12,7 @@ import { withTrigger } from "./trigger.ts";
 /**
  * Runs one job.
  * @param scenario the plan's, with its seed
- * @param figures which figures to measure
+ * @param figures the figures to measure
  * @throws what changing and simulating the scenario throw
  */
 export function runJob(
@@ -36,7 +36,7 @@ export function runJob(
   };
 }
 
-/** Only whole windows; a call belongs to the one that it was sent in. */
+/** Counts calls by whole windows. A call belongs to the window that it was sent in. */
 function countWindows(scenario: Scenario, seed: number, windowMs: number): [number, number][] {
   const length = Math.floor(scenario.durationMs / windowMs);
   const windows = Array.from({ length }, (): [number, number] => [0, 0]);
@@ -50,5 +50,5 @@ function countWindows(scenario: Scenario, seed: number, windowMs: number): [numb
   return windows;
 }
 
-/** Refused, not answered, or answered by something that is broken. */
+/** Tells whether a call was refused, not answered, or answered by something that is broken. */
 const isBad = ({ status }: AnsweredCall): boolean => isRefusal(status) || isFailure(status);

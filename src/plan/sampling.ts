@@ -1,55 +1,55 @@
-// Replications until a point is sure of itself: looked at after 8, 16, 32, ... runs, most runs where it is close. What is
-// to hold in more than half of the runs is looked at every 8 runs, and given up where more runs would decide nothing.
+// Replications until a point is decided. Looks come after 8, 16, 32, ... runs, and close points take most runs. Goals
+// for more than half of the runs have a look every 8 runs. They end early if more runs would decide nothing.
 import type { PlanState } from "../summary/plan-result.ts";
 import { type JobOutcome, jobKey, type PlanJob, type Variant } from "./job.ts";
 import { clopperPearson } from "./statistics.ts";
 
-/** Jobs to be done, in any order, all before the next batch. */
+/** Jobs to be done in any order, all before the next batch. */
 export interface Batch {
   readonly jobs: readonly PlanJob[];
-  /** About how many more jobs will follow; for people. */
+  /** Rough number of jobs that will follow, for people. */
   readonly later: number;
 }
 
 /**
- * A search as steps: it yields jobs and is given their outcomes in the same order. Whoever drives it may do them in
- * threads or read them from a file; what it returns depends on the outcomes alone.
+ * A search as steps: it yields jobs and gets their outcomes in the same order. Its driver may do them in threads or
+ * read them from a file. The result depends on the outcomes alone.
  */
 export type PlanSteps<T> = Generator<Batch, T, readonly JobOutcome[]>;
 
 /** Rules by which a point is decided to hold or to fail. */
 export interface Sampling {
-  /** A point holds where its goals hold in more than this share of runs. */
+  /** A point holds if its goals hold in more than this share of runs. */
   readonly share: number;
-  /** A point fails where its goals hold in less than this share of runs; `share` where left out. */
+  /** A point fails if its goals hold in less than this share of runs. Default: `share`. */
   readonly failsBelow?: number;
-  /** That a decided point is decided right. */
+  /** Chance that a decision is right. */
   readonly confidence: number;
-  /** After how many replications a point is looked at; the last is the most there are. */
+  /** Numbers of replications after which a point is looked at. The last is the greatest number. */
   readonly looks: readonly number[];
-  /** Of each look, what decides; where left out, each look decides by itself, with an equal part of the risk. */
+  /** Bounds of each look. Default: each look decides by itself, with an equal part of the risk. */
   readonly bounds?: readonly Bound[];
 }
 
 /** Numbers of runs that decide a point at a look. */
 interface Bound {
-  /** It holds where so many runs or more held. */
+  /** Least number of runs that held with which the point holds. */
   readonly holds: number;
-  /** It fails where so many or fewer held. */
+  /** Greatest number of runs that held with which the point fails. */
   readonly fails: number;
 }
 
-/** The most looks at what is to hold in more than half of the runs. */
+/** Greatest number of looks at goals for more than half of the runs. */
 const looksMost = 16;
 
 /**
- * When to look. Each look at the same data is another chance to err. What is to hold in half of the runs is looked at
- * each time that runs have doubled, and with confidence c and n looks a look decides at 1 - (1 - c) / n (Bonferroni's
- * bound). The first look comes as soon as runs that all agree tell more than half from less. What is to hold in a larger
- * share of runs is looked at more often, by bounds that share the risk (`boundsOf`).
+ * Returns when to look. Each look at the same data is another chance to err. Goals for half of the runs are looked at
+ * when the runs have doubled. With confidence c and n looks, each decides at 1 - (1 - c) / n (Bonferroni's bound). The
+ * first look comes as soon as equal runs tell more than half from less. Goals for a larger share of runs have more
+ * looks, by bounds that share the risk (`boundsOf`).
  * @param most replications of one point
  * @param share from 1/2, below 1
- * @throws RangeError where even `most` runs that all agree decide nothing; it says how many would
+ * @throws RangeError if even `most` equal runs decide nothing, saying how many would
  */
 export function samplingOf(most: number, confidence: number, share = 0.5): Sampling {
   const least = replicationsLeast(confidence, share);
@@ -74,7 +74,7 @@ export function replicationsLeast(confidence: number, share = 0.5): number {
   return most;
 }
 
-/** Rules for what is to hold in more than half of the runs. */
+/** Returns the rules for goals that must hold in more than half of the runs. */
 function halvesWithin(most: number, confidence: number): Sampling {
   for (let first = 1; ; first++) {
     const looks: number[] = [];
@@ -86,10 +86,10 @@ function halvesWithin(most: number, confidence: number): Sampling {
 }
 
 /**
- * Returns what decides at each look, so that all looks together decide wrongly with no more than a risk: a point that
- * holds in `share` of all runs, or less, is said to hold, or one that does in as much or more to fail. A look may add an
- * equal part of the risk, and what earlier looks have left of theirs. The chances are exact: of each number of runs that
- * held, that it comes about and no earlier look decided.
+ * Returns the bounds of each look. All looks together decide wrongly with a chance of at most `risk`. A wrong decision
+ * calls a point holding that holds in at most `share` of all runs, or failing if it holds in as many or more. A look
+ * may use an equal part of the risk, and the unused parts of earlier looks. `chances` are exact: the chance of each
+ * number of runs that held, if no earlier look decided.
  */
 export function boundsOf(looks: readonly number[], share: number, risk: number): Bound[] {
   const chances = new Float64Array((looks.at(-1) as number) + 1);
@@ -110,7 +110,7 @@ export function boundsOf(looks: readonly number[], share: number, risk: number):
   });
 }
 
-/** Judges by `held` of `n` runs, at one look of the sampling's. */
+/** Judges a point by `held` of `n` runs, at one look of the sampling. */
 export function stateOf(held: number, n: number, sampling: Sampling): PlanState {
   if (n === 0) return "unclear";
   const { share, failsBelow = share, confidence, looks, bounds } = sampling;
@@ -120,7 +120,7 @@ export function stateOf(held: number, n: number, sampling: Sampling): PlanState 
   return low > share ? "holds" : high < failsBelow ? "fails" : "unclear";
 }
 
-/** Tells whether more runs may decide a point: it can still hold, or fails at the last look if it goes on like this. */
+/** Tells whether more runs may decide a point: it can still hold, or its present share fails at the last look. */
 function mayDecide({ held, replications, state }: Tried, { looks, bounds }: Sampling): boolean {
   const [most, last] = [looks.at(-1) as number, bounds?.at(-1)];
   if (state !== "unclear" || last === undefined) return state === "unclear";
@@ -128,8 +128,8 @@ function mayDecide({ held, replications, state }: Tried, { looks, bounds }: Samp
 }
 
 /**
- * Returns the rules for points on the way to an edge. They hold as `screen` says, but fail as soon as they surely miss
- * what is asked. A first look is added, at which a point none of whose runs holds fails.
+ * Returns the rules for points on the way to an edge. They hold by `screen`, but fail as soon as they surely miss the
+ * asked share. An additional first look fails a point without a run that holds.
  */
 export function hastened(screen: Sampling, { share: failsBelow }: Sampling): Sampling {
   const first = screen.looks[0] as number;
@@ -141,7 +141,7 @@ export function hastened(screen: Sampling, { share: failsBelow }: Sampling): Sam
   return screen;
 }
 
-/** Outcomes by job, gathered once. */
+/** Outcomes by job, each gathered once. */
 export class Outcomes {
   readonly #known = new Map<string, JobOutcome>();
 
@@ -149,7 +149,7 @@ export class Outcomes {
     return this.#known.size;
   }
 
-  /** @throws RangeError where the job has not been done */
+  /** @throws RangeError if the job has not been done */
   of(variant: Variant, replication: number): JobOutcome {
     const key = jobKey({ variant, replication });
     const outcome = this.#known.get(key);
@@ -157,7 +157,7 @@ export class Outcomes {
     return outcome;
   }
 
-  /** Has these variants done so many times each; what is known is not done again. */
+  /** Has each variant run `times` times. Known outcomes are not run again. */
   *replicate(variants: readonly Variant[], times: number, later: number): PlanSteps<void> {
     const wanted = new Map<string, PlanJob>();
     for (const variant of variants)
@@ -176,15 +176,15 @@ export class Outcomes {
   }
 }
 
-/** One thing that holds in a run or does not. */
+/** A condition that holds in a run or does not. */
 export interface RunTrial {
-  /** The runs that one judgement needs. */
+  /** Runs that one judgement needs. */
   readonly variants: readonly Variant[];
-  /** Tells whether it held in a replication; asked when those runs are done. */
+  /** Tells whether the condition held in a replication. It is asked once those runs are done. */
   holds(replication: number): boolean;
 }
 
-/** Returns in how many of the first runs it held. */
+/** Returns in how many of the first runs the condition held. */
 export function heldOf(trial: RunTrial, runs: number): number {
   let held = 0;
   for (let replication = 0; replication < runs; replication++) held += Number(trial.holds(replication));
@@ -199,8 +199,8 @@ export interface Tried {
 }
 
 /**
- * Replicates trials until each is decided, or the most replications are done.
- * @param later about how many more trials will follow
+ * Replicates trials until each is decided, or has the greatest number of replications.
+ * @param later rough number of trials that will follow
  */
 export function* decide(
   trials: readonly RunTrial[],

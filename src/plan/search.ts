@@ -1,30 +1,30 @@
-// The search for the place along a line of candidates at which something stops holding. It tries a coarse grid first, so
-// that an answer that is not one is seen, and halves then. Pure: the caller tells, candidate by candidate, what holds.
+// The search along a line of candidates for the place at which something stops holding. It first tries a coarse grid,
+// which shows if there is no single edge, and then halves. It is pure: the caller tells which candidates hold.
 import type { PlanSteps, Tried } from "./sampling.ts";
 
 /** Tries candidates, by their places in the line. */
 export type Try = (places: readonly number[], later: number) => PlanSteps<readonly Tried[]>;
 
-/** Findings in the order of the line: holding is expected first. */
+/** Findings in the order of the line, in which holding is expected first. */
 export type Edge =
   | { readonly kind: "all" | "none" | "not-monotone" }
-  /** Holding and failing come in this order, but the other way round. */
+  /** Failing comes first, then holding. */
   | { readonly kind: "reversed" }
   | {
       readonly kind: "edge";
-      /** The last place that surely holds and the first after it that surely fails; `null` where there is none. */
+      /** Last place that surely holds, and the first after it that surely fails; `null` if there is none. */
       readonly holds: number | null;
       readonly fails: number | null;
-      /** Places between that stayed unclear, rising. */
+      /** Unclear places between these two, rising. */
       readonly unclear: readonly number[];
     };
 
-/** Number of candidates that are tried first. */
+/** Greatest number of candidates in the first grid. */
 const gridMost = 9;
 
 /**
- * Finds the edge. Where the truth is monotone and without noise it is exact: `fails` is `holds + 1`.
- * @param length number of candidates, from 1
+ * Finds the edge. If the truth is monotone and without noise, it is exact: `fails` is `holds + 1`.
+ * @param length number of candidates, at least 1
  */
 export function* findEdge(length: number, tryOut: Try): PlanSteps<Edge> {
   const known = new Map<number, Tried>();
@@ -39,8 +39,8 @@ export function* findEdge(length: number, tryOut: Try): PlanSteps<Edge> {
 }
 
 /**
- * Finds the edge again where more is asked of a place than that it holds in most runs: from the last place that does,
- * back by steps that double, to one that holds; by halving then.
+ * Finds the edge again if a place must hold in more than most runs. It goes back by doubling steps from the last place
+ * that holds in most runs to one that holds. Then it halves.
  */
 export function* proveEdge(found: Edge, length: number, tryOut: Try): PlanSteps<Edge> {
   const all: Bracket = { kind: "edge", holds: length - 1, fails: null, unclear: [] };
@@ -74,7 +74,7 @@ const halvings = (width: number): number => {
   return count;
 };
 
-/** Places spread evenly, both ends among them. */
+/** Returns places spread evenly, both ends among them. */
 export function gridOf(length: number, most: number): number[] {
   const count = Math.min(length, most);
   if (count === 1) return [0];
@@ -83,7 +83,7 @@ export function gridOf(length: number, most: number): number[] {
 
 type Bracket = Extract<Edge, { kind: "edge" }>;
 
-/** Reads a grid: an answer already, or the place to look on. */
+/** Reads a grid: returns an answer already, or the bracket to search. */
 function seen(known: ReadonlyMap<number, Tried>, length: number): Edge {
   const places = [...known.keys()].sort((a, b) => a - b);
   const those = (state: Tried["state"]): number[] =>
@@ -102,7 +102,7 @@ function seen(known: ReadonlyMap<number, Tried>, length: number): Edge {
   return { kind: "edge", holds: lastHolds, fails: firstFails, unclear: those("unclear").filter(between) };
 }
 
-/** Halves what is not known yet: below the unclear places first, then above them. `null` where nothing is left. */
+/** Returns the middle of an unknown part, below the unclear places or else above them; `null` if nothing is left. */
 function nextPlace({ holds, fails, unclear }: Bracket, length: number): number | null {
   const low = holds ?? -1;
   const high = fails ?? length;

@@ -5,7 +5,7 @@ import { answerSentences } from "./answer-sentences.ts";
 import { comparisonSentences } from "./comparison-sentences.ts";
 import { stormSentence } from "./storm-sentence.ts";
 
-/** Puts a result into words for people. */
+/** Returns a result in words for people. */
 export function sentencesOf(result: PlanResult, scenario: Scenario): string[] {
   const { storm, comparison, question } = result;
   return [

@@ -1,5 +1,5 @@
-// The certainty that a handful of runs gives: exact intervals for shares and Student's for means. Both come down to the
-// incomplete beta function, built on exponential and logarithm that give the same bits everywhere.
+// The certainty of a few runs: exact intervals for shares, Student's for means. Both need the incomplete beta function,
+// built on an exponential and a logarithm with the same bits everywhere.
 import { exp, ln } from "../scenario/elementary.ts";
 import type { Interval } from "../summary/plan-result.ts";
 
@@ -9,7 +9,7 @@ const lanczos = [
   -0.13857109526572012, 9.984369578019572e-6, 1.5056327351493116e-7,
 ];
 
-/** ln of the gamma function, x >= 1/2. */
+/** Returns ln of the gamma function, for x >= 1/2. */
 function lnGamma(x: number): number {
   let sum = 0.9999999999998099;
   for (const [index, coefficient] of lanczos.entries()) sum += coefficient / (x + index);
@@ -18,13 +18,13 @@ function lnGamma(x: number): number {
 }
 
 /**
- * The regularized incomplete beta function I_x(a, b): the chance that a Beta(a, b) variable is at most x.
- * Continued fraction DLMF 8.17.22 by Lentz's method, as in Numerical Recipes (3rd ed.) §6.4; it converges fast
- * below the mean, and above it by I_x(a, b) = 1 - I_{1-x}(b, a).
+ * Returns the regularized incomplete beta function I_x(a, b): the chance that a Beta(a, b) variable is at most x. It
+ * computes the continued fraction DLMF 8.17.22 by Lentz's method, as in Numerical Recipes (3rd ed.) §6.4. That
+ * converges fast below the mean; above it I_x(a, b) = 1 - I_{1-x}(b, a) is used.
  */
 export const incompleteBeta = (x: number, a: number, b: number): number => incompleteBetaOf(a, b)(x);
 
-/** I_x(a, b) as a function of x: what takes longest depends on a and b alone. */
+/** Returns I_x(a, b) as a function of x: the slow parts depend on a and b alone. */
 function incompleteBetaOf(a: number, b: number): (x: number) => number {
   const [whole, ofA, ofB] = [lnGamma(a + b), lnGamma(a), lnGamma(b)];
   const below = (x: number, p: number, q: number, lnScale: number): number =>
@@ -60,7 +60,7 @@ function betaFraction(x: number, a: number, b: number): number {
   return 1 / product;
 }
 
-/** The x at which I_x(a, b) is `share`, by halving: 60 halvings of [0, 1] leave less than a double can tell. */
+/** Returns the x at which I_x(a, b) is `share`. 60 halvings of [0, 1] leave less than a double can tell. */
 function betaQuantile(share: number, a: number, b: number): number {
   const chance = incompleteBetaOf(a, b);
   let low = 0;
@@ -74,9 +74,9 @@ function betaQuantile(share: number, a: number, b: number): number {
 }
 
 /**
- * The exact interval for a share that was seen `k` times in `n`: it covers the true share in at least
- * `confidence` of all samples, whatever the share is. C. J. Clopper and E. S. Pearson, Biometrika 26 (1934); in
- * beta quantiles as in Brown, Cai and DasGupta, Statistical Science 16 (2001), §4.2.1.
+ * Returns the exact interval for a share that was seen `k` times in `n`. It covers the true share in at least
+ * `confidence` of all samples, whatever the share is. C. J. Clopper and E. S. Pearson, Biometrika 26 (1934); in beta
+ * quantiles as in Brown, Cai and DasGupta, Statistical Science 16 (2001), §4.2.1.
  * @param k from 0 to n
  * @param confidence between 0 and 1
  */
@@ -89,8 +89,8 @@ export function clopperPearson(k: number, n: number, confidence: number): Interv
 }
 
 /**
- * Student's t: the value that a t variable of `freedom` degrees stays below with chance `share`, from 1/2.
- * By P(|T| > t) = I_x(f/2, 1/2) with x = f / (f + t^2): Abramowitz and Stegun 26.7.1 and 26.5.27.
+ * Returns Student's t: the value that a t variable of `freedom` degrees stays below with chance `share`, from 1/2.
+ * P(|T| > t) = I_x(f/2, 1/2) with x = f / (f + t^2): Abramowitz and Stegun 26.7.1 and 26.5.27.
  */
 export function studentQuantile(share: number, freedom: number): number {
   if (share === 0.5) return 0;
@@ -98,7 +98,7 @@ export function studentQuantile(share: number, freedom: number): number {
   return Math.sqrt((freedom * (1 - x)) / x);
 }
 
-/** A mean and Student's interval for it, which takes the values as draws of one normal variable. */
+/** Returns a mean and Student's interval for it, which assumes draws of one normal variable. */
 export function meanOf(
   values: readonly number[],
   confidence: number,
@@ -106,7 +106,7 @@ export function meanOf(
   const n = values.length;
   const [first] = values;
   if (first === undefined) return { mean: null, interval: null };
-  // A sum of equal values is rounded; their mean is none the less that value.
+  // A sum of equal values is rounded, but their mean is exactly that value.
   if (values.every((value) => value === first))
     return { mean: first, interval: n < 2 ? null : { low: first, high: first } };
   const mean = values.reduce((sum, value) => sum + value, 0) / n;

@@ -4,7 +4,7 @@ import { counted } from "../rules/words.ts";
 import type { PlanStorm } from "../summary/plan-result.ts";
 import { sureText, valueText } from "./words.ts";
 
-/** @param durationMs the run's */
+/** @param durationMs length of the run */
 export function stormSentence(storm: PlanStorm, durationMs: number, confidence: number): string {
   const { answer, trigger, withinWindows, windowMs } = storm;
   const of = (size: number): string =>

@@ -1,5 +1,5 @@
-// Retry storms: is the load back to normal when what set it off is over? The same seeds are run with and without the
-// trigger, and compared window by window.
+// Retry storms: is the load back to normal after the end of their trigger? The same seeds run with and without the
+// trigger, and are compared window by window.
 
 import { type Problem, quote, SpillwayError } from "../rules/errors.ts";
 import { parseRules } from "../rules/parse.ts";
@@ -16,14 +16,14 @@ import { clopperPearson } from "./statistics.ts";
 import { overAtMs, type Trigger } from "./trigger.ts";
 import { parseRange } from "./vary.ts";
 
-/** Search for a storm: its trigger, the time and the sizes of it. */
+/** A search for a storm: its trigger's kind, time and sizes. */
 export interface StormQuestion {
   readonly kind: Trigger["kind"];
   readonly atMs: number;
   readonly windowMs: number;
-  /** Rising. */
+  /** Sizes of the trigger, rising: ms of an outage, calls of a burst. */
   readonly sizes: readonly number[];
-  /** Within how many windows after the trigger the load must be back; `null`: by the end of the run. */
+  /** Number of windows after the trigger within which the load must be back; `null` for until the end of the run. */
   readonly withinWindows: number | null;
 }
 
@@ -32,9 +32,9 @@ const windowsLeast = 4;
 const burstMostDefault = 2_000;
 
 /**
- * Reads `outage`, `burst`, `outage=1s..60s` or `burst=10..500`. The trigger comes after the first window, of the
- * shortest length that the organization's limits have. Where no sizes are given: an outage of up to half of the time
- * that is left, a burst of up to 2,000 calls.
+ * Reads `outage`, `burst`, `outage=1s..60s` or `burst=10..500`. The trigger comes after the first window, which is as
+ * long as the organization's shortest window. Default sizes: an outage of up to half of the time that is left, a burst
+ * of up to 2,000 calls.
  * @throws SpillwayError `USAGE`
  */
 export function parseStorm(
@@ -86,7 +86,7 @@ export function parseStorm(
   return { kind, atMs: windowMs, windowMs, sizes, withinWindows };
 }
 
-/** The shortest window of the organization's limits that the scenario's calls touch, ms. */
+/** Returns the shortest window of the organization's limits that the scenario's calls touch, ms. */
 function windowMsOf({ rules, populations }: Scenario): number {
   const known = rules ?? parseRules({});
   const lengths = populations.flatMap(({ organization, behaviour }) =>
@@ -100,10 +100,10 @@ function windowMsOf({ rules, populations }: Scenario): number {
 /**
  * Returns the number of windows after the trigger by which the load was back; `null` if it was not by the run's end.
  *
- * It is *back* from the first window on, after the trigger is over, from which to the end of the run each window's
- * share of calls that were refused or not answered is no higher than the highest that the same seed's run without the
- * trigger has in any window from the trigger on, give or take one percentage point; a window without a call is back
- * only where the run without the trigger has none there, too: clients that fell silent have not recovered.
+ * A window's bad share is that of its calls that were refused or not answered. Normal is the highest bad share from the
+ * trigger on in the same seed's run without it. No later window of a load that is *back* exceeds normal by more than
+ * one percentage point; it is back from the first such window after the trigger's end. A window without a call counts
+ * only if the run without the trigger has none there, too: clients that fell silent have not recovered.
  */
 export function recoveredAfter(
   without: JobOutcome,
@@ -185,14 +185,14 @@ export function* searchStorm(shop: Workshop, question: StormQuestion): PlanSteps
   };
 }
 
-/** Both sides of the edge, or the largest trigger where there is none. */
+/** Returns both sides of the edge, or the largest trigger if there is no edge. */
 function sizesWorthDrawing(answer: PlanAnswer, triggers: readonly PlanTrigger[]): number[] {
   const sides = "holds" in answer ? [answer.holds, answer.fails].filter((size) => size !== null) : [];
   const largest = triggers.at(-1)?.size;
   return sides.length > 0 ? sides : largest === undefined ? [] : [largest];
 }
 
-/** Over the first look's replications, which every variant has. */
+/** Returns the shares over the first look's replications, which every variant has. */
 function seriesOf({ outcomes, screen }: Workshop, variant: Variant, size: number): PlanStormSeries {
   const times = screen.looks[0] as number;
   const runs = Array.from(

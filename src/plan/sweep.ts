@@ -1,4 +1,4 @@
-// A sweep: along one axis a search for where the goals stop holding, over two a grid with its frontier.
+// A sweep: along one axis, a search for where the goals stop holding; over two axes, a grid with its frontier.
 import type {
   PlanAnswer,
   PlanFrontierPoint,
@@ -21,11 +21,11 @@ export interface Sweep {
   readonly points: readonly PlanPoint[];
   readonly answer: PlanAnswer | null;
   readonly heatMap: PlanHeatMap | null;
-  /** Which end was looked for in the end: the other one where holding and failing came the other way round. */
+  /** End that was found. It is the other one if holding and failing came in reverse order. */
   readonly find: Find | null;
 }
 
-/** Sweeps one axis: searches where there are goals and an order, else tries a grid, or every choice. */
+/** Sweeps one axis. With goals and an order it searches; otherwise it tries a grid, or every choice. */
 export function* sweepOne(shop: Workshop, vary: Vary, find: Find, guessed: boolean): PlanSteps<Sweep> {
   const points = new Points(shop, [vary]);
   const { candidates, axis } = vary;
@@ -64,7 +64,7 @@ export function* sweepOne(shop: Workshop, vary: Vary, find: Find, guessed: boole
   };
 }
 
-/** The candidates with those that are expected to hold first. */
+/** Returns the candidates with those first that are expected to hold. */
 const inOrder = (candidates: readonly PlanValue[], find: Find): readonly PlanValue[] =>
   find === "largest" ? candidates : candidates.toReversed();
 
@@ -84,10 +84,10 @@ function choicesOf(points: readonly PlanPoint[]): PlanAnswer {
   return { kind: "choices", holding: those("holds"), failing: those("fails"), unclear: those("unclear") };
 }
 
-/** Values along each side of a heat map. */
+/** Greatest number of values along each side of a heat map. */
 const sideMost = 10;
 
-/** Sweeps two axes: a grid, and along each column of it where the goals stop holding. */
+/** Sweeps two axes: tries a grid, and finds in each of its columns where the goals stop holding. */
 export function* sweepTwo(shop: Workshop, x: Vary, y: Vary, find: Find): PlanSteps<Sweep> {
   const points = new Points(shop, [x, y]);
   const xs = sideOf(x);
@@ -116,7 +116,7 @@ export function* sweepTwo(shop: Workshop, x: Vary, y: Vary, find: Find): PlanSte
   };
 }
 
-/** A side's values, inner ones of large numbers rounded to two digits where the candidates have such. */
+/** Returns a side's values. Inner large numbers are rounded to two digits if the candidates have such values. */
 function sideOf({ candidates, axis }: Vary): PlanValue[] {
   if (axis.unit === "choice" || candidates.length <= sideMost) return [...candidates];
   const values = gridOf(candidates.length, sideMost).map((place) => candidates[place] ?? "");
@@ -129,7 +129,7 @@ function sideOf({ candidates, axis }: Vary): PlanValue[] {
   return [...new Set(side)];
 }
 
-/** @param line a column's values with those that are expected to hold first */
+/** @param line a column's values, those first that are expected to hold */
 function frontierAt(
   x: PlanValue,
   line: readonly PlanValue[],

@@ -8,24 +8,24 @@ import type { Population, Scenario } from "../scenario/scenario.ts";
 /** Something that goes wrong once. */
 export interface Trigger {
   readonly kind: "outage" | "burst";
-  /** Ms from the run's start. */
+  /** Start, ms from the run's start. */
   readonly atMs: number;
-  /** Ms of outage; calls of a burst. */
+  /** Length of an outage, ms; or number of calls of a burst. */
   readonly size: number;
 }
 
-/** A burst's calls all come within this time. */
+/** Time within which all calls of a burst come, ms. */
 const burstMs = 1000;
 
-/** When a trigger is over, ms from the run's start. */
+/** Returns when a trigger is over, ms from the run's start. */
 export const overAtMs = ({ kind, atMs, size }: Trigger): number =>
   atMs + (kind === "outage" ? size : burstMs);
 
 /**
- * The scenario with a trigger in it. An outage answers every call 503 while it lasts. A burst is a population of
- * its own: so many clients within a second, each a user that wants one call, the first of the largest
- * population, and does with a refusal what that population does. It comes last, so that the others' draws are
- * what they are without it.
+ * Returns the scenario with a trigger. An outage answers every call 503 while it lasts. A burst is a population of its
+ * own: `size` clients within a second, each a user that wants one call. The call is the first of the largest
+ * population, and so is the reaction to a refusal. The burst comes last, so that the other populations' draws stay the
+ * same.
  */
 export function withTrigger(scenario: Scenario, trigger: Trigger): Scenario {
   const { kind, atMs, size } = trigger;
@@ -58,7 +58,7 @@ function crowd(scenario: Scenario, atMs: number, size: number): Population {
   };
 }
 
-/** Nothing until then, and then all of them evenly within a second: `size` calls a second for one second. */
+/** Returns `size` calls a second for one second from `atMs` on, evenly. */
 function arrivalsOf(atMs: number, size: number): unknown {
   const stages = [
     { target: 0, duration: atMs },
@@ -78,7 +78,7 @@ function largest({ populations }: Scenario): Population {
   return first;
 }
 
-/** A name that no population has. */
+/** Returns a name that no population has. */
 function crowdName({ populations }: Scenario): string {
   let name = "burst";
   while (populations.some((one) => one.name === name)) name += "-";

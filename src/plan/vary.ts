@@ -1,4 +1,4 @@
-// `agents.clients=10..500`: which place of a scenario takes which values, read from words.
+// Values to vary, read from words: `agents.clients=10..500` names a place of a scenario and its values.
 import { parseDuration } from "../rules/duration.ts";
 import { type Problem, quote, SpillwayError } from "../rules/errors.ts";
 import { parseShare } from "../rules/share.ts";
@@ -6,7 +6,7 @@ import type { Scenario } from "../scenario/scenario.ts";
 import type { PlanAxis, PlanValue } from "../summary/plan-result.ts";
 import { changeScenario, findPlace, type ScenarioPlace, wordsOf } from "./paths.ts";
 
-/** A place and every value that it may take, numbers rising. */
+/** A place and every value that it may take. Numbers rise. */
 export interface Vary {
   readonly axis: PlanAxis;
   readonly candidates: readonly PlanValue[];
@@ -14,7 +14,7 @@ export interface Vary {
 
 type Unit = PlanAxis["unit"];
 
-/** A range of durations without a step has no more values than this. */
+/** Greatest number of values in a range of durations without a step. */
 const durationsMost = 200;
 const candidatesMost = 100_000;
 const examples: Readonly<Record<Unit, string>> = {
@@ -67,12 +67,12 @@ function candidatesOf(place: ScenarioPlace, range: string): readonly PlanValue[]
   return numbers;
 }
 
-/** The numbers of a range or list, rising; empty where it is none. */
+/** Returns the numbers of a range or list, rising; empty if it is none. */
 export function parseRange(unit: Exclude<Unit, "choice">, range: string): number[] {
   return range.includes("..") ? rangeOf(range, unit) : listOf(range, unit);
 }
 
-/** Words with commas between. */
+/** Returns words that are separated by commas. */
 const choicesOf = (range: string): string[] =>
   range
     .split(",")
@@ -102,7 +102,7 @@ function rangeOf(range: string, unit: Unit): number[] {
   return step === null || step <= 0 ? [] : linear(from, to, step);
 }
 
-/** Every whole number; of durations every 1, 2 or 5 x 10^n ms, so that there are `durationsMost` or fewer. */
+/** Returns the default step: 1 for counts; 1, 2 or 5 x 10^n ms for durations, at most `durationsMost` steps. */
 function stepFor(span: number, unit: Unit): number {
   if (unit === "count") return 1;
   if (unit === "share") return span / 100;
@@ -110,10 +110,10 @@ function stepFor(span: number, unit: Unit): number {
     for (const digit of [1, 2, 5]) if (span / (digit * power) <= durationsMost) return digit * power;
 }
 
-/** From one end by steps, and the other end. */
+/** Returns the values from one end by steps, and the other end. */
 function linear(from: number, to: number, step: number): number[] {
   const numbers: number[] = [];
-  // Multiplied, not added up: shares are fractions, and 0.1 + 0.1 + 0.1 is not 0.3.
+  // Multiplication, not addition: shares are fractions, and 0.1 + 0.1 + 0.1 is not 0.3.
   for (let index = 0; numbers.length <= candidatesMost; index++) {
     const value = Math.round((from + index * step) * 1e9) / 1e9;
     if (value >= to) break;
@@ -122,7 +122,7 @@ function linear(from: number, to: number, step: number): number[] {
   return [...numbers, to];
 }
 
-/** From one end by a factor, in whole numbers, and the other end. */
+/** Returns the values from one end by a factor, in whole numbers, and the other end. */
 function geometric(from: number, to: number, factor: number): number[] {
   if (from <= 0 || factor <= 1) return [];
   const numbers: number[] = [];
