@@ -26,16 +26,16 @@ const reasonWords: Readonly<Record<string, string>> = {
   "no http": "something that is no HTTP",
 };
 
-/** Puts a reason into words for people. */
+/** Returns a reason in words for people. */
 export const inWords = (reason: string): string => reasonWords[reason] ?? reason;
 
-/** The next step where a target gives no answer, for people. */
+/** Returns the next step if a target gives no answer, for people. */
 export const hintFor = (reason: string | null): string =>
   reason === "untrusted"
     ? "trust it by the file of its certificate, or of the authority that signed it: --ca FILE"
     : "is it running, and is this its address?";
 
-/** A redirect in words, `null` of any other status. Its query stays unsaid: it may hold what nobody else is to read. */
+/** Returns a redirect in words; `null` for any other status. The query is left out: it may hold secrets. */
 export const redirectOf = (
   status: number,
   location: string | null | undefined,
@@ -67,10 +67,10 @@ const reasonsByCode: Readonly<Record<string, string>> = {
   ERR_SSL_PACKET_LENGTH_TOO_LONG: "no tls",
 };
 
-/** As much of a message as a line of a trace holds. */
+/** Greatest length of a message in a line of a trace, characters. */
 const messageMost = 200;
 
-/** Names the reason of an error of the connection: a known one by its code, any other by its message. */
+/** Returns the reason of an error of the connection: a known one by its code, any other by its message. */
 export function reasonOf({ name, code = "", message }: NodeJS.ErrnoException): string {
   if (name === "HTTPParserError") return "no http";
   return reasonsByCode[code] ?? (message || code).slice(0, messageMost);

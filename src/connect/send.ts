@@ -1,5 +1,5 @@
-// One HTTP call at a time. `fetch` would follow redirects, try again by itself and read bodies without end: who
-// probes must know each call that was made, and make none elsewhere.
+// One HTTP call at a time. `fetch` would follow redirects, retry by itself and read bodies without end. A prober must
+// know each call that it makes, and call nobody else.
 import type { Dispatcher } from "undici";
 import { isToken } from "../rules/tokens.ts";
 import { headerText } from "../wire/fields.ts";
@@ -10,9 +10,9 @@ import { NoAnswer, reasonOf } from "./no-answer.ts";
 export interface Ask {
   readonly method: "GET" | "HEAD" | "POST" | "PUT" | "PATCH" | "DELETE";
   readonly url: string;
-  /** Sent as `Authorization: Bearer`; kept nowhere. `null`: who calls stands among the headers. */
+  /** Sent as `Authorization: Bearer`, and kept nowhere. `null` if the headers identify the caller. */
   readonly token: string | null;
-  /** JSON, or text that is meant to be none. */
+  /** JSON, or text that is no JSON on purpose. */
   readonly body?: string | undefined;
   /** Further headers, names in lower case. */
   readonly headers?: Readonly<Record<string, string>> | undefined;
@@ -23,17 +23,17 @@ export interface Got {
   readonly status: number;
   /** Names in lower case; a doubled header is joined by ", ". */
   readonly headers: Readonly<Record<string, string | undefined>>;
-  /** At most `bodyMost` characters of it. */
+  /** Body, cut off after `bodyMost` characters. */
   readonly body: string;
 }
 
 /**
- * Makes one call; rejects with `NoAnswer` where none came, with the signal's reason where it was interrupted, with a
- * RangeError where no header can hold the token.
+ * Makes one call. It rejects with `NoAnswer` if none came, and with the signal's reason if it was interrupted. If no
+ * header can hold the token, it rejects with a RangeError.
  */
 export type Send = (ask: Ask, signal: AbortSignal | undefined) => Promise<Got>;
 
-/** Makes one call, by any way of sending it. @returns its answer, or the reason why none came */
+/** Makes one call by any `Send`. @returns its answer, or the reason why none came */
 export async function sendOnce(
   send: Send,
   ask: Ask,
@@ -50,11 +50,11 @@ export async function sendOnce(
 export interface SendOptions extends ConnectionOptions {
   /** Longest time from the call to the end of its answer, ms. Default: 10,000. */
   readonly timeoutMs?: number | undefined;
-  /** The most connections to an origin, and calls on the way to it, at a time. Default: 1. */
+  /** Greatest number of connections to an origin, and of calls on the way to it. Default: 1. */
   readonly connections?: number | undefined;
 }
 
-/** More than any status or refusal. */
+/** Greatest length of a body, characters. It exceeds that of any status or refusal. */
 export const bodyMost = 1 << 20;
 const timeoutDefaultMs = 10_000;
 
@@ -65,7 +65,7 @@ export interface Sender {
   close(): Promise<unknown>;
 }
 
-/** Opens a sender. It keeps connections between calls, so that `sent` is close to when the target reads it. */
+/** Opens a sender. It keeps connections between calls, so that `sent` is close to the time when the target reads it. */
 export function openSender(options: SendOptions = {}): Sender {
   const { timeoutMs = timeoutDefaultMs, connections = 1, tls, proxy } = options;
   const limits = { connections, connectTimeoutMs: timeoutMs };
@@ -116,7 +116,7 @@ async function exchange(
   let text = "";
   for await (const chunk of answer.body) {
     text += decoder.decode(chunk as Uint8Array, { stream: true });
-    // To leave the loop closes the connection.
+    // Leaving the loop closes the connection.
     if (text.length > bodyMost) break;
   }
   return { status: answer.statusCode, headers: joined(answer.headers), body: text.slice(0, bodyMost) };

@@ -1,28 +1,28 @@
-// Whom a run may load. The same words are read in Node and in k6, whose JavaScript has no `URL`; so the syntax
-// is narrow, and two parsers cannot disagree about the host.
+// The targets that a run may load. Node and k6, whose JavaScript has no `URL`, read the same words. The syntax is
+// therefore narrow, so that two parsers cannot disagree about the host.
 import { type Problem, quote, SpillwayError } from "../rules/errors.ts";
 
-/** A target's URL: where its paths are appended, whose host it is. */
+/** A target's URL, in the parts that calls need. */
 export interface Target {
-  /** Without a slash at the end. */
+  /** URL that paths are appended to, without a slash at the end. */
   readonly base: string;
   /** `http://127.0.0.1:4100`. */
   readonly origin: string;
-  /** In lower case, an IPv6 address in its brackets. */
+  /** Host in lower case; an IPv6 address in its brackets. */
   readonly host: string;
 }
 
 const syntax = /^(https?:\/\/([a-z0-9._-]+|\[[0-9a-f:.]+\])(?::\d{1,5})?)((?:\/[\w.~%-]+)*)\/?$/i;
 const allowed = "http://HOST[:PORT][/PATH] or https://..., no user, no query";
 
-/** @throws SpillwayError `TARGET_NOT_ALLOWED` naming `field` where the text is no such URL */
+/** @throws SpillwayError `TARGET_NOT_ALLOWED` naming `field` if the text is no such URL */
 export function parseTarget(field: string, text: string): Target {
   const [, origin = "", host = "", path = ""] = syntax.exec(text) ?? [];
   if (origin === "") throw refused([{ path: field, got: withoutSecrets(text), allowed }]);
   return { base: origin + path, origin: origin.toLowerCase(), host: host.toLowerCase() };
 }
 
-/** A mistyped URL may carry a password. */
+/** Quotes a URL without its password: a mistyped URL may hold one. */
 const withoutSecrets = (text: string): string => quote(text.replace(/\/\/[^/]*@/, "//...@"));
 
 const refused = (problems: readonly Problem[]): SpillwayError =>
@@ -37,8 +37,8 @@ export function isLoopback(host: string): boolean {
 }
 
 /**
- * Lets loopback pass, and the one other host that the user named.
- * @param option by which it is named
+ * Allows loopback, and the one other host that the user named.
+ * @param option the option that names it
  * @throws SpillwayError `TARGET_NOT_ALLOWED`
  */
 export function requireAllowed(

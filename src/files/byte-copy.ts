@@ -1,5 +1,5 @@
-// Bytes that come once, as those of a pipe do, and can be read again: a copy goes into a temporary file. The file has no
-// name from the start on, where the system allows that, so that it goes with the process, however that ends.
+// Bytes that come only once, as from a pipe, but can be read again: they are copied to a temporary file. If the system
+// allows it, the file has no name from the start. It then vanishes with the process, however that ends.
 import { mkdtempSync, rmSync, statfsSync } from "node:fs";
 import { type FileHandle, open } from "node:fs/promises";
 import { tmpdir } from "node:os";
@@ -9,13 +9,13 @@ import { SpillwayError } from "../rules/errors.ts";
 const gibi = 2 ** 30;
 const chunkSize = 1 << 18;
 
-/** The most that a copy takes, in bytes: 8 GiB, and half of what is free where temporary files lie. */
+/** Returns the greatest size of a copy, bytes: 8 GiB, and half of the free space for temporary files. */
 function bytesMostOf(folder: string): number {
   const { bavail, bsize } = statfsSync(folder);
   return Math.min(8 * gibi, (bavail * bsize) / 2);
 }
 
-/** Bytes that are copied while they are read for the first time. */
+/** Bytes that are copied during their first reading. */
 export class ByteCopy {
   readonly #source: AsyncIterable<Uint8Array>;
   readonly #bytesMost: number;
@@ -25,13 +25,13 @@ export class ByteCopy {
   /** Reason why there is no whole copy. */
   #failure = new Error("the first reading did not come to its end");
 
-  /** @param bytesMost those that a copy may take; of more, there is none */
+  /** @param bytesMost greatest size of a copy, bytes; longer input has no copy */
   constructor(source: AsyncIterable<Uint8Array>, bytesMost = bytesMostOf(tmpdir())) {
     this.#source = source;
     this.#bytesMost = bytesMost;
   }
 
-  /** The bytes as they come; they are copied. */
+  /** Yields the bytes as they come, and copies them. */
   async *first(): AsyncGenerator<Uint8Array, void> {
     await this.#open().catch((failure: Error) => this.#giveUp(failure));
     for await (const chunk of this.#source) {
@@ -46,8 +46,8 @@ export class ByteCopy {
   }
 
   /**
-   * The same bytes.
-   * @throws SpillwayError `SYSTEM_REFUSED` where there is no copy of all of them
+   * Yields the same bytes.
+   * @throws SpillwayError `SYSTEM_REFUSED` if there is no copy of all of them
    */
   async *again(): AsyncGenerator<Uint8Array, void> {
     const file = this.#file;
@@ -66,7 +66,7 @@ export class ByteCopy {
     }
   }
 
-  /** Gives the copy up. */
+  /** Deletes the copy. */
   async close(): Promise<void> {
     this.#isWhole = false;
     const file = this.#file;

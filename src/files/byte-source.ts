@@ -1,5 +1,5 @@
-// Bytes of what users name. Pipes are read so that reading can be given up: a read that blocks in the file system
-// outlives every signal but SIGKILL, since Node waits for it when the process ends.
+// Bytes of files that users name. Reading a pipe can be given up. A read that blocks in the file system would outlive
+// every signal but SIGKILL: Node waits for it when the process ends.
 import { closeSync, constants, createReadStream, open, openSync, readSync } from "node:fs";
 import { stat } from "node:fs/promises";
 import { Socket } from "node:net";
@@ -7,8 +7,8 @@ import { addAbortSignal, type Readable } from "node:stream";
 import { promisify } from "node:util";
 
 /**
- * Opens a file, a pipe that has a name, or standard input (`-`).
- * @param signal ends the bytes by its reason
+ * Opens a file, a named pipe, or standard input (`-`).
+ * @param signal ends the bytes with its reason
  * @throws the system's error
  */
 export async function openBytes(path: string, signal?: AbortSignal): Promise<Readable> {
@@ -16,12 +16,12 @@ export async function openBytes(path: string, signal?: AbortSignal): Promise<Rea
   return signal === undefined ? stream : addAbortSignal(signal, stream);
 }
 
-/** Size of a chunk in bytes: it and a block of its lines fit a processor's own cache. */
+/** Size of a chunk, bytes. A chunk and a block of its lines fit a processor's own cache. */
 const chunkSize = 1 << 18;
 
 /**
- * The bytes of a file, for a thread that has nothing else to do: reading stops it, and costs half as much as a stream. All
- * chunks have the same memory: use one up before asking for the next.
+ * Yields the bytes of a file, for a thread that has nothing else to do. Reading blocks the thread, at half the cost of
+ * a stream. All chunks share one memory: use one up before asking for the next.
  * @throws the system's error
  */
 export function* fileBytes(path: string): Generator<Uint8Array, void> {

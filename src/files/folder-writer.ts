@@ -1,7 +1,7 @@
 // A folder of results, written so that an earlier result stays whole until the new one is. All parts are written into a
-// hidden folder inside, `.unfinished-WRITER`, which is new and private; when all are there they take the places of the
-// earlier ones. The hidden folder is the lock, too, and its name says who holds it. Of a writer that was killed, the
-// next one puts the parts in place if all are there; if not, they stay until its own are. A folder that holds links is
+// new and private hidden folder inside, `.unfinished-WRITER`. When all are there, they replace the earlier ones. The
+// hidden folder is also the lock, and its name says who holds it. If a writer was killed, the next one puts its parts
+// in place if all are there; otherwise they stay until the next one's own are in place. A folder that holds links is
 // refused.
 import { lstat, mkdir, readdir, rename, rm, rmdir, writeFile } from "node:fs/promises";
 import { dirname, join, resolve } from "node:path";
@@ -12,37 +12,37 @@ import { isOwn, mayLive, type Writer, writerName, writerOf } from "./writer-name
 
 /** Parts of a folder of results. */
 export interface FolderNames {
-  /** Files that make the folder whole: the first to go, the last to come. */
+  /** Files that make the folder whole. They are removed first, and put in place last. */
   readonly seals: readonly string[];
-  /** Folders inside it. */
+  /** Folders inside the folder. */
   readonly folders: readonly string[];
 }
 
-/** Earlier parts that go where nothing new takes their place. */
+/** Earlier parts that are removed if nothing new replaces them. */
 export interface Outdated {
   readonly files: readonly string[];
-  /** Of each folder inside, the names that go; whatever else it holds is kept. */
+  /** Names to remove from each folder inside; all other files there are kept. */
   readonly within: Readonly<Record<string, readonly string[]>>;
 }
 
 const prefix = ".unfinished-";
-/** In a hidden folder: says that all parts are there. */
+/** File in a hidden folder that says that all parts are there. */
 const mark = ".whole";
-/** Before the name of a folder that a new one takes the place of. */
+/** Prefix of a folder that is being replaced. */
 const setAside = ".old-";
-/** Two writers that begin at the same instant see each other and step back: so often, for a random time. */
+/** Number of attempts at the lock. Two writers that begin at the same instant both step back for a random time. */
 const attemptsMost = 4;
 const stepBackMs = 40;
 
-/** Of this process: the hidden folders that are being written. */
+/** Hidden folders that this process is writing. */
 const openHere = new Set<string>();
 
 export class FolderWriter {
   readonly folder: string;
-  /** The hidden folder. Nobody else knows its name, so what is told its path may write there in any way. */
+  /** The hidden folder. Its name is known only to those who get it here, and they may write there in any way. */
   readonly staging: string;
   readonly #names: FolderNames;
-  /** Folders that were made for it, outermost first. */
+  /** Folders that were made for this one, outermost first. */
   readonly #made: readonly string[];
   #isOpen = true;
 
@@ -55,8 +55,8 @@ export class FolderWriter {
 
   /**
    * Begins to write a folder, which is made if need be.
-   * @param isFresh makes another one, `FOLDER-2`, where there is one already
-   * @throws SpillwayError `FOLDER_IN_USE` naming who writes it; `FILE_UNWRITABLE`, also where it holds links
+   * @param isFresh true to make another folder, `FOLDER-2`, if there is one already
+   * @throws SpillwayError `FOLDER_IN_USE` naming who writes it; `FILE_UNWRITABLE`, also if it holds links
    */
   static async open(path: string, names: FolderNames, isFresh = false): Promise<FolderWriter> {
     const { folder, made } = isFresh ? await makeFresh(path) : { folder: path, made: await makeFolder(path) };
@@ -71,11 +71,11 @@ export class FolderWriter {
     return writer;
   }
 
-  /** Writes a part; its name may lie in a folder: `pictures/waits.svg`. @throws SpillwayError `FILE_UNWRITABLE` */
+  /** Writes a part. Its name may be in a folder: `pictures/waits.svg`. @throws SpillwayError `FILE_UNWRITABLE` */
   async write(name: string, content: FileContent): Promise<void> {
     const path = join(this.staging, name);
     await writing(join(this.folder, name), async () => {
-      // Node's own recursive `mkdir` never ends where the working folder was deleted.
+      // Node's own recursive `mkdir` never ends if the working folder was deleted.
       if (dirname(name) !== ".")
         await mkdir(dirname(path)).catch((cause: NodeJS.ErrnoException) => {
           if (cause.code !== "EEXIST") throw cause;
@@ -85,28 +85,28 @@ export class FolderWriter {
   }
 
   /**
-   * Refuses the folder where something else than a plain file has one of these names.
+   * Refuses the folder if one of these names is there and is no plain file.
    * @throws SpillwayError `FILE_UNWRITABLE`
    */
   async requirePlain(files: readonly string[]): Promise<void> {
     await requireReplaceable(this.folder, this.#names, files);
   }
 
-  /** Puts all parts in their places, and removes what is outdated. @throws SpillwayError `FILE_UNWRITABLE` */
+  /** Puts all parts in their places, and removes the outdated ones. @throws SpillwayError `FILE_UNWRITABLE` */
   async commit(outdated: Outdated): Promise<void> {
     const { folder } = this;
     await requireNoLinks(folder, this.#names.folders);
     await requireReplaceable(folder, this.#names, [...(await readdir(this.staging)), ...outdated.files]);
     await writing(folder, async () => {
       await writeFile(join(this.staging, mark), "");
-      // From here on whoever comes after this process may put the parts in place.
+      // From here on a later process may put the parts in place.
       this.#isOpen = false;
       await place(folder, this.staging, this.#names, outdated);
       await removeUnfinished(folder);
     });
   }
 
-  /** Leaves the parts where they are, for people to look at, until the next result is put in place. */
+  /** Keeps the parts in the hidden folder, for people to look at, until the next result is put in place. */
   leave(): void {
     this.#isOpen = false;
   }
@@ -116,12 +116,12 @@ export class FolderWriter {
     openHere.delete(resolve(this.staging));
     if (!this.#isOpen) return;
     await rm(this.staging, { recursive: true, force: true });
-    // Nobody asked for a folder without anything in it.
+    // Nobody asked for an empty folder.
     for (const made of this.#made.toReversed()) await rmdir(made).catch(() => undefined);
   }
 }
 
-/** The hidden folders of runs that did not end, the youngest first. */
+/** Returns the hidden folders of runs that did not end, the youngest first. */
 export async function hiddenFolders(folder: string): Promise<string[]> {
   const found = (await hiddenIn(folder)).map(async ({ path }) => ({ path, ms: (await lstat(path)).mtimeMs }));
   return (await Promise.all(found)).sort((a, b) => b.ms - a.ms).map(({ path }) => path);
@@ -144,7 +144,7 @@ async function makeFresh(path: string): Promise<{ folder: string; made: readonly
   }
 }
 
-/** Makes the hidden folder. Who finds another one of a living writer beside it has lost. */
+/** Makes the hidden folder. A writer that finds another one of a living writer beside it has lost. */
 async function lock(folder: string): Promise<string> {
   for (let attempt = 1; ; attempt++) {
     const staging = join(folder, `${prefix}${writerName()}`);
@@ -187,7 +187,7 @@ function inUse(folder: string, { path, writer }: Hidden): SpillwayError {
   });
 }
 
-/** Puts in place what writers that are gone had finished. */
+/** Puts in place what dead writers had finished. */
 async function placeOthers(folder: string, names: FolderNames): Promise<void> {
   for (const { path, writer } of await hiddenIn(folder)) {
     if (isHeld(path, writer) || !(await exists(join(path, mark)))) continue;
@@ -198,15 +198,15 @@ async function placeOthers(folder: string, names: FolderNames): Promise<void> {
   }
 }
 
-/** Removes what writers that are gone had not finished: a whole result stands in its place now. */
+/** Removes what dead writers had not finished, since a whole result is in place now. */
 async function removeUnfinished(folder: string): Promise<void> {
   for (const { path, writer } of await hiddenIn(folder))
     if (!isHeld(path, writer)) await rm(path, { recursive: true, force: true });
 }
 
 /**
- * Puts the parts of a hidden folder in their places. It may be ended at any instant and begun again: seals go
- * first and come last, so that a folder that has one is of one piece.
+ * Puts the parts of a hidden folder in their places. It may be ended at any instant and begun again. Seals are removed
+ * first and put in place last, so that a folder with a seal is of one piece.
  */
 async function place(
   folder: string,
@@ -225,7 +225,7 @@ async function place(
   await rm(whole, { recursive: true, force: true });
 }
 
-/** The same for a folder inside: the earlier one is set aside, and what nobody here made goes over to the new one. */
+/** Puts a folder inside in its place. The earlier one is set aside; other people's files move to the new one. */
 async function placeFolder(
   folder: string,
   whole: string,
@@ -253,7 +253,7 @@ const exists = (path: string): Promise<boolean> =>
     () => false,
   );
 
-/** A link may lead anywhere. Who made the folder need not be who writes it. */
+/** Refuses links, which may lead anywhere: the folder's maker and its writer may be different people. */
 async function requireNoLinks(folder: string, inside: readonly string[]): Promise<void> {
   for (const place of [folder, ...inside.map((name) => join(folder, name))]) {
     const entries = await readdir(place, { withFileTypes: true }).catch((cause: NodeJS.ErrnoException) => {
@@ -271,7 +271,7 @@ async function requireReplaceable(
   { seals, folders }: FolderNames,
   names: readonly string[],
 ): Promise<void> {
-  // A new seal takes the place of every seal.
+  // A new seal replaces every seal.
   const replaced = names.some((name) => seals.includes(name)) ? [...names, ...seals] : names;
   for (const name of [...replaced, ...folders]) {
     const path = join(folder, name);

@@ -5,8 +5,8 @@ import { textCoding } from "../rules/text-coding.ts";
 import { openBytes } from "./byte-source.ts";
 
 /**
- * @param isRegular refuses pipes and devices, too: what reads the file does not bound it
- * @throws SpillwayError `FILE_UNREADABLE` where there is no such file, or it is a directory
+ * @param isRegular true to refuse pipes and devices, too, because the reader of the file sets no bound
+ * @throws SpillwayError `FILE_UNREADABLE` if there is no such file, or it is a directory
  */
 export async function requireFile(path: string, what: string, isRegular = false): Promise<void> {
   const unreadable = (got: string, cause?: unknown): SpillwayError =>
@@ -21,7 +21,7 @@ export async function requireFile(path: string, what: string, isRegular = false)
   if (isRegular && !found.isFile()) throw unreadable("no regular file");
 }
 
-/** @throws SpillwayError `FILE_UNWRITABLE` where something is there already */
+/** @throws SpillwayError `FILE_UNWRITABLE` if something is there already */
 export async function requireFree(path: string): Promise<void> {
   const found = await stat(path).catch(() => null);
   if (found === null) return;
@@ -33,12 +33,12 @@ export async function requireFree(path: string): Promise<void> {
   });
 }
 
-/** Files of rules, tokens and certificates have at most so many bytes. */
+/** Greatest size of a file of rules, tokens or certificates, bytes. */
 const bytesMost = 64 * 2 ** 20;
 
 /**
- * The text of a file in UTF-8 or UTF-16, without its byte order mark.
- * @throws SpillwayError `FILE_UNREADABLE`, where it is larger than any such file, too: `/dev/zero`
+ * Returns the text of a file in UTF-8 or UTF-16, without its byte order mark.
+ * @throws SpillwayError `FILE_UNREADABLE`, also if it is larger than any such file: `/dev/zero`
  */
 export async function readText(path: string, what: string): Promise<string> {
   await requireFile(path, what);

@@ -1,5 +1,5 @@
-// Files written whole or not at all. Each is filled under a name that nobody can foresee, which must be new (`wx`), and
-// then renamed: a link in its place is replaced and never followed, and what stood there stays until all is written.
+// Files written whole or not at all. Each is filled under a new name that nobody can foresee (`wx`), and then renamed.
+// A link in its place is replaced and never followed, and an older file stays until all is written.
 import { randomBytes } from "node:crypto";
 import { lstat, mkdir, rename, rm, stat, writeFile } from "node:fs/promises";
 import { dirname, join, resolve } from "node:path";
@@ -9,14 +9,14 @@ import { SpillwayError } from "../rules/errors.ts";
 export type FileContent = string | AsyncIterable<string | Uint8Array>;
 
 /**
- * Writes a file whole or not at all; the folders on its way are made.
- * @throws SpillwayError `FILE_UNWRITABLE`; what stood there before is untouched then
+ * Writes a file whole or not at all, and makes the folders on its way.
+ * @throws SpillwayError `FILE_UNWRITABLE`; an older file is then untouched
  */
 export async function writeWhole(path: string, content: FileContent): Promise<void> {
   await writing(path, async () => {
     await makeFolder(dirname(path));
     const found = await stat(path).catch(() => null);
-    // A device or a pipe, such as /dev/stdout, is written to: it cannot be replaced.
+    // A device or a pipe, such as /dev/stdout, cannot be replaced, so it is written to.
     if (found !== null && !found.isFile() && !found.isDirectory()) return writeFile(path, content);
     const partial = join(dirname(path), `.${randomBytes(8).toString("hex")}.part`);
     try {
@@ -30,8 +30,8 @@ export async function writeWhole(path: string, content: FileContent): Promise<vo
 }
 
 /**
- * Writes a file where there is none, whole or not at all.
- * @throws SpillwayError `FILE_UNWRITABLE`, also where there is one
+ * Writes a new file, whole or not at all.
+ * @throws SpillwayError `FILE_UNWRITABLE`, also if there is a file already
  */
 export async function writeNew(path: string, content: FileContent): Promise<void> {
   await writing(path, async () => {
@@ -54,7 +54,7 @@ const taken = (path: string): SpillwayError =>
 
 /**
  * Makes a folder and those on its way. Node's own recursive `mkdir` never ends under /proc.
- * @returns those that were made, outermost first
+ * @returns the folders that were made, outermost first
  * @throws SpillwayError `FILE_UNWRITABLE`
  */
 export async function makeFolder(path: string): Promise<string[]> {
@@ -76,7 +76,7 @@ export async function makeFolder(path: string): Promise<string[]> {
 }
 
 /**
- * The same for a folder whose name nobody chose: a link in its place might lead anywhere.
+ * Makes a folder whose name no user chose, and refuses a link in its place, which might lead anywhere.
  * @throws SpillwayError `FILE_UNWRITABLE`
  */
 export async function makeOwnFolder(path: string): Promise<void> {
@@ -92,7 +92,7 @@ export async function requireNoLink(path: string): Promise<void> {
   });
 }
 
-/** Tells whether there is a folder; `false` where there is nothing. @throws Error of the file system for something else */
+/** Tells whether there is a folder; `false` if nothing is there. @throws Error of the file system for something else */
 async function isFolder(path: string): Promise<boolean> {
   const found = await stat(path).catch((cause: NodeJS.ErrnoException) => {
     if (cause.code === "ENOENT") return null;
@@ -104,8 +104,8 @@ async function isFolder(path: string): Promise<boolean> {
 }
 
 /**
- * Does what writes a file or a folder.
- * @throws SpillwayError `FILE_UNWRITABLE` naming the path for an error of the system; any other as it is
+ * Runs a function that writes a file or a folder.
+ * @throws SpillwayError `FILE_UNWRITABLE` naming the path for an error of the system; any other error unchanged
  */
 export async function writing<T>(path: string, write: () => Promise<T>): Promise<T> {
   try {

@@ -1,5 +1,5 @@
-// Who writes a folder, as a name: process, its start and its host, so that another process can tell whether the writer
-// still lives. A process id alone is given out again.
+// The writer of a folder, as a name: process, its start and its host. Another process can thus tell whether the writer
+// still lives. A process id alone is reused.
 import { randomBytes } from "node:crypto";
 import { readFileSync } from "node:fs";
 import { hostname } from "node:os";
@@ -7,7 +7,7 @@ import { hostname } from "node:os";
 /** A process that writes. */
 export interface Writer {
   readonly pid: number;
-  /** When it began, in the system's own terms; compared for equality alone. */
+  /** Start of the process, in the system's own terms; compared only for equality. */
   readonly start: string;
   readonly host: string;
 }
@@ -24,18 +24,18 @@ const own: Writer = {
   host: ownHost,
 };
 
-/** A name for something that this process writes: `PID-START-RANDOM-HOST`, another one each time. */
+/** Returns a name for something that this process writes: `PID-START-RANDOM-HOST`, a new one each time. */
 export function writerName(): string {
   return `${own.pid}-${own.start}-${randomBytes(6).toString("hex")}-${own.host}`;
 }
 
-/** The writer that a name tells; `null` where it is no such name. */
+/** Returns the writer that a name tells; `null` if it is no such name. */
 export function writerOf(name: string): Writer | null {
   const [, pid = "", start = "", host = ""] = pattern.exec(name) ?? [];
   return pid === "" ? null : { pid: Number(pid), start, host };
 }
 
-/** Tells whether a writer may still live. Of another host nothing is known, so it may. */
+/** Tells whether a writer may still live. Nothing is known of another host's, so it may. */
 export function mayLive({ pid, start, host }: Writer): boolean {
   if (host !== own.host) return true;
   try {
@@ -53,13 +53,13 @@ export function isOwn({ pid, start, host }: Writer): boolean {
 }
 
 /**
- * When a process began: `t` and the ticks since the machine's start; `null` where the system does not tell (Linux
- * alone does). `over` of one that has ended and waits to be looked at.
+ * Returns when a process began: `t` and the ticks since the machine's start. `null` if the system does not tell it
+ * (only Linux does), `over` for a process that has ended but was not reaped.
  */
 function startOf(pid: number): string | null {
   try {
     const stat = readFileSync(`/proc/${pid}/stat`, "latin1");
-    // The program's name, in brackets, may hold anything; the state is next, the start is the 20th from there.
+    // The program's name, in brackets, may hold anything. The state is next; the start is the 20th field from there.
     const fields = stat.slice(stat.lastIndexOf(")") + 2).split(" ");
     return fields[0] === "Z" || fields[0] === "X" ? "over" : `t${fields[19]}`;
   } catch {

@@ -1,10 +1,10 @@
-// Deviations that a scenario's owner accepts of a limiter that is approximate on purpose, for the judge.
+// Deviations of a deliberately approximate limiter that a scenario's owner accepts, for the judge.
 import { parseExpectation } from "../rules/figures.ts";
 import type { JudgeOptions } from "../verify/judging.ts";
 
 /**
- * The judge's options for what is expected: a bound from above on `overAdmission` accepts that much.
- * @param expect a scenario's, already validated
+ * Returns the judge's options for an expectation: an upper bound on `overAdmission` accepts that much.
+ * @param expect a scenario's expectations, already validated
  */
 export function acceptedBy(expect: Readonly<Record<string, string>>): Pick<JudgeOptions, "accept"> {
   const bound = expect["overAdmission"];

@@ -1,4 +1,4 @@
-// A user's limiter for `--adapter FILE`: a module whose default export is a LimiterFactory, or by a policy a
+// A user's limiter for `--adapter FILE`: a module whose default export is a LimiterFactory, or under a policy a
 // QuotaLimiterFactory.
 import { readFile } from "node:fs/promises";
 import { basename, dirname, resolve } from "node:path";
@@ -37,7 +37,7 @@ const policyKind: ModuleKind = {
   hint: 'export default { name, limits: "any", claims: "all", create(policy) { return { decide(call, nowMs) { ... } } } }',
 };
 
-/** Files of CommonJS packages that read others beside them, a script in Lua say, know where they lie. */
+/** Tells files of CommonJS packages where they lie, since some read files beside them, such as a script in Lua. */
 const placed: Plugin = {
   name: "placed",
   setup({ onLoad }) {
@@ -52,21 +52,21 @@ const placed: Plugin = {
 };
 
 /**
- * Bundles a limiter's file; none of its code is run.
- * @param byPolicy the limiter is made by a policy, not by rules
- * @throws SpillwayError `FILE_UNREADABLE`, or `ADAPTER_INVALID` with file, line and reason where it does not parse
+ * Bundles a limiter's file without running its code.
+ * @param byPolicy true if the limiter is made by a policy, not by rules
+ * @throws SpillwayError `FILE_UNREADABLE`, or `ADAPTER_INVALID` with file, line and reason if it does not parse
  */
 export async function bundleAdapterFile(file: string, byPolicy = false): Promise<BundledModule> {
   await requireFile(file, "adapter file", true);
   const path = resolve(file);
-  // CommonJS packages that are bundled here still find `require`, as seen from the user's file. No name of the user's
-  // may stand in its way: esbuild renames a `require` of theirs, and knows nothing of the banner's other name.
+  // Bundled CommonJS packages still find `require`, relative to the user's file. No name of the user's may clash with
+  // it: esbuild renames a `require` of the user's, and cannot know the banner's other name.
   const js = `import { createRequire as $spillwayRequireFrom } from "node:module"; const require = $spillwayRequireFrom(${JSON.stringify(pathToFileURL(path).href)});`;
   return {
     ...(await bundleModule(byPolicy ? policyKind : kind, path, {
       alias: aliases,
       banner: { js },
-      // An `import` of a computed name is made by that `require`: the bundle itself lies where no package is found.
+      // This `require` also makes an `import` of a computed name: beside the bundle itself there are no packages.
       supported: { "dynamic-import": false },
       plugins: [placed],
     })),
@@ -75,10 +75,10 @@ export async function bundleAdapterFile(file: string, byPolicy = false): Promise
 }
 
 /**
- * Imports a limiter: the file's code is run, in this thread.
- * @param during runs the code that imports the module: under a clock that some read when they are loaded
- * @throws SpillwayError `ADAPTER_INVALID` with file, line and reason where the module throws, or has no LimiterFactory
- *   as its default export
+ * Imports a limiter. It runs the file's code in this thread.
+ * @param during runs the code that imports the module, under a clock: some modules read the time when they are loaded
+ * @throws SpillwayError `ADAPTER_INVALID` with file, line and reason if the module throws, or has no LimiterFactory as
+ *   its default export
  */
 export async function importAdapter(
   module: PlacedModule,
@@ -93,7 +93,7 @@ function noLimiter(made: ModuleKind, problems: readonly Problem[]): Error {
   return invalidModule({ ...made, ...(isAlgorithm && { hint: algorithmHint }) }, "has no limiter", problems);
 }
 
-/** Mistakes in what a limiter by a policy says of itself. */
+/** Returns the mistakes in what a limiter by a policy says of itself. */
 function quotaPromiseProblems({ limits, algorithm, claims, callers, operations }: Exported): Problem[] {
   const other = algorithm === undefined ? "" : "; a limiter by key or by rules is checked without --policy";
   const isList = (value: unknown): boolean => value === undefined || Array.isArray(value);

@@ -1,4 +1,4 @@
-// The laws, checked against a limiter of the user's, one with a fault, or our engine.
+// Checks the laws against a user's limiter, a limiter with a fault, or our engine.
 import type { LimiterFactory } from "../engine/adapter.ts";
 import type { QuotaLimiterFactory } from "../engine/quota-limiter.ts";
 import { checkLaws } from "../laws/check.ts";
@@ -17,15 +17,15 @@ import { inTurns } from "./turns.ts";
 
 export interface CheckTask {
   readonly options: Pick<CheckOptions, "runs" | "seed" | "laws" | "path" | "known" | "rules" | "repeatWith">;
-  /** The promises that are checked, in place of rules. */
+  /** Promises to check, in place of rules. */
   readonly policy?: Policy | undefined;
-  /** NAME or NAME=RATE, where the limiter is not the user's. */
+  /** NAME or NAME=RATE, if the limiter is not the user's. */
   readonly fault?: string | undefined;
   /** True if time passes inside calls that overlap. */
   readonly clockMoves?: boolean | undefined;
 }
 
-/** Reports by rules, or by a policy. */
+/** Report under rules, or under a policy. */
 export type AnyCheckReport = CheckReport | CheckReport<QuotasKind>;
 export type AnyInterleavingReport = InterleavingReport | InterleavingReport<QuotasKind>;
 export type AnyLawReport = LawReport | LawReport<QuotasKind>;
@@ -37,7 +37,7 @@ const timers = { setTimeout, clearTimeout };
 
 /**
  * Checks the laws one after the other.
- * @throws SpillwayError as `checkLaws` and `checkQuotaLaws` do, `FAULT_INVALID` where the fault does not go with the limits
+ * @throws SpillwayError as `checkLaws` and `checkQuotaLaws` do, `FAULT_INVALID` if the fault does not fit the limits
  */
 export function checkJob(
   task: CheckTask,
@@ -49,7 +49,7 @@ export function checkJob(
     if (policy === undefined) return checkLaws(await factoryOf(limiter, task), { ...options, ...live });
     const { checkQuotaLaws } = await import("../laws/quotas/kit.ts");
     const { rules: _rules, known, ...rest } = options;
-    // A list of known counterexamples is parsed by the laws that it belongs to.
+    // The laws parse a list of known counterexamples by themselves.
     const listed = known as readonly KnownCounterexample<QuotasKind>[] | undefined;
     return checkQuotaLaws(await quotaFactoryOf(limiter, task, policy), policy, {
       ...{ ...rest, ...live },
@@ -63,7 +63,7 @@ async function quotaFactoryOf(
   { fault, options: { seed = 0 } }: CheckTask,
   policy: Policy,
 ): Promise<QuotaLimiterFactory> {
-  // Its file was imported as one that takes a policy.
+  // The file was imported as one that takes a policy.
   if (limiter !== null)
     return clockedFactory(limiter as JobLimiter<unknown> as JobLimiter<QuotaLimiterFactory>);
   if (fault === undefined) return (await import("../laws/quotas/engine.ts")).quotaEngine;
@@ -92,7 +92,7 @@ export function interleavingsJob(
   });
 }
 
-/** The user's limiter under the run's clock; else our engine, or a limiter with a fault. */
+/** Returns the user's limiter under the run's clock; else our engine, or a limiter with a fault. */
 async function factoryOf(
   limiter: JobContext["limiter"],
   { options: { rules, seed = 0 }, fault }: CheckTask,

@@ -1,9 +1,9 @@
-// `check --adapter FILE`: a limiter of the user's under a clock that the scripts move, whatever it reads: what it is
-// told, `Date.now`, or timers of its own.
+// `check --adapter FILE`: runs a user's limiter under a clock that the scripts move. The limiter may read the time that
+// it is told, `Date.now`, or timers of its own.
 import type { LimiterClock } from "../../sim/adapter/asker.ts";
 import type { JobLimiter } from "./job.ts";
 
-/** The same kind of limiter; while its code runs, and only then, the process's clocks and timers are the scripts'. */
+/** Returns the same kind of limiter. While its code runs, and only then, it sees the scripts' clocks and timers. */
 export function clockedFactory<F extends Made>({ factory, clock }: JobLimiter<F>): F {
   const { setNow, create, restore } = factory;
   const made = (limiter: unknown): unknown =>
@@ -33,8 +33,8 @@ interface Made {
 }
 
 /**
- * The same limiter; each of its methods but the one that tells it the time runs under the clock. Its timers end with it: the
- * clock may be moved by years before the next one is made.
+ * Returns the same limiter. All of its methods run under the clock, except the one that tells it the time. Its timers
+ * end with it: the clock may move by years before the next limiter is made.
  */
 function clockedLimiter(limiter: unknown, clock: LimiterClock): unknown {
   if (typeof limiter !== "object" || limiter === null) return limiter;

@@ -1,5 +1,5 @@
-// Under which conditions a scenario is simulated: its own, what the command line changes of them, or those of an
-// earlier run, so that simulator and measurement are told apart by nothing but what they model.
+// The conditions under which a scenario is simulated: its own, changes by the command line, or those of an earlier run.
+// With the latter, simulator and measurement differ only in what they model.
 import type { Likeness } from "../../sim/likeness.ts";
 import type { SimulateOptions } from "../../sim/simulate.ts";
 import type { Policy } from "../policy/policy.ts";
@@ -19,9 +19,9 @@ export interface Changes {
   readonly rules?: Rules | undefined;
   /** Limits of any API, in place of rules. */
   readonly policy?: Policy | undefined;
-  /** Whose names the trace has. */
+  /** Tokens whose names the trace has. */
   readonly tokens?: readonly Token[] | null | undefined;
-  /** A run's folder: start, duration, seed, rules, users and network are taken from it. */
+  /** Folder of a run whose start, duration, seed, rules, users and network are taken. */
   readonly like?: string | undefined;
 }
 
@@ -58,7 +58,7 @@ export async function conditionsOf(written: Scenario, changes: Changes): Promise
   };
 }
 
-/** Reads an earlier run; what reads runs is loaded for it alone. */
+/** Reads an earlier run. The code that reads runs is loaded only here. */
 async function readLikeness(folder: string): Promise<{ record: RunRecord; likeness: Likeness }> {
   const { readRun, traceOf } = await import("../report/run-folder.ts");
   const { Likeness } = await import("../../sim/likeness.ts");

@@ -1,12 +1,12 @@
-// Ctrl-C: the first one asks a command to end and keep what it has, a second one ends the process.
+// Ctrl-C: the first one asks a command to end and keep its results, a second one ends the process.
 
 /** Exit status of a command that was interrupted. */
 export const INTERRUPTED = 130;
 
-/** Ctrl-C, `kill`, and a terminal that is closed. */
+/** Signals of Ctrl-C, of `kill`, and of a terminal that is closed. */
 const signals = ["SIGINT", "SIGTERM", "SIGHUP"] as const;
 
-/** A signal that aborts on any of these; call `release` when the command is over. */
+/** Returns a signal that aborts on any of these; call `release` when the command is over. */
 export function onInterrupt(): { readonly signal: AbortSignal; release(): void } {
   const controller = new AbortController();
   const stop = (signal: NodeJS.Signals): void => {
@@ -23,8 +23,8 @@ export function onInterrupt(): { readonly signal: AbortSignal; release(): void }
 }
 
 /**
- * Ends the process as the signal does by itself. `process.exit` would wait for threads in native code, and for reads
- * that are blocked: for ever.
+ * Ends the process as the signal does by itself. `process.exit` would wait, perhaps for ever, for threads in native
+ * code and for blocked reads.
  */
 function endBy(signal: NodeJS.Signals): void {
   // Programs that were started are ended by those who started them.
@@ -36,12 +36,12 @@ function endBy(signal: NodeJS.Signals): void {
 
 let isStuck = false;
 
-/** Says that something runs on which nothing can end but the end of the process. */
+/** Notes that something runs that only the end of the process can end. */
 export function noteStuck(): void {
   isStuck = true;
 }
 
-/** To be called once all is said and done. */
+/** Ends the process if something is stuck. Call it as the last step. */
 export function endIfStuck(): void {
   if (isStuck) endBy("SIGINT");
 }

@@ -1,12 +1,12 @@
-// Work that tells what happens by a function that it calls, as a stream of events and a result.
+// Work that tells events by calling a function, as a stream of events and a result.
 
 /** Hands over an event; resolves when it has been taken. */
 export type Tell<Event> = (event: Event) => Promise<void>;
 
 /**
- * Runs work, and yields what it tells.
+ * Runs work, and yields the events that it tells.
  * @returns what the work returns
- * @throws what the work throws, once all that it told before has been taken
+ * @throws what the work throws, once all earlier events have been taken
  */
 export async function* eventsOf<Event, Result>(
   work: (tell: Tell<Event>) => Promise<Result>,
@@ -23,7 +23,7 @@ export async function* eventsOf<Event, Result>(
     isOver = true;
     wake();
   });
-  // Whoever stops listening before the end is not told how it ended.
+  // A listener that stops before the end does not learn how the work ended.
   result.catch(() => undefined);
   for (;;) {
     const next = told.shift();

@@ -53,7 +53,7 @@ async function main(): Promise<void> {
   post({ kind: "ready", scenario: data, limiter: limiter?.factory.name ?? null });
 }
 
-/** Does what it is told. While a job runs, the port alone keeps the thread alive no longer. */
+/** Does the jobs that it is given. While a job runs, the port alone does not keep the thread alive. */
 function serve(context: JobContext): void {
   let free = eventsMost;
   let wake = (): void => undefined;

@@ -1,5 +1,5 @@
-// A thread that does a verb's work, and runs whatever code the user's files have: an endless loop there stops neither
-// the terminal nor Ctrl-C, and `process.exit` ends nothing but the thread.
+// A thread that does a verb's work and runs the code of the user's files. An endless loop there stops neither the
+// terminal nor Ctrl-C, and `process.exit` ends only the thread.
 import { Worker } from "node:worker_threads";
 import { digestOf, type LoadedScenario } from "../load/scenario-file.ts";
 import { type BundledModule, type PlacedModule, placeModules } from "../load/user-module.ts";
@@ -11,41 +11,41 @@ import { errorOf, received } from "./sent-error.ts";
 import { endedBy, graceMs, type ThreadEnd } from "./thread-end.ts";
 import type { FromThread, ThreadData, ToThread } from "./thread-messages.ts";
 
-/** The user's code of a thread. */
+/** The user's files whose code a thread runs. */
 export interface JobFiles {
-  /** A built-in scenario's name, or a path. */
+  /** Name of a built-in scenario, or a path. */
   readonly scenario?: string | undefined;
-  /** A path. */
+  /** Path of the adapter. */
   readonly adapter?: string | undefined;
-  /** The adapter has to take a policy, not rules. */
+  /** True if the adapter has to take a policy, not rules. */
   readonly byPolicy?: boolean | undefined;
 }
 
 export interface JobOptions {
-  /** Time that importing the files may take, ms. */
+  /** Longest time for importing the files, ms. */
   readonly importMs: number;
-  /** Aborted: the job is asked to end, and is ended `graceMs` later. */
+  /** When aborted, the job is asked to end, and is ended `graceMs` later. */
   readonly signal: AbortSignal;
 }
 
 /** Threads that have imported the same files. */
 export interface JobThreads<S extends LoadedScenario | null = LoadedScenario | null> {
-  /** Its clients' functions stay in the threads; `null` where no scenario was named. */
+  /** Scenario without its clients' functions, which stay in the threads; `null` if no scenario was named. */
   readonly scenario: S;
-  /** The limiter's name; `null` where no adapter was named. */
+  /** Name of the limiter; `null` if no adapter was named. */
   readonly limiter: string | null;
-  /** The first one. */
+  /** The first thread. */
   readonly thread: JobThread;
-  /** Starts one more. @throws as `startJobs` does */
+  /** Starts another thread. @throws as `startJobs` does */
   another(): Promise<JobThread>;
-  /** Ends all of them, whatever they do. */
+  /** Ends all threads, even while they work. */
   close(): Promise<void>;
 }
 
 /**
- * Starts a thread, with the user's files imported.
+ * Starts a thread that has imported the user's files.
  * @throws SpillwayError for each file as `bundleScenarioFile` and `bundleAdapterFile` do; its `SCENARIO_INVALID` or
- *   `ADAPTER_INVALID` where importing throws, takes too long, ends the process, or never ends; `INTERRUPTED`
+ *   `ADAPTER_INVALID` if importing throws, takes too long, ends the process, or never ends; `INTERRUPTED`
  */
 export function startJobs(
   files: JobFiles & { readonly scenario: string },
@@ -85,7 +85,7 @@ export async function startJobs(files: JobFiles, options: JobOptions): Promise<J
 }
 
 /**
- * A scenario as data: its file is imported in a thread that ends at once.
+ * Returns a scenario as data. Its file is imported in a thread that ends at once.
  * @throws SpillwayError as `startJobs` does
  */
 export async function readScenario(scenario: string, options: JobOptions): Promise<LoadedScenario> {
@@ -105,22 +105,22 @@ async function bundled({ adapter, byPolicy = false, scenario }: JobFiles): Promi
 
 type Ready = Extract<FromThread, { kind: "ready" }>;
 
-/** Bounds on the wait for a message. */
+/** Bounds of the wait for a message. */
 interface Limits {
   readonly signal: AbortSignal;
   /** Time that the thread may go on once the signal is aborted, ms. */
   readonly graceMs: number;
-  /** Time that importing may take, ms; `null` for a message that may take for ever. */
+  /** Time that importing may take, ms; `null` for a message without such a bound. */
   readonly importMs: number | null;
 }
 
-/** Threads run the built package, where this runs from the sources, too: Node starts none from TypeScript. */
+/** Threads run the built package, even if this runs from the sources: Node starts no thread from TypeScript. */
 const entry = new URL(
   import.meta.url.endsWith(".ts") ? "../../dist/src/runs/job-thread-entry.js" : "./job-thread-entry.js",
   import.meta.url,
 );
 
-/** A thread that does not end within this time, ms, is in native code. */
+/** Longest time for a thread's end, ms. A thread that takes longer is in native code. */
 const endMs = 3_000;
 
 class JobThread {
@@ -150,7 +150,7 @@ class JobThread {
     this.#signal = signal;
     this.#importing = modules[0] ?? null;
     this.#worker = new Worker(entry, { workerData, argv: process.argv.slice(2), stdout: true, stderr: true });
-    // Standard output is the verb's own.
+    // Standard output belongs to the verb.
     this.#worker.stdout.pipe(process.stderr, { end: false });
     this.#worker.stderr.pipe(process.stderr, { end: false });
     this.#worker.on("message", (message: FromThread) => this.#hear(message, named));
@@ -161,10 +161,10 @@ class JobThread {
   }
 
   /**
-   * Does a job. One at a time.
-   * @param signal what ends this job, where that is not what ends all of them
+   * Does a job; only one at a time.
+   * @param signal ends this job, if another signal than the thread's
    * @returns its events, then its result
-   * @throws what the job throws; `SCENARIO_FAILED` or `ADAPTER_FAILED` where the user's code ends the thread;
+   * @throws what the job throws; `SCENARIO_FAILED` or `ADAPTER_FAILED` if the user's code ends the thread;
    *   `INTERRUPTED`
    */
   run<N extends JobName>(
@@ -183,7 +183,7 @@ class JobThread {
     });
   }
 
-  /** Ends the thread, whatever it does. */
+  /** Ends the thread, even while it works. */
   async end(): Promise<void> {
     this.#note({ kind: "stopped", isNative: false });
     const ended = this.#worker.terminate().then(() => true);
@@ -208,7 +208,7 @@ class JobThread {
     }
   }
 
-  /** The first cause counts. */
+  /** Notes a cause of the end. The first one counts. */
   #note(end: ThreadEnd): void {
     this.#end ??= end;
   }
@@ -219,7 +219,7 @@ class JobThread {
     this.#failed(this.#error());
   }
 
-  /** To be asked once it is over: messages from before an error may come after it. */
+  /** Returns the error of the end. Call it once the thread is over: messages from before may come after an error. */
   #error(): Error {
     const end = this.#end ?? { kind: "idle" };
     const isUnstarted = end.kind === "uncaught" && !this.#hasBegun;

@@ -5,22 +5,22 @@ import type { Scenario } from "../scenario/scenario.ts";
 
 /** Things that a job works with, beside its task. */
 export interface JobContext {
-  /** `null` where no scenario was named. */
+  /** `null` if no scenario was named. */
   readonly scenario: Scenario | null;
-  /** `null` where no adapter was named. */
+  /** `null` if no adapter was named. */
   readonly limiter: JobLimiter | null;
-  /** Ctrl-C. It is shared memory: a loop that leaves no turn to anything sees it, too. */
+  /** State of Ctrl-C, in shared memory: a loop that never yields sees it, too. */
   readonly signal: { readonly aborted: boolean };
 }
 
-/** A limiter of the user's; by a policy where its file was asked for one. */
+/** A user's limiter, or one by a policy if its file was asked for that. */
 export interface JobLimiter<F = LimiterFactory> {
   readonly factory: F;
-  /** The clock that its code reads. */
+  /** Clock that its code reads. */
   readonly clock: LimiterClock;
 }
 
-/** Task, events and result are plain data: they pass from thread to thread. */
+/** A job. Task, events and result are plain data, which passes from thread to thread. */
 export type Job<Task, Event, Result> = (
   task: Task,
   context: JobContext,

@@ -1,4 +1,4 @@
-// The jobs by name. Each is loaded where it runs.
+// The jobs by name. Each is loaded when it runs.
 import type { Job } from "./job.ts";
 
 const jobs = {
@@ -20,5 +20,5 @@ export type EventOf<N extends JobName> =
 export type ResultOf<N extends JobName> =
   ReturnType<Jobs[N]> extends AsyncGenerator<unknown, infer Result, undefined> ? Result : never;
 
-/** A job by its name, whatever its task is. */
+/** Returns a job by its name. */
 export const jobNamed = (name: JobName): Promise<Job<never, unknown, unknown>> => jobs[name]();

@@ -1,5 +1,5 @@
-// The end of every run, whoever drove it: its trace is read back from where it was written, judged and
-// counted in one pass, and the folder gets its documents. What is judged is what is on disk.
+// The end of every run by any driver. Its trace is read back from the disk, judged and counted in one pass, and the
+// folder gets its documents. The verdict is therefore about what is on disk.
 import type { FolderWriter } from "../files/folder-writer.ts";
 import { k6Files } from "../load/run-k6.ts";
 import { addReport } from "../report/report.ts";
@@ -25,7 +25,7 @@ export interface KeptRun {
   readonly folder: string;
   readonly summary: Summary;
   readonly verdict: Verdict;
-  /** Counts over time, as the report draws them. */
+  /** Counts over time that the report draws. */
   readonly series: Series;
   readonly expectations: readonly ExpectationResult[];
   /** True if the verdict is no violation and every expectation was met. */
@@ -35,15 +35,14 @@ export interface KeptRun {
 export interface KeepRunOptions {
   /** Another run's folder, to be shown beside this one. */
   readonly compare?: string | undefined;
-  /** The laws that the limiter claims, where it is somebody else's; it is judged by them alone. */
+  /** Laws that a limiter of somebody else's claims. The run is judged by these alone. */
   readonly claims?: "all" | readonly LawName[] | undefined;
-  /** Told how many lines have been judged. */
+  /** Takes the number of lines that have been judged. */
   readonly onProgress?: ((records: number) => void) | undefined;
 }
 
 /**
- * Judges the trace that was written, adds what is said of it and the documents for people, and puts the whole run in
- * its place.
+ * Judges the written trace, adds verdict, summary and documents, and puts the whole run in its place.
  * @throws SpillwayError `FILE_UNWRITABLE`, `TRACE_INVALID`, `SCENARIO_INVALID`
  */
 export async function keepRun(
@@ -63,7 +62,7 @@ export async function keepRun(
   return { folder, summary, verdict, series, expectations, held };
 }
 
-/** Judges and counts a trace in one pass; it is read again where a long window has something to explain. */
+/** Judges and counts a trace in one pass. It is read again if a long window needs an explanation. */
 async function judgedAndCounted(
   folder: string,
   accept: JudgeOptions,

@@ -1,4 +1,4 @@
-// A load run, kept in a run folder: k6 or Node measures, then what it left is judged. `load` and `demo` share it.
+// A load run, kept in a run folder: k6 or Node measures, then the run is judged. `load` and `demo` share it.
 import { readdir } from "node:fs/promises";
 import type { FolderWriter } from "../files/folder-writer.ts";
 import type { DriverChoice } from "../load/driver.ts";
@@ -35,8 +35,8 @@ export interface LoadedRun extends KeptRun {
 }
 
 /**
- * Runs a scenario for real and keeps the run: trace, verdict, summary, documents, and k6's own in `k6/`. What was measured
- * before an error stays, in the hidden folder inside.
+ * Runs a scenario for real and keeps the run: trace, verdict, summary, documents, and k6's files in `k6/`. After an
+ * error, what was measured before stays in the hidden folder inside.
  * @throws SpillwayError as `load` and `keepRun` do
  */
 export async function loadInto(place: RunPlace, options: LoadIntoOptions): Promise<LoadedRun> {
@@ -52,7 +52,7 @@ export async function loadInto(place: RunPlace, options: LoadIntoOptions): Promi
   }
 }
 
-/** The error in the words of who named the folder: with its name for the hidden one, and what reads what is left. */
+/** Returns the error with the folder's name for the hidden one, and with a command that judges what is left. */
 function withWayOn(error: unknown, { folder, staging }: FolderWriter): unknown {
   if (!(error instanceof SpillwayError)) return error;
   const named = (text: string): string => text.replaceAll(staging, folder);
@@ -71,7 +71,7 @@ function withWayOn(error: unknown, { folder, staging }: FolderWriter): unknown {
 
 async function measure(writer: FolderWriter, options: LoadIntoOptions): Promise<LoadedRun> {
   const { file, command, notes: given = [], compare, onProgress, ...loading } = options;
-  // The other run is read now: where there is none, nothing needs to be loaded.
+  // The other run is read first: if there is none, nothing needs to be loaded.
   if (compare !== undefined) await readRun(compare);
   const pace = new Pace(Date.now);
   const result = await load({
@@ -116,10 +116,10 @@ async function measure(writer: FolderWriter, options: LoadIntoOptions): Promise<
   return { ...kept, load: result, notes, held: kept.held && crossed.length === 0 && checks.length === 0 };
 }
 
-/** Calls a second that each was measured at on two cores, connections kept (`npm run bench -- drivers`, FORMAT.md). */
+/** Calls a second of each driver, measured on two cores, kept connections (`npm run bench -- drivers`, FORMAT.md). */
 const reach = { node: 7_000, k6: 20_000 } as const;
 
-/** Who drives, why, and what k6 would add: the first line of a run. */
+/** Returns the first line of a run: its driver, the reason for it, and what k6 would add. */
 export function driverLine(choice: DriverChoice): string {
   if (choice.driver === "k6") return `k6 ${choice.k6.version} drives the load.`;
   const figures = `about ${count(reach.node)} calls/s; k6 reaches ${count(reach.k6)}`;

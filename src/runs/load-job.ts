@@ -1,11 +1,11 @@
-// A scenario's clients in real time, in Node. They have no file and no terminal: what they do is told.
+// Runs a scenario's clients in real time, in Node. They have no file and no terminal, and only tell what they do.
 import { driveHere, type NodePart, type NodeTask } from "../load/node/run.ts";
 import type { JobContext } from "./job.ts";
 
 /** Time between two looks whether the run is to end, ms. */
 const lookMs = 20;
 
-/** Lets the clients go. */
+/** Runs the clients, and yields what they tell. */
 export async function* loadJob(
   task: NodeTask,
   { scenario, signal }: JobContext,

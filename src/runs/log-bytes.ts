@@ -7,7 +7,7 @@ import { SpillwayError } from "../rules/errors.ts";
 
 export interface LogSource {
   readonly name: string;
-  /** 0 where that is not known. */
+  /** 0 if unknown. */
   readonly bytes: number;
   readonly open: () => AsyncIterable<Uint8Array>;
 }
@@ -22,7 +22,7 @@ export async function sourceOf(path: string, signal: AbortSignal | undefined): P
     });
   await requireFile(path, "log");
   const found = await stat(path);
-  // A pipe that has a name, `<(zcat ...)`, can be read once, like standard input.
+  // A named pipe, `<(zcat ...)`, can be read once, like standard input.
   if (!found.isFile()) return readOnce(path, await openBytes(path, signal));
   return { name: path, bytes: found.size, open: () => readable(path) };
 }
@@ -30,8 +30,8 @@ export async function sourceOf(path: string, signal: AbortSignal | undefined): P
 const chunkBytes = 1 << 18;
 
 /**
- * A file's bytes, in two buffers that are filled in turn: while a chunk is used the next one is read, and a chunk holds
- * until the next one is asked for.
+ * Yields a file's bytes in two buffers that are filled in turn. The next chunk is read while one is used. A chunk is
+ * valid until the next one is asked for.
  */
 async function* readable(path: string): AsyncGenerator<Uint8Array> {
   try {
@@ -54,7 +54,7 @@ async function* inTurn(path: string): AsyncGenerator<Uint8Array> {
       const { bytesRead } = await reading;
       if (bytesRead === 0) return;
       reading = file.read(other, 0, chunkBytes);
-      // It is waited for in the next turn; until then its failure is nobody's.
+      // The next turn awaits it; until then nobody handles its failure.
       reading.catch(() => undefined);
       yield current.subarray(0, bytesRead);
       [current, other] = [other, current];
@@ -64,10 +64,10 @@ async function* inTurn(path: string): AsyncGenerator<Uint8Array> {
   }
 }
 
-/** Bytes of a source that can be read but once which are given again: what it is, and a trace's header. */
+/** Number of bytes that a source of one reading gives again: enough to tell its format, and for a trace's header. */
 const keptBytes = 1 << 20;
 
-/** A source that can be read but once: the bytes that were looked at are given again. */
+/** Returns a source that can be read only once. The bytes that were looked at are given again. */
 function readOnce(name: string, stream: AsyncIterable<Uint8Array>): LogSource {
   const chunks = stream[Symbol.asyncIterator]();
   const seen: Uint8Array[] = [];

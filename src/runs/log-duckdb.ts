@@ -1,4 +1,4 @@
-// Parquet, and filters in SQL: DuckDB reads, and hands on CSV, which then goes the way of all CSV. It is an optional
+// Parquet, and filters in SQL: DuckDB reads them and returns CSV, which is then read like all CSV. It is an optional
 // peer, loaded only here.
 import { SpillwayError } from "../rules/errors.ts";
 
@@ -11,9 +11,9 @@ export const isDuckDbFormat = (format: string): format is DuckDbFormat => Object
 const literal = (text: string): string => `'${text.replaceAll("'", "''")}'`;
 
 /**
- * A file's rows as CSV, its first line their names.
+ * Yields a file's rows as CSV, with their names in the first line.
  * @param where a condition in SQL, with or without the word in front
- * @throws SpillwayError `DUCKDB_MISSING`; `LOG_INVALID` where DuckDB does not take the file or the condition
+ * @throws SpillwayError `DUCKDB_MISSING`; `LOG_INVALID` if DuckDB rejects the file or the condition
  */
 export async function* csvOf(
   path: string,
@@ -55,7 +55,7 @@ function lineOf(fields: readonly unknown[]): string {
   return `${fields.map(fieldOf).join(",")}\n`;
 }
 
-/** Line ends within a field become spaces: a row of CSV is a line here. */
+/** Returns a field of CSV. Line ends become spaces: a row of CSV is a line here. */
 function fieldOf(value: unknown): string {
   const text = value === null || value === undefined ? "" : String(value);
   return /[",\r\n]/.test(text) ? `"${text.replace(/[\r\n]+/g, " ").replaceAll('"', '""')}"` : text;

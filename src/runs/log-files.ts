@@ -1,4 +1,4 @@
-// Which files are meant: a shell that knows globs has opened them up already; in quotes, or on Windows, it is on us.
+// The files that a user means. Most shells expand globs; in quotes, or on Windows, it is done here.
 import { existsSync } from "node:fs";
 import { readdir } from "node:fs/promises";
 import { dirname, join, sep } from "node:path";
@@ -7,9 +7,9 @@ import { runFiles } from "../report/run.ts";
 import { SpillwayError } from "../rules/errors.ts";
 
 /**
- * The files that paths and globs (`*`, `?`, `**`) stand for, those of each glob in the order of their names, each file
- * once; a run's folder stands for its trace.
- * @throws SpillwayError `FILE_UNREADABLE` where nothing fits a glob
+ * Returns the files that paths and globs (`*`, `?`, `**`) stand for, each file once. Files of a glob are in the order
+ * of their names. A run's folder stands for its trace.
+ * @throws SpillwayError `FILE_UNREADABLE` if nothing fits a glob
  */
 export async function filesOf(paths: readonly string[]): Promise<string[]> {
   const files: string[] = [];

@@ -1,4 +1,4 @@
-// The choices that people have for a log, as its readers take them: columns, callers, and how much is read.
+// A user's choices for a log, as its readers take them: columns, callers, and how much is read.
 import { createHash } from "node:crypto";
 import type { CallerFlags } from "../logs/caller-sources.ts";
 import { defaultGraphqlPath, defaultStatusPath, defaultUnread, type LogOptions } from "../logs/choices.ts";
@@ -51,7 +51,7 @@ export function settingsOf(args: LogOptions): LogSettings {
   };
 }
 
-/** Options about callers under a policy; `NAME=COLUMN` and `NAME=VALUE`, any number of times. */
+/** Returns the options about callers under a policy: `NAME=COLUMN` and `NAME=VALUE`, any number of times. */
 export function callersOf(args: LogOptions, policy: Policy | undefined): CallerFlags {
   const pairs = (option: string, given: readonly string[] = [], form: string): Record<string, string> =>
     Object.fromEntries(
@@ -72,7 +72,7 @@ export function callersOf(args: LogOptions, policy: Policy | undefined): CallerF
 const factorMost = 1000;
 
 /**
- * The factor on callers: `2x`, `1.5x` or `0.5`; 1 where none is given.
+ * Returns the factor on callers: `2x`, `1.5x` or `0.5`; by default 1.
  * @throws SpillwayError `USAGE`
  */
 export function trafficOf({ traffic }: Pick<LogOptions, "traffic">): number {
@@ -82,7 +82,7 @@ export function trafficOf({ traffic }: Pick<LogOptions, "traffic">): number {
   throw usage("--traffic", quote(traffic), `a factor above 0 and at most ${factorMost}, such as 2x or 0.5x`);
 }
 
-/** SHA-256, so that `printf %s TOKEN | sha256sum` tells which token a fingerprint is of. */
+/** Returns the SHA-256 of a token: `printf %s TOKEN | sha256sum` then tells which token a fingerprint is of. */
 export const digestOf = (token: string): string => createHash("sha256").update(token).digest("hex");
 
 function zoneOf(text: string | undefined): number {

@@ -1,5 +1,5 @@
-// Logs as verbs take them: files, globs, or standard input; what each is and what its columns are is guessed from its
-// first bytes, shown by --dry-run, and set right by flags.
+// Logs as verbs take them: files, globs, or standard input. Their first bytes decide format and columns. --dry-run
+// shows the guess, and flags correct it.
 import { callerMapping } from "../logs/caller-sources.ts";
 import type { LogOptions } from "../logs/choices.ts";
 import { harMapping } from "../logs/har.ts";
@@ -18,18 +18,18 @@ import { filesOf } from "./log-files.ts";
 import { callersOf, flagsOf, settingsOf, trafficOf, usage } from "./log-flags.ts";
 
 export interface LogHooks {
-  /** Progress of the reading, in words, and as a share from 0 to 1; `null` where that is not known. */
+  /** Progress of the reading, in words and as a share from 0 to 1; `null` if the share is unknown. */
   readonly onProgress?: ((text: string, share: number | null) => void) | undefined;
-  /** Ends the reading: its batches end by this error. */
+  /** Ends the reading: its batches end with this error. */
   readonly signal?: AbortSignal | undefined;
-  /** Ends, by an error, what is read from pipes alone: it may never come. */
+  /** Ends only reading from pipes, with an error: their bytes may never come. */
   readonly pipeSignal?: AbortSignal | undefined;
 }
 
-/** Logs, opened: what was found out about each, and all their rows. */
+/** Opened logs: what was found out about each, and all their rows. */
 export interface OpenedLogs extends RoutedRows {
   readonly files: readonly LogFile[];
-  /** By which they are read. */
+  /** Policy that they are read by. */
   readonly policy: Policy | undefined;
   /** Changes that were made to them, in words: `only /v2/*`, `traffic 2x`. */
   readonly changes: readonly string[];
@@ -52,7 +52,7 @@ export async function openLogs(
   for (const path of await filesOf(paths)) {
     const file = await sourceOf(path, hooks.pipeSignal ?? hooks.signal);
     const found = await lookAt(file, args);
-    // DuckDB hands on another number of bytes than the file has.
+    // DuckDB returns another number of bytes than the file has.
     if (found?.open === file.open) progress.total += file.bytes;
     if (found !== null) files.push({ ...found, open: () => progress.through(found.open()) });
   }
@@ -94,10 +94,10 @@ export async function openLogs(
   };
 }
 
-/** The policy that logs are read by, which a trace may name itself; none: by the API of SPEC.md. */
+/** Returns the policy that logs are read by; a trace may name one itself. `undefined` means the API of SPEC.md. */
 export type PolicyOf = (files: readonly LogFile[]) => Promise<Policy | undefined>;
 
-/** Returns the format of a log; `null` where there is nothing in it. */
+/** Returns a log with its format and columns; `null` if it is empty. */
 async function lookAt(source: LogSource, args: LogOptions): Promise<LogFile | null> {
   const { head, isWhole } = await headOf(source);
   if (head.length === 0) return null;
@@ -136,7 +136,7 @@ async function headOf({ open, name }: LogSource): Promise<{ head: Uint8Array; is
   const chunks: Uint8Array[] = [];
   let length = 0;
   for await (const chunk of plain(open(), name)) {
-    // Chunks may be filled again behind our back.
+    // The source may fill its chunks again.
     chunks.push(chunk.slice());
     length += chunk.length;
     if (length >= headBytes) return { head: Buffer.concat(chunks).subarray(0, headBytes), isWhole: false };
@@ -145,7 +145,7 @@ async function headOf({ open, name }: LogSource): Promise<{ head: Uint8Array; is
 }
 
 /**
- * A member of JSON may be missing in the first rows of one file. In those of none it is mistyped.
+ * Requires each named column in some file: a member of JSON may be missing in one file's first rows.
  * @throws SpillwayError `USAGE` naming the option whose column no file has
  */
 function requireColumns(files: readonly LogFile[], { columns = {}, tokenColumn }: MappingFlags): void {
@@ -162,7 +162,7 @@ function requireColumns(files: readonly LogFile[], { columns = {}, tokenColumn }
   );
 }
 
-/** @throws SpillwayError `USAGE` naming a file of which no row has a path */
+/** @throws SpillwayError `USAGE` naming a file whose rows have no path */
 function requirePaths(files: readonly LogFile[], { paths }: LogSettings): void {
   if (paths === undefined) return;
   const without = files.find(

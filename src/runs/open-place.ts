@@ -4,17 +4,16 @@ import { openResult, type ResultKind } from "../report/result-writer.ts";
 
 /** Place of a result. */
 export interface RunPlace {
-  /** As it was named; a folder of its own, after `name` and the time, where it was not. */
+  /** Folder as it was named. Default: a new folder, after `name` and the time. */
   readonly out?: string | undefined;
-  /** The scenario's, or whatever the result is about. */
+  /** Name of the scenario, or of whatever the result is about. */
   readonly name: string;
-  /** Replaces files that are of no result of spillway. */
+  /** True to replace files that belong to no result of spillway. */
   readonly force?: boolean | undefined;
 }
 
 /**
- * Begins to write a result: into the folder that was named, or into `reports/<name>-20260102-030405`, in UTC, which
- * nobody else has.
+ * Begins to write a result into the named folder, or into a new one, `reports/<name>-20260102-030405`, in UTC.
  * @throws SpillwayError as `openResult`
  */
 export function openPlace({ out, name, force = false }: RunPlace, kind: ResultKind): Promise<FolderWriter> {

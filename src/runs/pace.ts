@@ -1,5 +1,5 @@
-// The speed of something, and the time that it will take yet. Both are those of the last seconds, since the beginning of
-// a run (clients that start, a compiler that warms up) says little about its end.
+// The speed of some work, and its remaining time. Both come from the last seconds, since the beginning of a run
+// (clients that start, a compiler that warms up) says little about its end.
 import { duration } from "../report/format.ts";
 import { count, nounOf } from "../rules/words.ts";
 
@@ -8,9 +8,9 @@ const lookBackMs = 3_000;
 
 /** Speed of the last seconds. */
 export interface Speed {
-  /** Number that was done, a second. */
+  /** Number that was done each second. */
   readonly perSecond: number;
-  /** Time that is left, ms; `null` if it is not known. */
+  /** Time that is left, ms; `null` if unknown. */
   readonly leftMs: number | null;
 }
 
@@ -22,7 +22,7 @@ interface Sample {
 
 export class Pace {
   readonly #nowMs: () => number;
-  /** The oldest is the last one that is `lookBackMs` old, or older. */
+  /** Samples, of which the oldest is the last one that is at least `lookBackMs` old. */
   readonly #samples: Sample[];
 
   /** @param nowMs a clock */
@@ -32,7 +32,7 @@ export class Pace {
   }
 
   /**
-   * @param done the share that is done, from 0 to 1; `null` if it is not known
+   * @param done the share that is done, from 0 to 1; `null` if unknown
    * @param count the number that is done
    * @returns `null` if nothing moves
    */
@@ -53,10 +53,10 @@ export class Pace {
   }
 }
 
-/** Time below which none is said to be left, ms. */
+/** Least remaining time that is told, ms. */
 const endingMs = 500;
 
-/** `, 1,204 calls/s, about 12 s left`: what follows the number that is done; nothing if nothing moves. */
+/** Returns `, 1,204 calls/s, about 12 s left`, to follow the number that is done; nothing if nothing moves. */
 export function paceText(speed: Speed | null, noun: string): string {
   if (speed === null) return "";
   const { perSecond, leftMs } = speed;

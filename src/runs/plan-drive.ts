@@ -1,4 +1,4 @@
-// A plan, driven: its runs are kept as they end, and taken over where an earlier plan was interrupted.
+// Drives a plan. Its runs are kept as they end, and taken over from an earlier plan that was interrupted.
 import { type JobOutcome, jobKey, type PlanJob } from "../plan/job.ts";
 import type { PreparedPlan } from "../plan/plan.ts";
 import { counted } from "../rules/words.ts";
@@ -19,7 +19,7 @@ export interface DriveOptions {
 
 /**
  * Drives a plan to its end.
- * @returns `null` where it was interrupted
+ * @returns `null` if it was interrupted
  * @throws SpillwayError `FILE_UNWRITABLE`, and what the runs throw; what was done is kept
  */
 export async function drivePlan(

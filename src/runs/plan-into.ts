@@ -1,5 +1,5 @@
-// A plan of a scenario's file, written into a folder: its points as they come, where a plan that is interrupted finds
-// them again; all else in the end, so that an earlier plan stays until this one is whole.
+// A plan of a scenario's file, written into a folder. Its points are written as they come, so that an interrupted plan
+// can go on. All other files come at the end, so that an earlier plan stays until this one is whole.
 import { join } from "node:path";
 import type { FolderWriter } from "../files/folder-writer.ts";
 import { type PlanOptions, preparePlan } from "../plan/plan.ts";
@@ -20,11 +20,11 @@ import { version } from "./version.ts";
 export interface PlanIntoOptions extends JobOptions {
   readonly asked: PlanOptions;
   readonly adjustments: PlanSetting["adjustments"];
-  /** Threads, from 1. */
+  /** Number of threads, at least 1. */
   readonly workers: number;
-  /** The folder; named after scenario and time where it is left out. */
+  /** The folder. Default: one named after scenario and time. */
   readonly out: string | undefined;
-  /** Replaces files that are of no plan of spillway. */
+  /** True to replace files that belong to no plan of spillway. */
   readonly force: boolean;
   /** True to go on with the plan that the folder holds. */
   readonly resume: boolean;
@@ -34,7 +34,7 @@ export interface PlanIntoOptions extends JobOptions {
 /**
  * Answers a question about the scenario of a file.
  * @param file the scenario's name or path
- * @returns the folder and the result, `null` where it was interrupted: what was done is kept for `resume`
+ * @returns the folder and the result; `null` if interrupted, with its outcomes kept for `resume`
  * @throws SpillwayError as `startJobs`, `preparePlan`, `readPoints` and the runs do
  */
 export async function planInto(
@@ -42,7 +42,7 @@ export async function planInto(
   { asked, adjustments, workers, out, force, resume, signal, importMs, onProgress }: PlanIntoOptions,
 ): Promise<{ readonly folder: string; readonly result: PlanResult | null }> {
   const threads = await startJobs({ scenario: file }, { signal, importMs });
-  // Half a run is worth nothing: nobody waits for its end.
+  // Half a run is worth nothing, so nobody waits for its end.
   const stop = (): void => void threads.close();
   signal.addEventListener("abort", stop, { once: true });
   try {

@@ -6,7 +6,7 @@ import { type Adjustments, adjustScenario } from "../scenario/adjust.ts";
 import type { JobContext } from "./job.ts";
 import { eventsOf } from "./job-events.ts";
 
-/** Setting that all runs of a plan have in common. */
+/** Setting that all runs of a plan share. */
 export interface PlanSetting {
   readonly adjustments: Pick<Adjustments, "seed" | "durationMs" | "rules" | "policy">;
   readonly figures: readonly FigureReference[];

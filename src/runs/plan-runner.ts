@@ -1,27 +1,27 @@
-// Who does a plan's runs: one thread while there is little to do, then several. The outcomes are the same.
+// Does a plan's runs: in one thread while there is little to do, then in several. The outcomes are the same.
 import type { JobOutcome, PlanJob } from "../plan/job.ts";
 import { resultOf } from "./job-events.ts";
 import type { JobThread, JobThreads } from "./job-thread.ts";
 import type { PlanSetting } from "./plan-job.ts";
 
-/** Told of each job as it ends. */
+/** Takes each job as it ends. */
 type OnDone = (job: PlanJob, outcome: JobOutcome) => void;
 
 /** Does jobs. */
 export interface Runner {
   /**
-   * Does all of them, in any order.
+   * Does all jobs, in any order.
    * @throws what the first job that fails throws
    */
   run(jobs: readonly PlanJob[], onDone: OnDone): Promise<void>;
 }
 
-/** Threads take their time to start and to get fast; a plan that is over by then, ms, needs one alone. */
+/** Longest time, ms, of a plan that needs only one thread. Threads need time to start and to get fast. */
 const aloneMs = 500;
 
 /**
- * Runs jobs in one thread, and after half a second in several.
- * @param most how many threads there may be, from 1
+ * Returns a runner of one thread, which becomes several after half a second.
+ * @param most greatest number of threads, at least 1
  */
 export function createRunner(most: number, threads: JobThreads, setting: PlanSetting): Runner {
   const ready = [threads.thread];
@@ -57,10 +57,10 @@ export function createRunner(most: number, threads: JobThreads, setting: PlanSet
         }
       };
       working.push(...ready.map(work));
-      // More may come while the first are waited for.
+      // More may come while the first are awaited.
       for (const one of working) await one;
       leftMs -= Date.now() - startedMs;
-      // The first in the order of the jobs, so that the same error is told whichever thread was first.
+      // Throws the first failure in the order of jobs: the error must not depend on the threads' speed.
       if (failures.size > 0) throw failures.get(Math.min(...failures.keys()));
     },
   };

@@ -2,7 +2,7 @@
 import type { Cell, DataTable } from "../report/csv.ts";
 import type { PlanFigure, PlanResult } from "../summary/plan-result.ts";
 
-/** One row a point; without points one a trigger; without triggers one an alternative. */
+/** Returns one row for each point; without points, for each trigger; without triggers, for each alternative. */
 export function planTable(result: PlanResult): DataTable {
   if (result.points.length > 0) return pointsTable(result);
   return result.storm !== null ? triggersTable(result) : alternativesTable(result);

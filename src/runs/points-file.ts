@@ -1,5 +1,5 @@
-// points.ndjson: what a plan's runs came to, a line each as they end, so that a plan that was interrupted goes on
-// where it stopped. The first line says of which question they are.
+// points.ndjson: the outcomes of a plan's runs, one line each, as they end. An interrupted plan goes on from it. The
+// first line says which question they answer.
 import { constants } from "node:fs";
 import { type FileHandle, open, readFile } from "node:fs/promises";
 import * as v from "valibot";
@@ -11,13 +11,13 @@ import { type FigureReference, unitOf } from "../rules/figures.ts";
 import type { Rules } from "../rules/rules.ts";
 import type { PlanQuestion } from "../summary/plan-result.ts";
 
-/** Members that must be the same for outcomes to be taken over. Confidence and the range's end may differ. */
+/** Members that must be equal for outcomes to be taken over. Confidence and the range's end may differ. */
 export interface PointsHeader {
   readonly format: "spillway-plan-points";
   readonly version: 1;
   readonly spillway: string;
   readonly scenario: string;
-  /** Of the scenario's code. */
+  /** Digest of the scenario's code. */
   readonly digest: string;
   readonly seed: number;
   readonly durationMs: number;
@@ -29,7 +29,7 @@ export interface PointsHeader {
   readonly compare: boolean;
 }
 
-/** The header of a question. @param asked as the command line has it */
+/** Returns the header of a question. @param asked values from the command line */
 export function headerOf(
   question: PlanQuestion,
   asked: Pick<PointsHeader, "spillway" | "digest" | "rules" | "storm" | "compare">,
@@ -51,7 +51,7 @@ export function headerOf(
 }
 
 const whole = v.pipe(v.number(), v.safeInteger(), v.minValue(0));
-/** Shares are sums of fractions: rounding may take them past 1. */
+/** Greatest share. Shares are sums of fractions, which rounding may take past 1. */
 const shareMost = 1 + 1e-9;
 const amounts = {
   count: whole,
@@ -63,7 +63,7 @@ const windowCounts = v.pipe(
   v.check(([calls, bad]) => bad <= calls),
 );
 
-/** A line: the plan's figures, each within its unit's range; or counts by window. */
+/** Returns the schema of a line: the plan's figures, each within its unit's range; or counts by window. */
 const lineSchema = (figures: readonly FigureReference[]) =>
   v.union([
     v.object({
@@ -78,10 +78,10 @@ const lineSchema = (figures: readonly FigureReference[]) =>
 export type KnownOutcomes = Map<string, JobOutcome>;
 
 /**
- * Reads the outcomes of an earlier, interrupted plan. A last line that was not written to its end is dropped.
- * @param figures the plan's, in their order
- * @throws SpillwayError `FILE_UNREADABLE` where there is none; `RESUME_INVALID` naming what differs from the question
- *   asked now, or the line that cannot be read
+ * Reads the outcomes of an earlier, interrupted plan. A last line that was cut off is dropped.
+ * @param figures the plan's figures, in their order
+ * @throws SpillwayError `FILE_UNREADABLE` if there is none; `RESUME_INVALID` naming the difference from the present
+ *   question, or the line that cannot be read
  */
 export async function readPoints(
   path: string,
@@ -97,7 +97,7 @@ export async function readPoints(
     });
   });
   const [first = "", ...lines] = text.split("\n");
-  // The rest after the last line's end is empty, or half a line.
+  // After the last line's end comes nothing, or half a line.
   lines.pop();
   requireSame(path, parsed(path, 1, first), asked);
   const known: KnownOutcomes = new Map();
@@ -144,13 +144,13 @@ const invalid = (problem: Problem): SpillwayError =>
     problems: [problem],
   });
 
-/** At its end, and through no link. Windows has no such flag, and lets few make links. */
+/** Flags to write at the end, and through no link. Windows has no such flag, and lets few users make links. */
 const appending = constants.O_WRONLY | constants.O_APPEND | (constants.O_NOFOLLOW ?? 0);
 
 /** Writes outcomes as they come. */
 export class PointsFile {
   readonly #file: FileHandle;
-  /** Lines go out one after the other, whichever thread they come from. */
+  /** End of the writing so far: lines are written one after the other, from whichever thread they come. */
   #written: Promise<unknown> = Promise.resolve();
 
   private constructor(file: FileHandle) {
@@ -158,7 +158,7 @@ export class PointsFile {
   }
 
   /**
-   * Begins a file with its header and what is known already; one that stood there is replaced as a whole.
+   * Begins a file with its header and the known outcomes. An earlier file is replaced as a whole.
    * @throws SpillwayError `FILE_UNWRITABLE`
    */
   static async begin(path: string, header: PointsHeader, known: KnownOutcomes): Promise<PointsFile> {
@@ -169,7 +169,7 @@ export class PointsFile {
 
   add(job: PlanJob, outcome: JobOutcome): void {
     this.#written = this.#written.then(() => this.#file.appendFile(lineOf(jobKey(job), outcome)));
-    // It is `close` that says what went wrong.
+    // `close` reports the failure.
     this.#written.catch(() => undefined);
   }
 

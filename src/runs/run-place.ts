@@ -1,6 +1,6 @@
-// A command as it can be pasted into a shell, to repeat a run.
+// A command to repeat a run, for pasting into a shell.
 
-/** A command as one can paste it into a shell; words that are `undefined` are left out. */
+/** Returns a command that can be pasted into a shell. Words that are `undefined` are left out. */
 export function shellCommand(words: readonly (string | undefined)[]): string {
   return words
     .filter((word) => word !== undefined)

@@ -1,5 +1,5 @@
-// A scenario without its functions. They stay in the thread that imported its file; everywhere else it is data: to be
-// named, adjusted, planned and bundled by, not run.
+// A scenario without its functions, which stay in the thread that imported its file. Elsewhere it is data: it can be
+// named, adjusted, planned and bundled, but not run.
 import type { Behaviour, RefusalPolicy } from "../scenario/client.ts";
 import type { Population, Scenario } from "../scenario/scenario.ts";
 
@@ -13,14 +13,14 @@ type PopulationData = Omit<Population, "behaviour" | "onRefused"> & {
   readonly onRefused: Omit<RefusalPolicy, "retryAt">;
 };
 
-/** @throws TypeError where calls of a behaviour are no data */
+/** @throws TypeError if calls of a behaviour are no data */
 export function dataOf(scenario: Scenario): ScenarioData {
   const populations = scenario.populations.map(({ behaviour, onRefused, ...rest }) => {
     const { name, calls, inFlightMost } = behaviour;
     const { unanswered } = onRefused;
     return {
       ...rest,
-      // A behaviour of the user's own may keep anything beside its calls.
+      // A user's behaviour may keep anything beside its calls.
       behaviour: { name, calls: JSON.parse(JSON.stringify(calls)) as typeof calls, inFlightMost },
       onRefused: { name: onRefused.name, ...(unanswered === undefined ? {} : { unanswered }) },
     };
@@ -28,7 +28,7 @@ export function dataOf(scenario: Scenario): ScenarioData {
   return { ...scenario, populations };
 }
 
-/** A scenario made of its data: whoever runs its clients is told that they are elsewhere. */
+/** Returns a scenario made of its data. Code that runs its clients gets an error that they are elsewhere. */
 export function scenarioOf(data: ScenarioData): Scenario {
   const elsewhere = (): never => {
     throw new RangeError(`the clients of ${data.name} can run only in the thread that imported them`);

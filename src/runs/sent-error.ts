@@ -3,19 +3,19 @@ import { type ErrorCode, type Problem, quote, SpillwayError } from "../rules/err
 
 /** An error as plain data. */
 export interface SentError {
-  /** `null` where it is no coded error. */
+  /** `null` if it is no coded error. */
   readonly code: ErrorCode | null;
-  /** The first line. */
+  /** First line of the message. */
   readonly message: string;
   readonly stack: string | undefined;
   readonly problems: readonly Problem[];
   readonly hint: string | undefined;
   readonly cause: SentError | null;
-  /** Refusal of the operating system, where it is an error of its. */
+  /** Refusal of the operating system, if it is one. */
   readonly system: Pick<NodeJS.ErrnoException, "code" | "syscall" | "path"> | null;
 }
 
-/** Code may throw anything. */
+/** Returns anything thrown as an error: code may throw any value. */
 export const errorOf = (thrown: unknown): Error =>
   thrown instanceof Error ? thrown : new Error(`${quote(thrown)} was thrown`);
 

@@ -17,9 +17,9 @@ import type { SimulationFacts, TracePart } from "./simulate-job.ts";
 import { version } from "./version.ts";
 
 export interface SimulateIntoOptions {
-  /** The trace's lines, as they are simulated. */
+  /** Lines of the trace, as they are simulated. */
   readonly parts: AsyncIterable<SimulationFacts | TracePart>;
-  /** Aborted: the parts end soon. */
+  /** When aborted, the parts end soon. */
   readonly signal?: { readonly aborted: boolean } | undefined;
   /** The scenario's file or name, as it was named. */
   readonly file: string | null;
@@ -29,12 +29,12 @@ export interface SimulateIntoOptions {
   /** Another run's folder, to be shown beside this one. */
   readonly compare?: string | undefined;
   readonly onProgress?: ((text: string) => void) | undefined;
-  /** Clock that progress goes by, ms; the machine's where it is left out. */
+  /** Clock of the progress, ms. Default: the machine's. */
   readonly clock?: (() => number) | undefined;
 }
 
 export interface SimulatedRun extends KeptRun {
-  /** `signal` ended it. */
+  /** True if `signal` ended it. */
   readonly interrupted: boolean;
   readonly notes: readonly string[];
 }
@@ -49,8 +49,8 @@ export async function factsOf(parts: Parts): Promise<SimulationFacts> {
 }
 
 /**
- * Keeps a simulated run: trace, verdict, summary, documents. Parts that end by `INTERRUPTED` are kept as a trace that
- * is not complete: answers that were on the way are missing.
+ * Keeps a simulated run: trace, verdict, summary, documents. Parts that end with `INTERRUPTED` are kept as a trace that
+ * is not complete: answers to calls on the way are missing.
  * @throws SpillwayError as the parts and `keepRun` do
  */
 export async function simulateInto(
@@ -103,7 +103,7 @@ async function simulated(
   return { ...kept, interrupted, notes };
 }
 
-/** Moves the trace that was written to where nobody takes it for a part of the run. @returns its path there */
+/** Moves the written trace to a name that is no part of the run. @returns its path there */
 async function setAside({ staging }: FolderWriter): Promise<string> {
   const path = join(staging, `.${runFiles.trace}`);
   await rename(join(staging, runFiles.trace), path);
@@ -115,10 +115,10 @@ interface TraceTextOptions extends Pick<SimulationFacts, "header" | "scenario"> 
   readonly onProgress: (text: string) => void;
 }
 
-/** A simulation as the lines of its trace. */
+/** Lines of a simulation's trace. */
 class TraceText {
   endedAt: number;
-  /** Reason why the lines end early; `null` where they do not. */
+  /** Reason why the lines end early; `null` if they do not. */
   cut: string | null = null;
   readonly #options: TraceTextOptions;
   readonly #pace: Pace;

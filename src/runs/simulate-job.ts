@@ -18,7 +18,7 @@ import { limiterNotes, patientLimiter } from "./simulated-limiter.ts";
 import { Turns } from "./turns.ts";
 
 export interface SimulateTask {
-  /** A swarm's world in place of the scenario's file: SEED/NUMBER. */
+  /** World of a swarm, SEED/NUMBER, in place of the scenario's file. */
   readonly world?: string | undefined;
   readonly changes: Changes;
   /** NAME or NAME=RATE. */
@@ -30,7 +30,7 @@ export interface SimulationFacts {
   readonly kind: "facts";
   readonly scenario: Pick<Scenario, "name" | "description" | "seed" | "durationMs" | "expect">;
   readonly header: TraceHeader | QuotaTraceHeader;
-  /** The laws that the limiter claims. */
+  /** Laws that the limiter claims. */
   readonly claims: "all" | readonly LawName[];
   /** Facts that a reader of the run must know. */
   readonly notes: readonly string[];
@@ -41,15 +41,15 @@ export interface TracePart {
   readonly kind: "part";
   /** Whole lines, without the last one's end. */
   readonly lines: string;
-  /** Calls so far. */
+  /** Number of calls so far. */
   readonly calls: number;
-  /** When the last of them had its answer, ms since the epoch. */
+  /** Time of the last answer, ms since the epoch. */
   readonly endedAt: number;
 }
 
 /**
- * Simulates a scenario: first what it is, then its lines. Once it is asked to end, nothing more is sent, and the lines
- * end with the answers to what was on the way.
+ * Simulates a scenario: yields its facts, then its lines. When it is asked to end, it sends nothing more; the last
+ * lines are the answers to calls on the way.
  * @param clock the machine's clock, ms
  * @throws SpillwayError as `conditionsOf`, `simulate` and `simulateLimiter` do
  */
@@ -80,7 +80,7 @@ export async function* simulateJob(
   yield* new Parts(clock).of(simulation);
 }
 
-/** Returns the scenario of a swarm's world. What draws worlds, and the oracle with it, is loaded for them alone. */
+/** Returns the scenario of a swarm's world. The code that draws worlds, and the oracle with it, is loaded only here. */
 async function drawn(world: string, options: SwarmTarget): Promise<Scenario> {
   const { worldNamed } = await import("../../sim/swarm/swarm.ts");
   const { scenarioOf } = await import("../../sim/swarm/world-recipe.ts");
@@ -95,8 +95,8 @@ export interface MeasureFacts {
 }
 
 /**
- * Simulates a scenario for its figures alone: first what it is, then how far it is.
- * @returns its figures; those until then once it is asked to end
+ * Simulates a scenario for its figures alone: yields its facts, then its progress.
+ * @returns its figures; those until then if it is asked to end
  * @throws SpillwayError as `conditionsOf` and `measure` do
  */
 export async function* measureJob(
@@ -119,17 +119,17 @@ export async function* measureJob(
 
 const neitherNamed = (): RangeError => new RangeError("neither a scenario nor a world is named");
 
-/** The longest part, in characters. A part has a sixteenth of what was told before, so that no more is lost. */
+/** Longest part, characters. A part has at most a sixteenth of what was told before, so that no more is lost. */
 const partMost = 65_536;
 const partShare = 16;
-/** Calls after which the clock is looked at: a slow simulation tells its progress each turn. */
+/** Number of calls between two looks at the clock: a slow simulation tells its progress at each turn. */
 const turnCalls = 200;
 
-/** Calls, gathered into parts of the trace. */
+/** Gathers calls into parts of the trace. */
 class Parts {
   readonly #turns: Turns;
   #lines = "";
-  /** Characters. */
+  /** Number of characters told so far. */
   #told = 0;
   #calls = 0;
   #endedAt = 0;
@@ -141,14 +141,14 @@ class Parts {
   async *of({
     calls,
   }: Simulation | LimiterSimulation | QuotaSimulation): AsyncGenerator<TracePart, void, undefined> {
-    // To await each call of a limiter that answers at once would take longer than the call.
+    // Awaiting each call of a limiter that answers at once would take longer than the call.
     if (Symbol.asyncIterator in calls) {
       for await (const call of calls) if (this.#add(call)) yield this.#part();
     } else for (const call of calls) if (this.#add(call)) yield this.#part();
     if (this.#lines !== "") yield this.#part();
   }
 
-  /** @returns whether the part is to be told */
+  /** @returns true if the part is to be told */
   #add(call: TraceCall | QuotaCall): boolean {
     const line = "readings" in call ? encodeQuotaCall(call) : encodeCall(call);
     this.#lines = this.#lines === "" ? line : `${this.#lines}\n${line}`;

@@ -1,5 +1,5 @@
-// A limiter of the user's, loaded and asked under a clock that is virtual time, whatever it reads: what it is told,
-// `Date.now`, or timers of its own.
+// A user's limiter, loaded and asked under a clock of virtual time. It may read the time that it is told, `Date.now`,
+// or timers of its own.
 import type { LimiterFactory } from "../engine/adapter.ts";
 import { followedRules } from "../engine/adapter-rules.ts";
 import { patient } from "../laws/patience.ts";
@@ -13,7 +13,7 @@ import { importAdapter } from "./adapter-file.ts";
 import type { JobLimiter } from "./job.ts";
 import { VirtualClock } from "./virtual-clock.ts";
 
-// The process's own, whatever clock is in their place when they are asked for.
+// The process's own timers, even while a clock's are in their place.
 const timers = { setTimeout, clearTimeout };
 
 /**
@@ -33,7 +33,7 @@ export async function importInVirtualTime(module: PlacedModule): Promise<JobLimi
   };
 }
 
-/** The same limiter; a promise of it that does not settle within 5 s of real time rejects. */
+/** Returns the same limiter. Its promises reject if they do not settle within 5 s of real time. */
 export const patientLimiter = ({ factory, clock }: JobLimiter): JobLimiter => ({
   factory: patient(factory, timers),
   clock,
@@ -54,7 +54,7 @@ export function limiterNotes(factory: LimiterFactory, asked: Rules | null): stri
   ];
 }
 
-/** The switches in which what a limiter does is not what was asked. */
+/** Returns the switches in which the limiter differs from the rules asked for. */
 function ownSemantics(asked: Rules, own: Rules, known: readonly Scope[]): string[] {
   return (Object.keys(asked.semantics) as SwitchName[]).flatMap((name) => {
     const differing = known.filter((scope) => asked.semantics[name][scope] !== own.semantics[name][scope]);

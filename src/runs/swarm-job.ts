@@ -13,7 +13,7 @@ export interface SwarmTask {
 }
 
 /**
- * Runs a swarm, and tells how far it is after each world.
+ * Runs a swarm, and tells its progress after each world.
  * @throws SpillwayError as `swarm` does
  */
 export function swarmJob(

@@ -1,17 +1,17 @@
-// The end of a thread that had not done its work, in words: it is the user's code that ended it, so its file is named.
+// The end of a thread that had not done its work, in words. The user's code ended it, so its file is named.
 import { type PlacedModule, placeIn, shortName } from "../load/user-module.ts";
 import { duration } from "../report/format.ts";
 import { SpillwayError } from "../rules/errors.ts";
 
 /** End of a thread. */
 export type ThreadEnd =
-  /** Ctrl-C, and the code did not return in time. */
+  /** Ctrl-C came, and the code did not return in time. */
   | { readonly kind: "stopped"; readonly isNative: boolean }
   | { readonly kind: "late"; readonly importMs: number }
   /** Nothing was left that could happen. */
   | { readonly kind: "idle" }
   | { readonly kind: "exit"; readonly code: string; readonly stack: string }
-  /** It could not start: none of the user's code has run. */
+  /** The thread could not start: none of the user's code has run. */
   | { readonly kind: "unstarted"; readonly error: Error }
   | { readonly kind: "uncaught"; readonly error: Error };
 
@@ -30,7 +30,7 @@ export function endedBy(end: ThreadEnd, all: readonly PlacedModule[], importing:
   const stack = end.kind === "exit" ? end.stack : end.kind === "uncaught" ? (end.error.stack ?? "") : "";
   const where = modules.map((module) => placeIn(stack, module));
   const culprit = importing ?? modules[where.findIndex((place) => place !== null)] ?? modules[0];
-  // Without code of the user's it is our own that failed.
+  // Without code of the user's, our own code failed.
   if (culprit === undefined)
     return end.kind === "uncaught" ? end.error : new Error(`a thread ended: ${end.kind}`);
   const place = where.find((found) => found !== null);
@@ -47,7 +47,7 @@ export function endedBy(end: ThreadEnd, all: readonly PlacedModule[], importing:
 const isOutOfMemory = (error: Error): boolean =>
   (error as NodeJS.ErrnoException).code === "ERR_WORKER_OUT_OF_MEMORY";
 
-/** Work that is too large for the memory is no mistake in anybody's code. */
+/** Returns an error: work that is too large for the memory is no mistake in anybody's code. */
 const tooLarge = (cause: Error): SpillwayError =>
   new SpillwayError("SYSTEM_REFUSED", "this takes more memory than there is", {
     problems: [

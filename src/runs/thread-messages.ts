@@ -28,5 +28,5 @@ export type FromThread =
   /** The user's code calls `process.exit`. */
   | { readonly kind: "exit"; readonly code: string; readonly stack: string };
 
-/** So many events may be on their way before the thread waits. */
+/** Number of events that may be on their way before the thread waits. */
 export const eventsMost = 8;

@@ -1,10 +1,10 @@
-// A trace's bytes, as a user names it.
+// The bytes of a trace that a user names.
 import { fileBytes, openBytes } from "../files/byte-source.ts";
 import { SpillwayError } from "../rules/errors.ts";
 
 /**
- * The bytes of a file, a pipe that has a name, or standard input (`-`).
- * @param signal ends the bytes by its reason
+ * Yields the bytes of a file, a named pipe, or standard input (`-`).
+ * @param signal ends the bytes with its reason
  * @throws SpillwayError `FILE_UNREADABLE`
  */
 export async function* traceBytes(path: string, signal?: AbortSignal): AsyncGenerator<Uint8Array> {
@@ -17,7 +17,7 @@ export async function* traceBytes(path: string, signal?: AbortSignal): AsyncGene
 }
 
 /**
- * The bytes of a file, read by a thread that has nothing else to do (`fileBytes`).
+ * Yields the bytes of a file, for a thread that has nothing else to do (`fileBytes`).
  * @throws SpillwayError `FILE_UNREADABLE`
  */
 export async function* traceFileBytes(path: string): AsyncGenerator<Uint8Array> {

@@ -1,4 +1,4 @@
-// A trace that can be read more than once: a file from its start on, what comes once from a copy.
+// A trace that can be read more than once: a file again from its start, other bytes from a copy.
 import { ByteCopy } from "../files/byte-copy.ts";
 import { type AnyTraceReading, openTrace } from "../trace/read.ts";
 import { traceBytes } from "./trace-bytes.ts";
@@ -6,15 +6,15 @@ import { isFileOf, openTraceFile, type TraceFileOptions } from "./trace-thread.t
 
 export interface RereadableTrace {
   readonly first: AnyTraceReading;
-  /** Opens it once more. */
+  /** Opens the trace once more. */
   again(): Promise<AnyTraceReading>;
-  /** Gives up what it keeps for another reading. */
+  /** Drops what it keeps for another reading. */
   close(): Promise<void>;
 }
 
 /**
  * Opens a trace as `openTraceFile` does.
- * @throws as that does; `again` with `SYSTEM_REFUSED` where a pipe was longer than its copy may be
+ * @throws as that does; `again` throws `SYSTEM_REFUSED` if a pipe was longer than its copy may be
  */
 export async function openTraceSource(path: string, options: TraceFileOptions): Promise<RereadableTrace> {
   if (path !== "-" && (await isFileOf(0, path))) return sourceOf(() => openTraceFile(path, options));
@@ -29,7 +29,7 @@ export async function openTraceSource(path: string, options: TraceFileOptions): 
   }
 }
 
-/** @param open opens the trace from its start on */
+/** @param open opens the trace from its start */
 export async function sourceOf(open: () => Promise<AnyTraceReading>): Promise<RereadableTrace> {
   return { first: await open(), again: open, close: () => Promise.resolve() };
 }

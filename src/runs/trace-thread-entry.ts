@@ -7,7 +7,7 @@ import { sent } from "./sent-error.ts";
 import { traceFileBytes } from "./trace-bytes.ts";
 import type { FromTraceThread, ToTraceThread } from "./trace-thread-messages.ts";
 
-/** Batches that may wait to be used. */
+/** Number of batches that may wait to be used. */
 const waitingMost = 6;
 
 const free: ArrayBuffer[] = [];
@@ -20,7 +20,7 @@ parentPort?.on("message", ({ buffer }: ToTraceThread) => {
   wake();
 });
 
-/** Sends what a verb gives back when it has used it, once there is room for one more. */
+/** Sends a batch, then waits until there is room for one more. A verb returns the batches that it has used. */
 async function send(message: FromTraceThread, transfer: readonly ArrayBuffer[] = []): Promise<void> {
   parentPort?.postMessage(message, transfer);
   waiting += 1;

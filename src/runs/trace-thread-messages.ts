@@ -7,17 +7,17 @@ export type FromTraceThread =
   | { readonly kind: "header"; readonly header: TraceHeader | null }
   | {
       readonly kind: "batch";
-      /** The parts that `CallBatch` is made of. */
+      /** Parts that `CallBatch` is made of. */
       readonly buffer: ArrayBuffer;
       readonly size: number;
       readonly bytes: Uint8Array<ArrayBuffer>;
-      /** The names that no batch before had, in the order of their numbers. */
+      /** Names that no earlier batch had, in the order of their numbers. */
       readonly names: readonly string[];
     }
   | { readonly kind: "end" }
   | { readonly kind: "failed"; readonly error: SentError };
 
-/** A batch was used: what it was made of is free again. */
+/** A batch was used, and its buffer is free again. */
 export interface ToTraceThread {
   readonly kind: "used";
   readonly buffer: ArrayBuffer;

@@ -1,5 +1,5 @@
-// Reads a trace in a thread of its own, so that reading and judging go on at once. Columns go to and fro in a few buffers,
-// which nobody copies: where none is free, the reading waits.
+// Reads a trace in a thread of its own, so that reading and judging overlap. Columns go to and fro in a few buffers,
+// which nobody copies. If none is free, the reading waits.
 import { stat } from "node:fs/promises";
 import { Worker } from "node:worker_threads";
 import { CallBatch } from "../trace/batch.ts";
@@ -9,24 +9,24 @@ import { received } from "./sent-error.ts";
 import { traceBytes } from "./trace-bytes.ts";
 import type { FromTraceThread, ToTraceThread } from "./trace-thread-messages.ts";
 
-/** Threads run the built package, where this runs from the sources, too: Node starts none from TypeScript. */
+/** Threads run the built package, even if this runs from the sources: Node starts no thread from TypeScript. */
 const entry = new URL(
   import.meta.url.endsWith(".ts") ? "../../dist/src/runs/trace-thread-entry.js" : "./trace-thread-entry.js",
   import.meta.url,
 );
 
 export interface TraceFileOptions {
-  /** As `openTrace` takes it; such a trace is read in this thread. */
+  /** As for `openTrace`; such a trace is read in this thread. */
   readonly sort: boolean;
-  /** Ends the reading by its reason. */
+  /** Ends the reading with its reason. */
   readonly signal: AbortSignal;
-  /** Size of a file that is read in a thread of its own: smaller ones are read before a thread has begun. */
+  /** Least size of a file that has a thread, bytes. A smaller one is read before a thread has begun. */
   readonly threadBytesLeast?: number;
 }
 
 /**
- * Opens a trace as `openTrace` does; a large file is read in a thread of its own.
- * @param path a file, a pipe that has a name, or `-` for standard input
+ * Opens a trace as `openTrace` does. A large file is read in a thread of its own.
+ * @param path a file, a named pipe, or `-` for standard input
  * @throws as `openTrace` and `traceBytes` do
  */
 export async function openTraceFile(
@@ -106,7 +106,7 @@ class TraceThread {
     this.#wake();
   }
 
-  /** The thread's next message. @throws what ended the reading */
+  /** Returns the thread's next message. @throws what ended the reading */
   async next(): Promise<Exclude<FromTraceThread, { kind: "failed" }>> {
     for (;;) {
       if (this.#signal.aborted) throw this.#signal.reason;
@@ -124,7 +124,7 @@ class TraceThread {
     this.#worker.postMessage(message, transfer);
   }
 
-  /** Ends the thread, whatever it does. */
+  /** Ends the thread, even while it works. */
   end(): void {
     this.#signal.removeEventListener("abort", this.#onAbort);
     this.#worker.removeAllListeners("exit");

@@ -1,6 +1,6 @@
-// Turns that work without end of its own leaves to others: to signals, the terminal, another thread.
+// Turns that unbounded work leaves to others: to signals, the terminal, another thread.
 
-/** Longest time without a turn, ms: nobody notices it, and a turn takes long beside a single call. */
+/** Longest time without a turn, ms. Nobody notices it, and a turn takes long compared with a single call. */
 const turnMs = 50;
 
 /** Tells when the next turn is due. */
@@ -18,13 +18,13 @@ export class Turns {
     return this.#nowMs() >= this.#dueMs;
   }
 
-  /** Says that a turn was left. */
+  /** Notes that a turn was left. */
   took(): void {
     this.#dueMs = this.#nowMs() + turnMs;
   }
 }
 
-/** Makes a listener that hands on the news of each turn, and awaits that; the others it passes over. */
+/** Returns a listener that passes on one event at each turn, and awaits that; it drops the others. */
 export function inTurns<News>(
   tell: (news: News) => Promise<void>,
 ): (news: News) => Promise<void> | undefined {

@@ -1,5 +1,5 @@
 // The clock that strangers' limiters read while they are simulated or checked. Most of them call `Date.now` and keep
-// timers; so while one of them runs, and only then, the process's clocks and timers are ours. What runs between its
+// timers. While one of them runs, and only then, the process's clocks and timers are ours. Code that runs between its
 // calls (the simulator, the laws, Redis's client, the test runner) sees the real ones.
 import { performance } from "node:perf_hooks";
 import { setImmediate } from "node:timers/promises";
@@ -10,7 +10,7 @@ interface Timer {
   readonly run: () => void;
 }
 
-/** Handle that `setTimeout` of Node gives back, as far as limiters use it. */
+/** Handle of Node's `setTimeout`, as far as limiters use it. */
 class Handle {
   readonly clock: VirtualClock;
   readonly id: number;
@@ -42,22 +42,22 @@ class Handle {
   }
 }
 
-/** A clock's own in place of the process's: made once, and put in place for each of a limiter's calls. */
+/** A clock's replacements of the process's globals. They are made once, and installed for each of a limiter's calls. */
 interface Fakes {
   readonly globals: object;
   readonly now: () => number;
   readonly hrtime: typeof process.hrtime;
 }
 
-/** Node's longest timer; a longer one fires after 1 ms. */
+/** Node's longest timer, ms. A longer one fires after 1 ms. */
 const longestMs = 2_147_483_647;
 
-/** So many turns of the event loop a limiter may take that yields by short timers, before it is only waited for. */
+/** Number of turns of the event loop that a limiter may take by short timers. After that it is only awaited. */
 const turnsMost = 1_000;
 
 export class VirtualClock {
   nowMs = 1_767_225_600_000;
-  /** No timer fires: a process that is frozen between requests, as an edge function's is. */
+  /** True if no timer fires, as in a process that is frozen between requests (an edge function's). */
   frozen = false;
   readonly #timers = new Map<number, Timer>();
   readonly #delays = new Map<number, number>();
@@ -67,16 +67,14 @@ export class VirtualClock {
   #restore: () => void = () => {};
   #fakes: Fakes | null = null;
 
-  /** Moves the clock, and fires in order the timers that fall due. Back as well as on. */
+  /** Moves the clock forward or back, and fires in order the timers that fall due. */
   set(nowMs: number): void {
     if (!this.frozen)
       for (let next = this.#next(nowMs); next !== null; next = this.#next(nowMs)) this.#fire(...next);
     this.nowMs = nowMs;
   }
 
-  /**
-   * `set`, as Node does it: what one timer began is done before the next one fires. At once where none falls due.
-   */
+  /** Moves the clock as `set` does, but each timer's work is done before the next one fires. At once if none is due. */
   advance(nowMs: number): Promise<void> | undefined {
     if (!this.frozen && this.#next(nowMs) !== null) return this.#advanceOver(nowMs);
     this.nowMs = nowMs;
@@ -95,8 +93,8 @@ export class VirtualClock {
   }
 
   /**
-   * `during`, for code that yields to the event loop by timers of 0 or 1 ms: they fire with the clock where it is,
-   * until its promise has settled. One that waits for a later timer waits for ever.
+   * Runs code like `during`, for code that yields to the event loop by timers of 0 or 1 ms. These fire without moving
+   * the clock, until the code's promise has settled. Code that waits for a later timer waits for ever.
    */
   yielding<T>(run: () => T): T {
     return this.during(() => {
@@ -115,15 +113,15 @@ export class VirtualClock {
     for (let turn = 0; turn < turnsMost; turn += 1) {
       await setImmediate();
       if (settled) return;
-      // One at a time: what it begins is done before the next.
+      // One at a time: its work is done before the next.
       const [due] = this.#shortOnes();
       if (due !== undefined) this.#fireShort(...due);
     }
   }
 
   /**
-   * Fires the timers that were set to 0 and 1 ms, with the clock where it is: a yield to the event loop. A longer one
-   * that is due in 1 ms is none. Only while one runs.
+   * Fires the timers that were set to 0 and 1 ms, and does not move the clock: a yield to the event loop. A longer
+   * timer that is due in 1 ms does not fire. Call it only while a limiter runs.
    */
   fireShort(): void {
     for (const due of this.#shortOnes()) this.#fireShort(...due);
@@ -175,8 +173,8 @@ export class VirtualClock {
   }
 
   /**
-   * Runs a limiter's code with these clocks and timers in place of the process's, until what it returns is
-   * settled. Where several run at once the process's own are back when the last of them is done.
+   * Runs a limiter's code with these clocks and timers in place of the process's, until its result is settled. If
+   * several run at once, the process's own return when the last of them is done.
    */
   during<T>(run: () => T): T {
     if (this.#running === 0) this.#restore = this.#install();
@@ -230,7 +228,7 @@ export class VirtualClock {
     const stop = (handle: unknown): void => {
       if (handle instanceof Handle) this.#timers.delete(handle.id);
     };
-    // The monotonic clock is a microsecond on at each reading, as real ones are: no two of them are equal.
+    // The monotonic clock advances a microsecond at each reading, so that no two are equal, as with real clocks.
     const elapsed = (since?: [number, number]): [number, number] => {
       this.#readings += 1;
       const seconds = Math.floor(this.nowMs / 1000);
