@@ -1,4 +1,4 @@
-// The reference deployment as a Fastify application, apart from listening: tests go through `inject`.
+// The reference deployment as a Fastify application. It does not listen: tests call it by `inject`.
 import fastify, { type FastifyInstance } from "fastify";
 import { Limiter } from "../engine/limiter.ts";
 import type { Faulty } from "../faults/fault.ts";
@@ -13,28 +13,28 @@ import { addUnrouted, answerUnrouted } from "./unrouted.ts";
 
 export interface AppOptions extends Pick<Faulty, "change" | "userOf"> {
   readonly rules: Rules;
-  /** Who may call; kept as hashes only. */
+  /** Tokens of those who may call, kept as hashes only. */
   readonly tokens: readonly Token[];
-  /** Milliseconds since the Unix epoch, whole. */
+  /** Returns the time, whole ms since the Unix epoch. */
   readonly now: () => number;
-  /** The counters; a `Limiter` of its own where it is left out. */
+  /** Counters. Default: a new `Limiter`. */
   readonly store?: Counters;
-  /** Time that each GraphQL query is in flight, ms; none where it is left out. */
+  /** Time that each GraphQL query is in flight, ms. Default: none. */
   readonly executionDelayMs?: number;
-  /** Waits; `executionDelayMs` and slow stores need it. Injected, so that tests hold calls in flight as they like. */
+  /** Waits; needed by `executionDelayMs` and slow stores. Injected, so that tests hold calls in flight as they like. */
   readonly sleep?: (ms: number) => Promise<void>;
-  /** Who calls by TLS is answered; plain HTTP where it is left out. */
+  /** Certificate for TLS. Default: plain HTTP. */
   readonly tls?: ServerTls | undefined;
-  /** Told of an error that nobody meant, answered 500. */
+  /** Receives each unexpected error, which is answered 500. */
   readonly onUnexpected?: (error: Error) => void;
 }
 
-/** A slug or a page of any length reaches the gate: longer ones are answered by the header limit, 431. */
+/** Greatest length of a path's parameter. Longer paths exceed the header limit and are answered 431. */
 const LONGEST_PARAMETER = 16_384;
 
 /**
- * Builds the service (SPEC.md §4-§6). Close it with `app.close()`.
- * @throws RangeError where there is an `executionDelayMs` and no `sleep`
+ * Builds the service (SPEC.md §4-§6). `app.close()` closes it.
+ * @throws RangeError if there is an `executionDelayMs` and no `sleep`
  */
 export function buildApp(options: AppOptions): FastifyInstance {
   const { onUnexpected = () => {} } = options;

@@ -1,4 +1,4 @@
-// The arrangement of a deployment's counters over several processes: rightly, or as one of the faults has them.
+// The arrangement of a deployment's counters over several processes: correct, or as one of the faults arranges them.
 import { Limiter } from "../engine/limiter.ts";
 import type { SlowStore, Store } from "../engine/store.ts";
 import type { ChosenFault } from "../faults/choice.ts";
@@ -9,18 +9,18 @@ import { type CounterChange, published } from "./copy.ts";
 
 /** The way in which several processes count. */
 export interface Arrangement {
-  /** Each worker's own part: all counters; a copy to read from; nothing, so that it asks for each answer. */
+  /** Counters of each worker's own: all of them, a copy to read from, or none, so that it asks for each answer. */
   readonly own: "counters" | "copy" | "nothing";
-  /** Delay until a worker's copy hears of a change, ms. */
+  /** Delay until a worker's copy receives a change, ms. */
   readonly lagMs: number;
   /**
-   * The counters that worker `n`, from 0, asks for.
-   * @param tell tells every worker's copy of a change
+   * Returns the counters that the worker of a number, from 0, asks.
+   * @param tell sends a change to every worker's copy
    */
   storesOf(tell: (change: CounterChange) => void): (worker: number) => Store | SlowStore;
 }
 
-/** Right: one process counts, the others ask it. */
+/** Returns the correct arrangement: one process counts, and the others ask it. */
 export function shared(rules: Rules): Arrangement {
   return {
     own: "nothing",
@@ -33,8 +33,8 @@ export function shared(rules: Rules): Arrangement {
 }
 
 /**
- * As a fault of several processes has it.
- * @throws RangeError where the fault is of one process
+ * Returns the arrangement of a fault of several processes.
+ * @throws RangeError if the fault needs only one process
  */
 export function faultyArrangement({ fault, rate }: ChosenFault, rules: Rules): Arrangement {
   const one = shared(rules);

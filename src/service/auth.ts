@@ -1,14 +1,14 @@
-// Who calls. The table keeps tokens as salted hashes alone, so neither a copy of it nor the timing of a look-up shows
-// anything that could be presented as a token.
+// Identifies callers. The table keeps tokens as salted hashes alone, so neither a copy of the table nor the timing of a
+// look-up shows anything that works as a token.
 import { hash, randomBytes, timingSafeEqual } from "node:crypto";
 import type { Token, TokenScope } from "../rules/tokens.ts";
 
 /** The owner of a token, without the token. */
 export interface TokenOwner {
   readonly user: string;
-  /** Whose quota its calls use: the user's own. */
+  /** User whose quota pays for its calls: normally itself. */
   readonly quota: string;
-  /** The organization's slug. */
+  /** Slug of the organization. */
   readonly organization: string;
   readonly scopes: ReadonlySet<TokenScope>;
 }
@@ -25,7 +25,7 @@ export const callersOf = (tokens: readonly Token[]): [string, TokenOwner][] =>
     { user, quota: user, organization, scopes: new Set(scopes) },
   ]);
 
-/** The pattern of a header's value, the scheme in any case (SPEC.md §4). */
+/** Returns the pattern of a header's value, with the scheme in any case (SPEC.md §4). */
 function patternOf(form: string): RegExp {
   const parts = form
     .split("{token}")
@@ -35,22 +35,22 @@ function patternOf(form: string): RegExp {
 
 const bucketOf = (digest: string): string => digest.slice(0, 4);
 
-/** In a time that depends on the lengths alone. */
+/** Compares in a time that depends on the lengths alone. */
 const same = (a: Uint8Array, b: Uint8Array): boolean => a.length === b.length && timingSafeEqual(a, b);
 
 /** Finds callers by their token. */
 export class TokenTable<Who> {
-  /** So short that salt and token fit one block of SHA-256; it lives as long as the process. */
+  /** Short enough that salt and token fit one block of SHA-256. It lives as long as the process. */
   readonly #salt = randomBytes(12).toString("base64url");
-  /** By the first characters of the digest; the whole is compared in constant time. */
+  /** Entries by the digest's first characters; the whole digest is compared in constant time. */
   readonly #buckets = new Map<string, Entry<Who>[]>();
 
   readonly #patterns: readonly RegExp[];
 
-  /** Of each open connection, the last header that was right: its own client alone can ask whether it is the same. */
+  /** Last correct header of each open connection. Only that connection's own client can ask whether it repeats it. */
   readonly #last = new WeakMap<object, { readonly value: string; readonly caller: Who }>();
 
-  /** @param form the header's value, with `{token}` in it, or several such */
+  /** @param form the header's value with `{token}` in it, or several such forms */
   constructor(
     callers: Iterable<readonly [token: string, caller: Who]>,
     form: string | readonly string[] = "Bearer {token}",
@@ -66,8 +66,8 @@ export class TokenTable<Who> {
   }
 
   /**
-   * The caller of a header's value; `null` where it is absent, of another form, or unknown.
-   * @param connection who it came by: one that sends the same value again is not looked up again
+   * Returns the caller of a header's value; `null` if it is absent, malformed, or unknown.
+   * @param connection the connection of the call: the same value sent again over it is not looked up again
    */
   find(value: string | undefined, connection: object): Who | null {
     const last = this.#last.get(connection);
@@ -92,7 +92,7 @@ export class TokenTable<Who> {
     return bucket.find((entry) => same(entry.digest, bytes))?.caller ?? null;
   }
 
-  /** The 32 bytes as text, which costs half of what a fresh buffer does. */
+  /** Returns the 32 bytes as text, at half the cost of a new buffer. */
   #digest(token: string): string {
     return hash("sha256", this.#salt + token, "binary");
   }

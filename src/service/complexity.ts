@@ -27,39 +27,39 @@ import {
 } from "graphql";
 import { BUILDS, PIPELINES } from "./sample-data.ts";
 
-/** The page size of a connection that names none (SPEC.md §1). */
+/** Page size of a connection that names none (SPEC.md §1). */
 const PAGE_SIZE_ABSENT = 500;
-/** A query above so many requested points is not executed (SPEC.md §6). */
+/** Most requested points of a query that is executed (SPEC.md §6). */
 export const POINTS_MOST = 50_000;
-/** A query that nests fields deeper is not executed (SPEC.md §6). */
+/** Greatest depth of fields in a query that is executed (SPEC.md §6). */
 const DEPTH_MOST = 15;
-/** Looking at a query ends here: each object-typed field is a point at least, and text is read in bounded time. */
+/** Most fields that the walk over a query visits. It bounds the walk's time, as each object-typed field is a point. */
 const VISITS_MOST = 200_000;
-/** A query that would resolve more fields is not executed: leaves cost no points, but time (SPEC.md §6). */
+/** Most fields that a query may resolve: leaves cost no points, but they cost time (SPEC.md §6). */
 export const FIELDS_MOST = 100_000;
-/** A query whose names would take more characters of the answer is not executed: an alias may be of any length. */
+/** Most characters that a query's names may take in the answer: aliases have no other bound. */
 export const NAMES_MOST = 4_000_000;
 
-/** Items that there are, of each kind of connection: no page brings more, whatever its size. */
+/** Number of items of each kind of connection: no page returns more, whatever its size. */
 export const itemsMost: Readonly<Record<string, number>> = {
   PipelineConnection: PIPELINES,
   BuildConnection: BUILDS,
 };
 
-/** Points of a query as it asks. */
+/** Points that a query requests. */
 export interface RequestedPoints {
   readonly points: number;
-  /** Of them, for `__schema`, `__type` and what lies below: what they resolve to is known before. */
+  /** Points for `__schema`, `__type` and the fields below them, whose results are known before execution. */
   readonly introspection: number;
-  /** Fields that it would resolve, leaves too. */
+  /** Number of fields that the query would resolve, leaves included. */
   readonly fields: number;
-  /** Characters of their names in the answer. */
+  /** Number of characters of their names in the answer. */
   readonly names: number;
 }
 
 /**
- * The page size that a connection's arguments ask for.
- * @throws GraphQLError where both `first` and `last` are given, or one is negative
+ * Returns the page size that a connection's arguments request.
+ * @throws GraphQLError if both `first` and `last` are given, or one is negative
  */
 export function pageSize(args: { readonly first?: unknown; readonly last?: unknown }): number {
   const first = args.first ?? null;
@@ -71,11 +71,11 @@ export function pageSize(args: { readonly first?: unknown; readonly last?: unkno
 }
 
 /**
- * Prices a query that has been validated against the schema, without executing it. `@skip` and `@include` are
- * heeded; fields that the executor merges are counted once.
- * @param root where the operation starts
+ * Prices a query that has been validated against the schema, without executing it. It obeys `@skip` and `@include`, and
+ * counts fields that the executor merges once.
+ * @param root type at which the operation starts
  * @param variables coerced values
- * @throws GraphQLError where it is deeper than `DEPTH_MOST`, too long to look at, or its page sizes are no use
+ * @throws GraphQLError if the query is deeper than `DEPTH_MOST`, too long to walk, or has unusable page sizes
  */
 export function requestedPoints(
   schema: GraphQLSchema,
@@ -94,11 +94,11 @@ export function requestedPoints(
 interface Place {
   /** Greatest number of enclosing objects that may come back, by the page sizes above. */
   readonly multiplier: number;
-  /** The same, by the data that there are. */
+  /** Greatest number of enclosing objects by the data that exist. */
   readonly objects: number;
-  /** The page size, directly in a connection. */
+  /** Page size if the place is directly in a connection. */
   readonly size: number;
-  /** The items of such a page, directly in a connection. */
+  /** Number of items on such a page, if the place is directly in a connection. */
   readonly items: number;
   readonly depth: number;
 }
@@ -148,7 +148,7 @@ class Walk {
     const inner = field === undefined ? undefined : getNamedType(field.type);
     if (field === undefined || !isObjectType(inner)) return;
     this.#add(multiplier);
-    // Under an empty page nothing comes back, however much is asked.
+    // An empty page returns nothing, whatever its fields request.
     const isPage = isConnection(type) && name === "edges";
     const within = isPage ? atMostSafe(multiplier * place.size) : multiplier;
     if (within === 0) return;
@@ -162,7 +162,7 @@ class Walk {
     });
   }
 
-  /** `__schema` and `__type`. graphql-js bounds how deep they go. */
+  /** Prices `__schema` and `__type`. graphql-js bounds their depth. */
   #describe(name: string, node: FieldNode, nodes: readonly FieldNode[]): void {
     const isSchema = name === SchemaMetaFieldDef.name;
     const field = isSchema ? SchemaMetaFieldDef : TypeMetaFieldDef;
@@ -172,7 +172,7 @@ class Walk {
     if (isObjectType(type) && described !== undefined) this.#values(type, belowOf(nodes), [described]);
   }
 
-  /** Prices fields of the schema's description of itself by the values that they have. */
+  /** Prices fields of the schema's description of itself by their values. */
   #values(
     type: GraphQLObjectType,
     selections: readonly SelectionSetNode[],
@@ -181,14 +181,14 @@ class Walk {
     if (values.length === 0) return;
     for (const [name, nodes] of this.#collected(selections)) {
       this.#resolve(name, values.length);
-      // It is not executed, and the walk would go on for as long as that.
+      // Such a query is not executed, and the walk would take as long as its execution.
       if (this.fields > FIELDS_MOST) return;
       const [node] = nodes;
       const field = node === undefined ? undefined : type.getFields()[node.name.value];
       const inner = field === undefined ? undefined : getNamedType(field.type);
       if (node === undefined || field?.resolve === undefined || !isObjectType(inner)) continue;
       const args = getArgumentValues(field, node, this.#variables);
-      // Of all that a resolver is told, those of introspection read the schema alone.
+      // Introspection's resolvers read only the schema of all that a resolver receives.
       const info = { schema: this.#schema } as unknown as GraphQLResolveInfo;
       const next: unknown[] = [];
       for (const value of values) {
@@ -198,7 +198,7 @@ class Walk {
         this.introspection += 1;
         if (Array.isArray(found)) next.push(...found);
         else next.push(found);
-        // Each will have a field at least.
+        // Each value will have at least one field.
         if (next.length > FIELDS_MOST) throw new GraphQLError("Query has too many fields.");
       }
       this.#values(inner, belowOf(nodes), next);
@@ -209,7 +209,7 @@ class Walk {
     this.points = atMostSafe(this.points + points);
   }
 
-  /** Counts a field that so many objects will resolve. */
+  /** Counts a field once for each object that will resolve it. */
   #resolve(name: string, objects: number): void {
     this.fields = atMostSafe(this.fields + objects);
     this.names = atMostSafe(this.names + objects * name.length);
@@ -222,7 +222,7 @@ class Walk {
     return byResponseName;
   }
 
-  /** Fields by response name, as the executor collects them. Every type is an object, so every fragment fits. */
+  /** Collects fields by response name, as the executor does. Every type is an object, so every fragment fits. */
   #collect({ selections }: SelectionSetNode, into: Map<string, FieldNode[]>, spread: Set<string>): void {
     for (const selection of selections) {
       this.#visits += 1;
@@ -256,11 +256,11 @@ const belowOf = (nodes: readonly FieldNode[]): SelectionSetNode[] =>
 const isConnection = (type: GraphQLObjectType): boolean => type.name.endsWith("Connection");
 const atMostSafe = (points: number): number => Math.min(points, Number.MAX_SAFE_INTEGER);
 
-/** Counts what comes back while a query is executed: a field resolver for `execute`, and its sum. */
+/** Counts what comes back while a query is executed, by a field resolver for `execute`. */
 export class ActualPoints {
   points = 0;
 
-  /** The default resolver, and one point for every object-typed field that has a value. */
+  /** Resolves a field as by default, and adds a point for every object-typed field that has a value. */
   readonly resolve: GraphQLFieldResolver<unknown, unknown> = (source, args, context, info) => {
     const value = defaultFieldResolver(source, args, context, info);
     if (value !== null && value !== undefined && isObjectType(getNamedType(info.returnType)))

@@ -1,11 +1,10 @@
-// A read replica that lags: calls are decided by the primary, and what is read is read from a copy that hears of
-// each decision later.
+// A read replica that lags: the primary decides calls, and readings come from a copy that receives each decision later.
 import type { Call, Decision, Readings, Reservation, Status } from "../engine/adapter.ts";
 import { Limiter } from "../engine/limiter.ts";
 import type { RemoteStore, Store } from "../engine/store.ts";
 import type { Rules, Scope } from "../rules/rules.ts";
 
-/** A change of the primary's counters, and its time by the primary's clock. */
+/** A change of the primary's counters, with its time on the primary's clock. */
 export type CounterChange =
   | { readonly change: "decide"; readonly call: Call; readonly nowMs: number }
   | {
@@ -15,7 +14,7 @@ export type CounterChange =
       readonly nowMs: number;
     };
 
-/** The primary's counters: they tell of every change, in order. */
+/** Returns the primary's counters, which then report every change, in order. */
 export function published(store: Store, tell: (change: CounterChange) => void): Store {
   return {
     decide(call, nowMs) {
@@ -32,13 +31,13 @@ export function published(store: Store, tell: (change: CounterChange) => void): 
   };
 }
 
-/** The primary to decide, the copy to read. */
+/** Decides by the primary, and reads from the copy. */
 export class ReadCopy implements RemoteStore {
   readonly #primary: RemoteStore;
   readonly #copy: Limiter;
   readonly #later: (act: () => void) => void;
 
-  /** @param later acts after the lag, first come, first served */
+  /** @param later does an act after the lag, first come, first served */
   constructor(primary: RemoteStore, rules: Rules, later: (act: () => void) => void) {
     this.#primary = primary;
     this.#copy = new Limiter(rules);
@@ -63,7 +62,7 @@ export class ReadCopy implements RemoteStore {
 
   sweep(): void {}
 
-  /** Hears of a change of the primary's, and makes it its own once the lag is over. */
+  /** Receives a change of the primary's, and makes the same change once the lag is over. */
   hear(heard: CounterChange): void {
     this.#later(() => {
       if (heard.change === "decide") this.#copy.decide(heard.call, heard.nowMs);

@@ -1,4 +1,4 @@
-// The reference deployment as it is asked for: one process or several, right or with a fault of the catalogue.
+// Starts the reference deployment that a caller asks for: one process or several, correct or with a fault.
 import { type ChosenFault, injectFault } from "../faults/choice.ts";
 import { seededRandom } from "../faults/random.ts";
 import { SpillwayError } from "../rules/errors.ts";
@@ -8,31 +8,30 @@ import { serveWorkers } from "./workers.ts";
 
 export interface DeployOptions
   extends Omit<ServeOptions, "store" | "change" | "userOf" | "now" | "sleep" | "onUnexpected"> {
-  /** Its fault; none where it is left out. */
+  /** Fault of the deployment. Default: none. */
   readonly fault?: ChosenFault | undefined;
-  /** Of the fault's draws, a whole number. */
+  /** Seed of the fault's draws, a whole number. */
   readonly seed?: number | undefined;
   /** Number of processes that answer. Default: 1, or as many as the fault needs. */
   readonly workers?: number | undefined;
-  /** The program of a worker; the package's own where it is left out. */
+  /** Program of a worker. Default: the package's own. */
   readonly workerFile?: string | undefined;
   readonly onUnexpected?: ((error: Error) => void) | undefined;
 }
 
 /** A deployment that is listening. */
 export interface Deployment {
-  /** Without a slash at its end: `http://127.0.0.1:4100`. */
+  /** URL without a slash at its end: `http://127.0.0.1:4100`. */
   readonly url: string;
   /** Number of processes that answer. */
   readonly workers: number;
-  /** Takes no new connection and waits for the calls on their way. May be called again. */
+  /** Takes no new connection, and waits for calls on their way. Callers may call it again. */
   close(): Promise<void>;
 }
 
 /**
  * Starts a deployment.
- * @throws SpillwayError `PORT_IN_USE`, `WORKER_FAILED`, `USAGE`; `FAULT_INVALID` where the fault is none under
- *   these rules
+ * @throws SpillwayError `PORT_IN_USE`, `WORKER_FAILED`, `USAGE`; `FAULT_INVALID` if the fault needs other rules
  */
 export async function deploy(options: DeployOptions): Promise<Deployment> {
   const { fault: chosen, seed = 1, workers, workerFile, onUnexpected = () => {}, ...rest } = options;
@@ -56,7 +55,7 @@ export async function deploy(options: DeployOptions): Promise<Deployment> {
   return { url, workers: count, close };
 }
 
-/** Two, unless the fault's rate says how many. */
+/** Returns the number of workers: the fault's rate if it means that, otherwise two. */
 function workersOf(chosen: ChosenFault | undefined): number {
   return chosen?.fault.processes === "counters-apart" ? chosen.rate : 2;
 }

@@ -1,5 +1,4 @@
-// Who may pass: the checks that come before every resource, in the order of SPEC.md §6, and the answers to
-// those who may not.
+// The checks before every resource, in the order of SPEC.md §6, and the answers to callers who may not pass.
 import type { FastifyReply, FastifyRequest } from "fastify";
 import type { Readings } from "../engine/adapter.ts";
 import type { Pending, RemoteStore, SlowStore, Store } from "../engine/store.ts";
@@ -15,13 +14,13 @@ import { callersOf, type TokenOwner, TokenTable } from "./auth.ts";
 
 const UNKNOWN_CALLER = "Authentication required: send `Authorization: Bearer TOKEN` with a known token";
 
-/** Counters of any kind: at hand, slow, or elsewhere. */
+/** Counters of any kind: at hand, slow, or in another process. */
 export type Counters = Store | SlowStore | RemoteStore;
 
 /**
- * The eight headers, and of GraphQL what the query asked for and used (SPEC.md §5).
- * @param requested points, 0 where the query could not be priced; meaningless for REST
- * @param actual points, 0 where nothing was executed; meaningless for REST
+ * Returns the eight headers, for GraphQL with the points that the query requested and used (SPEC.md §5).
+ * @param requested points, 0 if the query could not be priced; meaningless for REST
+ * @param actual points, 0 if nothing was executed; meaningless for REST
  */
 export function fieldsOf(scope: Scope, readings: Readings, requested: number, actual: number): Fields {
   const fields = headers(scope, readings);
@@ -36,19 +35,19 @@ export interface GateOptions extends Pick<Faulty, "change" | "userOf"> {
   readonly rules: Rules;
   readonly tokens: readonly Token[];
   readonly store: Counters;
-  /** Milliseconds since the Unix epoch. */
+  /** Returns the time, ms since the Unix epoch. */
   readonly now: () => number;
   /** Waits; a slow store needs it. */
   readonly sleep?: (ms: number) => Promise<void>;
 }
 
-/** The needs of every route: who calls, the counters, the clock, the way out. */
+/** Everything that each route needs: the caller, the counters, the clock, the sending of answers. */
 export class Gate {
   readonly store: Counters;
-  /** Milliseconds since the Unix epoch. */
+  /** Returns the time, ms since the Unix epoch. */
   readonly now: () => number;
   readonly semantics: Readonly<Record<Scope, Semantics>>;
-  /** Sends an answer to a caller who is known. */
+  /** Sends an answer to a known caller. */
   readonly send: SendAnswer;
   readonly #refusals = new RefusalBodies();
   readonly #callerOf: (request: FastifyRequest) => TokenOwner | null;
@@ -69,9 +68,9 @@ export class Gate {
   }
 
   /**
-   * Identifies the caller: 401, then 404 for an organization, then 403. `null` where one of them is sent.
-   * @param organization the slug in the path; `null` where the path names none and the token's is meant
-   * @param needs the token's scope without which the resource is closed; `null` where any token will do
+   * Identifies the caller: sends 401, then 404 for an organization, then 403; returns `null` if it sent one of them.
+   * @param organization the slug in the path; `null` if the path names none and means the token's
+   * @param needs the scope that the token must have for the resource; `null` if any token will do
    */
   enter(
     request: FastifyRequest,
@@ -86,7 +85,7 @@ export class Gate {
       return null;
     }
     if (organization !== null && organization !== caller.organization) {
-      // The same for an organization that does not exist and one that is another's: neither shows which.
+      // An unknown organization and somebody else's get the same answer, so that it does not show which exist.
       sendMessage(reply, 404, {}, "No organization found");
       return null;
     }
@@ -100,7 +99,7 @@ export class Gate {
     return caller;
   }
 
-  /** The headers of an answer that counts nothing: the windows as they stand, nothing executed. */
+  /** Returns the headers of an uncounted answer: the windows as they stand, nothing executed. */
   uncounted(
     scope: Scope,
     { organization, quota }: TokenOwner,
@@ -112,14 +111,14 @@ export class Gate {
     return fieldsOf(scope, readings, requested, 0);
   }
 
-  /** Describes the call that an answer is to, decided now. */
+  /** Describes the call that is answered, at the time of now. */
   about(kind: Answered["kind"], { organization, user }: TokenOwner, scope: Scope): Answered {
     return { kind, organization, user, scope, nowMs: this.now() };
   }
 
   /**
-   * Returns what the counters say: itself where they say it at once.
-   * @throws RangeError where they are slow and nobody said how to wait
+   * Returns the counters' answer: at once if they have it at once.
+   * @throws RangeError if they are slow and there is no `sleep`
    */
   wait<T extends object>(said: T | Pending<T> | Promise<T>): T | Promise<T> {
     if (!isPending(said)) return said;
@@ -128,15 +127,15 @@ export class Gate {
     return this.#sleep(said.waitMs).then(() => said.resume(this.now()));
   }
 
-  /** Goes on with what `wait` gave: at once where it is there. An error is answered as any other. */
+  /** Goes on with the result of `wait`, at once if it is there. An error is answered like any other. */
   after<T>(reply: FastifyReply, waited: T | Promise<T>, go: (value: T) => void): void {
     if (waited instanceof Promise) waited.then(go).catch((error: unknown) => void reply.send(error));
     else go(waited);
   }
 
   /**
-   * 429, all of it of the window that refused.
-   * @param fields the eight headers, and what else this answer shows
+   * Answers 429, with everything about the window that refused.
+   * @param fields the eight headers, and the further ones of this answer
    */
   refuse(reply: FastifyReply, refusedBy: Owner, readings: Readings, fields: Fields, about: Answered): void {
     const { scope } = about;
@@ -145,7 +144,7 @@ export class Gate {
   }
 }
 
-/** Bodies of refusals. One after the other mostly shows the same numbers: the last of each kind is kept, as a text. */
+/** Bodies of refusals. Refusals in a row mostly show the same numbers, so the last of each kind is kept as text. */
 class RefusalBodies {
   readonly #last = { rest: lastRefusals(), graphql: lastRefusals() };
 
@@ -169,18 +168,18 @@ function isPending<T extends object>(said: T | Pending<T> | Promise<T>): said is
 
 const AUTHORIZATION = "authorization";
 
-/** The `Authorization` header; none where there are two, of which Node shows the first alone. */
+/** Returns the `Authorization` header; nothing if there are two, of which Node shows only the first. */
 function authorizationOf({ headers, raw: { rawHeaders } }: FastifyRequest): string | undefined {
   let found = 0;
   for (let at = 0; at < rawHeaders.length; at += 2) {
     const name = rawHeaders[at] ?? "";
-    // Few names are as long, so few are looked at.
+    // Few names have this length, so few are compared.
     if (name.length === AUTHORIZATION.length && name.toLowerCase() === AUTHORIZATION) found += 1;
   }
   return found > 1 ? undefined : headers.authorization;
 }
 
-/** The caller, whose calls another user's quota may pay for. */
+/** Returns the caller; a fault may make another user's quota pay for its calls. */
 function charging(
   caller: TokenOwner | null,
   headers: FastifyRequest["headers"],

@@ -1,5 +1,5 @@
-// POST /v1/graphql. Counted when the query is about to be executed, not before: what cannot be read, is too
-// large or too deep counts nothing (SPEC.md §2.6, §6).
+// POST /v1/graphql. A query is counted when it is about to be executed. Queries that are unreadable, too large or too
+// deep count nothing (SPEC.md §2.6, §6).
 
 import type { FastifyError, FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import * as v from "valibot";
@@ -16,7 +16,7 @@ export interface GraphqlAppOptions {
 }
 
 export const GRAPHQL_PATH = "/v1/graphql";
-/** A body over 1 MiB is answered 413. */
+/** Greatest body, bytes: 1 MiB. A larger one is answered 413. */
 const BODY_MOST = 1_048_576;
 const CALLER = "graphqlCaller";
 
@@ -31,7 +31,7 @@ const errorsBody = (...messages: readonly string[]) => ({ errors: messages.map((
 
 /**
  * Adds the GraphQL route.
- * @throws RangeError where there is an `executionDelayMs` and no `sleep`
+ * @throws RangeError if there is an `executionDelayMs` and no `sleep`
  */
 export function addGraphqlRoute(app: FastifyInstance, gate: Gate, options: GraphqlAppOptions): void {
   const { executionDelayMs = 0, sleep } = options;
@@ -40,14 +40,14 @@ export function addGraphqlRoute(app: FastifyInstance, gate: Gate, options: Graph
   const inFlight = executionDelayMs > 0 ? () => sleep?.(executionDelayMs) : null;
 
   app.decorateRequest(CALLER, null);
-  // A scope of its own: its parser and its error answers are for this route only.
+  // A separate Fastify scope, because its parser and its error answers hold for this route only.
   app.register(async (scope) => {
     scope.removeAllContentTypeParsers();
     scope.addContentTypeParser("application/json", { parseAs: "buffer", bodyLimit: BODY_MOST }, parseJson);
     scope.setErrorHandler<FastifyError>((error, request, reply) => {
       const caller = request.getDecorator<TokenOwner | null>(CALLER);
       const status = error.statusCode ?? 500;
-      // Only what the client can mend is answered here; the rest is the application's, as 500.
+      // Only errors that the client can correct are answered here; the application answers the rest with 500.
       if (caller === null || status >= 500) throw error;
       gate.after(reply, gate.uncounted("graphql", caller), (fields) =>
         gate.send(reply, status, fields, errorsBody(error.message), gate.about("other", caller, "graphql")),
@@ -117,13 +117,13 @@ async function answer(
     return gate.refuse(reply, decision.refusedBy, decision, fields, gate.about("call", caller, "graphql"));
   }
   if (inFlight !== null) await inFlight();
-  // From here on nothing asks whether the caller still listens: an admitted query completes (SPEC.md §8).
+  // An admitted query completes, even if the caller no longer listens (SPEC.md §8).
   const { result, actual } = executeQuery(prepared, organization, user);
   const fields = fieldsOf("graphql", await settled(gate, decision, actual), requested, actual);
   gate.send(reply, 200, fields, result, gate.about("call", caller, "graphql"));
 }
 
-/** Returns the readings for the headers: under `prepaid` the decision's, else those of the completion (SPEC.md §5). */
+/** Returns the readings for the headers: the decision's under `prepaid`, otherwise the completion's (SPEC.md §5). */
 async function settled(gate: Gate, decision: Decision, actual: number): Promise<Readings> {
   if (decision.reservation === null) return decision;
   const completed = await gate.store.settle(decision.reservation, actual, gate.now());

@@ -1,10 +1,10 @@
-// Counters in another process: asked by letters over Node's channel between parent and child. One letter a
-// question, one an answer; they may cross.
+// Counters in another process. Letters over Node's channel between parent and child ask them: one letter a question,
+// one an answer. Letters may cross.
 import type { Call, Decision, Readings, Reservation, Status } from "../engine/adapter.ts";
 import type { RemoteStore, SlowStore, Store } from "../engine/store.ts";
 import type { Scope } from "../rules/rules.ts";
 
-/** A question to counters elsewhere. They go by their own clock: no question has a time. */
+/** A question to counters in another process. They use their own clock, so a question has no time. */
 export type CounterQuestion =
   | { readonly ask: "decide"; readonly call: Call }
   | { readonly ask: "settle"; readonly reservation: Reservation; readonly actual: number }
@@ -21,7 +21,7 @@ export interface Letter {
   readonly question: CounterQuestion;
 }
 
-/** The answer to the letter of that number, or why there is none. */
+/** The answer to the letter of a number, or the reason for its absence. */
 export type Reply =
   | { readonly number: number; readonly answer: object }
   | { readonly number: number; readonly failure: string };
@@ -37,7 +37,7 @@ export class RemoteCounters implements RemoteStore {
   readonly #waiting = new Map<number, Waiting>();
   #letters = 0;
 
-  /** @param post sends a letter; the reply to it is given to `take` */
+  /** @param post sends a letter; the reply to it goes to `take` */
   constructor(post: (letter: Letter) => void) {
     this.#post = post;
   }
@@ -58,7 +58,7 @@ export class RemoteCounters implements RemoteStore {
     return this.#ask({ ask: "readings", organization, user, scope });
   }
 
-  /** The other side sweeps by itself. */
+  /** Does nothing: the other side sweeps by itself. */
   sweep(): void {}
 
   /** Takes the reply to a letter. */
@@ -73,7 +73,7 @@ export class RemoteCounters implements RemoteStore {
     this.#letters += 1;
     const number = this.#letters;
     return new Promise<T>((resolve, reject) => {
-      // The other side answers each question with what the store of that side says.
+      // The other side answers each question with the result of its store's method, which has the type `T`.
       this.#waiting.set(number, { resolve: (answer) => resolve(answer as T), reject });
       this.#post({ number, question });
     });
@@ -81,8 +81,8 @@ export class RemoteCounters implements RemoteStore {
 }
 
 /**
- * The answering side: what the counters say, by the clock of here and now.
- * @param sleep waits where they are slow
+ * Answers a letter from the counters, by this process's clock.
+ * @param sleep waits if the counters are slow
  */
 export async function answerLetter(
   store: Store | SlowStore,

@@ -1,4 +1,4 @@
-// Taking a port: on one address, with errors that say what to do.
+// Binds a server to one address; its errors say what to do.
 
 import { lookup } from "node:dns/promises";
 import { once } from "node:events";
@@ -19,27 +19,27 @@ export async function bind(server: Server, port: number, host: string): Promise<
   }
 }
 
-/** One address: for the name `localhost` some servers would listen on several, and close only one with care. */
+/** Returns one address. For `localhost` some servers would listen on several, and close only one with care. */
 export async function addressOf(host: string): Promise<string> {
   const { address } = await lookup(host);
   return address;
 }
 
-/** PEM texts of a server that is called by TLS. */
+/** PEM texts of a server that speaks TLS. */
 export interface ServerTls {
   readonly cert: string;
   readonly key: string;
 }
 
-/** Options of Fastify for a server; by TLS it speaks HTTP/2 and HTTP/1.1, as the client chooses. */
+/** Returns Fastify's options for a server; by TLS it speaks HTTP/2 or HTTP/1.1, as the client chooses. */
 export const serverOptions = (tls: ServerTls | undefined): FastifyServerOptions => ({
-  // Calls that reach us while we stop are on their way: they are served, and told to close.
+  // Calls that arrive while the server stops were on their way: they are served, and told to close.
   return503OnClosing: false,
   requestTimeout: 60_000,
   ...(tls === undefined ? {} : { http2: true, https: { ...tls, allowHTTP1: true } }),
 });
 
-/** `http://127.0.0.1:4100`, of a server that is listening; callable where it listens on every address. */
+/** Returns the URL of a listening server; a callable one even if it listens on every address. */
 export function urlOf(server: Server): string {
   const { address, family, port } = server.address() as AddressInfo;
   const callable = address === "0.0.0.0" ? "127.0.0.1" : address === "::" ? "::1" : address;
@@ -47,7 +47,7 @@ export function urlOf(server: Server): string {
   return `${scheme}://${family === "IPv6" ? `[${callable}]` : callable}:${port}`;
 }
 
-/** A coded error: `PORT_IN_USE` where the port is taken, `USAGE` where it cannot be bound for another reason. */
+/** Makes a coded error: `PORT_IN_USE` if the port is taken, `USAGE` if it cannot be bound for another reason. */
 export function listenError(error: unknown, port: number, host: string): unknown {
   const code = (error as NodeJS.ErrnoException).code;
   if (code === "EADDRINUSE")

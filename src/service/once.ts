@@ -1,9 +1,9 @@
-// A bounded memory of what was made.
+// A bounded memory of computed values.
 
 /**
- * Makes each thing once: the same few are asked for at every turn.
- * @param most how many are kept; with one more, all are forgotten
- * @param make the thing of a name and what else it is made of, which the name stands for
+ * Returns a function that makes each thing once, because the same few are requested again and again.
+ * @param most most things that are kept; one more, and all are forgotten
+ * @param make makes the thing of a name, which stands for the further arguments as well
  */
 export function once<More extends unknown[], Made>(
   most: number,

@@ -1,11 +1,11 @@
-// Pages of a list: `page` and `per_page` as clients write them, `Link` as they follow it (RFC 8288).
+// Pages of a list: reads `page` and `per_page` of queries, and writes the `Link` header (RFC 8288).
 
 const PER_PAGE_DEFAULT = 30;
 const PER_PAGE_MOST = 100;
 
-/** Which part of a list is asked for. */
+/** The part of a list that a query requests. */
 export interface PageRequest {
-  /** From 1. */
+  /** Number of the page, from 1. */
   readonly page: number;
   readonly perPage: number;
 }
@@ -13,7 +13,7 @@ export interface PageRequest {
 const wholeFrom1 = (text: string | null): number | null =>
   text !== null && /^[1-9]\d{0,8}$/.test(text) ? Number(text) : null;
 
-/** Reads the page that is asked for. No whole number from 1 counts as not given; more than 100 a page are 100. */
+/** Reads the requested page. Anything but a whole number from 1 counts as absent; more than 100 a page become 100. */
 export function pageRequest(query: URLSearchParams): PageRequest {
   return {
     page: wholeFrom1(query.get("page")) ?? 1,
@@ -22,9 +22,9 @@ export function pageRequest(query: URLSearchParams): PageRequest {
 }
 
 /**
- * The `Link` header of a page: `first`, `prev`, `next` and `last`, each where there is one; the other query
- * parameters stay. `null` where one page holds everything.
- * @param url the list's URL, without a query
+ * Returns the `Link` header of a page, with `first`, `prev`, `next` and `last` as far as they exist, and the query's
+ * other parameters. Returns `null` if one page holds everything.
+ * @param url URL of the list, without a query
  */
 export function linkHeader(
   url: string,

@@ -1,4 +1,4 @@
-// A stand-in for any API that a policy describes: it limits and answers as the policy says, with sample bodies.
+// A stand-in for any API that a policy describes: it limits and answers by the policy, with sample bodies.
 import type { IncomingHttpHeaders } from "node:http";
 import fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest } from "fastify";
 import { Kind, parse } from "graphql";
@@ -28,25 +28,25 @@ type Attributes = Readonly<Record<string, string>>;
 
 export interface PolicyAppOptions {
   readonly policy: Policy;
-  /** Who may call; kept as hashes only. */
+  /** Tokens of those who may call, kept as hashes only. */
   readonly tokens: readonly PolicyToken[];
   readonly limiter: SlowQuotaStore;
-  /** Differences of its answers from the right ones; it has a fault then. */
+  /** Changes that a fault makes to correct answers. Absent: no fault. */
   readonly faulty?: Omit<FaultyQuotas, "store"> | undefined;
   /** Waits; a slow limiter needs it. */
   readonly sleep?: ((ms: number) => Promise<void>) | undefined;
-  /** Milliseconds since the Unix epoch, whole. */
+  /** Returns the time, whole ms since the Unix epoch. */
   readonly now: () => number;
-  /** Who calls by TLS is answered; plain HTTP where it is left out. */
+  /** Certificate for TLS. Default: plain HTTP. */
   readonly tls?: ServerTls | undefined;
-  /** Told of an error that nobody meant, answered 500. */
+  /** Receives each unexpected error, which is answered 500. */
   readonly onUnexpected?: ((error: Error) => void) | undefined;
 }
 
-/** A larger document is no query that anybody writes. */
+/** Most tokens of a GraphQL document. Nobody writes a larger query. */
 const tokensMost = 10_000;
 
-/** Builds the stand-in. Close it with `app.close()`. */
+/** Builds the stand-in. `app.close()` closes it. */
 export function buildPolicyApp(options: PolicyAppOptions): FastifyInstance {
   const { policy, tokens, onUnexpected = () => {} } = options;
   const app = fastify(serverOptions(options.tls));
@@ -107,7 +107,7 @@ function answerer({ policy, limiter, now, sleep }: PolicyAppOptions, sent: Write
   function decide(asked: Asked, name: string, caller: Attributes): void {
     const nowMs = now();
     const operation = policy.operations[name];
-    // No limit holds for it.
+    // The policy sets no limit on this operation.
     if (operation === undefined) {
       write(asked, caller, { kind: "admitted", readings: [] }, 0, nowMs);
       return;
@@ -163,7 +163,7 @@ function answerer({ policy, limiter, now, sleep }: PolicyAppOptions, sent: Write
   }
 }
 
-/** Members of both, and of their members. */
+/** Returns the members of both, merging objects under the same name. */
 function merged(one: Record<string, unknown>, other: Record<string, unknown>): Record<string, unknown> {
   const result = { ...one };
   for (const [name, value] of Object.entries(other)) {
@@ -173,7 +173,7 @@ function merged(one: Record<string, unknown>, other: Record<string, unknown>): R
   return result;
 }
 
-/** A body that is no JSON tells nothing. */
+/** Returns a body as JSON; `undefined` if it is none. */
 function bodyOf(text: unknown): unknown {
   if (typeof text !== "string" || text === "") return undefined;
   try {
@@ -183,7 +183,7 @@ function bodyOf(text: unknown): unknown {
   }
 }
 
-/** Kind of the GraphQL operation in a body. */
+/** Returns the kind of the GraphQL operation in a body. */
 function kindOf(body: unknown): "query" | "mutation" | null {
   if (!isPlainObject(body) || typeof body["query"] !== "string") return null;
   try {
@@ -196,7 +196,7 @@ function kindOf(body: unknown): "query" | "mutation" | null {
   }
 }
 
-/** The caller's attributes; `null` where the request names another's than the token's, or lacks one. */
+/** Returns the caller's attributes; `null` if the request names another's than the token's, or lacks one. */
 function attributesOf(
   { route, attributes: inPath }: { readonly route: Route; readonly attributes: Attributes },
   caller: Attributes,
@@ -224,7 +224,7 @@ function sourced(source: AttributeSource, headers: IncomingHttpHeaders, body: un
 
 const integer = /^\d{1,15}$/;
 
-/** Cost that a request declares by its header, or by the number that makes the operation's sample dearer; else 1. */
+/** Returns the cost that a request's header declares, or the sample's, as its dearer member makes it. */
 function costOf({ samples, uses }: Operation, { request, body }: Asked): number {
   const most = Object.values(uses).reduce<number>(
     (least, cost) => (typeof cost === "object" ? Math.min(least, cost.atMost) : least),
@@ -242,7 +242,7 @@ function costOf({ samples, uses }: Operation, { request, body }: Asked): number 
   return Math.min(Math.max(0, sample.cost + more), most);
 }
 
-/** The host that a request is for. A stand-in has another address than the API: that goes for the first host of the routes. */
+/** Returns the API's host that a request is for: the routes' first one if it names another, such as the stand-in's own. */
 function hostOf({ routes }: Policy, header = ""): string {
   const host = header.replace(/:\d+$/, "").toLowerCase();
   const named = routes.flatMap((route) => (route.host === undefined ? [] : [route.host.toLowerCase()]));

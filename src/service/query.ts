@@ -1,5 +1,5 @@
-// A GraphQL query on the sample data, in two steps, since it is admitted by what it asks before it is
-// executed: `prepareQuery` says what it asks, `executeQuery` what came back.
+// A GraphQL query on the sample data, in two steps: `prepareQuery` prices what it requests, and `executeQuery` returns
+// what came back. Admission lies between them.
 import {
   type DocumentNode,
   type ExecutionResult,
@@ -38,20 +38,20 @@ export interface PreparedQuery {
   readonly variables: Readonly<Record<string, unknown>>;
   /** Requested points (SPEC.md §1). */
   readonly requested: number;
-  /** Of them, those that the schema's description of itself costs. */
+  /** Requested points of the schema's description of itself, a part of `requested`. */
   readonly introspection: number;
 }
 
-/** A query that is not executed, and counts nothing. */
+/** A query that is not executed and counts nothing. */
 export interface RejectedQuery {
   readonly errors: readonly GraphQLError[];
-  /** Requested points; 0 where the query could not be priced. */
+  /** Requested points; 0 if the query could not be priced. */
   readonly requested: number;
 }
 
-/** Far above any query a person writes; validation compares fields pair by pair. */
+/** Most tokens of a query, far above any that a person writes: validation compares fields pair by pair. */
 const TOKENS_MOST = 10_000;
-/** Brackets one inside the other: graphql-js reads them by recursion, and ends at some thousand. */
+/** Most brackets inside one another: graphql-js reads them by recursion, and fails at some thousand. */
 const NESTING_MOST = 200;
 
 const rejected = (...errors: readonly GraphQLError[]): RejectedQuery => ({ errors, requested: 0 });
@@ -71,7 +71,7 @@ export function prepareQuery({
   }
 }
 
-/** Reads a query's text. @throws GraphQLError where it is no GraphQL */
+/** Reads a query's text. @throws GraphQLError if it is not GraphQL */
 function documentOf(query: string): DocumentNode | RejectedQuery {
   const known = documents.get(query);
   if (known !== undefined) return known;
@@ -87,12 +87,12 @@ function documentOf(query: string): DocumentNode | RejectedQuery {
   return document;
 }
 
-/** Valid documents by their text, the latest: a load sends a few queries a thousand times. */
+/** The latest valid documents, by their text: a load sends a few queries a thousand times each. */
 const documents = new Map<string, DocumentNode>();
 const KEPT_MOST = 64;
 const KEPT_LENGTH_MOST = 4096;
 
-/** Tells whether a query opens too many brackets before it closes them. @throws GraphQLError where it has no tokens */
+/** Tells whether a query nests its brackets too deep. @throws GraphQLError if it has an invalid token */
 function nestsTooDeep(query: string): boolean {
   let brackets = 0;
   for (let at = 0; at < query.length; at++) {
@@ -100,7 +100,7 @@ function nestsTooDeep(query: string): boolean {
     if (code === brace || code === bracket || code === parenthesis) brackets += 1;
   }
   if (brackets <= NESTING_MOST) return false;
-  // Some may stand in strings and comments.
+  // Some of the brackets may stand in strings and comments.
   const lexer = new Lexer(new Source(query));
   let depth = 0;
   for (let tokens = 0; tokens < TOKENS_MOST; tokens++) {
@@ -140,7 +140,7 @@ function priceQuery(
   return { document, operationName, variables, requested, introspection };
 }
 
-/** Of what a query asks too much; `null` where it may be executed. */
+/** Returns the message on a query that requests too much; `null` if it may be executed. */
 function excessOf({ points, fields, names }: RequestedPoints): string | null {
   if (points > POINTS_MOST)
     return `Query asks for ${points} complexity points, above the ${POINTS_MOST} that one query may ask for.`;
@@ -151,7 +151,7 @@ function excessOf({ points, fields, names }: RequestedPoints): string | null {
   return null;
 }
 
-/** Executes a prepared query as one user of an organization. `actual` <= `requested`, always. */
+/** Executes a prepared query as a user of an organization. `actual` is never above `requested`. */
 export function executeQuery(
   { document, operationName, variables, introspection }: PreparedQuery,
   organization: string,
@@ -166,6 +166,6 @@ export function executeQuery(
     rootValue: rootValue(organization, user),
     fieldResolver: counted.resolve,
   });
-  // Every resolver is synchronous, so execution is.
+  // Execution is synchronous, because every resolver is.
   return { result: result as ExecutionResult, actual: introspection + counted.points };
 }

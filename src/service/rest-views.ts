@@ -1,7 +1,7 @@
-// The sample data as REST shows it: the members that the public API and its Go client (go-buildkite) name.
+// The sample data as REST shows them, with the members that the public API and its Go client (go-buildkite) name.
 import type { SampleBuild, SampleOrganization, SamplePipeline, SampleUser } from "./sample-data.ts";
 
-/** URL of an organization's resources in the API at `origin`. */
+/** Returns the URL of an organization's resources in the API at `origin`. */
 function organizationUrl(origin: string, slug: string): string {
   return `${origin}/v2/organizations/${slug}`;
 }

@@ -1,5 +1,5 @@
-// The REST API: its resources as a table, and one way through the gate for all of them. A call is counted before
-// its resource is looked up (SPEC.md §2.6); of GET and HEAD, Fastify parses no body before that.
+// The REST API: its resources as a table, and one way through the gate for all. A call is counted before its resource
+// is looked up (SPEC.md §2.6); for GET and HEAD, Fastify parses no body before that.
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import type { TokenScope } from "../rules/tokens.ts";
 import { headers } from "../wire/answer.ts";
@@ -35,8 +35,8 @@ interface Resource {
   readonly path: string;
   readonly needs: TokenScope;
   /**
-   * The body, or `null` where there is no such thing. `"status"`: the windows of the organization; GET and HEAD
-   * of it count in no window and are never refused (SPEC.md §1).
+   * Returns the body, or `null` if there is no such thing. `"status"` stands for the organization's windows: its GET
+   * and HEAD count in no window and are never refused (SPEC.md §1).
    */
   readonly answer: "status" | ((ask: Ask) => object | null);
 }
@@ -100,7 +100,7 @@ const resources: readonly Resource[] = [
   },
 ];
 
-/** The API's own origin as the client knows it, `http://127.0.0.1:4100`; empty where it sent no Host. */
+/** Returns the API's origin as the client knows it, `http://127.0.0.1:4100`; empty if the client sent no Host. */
 const originOf = ({ request }: Ask): string =>
   request.host === "" ? "" : `${request.protocol}://${request.host}`;
 
@@ -108,10 +108,10 @@ function findPipeline({ caller, params }: Ask) {
   return samplePipeline(caller.organization, params["pipeline"] ?? "");
 }
 
-/** Views of the users that called lately. */
+/** Views of the latest users. */
 const ownView = once(1_000, (user) => lasting(userView(sampleUser(user))));
 
-/** One page of a list, with its `Link` header. */
+/** Returns one page of a list, and sets its `Link` header. */
 function paged(ask: Ask, total: number, pick: (skip: number, most: number) => object[]): object[] {
   const { request, fields } = ask;
   const [path = "", text = ""] = request.url.split("?", 2);
@@ -124,13 +124,13 @@ function paged(ask: Ask, total: number, pick: (skip: number, most: number) => ob
   );
 }
 
-/** Pages that were asked for lately, some 100 KB each at most. */
+/** The latest pages, each at most some 100 KB. */
 const pageOf = once(100, (_name, make: () => object[]) => lasting(make()));
 
 /**
- * Answers any REST call: 401, 404 organization, 403, windows, then 404 or 405, or what was asked for.
- * @param params of the path, the organization's slug among them where it names one
- * @param resource `null` where the path names none
+ * Answers any REST call: 401, 404 for an organization, 403, windows, then 404, 405 or the resource.
+ * @param params parameters of the path, with the organization's slug if the path names one
+ * @param resource `null` if the path names none
  */
 export function answerRest(
   gate: Gate,
@@ -165,7 +165,7 @@ export function answerRest(
   });
 }
 
-/** The status of the caller's organization: free, and of this very moment (SPEC.md §4). */
+/** Answers with the status of the caller's organization: free, and true at this moment (SPEC.md §4). */
 function answerStatus(gate: Gate, reply: FastifyReply, caller: TokenOwner): void {
   const nowMs = gate.now();
   gate.after(reply, gate.uncounted("rest", caller, 0, nowMs), (fields) =>
@@ -188,8 +188,8 @@ export function addRestRoutes(app: FastifyInstance, gate: Gate): void {
 
 /**
  * Finds the resource of a path without the router, which knows neither other methods nor broken encodings.
- * @param segments of the path, decoded: `["v2", "user"]`
- * @returns `null` where the path is outside the REST API; a `null` resource where there is none of that name
+ * @param segments decoded parts of the path: `["v2", "user"]`
+ * @returns `null` if the path is outside the REST API; a `null` resource if there is none of that name
  */
 export function locate(segments: readonly string[]): { resource: Resource | null; params: Params } | null {
   const resource = resources.find(({ path }) => {

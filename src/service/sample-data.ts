@@ -1,5 +1,5 @@
-// The data that the sample API serves: ten pipelines an organization, 240 builds a pipeline. Everything is a
-// function of names and numbers, so two runs, two processes and both APIs show the same.
+// The data that the sample API serves: ten pipelines for each organization, 240 builds for each pipeline. They are
+// functions of names and numbers, so two runs, two processes and both APIs show the same.
 import { hash } from "node:crypto";
 import { isoSecond } from "../wire/bodies.ts";
 import { once } from "./once.ts";
@@ -64,7 +64,7 @@ export interface SampleBuild extends Identified {
   readonly finishedAt: string | null;
 }
 
-/** A stable UUID for a name, and the opaque id made of it. */
+/** Returns a stable UUID for a name, and the opaque id made of it. */
 function identify(type: string, name: string): Identified {
   const hex = hash("sha1", `${type}/${name}`, "hex");
   const groups = [
@@ -95,7 +95,7 @@ export const sampleOrganization = once(
   (slug): SampleOrganization => ({ ...identify("Organization", slug), slug, name: slug, createdAt: created }),
 );
 
-/** All pipelines of an organization, in the order of their names' list. */
+/** Returns all pipelines of an organization, in the order of `names`. */
 export const samplePipelines = once(1_000, (organization): readonly SamplePipeline[] =>
   names.map((name) => {
     const slug = name.toLowerCase().replaceAll(" ", "-");
@@ -115,7 +115,7 @@ export function samplePipeline(organization: string, slug: string): SamplePipeli
   return samplePipelines(organization).find((pipeline) => pipeline.slug === slug) ?? null;
 }
 
-/** One build of a pipeline, or `null` where the number is none of its builds. */
+/** Returns one build of a pipeline; `null` if it has no build of that number. */
 export function sampleBuild(pipeline: SamplePipeline, number: number): SampleBuild | null {
   if (!Number.isSafeInteger(number) || number < 1 || number > BUILDS) return null;
   return madeBuild(`${pipeline.id}/${number}`, pipeline.slug, number);
@@ -139,8 +139,8 @@ const madeBuild = once(10_000, (name, slug: string, number: number): SampleBuild
 });
 
 /**
- * Builds of a pipeline, the newest first.
- * @param skip how many of the newest to leave out
+ * Returns builds of a pipeline, the newest first.
+ * @param skip number of the newest builds to leave out
  */
 export function sampleBuilds(pipeline: SamplePipeline, skip: number, most: number): SampleBuild[] {
   const builds: SampleBuild[] = [];

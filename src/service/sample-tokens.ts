@@ -1,4 +1,4 @@
-// Tokens for a deployment that was started without any.
+// Makes tokens for a deployment that was started without any.
 import { randomBytes } from "node:crypto";
 import { isShared } from "../policy/attributes.ts";
 import type { PolicyToken } from "../policy/tokens.ts";
@@ -14,7 +14,7 @@ export interface SampleTokensOptions {
 const freshToken = (): string => `spw_${randomBytes(24).toString("base64url")}`;
 
 /**
- * Fresh tokens of a policy's callers: users of one organization, or organizations where nothing tells users apart.
+ * Returns fresh tokens of a policy's callers: users of one organization, or organizations if the policy has no users.
  * @param names the policy's `auth.attributes`
  */
 export function samplePolicyTokens(names: readonly string[], count: number): PolicyToken[] {
@@ -26,8 +26,8 @@ export function samplePolicyTokens(names: readonly string[], count: number): Pol
 }
 
 /**
- * Fresh tokens of 192 random bits.
- * @throws RangeError where `users` is no whole number from 1
+ * Returns fresh tokens of 192 random bits.
+ * @throws RangeError unless `users` is a whole number from 1
  */
 export function sampleTokens({
   users = 30,

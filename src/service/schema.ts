@@ -1,5 +1,5 @@
-// The GraphQL schema of the sample data, and its roots. Lists of objects are `edges` of connections and
-// nothing else, so what a query brings back never costs more than what it asked for.
+// The GraphQL schema of the sample data, and its roots. Lists of objects appear only as `edges` of connections. What a
+// query brings back thus never costs more than what it requested.
 import { buildSchema } from "graphql";
 import { pageSize } from "./complexity.ts";
 import {
@@ -63,7 +63,7 @@ export const schema = buildSchema(`
   type PageInfo { hasNextPage: Boolean!, hasPreviousPage: Boolean!, startCursor: String, endCursor: String }
 `);
 
-/** Returns the root of queries: the caller's own data, resolved field by field as it is asked for. */
+/** Returns the root of queries: the caller's own data, resolved field by field on request. */
 export function rootValue(organization: string, user: string) {
   return {
     viewer: { user: userNode(sampleUser(user)) },
@@ -122,13 +122,13 @@ interface ConnectionArgs {
 
 const cursorOf = (index: number): string => Buffer.from(`at:${index}`).toString("base64");
 
-/** The index that a cursor stands for, or `null` where it is none of ours. */
+/** Returns the index that a cursor stands for; `null` if this service did not make the cursor. */
 function indexOf(cursor: string): number | null {
   const digits = /^at:(\d{1,9})$/.exec(Buffer.from(cursor, "base64").toString())?.[1];
   return digits === undefined ? null : Number(digits);
 }
 
-/** One page of a list of `count`; `pick` gives the items from an index up to another. A strange cursor is ignored. */
+/** Returns a page of a list of `count`. `pick` gives the items between two indices. Strange cursors are ignored. */
 function connection(args: ConnectionArgs, count: number, pick: (from: number, to: number) => object[]) {
   const size = pageSize(args);
   const least = Math.min(count, (indexOf(args.after ?? "") ?? -1) + 1);

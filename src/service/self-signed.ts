@@ -1,5 +1,5 @@
-// A certificate that a server signs for itself (RFC 5280), for calls by TLS on this machine: an elliptic key, names and
-// addresses of this machine, and a short life. Node makes keys and signatures, but no certificates.
+// A certificate that a server signs for itself (RFC 5280), for TLS on this machine: an elliptic key, the machine's
+// names and addresses, a short life. Node makes keys and signatures, but no certificates.
 import { generateKeyPairSync, randomBytes, sign } from "node:crypto";
 import { isIPv4, isIPv6 } from "node:net";
 
@@ -12,7 +12,7 @@ export interface Certified {
 const dayMs = 86_400_000;
 const daysMost = 30;
 
-/** A value of DER: its tag, its length, and what it holds. */
+/** Returns a DER value: its tag, its length, and its content. */
 function der(tag: number, ...parts: readonly Uint8Array[]): Buffer {
   const body = Buffer.concat(parts);
   const { length } = body;
@@ -29,11 +29,11 @@ const ecdsaWithSha256 = sequence(object("2a8648ce3d040302"));
 const commonName = object("550403");
 const names = { subjectAlternative: object("551d11"), basicConstraints: object("551d13") };
 
-/** `260102030405Z`. */
+/** Returns a time as `260102030405Z`. */
 const instant = (ms: number): Buffer =>
   text(0x17, `${new Date(ms).toISOString().slice(2, 19).replace(/[-:T]/g, "")}Z`);
 
-/** The 4 or 16 bytes of an address. */
+/** Returns the 4 or 16 bytes of an address. */
 function addressBytes(address: string): Buffer {
   if (isIPv4(address)) return Buffer.from(address.split(".").map(Number));
   const [before = "", after] = address.split("::");
@@ -46,9 +46,9 @@ function addressBytes(address: string): Buffer {
 const isAddress = (host: string): boolean => isIPv4(host) || isIPv6(host);
 
 /**
- * Makes a key and a certificate of it.
- * @param hosts names and addresses that it is good for; those of this machine are among them
- * @param nowMs ms since the epoch; it is good from a day before for 30 days
+ * Makes a key and a certificate for it.
+ * @param hosts names and addresses that it certifies, besides those of this machine
+ * @param nowMs ms since the epoch; the certificate is valid from a day before for 30 days
  */
 export function selfSigned(hosts: readonly string[], nowMs: number): Certified {
   const { publicKey, privateKey } = generateKeyPairSync("ec", { namedCurve: "P-256" });
@@ -62,7 +62,7 @@ export function selfSigned(hosts: readonly string[], nowMs: number): Certified {
     sequence(names.subjectAlternative, der(0x04, sequence(...alternatives))),
     sequence(names.basicConstraints, der(0x04, isAuthority)),
   );
-  // Positive, and no two alike.
+  // Positive, as X.509 asks, and random, so that no two certificates share it.
   const serial = randomBytes(16);
   serial[0] = ((serial[0] ?? 0) & 0x7f) | 0x40;
   const body = sequence(

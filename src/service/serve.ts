@@ -1,4 +1,4 @@
-// Listening: the application on a port, and its end. `close` lets the calls on their way finish.
+// Serves the application on a port. `close` lets calls on their way finish.
 import type { Http2Session } from "node:http2";
 import type { Socket } from "node:net";
 import { setTimeout as wait } from "node:timers/promises";
@@ -11,12 +11,12 @@ import { addressOf, listenError, urlOf } from "./listen.ts";
 import { buildPolicyApp, type PolicyAppOptions } from "./policy-app.ts";
 
 export interface ListenOptions {
-  /** 0 for any free one. */
+  /** Port; 0 for any free one. */
   readonly port?: number;
   readonly host?: string;
-  /** Milliseconds since the Unix epoch, whole; the wall clock where it is left out. */
+  /** Returns the time, whole ms since the Unix epoch. Default: the wall clock. */
   readonly now?: () => number;
-  /** Time between two droppings of idle keys, ms. */
+  /** Time between two sweeps of idle keys, ms. */
   readonly sweepEveryMs?: number;
   /** Time that `close` waits for calls on their way before it cuts them off, ms. */
   readonly closeWithinMs?: number;
@@ -29,27 +29,27 @@ export interface ServeOptions extends Omit<AppOptions, "now" | "sleep">, ListenO
 export interface ServePolicyOptions
   extends Omit<PolicyAppOptions, "now" | "limiter" | "faulty" | "sleep">,
     ListenOptions {
-  /** A deployment with a fault, by `injectQuotaFault`. */
+  /** Deployment with a fault, made by `injectQuotaFault`. */
   readonly faulty?: FaultyQuotas | undefined;
 }
 
 /** A deployment that is listening. */
 export interface Serving {
-  /** Without a slash at its end: `http://127.0.0.1:4100`. */
+  /** URL without a slash at its end: `http://127.0.0.1:4100`. */
   readonly url: string;
   readonly app: FastifyInstance;
-  /** Takes no new connection and waits for the calls on their way. May be called again. */
+  /** Takes no new connection, and waits for calls on their way. Callers may call it again. */
   close(): Promise<void>;
 }
 
 const SWEEP_EVERY_MS = 60_000;
 const CLOSE_WITHIN_MS = 10_000;
-/** While closing: how often connections that have become idle are closed. */
+/** Time between two closings of idle connections while the server closes, ms. */
 const IDLE_CHECK_MS = 20;
 
 /**
  * Starts the reference deployment.
- * @throws SpillwayError `PORT_IN_USE` where the port is taken, `USAGE` where it cannot be bound for another reason
+ * @throws SpillwayError `PORT_IN_USE` if the port is taken, `USAGE` if it cannot be bound for another reason
  */
 export function serve(options: ServeOptions): Promise<Serving> {
   const { now = Date.now, sleep = wait } = options;
@@ -59,7 +59,7 @@ export function serve(options: ServeOptions): Promise<Serving> {
 
 /**
  * Starts a stand-in for the API of a policy.
- * @throws SpillwayError `PORT_IN_USE`, `USAGE` as `serve` does; `POLICY_UNSUPPORTED` where the engine lacks a quota's kind
+ * @throws SpillwayError `PORT_IN_USE`, `USAGE` as `serve` does; `POLICY_UNSUPPORTED` if the engine lacks a quota's kind
  */
 export function servePolicy(options: ServePolicyOptions): Promise<Serving> {
   const { now = Date.now, policy } = options;
@@ -101,21 +101,21 @@ async function listen(
   };
 }
 
-/** The connections of a server; those of HTTP/2 are sessions, too. */
+/** Connections of a server. Those of HTTP/2 are sessions as well. */
 interface Connections {
   readonly sockets: Set<Socket>;
   readonly sessions: Set<Http2Session>;
 }
 
-/** Keeps a connection until it is closed. */
+/** Keeps a connection until it closes. */
 function keep<One extends Socket | Http2Session>(all: Set<One>, one: One): void {
   all.add(one);
   one.once("close", () => all.delete(one));
 }
 
 /**
- * Node's own `close` ends the connections that are idle at that instant. It leaves alone those that turn idle
- * later, those that never said a word, and those that stop in the middle of a request: here they end too.
+ * Closes the server and its connections. Node's own `close` ends only connections that are idle at that instant. This
+ * also ends those that turn idle later, never sent a word, or stop in the middle of a request.
  */
 async function closeGently(
   app: FastifyInstance,
@@ -125,7 +125,7 @@ async function closeGently(
   const idle = setInterval(() => {
     app.server.closeIdleConnections();
     for (const socket of sockets) if (socket.bytesRead === 0) socket.destroy();
-    // Calls on their way in a session are answered first.
+    // A session's calls on their way are answered first.
     for (const session of sessions) session.close();
   }, IDLE_CHECK_MS);
   const cut = setTimeout(() => {

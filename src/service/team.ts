@@ -1,4 +1,4 @@
-// The processes of a deployment: started, spoken to, replaced where one ends by itself, and ended.
+// The processes of a deployment: starts them, talks to them, replaces those that end by themselves, and ends them.
 import { type ChildProcess, fork } from "node:child_process";
 import type { Socket } from "node:net";
 import { setTimeout as wait } from "node:timers/promises";
@@ -12,13 +12,13 @@ import type { Arrangement } from "./arrangement.ts";
 import type { CounterChange } from "./copy.ts";
 import { answerLetter, type Letter, type Reply } from "./letters.ts";
 
-/** The task of a worker. Plain JSON. */
+/** The task of a worker, as plain JSON. */
 export interface WorkerTask {
   readonly rules: Rules;
   readonly tokens: readonly Token[];
-  /** Its own part: all counters; a copy to read from; nothing, so that it asks for each answer. */
+  /** Counters of its own: all of them, a copy to read from, or none, so that it asks for each answer. */
   readonly own: "counters" | "copy" | "nothing";
-  /** Delay until its copy hears of a change, ms. */
+  /** Delay until its copy receives a change, ms. */
   readonly lagMs: number;
   readonly executionDelayMs: number;
   readonly closeWithinMs: number;
@@ -43,62 +43,62 @@ export interface WorkersOptions {
   readonly tokens: readonly Token[];
   readonly workers: number;
   readonly arrangement: Arrangement;
-  /** 0 for any free one. */
+  /** Port; 0 for any free one. */
   readonly port?: number;
   readonly host?: string;
   readonly executionDelayMs?: number;
   readonly sweepEveryMs?: number;
   /** Time that `close` waits for calls on their way before it cuts them off, ms. */
   readonly closeWithinMs?: number;
-  /** The program of a worker; `worker.js` beside this module where it is left out. */
+  /** Program of a worker. Default: `worker.js` beside this module. */
   readonly workerFile?: string;
   /** Longest time that workers may take to start, ms. */
   readonly startWithinMs?: number;
-  /** First wait before a worker that ended by itself is started again, ms; each further one is twice as long. */
+  /** Wait before a worker that ended by itself is started again, ms; it doubles each further time. */
   readonly restartAfterMs?: number;
-  /** Time that a worker has to say that it is ending, ms; then it is taken for blocked and killed. */
+  /** Time in which a worker must say that it is ending, ms. A worker that does not is taken for blocked, and killed. */
   readonly answerWithinMs?: number;
-  /** Told of an error that nobody meant, and of a worker that ended by itself. */
+  /** Receives each unexpected error, and news of workers that ended by themselves. */
   readonly onUnexpected?: (error: Error) => void;
 }
 
 const CLOSE_WITHIN_MS = 10_000;
 const START_WITHIN_MS = 20_000;
-/** Characters that are kept of what a worker says that does not start. */
+/** Most characters kept of the output of a worker that fails to start. */
 const SAID_MOST = 4_000;
 /** Time beyond its own patience that a worker has to end before it is killed. */
 const KILL_AFTER_MS = 2_000;
-/** A worker that has not said by then that it is ending is blocked, and is killed. */
+/** Default of `answerWithinMs`. */
 const ANSWER_WITHIN_MS = 2_000;
 const RESTART_AFTER_MS = 100;
-/** So often a worker is started again; one that has lived for `STEADY_MS` begins to count anew. */
+/** Most restarts of a worker. A worker that has lived for `STEADY_MS` counts anew. */
 const RESTARTS_MOST = 6;
 const STEADY_MS = 60_000;
 
 const ownWorkerFile = fileURLToPath(new URL("./worker.js", import.meta.url));
 
-/** The place of a worker in the team: who is in it may change. */
+/** A worker's place in the team. The worker in it may change. */
 interface Seat {
   readonly store: Store | SlowStore;
   restarts: number;
 }
 
-/** One worker, from its start to its end. */
+/** A worker, from its start to its end. */
 interface Member {
   readonly child: ChildProcess;
   readonly seat: Seat;
   readonly ended: Promise<unknown>;
-  /** Fulfilled when it says that it is ending. */
+  /** Fulfilled when the worker says that it is ending. */
   readonly ending: Promise<unknown>;
 }
 
-/** The workers. */
+/** The workers of a deployment. */
 export class Team {
   readonly #options: WorkersOptions;
   readonly #seats: readonly Seat[];
-  /** Those who are ready. */
+  /** Workers that are ready. */
   readonly #members: Member[] = [];
-  /** Those who are not ready yet, too. */
+  /** All workers, also those that are not ready yet. */
   readonly #children = new Set<ChildProcess>();
   readonly #task: WorkerTask;
   readonly #over = new AbortController();
@@ -120,13 +120,13 @@ export class Team {
     return this.#members.map(({ child }) => child.pid ?? 0);
   }
 
-  /** @throws SpillwayError `WORKER_FAILED` */
+  /** Starts all workers. @throws SpillwayError `WORKER_FAILED` */
   async start(): Promise<void> {
     await Promise.all(this.#seats.map((seat) => this.#startOne(seat)));
   }
 
   async #startOne(seat: Seat): Promise<void> {
-    // Whatever the tokens are, no process list shows them: all that a worker needs comes over the channel.
+    // A worker gets everything over the channel, so that no process list shows tokens.
     const file = this.#options.workerFile ?? ownWorkerFile;
     const child = fork(file, [], { execArgv: [], stdio: ["ignore", "ignore", "pipe", "ipc"] });
     this.#children.add(child);
@@ -145,7 +145,7 @@ export class Team {
     child.stderr?.on("data", (text: string) => process.stderr.write(printableLines(text)));
     const member = { child, seat, ended, ending };
     this.#members.push(member);
-    // Turns go by seats, whoever was ready first: a fault may be of every other one.
+    // Connections are given out by the order of seats, not of readiness: a fault may affect every second worker.
     this.#members.sort((a, b) => this.#seats.indexOf(a.seat) - this.#seats.indexOf(b.seat));
     const beganMs = Date.now();
     child.once("exit", (code, signal) => {
@@ -186,7 +186,7 @@ export class Team {
     );
   }
 
-  /** Starts a worker in the place of one that ended by itself, after a while, and not for ever. */
+  /** Starts a worker in place of one that ended by itself, after a wait, and only a few times. */
   #replace(seat: Seat, how: string): void {
     const { signal } = this.#over;
     if (signal.aborted) return;
@@ -226,7 +226,7 @@ export class Team {
     for (const { child } of this.#members) send(child, message);
   }
 
-  /** Lets the workers finish what is on its way, and ends those that are blocked or do not come to an end. */
+  /** Lets the workers finish calls on their way, and kills those that are blocked or do not end. */
   async end(): Promise<void> {
     this.#over.abort();
     const members = [...this.#members];
@@ -252,7 +252,7 @@ export class Team {
   }
 }
 
-/** Describes the end of a worker that was to start, and its last words. */
+/** Describes the end of a worker that failed to start, with its last words. */
 function endOf(code: number | null, signal: NodeJS.Signals | null, said: string): string {
   const error = /^\w*Error\b.*$/m.exec(said)?.[0];
   return `it ended with ${signal ?? `status ${code}`}${error === undefined ? "" : ` (${error})`}`;
@@ -261,7 +261,7 @@ function endOf(code: number | null, signal: NodeJS.Signals | null, said: string)
 const reasonOf = (error: unknown): string =>
   error instanceof SpillwayError ? (error.problems[0]?.got ?? error.message) : String(error);
 
-/** One that has just ended hears nothing more. */
+/** Sends a message, unless the worker has ended and hears nothing more. */
 function send(child: ChildProcess, message: ToWorker): void {
   if (child.connected) child.send(message, () => {});
 }

@@ -1,5 +1,5 @@
-// Everything that is no route: another method, an unknown resource, a path that is broken or outside the API.
-// Fastify would answer 404 to all of it; SPEC.md §6 tells them apart, and §2.6 counts some.
+// Answers calls that no route takes: another method, an unknown resource, a path that is broken or outside the API.
+// Fastify would answer 404 to all of them; SPEC.md §6 tells them apart, and §2.6 counts some.
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import { segmentsOf } from "../policy/match.ts";
 import { sendMessage } from "./answer.ts";
@@ -7,16 +7,16 @@ import type { Gate } from "./gate.ts";
 import { GRAPHQL_PATH, refuseGraphqlMethod } from "./graphql.ts";
 import { answerRest, locate } from "./rest.ts";
 
-/** Adds the answer to what no route takes. A scope of its own keeps its hook away from the routes. */
+/** Adds the answer to calls that no route takes. A Fastify scope of its own keeps its hook away from the routes. */
 export function addUnrouted(app: FastifyInstance, gate: Gate): void {
   app.register(async (scope) => {
-    // In `onRequest`, as the routes: before a body is parsed, whatever it is.
+    // Answered in `onRequest`, as the routes are: before any body is parsed.
     scope.addHook("onRequest", (request, reply) => answerUnrouted(gate, request, reply));
     scope.setNotFoundHandler(() => undefined);
   });
 }
 
-/** Answers one call that no route takes. */
+/** Answers a call that no route takes. */
 export function answerUnrouted(gate: Gate, request: FastifyRequest, reply: FastifyReply): void {
   const segments = segmentsOf(request.raw.url ?? "");
   const found = locate(segments);

@@ -1,5 +1,5 @@
-// One of several processes of a deployment: the entry that `serveWorkers` starts. Connections come to it from the
-// process that listens, over Node's channel; so do its rules, its tokens, and its end.
+// One of several processes of a deployment: the entry that `serveWorkers` starts. The listening process sends it
+// connections over Node's channel, and also its rules, its tokens, and the order to end.
 import type { IncomingMessage, Server, ServerResponse } from "node:http";
 import { Socket } from "node:net";
 import type { FastifyInstance } from "fastify";
@@ -11,14 +11,14 @@ import { RemoteCounters } from "./letters.ts";
 import type { FromWorker, ToWorker, WorkerTask } from "./team.ts";
 
 const SWEEP_EVERY_MS = 60_000;
-/** While ending: how often connections that have become idle are closed. */
+/** Time between two closings of idle connections while the worker ends, ms. */
 const IDLE_CHECK_MS = 20;
 
 const post = (message: FromWorker): void => {
   process.send?.(message);
 };
 
-/** The counters that this process asks, and who else must hear what comes over the channel. */
+/** Counters that this process asks, and the other receivers of messages from the channel. */
 interface Wiring {
   readonly store: Counters;
   readonly remote: RemoteCounters;
@@ -29,12 +29,12 @@ function wire({ rules, own, lagMs }: WorkerTask): Wiring {
   const remote = new RemoteCounters((letter) => post({ kind: "letter", letter }));
   if (own === "counters") return { store: new Limiter(rules), remote, copy: null };
   if (own === "nothing") return { store: remote, remote, copy: null };
-  // Timers of one length end in the order in which they began.
+  // Timers of equal length end in the order in which they began.
   const copy = new ReadCopy(remote, rules, (act) => setTimeout(act, lagMs));
   return { store: copy, remote, copy };
 }
 
-/** Connections, and how many calls are on their way on each. */
+/** Connections, each with its number of calls on their way. */
 class Connections {
   readonly #calls = new Map<Socket, number>();
 
@@ -58,7 +58,7 @@ class Connections {
     if (calls !== undefined) this.#calls.set(socket, calls + change);
   }
 
-  /** Ends those on which nothing is on its way, and the others when they are done, or at the latest then. */
+  /** Ends idle connections now, and the others once idle, or at the latest after `withinMs`. */
   async end(withinMs: number): Promise<void> {
     const endIdle = (): void => {
       for (const [socket, calls] of this.#calls) if (calls === 0) socket.destroy();
@@ -98,7 +98,7 @@ async function run(task: WorkerTask): Promise<void> {
   process.on("message", (message: ToWorker, socket: unknown) => {
     switch (message.kind) {
       case "connection":
-        // One that was closed on its way here is none.
+        // A connection that was closed on its way here is no `Socket`.
         if (socket instanceof Socket) connections.take(app.server, socket);
         break;
       case "reply":
@@ -108,9 +108,9 @@ async function run(task: WorkerTask): Promise<void> {
         wiring.copy?.hear(message.change);
         break;
       case "end":
-        // Who does not say so is blocked.
+        // The team takes a worker that does not say so for blocked.
         post({ kind: "ending" });
-        // From here on answers tell their callers to close.
+        // Answers now tell their callers to close.
         void app.close().then(async () => {
           await connections.end(task.closeWithinMs);
           process.exit(0);
@@ -120,8 +120,8 @@ async function run(task: WorkerTask): Promise<void> {
   post({ kind: "ready" });
 }
 
-// Ctrl-C reaches every process of the terminal: when to end is for the one that listens to say. Where that is
-// gone, however it went, there is nobody to serve for.
+// Ctrl-C reaches every process of the terminal, but only the listening process decides when to end. If that process is
+// gone, there is nobody left to serve.
 for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"] as const) process.on(signal, () => {});
 process.on("disconnect", () => process.exit(0));
 process.once("message", (message: ToWorker) => {

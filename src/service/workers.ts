@@ -1,16 +1,16 @@
-// The deployment as several processes behind one port. This one listens, gives connections out in turn, and may
-// hold the counters that the others ask for; each of the others is a whole deployment (`worker.ts`).
+// The deployment as several processes behind one port. This process listens, gives out connections in turn, and may
+// hold the counters that the others ask. Each of the others is a whole deployment (`worker.ts`).
 import { createServer, type Server } from "node:net";
 import { bind, urlOf } from "./listen.ts";
 import { Team, type WorkersOptions } from "./team.ts";
 
 /** A deployment of several processes that is listening. */
 export interface ServingWorkers {
-  /** Without a slash at its end: `http://127.0.0.1:4100`. */
+  /** URL without a slash at its end: `http://127.0.0.1:4100`. */
   readonly url: string;
-  /** The workers' process ids. */
+  /** Process ids of the workers. */
   readonly pids: readonly number[];
-  /** Takes no new connection and waits for the calls on their way. May be called again. */
+  /** Takes no new connection, and waits for calls on their way. Callers may call it again. */
   close(): Promise<void>;
 }
 
@@ -18,7 +18,7 @@ const SWEEP_EVERY_MS = 60_000;
 
 /**
  * Starts a deployment of several processes.
- * @throws SpillwayError `WORKER_FAILED` where a worker cannot start, `PORT_IN_USE` and `USAGE` as `serve`
+ * @throws SpillwayError `WORKER_FAILED` if a worker cannot start, `PORT_IN_USE` and `USAGE` as `serve` does
  */
 export async function serveWorkers(options: WorkersOptions): Promise<ServingWorkers> {
   const team = new Team(options);
