@@ -1,12 +1,11 @@
-// The rules that a limiter of somebody else's can follow: its own semantics, and for one by key no window but its
-// users'.
+// The rules that a foreign limiter can follow: its own semantics; and for one by key, no windows but its users'.
 import { type Problem, quote, SpillwayError } from "../rules/errors.ts";
 import { parseRules } from "../rules/parse.ts";
 import { type Rules, type RulesInput, scopes } from "../rules/rules.ts";
 import type { SwitchName } from "../rules/switches.ts";
 import type { LimiterFactory } from "./adapter.ts";
 
-/** The rules of a limiter by key: an organization's windows refuse nothing, and every user has the same. */
+/** Returns the rules of a limiter by key: organizations' windows refuse nothing, and all users have the same window. */
 export function keyedRules({ organization, user, semantics }: Rules): Rules {
   const always = { rest: "always", graphql: "always" } as const;
   return {
@@ -22,8 +21,8 @@ export function keyedRules({ organization, user, semantics }: Rules): Rules {
 }
 
 /**
- * Rules as near to these as a limiter can follow: a switch whose value it does not understand has the first that it
- * does.
+ * Returns the rules nearest to the given ones that a limiter can follow. A switch whose value the limiter does not
+ * understand takes the first value that it does.
  */
 export function followedRules(
   { keyed, semantics = {} }: Pick<LimiterFactory, "keyed" | "semantics">,
@@ -44,8 +43,8 @@ export function followedRules(
 type SaysSemantics = Pick<LimiterFactory, "name" | "algorithm" | "keyed" | "semantics" | "scopes">;
 
 /**
- * Rules that are given for a limiter, completed by what it says of itself.
- * @throws SpillwayError `RULES_INVALID` where they are no rules, or contradict the limiter; it names both
+ * Returns the rules given for a limiter, completed by what it declares.
+ * @throws SpillwayError `RULES_INVALID` if they are no rules, or contradict the limiter; it names both
  */
 export function agreedRules(factory: SaysSemantics, given: RulesInput): Rules {
   const problems = contradictions(factory, given);
@@ -80,7 +79,7 @@ function contradictions(
         },
       ];
     const allowed: readonly unknown[] | undefined = semantics?.[name];
-    // Who refuses an organization's calls means nothing to a limiter by key.
+    // For a limiter by key it does not matter who refuses an organization's calls.
     if (allowed === undefined || (keyed === true && name === "userEnforced")) return [];
     const wrong = values.filter((value) => !allowed.includes(value));
     const told = allowed.map(quote).join(" or ");

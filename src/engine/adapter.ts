@@ -1,18 +1,18 @@
-// The shapes of a decision, and the small interface behind which any limiter can be checked, simulated or
-// broken on purpose.
+// The shapes of a decision, and the small interface behind which any limiter can be checked, simulated or broken on
+// purpose.
 import type { Algorithm } from "../rules/algorithms.ts";
 import type { LimiterLawName } from "../rules/laws.ts";
 import type { Owner, Rules, Scope } from "../rules/rules.ts";
 import type { SwitchName, SwitchValue } from "../rules/switches.ts";
 import type { HttpAnswer } from "../wire/answer.ts";
 
-/** One call to decide. */
+/** A call to decide. */
 export interface Call {
   readonly organization: string;
-  /** Unique within the organization. */
+  /** Name of the user, unique within the organization. */
   readonly user: string;
   readonly scope: Scope;
-  /** 1 for REST, requested complexity points for GraphQL; a safe integer >= 0. */
+  /** Cost: 1 for REST, requested complexity points for GraphQL. A safe integer >= 0. */
   readonly cost: number;
 }
 
@@ -23,7 +23,7 @@ export interface WindowReading {
   readonly remaining: number;
   /** Whole seconds to `resetAtMs`, rounded as the rules say. */
   readonly reset: number;
-  /** Milliseconds since the Unix epoch. */
+  /** End of the window, ms since the Unix epoch. */
   readonly resetAtMs: number;
   /** True if this window may refuse. */
   readonly enforced: boolean;
@@ -46,12 +46,12 @@ export interface Reservation {
   readonly userWindow: number | null;
 }
 
-/** The answer to one call: the windows as they are just after it was counted. */
+/** Answer to one call, with the windows just after it was counted. */
 export interface Decision extends Readings {
   readonly admitted: boolean;
-  /** Whose window refused; the organization's where both lack room (SPEC.md §2.4). */
+  /** Owner whose window refused; the organization if both lack room (SPEC.md §2.4). `null` if admitted. */
   readonly refusedBy: Owner | null;
-  /** Present for an admitted GraphQL call, whatever its charge: pass it to `settle` when the query completes. */
+  /** Present for every admitted GraphQL call, whatever its charge: pass it to `settle` when the query completes. */
   readonly reservation: Reservation | null;
 }
 
@@ -60,7 +60,7 @@ export type Status = Readonly<Record<Scope, WindowReading>>;
 
 type Awaitable<T> = T | PromiseLike<T>;
 
-/** A reading of a limiter that may not show everything; what is absent is not judged. */
+/** A reading of a limiter that may not show everything. Absent members are not judged. */
 export interface PartialReadings {
   readonly organization?: Partial<WindowReading> | undefined;
   readonly user?: Partial<WindowReading> | undefined;
@@ -72,88 +72,88 @@ export interface PartialDecision extends PartialReadings {
   readonly refusedBy?: Owner | null | undefined;
   /** Wait that a refusal tells the caller, ms from now. */
   readonly retryAfterMs?: number | undefined;
-  /** Plain JSON; handed back to `settle` as it is. */
+  /** Plain JSON, which `settle` receives as it is. */
   readonly reservation?: unknown;
 }
 
-/** Question to a limiter, and its answer, for `LimiterAdapter.answer`. */
+/** A question to a limiter, with its answer, for `LimiterAdapter.answer`. */
 export type Asked =
   | { readonly kind: "call"; readonly call: Call; readonly said: PartialDecision }
   | { readonly kind: "completion"; readonly call: Call; readonly said: PartialReadings }
   | { readonly kind: "status"; readonly organization: string; readonly user: string };
 
-/** Any limiter, sync or async: all that laws, faults and the simulator know of it. */
+/** Any limiter, sync or async, as laws, faults and the simulator see it. */
 export interface LimiterAdapter {
   decide(call: Call, nowMs: number): Awaitable<PartialDecision>;
   /** Completes an admitted GraphQL call; returns the readings that its headers show. */
   settle?(reservation: unknown, actual: number, nowMs: number): Awaitable<PartialReadings>;
-  /** @param user who asks; a `keyed` limiter shows that user's windows instead */
+  /** @param user user who asks; a `keyed` limiter shows that user's windows instead */
   status?(
     organization: string,
     nowMs: number,
     user: string,
   ): Awaitable<{ readonly [S in Scope]?: Partial<WindowReading> }>;
-  /** Reads both windows without a call: for the headers of answers that no window was asked for. */
+  /** Reads both windows without a call, for the headers of answers that use no window. */
   readWindows?(organization: string, user: string, scope: Scope, nowMs: number): Awaitable<PartialReadings>;
-  /** Everything it remembers, as plain JSON, for `LimiterFactory.restore`. */
+  /** Returns everything that the limiter remembers, as plain JSON, for `LimiterFactory.restore`. */
   snapshot?(): Awaitable<unknown>;
-  /** Drops idle keys; earlier times count as `nowMs` from then on (SPEC.md §2.8). */
+  /** Drops idle keys. Earlier times count as `nowMs` from then on (SPEC.md §2.8). */
   sweep?(nowMs: number): Awaitable<unknown>;
   setEnforced?(organization: string, scope: Scope, enforced: boolean): Awaitable<void>;
   /**
-   * The HTTP answer to what was just asked. It is made from what was said, so that a limiter that says
-   * something wrong also sends it. `null` where nothing is sent yet: a GraphQL call that is still executed.
+   * Returns the HTTP answer to a question, made from what the limiter said, so that a wrong limiter also sends wrong
+   * answers. `null` if nothing is sent yet: a GraphQL call that is still executed.
    */
   answer?(asked: Asked, nowMs: number): Awaitable<HttpAnswer | null>;
-  /** Tells a limiter that reads a clock of its own what time it is, before each of the calls above. */
+  /** Tells the time to a limiter that reads its own clock, before each of the calls above. */
   setNow?(nowMs: number): unknown;
-  /** Lets go of what it holds (a server, a connection, a timer): it is not asked again. */
+  /** Releases what the limiter holds (a server, a connection, a timer). It is not called again. */
   close?(): Awaitable<unknown>;
 }
 
 /**
- * The way of a limiter to its store. Other calls come in between there, so calls that overlap are interleaved in every
- * order, and in the same order again.
+ * Access of a limiter to its store. Other calls can run at each access, so that tests interleave overlapping calls in
+ * every order, and repeat an order.
  */
 export interface Seam {
-  /** The same store; before each call of one of its methods others may come in. Its methods then give promises. */
+  /** Returns a store before whose method calls others may run; its methods return promises. */
   over<S extends object>(store: S): S;
-  /** A place where others may come in. */
+  /** Lets other calls run here. */
   pause(label?: string): Promise<void>;
 }
 
 /** Makes fresh limiters of one kind, and says what they promise. */
 export interface LimiterFactory {
   readonly name: string;
-  /** Algorithm by which it counts. A law that this does not promise is never claimed (`lawsOf`). */
+  /** Algorithm that it counts by. Laws that the algorithm does not promise are never claimed (`lawsOf`). */
   readonly algorithm: Algorithm;
-  /** The laws that this kind of limiter promises; the others are reported as not claimed. */
+  /** Laws that this kind of limiter promises; the others are reported as not claimed. */
   readonly claims: "all" | readonly LimiterLawName[];
-  /** The claims are those of its algorithm, and nobody's word: what it does not show is no broken claim. */
+  /** True if the claims come from the algorithm alone. What the limiter does not show then breaks no claim. */
   readonly claimsAsShown?: boolean;
   /**
-   * The values of each semantics switch that `create` understands; a switch left out may have any. Laws draw
-   * their rules from these. A limiter with one fixed behaviour names one value for each.
+   * Values of each semantics switch that `create` understands; an absent switch may have any. Laws draw their rules
+   * from these. A limiter with one fixed behaviour names one value for each.
    */
   readonly semantics?: { readonly [S in SwitchName]?: readonly SwitchValue<S>[] };
-  /** The anchor among them is a guess: the laws ask the limiter where its windows lie. */
+  /** True if the anchor in `semantics` is a guess: the laws then ask the limiter where its windows lie. */
   readonly anchorUnsaid?: boolean;
-  /** The scopes of the calls that it is asked; both unless told. Where every call costs 1, `rest` alone. */
+  /** Scopes of the calls that it takes. Default: both. `rest` alone if every call costs 1. */
   readonly scopes?: readonly Scope[];
   /**
-   * It keeps one window for each key, all of one limit and length, and a key is a user of an organization: the
-   * organization has no window that could refuse. Rules that are drawn, or given, are made so.
+   * True if it keeps one window for each key, all of one limit and length. A key is a user of an organization, and the
+   * organization has no window that could refuse. Drawn and given rules are adapted to that.
    */
   readonly keyed?: boolean;
-  /** The users that it knows, by organization; without it any name will do. */
+  /** Users that it knows, by organization. Default: any name. */
   readonly callers?: Readonly<Record<string, readonly string[]>>;
-  /** A first-request window opens at a whole multiple of so many ms: 1000 unless told (SPEC.md §3), or 1. */
+  /** Multiple, ms, at which a first-request window opens: 1000 (default, SPEC.md §3) or 1. */
   readonly opensToMs?: 1 | 1000;
-  /** The instant at which a window ends still belongs to it. */
+  /** True if the instant at which a window ends still belongs to it. */
   readonly endsLate?: boolean;
-  /** Sets a clock that all limiters of this kind read, before one is made and before it is asked. */
+  /** Sets a clock that all limiters of this kind read, before one is made and before each call. */
   setNow?(nowMs: number): unknown;
-  /** @param seam way of an asynchronous limiter to its store, by which its calls are interleaved */
+  /** @param seam access of an asynchronous limiter to its store, by which its calls are interleaved */
   create(rules: Rules, seam?: Seam): Awaitable<LimiterAdapter>;
   restore?(rules: Rules, snapshot: unknown): Awaitable<LimiterAdapter>;
 }

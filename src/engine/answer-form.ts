@@ -1,4 +1,4 @@
-// The form of what a limiter answers: what is wrong with it, if anything, and a copy of it as it is now.
+// The form of a limiter's answers: finds mistakes in an answer, and copies it as it is now.
 const numberFields = ["limit", "current", "remaining", "reset", "resetAtMs"] as const;
 const readingFields = [...numberFields, "enforced"];
 const plainFields = ["admitted", "refusedBy", "retryAfterMs", "reservation", "status", "body"];
@@ -7,7 +7,7 @@ const readingNames = ["organization", "user", "rest", "graphql"];
 export const isObject = (value: unknown): value is Record<string, unknown> =>
   typeof value === "object" && value !== null;
 
-/** Names the first thing wrong with a reading's form, or `null`. What is absent (or null) is not judged. */
+/** Returns the first mistake in a reading's form, or `null`. Absent and null members are not judged. */
 function readingMistake(path: string, reading: unknown): [string, unknown, string] | null {
   if (reading === undefined || reading === null) return null;
   if (!isObject(reading)) return [path, reading, "an object, or nothing"];
@@ -50,10 +50,10 @@ export function httpMistake(value: unknown): [string, unknown, string] | null {
   return isObject(value["headers"]) ? null : ["headers", value["headers"], "an object by header name"];
 }
 
-/** Finder of a mistake in an answer: its path, the value there, the values that are allowed. */
+/** Finds a mistake in an answer: its path, the value there, and the allowed values. */
 export type Mistake = (value: unknown) => [string, unknown, string] | null;
 
-/** Its members by name, inherited ones too: an answer may be an object of a class. */
+/** Copies an answer's members by name, inherited ones too: an answer may be an object of a class. */
 export function copyOf(answer: Readonly<Record<string, unknown>>): Record<string, unknown> {
   const copy: Record<string, unknown> = {};
   pick(copy, answer, plainFields);

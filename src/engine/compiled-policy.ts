@@ -1,4 +1,4 @@
-// A policy as decisions ask for it: names resolved to places, algorithms to integers, once.
+// A policy in the form that decisions need: names resolved to places, algorithms to integers, once.
 import { unenforceable } from "../policy/as-window.ts";
 import { isSettled } from "../policy/effective.ts";
 import type { Cost, FixedWindow, Policy, Quota, Relation } from "../policy/policy.ts";
@@ -11,7 +11,7 @@ export interface CompiledQuota {
   readonly name: string;
   readonly place: number;
   readonly quota: Quota;
-  /** The ends of its windows; `null` of a bucket. */
+  /** Ends of its windows; `null` for a bucket. */
   readonly grid: Grid | null;
   readonly isWhole: boolean;
   readonly countsRefused: boolean;
@@ -19,11 +19,11 @@ export interface CompiledQuota {
   readonly isHeld: boolean;
   readonly isLate: boolean;
   readonly isSigned: boolean;
-  /** Place of the quota whose `enforced` is this one's; its own where it has one. */
+  /** Place of the quota whose `enforced` also holds for this one; its own place by default. */
   readonly enforcedBy: number;
-  /** True where its key has every attribute, so that each caller has a count of its own, whose row is the caller. */
+  /** True if its key has every attribute. Each caller then has a count of its own, whose row is the caller. */
   readonly isOwn: boolean;
-  /** Its place among the quotas that are, or are not, `isOwn` as it is. */
+  /** Index among the quotas with the same value of `isOwn`. */
   readonly turn: number;
 }
 
@@ -31,21 +31,21 @@ export interface CompiledOperation {
   readonly name: string;
   /** Places of its quotas, in the policy's order. */
   readonly quotas: readonly number[];
-  /** Cost in each before the answer is known; `DECLARED` where the call declares it. */
+  /** Cost in each quota before the answer is known; `DECLARED` if the call declares it. */
   readonly costs: readonly number[];
-  /** True where the cost is known for good beforehand. */
+  /** For each quota: true if the final cost is known beforehand. */
   readonly isFixed: readonly boolean[];
   readonly relation: Relation;
-  /** True where all quotas are charged, or none: `all-or-nothing`. */
+  /** True if all quotas are charged, or none: `all-or-nothing`. */
   readonly isTogether: boolean;
-  /** True where a refused call is charged nowhere. */
+  /** True if a refused call is charged nowhere. */
   readonly isFree: boolean;
   readonly isSettled: boolean;
 }
 
 const DECLARED = -1;
 
-/** @throws SpillwayError `POLICY_UNSUPPORTED` where a quota has an algorithm that is described alone */
+/** @throws SpillwayError `POLICY_UNSUPPORTED` if a quota has an algorithm that the engine does not enforce */
 export function requireEnforceable(policy: Policy): void {
   const { quotas, name } = policy;
   const problems = unenforceable(policy).map((quota) => ({
@@ -59,7 +59,7 @@ export function requireEnforceable(policy: Policy): void {
     });
 }
 
-/** @throws RangeError where a quota refuses with another one, so that this one is to be set */
+/** @throws RangeError if the quota follows another quota's `enforced`, so that the other one must be set */
 export function requireOwnEnforced({ quotas }: Policy, name: string): void {
   const enforced = quotas[name]?.enforced;
   if (typeof enforced === "object")
@@ -91,14 +91,14 @@ export function compiledQuotas(policy: Policy): CompiledQuota[] {
   });
 }
 
-/** Every attribute that a key names. */
+/** Returns every attribute that a key names. */
 export const attributesOf = ({ quotas }: Policy): string[] => [
   ...new Set(Object.values(quotas).flatMap(({ key }) => key)),
 ];
 
 const isOwn = (policy: Policy, { key }: Quota): boolean => key.length === attributesOf(policy).length;
 
-/** The quotas of an operation, in the policy's order. */
+/** Returns the quotas of an operation, in the policy's order. */
 const usedBy = ({ quotas, operations }: Policy, operation: string): string[] =>
   Object.keys(quotas).filter((name) => Object.hasOwn(operations[operation]?.uses ?? {}, name));
 
@@ -128,6 +128,6 @@ export function compiledOperations(policy: Policy): CompiledOperation[] {
   });
 }
 
-/** The numbers of a quota's algorithm. */
+/** Returns the numbers of a quota's algorithm. */
 export const profileOf = ({ algorithm }: Quota): CountProfile =>
   algorithm.kind === "token-bucket" ? bucketProfile(algorithm) : windowProfile(algorithm as FixedWindow);

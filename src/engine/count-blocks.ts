@@ -1,23 +1,23 @@
-// Where the counts of callers lie. A caller's handle is the number of its block of records. A block has the counts of the
+// The layout of callers' counts. A caller's handle is the number of its block of records. A block has the counts of the
 // caller alone, and links to those that it shares with others. Quotas that no operation uses together lie in blocks of
-// different tables, so that a call touches few lines of the processor's cache.
+// different tables. So a call touches few lines of the processor's cache.
 import type { CompiledOperation, CompiledQuota } from "./compiled-policy.ts";
 import { blockSize, CountTable, linkAt } from "./count-table.ts";
 
 /** Blocks of one kind. */
 export interface Blocks {
   readonly table: CountTable;
-  /** Records of a block. */
+  /** Number of records of a block. */
   readonly size: number;
-  /** By place of a quota, own: its record in a block; shared: where the block's integers have its record. */
+  /** By place of a quota: the record of its own counts in a block, or the place of its link among the integers. */
   readonly offsets: ReadonlyMap<number, number>;
 }
 
 export interface CountLayout {
   readonly all: readonly Blocks[];
-  /** By place of a quota: blocks that have its counts or its links. */
+  /** By place of a quota: blocks with its counts or links. */
   readonly ofQuota: readonly Blocks[];
-  /** By place of an operation: blocks that have the counts or links of all its quotas. */
+  /** By place of an operation: blocks with the counts or links of all its quotas. */
   readonly ofOperation: readonly Blocks[];
 }
 
@@ -55,7 +55,7 @@ export function layoutOf(
   };
 }
 
-/** By place of a quota, a number that is the same where an operation uses both, and both are callers' own. */
+/** Returns a number for each quota: equal for callers' own quotas that an operation uses together. */
 function groupsOf(quotas: readonly CompiledQuota[], operations: readonly CompiledOperation[]): number[] {
   return operations.reduce(
     (groups, { quotas: used }) => {

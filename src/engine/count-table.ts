@@ -1,36 +1,36 @@
-// Counts, in one buffer seen as doubles and as 32-bit integers.
+// Counts, in one buffer that is seen as doubles and as 32-bit integers.
 //
 //   record (32 bytes)   | endsAt | count | seenMs | link, profile |
 //   as doubles          |    0   |   1   |    2   |               |
 //   as integers         |        |       |        |   6  |   7    |
 //
-// Limits stand apart, in profiles: most counts of a quota share one, and it stays in the cache. Modules that decide read
-// the buffers by constants of their own, which compilers fold, as they do not with imported ones.
+// Limits stand apart, in profiles: most counts of a quota share one, which stays in the cache. Modules that decide read
+// the buffers by constants of their own: compilers fold those, but not imported ones.
 
-/** Doubles of a record, and of a profile. */
+/** Number of doubles in a record, and in a profile. */
 const DOUBLES = 4;
 const INTS = 8;
-/** End of the open window, ms since the epoch; 0 where none is open, and of a bucket. */
+/** End of the open window, ms since the epoch; 0 if none is open, and for a bucket. */
 const ENDS_AT = 0;
-/** A window's count, or the parts that a bucket lacks. */
+/** Count of a window, or the parts that a bucket lacks. */
 const COUNT = 1;
-/** The latest time that a call of this count was decided at (POLICY.md §2.1). */
+/** Latest time at which a call of this count was decided, ms since the epoch (POLICY.md §2.1). */
 const SEEN = 2;
 const LINK = 6;
-/** Twice the place of the profile, and 1 more where the quota is enforced; below 0 where there is no count. */
+/** Twice the profile's number, plus 1 if the quota is enforced; below 0 if the record has no count. */
 const PROFILE = 7;
 
-/** No window is open. No open one has this end: windows end after the epoch. */
+/** End of a window that is not open. No open window has this end: windows end after the epoch. */
 export const NOT_OPEN = 0;
 
-/** The numbers of an algorithm: what they mean is the algorithm's. */
+/** Numbers of an algorithm, which gives them their meaning. */
 export interface CountProfile {
   readonly limit: number;
   readonly first: number;
   readonly second: number;
 }
 
-/** Memory of a count, for snapshots. */
+/** State of a count, for snapshots. */
 export interface CountState {
   readonly endsAt: number;
   readonly count: number;
@@ -40,7 +40,7 @@ export interface CountState {
 export class CountTable {
   doubles = new Float64Array(64 * DOUBLES);
   ints = new Int32Array(this.doubles.buffer);
-  /** Four doubles each: its numbers, and nothing. */
+  /** Profiles, four doubles each: three numbers, and one unused. */
   profiles = new Float64Array(4 * DOUBLES);
   #known = 0;
 
@@ -51,7 +51,7 @@ export class CountTable {
     this.ints[record * INTS + PROFILE] = 2 * this.#profile(profile) + Number(enforced);
   }
 
-  /** Marks a record that has no count. */
+  /** Marks a record as having no count. */
   clear(record: number): void {
     this.ints[record * INTS + PROFILE] = -1;
   }
@@ -60,7 +60,7 @@ export class CountTable {
     return (this.ints[record * INTS + PROFILE] as number) >= 0;
   }
 
-  /** Makes room for so many records. */
+  /** Makes room for a number of records. */
   reserve(records: number): void {
     let size = this.doubles.length;
     while (records * DOUBLES > size) size *= 2;
@@ -71,7 +71,7 @@ export class CountTable {
     this.ints = new Int32Array(larger.buffer);
   }
 
-  /** The place of a record's numbers in `profiles`. */
+  /** Returns the place of a record's numbers in `profiles`. */
   profileAt(record: number): number {
     return ((this.ints[record * INTS + PROFILE] as number) >> 1) * DOUBLES;
   }
@@ -119,12 +119,12 @@ export class CountTable {
 }
 
 /**
- * Returns where a block of counts and links has a link, among its integers: the first in the records of its counts, the
- * others in records of links alone.
+ * Returns the place of a link among the integers of a block. The first links lie in the records of counts, the others
+ * in records of links alone.
  */
 export const linkAt = (counts: number, link: number): number =>
   link < counts ? link * INTS + LINK : counts * INTS + link - counts;
 
-/** Returns how many records a block of counts and links takes. */
+/** Returns the number of records that a block of counts and links takes. */
 export const blockSize = (counts: number, links: number): number =>
   counts + Math.ceil(Math.max(0, links - counts) / INTS);

@@ -1,13 +1,13 @@
-// The answer over HTTP to what a limiter was asked, for whoever has a limiter and no server.
+// The HTTP answer to what a limiter was asked, for limiters without a server.
 import { type Rules, semanticsOf } from "../rules/rules.ts";
 import { callAnswer, type HttpAnswer, refusalAnswer, statusAnswer } from "../wire/answer.ts";
 import type { Asked, Readings } from "./adapter.ts";
 import type { Store } from "./store.ts";
 
 /**
- * The answer to what was asked, made from what was said, so that a limiter that says something wrong also sends
- * it. A query's headers are those of its completion, unless prepaid.
- * @returns `null` where nothing is sent yet, and where a limiter shows too little to send
+ * Returns the HTTP answer to a question, made from what the limiter said, so that a wrong limiter also sends wrong
+ * answers. A query's headers are those of its completion, unless prepaid.
+ * @returns `null` if nothing is sent yet, or if a limiter shows too little to send
  */
 export function answerTo(
   rules: Rules,

@@ -1,9 +1,9 @@
-// A stranger's limiter that does wrong as it is asked, in words: one form for all that ask.
+// A foreign limiter's failure, in words: one form for all that call it.
 import { quote } from "../rules/errors.ts";
 
 /** A limiter that threw, rejected, never answered or answered nonsense. */
 export class LimiterFailure extends Error {
-  /** The call as one would write it. */
+  /** Call as one would write it in code. */
   readonly call: string;
   readonly got: string;
   readonly allowed: string;
@@ -17,14 +17,14 @@ export class LimiterFailure extends Error {
   }
 }
 
-/** A thing that was thrown, in words. */
+/** Returns what was thrown, in words. */
 export const thrown = (cause: unknown): string =>
   cause instanceof Error ? `${cause.name}: ${cause.message}` : `a throw of ${quote(cause)}`;
 
-/** Arguments that take more characters than this, as rules do, are shown by their beginning. */
+/** Number of characters of arguments above which only their beginning is shown. */
 const argumentsMost = 120;
 
-/** A call of a limiter as one would write it. */
+/** Returns a call of a limiter as one would write it in code. */
 export function callText(name: string, args: readonly unknown[]): string {
   const text = args.map((arg) => JSON.stringify(arg)).join(", ");
   return `${name}(${text.length > argumentsMost ? `${text.slice(0, 24)}...` : text})`;

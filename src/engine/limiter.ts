@@ -1,5 +1,5 @@
 // The limiter of rules: strings in, fresh plain objects out, in the shapes of SPEC.md. It is the limiter of the policy
-// that the rules are; what it remembers goes by organizations and users.
+// that the rules are. It remembers counts by organization and user.
 import { quotaNames } from "../policy/names.ts";
 import { policyOf } from "../policy/shorthand.ts";
 import { type Rules, type Scope, type Semantics, scopes, semanticsOf } from "../rules/rules.ts";
@@ -9,13 +9,13 @@ import { emptyCountReading, NONE_REFUSED, type PolicyCore } from "./policy-core.
 import { PolicyLimiter } from "./policy-limiter.ts";
 import type { PolicySnapshot } from "./policy-snapshot.ts";
 
-/** A policy of rules has its operations in this order, and of each the organization's quota before the user's. */
+/** Operations of a policy of rules, in this order. Each has the organization's quota before the user's. */
 const REST = 0;
 const GRAPHQL = 1;
 const broadOf = (operation: number): number => 2 * operation;
 const narrowOf = (operation: number): number => 2 * operation + 1;
 
-/** Seconds from `nowMs` to `resetAtMs` as the rules round them (SPEC.md §3, §8 `reset`). */
+/** Returns the seconds from `nowMs` to `resetAtMs`, rounded as the rules say (SPEC.md §3, §8 `reset`). */
 export function resetSeconds(resetAtMs: number, nowMs: number, rounding: Semantics["reset"]): number {
   const seconds = (resetAtMs - nowMs) / 1000;
   return rounding === "ceil"
@@ -49,7 +49,7 @@ export class Limiter {
 
   /**
    * Decides one call and counts it, in one step (SPEC.md §2).
-   * @throws RangeError where `cost` or `nowMs` is no safe integer >= 0
+   * @throws RangeError if `cost` or `nowMs` is no safe integer >= 0
    */
   decide(call: Call, nowMs: number): Decision {
     const operation = call.scope === "rest" ? REST : GRAPHQL;
@@ -81,9 +81,9 @@ export class Limiter {
   }
 
   /**
-   * Completes an admitted GraphQL call and reads its windows (SPEC.md §5, §8 `graphqlCharge`). Once a call.
+   * Completes an admitted GraphQL call, once, and reads its windows (SPEC.md §5, §8 `graphqlCharge`).
    * @param actual points charged in the end, a safe integer from 0 to `reservation.requested`
-   * @throws RangeError where `actual` or `nowMs` is out of range
+   * @throws RangeError if `actual` or `nowMs` is out of range
    */
   settle(reservation: Reservation, actual: number, nowMs: number): Readings {
     const { organization, user, requested, organizationWindow, userWindow } = reservation;
@@ -93,7 +93,7 @@ export class Limiter {
     return this.#readings(caller, GRAPHQL, nowMs);
   }
 
-  /** Both scopes of an organization, free of charge; opens nothing and moves no clock (SPEC.md §2.8, §4). */
+  /** Reads both scopes of an organization, free of charge. Opens no window and moves no clock (SPEC.md §2.8, §4). */
   status(organization: string, nowMs: number): Status {
     const quotas = scopes.map((scope) => quotaNames[scope].organization);
     const caller = this.#limiter.readerOf({ organization }, quotas);
@@ -103,7 +103,7 @@ export class Limiter {
     };
   }
 
-  /** Reads both windows of a scope as they stand, for the headers of an uncounted answer. */
+  /** Reads both windows of a scope as they are, for the headers of an uncounted answer. */
   readings(organization: string, user: string, scope: Scope, nowMs: number): Readings {
     return this.#readings(this.#caller(organization, user), scope === "rest" ? REST : GRAPHQL, nowMs);
   }
@@ -114,21 +114,21 @@ export class Limiter {
   }
 
   /**
-   * Forgets the windows that are over. Earlier times count as `nowMs` from then on (SPEC.md §2.8), so
-   * no answer differs from one without the sweep at that time.
+   * Forgets the windows that are over. Earlier times count as `nowMs` from then on (SPEC.md §2.8), so that no answer
+   * differs from one without the sweep at that time.
    * @returns the number of windows that were dropped
    */
   sweep(nowMs: number): number {
     return this.#limiter.sweep(nowMs);
   }
 
-  /** Everything this limiter remembers, as plain JSON; `Limiter.restore` goes on from it. */
+  /** Returns everything that this limiter remembers, as plain JSON; `Limiter.restore` goes on from it. */
   snapshot(): PolicySnapshot {
     return this.#limiter.snapshot();
   }
 
   /**
-   * A limiter that goes on where `snapshot` was taken.
+   * Returns a limiter that goes on where `snapshot` was taken.
    * @param snapshot untrusted JSON
    * @throws SpillwayError `SNAPSHOT_INVALID`, naming every field that is wrong
    */

@@ -1,9 +1,9 @@
-// The limiter by any policy over integer handles, the fast twin of `reference.ts`: counts are records of two tables, no
-// object and no string made per decision. Nothing here knows a clock: every time is an argument in whole milliseconds
+// The limiter by any policy over integer handles, the fast twin of `reference.ts`. Counts are records of two tables; a
+// decision makes no object and no string. Nothing here knows a clock: every time is an argument in whole milliseconds
 // since the Unix epoch.
 //
-// Most policies ask for two windows a call, one of several callers and one of the caller: such a pair has a way of its own
-// through `decide`, without a loop, which the same tests hold to the reference.
+// Most policies use two windows for a call: one shared by several callers, and one of the caller alone. `decide` has a
+// path without a loop for such a pair. The same tests compare it with the reference.
 import type { Policy } from "../policy/policy.ts";
 import {
   advanceWindow,
@@ -32,20 +32,20 @@ import {
 import { type Blocks, layoutOf } from "./count-blocks.ts";
 import { type CountProfile, type CountState, CountTable, NOT_OPEN } from "./count-table.ts";
 
-/** Outcome of `decide` where no quota refuses; otherwise it is the place of the one that does. */
+/** Outcome of `decide` if no quota refuses; otherwise the outcome is the place of the refusing quota. */
 export const NONE_REFUSED = -1;
-/** A caller's row in a quota whose key it does not fill. */
+/** Row of a caller that lacks attributes of the quota's key. */
 export const NO_ROW = -1;
-/** A caller's row in a quota whose whole key it fills: itself. */
+/** Row of a caller in a quota whose key it fills with all its attributes: the caller itself. */
 export const OWN_ROW = -2;
 
-/** A reading to fill; who reads often keeps one. */
+/** A reading to fill. Frequent readers keep one. */
 export interface CountReading {
   limit: number;
   remaining: number;
   used: number;
   resetAtMs: number;
-  /** When it was read by the count's own clock, which is never behind, ms since the epoch. */
+  /** Time of the reading by the count's own clock, which never goes back, ms since the epoch. */
   clockMs: number;
 }
 
@@ -62,17 +62,17 @@ function requireCount(value: number, field: string): void {
     throw new RangeError(`${field} must be a safe integer >= 0, got ${value}`);
 }
 
-/** A quota, and where its counts are. */
+/** A quota, and the place of its counts. */
 interface Kept extends CompiledQuota {
   readonly table: CountTable;
   readonly blocks: Blocks;
   readonly offset: number;
-  /** Rows that were given back, of a quota whose counts callers share. */
+  /** Rows that were given back, for a quota with shared counts. */
   readonly free: number[];
   rows: number;
 }
 
-// The places of a record of counts, and of a profile's numbers.
+// Places in a record of counts, and in a profile.
 const DOUBLES = 4;
 const INTS = 8;
 const ENDS_AT = 0;
@@ -83,7 +83,7 @@ const PROFILE = 7;
 const FIRST = 1;
 const SECOND = 2;
 
-// The numbers of a reading, where all of an operation's quotas are read at once.
+// Places of a reading's numbers, when all quotas of an operation are read at once.
 const READING = 5;
 const LIMIT = 0;
 const REMAINING = 1;
@@ -91,7 +91,7 @@ const USED = 2;
 const RESET_AT = 3;
 const CLOCK = 4;
 
-// A quota of an operation as bits: what it is, and above them its offset in a block.
+// Bits of an operation's quota: its kind, and above that its offset in a block.
 const IS_OWN = 1;
 const IS_BUCKET = 2;
 const TAKES_ANY = 4;
@@ -112,7 +112,7 @@ const bitsOf = (
   (isSigned ? IS_SIGNED : 0) |
   (offset << OFFSET);
 
-/** An operation, and its quotas. */
+/** An operation with its quotas. */
 interface Operation extends CompiledOperation {
   readonly kept: readonly Kept[];
   readonly known: Float64Array;
@@ -163,16 +163,16 @@ export class PolicyCore {
   readonly #kept: readonly Kept[];
   readonly #shared = new CountTable();
   readonly #blocks: readonly Blocks[];
-  /** Quotas whose counts callers share: their records lie in turn. */
+  /** Number of quotas with shared counts: their records lie in turn. */
   readonly #turns: number;
   #callers = 0;
   readonly #free: number[] = [];
   #floorMs = 0;
   readonly #reading = emptyCountReading();
-  /** When the pair is asked, and for how much: as arguments both would be made objects. */
+  /** Time and cost of a call of the pair: as arguments both would become objects. */
   readonly #asked = new Float64Array(2);
 
-  /** @throws SpillwayError `POLICY_UNSUPPORTED` where a quota has an algorithm that is described alone */
+  /** @throws SpillwayError `POLICY_UNSUPPORTED` if a quota has an algorithm that the engine does not enforce */
   constructor(policy: Policy) {
     requireEnforceable(policy);
     this.quotas = compiledQuotas(policy);
@@ -200,7 +200,7 @@ export class PolicyCore {
     });
   }
 
-  /** Earlier times than this count as this (POLICY.md §2.1). */
+  /** Earliest time, ms; earlier ones count as this (POLICY.md §2.1). */
   get floorMs(): number {
     return this.#floorMs;
   }
@@ -214,7 +214,7 @@ export class PolicyCore {
     return this.#kept[quota] as Kept;
   }
 
-  /** Returns the row of a fresh count that callers share, valid until it is dropped. */
+  /** Begins a shared count. @returns its row, valid until it is dropped */
   addCount(quota: number, profile: CountProfile, enforced: boolean): number {
     const kept = this.#of(quota);
     const row = kept.free.pop() ?? kept.rows++;
@@ -227,8 +227,8 @@ export class PolicyCore {
   }
 
   /**
-   * Returns a caller's handle, valid until it is dropped. It is the row of its own counts, each to begin by `addOwn`.
-   * @param rows its row in each quota, `OWN_ROW` or `NO_ROW`
+   * Adds a caller. Its handle, valid until dropped, is also the row of its own counts, which `addOwn` begins.
+   * @param rows row of the caller in each quota, `OWN_ROW` or `NO_ROW`
    */
   addCaller(rows: readonly number[]): number {
     const caller = this.#free.pop() ?? this.#callers++;
@@ -254,7 +254,7 @@ export class PolicyCore {
     this.#free.push(caller);
   }
 
-  /** Touches what a caller's call of the first operation asks for first, so that it is at hand: any number. */
+  /** Reads what a call of the first operation needs first, so that it is in the cache. Returns any number. */
   lookAt(caller: number): number {
     const { own, size } = this.operations[0] as Operation;
     return own.ints[caller * size * INTS + LINK] as number;
@@ -267,7 +267,7 @@ export class PolicyCore {
     return record < 0 ? NO_ROW : (record - kept.turn) / this.#turns;
   }
 
-  /** The record of a count, by its row. */
+  /** Returns the record of a count, by its row. */
   #record({ isOwn, blocks, offset, turn }: Kept, row: number): number {
     return isOwn ? row * blocks.size + offset : row * this.#turns + turn;
   }
@@ -292,7 +292,7 @@ export class PolicyCore {
       this.#asked[1] = cost;
       return this.#decidePair(one, caller);
     }
-    // As maximums both are doubles to the compiler, and never objects.
+    // As results of Math.max both are doubles to the compiler, and never objects.
     const now = Math.max(nowMs, this.#floorMs);
     const declared = Math.max(cost, 0);
     const { length } = one.bits;
@@ -322,7 +322,7 @@ export class PolicyCore {
     const asked = before < 0 ? declared : before;
     const profile = shared.ints[broad * INTS + PROFILE] as number;
     const ownProfile = ints[narrow * INTS + PROFILE] as number;
-    // Written as differences: sums could pass what a double counts exactly.
+    // Differences are exact here; sums could pass the range in which doubles are.
     const room =
       (shared.profiles[(profile >> 1) * DOUBLES] as number) - (shared.doubles[at + COUNT] as number);
     const ownRoom = (profiles[(ownProfile >> 1) * DOUBLES] as number) - (doubles[ownAt + COUNT] as number);
@@ -336,7 +336,7 @@ export class PolicyCore {
     return NONE_REFUSED;
   }
 
-  /** The record of a quota of an operation. */
+  /** Returns the record of an operation's quota. */
   #at({ bits, own, size }: Operation, index: number, caller: number): number {
     const one = bits[index] as number;
     const block = caller * size;
@@ -345,7 +345,7 @@ export class PolicyCore {
       : (own.ints[block * INTS + (one >> OFFSET)] as number);
   }
 
-  /** Moves the clock of a quota of an operation, and tells whether it refuses. */
+  /** Moves the clock of an operation's quota, and tells whether the quota refuses. */
   #refuses(one: Operation, index: number, caller: number, declared: number, now: number): boolean {
     const bits = one.bits[index] as number;
     const { doubles, ints, profiles } = (bits & IS_OWN) !== 0 ? one.own : this.#shared;
@@ -367,7 +367,7 @@ export class PolicyCore {
     return (bits & JOINS) === 0 ? (profile & 1) === 1 : this.#isEnforced(one.kept[index] as Kept, caller);
   }
 
-  /** Charges a quota of an operation with an admitted call. */
+  /** Charges an operation's quota with an admitted call. */
   #admit(one: Operation, index: number, caller: number, declared: number): void {
     if (((one.bits[index] as number) & IS_LATE) !== 0) return;
     const before = one.known[index] as number;
@@ -422,7 +422,7 @@ export class PolicyCore {
   }
 
   /**
-   * Completes an admitted call (POLICY.md §4). @param cost what it declared, @param actual what it used, at most as much
+   * Completes an admitted call (POLICY.md §4). @param cost declared cost @param actual units used, at most that cost
    * @param windows `windowOf` each quota of the operation just after the decision
    */
   settle(
@@ -469,13 +469,13 @@ export class PolicyCore {
     if (isLate && isSame) this.#charge(kept, record, used);
   }
 
-  /** End of a caller's window as a call of its left it, or `NOT_OPEN`; to be asked just after the call. */
+  /** Returns the end of a caller's window after its call, or `NOT_OPEN`. Ask just after the call. */
   windowOf(caller: number, quota: number): number {
     const kept = this.#of(quota);
     return kept.table.doubles[recordOf(kept, caller) * DOUBLES + ENDS_AT] as number;
   }
 
-  /** The instant at which a quota has room for a cost, seen from its last call; `null` where it never has. */
+  /** Returns the instant at which a quota has room for a cost, from its last call on; `null` if it never has. */
   roomAt(quota: number, row: number, cost: number): number | null {
     const kept = this.#of(quota);
     const { table, grid, isWhole } = kept;
@@ -498,7 +498,7 @@ export class PolicyCore {
     this.#read(kept, this.#record(kept, row), nowMs, out);
   }
 
-  /** The same, of a caller's count. */
+  /** Reads a caller's count at `nowMs` without moving its clock. */
   readOf(caller: number, quota: number, nowMs: number, out: CountReading): void {
     const kept = this.#of(quota);
     this.#read(kept, recordOf(kept, caller), nowMs, out);
@@ -506,7 +506,7 @@ export class PolicyCore {
 
   /**
    * Reads a caller's counts of an operation, one after the other, without making or filling an object.
-   * @param out takes five numbers a quota: limit, remaining, used, end of the window, when it was read (`CountReading`)
+   * @param out receives five numbers a quota: limit, remaining, used, end of the window, time of the reading
    */
   readEach(caller: number, operation: number, nowMs: number, out: Float64Array): void {
     const one = this.operations[operation] as Operation;
@@ -565,7 +565,7 @@ export class PolicyCore {
     return this.#isEnforced(this.#of(quota), caller);
   }
 
-  /** Tells whether a fresh count would answer alike from the floor on. */
+  /** Tells whether a fresh count would give the same answers from the floor on. */
   isIdle(quota: number, row: number): boolean {
     const { endsAt, seenMs } = this.exportCount(quota, row);
     if (seenMs > this.#floorMs || endsAt > this.#floorMs) return false;

@@ -1,4 +1,4 @@
-// The limiter by any policy, by names: callers are their attributes, quotas and operations their names.
+// The limiter by any policy, by names: callers are their attributes; quotas and operations are their names.
 import { quotaFor } from "../policy/effective.ts";
 import type { Policy } from "../policy/policy.ts";
 import { attributesOf, type CompiledOperation, profileOf, requireOwnEnforced } from "./compiled-policy.ts";
@@ -17,12 +17,12 @@ import { ValueTree } from "./value-tree.ts";
 
 type Caller = PolicyCall["caller"];
 
-/** The counts of one quota. */
+/** Counts of one quota. */
 interface Counts {
   readonly key: readonly string[];
-  /** Rows by the values of the key; `null` where each caller has a count of its own. */
+  /** Rows by the values of the key; `null` if each caller has a count of its own. */
   readonly rows: ValueTree | null;
-  /** `enforced` as it was last set, 1 or 0. Outlives idle counts. */
+  /** `enforced` as it was last set, 1 or 0. It outlives idle counts. */
   readonly enforced: ValueTree;
 }
 
@@ -42,7 +42,7 @@ export class PolicyLimiter {
   readonly #counts: readonly Counts[];
   readonly #reading: CountReading = emptyCountReading();
 
-  /** @throws SpillwayError `POLICY_UNSUPPORTED` where a quota has an algorithm that is described alone */
+  /** @throws SpillwayError `POLICY_UNSUPPORTED` if a quota has an algorithm that the engine does not enforce */
   constructor(policy: Policy) {
     this.policy = policy;
     this.#core = new PolicyCore(policy);
@@ -58,7 +58,7 @@ export class PolicyLimiter {
 
   /**
    * Decides one call and charges it, in one step.
-   * @throws RangeError where `cost` or `nowMs` is no safe integer >= 0, or the caller lacks an attribute
+   * @throws RangeError if `cost` or `nowMs` is no safe integer >= 0, or if the caller lacks an attribute
    */
   decide(call: PolicyCall, nowMs: number): PolicyDecision {
     const core = this.#core;
@@ -89,9 +89,9 @@ export class PolicyLimiter {
   }
 
   /**
-   * Completes an admitted call, and reads its quotas (POLICY.md §4). Once a call.
-   * @param actual what it used, a safe integer from 0 to what it asked for
-   * @throws RangeError where `actual` or `nowMs` is out of range
+   * Completes an admitted call, once, and reads its quotas (POLICY.md §4).
+   * @param actual units used, a safe integer from 0 to what the call asked for
+   * @throws RangeError if `actual` or `nowMs` is out of range
    */
   settle(reservation: PolicyReservation, actual: number, nowMs: number): readonly Reading[] {
     const operation = this.#operation(reservation.operation);
@@ -101,7 +101,7 @@ export class PolicyLimiter {
     return [...operation.quotas].map((quota) => this.#read(caller, quota, nowMs));
   }
 
-  /** Reads quotas of a caller, free of charge; opens nothing and moves no clock (POLICY.md §5). */
+  /** Reads quotas of a caller, free of charge. Opens no window and moves no clock (POLICY.md §5). */
   read(caller: Caller, quotas: readonly string[], nowMs: number): readonly Reading[] {
     const places = quotas.map((name) => this.#quota(name));
     const handle = this.#callerOf(caller, places);
@@ -109,8 +109,8 @@ export class PolicyLimiter {
   }
 
   /**
-   * Switches a quota's refusing on or off, now, for those who share its count with a caller. Counting goes on.
-   * @throws RangeError where it refuses with another quota
+   * Switches a quota's refusing on or off, now, for all that share its count with a caller. Counting goes on.
+   * @throws RangeError if the quota follows another quota's `enforced`
    */
   setEnforced(quota: string, caller: Caller, enforced: boolean): void {
     const place = this.#quota(quota);
@@ -123,8 +123,8 @@ export class PolicyLimiter {
   }
 
   /**
-   * Forgets counts that say nothing any more. Earlier times count as `nowMs` from then on (POLICY.md §2.1), so no
-   * answer differs from one without the sweep at that time.
+   * Forgets counts that no longer change an answer. Earlier times count as `nowMs` from then on (POLICY.md §2.1), so
+   * that no answer differs from one without the sweep at that time.
    * @returns the number of counts that were dropped
    */
   sweep(nowMs: number): number {
@@ -152,7 +152,7 @@ export class PolicyLimiter {
     return dropped;
   }
 
-  /** Places of the quotas in which a caller has a count of its own. */
+  /** Returns the places of the quotas in which a caller has a count of its own. */
   #ownOf(caller: number): number[] {
     const core = this.#core;
     return core.quotas
@@ -160,7 +160,7 @@ export class PolicyLimiter {
       .map(({ place }) => place);
   }
 
-  /** Everything that this limiter remembers, as plain JSON; `restore` goes on from it. */
+  /** Returns everything that this limiter remembers, as plain JSON; `restore` goes on from it. */
   snapshot(): PolicySnapshot {
     return {
       format: "spillway-policy-limiter",
@@ -189,7 +189,7 @@ export class PolicyLimiter {
   }
 
   /**
-   * A limiter that goes on where `snapshot` was taken.
+   * Returns a limiter that goes on where `snapshot` was taken.
    * @param snapshot untrusted JSON
    * @throws SpillwayError `SNAPSHOT_INVALID`, naming every field that is wrong
    */
@@ -207,7 +207,7 @@ export class PolicyLimiter {
     return limiter;
   }
 
-  /** The engine over handles, for those who keep them: `handleOf` a caller is valid until the next sweep. */
+  /** The engine over handles, for users of handles. A handle from `handleOf` is valid until the next sweep. */
   get core(): PolicyCore {
     return this.#core;
   }
@@ -217,12 +217,12 @@ export class PolicyLimiter {
     return this.#caller(caller, this.#operation(operation));
   }
 
-  /** Returns the handle of a caller that was seen, by the two attributes of a policy that has two. */
+  /** Returns the handle of a known caller, by the two attributes of a policy that has two. */
   knownPair(first: string, second: string): number | undefined {
     return this.#callers.findPair(first, second);
   }
 
-  /** Returns the handle of whoever reads quotas, and has no other attributes than their keys. */
+  /** Returns the handle of a reader of quotas, who has only the attributes of their keys. */
   readerOf(caller: Caller, quotas: readonly string[]): number {
     return this.#callerOf(
       caller,
@@ -254,7 +254,7 @@ export class PolicyLimiter {
     return known ?? this.#callerOf(caller, quotas);
   }
 
-  /** The caller's handle. Its rows are those of all quotas whose keys it fills, which these are among. */
+  /** Returns the caller's handle. Its rows are those of all quotas whose keys it fills, which include these. */
   #callerOf(caller: Caller, quotas: Iterable<number>): number {
     for (const quota of quotas)
       requireAttributes(this.#names[quota] as string, (this.#counts[quota] as Counts).key, caller);
@@ -265,7 +265,7 @@ export class PolicyLimiter {
     return handle;
   }
 
-  /** Returns the handle of a caller that nobody asks for by name, before or after. */
+  /** Returns a new handle of a caller that is never looked up by name. */
   newCaller(caller: Caller): number {
     const fills = this.#counts.map(({ key }) => key.every((attribute) => caller[attribute] !== undefined));
     const rows = this.#counts.map(({ rows: shared }, place) => {
@@ -278,7 +278,7 @@ export class PolicyLimiter {
     return handle;
   }
 
-  /** The row of a count that callers share. */
+  /** Returns the row of a shared count. */
   #row(place: number, caller: Caller): number {
     const { rows } = this.#counts[place] as Counts;
     const known = rows?.find(caller);
@@ -288,7 +288,7 @@ export class PolicyLimiter {
     return row;
   }
 
-  /** Limits of a fresh count, and whether it is enforced. */
+  /** Returns the limits of a fresh count, and whether it is enforced. */
   #terms(place: number, caller: Caller): [profile: CountProfile, enforced: boolean] {
     const effective = quotaFor(this.policy, this.#names[place] as string, caller);
     const set = this.#counts[place]?.enforced.find(caller);

@@ -1,4 +1,4 @@
-// The memory of a limiter by policy, as plain JSON. A snapshot may come from a file, so it is read like any input.
+// The state of a limiter by policy, as plain JSON. A snapshot may come from a file, so that it is read like any input.
 import * as v from "valibot";
 import type { Policy } from "../policy/policy.ts";
 import { type Problem, quote, SpillwayError } from "../rules/errors.ts";
@@ -9,9 +9,9 @@ const values = v.record(v.string(), v.string());
 const schema = v.strictObject({
   format: v.literal("spillway-policy-limiter"),
   version: v.literal(1),
-  /** Earlier times count as this (POLICY.md §2.1). */
+  /** Earliest time, ms; earlier ones count as this (POLICY.md §2.1). */
   floorMs: whole,
-  /** `enforced` where it was set while running. */
+  /** Values of `enforced` that were set while running. */
   enforced: v.array(v.strictObject({ quota: v.string(), key: values, enforced: v.boolean() })),
   counts: v.array(
     v.strictObject({
@@ -35,14 +35,14 @@ export function parsePolicySnapshot(policy: Policy, input: unknown): PolicySnaps
   return parsed.output;
 }
 
-/** Returns what is wrong with a snapshot's form. */
+/** Returns the mistake in a snapshot's form. */
 const snapshotProblem = (issue: v.BaseIssue<unknown>): Problem => ({
   path: issue.path?.map(({ key }) => String(key)).join(".") ?? "snapshot",
   got: quote(issue.input),
   allowed: issue.expected ?? "a safe integer >= 0",
 });
 
-/** Entries of quotas that the policy lacks, with keys of another form, or that stand twice. */
+/** Returns the entries of unknown quotas, with keys of another form, or that occur twice. */
 function misplaced({ quotas }: Policy, snapshot: PolicySnapshot, field: "enforced" | "counts"): Problem[] {
   const seen = new Set<string>();
   return snapshot[field].flatMap(({ quota, key }, index): Problem[] => {

@@ -1,5 +1,5 @@
-// A limiter by any policy, written to be read: POLICY.md as code, section by section. `policy-core.ts` is its fast twin,
-// and answers alike. Begin here to learn what a policy means.
+// A limiter by any policy, written to be read: POLICY.md as code, section by section. Begin here to learn what a policy
+// means. `policy-core.ts` is its fast twin, with the same answers.
 import { calendarWindow } from "../policy/calendar.ts";
 import { lowestTerms } from "../policy/checks.ts";
 import { isSettled, quotaFor } from "../policy/effective.ts";
@@ -9,12 +9,12 @@ import type { PolicyCall, PolicyDecision, PolicyReservation, Reading } from "./d
 
 const most = Number.MAX_SAFE_INTEGER;
 
-/** One count of one quota. Each has a clock of its own, which never goes back (POLICY.md §2.1). */
+/** One count of one quota. Each has its own clock, which never goes back (POLICY.md §2.1). */
 abstract class Count {
   seenMs = 0;
   abstract readonly limit: number;
 
-  /** Moves the clock, and what time does to the count. */
+  /** Moves the clock, and applies the passed time to the count. */
   advance(nowMs: number): void {
     const now = Math.max(nowMs, this.seenMs);
     this.pass(now);
@@ -22,17 +22,17 @@ abstract class Count {
   }
 
   protected abstract pass(now: number): void;
-  /** Whole units, rounded up, that are used at an instant the clock has not passed. */
+  /** Returns the used units, rounded up, at an instant that the clock has not passed. */
   abstract usedAt(nowMs: number): number;
   abstract resetAt(nowMs: number): number;
   abstract charge(cost: number): void;
   abstract giveBack(cost: number, window: number | null): void;
   abstract chargeLater(cost: number, window: number | null): void;
-  /** End of the open window; `null` where none is open. */
+  /** Returns the end of the open window; `null` if none is open. */
   abstract window(): number | null;
-  /** The instant at which this much room is there. */
+  /** Returns the instant at which the count has this much room. */
   abstract roomAt(room: number): number;
-  /** Tells whether a fresh count would answer alike from then on. */
+  /** Tells whether a fresh count would give the same answers from then on. */
   abstract isIdle(floorMs: number): boolean;
 
   get room(): number {
@@ -40,7 +40,7 @@ abstract class Count {
   }
 }
 
-/** POLICY.md §3: at most `limit` in a window, which is `[..., endsAt)`. */
+/** Count of a fixed window (POLICY.md §3): at most `limit` in a window `[..., endsAt)`. */
 class WindowCount extends Count {
   readonly #rule: FixedWindow;
   #endsAt: number | null = null;
@@ -55,7 +55,7 @@ class WindowCount extends Count {
     return this.#rule.limit;
   }
 
-  /** End of the window that is open at an instant, or opens then. */
+  /** Returns the end of the window that is open at an instant, or opens then. */
   #end(now: number): number {
     const { anchor, opens, windowSeconds } = this.#rule;
     const length = windowSeconds * 1000;
@@ -110,7 +110,7 @@ class WindowCount extends Count {
   }
 }
 
-/** POLICY.md §3: what was charged and has not come back, in parts of `1 / everyMs`, so that nothing is rounded. */
+/** Count of a bucket (POLICY.md §3): charges that have not come back, in parts of `1 / everyMs`, without rounding. */
 export class BucketCount extends Count {
   readonly limit: number;
   readonly #amount: number;
@@ -125,7 +125,7 @@ export class BucketCount extends Count {
     this.#everyMs = everyMs;
   }
 
-  /** Parts that are not back at an instant. A product that is not exact is greater than any count. */
+  /** Returns the parts that have not come back. A product too large to be exact is greater than any count. */
   #partsAt(now: number): number {
     return Math.max(0, this.#parts - Math.max(0, now - this.seenMs) * this.#amount);
   }
@@ -168,7 +168,7 @@ export class BucketCount extends Count {
   }
 }
 
-/** One quota that a call uses. */
+/** A quota that a call uses. */
 interface Use {
   readonly name: string;
   readonly quota: Quota;
@@ -178,38 +178,38 @@ interface Use {
   readonly asked: number;
 }
 
-/** The decision of somebody else; `refusedBy` is `undefined` where nobody tells, `null` where no quota did. */
+/** Decision of another limiter. `refusedBy` is `undefined` if unknown, `null` if no quota refused. */
 interface Verdict {
   readonly isAdmitted: boolean;
   readonly refusedBy: string | null | undefined;
 }
 
-/** One count, as a call found it. */
+/** One count, in the state in which a call found it. */
 export interface FoundCount {
   readonly quota: string;
   readonly limit: number;
   readonly used: number;
   /** Room that the call needs. */
   readonly needed: number;
-  /** The instant at which it is there; `null` where it never is. */
+  /** Instant, ms, at which that room is there; `null` if it never is. */
   readonly roomAtMs: number | null;
-  /** End of the window that is open; `null` where none is, and of a bucket. */
+  /** End of the open window, ms; `null` if none is open, and for a bucket. */
   readonly windowMs: number | null;
   readonly isEnforced: boolean;
-  /** Time of the count, which never steps back. */
+  /** Time of the count's clock, ms, which never goes back. */
   readonly clockMs: number;
 }
 
-/** A decision that was followed. */
+/** A decision of another limiter, after its charges were made. */
 export interface Followed {
-  /** The counts of the call, in the policy's order. */
+  /** Counts of the call, in the policy's order. */
   readonly found: readonly FoundCount[];
   readonly decision: PolicyDecision;
 }
 
 /**
  * A limiter by any policy. No clock, no I/O: every time is an argument, whole ms since the epoch.
- * @throws SpillwayError `POLICY_UNSUPPORTED` where a quota has an algorithm that is described alone
+ * @throws SpillwayError `POLICY_UNSUPPORTED` if a quota has an algorithm that the engine does not enforce
  */
 export class ReferenceLimiter {
   readonly policy: Policy;
@@ -229,7 +229,7 @@ export class ReferenceLimiter {
     return this.#carryOut(call, uses, uses.find((use) => this.#isRefusing(use, call.caller)) ?? null, nowMs);
   }
 
-  /** Charges what the decision of somebody else charges, and tells how that call found its counts. */
+  /** Makes the charges of another limiter's decision, and tells in which state the call found its counts. */
   follow(call: PolicyCall, { isAdmitted, refusedBy }: Verdict, nowMs: number): Followed {
     const uses = this.#moved(call, nowMs);
     const found = uses.map((use) => this.#found(use, call.caller));
@@ -292,7 +292,7 @@ export class ReferenceLimiter {
     };
   }
 
-  /** Completes an admitted call with what it used (POLICY.md §4). Once a call. */
+  /** Completes an admitted call, once, with the units that it used (POLICY.md §4). */
   settle(reservation: PolicyReservation, actual: number, nowMs: number): readonly Reading[] {
     const uses = this.#uses(reservation);
     for (const [place, { quota, count, cost, asked }] of uses.entries()) {
@@ -310,13 +310,13 @@ export class ReferenceLimiter {
     return quotas.map((name) => this.#reading(caller, name, this.#count(name, caller), nowMs));
   }
 
-  /** Switches a quota's refusing on or off, for those who share its count with a caller. */
+  /** Switches a quota's refusing on or off, for all that share its count with a caller. */
   setEnforced(quota: string, caller: PolicyCall["caller"], enforced: boolean): void {
     requireOwnEnforced(this.policy, quota);
     this.#enforced.set(this.#key(quota, caller), enforced);
   }
 
-  /** Forgets counts that say nothing any more. Earlier times count as `nowMs` from then on. */
+  /** Forgets counts that no longer change an answer. Earlier times count as `nowMs` from then on. */
   sweep(nowMs: number): void {
     this.#floorMs = Math.max(this.#floorMs, nowMs);
     for (const [key, count] of this.#counts) if (count.isIdle(this.#floorMs)) this.#counts.delete(key);
@@ -334,7 +334,7 @@ export class ReferenceLimiter {
     return quota;
   }
 
-  /** The quotas that a call uses, in the policy's order. */
+  /** Returns the quotas that a call uses, in the policy's order. */
   #uses({ caller, operation, cost: declared }: PolicyCall): Use[] {
     const { uses } = this.#operation(operation);
     return Object.keys(this.policy.quotas).flatMap((name) => {
@@ -391,7 +391,7 @@ export class ReferenceLimiter {
   }
 }
 
-/** Room that a call needs: for its whole cost, or any (POLICY.md §2.2). */
+/** Returns the room that a call needs: for its whole cost, or for one unit (POLICY.md §2.2). */
 const needed = ({ quota, asked }: Use): number => (quota.charge.fits === "whole" ? asked : 1);
 
 const hasRoom = (use: Use): boolean => needed(use) <= use.count.room;

@@ -1,4 +1,4 @@
-// Counters by a policy as laws ask them: their decisions, and the answers that a deployment would send.
+// A store by a policy as a limiter that laws can check: its decisions, and the answers that a deployment would send.
 import { filledQuotas } from "../policy/effective.ts";
 import type { Policy } from "../policy/policy.ts";
 import type { HttpAnswer } from "../wire/answer.ts";
@@ -7,7 +7,7 @@ import type { PolicyCall, PolicyReservation } from "./decision.ts";
 import type { QuotaLimiter, QuotaSaid } from "./quota-limiter.ts";
 import { decideNow, type SlowQuotaStore } from "./store.ts";
 
-/** Writes an answer as it is sent. */
+/** Writes an answer in the form in which it is sent. */
 export type WriteAnswer = (told: AnswerToWrite, nowMs: number, caller: PolicyCall["caller"]) => HttpAnswer;
 
 export function storeLimiter(policy: Policy, store: SlowQuotaStore, write: WriteAnswer): QuotaLimiter {

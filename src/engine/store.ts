@@ -1,20 +1,20 @@
-// The needs of a deployment from its counter: the pure limiter in its own process, a wrong one in its place, or
-// counters that others share.
+// What a deployment needs from its counters: the pure limiter in its own process, a wrong one in its place, or counters
+// that others share.
 import type { Scope } from "../rules/rules.ts";
 import type { Call, Decision, Readings, Reservation, Status } from "./adapter.ts";
 import type { PolicyCall, PolicyDecision, PolicyReservation, Reading } from "./decision.ts";
 
 /**
- * The rest of a step that is not atomic: to be resumed after so many ms, by whoever has the clock. Plain data
- * and a function, so that virtual time and real time can both wait for it.
+ * The rest of a step that is not atomic, for the owner of the clock to resume after `waitMs`. Plain data and a
+ * function, so that virtual time and real time can both wait for it.
  */
 export interface Pending<T> {
-  /** Whole ms, >= 0. */
+  /** Time to wait, whole ms >= 0. */
   readonly waitMs: number;
   resume(nowMs: number): T;
 }
 
-/** The counters behind a deployment. `Limiter` is one; every time is in ms since the Unix epoch. */
+/** The counters behind a deployment, such as `Limiter`. Every time is in ms since the Unix epoch. */
 export interface Store {
   decide(call: Call, nowMs: number): Decision;
   settle(reservation: Reservation, actual: number, nowMs: number): Readings;
@@ -24,7 +24,7 @@ export interface Store {
   sweep(nowMs: number): unknown;
 }
 
-/** Counters whose decision takes time, and lets other calls in between. */
+/** Counters whose decision takes time, in which other calls can run. */
 export interface SlowStore extends Omit<Store, "decide"> {
   decide(call: Call, nowMs: number): Decision | Pending<Decision>;
 }
@@ -40,23 +40,23 @@ export interface RemoteStore {
   sweep(nowMs: number): unknown;
 }
 
-/** Counters by a policy's quotas. `PolicyLimiter` is one; every time is in ms since the Unix epoch. */
+/** Counters by a policy's quotas, such as `PolicyLimiter`. Every time is in ms since the Unix epoch. */
 export interface QuotaStore {
   decide(call: PolicyCall, nowMs: number): PolicyDecision;
   settle(reservation: PolicyReservation, actual: number, nowMs: number): readonly Reading[];
   read(caller: PolicyCall["caller"], quotas: readonly string[], nowMs: number): readonly Reading[];
-  /** Values that a status shows; left out: those that `read` reads. */
+  /** Reads the values that a status shows. Default: those of `read`. */
   status?(caller: PolicyCall["caller"], quotas: readonly string[], nowMs: number): readonly Reading[];
   setEnforced(quota: string, caller: PolicyCall["caller"], enforced: boolean): void;
   sweep(nowMs: number): unknown;
 }
 
-/** Counters by quotas whose decision takes time, and lets other calls in between. */
+/** Counters by quotas whose decision takes time, in which other calls can run. */
 export interface SlowQuotaStore extends Omit<QuotaStore, "decide"> {
   decide(call: PolicyCall, nowMs: number): PolicyDecision | Pending<PolicyDecision>;
 }
 
-/** Decides at once: laws ask one call after the other, so that nothing comes between read and write. */
+/** Decides at once: laws ask one call after the other, so that no call runs between read and write. */
 export function decideNow<C, D extends object>(
   store: { decide(call: C, nowMs: number): D | Pending<D> },
   call: C,

@@ -1,10 +1,10 @@
-// From the values of some attributes to a number, without building a key of them.
+// A map from the values of some attributes to a number, without building a key of them.
 
 type Values = Readonly<Record<string, string>>;
 type Branch = Map<string, Branch | number>;
 
 export class ValueTree {
-  /** The attributes, in the order in which the tree branches. */
+  /** Attributes, in the order in which the tree branches. */
   readonly attributes: readonly string[];
   #root: Branch | number | undefined;
 
@@ -22,7 +22,7 @@ export class ValueTree {
     return at as number | undefined;
   }
 
-  /** The same, of two attributes. */
+  /** Returns the number of two values, or `undefined`. */
   findPair(first: string, second: string): number | undefined {
     const branch = (this.#root as Branch | undefined)?.get(first) as Branch | undefined;
     return branch?.get(second) as number | undefined;
@@ -62,7 +62,7 @@ export class ValueTree {
     this.#root = undefined;
   }
 
-  /** Every number with its values. */
+  /** Yields every number with its values. */
   *[Symbol.iterator](): Generator<readonly [values: Record<string, string>, number: number]> {
     if (this.#root !== undefined) yield* this.#below(this.#root, 0, {});
   }

@@ -1,5 +1,5 @@
-// A fixed window over a record of the table (POLICY.md §3): at most `limit` from its opening to its end. `at` is where
-// the record begins in the table's doubles, `lengthMs` the first number of its profile.
+// A fixed window over a record of the table (POLICY.md §3): at most `limit` from its opening to its end. `at` is the
+// record's place in the table's doubles, `lengthMs` the first number of its profile.
 import { calendarWindow } from "../../policy/calendar.ts";
 import type { FixedWindow } from "../../policy/policy.ts";
 import { type CountProfile, NOT_OPEN } from "../count-table.ts";
@@ -8,11 +8,11 @@ const ENDS_AT = 0;
 const COUNT = 1;
 const SEEN = 2;
 
-/** The ends of windows, as a decision asks for them. */
+/** Ends of windows, for decisions. */
 export interface Grid {
   /** True if a window opens with its first charge. */
   readonly isFirst: boolean;
-  /** The end of the window that is open at an instant, or would open then. */
+  /** Returns the end of the window that is open at an instant, or would open then. */
   endsAt(now: number, lengthMs: number): number;
 }
 
@@ -38,7 +38,7 @@ export const windowProfile = ({ limit, windowSeconds }: FixedWindow): CountProfi
   second: 0,
 });
 
-/** Moves the clock to `nowMs`, never back. @returns whether the window is over, so that it has to roll */
+/** Moves the clock to `nowMs`, never back. @returns true if the window is over, so that it has to roll */
 export function advanceWindow(doubles: Float64Array, at: number, nowMs: number): boolean {
   const now = Math.max(nowMs, doubles[at + SEEN] as number);
   doubles[at + SEEN] = now;
@@ -55,18 +55,18 @@ export function openWindow(doubles: Float64Array, at: number, grid: Grid, length
   doubles[at + ENDS_AT] = grid.endsAt(doubles[at + SEEN] as number, lengthMs);
 }
 
-/** Adds to a window that is open. Counts end at 2^53 - 1. */
+/** Adds a cost to an open window. Counts stop at 2^53 - 1. */
 export function chargeWindow(doubles: Float64Array, at: number, cost: number): void {
   doubles[at + COUNT] = Math.min((doubles[at + COUNT] as number) + cost, Number.MAX_SAFE_INTEGER);
 }
 
-/** Gives back to the window that was charged, where it is still open. */
+/** Gives points back to the window that was charged, if it is still open. */
 export function giveBackWindow(doubles: Float64Array, at: number, cost: number, window: number): void {
   if (window === NOT_OPEN || doubles[at + ENDS_AT] !== window) return;
   doubles[at + COUNT] = (doubles[at + COUNT] as number) - cost;
 }
 
-/** An idle window reads as one that would open now. */
+/** Reads a window. An idle window reads as one that would open now. */
 export function readWindow(
   doubles: Float64Array,
   at: number,

@@ -1,5 +1,5 @@
-// A token bucket over a record of the table (POLICY.md §3). It counts what it lacks, in parts of `1 / everyMs` of a unit,
-// of which `amount` come back each ms: integers throughout, so that nothing is rounded at any time since the epoch.
+// A token bucket over a record of the table (POLICY.md §3). It counts what it lacks, in parts of `1 / everyMs` of a
+// unit; `amount` parts come back each ms. All numbers are integers, so that no time rounds anything.
 import { lowestTerms } from "../../policy/checks.ts";
 import type { TokenBucket } from "../../policy/policy.ts";
 import type { CountProfile } from "../count-table.ts";
@@ -7,19 +7,19 @@ import type { CountProfile } from "../count-table.ts";
 const COUNT = 1;
 const SEEN = 2;
 
-/** `first` is the parts that come back in a ms, `second` the parts of a unit. */
+/** Returns a bucket's profile: `first` is the parts that come back in a ms, `second` the parts of a unit. */
 export function bucketProfile({ capacity, refill }: TokenBucket): CountProfile {
   const { amount, everyMs } = lowestTerms(refill);
   return { limit: capacity, first: amount, second: everyMs };
 }
 
-/** Parts that are lacking after `passedMs`. A product that is not exact is greater than any count. */
+/** Returns the parts lacking after `passedMs`. A product too large to be exact is greater than any count. */
 function partsAfter(parts: number, passedMs: number, amount: number): number {
   const back = passedMs * amount;
   return back >= parts ? 0 : parts - back;
 }
 
-/** Moves the clock to `nowMs`, never back, and gives back what came back since: `amount` parts a ms. */
+/** Moves the clock to `nowMs`, never back, and adds what came back since: `amount` parts a ms. */
 export function advanceBucket(doubles: Float64Array, at: number, amount: number, nowMs: number): void {
   const seen = doubles[at + SEEN] as number;
   if (nowMs <= seen) return;
@@ -28,7 +28,7 @@ export function advanceBucket(doubles: Float64Array, at: number, amount: number,
   doubles[at + SEEN] = nowMs;
 }
 
-/** Whole units that are lacking, of `unit` parts each. */
+/** Returns the whole units that are lacking, of `unit` parts each. */
 export const bucketUsed = (doubles: Float64Array, at: number, unit: number): number =>
   Math.ceil((doubles[at + COUNT] as number) / unit);
 
@@ -36,18 +36,18 @@ export function chargeBucket(doubles: Float64Array, at: number, parts: number): 
   doubles[at + COUNT] = Math.min((doubles[at + COUNT] as number) + parts, Number.MAX_SAFE_INTEGER);
 }
 
-/** Gives back at any time, never above the capacity. */
+/** Gives parts back at any time, never above the capacity. */
 export function giveBackBucket(doubles: Float64Array, at: number, parts: number): void {
   doubles[at + COUNT] = Math.max(0, (doubles[at + COUNT] as number) - parts);
 }
 
-/** The instant at which no more than so many parts are lacking, seen from the clock. */
+/** Returns the instant, from the clock's time on, at which at most `parts` parts are lacking. */
 export function bucketHasAt(doubles: Float64Array, at: number, parts: number, amount: number): number {
   const tooMany = (doubles[at + COUNT] as number) - parts;
   return (doubles[at + SEEN] as number) + Math.max(0, Math.ceil(tooMany / amount));
 }
 
-/** It is reset when it is full. */
+/** Reads a bucket. It is reset when it is full. */
 export function readBucket(
   doubles: Float64Array,
   at: number,
