@@ -1,4 +1,4 @@
-// Blocks of lines → batches of calls: each line scanned the fast way, or, where that does not take it, parsed.
+// Reads blocks of lines into batches of calls: each line is scanned the fast way, or parsed if that does not take it.
 import { CallBatch, has } from "./batch.ts";
 import { type Block, lineLengthMost, newline, tooLong } from "./blocks.ts";
 import { checkCall } from "./call-members.ts";
@@ -12,10 +12,10 @@ export class BatchReader {
   readonly #batches: (names: Names) => CallBatch;
   readonly #scanner = new LineScanner(this.#names);
   readonly #checks: SequenceChecks;
-  /** The next byte of the block. */
+  /** Place of the next byte in the block. */
   #at = 0;
 
-  /** @param batches gives the batch to fill next; where it is left out, one is filled again and again */
+  /** @param batches returns the batch to fill next. Default: one batch, filled again and again */
   constructor(anyOrder: boolean, batches?: (names: Names) => CallBatch) {
     this.#checks = new SequenceChecks(this.#names, anyOrder);
     const one = new CallBatch(this.#names);
@@ -23,7 +23,7 @@ export class BatchReader {
   }
 
   /**
-   * All calls of a block from `from` on. Those before a line that is not valid are given before it is spoken of.
+   * Yields all calls of a block from `from` on. Calls before an invalid line are given before the error is thrown.
    * @throws SpillwayError `TRACE_INVALID`
    */
   *read(block: Block, from: number): Generator<CallBatch, void> {
@@ -51,7 +51,7 @@ export class BatchReader {
     }
   }
 
-  /** @returns where the next line begins */
+  /** Reads one line into a row. @returns place where the next line begins */
   #readLine(block: Block, batch: CallBatch, row: number): number {
     const next = this.#scanner.scan(block, this.#at, batch, row);
     if (next === -1) return this.#parseLine(block, batch, row);

@@ -1,6 +1,6 @@
-// Calls as columns: what the reader fills and the judge goes through, a few thousand at once, without an object a call.
-// All columns lie in one buffer, which can go from one thread to another. A line that is not written as `encodeCall`
-// writes it is known by its text alone.
+// Calls as columns, some thousand at once, without an object for each call. The reader fills them, and the judge reads
+// them. All columns lie in one buffer, which can go from one thread to another. A line that is not written as by
+// `encodeCall` is kept as its text alone.
 
 import { quotaNames } from "../policy/names.ts";
 import type { Scope } from "../rules/rules.ts";
@@ -10,7 +10,7 @@ import type { CallKind, TraceCall } from "./record.ts";
 export const has = {
   user: 1,
   cost: 2,
-  /** All eight headers, as whole numbers, named as the scope asks; without this bit none of them came. */
+  /** All eight headers came, as whole numbers, named as the scope asks. Without this bit none came. */
   headers: 4,
   actual: 8,
   retryAfter: 16,
@@ -21,7 +21,7 @@ export const has = {
   error: 512,
   wanted: 1024,
   attempt: 2048,
-  /** None of the columns but `line`, `sent`, `received` and `client` is filled: `callAt` reads the line itself. */
+  /** Only the columns `line`, `sent`, `received` and `client` are filled: `callAt` parses the line itself. */
   odd: 4096,
 } as const;
 
@@ -29,16 +29,16 @@ export const scopeNames: readonly Scope[] = ["rest", "graphql"];
 const kindNames: readonly CallKind[] = ["call", "status", "other"];
 
 const capacity = 2048;
-/** Columns of eight bytes a row, of four, and of one. */
+/** Number of columns with eight, four and one bytes a row. */
 const [doubles, words, bytes] = [7, 28, 3];
 const batchBytes = capacity * (8 * doubles + 4 * words + bytes);
 
-/** Names by their numbers. */
+/** Names by number. */
 export interface NameTexts {
   text(number: number): string;
 }
 
-/** Members whose texts a call may have, or its whole line, and the columns with their places in `CallBatch.bytes`. */
+/** Members that are kept as texts, or the whole line; columns hold their places in `CallBatch.bytes`. */
 const texts = ["warning", "userWarning", "body", "refusal", "error", "odd"] as const;
 const anyText = texts.reduce((bits, name) => bits | has[name], 0);
 
@@ -48,17 +48,17 @@ export class CallBatch {
   readonly names: NameTexts;
   readonly buffer: ArrayBuffer;
   size = 0;
-  /** The texts that columns with places speak of. */
+  /** Bytes of the texts that columns point into. */
   bytes: Uint8Array<ArrayBuffer> = new Uint8Array(0);
   readonly line: Float64Array<ArrayBuffer>;
   readonly sent: Float64Array<ArrayBuffer>;
   readonly received: Float64Array<ArrayBuffer>;
   readonly wanted: Float64Array<ArrayBuffer>;
-  /** A refusal's numbers as `readRefusal` reads them; `NaN` where it has none. */
+  /** Numbers of a refusal, as `readRefusal` reads them; `NaN` for missing ones. */
   readonly saidLimit: Float64Array<ArrayBuffer>;
   readonly saidReset: Float64Array<ArrayBuffer>;
   readonly saidCurrent: Float64Array<ArrayBuffer>;
-  /** `has`, bit by bit. */
+  /** Bits of `has`. */
   readonly has: Int32Array<ArrayBuffer>;
   /** Numbers of names. */
   readonly client: Int32Array<ArrayBuffer>;
@@ -76,16 +76,16 @@ export class CallBatch {
   readonly actual: Int32Array<ArrayBuffer>;
   readonly retryAfter: Int32Array<ArrayBuffer>;
   readonly attempt: Int32Array<ArrayBuffer>;
-  /** Where each text begins and ends in `bytes`. */
+  /** Begin and end of each text in `bytes`. */
   readonly from: Readonly<Record<(typeof texts)[number], Int32Array<ArrayBuffer>>>;
   readonly to: Readonly<Record<(typeof texts)[number], Int32Array<ArrayBuffer>>>;
   /** Indexes of `scopeNames` and `kindNames`. */
   readonly scope: Uint8Array<ArrayBuffer>;
   readonly kind: Uint8Array<ArrayBuffer>;
-  /** Whose window refused: 1 the organization's, 2 the user's, 0 where the refusal does not say. */
+  /** Owner whose window refused: 1 the organization, 2 the user, 0 if the refusal does not say. */
   readonly refusedBy: Uint8Array<ArrayBuffer>;
 
-  /** @param buffer one that another batch had, which holds what that one held */
+  /** @param buffer buffer of another batch, whose rows it holds */
   constructor(names: NameTexts, buffer: ArrayBuffer = new ArrayBuffer(batchBytes)) {
     this.names = names;
     this.buffer = buffer;
@@ -135,7 +135,7 @@ export class CallBatch {
     this.refusedBy = byte();
   }
 
-  /** A call as an object of its own. */
+  /** Returns a call as an object of its own. */
   callAt(row: number): TraceCall {
     if (this.is(row, has.odd)) return this.#json(row, "odd") as TraceCall;
     const scope = scopeNames[at(this.scope, row)] ?? "rest";
@@ -188,7 +188,7 @@ export class CallBatch {
     return decoder.decode(this.bytes.subarray(at(this.from[name], row), at(this.to[name], row)));
   }
 
-  /** Copies the texts out of the lines that they stand in, which are overwritten once the next batch is read. */
+  /** Copies the texts out of their lines, which are overwritten when the next batch is read. */
   keepTexts(): void {
     let [size, kept] = [0, new Uint8Array(1024)];
     for (let row = 0; row < this.size; row++) {
@@ -211,7 +211,7 @@ export class CallBatch {
   }
 }
 
-/** A row's value; every row up to the batch's size has one. */
+/** Returns a row's value; every row up to the batch's size has one. */
 const at = (column: ArrayLike<number>, row: number): number => column[row] ?? 0;
 
 const decoder = new TextDecoder();

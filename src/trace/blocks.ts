@@ -1,15 +1,15 @@
-// Bytes → blocks of whole lines, all in one buffer that is used again and again: what a trace costs in memory does
-// not depend on how long it is, nor on how its bytes come.
+// Splits bytes into blocks of whole lines, in one buffer that is used again. So the memory for a trace depends neither
+// on its length nor on the size of its chunks.
 
 import { plainBytes } from "./plain-bytes.ts";
 import { traceError } from "./trace-error.ts";
 
-/** The longest line that is read, in bytes: a status answer's is under 1 kB. */
+/** Greatest length of a line, bytes: a status answer's is under 1 kB. */
 export const lineLengthMost = 1 << 24;
 
 export const newline = 0x0a;
 
-/** Bytes behind a block's end that may be read, and mean nothing: a comparison of words needs no check then. */
+/** Number of bytes behind a block's end that may be read and mean nothing, so that comparing words needs no check. */
 const slack = 256;
 const smallest = 1 << 18;
 
@@ -17,13 +17,13 @@ const smallest = 1 << 18;
 export class Block {
   bytes: Uint8Array<ArrayBuffer> = new Uint8Array(smallest + slack);
   view: DataView<ArrayBuffer> = new DataView(this.bytes.buffer);
-  /** End of the lines, behind the last line's newline. */
+  /** End of the lines, behind the last newline. */
   end = 0;
-  /** `false` where that newline was not in the trace. */
+  /** False if the trace lacks that last newline. */
   ended = true;
-  /** The number of the next line, from 1; whoever takes lines counts on. */
+  /** Number of the next line, from 1. The reader of lines counts on. */
   line = 1;
-  /** Number of bytes, with those behind the last whole line. */
+  /** Number of bytes held, with those behind the last whole line. */
   filled = 0;
 
   add(chunk: Uint8Array): void {
@@ -38,7 +38,7 @@ export class Block {
     this.filled += chunk.length;
   }
 
-  /** Forgets the lines, and keeps what came after them. */
+  /** Drops the lines, and keeps the bytes behind them. */
   forget(): void {
     this.bytes.copyWithin(0, this.end, this.filled);
     this.filled -= this.end;
@@ -47,8 +47,8 @@ export class Block {
 }
 
 /**
- * The lines of a trace, gzip or plain.
- * @throws SpillwayError `TRACE_INVALID` where a line is longer than `lineLengthMost`
+ * Yields the lines of a trace, gzip or plain.
+ * @throws SpillwayError `TRACE_INVALID` if a line is longer than `lineLengthMost`
  */
 export async function* readBlocks(source: AsyncIterable<Uint8Array>): AsyncGenerator<Block, void> {
   const block = new Block();

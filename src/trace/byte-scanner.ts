@@ -1,5 +1,5 @@
-// The bytes of lines, read one value after the other: what the scanners of both versions of the trace are made of. Whole
-// numbers are plain, texts ASCII without escapes; whatever else stands there, they leave to JSON.parse.
+// Reads the values of a line's bytes, for the scanners of both versions of the trace. It reads plain whole numbers, and
+// ASCII texts without escapes. Everything else is left to JSON.parse.
 import { type Block, newline } from "./blocks.ts";
 import { fourDigits } from "./digits.ts";
 import type { Literal } from "./literal.ts";
@@ -7,22 +7,22 @@ import { hashStep, type Names } from "./names.ts";
 
 const [quoteMark, backslash, closeBrace, carriageReturn, minus, zero] = [0x22, 0x5c, 0x7d, 0x0d, 0x2d, 0x30];
 
-/** 1 for the bytes that a text in JSON may hold as they are, ASCII alone. */
+/** 1 for bytes that a JSON text may hold as they are, ASCII alone; 0 for others. */
 export const isPlain = Uint8Array.from({ length: 256 }, (_, byte) =>
   byte >= 0x20 && byte < 0x7f && byte !== quoteMark && byte !== backslash ? 1 : 0,
 );
 
-/** Result of a reading method where there is nothing that it can read. */
+/** Result of a reading method that finds nothing it can read. */
 export const FAILED = -1;
-/** The same where -1 is a number like others. */
+/** The same result, for methods whose numbers include -1. */
 export const NO_NUMBER = -0x8000_0000;
 
 export class ByteScanner {
   protected readonly names: Names;
   protected view: DataView = new DataView(new ArrayBuffer(0));
-  /** The next byte to read. */
+  /** Place of the next byte to read. */
   protected at = 0;
-  /** The first eight digits of a time, as a number of their bytes, and the ms that they are; at first equal to none. */
+  /** First eight digits of the last time, as a number of their bytes, and their ms; `NaN` at first. */
   #timeBegin = Number.NaN;
   #timeMs = 0;
 
@@ -30,7 +30,7 @@ export class ByteScanner {
     this.names = names;
   }
 
-  /** Goes to where a line begins. */
+  /** Goes to the beginning of a line. */
   protected begin(block: Block, from: number): void {
     this.view = block.view;
     this.at = from;
@@ -42,7 +42,7 @@ export class ByteScanner {
     return true;
   }
 
-  /** `}` and the line's end. */
+  /** Takes `}` and the line's end; returns whether they stood there. */
   protected ends(): boolean {
     const view = this.view;
     if (view.getUint8(this.at) !== closeBrace) return false;
@@ -54,7 +54,7 @@ export class ByteScanner {
     return true;
   }
 
-  /** A time of 13 digits, as it is from 2001 to 2286. The first eight are mostly those of the time before. */
+  /** Reads a time of 13 digits, as times from 2001 to 2286 are. The first eight are mostly those of the last time. */
   protected time(): number {
     const view = this.view;
     const begin = view.getFloat64(this.at, true);
@@ -72,7 +72,7 @@ export class ByteScanner {
     return this.#timeMs + (low * 10 + last);
   }
 
-  /** A whole number of at most nine digits. */
+  /** Reads a whole number of at most nine digits. */
   protected whole(): number {
     const view = this.view;
     const start = this.at;
@@ -90,7 +90,7 @@ export class ByteScanner {
     return value;
   }
 
-  /** The same with a sign, or `NO_NUMBER`. */
+  /** Reads such a number with or without a sign, or returns `NO_NUMBER`. */
   protected signed(): number {
     if (this.view.getUint8(this.at) !== minus) {
       const value = this.whole();
@@ -101,7 +101,7 @@ export class ByteScanner {
     return value <= 0 ? NO_NUMBER : -value;
   }
 
-  /** A text whose first quotation mark was taken, as the number of a name. */
+  /** Reads a text whose first quotation mark was taken. Returns the number of its name. */
   protected name(): number {
     const view = this.view;
     const start = this.at;

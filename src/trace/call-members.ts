@@ -21,7 +21,7 @@ const header: Check = [
   (value) => value === null || isText(value) || Number.isSafeInteger(value),
 ];
 
-/** Each member, and what it may be. */
+/** Checks of the members, by name. */
 const checks: Readonly<Record<keyof TraceCall, Check>> = {
   sent: time,
   received: time,
@@ -45,5 +45,5 @@ const checks: Readonly<Record<keyof TraceCall, Check>> = {
   attempt: optional(count),
 };
 
-/** @throws SpillwayError `TRACE_INVALID` where the value is no call */
+/** @throws SpillwayError `TRACE_INVALID` if the value is no call */
 export const checkCall: (value: unknown, line: number) => asserts value is TraceCall = checkerOf(checks);

@@ -1,23 +1,20 @@
-// Which calls a trace has held so far. A client's numbers come almost in order, so the ranges that were seen are few,
-// however long the trace: one, and one more for each number that was left out.
+// The calls that a trace has held so far. A client's numbers come almost in order, so that few ranges suffice for any
+// length: one, and one more for each number that was left out.
 
-/** Numbers from `from` up to, not with, `to`. */
+/** Numbers from `from` up to, but not including, `to`. */
 interface Range {
   from: number;
   to: number;
 }
 
 export class CallNumbers {
-  /** By client: the highest range. */
+  /** Highest range of each client. */
   readonly #from: number[] = [];
   readonly #to: number[] = [];
-  /** By client: the ranges below that, lowest first, none touching another. */
+  /** Lower ranges of each client, lowest first, none touching another. */
   readonly #lower = new Map<number, Range[]>();
 
-  /**
-   * @param client a small number
-   * @returns `false` where this pair was there before
-   */
+  /** Adds a call. @param client small number @returns `false` if this pair was there before */
   add(client: number, call: number): boolean {
     if (this.#to[client] !== call) return this.#addElsewhere(client, call);
     this.#to[client] = call + 1;

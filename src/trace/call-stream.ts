@@ -1,15 +1,15 @@
-// Calls one by one, as objects of their own, out of batches. An iterator by hand: an async generator costs several
-// turns of the event queue a call, which is more than reading it.
+// Calls one by one, as objects of their own, out of batches. The iterator is written by hand: an async generator costs
+// several turns of the event queue for each call, more than reading it.
 import type { CallBatch } from "./batch.ts";
 import type { TraceCall } from "./record.ts";
 
-/** One call and the number of its line; the header's is 1. */
+/** A call with the number of its line; the header is line 1. */
 export interface TraceLine {
   readonly line: number;
   readonly call: TraceCall;
 }
 
-/** @param lineAt a batch's line by its place; `null` behind the last one */
+/** @param lineAt returns a batch's line by its place; `null` behind the last one */
 export class LineStream<B, L> implements AsyncIterable<L> {
   readonly #batches: AsyncIterator<B>;
   readonly #lineAt: (batch: B, place: number) => L | null;
@@ -53,7 +53,7 @@ export class LineStream<B, L> implements AsyncIterable<L> {
   }
 }
 
-/** The calls of batches, one by one. */
+/** Returns the calls of batches, one by one. */
 export const callsOf = (batches: AsyncIterable<CallBatch>): AsyncIterable<TraceLine> =>
   new LineStream(batches, (batch: CallBatch, row) =>
     row < batch.size ? { line: batch.line[row] ?? 0, call: batch.callAt(row) } : null,

@@ -1,8 +1,8 @@
-// Digits, several at once.
+// Reads several digits at once.
 
-/** Four digits, read as a little-endian word, as their number; negative where they are not four digits. */
+/** Returns the number of four digits in a little-endian word; negative if they are not four digits. */
 export function fourDigits(word: number): number {
-  // Of each byte: a digit's is 0 to 9 now, and neither it nor it + 0x76 has its highest bit set.
+  // The bytes of digits are 0 to 9 now: the highest bits of such a byte, and of its sum with 0x76, are 0.
   const digits = word ^ 0x3030_3030;
   if (((digits | (digits + 0x7676_7676)) & 0x8080_8080) !== 0) return -1;
   return (

@@ -1,16 +1,16 @@
-// A client mostly does what it did last time: from `org` to `limit` its lines are the same, byte for byte. What stood
-// there is remembered with what it says; where it stands again, comparing eight bytes at a time is all there is to do.
+// A memory of lines: from `org` to `limit`, a client's lines are mostly the same, byte for byte. The bytes are kept
+// with their values. If they stand there again, comparing eight bytes at a time suffices.
 import type { CallBatch } from "./batch.ts";
 
-/** Habits that are remembered, a power of two; two of each client, in places that clients may have to share. */
+/** Number of habits, a power of two: two for each client, in places that clients may have to share. */
 const places = 1 << 13;
-/** Longer stretches are read each time. */
+/** Greatest length of a habit, bytes. Longer stretches are read each time. */
 const lengthMost = 256;
-/** Bytes of a habit: what it says, then how it is written. */
+/** Bytes of a habit: its values, then its text. */
 const saidBytes = 64;
 const habitBytes = saidBytes + lengthMost;
 
-/** Places of what a habit says, four bytes each. */
+/** Places of a habit's values, four bytes each. */
 const LENGTH = 0;
 const HAS = 1;
 const ORG = 2;
@@ -20,20 +20,17 @@ const KIND = 5;
 const COST = 6;
 const STATUS = 7;
 const LIMIT = 8;
-/** Which of a client's two was used last, in the first of them; the other one is replaced. */
+/** Place, in a client's first habit, of the index of the habit used last; the other one is replaced next. */
 const LATEST = 9;
 
 export class HabitMemory {
   readonly #view = new DataView(new ArrayBuffer(places * habitBytes));
   readonly #bytes = new Uint8Array(this.#view.buffer);
   readonly #words = new Int32Array(this.#view.buffer);
-  /** The bits of `has` that go with what `read` found. */
+  /** Bits of `has` that belong to what `read` found. */
   has = 0;
 
-  /**
-   * Fills a row with what stands at `at`, if it is one of this client's habits.
-   * @returns where it ends; -1 where it is none
-   */
+  /** Fills a row with the text at `at`, if it is one of this client's habits. @returns where it ends; -1 if it is none */
   read(view: DataView, at: number, client: number, batch: CallBatch, row: number): number {
     const words = this.#words;
     const both = placeOf(client);
@@ -55,7 +52,7 @@ export class HabitMemory {
     return at + (words[said + LENGTH] ?? 0);
   }
 
-  /** Remembers what was read from `at` to `end`, and said what the row now holds. */
+  /** Keeps the text from `at` to `end` with the row's values. */
   keep(view: DataView, at: number, end: number, batch: CallBatch, row: number, has: number): void {
     const length = end - at;
     if (length > lengthMost) return;
@@ -76,7 +73,7 @@ export class HabitMemory {
     words[said + LIMIT] = batch.limit[row] ?? 0;
   }
 
-  /** Compares as numbers: a habit is ASCII, of which no two texts are equal ones. */
+  /** Compares the bytes as floats: a habit is ASCII, so that different texts are different numbers. */
   #stands(said: number, view: DataView, at: number): boolean {
     const length = this.#words[said + LENGTH] ?? 0;
     if (length === 0) return false;
@@ -89,5 +86,5 @@ export class HabitMemory {
   }
 }
 
-/** The place of a client's first habit, in words. */
+/** Returns the place of a client's first habit, in words. */
 const placeOf = (client: number): number => (client & (places / 2 - 1)) * 2 * (habitBytes / 4);

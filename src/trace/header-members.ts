@@ -43,10 +43,7 @@ const quotaSchema = v.object({ ...members, lost: count });
 const invalid = (summary: string, problems: readonly Problem[], hint?: string): SpillwayError =>
   new SpillwayError("TRACE_INVALID", summary, hint === undefined ? { problems } : { problems, hint });
 
-/**
- * @param value what line 1 holds
- * @throws SpillwayError `TRACE_INVALID`, naming every member that is wrong
- */
+/** @param value value of line 1 @throws SpillwayError `TRACE_INVALID`, naming every member that is wrong */
 export function readHeader(value: unknown): TraceHeader | QuotaTraceHeader {
   const given = (typeof value === "object" && value !== null ? value : {}) as Record<string, unknown>;
   if (given["format"] !== "spillway-trace")
@@ -71,7 +68,7 @@ export function readHeader(value: unknown): TraceHeader | QuotaTraceHeader {
   );
 }
 
-/** Reads the members of a version, and the one that has a reader of its own. */
+/** Reads the members of a version, and the one member that has its own reader. */
 function parsed<S extends typeof schema | typeof quotaSchema, T>(
   members: S,
   given: Readonly<Record<string, unknown>>,
@@ -96,7 +93,7 @@ function problemOf(issue: v.BaseIssue<unknown>): Problem {
   return { path: `line 1: ${path}`, got: quote(issue.input), allowed: issue.message };
 }
 
-/** Rules of version 1 are no policy here: their traces are of version 1, too. */
+/** Reads a policy. Rules of version 1 are none here: their traces have version 1, too. */
 function readPolicy(value: unknown): Policy {
   if (isPlainObject(value) && isPolicy(value)) return parsePolicy(value);
   throw new SpillwayError("POLICY_INVALID", "this is no policy", {

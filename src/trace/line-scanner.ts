@@ -1,6 +1,6 @@
-// The fast way to read a call's line: byte by byte into columns, for lines exactly as `encodeCall` writes them, with
-// members in the format's order, plain whole numbers and ASCII texts without escapes. Any other line, valid or not, it
-// leaves to JSON.parse: it must never take what that would refuse, nor read it differently.
+// The fast way to read a call's line: byte by byte into columns, for lines exactly as `encodeCall` writes them. Their
+// members stand in the format's order, with plain whole numbers and ASCII texts without escapes. Any other line is left
+// to JSON.parse. The scanner must never take a line that JSON.parse refuses, or read it differently.
 import { quotaNames } from "../policy/names.ts";
 import { readRefusal } from "../wire/bodies.ts";
 import { type CallBatch, has } from "./batch.ts";
@@ -53,7 +53,7 @@ export class LineScanner extends ByteScanner {
 
   /**
    * Reads the line that begins at `from` into a row.
-   * @returns where the next line begins; -1 where this one is not as `encodeCall` writes it
+   * @returns where the next line begins; -1 if this one is not as `encodeCall` writes it
    */
   scan(block: Block, from: number, batch: CallBatch, row: number): number {
     this.begin(block, from);
@@ -82,7 +82,7 @@ export class LineScanner extends ByteScanner {
     return this.#request(batch, row, client);
   }
 
-  /** From `org` on to the headers' end. */
+  /** Reads from `org` to the end of the headers. */
   #request(batch: CallBatch, row: number, client: number): number {
     const start = this.at;
     const end = this.#habits.read(this.view, start, client, batch, row);
@@ -153,7 +153,7 @@ export class LineScanner extends ByteScanner {
     return value !== NO_NUMBER;
   }
 
-  /** The members that are left out where they do not exist. @returns their bits */
+  /** Reads the optional members. @returns their bits */
   #optional(batch: CallBatch, row: number, required: number): number {
     let bits = 0;
     if (!toWanted.stands(this.view, this.at) && this.view.getUint8(this.at) !== closeBrace) {
@@ -232,7 +232,7 @@ export class LineScanner extends ByteScanner {
     return true;
   }
 
-  /** An object of JSON. @param key says which of the last ones it is likely to be */
+  /** Reads a JSON object. @param key tells which of the remembered objects it probably is */
   #value(
     memory: ValueMemory<unknown>,
     batch: CallBatch,

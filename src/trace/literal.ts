@@ -1,12 +1,12 @@
-// Text that must stand in a line, compared eight bytes at a time: as numbers, since no two texts of ASCII are equal ones.
+// Text that must stand in a line, compared as floats of eight bytes: different ASCII texts are different numbers.
 
-/** At least four bytes of ASCII. */
+/** A text of at least four bytes of ASCII. */
 export class Literal {
   readonly length: number;
-  /** Its bytes as little-endian numbers, but for the last eight; of a short one there are none. */
+  /** Its bytes as little-endian floats, without the last eight; empty for a short text. */
   readonly #numbers: Float64Array;
   readonly #last: number;
-  /** A short one's first four bytes and its last four. */
+  /** First four bytes and last four bytes of a short text. */
   readonly #first: number;
   readonly #end: number;
 
@@ -23,7 +23,7 @@ export class Literal {
     this.#end = view.getInt32(length - 4, true);
   }
 
-  /** Tells whether it stands at `at`; as many bytes as it is long must be there to be read. */
+  /** Tells whether the text stands at `at`; that many bytes must be readable there. */
   stands(view: DataView, at: number): boolean {
     if (this.length < 8)
       return (

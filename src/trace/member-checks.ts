@@ -1,10 +1,10 @@
-// A call's line, checked member by member. Plain comparisons, since this runs once for every line; what is wrong is
-// worked out only once something is.
+// Checks of a call's line, member by member. Plain comparisons, since they run for every line. Details are worked out
+// only for a mistake.
 import { quote, type SpillwayError } from "../rules/errors.ts";
 import { traceError } from "./trace-error.ts";
 
 export type Members = Readonly<Record<string, unknown>>;
-/** The values that a member may have, in words, and whether it has one of them. */
+/** Allowed values of a member, in words, and a test of a value. */
 export type Check = readonly [allowed: string, holds: (value: unknown, call: Members) => boolean];
 
 const isTime = (value: unknown): boolean => typeof value === "number" && Number.isFinite(value);
@@ -37,10 +37,7 @@ function withinCost(value: number, call: Members): boolean {
   return typeof asked !== "number" || value <= asked;
 }
 
-/**
- * Makes the check of a line.
- * @returns a function that throws SpillwayError `TRACE_INVALID` where a value is no call
- */
+/** Makes the check of a line. @returns a function that throws SpillwayError `TRACE_INVALID` if a value is no call */
 export function checkerOf(checks: Readonly<Record<string, Check>>): (value: unknown, line: number) => void {
   const members = Object.entries(checks);
   return (value, line) => {

@@ -1,17 +1,17 @@
-// Names of clients, organizations and users, each kept once and known by a small number: comparing numbers is what
-// makes reading and judging fast. Grows with the names of a trace, not with its length.
+// Names of clients, organizations and users, each kept once and known by a small number: comparing numbers makes
+// reading and judging fast. Memory grows with the names of a trace, not with its length.
 
 const encoder = new TextEncoder();
 const decoder = new TextDecoder();
 
-/** One step of the hash over a name's bytes (FNV-1a); begin with 0. */
+/** Returns the next hash over a name's bytes (FNV-1a); begin with 0. */
 export const hashStep = (hash: number, byte: number): number => Math.imul(hash ^ byte, 0x0100_0193);
 
-/** Numbers of a slot: a name's number and one more, its hash, where its bytes begin, and how many there are. */
+/** Number of a slot's numbers: the name's number plus 1, its hash, the place of its bytes, and their number. */
 const SLOT = 4;
 
 export class Names {
-  /** In open addressing, by hash; a slot that begins with 0 is free. */
+  /** Slots in open addressing, by hash; a slot that begins with 0 is free. */
   #slots = new Int32Array(1024 * SLOT);
   #bytes = new Uint8Array(8192);
   #used = 0;
@@ -27,7 +27,7 @@ export class Names {
     return text;
   }
 
-  /** The number of a name. */
+  /** Returns the number of a name. */
   of(text: string): number {
     const bytes = encoder.encode(text);
     let hash = 0;
@@ -36,8 +36,8 @@ export class Names {
   }
 
   /**
-   * The number of the name whose bytes, UTF-8, stand from `start` to `end`.
-   * @param hash `hashStep` over them
+   * Returns the number of the name whose UTF-8 bytes stand from `start` to `end`.
+   * @param hash `hashStep` over these bytes
    */
   find(view: DataView, start: number, end: number, hash: number): number {
     const slots = this.#slots;

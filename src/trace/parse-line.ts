@@ -1,17 +1,17 @@
-// The slow way to read a line, which says what is wrong with it: JSON.parse, and what that does not tell.
+// The slow way to read a line, which tells its mistakes: JSON.parse, and checks that JSON.parse does not make.
 import { quote } from "../rules/errors.ts";
 import { repeatedMember } from "../rules/repeated-member.ts";
 import { type Block, lineLengthMost, tooLong } from "./blocks.ts";
 import { traceError } from "./trace-error.ts";
 
-/** Keeps a byte order mark, which is no white space to JSON.parse. */
+/** Decoder that keeps a byte order mark, which is no white space to JSON.parse. */
 const decoder = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });
 const byteOrderMark = "\uFEFF";
 
 /**
  * Reads the block's next line.
- * @param from where it begins
- * @param to its newline
+ * @param from where the line begins
+ * @param to place of its newline
  * @throws SpillwayError `TRACE_INVALID`
  */
 export function parseLine(block: Block, from: number, to: number): unknown {

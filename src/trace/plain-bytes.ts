@@ -1,14 +1,14 @@
-// Gzip and UTF-16 are known by their first bytes, not by a name: a trace comes from a pipe as well as from a file. Gzip is
-// unpacked by zlib, because DecompressionStream takes a second member for junk from Node 24 on.
+// Unpacks gzip and UTF-16, known by their first bytes and not by a name: a trace may come from a pipe. zlib unpacks
+// gzip, because DecompressionStream rejects a second member from Node 24 on.
 import { pipeline } from "node:stream";
 import { createGunzip } from "node:zlib";
 import { SpillwayError } from "../rules/errors.ts";
 import { textCoding } from "../rules/text-coding.ts";
 
 /**
- * The source itself; what it unpacks to where it begins as gzip does (several members follow each other); or its text in
- * UTF-8 where it begins as UTF-16 does, as PowerShell's `>` writes it.
- * @param source chunks that hold until the next one is asked for
+ * Yields the source as it is; unpacked if it begins as gzip does (several members may follow each other); or as UTF-8
+ * text if it begins as UTF-16 does, as written by PowerShell's `>`.
+ * @param source chunks that are valid until the next one is asked for
  */
 export async function* plainBytes(source: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array, void> {
   const chunks = source[Symbol.asyncIterator]();
@@ -38,11 +38,11 @@ async function* recoded(wide: AsyncIterable<Uint8Array>, coding: string): AsyncG
   yield encoder.encode(decoder.decode());
 }
 
-/** Size of an unpacked chunk in bytes. Few chunks are held at a time, however much a member unpacks to. */
+/** Size of an unpacked chunk, bytes. Few chunks are held at a time, however much a member unpacks to. */
 const chunkSize = 1 << 16;
 
 async function* gunzipped(packed: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array, void> {
-  // A stream asks for the next chunk before it has used this one.
+  // The stream asks for the next chunk before it has used this one, so that each chunk is copied.
   const kept = async function* (): AsyncGenerator<Uint8Array, void> {
     for await (const chunk of packed) yield Uint8Array.from(chunk);
   };

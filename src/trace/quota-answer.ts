@@ -1,4 +1,4 @@
-// The members of a call's line, version 2, that its answer tells.
+// The members of a call's line, version 2, that come from its answer.
 import type { AnswerReading, ReadAnswer } from "../wire/read-answer.ts";
 import type { QuotaCall, QuotaReading } from "./quota-record.ts";
 
@@ -7,10 +7,10 @@ type AnswerMembers = Pick<
   "outcome" | "readings" | "by" | "retryAfterMs" | "retryAt" | "via" | "unread"
 >;
 
-/** An answer that did not come, or that something before the target gave. */
+/** Members for an answer that did not come, or that something before the target gave. */
 export const noAnswer: AnswerMembers = { outcome: "unknown", readings: [] };
 
-/** Returns what a trace keeps of an answer; readings of nobody knows which quota are left out. */
+/** Returns what a trace keeps of an answer; readings of unknown quotas are left out. */
 export function answerMembers(
   { outcome, by, readings, retryAfter, isCached, unread }: ReadAnswer,
   quotas: ReadonlySet<string>,
@@ -42,5 +42,5 @@ function readingOf(
   ];
 }
 
-/** Counts are whole numbers; others tell nothing that adds up. */
+/** Returns a count, or `null` if it is no whole number: such a value does not add up. */
 const whole = (value: number | null): number | null => (Number.isSafeInteger(value) ? value : null);

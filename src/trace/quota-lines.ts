@@ -1,4 +1,4 @@
-// A trace's lines, version 2, as text and back. Members stand in the format's order, so that equal calls give equal bytes.
+// Lines of a trace, version 2, as text and back. Members stand in the format's order: equal calls give equal bytes.
 
 import { outcomes } from "../policy/wire-words.ts";
 import { closest } from "../rules/closest.ts";
@@ -20,13 +20,13 @@ import {
 import type { QuotaCall, QuotaReading, QuotaTraceHeader } from "./quota-record.ts";
 import { traceError } from "./trace-error.ts";
 
-/** The grid of a reset that does not say it, ms. */
+/** Unit of a reset that does not tell its own, ms. */
 export const commonGridMs = 1000;
 
 type Numbers = (number | null)[];
 type ReadingLine = readonly [string, ...Numbers];
 
-/** `[quota, limit, remaining, used, reset, resetAt, grid]`, as far as there is something to say behind the fifth. */
+/** Returns `[quota, limit, remaining, used, reset, resetAt, grid]`; the last two are left out if they say nothing. */
 function readingLine({ quota, limit, remaining, used, reset }: QuotaReading): ReadingLine {
   const { afterMs = null, atMs = null, gridMs = commonGridMs } = reset ?? {};
   const rest: Numbers = gridMs !== commonGridMs ? [atMs, gridMs] : atMs !== null ? [atMs] : [];
@@ -52,7 +52,7 @@ function readingOf([
   };
 }
 
-/** One call's line, without a line end. Members that do not exist (`undefined`) are left out. */
+/** Returns a call's line, without a line end. Members that do not exist (`undefined`) are left out. */
 export function encodeQuotaCall(call: QuotaCall): string {
   return JSON.stringify({
     sent: call.sent,
@@ -117,7 +117,7 @@ const checks: Readonly<Record<keyof QuotaCall, Check>> = {
 };
 const checkMembers = checkerOf(checks);
 
-/** Reads the calls of one trace, whose policy knows all names. */
+/** Reads the calls of one trace, whose policy defines all names. */
 export class QuotaLineReader {
   readonly quotas: ReadonlySet<string>;
   readonly operations: ReadonlySet<string>;
@@ -127,7 +127,7 @@ export class QuotaLineReader {
     this.operations = new Set([...Object.keys(policy.operations), "status", "other"]);
   }
 
-  /** @throws SpillwayError `TRACE_INVALID` where the value is no call, or names what the policy lacks */
+  /** @throws SpillwayError `TRACE_INVALID` if the value is no call, or names what the policy lacks */
   read(value: unknown, line: number): QuotaCall {
     checkMembers(value, line);
     const given = value as Omit<QuotaCall, "readings"> & { readonly readings: readonly ReadingLine[] };

@@ -1,5 +1,5 @@
-// The fast way to read a call's line of version 2, for lines exactly as `encodeQuotaCall` writes them. Any other line, valid
-// or not, it leaves to JSON.parse: it must never take what that would refuse, nor read it differently.
+// The fast way to read a call's line of version 2, for lines exactly as `encodeQuotaCall` writes them. Any other line
+// is left to JSON.parse. The scanner must never take a line that JSON.parse refuses, or read it differently.
 import type { WireOutcomeKind } from "../policy/wire-data.ts";
 import { outcomes } from "../policy/wire-words.ts";
 import type { Block } from "./blocks.ts";
@@ -51,19 +51,19 @@ export class QuotaScanner extends ByteScanner {
   /** Number of the client of the call that was read. */
   client = 0;
 
-  /** @param quotas the names that a line may name, and `operations` */
+  /** @param quotas quotas that a line may name @param operations operations that it may name */
   constructor(names: Names, quotas: ReadonlySet<string>, operations: ReadonlySet<string>) {
     super(names);
     this.#quotas = quotas;
     this.#operations = operations;
   }
 
-  /** Where the next line begins, after a call was read. */
+  /** Place where the next line begins, after a call was read. */
   get next(): number {
     return this.at;
   }
 
-  /** @returns the call of the line that begins at `from`; `null` where it is not as `encodeQuotaCall` writes it */
+  /** @returns the call of the line that begins at `from`; `null` if it is not as `encodeQuotaCall` writes it */
   scan(block: Block, from: number): QuotaCall | null {
     this.begin(block, from);
     const call = this.#call();
@@ -99,7 +99,7 @@ export class QuotaScanner extends ByteScanner {
     return { sent, received, client, call, caller, operation, cost, status, outcome, readings };
   }
 
-  /** The members that are left out where they do not exist, but for `unread` and `error`, which are seldom there. */
+  /** Reads the optional members, except `unread` and `error`, which are rare. */
   #optional(call: Writable<QuotaCall>): boolean {
     const actual = this.#member(toActual);
     if (actual !== null) call.actual = actual;
@@ -124,12 +124,12 @@ export class QuotaScanner extends ByteScanner {
     return isRead && (call.cost === null || (actual ?? 0) <= call.cost);
   }
 
-  /** A number, `FAILED` where it is none; `null` where the member does not exist. */
+  /** Reads an optional number: `null` if the member does not exist, `FAILED` if it is no number. */
   #member(before: Literal): number | null {
     return this.takes(before) ? this.#long() : null;
   }
 
-  /** A text of few values, behind what introduces it. */
+  /** Reads a text of few values, behind what introduces it. */
   #word(before: Literal): string | null {
     if (!this.takes(before)) return null;
     const number = this.name();
@@ -153,7 +153,7 @@ export class QuotaScanner extends ByteScanner {
     return this.#is(closeBracket) ? readings : null;
   }
 
-  /** `[quota, limit, remaining, used, reset, resetAt, grid]`, the last two where there is something to say. */
+  /** Reads `[quota, limit, remaining, used, reset, resetAt, grid]`, in which the last two are optional. */
   #reading(): QuotaReading | null {
     if (!this.#is(openBracket) || !this.#is(quoteMark)) return null;
     const number = this.name();
@@ -173,7 +173,7 @@ export class QuotaScanner extends ByteScanner {
     return { quota, limit, remaining, used, reset };
   }
 
-  /** A number of a reading, with the comma before it. */
+  /** Reads a number of a reading, with the comma before it. */
   #number(): number | null {
     if (!this.#is(comma)) return NO_NUMBER;
     if (this.takes(nothing)) return null;
@@ -182,7 +182,7 @@ export class QuotaScanner extends ByteScanner {
     return value === FAILED || (isNegative && value === 0) ? NO_NUMBER : isNegative ? -value : value;
   }
 
-  /** A whole number of at most 15 digits: all of them are safe. */
+  /** Reads a whole number of at most 15 digits: all of them are safe integers. */
   #long(): number {
     const { view, at: start } = this;
     let value = view.getUint8(start) - zero;

@@ -1,4 +1,4 @@
-// Blocks of lines → the calls of a trace of version 2, one by one.
+// Reads the calls of a trace of version 2, one by one, from blocks of lines.
 import { type Block, lineLengthMost, newline, tooLong } from "./blocks.ts";
 import { Names } from "./names.ts";
 import { parseLine } from "./parse-line.ts";
@@ -7,13 +7,13 @@ import type { QuotaCall, QuotaTraceHeader } from "./quota-record.ts";
 import { QuotaScanner } from "./quota-scanner.ts";
 import { SequenceChecks } from "./sequence.ts";
 
-/** One call and the number of its line; the header's is 1. */
+/** A call with the number of its line; the header is line 1. */
 export interface QuotaLine {
   readonly line: number;
   readonly call: QuotaCall;
 }
 
-/** Lines that are given together, at most. */
+/** Greatest number of lines that are given together. */
 const linesTogether = 1024;
 
 export class QuotaLines {
@@ -22,10 +22,10 @@ export class QuotaLines {
   readonly #scanner: QuotaScanner;
   readonly #checks: SequenceChecks;
   readonly #sort: boolean;
-  /** The next byte of the block. */
+  /** Place of the next byte in the block. */
   #at = 0;
 
-  /** @param sort whether the calls are put in the order of `received` first, all in memory */
+  /** @param sort true to put the calls in the order of `received` first, all in memory */
   constructor(header: QuotaTraceHeader, sort: boolean) {
     this.#reader = new QuotaLineReader(header);
     this.#scanner = new QuotaScanner(this.#names, this.#reader.quotas, this.#reader.operations);
@@ -34,8 +34,8 @@ export class QuotaLines {
   }
 
   /**
-   * All calls, some together, from `from` on in the first block.
-   * @throws SpillwayError `TRACE_INVALID`, once those before the line that is not valid were given
+   * Yields all calls, some together, from `from` on in the first block.
+   * @throws SpillwayError `TRACE_INVALID`, once the calls before the invalid line were given
    */
   async *read(
     first: Block,

@@ -1,6 +1,6 @@
-// Reads a trace (FORMAT.md) from bytes, gzip or plain, in memory that does not grow with the trace but for a little a
-// name. Lines as `encodeCall` writes them are scanned into columns; any other goes through JSON.parse and a check of
-// each member. Mistakes are coded errors with the line's number.
+// Reads a trace (FORMAT.md) from bytes, gzip or plain. Memory grows only a little with each name, not with the trace.
+// Lines as `encodeCall` writes them are scanned into columns. Other lines go through JSON.parse and a check of each
+// member. Mistakes are coded errors with the line's number.
 import type { CallBatch } from "./batch.ts";
 import { BatchReader } from "./batch-reader.ts";
 import { type Block, newline, readBlocks } from "./blocks.ts";
@@ -17,18 +17,18 @@ import { traceError } from "./trace-error.ts";
 export type { TraceLine } from "./call-stream.ts";
 export { outOfOrderMsMost } from "./sequence.ts";
 
-/** A trace as it is read: the header first, then the calls, once: one by one, or in batches. */
+/** An open trace: the header first, then the calls, once: one by one, or in batches. */
 export interface TraceReading {
   readonly header: TraceHeader;
   readonly calls: AsyncIterable<TraceLine>;
-  /** The same calls as columns, which is much faster. A batch holds until the next one is asked for. */
+  /** The same calls as columns, which is much faster. A batch is valid until the next one is asked for. */
   readonly batches: AsyncIterable<CallBatch>;
 }
 
-/** A trace of version 2, by the quotas of its policy. */
+/** An open trace of version 2, by the quotas of its policy. */
 export interface QuotaTraceReading {
   readonly header: QuotaTraceHeader;
-  /** The calls in the order of their lines, once: one by one, or some together, which is faster. */
+  /** Calls in the order of their lines, once: one by one, or some together, which is faster. */
   readonly calls: AsyncIterable<QuotaLine>;
   readonly batches: AsyncIterable<readonly QuotaLine[]>;
 }
@@ -36,23 +36,23 @@ export interface QuotaTraceReading {
 const linesOf = (batches: AsyncIterable<readonly QuotaLine[]>): AsyncIterable<QuotaLine> =>
   new LineStream(batches, (lines: readonly QuotaLine[], place) => lines[place] ?? null);
 
-/** A trace of either version. */
+/** An open trace of either version. */
 export type AnyTraceReading =
   | ({ readonly version: 1 } & TraceReading)
   | ({ readonly version: 2 } & QuotaTraceReading);
 
 export interface ReadTraceOptions {
-  /** Gives the batch that is filled next; where it is left out, one is filled again and again. */
+  /** Returns the batch that is filled next. Default: one batch, filled again and again. */
   readonly newBatch?: (names: Names) => CallBatch;
-  /** Puts the calls in the order of `received` first, in memory, however far apart they stand. */
+  /** True to put the calls in the order of `received` first, in memory, however far apart they stand. */
   readonly sort?: boolean;
 }
 
 /**
  * Reads a trace; gzip is known by its first bytes.
- * @param source the file's bytes in chunks of any size; closed where this throws
+ * @param source bytes of the file in chunks of any size; closed if this throws
  * @returns the header, and the calls in the order of their lines (unless sorted); they can be iterated once
- * @throws SpillwayError `TRACE_INVALID` here for the header, while calls are iterated for the lines: with the
+ * @throws SpillwayError `TRACE_INVALID` here for the header, and during iteration for the lines: with the
  *   line's number, the member, what was got and what is allowed
  */
 export const openTrace = (
@@ -78,7 +78,7 @@ export const readTrace = (
     );
   });
 
-/** Opens a trace and hands it to `of`. Who is refused a trace reads none of it: its source is closed here. */
+/** Opens a trace and hands it to `of`. If it throws, the caller cannot read the trace: its source is closed here. */
 async function opened<T>(
   source: AsyncIterable<Uint8Array>,
   { sort = false, newBatch }: ReadTraceOptions,
@@ -125,7 +125,7 @@ async function* readInOrder(
     yield* reader.read(first, from);
     for await (const block of others) yield* reader.read(block, 0);
   } finally {
-    // Who leaves within the first block has begun no other, and the source is open all the same.
+    // A caller who stops within the first block has begun no other block, but the source is open all the same.
     await others.return();
   }
 }

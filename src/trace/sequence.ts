@@ -1,4 +1,4 @@
-// Checks that no line allows alone: the order of the lines, and that no call stands there twice.
+// Checks across lines: the order of the lines, and that no call occurs twice.
 import { quote, type SpillwayError } from "../rules/errors.ts";
 import { CallNumbers } from "./call-numbers.ts";
 import type { Names } from "./names.ts";
@@ -18,7 +18,7 @@ export class SequenceChecks {
     this.#anyOrder = anyOrder;
   }
 
-  /** @throws SpillwayError `TRACE_INVALID` where this line cannot come next */
+  /** @throws SpillwayError `TRACE_INVALID` if this line cannot come next */
   add(line: number, received: number, client: number, call: number): void {
     if (received > this.#latest) this.#latest = received;
     else if (!this.#anyOrder && received < this.#latest - outOfOrderMsMost)

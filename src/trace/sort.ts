@@ -1,5 +1,5 @@
-// Puts a trace in the order of `received`. What is kept is the lines' own bytes and some twenty more a line, not their
-// calls, which would take several times as much; they are read a second time in their new order.
+// Puts a trace in the order of `received`. It keeps the lines' bytes and some twenty bytes more for each. Calls as
+// objects would take several times as much. The lines are read a second time in their new order.
 import { SpillwayError } from "../rules/errors.ts";
 import type { CallBatch } from "./batch.ts";
 import { BatchReader } from "./batch-reader.ts";
@@ -8,14 +8,14 @@ import { Block, newline } from "./blocks.ts";
 /** Greatest number of bytes that are sorted; all of them are in memory. */
 const sortedBytesMost = 2 ** 32;
 
-/** Lines are read again so many bytes at a time. */
+/** Number of bytes of lines that are read again at a time. */
 const blockBytes = 1 << 18;
 const segmentBytes = 1 << 24;
 
 /**
- * All calls in the order of `received`, equals in that of their lines.
+ * Yields all calls in the order of `received`, equal ones in the order of their lines.
  * @param from where calls begin in the first block
- * @throws SpillwayError `TRACE_INVALID` as `BatchReader` does, and where there are more than `bytesMost`
+ * @throws SpillwayError `TRACE_INVALID` as `BatchReader` does, and if there are more than `bytesMost`
  */
 export async function* readSorted(
   first: Block,
@@ -46,16 +46,16 @@ function* readAgain(kept: KeptLines): Generator<CallBatch, void> {
   }
 }
 
-/** Lines as they came, and when each was received. */
+/** Lines as they came, with the times of their receipt. */
 class KeptLines {
   readonly #bytesMost: number;
   #bytes = 0;
   readonly #segments: Uint8Array[] = [];
-  /** Bytes that are used of the last segment. */
+  /** Number of used bytes in the last segment. */
   #used = 0;
   #count = 0;
   #received = new Float64Array(1 << 12);
-  /** In which segment each line is, and where it begins and ends there. */
+  /** Segment of each line, and its begin and end there. */
   #places = new Int32Array(3 << 12);
   #firstLine = 0;
 
@@ -63,7 +63,7 @@ class KeptLines {
     this.#bytesMost = bytesMost;
   }
 
-  /** Keeps the lines of a block from `from` on; `batches` are what they say. */
+  /** Keeps the lines of a block from `from` on, with the receipts of their calls in `batches`. */
   add(batches: Iterable<CallBatch>, block: Block, from: number): void {
     let at = from;
     for (const batch of batches) {
@@ -113,7 +113,7 @@ class KeptLines {
     return (this.#segments[segment] ?? new Uint8Array(0)).subarray(from, to);
   }
 
-  /** The number that a line had. */
+  /** Returns the number that a line had. */
   number(index: number): number {
     return this.#firstLine + index;
   }

@@ -1,7 +1,7 @@
-// Errors about a trace: one code, and the line they are about.
+// Errors of a trace: one code, with the line that they are about.
 import { SpillwayError } from "../rules/errors.ts";
 
-/** `line 12` or `line 12: cost`. */
+/** Returns an error at `line 12`, or at `line 12: cost`. */
 export function traceError(
   summary: string,
   line: number,

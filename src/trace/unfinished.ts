@@ -1,10 +1,10 @@
-// The trace of a run that was cut off: it may end within a line, and lacks the calls that were on their way.
+// Repairs the trace of a run that was cut off: it may end within a line, and lacks the calls that were on their way.
 import { lineLengthMost, newline, tooLong } from "./blocks.ts";
 
 /**
- * Makes a trace of what was written of one: without the last line's beginning, and with a header that says that calls
- * are missing. What is no trace comes out as it is.
- * @param source the bytes, plain
+ * Makes a trace of an unfinished one: drops the last line's beginning, and marks the header as incomplete. What is no
+ * trace is passed on as it is.
+ * @param source plain bytes
  */
 export async function* unfinishedTrace(source: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array, void> {
   let held = new Uint8Array();
@@ -31,7 +31,7 @@ function incomplete(line: Uint8Array): Uint8Array {
     if (typeof header !== "object" || header === null || Array.isArray(header)) return line;
     return new TextEncoder().encode(`${JSON.stringify({ ...header, complete: false })}\n`);
   } catch {
-    // The reader says what is wrong with it.
+    // The reader of the trace tells what is wrong with it.
     return line;
   }
 }

@@ -1,11 +1,11 @@
-// Bodies and refusals are small JSON objects, and mostly the same few over and over. The last ones are remembered by
-// their bytes: a text that stands there again need not be parsed again, nor even looked at for its end.
+// A memory of JSON objects: bodies and refusals are small, and mostly the same few. The last ones are kept by their
+// bytes. A text that is known need not be parsed again, nor searched for its end.
 
 const [quoteMark, backslash, openBrace, closeBrace] = [0x22, 0x5c, 0x7b, 0x7d];
-/** `[` and `]` become `{` and `}` by it, and nothing else does. */
+/** Bit that turns `[` and `]` into `{` and `}`, and no other byte into these. */
 const asBrace = 0x20;
 const remembered = 1 << 13;
-/** Longer ones are parsed each time. */
+/** Greatest length of a remembered text, bytes. Longer ones are parsed each time. */
 const lengthMost = 1024;
 
 interface Known<T> {
@@ -19,18 +19,18 @@ const decoder = new TextDecoder();
 export class ValueMemory<T> {
   readonly #known: (Known<T> | undefined)[] = new Array(remembered).fill(undefined);
   readonly #of: (value: unknown) => T;
-  /** Facts of the object that `read` read; `null` before. */
+  /** Value of the object that `read` read last; `null` before. */
   last: T | null = null;
 
-  /** @param of tells what is kept of an object */
+  /** @param of returns what is kept of an object */
   constructor(of: (value: unknown) => T) {
     this.#of = of;
   }
 
   /**
-   * Reads the object at `at`; it must be ASCII without escapes, and a byte that is neither must come at its line's end.
-   * @param key what it is likely to depend on: it is compared with the last one of the same key
-   * @returns where it ends; -1 where it cannot be read
+   * Reads the object at `at`. It must be ASCII without escapes, and another byte must stand at its line's end.
+   * @param key value that the object probably depends on: it is compared with the last one of the same key
+   * @returns where it ends; -1 if it cannot be read
    */
   read(view: DataView, at: number, key: number): number {
     const slot = key & (remembered - 1);
@@ -57,7 +57,7 @@ export class ValueMemory<T> {
   }
 }
 
-/** An object ends at its own last bracket, so that where its bytes stand, it stands, and nothing longer. */
+/** Tells whether a known object stands at `at`. An object ends at its own last bracket, so that nothing longer can. */
 function stands({ bytes, view }: Known<unknown>, other: DataView, at: number): boolean {
   const { length } = bytes;
   if (at + length > other.byteLength) return false;
@@ -68,7 +68,7 @@ function stands({ bytes, view }: Known<unknown>, other: DataView, at: number): b
   return true;
 }
 
-/** Returns where the brackets that open at `start` are closed; -1 where something else than plain ASCII comes before. */
+/** Returns where the brackets that open at `start` close; -1 if something other than plain ASCII comes first. */
 function endOfValue(view: DataView, start: number): number {
   let depth = 0;
   let isText = false;

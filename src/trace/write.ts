@@ -1,9 +1,9 @@
-// A trace's lines as text (FORMAT.md). Members stand in the format's order whatever order an object was made
-// in, so that equal calls give equal bytes. No line end: `console.log` in k6 adds its own.
+// A trace's lines as text (FORMAT.md). Members stand in the format's order, whatever the order in an object, so that
+// equal calls give equal bytes. No line end: `console.log` in k6 adds its own.
 import type { QuotaTraceHeader } from "./quota-record.ts";
 import type { TraceCall, TraceHeader } from "./record.ts";
 
-/** Line 1 of a trace, without a line end. */
+/** Returns line 1 of a trace, without a line end. */
 export function encodeHeader(header: TraceHeader | QuotaTraceHeader): string {
   const { format, version, source, scenario, seed, target, startedAt, clock, complete, lost } = header;
   const { kind, resolutionMs, errorMs } = clock;
@@ -25,7 +25,7 @@ export function encodeHeader(header: TraceHeader | QuotaTraceHeader): string {
   });
 }
 
-/** One call's line, without a line end. Members that do not exist (`undefined`) are left out. */
+/** Returns a call's line, without a line end. Members that do not exist (`undefined`) are left out. */
 export function encodeCall(call: TraceCall): string {
   return JSON.stringify({
     sent: call.sent,
