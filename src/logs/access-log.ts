@@ -1,4 +1,4 @@
-// Lines of nginx's and Apache's access logs, common and combined, with or without more fields behind:
+// Reads lines of nginx's and Apache's access logs, common and combined, with or without more fields behind:
 //   203.0.113.9 - alice [02/Jan/2026:03:04:05 +0100] "GET /v2/user HTTP/1.1" 200 512 "-" "curl/8" rt=0.123
 import { newline } from "../trace/blocks.ts";
 import { type Cells, METHOD, NO_ROLE, PATH, roles } from "./cells.ts";
@@ -8,7 +8,7 @@ const [space, quoteMark, backslash, openBracket, closeBracket, carriageReturn, e
   0x20, 0x22, 0x5c, 0x5b, 0x5d, 0x0d, 0x3d,
 ] as const;
 
-/** The fields of a line in their order, as nginx calls them; the last two in combined logs; then any others. */
+/** Fields of a line in their order, by nginx's names; the last two only in combined logs; others may follow. */
 export const accessLogColumns = [
   "remote_addr",
   "ident",
@@ -21,7 +21,7 @@ export const accessLogColumns = [
   "http_user_agent",
 ] as const;
 const [timeColumn, firstOptional] = [3, 7] as const;
-/** `GET /path HTTP/1.1`: the roles of method and path are found there without being given to it. */
+/** Column of `GET /path HTTP/1.1`: the roles of method and path are read from it without being assigned to it. */
 export const requestColumn = 4;
 
 export class AccessLogFormat implements LineFormat {
@@ -29,11 +29,11 @@ export class AccessLogFormat implements LineFormat {
   readonly #roles: ColumnRoles;
   #view: DataView = new DataView(new ArrayBuffer(0));
   #at = 0;
-  /** Place of the field last read. */
+  /** Place of the field that was read last. */
   #from = 0;
   #to = 0;
 
-  /** @param columns of each column its role, or `null` */
+  /** @param columns role of each column, or `null` */
   constructor(columns: readonly (number | null)[]) {
     this.#roles = new ColumnRoles(columns.map((role, column) => (column === requestColumn ? null : role)));
   }
@@ -102,7 +102,7 @@ export class AccessLogFormat implements LineFormat {
     return true;
   }
 
-  /** Up to the next space; of `name=value` the value, where fields may be named. */
+  /** Reads up to the next space. If fields may be named, only the value of `name=value` is kept. */
   #token(mayBeNamed: boolean): boolean {
     const view = this.#view;
     const start = this.#at;
@@ -161,7 +161,7 @@ export class AccessLogFormat implements LineFormat {
   }
 }
 
-/** `GET /path HTTP/1.1` in its parts; a request of one word, which is none of HTTP's, has neither. */
+/** Splits `GET /path HTTP/1.1` into its parts; a request of one word is none of HTTP's and has none. */
 export function splitRequest(request: string): { method?: string; path?: string } {
   const first = request.indexOf(" ");
   if (first === -1) return {};
@@ -172,13 +172,13 @@ export function splitRequest(request: string): { method?: string; path?: string 
   };
 }
 
-/** A field, and its name where it was written `name=value`. */
+/** A field, with its name if it was written `name=value`. */
 export interface AccessLogField {
   readonly name: string | null;
   readonly text: string;
 }
 
-// Blanks are those below "!", as on the fast way, and not all that `\s` is.
+// Blanks are characters below "!", as on the fast way, and not all that `\s` is.
 const plain = String.raw`[^\0- "[]`;
 const inQuotes = String.raw`(?:[^"\\]|\\.)*`;
 const beginning = new RegExp(
@@ -188,8 +188,8 @@ const beginning = new RegExp(
 const further = new RegExp(String.raw`(?:([^\0- "[=]+)=)?(?:"(${inQuotes})"|(${plain}+)) *`, "sy");
 
 /**
- * A line's fields, the slow way: it also takes a virtual host in front, users' names with spaces, and fields
- * between several spaces. `null` where the line is none of an access log.
+ * Splits a line into its fields, the slow way, which also takes a virtual host in front, users' names with spaces, and
+ * several spaces between fields. Returns `null` if it is no line of an access log.
  */
 export function splitAccessLog(line: string): AccessLogField[] | null {
   const [, callers = "", time = "", request = "", status = "", bytes = "", rest = ""] =
@@ -212,16 +212,16 @@ export function splitAccessLog(line: string): AccessLogField[] | null {
 export const isAddress = (value: string): boolean =>
   /^(?:\d{1,3}\.){3}\d{1,3}(?::\d+)?$/.test(value) || /^(?:[\da-f]{0,4}:){2,7}[\da-f.]*$/i.test(value);
 
-/** Tells whether a text is the address of a caller, and those of its proxies; no port, which a server's has. */
+/** Tells whether a text is a caller's address, with those of its proxies; without a port, which a server's has. */
 export const isAddressList = (value: string): boolean =>
   value.split(/, ?/).every((part) => isAddress(part) && !/^\d+\..*:/.test(part));
 
 const addressForm = /^(?:[\d.]+|[\da-f:]*:[\da-f:.]+)$/i;
 
-/** The caller's address, and those that proxies wrote behind it: `203.0.113.9, 10.0.0.7 - -`. */
+/** Pattern of the caller's address with those that proxies added behind it: `203.0.113.9, 10.0.0.7 - -`. */
 const addressList = /^((?:[^ ,]+ )?[\da-f.:]+)(?:, +[\da-f.:]+)+(?= )/i;
 
-/** Address, ident and user. */
+/** Splits the beginning of a line into address, ident and user. */
 function splitCallers(text: string): [string, string, string] | null {
   const words = text
     .replace(addressList, "$1")

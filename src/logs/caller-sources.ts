@@ -1,5 +1,5 @@
-// Places where a log tells the attributes that a policy's quotas are kept by: a column of that name, the columns of
-// users and organizations, or what options say.
+// Sources of callers' attributes in a log: a column of the attribute's name, the columns of users and organizations, or
+// options.
 import { isShared } from "../policy/attributes.ts";
 import type { AttributeSource, Policy } from "../policy/policy.ts";
 import { attributesOfRoute } from "../policy/routes.ts";
@@ -12,43 +12,43 @@ import type { LogSample } from "./sniff.ts";
 
 /** Options about callers, by attribute. */
 export interface CallerFlags {
-  /** Columns that tell an attribute. */
+  /** Columns that hold an attribute. */
   readonly columns: Readonly<Record<string, string>>;
   /** Values for all rows. */
   readonly values: Readonly<Record<string, string>>;
-  /** True if rows that name no organization are of one that an option names. */
+  /** True if an option names the organization of rows that name none. */
   readonly hasOrganization: boolean;
 }
 
-/** The place of an attribute: a value, a field of the row, or who the row's user or organization is. */
+/** Source of an attribute: a value, a field of the row, or the row's user or organization. */
 export type CallerSource =
   | { readonly kind: "value"; readonly text: string }
   | { readonly kind: "field"; readonly role: number }
   | { readonly kind: "user" }
   | { readonly kind: "organization" };
 
-/** A field that no role has. */
+/** A field without a role. */
 interface FurtherField {
-  /** Among the sample's columns; -1 where the first rows have none. */
+  /** Index among the sample's columns; -1 if the first rows lack it. */
   readonly index: number;
   readonly path: readonly string[];
   readonly role: number;
-  /** Of a HAR, where the request has it. */
+  /** Place in the request, for a HAR. */
   readonly source?: AttributeSource | undefined;
 }
 
 export interface CallerMapping {
-  /** By attribute; those that routes fill by their paths are left out. */
+  /** Sources by attribute, without those that routes fill by their paths. */
   readonly sources: ReadonlyMap<string, CallerSource>;
   readonly further: readonly FurtherField[];
-  /** The header that says who calls. */
+  /** Header that names the caller. */
   readonly authHeader: string;
 }
 
 /**
- * Finds where a log tells each attribute.
- * @param file for errors
- * @throws SpillwayError `LOG_INVALID` where a quota's key cannot be filled; `USAGE` where an option names no attribute of
+ * Finds the source of each attribute in a log.
+ * @param file name of the log, for errors
+ * @throws SpillwayError `LOG_INVALID` if a quota's key cannot be filled; `USAGE` if an option names no attribute of
  *   the policy, or no column
  */
 export function callerMapping(
@@ -59,7 +59,7 @@ export function callerMapping(
 ): CallerMapping {
   const needed = neededOf(policy, flags);
   const authHeader = policy.auth.header;
-  // Its calls tell who they are.
+  // The calls of a trace name their callers.
   if (sample.format === "trace") {
     const values = Object.entries(flags.values).map(
       ([name, text]) => [name, { kind: "value", text }] as const,
@@ -81,7 +81,7 @@ export function callerMapping(
   return { sources, further: found.further, authHeader };
 }
 
-/** @throws SpillwayError `USAGE` where an option names an attribute that no quota is kept by */
+/** @throws SpillwayError `USAGE` if an option names an attribute that no quota is kept by */
 function neededOf(policy: Policy, { columns, values }: CallerFlags): string[] {
   const { quotas, overrides } = policy;
   const keys = Object.values(quotas).flatMap(({ key }) => key);
@@ -121,7 +121,7 @@ class Found {
     this.#file = file;
   }
 
-  /** The column that an option names, else that of the attribute's name. */
+  /** Returns the source that an option names; otherwise the column with the attribute's name. */
   named(attribute: string, { columns, values }: CallerFlags): CallerSource | null {
     const text = values[attribute];
     if (text !== undefined) return { kind: "value", text };
@@ -130,11 +130,11 @@ class Found {
     return this.#alike(attribute);
   }
 
-  /** A value that a route takes of a request's headers or body: a column of that name, or the request's own in a HAR. */
+  /** Returns the source of a route's header or body value: a column of its name, or the request itself in a HAR. */
   sent({ routes }: Policy, attribute: string): CallerSource | null {
     const source = routes.map((route) => route.attributes[attribute]).find((each) => each !== undefined);
     if (source === undefined) return null;
-    // The values that another route of it writes out are the best that is known.
+    // A fixed text of another route of the attribute is the best that is known.
     if ("text" in source) return { kind: "value", text: source.text };
     if (this.#sample.format === "har") return this.#further(-1, [], source);
     const name = "header" in source ? source.header : (source.pointer.split("/").at(-1) ?? "");
@@ -156,7 +156,7 @@ class Found {
     if (index >= 0) return this.#field(index);
     const names = columns.map((column) => column.name);
     const near = closest(name, names);
-    // A member may be rare; a column is there from the beginning.
+    // A member may be missing in the first rows; a column may not.
     if (format === "ndjson" && near === null) return this.#further(-1, name.split("."));
     throw new SpillwayError("USAGE", "this log has no such column", {
       problems: [
@@ -170,7 +170,7 @@ class Found {
     });
   }
 
-  /** A column's field: that of its role, where it has one. */
+  /** Returns the field of a column; its role's field if it has a role. */
   #field(index: number): CallerSource {
     const use = this.#mapping.uses.find((each) => each.index === index);
     if (use?.role === "user") return { kind: "user" };
@@ -187,7 +187,7 @@ class Found {
   }
 }
 
-/** Who calls: of attributes that tokens stand for, what organizations share, and the one that the log's users are. */
+/** Returns the sources of attributes of tokens: organizations for shared ones, users for the one other. */
 function whoCalls(
   open: readonly string[],
   { uses, organization }: LogMapping,

@@ -1,14 +1,14 @@
-// Who called: names of users and organizations as numbers, and each pair of them as one more. Grows with the callers
+// Callers: users and organizations as numbers, and each pair of them as one more number. Memory grows with the callers
 // of a log, not with its length.
 import { Names } from "../trace/names.ts";
 import { hashOf } from "./field-values.ts";
 import type { LogCaller } from "./rows.ts";
 import { bareToken, type Digest, looksSecret } from "./secrets.ts";
 
-/** A fingerprint has so many digits, and more where two tokens would have the same. */
+/** Least number of digits of a fingerprint; more are used if two tokens would share one. */
 const fingerprintDigits = 6;
 
-/** A row's caller where the log names none. */
+/** Caller of rows that name none. */
 export const EVERYONE = "everyone";
 
 const encoder = new TextEncoder();
@@ -20,18 +20,18 @@ function viewOf(name: string): DataView {
 
 export class Callers {
   readonly list: LogCaller[] = [];
-  /** Users whose organization nothing named. */
+  /** Number of users whose organization nothing named. */
   unplaced = 0;
   readonly #digest: Digest;
   readonly #organizations = new Names();
-  /** Users as the log writes them; tokens apart, since a token may read like a user's name. */
+  /** Users as the log writes them. Tokens are kept apart, since a token may read like a user's name. */
   readonly #written = [new Names(), new Names()] as const;
-  /** Of each written user: the user that it is. */
+  /** User of each written name. */
   readonly #users: [number[], number[]] = [[], []];
   readonly #shown = new Map<string, number>();
   readonly #tokens = new Map<string, string>();
   readonly #texts: string[] = [];
-  /** Of each user: the organization last named, and the caller that the two are; -1 for none. */
+  /** Last organization of each user, and the caller that the two make; -1 for none. */
   #organization = new Int32Array(256).fill(-1);
   #caller = new Int32Array(256).fill(-1);
   /** Callers by user and organization. */
@@ -41,7 +41,7 @@ export class Callers {
     this.#digest = digest;
   }
 
-  /** The number of the user whose name stands from `from` to `to`. @param hash `hashOf` over its bytes */
+  /** Returns the number of the user whose name stands from `from` to `to`. @param hash `hashOf` over its bytes */
   userAt(view: DataView, from: number, to: number, hash: number, isToken: boolean): number {
     const kind = isToken ? 1 : 0;
     const written = this.#written[kind].find(view, from, to, hash);
@@ -62,12 +62,12 @@ export class Callers {
     return this.organizationAt(view, 0, view.byteLength, hashOf(view, 0, view.byteLength));
   }
 
-  /** The organization that this user named last, -1 if none. */
+  /** Returns the last organization of a user; -1 if none. */
   lastOrganization(user: number): number {
     return this.#organization[user] ?? -1;
   }
 
-  /** The caller that a user is in an organization. */
+  /** Returns the caller that a user and an organization make. */
   of(user: number, organization: number): number {
     if (this.#organization[user] === organization) return this.#caller[user] ?? 0;
     const key = organization * 0x8000_0000 + user;
@@ -99,7 +99,7 @@ export class Callers {
     return user;
   }
 
-  /** `token-3f2a91`: as long as it must be to be of this token alone. */
+  /** Returns `token-3f2a91`, with as many digits as it needs to be unique. */
   fingerprint(token: string): string {
     const digest = this.#digest(token);
     for (let length = fingerprintDigits; length <= digest.length; length += 2) {

@@ -1,5 +1,5 @@
-// A row's fields as places in the bytes of its line: no text is made of a field that is only compared or counted. What
-// stands escaped in its line is written out once more, in bytes of its own.
+// The fields of a row as places in the bytes of its line: a field that is only compared or counted needs no text. A
+// line with escapes is written out once more, in its own bytes.
 
 /** Roles of fields; a column of a log has one of them, or none. */
 export const roles = [
@@ -32,28 +32,28 @@ export const [
   ACTUAL,
   DURATION,
   SCOPE,
-  /** These two say which lines are rows at all. */
+  /** These two tell which lines are rows at all. */
   SELECT,
   SELECT_TOO,
 ] = [0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12] as const;
-/** The role of a column that nobody asked for. */
+/** Role of a column that is not used. */
 export const NO_ROLE = 255;
 
 const comma = 0x2c;
 const encoder = new TextEncoder();
-/** Bytes that may be read behind a text's end, and mean nothing. */
+/** Number of bytes behind a text's end that may be read, and mean nothing. */
 const slack = 64;
 
-/** The fields of one row; filled again for each. A field that is not there is empty. */
+/** The fields of one row, filled again for each. A missing field is empty. */
 export class Cells {
   /** Bytes of the fields: the line's block, or texts written out. */
   view: DataView = new DataView(new ArrayBuffer(slack));
-  /** By role: where the field begins in `view`, and where it ends; it is empty where that is not behind. */
+  /** Begin and end of each role's field in `view`; the field is empty if the end is not behind the begin. */
   readonly from: Int32Array;
   readonly to: Int32Array;
   #written = new Uint8Array(1024);
 
-  /** @param further fields behind the roles: what a policy's callers are known by */
+  /** @param further number of fields behind the roles, for a policy's callers */
   constructor(further = 0) {
     this.from = new Int32Array(roles.length + further);
     this.to = new Int32Array(roles.length + further);
@@ -62,7 +62,7 @@ export class Cells {
   /** Makes every field empty. */
   clear(): void {
     const { to } = this;
-    // Faster than `fill`, which is a call of its own.
+    // A loop is faster here than a call of `fill`.
     for (let role = 0; role < to.length; role++) to[role] = 0;
   }
 
@@ -70,7 +70,7 @@ export class Cells {
     return (this.to[role] as number) <= (this.from[role] as number);
   }
 
-  /** The fields by role, written out. */
+  /** Writes texts out as fields, by role. */
   write(texts: readonly (string | undefined)[]): void {
     let most = slack;
     for (const text of texts) most += 3 * (text?.length ?? 0);
@@ -84,7 +84,7 @@ export class Cells {
     this.view = new DataView(this.#written.buffer);
   }
 
-  /** Leaves the first name of a list, `203.0.113.9, 10.0.0.7`: proxies write theirs behind the caller's. */
+  /** Keeps the first name of a list, `203.0.113.9, 10.0.0.7`: proxies add theirs behind the caller's. */
   keepFirst(role: number): void {
     for (let at = this.from[role] as number; at < (this.to[role] as number); at++)
       if (this.view.getUint8(at) === comma) this.to[role] = at;

@@ -1,10 +1,10 @@
-// The choices that people have for a log, and their defaults: apart from all that reads logs, so that a
-// command line can name it without loading any of that.
+// The choices about a log, with their defaults. They are apart from the readers of logs, so that a command line can
+// name them without loading those.
 
 export const logFormats = ["access-log", "words", "ndjson", "csv", "har", "k6", "trace", "parquet"] as const;
 export type LogFormat = (typeof logFormats)[number];
 
-/** In milliseconds. */
+/** Units of durations, ms. */
 export const durationUnits = { s: 1000, ms: 1, us: 1e-3, ns: 1e-6 } as const;
 export type DurationUnit = keyof typeof durationUnits;
 
@@ -15,12 +15,12 @@ export const defaultGraphqlPath = "/v1/graphql";
 /** Default share of rows that may stay unread. */
 export const defaultUnread = "1%";
 
-/** Choices about logs, as people type them. A column that no member names is guessed. */
+/** Choices about logs, as people type them. The column of an absent member is guessed. */
 export interface LogOptions {
   readonly format?: LogFormat | undefined;
   readonly timeColumn?: string | undefined;
   readonly userColumn?: string | undefined;
-  /** Its values become fingerprints. */
+  /** Column of tokens; its values become fingerprints. */
   readonly tokenColumn?: string | undefined;
   readonly addressColumn?: string | undefined;
   readonly organizationColumn?: string | undefined;
@@ -41,17 +41,17 @@ export interface LogOptions {
   readonly zone?: string | undefined;
   /** Organization of rows that name none. */
   readonly organization?: string | undefined;
-  /** Points of a GraphQL call whose row does not say. */
+  /** Points of a GraphQL call whose row does not tell them. */
   readonly graphqlCost?: number | undefined;
   readonly statusPath?: string | undefined;
   readonly graphqlPath?: string | undefined;
-  /** Globs; only rows whose path fits one are read. */
+  /** Globs: only rows whose path fits one are read. */
   readonly path?: readonly string[] | undefined;
-  /** Factor on callers: `2x`, `0.5`. */
+  /** Factor of callers: `2x`, `0.5`. */
   readonly traffic?: string | undefined;
-  /** A condition of SQL on rows of Parquet, CSV or JSON lines. */
+  /** SQL condition on rows of Parquet, CSV or JSON lines. */
   readonly sql?: string | undefined;
-  /** Puts all rows in order first, in memory. */
+  /** True to put all rows in order first, in memory. */
   readonly sort?: boolean | undefined;
   /** Share of rows that may stay unread: `1%`. */
   readonly allowUnread?: string | undefined;

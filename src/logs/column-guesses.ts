@@ -1,4 +1,4 @@
-// The names of columns in the logs that people have, and the values in them.
+// Usual names of columns in logs, and the values in them.
 
 import { isAddress } from "./access-log.ts";
 import type { ColumnRole } from "./cells.ts";
@@ -7,16 +7,16 @@ import { isTime } from "./instant.ts";
 import { looksSecret } from "./secrets.ts";
 import type { SampledColumn } from "./sniff.ts";
 
-/** The roles that a flag may give to a column. */
+/** Roles that an option may give to a column. */
 export type NamedRole = Exclude<ColumnRole, "select" | "selectToo">;
 
-/** One column, and what it was taken for. */
+/** A column with the role that it was given. */
 export interface ColumnUse {
   readonly role: NamedRole;
   readonly column: string;
-  /** The keys that lead to it, of JSON. */
+  /** Keys that lead to it, in JSON. */
   readonly path: readonly string[];
-  /** Among the sample's columns; -1 where the first rows have none. */
+  /** Index among the sample's columns; -1 if the first rows lack it. */
   readonly index: number;
   readonly why: string;
 }
@@ -24,9 +24,9 @@ export interface ColumnUse {
 interface Guess {
   /** Names without case and punctuation, the likeliest first. */
   readonly names: readonly string[];
-  /** Tells whether a value fits, for a column of such a name. */
+  /** Tells whether a value fits, in a column of such a name. */
   readonly fits: (value: string) => boolean;
-  /** Tells whether a value fits by itself, where no name does. */
+  /** Tells whether a value fits by itself, if no name does. */
   readonly byValue?: (value: string) => boolean;
 }
 
@@ -40,7 +40,7 @@ const isMethod = (value: string): boolean => /^(?:GET|HEAD|POST|PUT|PATCH|DELETE
 const isPath = (value: string): boolean => /^(?:[A-Z]+ )?(?:\/|https?:\/\/)/.test(value);
 const tokenNames = words("token apitoken accesstoken authorization apikey key tokenid keyid apikeyid");
 
-/** In the order in which they choose. */
+/** Guesses, in the order in which roles choose their columns. */
 export const guesses: Readonly<Record<NamedRole, Guess>> = {
   time: {
     names:
@@ -104,7 +104,7 @@ export const guesses: Readonly<Record<NamedRole, Guess>> = {
   },
 };
 
-/** A column's name without case and punctuation. */
+/** Returns a column's name without case and punctuation. */
 export const plainName = (name: string): string => name.toLowerCase().replace(/[^a-z\d]/g, "");
 
 const suffixes: readonly (readonly [RegExp, DurationUnit])[] = [
@@ -114,31 +114,31 @@ const suffixes: readonly (readonly [RegExp, DurationUnit])[] = [
   [/(?:_|\b)(?:s|secs?|seconds)$|Seconds$/, "s"],
 ];
 
-/** The unit that stands at a column's name's end. */
+/** Returns the unit at the end of a column's name; `null` if there is none. */
 export const unitInName = (name: string): DurationUnit | null =>
   suffixes.find(([suffix]) => suffix.test(name))?.[1] ?? null;
 
-/** A column's name without its unit. */
+/** Returns a column's name without its unit. */
 export const unitless = (name: string): string =>
   suffixes.reduce((rest, [suffix]) => (rest === name ? name.replace(suffix, "") : rest), name);
 
-/** Values that say something. */
+/** Returns the values of a column that are neither missing nor empty nor `-`. */
 export const valuesOf = (column: SampledColumn): string[] =>
   column.values.filter((value): value is string => value !== undefined && value !== "" && value !== "-");
 
-/** The share of a column's values that are such; 1 where it has none. */
+/** Returns the share of a column's values that pass a test; 1 if it has none. */
 export function shareOf(column: SampledColumn, test: (value: string) => boolean): number {
   const values = valuesOf(column);
   return values.length === 0 ? 1 : values.filter(test).length / values.length;
 }
 
-/** Tells whether what stands in a column, something or other, is mostly such. */
+/** Tells whether a column has values, most of which pass a test. */
 export const isMostly = (column: SampledColumn, test: (value: string) => boolean): boolean =>
   valuesOf(column).length > 0 && shareOf(column, test) >= 0.8;
 
 /**
- * Tells whether a column holds tokens, by its name or by what stands there.
- * @param column `undefined` where the first rows have none of this path
+ * Tells whether a column holds tokens, by its name or by its values.
+ * @param column `undefined` if the first rows lack a column of this path
  */
 export function isTokenColumn(column: SampledColumn | undefined, path: readonly string[]): boolean {
   const last = plainName(path.at(-1) ?? "");

@@ -1,10 +1,10 @@
-// The meaning of the found columns together: units, the event that a row's time is of, the owner of rows without an
+// The meaning of all found columns together: units, the event of a row's time, and the owner of rows without an
 // organization.
 import type { DurationUnit } from "./choices.ts";
 import { type ColumnUse, type NamedRole, plainName, unitInName, valuesOf } from "./column-guesses.ts";
 import type { LogSample } from "./sniff.ts";
 
-/** Names of a request's time in nginx and in AWS's load balancers, which are seconds and are known at its end. */
+/** Names of a request's duration in nginx and in AWS's load balancers: in seconds, and known when the request ends. */
 const endedDuration = /^(?:requesttime|rt|upstreamresponsetime|urt|targetprocessingtime)$/;
 
 const find = (uses: readonly ColumnUse[], role: NamedRole): ColumnUse | undefined =>
@@ -12,7 +12,7 @@ const find = (uses: readonly ColumnUse[], role: NamedRole): ColumnUse | undefine
 
 const lastKey = (use: ColumnUse | undefined): string => use?.path.at(-1) ?? use?.column ?? "";
 
-/** The only organization that the first rows name in their paths. */
+/** Returns the only organization that the first rows name in their paths; `null` if none or several. */
 export function loneOrganization(sample: LogSample, uses: readonly ColumnUse[]): string | null {
   const named = new Set<string>();
   for (const value of sample.columns[find(uses, "path")?.index ?? -1]?.values ?? []) {
@@ -23,7 +23,7 @@ export function loneOrganization(sample: LogSample, uses: readonly ColumnUse[]):
   return named.size === 1 ? only : null;
 }
 
-/** The unit of durations: by the column's name, or by what stands there. */
+/** Returns the unit of durations, by the column's name, or by its values. */
 export function durationUnitOf(sample: LogSample, uses: readonly ColumnUse[]): DurationUnit {
   const use = find(uses, "duration");
   if (use === undefined || sample.format === "k6") return "ms";
@@ -42,8 +42,8 @@ export function durationUnitOf(sample: LogSample, uses: readonly ColumnUse[]): D
 }
 
 /**
- * nginx writes its line, and the time in it, when a request is over. Apache's time is when the request came, whenever
- * the line is written; its `%D` is in microseconds, which tells the two apart.
+ * Returns which instant of a request its time is. nginx writes a line, with its time, when a request ends. Apache's
+ * time is that of the request's arrival; its `%D` is in microseconds, which tells the two apart.
  */
 export function meaningOfTime(
   sample: LogSample,

@@ -1,5 +1,5 @@
-// Rows of CSV: fields between commas, semicolons or tabs, in quotes where they hold one of these. A quote that is not
-// closed on its line makes that line unreadable, rather than swallow the lines behind it.
+// Rows of CSV: fields between commas, semicolons or tabs, in quotes if they hold one of these. A quote that is not
+// closed on its line makes only that line unreadable, and not those behind it.
 import { counted } from "../rules/words.ts";
 import { newline } from "../trace/blocks.ts";
 import { type Cells, NO_ROLE, roles } from "./cells.ts";
@@ -21,7 +21,7 @@ export class CsvFormat implements LineFormat {
   readonly #separatorText: Separator;
   readonly #roles: ColumnRoles;
 
-  /** @param columns of each column its role, or `null` */
+  /** @param columns role of each column, or `null` */
   constructor(separator: Separator, columns: readonly (number | null)[]) {
     this.#separatorText = separator;
     this.#marks[separator.charCodeAt(0)] = SEPARATOR;
@@ -71,7 +71,7 @@ export class CsvFormat implements LineFormat {
   }
 }
 
-/** A line's fields; `null` where its quotes are not in order. */
+/** Returns a line's fields; `null` if its quotes are wrong. */
 export function splitCsv(line: string, separator: Separator): string[] | null {
   const text = line.endsWith("\r") ? line.slice(0, -1) : line;
   const fields: string[] = [];

@@ -1,22 +1,22 @@
-// Values of a field, from its bytes: numbers, statuses, methods.
+// Reads values of a field from its bytes: numbers, statuses, methods.
 import { hashStep } from "../trace/names.ts";
 import { type Cells, SCOPE, STATUS, textOf } from "./cells.ts";
 import { GRAPHQL_CALL, REST_CALL } from "./rows.ts";
 
 const [zero, dot, dash, quoteMark] = [0x30, 0x2e, 0x2d, 0x22] as const;
 
-/** HTTP methods, as far as it matters which. */
+/** HTTP methods that are told apart. */
 export const [NO_METHOD, GET, HEAD, POST] = [0, 1, 2, 3] as const;
 const OTHER_METHOD = 4;
 
-/** Neither empty nor `-`, nor `"-"`. */
+/** Tells whether a field is neither empty nor `-` nor `"-"`. */
 export function isNamed({ view, from, to }: Cells, role: number): boolean {
   const start = from[role] ?? 0;
   const length = (to[role] ?? 0) - start;
   return length > 1 || (length === 1 && view.getUint8(start) !== dash && view.getUint8(start) !== quoteMark);
 }
 
-/** A hash of a name's bytes, for `Names.find`: by words, then what is left by bytes. */
+/** Returns a hash of a name's bytes, for `Names.find`: by words, then by the bytes that are left. */
 export function hashOf(view: DataView, from: number, to: number): number {
   let hash = to - from;
   let at = from;
@@ -25,7 +25,7 @@ export function hashOf(view: DataView, from: number, to: number): number {
   return hash ^ (hash >>> 13);
 }
 
-/** `A` to `Z`. */
+/** Tells whether a byte is a letter from `A` to `Z`. */
 export const isCapital = (byte: number): boolean => byte >= 0x41 && byte <= 0x5a;
 
 const methods: readonly (readonly [number, string])[] = [
@@ -47,7 +47,7 @@ export function methodOf({ view, from, to }: Cells, role: number): number {
   return OTHER_METHOD;
 }
 
-/** An HTTP status; 0 for none, -1 for what is none. */
+/** Reads an HTTP status; returns 0 if there is none, -1 if the field is no status. */
 export function statusOf({ view, from, to }: Cells): number {
   const start = from[STATUS] ?? 0;
   const length = (to[STATUS] ?? 0) - start;
@@ -57,18 +57,18 @@ export function statusOf({ view, from, to }: Cells): number {
     return byte === dash || byte === zero ? 0 : -1;
   }
   const value = whole(view, start, start + length);
-  // nginx writes 000 where a connection ended before there was anything to answer.
+  // nginx writes 000 if a connection ended before there was a request to answer.
   return value === 0 || (value >= 100 && value <= 999) ? value : -1;
 }
 
-/** `REST_CALL`, `GRAPHQL_CALL`, `null` where the row does not say, -1 for another word. */
+/** Returns `REST_CALL` or `GRAPHQL_CALL`; `null` if the row does not tell, -1 for another word. */
 export function scopeOf(cells: Cells): number | null {
   if (!isNamed(cells, SCOPE)) return null;
   const word = cells.text(SCOPE).toLowerCase();
   return word === "rest" ? REST_CALL : word === "graphql" ? GRAPHQL_CALL : -1;
 }
 
-/** A whole number up to 2^31 - 1, `503` or `503.0`; -1 where it is none. */
+/** Reads a whole number up to 2^31 - 1, `503` or `503.0`; returns -1 if it is none. */
 export function whole(view: DataView, from: number, to: number): number {
   let value = 0;
   let at = from;
@@ -85,8 +85,8 @@ export function whole(view: DataView, from: number, to: number): number {
 const powersOfTen = Array.from({ length: 16 }, (_, digits) => 10 ** digits);
 
 /**
- * A number that is not negative; -1 where it is none. Up to 15 digits and a power of ten are both exact, so their
- * quotient is the double that `Number` gives.
+ * Reads a number that is not negative; returns -1 if it is none. Up to 15 digits and a power of ten are both exact, so
+ * that their quotient is the double that `Number` gives.
  */
 export function decimal(view: DataView, from: number, to: number): number {
   let value = 0;
@@ -102,7 +102,7 @@ export function decimal(view: DataView, from: number, to: number): number {
   return point === -1 ? value : value / (powersOfTen[to - point - 1] ?? 1);
 }
 
-/** Reads a number that is not a few plain digits: rare enough to be a text first. */
+/** Reads a number that is not a few plain digits. Such numbers are rare, so that a text may be made first. */
 function numberOf(view: DataView, from: number, to: number): number {
   const text = to - from > 40 ? "" : textOf(view, from, to);
   const value = /^\d+(?:\.\d+)?(?:e[-+]?\d+)?$/i.test(text) ? Number(text) : -1;

@@ -1,15 +1,15 @@
-// Globs, matched in one pass: all ways through the pattern at once, so that none takes long, whatever it is.
+// Globs, matched in one pass: all ways through the pattern are followed at once, so that no pattern takes long.
 
 const [slash, star, question] = [0x2f, 0x2a, 0x3f] as const;
 
-/** Part of a pattern. `one` and `many` stop at a slash; `deep` is whole folders, none or some, each with its slash. */
+/** Part of a pattern. `one` and `many` stop at a slash; `deep` is any number of whole folders, each with its slash. */
 type Part =
   | { readonly kind: "one" | "many" | "all" | "deep" }
   | { readonly kind: "code"; readonly code: number };
 
 /**
- * Makes a matcher of whole paths: `*` stands for any characters but slashes, `?` for one of them, `**` for any
- * characters. The time is at most the length of the path times that of the glob.
+ * Returns a matcher of whole paths: `*` matches any characters but slashes, `?` one of them, `**` any characters. The
+ * time is at most the length of the path times that of the glob.
  */
 export function globMatcher(glob: string): (path: string) => boolean {
   const parts = partsOf(glob);
@@ -41,7 +41,7 @@ function partsOf(glob: string): Part[] {
   return parts;
 }
 
-/** Adds a place in the pattern, and those behind it that are reached by nothing. */
+/** Adds a place in the pattern, and the places behind it that are reached without a character. */
 function enter(parts: readonly Part[], places: Set<number>, place: number): void {
   places.add(place);
   const kind = parts[place]?.kind;

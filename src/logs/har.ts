@@ -1,4 +1,4 @@
-// HAR, what browsers and proxies keep of their requests: one JSON document, so it is read whole, up to a bound.
+// Reads HAR, in which browsers and proxies keep requests: one JSON document, so it is read whole, up to a bound.
 
 import { costHeader } from "../policy/policy.ts";
 import { SpillwayError } from "../rules/errors.ts";
@@ -14,12 +14,12 @@ import type { AddsRows, LogFile } from "./read-file.ts";
 import type { LogTally } from "./rejections.ts";
 import type { LogBatch } from "./rows.ts";
 
-/** A document is read up to so many bytes: what JSON.parse makes of it takes several times as much. */
+/** Greatest size of a document, bytes: what JSON.parse makes of it takes several times as much memory. */
 const bytesMost = 1 << 28;
-/** A request's body is read for its callers up to so many characters. */
+/** Greatest length of a request's body that is read for its callers, characters. */
 const bodyMost = 1 << 20;
 
-/** Places of the roles in an entry; a header's name stands behind `response` and `request`. */
+/** Places of the roles in an entry; the names of headers stand behind `response` and `request`. */
 const places: readonly (readonly [NamedRole, readonly string[]])[] = [
   ["time", ["startedDateTime"]],
   ["duration", ["time"]],
@@ -53,7 +53,7 @@ export const harMapping: LogMapping = {
   organization: null,
 };
 
-/** @throws SpillwayError `LOG_INVALID` where it is no HAR, or too large */
+/** @throws SpillwayError `LOG_INVALID` if it is no HAR, or too large */
 export async function* readHar(
   file: LogFile,
   reader: AddsRows,
@@ -75,8 +75,8 @@ export async function* readHar(
 }
 
 /**
- * Reads a document whole, packed or not.
- * @throws SpillwayError `LOG_INVALID` where it is too large, or its gzip is broken
+ * Reads a whole document, packed or not.
+ * @throws SpillwayError `LOG_INVALID` if it is too large, or its gzip is broken
  */
 export async function textOfFile({ open, name }: Pick<LogFile, "open" | "name">): Promise<string> {
   const decoder = new TextDecoder();
@@ -96,7 +96,7 @@ export async function textOfFile({ open, name }: Pick<LogFile, "open" | "name">)
   return text + decoder.decode();
 }
 
-/** @throws SpillwayError `LOG_INVALID` where it is no HAR */
+/** @throws SpillwayError `LOG_INVALID` if it is no HAR */
 export function entriesOf(text: string, file: string): readonly unknown[] {
   let document: unknown;
   try {
@@ -121,7 +121,7 @@ function textsOf(entry: unknown): (string | undefined)[] {
   return texts;
 }
 
-/** A policy's callers: who a token is, what a route takes of the request, and what the request declares. */
+/** Adds a policy's callers: whose the token is, what routes take of the request, and the cost that it declares. */
 function addCallerTexts(texts: (string | undefined)[], entry: unknown, callers: CallerMapping): void {
   const sent = memberOf(entry, ["request", "headers"]);
   texts[USER] = headerOf(sent, callers.authHeader.toLowerCase()) ?? texts[USER];
@@ -135,7 +135,7 @@ function addCallerTexts(texts: (string | undefined)[], entry: unknown, callers: 
   }
 }
 
-/** The member of a JSON text that a pointer names. */
+/** Returns the member of a JSON text that a pointer names. */
 function pointedAt(text: unknown, pointer: string): unknown {
   if (typeof text !== "string" || text.length > bodyMost) return undefined;
   try {

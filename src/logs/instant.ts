@@ -1,5 +1,5 @@
-// Times as logs write them → milliseconds since the epoch, byte by byte: seconds, milliseconds, micro- or nanoseconds
-// since the epoch, told apart by their size; ISO 8601 with any zone; and the dates of access logs.
+// Reads times of logs, byte by byte, as ms since the epoch. Numbers are seconds, ms, µs or ns since the epoch, told
+// apart by their size. Other forms are ISO 8601 with any zone, and the dates of access logs.
 
 import { fourDigits } from "../trace/digits.ts";
 
@@ -8,10 +8,7 @@ const [zero, dot, comma, dash, slash, colon, plus, space] = [
 ] as const;
 const dayMs = 86_400_000;
 
-/**
- * The digits that stand at `at`, as a number of exactly `count` of them.
- * @returns -1 where one is no digit
- */
+/** Returns the number of exactly `count` digits at `at`. @returns -1 if one of them is no digit */
 function digits(view: DataView, at: number, count: number): number {
   let value = 0;
   for (let index = 0; index < count; index++) {
@@ -22,7 +19,7 @@ function digits(view: DataView, at: number, count: number): number {
   return value;
 }
 
-/** Days from 1970-01-01 to a date of the Gregorian calendar, `month` from 1 (H. Hinnant's days_from_civil). */
+/** Returns the days from 1970-01-01 to a Gregorian date, `month` from 1 (H. Hinnant's days_from_civil). */
 function daysTo(year: number, month: number, day: number): number {
   const shifted = month <= 2 ? year - 1 : year;
   const era = Math.floor(shifted / 400);
@@ -39,9 +36,9 @@ function isDate(year: number, month: number, day: number): boolean {
   return month !== 2 || day < 29 || (year % 4 === 0 && (year % 100 !== 0 || year % 400 === 0));
 }
 
-/** Reads times; remembers the last date, since the next row is mostly of the same day. */
+/** Reads times. It remembers the last date, since the next row is mostly of the same day. */
 export class InstantReader {
-  /** Minutes east of Greenwich that a time without a zone is taken to have. */
+  /** Minutes east of Greenwich of times without a zone. */
   readonly #zoneMinutes: number;
   #date = -1;
   #dateMs = 0;
@@ -53,8 +50,8 @@ export class InstantReader {
   }
 
   /**
-   * @param to where the text ends; one byte behind it must be there to be read
-   * @returns whole ms since the epoch, rounded down; `NaN` where it is no time
+   * @param end end of the text; one byte behind it must be readable
+   * @returns whole ms since the epoch, rounded down; `NaN` if it is no time
    */
   read(view: DataView, start: number, end: number): number {
     let from = start;
@@ -78,7 +75,7 @@ export class InstantReader {
     return sinceEpoch(view, from, to);
   }
 
-  /** `2026-01-02T03:04:05.678+01:00`, with `/` for `-`, a space for `T`, `,` for `.`; seconds may be missing. */
+  /** Reads `2026-01-02T03:04:05.678+01:00`, also with `/` for `-`, a space for `T`, `,` for `.`, and without seconds. */
   #iso(view: DataView, from: number, to: number): number {
     const year = digits(view, from, 4);
     const month = digits(view, from + 5, 2);
@@ -93,7 +90,7 @@ export class InstantReader {
     return date + this.#clock(view, to);
   }
 
-  /** `10/Oct/2000:13:55:36 -0700`. */
+  /** Reads `10/Oct/2000:13:55:36 -0700`. */
   #accessLog(view: DataView, from: number, to: number): number {
     const day = digits(view, from, 2);
     const month = monthOf(view, from + 3);
@@ -113,7 +110,7 @@ export class InstantReader {
     return this.#dateMs;
   }
 
-  /** From the hour on: what is to be added to the day's beginning. */
+  /** Reads from the hour on; returns the ms to add to the day's beginning. */
   #clock(view: DataView, to: number): number {
     const at = this.#at;
     if (to - at < 5 || view.getUint8(at + 2) !== colon) return Number.NaN;
@@ -125,7 +122,7 @@ export class InstantReader {
     if (this.#at < to && view.getUint8(this.#at) === colon) {
       if (to - this.#at < 3) return Number.NaN;
       const second = digits(view, this.#at + 1, 2);
-      // A leap second is the one after it: time since the epoch has no other place for it.
+      // A leap second counts as the next second: time since the epoch has no other place for it.
       if (second < 0 || second > 60) return Number.NaN;
       this.#at += 3;
       ms += second * 1000 + this.#fraction(view, to);
@@ -151,7 +148,7 @@ export class InstantReader {
     return ms;
   }
 
-  /** Minutes east of Greenwich, of what is left of the text. */
+  /** Reads the zone in the rest of the text as minutes east of Greenwich. */
   #zone(view: DataView, to: number): number {
     let at = this.#at;
     if (at < to && view.getUint8(at) === space) at += 1;
@@ -183,7 +180,7 @@ function monthOf(view: DataView, at: number): number {
   return -1;
 }
 
-/** `Z`, `UTC`, `GMT`. */
+/** Tells whether the text is `Z`, `UTC` or `GMT`. */
 function isGreenwich(view: DataView, at: number, to: number): boolean {
   const letter = (index: number): number => view.getUint8(at + index) | 0x20;
   if (to - at === 1) return letter(0) === 0x7a;
@@ -192,7 +189,7 @@ function isGreenwich(view: DataView, at: number, to: number): boolean {
   return word === "utc" || word === "gmt";
 }
 
-/** Milliseconds as they are from 2001 to 2286; negative where there are no thirteen digits. */
+/** Reads ms of 13 digits, as from 2001 to 2286; returns a negative number if they are not 13 digits. */
 function thirteenDigits(view: DataView, at: number): number {
   const high = fourDigits(view.getInt32(at, true));
   const middle = fourDigits(view.getInt32(at + 4, true));
@@ -203,9 +200,8 @@ function thirteenDigits(view: DataView, at: number): number {
 }
 
 /**
- * A number, whole or with a fraction. 11 digits before the point are seconds up to the year 5138, and milliseconds in
- * 1973: no log of an API is as old as that. So up to 11 digits are seconds, up to 14 milliseconds, up to 17
- * microseconds, up to 19 nanoseconds.
+ * Reads a number, whole or with a fraction. Up to 11 digits before the point are seconds: as ms they would be 1973 at
+ * the latest, before any API's log. Up to 14 digits are milliseconds, up to 17 microseconds, up to 19 nanoseconds.
  */
 function sinceEpoch(view: DataView, from: number, to: number): number {
   let at = from;
@@ -237,14 +233,14 @@ function sinceEpoch(view: DataView, from: number, to: number): number {
 const instants = new InstantReader();
 const encoder = new TextEncoder();
 
-/** A text as a time, in ms; `NaN` for none. */
+/** Returns a text's time in ms; `NaN` if it is none. */
 export function instantOf(text: string): number {
   const bytes = new Uint8Array(3 * text.length + 64);
   const { written } = encoder.encodeInto(text, bytes);
   return instants.read(new DataView(bytes.buffer), 0, written);
 }
 
-/** Tells whether a text is a time that a log of our days may hold. */
+/** Tells whether a text is a time from 2000 to 2099, as a log may hold. */
 export function isTime(text: string): boolean {
   const ms = instantOf(text.trim());
   return ms >= Date.UTC(2000, 0) && ms < Date.UTC(2100, 0);

@@ -1,10 +1,10 @@
-// Rows of NDJSON: one object a line, wanted members by their paths.
+// Rows of NDJSON: one object a line, with wanted members by their paths.
 import { type Cells, roles, SELECT, SELECT_TOO } from "./cells.ts";
 import { WantedMembers } from "./json-members.ts";
 import { JsonScanner } from "./json-scanner.ts";
 import { type LineFormat, type NamedColumn, NOT_SCANNED, type ParsedLine } from "./line-format.ts";
 
-/** The texts that `SELECT` and `SELECT_TOO` must have, for a line to be a row. */
+/** Texts that `SELECT` and `SELECT_TOO` must have for a line to be a row. */
 export type Selected = readonly [string, string] | null;
 
 export class JsonLinesFormat implements LineFormat {
@@ -65,7 +65,7 @@ export function memberOf(value: unknown, path: readonly string[]): unknown {
   return found;
 }
 
-/** A member as a field; objects are none. */
+/** Returns a member as a field's text; `undefined` for an object. */
 export function textOfValue(value: unknown): string | undefined {
   if (typeof value === "string") return value;
   if (typeof value === "number" || typeof value === "boolean") return String(value);

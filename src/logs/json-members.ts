@@ -1,34 +1,34 @@
-// Which members of a JSON object are wanted, as a tree: a line's keys are looked up in it as they come.
+// The wanted members of a JSON object, as a tree in which a line's keys are looked up as they come.
 import { Literal } from "../trace/literal.ts";
 import { NO_ROLE, textOf } from "./cells.ts";
 
-/** One key: of something wanted, or of something else that was seen. */
+/** A key, wanted or only seen. */
 export interface WantedMember {
   readonly key: string;
   readonly bytes: Uint8Array;
-  /** `"key":`, as it mostly stands in a line; `null` where the key is escaped there, or empty. */
+  /** `"key":`, as it mostly stands in a line; `null` if the key has escapes there, or is empty. */
   readonly literal: Literal | null;
-  /** The member that came behind this one last: writers keep to an order. */
+  /** Member that came behind this one last: writers keep to an order. */
   next: WantedMember | null;
-  /** The role of what stands there, or `NO_ROLE`. */
+  /** Role of the value, or `NO_ROLE`. */
   role: number;
-  /** Wanted members of the object that stands there. */
+  /** Wanted members of the value, if it is an object. */
   child: WantedMembers | null;
-  /** All roles that are found there and below. */
+  /** Roles of the value and of everything below it. */
   readonly below: number[];
 }
 
 const encoder = new TextEncoder();
-/** Stands in JSON as it is, and is the same bytes for the same text. */
+/** Pattern of keys that stand in JSON without escapes, with the same bytes for the same text. */
 const isPlain = /^[ !#-[\]-~]+$/;
-/** Keys of one object that are remembered, at most. */
+/** Greatest number of keys that are remembered of one object. */
 const most = 256;
 
 export class WantedMembers {
   readonly list: WantedMember[] = [];
-  /** The member that came first last. */
+  /** Member that came first last time. */
   first: WantedMember | null = null;
-  /** The same, by the length of their keys. */
+  /** Members by the length of their keys. */
   readonly #byLength: WantedMember[][] = [];
 
   add(path: readonly string[], role: number): void {
@@ -53,7 +53,7 @@ export class WantedMembers {
     return member;
   }
 
-  /** The member of this key; a key that is not known yet is remembered, as long as there are few. */
+  /** Returns the member of a key. An unknown key is remembered, as long as there are few. */
   find(view: DataView, from: number, to: number): WantedMember | null {
     return this.#known(view, from, to) ?? (this.list.length < most ? this.#remember(view, from, to) : null);
   }

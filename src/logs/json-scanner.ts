@@ -1,6 +1,6 @@
-// The fast way to read a line of JSON: wanted members are noted where they stand, all others are gone over, checked
-// as strictly as JSON.parse would. It takes no line that JSON.parse refuses or reads differently: escapes in what is
-// wanted, numbers that a double does not hold, and truth values it leaves to the slow way.
+// The fast way to read a line of JSON: it notes where wanted members stand, and skips all others, with checks as strict
+// as those of JSON.parse. It takes no line that JSON.parse refuses or reads differently. Escapes in wanted members,
+// numbers that a double does not hold exactly, and booleans are left to the slow way.
 import { newline } from "../trace/blocks.ts";
 import { ACTUAL, type Cells, COST, DURATION, NO_ROLE, STATUS, TIME } from "./cells.ts";
 import type { WantedMember, WantedMembers } from "./json-members.ts";
@@ -12,18 +12,18 @@ const [colon, comma, minus, plus, dot, zero, space, carriageReturn, tab] = [
   0x3a, 0x2c, 0x2d, 0x2b, 0x2e, 0x30, 0x20, 0x0d, 0x09,
 ] as const;
 
-/** Members nest at most so deep on the fast way. */
+/** Greatest depth of members on the fast way. */
 const depthMost = 32;
 
-/** 1 for what a text in JSON may hold as it is. */
+/** 1 for bytes that a JSON text may hold as they are. */
 const isInText = Uint8Array.from({ length: 256 }, (_, byte) =>
   byte >= 0x20 && byte !== quoteMark && byte !== backslash ? 1 : 0,
 );
-/** 1 for what may follow a backslash, but `u`. */
+/** 1 for bytes that may follow a backslash, except `u`. */
 const isEscape = Uint8Array.from({ length: 256 }, (_, byte) =>
   '"\\/bfnrt'.includes(String.fromCharCode(byte)) ? 1 : 0,
 );
-/** Roles whose field is read as a number or a time: `0.120` is as good as `0.12`. */
+/** Roles whose field is read as a number or a time: `0.120` equals `0.12`. */
 const isNumeric = new Set<number>([TIME, STATUS, COST, ACTUAL, DURATION]);
 
 const FAILED = -1;
@@ -38,7 +38,7 @@ export class JsonScanner {
     this.#wanted = wanted;
   }
 
-  /** @returns where the next line begins; -1 where this one is left to JSON.parse */
+  /** @returns where the next line begins; -1 if this one is left to JSON.parse */
   scan(view: DataView, from: number, cells: Cells): number {
     this.#view = view;
     this.#at = from;
@@ -52,7 +52,7 @@ export class JsonScanner {
     return view.getUint8(this.#at) === newline ? this.#at + 1 : FAILED;
   }
 
-  /** From behind `{` to behind `}`. */
+  /** Reads from behind `{` to behind `}`. */
   #members(wanted: WantedMembers, cells: Cells, depth: number): boolean {
     const view = this.#view;
     if (this.#next() === closeBrace) {
@@ -82,7 +82,7 @@ export class JsonScanner {
     }
   }
 
-  /** A key and its colon. */
+  /** Reads a key and its colon. */
   #key(): boolean {
     const view = this.#view;
     if (view.getUint8(this.#at) !== quoteMark) return false;
@@ -96,7 +96,7 @@ export class JsonScanner {
     return true;
   }
 
-  /** Reads the value behind a key; of a member that comes twice the last one counts, as JSON.parse has it. */
+  /** Reads the value behind a key. If a member comes twice, the last one counts, as in JSON.parse. */
   #member(member: WantedMember, cells: Cells, depth: number): boolean {
     const { role, child } = member;
     if (child === null) return role === NO_ROLE ? this.#value(depth) : this.#field(role, cells);
@@ -108,7 +108,7 @@ export class JsonScanner {
     return role === NO_ROLE ? this.#value(depth) : this.#field(role, cells);
   }
 
-  /** A wanted text or number. */
+  /** Reads a wanted text or number. */
   #field(role: number, cells: Cells): boolean {
     const view = this.#view;
     const start = this.#at;
@@ -136,7 +136,7 @@ export class JsonScanner {
     return isHeldByDouble(view, start, this.#at, isNumeric.has(role));
   }
 
-  /** A whole number of at most 15 digits: most numbers are. */
+  /** Reads a whole number of at most 15 digits, as most numbers are. */
   #plainNumber(role: number, cells: Cells): boolean {
     const view = this.#view;
     const start = this.#at;
@@ -155,7 +155,7 @@ export class JsonScanner {
     return true;
   }
 
-  /** Any value, gone over. */
+  /** Skips any value. */
   #value(depth: number): boolean {
     const byte = this.#view.getUint8(this.#at);
     if (byte === quoteMark) return this.#text();
@@ -242,7 +242,7 @@ export class JsonScanner {
     return true;
   }
 
-  /** The next byte that is no blank; it is not taken. */
+  /** Returns the next byte that is no blank, without taking it. */
   #next(): number {
     const byte = this.#view.getUint8(this.#at);
     if (byte > space) return byte;
@@ -264,9 +264,9 @@ const isDigit = (byte: number): boolean => byte >= 0x30 && byte <= 0x39;
 const isHex = (byte: number): boolean => isDigit(byte) || ((byte | 0x20) >= 0x61 && (byte | 0x20) <= 0x66);
 
 /**
- * Tells whether a number reads the same from its digits as by way of a double. Where it is a name it must be whole,
- * without a sign, of at most 15 digits: `1.0` is `1` to JSON.parse. A time or a count may have a fraction; seconds since the
- * epoch have ten digits and six more behind the point, which is farther apart than doubles are there (2^-22 s).
+ * Tells whether a number reads the same from its digits as through a double. A name must be whole, without a sign, of
+ * at most 15 digits: `1.0` is `1` to JSON.parse. Times and counts may have a fraction. Seconds since the epoch have ten
+ * digits and six behind the point; doubles are closer together there (2^-22 s).
  */
 function isHeldByDouble(view: DataView, from: number, to: number, isNumeric: boolean): boolean {
   let point = -1;

@@ -1,9 +1,9 @@
-// Bytes → blocks of whole lines of a log, as for traces, with errors that name the file.
+// Splits a log's bytes into blocks of whole lines, as for traces, with errors that name the file.
 import { quote, SpillwayError } from "../rules/errors.ts";
 import { Block, lineLengthMost, newline } from "../trace/blocks.ts";
 import { plainBytes } from "../trace/plain-bytes.ts";
 
-/** @throws SpillwayError `LOG_INVALID` where a line is longer than 16 MiB, or gzip is broken */
+/** @throws SpillwayError `LOG_INVALID` if a line is longer than 16 MiB, or gzip is broken */
 export async function* readLogBlocks(
   source: AsyncIterable<Uint8Array>,
   file: string,
@@ -39,7 +39,7 @@ export function tooLong(file: string, line: number): SpillwayError {
   });
 }
 
-/** Unpacked where it is gzip, and in UTF-8. */
+/** Yields the bytes unpacked if they are gzip, and as UTF-8. */
 export async function* plain(source: AsyncIterable<Uint8Array>, file: string): AsyncGenerator<Uint8Array> {
   try {
     yield* plainBytes(source);

@@ -1,5 +1,5 @@
-// Which column of a log is what: by its name, then by what stands there; a guess that is shown, and that flags set
-// right. A column that is named by a flag is taken as it is.
+// Guesses what each column of a log means: by its name, then by its values. The guess is shown, and options correct it.
+// A column that an option names is taken as it is.
 import { closest } from "../rules/closest.ts";
 import { quote, SpillwayError } from "../rules/errors.ts";
 import type { DurationUnit } from "./choices.ts";
@@ -17,11 +17,11 @@ import {
 import { durationUnitOf, loneOrganization, meaningOfTime } from "./column-meaning.ts";
 import type { LogSample, SampledColumn } from "./sniff.ts";
 
-/** The choices of the flags. */
+/** Choices of the options. */
 export interface MappingFlags {
   /** Columns by role. */
   readonly columns?: Readonly<Partial<Record<NamedRole, string>>>;
-  /** The column of tokens, in place of a user's. */
+  /** Column of tokens, in place of a user's. */
   readonly tokenColumn?: string | undefined;
   readonly durationUnit?: DurationUnit | undefined;
   readonly timeIs?: "start" | "end" | undefined;
@@ -30,15 +30,15 @@ export interface MappingFlags {
 export interface LogMapping {
   readonly uses: readonly ColumnUse[];
   readonly userIsToken: boolean;
-  /** Some column holds tokens, whether it is used or not. */
+  /** True if some column holds tokens, whether it is used or not. */
   readonly hasTokens: boolean;
   readonly durationUnit: DurationUnit;
   readonly timeIs: "start" | "end";
-  /** The only organization that the first rows name in their paths: it is that of rows that name none. */
+  /** Only organization that the first rows name in their paths, and so that of rows that name none. */
   readonly organization: string | null;
 }
 
-/** The mapping of traces, for which nothing is to be guessed. */
+/** Mapping of traces, in which nothing is guessed. */
 export const noMapping: LogMapping = {
   uses: [],
   userIsToken: false,
@@ -50,9 +50,9 @@ export const noMapping: LogMapping = {
 
 /**
  * Guesses the meaning of each column.
- * @param file for errors
- * @throws SpillwayError `LOG_INVALID` where there is no time, or nothing else; `USAGE` where a flag names a column that
- *   is not there
+ * @param file name of the log, for errors
+ * @throws SpillwayError `LOG_INVALID` if there is no time, or nothing else; `USAGE` if an option names a column that
+ *   does not exist
  */
 export function guessMapping(sample: LogSample, flags: MappingFlags, file: string): LogMapping {
   const uses: ColumnUse[] = sample.format === "k6" ? k6Uses(sample, flags) : [];
@@ -87,7 +87,7 @@ export function guessMapping(sample: LogSample, flags: MappingFlags, file: strin
   };
 }
 
-/** Of k6, `http_req_duration` points: when a request was over, and how long it took. */
+/** Returns the columns of k6's `http_req_duration` points: when a request ended, and how long it took. */
 function k6Uses(sample: LogSample, { columns = {} }: MappingFlags): ColumnUse[] {
   const fixed = { time: "data.time", duration: "data.value" } as const;
   return (["time", "duration"] as const)
@@ -105,7 +105,7 @@ function namedColumn(sample: LogSample, role: NamedRole, name: string): ColumnUs
   if (found !== undefined) return { role, column: name, path: found.path, index, why: "as told" };
   const names = sample.columns.map((column) => column.name);
   const meant = closest(name, names);
-  // A member may be rare; a column is there from the beginning.
+  // A member may be missing in the first rows; a column may not.
   if ((sample.format === "ndjson" || sample.format === "k6") && meant === null)
     return { role, column: name, path: name.split("."), index: -1, why: "as told; the first rows have none" };
   const option = `--${role}-column`;
@@ -117,7 +117,7 @@ function namedColumn(sample: LogSample, role: NamedRole, name: string): ColumnUs
 
 function byName(sample: LogSample, role: NamedRole, isTaken: (index: number) => boolean): ColumnUse | null {
   const { names, fits } = guesses[role];
-  // A column that says nothing, or little, is the last choice.
+  // A column with few or no values is the last choice.
   let silent: ColumnUse | null = null;
   for (const wanted of names)
     for (const [index, column] of sample.columns.entries()) {
@@ -135,7 +135,7 @@ function hasName({ name, path }: SampledColumn, wanted: string, role: NamedRole)
   return [name, ...forms].some((form) => plainName(form) === wanted);
 }
 
-/** Tells a request's time as nginx writes it: the last field of many a log, without a name. */
+/** Tells whether a value is a duration as nginx writes it: the last field of many logs, without a name. */
 const isSeconds = (value: string): boolean => /^\d+\.\d{3}$/.test(value) || value === "-";
 
 function byValue(sample: LogSample, role: NamedRole, isTaken: (index: number) => boolean): ColumnUse | null {

@@ -1,11 +1,11 @@
-// Ordered streams of rows → one. Where one stream alone is open, its batches are passed on as they are.
+// Merges ordered streams of rows into one. If one stream alone is open, its batches are passed on as they are.
 import type { LogBatch } from "./rows.ts";
 
 /** Rows of one file. */
 export interface OrderedStream {
-  /** No row is before, as far as is known. */
+  /** Time, ms, before which no row is expected. */
   readonly firstMs: number;
-  /** @param floorMs rows that began before have gone out, of other files: what begins before is too late */
+  /** Opens the stream. @param floorMs latest time of rows of other files that are out: earlier rows are too late */
   open(floorMs: number): AsyncGenerator<LogBatch, void>;
 }
 
@@ -69,7 +69,7 @@ export class MergedRows {
     }
   }
 
-  /** The stream whose next row comes first. */
+  /** Returns the stream whose next row comes first. */
   #earliest(): OpenStream | null {
     let best: OpenStream | null = null;
     let bestMs = Number.POSITIVE_INFINITY;
@@ -82,7 +82,7 @@ export class MergedRows {
     return best;
   }
 
-  /** Some rows of all that are open, up to where the next one is to be opened, or one of them has come to its end. */
+  /** Yields rows of all open streams, until the next stream is due, or one of them has ended. */
   async *#merge(): AsyncGenerator<LogBatch, void> {
     const out = this.#out;
     const untilMs = this.#closed[0]?.firstMs ?? Number.POSITIVE_INFINITY;

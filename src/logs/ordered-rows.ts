@@ -1,15 +1,15 @@
-// Rows in the order of their time. Access logs are written when a request ends, so a row may stand behind rows that
-// began later; several processes write side by side. So rows wait here for a while, and go out in order. One that comes
-// when later rows have gone already is too late: it cannot be placed, and is left to the caller to report.
+// Puts rows in the order of their time. Access logs are written when a request ends, so that a row may stand behind
+// later ones; several processes also write side by side. So rows wait here for a while. A row that comes when later
+// ones are out is too late: it cannot be placed, and the caller reports it.
 import type { LogBatch } from "./rows.ts";
 
-/** A row waits until one comes that began so much later (the same as for traces, FORMAT.md). */
+/** Time, ms, that a row waits: until a row comes that began so much later (as for traces, FORMAT.md). */
 const waitMs = 120_000;
-/** Rows that wait, at the beginning and at most: 31 bytes each, and as many again while they are put in order. */
+/** Number of rows that wait, at the beginning and at most: 31 bytes each, and as many again during sorting. */
 const [fewest, most] = [1 << 14, 1 << 20];
-/** The same where all rows are to be sorted, however far apart: 4 GiB of them. */
+/** Greatest number of rows if all are sorted, however far apart: 4 GiB of them. */
 const sortedMost = 1 << 26;
-/** Rows of a batch, at most. */
+/** Greatest number of rows of a batch. */
 const batchRows = 1 << 13;
 
 class Columns implements LogBatch {
@@ -24,7 +24,7 @@ class Columns implements LogBatch {
   readonly attempt: Int32Array | undefined;
   readonly wantedMs: Float64Array | undefined;
 
-  /** @param tellsAttempts true where rows say which attempt they are */
+  /** @param tellsAttempts true if rows tell which attempt they are */
   constructor(capacity: number, tellsAttempts: boolean) {
     this.atMs = new Float64Array(capacity);
     this.durationMs = new Float64Array(capacity);
@@ -69,7 +69,7 @@ class Columns implements LogBatch {
     };
   }
 
-  /** Fills from another's rows in an order. */
+  /** Fills itself with another's rows in an order. */
   gather(other: Columns, order: Float64Array): void {
     const count = other.count;
     for (let row = 0; row < count; row++) {
@@ -98,12 +98,12 @@ export class OrderedRows {
   readonly #capacityMost: number;
   readonly #waitMs: number;
   #latest = Number.NEGATIVE_INFINITY;
-  /** Rows that began before are too late: what began then has gone out. */
+  /** Time of the latest row that is out, ms: earlier rows are too late. */
   floor = Number.NEGATIVE_INFINITY;
 
   /**
-   * @param sorts all rows wait until the end, so that none is too late
-   * @param tellsAttempts true where rows say which attempt they are
+   * @param sorts true to hold all rows until the end, so that none is too late
+   * @param tellsAttempts true if rows tell which attempt they are
    */
   constructor(sorts = false, capacityMost: number = sorts ? sortedMost : most, tellsAttempts = false) {
     this.sorts = sorts;
@@ -145,7 +145,7 @@ export class OrderedRows {
     else this.#inOrder = false;
   }
 
-  /** Makes room: gives the rows that have waited long enough, or, where too many wait, the earlier half of them. */
+  /** Makes room: yields rows that have waited long enough, or, if too many wait, the earlier half of them. */
   *drain(): Generator<LogBatch, void> {
     this.#sort();
     const { count, capacity, atMs } = this.#rows;
@@ -157,7 +157,7 @@ export class OrderedRows {
     yield* this.#give(ready);
   }
 
-  /** The rows that are left. */
+  /** Yields the rows that are left. */
   *rest(): Generator<LogBatch, void> {
     this.#sort();
     yield* this.#give(this.#rows.count);
@@ -202,7 +202,7 @@ export class OrderedRows {
   }
 }
 
-/** The first row that is not before `atMs`. */
+/** Returns the first row that is not before `atMs`. */
 function lowerBound(times: Float64Array, count: number, atMs: number): number {
   let [low, high] = [0, count];
   while (low < high) {
@@ -214,9 +214,9 @@ function lowerBound(times: Float64Array, count: number, atMs: number): number {
 }
 
 /**
- * Makes `order` the rows' numbers in the order of their times, equals in their own order. Time and number are packed
- * into one double, time x rows + number, so that they are sorted without calling back; where that needs more than 53
- * bits, rows are compared one by one.
+ * Fills `order` with the rows' numbers by time, equal ones in their own order. Time and number are packed into one
+ * double, time x rows + number, so that sorting needs no callback. If that takes more than 53 bits, rows are compared
+ * one by one.
  */
 function putInOrder(order: Float64Array, times: Float64Array): void {
   const { length } = order;

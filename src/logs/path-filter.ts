@@ -1,4 +1,4 @@
-// The rows of some paths alone, by globs.
+// Keeps the rows of some paths, by globs.
 import { quote, SpillwayError } from "../rules/errors.ts";
 import { counted } from "../rules/words.ts";
 import { globMatcher } from "./glob.ts";
@@ -8,13 +8,13 @@ import { withoutSecrets } from "./secrets.ts";
 const examplesMost = 5;
 const decoder = new TextDecoder();
 
-/** Lets the rows pass whose path fits one of the globs, and counts those of all files. */
+/** Keeps rows whose path fits one of the globs, and counts rows over all files. */
 export class PathFilter {
   kept = 0;
   leftOut = 0;
   readonly #globs: readonly string[];
   readonly #matchers: readonly ((path: string) => boolean)[];
-  /** The first paths that fit no glob. */
+  /** First paths that fit no glob. */
   readonly #others = new Set<string>();
 
   constructor(globs: readonly string[]) {
@@ -22,7 +22,7 @@ export class PathFilter {
     this.#matchers = globs.map((glob) => globMatcher(trimmed(glob)));
   }
 
-  /** @param from where the path begins, without scheme, host and query */
+  /** @param from place where the path begins, without scheme, host and query */
   fits(view: DataView, from: number, to: number): boolean {
     const path = decoder.decode(new Uint8Array(view.buffer, view.byteOffset + from, to - from));
     const fits = this.#matchers.some((matches) => matches(path));
@@ -30,7 +30,7 @@ export class PathFilter {
     return fits;
   }
 
-  /** @throws SpillwayError `LOG_INVALID` where rows were read, and all of them left out */
+  /** @throws SpillwayError `LOG_INVALID` if rows were read, and all of them were left out */
   requireKept(): void {
     if (this.kept > 0 || this.leftOut === 0) return;
     const others = [...this.#others].map((path) => quote(withoutSecrets(path, false))).join(", ");

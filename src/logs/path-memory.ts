@@ -1,9 +1,9 @@
-// Most requests of a log have one of a few paths: what was found out about the last ones is remembered by their bytes.
-// Where such a path stands again, comparing words is all there is to do.
+// A memory of paths: most requests of a log have one of a few. The facts of the last paths are kept by their bytes. For
+// a known path, comparing words suffices.
 
-/** Paths that are remembered, a power of two. */
+/** Number of paths that are remembered, a power of two. */
 const places = 512;
-/** Longer ones, and those that are shorter than a word, are read each time. */
+/** Least and greatest length of a remembered path, bytes. Others are read each time. */
 const [lengthLeast, lengthMost] = [4, 128];
 
 export class PathMemory {
@@ -12,10 +12,10 @@ export class PathMemory {
   readonly #length = new Int32Array(places);
   readonly #kind = new Uint8Array(places);
   readonly #organization = new Int32Array(places);
-  /** Of the path that `find` found, or where it would stand. */
+  /** Place of the path that `find` found, or would have. */
   #place = 0;
 
-  /** Tells whether this path is remembered: `kind` and `organization` are its own then. */
+  /** Tells whether a path is remembered; `kind` and `organization` are then those of the path. */
   find(view: DataView, from: number, to: number): boolean {
     const length = to - from;
     if (length < lengthLeast || length > lengthMost) return false;

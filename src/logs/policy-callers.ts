@@ -1,4 +1,4 @@
-// Who called under a policy: the users of a log, and the attributes that quotas are kept by, each combination a number.
+// Callers under a policy: a log's users, with the attributes of quotas' keys; each combination is a number.
 import { type Callers, EVERYONE } from "./callers.ts";
 import { defaultOrganization, type LogCaller } from "./rows.ts";
 import { bareToken, looksSecret } from "./secrets.ts";
@@ -13,7 +13,7 @@ export class LogCallers {
     this.#callers = callers;
   }
 
-  /** The number of a caller. @param names what it is known by, as written: an attribute and its value each */
+  /** Returns the number of a caller. @param names attributes that identify it with their values, as written */
   of(organization: string, user: string, names: readonly (readonly [string, string])[]): number {
     const key = `${organization}\n${user}\n${names.join("\n")}`;
     const known = this.#numbers.get(key);
@@ -28,7 +28,7 @@ export class LogCallers {
     return number - 1;
   }
 
-  /** A name as it may be shown: of a token its fingerprint. */
+  /** Returns a name as it may be shown: a token as its fingerprint. */
   shown(name: string, isToken = false): string {
     if (!isToken && !looksSecret(name)) return name;
     const known = this.#shown.get(name) ?? this.#callers.fingerprint(bareToken(name));

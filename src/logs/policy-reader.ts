@@ -1,5 +1,5 @@
-// A row's fields → a row in columns under a policy: what the request is by the policy's routes, whose by the attributes
-// that its quotas are kept by, and what it costs.
+// Reads a row's fields under a policy into columns: its operation by the policy's routes, its caller by the attributes
+// of quotas' keys, and its cost.
 import { type CostKind, costKindOf } from "../policy/declared.ts";
 import type { Policy } from "../policy/policy.ts";
 import type { CallerMapping, CallerSource } from "./caller-sources.ts";
@@ -13,7 +13,7 @@ import { RequestPath } from "./request-path.ts";
 import { type RowSettings, TimedRows } from "./row-reader.ts";
 import { OTHER_CALL, STATUS_CALL } from "./rows.ts";
 
-/** The attributes that calls of an operation are charged by, and what they say of their cost. */
+/** Attributes that calls of an operation are charged by, and the kind of their cost. */
 interface AskedOf {
   readonly attributes: readonly string[];
   readonly cost: CostKind;
@@ -45,7 +45,7 @@ export class PolicyRowReader extends TimedRows {
     }));
   }
 
-  /** Adds the row that the fields are, unless its path is left out. @returns `null`, or why it cannot be read */
+  /** Adds the row of these fields, unless its path is left out. @returns `null`, or why it cannot be read */
   add(cells: Cells, rows: OrderedRows): string | null {
     const wrong = this.readTimes(cells, rows);
     if (wrong !== null) return wrong;
@@ -68,7 +68,7 @@ export class PolicyRowReader extends TimedRows {
     if (said === null || actual === null) return "its cost is no whole number";
     const cost = operation.cost === "declared" ? (said ?? this.settings.graphqlCost) : 1;
     if (cost === null) return "a call of declared cost whose cost is not known";
-    // Of a bounded cost, the log tells what it was in the end.
+    // For a bounded cost, the log tells the final cost.
     const used = actual ?? (operation.cost === "bounded" ? said : undefined) ?? -1;
     rows.add(
       this.atMs,
@@ -82,7 +82,7 @@ export class PolicyRowReader extends TimedRows {
     return null;
   }
 
-  /** Method and target; those of a whole request line, `GET /path HTTP/1.1`, if there is no method. */
+  /** Returns method and target; without a method, those of a whole request line, `GET /path HTTP/1.1`. */
   #request(cells: Cells): { readonly method: string; readonly target: string } {
     const path = isNamed(cells, PATH) ? cells.text(PATH) : "";
     if (isNamed(cells, METHOD)) return { method: cells.text(METHOD).toUpperCase(), target: path };
@@ -107,7 +107,7 @@ export class PolicyRowReader extends TimedRows {
     return fits;
   }
 
-  /** The row's operation: as its column says, else by its route; nobody knows it of a row without a path. */
+  /** Returns the operation by its column, else by its route. Without paths it is the policy's only one, if any. */
   #routed(cells: Cells, method: string, target: string): RoutedKind | null {
     const routing = this.#routing;
     const isToldBy = isNamed(cells, SCOPE) ? cells.text(SCOPE) : null;
@@ -124,7 +124,7 @@ export class PolicyRowReader extends TimedRows {
     return { kind: 0, attributes: {} };
   }
 
-  /** The number of a row's caller; the attribute that it lacks, if there is one. */
+  /** Returns the number of a row's caller; or the name of an attribute that the caller lacks. */
   #caller(
     cells: Cells,
     needed: readonly string[],
@@ -162,7 +162,7 @@ export class PolicyRowReader extends TimedRows {
     return cells.text(ADDRESS);
   }
 
-  /** `undefined` where the row does not say, `null` for no whole number. */
+  /** Reads a cost; returns `undefined` if the row does not tell it, `null` if it is no whole number. */
   #units(cells: Cells, role: number): number | null | undefined {
     if (!isNamed(cells, role)) return undefined;
     const value = whole(cells.view, cells.from[role] ?? 0, cells.to[role] ?? 0);
@@ -170,7 +170,7 @@ export class PolicyRowReader extends TimedRows {
   }
 }
 
-/** Attributes of the keys and overrides of an operation's quotas; those of all quotas, of one that has none. */
+/** Returns the attributes in the keys of an operation's quotas. */
 export function attributesFor(policy: Policy, operation: string): string[] {
   const used = Object.keys(policy.operations[operation]?.uses ?? {});
   return [...new Set(used.flatMap((name) => policy.quotas[name]?.key ?? []))];

@@ -1,5 +1,5 @@
-// A log's requests by a policy: the operation that a method and a path are, and what statuses mean. A log shows neither
-// bodies nor most headers: a query is none that changes things, and a status tells the outcome as far as it can.
+// A log's requests under a policy: the operation of a method and path, and the meaning of statuses. A log shows few
+// headers and no bodies. So GraphQL is taken for queries, and a status tells the outcome as well as it can.
 import { routeOf } from "../policy/match.ts";
 import type { Policy } from "../policy/policy.ts";
 import { wireOf } from "../policy/presets.ts";
@@ -10,16 +10,16 @@ import { REFUSED } from "../wire/outcome.ts";
 import { OTHER_CALL, operationsMost, STATUS_CALL } from "./rows.ts";
 import { looksSecret } from "./secrets.ts";
 
-/** A request, by the policy that was asked. */
+/** A request's kind under the policy. */
 export interface RoutedKind {
-  /** As `LogBatch.kind` has it. */
+  /** Kind, as in `LogBatch.kind`. */
   readonly kind: number;
   readonly attributes: Readonly<Record<string, string>>;
 }
 
 const pathsMost = 5;
 const pathLength = 80;
-/** Requests that are remembered. */
+/** Number of requests that are remembered. */
 const known = 4096;
 
 /** Counts the rows that no route matches. */
@@ -33,7 +33,7 @@ export class Unrouted {
     if (this.paths.length < pathsMost && !this.paths.includes(path)) this.paths.push(path);
   }
 
-  /** @throws SpillwayError `LOG_INVALID` where rows were read, and none of them has a route */
+  /** @throws SpillwayError `LOG_INVALID` if rows were read, and none of them has a route */
   requireSome(policy: Policy): void {
     if (this.routed > 0 || this.unrouted === 0) return;
     throw new SpillwayError(
@@ -61,10 +61,10 @@ export class PolicyRouting {
   readonly #refused: ReadonlySet<number>;
   readonly #exempt: ReadonlySet<number>;
   readonly #known = new Map<string, RoutedKind | string>();
-  /** Of queries: logs do not tell the host that a route may ask for. */
+  /** Host that requests are taken to have: logs do not show it, and routes may require it. */
   readonly #host: string;
 
-  /** @throws SpillwayError `POLICY_UNSUPPORTED` where there are more operations than a log's rows can be told by */
+  /** @throws SpillwayError `POLICY_UNSUPPORTED` if there are more operations than rows can tell apart */
   constructor(policy: Policy, unrouted: Unrouted) {
     this.#policy = policy;
     this.#unrouted = unrouted;
@@ -86,12 +86,12 @@ export class PolicyRouting {
     this.#exempt = new Set(statuses("exempt", isByStatus));
   }
 
-  /** The kind of a named operation. @returns `null` where the policy has none of this name */
+  /** Returns the kind of a named operation. @returns `null` if the policy has none of this name */
   named(operation: string): number | null {
     return this.#places.get(operation) ?? null;
   }
 
-  /** The operation of a request, by its route. */
+  /** Returns the operation of a request, by its route. */
   route(method: string, target: string): RoutedKind {
     const key = `${method} ${target.split(/[?#]/, 1)[0]}`;
     const found = this.#known.get(key) ?? this.#find(method, target);
@@ -105,23 +105,23 @@ export class PolicyRouting {
     return found;
   }
 
-  /** A row that names what it is by no path. */
+  /** Counts a row that has no route, by words for it. */
   unrouted(words: string): RoutedKind {
     this.#unrouted.add(words);
     return unroutedKind;
   }
 
-  /** A row whose operation is named. */
+  /** Counts a row whose operation is named. */
   countNamed(): void {
     this.#unrouted.routed += 1;
   }
 
-  /** The operation of a request, or the template of a path that no route matches. */
+  /** Returns the operation of a request, or the template of a path that no route matches. */
   #find(method: string, target: string): RoutedKind | string {
     const host = /^https?:\/\/([^/?#]*)/i.exec(target)?.[1] ?? this.#host;
     const isPost = method === "" || method === "POST";
     const request = { method: method || "GET", target, host, graphql: isPost ? ("query" as const) : null };
-    // Without a method, any will do.
+    // Without a method, any method fits.
     const methods = method === "" ? ["GET", "POST", "PUT", "DELETE"] : [method];
     for (const each of methods) {
       const matched = routeOf(this.#policy, { ...request, method: each });
@@ -138,28 +138,28 @@ export class PolicyRouting {
 
   /** Tells whether an answer was charged nowhere, as far as its status tells. */
   isExempt(status: number): boolean {
-    // Of 401 nobody knows whose it is.
+    // A 401 does not tell whose call it was.
     return status === 401 || this.#exempt.has(status) || (status === 403 && !this.#refused.has(status));
   }
 
-  /** The status as rows have it: a refusal by any status is 429. */
+  /** Returns the status for rows, in which every refusal is 429. */
   outcome(status: number): number {
     return this.#refused.has(status) ? REFUSED : status;
   }
 }
 
 const unroutedKind: RoutedKind = { kind: OTHER_CALL, attributes: {} };
-/** Tells whether a status alone makes an answer one of these. */
+/** Tells whether a rule for answers depends on the status alone. */
 const isByStatus = ({ headers, lacks, body }: WireOutcome): boolean =>
   [headers, lacks, body].every((asked) => Object.keys(asked).length === 0);
 
-/** A path whose segments that may name somebody or something stand as `*`. */
+/** Returns a path with `*` in place of segments that may name a person or a thing. */
 function templateOf(target: string): string {
   const path = target.replace(/^https?:\/\/[^/?#]*/i, "").split(/[?#]/, 1)[0] ?? "";
   const segments = path.split("/").map((segment) => (isName(segment) ? segment : "*"));
   return segments.join("/").slice(0, pathLength);
 }
 
-/** Words are shown: numbers, long or mixed segments may be ids or tokens. */
+/** Tells whether a segment is a word, which may be shown: numbers, long or mixed segments may be ids or tokens. */
 const isName = (segment: string): boolean =>
   segment === "" || (/^(?:v\d{1,3}|[A-Za-z][A-Za-z_.-]{0,29})$/.test(segment) && !looksSecret(segment));

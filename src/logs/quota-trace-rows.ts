@@ -1,5 +1,5 @@
-// Our own traces as rows of a log under a policy: those of version 2 tell operation and caller; those of version 1 tell
-// scope, organization and user.
+// Spillway's traces as rows of a log under a policy. Those of version 2 tell operation and caller; those of version 1
+// tell scope, organization and user.
 
 import { isShared } from "../policy/attributes.ts";
 import { type CostKind, costKindOf } from "../policy/declared.ts";
@@ -40,7 +40,7 @@ export class QuotaTraceRows {
   readonly #cost: number | null;
   readonly #operations: readonly { readonly attributes: readonly string[]; readonly cost: CostKind }[];
 
-  /** @param cost of a call of declared cost that does not say it; `null`: such a call cannot be read */
+  /** @param cost cost of a call that should declare it and does not; `null`: such a call cannot be read */
   constructor(
     file: LogFile,
     policy: Policy,
@@ -110,7 +110,7 @@ export class QuotaTraceRows {
     return null;
   }
 
-  /** Answer of options, or of the trace's own owners, for an attribute. */
+  /** Returns the value of an attribute by options, or by the trace's own owners. */
   #told(attribute: string, { organization, user }: Said): string {
     const source = this.#mapping.sources.get(attribute);
     if (source?.kind === "value") return source.text;
@@ -120,7 +120,7 @@ export class QuotaTraceRows {
   #kindOf(name: string): number {
     const kind = this.#routing.named(name);
     if (kind === STATUS_CALL || kind === OTHER_CALL) return kind;
-    // A trace has no paths: a policy of one operation says what all are.
+    // A trace has no paths: the only operation of a policy is that of all calls.
     if (kind === null && this.#operations.length !== 1)
       return this.#routing.unrouted(`the operation ${name}`).kind;
     this.#routing.countNamed();
@@ -132,7 +132,7 @@ function saidByQuotas(
   { operation, caller, client, cost, actual, status, outcome }: QuotaCall,
   { auth }: Policy,
 ): Said {
-  // Who calls is what a token stands for; the rest is what it calls.
+  // The attributes that a token means name the caller; the others name what it calls.
   const own = auth.attributes.flatMap((name) => caller[name] ?? []);
   const values = own.length === 0 ? Object.values(caller) : own;
   return {

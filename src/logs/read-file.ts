@@ -1,5 +1,5 @@
-// One log → rows in the order of their time, line by line. Nothing is lost: a line is a row, or a line that has none
-// (blank, a header), or unread and counted with its reason.
+// Reads one log line by line, into rows in the order of their time. Nothing is lost: a line is a row, or has none
+// (blank, a header), or is counted as unread with its reason.
 import { type Block, lineLengthMost, newline } from "../trace/blocks.ts";
 import { AccessLogFormat } from "./access-log.ts";
 import type { CallerMapping } from "./caller-sources.ts";
@@ -18,15 +18,15 @@ import { withoutSecrets } from "./secrets.ts";
 import { formatOfLine, type LogSample } from "./sniff.ts";
 import { WordsFormat } from "./words.ts";
 
-/** A log, and what was found out about it. */
+/** A log with its sample and mapping. */
 export interface LogFile {
-  /** As it is named to people. */
+  /** Name that people see. */
   readonly name: string;
-  /** Its bytes, packed or not. */
+  /** Opens its bytes, packed or not. */
   readonly open: () => AsyncIterable<Uint8Array>;
   readonly sample: LogSample;
   readonly mapping: LogMapping;
-  /** Names that callers are known by, under a policy. */
+  /** Sources of callers' attributes, under a policy. */
   readonly callers?: CallerMapping | undefined;
 }
 
@@ -45,10 +45,10 @@ export class FileReader {
   readonly #reader: AddsRows;
   readonly #tally: LogTally;
   readonly #cells: Cells;
-  /** The line of a CSV that names its columns. */
+  /** Line of a CSV that names its columns. */
   #header: string | null = null;
 
-  /** @param rows where they wait until they are in order */
+  /** @param rows rows that wait until they are in order */
   constructor(file: LogFile, reader: AddsRows, tally: LogTally, rows: OrderedRows) {
     this.rows = rows;
     this.#file = file;
@@ -105,14 +105,14 @@ export class FileReader {
     else {
       const token = this.#file.mapping.userIsToken ? this.#cells.text(USER) : "";
       const line = decoder.decode(block.bytes.subarray(from, end));
-      // Files that were put together have their columns' names in the middle.
+      // Concatenated files have their column names in the middle.
       if (line === this.#header) return;
       const isCut = token !== "" && line.includes(token);
       this.#reject(block.line, this.#withValue(why), isCut ? line.replaceAll(token, "***") : line, !isCut);
     }
   }
 
-  /** A time that cannot be read is shown: it is no secret, and says at once what is the matter. */
+  /** Adds a time that cannot be read to its reason: it is no secret, and shows at once what is wrong. */
   #withValue(why: string): string {
     if (why !== "its time cannot be read") return why;
     const text = this.#cells.text(TIME).slice(0, 40);
@@ -126,14 +126,14 @@ export class FileReader {
     return isOther ? `a line of the format ${other}, in a log of the format ${format}` : why;
   }
 
-  /** @param isWhole the line may hold a token, and it is not known where */
+  /** @param isWhole true if the line may hold a token at an unknown place */
   #reject(line: number, why: string, text: string, isWhole: boolean): void {
     const strict = isWhole && this.#file.mapping.hasTokens;
     this.#tally.reject(this.#file.name, line, why, () => withoutSecrets(text, strict));
   }
 }
 
-/** Behind a byte order mark. */
+/** Returns the place behind a byte order mark. */
 function textStart({ bytes }: Block): number {
   return bytes[0] === 0xef && bytes[1] === 0xbb && bytes[2] === 0xbf ? 3 : 0;
 }

@@ -1,5 +1,5 @@
-// Several logs → one reading, in the order of time over all of them: those of two servers side by side are merged, and
-// a file is opened only when its time has come, so that a year of rotated logs needs no more memory than a day of them.
+// Reads several logs as one, in the order of time over all of them. Logs of servers side by side are merged. A file is
+// opened only when its time has come, so that a year of rotated logs needs no more memory than a day.
 
 import type { Policy } from "../policy/policy.ts";
 import { SpillwayError } from "../rules/errors.ts";
@@ -21,21 +21,21 @@ import type { LogBatch, RoutedRows } from "./rows.ts";
 import type { Digest } from "./secrets.ts";
 import { TraceRows } from "./trace-rows.ts";
 
-/** The meaning of rows, beside what each file's mapping says. */
+/** Meaning of rows, beside each file's mapping. */
 export interface LogSettings
   extends Pick<RowSettings, "organization" | "graphqlCost" | "statusPath" | "graphqlPath" | "zoneMinutes"> {
-  /** Globs of the paths whose rows are read; all rows where it is left out. */
+  /** Globs of the paths whose rows are read. Default: all rows. */
   readonly paths?: readonly string[] | undefined;
-  /** The share of rows that may stay unread. */
+  /** Greatest share of rows that may stay unread. */
   readonly unreadMost: number;
-  /** All rows are sorted first, in memory, however far from order they stand. */
+  /** True to sort all rows first, in memory, however far they are out of order. */
   readonly sort: boolean;
   readonly digest: Digest;
-  /** Rows are read by this policy; by the API of SPEC.md where it is left out. */
+  /** Policy that rows are read by. Default: the API of SPEC.md. */
   readonly policy?: Policy | undefined;
 }
 
-/** The same as without flags, but for the digest. */
+/** Settings without options, except for the digest. */
 export const usualSettings: Omit<LogSettings, "digest"> = {
   organization: null,
   graphqlCost: null,
@@ -44,15 +44,15 @@ export const usualSettings: Omit<LogSettings, "digest"> = {
   sort: false,
 };
 
-/** Rows may begin so much earlier than the first ones of their file. */
+/** Greatest time, ms, by which rows may begin before the first ones of their file. */
 const disorderMs = 120_000;
 
 /**
  * Reads logs as one.
- * @param files in any order
- * @returns rows in the order of `atMs`; `batches` can be gone through once
- * @throws SpillwayError `LOG_INVALID` while batches are read, and at their end `LOG_UNREAD` where more rows than
- *   `unreadMost` could not be read, and `LOG_INVALID` where there were none at all, or none of the paths
+ * @param files logs in any order
+ * @returns rows in the order of `atMs`; `batches` can be iterated once
+ * @throws SpillwayError `LOG_INVALID` while batches are read. At their end, `LOG_UNREAD` if more rows than
+ *   `unreadMost` could not be read, and `LOG_INVALID` if there were no rows at all, or none of the paths
  */
 export function readLogs(files: readonly LogFile[], settings: LogSettings): RoutedRows {
   const callers = new Callers(settings.digest);
@@ -151,7 +151,7 @@ function readFileBy(
   return new FileReader(file, reader, tally, rows).read();
 }
 
-/** A time that no row of a file is likely to be before. */
+/** Returns a time that probably no row of a file is before. */
 function firstMsOf({ sample, mapping }: LogFile): number {
   const use = mapping.uses.find(({ role }) => role === "time");
   const values = use === undefined ? [] : (sample.columns[use.index]?.values ?? []);

@@ -1,8 +1,8 @@
-// Rows that could not be read: counted, the first of them kept to be shown.
+// Rows that could not be read: counted, and the first of them kept to be shown.
 import type { UnreadRow } from "./rows.ts";
 
 const examplesMost = 5;
-/** A line that is shown is cut behind so many characters. */
+/** Greatest length of a shown line, characters. */
 const textMost = 160;
 
 /** The counts of logs while they are read. */
@@ -11,10 +11,10 @@ export class LogTally {
   unread = 0;
   readonly examples: UnreadRow[] = [];
 
-  /** @param text gives the line, tokens struck out; only asked for where it is kept */
+  /** @param text returns the line without tokens; called only if the line is kept */
   reject(file: string, line: number, why: string, text: () => string): void {
     this.unread += 1;
-    // Of each reason one example is more than five of the first.
+    // One example of each reason tells more than five of the first one.
     const alike = this.examples.filter((each) => each.why === why).length;
     if (this.examples.length >= examplesMost || alike >= 2) return;
     const whole = text();

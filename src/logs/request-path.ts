@@ -1,8 +1,8 @@
-// Reading of a request's path: the organization it names, and whether it is the status endpoint or GraphQL's.
+// Reads a request's path: the organization that it names, and whether it is the status endpoint or GraphQL's.
 
 import { defaultGraphqlPath, defaultStatusPath } from "./choices.ts";
 
-/** Stands for the organization in a template. */
+/** Placeholder of the organization in a template. */
 const wildcard = ":organization";
 
 const organizationPrefix = "/v2/organizations/";
@@ -14,17 +14,17 @@ const PLAIN_PATH = 0;
 export const GRAPHQL_PATH = 1;
 export const STATUS_PATH = 2;
 
-/** Reads paths, and URLs; query, fragment and a trailing slash change nothing (SPEC.md §1). */
+/** Reads paths and URLs; query, fragment and a trailing slash change nothing (SPEC.md §1). */
 export class RequestPath {
-  /** Place of the path last read, without scheme, host, query, fragment and slash at the end. */
+  /** Place of the path read last, without scheme, host, query, fragment and final slash. */
   pathFrom = 0;
   pathTo = 0;
-  /** Place of the organization's slug in the path last read; empty where it names none. */
+  /** Place of the organization's slug in the path read last; empty if the path names none. */
   organizationFrom = 0;
   organizationTo = 0;
   readonly #graphql: Uint8Array;
   readonly #statusHead: Uint8Array;
-  /** Text that follows the organization; `null` where the status path names none. */
+  /** Text that follows the organization; `null` if the status path names none. */
   readonly #statusTail: Uint8Array | null;
   readonly #prefix = encoder.encode(organizationPrefix);
 
@@ -62,10 +62,10 @@ export class RequestPath {
   }
 }
 
-/** A path, or a pattern of paths, without slashes at its end. */
+/** Returns a path, or a pattern of paths, without slashes at its end. */
 export const trimmed = (path: string): string => (path.length > 1 ? path.replace(/\/+$/, "") : path);
 
-/** Behind `https://host`, if that is how it begins. */
+/** Returns the place behind `https://host`, if the text begins so. */
 function pathOf(view: DataView, from: number, to: number): number {
   for (let at = from; at + 2 < to && at < from + 12; at++)
     if (view.getUint8(at) === colon && view.getUint8(at + 1) === slash && view.getUint8(at + 2) === slash) {

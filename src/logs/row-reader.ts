@@ -1,5 +1,5 @@
-// A row's fields → a row in columns, or why not. Every format comes through here, so that a path, a time or a cost
-// means the same in all of them.
+// Reads a row's fields into columns, or tells why it cannot. Every format comes through here, so that a path, a time or
+// a cost means the same in all of them.
 import type { Callers } from "./callers.ts";
 import { EVERYONE } from "./callers.ts";
 import {
@@ -35,42 +35,42 @@ import { PathMemory } from "./path-memory.ts";
 import { GRAPHQL_PATH, RequestPath, STATUS_PATH } from "./request-path.ts";
 import { defaultOrganization, GRAPHQL_CALL, OTHER_CALL, REST_CALL, STATUS_CALL } from "./rows.ts";
 
-/** The meaning of fields. */
+/** Meaning of fields. */
 export interface RowSettings {
-  /** Callers are known by tokens, which are shown as fingerprints alone. */
+  /** True if callers are known by tokens, which are only shown as fingerprints. */
   readonly userIsToken: boolean;
   /** Milliseconds in one unit of the durations. */
   readonly durationUnitMs: number;
-  /** `end` where the log is written when the request is over: it began `duration` before. */
+  /** `end` if the log is written when a request ends: it began `duration` before. */
   readonly timeIs: "start" | "end";
-  /** The organization of rows that name none, whose user has named none either; `null`: `default`. */
+  /** Organization of rows that name none, and whose user has not named one; `null`: `default`. */
   readonly organization: string | null;
-  /** Points of a GraphQL call whose row does not say; `null`: such a row cannot be read. */
+  /** Points of a GraphQL call whose row does not tell them; `null`: such a row cannot be read. */
   readonly graphqlCost: number | null;
   readonly statusPath?: string | undefined;
   readonly graphqlPath?: string | undefined;
-  /** Minutes east of Greenwich, of times that name no zone. */
+  /** Minutes east of Greenwich of times that name no zone. */
   readonly zoneMinutes: number;
-  /** Requests have a path in this log: a row without one was none (a connection that asked for nothing). */
+  /** True if requests have a path in this log. A row without one is then no request, but an unused connection. */
   readonly hasPaths: boolean;
-  /** Leaves rows of other paths out; `null` for none. */
+  /** Filter that leaves out rows of other paths; `null` for no filter. */
   readonly paths: PathFilter | null;
 }
 
 const [dash, space] = [0x2d, 0x20] as const;
 
 const NONE = -1;
-/** The kind of a path that the filter leaves out. */
+/** Kind of a path that the filter leaves out. */
 const LEFT_OUT = 255;
 
-/** Statuses of GraphQL that counted nothing (SPEC.md §2.6); 401 and 403 count nothing anywhere. */
+/** Statuses of GraphQL that count nothing (SPEC.md §2.6); 401 and 403 count nothing anywhere. */
 const uncountedQueries = new Set([400, 405, 413, 415]);
 
-/** Reads of a row what every API has: when it began, how long it took, and its status. */
+/** Reads what rows of every API have: when a request began, how long it took, and its status. */
 export class TimedRows {
   readonly settings: RowSettings;
   readonly #times: InstantReader;
-  // Of the row last read.
+  // Values of the row that was read last.
   atMs = 0;
   durationMs = 0;
   status = 0;
@@ -97,7 +97,7 @@ export class TimedRows {
     return null;
   }
 
-  /** In ms, `NaN` where there is none, -1 where it is no number. */
+  /** Returns the duration, ms; `NaN` if there is none, -1 if it is no number. */
   #duration({ view, from, to }: Cells): number {
     const start = from[DURATION] as number;
     const end = to[DURATION] as number;
@@ -105,7 +105,7 @@ export class TimedRows {
     const value = decimal(view, start, end);
     if (value < 0) return -1;
     const unitMs = this.settings.durationUnitMs;
-    // 1.001 s * 1000 is 1000.9999999999999 ms.
+    // Removes rounding errors: 1.001 s * 1000 is 1000.9999999999999 ms.
     return unitMs === 1 ? value : Math.round(value * unitMs * 1e6) / 1e6;
   }
 }
@@ -114,9 +114,9 @@ export class RowReader extends TimedRows {
   readonly #callers: Callers;
   readonly #path: RequestPath;
   readonly #memory = new PathMemory();
-  /** The organization that the row's path names. */
+  /** Organization that the row's path names. */
   #organization = NONE;
-  /** The number of `EVERYONE`, once a row is everyone's. */
+  /** Number of `EVERYONE`, once a row names no caller. */
   #everyone = NONE;
 
   constructor(settings: RowSettings, callers: Callers) {
@@ -125,7 +125,7 @@ export class RowReader extends TimedRows {
     this.#path = new RequestPath(settings.statusPath, settings.graphqlPath);
   }
 
-  /** Adds the row that the fields are, unless its path is left out. @returns `null`, or why it cannot be read */
+  /** Adds the row of these fields, unless its path is left out. @returns `null`, or why it cannot be read */
   add(cells: Cells, rows: OrderedRows): string | null {
     const wrong = this.readTimes(cells, rows);
     if (wrong !== null) return wrong;
@@ -167,7 +167,7 @@ export class RowReader extends TimedRows {
     return path !== LEFT_OUT && path !== NONE;
   }
 
-  /** Reads the kind that the path says, -1 where there is none; and its organization. */
+  /** Reads the kind of the path, -1 if there is none; and its organization. */
   #readPath({ view, from, to }: Cells): number {
     const start = from[PATH] as number;
     const end = to[PATH] as number;
@@ -191,14 +191,14 @@ export class RowReader extends TimedRows {
     return this.#callers.organizationAt(view, from, to, hashOf(view, from, to));
   }
 
-  /** Tells by a cost other than 1 what neither path nor scope tells: of REST each call costs 1. */
+  /** Tells a query by a cost other than 1, if neither path nor scope tells: each REST call costs 1. */
   #costs(cells: Cells, path: number): boolean {
     if (path !== -1 || cells.isEmpty(COST)) return false;
     const { view, from, to } = cells;
     return whole(view, from[COST] as number, to[COST] as number) !== 1;
   }
 
-  /** The method; of a whole request line, `GET /path HTTP/1.1`, first the path is made the path. */
+  /** Returns the method. A whole request line, `GET /path HTTP/1.1`, is first cut down to its path. */
   #splitRequest(cells: Cells): number {
     if (!cells.isEmpty(METHOD) || cells.isEmpty(PATH)) return methodOf(cells, METHOD);
     const { view, from, to } = cells;
@@ -218,7 +218,7 @@ export class RowReader extends TimedRows {
     return method;
   }
 
-  /** -1 for no whole number, -2 for none where there must be one. */
+  /** Reads a cost; returns -1 if it is no whole number, -2 if a required one is missing. */
   #points({ view, from, to }: Cells, role: number): number {
     const start = from[role] as number;
     const end = to[role] as number;
@@ -235,7 +235,7 @@ export class RowReader extends TimedRows {
     return value === -1 ? -2 : value;
   }
 
-  /** In the row's own organization; else its path's; else the one that its user named last. */
+  /** Returns the caller: in the row's organization, else in that of its path, else in the user's last one. */
   #caller(cells: Cells): number {
     const callers = this.#callers;
     const user = this.#user(cells);

@@ -15,38 +15,38 @@ import { isTime } from "./instant.ts";
 import { textOfValue } from "./json-lines.ts";
 import { fieldsOf, layoutOf, type WordLayout } from "./words.ts";
 
-/** One column of a log, and what stands there in the first rows. */
+/** A column of a log, with its values in the first rows. */
 export interface SampledColumn {
   readonly name: string;
-  /** Of JSON, the keys that lead to it. */
+  /** Keys that lead to it, in JSON. */
   readonly path: readonly string[];
-  /** One text a sampled row; `undefined` where that row has none. */
+  /** Text in each sampled row; `undefined` if the row has none. */
   readonly values: readonly (string | undefined)[];
 }
 
 export interface LogSample {
   readonly format: LogFormat;
   readonly columns: readonly SampledColumn[];
-  /** Of CSV. */
+  /** Separator of CSV. */
   readonly separator: Separator;
-  /** Of CSV: the first line names the columns. */
+  /** True if the first line of a CSV names the columns. */
   readonly hasHeader: boolean;
-  /** Of words. */
+  /** Layout of words. */
   readonly layout?: WordLayout | undefined;
 }
 
-/** So many bytes of a log are looked at. */
+/** Number of bytes at a log's start that decide its format. */
 export const headBytes = 1 << 17;
 const sampledRows = 200;
-/** So many lines decide what the format is. */
+/** Number of lines that decide the format. */
 const decidingLines = 20;
 
 const decoder = new TextDecoder();
 
 /**
- * @param head the first bytes, unpacked; up to `headBytes`
- * @param isWhole there are no others
- * @throws SpillwayError `LOG_INVALID` where they are of no format that is known, or say one thing alone
+ * @param head first bytes, unpacked; up to `headBytes`
+ * @param isWhole true if there are no others
+ * @throws SpillwayError `LOG_INVALID` if their format is unknown, or if they have a single column
  */
 export function sniffLog(
   head: Uint8Array,
@@ -66,7 +66,7 @@ export function sniffLog(
   return format === "csv" ? sampleCsv(lines, file) : sample;
 }
 
-/** Returns the format that a line by itself looks like; `null` where it may be of any. */
+/** Returns the format that a single line looks like; `null` if it may have any. */
 export function formatOfLine(line: string): LogFormat | null {
   if (isJsonObject(line)) return "ndjson";
   return splitAccessLog(line) === null ? null : "access-log";
@@ -74,7 +74,7 @@ export function formatOfLine(line: string): LogFormat | null {
 
 function linesOf(text: string, isWhole: boolean): string[] {
   const lines = text.split("\n");
-  // The last line is cut, unless there is nothing behind it or before it.
+  // The last line may be cut, unless the text is whole or has no other line.
   if (!isWhole && lines.length > 1) lines.pop();
   return lines.map((line) => line.replace(/\r$/, "")).filter((line) => line.trim() !== "");
 }
@@ -106,7 +106,7 @@ function isJsonObject(line: string): boolean {
   }
 }
 
-/** The separator that cuts most lines into the same number of columns, more than one. */
+/** Returns the separator that cuts most lines into the same number of columns, more than one. */
 function separatorOf(lines: readonly string[]): Separator | null {
   let best: Separator | null = null;
   let most = 0;
@@ -128,7 +128,7 @@ function sampleCsv(lines: readonly string[], file: string): LogSample {
   const rows = lines.slice(0, sampledRows + 1).map((line) => splitCsv(line, separator) ?? []);
   const [first = []] = rows;
   const hasHeader = !first.some((field) => isTime(field) || /^-?\d+(?:\.\d+)?$/.test(field));
-  // The names stand there again where files were put together.
+  // Concatenated files repeat the names.
   const isNames = (row: readonly string[]): boolean =>
     hasHeader && row.join(separator) === first.join(separator);
   const others = rows.filter((row) => row.length === first.length && !isNames(row));
@@ -151,7 +151,7 @@ function accessColumns(lines: readonly string[]): SampledColumn[] {
   });
 }
 
-/** Of a request, the path. */
+/** Returns a field's text; for a request, its path. */
 const shownAs = (text: string | undefined, column: number): string | undefined =>
   column === requestColumn && text !== undefined ? splitRequest(text).path : text;
 
@@ -169,13 +169,13 @@ function isForwarded(rows: readonly (readonly AccessLogField[])[], index: number
   return new Set(texts).size > connected.size && texts.every(isAddressList);
 }
 
-/** Columns of objects: every member of the first rows, by the keys that lead to it. */
+/** Returns the columns of objects: every member of the first rows, by the keys that lead to it. */
 function jsonColumns(lines: readonly string[]): SampledColumn[] {
   const rows = lines.slice(0, sampledRows).filter(isJsonObject);
   return columnsOf(rows.map((line) => membersOf(JSON.parse(line), [])));
 }
 
-/** Columns of rows whose fields have names, by the keys that lead to them. */
+/** Returns the columns of rows whose fields have names, by the keys that lead to them. */
 function columnsOf(
   rows: readonly Iterable<readonly [path: readonly string[], value: string | undefined]>[],
 ): SampledColumn[] {
@@ -207,7 +207,7 @@ function sampleWords(
   return { columns, layout };
 }
 
-/** Members nest at most so deep in what is sampled. */
+/** Greatest depth of sampled members. */
 const depthMost = 6;
 
 function* membersOf(value: unknown, path: string[]): Generator<[string[], string | undefined]> {

@@ -1,4 +1,4 @@
-// Our own traces as logs: what was sent, by whom, at what cost. A mistake in one is an error, as everywhere.
+// Spillway's own traces as logs: what was sent, by whom, at what cost. A mistake in one is an error, as everywhere.
 import { SpillwayError } from "../rules/errors.ts";
 import { type CallBatch, has } from "../trace/batch.ts";
 import { readTrace } from "../trace/read.ts";
@@ -11,7 +11,7 @@ import { GRAPHQL_CALL, type LogBatch, OTHER_CALL, REST_CALL, STATUS_CALL } from 
 
 const kinds = { status: STATUS_CALL, other: OTHER_CALL } as const;
 
-/** The latest time that a `Date` can be. */
+/** Latest time that a `Date` can have, ms since the epoch. */
 export const latestMs = 8.64e15;
 
 export class TraceRows {
@@ -20,7 +20,7 @@ export class TraceRows {
   readonly #graphqlCost: number | null;
   readonly #callers: Callers;
   readonly #tally: LogTally;
-  /** Of the trace's names: users and organizations as `Callers` numbers them. */
+  /** Users and organizations of the trace's names, as `Callers` numbers them. */
   readonly #users = new Map<number, number>();
   readonly #organizations = new Map<number, number>();
 
@@ -141,7 +141,7 @@ function numberOf(known: Map<number, number>, name: number, find: (name: number)
   return number;
 }
 
-/** The same mistake, with the file's name in front of the line's number. */
+/** Returns the same error, with the file's name in front of the line's number. */
 export function named(error: unknown, file: string): unknown {
   if (!(error instanceof SpillwayError) || error.code !== "TRACE_INVALID") return error;
   const [summary = ""] = error.message.split("\n");

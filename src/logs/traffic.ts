@@ -1,14 +1,14 @@
-// A log with more or fewer callers than it has: each caller several times, at the same instants, with windows of its own.
+// Multiplies the callers of a log: each is there several times, at the same instants, with its own windows.
 import type { TraceCall } from "../trace/record.ts";
 import type { LogBatch, LogCaller, LogRows } from "./rows.ts";
 
-/** Copies of a caller, by its place in the order of first rows: with a factor of 1.5 of every second one two. */
+/** Returns the number of copies of a caller, by the order of first rows: with 1.5 every second one has two. */
 const copiesOf = (place: number, factor: number): number =>
   Math.floor((place + 1) * factor) - Math.floor(place * factor);
 
 const copyName = (name: string, copy: number): string => (copy === 1 ? name : `${name}#${copy}`);
 
-/** A copy of a caller, which is another one in all that stands for who it is. */
+/** Returns a copy of a caller with another name, in each attribute that names it. */
 function copyOf({ organization, user, attributes }: LogCaller, copy: number): LogCaller {
   const named = { organization, user: copyName(user, copy) };
   if (attributes === undefined) return named;
@@ -20,14 +20,14 @@ function copyOf({ organization, user, attributes }: LogCaller, copy: number): Lo
 }
 
 /**
- * Multiplies the callers of a log, and with them its calls. Callers are counted in the order of their first rows: with a
- * factor of 2 each is there twice, with 1.5 every second one, with 0.5 every second one is left out. Copies are users of
- * the same organization, called `ann#2`, `ann#3`; so organizations' windows have more calls, users' windows as many.
+ * Multiplies the callers of a log, and with them its calls, by the order of callers' first rows. A factor of 2 doubles
+ * each, 1.5 every second one, and 0.5 leaves out every second one. Copies are users of the same organization, named
+ * `ann#2`, `ann#3`. So organizations' windows have more calls, users' windows the same number.
  * @param factor above 0
  */
 export function multiplyCallers(rows: LogRows, factor: number): Pick<LogRows, "batches" | "callers"> {
   const callers: LogCaller[] = [];
-  /** Of each caller of the log: its first copy in `callers`, and the number of copies. */
+  /** First copy of each caller in `callers`, and the number of its copies. */
   const known: { readonly first: number; readonly count: number }[] = [];
   const copiesAt = (caller: number): { readonly first: number; readonly count: number } => {
     while (known.length <= caller) {
@@ -56,7 +56,7 @@ export function multiplyCallers(rows: LogRows, factor: number): Pick<LogRows, "b
   return { batches: batches(), callers };
 }
 
-/** The same for the calls of a trace, by their users: the clients of a copy are copies, too. */
+/** Returns a function that copies the calls of a trace by their users. The clients of a copy are copies, too. */
 export function copiesOfCalls(factor: number): (call: TraceCall) => TraceCall[] {
   const counts = new Map<string, number>();
   return (call) => {
@@ -71,7 +71,7 @@ export function copiesOfCalls(factor: number): (call: TraceCall) => TraceCall[] 
   };
 }
 
-/** Rows of a batch in a new one. @param from places in `batch` */
+/** Returns some rows of a batch as a new one. @param from places in `batch` */
 function picked(batch: LogBatch, from: readonly number[], caller: readonly number[]): LogBatch {
   const column = (values: { readonly [place: number]: number }): number[] =>
     from.map((row) => values[row] ?? 0);

@@ -1,12 +1,12 @@
-// Words on users whose organization no row names: they have windows of their own, which is right only where theirs is
-// another one.
+// Words about users whose organization no row names. They have their own windows, which is right only if their
+// organization is none of the named ones.
 import { shortName } from "../rules/printable.ts";
 import { counted } from "../rules/words.ts";
 import { defaultOrganization } from "./rows.ts";
 
 /**
- * Says who was put apart, and which option mends it; nothing where nobody was, or all were.
- * @param organizations names of all that the log has
+ * Tells who was put apart, and which option corrects it; returns nothing if nobody was, or all were.
+ * @param organizations names of all organizations in the log
  */
 export function unplacedWords(unplaced: number, organizations: Iterable<string>): string {
   const others = [...new Set(organizations)].filter((name) => name !== defaultOrganization);

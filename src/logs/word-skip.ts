@@ -1,21 +1,21 @@
-// Going over text four bytes at a time, as long as none of them can be one that matters.
+// Skips text four bytes at a time, as long as no byte among them can matter.
 
 const highBits = 0x8080_8080 | 0;
 const eachByte = 0x0101_0101;
 
-/** Goes over ASCII from a byte on. */
+/** Skips ASCII from a byte on. */
 export class WordSkip {
   readonly #least: number;
 
-  /** @param least the least byte that does not matter, from 1 to 0x7f */
+  /** @param least least byte that does not matter, from 1 to 0x7f */
   constructor(least: number) {
     this.#least = Math.imul(0x80 - least, eachByte);
   }
 
   /**
-   * Finds the first word that may hold a byte that matters, or one beyond ASCII. Of a byte from `least` to 0x7f
-   * the sum with 0x80 - least has the highest bit, of a lesser one it has not, and neither carries into the next byte;
-   * a byte above 0x7f may carry, but has no highest bit in ~word.
+   * Finds the first word that may hold a byte that matters, or one beyond ASCII. For a byte from `least` to 0x7f the
+   * sum with 0x80 - least has the highest bit; for a lesser byte it has not. Neither sum carries into the next byte. A
+   * byte above 0x7f may carry, but its highest bit is missing in ~word.
    */
   over(view: DataView, from: number): number {
     const least = this.#least;

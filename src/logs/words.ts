@@ -1,16 +1,16 @@
-// Lines of words between blanks, as load balancers, proxies and web servers write them. What a word is tells a line
-// `#Fields:` (IIS, CloudFront), its place (AWS's load balancers, Envoy, Istio), or the word itself (logfmt, Heroku).
+// Lines of words between blanks, as proxies and web servers write them. A word's meaning comes from a line `#Fields:`
+// (IIS, CloudFront), its place (AWS's load balancers, Envoy, Istio), or the word itself (logfmt, Heroku).
 import { roles } from "./cells.ts";
 import { isTime } from "./instant.ts";
 import { type LineFormat, type NamedColumn, NOT_SCANNED, type ParsedLine } from "./line-format.ts";
 
-/** The way in which a line's words are told. */
+/** Way in which the words of a line get their names. */
 export interface WordLayout {
-  /** Names of words by place; empty where words name themselves. */
+  /** Names of words by place; empty if words name themselves. */
   readonly names: readonly string[];
-  /** A line `#Fields:` named the words: none is in quotes. */
+  /** True if a line `#Fields:` named the words; then none is in quotes. */
   readonly isW3c: boolean;
-  /** Finds the named parts of a line, where they are no words. */
+  /** Pattern that finds the named parts of a line, if they are no words. */
   readonly pattern?: RegExp;
 }
 
@@ -35,7 +35,7 @@ const istio = [
     requested_server_name route_name`),
 ];
 
-/** The HTTP format of HAProxy, behind what syslog writes: https://docs.haproxy.org/3.2/configuration.html#8.2.3 */
+/** HTTP format of HAProxy, behind syslog's prefix: https://docs.haproxy.org/3.2/configuration.html#8.2.3 */
 const haproxy: WordLayout = {
   names: names("client_addr accept_date frontend server duration status request"),
   isW3c: false,
@@ -51,7 +51,7 @@ const isCount = (word = ""): boolean => /^\d+$/.test(word);
 const isRequest = (word = ""): boolean => /^[A-Z-]+ \S/.test(word);
 const hasPort = (word = ""): boolean => /[\d\]]:\d+$/.test(word);
 
-/** Tells whether the words of a line stand where a layout has them. */
+/** Layouts, each with a test of whether the words of a line stand where it has them. */
 const placed: readonly (readonly [layout: readonly string[], fits: (words: readonly string[]) => boolean])[] =
   [
     [
@@ -71,10 +71,10 @@ const placed: readonly (readonly [layout: readonly string[], fits: (words: reado
     ],
   ];
 
-/** So many words of a line name themselves, at least, and more than half of them. */
+/** Least number of words of a line that name themselves; they must also be more than half of its words. */
 const namedLeast = 3;
 
-/** Returns the layout that most of a log's first lines have; `null` where there is none. */
+/** Returns the layout that most of a log's first lines have; `null` if there is none. */
 export function layoutOf(lines: readonly string[]): WordLayout | null {
   const fields = lines.find((line) => /^#Fields:/i.test(line));
   if (fields !== undefined) return { names: fields.split(/\s+/).slice(1), isW3c: true };
@@ -91,7 +91,7 @@ export function layoutOf(lines: readonly string[]): WordLayout | null {
   return isMost(isNamed) ? { names: [], isW3c: false } : null;
 }
 
-/** A word, and its name where it was written `name=value`. */
+/** A word, with its name if it was written `name=value`. */
 interface Word {
   readonly name: string | undefined;
   readonly text: string;
@@ -107,7 +107,7 @@ function* wordsOf(line: string): Generator<Word> {
   }
 }
 
-/** Returns the fields of a line by their names; `null` where it has none. */
+/** Returns the fields of a line by their names; `null` if it has none. */
 export function fieldsOf(
   line: string,
   { names, isW3c, pattern }: WordLayout,
@@ -131,7 +131,7 @@ export function fieldsOf(
   return fields;
 }
 
-/** A day and a time of day are one time. */
+/** Returns the fields of a W3C line, with date and time joined into one. */
 function w3cFields(text: string, names: readonly string[]): ReadonlyMap<string, string> {
   const values = text.split(text.includes("\t") ? "\t" : " ");
   const fields = new Map(names.map((name, place) => [name, withoutPort(name, values[place] ?? "")] as const));
@@ -141,7 +141,7 @@ function w3cFields(text: string, names: readonly string[]): ReadonlyMap<string, 
   return fields.set("time", `${day}T${time}Z`);
 }
 
-/** A caller is an address: each of its connections has another port. */
+/** Removes the port of an address: each connection of a caller has another port. */
 const withoutPort = (name: string, text: string): string =>
   /port$|address$/.test(name) ? text.replace(/:\d+$/, "") : text;
 

@@ -1,23 +1,23 @@
-// A policy whose quotas all can be enforced: windows stand in for the kinds of quota that the engine lacks.
+// A policy that the engine can enforce as a whole: windows stand in for the kinds of quota that it lacks.
 import type { Policy, Quota } from "./policy.ts";
 
 /** Tells whether the engine enforces a quota's kind. */
 const isEnforceable = ({ algorithm: { kind } }: Quota): boolean =>
   kind === "fixed-window" || kind === "token-bucket";
 
-/** Returns the names of the quotas of kinds that are described alone. */
+/** Returns the names of the quotas that the engine does not enforce. */
 export const unenforceable = ({ quotas }: Pick<Policy, "quotas">): string[] =>
   Object.keys(quotas).filter((name) => !isEnforceable(quotas[name] as Quota));
 
-/** A policy, and what is not as it says, in words. */
+/** A policy with its changes, in words. */
 export interface Approximated {
   readonly policy: Policy;
   readonly changes: readonly string[];
 }
 
 /**
- * Puts windows that open with their first call in the place of sliding logs and counters, and leaves limits of
- * concurrent calls out.
+ * Replaces sliding logs and counters by windows that open with their first call, and leaves out limits of concurrent
+ * calls.
  */
 export function asWindows(policy: Policy): Approximated {
   const changes: string[] = [];

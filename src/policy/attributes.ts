@@ -1,8 +1,8 @@
-// Attributes of callers by their names.
+// The meaning of callers' attributes, by their names.
 
-/** Attributes that stand for an organization; any other stands for the user. */
+/** Names of attributes that mean an organization; any other attribute means the user. */
 const shared =
   /^(?:org|organi[sz]ation|account|tenant|team|workspace|project|shop|store|company|group|installation)(?:_?id)?$/i;
 
-/** Tells whether an attribute stands for an organization. */
+/** Tells whether an attribute means an organization. */
 export const isShared = (name: string): boolean => shared.test(name);

@@ -1,10 +1,10 @@
-// A policy that builds on another one: it says what differs (POLICY.md §9).
+// A policy that builds on another one and holds only the differences (POLICY.md §9).
 import { isPlainObject } from "../rules/plain-object.ts";
 
 /**
- * Returns a document with all that its base says and it does not. Objects are taken member by member; a list or a value
- * stands in place of the base's, and `null` takes a member out.
- * @param base as parsed from JSON
+ * Returns a document completed by its base. Objects are merged member by member. A list or a value replaces the base's,
+ * and `null` removes a member.
+ * @param base value parsed from JSON
  */
 export function onBase(base: unknown, { base: _, ...own }: Readonly<Record<string, unknown>>): unknown {
   return merged(base, own);

@@ -2,7 +2,7 @@
 
 export type CalendarUnit = "day" | "week" | "month";
 
-/** Greatest length of each, clock changes left out. */
+/** Greatest length of each unit, s, without clock changes. */
 export const calendarSeconds = { day: 86_400, week: 604_800, month: 2_678_400 } as const;
 
 const dayMs = 86_400_000;
@@ -41,7 +41,7 @@ function localMs(atMs: number, zone: string): number {
   return local.getTime();
 }
 
-/** Returns the instant at which a zone's clocks first show a time, or pass it where they skip it. */
+/** Returns the instant at which a zone's clocks first show a time, or pass it if they skip it. */
 function instantOf(local: number, zone: string): number {
   // Clocks are at most a day from UTC, and change at most once within two days.
   const before = local - (localMs(local - dayMs, zone) - (local - dayMs));

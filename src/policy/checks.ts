@@ -1,5 +1,5 @@
-// The parts of a policy fit together (POLICY.md §6): no form of a single member can say this. Every mistake is
-// reported, with its path, what was got and what is allowed.
+// Checks that the parts of a policy fit together (POLICY.md §6), which the form of a single member cannot do. Every
+// mistake is reported, with its path, what was got and what is allowed.
 import { closest } from "../rules/closest.ts";
 import { type Problem, quote } from "../rules/errors.ts";
 import { calendarSeconds } from "./calendar.ts";
@@ -10,7 +10,7 @@ import { usesMost, windowSecondsMost } from "./schema.ts";
 
 const most = Number.MAX_SAFE_INTEGER;
 
-/** Returns all that is wrong with how the parts of a policy fit together. */
+/** Returns all mistakes in how the parts of a policy fit together. */
 export function misfits(policy: Policy): Problem[] {
   return [
     ...Object.entries(policy.quotas).flatMap(([name, quota]) => quotaMisfits(policy, name, quota)),
@@ -21,7 +21,7 @@ export function misfits(policy: Policy): Problem[] {
   ];
 }
 
-/** Says that a name is none of those known, and which was meant. */
+/** Returns the problem of an unknown name, with the known name that was probably meant. */
 function unknown(path: string, name: string, known: readonly string[], kind: string): Problem {
   const meant = closest(name, known);
   const names = known.length === 0 ? `no ${kind} is known` : `${kind}: ${known.join(", ")}`;
@@ -74,7 +74,7 @@ function algorithmMisfits(path: string, algorithm: QuotaAlgorithm): Problem[] {
   return [{ path: `${path}.windowSeconds`, got: String(windowSeconds), allowed }];
 }
 
-/** A level is counted in parts of `1 / everyMs`, as integers: exact, or refused. */
+/** Checks that a bucket's level, in parts of `1 / everyMs`, fits exact integers. */
 function bucketMisfits(
   path: string,
   { capacity, refill }: Pick<TokenBucket, "capacity" | "refill">,
@@ -94,7 +94,7 @@ function bucketMisfits(
   ];
 }
 
-/** The same rate in the smallest integers. */
+/** Returns the same rate in the smallest integers. */
 export function lowestTerms({ amount, everyMs }: TokenBucket["refill"]): TokenBucket["refill"] {
   let [a, b] = [amount, everyMs];
   while (b > 0) [a, b] = [b, a % b];
@@ -153,7 +153,7 @@ function useMisfits(policy: Policy, operation: string, name: string, { key, char
   return problems;
 }
 
-/** The attributes that every call of an operation has: its token's, and those that each of its routes fills. */
+/** Returns the attributes of every call of an operation: its token's, and those that all its routes fill. */
 function filledBy({ auth, routes }: Policy, operation: string): string[] {
   const own = routes.filter((route) => route.operation === operation).map(attributesOfRoute);
   const [first = [], ...others] = own;
@@ -161,7 +161,7 @@ function filledBy({ auth, routes }: Policy, operation: string): string[] {
   return [...new Set([...auth.attributes, ...byAll])];
 }
 
-/** Every attribute of a caller that a policy knows. */
+/** Returns every attribute of a caller that a policy knows. */
 function knownAttributes({ auth, quotas, routes }: Policy): string[] {
   const keys = Object.values(quotas).flatMap(({ key }) => key);
   return [...new Set([...auth.attributes, ...routes.flatMap(attributesOfRoute), ...keys])];

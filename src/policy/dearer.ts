@@ -1,8 +1,8 @@
-// A sample of an operation whose cost the request declares, made as dear as a call is to be.
+// Raises the cost of a sample, for an operation whose cost the request declares.
 import { isPlainObject } from "../rules/plain-object.ts";
 import type { CallSample } from "./policy.ts";
 
-/** A sample that costs so much; as it is where it cannot be made dearer. */
+/** Returns a sample of that cost; the same sample if its cost cannot be raised. */
 export function dearer(sample: CallSample, cost: number): CallSample {
   const { dearer: by, body } = sample;
   if (by === undefined || cost === sample.cost || !isPlainObject(body)) return sample;

@@ -1,7 +1,7 @@
-// The cost that a call of an operation declares.
+// The kind of cost that a call of an operation has.
 import type { Policy } from "./policy.ts";
 
-/** `declared` by the call; `bounded`, and told by its answer; or `fixed`. */
+/** Kind of cost: `declared` by the call; `bounded`, and told by the answer; or `fixed`. */
 export type CostKind = "declared" | "bounded" | "fixed";
 
 export function costKindOf({ operations }: Pick<Policy, "operations">, operation: string): CostKind {

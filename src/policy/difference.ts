@@ -1,14 +1,14 @@
 import { isPlainObject } from "../rules/plain-object.ts";
 
-/** The first place at which two values of JSON differ. */
+/** First place at which two JSON values differ. */
 export interface Difference {
-  /** Steps to it, with dots between them. */
+  /** Steps to the place, separated by dots. */
   readonly path: string;
   readonly one: unknown;
   readonly other: unknown;
 }
 
-/** Returns where two values of JSON differ first; `null` where they are alike. The order of members does not count. */
+/** Returns where two JSON values differ first; `null` if they are equal. The order of members does not matter. */
 export function firstDifference(
   one: unknown,
   other: unknown,

@@ -1,7 +1,7 @@
 // A policy applied to one caller and one operation.
 import type { Policy, Quota, QuotaAlgorithm } from "./policy.ts";
 
-/** Returns a quota with the overrides of a caller, of which a later one wins (POLICY.md §1). */
+/** Returns a quota with the overrides of a caller; later overrides win (POLICY.md §1). */
 export function quotaFor(policy: Policy, name: string, caller: Readonly<Record<string, string>>): Quota {
   const own = policy.quotas[name];
   if (own === undefined) throw new RangeError(`no quota ${name}`);
@@ -32,7 +32,7 @@ export function usedQuotas(
   return Object.keys(policy.quotas).filter((name) => uses[name] !== undefined);
 }
 
-/** Returns the most that a quota ever has room for. */
+/** Returns the most that a quota can ever have room for. */
 export const limitOf = (algorithm: QuotaAlgorithm): number =>
   algorithm.kind === "token-bucket" ? algorithm.capacity : algorithm.limit;
 

@@ -1,4 +1,4 @@
-// Forms that the parts of a policy file share: each says what is allowed where another value stands.
+// Forms that the parts of a policy file share. Each says what is allowed if a value does not fit.
 import * as v from "valibot";
 import { closest } from "../rules/closest.ts";
 import { isPlainObject } from "../rules/plain-object.ts";
@@ -19,14 +19,14 @@ export const text = (allowed: string) => v.pipe(v.string(allowed), v.nonEmpty(al
 export const oneOf = <const T extends readonly string[]>(values: T) =>
   v.picklist(values, ({ input }) => nearest(values, input));
 
-/** Says which texts are allowed, and the one that was probably meant. */
+/** Returns the allowed texts, in words, with the one that was probably meant. */
 export function nearest(values: readonly string[], input: unknown): string {
   const list = `one of ${values.map((value) => JSON.stringify(value)).join(", ")}`;
   const meant = typeof input === "string" ? closest(input, values) : null;
   return meant === null ? list : `${list} (did you mean ${JSON.stringify(meant)}?)`;
 }
 
-/** These members and no other. One that is required, or unknown, is named with what is allowed. */
+/** Returns the schema of these members and no others. A missing or unknown member is named with what is allowed. */
 export function members<const E extends v.ObjectEntries>(entries: E) {
   const names = Object.keys(entries);
   const list = names.join(", ");
@@ -38,7 +38,7 @@ export function members<const E extends v.ObjectEntries>(entries: E) {
   });
 }
 
-/** An object of such members. Lists are objects to valibot. */
+/** Returns the schema of an object of such members. Lists are objects to valibot. */
 export const object = <const E extends v.ObjectEntries>(entries: E) =>
   v.pipe(
     v.custom<object>(isPlainObject, `an object of ${Object.keys(entries).join(", ")}`),
@@ -49,7 +49,7 @@ const namePattern = /^[A-Za-z_][\w.-]*$/;
 const nameWords = "a name: a letter or _, then letters, digits, dots, dashes, underscores";
 export const name = v.pipe(v.string(nameWords), v.regex(namePattern, nameWords));
 
-/** `v.record` drops names that JavaScript treats specially, so they are refused first. */
+/** Names that are refused first: JavaScript treats them specially, and `v.record` drops them. */
 const reserved = ["__proto__", "prototype", "constructor"];
 export const byName = <const S extends v.GenericSchema>(
   what: string,
@@ -65,8 +65,8 @@ export const byName = <const S extends v.GenericSchema>(
     v.record(key, value),
   ) as unknown as v.GenericSchema<Record<string, v.InferInput<S>>, Record<string, v.InferOutput<S>>>;
 
-/** Values of a form, as data that nobody changes. */
+/** Value of a form, as read-only data. */
 export type Shape<S extends v.GenericSchema> = Fixed<v.InferOutput<S>>;
 
-/** A value that nobody changes, at any depth: data is written `as const`. */
+/** A read-only value, at any depth: such data is written `as const`. */
 export type Fixed<T> = T extends object ? { readonly [Member in keyof T]: Fixed<T[Member]> } : T;

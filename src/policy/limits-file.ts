@@ -1,4 +1,4 @@
-// A file of limits: rules of version 1, or a policy that says as much.
+// A file of limits: rules of version 1, or a policy that rules can express.
 import { parseDocument } from "../rules/json.ts";
 import { parseRules } from "../rules/parse.ts";
 import type { Rules } from "../rules/rules.ts";
@@ -7,7 +7,7 @@ import { rulesOf } from "./shorthand.ts";
 
 /**
  * Reads the text of a rules file or a policy file, as rules.
- * @param file its path, for errors
+ * @param file path of the file, for errors
  * @throws SpillwayError `JSON_INVALID`, `RULES_INVALID`, `POLICY_INVALID`, `POLICY_UNSUPPORTED`
  */
 export const parseLimitsFile = (text: string, file: string): Rules =>

@@ -1,13 +1,13 @@
-// A request's route: the first that matches (POLICY.md §1).
+// The route of a request: the first that matches (POLICY.md §1).
 import type { Policy, Route } from "./policy.ts";
 
 /** Parts of a request that choose its route. */
 export interface RoutedRequest {
   readonly method: string;
-  /** As it came, with its query. */
+  /** Target as it came, with its query. */
   readonly target: string;
   readonly host: string;
-  /** Kind of the GraphQL operation in the body; `null` where there is none. */
+  /** Kind of the GraphQL operation in the body; `null` if there is none. */
   readonly graphql: "query" | "mutation" | null;
 }
 
@@ -17,7 +17,7 @@ export interface Matched {
   readonly attributes: Readonly<Record<string, string>>;
 }
 
-/** Returns the first route that matches a request; `null` where none does. */
+/** Returns the first route that matches a request; `null` if none does. */
 export function routeOf({ routes }: Pick<Policy, "routes">, request: RoutedRequest): Matched | null {
   const segments = segmentsOf(request.target);
   for (const route of routes) {
@@ -31,7 +31,7 @@ export function routeOf({ routes }: Pick<Policy, "routes">, request: RoutedReque
   return null;
 }
 
-/** Returns the request by which a policy shows a caller its status; `null` where no route does. */
+/** Returns the request that shows a caller its status under a policy; `null` if there is no such route. */
 export function statusRequest(
   { routes }: Pick<Policy, "routes">,
   attributes: Readonly<Record<string, string>>,
@@ -41,7 +41,7 @@ export function statusRequest(
   return { method: route.methods?.[0] ?? "GET", path: filled(route.path, attributes) };
 }
 
-/** Returns the text of a sample's path or body with a caller's attributes in place of their names in braces. */
+/** Returns the text of a sample's path or body, with attributes in place of their names in braces. */
 export const filled = (text: string, attributes: Readonly<Record<string, string>>): string =>
   text.replace(/\{(\w+)\}/g, (whole, name: string) => attributes[name] ?? whole);
 
@@ -66,8 +66,8 @@ function attributesIn(path: string, segments: readonly string[]): Record<string,
 }
 
 /**
- * The decoded segments of a request's target, without origin, query and a slash at its end. A segment that is
- * no percent-encoded UTF-8 is empty: it names nothing.
+ * Returns the decoded segments of a request's target, without origin, query and final slash. A segment that is no
+ * percent-encoded UTF-8 is empty: it names nothing.
  */
 export function segmentsOf(target: string): string[] {
   const [path = ""] = target.replace(/^https?:\/\/[^/?#]*/i, "").split(/[?#]/, 1);

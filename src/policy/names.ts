@@ -1,6 +1,6 @@
 import type { Owner, Scope } from "../rules/rules.ts";
 
-/** The quotas of the API of SPEC.md by scope and owner, in the order in which refusals name them. */
+/** Names of the quotas of the API of SPEC.md by scope and owner, in the order in which refusals name them. */
 export const quotaNames = {
   rest: { organization: "rest", user: "rest_user" },
   graphql: { organization: "graphql", user: "graphql_user" },

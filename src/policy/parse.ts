@@ -1,4 +1,4 @@
-// Untrusted JSON → Policy. Version 1 rules are read as shorthand of a policy (`shorthand.ts`), for ever.
+// Reads a policy from untrusted JSON. Rules of version 1 stay readable as shorthand of a policy (`shorthand.ts`).
 import * as v from "valibot";
 import { type Problem, quote, SpillwayError } from "../rules/errors.ts";
 import type { DocumentKind } from "../rules/json.ts";
@@ -11,7 +11,7 @@ import { attributesOfRoute } from "./routes.ts";
 import { policySchema, type ReadPolicy } from "./schema.ts";
 import { policyOf } from "./shorthand.ts";
 
-/** Names what is wrong within a value of several forms, if it is clear which form was meant. */
+/** Names the mistakes within a value of several forms, if it is clear which form was meant. */
 function problemsOf(issue: v.BaseIssue<unknown>, above: readonly string[] = []): Problem[] {
   const path = [...above, ...(issue.path?.map(({ key }) => String(key)) ?? [])];
   const isEmpty = isPlainObject(issue.input) && Object.keys(issue.input).length === 0;
@@ -20,13 +20,13 @@ function problemsOf(issue: v.BaseIssue<unknown>, above: readonly string[] = []):
   return [{ path: path.join(".") || "policy", got: quote(issue.input), allowed: issue.message }];
 }
 
-/** Returns what speaks against the one form that a value has in its outline; nothing where it has none, or several. */
+/** Returns the issues of the one form whose outline a value has; none if no form, or several, have it. */
 function meantIn(issues: readonly v.BaseIssue<unknown>[]): readonly v.BaseIssue<unknown>[] {
   const placed = issues.filter(({ path }) => path !== undefined);
   const pathOf = ({ path }: v.BaseIssue<unknown>): string => JSON.stringify(path?.map(({ key }) => key));
   const byPath = new Map(placed.map((issue) => [pathOf(issue), issue]));
   const values = [...byPath.values()].filter(({ type }) => type !== "strict_object");
-  // A member that is missing or unknown in each of several forms does not tell which of them was meant.
+  // A member that is missing or unknown in each of several forms does not tell which form was meant.
   return values.length > 0 ? values : byPath.size < placed.length ? [] : placed;
 }
 
@@ -36,10 +36,10 @@ const invalid = (problems: readonly Problem[], hint?: string): SpillwayError =>
     ...(hint === undefined ? {} : { hint }),
   });
 
-/** Members that stand in a policy of version 2 alone. */
+/** Members that only a policy of version 2 has. */
 const ownMembers = ["quotas", "operations", "routes", "wire", "auth", "overrides", "provoke"];
 
-/** Tells whether a document is a policy: otherwise it is rules of version 1. */
+/** Tells whether a document is a policy; otherwise it is rules of version 1. */
 export function isPolicy(input: unknown): boolean {
   if (!isPlainObject(input)) return false;
   const { version } = input;
@@ -75,14 +75,14 @@ export function parsePolicy(input: unknown): Policy {
   return policy;
 }
 
-/** A policy file, for errors. */
+/** Document kind of a policy file, for errors. */
 export const policyFile: DocumentKind = {
   name: "policy file",
   code: "POLICY_INVALID",
   pathOf: (path) => path.join("."),
 };
 
-/** Returns rules without the member that says they are of version 1. */
+/** Returns rules without the member for their version. */
 export function withoutVersion(input: unknown): unknown {
   if (!isPlainObject(input)) return input;
   const { version: _, ...rules } = input;
@@ -91,7 +91,7 @@ export function withoutVersion(input: unknown): unknown {
 
 type ReadAlgorithm = ReadPolicy["quotas"][string]["algorithm"];
 
-/** Length of a calendar's windows; `undefined` of others. */
+/** Returns the length of a calendar's windows, s; `undefined` for other windows. */
 function calendarLength(algorithm: ReadAlgorithm): number | undefined {
   if (algorithm.kind !== "fixed-window" || typeof algorithm.anchor === "string") return undefined;
   return "calendar" in algorithm.anchor ? calendarSeconds[algorithm.anchor.calendar] : undefined;

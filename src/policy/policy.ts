@@ -1,11 +1,11 @@
-// The limits of an API as data (POLICY.md): which quotas it keeps, which of them a call uses, how its requests are
-// told apart, and how its answers show it. `Policy` is complete, plain JSON; `PolicyInput` is what people write. What
-// each member means and may be is said once, in `schema.ts`.
+// The limits of an API as data (POLICY.md): its quotas, which of them a call uses, how requests are routed, and how
+// answers show the quotas. `Policy` is complete, plain JSON; `PolicyInput` is what people write. `schema.ts` defines
+// each member's meaning and values, once.
 import type { Shape } from "./forms.ts";
 import type * as form from "./schema.ts";
 import type { WireData } from "./wire-data.ts";
 
-/** The header in which a request declares its cost to a stand-in, which cannot measure it. */
+/** Header in which a request declares its cost to a stand-in, which cannot measure it. */
 export const costHeader = "spillway-cost";
 
 export type Anchor = Shape<typeof form.anchor>;
@@ -32,7 +32,7 @@ export interface Auth extends Shape<typeof form.auth> {
 export type QuotaOverride = Shape<typeof form.quotaOverride>;
 export type Override = Shape<typeof form.override>;
 
-/** A policy of which everything is said. */
+/** A complete policy. */
 export interface Policy extends Omit<Shape<typeof form.policySchema>, "$schema"> {
   readonly quotas: Readonly<Record<string, Quota>>;
   readonly wire: string | WireData;

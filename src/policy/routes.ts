@@ -1,4 +1,4 @@
-// Routes among each other: whether one matches all that another does.
+// Relations between routes: whether one matches all requests of another.
 import type { Route } from "./policy.ts";
 
 const parameter = /^\{(\w+)\}$/;
@@ -29,7 +29,7 @@ function coversPath(broad: string, narrow: string): boolean {
 const methodsOf = ({ methods }: Route): readonly string[] | undefined =>
   methods?.map((method) => method.toUpperCase());
 
-/** Tells whether no request reaches `later`, since `earlier` matches all of its. */
+/** Tells whether no request reaches `later`, since `earlier` matches all its requests. */
 export function hides(earlier: Route, later: Route): boolean {
   const own = methodsOf(earlier);
   return (

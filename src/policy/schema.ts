@@ -1,14 +1,13 @@
-// The form of a policy file: what may stand where, and what stands there where nothing is said. The types of a policy
-// (`policy.ts`) and the JSON Schema for editors (`policy.schema.json`) are made of it; how the parts fit together is
-// `checks.ts`.
+// The form of a policy file: the allowed members and values, and their defaults. The types of a policy (`policy.ts`)
+// and the JSON Schema for editors (`policy.schema.json`) are made of it. `checks.ts` checks how the parts fit together.
 import * as v from "valibot";
 import { switchValues } from "../rules/switches.ts";
 import { byName, members, name, nearest, object, oneOf, text, whole } from "./forms.ts";
 import { wireSchema } from "./wire-schema.ts";
 
-/** A window of a century is a mistake in units; the bound keeps every time in ms a safe integer. */
+/** Longest window, s: a century or more is a mistake in units. The bound keeps every time in ms a safe integer. */
 export const windowSecondsMost = 3_155_760_000;
-/** More quotas on one call are a mistake, too. */
+/** Greatest number of quotas of one call: more are a mistake, too. */
 export const usesMost = 32;
 
 const windowSeconds = whole("seconds", 1, windowSecondsMost);
@@ -22,7 +21,7 @@ const calendar = object({
 });
 const anchorWords =
   'one of "epoch", "first-request", {"offsetMs": ...}, {"calendar": "day" | "week" | "month", "zone": ...}';
-/** The beginning of windows: on a grid of Unix time, with their first charge, or by a calendar. */
+/** Beginning of windows: on a grid of Unix time, with their first charge, or by a calendar. */
 export const anchor = v.union(
   [v.literal("epoch"), v.literal("first-request"), object({ offsetMs: whole("ms", 0) }), calendar],
   anchorWords,
@@ -45,19 +44,19 @@ const kindWords = `an object with a kind: ${algorithmKinds.map((kind) => JSON.st
 export const fixedWindow = members({
   kind: v.literal("fixed-window"),
   limit: whole(units),
-  /** A calendar's windows have their own. */
+  /** Length of a window, s. A calendar's windows have their own. */
   windowSeconds: v.optional(windowSeconds),
   anchor: v.optional(anchor, "epoch"),
-  /** The beginning of a window that opens with its first charge. */
+  /** Beginning of a window that opens with its first charge. */
   opens: v.optional(oneOf(["exact", "whole-second"]), "exact"),
 });
 
-/** Room for `capacity`, which comes back by `refill.amount` in each `refill.everyMs`, continuously. */
+/** Room for `capacity`, which comes back continuously, `refill.amount` in each `refill.everyMs`. */
 export const tokenBucket = members({ kind: v.literal("token-bucket"), capacity: whole(units), refill });
 
 /**
- * The others are described alone: at most `limit` in any span of the window's length; in the window and the part of the
- * one before that a span of its length covers; and at a time.
+ * Kinds that the engine does not enforce: at most `limit` in any span of the window's length; in the window and the
+ * part of the previous one that such a span covers; and at one time.
  */
 export const described = [
   members({ kind: v.literal("sliding-log"), limit: whole(units), windowSeconds }),
@@ -70,35 +69,35 @@ const algorithm = v.variant("kind", [fixedWindow, tokenBucket, ...described], ({
 );
 
 export const charge = object({
-  /** When an admitted call is charged; `reserve-settle` holds its cost, and gives back what it did not use. */
+  /** Time of an admitted call's charge; `reserve-settle` holds its cost, and gives back what it did not use. */
   when: v.optional(oneOf(["admission", "completion", "reserve-settle"]), "admission"),
-  /** A call needs room for its whole cost, or any room at all. */
+  /** Room that a call needs: for its whole cost, or any room at all. */
   fits: v.optional(oneOf(["whole", "any-left"]), "whole"),
-  /** Cost of a call that this quota refuses. */
+  /** Charge of a call that this quota refuses. */
   refused: v.optional(oneOf(["nothing", "counted"]), "nothing"),
-  /** Cost of a call that another quota refuses, where all are charged or none (`all-or-nothing`). */
+  /** Charge of a call that another quota refuses, if all are charged or none (`all-or-nothing`). */
   refusedByOther: v.optional(oneOf(["nothing", "charged"]), "nothing"),
 });
 
-/** The form in which answers show a quota. */
+/** Form in which answers show a quota. */
 export const shown = object({
-  /** A remaining that goes below 0 is shown as 0, or as it is. */
+  /** Form of a remaining below 0: 0, or the number itself. */
   remaining: v.optional(oneOf(switchValues.remaining), "clamped"),
-  /** The rounding of seconds. */
+  /** Rounding of seconds. */
   reset: v.optional(oneOf(switchValues.reset), "ceil"),
   retryAfter: v.optional(v.boolean("true or false"), true),
 });
 
-/** One limit: how it counts, whose calls share a count, and what a call charges. */
+/** One limit: how it counts, whose calls share a count, and what a call is charged. */
 export const quota = object({
   algorithm,
-  /** Attributes of the caller whose values share one count; none: all callers share one. */
+  /** Attributes of the caller whose values share one count; none: all callers share one count. */
   key: v.optional(v.array(name, "a list of the caller's attributes"), []),
   unit: v.optional(text("a word, as requests, points or tokens"), "requests"),
   charge: v.optional(charge, {}),
   /**
-   * True if it refuses. `{with}` refuses only while the named quota does; who judges an `unknown` one accuses neither
-   * refusals nor their absence, and who decides takes it for enforced.
+   * True if it refuses. `{with}` refuses only while the named quota does. With `unknown`, a judge accuses neither
+   * refusals nor their absence; the engine enforces it.
    */
   enforced: v.optional(
     v.union(
@@ -110,7 +109,7 @@ export const quota = object({
   shown: v.optional(shown, {}),
 });
 
-/** Cost of a call: a number; what the call declares; or what only its answer tells, at most so much. */
+/** Cost of a call: a number; what the call declares; or what only its answer tells, at most `atMost`. */
 export const cost = v.union(
   [whole(units, 0), v.literal("declared"), object({ atMost: whole(units) })],
   'a whole number from 0, "declared", or {"atMost": ...} where only the answer tells',
@@ -129,9 +128,9 @@ const provoking = v.optional(requestSample);
 /** A request that is one call of an operation. */
 export const callSample = object({
   ...request,
-  /** Its cost where the operation's is declared. */
+  /** Cost of the sample, if its operation's cost is declared. */
   cost: v.optional(whole(units, 0), 1),
-  /** A number in the request that makes it dearer, and its cost for each unit. */
+  /** A number in the body that raises the cost, and the cost of each unit of it. */
   dearer: v.optional(
     object({ pointer: text("a JSON pointer into the body, as /max_tokens"), costEach: whole(units) }),
   ),
@@ -142,8 +141,8 @@ export const operation = object({
   /** Cost in each quota that it uses. */
   uses: byName("costs", cost),
   /**
-   * The quotas of a call decide together: all must have room, and all are charged or none; each charges what it has room
-   * for, whatever the others say; each in turn, up to the first that refuses.
+   * Way in which the quotas of a call decide. All must have room, and all are charged or none. Or each charges what it
+   * has room for, whatever the others say. Or each in turn, up to the first that refuses.
    */
   relation: v.optional(oneOf(["all-or-nothing", "each-alone", "first-refusal-stops"]), "all-or-nothing"),
   /** Requests that load and probes may send. */
@@ -159,11 +158,11 @@ export const attribute = v.union(
   'one of {"header": ...}, {"pointer": ...} into the body, {"text": ...}',
 );
 
-/** Requests of one kind. What is left out matches all. */
+/** Requests of one kind. Absent members match all requests. */
 export const route = object({
   methods: v.optional(v.pipe(v.array(text("an HTTP method")), v.minLength(1, "at least one method"))),
   host: v.optional(text("a host's name")),
-  /** Segments; `{name}` matches one and fills the caller's attribute of that name, a last `**` matches the rest. */
+  /** Segments: `{name}` matches one and fills the caller's attribute of that name; a final `**` matches the rest. */
   path: v.pipe(
     text("a path, as /v2/organizations/{organization}/**"),
     v.regex(
@@ -173,25 +172,25 @@ export const route = object({
     v.startsWith("/", "a path that begins with /"),
   ),
   graphql: v.optional(oneOf(["query", "mutation"])),
-  /** Name of an operation, `status` (it shows readings and costs nothing) or `other` (it is not limited). */
+  /** Name of an operation, or `status` (shows readings and costs nothing), or `other` (is not limited). */
   operation: text('the name of an operation, "status" or "other"'),
-  /** Attributes that the request fills, beside those of its path. */
+  /** Attributes that the request fills, besides those of its path. */
   attributes: v.optional(byName("sources", attribute), {}),
 });
 
 const formWords = "text with {token} in it, as Bearer {token}, or a list of such";
 const form = v.pipe(v.string(formWords), v.includes("{token}", formWords));
 
-/** The way in which a caller says who it is. */
+/** Way in which a caller authenticates. */
 export const auth = object({
   header: v.optional(text("a header's name"), "Authorization"),
-  /** The header's value. Of several, the first is sent, and all are accepted. */
+  /** Value of the header. If there are several, the first is sent, and all are accepted. */
   form: v.optional(
     v.union([form, v.pipe(v.array(form), v.minLength(1, formWords))], formWords),
     "Bearer {token}",
   ),
   /**
-   * Attributes that a token stands for; the tokens file gives their values. Left out: every one that a key names and no
+   * Attributes that a token means; the tokens file gives their values. Default: every attribute that a key names and no
    * request fills.
    */
   attributes: v.optional(v.array(name, "a list of attributes")),
@@ -216,22 +215,22 @@ export const override = object({
 
 const wireWords = "the name of a wire format, or one as data";
 
-/** A policy as people write it: the promises of an API about its limits, and all that a caller needs. */
+/** A policy as people write it: an API's promises about its limits, and all that a caller needs. */
 export const policySchema = object({
   $schema: v.optional(v.string()),
   version: v.literal(2, "2"),
   name: text("a name"),
-  /** Quotas by name. Where several lack room, a refusal names the first of them. */
+  /** Quotas by name. If several lack room, a refusal names the first of them. */
   quotas: byName("quotas", quota),
   operations: byName("operations", operation),
-  /** Requests by operation; the first route that matches decides. */
+  /** Routes of requests; the first that matches decides. */
   routes: v.optional(v.array(route, "a list of routes"), []),
-  /** The format in which answers show readings, or the name of the preset that has it. */
+  /** Format in which answers show readings, or the name of a preset that has it. */
   wire: v.optional(v.union([text(wireWords), wireSchema], wireWords), "buildkite"),
   auth: v.optional(auth, {}),
-  /** A later one wins. */
+  /** Overrides of limits; later ones win. */
   overrides: v.optional(v.array(override, "a list of overrides"), []),
-  /** Requests that provoke an answer of that status. */
+  /** Requests that provoke an answer of a status. */
   provoke: v.optional(object({ 304: provoking, 400: provoking, 404: provoking, 405: provoking }), {}),
 });
 

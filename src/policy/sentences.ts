@@ -12,7 +12,7 @@ const spans = [
   [1, "second"],
 ] as const;
 
-/** `minute`, `5 minutes`, `90 seconds`. */
+/** Returns a duration as `minute`, `5 minutes`, `90 seconds`. */
 function spanOf(seconds: number): string {
   const [length, name] = spans.find(([each]) => seconds % each === 0) ?? [1, "second"];
   const times = seconds / length;
@@ -22,7 +22,7 @@ function spanOf(seconds: number): string {
 const listed = (words: readonly string[]): string =>
   words.length < 2 ? words.join("") : `${words.slice(0, -1).join(", ")} and ${words.at(-1)}`;
 
-/** Returns `50 requests in each minute`. @param unit of the quota, a plural */
+/** Returns `50 requests in each minute`. @param unit unit of the quota, plural */
 export function allowance(algorithm: QuotaAlgorithm, unit: string): string {
   const units = (number: number): string =>
     `${count(number)} ${nounOf(number, unit.replace(/s$/, ""), unit)}`;
@@ -135,14 +135,14 @@ export function resetSentence({ readings }: WireData): string {
   return told.length === 0 ? "Answers tell no reset." : `A reset tells ${listed(told)}.`;
 }
 
-/** @param statuses of answers that refuse */
+/** Returns which statuses refuse. @param statuses statuses of refusals */
 export const refusalSentence = (statuses: readonly number[]): string =>
   `Refusals have status ${listed(statuses.map(String))}.`;
 
 const barWidth = 24;
 const levels = "▁▂▃▄▅▆▇█";
 
-/** Draws the room of a quota over time, from when all of it is spent at once to when all is back; `null` where no time tells. */
+/** Draws the room of a quota over time, from all spent to all back; returns `null` if time does not matter. */
 export function roomDrawn(algorithm: QuotaAlgorithm): string | null {
   if (algorithm.kind === "concurrency") return null;
   const isSudden = algorithm.kind === "fixed-window";
@@ -155,14 +155,14 @@ export function roomDrawn(algorithm: QuotaAlgorithm): string | null {
   return `${cells.join("")} ${/^[a-z]/.test(time) ? `1 ${time}` : time}`;
 }
 
-/** Time until a quota that is spent has all its room again, at most. */
+/** Returns the greatest time, s, until a spent quota has all its room again. */
 function secondsToFull(algorithm: Exclude<QuotaAlgorithm, { kind: "concurrency" }>): number {
   if (algorithm.kind === "token-bucket")
     return (algorithm.capacity / algorithm.refill.amount) * (algorithm.refill.everyMs / 1000);
   return algorithm.windowSeconds;
 }
 
-/** Says of each quota that no answer shows it, where a row of the wire is of quotas that the policy has not. */
+/** Returns a warning for each quota that no answer shows, if a row of the wire names quotas that the policy lacks. */
 export function unshownQuotas({ quotas, wire }: Policy, { readings }: WireData): string[] {
   const format = typeof wire === "string" ? `the wire ${wire}` : "the wire";
   const names = Object.keys(quotas);
@@ -175,7 +175,7 @@ export function unshownQuotas({ quotas, wire }: Policy, { readings }: WireData):
     .map((name) => `quotas.${name}: no answer shows it; ${format} shows ${strange.quotas?.join(", ")}.`);
 }
 
-/** Says of each operation that no request is one, where a policy has routes. */
+/** Returns a warning for each operation without requests, if a policy has routes. */
 export const unroutedOperations = ({ operations, routes }: Policy): string[] =>
   Object.keys(operations).flatMap((name) =>
     routes.length === 0 || routes.some(({ operation }) => operation === name)
@@ -183,7 +183,7 @@ export const unroutedOperations = ({ operations, routes }: Policy): string[] =>
       : [`operations.${name}: no route leads to it, so that no request is one.`],
   );
 
-/** Returns what each verb still needs of a policy; those that need nothing have an empty list. */
+/** Returns what each verb still needs of a policy; an empty list if nothing. */
 export function needsByVerb(policy: Policy): Readonly<Record<string, readonly string[]>> {
   const { operations, routes, quotas } = policy;
   const samples = Object.entries(operations).flatMap(([name, one]) =>

@@ -20,7 +20,7 @@ const keys = { organization: ["organization"], user: ["organization", "user"] } 
 const units = { rest: "requests", graphql: "points" } as const;
 const chargedWhen = { reserved: "reserve-settle", prepaid: "admission", postpaid: "completion" } as const;
 
-/** Rules as a policy. The switch `graphqlCharge` of REST says nothing, and is left out. */
+/** Returns rules as a policy. The switch `graphqlCharge` means nothing for REST, and is left out. */
 export function policyOf(rules: Rules): Policy {
   const quotas = scopes.flatMap((scope) =>
     owners.map((owner) => [quotaNames[scope][owner], quotaOf(rules, scope, owner)] as const),
@@ -88,9 +88,9 @@ function overridesOf(rules: Rules): Override[] {
 }
 
 /**
- * A policy as rules of version 1, where it is one of the API of SPEC.md: `policyOf` of them is this policy again.
- * Its samples and provoking requests may be others.
- * @throws SpillwayError `POLICY_UNSUPPORTED`, naming the first member that rules cannot say
+ * Returns a policy of the API of SPEC.md as rules of version 1, of which `policyOf` makes this policy again. Its
+ * samples and provoking requests may differ.
+ * @throws SpillwayError `POLICY_UNSUPPORTED`, naming the first member that rules cannot express
  */
 export function rulesOf(policy: Policy): Rules {
   const rules = closestRules(policy);
@@ -105,13 +105,13 @@ export function rulesOf(policy: Policy): Rules {
   );
 }
 
-/** A policy as rules of version 1; `null` where they cannot say it. */
+/** Returns a policy as rules of version 1; `null` if rules cannot express it. */
 export function asRules(policy: Policy): Rules | null {
   const rules = closestRules(policy);
   return firstDifference(comparable(policy), comparable(policyOf(rules))) === null ? rules : null;
 }
 
-/** All that rules can say of a policy. The order of quotas counts, since refusals go by it. */
+/** Returns the part of a policy that rules can express. The order of quotas matters: refusals follow it. */
 function comparable({ quotas, operations, routes, wire, auth, overrides }: Policy): unknown {
   const bare = Object.entries(operations).map(([name, { uses, relation }]) => [name, { uses, relation }]);
   const ofUsers = overrides.filter(({ match }) => match["user"] !== undefined);
@@ -129,7 +129,7 @@ function comparable({ quotas, operations, routes, wire, auth, overrides }: Polic
 
 const perScope = <T>(of: (scope: Scope) => T) => ({ rest: of("rest"), graphql: of("graphql") });
 
-/** Rules that say of the four quotas what rules can; the default for what they cannot. */
+/** Returns the rules nearest to the four quotas, with defaults for what rules cannot express. */
 function closestRules({ quotas, overrides }: Policy): Rules {
   const of = (scope: Scope, owner: Owner): Quota | undefined => quotas[quotaNames[scope][owner]];
   return parseRules({
@@ -148,7 +148,7 @@ function limitsOf(quota: Quota | undefined, isOrganization: boolean) {
   return { limit, windowSeconds, ...(isOrganization ? { enforced: quota.enforced !== false } : {}) };
 }
 
-/** The value of a switch that says what the quotas of an organization and of a user do. */
+/** Returns the value of a switch that describes the quotas of an organization and of a user. */
 function switchIn(name: SwitchName, scope: Scope, broad: Quota | undefined, narrow: Quota | undefined) {
   if (broad === undefined || narrow === undefined) return undefined;
   const { algorithm, charge, shown } = broad;
@@ -168,7 +168,7 @@ function switchIn(name: SwitchName, scope: Scope, broad: Quota | undefined, narr
     : undefined;
 }
 
-/** The overrides of version 1 among these. */
+/** Returns those overrides that rules of version 1 can have. */
 function overridesIn(overrides: readonly Override[]): Pick<Rules, "organizations" | "users"> {
   const organizations: Record<string, Record<string, QuotaOverride>> = {};
   const users: Record<string, Record<string, QuotaOverride>> = {};

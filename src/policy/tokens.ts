@@ -4,13 +4,13 @@ import { parseDocument } from "../rules/json.ts";
 import { isPlainObject } from "../rules/plain-object.ts";
 import { isToken } from "../rules/tokens.ts";
 
-/** A token, and the attributes that it stands for. */
+/** A token with the attributes that it means. */
 export interface PolicyToken {
   readonly token: string;
   readonly attributes: Readonly<Record<string, string>>;
 }
 
-/** Members of the default API's entries: one file serves all policies, so they say nothing where a policy has none. */
+/** Members of the default API's entries. One file serves all policies, so that other policies ignore them. */
 const ofDefault = ["user", "organization", "scopes"];
 
 /**

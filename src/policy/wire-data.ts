@@ -1,4 +1,4 @@
-// The wire format of an API as data (POLICY.md §8): its types, made of its form (`wire-schema.ts`).
+// The wire format of an API as data (POLICY.md §8): its types, made of the schema in `wire-schema.ts`.
 import type { Shape } from "./forms.ts";
 import type * as form from "./wire-schema.ts";
 
@@ -13,6 +13,6 @@ export type TimeForm = WireReset["form"];
 export type ResetMeaning = WireReset["means"];
 export type WireOutcomeKind = WireOutcome["outcome"];
 
-/** Tells whether a reading may be of a quota: of those that it names, or of any where it names none. */
+/** Tells whether a reading may show a quota: one that it names, or any if it names none. */
 export const mayShow = ({ quotas }: Pick<WireReading, "quotas">, quota: string): boolean =>
   quotas?.includes(quota) ?? true;

@@ -1,4 +1,4 @@
-// The form of a wire format in a policy file (POLICY.md §8): by one table, answers are read and written. The types of it
+// The form of a wire format in a policy file (POLICY.md §8): one table by which answers are read and written. Its types
 // (`wire-data.ts`) are made of this.
 import * as v from "valibot";
 import { byName, object, oneOf, text, whole } from "./forms.ts";
@@ -14,8 +14,8 @@ const line = v.pipe(
   ),
 );
 /**
- * Text with placeholders: `{limit}`, `{remaining}`, `{used}`, `{reset}`, `{window}` (seconds), `{windowMs}`, `{quota}` (a name),
- * `{retry}` and `{cost}`; `*` stands for any text. Of several, the first is written, and all are read.
+ * Text with placeholders: `{limit}`, `{remaining}`, `{used}`, `{reset}`, `{window}` (s), `{windowMs}`, `{quota}` (a
+ * name), `{retry}` and `{cost}`; `*` matches any text. Of several templates, the first is written, and all are read.
  */
 export const template = v.union(
   [line, v.pipe(v.array(line), v.minLength(1))],
@@ -33,9 +33,9 @@ export const structured = v.union([
   object({ dictionary: byName("templates", line, v.string()) }),
 ]);
 const headerWords = `${templateWords}, {"list": ...} or {"dictionary": ...}`;
-/** Headers, and what stands in them. */
+/** Templates by header name. */
 const headers = v.optional(byName("templates", v.union([template, structured], headerWords), header), {});
-/** JSON pointers into the body, and what stands there. A segment `*` is each member, `{quota}` each by its name. */
+/** Templates by JSON pointer into the body. A segment `*` is each member, `{quota}` each member by its name. */
 const body = v.optional(byName("templates", template, pointer), {});
 const round = oneOf(["ceil", "floor", "round"]);
 const form = oneOf(timeForms);
@@ -43,19 +43,19 @@ const form = oneOf(timeForms);
 export const reset = object({
   form,
   /**
-   * The instant that it tells: the window's end; when all is back if nothing more is sent; when one more unit fits; or an
+   * Meaning of the instant: the window's end; when all is back if nothing more is sent; when one more unit fits; or an
    * estimate, which promises nothing.
    */
   means: oneOf(["window-end", "full", "next", "estimate"]),
-  /** Rounding to the form's unit; left out: as the quota says. */
+  /** Rounding to the form's unit. Default: as the quota says. */
   round: v.optional(round),
-  /** Times are multiples of so many ms; left out: of the form's unit. */
+  /** Number of ms that times are multiples of. Default: the form's unit. */
   gridMs: v.optional(whole("ms")),
 });
 
 /** One reading of an answer, or one for each member of a list. */
 export const reading = object({
-  /** The quotas that it may show. Left out: any. Which one it is tell `{quota}`, a single name here, or the call. */
+  /** Quotas that it may show. Default: any. `{quota}`, a single name here, or the call tells which one it is. */
   quotas: v.optional(v.pipe(v.array(v.string(), "names of quotas"), v.minLength(1, "at least one quota"))),
   on: v.optional(
     v.pipe(v.array(oneOf(["admitted", "refused", "status"])), v.minLength(1, "at least one kind")),
@@ -64,11 +64,11 @@ export const reading = object({
   headers,
   body,
   reset: v.optional(reset),
-  /** `remaining` and `used` are rounded to multiples of it. */
+  /** Number of units that `remaining` and `used` are rounded to multiples of. */
   grain: v.optional(whole("units")),
-  /** The limit is shown as it would be for a window of so many seconds, rounded up. */
+  /** Length, s, of the window that the shown limit is for; the limit is converted and rounded up. */
   limitPerSeconds: v.optional(whole("seconds")),
-  /** Numbers that are 0 are left out. */
+  /** True if numbers that are 0 are left out. */
   omitsZero: v.optional(v.boolean("true or false")),
 });
 
@@ -81,12 +81,12 @@ const retry = v.union(
   `an object of header or pointer, and form: one of ${timeForms.join(", ")}`,
 );
 
-/** Answers of one kind: all that is named must be as it says. */
+/** A kind of answer: all members that are named must fit. */
 export const outcome = object({
   outcome: oneOf(outcomes),
-  /** The quota that refused, or a word for what did; with `{quota}`, the answer tells. Left out: the call's own. */
+  /** Quota that refused, or a word for what refused; `{quota}`: the answer tells. Default: the call's own quota. */
   by: v.optional(text("a quota, or a word")),
-  /** The first is written, all are read. */
+  /** Statuses of such answers: the first is written, all are read. */
   status: v.optional(
     v.pipe(v.array(whole("an HTTP status", 100, 599)), v.minLength(1, "at least one status")),
   ),
@@ -94,19 +94,19 @@ export const outcome = object({
   /** Headers that must be absent. */
   lacks: v.optional(v.array(header), []),
   body,
-  /** False: such an answer shows no readings, whatever its headers say. */
+  /** False if such an answer shows no readings, whatever its headers say. */
   readings: v.optional(v.boolean("true or false"), true),
 });
 
 export const wireSchema = object({
-  /** Of the format that is described. */
+  /** Revision of the described format. */
   revision: text("a date or version"),
   readings: v.optional(v.array(reading, "a list of readings"), []),
-  /** Places of the advice when to come back; the first that can be read counts, and all are written. */
+  /** Places of the advice when to come back: all are written, and the first that can be read counts. */
   retryAfter: v.optional(v.array(retry, "a list of places"), []),
-  /** Kinds of answer; the first that matches. Then 429 is a refusal, 0 and 5xx are unknown, the rest is admitted. */
+  /** Kinds of answer; the first that matches counts. Otherwise 429 is refused, 0 and 5xx unknown, the rest admitted. */
   outcomes: v.optional(v.array(outcome, "a list of outcomes"), []),
-  /** Headers that a cache adds: an answer with one of them shows nothing of now. */
+  /** Headers that a cache adds: an answer with one of them shows nothing of the present. */
   cached: v.optional(v.array(header), []),
 });
 

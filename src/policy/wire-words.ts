@@ -1,7 +1,7 @@
-// Words of wire formats (POLICY.md §8) that lists are made of.
+// Words of wire formats (POLICY.md §8) that other lists are made of.
 
 /**
- * Forms of time. `delta`: from the answer on; `epoch`: since 1970. `float` may have decimals. `go-duration` is
+ * Forms of time. `delta`: after the answer; `epoch`: since 1970. `float` may have decimals. `go-duration` is
  * `1h2m3.5s`, `120ms`.
  */
 export const timeForms = [

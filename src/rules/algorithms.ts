@@ -4,7 +4,7 @@ import { closest } from "./closest.ts";
 import { type Problem, quote } from "./errors.ts";
 import { type LawName, type LimiterLawName, lawNames, limiterLawNames } from "./laws.ts";
 
-/** Each algorithm with what it counts, as messages put it. */
+/** What each algorithm counts, in the words of messages. */
 export const algorithmStatements = {
   "fixed-window": "counts calls in windows that follow one another",
   "token-bucket": "refills all the time or in steps; leaky buckets and GCRA are of this kind",
@@ -17,7 +17,7 @@ export const algorithmStatements = {
 export type Algorithm = keyof typeof algorithmStatements;
 export const algorithms = Object.keys(algorithmStatements) as readonly Algorithm[];
 
-/** Laws that need no algorithm: they speak of a caller's own calls, and of what a refusal says. */
+/** Laws that hold for any algorithm: they are about a caller's own calls, and about what a refusal says. */
 const ofAny: readonly LimiterLawName[] = [
   "isolated",
   "status-free",
@@ -27,10 +27,10 @@ const ofAny: readonly LimiterLawName[] = [
   "give-back",
 ];
 
-/** Laws of every limiter that says what it counts. */
+/** Laws of every limiter whose counting is known. */
 const ofCounts: readonly LimiterLawName[] = [...ofAny, "refusal-justified", "remaining-agrees"];
 
-/** Laws of every limiter that admits so much per time, whatever it counts. */
+/** Laws of every limiter that admits an amount per time, whatever it counts. */
 const ofRates: readonly LimiterLawName[] = [
   ...ofCounts,
   "recovers",
@@ -48,7 +48,7 @@ const promisedBy: Readonly<Record<Algorithm, readonly LimiterLawName[]>> = {
   unknown: ofAny,
 };
 
-/** The laws that an algorithm can be held to, in the order of `limiterLawNames`. */
+/** Returns the laws that an algorithm can be held to, in the order of `limiterLawNames`. */
 export const lawsOf = (algorithm: Algorithm): readonly LimiterLawName[] =>
   limiterLawNames.filter((law) => promisedBy[algorithm].includes(law));
 
@@ -58,11 +58,11 @@ export interface Promised {
   readonly claims: "all" | readonly LimiterLawName[];
 }
 
-/** The laws that a limiter claims and its algorithm can be held to. */
+/** Returns the laws that a limiter claims and its algorithm can be held to. */
 export const claimsOf = ({ algorithm, claims }: Promised): readonly LimiterLawName[] =>
   lawsOf(algorithm).filter((law) => claims === "all" || claims.includes(law));
 
-/** Of these, the laws by which a trace of it can be judged: windows are looked for only where there are fixed ones. */
+/** Returns the claimed laws that a trace can be judged by: laws of windows only if windows are fixed. */
 export function claimsInTraces(promised: Promised): "all" | readonly LawName[] {
   const isWindow = promised.algorithm === "fixed-window";
   if (isWindow && promised.claims === "all") return "all";
@@ -74,7 +74,7 @@ export function claimsInTraces(promised: Promised): "all" | readonly LawName[] {
 
 const choices = algorithms.map(quote).join(", ");
 
-/** Returns the mistakes in what a limiter says of itself. */
+/** Returns the mistakes in what a limiter declares of itself. */
 export function promiseProblems(promised: {
   readonly algorithm?: unknown;
   readonly claims?: unknown;
@@ -101,5 +101,5 @@ export function claimProblems(claims: unknown, algorithm: Algorithm | undefined)
   });
 }
 
-/** The next step for who left the algorithm out. */
+/** Next step if the algorithm is missing. */
 export const algorithmHint = `say what the limiter counts: ${algorithms.map((name) => `${name} ${algorithmStatements[name]}`).join("; ")}`;

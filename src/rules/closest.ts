@@ -1,6 +1,6 @@
 // "Did you mean": the known word nearest to a mistyped one.
 
-/** Edits (insert, delete, replace) that turn `a` into `b`. */
+/** Returns the number of edits (insert, delete, replace) that turn `a` into `b`. */
 function editDistance(a: string, b: string): number {
   let previous = Array.from({ length: b.length + 1 }, (_, column) => column);
   for (let row = 1; row <= a.length; row++) {
@@ -14,7 +14,7 @@ function editDistance(a: string, b: string): number {
   return previous[b.length] ?? 0;
 }
 
-/** The known word within a third of its length in edits, or `null`. */
+/** Returns the nearest known word, at most a third of the word's length in edits away; otherwise `null`. */
 export function closest(word: string, known: readonly string[]): string | null {
   let best: string | null = null;
   let least = Math.max(1, Math.floor(word.length / 3)) + 1;

@@ -1,7 +1,7 @@
-// The one catalogue of coded errors. A user's mistake is reported by code, field, what was got, what is
-// allowed and the next step; a programmer's mistake (a cost of 1.5 passed to the engine) is a RangeError.
+// The one catalogue of coded errors. A user's mistake is reported by code, field, what was got, what is allowed and the
+// next step. A programmer's mistake (a cost of 1.5 passed to the engine) is a RangeError.
 
-/** Every code that spillway reports, with the exit status it ends a command with (design.md, "Exit codes"). */
+/** Every code that spillway reports, with the exit status of a command that it ends (design.md, "Exit codes"). */
 export const errorCodes = {
   USAGE: 2,
   FILE_UNREADABLE: 2,
@@ -39,9 +39,9 @@ export const errorCodes = {
 
 export type ErrorCode = keyof typeof errorCodes;
 
-/** One thing that is wrong: where, what stood there, what may stand there. */
+/** One mistake: where it is, what was found there, and what is allowed. */
 export interface Problem {
-  /** The field's path as one would write it in JavaScript, `organization.rest.limit`; or `FILE:LINE`. */
+  /** Path of the field as in JavaScript, `organization.rest.limit`; or `FILE:LINE`. */
   readonly path: string;
   /** Value that was found, as short JSON or words. */
   readonly got: string;
@@ -49,11 +49,11 @@ export interface Problem {
   readonly allowed: string;
 }
 
-/** An error that a user can cause and mend. Several problems found together are reported together. */
+/** An error that a user can cause and fix. Several problems found together are reported together. */
 export class SpillwayError extends Error {
   readonly code: ErrorCode;
   readonly problems: readonly Problem[];
-  /** The next step, if there is an obvious one. */
+  /** Next step, if there is an obvious one. */
   readonly hint: string | undefined;
 
   constructor(
@@ -70,13 +70,13 @@ export class SpillwayError extends Error {
     this.hint = details.hint;
   }
 
-  /** The status that a command ends with when this error reaches its end. */
+  /** Exit status of a command that this error ends. */
   get exitCode(): number {
     return errorCodes[this.code];
   }
 }
 
-/** A value as it is quoted in `Problem.got`: JSON where there is JSON, never more than 60 characters. */
+/** Returns a value as `Problem.got` shows it: JSON if there is any, never more than 60 characters. */
 export function quote(value: unknown): string {
   const text =
     value === undefined
@@ -87,7 +87,7 @@ export function quote(value: unknown): string {
   return text.length <= 60 ? text : `${text.slice(0, 57)}...`;
 }
 
-/** `undefined` where there is no JSON: of functions, circles, big integers inside. */
+/** Returns a value as JSON; `undefined` if it has none: functions, circular objects, big integers inside. */
 function jsonOf(value: unknown): string | undefined {
   try {
     return JSON.stringify(value);

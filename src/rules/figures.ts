@@ -1,25 +1,24 @@
-// The figures that a run is spoken of in, by name, and the bounds that a scenario may expect of them. Only
-// names and syntax live here, so that scenarios can be validated and k6 be given thresholds without a trace;
-// `src/summary` works the figures out.
+// The figures of a run by name, and the bounds that a scenario may expect of them. Only names and syntax are here, so
+// that scenarios can be validated and k6 be given thresholds without a trace. `src/summary` computes the figures.
 import { closest } from "./closest.ts";
 import { parseDuration } from "./duration.ts";
 import { type Problem, quote } from "./errors.ts";
 
-/** `share`: 0 to 1, written `5%` or `0.05`; `ms`: written `250ms`, `2s`, `1m30s` or as milliseconds. */
+/** Unit of a figure. `share`: 0 to 1, written `5%` or `0.05`. `ms`: written `250ms`, `2s`, `1m30s` or as ms. */
 type FigureUnit = "count" | "share" | "ms";
 
 interface FigureKind {
   readonly unit: FigureUnit;
-  /** One line for people. */
+  /** Meaning in one line, for people. */
   readonly meaning: string;
 }
 
 const kind = (unit: FigureUnit, meaning: string): FigureKind => ({ unit, meaning });
 
 /**
- * Every figure. A *call* is a line of the trace whose kind is `call`, first attempts and retries alike; a *job*
- * is a first attempt with its retries; a *wait* is the time from when a job was wanted to the answer that was
- * not a refusal.
+ * Every figure. A *call* is a line of the trace whose kind is `call`, first attempts and retries alike. A *job* is a
+ * first attempt with its retries. A *wait* is the time from the instant when a job was wanted to the first answer that
+ * was no refusal.
  */
 export const figureKinds = {
   calls: kind("count", "calls sent that a quota counts, retries included"),
@@ -50,8 +49,8 @@ export type FigureName = keyof typeof figureKinds;
 export const figureNames = Object.keys(figureKinds) as readonly FigureName[];
 
 /**
- * Figures of the whole run that no count of calls shows: the oracle works them out from the windows. They are
- * lower bounds, as far as the trace shows it.
+ * Figures of the whole run that no count of calls shows: the oracle computes them from the windows. They are lower
+ * bounds, as far as the trace shows them.
  */
 export const judgedFigureKinds = {
   overAdmission: kind("share", "what was admitted above a limit, among all that was admitted"),
@@ -61,7 +60,7 @@ export const judgedFigureKinds = {
 
 export type JudgedFigureName = keyof typeof judgedFigureKinds;
 
-/** The judged figures of one run, from its verdict; `null` where nothing was judged. */
+/** Judged figures of one run, from its verdict; `null` if nothing was judged. */
 export type JudgedFigures = Readonly<Record<JudgedFigureName, number | null>>;
 
 const everyKind: Readonly<Record<FigureName | JudgedFigureName, FigureKind>> = {
@@ -70,14 +69,14 @@ const everyKind: Readonly<Record<FigureName | JudgedFigureName, FigureKind>> = {
 };
 const everyName = Object.keys(everyKind);
 
-/** The unit that a figure is in. */
+/** Returns the unit of a figure. */
 export const unitOf = (name: FigureName | JudgedFigureName): FigureUnit => everyKind[name].unit;
 
 export function isJudgedFigure(name: FigureName | JudgedFigureName): name is JudgedFigureName {
   return Object.hasOwn(judgedFigureKinds, name);
 }
 
-/** A figure of the whole run, or of one population: `refusedShare`, `agents.refusedShare`. */
+/** Name of a figure of the whole run, or of one population: `refusedShare`, `agents.refusedShare`. */
 export interface FigureReference {
   readonly population: string | null;
   readonly name: FigureName | JudgedFigureName;
@@ -85,20 +84,20 @@ export interface FigureReference {
 
 type Operator = "<" | "<=" | ">" | ">=" | "==";
 
-/** Expectation of one figure. */
+/** Expected bound of one figure. */
 export interface Expectation extends FigureReference {
-  /** The figure as it was written. */
+  /** Figure as it was written. */
   readonly figure: string;
-  /** The bound as it was written. */
+  /** Bound as it was written. */
   readonly bound: string;
   readonly operator: Operator;
-  /** In the figure's unit: a count, a share from 0 to 1, milliseconds. */
+  /** Value of the bound in the figure's unit: a count, a share from 0 to 1, milliseconds. */
   readonly value: number;
 }
 
 /**
  * Finds a figure by the name that people write.
- * @param populations the populations that exist; any name passes where it is left out
+ * @param populations the populations that exist; if absent, any name passes
  * @returns the figure, or the problem with a suggestion in `allowed`; `path` is the name itself
  */
 export function parseFigure(text: string, populations?: readonly string[]): FigureReference | Problem {
@@ -124,7 +123,7 @@ function suggest(word: string, known: readonly string[], lead: string): string {
 const boundSyntax = /^(<=|>=|<|>|==?)\s*(\S.*)$/;
 const numberSyntax = /^\d+(?:\.\d+)?$/;
 
-/** Bounds as people write them, by the figure's unit. */
+/** Examples of bounds, by the figure's unit. */
 export const boundExamples: Readonly<Record<FigureUnit, string>> = {
   count: '"==0", "<=100", ">=1000"',
   share: '"<5%", ">=99.5%", "<0.05"',
@@ -140,7 +139,7 @@ function amountOf(unit: FigureUnit, text: string): number | null {
 
 /**
  * Reads one expectation: a figure's name and a bound such as `"<5%"`, `">=100"`, `"<=2s"`, `"==0"`.
- * @param populations the populations that exist; any name passes where it is left out
+ * @param populations the populations that exist; if absent, any name passes
  * @returns the expectation, or the problem; its `path` is the figure's name as written
  */
 export function parseExpectation(
@@ -162,9 +161,9 @@ export function parseExpectation(
 }
 
 /**
- * Reads a scenario's `expect`; every mistake is found, none throws.
+ * Reads a scenario's `expect`. It finds every mistake and throws none.
  * @param expect untrusted: an object of bounds by figure
- * @param populations the populations that exist; any name passes where it is left out
+ * @param populations the populations that exist; if absent, any name passes
  */
 export function parseExpectations(
   expect: Readonly<Record<string, unknown>>,
@@ -180,7 +179,7 @@ export function parseExpectations(
   return { expectations, problems };
 }
 
-/** Tells whether a measured figure is within a bound; one that could not be measured (`null`) never is. */
+/** Tells whether a measured figure is within a bound. A figure that could not be measured (`null`) never is. */
 export function isWithin({ operator, value }: Expectation, actual: number | null): boolean {
   if (actual === null) return false;
   switch (operator) {

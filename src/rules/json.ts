@@ -4,20 +4,20 @@ import { type JsonPath, repeatedPath } from "./repeated-member.ts";
 
 /** Kind of a document, for its errors. */
 export interface DocumentKind {
-  /** As it stands in a sentence: `rules file`. */
+  /** Name within a sentence: `rules file`. */
   readonly name: string;
-  /** The code of a member that stands twice; text that is no JSON is `JSON_INVALID`. */
+  /** Code of the error for a repeated member; text that is no JSON is `JSON_INVALID`. */
   readonly code: ErrorCode;
-  /** A path as errors show it. */
+  /** Returns a path as errors show it. */
   pathOf(path: JsonPath): string;
-  /** True if nothing of the text may be quoted. */
+  /** True if errors may not quote the text. */
   readonly isSecret?: boolean;
 }
 
 /**
- * Parses a document; a byte order mark is passed over.
- * @param file the document's path in errors
- * @throws SpillwayError `JSON_INVALID`, or the kind's code naming the member that an object has twice
+ * Parses a document; a byte order mark at its start is skipped.
+ * @param file path of the document in errors
+ * @throws SpillwayError `JSON_INVALID`, or the kind's code with the name of a repeated member
  */
 export function parseDocument(text: string, file: string, kind: DocumentKind): unknown {
   const bare = text.replace(/^\uFEFF/, "");
@@ -25,7 +25,7 @@ export function parseDocument(text: string, file: string, kind: DocumentKind): u
   try {
     value = JSON.parse(bare);
   } catch (cause) {
-    // The parser's message quotes the text around the mistake.
+    // The parser's message would quote the text around the mistake.
     const said = kind.isSecret === true ? "text that is no JSON" : (cause as Error).message;
     const got = bare.trim() === "" ? "an empty file" : said;
     throw new SpillwayError("JSON_INVALID", `the ${kind.name} is no JSON`, {

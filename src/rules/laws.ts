@@ -1,9 +1,9 @@
-// The invariants by name (SPEC.md §7): what the property run checks, what the oracle judges, and which of
-// them a switch makes void. A void law is skipped by name and said to be; none is silently weakened.
+// The laws by name (SPEC.md §7), for the property run and the oracle, and the switches that make one void. A void law
+// is skipped by name and the report says so; none is silently weakened.
 import { type Rules, type Scope, scopes, semanticsOf } from "./rules.ts";
 import type { SwitchName, SwitchValue } from "./switches.ts";
 
-/** Each law's statement in one sentence, in the order of SPEC.md §7. */
+/** Statement of each law in one sentence, in the order of SPEC.md §7. */
 export const lawStatements = {
   bounded: "while enforced, 0 <= current <= limit",
   conserved: "current is the sum of the costs admitted in this window",
@@ -32,8 +32,8 @@ export type LawName = keyof typeof lawStatements;
 export const lawNames = Object.keys(lawStatements) as readonly LawName[];
 
 /**
- * Laws that only a limiter which can be asked anew is judged by, since each compares with calls that nobody made.
- * They need no fixed window. The oracle does not know them.
+ * Laws of limiters that can be asked again: each compares with calls that nobody made. They need no fixed window. The
+ * oracle does not know them.
  */
 const promiseStatements = {
   "honest-wait": "a caller who waits alone as long as the refusal said is admitted",
@@ -41,12 +41,12 @@ const promiseStatements = {
   "give-back": "where refused calls are free, a refused call leaves no trace",
 } as const;
 
-/** Each law of a limiter with its statement; the property kit checks all of them. */
+/** Statement of each law of a limiter; the property kit checks all of them. */
 export const limiterLawStatements = { ...lawStatements, ...promiseStatements } as const;
 export type LimiterLawName = keyof typeof limiterLawStatements;
 export const limiterLawNames = Object.keys(limiterLawStatements) as readonly LimiterLawName[];
 
-/** Returns why a law says nothing about this scope under these semantics, or `null` if it holds (SPEC.md §7). */
+/** Returns why a law says nothing about this scope under these semantics; `null` if it holds (SPEC.md §7). */
 export function voidReason(law: LimiterLawName, rules: Rules, scope: Scope): string | null {
   const { refused, graphqlCharge } = semanticsOf(rules, scope);
   const isPostpaid = scope === "graphql" && graphqlCharge === "postpaid";
@@ -55,18 +55,18 @@ export function voidReason(law: LimiterLawName, rules: Rules, scope: Scope): str
   return null;
 }
 
-/** Returns why a law says nothing about any scope under these rules, or `null` if it holds for one of them. */
+/** Returns why a law says nothing about any scope under these rules; `null` if it holds for one of them. */
 export function voidEverywhere(law: LimiterLawName, rules: Rules): string | null {
   const reasons = scopes.map((scope) => voidReason(law, rules, scope));
   return reasons.includes(null) ? null : (reasons[0] ?? null);
 }
 
-/** A switch that leaves a law standing in another form: a row of the column "changed by" in SPEC.md §7. */
+/** A switch that changes the form of a law: a row of the column "changed by" in SPEC.md §7. */
 interface Change<S extends SwitchName = SwitchName> {
   readonly law: LimiterLawName;
   readonly name: S;
   readonly value: SwitchValue<S>;
-  /** Form of the law instead, as the report puts it. */
+  /** Changed form of the law, as the report states it. */
   readonly form: string;
 }
 
@@ -103,7 +103,7 @@ const changes: readonly Change[] = [
   change("give-back", "refusedByUser", "charges-organization", "users' refusals are not judged"),
 ];
 
-/** Returns the forms, in words, that the switches give to a law; empty if it stands as stated. */
+/** Returns the changed forms of a law under the switches, in words; empty if it holds as stated. */
 export function changedForms(law: LimiterLawName, rules: Rules, scope: Scope): string[] {
   if (voidReason(law, rules, scope) !== null) return [];
   const semantics = semanticsOf(rules, scope);

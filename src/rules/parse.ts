@@ -1,5 +1,5 @@
-// Untrusted JSON → Rules. The schema is the one place where defaults are filled in; every mistake found is
-// reported, with its path, what was got and what is allowed.
+// Reads rules from untrusted JSON. The schema is the one place that fills in defaults. Every mistake is reported, with
+// its path, what was got and what is allowed.
 import * as v from "valibot";
 import { type Problem, quote, SpillwayError } from "./errors.ts";
 import { isPlainObject } from "./plain-object.ts";
@@ -14,14 +14,14 @@ const wholeFrom1 = (unit: string, most = Number.MAX_SAFE_INTEGER) => {
   );
 };
 
-// A window of a century is a mistake in units; the bound keeps every time in milliseconds a safe integer.
+// Longest window, s: a century or more is a mistake in units. The bound keeps every time in ms a safe integer.
 const windowSecondsMost = 3_155_760_000;
 const flag = v.boolean("true or false");
 const limitEntries = {
   limit: wholeFrom1("requests or points"),
   windowSeconds: wholeFrom1("seconds", windowSecondsMost),
 };
-/** An object of the given members, every one of which may be left out. Arrays are objects to valibot. */
+/** Returns the schema of an object whose members are all optional. Arrays are objects to valibot. */
 const object = (members: Readonly<Record<string, v.GenericSchema>>) => {
   const names = Object.keys(members).join(", ");
   const entries = Object.fromEntries(
@@ -78,7 +78,7 @@ function problemOf(issue: v.BaseIssue<unknown>): Problem {
   return { path: path === "" ? "rules" : path, got: quote(issue.input), allowed: issue.message };
 }
 
-/** Names that JavaScript objects treat specially and that no slug or user may have. */
+/** Returns the names that JavaScript objects treat specially, and that no slug or user may have. */
 function reservedNames(input: RulesInput): Problem[] {
   const problems: Problem[] = [];
   for (const field of ["organizations", "users"] as const) {
@@ -139,8 +139,8 @@ function completeSemantics(given: NonNullable<RulesInput["semantics"]>): Rules["
 }
 
 /**
- * Warns of rules that are legal but surely not meant (SPEC.md §2.7): costs that fit the user's limit and never the
- * organization's, one sentence each.
+ * Warns of rules that are legal but surely not meant (SPEC.md §2.7): a user's limit above the organization's, so that
+ * some costs never fit. Returns one sentence each.
  */
 export function adviseRules(rules: Rules): string[] {
   const advice: string[] = [];

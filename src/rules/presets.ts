@@ -2,11 +2,11 @@
 import type { RulesInput } from "./rules.ts";
 
 export const presets = {
-  /** SPEC.md as it stands. */
+  /** Rules of SPEC.md, unchanged. */
   default: {},
   /**
-   * Rules of the API's public documentation: GraphQL measured after execution, on windows that open
-   * with their first call; refused REST calls counted; no `Retry-After`.
+   * Rules of the API's public documentation: GraphQL is measured after execution, in windows that open with their first
+   * call. Refused REST calls count. There is no `Retry-After`.
    */
   documented: {
     semantics: {

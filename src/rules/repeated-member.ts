@@ -1,12 +1,12 @@
-// JSON.parse takes the last of two members of one name, other readers the first: what such a text says depends on who
-// reads it, so it says nothing. JSON.parse does not tell; counting the members in the text does.
+// Finds repeated members in JSON: JSON.parse takes the last one, other readers the first, so that the text has no one
+// meaning. JSON.parse does not report them; counting the members in the text does.
 
 const [quoteMark, backslash, comma, openBrace, closeBrace] = [0x22, 0x5c, 0x2c, 0x7b, 0x7d];
-/** `[` and `]` become `{` and `}` by it, and nothing else does. */
+/** Bit that turns `[` and `]` into `{` and `}`, and no other character into these. */
 const asBrace = 0x20;
 
 /**
- * The name of a member that an object has twice, `null` where there is none. Looks at the object's own members, not at
+ * Returns the name of a member that an object has twice; `null` if there is none. Checks the object's own members, not
  * those of values within it.
  * @param text JSON, known to be valid
  * @param value the value of the text
@@ -17,7 +17,7 @@ export function repeatedMember(text: string, value: object): string | null {
   return name === undefined ? null : String(name);
 }
 
-/** One more than the commas between members; of an empty object 0. */
+/** Returns the number of members: one more than the commas between them; 0 for an empty object. */
 function countMembers(text: string): number {
   let depth = 0;
   let commas = 0;
@@ -42,23 +42,23 @@ function endOfText(text: string, start: number): number {
   return at;
 }
 
-/** Steps from the document to a value: names of members, places in lists. */
+/** Steps from the document to a value: names of members, and places in lists. */
 export type JsonPath = readonly (string | number)[];
 
 /** An object or a list that the scan is in. */
 interface Level {
   /** Names of the object's members so far; `null` in a list. */
   readonly names: Set<string> | null;
-  /** The member or place that the scan is at. */
+  /** Name of the current member, or place in the list. */
   at: string | number;
   /** True if the next text is a member's name. */
   isName: boolean;
 }
 
 /**
- * The path of a member that an object has twice, `null` where there is none.
+ * Returns the path of a member that an object has twice; `null` if there is none.
  * @param text JSON, known to be valid
- * @param depthMost depth to which objects are looked at: 1 for the outermost alone
+ * @param depthMost depth to which objects are checked: 1 for the outermost alone
  */
 export function repeatedPath(text: string, depthMost = Number.POSITIVE_INFINITY): JsonPath | null {
   const levels: Level[] = [];

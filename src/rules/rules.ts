@@ -1,23 +1,23 @@
-// The promises of a deployment, as plain data (SPEC.md §1, §8). `Rules` is complete: every default is filled
-// in, and a complete `Rules` read again gives itself. `RulesInput` is what people write.
+// The promises of a deployment, as plain data (SPEC.md §1, §8). `Rules` are complete: every default is filled in, and
+// reading them again gives the same rules. `RulesInput` is what people write.
 
 import { eachSwitch, type SwitchName, type SwitchValue } from "./switches.ts";
 
-/** `rest` counts requests, `graphql` counts complexity points (SPEC.md §1). */
+/** Scope of a call: `rest` counts requests, `graphql` counts complexity points (SPEC.md §1). */
 export type Scope = "rest" | "graphql";
 
 export const scopes: readonly Scope[] = ["rest", "graphql"];
 
-/** Who owns a window: the organization, or one user within it. */
+/** Owner of a window: the organization, or one user within it. */
 export type Owner = "organization" | "user";
 
 export const owners: readonly Owner[] = ["organization", "user"];
 
 /** A user's fixed window: at most `limit` in any `[opened, opened + windowSeconds)`. */
 export interface WindowLimit {
-  /** Requests or complexity points; a safe integer >= 1. */
+  /** Limit in requests or complexity points; a safe integer >= 1. */
   readonly limit: number;
-  /** Length of the window in seconds; an integer >= 1. */
+  /** Length of the window, s; an integer >= 1. */
   readonly windowSeconds: number;
 }
 
@@ -26,14 +26,14 @@ export interface OrganizationLimit extends WindowLimit {
   readonly enforced: boolean;
 }
 
-/** The semantics of one scope. `graphqlCharge` is meaningless for REST, whose calls cost 1 when decided. */
+/** Semantics of one scope. `graphqlCharge` means nothing for REST, whose calls cost 1 when decided. */
 export type Semantics = { readonly [S in SwitchName]: SwitchValue<S> };
 
 /** Complete rules: plain JSON, the same in a file, a scenario and a trace's header. */
 export interface Rules {
   readonly organization: Readonly<Record<Scope, OrganizationLimit>>;
   readonly user: Readonly<Record<Scope, WindowLimit>>;
-  /** Each switch, for each scope. */
+  /** Values of each switch, by scope. */
   readonly semantics: { readonly [S in SwitchName]: Readonly<Record<Scope, SwitchValue<S>>> };
   /** Overrides by organization slug. */
   readonly organizations: Readonly<Record<string, { readonly [S in Scope]?: Partial<OrganizationLimit> }>>;
@@ -41,7 +41,7 @@ export interface Rules {
   readonly users: Readonly<Record<string, { readonly [S in Scope]?: Partial<WindowLimit> }>>;
 }
 
-/** Rules as people write them: whatever is left out is the default. */
+/** Rules as people write them; absent members have their defaults. */
 export interface RulesInput {
   readonly organization?: { readonly [S in Scope]?: Partial<OrganizationLimit> };
   readonly user?: { readonly [S in Scope]?: Partial<WindowLimit> };
@@ -55,22 +55,22 @@ export interface RulesInput {
 const own = <T>(record: Readonly<Record<string, T>>, key: string): T | undefined =>
   Object.hasOwn(record, key) ? record[key] : undefined;
 
-/** The organization's limit of a scope, its override applied. */
+/** Returns the organization's limit of a scope, with its override. */
 export function organizationLimit(rules: Rules, organization: string, scope: Scope): OrganizationLimit {
   const override = own(rules.organizations, organization)?.[scope];
   return override === undefined ? rules.organization[scope] : { ...rules.organization[scope], ...override };
 }
 
-/** The user's limit of a scope, its override applied. */
+/** Returns the user's limit of a scope, with its override. */
 export function userLimit(rules: Rules, organization: string, user: string, scope: Scope): WindowLimit {
   const override = own(rules.users, `${organization}/${user}`)?.[scope];
   return override === undefined ? rules.user[scope] : { ...rules.user[scope], ...override };
 }
 
-/** Semantics by scope of rules that were asked for before: they are asked for at each call. */
+/** Semantics by scope of rules that were read before: every call needs them. */
 const known = new WeakMap<Rules["semantics"], Readonly<Record<Scope, Semantics>>>();
 
-/** The semantics of one scope. */
+/** Returns the semantics of one scope. */
 export function semanticsOf({ semantics }: Rules, scope: Scope): Semantics {
   let both = known.get(semantics);
   if (both === undefined) {

@@ -1,14 +1,14 @@
-// The one table of semantics switches (SPEC.md §8). Types, the parser, the judge's terms, what is inferred of a trace
-// and its words derive from it: a switch is a row.
+// The one table of semantics switches (SPEC.md §8). Types, the parser, the judge's terms, and what is inferred from a
+// trace with its words derive from it: a switch is a row.
 
-/** A switch: its values, the default first, and what each says of a scope in words. */
+/** A switch: its values, the default first, and what each means for a scope in words. */
 interface SwitchRow {
   readonly values: readonly (string | boolean)[];
-  /** A sentence for each value, in the order of `values`. */
+  /** Sentence for each value, in the order of `values`. */
   readonly words: readonly string[];
-  /** Evidence that a trace lacks which tells nothing of this switch. */
+  /** Reason why a trace does not tell this switch: the evidence that it lacks. */
   readonly untold: string;
-  /** True where it says how an answer is shown, and counts do not depend on it. */
+  /** True if the switch changes only how answers are shown, and not the counts. */
   readonly isShown?: boolean;
 }
 
@@ -77,17 +77,17 @@ export type SwitchValue<S extends SwitchName> = (typeof switches)[S]["values"][n
 
 export const switchNames = Object.keys(switches) as readonly SwitchName[];
 
-/** Makes a member for each switch. */
+/** Returns an object with a member for each switch. */
 export function eachSwitch<T>(of: (name: SwitchName) => T): { [S in SwitchName]: T } {
   return Object.fromEntries(switchNames.map((name) => [name, of(name)])) as { [S in SwitchName]: T };
 }
 
-/** The values of each switch; the first is the default. */
+/** Values of each switch; the first is the default. */
 export const switchValues = eachSwitch((name) => switches[name].values) as {
   readonly [S in SwitchName]: (typeof switches)[S]["values"];
 };
 
-/** Returns the sentence of a value, as text; `undefined` where there is no such value. */
+/** Returns the sentence of a value, given as text; `undefined` if there is no such value. */
 export function switchWords(name: SwitchName, value: string): string | undefined {
   const { values, words }: SwitchRow = switches[name];
   return words[values.map(String).indexOf(value)];

@@ -1,5 +1,5 @@
-// The tokens file, the same for `serve`, `load`, `probe` and `status`: who calls, for which organization,
-// with which scopes. A problem names the entry, and never quotes what stands there.
+// The tokens file, the same for `serve`, `load`, `probe` and `status`: who calls, for which organization, with which
+// scopes. A problem names the entry, and never quotes its text.
 import * as v from "valibot";
 import { type Problem, SpillwayError } from "./errors.ts";
 import { parseDocument } from "./json.ts";
@@ -16,16 +16,16 @@ export const tokenScopes = [
 ] as const;
 export type TokenScope = (typeof tokenScopes)[number];
 
-/** One entry of a tokens file. */
+/** An entry of a tokens file. */
 export interface Token {
   readonly token: string;
   readonly user: string;
-  /** The organization's slug. */
+  /** Slug of the organization. */
   readonly organization: string;
   readonly scopes: readonly TokenScope[];
 }
 
-/** Values that each member of an entry may have. */
+/** Allowed values of each member of an entry, in words. */
 const allowedOf = {
   token: "text, printable ASCII without spaces",
   user: "text of letters, digits, dots, dashes, underscores",
@@ -35,7 +35,7 @@ const allowedOf = {
 const isMember = (key: unknown): key is keyof typeof allowedOf =>
   typeof key === "string" && Object.hasOwn(allowedOf, key);
 
-/** Returns whether a text can be a token: a header holds no other. */
+/** Tells whether a text can be a token: a header can hold no other characters. */
 export const isToken = (text: string): boolean => /^[\x21-\x7e]+$/.test(text);
 
 const slug = v.pipe(v.string(), v.regex(/^[A-Za-z0-9][A-Za-z0-9._-]*$/));
@@ -52,7 +52,7 @@ const schema = v.pipe(
 );
 
 /**
- * Reads tokens from untrusted JSON. Nothing that stands in it is quoted: a token may stand in a wrong place.
+ * Reads tokens from untrusted JSON. Errors quote nothing of it: a token may be in a wrong place.
  * @throws SpillwayError `TOKENS_INVALID`, with the path and the type of every field that is wrong
  */
 export function parseTokens(input: unknown): Token[] {
@@ -65,7 +65,7 @@ export function parseTokens(input: unknown): Token[] {
 
 /**
  * Reads a tokens file's text.
- * @param file its path, for errors
+ * @param file path of the file, for errors
  * @throws SpillwayError `JSON_INVALID`, `TOKENS_INVALID`
  */
 export const parseTokensFile = (text: string, file: string): Token[] =>
@@ -73,7 +73,7 @@ export const parseTokensFile = (text: string, file: string): Token[] =>
     parseDocument(text, file, { name: "tokens file", code: "TOKENS_INVALID", pathOf, isSecret: true }),
   );
 
-/** Members that no entry has are not named. */
+/** Returns a path for errors. Unknown members are not named. */
 function pathOf(path: JsonPath): string {
   const words = path.map((step) => (typeof step === "number" || isMember(step) ? step : "(another member)"));
   return ["tokens", ...words].join(".");

@@ -1,17 +1,17 @@
 // Numbers and nouns in sentences, the same on every machine: no locale.
 
-/** `1,234`; up to three decimals where there are any. */
+/** Returns a number as `1,234`; with up to three decimals if it has any. */
 export function count(value: number): string {
   const [whole = "0", decimals] = String(Math.round(value * 1000) / 1000).split(".");
   const grouped = whole.replace(/\B(?=(\d{3})+$)/g, ",");
   return decimals === undefined ? grouped : `${grouped}.${decimals}`;
 }
 
-/** `1 call`, `2 calls`, `1,234 entries`. @param many the plural, if it is no usual one: `laws are` of `law is` */
+/** Returns `1 call`, `2 calls`, `1,234 entries`. @param many an irregular plural: `laws are` of `law is` */
 export const counted = (value: number, one: string, many?: string): string =>
   `${count(value)} ${nounOf(value, one, many)}`;
 
-/** The noun that goes with a number: `call` with 1, `calls` with any other. */
+/** Returns the noun that goes with a number: `call` with 1, `calls` with any other. */
 export const nounOf = (value: number, one: string, many = pluralOf(one)): string =>
   value === 1 ? one : many;
 

@@ -1,4 +1,4 @@
-// Answers as they go over the wire (SPEC.md §4-§6), made of what a limiter says.
+// Answers as they are sent (SPEC.md §4-§6), made of what a limiter says.
 
 import { quotaNames } from "../policy/names.ts";
 import type { Owner, Scope } from "../rules/rules.ts";
@@ -6,12 +6,12 @@ import { refusalBody, statusBody } from "./bodies.ts";
 import { headerNames as name } from "./fields.ts";
 import { REFUSED } from "./outcome.ts";
 
-/** One answer as it goes over the wire: what the laws on headers are judged by (SPEC.md §5, §6). */
+/** An answer as it is sent, which the laws on headers judge (SPEC.md §5, §6). */
 export interface HttpAnswer {
   readonly status: number;
-  /** Names in any case, values as they are sent; what is absent was not sent. */
+  /** Headers by name, in any case, with values as they are sent; absent ones were not sent. */
   readonly headers: Readonly<Record<string, string | number | undefined>>;
-  /** The body, parsed where it is JSON. */
+  /** Body, parsed if it is JSON. */
   readonly body?: unknown;
 }
 
@@ -19,13 +19,13 @@ export interface HttpAnswer {
 type Window = Readonly<Record<"limit" | "remaining" | "reset", number>>;
 type Windows<W = Window> = Readonly<Record<Owner, W>>;
 
-/** Text of the warning that goes with a window with nothing left; `undefined` while there is something. */
+/** Returns the warning for a window with nothing left; `undefined` if something is left. */
 export const warningOf = (
   owner: Owner,
   { remaining, reset }: Pick<Window, "remaining" | "reset">,
 ): string | undefined => (remaining > 0 ? undefined : `${owner} quota used up, it resets in ${reset} s`);
 
-/** The eight headers of SPEC.md §5, and a warning for each window with nothing left. */
+/** Returns the eight headers of SPEC.md §5, and a warning for each window with nothing left. */
 export function headers(scope: Scope, { organization, user }: Windows): Record<string, string | number> {
   const result: Record<string, string | number> = {};
   result[name.scopeName] = scope;
@@ -43,7 +43,7 @@ export function headers(scope: Scope, { organization, user }: Windows): Record<s
   return result;
 }
 
-/** To a call that was let through; what the resource itself says is nobody's business here. */
+/** Returns the answer to an admitted call. The content of the resource does not matter here. */
 export const callAnswer = (scope: Scope, readings: Windows): HttpAnswer => ({
   status: 200,
   headers: headers(scope, readings),

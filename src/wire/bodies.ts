@@ -7,17 +7,17 @@ import { ownerNamed, textMost } from "./fields.ts";
 
 /** Numbers of a window that a body shows. */
 type Window = Readonly<Record<"limit" | "current" | "reset", number>>;
-/** The same as they came: `null` where a body does not tell one. */
+/** Numbers of a window as they were read; `null` for those that a body does not show. */
 type ReadWindow = { readonly [M in keyof Window]: number | null };
 
 /** One scope of the status body, member for member as the API documents it. */
 export interface StatusScope extends Window {
-  /** ISO 8601 UTC, to the second. */
+  /** Reset as ISO 8601 UTC, to the second. */
   readonly reset_at: string;
   readonly enforced: boolean;
 }
 
-/** The body of `GET /v2/organizations/{slug}/rate_limit`. */
+/** Body of `GET /v2/organizations/{slug}/rate_limit`. */
 export interface StatusBody {
   readonly scopes: { readonly rest: StatusScope; readonly graphql: StatusScope };
 }
@@ -25,7 +25,7 @@ export interface StatusBody {
 /** A window that a status shows. */
 export type ShownWindow = Window & { readonly resetAtMs: number; readonly enforced: boolean };
 
-/** `2026-01-02T03:04:00Z`. */
+/** Returns an instant as `2026-01-02T03:04:00Z`. */
 export function isoSecond(ms: number): string {
   return `${new Date(ms).toISOString().slice(0, -5)}Z`;
 }
@@ -44,45 +44,45 @@ const statusScope = ({ limit, current, reset, resetAtMs, enforced }: ShownWindow
   enforced,
 });
 
-/** The status body, exactly (SPEC.md §4). */
+/** Returns the status body, exactly as in SPEC.md §4. */
 export function statusBody(status: Readonly<Record<Scope, ShownWindow>>): StatusBody {
   return { scopes: { rest: statusScope(status.rest), graphql: statusScope(status.graphql) } };
 }
 
-/** A value's own member; `undefined` where the value is no object. */
+/** Returns a value's own member; `undefined` if the value is no object. */
 function member(value: unknown, name: string): unknown {
   return typeof value === "object" && value !== null && Object.hasOwn(value, name)
     ? (value as Readonly<Record<string, unknown>>)[name]
     : undefined;
 }
 
-/** A value's own member that is a number, else `null`. */
+/** Returns a value's own member if it is a number, otherwise `null`. */
 function numberIn(value: unknown, name: string): number | null {
   const found = member(value, name);
   return typeof found === "number" ? found : null;
 }
 
-/** Reads a body: JSON, or the beginning of a text that is none. */
+/** Reads a body: its JSON, or the beginning of its text if it is no JSON. */
 export function readBody(text: string): unknown {
   try {
     const value: unknown = JSON.parse(text);
     if (!isDeep(value)) return value;
   } catch {
-    // It is text.
+    // The body is text.
   }
   return text.slice(0, textMost);
 }
 
-/** Returns the `scopes` object of a status body: what traces keep of it. */
+/** Returns the `scopes` object of a status body, which traces keep. */
 export const scopesIn = (body: unknown): unknown => member(body, "scopes");
 
-/** One scope of a status body as it came. A member that is missing, or of another kind, is `null`. */
+/** One scope of a status body as it came. A member that is missing, or of another type, is `null`. */
 export interface ReadStatus extends ReadWindow {
   readonly resetAt: string | null;
   readonly enforced: boolean | null;
 }
 
-/** Reads one scope of a status. @param scopes of its body */
+/** Reads one scope of a status. @param scopes `scopes` object of its body */
 export function readStatus(scopes: unknown, scope: Scope): ReadStatus {
   const shown = member(scopes, scope);
   const resetAt = member(shown, "reset_at");
@@ -96,26 +96,26 @@ export function readStatus(scopes: unknown, scope: Scope): ReadStatus {
   };
 }
 
-/** The body of a refused REST call. */
+/** Body of a refused REST call. */
 export interface RestRefusal extends Window {
   readonly message: string;
   readonly scope: string;
 }
 
-/** The body of a refused GraphQL call. */
+/** Body of a refused GraphQL call. */
 export interface GraphqlRefusal {
   readonly errors: readonly [{ readonly message: string }];
 }
 
 const graphqlRefusal = (message: string): GraphqlRefusal => ({ errors: [{ message }] });
 
-/** Beginnings of GraphQL's sentence. */
+/** Beginnings of the sentence in which GraphQL refuses. */
 const beginnings: Readonly<Record<Owner, string>> = {
   organization: "Your organization has exceeded",
   user: "You have exceeded your per-user",
 };
 
-/** The body of a 429, all of it of the window that refused (SPEC.md §6). */
+/** Returns the body of a 429; all of it is of the window that refused (SPEC.md §6). */
 export function refusalBody(
   scope: Scope,
   refusedBy: Owner,
@@ -132,7 +132,7 @@ export function refusalBody(
   return { message, scope: quotaNames.rest[refusedBy], limit, current, reset };
 }
 
-/** The body of a 429 as far as its window is shown; whose window it is it says in any case. */
+/** Returns the body of a 429 with the numbers that are known of its window; it always names the window. */
 export function partialRefusal(
   scope: Scope,
   refusedBy: Owner,
@@ -158,7 +158,7 @@ const sentence = new RegExp(
   `^(${beginnings.organization} the|${beginnings.user}) limit of (\\d+) complexity points\\. .*in (-?\\d+) sec`,
 );
 
-/** Content of the sentence in which GraphQL refuses; `null` where a message is none. */
+/** Reads the sentence in which GraphQL refuses; returns `null` if a message is no such sentence. */
 export function readSentence(message: string | null): { owner: Owner; limit: number; reset: number } | null {
   const [, begin, limit, reset] = sentence.exec(message ?? "") ?? [];
   if (begin === undefined) return null;
@@ -166,7 +166,7 @@ export function readSentence(message: string | null): { owner: Owner; limit: num
   return { owner, limit: Number(limit), reset: Number(reset) };
 }
 
-/** Whose window the body of a 429 names (SPEC.md §6); `null` where it does not say. */
+/** Returns the owner whose window the body of a 429 names (SPEC.md §6); `null` if it does not say. */
 export function refuserIn(body: unknown): Owner | null {
   const named = ownerNamed(member(body, "scope"));
   if (named !== null) return named;
@@ -175,13 +175,13 @@ export function refuserIn(body: unknown): Owner | null {
   return message?.startsWith(beginnings.user) ? "user" : null;
 }
 
-/** Content of the body of a 429, as far as it is one (SPEC.md §6). */
+/** Content of the body of a 429, as far as it could be read (SPEC.md §6). */
 export interface ReadRefusal extends ReadWindow {
   readonly by: Owner | null;
   readonly scope: unknown;
 }
 
-/** Reads the body of a 429; of GraphQL's, the sentence tells the numbers. */
+/** Reads the body of a 429; for GraphQL, its sentence tells the numbers. */
 export function readRefusal(body: unknown): ReadRefusal {
   const told = readSentence(messageIn(body));
   return {

@@ -1,18 +1,18 @@
-// The dialects in which HTTP tells of a window: the IETF draft's three headers, its combined one, and the
-// `X-` kinds before them. A number that two dialects would read differently is told apart or left unread.
+// The dialects in which HTTP tells of a window: the IETF draft's three headers, its combined one, and the older `X-`
+// kinds. A number that two dialects would read differently is told apart or left unread.
 import type { HttpAnswer } from "./answer.ts";
 import { nodeHeaders } from "./fields.ts";
 import { isRefusal } from "./outcome.ts";
 
 /**
- * The caller's window as an answer shows it; a member that it does not show is left out. `reset` is whole seconds from
+ * The caller's window as an answer shows it; members that it does not show are absent. `reset` is whole seconds from
  * now, `resetAt` ms since the epoch, `retryAfterMs` ms from now.
  */
 type CallerWindow = {
   readonly [M in "limit" | "remaining" | "reset" | "resetAt" | "retryAfterMs"]?: number | undefined;
 };
 
-/** Values of a reset from here on are seconds since the epoch, and from there on milliseconds. */
+/** Least value of a reset that is seconds since the epoch, and least one that is milliseconds since the epoch. */
 const epochSecondsFrom = 1_000_000_000;
 const epochMsFrom = 1_000_000_000_000;
 
@@ -22,10 +22,10 @@ const prefixes = ["ratelimit-", "x-ratelimit-", "x-rate-limit-"];
  * Reads what an answer shows of the caller's window:
  * - `RateLimit-Limit`, `-Remaining`, `-Reset`, also as `X-RateLimit-` and `X-Rate-Limit-`;
  * - `RateLimit: limit=10, remaining=4, reset=30`, and `RateLimit: "name";r=4;t=30` with its `RateLimit-Policy`;
- * - `Retry-After` of a refusal; where nothing else tells the reset, it does.
+ * - `Retry-After` of a refusal, which also stands in for a missing reset.
  *
- * A reset may be seconds from now, seconds or milliseconds since the epoch, or a date. One that is rounded to a
- * second of the epoch is read at whole seconds only: between them it depends on the rounding what it says.
+ * A reset may be seconds from now, seconds or milliseconds since the epoch, or a date. A reset in whole seconds of
+ * the epoch is read only at whole seconds of `nowMs`: between them its meaning depends on the rounding.
  */
 export function readRateLimitHeaders({ headers, status }: HttpAnswer, nowMs: number): CallerWindow {
   const values = new Map(
@@ -69,7 +69,7 @@ function separate(values: ReadonlyMap<string, string>): Told | null {
   return null;
 }
 
-/** The combined header; several policies in one tell of several windows, and none is read. */
+/** Reads the combined header. Several policies in one header tell of several windows, and none of them is read. */
 function combined(values: ReadonlyMap<string, string>): Told | null {
   const text = values.get("ratelimit");
   if (text === undefined) return null;

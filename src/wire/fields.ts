@@ -3,7 +3,7 @@
 import { quotaNames } from "../policy/names.ts";
 import type { Owner } from "../rules/rules.ts";
 
-/** Header of each field, as it is sent. A trace's line keeps the field in the member of that name (FORMAT.md). */
+/** Header of each field, as it is sent. A trace's line keeps a field in the member of its name (FORMAT.md). */
 export const headerNames = {
   scopeName: "RateLimit-Scope",
   limit: "RateLimit-Limit",
@@ -24,24 +24,24 @@ export type Field = keyof typeof headerNames;
 
 const fields = Object.keys(headerNames) as Field[];
 
-/** The fields of the eight headers. */
+/** Fields of the eight headers. */
 export const shownFields = fields.slice(0, 8) as readonly (keyof ShownHeaders)[];
 
 const spelt = (spell: (name: string) => string): Readonly<Record<Field, string>> =>
   Object.assign({}, ...fields.map((field) => ({ [field]: spell(headerNames[field]) })));
 
-/** The headers as Node spells them, whatever came. */
+/** Header names as Node spells them, whatever was sent. */
 export const nodeHeaders = spelt((name) => name.toLowerCase());
 
-/** The headers as Go, and so k6, spells them, whatever came. */
+/** Header names as Go, and so k6, spells them, whatever was sent. */
 export const goHeaders = spelt((name) =>
   name.replace(/[^-]+/g, (word) => word.charAt(0) + word.slice(1).toLowerCase()),
 );
 
-/** A header as it came: an integer, the raw text where it is none, `null` where it did not come. */
+/** A header as it came: an integer; the raw text if it is none; `null` if it did not come. */
 export type HeaderValue = number | string | null;
 
-/** One of each of the four headers of a window: their values, or their names. */
+/** The four headers of a window: their values, or their names. */
 export interface WindowHeaders<Value = HeaderValue> {
   scopeName: Value;
   limit: Value;
@@ -49,7 +49,7 @@ export interface WindowHeaders<Value = HeaderValue> {
   reset: Value;
 }
 
-/** One of each of the eight headers. */
+/** The eight headers: their values, or their names. */
 export interface ShownHeaders<Value = HeaderValue> extends WindowHeaders<Value> {
   userScopeName: Value;
   userLimit: Value;
@@ -57,7 +57,7 @@ export interface ShownHeaders<Value = HeaderValue> extends WindowHeaders<Value> 
   userReset: Value;
 }
 
-/** Returns what is said of an owner's window. @param shown values, or `headerNames` */
+/** Returns the headers of an owner's window. @param shown values, or `headerNames` */
 export function headersOf<Value>(shown: ShownHeaders<Value>, owner: Owner): WindowHeaders<Value> {
   if (owner === "organization") return shown;
   const { userScopeName, userLimit, userRemaining, userReset } = shown;
@@ -76,10 +76,10 @@ export const hasHeaders = (shown: ShownHeaders): boolean =>
   shownFields.some((field) => shown[field] !== null);
 
 const integer = /^-?\d{1,15}$/;
-/** More of a text is not kept. */
+/** Greatest number of characters of a text that are kept. */
 export const textMost = 1_000;
 
-/** Headers seen before: looking one up costs k6 a fifth of reading it. */
+/** Headers seen before: to look one up costs k6 a fifth of reading it. */
 const known = new Map<string | number | undefined, HeaderValue>([[undefined, null]]);
 const knownMost = 10_000;
 
@@ -96,11 +96,11 @@ function newValue(raw: string | number): HeaderValue {
   return value;
 }
 
-/** Text of a header. One that came twice is `5, 5`, as HTTP joins the values of one name. */
+/** Returns the text of a header. A header that came twice is `5, 5`, as HTTP joins the values of one name. */
 export const headerText = <Raw>(value: Raw): Exclude<Raw, readonly string[]> | string =>
   Array.isArray(value) ? value.join(", ") : (value as Exclude<Raw, readonly string[]>);
 
-/** Reads a header by its name, in whatever case it came; one that is spelt alike is found at once. */
+/** Reads a header by its name, in any case; one in the same case is found at once. */
 export function readHeader(
   headers: Readonly<Record<string, string | number | undefined>>,
   name: string,
@@ -127,15 +127,15 @@ const named = new Map<unknown, Owner>(
   ]),
 );
 
-/** Returns the owner of the window of a name; `null` if it is none of the four. */
+/** Returns the owner of the window that a name means; `null` if it is none of the four names. */
 export const ownerNamed = (name: unknown): Owner | null => named.get(name) ?? null;
 
-/** One token of RFC 9110. A list, as a doubled header makes one, is none. */
+/** One token of RFC 9110. A list, as from a doubled header, is no token. */
 const token = /^[\w!#$%&'*+.^`|~-]+$/;
 
 /**
- * Returns whether a scope header names a quota that is none of the four: nothing is known of that one (SPEC.md §5).
- * One of the four in other letters is no other quota, and what is not one token is no name.
+ * Tells whether a scope header names a quota that is none of the four, and so unknown (SPEC.md §5). One of the four in
+ * other letters is no other quota; a text that is not one token is no name.
  */
 export function namesOtherQuota(name: string | number): boolean {
   const text = String(name);

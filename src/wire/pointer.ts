@@ -1,7 +1,7 @@
 // JSON pointers (RFC 6901) into bodies, with two additions: a segment `*` is each member, `{quota}` each by its name.
 import { isPlainObject } from "../rules/plain-object.ts";
 
-/** Segments of the pointers that were asked for: those of a few formats. */
+/** Segments of pointers that were used before: those of a few formats. */
 const known = new Map<string, readonly string[]>();
 
 function segmentsOf(pointer: string): readonly string[] {
@@ -17,7 +17,7 @@ function segmentsOf(pointer: string): readonly string[] {
 /** A value that a pointer leads to. */
 export interface Pointed {
   readonly value: unknown;
-  /** Names of the members that `*` and `{quota}` stood for, as far as they tell values apart. */
+  /** Names of the members that `*` and `{quota}` stood for, which tell the values apart. */
   readonly key: string;
   readonly quota?: string;
 }
@@ -50,8 +50,8 @@ export const isPlural = (pointer: string): boolean =>
   segmentsOf(pointer).some((segment) => segment === "*" || segment === "{quota}");
 
 /**
- * Puts a value where a pointer leads, and makes what is missing on the way: a list before a number or `*`, else an
- * object. @returns the body with it
+ * Puts a value where a pointer leads, and makes what is missing on the way: a list before a number or `*`, otherwise an
+ * object. @returns the body with the value
  */
 export function put(
   body: unknown,

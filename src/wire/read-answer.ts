@@ -1,4 +1,4 @@
-// Answers read by a wire format as data (POLICY.md §8): the outcome of the call, and readings by quota.
+// Reads answers by a wire format as data (POLICY.md §8): the outcome of the call, and readings by quota.
 import { type Dictionary, type Item, parseDictionary, parseList } from "structured-headers";
 import type {
   AnswerKind,
@@ -17,7 +17,7 @@ import { pointed } from "./pointer.ts";
 import { match } from "./template.ts";
 import { type ReadTime, readTime } from "./times.ts";
 
-/** One quota as an answer shows it; `null` where it does not tell. */
+/** One quota as an answer shows it; `null` for what it does not show. */
 export interface AnswerReading {
   readonly quota: string | null;
   readonly limit: number | null;
@@ -29,25 +29,25 @@ export interface AnswerReading {
 
 /** A place whose value has none of the documented forms. */
 export interface Unread {
-  /** A header's name, or a JSON pointer. */
+  /** Name of a header, or a JSON pointer. */
   readonly at: string;
   readonly text: string;
 }
 
 export interface ReadAnswer {
   readonly outcome: WireOutcomeKind;
-  /** The quota that refused, or a word for what did; `null` where the call is admitted, or nothing tells. */
+  /** Quota that refused, or a word for what refused; `null` if the call is admitted, or if nothing tells. */
   readonly by: string | null;
   readonly readings: readonly AnswerReading[];
   readonly retryAfter: ReadTime | null;
-  /** True where a cache answered: nothing is read of it. */
+  /** True if a cache answered; then there are no readings. */
   readonly isCached: boolean;
   readonly unread: readonly Unread[];
 }
 
-/** The call that was answered. */
+/** The answered call. */
 export interface AskedCall {
-  /** The quotas that it uses, or that a status shows. */
+  /** Quotas that the call uses, or that a status shows. */
   readonly quotas: readonly string[];
   readonly isStatus: boolean;
 }
@@ -70,7 +70,7 @@ export function readAnswer(wire: WireData, answer: HttpAnswer, asked: AskedCall)
   return { outcome, by, readings, retryAfter: retryOf(wire, headers, answer.body, unread), isCached, unread };
 }
 
-/** A refusal that names nobody is the one named quota's that has nothing left, or the only one's of the call. */
+/** Returns the quota of a refusal that names none: the only one with nothing left, or the call's only one. */
 function refuserAmong(readings: readonly AnswerReading[], quotas: readonly string[]): string | null {
   const empty = new Set(
     readings.flatMap(({ quota, limit, used, remaining }) => {
@@ -100,7 +100,7 @@ function outcomeOf(
   return { outcome: isFailure(status) ? "unknown" : "admitted", by: null, hasReadings: true };
 }
 
-/** Parts of all texts of a rule together; `null` where one of them is not in the answer. */
+/** Returns the parts of all texts of a rule together; `null` if one of them is not in the answer. */
 function partsOfRule(rule: WireOutcome, headers: Texts, body: unknown): Parts | null {
   const all: Record<string, string> = {};
   for (const [name, template] of Object.entries(rule.headers)) {
@@ -116,7 +116,7 @@ function partsOfRule(rule: WireOutcome, headers: Texts, body: unknown): Parts | 
   return all;
 }
 
-/** Returns the statuses of refusals, least first. */
+/** Returns the statuses of refusals, in ascending order. */
 export function refusalStatuses({ outcomes }: WireData): number[] {
   const statuses = outcomes.flatMap(({ outcome, status = [REFUSED] }) =>
     outcome === "refused" ? status : [],
@@ -127,7 +127,7 @@ export function refusalStatuses({ outcomes }: WireData): number[] {
 const matchIn = (template: Template, text: string | undefined): Parts | null =>
   text === undefined ? null : match(template, text);
 
-/** Text of a value that a body shows; `undefined` of an object. */
+/** Returns the text of a value in a body; `undefined` for an object. */
 const textOf = (value: unknown): string | undefined =>
   typeof value === "object" || value === undefined ? undefined : String(value);
 
@@ -139,7 +139,7 @@ function matchAny(template: Template, body: unknown, pointer: string): Parts | n
   return null;
 }
 
-/** The parts of each reading of a row, by what tells them apart. */
+/** Parts of each reading of a row, by the key that tells readings apart. */
 class Rows {
   readonly byKey = new Map<string, Parts>();
 
@@ -169,13 +169,13 @@ function readingsOf(
   for (const [at, template] of Object.entries(row.body))
     for (const { value, key, quota } of pointed(body, at)) {
       const text = textOf(value);
-      // An object, or null, tells nothing.
+      // An object or null tells nothing.
       if (text === undefined) continue;
       const parts = match(template, text);
       if (parts === null) unread.push({ at, text: text.slice(0, textMost) });
       else rows.add(key.split("/", 2).join("/"), { ...parts, ...(quota === undefined ? {} : { quota }) });
     }
-  // Several members without names: nobody knows which one is the call's.
+  // With several members without names, nobody knows which one is the call's.
   const possible = rows.byKey.size > 1 && row.quotas?.length !== 1 ? [] : quotas;
   return [...rows.byKey.values()].flatMap((parts) => reading(row, parts, possible, unread) ?? []);
 }
@@ -183,7 +183,7 @@ function readingsOf(
 const numbers = ["limit", "remaining", "used", "reset", "window", "windowMs"] as const;
 const tells = (parts: Parts): boolean => numbers.some((name) => parts[name] !== undefined);
 
-/** Tells whether a member of a structured field shows no number, or two of one name show different ones. */
+/** Tells whether a member of a structured field shows no number, or two of one name show different numbers. */
 function isVague(members: readonly Parts[]): boolean {
   const seen = new Map<string, string>();
   return members.some((parts) => {
@@ -198,7 +198,7 @@ function isVague(members: readonly Parts[]): boolean {
 const isStructured = (form: Template | StructuredForm): form is StructuredForm =>
   typeof form === "object" && !Array.isArray(form);
 
-/** Parts of each member of a list, or of a dictionary as a whole; `null` where it is no structured field. */
+/** Returns the parts of each member of a list, or of a dictionary as a whole; `null` if it is no structured field. */
 function structuredParts(form: StructuredForm, text: string): (Parts | null)[] | null {
   try {
     if ("dictionary" in form) {
@@ -214,7 +214,7 @@ function structuredParts(form: StructuredForm, text: string): (Parts | null)[] |
   }
 }
 
-/** A parameter that is missing tells nothing; one of another form makes the member unreadable. */
+/** Returns the parts of a member. A missing parameter tells nothing; one of another form makes the member unreadable. */
 function partsOf(
   templates: Readonly<Record<string, string>>,
   values: ReadonlyMap<string, unknown>,
@@ -259,7 +259,7 @@ function reading(
 
 const secondsOf = (ms: number | null): number | null => (ms === null ? null : ms / 1000);
 
-/** The header or pointer whose template has a placeholder. */
+/** Returns the header or pointer whose template has a placeholder. */
 function placeOf({ headers, body }: WireReading, placeholder: string): string | undefined {
   const found = [...Object.entries(headers), ...Object.entries(body)].find(([, form]) =>
     JSON.stringify(form).includes(placeholder),
@@ -267,7 +267,7 @@ function placeOf({ headers, body }: WireReading, placeholder: string): string | 
   return found?.[0];
 }
 
-/** The one quota that a row may show of a call's; `null` where they are several. */
+/** Returns the one quota of a call that a row may show; `null` if there are several. */
 function onlyOf(shown: readonly string[] | undefined, quotas: readonly string[]): string | null {
   if (shown?.length === 1) return shown[0] ?? null;
   const possible = shown === undefined ? quotas : quotas.filter((name) => shown.includes(name));

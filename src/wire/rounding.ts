@@ -1,4 +1,4 @@
-// The closeness with which resets tell windows, by a wire format's own words.
+// The precision with which resets tell windows, by a wire format's own words.
 import type { Policy } from "../policy/policy.ts";
 import { wireOf } from "../policy/presets.ts";
 import {
@@ -14,14 +14,14 @@ import { gridMsOf } from "./times.ts";
 export const readingsOf = ({ readings }: WireData, quota: string): readonly WireReading[] =>
   readings.filter((reading) => mayShow(reading, quota));
 
-/** Returns the rounding that all resets have; `null` where one says none, or they differ. A default is nobody's word. */
+/** Returns the rounding that all resets have; `null` if one tells none, or if they differ. Defaults do not count. */
 export function roundingOf(rows: readonly WireReading[]): NonNullable<WireReset["round"]> | null {
   const told = rows.flatMap(({ reset }) => (reset === undefined ? [] : [reset.round ?? null]));
   const [first = null] = told;
   return told.every((round) => round === first) ? first : null;
 }
 
-/** Says of each reset in whole seconds by which windows are judged, and whose rounding nobody knows, that it is so. */
+/** Returns a warning for each reset in whole seconds that windows are judged by and whose rounding is unknown. */
 export function looseResets(policy: Policy): string[] {
   const wire = wireOf(policy);
   const loose = Object.entries(policy.quotas).flatMap(([name, { algorithm }]) => {
@@ -42,7 +42,7 @@ export function looseResets(policy: Policy): string[] {
   });
 }
 
-/** Tells whether answers show a fixed window's counts, and no reset that says which window a count is of. */
+/** Tells whether answers show a fixed window's counts, but no reset that tells which window a count is of. */
 export function isUntold(policy: Policy, name: string): boolean {
   const rows = readingsOf(wireOf(policy), name);
   const isCounted = rows.some((row) => /\{(?:remaining|used)\}/.test(JSON.stringify(row)));
@@ -50,13 +50,13 @@ export function isUntold(policy: Policy, name: string): boolean {
   return policy.quotas[name]?.algorithm.kind === "fixed-window" && isCounted && !isTold;
 }
 
-/** Meanings of a reset that tell when a window ends: at that end a window is full again. */
+/** Meanings of a reset that tell when a window ends. At that end a window is full again. */
 export const tellingEnds: readonly ResetMeaning[] = ["window-end", "full"];
 
 export const untoldWindow =
   "no reset tells which window a count is of: what is let through is judged, and counts are not";
 
-/** Says of each such window that it is so. */
+/** Returns a warning for each such window. */
 export const untoldWindows = (policy: Policy): string[] =>
   Object.keys(policy.quotas).flatMap((name) =>
     isUntold(policy, name) ? [`quotas.${name}: ${untoldWindow}.`] : [],

@@ -1,14 +1,14 @@
-// Answers as a policy's API would give them: one with room left, and one refusal.
+// Sample answers, as a policy's API would give them: one with room left, and one refusal.
 import { limitOf, quotaFor } from "../policy/effective.ts";
 import type { Policy, QuotaAlgorithm } from "../policy/policy.ts";
 import type { WireData } from "../policy/wire-data.ts";
 import type { HttpAnswer } from "./answer.ts";
 import { writeAnswer } from "./write-answer.ts";
 
-/** 2026-11-22T00:00:00Z: the same on every machine. */
+/** Time of the answers, 2026-11-22T00:00:00Z: the same on every machine. */
 const NOW = 1_795_305_600_000;
 
-/** Ms until a bucket has so much room again, or from the middle of a window to its end. */
+/** Returns the ms until a bucket has this much room again, or from the middle of a window to its end. */
 function msUntilBack(algorithm: QuotaAlgorithm, used: number): number {
   if (algorithm.kind === "token-bucket")
     return Math.ceil((used / algorithm.refill.amount) * algorithm.refill.everyMs);
@@ -43,7 +43,7 @@ export function sampleAnswers(policy: Policy, wire: WireData): { title: string; 
   }));
 }
 
-/** An answer as HTTP/1.1 sends it, but for what says nothing of limits. */
+/** Returns an answer as HTTP/1.1 sends it, without headers that say nothing of limits. */
 function textOf({ status, headers, body }: HttpAnswer): string {
   return [
     `HTTP/1.1 ${status}`,

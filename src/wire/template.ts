@@ -1,11 +1,11 @@
-// Templates of texts (POLICY.md §8): one finds its placeholders' values in a text, or writes a text of them.
+// Templates of texts (POLICY.md §8): one finds the values of its placeholders in a text, or writes a text with them.
 import type { Template } from "../policy/wire-data.ts";
 
-/** Texts by placeholder. */
+/** Values by placeholder. */
 export type TemplateValues = Readonly<Record<string, string | number | undefined>>;
 
 const placeholder = /\{(\w+)\}/g;
-/** Some write whole numbers as `596.0`. */
+/** Pattern of a whole number; some APIs write `596.0`. */
 const whole = "-?\\d{1,15}(?:\\.0+)?";
 const patterns: Readonly<Record<string, string>> = {
   limit: whole,
@@ -14,11 +14,11 @@ const patterns: Readonly<Record<string, string>> = {
   window: "\\d{1,15}",
   windowMs: "\\d{1,15}",
   cost: "\\d{1,15}",
-  // A name ends before what may separate it from another.
+  // A name ends before characters that may separate it from another.
   quota: '[^",]+?',
 };
 
-/** A line as an expression, and the placeholders of its groups in order. k6's engine tells no groups by name. */
+/** A line as an expression, and the placeholders of its groups in order. k6's engine lacks named groups. */
 interface Pattern {
   readonly expression: RegExp;
   readonly names: readonly string[];
@@ -36,7 +36,7 @@ function patternOf(line: string): Pattern {
       if (part === "*") return ".*";
       const name = /^\{(\w+)\}$/.exec(part)?.[1];
       if (name === undefined) return part.replace(/[\\^$.*+?()[\]{}|]/g, "\\$&");
-      // A placeholder that stands twice must stand for the same text.
+      // A placeholder that occurs twice must stand for the same text.
       if (names.includes(name)) return `(?:\\${names.indexOf(name) + 1})`;
       names.push(name);
       return `(${patterns[name] ?? ".+?"})`;
@@ -50,7 +50,7 @@ function patternOf(line: string): Pattern {
 const linesOf = (template: Template): readonly string[] =>
   typeof template === "string" ? [template] : template;
 
-/** Returns the placeholders' texts; `null` where the text is none of the template's. */
+/** Returns the placeholders' texts; `null` if the text does not match the template. */
 export function match(template: Template, text: string): Readonly<Record<string, string>> | null {
   const trimmed = text.trim();
   for (const line of linesOf(template)) {
@@ -64,7 +64,7 @@ export function match(template: Template, text: string): Readonly<Record<string,
   return null;
 }
 
-/** Writes the template's first text; `null` where a value is missing. A placeholder alone keeps a number. */
+/** Writes the template's first text; returns `null` if a value is missing. A placeholder alone keeps a number. */
 export function fill(template: Template, values: TemplateValues): string | number | null {
   const [line = ""] = linesOf(template);
   const alone = /^\{(\w+)\}$/.exec(line)?.[1];

@@ -1,24 +1,24 @@
-// Forms of time in answers (POLICY.md §8). The form is said by the policy, and never guessed from a value.
+// Forms of time in answers (POLICY.md §8). The policy tells the form; it is never guessed from a value.
 import type { TimeForm, WireReset } from "../policy/wire-data.ts";
 
-/** A time as an answer tells it: one of the two is a number. */
+/** A time as an answer tells it: one of `afterMs` and `atMs` is a number. */
 export interface ReadTime {
-  /** Ms from the answer on. */
+  /** Time after the answer, ms. */
   readonly afterMs: number | null;
-  /** Ms since the epoch, by the server's clock. */
+  /** Instant, ms since the epoch, by the server's clock. */
   readonly atMs: number | null;
-  /** Ms between two values that the form can tell apart. */
+  /** Distance, ms, between two values that the form can tell apart. */
   readonly gridMs: number;
 }
 
 type Rounding = NonNullable<WireReset["round"]>;
 
 interface Form {
-  /** Look of the text; a value beyond it is in another unit. */
+  /** Pattern of the text; a value that does not match it is in another unit. */
   readonly pattern: RegExp;
   readonly gridMs: number;
   readonly isSpan: boolean;
-  /** Text → ms; NaN where it is no time. */
+  /** Reads a text as ms; NaN if it is no time. */
   read(text: string): number;
   /** @param units ms divided by `gridMs`, rounded */
   write(units: number): string | number;
@@ -34,7 +34,7 @@ const durations: Readonly<Record<string, number>> = {
   ms: 1,
   us: 0.001,
   µs: 0.001,
-  // The same in UTF-8, read byte by byte, as HTTP clients read headers.
+  // Microseconds in UTF-8, read byte by byte, as HTTP clients read headers.
   Âµs: 0.001,
   ns: 0.000_001,
 };
@@ -47,20 +47,20 @@ const readDuration = (text: string): number =>
     0,
   );
 
-/** Reads a date of HTTP; NaN of a day or second that there is not. Its weekday tells nothing more. */
+/** Reads a date of HTTP; NaN for a day or second that does not exist. The weekday is not checked. */
 function readHttpDate(text: string): number {
   const ms = Date.parse(text);
   return Number.isFinite(ms) && new Date(ms).toUTCString().slice(5) === text.slice(5) ? ms : Number.NaN;
 }
 
-/** Reads a date of RFC 3339; NaN of a day that there is not. */
+/** Reads a date of RFC 3339; NaN for a day that does not exist. */
 export function readIsoDate(text: string): number {
   const day = text.slice(0, 10);
   const midnight = Date.parse(`${day}T00:00:00Z`);
   return Number.isFinite(midnight) && isoSecond(midnight).startsWith(day) ? Date.parse(text) : Number.NaN;
 }
 
-/** As Go writes one: `6m0s`, `1.5s`, `120ms`, `0s`. */
+/** Writes a duration as Go does: `6m0s`, `1.5s`, `120ms`, `0s`. */
 function writeDuration(ms: number): string {
   if (ms > 0 && ms < second) return `${ms}ms`;
   const [hours, minutes] = [Math.floor(ms / 3_600_000), Math.floor(ms / 60_000) % 60];
@@ -77,7 +77,7 @@ const scaled = (pattern: RegExp, unitMs: number, isSpan: boolean, gridMs = unitM
   write: (units) => (units * gridMs) / unitMs,
 });
 
-/** Seconds from 10^9 on, and ms from 10^12 on, are instants: as a span they would be decades. */
+/** Forms of time. Seconds from 10^9 on, and ms from 10^12 on, are instants: as spans they would be decades. */
 const forms: Readonly<Record<TimeForm, Form>> = {
   "delta-s": scaled(/^\d{1,9}$/, second, true),
   "delta-s-float": scaled(/^\d{1,9}(\.\d+)?$/, second, true, 1),
@@ -93,7 +93,7 @@ const forms: Readonly<Record<TimeForm, Form>> = {
     write: (units) => new Date(units * second).toUTCString(),
   },
   rfc3339: {
-    // Some leave the seconds out.
+    // Some APIs leave the seconds out.
     pattern: /^\d{4}-\d\d-\d\d[Tt]\d\d:\d\d(:\d\d(\.\d+)?)?([Zz]|[+-]\d\d:\d\d)$/,
     gridMs: second,
     isSpan: false,
@@ -109,24 +109,24 @@ const forms: Readonly<Record<TimeForm, Form>> = {
   },
 };
 
-/** Returns what the values of a reset are multiples of, ms. */
+/** Returns the ms that all values of a reset are multiples of. */
 export const gridMsOf = ({ form, gridMs }: Pick<WireReset, "form" | "gridMs">): number =>
   gridMs ?? forms[form].gridMs;
 
 /**
- * Reads a time; `null` where the text is none of that form.
- * @param gridMs what its values are multiples of, where that is more than the form's unit
+ * Reads a time; returns `null` if the text does not have that form.
+ * @param gridMs ms that values are multiples of, if more than the form's unit
  */
 export function readTime(form: TimeForm, text: string, gridMs = forms[form].gridMs): ReadTime | null {
   const { pattern, isSpan, read } = forms[form];
   const ms = pattern.test(text) ? read(text) : Number.NaN;
   if (!Number.isSafeInteger(ms)) return null;
-  // A duration without a fraction may be whole seconds alone: `9s` of envoyproxy/ratelimit is 8.1 s or more.
+  // A duration without a fraction may be in whole seconds: `9s` of envoyproxy/ratelimit is 8.1 s or more.
   const grid = form === "go-duration" && /^(?:\d+[hms])+$/.test(text) ? second : gridMs;
   return isSpan ? { afterMs: ms, atMs: null, gridMs: grid } : { afterMs: null, atMs: ms, gridMs: grid };
 }
 
-/** Writes an instant. @param nowMs the answer's time; an instant before it counts as it in a span */
+/** Writes an instant. @param nowMs time of the answer; in a span, earlier instants count as this one */
 export function writeTime(
   reset: Pick<WireReset, "form" | "gridMs">,
   atMs: number,

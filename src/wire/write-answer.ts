@@ -1,4 +1,4 @@
-// Answers written by a wire format as data (POLICY.md §8), of what a limiter says.
+// Writes answers by a wire format as data (POLICY.md §8), from what a limiter says.
 import { type BareItem, type Item, serializeDictionary, serializeList } from "structured-headers";
 import type { Quota } from "../policy/policy.ts";
 import {
@@ -22,31 +22,31 @@ export interface ReadingToWrite {
   readonly limit: number;
   readonly remaining: number;
   readonly used: number;
-  /** The window's end, or the instant at which a bucket is full; ms since the epoch. */
+  /** End of the window, or instant at which a bucket is full; ms since the epoch. */
   readonly resetAtMs: number;
-  /** When it was read, ms since the epoch, by a count whose clock is ahead; left out: by everybody's. */
+  /** Time of the reading by a count whose clock is ahead, ms since the epoch. Default: the time of the answer. */
   readonly clockMs?: number;
 }
 
-/** An answer that is to be written. */
+/** An answer to be written. */
 export interface AnswerToWrite {
   readonly kind: AnswerKind;
   readonly readings: readonly ReadingToWrite[];
-  /** The quota that refused. */
+  /** Quota that refused; `null` if none did. */
   readonly refusedBy: string | null;
-  /** When to come back; `null` where nobody says. */
+  /** Instant at which to come back, ms since the epoch; `null` if unknown. */
   readonly retryAtMs: number | null;
   readonly cost: number;
 }
 
 type Quotas = Readonly<Record<string, Quota>>;
 
-/** When an answer is made: by the clock of who counted, where that is ahead. */
+/** Returns the time at which an answer is made: that of the counting clock if it is ahead. */
 export function shownAt({ readings }: Pick<AnswerToWrite, "readings">, nowMs: number): number {
   return Math.max(nowMs, readings[0]?.clockMs ?? nowMs);
 }
 
-/** Writes an answer, whose body holds what the format says alone. */
+/** Writes an answer, whose body holds only what the format says. */
 export function writeAnswer(wire: WireData, quotas: Quotas, told: AnswerToWrite, nowMs: number): HttpAnswer {
   const headers: Record<string, string | number> = {};
   let body: unknown;
@@ -67,8 +67,8 @@ export function writeAnswer(wire: WireData, quotas: Quotas, told: AnswerToWrite,
 }
 
 /**
- * Numbers of two quotas in one header: `600,*` of one row and `*,30000` of another are `600,30000`. A `*` that nothing
- * fills stays.
+ * Joins the numbers of two quotas in one header: `600,*` of one row and `*,30000` of another are `600,30000`. A `*`
+ * that nothing fills stays.
  */
 function together(earlier: string | number | undefined, text: string | number): string | number {
   const [one, other] = [String(earlier ?? ""), String(text)];
@@ -77,16 +77,16 @@ function together(earlier: string | number | undefined, text: string | number): 
   return before.endsWith(after.charAt(0)) ? before + after.slice(1) : before + after;
 }
 
-/** The first refusal that the format has for the quota. */
+/** Returns the format's first rule for a refusal by the quota. */
 const ruleOf = ({ outcomes }: WireData, { refusedBy }: AnswerToWrite): WireOutcome | undefined =>
   outcomes.find(
     ({ outcome, by }) => outcome === "refused" && (by === undefined || by === "{quota}" || by === refusedBy),
   );
 
-/** Texts that stand in a body as what they are in JSON, where no placeholder makes them. */
+/** Texts that a body holds as JSON values, if no placeholder makes them. */
 const literal = /^(?:true|false|null|-?(?:0|[1-9]\d*)(?:\.\d+)?)$/;
 
-/** Puts a template's text where a pointer leads. @returns the body, unchanged where a value is missing */
+/** Puts a template's text where a pointer leads. @returns the body, unchanged if a value is missing */
 function putFilled(
   body: unknown,
   at: string,
@@ -101,8 +101,8 @@ function putFilled(
 }
 
 /**
- * The readings that a row shows: all where it has room for several; else the refusing one; else the first of a status,
- * and of a call's the scarcest.
+ * Returns the readings that a row shows: all, if it has room for several. Otherwise the refusing one; else the first
+ * for a status, and the scarcest for a call.
  */
 function shownIn(row: WireReading, { kind, readings, refusedBy }: AnswerToWrite): readonly ReadingToWrite[] {
   const possible = readings.filter(({ quota }) => mayShow(row, quota));
@@ -114,7 +114,7 @@ function shownIn(row: WireReading, { kind, readings, refusedBy }: AnswerToWrite)
   return chosen === undefined ? [] : [chosen];
 }
 
-/** The first of those with the least remaining. */
+/** Returns the first reading with the least remaining. */
 const scarcestOf = ([first, ...others]: readonly ReadingToWrite[]): ReadingToWrite | undefined =>
   others.reduce(
     (least, one) => (least !== undefined && one.remaining < least.remaining ? one : least),
@@ -184,11 +184,11 @@ const filled = (templates: Readonly<Record<string, string>>, values: TemplateVal
     }),
   );
 
-/** The row by which a refusal's own numbers are written. */
+/** Returns the row by which a refusal's own numbers are written. */
 const rowOf = (rows: readonly WireReading[], name: string): RowForm =>
   rows.find((row) => row.reset !== undefined && mayShow(row, name)) ?? {};
 
-/** Adds to an answer all that a refusal says by its rule, beside readings. */
+/** Adds to an answer all that a refusal tells by its rule, beside readings. */
 function refusal(
   { readings: rows, retryAfter }: WireData,
   rule: WireOutcome | undefined,
@@ -218,7 +218,7 @@ function refusal(
     all[name] = fill(template, values) ?? undefined;
   for (const [at, template] of Object.entries(rule?.body ?? {}))
     body = putFilled(body, at, template, values, { quota: refusedBy ?? "" });
-  // A place that has several forms has the first of them: it is written last.
+  // A place with several forms keeps the first one, which is written last.
   for (const { place, text } of advised.toReversed())
     if ("header" in place) all[place.header] = text;
     else body = put(body, place.pointer, text);
