@@ -1,4 +1,4 @@
-// The oracle's word on an audit: its trace, judged by quotas, and for the API of SPEC.md by rules as well.
+// The oracle's verdict on an audit's trace: judged by quotas, and for the API of SPEC.md by rules as well.
 import type { LimiterLawName } from "../rules/laws.ts";
 import type { Rules } from "../rules/rules.ts";
 import type { AuditResult, ShownBroken } from "../summary/audit-result.ts";
@@ -7,7 +7,7 @@ import { judge } from "../verify/judge.ts";
 import { judgeQuotas } from "../verify/policy-judge.ts";
 import type { AuditRecord } from "./record.ts";
 
-/** An accusation of the oracle, by lines of the trace. */
+/** An accusation of the oracle, with lines of the trace. */
 export interface OracleAccusation {
   readonly law: LimiterLawName;
   readonly suspects: readonly string[];
@@ -18,7 +18,7 @@ export interface OracleAccusation {
 export interface Agreement {
   readonly accusations: readonly OracleAccusation[];
   readonly shown: AuditResult["verdict"];
-  /** The reason why nothing was judged; `null` where something was. */
+  /** Reason why nothing was judged; `null` if something was. */
   readonly unjudged: string | null;
 }
 
@@ -26,8 +26,8 @@ const shownMost = 20;
 
 /**
  * Judges an audit's trace.
- * @param rules what the target claims, where rules of version 1 can say it
- * @param unsettled reason why the policy cannot be held against it
+ * @param rules the rules that the target claims, if rules of version 1 can express them
+ * @param unsettled reason why the audit may not judge by the policy
  */
 export async function agreement(
   record: AuditRecord,
@@ -53,7 +53,7 @@ export async function agreement(
   }));
   if (rules !== null) {
     const { policy: _, ...rest } = header;
-    // Calls of an earlier part are none of its lines.
+    // Calls of an earlier part are not among these lines.
     const complete = header.complete && !record.goesOn;
     const plain: TraceHeader = { ...rest, version: 1, rules, complete };
     const lines = record.plain
@@ -79,7 +79,7 @@ export async function agreement(
   };
 }
 
-/** Tells whether the oracle accuses the same law, or an answer of the same contradiction. */
+/** Tells whether the oracle accuses the same law, or one of the contradiction's answers. */
 export function oracleOn(
   { accusations }: Agreement,
   law: string,

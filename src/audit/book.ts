@@ -1,25 +1,25 @@
-// The state of every count, as answers have shown it: who has room left, and when windows end. Arithmetic alone.
+// The state of every count, as answers have shown it: which have room left, and when windows end. Arithmetic alone.
 import { quotaFor, usedQuotas } from "../policy/effective.ts";
 import type { Policy } from "../policy/policy.ts";
 import type { QuotaReading } from "../trace/quota-record.ts";
 import type { Answer } from "./step.ts";
 
-/** A count at one answer. */
+/** A count as one answer shows it. */
 export interface SeenCount {
   readonly answer: Answer;
   readonly limit: number;
   readonly used: number;
   readonly left: number;
-  /** The window's end on the clients' clock, as far as is known; `null` where nothing tells. */
+  /** Bounds of the window's end on the clients' clock, ms; `null` if nothing tells it. */
   readonly end: { readonly least: number; readonly most: number } | null;
 }
 
 type Attributes = Readonly<Record<string, string>>;
 
-/** Resets of instants are read by the `Date` header, which tells whole seconds. */
+/** Resolution of the `Date` header, ms. Resets that are instants are read by it. */
 const dateGridMs = 1000;
 
-/** Length of a quota's windows, ms; `null` where it has none, or they are a calendar's. */
+/** Returns the length of a quota's windows, ms; `null` if it has none, or if a calendar sets them. */
 export function windowMs(policy: Policy, quota: string, attributes: Attributes): number | null {
   const { algorithm } = quotaFor(policy, quota, attributes);
   if (algorithm.kind !== "fixed-window" || algorithm.windowSeconds === undefined) return null;
@@ -27,7 +27,7 @@ export function windowMs(policy: Policy, quota: string, attributes: Attributes):
   return algorithm.windowSeconds * 1000;
 }
 
-/** The reading of a quota that an answer shows; the first where it shows two. */
+/** Returns an answer's reading of a quota; the first if it shows two. */
 export function seenIn(answer: Answer, quota: string): SeenCount | null {
   for (const reading of answer.call.readings) {
     if (reading.quota !== quota) continue;
@@ -50,7 +50,7 @@ function endOf({ call }: Answer, { reset }: QuotaReading): SeenCount["end"] {
   return { least: call.sent + ahead - dateGridMs - gridMs, most: call.received + ahead + gridMs };
 }
 
-/** Tells whether two readings of one count surely show one window. Unknown ends show nothing. */
+/** Tells whether two readings of one count surely show one window. Unknown ends prove nothing. */
 export function isSameWindow(one: SeenCount, other: SeenCount, lengthMs: number | null): boolean {
   if (one.end === null || other.end === null || lengthMs === null) return false;
   const apart = Math.max(one.end.least - other.end.most, other.end.least - one.end.most);
@@ -58,7 +58,7 @@ export function isSameWindow(one: SeenCount, other: SeenCount, lengthMs: number 
   return apart <= 0 && spread < lengthMs;
 }
 
-/** Rises of a count from look to look; none where they may be of two windows. */
+/** Returns the rises of a count from look to look, without those that may span two windows. */
 export function risesOf(looks: readonly Answer[], quota: string, lengthMs: number | null): number[] {
   return looks.slice(1).flatMap((look, at) => {
     const [one, other] = [seenIn(looks[at] as Answer, quota), seenIn(look, quota)];
@@ -68,7 +68,7 @@ export function risesOf(looks: readonly Answer[], quota: string, lengthMs: numbe
   });
 }
 
-/** Counts by key. */
+/** Latest readings of counts, by key. */
 export class Book {
   readonly #policy: Policy;
   readonly #latest = new Map<string, SeenCount>();
@@ -79,18 +79,18 @@ export class Book {
     this.#policy = policy;
   }
 
-  /** Key of a count: a quota, and the values of its key. */
+  /** Returns the key of a count: its quota, and the values of the quota's key. */
   keyOf(quota: string, attributes: Attributes): string {
     const key = this.#policy.quotas[quota]?.key ?? [];
     return JSON.stringify([quota, ...key.map((name) => attributes[name] ?? null)]);
   }
 
-  /** The time of the last answer to a call of a caller that uses a quota, whatever its route says; `null` where there was none. */
+  /** Returns the time of the last answer to a caller's calls that use a quota, on any route; `null` if there was none. */
   usedAt(quota: string, attributes: Attributes): number | null {
     return this.#used.get(this.#ownKey(quota, attributes)) ?? null;
   }
 
-  /** Key of a caller's counts of a quota: of what its token stands for alone. */
+  /** Returns the key of a caller's counts in a quota, by the attributes of its token alone. */
   #ownKey(quota: string, attributes: Attributes): string {
     const own = this.#policy.auth.attributes.map((name) => [name, attributes[name] ?? null]);
     return this.keyOf(quota, Object.fromEntries(own));
@@ -111,12 +111,12 @@ export class Book {
     }
   }
 
-  /** The latest reading of a count; `null` where there is none. */
+  /** Returns the latest reading of a count; `null` if there is none. */
   latest(quota: string, attributes: Attributes): SeenCount | null {
     return this.#latest.get(this.keyOf(quota, attributes)) ?? null;
   }
 
-  /** The latest reading, if its window surely lasts at that time. */
+  /** Returns the latest reading if its window surely lasts at that time; otherwise `null`. */
   current(quota: string, attributes: Attributes, nowMs: number): SeenCount | null {
     const seen = this.latest(quota, attributes);
     if (seen === null) return null;
@@ -124,7 +124,7 @@ export class Book {
     return end !== null && end > nowMs ? seen : null;
   }
 
-  /** The earliest time at which the window that was shown last may end; `null` where nobody knows. */
+  /** Returns the earliest time at which the window last shown may end; `null` if it is unknown. */
   endOf(quota: string, attributes: Attributes, nowMs: number): number | null {
     const seen = this.latest(quota, attributes);
     const lengthMs = windowMs(this.#policy, quota, attributes);
@@ -132,14 +132,14 @@ export class Book {
     const { received } = seen.answer.call;
     const isTold = seen.end !== null && seen.end.most > received && seen.end.least < received + lengthMs;
     if (isTold) return seen.end?.least ?? null;
-    // Nothing that can be true is told: the clock's grid, if there is one.
+    // No plausible end was told: use the clock's grid, if there is one.
     const { algorithm } = quotaFor(this.#policy, quota, attributes);
     if (algorithm.kind === "fixed-window" && algorithm.anchor === "epoch")
       return (Math.floor(received / lengthMs) + 1) * lengthMs;
     return Math.min(received, nowMs) + lengthMs;
   }
 
-  /** Tells whether a count was used up in this window, or in the one before. */
+  /** Tells whether a count was used up in this window or the previous one. */
   wasEmptied(quota: string, attributes: Attributes, nowMs: number): boolean {
     const empty = this.#empty.get(this.keyOf(quota, attributes));
     const lengthMs = windowMs(this.#policy, quota, attributes);

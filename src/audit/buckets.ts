@@ -1,4 +1,4 @@
-// Buckets under audit: which one calls empty first, what a rested one admits, and trials by that. No count need be shown.
+// Buckets under audit: which one calls empty first, what a rested one admits, and trials by that, without headers.
 import { limitOf } from "../policy/effective.ts";
 import type { TokenBucket } from "../policy/policy.ts";
 import type { Lab } from "./lab.ts";
@@ -13,12 +13,12 @@ import {
   Unexercised,
 } from "./step.ts";
 
-/** Calls at once beyond those that a bucket has room for. */
+/** Number of calls beyond a bucket's room in one burst. */
 const beyond = 12;
 const callsMost = 500;
-/** Implementations count in steps, of a second at most. */
+/** Longest step in which implementations count, ms. */
 export const stepMs = 1000;
-/** Part of what a bucket holds that a trial's calls ask for, and the part of it that must be told. */
+/** Share of a bucket that a trial's calls ask for, and the share whose charges must be certain. */
 const share = 0.8;
 const sureShare = 0.75;
 
@@ -30,7 +30,7 @@ export interface Bucket {
   readonly cost: number;
 }
 
-/** The bucket that an operation's calls empty first; `null` where they empty another quota, or nothing tells. */
+/** Returns the bucket that an operation's calls empty first; `null` if it is another quota, or unknown. */
 export function bucketOf(
   lab: Lab,
   { operation, quotas, callers }: Subject,
@@ -63,7 +63,7 @@ export function lacksBucket(lab: Lab, subject: Subject): string | null {
 
 export const needsCounts = "a window whose count answers show, or a bucket that can be emptied";
 
-/** Returns why charges of an operation's calls cannot be told; `null` where answers show counts, or a bucket can be emptied. */
+/** Returns why charges of an operation's calls cannot be told; `null` if answers show counts, or a bucket can be emptied. */
 export function lacksCounts(lab: Lab, subject: Subject): string | null {
   const [caller] = subject.callers;
   if (caller === undefined) return "nobody can call it";
@@ -75,7 +75,7 @@ export function lacksCounts(lab: Lab, subject: Subject): string | null {
 
 export const onlyAlone = "only who promises to be alone knows a bucket's level: --alone";
 
-/** Calls that a trial of a bucket makes. */
+/** Returns the number of calls that a trial of a bucket makes. */
 export const bucketCalls = (lab: Lab, subject: Subject): number => {
   const bucket = bucketOf(lab, subject);
   return bucket === null ? 0 : Math.ceil(callsIn(bucket) * (1 + share)) + beyond;
@@ -87,23 +87,23 @@ function* rest(lab: Lab, { name, caller, algorithm }: Bucket): ExperimentSteps<v
   yield* lab.wait(usedAt + msFor(algorithm, algorithm.capacity) + stepMs);
 }
 
-/** A burst of plain calls that a bucket has not room for. */
+/** Makes a burst of plain calls for which a bucket lacks room. */
 function* burst(lab: Lab, { operation }: Subject, bucket: Bucket): ExperimentSteps<readonly Answer[]> {
   const shot = lab.shot(bucket.caller, operation);
   return yield* lab.together(Array.from({ length: callsIn(bucket) + beyond }, () => shot));
 }
 
-/** The same burst once the bucket has rested. */
+/** Makes the same burst once the bucket has rested. */
 export function* restedBurst(lab: Lab, subject: Subject, bucket: Bucket): ExperimentSteps<readonly Answer[]> {
   yield* rest(lab, bucket);
   return yield* burst(lab, subject, bucket);
 }
 
-/** Tells whether a refusal is this bucket's: it is named, or the only one. */
+/** Tells whether a refusal is this bucket's: the refusal names it, or it is the only quota. */
 export const isIts = ({ call }: Answer, { name }: Bucket, { quotas }: Subject): boolean =>
   call.by === name || quotas.length === 1;
 
-/** Units of a burst that were admitted, and all that may have been added meanwhile. */
+/** Returns the units of a burst that were admitted, and the most that the refill may have added meanwhile. */
 function unitsOf(answers: readonly Answer[], from: Answer | undefined, bucket: Bucket, subject: Subject) {
   const { algorithm, cost } = bucket;
   const refused = answers.filter(isRefused);
@@ -121,9 +121,9 @@ function unitsOf(answers: readonly Answer[], from: Answer | undefined, bucket: B
 }
 
 /**
- * Makes calls against a rested bucket, several of each, and empties it: what it admits less than after a rest, they were
- * charged.
- * @param viewer whose bucket it is
+ * Makes calls against a rested bucket, several of each, and then empties it. The calls were charged what it admits less
+ * than after a rest.
+ * @param viewer the caller whose bucket it is
  */
 export function* bucketTrial(
   lab: Lab,

@@ -1,20 +1,20 @@
-// The charges of a trial's calls, held to what their answers allow.
+// Judges the charges of a trial's calls by what their answers allow.
 
 import { counted } from "../rules/words.ts";
 import { seenIn } from "./book.ts";
 import { type Answer, type Broken, broken, type ExperimentTrial, usedWords } from "./step.ts";
 
-/** All that a call may be charged, whatever its answer is. */
+/** Most that each call may be charged, whatever its answer. */
 type Charges = "nothing" | "once at most";
 
-/** A body that tells of errors, and has no data: nothing was executed. */
+/** Tells whether a body has errors and no data: nothing was executed. */
 export function isRejected(body: unknown): boolean {
   if (typeof body !== "object" || body === null) return false;
   const { errors, data } = body as { readonly errors?: unknown; readonly data?: unknown };
   return Array.isArray(errors) && (data === undefined || data === null);
 }
 
-/** Charges that an answer allows, in plain calls: at least, and at most. */
+/** Returns the fewest and the most charges that an answer allows, in plain calls. */
 function allowed({ call, shot, body }: Answer, charges?: Charges): readonly [least: number, most: number] {
   if (charges === "nothing" || call.outcome === "exempt" || call.outcome === "refused") return [0, 0];
   const isUnsure = call.outcome === "unknown" || shot.isVague === true || charges === "once at most";
@@ -22,7 +22,7 @@ function allowed({ call, shot, body }: Answer, charges?: Charges): readonly [lea
   return Array.isArray(body) && shot.parts !== undefined ? [shot.parts, shot.parts] : [1, 1];
 }
 
-/** Returns what is wrong with the charges of a trial; `null` where each answer was charged as it may be. */
+/** Returns what is wrong with the charges of a trial; `null` if each answer was charged as allowed. */
 export function judgeCharges({ answers, charged, all }: ExperimentTrial, charges?: Charges): Broken | null {
   const bounds = answers.map((answer) => allowed(answer, charges));
   const least = bounds.reduce((sum, [each]) => sum + each, 0);
@@ -32,13 +32,13 @@ export function judgeCharges({ answers, charged, all }: ExperimentTrial, charges
   const [first] = wrong;
   if (first !== undefined)
     return broken(all, `charged as ${words} in ${first.quota} (${first.plain} each)`, usedWords(wrong));
-  // A target that does not know a shape charges it as what it takes it for.
+  // A target that does not know a shape may charge the call as another operation.
   if (answers.some(({ shot }) => shot.otherwise !== undefined && shot.isVague === true)) return null;
-  // All quotas of a call are charged, or none.
+  // A call is charged in all of its quotas, or in none.
   const shares = new Set(charged.filter(({ plain }) => plain > 0).map(({ units, plain }) => units / plain));
   if (shares.size > 1)
     return broken(all, "all quotas of a call are charged alike", usedWords(charged), "all-or-nothing");
-  // The answer to a twin that was admitted shows its own charge.
+  // The answer to an admitted twin shows the twin's own charge.
   for (const answer of answers)
     for (const { quota, plain } of charged) {
       const [seen, before] = [seenIn(answer, quota), seenIn(all[0] as Answer, quota)];

@@ -1,7 +1,7 @@
-// Bodies of answers as text, whatever the coding in which they were sent.
+// Reads bodies of answers as text, in whatever coding they came.
 import { brotliDecompressSync, gunzipSync, inflateSync, type ZlibOptions } from "node:zlib";
 
-/** More than any status or refusal. */
+/** Most bytes of a body, more than any status or refusal has. */
 const bodyMost = 1 << 20;
 const limits: ZlibOptions = { maxOutputLength: bodyMost };
 
@@ -16,14 +16,14 @@ export class BodyBytes {
   readonly #chunks: Buffer[] = [];
   #length = 0;
 
-  /** Takes a chunk. @returns false where enough is there */
+  /** Adds a chunk. @returns false if the body is now too long */
   add(chunk: Uint8Array): boolean {
     this.#chunks.push(Buffer.from(chunk));
     this.#length += chunk.byteLength;
     return this.#length <= bodyMost;
   }
 
-  /** The body as text; its bytes as they are where they are not of that coding. */
+  /** Returns the body as text; its bytes as they are if they are not in that coding. */
   text(coding: string | undefined): string {
     const bytes = Buffer.concat(this.#chunks);
     const decode = decoders[coding?.trim().toLowerCase() ?? ""];

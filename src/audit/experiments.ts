@@ -1,5 +1,5 @@
-// The experiments, in the order in which they are made: first those that run alone, then those that need a little room, then
-// those that use windows up, and last those that wait for their end.
+// The experiments in their order: first those that run alone, then those that need a little room, then those that use
+// windows up, and last those that wait for a window's end.
 import type { Experiment } from "./experiment.ts";
 import { apartExperiments } from "./experiments/apart.ts";
 import { bucketExperiments } from "./experiments/buckets.ts";
@@ -30,7 +30,7 @@ const all = [
   ...bucketExperiments,
 ];
 
-/** Rank of an experiment: what disturbs least comes first. */
+/** Returns the rank of an experiment; the least disturbing come first. */
 const rank = ({ isLone, empties = 0, waits = 0 }: Experiment): number =>
   isLone === true ? 0 : empties === 0 ? (waits === 0 ? 1 : 4) : waits === 0 ? 2 : 3;
 

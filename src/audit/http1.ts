@@ -1,5 +1,5 @@
-// Answers of HTTP/1 as they come over a bare connection: their heads, and bodies of a told length, in chunks, or up to the
-// end of the connection.
+// Reads answers of HTTP/1 from a bare connection: heads, and bodies of a given length, in chunks, or up to the end of
+// the connection.
 import type { Socket } from "node:net";
 
 interface Message {
@@ -9,11 +9,11 @@ interface Message {
   readonly body: string;
 }
 
-/** A message, and the bytes behind it; `null` while it is not whole. */
+/** A message and the bytes after it; `null` while the message is incomplete. */
 type Parsed = { readonly message: Omit<Message, "receivedMs">; readonly rest: Buffer } | null;
 
 /**
- * Reads the answers to requests of these methods, in their order.
+ * Reads the answers to requests of these methods, in order.
  * @param headOnly resolves once the first answer's head is there
  */
 export function readMessages(
@@ -51,7 +51,7 @@ function parseMessage(bytes: Buffer, isBodiless: boolean, isOver: boolean): Pars
   const [first = "", ...lines] = bytes.subarray(0, end).toString("latin1").split("\r\n");
   const status = Number(/^HTTP\/1\.[01] (\d{3})/.exec(first)?.[1] ?? 0);
   const rest = bytes.subarray(end + 4);
-  // 100 and its like come before the answer.
+  // 100 and other 1xx answers come before the final answer.
   if (status >= 100 && status < 200) return parseMessage(rest, isBodiless, isOver);
   const headers: Record<string, string> = {};
   for (const line of lines) {

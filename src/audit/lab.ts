@@ -1,4 +1,4 @@
-// The things that all experiments share: steps, looks at counts, and callers whose windows have room, or none.
+// Steps that all experiments share: looks at counts, and callers whose windows have room, or have none.
 
 import type { Policy } from "../policy/policy.ts";
 import { Book, risesOf, type SeenCount, seenIn } from "./book.ts";
@@ -15,12 +15,12 @@ import {
 export interface LabOptions {
   readonly policy: Policy;
   readonly callers: readonly AuditCaller[];
-  /** True if nobody else uses these quotas meanwhile. */
+  /** True if nobody else uses these quotas during the audit. */
   readonly alone: boolean;
-  /** Share of each window that may be used, at most 1. */
+  /** Share of each window that the audit may use, at most 1. */
   readonly spend: number;
   readonly isTls: boolean;
-  /** The beginning, and the end of the time that is allowed, ms since the epoch. */
+  /** Begin of the audit and end of its allowed time, ms since the epoch. */
   readonly beganMs: number;
   readonly untilMs: number;
 }
@@ -30,9 +30,9 @@ interface UnitsBetween {
   readonly most: number;
 }
 
-/** A window that ends sooner is left to its end. */
+/** Time that a window must still last, ms; a shorter one is left to its end. */
 const shortMs = 700;
-/** Calls at once, where many have to be made. */
+/** Number of calls at once if many are needed. */
 const burst = 8;
 
 export class Lab extends Requests {
@@ -40,7 +40,7 @@ export class Lab extends Requests {
   readonly alone: boolean;
   readonly spend: number;
   readonly isTls: boolean;
-  /** Trials in a row in which no two looks surely showed one window. */
+  /** Number of trials in a row in which no two looks surely showed one window. */
   unsure = 0;
   readonly beganMs: number;
   readonly #untilMs: number;
@@ -48,7 +48,7 @@ export class Lab extends Requests {
   readonly #plain = new Map<string, number>();
   /** Units that a rested bucket admits at once, by operation. */
   readonly #full = new Map<string, UnitsBetween>();
-  /** Times in a row that a quota could not be brought to what was wanted. */
+  /** Number of times in a row that a quota could not be brought to the desired level. */
   readonly #unfilled = new Map<string, number>();
 
   constructor(options: LabOptions) {
@@ -61,7 +61,7 @@ export class Lab extends Requests {
     this.book = new Book(options.policy);
   }
 
-  /** Returns why a subject's quota cannot be used up; `null` where it can. */
+  /** Returns why a subject's quota cannot be used up; `null` if it can. */
   lacksEmptying(subject: Subject): string | null {
     const [caller] = subject.callers;
     if (caller === undefined) return "nobody can call it";
@@ -93,20 +93,20 @@ export class Lab extends Requests {
     return nowMs >= this.#untilMs;
   }
 
-  /** Waits until a time. @throws Unexercised where the audit is over before */
+  /** Waits until a time. @throws Unexercised if the audit ends before */
   *wait(untilMs: number): ExperimentSteps<void> {
     if (untilMs > this.#untilMs) throw new Unexercised("the window lasts longer than the time that is left");
     yield { untilMs };
   }
 
-  /** A plain call that is answered, and shows what it should. */
+  /** Makes a plain call, and requires an answer that shows the subject's counts. */
   *look(subject: Subject, caller: AuditCaller): ExperimentSteps<Answer> {
     const answer = yield* this.one(this.shot(caller, subject.operation));
     if (answer.call.status === 0) throw new Unexercised(`a call had no answer (${answer.call.error})`, true);
     return answer;
   }
 
-  /** Units that a plain call is charged, as calls in a row show it; by the policy where they do not. */
+  /** Returns the units that a plain call is charged, as calls in a row show them; otherwise by the policy. */
   *plainCharge(subject: Subject, caller: AuditCaller, quota: string): ExperimentSteps<number> {
     const key = `${subject.operation} ${quota}`;
     const told = this.#toldCharge(subject, caller, quota);
@@ -115,7 +115,7 @@ export class Lab extends Requests {
       for (let look = 0; look < 3; look++) looks.push(yield* this.look(subject, caller));
       for (const name of this.windows(subject, caller)) {
         const [rise = -1, same] = risesOf(looks, name, this.windowMs(name, caller));
-        // A call that seems to be free is another experiment's.
+        // Another experiment judges a call that seems to be free.
         const least = this.#toldCharge(subject, caller, name) === null ? 0 : 1;
         if (rise === same && rise >= least) this.#plain.set(`${subject.operation} ${name}`, rise);
       }
@@ -127,7 +127,7 @@ export class Lab extends Requests {
     return plain;
   }
 
-  /** Units that an operation's bucket admits once rested, measured once. */
+  /** Returns the units that an operation's bucket admits after a rest; measures them once. */
   *fullBucket(
     operation: string,
     measure: () => ExperimentSteps<UnitsBetween>,
@@ -137,7 +137,7 @@ export class Lab extends Requests {
     return known;
   }
 
-  /** Units that a plain call is charged by the policy; `null` where it leaves that to the answer. */
+  /** Returns the units that a plain call is charged by the policy; `null` if the answer decides them. */
   #toldCharge({ operation }: Subject, caller: AuditCaller, quota: string): number | null {
     const { uses = {}, samples = [] } = this.policy.operations[operation] ?? {};
     const cost = uses[quota] === "declared" ? samples[0]?.cost : uses[quota];
@@ -145,14 +145,14 @@ export class Lab extends Requests {
   }
 
   /**
-   * A caller of a subject whose counts have room for so many plain calls, in windows that last for so long. Waits for
-   * the next windows where nobody has.
+   * Returns a subject's caller whose counts have room for `calls` plain calls, in windows that last for `ms`. Waits for
+   * the next windows if there is none.
    */
   *pick(subject: Subject, calls: number, ms: number, isToEmpty = false): ExperimentSteps<AuditCaller> {
     const [first] = subject.callers;
     if (first !== undefined && this.callsIn(subject, first) < calls + 1)
       throw new Unexercised("a window has too little room for it");
-    // Of buckets, the one that has rested longest.
+    // For buckets, the caller whose bucket has rested longest.
     if (first !== undefined && this.windows(subject, first).length === 0)
       return (
         subject.callers.toSorted(
@@ -171,17 +171,17 @@ export class Lab extends Requests {
     throw new Unexercised("no caller had room enough in a window");
   }
 
-  /** Plain calls that a window has room for. */
+  /** Returns the number of plain calls for which a caller's windows have room. */
   callsIn(subject: Subject, caller: AuditCaller): number {
     return Math.min(...this.windows(subject, caller).map((name) => this.roomIn(subject, caller, name)));
   }
 
-  /** Plain calls that a window of one quota has room for. */
+  /** Returns the number of plain calls for which one quota's window has room. */
   roomIn(subject: Subject, caller: AuditCaller, name: string): number {
     return Math.floor((this.limit(name, caller) * this.spend) / Math.max(1, this.#unitsOf(subject, name)));
   }
 
-  /** Units of a plain call in a quota, by the policy and the sample. */
+  /** Returns the units of a plain call in a quota, by the policy and the sample. */
   #unitsOf({ operation }: Subject, name: string): number {
     const { uses = {}, samples = [] } = this.policy.operations[operation] ?? {};
     const cost = uses[name];
@@ -202,7 +202,7 @@ export class Lab extends Requests {
     );
   }
 
-  /** Tells whether a caller's counts, or those of these quotas, have room for so many plain calls, in windows that last for so long. */
+  /** Tells whether a caller's counts in these quotas have room for `calls` plain calls, in windows that last for `ms`. */
   hasRoom(
     subject: Subject,
     caller: AuditCaller,
@@ -221,7 +221,7 @@ export class Lab extends Requests {
     });
   }
 
-  /** Waits, without a call, until all windows that a caller has been told of are surely over. */
+  /** Waits, without a call, until all windows that answers showed a caller are surely over. */
   *windowsOver(subject: Subject, caller: AuditCaller): ExperimentSteps<void> {
     const nowMs = yield* this.now();
     const ends = this.windows(subject, caller).map((name) => {
@@ -233,7 +233,7 @@ export class Lab extends Requests {
     yield* this.wait(Math.max(nowMs, ...ends) + 50);
   }
 
-  /** Waits until the windows of these callers have surely ended; the earliest of them. */
+  /** Waits until the earliest window of these callers has surely ended. */
   *nextWindow(subject: Subject, callers: readonly AuditCaller[]): ExperimentSteps<void> {
     const nowMs = yield* this.now();
     const ends = callers.flatMap((caller) =>
@@ -242,7 +242,7 @@ export class Lab extends Requests {
         return end === null || end <= nowMs ? [] : [end];
       }),
     );
-    // An end that is told in whole seconds may come a second later, and so may one that is rounded.
+    // The end may come a second later than told, because whole seconds or rounding tell it.
     yield* this.wait(ends.length === 0 ? nowMs + 1000 : Math.min(...ends) + 300);
     if (ends.length === 0) return;
     const [caller] = callers;
@@ -260,7 +260,7 @@ export class Lab extends Requests {
     }
   }
 
-  /** Uses up a caller's narrow quota but for so many units. @returns the last reading of it */
+  /** Uses up a caller's narrow quota except for `leave` units. @returns its last reading */
   *fill(subject: Subject, caller: AuditCaller, quota: string, leave: number): ExperimentSteps<SeenCount> {
     const tries = this.#unfilled.get(quota) ?? 0;
     if (tries >= 3) throw new Unexercised(`${quota} could not be brought to ${leave} left`);
@@ -301,7 +301,7 @@ export class Lab extends Requests {
     return answers;
   }
 
-  /** A caller whose narrow quota is used up, in a window that lasts for a while. */
+  /** Returns a caller whose narrow quota is used up, in a window that lasts for `ms`. */
   *emptied(
     subject: Subject,
     ms = shortMs,

@@ -1,17 +1,17 @@
-// The plan of an audit: which experiment can be made with which operation, what it spends, and how long it takes.
+// The plan of an audit: which experiment is possible with which operation, what it spends, and how long it takes.
 import type { LimiterLawName } from "../rules/laws.ts";
 import { bucketCalls } from "./buckets.ts";
 import type { Experiment } from "./experiment.ts";
 import type { Lab } from "./lab.ts";
 import type { Subject } from "./step.ts";
 
-/** One experiment with one operation. */
+/** An experiment with one operation. */
 export interface Task {
   readonly experiment: Experiment;
   readonly subject: Subject;
 }
 
-/** Tasks in turn, then those that run side by side. */
+/** Tasks that run in turn, then tasks that run side by side. */
 export interface Lane {
   readonly inTurn: readonly Task[];
   readonly beside: readonly Task[];
@@ -23,22 +23,22 @@ export const tasksOf = ({ lone, lanes }: Pick<Plan, "lone" | "lanes">): Task[] =
 ];
 
 export interface Plan {
-  /** Those that run alone, in turn. */
+  /** Tasks that run alone, in turn. */
   readonly lone: readonly Task[];
-  /** Those that run side by side, lane by lane: no quota is in two lanes. */
+  /** Lanes that run side by side: no two lanes use the same quota as the same caller. */
   readonly lanes: readonly Lane[];
-  /** Reasons why an experiment is not made with an operation. */
+  /** Tasks that the audit leaves out, with the reasons. */
   readonly left: readonly { readonly task: Task; readonly why: string }[];
-  /** Upper bounds, roughly: calls, windows that are emptied, and ms. */
+  /** Rough upper bounds: calls, emptied windows, and ms. */
   readonly calls: number;
   readonly empties: number;
   readonly ms: number;
 }
 
-/** A call takes so long, as a plan has it. */
+/** Time of a call for the plan's estimate, ms. */
 const callMs = 6;
 
-/** Laws whose experiments hold answers to limits, or to lengths of windows. */
+/** Laws whose experiments judge answers by limits, or by lengths of windows. */
 const bound = new Set<LimiterLawName>([
   "bounded",
   "honest-wait",
@@ -54,8 +54,8 @@ const restsOnLimits = ({ law, waits = 0, empties = 0 }: Experiment): boolean =>
 
 /**
  * Packs experiments side by side.
- * @param experiments those that were asked for, in their order
- * @param unsettled reason why limits and lengths of windows are not known
+ * @param experiments the chosen experiments, in their order
+ * @param unsettled reason why limits and lengths of windows are unknown
  */
 export function planAudit(
   lab: Lab,
@@ -84,7 +84,7 @@ export function planAudit(
   return { lone, lanes, left, calls, empties, ms };
 }
 
-/** Gentle tasks run beside each other where each has callers of its own; else in turn, last. */
+/** Runs gentle tasks beside each other if each has callers of its own; otherwise in turn, last. */
 function laneOf(tasks: readonly Task[]): Lane {
   const gentle = tasks.filter(({ experiment }) => experiment.isGentle === true);
   const rest = tasks.filter((task) => !gentle.includes(task));
@@ -97,7 +97,7 @@ function laneOf(tasks: readonly Task[]): Lane {
   return { inTurn: rest, beside };
 }
 
-/** Operations by the quotas that they have in common. */
+/** Groups the operations that share a quota and a caller. */
 function lanesOf({ subjects }: Lab): Subject[][] {
   const lanes: Subject[][] = [];
   for (const subject of subjects) {
@@ -122,7 +122,7 @@ function callsOf(lab: Lab, { experiment, subject }: Task): number {
   return calls + (lab.windows(subject, caller).length === 0 ? bucketCalls(lab, subject) : 0);
 }
 
-/** Most of those that need an empty window share one. */
+/** Returns the number of emptied windows. Most experiments that need an empty window share one. */
 const windowsEmptied = (lane: readonly Task[]): number =>
   lane.filter(({ experiment: { empties = 0, name } }) => empties > 0 && /^last-place|^broad/.test(name))
     .length;
@@ -142,7 +142,7 @@ function laneMs(lab: Lab, { inTurn, beside }: Lane): number {
   return Math.max(ms, ...[...calls].map(([subject, sum]) => roomMs(lab, subject, sum)));
 }
 
-/** Time in which the windows of a subject's callers have room for so many plain calls. */
+/** Returns the time in which the windows of a subject's callers have room for `calls` plain calls. */
 function roomMs(lab: Lab, subject: Subject, calls: number): number {
   const [caller] = subject.callers;
   if (caller === undefined) return 0;

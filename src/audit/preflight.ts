@@ -1,4 +1,4 @@
-// The first calls of an audit: whether there is such an API at all, and which of the callers it knows.
+// The first calls of an audit: whether the API is there at all, and which callers it knows.
 import { hintFor, inWords, redirectOf } from "../connect/no-answer.ts";
 import type { Policy } from "../policy/policy.ts";
 import { wireOf } from "../policy/presets.ts";
@@ -15,7 +15,7 @@ interface Problem {
   readonly hint: string;
 }
 
-/** Callers that the target serves, and what is to be said of the others. */
+/** Callers that the target serves, and notes on the others. */
 export interface Served {
   readonly callers: readonly AuditCaller[];
   readonly notes: readonly string[];
@@ -23,8 +23,8 @@ export interface Served {
 
 /**
  * Makes one call of each caller: of the status, or a plain one.
- * @param heard takes down each call: it may have been charged
- * @throws SpillwayError `TARGET_UNREACHABLE` saying what was seen where no caller is served
+ * @param heard records each call, because it may have been charged
+ * @throws SpillwayError `TARGET_UNREACHABLE`, with what was seen, if no caller is served
  */
 export async function preflight(
   lab: Lab,
@@ -49,7 +49,7 @@ export async function preflight(
     else {
       worst ??= { shot, problem };
       notes.push(`${caller.name} is left out: ${problem.got}`);
-      // Nothing there answers: others would wait as long.
+      // Nothing answers there: each further caller would wait as long.
       if (raw.status === 0) break;
     }
   }
@@ -83,7 +83,7 @@ function problemOf(
   const quotas = Object.keys(policy.quotas);
   const body = readBody(text);
   const wire = wireOf(policy);
-  // By a format that shows nothing, whatever is no error is an answer.
+  // If the format shows nothing, any answer without an error counts.
   if (wire.readings.length === 0 && operation !== "status" && status < 400) return null;
   const read = readAnswer(wire, { status, headers, body }, { quotas, isStatus: operation === "status" });
   if (read.outcome === "refused") return null;

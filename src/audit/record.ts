@@ -1,5 +1,5 @@
-// The calls of an audit as they are kept: lines of a trace of version 2, and of the API of SPEC.md also of version 1, whose
-// oracle knows more of it.
+// Keeps an audit's calls as lines of a trace of version 2; for the API of SPEC.md also of version 1, whose oracle knows
+// more of it.
 import { usedQuotas } from "../policy/effective.ts";
 import type { Policy } from "../policy/policy.ts";
 import { wireOf } from "../policy/presets.ts";
@@ -18,11 +18,11 @@ import type { Raw } from "./wires.ts";
 
 export class AuditRecord {
   header: QuotaTraceHeader;
-  /** Lines behind the header. */
+  /** Lines after the header. */
   readonly calls: QuotaCall[];
-  /** True if the trace began earlier. */
+  /** True if the trace began in an earlier audit. */
   readonly goesOn: boolean;
-  /** The same calls as the API of SPEC.md has them. */
+  /** The same calls as lines of version 1. */
   readonly plain: TraceCall[] = [];
   readonly #policy: Policy;
   readonly #wire: WireData;
@@ -32,7 +32,7 @@ export class AuditRecord {
 
   /**
    * @param tokens secrets that a target might echo
-   * @param earlier calls of the trace that goes on
+   * @param earlier calls of the resumed audit's trace
    */
   constructor(
     header: QuotaTraceHeader,
@@ -55,7 +55,7 @@ export class AuditRecord {
     this.header = { ...this.header, lost: this.header.lost + calls };
   }
 
-  /** Takes down one call. */
+  /** Records a call. */
   add(asked: Shot, raw: Raw): Answer {
     const headers = Object.fromEntries(
       Object.entries(raw.headers).map(([name, value]) => [
@@ -91,7 +91,7 @@ export class AuditRecord {
     return this.#tokens.reduce((clean, token) => clean.replaceAll(token, "$TOKEN"), text);
   }
 
-  /** Tells whether an answer has nothing of what statuses alone show: the target takes the path for another. */
+  /** Tells whether an answer lacks everything that only a status shows: the target took the path for another. */
   #isOfNoStatus({ operation, method }: Shot, { status }: Raw, body: unknown): boolean {
     if (operation !== "status" || method === "HEAD" || status !== 200 || !isPlainObject(body)) return false;
     const pointers = this.#wire.readings
@@ -114,7 +114,7 @@ export class AuditRecord {
   #addPlain(shot: Shot, raw: Raw, headers: Answer["headers"], text: string, number: number): void {
     const { attributes, method, operation, caller, cost } = shot;
     const { organization = "", user = null } = attributes;
-    // Nobody known called: no quota counts it.
+    // The caller is unknown, so no quota counts the call.
     if (caller === null) return;
     const isGraphql = operation === "graphql";
     const seen = readSeen(
@@ -136,7 +136,7 @@ export class AuditRecord {
     this.plain.push({ ...traceCall(seen, organization), client: "audit/0" });
   }
 
-  /** The whole trace, version 2, in the order of its lines. */
+  /** Returns the whole trace of version 2, in the order of its lines. */
   text(): string {
     const header = JSON.stringify(this.header);
     return `${[header, ...this.calls.map(encodeQuotaCall)].join("\n")}\n`;

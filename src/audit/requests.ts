@@ -1,4 +1,4 @@
-// Requests of a policy's operations, and what the policy says of their quotas. No call is made here.
+// Requests of a policy's operations, and what the policy says of their quotas. This file makes no call.
 import { dearer } from "../policy/dearer.ts";
 import { limitOf, quotaFor } from "../policy/effective.ts";
 import { routeOf } from "../policy/match.ts";
@@ -9,7 +9,7 @@ import { seenIn, windowMs } from "./book.ts";
 import { type Answer, type AuditCaller, type Shot, type Subject, Unexercised } from "./step.ts";
 import { graphqlKind, subjectsOf } from "./subjects.ts";
 
-/** Calls that are made for one quota to be used up, at most. */
+/** Most calls that use up one quota. */
 const emptyingMost = 2_500;
 
 export class Requests {
@@ -28,19 +28,19 @@ export class Requests {
     }));
   }
 
-  /** A caller with what the route of its plain call adds, such as a room: keys of quotas are made of it. */
+  /** Returns a caller with the attributes that its plain call's route adds, such as a room: quotas' keys need them. */
   #onRoute(caller: AuditCaller, { operation }: Pick<Subject, "operation">): AuditCaller {
     const { attributes } = this.shot(caller, operation);
     return { ...caller, attributes };
   }
 
-  /** Attributes of a caller's token alone. */
+  /** Returns the attributes of a caller's token alone. */
   ownOf({ attributes }: AuditCaller): Record<string, string> {
     const own = this.policy.auth.attributes.map((name) => [name, attributes[name]] as const);
     return Object.fromEntries(own.filter((entry): entry is [string, string] => entry[1] !== undefined));
   }
 
-  /** Tells whether no two tokens share a quota's count. */
+  /** Tells whether each token has a count of its own in a quota. */
   isOwn(quota: string): boolean {
     const key = this.policy.quotas[quota]?.key ?? [];
     return this.policy.auth.attributes.every((name) => key.includes(name));
@@ -54,12 +54,12 @@ export class Requests {
     return limitOf(this.quota(name, caller).algorithm);
   }
 
-  /** Length of a quota's windows, ms; `null` where it has none. */
+  /** Returns the length of a quota's windows, ms; `null` if it has none. */
   windowMs(name: string, caller: AuditCaller): number | null {
     return windowMs(this.policy, name, caller.attributes);
   }
 
-  /** A subject's quotas that are windows and whose counts its answers show. */
+  /** Returns a subject's quotas that are windows and whose counts its answers show. */
   windows({ quotas }: Subject, caller: AuditCaller): string[] {
     return quotas.filter((name) => this.windowMs(name, caller) !== null && this.shows(name));
   }
@@ -69,20 +69,20 @@ export class Requests {
     const rows = this.wire.readings.filter(
       (reading) => reading.on.includes("admitted") && mayShow(reading, quota) && (reading.grain ?? 1) === 1,
     );
-    // A remaining number tells a count only beside its limit.
+    // A remaining number shows a count only beside its limit.
     const texts = JSON.stringify(rows.map(({ headers, body }) => [headers, body]));
     const has = (name: string): boolean => texts.includes(`{${name}}`);
     return has("used") || (has("remaining") && has("limit"));
   }
 
-  /** Tells whether a refused call of an operation is charged nowhere, by the policy. */
+  /** Tells whether the policy charges a refused call of an operation nowhere. */
   isRefusedFree({ operation, quotas }: Subject, caller: AuditCaller): boolean {
     const isFree = ({ charge }: Quota): boolean =>
       charge.refused === "nothing" && charge.refusedByOther === "nothing";
     return this.isWhole(operation) && quotas.every((name) => isFree(this.quota(name, caller)));
   }
 
-  /** Tells whether all quotas of an operation's call are charged, or none. */
+  /** Tells whether a call of an operation is charged in all of its quotas, or in none. */
   isWhole(operation: string): boolean {
     return this.policy.operations[operation]?.relation === "all-or-nothing";
   }
@@ -96,7 +96,7 @@ export class Requests {
     return rows.every(({ reset }) => (reset?.round ?? own) === "ceil");
   }
 
-  /** Tells whether an answer shows that each quota of an operation has room. */
+  /** Tells whether an answer shows room in each quota of an operation. */
   showsRoom({ quotas }: Subject, answer: Answer): boolean {
     return quotas.every((name) => (seenIn(answer, name)?.left ?? 0) > 0);
   }
@@ -105,7 +105,7 @@ export class Requests {
     return this.policy.routes.some(({ operation }) => operation === "status");
   }
 
-  /** A plain call of an operation. @param cost units that it declares; the sample's where it is left out */
+  /** Returns a plain call of an operation. @param cost units that it declares. Default: the sample's */
   shot(caller: AuditCaller, operation: string, cost?: number): Shot {
     const sample = this.policy.operations[operation]?.samples[0];
     if (sample === undefined) throw new Unexercised(`no sample of ${operation}`);
@@ -117,7 +117,7 @@ export class Requests {
     );
   }
 
-  /** A status call. */
+  /** Returns a call of the status. */
   status(caller: AuditCaller): Shot {
     const route = this.policy.routes.find(({ operation }) => operation === "status");
     if (route === undefined) throw new Unexercised("no route shows the status");
@@ -125,7 +125,7 @@ export class Requests {
     return this.request(caller, { method, path: route.path, headers: {} }, "status", null);
   }
 
-  /** Any request of a caller, as an operation. */
+  /** Returns a request of a caller, made of a sample. */
   request(caller: AuditCaller, sample: RequestSample, operation: string, cost: number | null): Shot {
     const own = this.ownOf(caller);
     const filled = (text: string, write: (value: string) => string): string =>
@@ -153,15 +153,15 @@ export class Requests {
     };
   }
 
-  /** The policy's route for a request. */
+  /** Returns the policy's route for a request. */
   route({ method, path, body }: Pick<Shot, "method" | "path" | "body">): ReturnType<typeof routeOf> {
     const host = this.policy.routes.find((route) => route.host !== undefined)?.host ?? "";
     return routeOf(this.policy, { method, target: path, host, graphql: graphqlKind(body) });
   }
 
   /**
-   * A request in another shape, as its line says it: where no route takes it, it may be charged or not.
-   * @throws Unexercised where the policy has it as another operation
+   * Returns a request in another shape, as its line tells it: it may be charged or not if no route takes it.
+   * @throws Unexercised if the policy takes it for another operation
    */
   routed(shot: Shot): Shot {
     const found = this.route(shot);
@@ -171,13 +171,13 @@ export class Requests {
     return shot;
   }
 
-  /** Tells whether an operation's calls can be made as dear as one likes. */
+  /** Returns the sample of an operation whose calls can be made ever dearer; `null` if they cannot. */
   dearest(operation: string): CallSample | null {
     const sample = this.policy.operations[operation]?.samples[0];
     return sample?.dearer === undefined ? null : sample;
   }
 
-  /** Calls that use up what a caller has, at most; `null` where that is too many. */
+  /** Returns the most calls that use up a caller's quota; `null` if they are too many. */
   callsToEmpty(subject: Subject, caller: AuditCaller): number | null {
     const each = subject.quotas.flatMap((name) => {
       const cost = this.policy.operations[subject.operation]?.uses[name];
@@ -187,7 +187,7 @@ export class Requests {
     return least <= emptyingMost ? least : null;
   }
 
-  /** The quota that a caller's plain calls use up first; `null` where it is none whose count is shown. */
+  /** Returns the quota that a caller's plain calls use up first; `null` if answers do not show its count. */
   narrow({ operation, quotas }: Subject, caller: AuditCaller): string | null {
     let found: { readonly name: string; readonly calls: number } | null = null;
     for (const name of quotas) {

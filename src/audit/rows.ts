@@ -1,4 +1,4 @@
-// Findings put together: one row an experiment, and one for the oracle's own judgement of the trace.
+// Puts findings together: a row for each experiment, and one for the oracle's judgement of the trace.
 import { credentialOf } from "../policy/match.ts";
 import type { Policy } from "../policy/policy.ts";
 import {
@@ -23,15 +23,15 @@ export interface FoundBroken {
 interface Target {
   readonly target: string;
   readonly policy: Policy;
-  /** The command that makes the audit again, without names of experiments. */
+  /** The command that repeats the audit, without names of experiments. */
   readonly again: string;
-  /** Its trace. */
+  /** File of its trace. */
   readonly trace: string;
 }
 
 const callsMost = 12;
 
-/** Laws whose breach explains that others look broken, too. */
+/** Laws whose breach explains why others look broken, too. */
 const roots: readonly string[] = ["limit-agrees", "headers-present", "conserved", "reset-agrees"];
 
 export function rowsOf(
@@ -90,7 +90,7 @@ function rowOf(
   return { name, law, section, promise, state, why: whyOf(reasons, state), operations, broken: shown };
 }
 
-/** Reasons, each once: with the operations where others were made, or had other reasons. */
+/** Returns the reasons, each once, with the operations if others were exercised or had other reasons. */
 function whyOf(reasons: ReadonlyMap<string, readonly string[]>, state: State): string | null {
   const [only] = reasons.keys();
   if (only === undefined || (reasons.size === 1 && state === "not exercised")) return only ?? null;
@@ -142,7 +142,7 @@ function shownCall({ line, call, shot }: Answer): ShownCall {
 const quoted = (text: string): string =>
   /^[\w./:=@%+,-]+$/.test(text) ? text : `'${text.replaceAll("'", `'\\''`)}'`;
 
-/** A line of curl where one call shows it, whatever came before; else the experiment's own command. */
+/** Returns a line of curl if one call alone shows the finding; otherwise the experiment's own command. */
 function repeatOf(
   { name, empties = 0, waits = 0 }: Experiment,
   answers: readonly Answer[],
@@ -175,7 +175,7 @@ function repeatOf(
   return `${again} --only ${name}`;
 }
 
-/** Rows with the laws that the oracle found broken in the part before, if it does not name them again. */
+/** Adds to the rows the laws that the oracle found broken in the earlier part. */
 export function withEarlier(rows: readonly Row[], before: readonly Row[]): Row[] {
   const was = before.find(({ name }) => name === agreementName)?.broken ?? [];
   return rows.map((row) => {

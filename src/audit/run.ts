@@ -1,5 +1,5 @@
-// An audit on its way: makes the steps of experiments, lane by lane, repeats what is broken, and lets the oracle judge
-// the whole. What was found is kept, whatever ends it.
+// Runs an audit: makes the steps of experiments, lane by lane, repeats broken ones, and lets the oracle judge the
+// trace. Findings are kept however the audit ends.
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Policy } from "../policy/policy.ts";
 import type { PolicyToken } from "../policy/tokens.ts";
@@ -29,24 +29,24 @@ import { type Raw, Wires, type WiresOptions } from "./wires.ts";
 
 export interface AuditOptions extends Omit<WiresOptions, "tokens" | "auth"> {
   readonly policy: Policy;
-  /** The same as rules of version 1, where they can say it; else `null`. */
+  /** The same limits as rules of version 1; `null` if rules cannot express them. */
   readonly rules: Rules | null;
   readonly tokens: readonly PolicyToken[];
   readonly experiments: readonly Experiment[];
   readonly alone: boolean;
-  /** Share of each window that may be used, at most 1. */
+  /** Share of each window that the audit may use, at most 1. */
   readonly spend: number;
-  /** The longest that it may take. */
+  /** Longest time of the audit, ms. */
   readonly maxMs: number;
   readonly assumptions?: readonly string[] | undefined;
-  /** Reason why limits and lengths of windows are not known: nothing is held to them. */
+  /** Reason why limits and lengths of windows are unknown, and so nothing is judged by them. */
   readonly unsettled?: string | undefined;
-  /** The command that makes it again, and where its trace is to be: lines that repeat a finding are made of them. */
+  /** The command that repeats the audit, and the file of its trace, for lines that repeat a finding. */
   readonly again?: string | undefined;
   readonly traceFile?: string | undefined;
-  /** The interrupted audit that is gone on with. */
+  /** The interrupted audit to resume. */
   readonly earlier?: Earlier | undefined;
-  /** Parts that make the calls, and the time: sockets and the wall clock where they are left out. */
+  /** Parts that make calls and tell the time. Default: sockets and the wall clock. */
   readonly wires?: AuditWires | undefined;
   readonly clock?: AuditClock | undefined;
   readonly onPlan?: ((plan: Plan, lab: Lab) => void) | undefined;
@@ -59,7 +59,7 @@ type AuditWires = Pick<Wires, "send" | "sendAll" | "close">;
 /** Time, ms since the Unix epoch. */
 export interface AuditClock {
   now(): number;
-  /** Rejects where the signal is aborted before. */
+  /** Waits. Rejects if the signal is aborted before. */
   sleep(ms: number, signal: AbortSignal | undefined): Promise<void>;
 }
 
@@ -68,7 +68,7 @@ const wallClock: AuditClock = {
   sleep: (ms, signal) => sleep(ms, undefined, { signal }),
 };
 
-/** An audit that was interrupted: what it found stays, and its trace goes on. */
+/** An interrupted audit: its findings stay, and its trace goes on. */
 export interface Earlier {
   readonly result: AuditResult;
   readonly header: QuotaTraceHeader;
@@ -83,12 +83,12 @@ export interface Audited {
 
 const triesMost = 3;
 const callersMost = 24;
-/** Calls in a row without an answer; beyond it nothing will come of going on. */
+/** Number of calls in a row without an answer after which the audit gives up. */
 const silentMost = 6;
 
 class Ended extends Error {}
 
-/** The callers of an audit: the first organization's, three at least of others, and more of theirs while there is room. */
+/** Chooses callers: the first organization's, at least three of others, and more of these while there is room. */
 function chosen(tokens: readonly PolicyToken[]): PolicyToken[] {
   const groups = new Map<string, PolicyToken[]>();
   for (const token of tokens) {
@@ -103,8 +103,8 @@ function chosen(tokens: readonly PolicyToken[]): PolicyToken[] {
 }
 
 /**
- * Makes an audit, and returns what it came to.
- * @throws SpillwayError `TARGET_UNREACHABLE` where there is no such API, or it serves none of the callers
+ * Runs an audit, and returns its result.
+ * @throws SpillwayError `TARGET_UNREACHABLE` if there is no such API, or it serves none of the callers
  */
 export async function audit(options: AuditOptions): Promise<Audited> {
   const running = new Audit(options, chosen(options.tokens), []);
@@ -116,7 +116,7 @@ export async function audit(options: AuditOptions): Promise<Audited> {
   return new Audit(options, tokens, notes).run();
 }
 
-/** Says what an audit would do, and makes no call. */
+/** Returns what an audit would do, without making a call. */
 export function planned(options: AuditOptions): { readonly plan: Plan; readonly lab: Lab } {
   const { lab } = new Audit(options, chosen(options.tokens), []);
   return { plan: planAudit(lab, options.experiments, options.unsettled), lab };
@@ -177,7 +177,7 @@ class Audit {
     );
   }
 
-  /** Asks who is served. */
+  /** Finds out which callers are served. */
   async greet(): Promise<Served> {
     try {
       const served = await preflight(this.lab, this.#wires, this.#options.target.base, (shot, raw) =>
@@ -201,7 +201,7 @@ class Audit {
     try {
       for (const task of plan.lone) await this.#task(task);
       const lanes = plan.lanes.map((lane) => this.#lane(lane));
-      // An end is everybody's: none goes on while the trace is judged.
+      // All lanes end together: none goes on while the trace is judged.
       await Promise.allSettled(lanes);
       await Promise.all(lanes);
     } catch (error) {
@@ -224,7 +224,7 @@ class Audit {
     return this.#options.experiments.filter(({ name }) => !names.has(name));
   }
 
-  /** Rows that stand: their experiments are not made again. */
+  /** Returns rows that stand, whose experiments are not made again. */
   get #known(): readonly Row[] {
     const { earlier } = this.#options;
     return earlier === undefined ? [] : settledRows(earlier.result);
@@ -234,7 +234,7 @@ class Audit {
     return this.#options.signal?.aborted === true;
   }
 
-  /** Makes an experiment, again where it could not be made, and once more where it found something. */
+  /** Runs a task, tries again if its window rolled, and repeats it once if it found something. */
   async #task(task: Task): Promise<void> {
     this.#options.onProgress?.(`${task.experiment.name}, ${task.subject.operation}`, this.#done, this.#tasks);
     this.#done += 1;
@@ -311,7 +311,7 @@ class Audit {
       if (step.together) take(step.shots, await this.#wires.sendAll(step.shots));
       else for (const shot of step.shots) take([shot], await this.#wires.sendAll([shot]));
     } catch (error) {
-      // They may have been charged, and have no line.
+      // These calls may have been charged, but have no line.
       this.#record.lose(step.shots.length - answers.length);
       if (this.#isInterrupted) throw new Ended();
       throw error;
@@ -319,7 +319,7 @@ class Audit {
     return { answers, nowMs: this.#clock.now() };
   }
 
-  /** Takes down a call. */
+  /** Records a call. */
   #heard(shot: Shot, raw: Raw): Answer {
     const answer = this.#record.add(shot, raw);
     this.lab.book.note(answer);
@@ -335,7 +335,7 @@ class Audit {
       this.#stopped ??= `${this.#silent} calls in a row had no answer (${call.error})`;
   }
 
-  /** Looks whether a count moves while nobody here calls. */
+  /** Tells whether a count moves while this audit makes no call. */
   async #isForeign({ subject }: Task, { answers }: Broken): Promise<boolean> {
     const caller = answers.at(-1)?.shot.caller ?? subject.callers[0];
     if (caller == null) return false;
@@ -356,7 +356,7 @@ class Audit {
     const why = this.#isInterrupted ? interruptedWhy : `${interruptedWhy}: ${this.#stopped}`;
     for (const task of tasks)
       if (!made.has(task)) this.#found.push({ task, finding: unexercised(why), isRepeated: false });
-    // A judgement of all answers, whatever they were made for.
+    // A judgement of all answers, whichever experiment made them.
     for (const experiment of new Set(tasks.map(({ experiment }) => experiment))) {
       const finding = experiment.judge?.(this.lab, this.#answers);
       const task = tasks.find((each) => each.experiment === experiment);

@@ -2,17 +2,19 @@
 import type { LimiterLawName } from "../rules/laws.ts";
 import type { QuotaCall } from "../trace/quota-record.ts";
 
-/** One who calls. Its token is known to the wires alone. */
+/** A caller. Only the wires know its token. */
 export interface AuditCaller {
   readonly index: number;
-  /** The values that its token stands for: `acme/ann`. */
+  /** Values of its token's attributes: `acme/ann`. */
   readonly name: string;
-  /** Attributes that its token stands for; of a subject's caller, behind those that the route of its plain call adds. */
+  /** Attributes of its token; for a subject's caller, after those that the route of its plain call adds. */
   readonly attributes: Readonly<Record<string, string>>;
 }
 
-/** Ways to send a request. `slow` sends its halves with a pause between them. `cut-sending` stops within the request's head; `cut-waiting` and `cut-reading` close the
- * connection once the request is out, and once the answer's head is there. */
+/**
+ * Ways to send a request. `slow` pauses between its halves. `cut-sending` stops within its head. `cut-waiting` closes
+ * the connection once the request is out, and `cut-reading` once the answer's head is there.
+ */
 export type Way =
   | "kept"
   | "lone"
@@ -24,38 +26,38 @@ export type Way =
   | "cut-reading"
   | "http/2";
 
-/** One request to make. */
+/** A request to make. */
 export interface Shot {
-  /** `null`: without a token. */
+  /** Caller; `null` for a request without a token. */
   readonly caller: AuditCaller | null;
-  /** An operation of the policy, `status` or `other`: what its line in the trace says. */
+  /** Operation in the trace's line: one of the policy, `status` or `other`. */
   readonly operation: string;
-  /** Attributes that quotas' keys are made of. */
+  /** Attributes that keys of quotas are made of. */
   readonly attributes: Readonly<Record<string, string>>;
   readonly method: string;
   readonly path: string;
   readonly headers: Readonly<Record<string, string>>;
   readonly body: string | null;
-  /** Units that it declares. */
+  /** Units that the request declares. */
   readonly cost: number | null;
   readonly way: Way;
-  /** Of `slow`: ms between the request's halves. */
+  /** Time between the halves of a `slow` request, ms. */
   readonly holdMs?: number | undefined;
-  /** Number of calls that one request of several has. */
+  /** Number of calls that one request contains, if several. */
   readonly parts?: number | undefined;
-  /** Operation that its line has where it is answered 400 or more, or as no status is: a shape that the target may take for another operation. */
+  /** Operation of the line if the answer is 400 or more, or is no status: the target may take the shape for another operation. */
   readonly otherwise?: string | undefined;
-  /** True if nobody knows whether it is charged: its line says so. */
+  /** True if it is unknown whether the call is charged; its line says so. */
   readonly isVague?: boolean | undefined;
 }
 
-/** An answer, or its absence (`status` 0). */
+/** An answer, or none (`status` 0). */
 export interface Answer {
   readonly shot: Shot;
-  /** Line in the trace. */
+  /** Number of its line in the trace. */
   readonly line: number;
   readonly call: QuotaCall;
-  /** Names in lower case; a doubled header is joined by ", ". */
+  /** Headers by lower-case name; a doubled header is joined by ", ". */
   readonly headers: Readonly<Record<string, string | undefined>>;
   readonly body: unknown;
 }
@@ -64,7 +66,6 @@ export type Step =
   | { readonly shots: readonly Shot[]; readonly together: boolean }
   | { readonly untilMs: number };
 
-/** The outcome of a step. */
 export interface Done {
   readonly answers: readonly Answer[];
   readonly nowMs: number;
@@ -72,14 +73,14 @@ export interface Done {
 
 export type ExperimentSteps<T> = Generator<Step, T, Done>;
 
-/** A contradiction between answers and what is promised. */
+/** A contradiction between answers and the promise. */
 export interface Broken {
   readonly state: "broken";
-  /** The experiment's own law where it is left out. */
+  /** Law that is broken. Default: the experiment's own. */
   readonly law?: LimiterLawName | undefined;
   readonly expected: string;
   readonly got: string;
-  /** The fewest calls that show it. */
+  /** The fewest answers that show it. */
   readonly answers: readonly Answer[];
 }
 
@@ -98,10 +99,10 @@ export const broken = (
   law?: LimiterLawName,
 ): Broken => ({ state: "broken", answers, expected, got, law });
 
-/** The reason of an experiment whose window ended meanwhile: it shows nothing, and is made again. */
+/** Reason of an experiment whose window ended meanwhile: it shows nothing, and is repeated. */
 export const windowRolled = "the window rolled";
 
-/** Thrown by an experiment that cannot go on; `again` where another try may. */
+/** Thrown by an experiment that cannot go on; `again` if another try may succeed. */
 export class Unexercised extends Error {
   readonly again: boolean;
 
@@ -112,7 +113,7 @@ export class Unexercised extends Error {
   }
 }
 
-/** One operation under audit, and who can call it. */
+/** An operation under audit, and its callers. */
 export interface Subject {
   readonly operation: string;
   /** Quotas that it uses, in the policy's order. */
@@ -120,21 +121,20 @@ export interface Subject {
   readonly callers: readonly AuditCaller[];
 }
 
-/** The charges of a trial's calls in one quota. */
+/** Charges of a trial's calls in one quota. */
 export interface Charged {
   readonly quota: string;
-  /** Units, at least and at most, beyond those of the looks. */
+  /** Fewest and most units, without those of the looks. */
   readonly units: number;
   readonly most: number;
   /** Units of a plain call. */
   readonly plain: number;
 }
 
-/** Some calls, and what they were charged. */
 export interface ExperimentTrial {
   readonly answers: readonly Answer[];
   readonly charged: readonly Charged[];
-  /** The calls by which the charges are known, too. */
+  /** The same answers and those that show the charges. */
   readonly all: readonly Answer[];
 }
 
@@ -142,13 +142,13 @@ export const isRefused = ({ call }: Answer): boolean => call.outcome === "refuse
 
 export const isServed = ({ call }: Answer): boolean => call.outcome === "admitted" && call.status < 400;
 
-/** Reason why calls without room show nothing of refusals. */
+/** Returns the reason why calls without room showed nothing about refusals. */
 export function lacksRefusal(answers: readonly Answer[]): string {
   const other = answers.find((answer) => !isRefused(answer) && !isServed(answer));
   return other === undefined ? windowRolled : `answered ${other.call.status} where a refusal was due`;
 }
 
-/** `rest 12, rest_user 3 to 5`. */
+/** Returns words such as `rest 12, rest_user 3 to 5`. */
 export const usedWords = (charged: readonly Charged[]): string =>
   charged
     .map(({ quota, units, most }) => `${quota} ${units === most ? units : `${units} to ${most}`}`)

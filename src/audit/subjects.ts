@@ -1,16 +1,16 @@
-// The operations of a policy under audit, who calls which, and the requests of their samples.
+// The operations of a policy under audit, the callers of each, and the requests of their samples.
 import type { Policy } from "../policy/policy.ts";
 import type { AuditCaller, Subject } from "./step.ts";
 
-/** Kind of the GraphQL operation in a body. */
+/** Returns the kind of the GraphQL operation in a body. */
 export function graphqlKind(body: string | null): "query" | "mutation" | null {
   if (body === null || !body.includes('"query"')) return null;
   return /"query"\s*:\s*"(?:\s|\\n)*mutation\b/.test(body) ? "mutation" : "query";
 }
 
 /**
- * Operations that can be called, one for each set of quotas. Those that share a quota have callers of their own where no two
- * callers share a count; else each begins with another caller.
+ * Returns one callable operation for each set of quotas. Operations that share a quota get different callers if no two
+ * callers share a count; otherwise each begins with another caller.
  */
 export function subjectsOf(policy: Policy, callers: readonly AuditCaller[]): Subject[] {
   const found = new Map<string, Omit<Subject, "callers">>();
@@ -31,7 +31,7 @@ export function subjectsOf(policy: Policy, callers: readonly AuditCaller[]): Sub
   });
 }
 
-/** Tells whether each caller has a count of its own in a quota. */
+/** Tells whether each caller has its own count in a quota. */
 function isApart({ quotas }: Policy, name: string, callers: readonly AuditCaller[]): boolean {
   const key = quotas[name]?.key ?? [];
   const keys = new Set(

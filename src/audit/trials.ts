@@ -1,5 +1,5 @@
-// Trials: some calls between two looks at the same counts, and what they were charged. A trial in which a window may have
-// rolled says nothing, and is made anew.
+// Trials: calls between two looks at the same counts, which show the calls' charges. A trial whose window may have
+// rolled says nothing, and is repeated.
 import { isSameWindow, type SeenCount, seenIn } from "./book.ts";
 import { bucketOf, bucketTrial } from "./buckets.ts";
 import type { Lab } from "./lab.ts";
@@ -15,13 +15,13 @@ import {
 } from "./step.ts";
 
 const triesMost = 4;
-/** Trials in a row that no window held still for; beyond it nothing is waited for. */
+/** Most trials in a row whose windows may all have rolled; after them a trial has only one try. */
 const unsureMost = 3;
 
 /**
- * Makes calls between two looks by `viewer`, who may be another caller than theirs; where no look shows a count, several of
- * each, and tells their charges by what a bucket then admits.
- * @param quotas whose charges are wanted; those that the looks show where it is left out
+ * Makes calls between two looks by `viewer`, which may be another caller. If no look shows a count, makes several of
+ * each call, and tells their charges by what a bucket then admits.
+ * @param quotas quotas whose charges are wanted. Default: those that the looks show
  */
 export function* trial(
   lab: Lab,
@@ -62,8 +62,8 @@ export function* trial(
 }
 
 /**
- * Quotas of an operation that two callers count apart and whose counts can be told; none by name where a bucket is emptied for
- * it. `null` where there is none.
+ * Returns an operation's quotas that two callers count apart and whose counts can be told. The list is empty if a
+ * bucket is emptied for it. Returns `null` if there is none.
  */
 export function shownApart(
   lab: Lab,
@@ -80,7 +80,7 @@ export function shownApart(
   return apart.length === 0 ? null : apart;
 }
 
-/** Tells whether readings of a count in two answers surely are of one window. */
+/** Tells whether a count's readings in several answers surely belong to one window. */
 export function isOneWindow(
   lab: Lab,
   caller: AuditCaller,

@@ -1,4 +1,4 @@
-// The audit's sockets: plain calls by undici, HTTP/2 by Node, and raw connections for what no tidy client sends:
+// The audit's sockets: undici for plain calls, Node for HTTP/2, and raw connections for what no tidy client sends:
 // pipelining, HTTP/1.0, requests that break off. Tokens go into requests, and nowhere else.
 import { connect as connectHttp2 } from "node:http2";
 import { connect, isIP, type Socket } from "node:net";
@@ -18,19 +18,19 @@ import type { Shot } from "./step.ts";
 export interface WiresOptions extends ConnectionOptions {
   readonly target: Target;
   readonly auth: Policy["auth"];
-  /** Tokens by the callers' index. */
+  /** Tokens by callers' index. */
   readonly tokens: readonly string[];
-  /** Longest time for an answer, ms. */
+  /** Longest wait for an answer, ms. */
   readonly timeoutMs: number;
   readonly signal?: AbortSignal | undefined;
 }
 
-/** The answer that came back; `status` is 0 where none did. */
+/** The answer that came back; `status` is 0 if none did. */
 export interface Raw {
   readonly sentMs: number;
   readonly receivedMs: number;
   readonly status: number;
-  /** Names in lower case; a doubled header is joined by ", ". */
+  /** Headers by lower-case name; a doubled header is joined by ", ". */
   readonly headers: Readonly<Record<string, string | undefined>>;
   readonly body: string;
   readonly error: string | null;
@@ -53,7 +53,7 @@ export class Wires {
     return this.#dispatcher.destroy();
   }
 
-  /** Makes calls at once; those to be pipelined go over one connection. */
+  /** Makes calls at once; pipelined ones go over one connection. */
   async sendAll(shots: readonly Shot[]): Promise<Raw[]> {
     if (shots.some(({ way }) => way === "pipelined")) return this.#raw(shots, "1.1", null);
     return Promise.all(shots.map((shot) => this.send(shot)));
@@ -79,7 +79,7 @@ export class Wires {
       ...credential,
       ...Object.fromEntries(own),
     };
-    // An experiment may change the letters of the credential's scheme: the token stands in for `$TOKEN`.
+    // An experiment may change the case of the credential's scheme, so the token replaces `$TOKEN`.
     for (const [name, value] of Object.entries(all)) all[name] = value.replaceAll("$TOKEN", token ?? "");
     return all;
   }
@@ -160,7 +160,7 @@ export class Wires {
     }
   }
 
-  /** Requests as bytes on a connection of their own. */
+  /** Sends requests as bytes on a connection of their own. */
   async #raw(shots: readonly Shot[], version: "1.0" | "1.1", cut: string | null): Promise<Raw[]> {
     const { timeoutMs, signal } = this.#options;
     const bytes = shots.map((shot, at) => this.#bytes(shot, version, at === shots.length - 1));
@@ -182,12 +182,12 @@ export class Wires {
       const half = holdMs === 0 ? 0 : halfOf(text);
       if (half > 0) {
         socket.write(text.slice(0, half));
-        // An answer that comes before the request is whole is one, too.
+        // An answer that comes before the request is complete counts, too.
         await Promise.race([sleep(holdMs, undefined, { signal }), messages.catch(() => undefined)]);
       }
       socket.write(text.slice(half));
       if (cut === "cut-waiting") {
-        // As long as a request takes to be on its way, and no answer is waited for.
+        // Waits as long as a request is on its way, but for no answer.
         messages.catch(() => undefined);
         await new Promise<void>((resolve) => socket?.end(() => resolve()));
         await new Promise((resolve) => setTimeout(resolve, 30));
@@ -235,7 +235,7 @@ export class Wires {
   }
 }
 
-/** Half of a body where there is one, else of the head. */
+/** Returns the position of half of the body, or of the head if there is no body. */
 function halfOf(text: string): number {
   const head = text.indexOf("\r\n\r\n") + 4;
   return head < text.length ? Math.floor((head + text.length) / 2) : Math.floor(head / 2);

@@ -1,4 +1,4 @@
-// Counts that the policy keeps apart, and counts that it does not: of all callers in turn, and of two resources of one
+// Experiments on counts that the policy keeps apart or together: all callers in turn, and two resources of one
 // operation (SPEC.md §7; POLICY.md §1).
 import { risesOf } from "../book.ts";
 import type { Experiment } from "../experiment.ts";
@@ -20,11 +20,11 @@ import { trial } from "../trials.ts";
 
 const common = { law: "isolated", section: "SPEC.md §7", isLone: true } as const;
 
-/** Windows that end meanwhile have begun anew by the next round. */
+/** Most rounds: windows that end during one round have begun anew by the next. */
 const roundsMost = 3;
 const atOnce = 8;
 
-/** Quotas of a caller's that it shares with none of the others. */
+/** Returns the quotas of a caller that it shares with no other. */
 const ownQuotas = (lab: Lab, subject: Subject, caller: AuditCaller): string[] =>
   lab
     .windows(subject, caller)
@@ -36,7 +36,7 @@ const ownQuotas = (lab: Lab, subject: Subject, caller: AuditCaller): string[] =>
       ),
     );
 
-/** One call of each caller, several at once. Of two whose counts are one, some rise is too large, in whatever order they come. */
+/** Makes one call of each caller, several at once. If two share a count, some rise is too large, in any order of calls. */
 function* looks(lab: Lab, subject: Subject): ExperimentSteps<readonly Answer[]> {
   const answers: Answer[] = [];
   for (let at = 0; at < subject.callers.length; at += atOnce) {
@@ -89,7 +89,7 @@ const eachCaller: Experiment = {
   },
 };
 
-/** The first sample of an operation that its route takes for another resource, at the same cost. */
+/** Returns an operation's first sample for another resource, at the same cost; `null` if there is none. */
 function elsewhere(lab: Lab, { operation }: Subject, caller: AuditCaller): Shot | null {
   const [first, ...others] = lab.policy.operations[operation]?.samples ?? [];
   const plain = lab.shot(caller, operation);

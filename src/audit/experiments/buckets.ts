@@ -1,5 +1,5 @@
-// Buckets, by admissions and refusals alone: what a rested one admits at once, when it has room again, and what refusals
-// cost it (SPEC.md §7; POLICY.md §5). No header is needed.
+// Experiments on buckets by admissions and refusals alone: the burst that a rested one admits, its refill, and the cost
+// of refusals (SPEC.md §7; POLICY.md §5). They need no header.
 import { bucketOf, isIts, lacksBucket, msFor, onlyAlone, restedBurst, stepMs } from "../buckets.ts";
 import type { Experiment } from "../experiment.ts";
 import { broken, isRefused, isServed, kept, lacksRefusal, unexercised } from "../step.ts";

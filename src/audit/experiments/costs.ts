@@ -1,4 +1,4 @@
-// Costs of calls: one that fits exactly, one unit too many, more than the whole limit, a dearer one (SPEC.md §1, §2.7).
+// Experiments on costs: a call that fits exactly, a unit too many, above the limit, a dearer call (SPEC.md §1, §2.7).
 import { quotaFor } from "../../policy/effective.ts";
 import { counted } from "../../rules/words.ts";
 import { isSameWindow, seenIn } from "../book.ts";
@@ -23,7 +23,7 @@ const common = {
   needs: "a sample that can be made dearer",
 } as const;
 
-/** Quotas whose cost a call declares, and that need room for all of it, the smallest limit first. */
+/** Returns quotas whose cost a call declares, and that need room for all of it, the smallest limit first. */
 function declaredAll(lab: Lab, { operation, quotas }: Subject, caller: AuditCaller): string[] {
   return quotas
     .filter((name) => {
@@ -40,7 +40,7 @@ function declaredAll(lab: Lab, { operation, quotas }: Subject, caller: AuditCall
     .toSorted((one, other) => lab.limit(one, caller) - lab.limit(other, caller));
 }
 
-/** The smallest of them that is a window whose count answers show; `null` where there is none. */
+/** Returns the smallest such quota that is a window whose count answers show; `null` if there is none. */
 const declared = (lab: Lab, subject: Subject, caller: AuditCaller): string | null =>
   declaredAll(lab, subject, caller).find((name) => lab.shows(name) && lab.windowMs(name, caller) !== null) ??
   null;
@@ -56,7 +56,7 @@ function lacksDearer(lab: Lab, subject: Subject): string | null {
 const isEnforced = (lab: Lab, { quotas }: Subject, caller: AuditCaller): boolean =>
   quotas.every((name) => quotaFor(lab.policy, name, caller.attributes).enforced !== false);
 
-/** The least cost of at least so many units that the sample can have. */
+/** Returns the least cost of the sample that reaches a number of units. */
 function costFrom(lab: Lab, operation: string, units: number): number {
   const sample = lab.dearest(operation);
   const each = sample?.dearer?.costEach ?? 1;
@@ -64,7 +64,7 @@ function costFrom(lab: Lab, operation: string, units: number): number {
   return base + Math.max(0, Math.ceil((units - base) / each)) * each;
 }
 
-/** Comes first: where plain calls are charged wrongly, much else is, too. */
+/** This experiment comes first: if plain calls are charged wrongly, much else looks wrong, too. */
 export const costAsTold: Experiment = {
   ...common,
   name: "cost-as-told",

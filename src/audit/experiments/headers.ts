@@ -1,4 +1,4 @@
-// Headers of answers: readings on each that owes them, once, in numbers, of the right quota (SPEC.md §5).
+// Experiments on headers: each answer that owes readings has them once, in numbers, of the right quota (SPEC.md §5).
 import type { AnswerKind, WireReading } from "../../policy/wire-data.ts";
 import type { Experiment } from "../experiment.ts";
 import type { Lab } from "../lab.ts";
@@ -18,7 +18,7 @@ const common = { section: "SPEC.md §5", needs: "a format that shows counts" } a
 const kindOf = ({ call }: Answer): AnswerKind =>
   call.operation === "status" ? "status" : call.outcome === "refused" ? "refused" : "admitted";
 
-/** Rows of the format that an answer must show; of an error nobody says so. */
+/** Returns the rows of the format that an answer must show; none for an error, of which no document says so. */
 function owed({ wire, policy }: Lab, answer: Answer): WireReading[] {
   const { call, shot } = answer;
   const isError = call.status >= 400 && call.outcome !== "refused";
@@ -35,7 +35,7 @@ function owed({ wire, policy }: Lab, answer: Answer): WireReading[] {
   );
 }
 
-/** Tells whether an answer is a refusal that owes a time to come back, and tells none. */
+/** Tells whether an answer is a refusal that owes a time to come back, and lacks it. */
 function lacksRetry({ wire, policy }: Lab, { call }: Answer): boolean {
   if (call.outcome !== "refused" || wire.retryAfter.length === 0 || call.retryAfterMs !== undefined)
     return false;
@@ -63,7 +63,7 @@ function wrongIn(lab: Lab, answer: Answer): Broken | null {
   for (const row of owed(lab, answer)) {
     const names = Object.keys(row.headers);
     const missing = names.filter((name) => headers[name.toLowerCase()] === undefined);
-    // Rows that a call's other quotas fill, and those whose numbers are left out where they are 0.
+    // A row that leaves out numbers of 0 may lack its headers.
     if (row.omitsZero === true) continue;
     if (missing.length > 0)
       return broken(

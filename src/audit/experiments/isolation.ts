@@ -1,4 +1,4 @@
-// Nobody's quota moves but the caller's: users, organizations, operations, unknown callers, names that look alike (SPEC.md §7).
+// Experiments on isolation by users, organizations, operations, unknown callers and names that look alike (SPEC.md §7).
 import { credentialOf } from "../../policy/match.ts";
 import { counted } from "../../rules/words.ts";
 import { lacksCounts, needsCounts } from "../buckets.ts";
@@ -25,7 +25,7 @@ const common = {
 
 type FindOther = (lab: Lab, subject: Subject, caller: AuditCaller) => AuditCaller | null;
 
-/** Calls of one caller move no count of another that is its own: of one pair of callers for each way to find one. */
+/** Returns an experiment: calls move no other caller's own count. It tries one pair for each way to find one. */
 function experiment(name: string, promise: string, needs: string, ...ways: readonly FindOther[]): Experiment {
   const pairsOf = (lab: Lab, subject: Subject): readonly (readonly [AuditCaller, AuditCaller])[] =>
     ways.flatMap((findOther) => {
@@ -73,7 +73,7 @@ const lastOf = ({ attributes }: AuditCaller): string | undefined => Object.keys(
 
 const joined = (joint: string, { attributes }: AuditCaller): string => Object.values(attributes).join(joint);
 
-/** Finds callers of different names of which one and the same is left. */
+/** Finds a caller with a different name of which `left` leaves the same. */
 const alike =
   (left: (caller: AuditCaller) => string): FindOther =>
   (_lab, { callers }, caller) =>
@@ -81,7 +81,7 @@ const alike =
 
 const lookAlike = "callers whose names look alike are counted apart";
 
-/** Calls that no known caller makes, before which and after which a caller looks. */
+/** Returns an experiment with calls of no known caller, and a look of a caller before and after. */
 function stranger(name: string, promise: string, make: (lab: Lab, shot: Shot) => Shot): Experiment {
   return {
     ...common,

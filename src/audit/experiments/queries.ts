@@ -1,5 +1,5 @@
-// GraphQL: queries that cannot be read, are of another schema, too deep, too dear or free; two operations in one request,
-// several in one batch, and a query in the URL (SPEC.md §2.6, §6).
+// Experiments on GraphQL: queries that are unreadable, of another schema, too deep, too dear or free; two operations in
+// a request, several in a batch, and a query in the URL (SPEC.md §2.6, §6).
 import { isPlainObject } from "../../rules/plain-object.ts";
 import { isRejected, judgeCharges } from "../charges.ts";
 import type { Experiment } from "../experiment.ts";
@@ -16,13 +16,13 @@ interface Variant {
   readonly name: string;
   readonly promise: string;
   make(plain: Shot, sample: Query, lab: Lab): Shot | null;
-  /** True if nothing may come of it but errors. */
+  /** True if errors are the only right answer. */
   readonly isRejected?: true;
 }
 
-/** GraphQL servers that bound the depth of queries do so at fewer levels. */
+/** Depth of a query, levels. GraphQL servers that bound the depth allow fewer. */
 const levels = 260;
-/** Units that no query should be allowed to ask for. */
+/** Cost of a query that no server should execute, units. */
 const dearest = 1_000_000;
 
 const posting = (plain: Shot, body: unknown, more: Partial<Shot> = {}): Shot => ({
@@ -30,7 +30,7 @@ const posting = (plain: Shot, body: unknown, more: Partial<Shot> = {}): Shot => 
   ...more,
   body: JSON.stringify(body),
 });
-/** Its cost is the server's to say. */
+/** The server decides the cost. */
 const free = { cost: null, isVague: true } as const;
 
 const variants: readonly Variant[] = [
@@ -101,7 +101,7 @@ const variants: readonly Variant[] = [
   },
 ];
 
-/** The query of a plain call; `null` where it is none. */
+/** Returns the query of a plain call; `null` if it has none. */
 function queryOf({ body, method }: Shot): Query | null {
   if (body === null || method !== "POST") return null;
   try {

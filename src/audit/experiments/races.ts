@@ -1,4 +1,4 @@
-// Calls at once: for the last place of a window, as its first, and across its end (SPEC.md §2.2).
+// Experiments with calls at once: for a window's last place, as its first calls, and across its end (SPEC.md §2.2).
 import { seenIn } from "../book.ts";
 import type { Experiment } from "../experiment.ts";
 import { broken, isRefused, kept, unexercised, windowRolled } from "../step.ts";

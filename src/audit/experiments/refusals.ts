@@ -1,4 +1,4 @@
-// Which quota refuses, what its refusal says, and what it costs (SPEC.md §2; POLICY.md §2).
+// Experiments on refusals: which quota refuses, what its refusal says, and what it costs (SPEC.md §2; POLICY.md §2).
 import { seenIn } from "../book.ts";
 import type { Experiment } from "../experiment.ts";
 import type { Lab } from "../lab.ts";
@@ -20,7 +20,7 @@ import { isOneWindow } from "../trials.ts";
 
 const common = { section: "SPEC.md §2", empties: 1, waits: 1 } as const;
 
-/** Three calls of a caller who has nothing left, in one window. */
+/** Makes three calls of a caller whose quota is empty, in one window. */
 function* refusals(lab: Lab, subject: Subject) {
   const found = yield* lab.emptied(subject);
   const shot = lab.shot(found.caller, subject.operation);
@@ -199,7 +199,7 @@ export const refusalExperiments: readonly Experiment[] = [
 
 type Emptied = ReturnType<typeof refusals> extends Generator<infer _Step, infer Found> ? Found : never;
 
-/** An operation whose calls use up a quota of another's and leave one of its quotas alone; `null` where there is none. */
+/** Returns an operation that uses up one quota of this one, but not all of them; `null` if there is none. */
 function helperOf(lab: Lab, { operation, quotas }: Subject): Subject | null {
   const found = lab.subjects.find((other) => {
     const [caller] = other.callers;
@@ -209,7 +209,7 @@ function helperOf(lab: Lab, { operation, quotas }: Subject): Subject | null {
   return found ?? null;
 }
 
-/** Returns the count that refusals in a row move, and must not. @param by the quota that has nothing left */
+/** Returns a finding on a count that refusals move against the policy; `null` if none. @param by the empty quota */
 function chargedRefusal(
   lab: Lab,
   { operation, quotas }: Subject,
@@ -222,7 +222,7 @@ function chargedRefusal(
   for (const name of quotas) {
     const { charge } = lab.policy.quotas[name] ?? {};
     if (charge?.refused === "counted" || charge?.refusedByOther === "charged") continue;
-    // Under other relations a quota with room is charged, whatever another says.
+    // Under other relations a quota with room is charged even if another one refuses.
     if (name !== by && !lab.isWhole(operation)) continue;
     const [one, other] = [seenIn(first, name), seenIn(last, name)];
     if (one === null || other === null) continue;
@@ -237,13 +237,13 @@ function chargedRefusal(
   return null;
 }
 
-/** Calls of somebody else, or of the next window, that must be served for an answer to be held against the quota. */
+/** Number of calls of somebody else, or of the next window, that must be served before the audit accuses the quota. */
 const servedLeast = 3;
 const betweenMs = 200;
 
 /**
- * Tells whether answers that are no refusals by the format stand where refusals are due: while others are served, or where
- * the same caller is served again in the next window. An outage, or an answer of something before the target, is no such sign.
+ * Tells whether other answers stand where refusals are due, while others are served, or the same caller is in the next
+ * window. An outage, or an answer of something before the target, proves nothing.
  */
 function* refusedOtherwise(
   lab: Lab,
@@ -268,7 +268,7 @@ function* refusedOtherwise(
   );
 }
 
-/** Makes calls of the caller and of another in turn. @returns whether another was served each time */
+/** Makes calls of the caller and of another in turn. @returns true if the other was served each time */
 function* othersServed(
   lab: Lab,
   subject: Subject,
@@ -289,7 +289,7 @@ function* othersServed(
   return false;
 }
 
-/** The first quota of an operation that callers of different attributes share. */
+/** Returns the first quota of an operation that callers of different attributes share. */
 function broadQuota(lab: Lab, { quotas, callers }: Parameters<Experiment["run"]>[1]): string | null {
   const [first, ...others] = callers;
   if (first === undefined) return null;
@@ -309,7 +309,7 @@ function sharers(lab: Lab, { callers }: Parameters<Experiment["run"]>[1], quota:
   return callers.filter((caller) => key.every((part) => caller.attributes[part] === first?.attributes[part]));
 }
 
-/** Waits for the next window of a shared quota, unless half of it is left, and half of its time. */
+/** Waits for the next window of a shared quota, unless half of its room and half of its time are left. */
 function* freshBroad(lab: Lab, subject: Subject, quota: string, caller: AuditCaller): ExperimentSteps<void> {
   yield* lab.look(subject, caller);
   const nowMs = yield* lab.now();

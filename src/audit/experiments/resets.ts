@@ -1,4 +1,4 @@
-// Resets that answers tell, held to the time at which they come (SPEC.md §3).
+// Experiments on resets: what answers tell of them, compared with the time at which they come (SPEC.md §3).
 import { mayShow } from "../../policy/wire-data.ts";
 import { isSameWindow, seenIn } from "../book.ts";
 import type { Experiment } from "../experiment.ts";
@@ -18,7 +18,7 @@ import { showsWindow } from "./windows.ts";
 
 const section = "SPEC.md §3";
 
-/** Time, ms, that a caller is to wait by an answer, for each thing that it tells; rounded down by less than `slackMs`. */
+/** Returns each wait that an answer tells, ms. Rounding may have cut less than `slackMs` from it. */
 function told(
   lab: Lab,
   answer: Answer,
@@ -30,7 +30,7 @@ function told(
   const found: { ms: number; slackMs: number; by: string }[] = [];
   const reset = reading?.reset;
   if (reset?.afterMs != null) found.push({ ms: reset.afterMs, slackMs: slackOf(reset.gridMs), by: "reset" });
-  // By the target's own clock, which its `Date` tells.
+  // An instant counts by the target's own clock, which its `Date` shows.
   if (reset?.atMs != null && call.date !== undefined)
     found.push({ ms: reset.atMs - call.date, slackMs: slackOf(reset.gridMs), by: "reset" });
   if (call.retryAfterMs !== undefined && call.by === quota)
@@ -38,7 +38,7 @@ function told(
   return found;
 }
 
-/** Refused calls over a second and more, a quarter of a second apart. */
+/** Makes refused calls for over a second, a quarter of a second apart. */
 function* spacedRefusals(lab: Lab, subject: Subject) {
   const { caller, quota } = yield* lab.emptied(subject, 1900);
   const answers: Answer[] = [];
@@ -51,10 +51,10 @@ function* spacedRefusals(lab: Lab, subject: Subject) {
   return { caller, quota, answers: answers.filter(isRefused) };
 }
 
-/** An instant that is told by `Date` is a second wide, and so is a span of seconds. */
+/** Uncertainty of an instant told by `Date`, and of a span of whole seconds, ms. */
 const wayMs = 1000;
 
-/** Refusals whose time to come back lies before the end of the window that refuses, as the same answer tells it. */
+/** Finds refusals that tell a time to come back before the refusing window's end, as the same answer tells it. */
 function tooSoon(lab: Lab, answers: readonly Answer[]): AuditFinding {
   for (const answer of answers) {
     const { by, readings } = answer.call;
@@ -100,7 +100,7 @@ export const resetExperiments: readonly Experiment[] = [
         })),
       );
       const lengthMs = lab.windowMs(quota, caller) ?? 0;
-      // An end that cannot be true is another experiment's.
+      // Another experiment judges ends that cannot be true.
       const fit = waits.filter(({ ms }) => ms >= 0 && ms <= lengthMs + 1000);
       const first = fit.toSorted((one, other) => one.until - other.until)[0];
       if (first === undefined) return unexercised("no refusal told when to come back");
@@ -181,7 +181,7 @@ export const resetExperiments: readonly Experiment[] = [
       yield* lab.look(subject, caller);
       const end = lab.book.endOf(quota, caller.attributes, yield* lab.now());
       if (end === null) return unexercised("no end of a window is told");
-      // The earliest end that the reset allows: the true one lies up to a second later.
+      // The loop begins before the earliest end that the reset allows: the true end comes up to a second later.
       for (let at = end - 300; at < end + 1000; at += 140) {
         yield* lab.wait(at);
         const answer = yield* lab.look(subject, caller);

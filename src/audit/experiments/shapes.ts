@@ -1,21 +1,21 @@
-// The same request in another shape: another way to send it, another spelling of it, headers that change nothing.
+// Shapes of the same request: another way to send it, another spelling of it, headers that change nothing.
 import type { Experiment } from "../experiment.ts";
 import type { Lab } from "../lab.ts";
 import type { Shot } from "../step.ts";
 
 export interface RequestShape {
-  /** Behind `twin-` or `status-`. */
+  /** Name after `twin-` or `status-`. */
   readonly name: string;
-  /** Words behind `a call`: `by HEAD`, `with a query string`. */
+  /** Words after `a call`: `by HEAD`, `with a query string`. */
   readonly what: string;
   readonly law?: Experiment["law"];
   readonly needs?: string;
-  /** Returns why a request cannot have this shape; `null` where it can. */
+  /** Returns why a request cannot have this shape; `null` if it can. */
   readonly lacks?: (lab: Lab, plain: Shot) => string | null;
-  /** The request in this shape, in one or more ways. */
+  /** Returns the request in this shape, in one or more ways. */
   make(plain: Shot, lab: Lab): readonly Shot[];
   readonly together?: boolean;
-  /** Charges that it allows, in plain calls; 1 where it is left out. */
+  /** Charges that the shape allows, in plain calls. Default: 1. */
   readonly charges?: "nothing" | "once at most";
 }
 
@@ -26,7 +26,7 @@ const withHeader = (plain: Shot, headers: Record<string, string>): Shot => ({
 const isGet = (_lab: Lab, plain: Shot): string | null =>
   plain.method === "GET" ? null : "the sample is no GET";
 
-/** A call that nobody waits for may be charged so much later, which must not be the next experiment's. */
+/** Time after which a call that nobody waits for may still be charged, ms. The next experiment begins later. */
 export const lateMs = 500;
 
 export const shapes: readonly RequestShape[] = [
@@ -172,7 +172,7 @@ const encoded = (path: string): string =>
 
 const formOf = ({ policy }: Lab): string => [policy.auth.form].flat()[0] ?? "{token}";
 
-/** A name of the caller's that stands in the path and has a letter that can be another. */
+/** Returns the caller's name in the path, if it has a letter with another case; otherwise `null`. */
 function named({ policy }: Lab, { caller, path }: Shot): string | null {
   const values = policy.auth.attributes.flatMap((name) => caller?.attributes[name] ?? []);
   return values.find((value) => value !== value.toUpperCase() && path.split("/").includes(value)) ?? null;

@@ -1,4 +1,4 @@
-// The status: free, true, readable while everything is empty, and the same as the headers (SPEC.md §4).
+// Experiments on the status: it is free, true, readable while all is empty, and agrees with the headers (SPEC.md §4).
 
 import { counted } from "../../rules/words.ts";
 import { isSameWindow, seenIn } from "../book.ts";
@@ -26,7 +26,7 @@ function lacksStatus(lab: Lab, subject: Subject): string | null {
 
 const plain: RequestShape = { name: "is-free", what: "of the plain form", make: (shot) => [shot, shot] };
 
-/** The status in one shape. */
+/** Returns an experiment with the status in one shape. */
 const free = (shape: RequestShape): Experiment => ({
   ...common,
   name: `status-${shape.name}`,
@@ -57,7 +57,7 @@ const free = (shape: RequestShape): Experiment => ({
   },
 });
 
-/** Readings of a quota in an answer that disagree with those of the calls around it. */
+/** Finds readings of a quota in an answer that disagree with the calls around it. */
 function* compare(
   lab: Lab,
   subject: Subject,
@@ -156,7 +156,7 @@ export const statusExperiments: readonly Experiment[] = [
   },
 ];
 
-/** Instants that stand beside a reset in seconds in a status body, as far as they lie from it. */
+/** Returns the instants beside resets in seconds in a status body, with their distances from these resets. */
 function endsIn(lab: Lab, { call, body }: Answer): { readonly at: string; readonly apartMs: number }[] {
   const found: { at: string; apartMs: number }[] = [];
   const visit = (value: unknown, path: string): void => {
@@ -168,7 +168,7 @@ function endsIn(lab: Lab, { call, body }: Answer): { readonly at: string; readon
       lab.wire.readings.some(({ body: of }) => Object.keys(of).some((pointer) => pointer.endsWith("/reset")))
     ) {
       const instant = Date.parse(at);
-      // The target's clock, to the second, at the answer.
+      // Bounds of the target's clock at the answer, to the second.
       const least = (call.date ?? Number.NaN) + (reset - 1) * 1000;
       const most = (call.date ?? Number.NaN) + (reset + 1) * 1000;
       const slackMs = 1000 + (call.received - call.sent);

@@ -1,4 +1,4 @@
-// The same call in another shape: each is charged as its plain twin, or is free by the policy (SPEC.md §2.6).
+// Experiments with twins: a call in another shape is charged like its plain twin, or free by the policy (SPEC.md §2.6).
 import { seenIn } from "../book.ts";
 import { lacksCounts, needsCounts } from "../buckets.ts";
 import { judgeCharges } from "../charges.ts";
@@ -33,7 +33,7 @@ const twin = (shape: RequestShape): Experiment => ({
       const isOther = shot.path !== plain.path || shot.method !== plain.method;
       return { ...lab.routed(shot), otherwise: isOther ? subject.operation : undefined };
     });
-    // One form among several that is charged otherwise would not show where a bucket is emptied.
+    // Emptying a bucket would not show which of several shapes is charged otherwise.
     const isByBucket = lab.windows(subject, caller).length === 0 && shape.together !== true;
     for (const some of isByBucket ? shots.map((shot) => [shot]) : [shots]) {
       const viewer = isByBucket ? yield* lab.pick(subject, 8, 700) : caller;
@@ -54,7 +54,7 @@ const twin = (shape: RequestShape): Experiment => ({
   },
 });
 
-/** The answers that a policy says how to provoke: charged once, or free. */
+/** Returns an experiment with an answer that the policy says how to provoke: charged once, or free. */
 const provoked = (status: "304" | "400" | "404" | "405"): Experiment => ({
   name: `answered-${status}`,
   law: "conserved",
@@ -95,7 +95,7 @@ const provoked = (status: "304" | "400" | "404" | "405"): Experiment => ({
   },
 });
 
-/** More than most servers take. */
+/** Size of a body that most servers refuse, bytes. */
 const largeBytes = 1 << 21;
 
 const tooLarge: Experiment = {

@@ -1,4 +1,4 @@
-// When windows begin and end, and what is shown of it (SPEC.md §3).
+// Experiments on windows: when they begin and end, and what answers show of it (SPEC.md §3).
 import { quotaFor } from "../../policy/effective.ts";
 import { isSameWindow, seenIn } from "../book.ts";
 import type { Experiment } from "../experiment.ts";
@@ -13,7 +13,7 @@ export const showsWindow = (lab: Lab, { callers, ...subject }: Subject): string 
   return lab.windows({ callers, ...subject }, caller).length > 0 ? null : "answers show no count of a window";
 };
 
-/** Servers wait so long for the rest of a request, most of them. */
+/** Longest time that most servers wait for the rest of a request. */
 const slowMostMs = 20_000;
 
 export const windowExperiments: readonly Experiment[] = [
@@ -97,11 +97,11 @@ export const windowExperiments: readonly Experiment[] = [
       let isTold = false;
       for (const name of openings(lab, subject)) {
         const seen = seenIn(answer, name);
-        // Somebody else's call may have opened it.
+        // Somebody else's call may have opened the window.
         if (seen?.end == null || seen.used !== (yield* lab.plainCharge(subject, caller, name))) continue;
         isTold = true;
         const ofMs = lab.windowMs(name, caller) ?? 0;
-        // A reset that is rounded up tells no later end than the true one's next step.
+        // A reset that is rounded up may tell an end up to one step after the true one.
         const grid = answer.call.readings.find(
           ({ quota: of, reset }) => of === name && reset?.afterMs != null,
         );
@@ -189,7 +189,7 @@ export const windowExperiments: readonly Experiment[] = [
       const [lengthMs] = lengths;
       if (lengths.size !== 1 || lengthMs == null) return unexercised("windows are of several lengths");
       for (const other of seen) {
-        // Ends in two windows in a row are of one grid, too.
+        // Ends of two windows in a row belong to one grid, too.
         const apart =
           ((((other.least + other.most - first.least - first.most) / 2) % lengthMs) + lengthMs) % lengthMs;
         const off = Math.min(apart, lengthMs - apart);
@@ -213,10 +213,10 @@ export const windowExperiments: readonly Experiment[] = [
   },
 ];
 
-/** Clocks that agree within so much tell Unix time, and a limiter's may differ as much, ms. */
+/** Most by which clocks that agree on Unix time differ, ms. A limiter's clock may differ by as much. */
 const clocksMs = 2000;
 
-/** Time between an end and Unix time's grid, ms; 0 where the target's `Date` and this machine's clock do not agree on it. */
+/** Returns the distance of an end from Unix time's grid, ms; 0 if the target's `Date` and this machine's clock disagree. */
 function besideUnixTime(
   { answer, least, most }: { readonly answer: Answer; readonly least: number; readonly most: number },
   lengthMs: number,
@@ -232,7 +232,7 @@ const isOnGrid = (lab: Lab, name: string): boolean => {
   return algorithm?.kind === "fixed-window" && algorithm.anchor === "epoch";
 };
 
-/** The quotas whose windows open with their first call. */
+/** Returns the quotas whose windows open with their first call. */
 function openings(lab: Lab, { quotas, callers }: Subject): string[] {
   const [caller] = callers;
   if (caller === undefined) return [];
