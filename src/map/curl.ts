@@ -1,5 +1,5 @@
-// Transcripts of curl: `curl -i`, which prints answers with their headers, and `curl -v`, which marks lines of the
-// request by `>` and of the answer by `<`. Several may follow each other, with or without their command lines.
+// Transcripts of curl: `curl -i` prints answers with their headers, `curl -v` marks lines of the request by `>` and of
+// the answer by `<`. Several may follow each other, with or without their command lines.
 import type { RawExchange } from "./seen.ts";
 
 const statusLine = /^HTTP\/[\d.]+ (\d{3})(?: (.*))?$/;
@@ -35,7 +35,7 @@ export function readCurl(text: string): RawExchange[] {
   return lines.some((line) => /^(?:\S+ )?< HTTP\//.test(line)) ? verbose(lines) : included(lines);
 }
 
-/** Command lines that go on behind a backslash are one line. */
+/** Joins command lines that go on after a backslash. */
 function joined(lines: readonly string[]): string[] {
   const result: string[] = [];
   let open: string | null = null;
@@ -117,7 +117,7 @@ function verbose(lines: readonly string[]): RawExchange[] {
   return done;
 }
 
-/** Interim answers, and a proxy's to CONNECT, are none of the API's. */
+/** Tells whether an answer is the API's own. Interim answers, and a proxy's answers to CONNECT, are not. */
 const isFinal = ({ status, headers }: Draft): boolean => status >= 200 && headers.length > 0;
 
 function addField(fields: (readonly [string, string])[], line: string): void {
@@ -125,14 +125,14 @@ function addField(fields: (readonly [string, string])[], line: string): void {
   if (name !== undefined) fields.push([name, value.trim()]);
 }
 
-/** With `-i` and `-v` at once, curl prints the head of the answer twice: a head in front of the body is dropped. */
+/** Returns a draft with its body. With `-i` and `-v` at once, curl prints the head twice; the second one is dropped. */
 function whole({ lines, ...draft }: Draft): RawExchange {
   const text = lines.join("\n");
   const body = /^HTTP\/[\d.]+ \d{3}/.test(text) ? text.slice(text.indexOf("\n\n") + 2) : text;
   return { ...draft, body: body.trim() };
 }
 
-/** A shell's words, with quotes taken off; no variable is filled in. */
+/** Returns a shell's words without their quotes. Variables are not filled in. */
 const words = (line: string): string[] =>
   [...line.matchAll(/(?:[^\s'"]+|'[^']*'|"(?:\\.|[^"\\])*")+/g)].map(([text]) =>
     text.replace(
@@ -141,7 +141,7 @@ const words = (line: string): string[] =>
     ),
   );
 
-/** The request that a command line asks for. */
+/** Returns the request that a command line asks for. */
 function askedBy(line: string): Draft {
   const asked = empty();
   const given = words(line.replace(/^(?:\s*[$#%>]\s*)?curl\s/, ""));

@@ -1,10 +1,10 @@
-// Ends of windows, as answers show them in time → the lengths that windows may have, and how resets are rounded.
+// Ends of windows, as answers show them over time → the possible lengths of windows, and the rounding of resets.
 import type { AnswerReading } from "../wire/read-answer.ts";
 import type { SeenAnswers } from "./seen.ts";
 
 type Reset = NonNullable<AnswerReading["reset"]>;
 
-/** A reset, and when and whom it was shown. */
+/** A reset, with the time and the caller that it was shown to. */
 export interface ShownEnd {
   readonly atMs: number;
   readonly caller: string;
@@ -13,13 +13,13 @@ export interface ShownEnd {
 
 /** Lengths in seconds that are likelier than their neighbours. */
 const plainLengths = new Set([5, 10, 15, 20, 30, 45, 60, 90, 120, 180, 300, 600, 900, 1_200, 1_800, 3_600]);
-/** Of more lengths that are possible, none is settled. */
+/** Number of possible lengths at which none is settled. */
 const possibleMost = 8;
-/** Ends that lie further apart are those of two windows. */
+/** Least distance between the ends of two windows, ms. */
 const endsApartMs = 2_000;
-/** So many ends of windows that open with their first call lie on one grid by chance alone. */
+/** Number of ends on one grid that is not mere chance, for windows that open with their first call. */
 const gridLeast = 3;
-/** Longest way of an answer, ms. */
+/** Longest time that an answer is on its way, ms. */
 export const wayMs = 200;
 const clockMs = 1_000;
 
@@ -28,12 +28,12 @@ export const shownEnd = (seen: SeenAnswers | undefined, reset: Reset | null): Sh
     ? []
     : [{ atMs: seen.atMs, caller: seen.caller, reset }];
 
-/** Lengths in whole seconds that spans to resets, and ends of windows, allow; none where nobody saw two windows. */
+/** Returns the lengths in whole seconds that resets and ends allow; none if no caller saw two windows. */
 function possible(shown: readonly ShownEnd[]): number[] {
   const [first] = shown;
   if (first === undefined) return [];
   const { gridMs, afterMs } = first.reset;
-  // An end lies within a step of the form that each of its answers leaves room for.
+  // An end lies within a step of its form, in the part that all of its answers allow.
   const gaps = [...endsByCaller(shown).values()].flatMap((ends) =>
     ends.slice(1).map(({ least }, at) => {
       const before = ends[at] ?? { least: 0, most: 0 };
@@ -43,13 +43,13 @@ function possible(shown: readonly ShownEnd[]): number[] {
   if (gaps.length === 0) return [];
   const doubtMs = clockDoubt(shown);
   const longestMs = Math.max(...shown.map((each) => endOf(each) - each.atMs));
-  // No wait is longer than its window by a step of its form, and no two windows of one caller overlap.
+  // No wait exceeds its window by more than a step of its form, and a caller's windows do not overlap.
   const least = Math.floor((longestMs - doubtMs - gridMs) / 1000) + 1;
   const most = Math.floor((Math.min(...gaps) + doubtMs + wayMs + (afterMs === null ? gridMs : 0)) / 1000);
   return Array.from({ length: Math.max(0, Math.min(possibleMost, most - least + 1)) }, (_, at) => least + at);
 }
 
-/** Returns the length of windows in seconds that their ends settle; `null` where they leave several, or resets may not be rounded up. */
+/** Returns the length that windows' ends settle, seconds; `null` for several, or if resets may not be rounded up. */
 export function settledSeconds(shown: readonly ShownEnd[]): number | null {
   const [windowSeconds, ...others] = possible(shown);
   return windowSeconds === undefined || others.length > 0 || !isRoundedUp(shown) ? null : windowSeconds;
@@ -67,20 +67,20 @@ export function isRoundedUp(shown: readonly ShownEnd[]): boolean {
   });
 }
 
-/** Returns the likeliest length in seconds; `null` where several are as likely. */
+/** Returns the likeliest length, seconds; `null` if several are equally likely. */
 export function likelySeconds(shown: readonly ShownEnd[]): number | null {
   const all = possible(shown);
   const plain = all.length === 1 ? all : all.filter((seconds) => plainLengths.has(seconds));
   return plain.length === 1 && all.length < possibleMost ? (plain[0] ?? null) : null;
 }
 
-/** `Date` tells whole seconds; where nothing else tells the time, it adds its own doubt. */
+/** Returns the doubt of the answers' times, ms. `Date` alone tells whole seconds, and so adds its own doubt. */
 const clockDoubt = (shown: readonly ShownEnd[]): number =>
   shown.some(({ atMs }) => atMs % 1000 === 0) ? clockMs : 0;
 
 const endOf = ({ atMs, reset }: ShownEnd): number => reset.atMs ?? atMs + (reset.afterMs ?? 0);
 
-/** The anchor of windows by their ends; `null` where none is known, or several lie on a grid that is not Unix time's. */
+/** Returns the anchor of windows by their ends; `null` if unknown, or if several lie on a grid off Unix time's. */
 export function anchorOf(endsMs: readonly number[], windowSeconds: number): "epoch" | "first-request" | null {
   const [first] = endsMs;
   if (first === undefined) return null;
@@ -100,7 +100,7 @@ interface ShownSpan {
   readonly most: number;
 }
 
-/** Ends of windows that each caller was shown, in turn: the earliest and the latest that answers tell of each. */
+/** Returns the ends of windows that each caller was shown, in turn: the earliest and the latest that answers tell. */
 function endsByCaller(shown: readonly ShownEnd[]): Map<string, ShownSpan[]> {
   const all = new Map<string, ShownSpan[]>();
   for (const each of shown.toSorted((one, other) => one.atMs - other.atMs)) {
@@ -115,6 +115,6 @@ function endsByCaller(shown: readonly ShownEnd[]): Map<string, ShownSpan[]> {
   return all;
 }
 
-/** Ends of windows, as the earliest answers tell them: resets are rounded, most of them up. */
+/** Returns the ends of windows by the earliest answers: resets are rounded, most of them up. */
 export const windowEnds = (shown: readonly ShownEnd[]): number[] =>
   [...endsByCaller(shown).values()].flat().map(({ least }) => least);

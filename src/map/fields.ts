@@ -6,20 +6,20 @@ import { match } from "../wire/template.ts";
 import { type FieldRole, isLimitLike, type NamedField, namedField, periodOf } from "./header-names.ts";
 import type { SeenAnswers } from "./seen.ts";
 
-/** One place of answers, and what stood there: by the answer's index. */
+/** A place of answers, with its values by the answer's index. */
 export interface AnswerPlace extends NamedField {
   /** A header's name, or a JSON pointer. */
   readonly at: string;
   readonly isHeader: boolean;
   readonly values: ReadonlyMap<number, string>;
-  /** The header's whole text, where its values are a part of it: `total={limit}; remaining={remaining}`. */
+  /** The header's whole text, if the values are a part of it: `total={limit}; remaining={remaining}`. */
   readonly whole?: string;
 }
 
-/** A word of a header's name that nobody's secret looks like: `requests`, `24hour`. */
+/** Word of a header's name that looks like nobody's secret: `requests`, `24hour`. */
 const word = /^(?=.{1,24}$)[a-z]*\d{0,4}[a-z]*$/;
 
-/** The limit-like headers of answers, by name in lower case, without those that are read already. */
+/** Returns the limit-like headers of answers, by name in lower case, without those that are read already. */
 export function headerPlaces(
   seen: readonly SeenAnswers[],
   read: readonly string[],
@@ -44,7 +44,7 @@ export function headerPlaces(
 const pair = /([A-Za-z][\w-]*)=(\d{1,15})/g;
 const pairs = new RegExp(`^${pair.source}(?:[;,]\\s*${pair.source})+$`);
 
-/** The numbers of a header that names each: `total=100; remaining=99; resets=41`. Empty where it is no such header. */
+/** Returns the numbers of a header that names each: `total=100; remaining=99; resets=41`. Empty for other headers. */
 function partsOf(at: string, values: ReadonlyMap<number, string>): AnswerPlace[] {
   const [first = ""] = values.values();
   const roles = [...first.matchAll(pair)].map(([, key = ""]) => namedField(key)?.role);
@@ -70,14 +70,14 @@ const add = (values: Map<string, Map<number, string>>, at: string, index: number
   values.set(at, known.set(index, value));
 };
 
-/** A time without a label is that of the only quota that has one. */
+/** Gives a time without a label to the only quota, if there is just one. */
 function withTimes(places: readonly AnswerPlace[]): AnswerPlace[] {
   const [label, ...others] = new Set(places.filter(({ role }) => isCount(role)).map((place) => place.label));
   if (label === undefined || others.length > 0) return [...places];
   return places.map((place) => (place.label === "" ? { ...place, label } : place));
 }
 
-/** Words that every label begins with name the API, no quota. */
+/** Removes words that every label begins with: they name the API, and no quota. */
 function withoutShared(places: readonly AnswerPlace[]): AnswerPlace[] {
   const labels = [...new Set(places.filter(({ role }) => role !== "retry").map(({ label }) => label))];
   const first = labels[0]?.split("_")[0] ?? "";
@@ -94,7 +94,7 @@ function withoutShared(places: readonly AnswerPlace[]): AnswerPlace[] {
 const depthMost = 6;
 const membersMost = 200;
 
-/** Objects of a body that show a limit beside what is left of it. */
+/** Returns the objects of a body that show a limit beside what is left of it. */
 export function bodyPlaces(seen: readonly SeenAnswers[]): AnswerPlace[] {
   const values = new Map<string, Map<number, string>>();
   const visit = (value: unknown, pointer: string, index: number, depth: number): void => {
@@ -117,7 +117,7 @@ export function bodyPlaces(seen: readonly SeenAnswers[]): AnswerPlace[] {
 
 const isScalar = (value: unknown): boolean => typeof value === "number" || typeof value === "string";
 
-/** `resetAt` and `reset_at` → `reset`; a member of two words is no plain one. */
+/** Returns a member's role: `resetAt` and `reset_at` → `reset`. Other members of two words have none. */
 function roleOfKey(key: string): NamedField["role"] | null {
   const words = key
     .replace(/([a-z])([A-Z])/g, "$1-$2")
@@ -129,9 +129,9 @@ function roleOfKey(key: string): NamedField["role"] | null {
     : null;
 }
 
-/** Some write whole numbers as `596.0`. */
+/** Matches a whole number, which some write as `596.0`. */
 const number = "-?\\d{1,15}(?:\\.0+)?";
-/** Texts that a number stands in. The first that all values have is the place's. */
+/** Texts with a number in them. A place has the first one that fits all of its values. */
 const templates: readonly (readonly [pattern: RegExp, template: (role: string) => string | string[]])[] = [
   [new RegExp(`^${number}$`), (role) => `{${role}}`],
   [new RegExp(`^${number}s$`), (role) => `{${role}}s`],
@@ -140,7 +140,7 @@ const templates: readonly (readonly [pattern: RegExp, template: (role: string) =
   [new RegExp(`^${number}(?:\\s*[,;].*)?$`, "s"), (role) => [`{${role}}`, `{${role}}, *`, `{${role}};*`]],
 ];
 
-/** Returns how a number stands in a place's values; `null` where they are of no known form. */
+/** Returns the text around the numbers in a place's values; `null` if their form is unknown. */
 export function templateOf({ at, role, values, whole }: AnswerPlace): string | string[] | null {
   if (whole !== undefined) return whole.replace("{reset}", "*");
   const all = [...values.values()].map((value) => value.trim());
@@ -148,7 +148,7 @@ export function templateOf({ at, role, values, whole }: AnswerPlace): string | s
   return templates.find(([pattern]) => all.every((value) => pattern.test(value)))?.[1](part) ?? null;
 }
 
-/** Returns the number that an answer shows in a place; `null` where it shows none. */
+/** Returns the number that an answer shows in a place; `null` if it shows none. */
 export function numberAt(place: AnswerPlace, template: Template, index: number, part: string): number | null {
   const text = place.values.get(index);
   if (place.whole !== undefined) return text === undefined ? null : Number(text);

@@ -1,10 +1,10 @@
-// Names of headers → the number that each shows, and of which quota.
+// Names of headers → the number that each shows, and its quota.
 
 export type FieldRole = "limit" | "remaining" | "used" | "reset" | "window" | "quota" | "policy" | "retry";
 
 export interface NamedField {
   readonly role: FieldRole;
-  /** Words that tell quotas apart: `requests` of `x-ratelimit-limit-requests`. Empty where there is one. */
+  /** Words that tell quotas apart: `requests` of `x-ratelimit-limit-requests`. Empty if there is one quota. */
   readonly label: string;
 }
 
@@ -18,7 +18,7 @@ const wordsOfRole: Readonly<Record<Exclude<FieldRole, "retry">, readonly string[
   policy: ["policy"],
 };
 
-/** Words for a window of so many seconds, and what else they are called. */
+/** Periods by their words, seconds; and other words for them. */
 const periods: Readonly<Record<string, number>> = { second: 1, minute: 60, hour: 3_600, day: 86_400 };
 const periodWords: Readonly<Record<string, string>> = {
   secondly: "second",
@@ -27,7 +27,7 @@ const periodWords: Readonly<Record<string, string>> = {
   daily: "day",
   today: "day",
 };
-/** Units and kinds of a time, which tell no quotas apart. */
+/** Units and kinds of a time, which do not tell quotas apart. */
 const timeWords = ["time", "ms", "millis", "milliseconds", "seconds", "secs", "timestamp", "date", "size"];
 
 const like =
@@ -36,7 +36,7 @@ const like =
 /** Tells whether a header may show a limit. */
 export const isLimitLike = (name: string): boolean => like.test(name) || /^limit-/i.test(name);
 
-/** Returns what a name says; `null` where no word of it is known. */
+/** Returns what a name says; `null` if none of its words is known. */
 export function namedField(name: string): NamedField | null {
   const words = name
     .toLowerCase()
@@ -64,7 +64,7 @@ export function namedField(name: string): NamedField | null {
   return isLimit ? { role: "limit", label: others.join("_") } : null;
 }
 
-/** Returns the seconds of the period that a label ends with: 86,400 of `app_24hour`; `null` where it names none. */
+/** Returns the seconds of the period that a label ends with: 86,400 for `app_24hour`; `null` if it names none. */
 export function periodOf(label: string): number | null {
   const [, times = "", period = ""] = /(?:^|_)(\d{0,4})([a-z]+)$/.exec(label) ?? [];
   const seconds = (periods[period] ?? 0) * Number(times || 1);

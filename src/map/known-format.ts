@@ -1,4 +1,4 @@
-// A format that answers have in common with a preset, told by headers or members that others do not use.
+// A preset's format that answers have, recognized by headers or members that other formats lack.
 
 import { parsePolicy } from "../policy/parse.ts";
 import type { Policy } from "../policy/policy.ts";
@@ -8,7 +8,7 @@ import { type AnswerReading, readAnswer } from "../wire/read-answer.ts";
 import { isLimitLike } from "./header-names.ts";
 import type { SeenAnswers } from "./seen.ts";
 
-/** Names that many APIs share, each with forms of its own: they tell no format. */
+/** Names that many APIs share, each with its own forms: they tell no format. */
 const shared = /^(?:x-)?rate-?limit(?:-(?:limit|remaining|reset|used))?$|^retry-after$/;
 
 export interface KnownFormat {
@@ -28,7 +28,7 @@ const headersOf = ({ readings, retryAfter, outcomes }: WireData): Set<string> =>
     ].map((name) => name.toLowerCase()),
   );
 
-/** A preset, with the headers that its answers may have, and those of its readings, as often as they are told. */
+/** A preset, with the headers that its answers may have, and the headers of its readings, repeats included. */
 interface ReadPreset extends Omit<KnownFormat, "readings"> {
   readonly headers: ReadonlySet<string>;
   readonly own: readonly string[];
@@ -49,7 +49,7 @@ function readPresets(): readonly ReadPreset[] {
   return read;
 }
 
-/** Returns the preset whose format all answers have; `null` where there is none, or the names alone do not tell. */
+/** Returns the preset whose format all answers have; `null` if there is none, or the names alone do not tell. */
 export function knownFormat(seen: readonly SeenAnswers[]): KnownFormat | null {
   const names = new Set(seen.flatMap(({ headers }) => Object.keys(headers)).filter(isLimitLike));
   const found = readPresets().flatMap(({ name, policy, wire, headers: known, own }) => {
@@ -65,13 +65,13 @@ export function knownFormat(seen: readonly SeenAnswers[]): KnownFormat | null {
   return found.toSorted((one, other) => one.rank - other.rank)[0]?.format ?? null;
 }
 
-/** A format either names its quotas, or shows those of whoever uses it. */
+/** Tells whether a reading fits a format, which either names its quotas or shows those of any user. */
 const isOf = ({ policy, wire }: KnownFormat, { quota }: AnswerReading): boolean =>
   quota === null ||
   Object.hasOwn(policy.quotas, quota) ||
   wire.readings.every(({ quotas }) => quotas === undefined);
 
-/** Tells whether something that few formats have was seen: such a header, a structured field, or members of a body. */
+/** Tells whether something was seen that few formats have: such a header, a structured field, or members of a body. */
 function isTold(wire: WireData, seen: readonly SeenAnswers[], names: readonly string[]): boolean {
   if (wire.readings.some((row) => isOwnRow(row, names))) return isRead(wire, seen);
   const isStructured = wire.readings.some(({ headers }) =>
@@ -84,7 +84,7 @@ function isTold(wire: WireData, seen: readonly SeenAnswers[], names: readonly st
   return (isStructured || (names.length === 0 && deep)) && isRead(wire, seen);
 }
 
-/** Tells whether a row's headers were seen, all or all but one of many, and others do not use one of them. */
+/** Tells whether a row's headers were seen (all, or all but one of many), and one of them is not shared. */
 function isOwnRow({ headers }: WireReading, seen: readonly string[]): boolean {
   const names = Object.keys(headers).map((each) => each.toLowerCase());
   const found = names.filter((each) => seen.includes(each));
@@ -97,7 +97,7 @@ function isOwnRow({ headers }: WireReading, seen: readonly string[]): boolean {
 const isRead = (wire: WireData, seen: readonly SeenAnswers[]): boolean =>
   seen.every((each) => readAnswer(wire, each, { quotas: [], isStatus: false }).unread.length === 0);
 
-/** A body that shows several quotas is a status's. */
+/** Returns the readings of each answer. A body that shows several quotas is a status's. */
 const readingsBy = (wire: WireData, { quotas }: Policy, seen: readonly SeenAnswers[]): AnswerReading[][] =>
   seen.map((each) => {
     const asked = { quotas: Object.keys(quotas), isStatus: false };

@@ -16,7 +16,7 @@ const namesOf = (readings: readonly AnswerReading[], quotas: readonly string[]):
   ...new Set(readings.map(({ quota }) => (quota !== null && quotas.includes(quota) ? quota : "requests"))),
 ];
 
-/** Makes operations and routes. @param quotas the names of all */
+/** Makes operations and routes. @param quotas names of all quotas */
 export function operationsOf(
   seen: readonly SeenAnswers[],
   secrets: ReadonlySet<string>,
@@ -100,7 +100,7 @@ function nameOf(quotas: readonly string[], calls: readonly SeenAnswers[], isOnly
   return `${quotas.join("_and_")}_call`;
 }
 
-/** Cost of a call in a quota: the usual fall of `remaining` between answers that follow each other. */
+/** Returns the cost of a call in a quota: the usual fall of `remaining` from one answer to the next. */
 function costOf(quota: string, operation: string, answered: Answered, questions: MapQuestion[]): number {
   const left = new Map<string, number>();
   const falls: number[] = [];

@@ -1,7 +1,7 @@
-// Paths of requests → routes: words stay, and whatever may name a thing or be a secret becomes a placeholder.
+// Paths of requests → routes. Words stay; parts that may name a thing or be a secret become placeholders.
 import { isPlainWord, type SeenAnswers } from "./seen.ts";
 
-/** Segments of a path, with `null` where anything may stand. */
+/** Segments of a path; `null` for any text. */
 export type PathShape = readonly (string | null)[];
 
 export const shapeOf = (segments: readonly string[], secrets: ReadonlySet<string>): PathShape =>
@@ -9,7 +9,7 @@ export const shapeOf = (segments: readonly string[], secrets: ReadonlySet<string
 
 const statusPath = /rate[-_]?limit|limits?$|quotas?$|usage/i;
 
-/** Tells whether a request's path names limits: it is taken to be a status. */
+/** Tells whether a request's path names limits, so that it is taken for a status. */
 export const isAboutLimits = ({ segments }: SeenAnswers): boolean => statusPath.test(segments?.at(-1) ?? "");
 
 const isWithin = (prefix: PathShape, shape: PathShape): boolean =>
@@ -18,7 +18,7 @@ const isWithin = (prefix: PathShape, shape: PathShape): boolean =>
       index < shape.length && (part === null || shape[index] === null || part === shape[index]),
   );
 
-/** `/v2/{id}/things/{id2}`. */
+/** Returns `/v2/{id}/things/{id2}`. */
 function pathOf(shape: PathShape): string {
   let ids = 0;
   return `/${shape
@@ -31,8 +31,8 @@ function pathOf(shape: PathShape): string {
 }
 
 /**
- * Returns paths that lead to one kind of calls and to no other: each as short as the others allow.
- * @returns `null` where a path of these is one of the others, too
+ * Returns paths that lead to one kind of calls and to no other, each as short as the others allow.
+ * @returns `null` if one of these paths is also one of the others
  */
 export function pathsTo(own: readonly PathShape[], others: readonly PathShape[]): string[] | null {
   const paths = new Set<string>();

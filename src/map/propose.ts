@@ -1,4 +1,4 @@
-// Answers of an API → a policy of it, with questions on all that the answers do not settle (POLICY.md).
+// Answers of an API → a policy of it, with questions on what the answers do not settle (POLICY.md).
 import { parsePolicy } from "../policy/parse.ts";
 import type { Policy, Quota } from "../policy/policy.ts";
 import type { PolicyInput } from "../policy/schema.ts";
@@ -15,20 +15,20 @@ import { type BuiltWire, buildWire } from "./wire-of.ts";
 
 export interface Proposal {
   readonly policy: PolicyInput;
-  /** Name of the preset whose format the answers have; `null` where it is none. */
+  /** Name of the preset whose format the answers have; `null` if there is none. */
   readonly format: string | null;
   readonly answers: number;
   readonly questions: readonly MapQuestion[];
-  /** Quotas whose limit, or whose windows, the answers leave open. */
+  /** Quotas whose limit or windows the answers leave open. */
   readonly open: readonly string[];
-  /** The last end of a window that was shown of a quota, ms since the epoch. */
+  /** Last end of a window that was shown, by quota, ms since the epoch. */
   readonly endsMs: Readonly<Record<string, number>>;
 }
 
 /**
  * Proposes a policy.
  * @param secrets texts that must not be written
- * @throws SpillwayError `LOG_INVALID` where no answer shows a limit or a refusal
+ * @throws SpillwayError `LOG_INVALID` if no answer shows a limit or a refusal
  */
 export function propose(
   answers: readonly SeenAnswers[],
@@ -86,13 +86,13 @@ function isOpen(algorithm: Quota["algorithm"], seen: QuotaSeen | undefined): boo
   return anchorOf(windowEnds(seen.ends), algorithm.windowSeconds) === null;
 }
 
-/** Tells whether a preset is of a draft, a library or a gateway: its windows, keys and one route are those of no API. */
+/** Tells whether a preset is a draft's, a library's or a gateway's: its windows, keys and one route are no API's. */
 const isFormatAlone = ({ routes, quotas }: Policy): boolean =>
   routes.length === 1 &&
   routes[0]?.path === "/**" &&
   Object.values(quotas).every(({ algorithm: { kind } }) => kind === "fixed-window");
 
-/** An answer without its request is taken to be the one caller's, if there is one alone. */
+/** Gives an answer without its request to the caller, if there is only one. */
 function withCaller(seen: readonly SeenAnswers[]): readonly SeenAnswers[] {
   const [caller, ...others] = new Set(seen.map((each) => each.caller).filter((each) => each !== ""));
   return caller === undefined || others.length > 0 ? seen : seen.map((each) => ({ ...each, caller }));
@@ -110,7 +110,7 @@ const nothingShown = (answers: number): SpillwayError =>
     hint: "curl -i URL keeps the headers; an access log has none",
   });
 
-/** The policy of a preset, with limits as they were shown. */
+/** Returns the policy of a preset, with the limits that were shown. */
 function withLimitsSeen(
   { quotas, ...policy }: Policy,
   name: string,
@@ -133,7 +133,7 @@ function withLimitsSeen(
   return { ...policy, name, quotas: Object.fromEntries(changed) } as unknown as PolicyInput;
 }
 
-/** An algorithm with the length and the anchor of windows that answers settle. */
+/** Returns an algorithm with the window length and the anchor that answers settle. */
 function withWindowSeen(algorithm: Quota["algorithm"], known: QuotaSeen): Quota["algorithm"] {
   const seconds = secondsSeen(known);
   if (algorithm.kind !== "fixed-window" || algorithm.windowSeconds === undefined || seconds === null)

@@ -2,8 +2,8 @@
 export interface MapQuestion {
   /** Its path in the policy. */
   readonly path: string;
-  /** A sentence: what was seen, and what is assumed. */
+  /** Sentence on what was seen, and what is assumed. */
   readonly seen: string;
-  /** A sentence: how to find out. */
+  /** Sentence on how to find out. */
   readonly settle: string;
 }

@@ -1,4 +1,4 @@
-// Readings → quotas: limits that were shown, and lengths of windows that they allow.
+// Readings → quotas: limits that were shown, and the lengths of windows that they allow.
 import type { PolicyInput } from "../policy/schema.ts";
 import { counted } from "../rules/words.ts";
 import { anchorOf, likelySeconds, type ShownEnd, settledSeconds, shownEnd, windowEnds } from "./ends.ts";
@@ -13,9 +13,9 @@ export interface QuotaSeen {
   readonly windows: Set<number>;
   mostLeft: number;
   leastLeft: number;
-  /** The most that was used and left together, where answers show both; 0 where none does. */
+  /** Greatest sum of used and left, if answers show both; 0 if none does. */
   mostWhole: number;
-  /** The longest span to a reset, ms; 0 where none was read. */
+  /** Longest span to a reset, ms; 0 if none was read. */
   longestMs: number;
   readonly ends: ShownEnd[];
 }
@@ -24,7 +24,7 @@ type Quotas = PolicyInput["quotas"];
 
 const validName = /^[A-Za-z_][\w.-]*$/;
 
-/** Collects what is shown of each quota; one without a name is `requests`. */
+/** Collects the readings of each quota. A quota without a name is `requests`. */
 export function quotasSeen({ readings }: BuiltWire, seen: readonly SeenAnswers[]): Map<string, QuotaSeen> {
   const quotas = new Map<string, QuotaSeen>();
   const all = readings.flatMap((of, answer) => of.map((reading) => ({ ...reading, answer: seen[answer] })));
@@ -43,9 +43,9 @@ export function quotasSeen({ readings }: BuiltWire, seen: readonly SeenAnswers[]
   return quotas;
 }
 
-/** Lengths of windows that APIs mostly have, in seconds. */
+/** Usual lengths of APIs' windows, seconds. */
 const usual = [1, 10, 60, 300, 600, 900, 3_600, 21_600, 86_400, 604_800, 2_592_000];
-/** A reset that is rounded up, or jitters, may lie a little beyond the window's length. */
+/** Time by which a reset may exceed the window's length, ms: some are rounded up, some jitter. */
 const slackMs = 1_500;
 
 /** Makes quotas of a policy. @param resets forms of resets that were settled */
@@ -90,7 +90,7 @@ const nothing = (): QuotaSeen => ({
   ends: [],
 });
 
-/** The length of windows in seconds that answers tell, or settle by their ends; `null` where they leave it open. */
+/** Returns the window length that answers tell, or settle by their ends, seconds; `null` if they leave it open. */
 export const secondsSeen = ({ windows, ends }: QuotaSeen): number | null =>
   windows.size === 1 ? ([...windows][0] ?? null) : settledSeconds(ends);
 

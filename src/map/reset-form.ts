@@ -3,41 +3,41 @@ import type { ResetMeaning, TimeForm } from "../policy/wire-data.ts";
 import { timeForms } from "../policy/wire-words.ts";
 import { type ReadTime, readTime } from "../wire/times.ts";
 
-/** A reset as it was shown, and what stood beside it. */
+/** A reset as it was shown, with its surroundings. */
 export interface ShownReset {
   readonly text: string;
-  /** The answer's time, ms since the epoch; `null` where nothing tells. */
+  /** Time of the answer, ms since the epoch; `null` if unknown. */
   readonly atMs: number | null;
-  /** Readings of one caller's quota are compared with each other alone. */
+  /** Caller and quota; only readings with equal ones are compared. */
   readonly of: string;
   readonly limit: number | null;
   readonly remaining: number | null;
-  /** Ms from the answer on, by its `Retry-After`; `null` where it has none. */
+  /** Ms from the answer on, by its `Retry-After`; `null` if it has none. */
   readonly retryMs?: number | null;
 }
 
-/** Forms that no other form's texts look like. */
+/** Forms whose texts look like those of no other form. */
 const unlike = new Set<TimeForm>(["http-date", "rfc3339", "go-duration"]);
-/** Readings closer than this tell nothing: `Date` and most forms count whole seconds. */
+/** Least distance between two readings, ms. Closer ones tell nothing: `Date` and most forms count whole seconds. */
 const apartMs = 2_000;
 const toleranceMs = 1_000;
-/** A window's end lies not long before its answer, and within a year or so. */
+/** Bounds of a window's end: not long before its answer, and within a year or so, ms. */
 const pastMostMs = 300_000;
 const aheadMostMs = 400 * 86_400_000;
 
 export interface FoundForm {
   readonly form: TimeForm;
-  /** `null` where nothing tells what the instant means. */
+  /** `null` if nothing tells what the instant means. */
   readonly means: ResetMeaning | null;
-  /** Ms in which one unit comes back, of a bucket that tells when it is full. */
+  /** Time in which one unit comes back, ms, for a bucket that tells when it is full. */
   readonly everyMs: number | null;
-  /** The longest span to a reset, ms. */
+  /** Longest span to a reset, ms. */
   readonly longestMs: number;
 }
 
 /**
- * Returns the form that all readings have, and those that are possible where they are several. `isFar`: each is a time, but
- * one that is past, or more than a year ahead.
+ * Returns the form that all readings have, or the possible forms if there are several. `isFar` is true if each reading
+ * is a time, but in the past or more than a year ahead.
  */
 export function resetForm(
   shown: readonly ShownReset[],
@@ -69,7 +69,7 @@ export function resetForm(
       };
 }
 
-/** Returns forms by which resets are where the `Retry-After` of their answers is. */
+/** Returns forms by which resets agree with the `Retry-After` of their answers. */
 function advised(forms: readonly TimeForm[], shown: readonly ShownReset[]): TimeForm[] {
   const told = shown.filter((each): each is Timed => each.atMs !== null && typeof each.retryMs === "number");
   const isThere = (form: TimeForm): boolean =>
@@ -77,7 +77,7 @@ function advised(forms: readonly TimeForm[], shown: readonly ShownReset[]): Time
   return told.length === 0 ? [] : withoutFloats(forms.filter(isThere));
 }
 
-/** A form of whole numbers and the same with decimals read whole numbers alike: the plain one is named. */
+/** Drops a form with decimals beside its plain form: both read whole numbers alike. */
 const withoutFloats = (forms: readonly TimeForm[]): TimeForm[] =>
   forms.filter((form) => !form.endsWith("-float") || !forms.includes(form.slice(0, -6) as TimeForm));
 
@@ -89,7 +89,7 @@ function isLikely(time: ReadTime, atMs: number | null): boolean {
 type Timed = ShownReset & { readonly atMs: number };
 type Pair = readonly [Timed, Timed];
 
-/** Readings of one caller's quota that follow each other, far enough apart. */
+/** Returns consecutive readings of one caller's quota that are far enough apart. */
 function pairsOf(shown: readonly ShownReset[]): Pair[] {
   const timed = shown
     .filter((each): each is Timed => each.atMs !== null)
@@ -129,7 +129,7 @@ function found(form: TimeForm, shown: readonly ShownReset[]): FoundForm {
   };
 }
 
-/** Ms a unit, where every span is that many times what is taken: a bucket that tells when it is full. */
+/** Returns ms for each unit, if every span is proportional to the units taken: a bucket that tells when it is full. */
 function refillOf(form: TimeForm, shown: readonly ShownReset[]): number | null {
   const points = shown.flatMap(({ text, atMs, limit, remaining }) => {
     const time = readTime(form, text.trim());
@@ -141,7 +141,7 @@ function refillOf(form: TimeForm, shown: readonly ShownReset[]): number | null {
   points.sort((one, other) => one.taken - other.taken);
   const [least, most] = [points[0], points.at(-1)];
   if (least === undefined || most === undefined) return null;
-  // Seconds are rounded, and an instant is told from the answer's date, which is rounded, too.
+  // Seconds are rounded, and an instant is compared with the answer's date, which is rounded, too.
   const gridMs = Math.min(...points.map((each) => each.gridMs));
   const slackMs = (gridMs > 1 ? gridMs : 0) + (most.isInstant ? toleranceMs : 0);
   const rate = most.span / most.taken;

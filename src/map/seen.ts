@@ -1,4 +1,4 @@
-// An answer as a transcript shows it, with what is known of its request. No credential is among its members.
+// An answer as a transcript shows it, with what is known of its request. It has no credential.
 import { looksSecret } from "../logs/secrets.ts";
 import { isPlainObject } from "../rules/plain-object.ts";
 
@@ -6,50 +6,50 @@ import { isPlainObject } from "../rules/plain-object.ts";
 export interface SeenAuth {
   /** The header's name, as it was spelt. */
   readonly header: string;
-  /** Its value with `{token}` in the token's place. */
+  /** The header's value with `{token}` in the token's place. */
   readonly form: string;
 }
 
 export interface SeenAnswers {
   readonly method: string;
-  /** Segments of the path, without the query; `null` where the request is not shown. */
+  /** Segments of the path, without the query; `null` if the request is not shown. */
   readonly segments: readonly string[] | null;
   readonly graphql: "query" | "mutation" | null;
   readonly auth: SeenAuth | null;
-  /** Callers are told apart by it alone; it is never written. */
+  /** Text that alone tells callers apart; it is never written. */
   readonly caller: string;
   readonly status: number;
   /** Names in lower case; doubled ones joined by a comma. */
   readonly headers: Readonly<Record<string, string>>;
-  /** Parsed JSON; `undefined` where there is none. */
+  /** Parsed JSON; `undefined` if there is none. */
   readonly body: unknown;
-  /** The answer's time, ms since the epoch; `null` where nothing tells. */
+  /** Time of the answer, ms since the epoch; `null` if unknown. */
   readonly atMs: number | null;
 }
 
 /** Parts of an exchange before secrets are dropped. */
 export interface RawExchange {
   readonly method: string;
-  /** A URL or a target; empty where nothing tells. */
+  /** A URL or a target; empty if unknown. */
   readonly url: string;
   readonly requestHeaders: readonly (readonly [name: string, value: string])[];
   readonly requestBody: string;
   readonly status: number;
   readonly headers: readonly (readonly [name: string, value: string])[];
   readonly body: string;
-  /** By the caller's clock; else the `Date` header tells. */
+  /** Time by the caller's clock, ms since the epoch. `null` leaves it to the `Date` header. */
   readonly atMs: number | null;
-  /** Name of the caller, where no credential tells callers apart. */
+  /** Name of the caller, if no credential tells callers apart. */
   readonly caller?: string;
 }
 
-/** Bodies beyond it are not looked into. */
+/** Greatest length of a body that is parsed, characters. */
 const bodyMost = 1 << 20;
 const sensitive = /^(?:proxy-)?authorization$|^cookie$|api-?key|token|secret|signature|session|^x-auth/i;
 const notSensitive = /csrf|idempotency/i;
 const schemes = /^(bearer|token|basic|apikey|api-key|key|bot|genie-?key|digest)\s+/i;
 
-/** Drops what may be secret of an exchange, and adds it to `secrets`. */
+/** Drops the possible secrets of an exchange, and adds them to `secrets`. */
 export function seenOf(raw: RawExchange, secrets: Set<string>): SeenAnswers {
   const headers: Record<string, string> = {};
   for (const [name, value] of raw.headers) {
@@ -79,7 +79,7 @@ export function seenOf(raw: RawExchange, secrets: Set<string>): SeenAnswers {
   };
 }
 
-/** A value and its parts: `Bearer abc`, `a=1; b=2` and `user:secret`, of which no part may be written. */
+/** Keeps a value and its parts (of `Bearer abc`, `a=1; b=2`, `user:secret`) as secrets that may not be written. */
 function keep(value: string, secrets: Set<string>): void {
   for (const text of [value, ...value.split(/[\s;,=:&]+/)]) if (text.length >= 4) secrets.add(text);
 }
@@ -122,7 +122,7 @@ function graphqlOf(body: string, segments: readonly string[] | null): SeenAnswer
   return /^\s*mutation\b/.test(String(query)) ? "mutation" : "query";
 }
 
-/** JSON of a text; `undefined` where it is none, is cut short or is too large. */
+/** Returns the JSON of a text; `undefined` if it is none, is cut off or is too large. */
 function parsed(text: string): unknown {
   if (text.length === 0 || text.length > bodyMost) return undefined;
   try {
@@ -135,7 +135,7 @@ function parsed(text: string): unknown {
 const word = /^[A-Za-z][a-z]*(?:[._-]?[A-Za-z][a-z]*)*$/;
 const version = /^v?\d{1,4}(?:\.\d{1,3})?$/;
 
-/** Tells whether a segment of a path, or a name that an answer gives, is a plain word that may be written. */
+/** Tells whether a segment of a path, or a name in an answer, is a plain word that may be written. */
 export function isPlainWord(text: string, secrets: ReadonlySet<string>): boolean {
   if (text.length > 32 || looksSecret(text)) return false;
   if (!word.test(text.replace(/\.json$/, "")) && !version.test(text)) return false;

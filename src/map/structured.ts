@@ -1,9 +1,9 @@
-// Lists of named quotas in structured fields, as drafts 08 to 11 of the IETF write them: `"burst";q=100;w=60`, `"burst";r=9;t=4`.
+// Lists of named quotas in structured fields (IETF drafts 08 to 11): `"burst";q=100;w=60`, `"burst";r=9;t=4`.
 import { parseList } from "structured-headers";
 import type { StructuredForm } from "../policy/wire-data.ts";
 import { isPlainWord, type SeenAnswers } from "./seen.ts";
 
-/** Parameters of the drafts, and what stands in each. */
+/** Parameters of the drafts, and the meaning of each. */
 const parts: Readonly<Record<string, string>> = {
   q: "{limit}",
   w: "{window}",
@@ -17,7 +17,7 @@ export interface StructuredFields {
   readonly quotas: readonly string[];
 }
 
-/** Returns the headers whose every value is such a list, with the parameters that were seen; `null` where there is none. */
+/** Returns the headers whose every value is such a list, with the parameters seen; `null` if there is none. */
 export function structuredFields(
   seen: readonly SeenAnswers[],
   secrets: ReadonlySet<string>,
@@ -42,7 +42,7 @@ interface Member {
   readonly keys: readonly string[];
 }
 
-/** Members that are strings with parameters; `null` in place of one that is something else. */
+/** Returns the members that are strings with parameters, and `null` in place of any other member. */
 function membersOf(text: string | undefined): (Member | null)[] {
   if (text === undefined) return [];
   try {

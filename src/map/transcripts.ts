@@ -10,8 +10,8 @@ import { type RawExchange, type SeenAnswers, seenOf } from "./seen.ts";
 
 /**
  * Reads a file's answers.
- * @param secrets gets the texts of it that may be written nowhere
- * @throws SpillwayError `LOG_INVALID` where it is none of these
+ * @param secrets gets the texts of the file that may be written nowhere
+ * @throws SpillwayError `LOG_INVALID` if the file is none of these
  */
 export function readTranscript(text: string, file: string, secrets: Set<string>): SeenAnswers[] {
   const exchanges = exchangesOf(text.replace(/^\uFEFF/, ""), file);
@@ -39,7 +39,7 @@ function exchangesOf(text: string, file: string): RawExchange[] {
 
 function harExchange(entry: unknown): RawExchange[] {
   const status = Number(textOfValue(memberOf(entry, ["response", "status"])));
-  // A browser writes 0 where no answer came.
+  // A browser writes 0 if no answer came.
   if (!(status >= 100)) return [];
   const startMs = Date.parse(textOfValue(memberOf(entry, ["startedDateTime"])) ?? "");
   const took = Number(textOfValue(memberOf(entry, ["time"])));
@@ -107,14 +107,14 @@ function jsonExchange(line: string): RawExchange[] {
   return [caller === undefined ? seen : { ...seen, caller }];
 }
 
-/** A line of a trace names headers by their fields (FORMAT.md). */
+/** Returns the headers of a trace's line, which names them by their fields (FORMAT.md). */
 const headersOfTrace = (row: unknown): [string, string][] =>
   Object.entries(headerNames).flatMap(([field, name]) => {
     const text = textOfValue(memberOf(row, [field]));
     return text === undefined ? [] : [[name, text] as [string, string]];
   });
 
-/** Seconds or ms since the epoch, or a text that JavaScript reads. */
+/** Reads seconds or ms since the epoch, or a text that JavaScript can parse. */
 function timeOf(text: string | undefined): number | null {
   if (text === undefined) return null;
   if (/^\d{13}$/.test(text)) return Number(text);

@@ -1,4 +1,4 @@
-// Places of limits → a wire format as data (POLICY.md §8). A reset whose form is unsure is left out of it.
+// Places of limits → a wire format as data (POLICY.md §8). A reset whose form is unsure is left out.
 import * as v from "valibot";
 import type { TimeForm, WireData } from "../policy/wire-data.ts";
 import { type WireInput, wireSchema } from "../policy/wire-schema.ts";
@@ -15,12 +15,12 @@ import { type FoundForm, resetForm, type ShownReset } from "./reset-form.ts";
 import { isPlainWord, type SeenAnswers } from "./seen.ts";
 import { structuredFields } from "./structured.ts";
 
-/** A wire format, and what the answers show by it. */
+/** A wire format, and the readings that answers show by it. */
 export interface BuiltWire {
   readonly wire: WireInput | string;
   /** Readings of each answer. */
   readonly readings: readonly (readonly AnswerReading[])[];
-  /** Forms of resets that were settled, by quota; by `""` where the answer names the quota. */
+  /** Forms of resets that were settled, by quota; by `""` if the answer names the quota. */
   readonly resets: ReadonlyMap<string, FoundForm>;
 }
 
@@ -38,7 +38,7 @@ export function buildWire(
   const { places, strange } = headerPlaces(seen, Object.keys(structured?.headers ?? {}));
   const fields = places.filter(({ role }) => role !== "retry");
   const rows: { row: RowInput; quotas: readonly string[]; reset: FoundForm | null }[] = [];
-  /** Resets beside several quotas, of nobody knows which. */
+  /** Resets beside several quotas that do not say which quota they belong to. */
   const nameless: AnswerPlace[] = [];
   if (structured !== null) {
     const { headers, quotas } = structured;
@@ -94,7 +94,7 @@ export function buildWire(
   const readings = seen.map((each) =>
     [false, true]
       .flatMap((isStatus) => readAnswer(data, each, { quotas: names, isStatus }).readings)
-      // A quota that is called daily says its window by its name.
+      // A quota with a name such as "daily" tells its window by the name.
       .map((reading) => ({
         ...reading,
         windowSeconds: reading.windowSeconds ?? labels.get(reading.quota ?? "") ?? null,
@@ -119,21 +119,21 @@ function groupsOf(
 
 const parentOf = (pointer: string): string => pointer.slice(0, pointer.lastIndexOf("/"));
 
-/** A label as a name of a policy. */
+/** Returns a label as a name for a policy. */
 const quotaName = (label: string): string => {
   const plain = label.replace(/[^\w]+/g, "_").slice(0, 40);
   return plain === "" ? "requests" : /^[A-Za-z_]/.test(plain) ? plain : `q${plain}`;
 };
 
-/** Tells whether a body's limits were shown by paths alone that are about limits. */
+/** Tells whether a body's limits were shown only by paths that are about limits. */
 const isStatusOnly = (group: readonly AnswerPlace[], seen: readonly SeenAnswers[]): boolean =>
   group.every(({ values }) => [...values.keys()].every((index) => isAboutLimits(seen[index] as SeenAnswers)));
 
-/** Tells whether a count stands in a place in no known form. */
+/** Tells whether a place holds a count in no known form. */
 const isUnread = (place: AnswerPlace): boolean =>
   (isCount(place.role) || place.role === "window") && templateOf(place) === null;
 
-/** One row of a wire format: all numbers of one quota, or of the quota that the answer names. */
+/** Returns one row of a wire format: all numbers of one quota, or of the quota that the answer names. */
 function rowOf(
   group: readonly AnswerPlace[],
   quota: string,
@@ -204,7 +204,7 @@ function formWords({ possible, isFar }: { possible: readonly TimeForm[]; isFar: 
   return isFar ? "is a time that is past, or more than a year ahead" : "is of no known form";
 }
 
-/** Forms that advice is told in, by RFC 9110 and by the header's own name. */
+/** Returns the form of advice on retries, by RFC 9110 and by the header's own name. */
 function formOfRetry({ at, values }: AnswerPlace): TimeForm | null {
   const forms: readonly TimeForm[] = /-ms$/.test(at)
     ? ["delta-ms"]
@@ -229,7 +229,7 @@ function retries(places: readonly AnswerPlace[], questions: MapQuestion[]): Retr
     });
 }
 
-/** Refusals by other statuses than 429: they have advice when to come back, or nothing is left. */
+/** Returns refusals by other statuses than 429: they advise when to come back, or nothing is left. */
 function refusalsOf(seen: readonly SeenAnswers[], places: readonly AnswerPlace[]): Outcomes {
   const rules = new Map<string, Outcomes[number]>();
   for (const [index, { status }] of seen.entries()) {
