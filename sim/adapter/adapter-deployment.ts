@@ -1,5 +1,5 @@
-// A stranger's limiter in virtual time: the adapter that the laws check it by, behind the simulator's second door. What
-// it says is what the answer shows; what it does not say is `null`, and nobody judges it.
+// A stranger's limiter in virtual time: the adapter that the laws check it by, in the simulator's place of a
+// deployment. Answers show what the limiter says. What it does not say is `null`, and nobody judges it.
 
 import type {
   Asked,
@@ -39,7 +39,7 @@ export class AdapterDeployment implements SimulatedDeployment<RunningQuery> {
   readonly #answers: PartialAnswers;
   readonly show = showAnswer;
 
-  /** @param rules as far as the limiter follows them: those that `limiter` was made with */
+  /** @param rules the rules as far as the limiter follows them, which `limiter` was made with */
   constructor(
     factory: LimiterFactory,
     limiter: LimiterAdapter,
@@ -109,7 +109,7 @@ export class AdapterDeployment implements SimulatedDeployment<RunningQuery> {
     });
   }
 
-  /** Completes a query. A limiter that is never told of completions shows what it showed when it decided. */
+  /** Completes a query. A limiter that is not told of completions shows the same as at its decision. */
   #settled(
     reservation: unknown,
     decided: PartialDecision,
@@ -143,7 +143,7 @@ export class AdapterDeployment implements SimulatedDeployment<RunningQuery> {
     );
   }
 
-  /** Too many points: refused before any window is asked, with a 200 (SPEC.md §6). */
+  /** Answers a query of too many points: refused with a 200 before any window is asked (SPEC.md §6). */
   #oversized(caller: SimulatedCaller, call: CallTemplate, nowMs: number): Eventually<AnswerParts> {
     const { organization, user } = caller;
     const limiter = this.#limiter;
@@ -163,7 +163,7 @@ export class AdapterDeployment implements SimulatedDeployment<RunningQuery> {
     }));
   }
 
-  /** The answer that the limiter sends; where it sends none, one made of what it said. */
+  /** Returns the answer that the limiter sends, or else one made of what it said. */
   #sent(
     asked: Asked,
     nowMs: number,
@@ -188,6 +188,6 @@ export class AdapterDeployment implements SimulatedDeployment<RunningQuery> {
   }
 }
 
-/** Makes the call that a limiter is handed: it may keep it, and not change it. */
+/** Returns the call that a limiter gets. The limiter may keep it, but not change it. */
 const askedCall = ({ organization, user }: SimulatedCaller, { scope, cost }: CallTemplate): Call =>
   Object.freeze({ organization, user, scope, cost });

@@ -1,5 +1,5 @@
-// Answers made of what a limiter says, where it sends none of its own: headers of the windows that it shows (SPEC.md
-// §5), and `null` for those that it does not.
+// Answers made of what a limiter says, if it sends none of its own: headers of the windows that it shows (SPEC.md §5),
+// and `null` for the others.
 import type { PartialDecision, PartialReadings, WindowReading } from "../../src/engine/adapter.ts";
 import { quotaNames } from "../../src/policy/names.ts";
 import {
@@ -18,7 +18,7 @@ import type { AnswerParts, SimulatedCaller } from "../deployment.ts";
 
 export type AdapterStatus = { readonly [S in Scope]?: Partial<WindowReading> };
 
-/** The values that headers show of one window; all `null` where the limiter shows nothing. */
+/** Values that headers show of one window; all `null` if the limiter shows nothing. */
 interface Shown {
   readonly limit: number | null;
   readonly current: number | null;
@@ -32,13 +32,13 @@ export class PartialAnswers {
   readonly #rules: Rules;
   readonly #isKeyed: boolean;
 
-  /** @param isKeyed whether a status shows the user's window, and there is none of the organization's */
+  /** @param isKeyed true if a status shows the user's window, and there is no organization's window */
   constructor(rules: Rules, isKeyed: boolean) {
     this.#rules = rules;
     this.#isKeyed = isKeyed;
   }
 
-  /** An answer that no quota counts, to a call that the limiter was not asked about. */
+  /** Returns an answer that no quota counts, to a call that the limiter was not asked about. */
   untouched(caller: SimulatedCaller, call: CallTemplate, status: number): AnswerParts {
     const answer = this.#answer(caller, call, {}, status, 0);
     return { ...answer, kind: "other", cost: null, scopeName: null, userScopeName: null };
@@ -69,7 +69,7 @@ export class PartialAnswers {
     return { ...answer, refusal: partialRefusal(call.scope, refusedBy, window) };
   }
 
-  /** Headers are those of REST, the body is the organization's (SPEC.md §4); by key there is no such body. */
+  /** Answers a status call: headers of REST, and the organization's body (SPEC.md §4). By key there is no such body. */
   ofStatus(caller: SimulatedCaller, call: CallTemplate, status: AdapterStatus, nowMs: number): AnswerParts {
     const readings = this.#isKeyed ? { user: status.rest } : { organization: status.rest };
     const answer = { ...this.ofAdmitted(caller, call, readings, nowMs), cost: null };
@@ -102,7 +102,7 @@ export class PartialAnswers {
       kind,
       cost,
       status,
-      // Whose windows decided is known, also where nothing is shown of them: such an answer surely counts.
+      // The windows that decided are known, even if nothing is shown of them: such an answer surely counts.
       scopeName: this.#isKeyed ? null : quotaNames[scope].organization,
       limit: broad.limit,
       remaining: broad.remaining,
@@ -114,9 +114,7 @@ export class PartialAnswers {
     };
   }
 
-  /**
-   * Returns the shown values of a window, and those that follow by the rules: whoever shows a count shows what is left.
-   */
+  /** Returns the shown values of a window, and those that follow by the rules: a count also tells what is left. */
   #shown(
     { organization, user }: SimulatedCaller,
     scope: Scope,

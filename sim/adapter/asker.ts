@@ -1,11 +1,11 @@
-// Asks a stranger's limiter in virtual time: it is told what time it is, guarded against what it may do wrong, and
-// waited for only where it gives a promise.
+// Asks a stranger's limiter in virtual time: tells it the time, guards against its mistakes, and waits only if it
+// returns a promise.
 import type { LimiterAdapter, LimiterFactory } from "../../src/engine/adapter.ts";
 import { copyOf, isObject, type Mistake } from "../../src/engine/answer-form.ts";
 import { callText, LimiterFailure, thrown } from "../../src/engine/limiter-failure.ts";
 import { quote } from "../../src/rules/errors.ts";
 
-/** Now, or once a promise has settled. */
+/** A value now, or once a promise has settled. */
 export type Eventually<T> = T | Promise<T>;
 
 const isThenable = (value: unknown): value is PromiseLike<unknown> =>
@@ -13,22 +13,22 @@ const isThenable = (value: unknown): value is PromiseLike<unknown> =>
   value !== null &&
   typeof (value as { then?: unknown }).then === "function";
 
-/** Goes on with a value: at once where it is there, so that a synchronous limiter stays synchronous. */
+/** Goes on with a value, at once if it is there, so that a synchronous limiter stays synchronous. */
 export function after<T, U>(value: T | PromiseLike<T>, next: (value: T) => Eventually<U>): Eventually<U> {
   return isThenable(value) ? Promise.resolve(value).then(next) : next(value);
 }
 
 /** The process's clock and timers, as a limiter that reads them sees them. */
 export interface LimiterClock {
-  /** Moves it; the timers that fall due run before it is done. */
+  /** Moves the clock. The timers that fall due run before the result settles. */
   set(nowMs: number): Eventually<unknown>;
-  /** Runs a limiter's code with this clock in place of the process's, until what it returns has settled. */
+  /** Runs a limiter's code with this clock in place of the process's, until its result has settled. */
   during<T>(run: () => T): T;
-  /** Forgets the timers of a limiter that is let go of. */
+  /** Forgets the timers of a limiter that is no longer used. */
   clear?(): void;
 }
 
-/** Runs code of the limiter's; what it throws, or rejects with, names the call. */
+/** Runs code of the limiter's. The error of a throw or a rejection names the call. */
 export function guarded<T>(
   name: string,
   args: readonly unknown[],
@@ -56,7 +56,7 @@ export class LimiterAsker {
     this.#clock = clock;
   }
 
-  /** Tells all clocks that it may read what time it is. */
+  /** Tells the time to all clocks that the limiter may read. */
   tellTime(nowMs: number): Eventually<unknown> {
     const moved = this.#clock?.set(nowMs);
     return after(moved, () =>
@@ -67,7 +67,7 @@ export class LimiterAsker {
     );
   }
 
-  /** Asks, and checks the form of the answer: what a simulation counts is numbers, and never a NaN. */
+  /** Asks, and checks the form of the answer: a simulation must count numbers, and never a NaN. */
   answered<T>(
     name: string,
     args: readonly unknown[],
@@ -85,7 +85,7 @@ export class LimiterAsker {
     });
   }
 
-  /** Copies a value that is promised to be plain JSON: a live reference in it does not survive. */
+  /** Copies a value that is promised to be plain JSON. Live references in it do not survive. */
   throughJson(what: string, value: unknown): unknown {
     try {
       return JSON.parse(JSON.stringify(value ?? null));

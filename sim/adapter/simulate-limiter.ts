@@ -1,5 +1,5 @@
-// Somebody else's limiter in virtual time, whatever it takes to answer: while it has not settled, time stands still.
-// Calls are asked one after the other, in the order in which they arrive, so that a run is the same again.
+// Somebody else's limiter in virtual time, however long it takes: time stands still until it has settled. Calls are
+// asked one after the other, in the order of their arrival, so that a run is repeatable.
 import type { LimiterAdapter, LimiterFactory } from "../../src/engine/adapter.ts";
 import { LimiterFailure } from "../../src/engine/limiter-failure.ts";
 import { quote, SpillwayError } from "../../src/rules/errors.ts";
@@ -15,7 +15,7 @@ import { guarded, type LimiterClock, tellFactory } from "./asker.ts";
 
 export interface SimulateLimiterOptions extends Omit<SimulateOptions, "fault" | "limiter"> {
   /**
-   * The clock of the process, for limiters that read it (`Date.now`) or keep timers. One that is told the time, by
+   * Clock of the process, for limiters that read it (`Date.now`) or keep timers. A limiter that is told the time, by
    * `decide`'s `nowMs` or by `setNow`, needs none.
    */
   readonly clock?: LimiterClock | undefined;
@@ -23,25 +23,24 @@ export interface SimulateLimiterOptions extends Omit<SimulateOptions, "fault" | 
 
 /** A simulated run of a limiter that may be asynchronous. */
 export interface LimiterSimulation {
-  /** `rules` are the scenario's as far as the limiter follows them. */
+  /** Header. Its `rules` are the scenario's as far as the limiter follows them. */
   readonly header: TraceHeader;
-  /** As `Simulation.calls`; each reading makes a fresh limiter, and lets go of it at the end. */
+  /** Calls, as `Simulation.calls`. Each reading makes a new limiter, and closes it at the end. */
   readonly calls: AsyncIterable<TraceCall>;
 }
 
 /**
- * Simulates a scenario against a limiter: the adapter that the laws check (`checkLaws`), asked by the scenario's
- * clients over its network. Calls of a scope that it does not know are let through uncounted.
+ * Simulates a scenario against a limiter: the adapter that the laws check (`checkLaws`). The scenario's clients ask it
+ * over its network. Calls of a scope that it does not know are admitted uncounted.
  *
- * A value that is not shown is `null` in the trace. A verdict on it is one on what the limiter claims (`claimedVerdict`).
- * A promise that never settles is never waited for in vain only if the factory sees to it (`patient` of the laws):
- * there is no clock here.
+ * A value that is not shown is `null` in the trace. Judge only what the limiter claims (`claimedVerdict`). A promise
+ * that never settles blocks the run unless the factory rejects it (`patient` of the laws), since there is no clock
+ * here.
  * @throws SpillwayError as `simulate` does. Reading `calls` throws `ADAPTER_FAILED`, naming call, client and virtual
- *   time, where the limiter throws, rejects, or answers something of the wrong form
+ *   time, if the limiter throws, rejects, or answers in a wrong form
  *
- * @example
- * const { header, calls } = simulateLimiter(scenario, factory, { seed: 7 });
- * for await (const call of calls) summarizer.add(call);
+ * @example const { header, calls } = simulateLimiter(scenario, factory, { seed: 7 }); for await (const call of calls)
+ *   summarizer.add(call);
  */
 export function simulateLimiter(
   scenario: Scenario,
@@ -103,7 +102,7 @@ async function made(
   try {
     await clock?.set(nowMs);
     await tellFactory(factory, nowMs);
-    // A copy of its own: what it does to it does not reach the trace.
+    // The limiter gets a copy, so that its changes do not reach the trace.
     const own = JSON.parse(JSON.stringify(rules)) as Rules;
     const limiter: unknown = await guarded("create", [rules], () => during(clock, () => factory.create(own)));
     if (typeof limiter === "object" && limiter !== null && "decide" in limiter)
@@ -114,7 +113,7 @@ async function made(
   }
 }
 
-/** @param asked whose call it was, and when */
+/** @param asked returns whose call it was, and when */
 function coded(error: unknown, { name }: LimiterFactory, asked: () => string): unknown {
   if (!(error instanceof LimiterFailure)) return error;
   const { call, got, allowed, cause } = error;

@@ -1,5 +1,5 @@
-// Who calls in a log, as handles of a limiter under some policy: found by the log's number of a caller, so that no name
-// is looked up per row.
+// The callers of a log, as handles of a limiter under some policy. They are found by the log's numbers, so that no name
+// is looked up for a row.
 import type { PolicyCore } from "../../src/engine/policy-core.ts";
 import { PolicyLimiter } from "../../src/engine/policy-limiter.ts";
 import { attributesOfCaller, type LogCaller } from "../../src/logs/rows.ts";
@@ -7,18 +7,18 @@ import { calendarWindow } from "../../src/policy/calendar.ts";
 import { limitOf, quotaFor } from "../../src/policy/effective.ts";
 import type { Policy, QuotaAlgorithm } from "../../src/policy/policy.ts";
 
-/** A count of a quota: whose it is, and how it counts. */
+/** A count of a quota: its owner, and how it counts. */
 export interface ReplayCount {
   readonly key: Readonly<Record<string, string>>;
   readonly algorithm: QuotaAlgorithm;
   readonly limit: number;
 }
 
-/** Somebody who calls: a user of the log, however many counts its calls are charged to. */
+/** A user of the log, however many counts its calls are charged to. */
 export interface ReplayCaller {
   readonly org: string;
   readonly user: string;
-  /** Of each of its callers by attributes. */
+  /** Handles, one for each of the user's sets of attributes. */
   readonly handles: number[];
 }
 
@@ -29,26 +29,26 @@ export class ReplayCallers {
   readonly core: PolicyCore;
   /** Names of the quotas, in their order. */
   readonly names: readonly string[];
-  /** By the number of a user, from 0. */
+  /** Users by their number, from 0. */
   readonly users: ReplayCaller[] = [];
   readonly #limiter: PolicyLimiter;
   readonly #log: readonly LogCaller[];
-  // By the log's number.
+  // Handles and users by the log's number of a caller.
   #handles = new Int32Array(0);
   #users = new Int32Array(0);
-  /** Of each handle: its row in each quota, or `NO_ROW`. */
+  /** Row of each handle in each quota, or `NO_ROW`. */
   #rows = new Int32Array(0);
   readonly #userByName = new Map<string, number>();
-  /** By handle. */
+  /** Attributes by handle. */
   readonly #attributes: Readonly<Record<string, string>>[] = [];
-  /** A handle of each count, by quota and row. */
+  /** One handle of each count, by quota and row. */
   readonly #handleOfRow: number[][];
-  /** No limit of anybody's is smaller: what costs less is never hopeless. */
+  /** Smallest limit of the policy. A call that costs at most this is never hopeless. */
   readonly #limitLeast: number;
-  /** Of each operation: its highest cost that is known beforehand. */
+  /** Highest cost of each operation that is known beforehand. */
   readonly #costMost: readonly number[];
 
-  /** @param log callers by their numbers; it may grow */
+  /** @param log callers by their numbers; the list may grow */
   constructor(policy: Policy, log: readonly LogCaller[]) {
     this.policy = policy;
     this.#limiter = new PolicyLimiter(policy);
@@ -60,23 +60,23 @@ export class ReplayCallers {
     this.#costMost = this.core.operations.map(({ costs }) => Math.max(...costs));
   }
 
-  /** The handle of a caller, which makes a call of an operation. */
+  /** Returns the handle of a caller that makes a call of an operation. */
   handle(caller: number, operation: number): number {
     const handle = this.#handles[caller] ?? UNKNOWN;
     return handle < 0 ? this.#add(caller, operation) : handle;
   }
 
-  /** The row of a handle's count in a quota, as the core has it; below 0 where it has none. */
+  /** Returns the row of a handle's count in a quota, as the core has it; below 0 if it has none. */
   rowOf(handle: number, quota: number): number {
     return this.#rows[handle * this.names.length + quota] as number;
   }
 
-  /** The number of the user that a caller is, whose `handle` was asked for. */
+  /** Returns the number of a caller's user. Its `handle` must have been asked for. */
   user(caller: number): number {
     return this.#users[caller] as number;
   }
 
-  /** A count, by its row in a quota that was asked for with a caller. */
+  /** Returns a count, by its row in a quota that was asked for with a caller. */
   count(quota: number, row: number): ReplayCount {
     const attributes = this.#attributes[this.#handleOfRow[quota]?.[row] ?? UNKNOWN];
     const name = this.names[quota] as string;
@@ -86,7 +86,7 @@ export class ReplayCallers {
     return { key: Object.fromEntries(values), algorithm, limit: limitOf(algorithm) };
   }
 
-  /** Tells whether an enforced quota of a call never has room for it, so that waiting helps nobody. */
+  /** Tells whether an enforced quota of a call never has room for it, so that waiting is no use. */
   isHopeless(handle: number, operation: number, cost: number): boolean {
     const { core } = this;
     if (cost <= this.#limitLeast && (this.#costMost[operation] as number) <= this.#limitLeast) return false;
@@ -144,7 +144,7 @@ export class ReplayCallers {
   }
 }
 
-/** Returns the smallest limit of a policy, overrides among them. */
+/** Returns the smallest limit of a policy, overrides included. */
 function leastLimit({ quotas, overrides }: Policy): number {
   const own = Object.values(quotas).map(({ algorithm }) => limitOf(algorithm));
   const others = overrides.flatMap(({ quotas: changed }) =>
@@ -156,7 +156,7 @@ function leastLimit({ quotas, overrides }: Policy): number {
   return Math.min(...own, ...others);
 }
 
-/** Returns when a window opened, by its end; ms since the epoch. */
+/** Returns when a window opened, by its end, ms since the epoch. */
 export function opensAt(algorithm: QuotaAlgorithm, endsAt: number): number | null {
   if (algorithm.kind !== "fixed-window") return null;
   const { anchor, windowSeconds } = algorithm;

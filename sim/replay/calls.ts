@@ -1,10 +1,10 @@
-// The calls of a log in memory, for callers that react: columns that grow, and which call waits for which.
+// The calls of a log in memory, for callers that react: growing columns, and the calls that each call releases.
 import { SpillwayError } from "../../src/rules/errors.ts";
 
-/** More calls of callers that react are not kept in memory: each takes about 110 bytes. */
+/** Greatest number of calls kept in memory for callers that react. Each takes about 110 bytes. */
 export const reactingCallsMost = 5_000_000;
 
-/** No call: none is waited for, none follows. */
+/** No call: it waits for none, or none follows. */
 export const NONE = -1;
 
 const longestMs = 0x7fffffff;
@@ -13,31 +13,31 @@ const longestMs = 0x7fffffff;
 export class ReplayCalls {
   count = 0;
   atMs = new Float64Array(0);
-  /** Durations, whole ms; 0 where the log does not say. */
+  /** Durations, whole ms; 0 if the log does not say. */
   durationMs = new Int32Array(0);
   user = new Int32Array(0);
-  /** Of the limiter's caller. */
+  /** Handles of the limiter's callers. */
   handle = new Int32Array(0);
   cost = new Int32Array(0);
   actual = new Int32Array(0);
   operation = new Uint8Array(0);
-  /** 1 where the log says that it was refused. */
+  /** 1 if the log says that the call was refused. */
   refused = new Uint8Array(0);
-  /** The number of the attempt, from 0, and when it was wanted, ms since the epoch; below 0 where nobody says. */
+  /** Number of the attempt, from 0, and when it was wanted, ms since the epoch; below 0 if unknown. */
   attempt = new Int32Array(0);
   wantedMs = new Float64Array(0);
-  /** When the log says that it was over, its last try included; ms since the epoch. */
+  /** When the call was over by the log, its last try included; ms since the epoch. */
   overMs = new Float64Array(0);
   readonly most: number;
 
-  /** @param most calls at most */
+  /** @param most greatest number of calls */
   constructor(most: number = reactingCallsMost) {
     this.most = most;
   }
 
   /**
-   * @param durationMs `NaN` where it is not known
-   * @throws SpillwayError `USAGE` where there are too many
+   * @param durationMs `NaN` if unknown
+   * @throws SpillwayError `USAGE` if there are too many calls
    */
   push(
     atMs: number,
@@ -66,7 +66,7 @@ export class ReplayCalls {
     this.overMs[call] = atMs + (this.durationMs[call] as number);
   }
 
-  /** Adds a call that was wanted when the one of another's rows was sent, and took as long as the other row did. */
+  /** Adds a call that was wanted when row `first` was sent, and took as long as row `last` did. */
   copy(from: ReplayCalls, first: number, last: number): void {
     const columns = [from.durationMs, from.user, from.handle, from.operation, from.cost, from.actual];
     const values = columns.map((column) => column[last] as number);
@@ -74,7 +74,7 @@ export class ReplayCalls {
     this.overMs[this.count - 1] = from.endMs(last);
   }
 
-  /** When the log says that a call was over, ms since the epoch. */
+  /** Returns when a call was over by the log, ms since the epoch. */
   endMs(call: number): number {
     return this.overMs[call] as number;
   }
@@ -111,31 +111,31 @@ function grown<T extends Float64Array | Int32Array | Uint8Array>(from: T, to: T)
   return to;
 }
 
-/** Which calls wait for which: those that are released by a call's end, in order. */
+/** Chains of calls: each call's end releases others, in order. */
 export interface Chains {
   readonly firstReleased: Int32Array;
-  /** The next one that the same call releases. */
+  /** Next call that the same call releases. */
   readonly next: Int32Array;
-  /** 1 where a call waits for none: it is sent when the log has it. */
+  /** 1 if a call waits for none, so that it is sent at its time in the log. */
   readonly isFree: Uint8Array;
 }
 
-/** Callers that send each call when the log has it, whatever became of those before. */
+/** Returns the chains of callers that send each call at its time in the log, whatever became of earlier ones. */
 export function unchained({ count }: ReplayCalls): Chains {
   const isFree = new Uint8Array(count).fill(1);
   return { firstReleased: new Int32Array(0), next: new Int32Array(0), isFree };
 }
 
 /**
- * Callers that wait: each call follows, at the distance that the log has, that call of the same user which was over
- * last when it began. Of calls that overlap, so, none waits for the other; a user that runs three at a time goes on
- * running three.
+ * Returns the chains of callers that wait. Each call follows, at its distance in the log, its user's latest call to end
+ * before it began. Overlapping calls do not wait for each other: a user that runs three at a time goes on running
+ * three.
  */
 export function chained(calls: ReplayCalls): Chains {
   const { count } = calls;
   const released = { firstReleased: new Int32Array(count).fill(NONE), next: new Int32Array(count) };
   const isFree = new Uint8Array(count);
-  // Until the lists are made, `next` holds what a call waits for.
+  // Until the lists are made, `next` holds the call that each one waits for.
   for (const own of byUser(calls)) {
     const byEnd = inOrderOfEnd(own, calls);
     let over = NONE;
@@ -159,7 +159,7 @@ export function chained(calls: ReplayCalls): Chains {
   return { ...released, isFree };
 }
 
-/** Each user's calls, in order. */
+/** Yields each user's calls, in order. */
 export function* byUser({ count, user }: ReplayCalls): Generator<Int32Array, void> {
   let users = 0;
   for (let call = 0; call < count; call++) users = Math.max(users, (user[call] as number) + 1);
@@ -181,7 +181,7 @@ export function* byUser({ count, user }: ReplayCalls): Generator<Int32Array, voi
   for (let one = 0; one < users; one++) yield order.subarray(starts[one], starts[one + 1]);
 }
 
-/** A user's calls by when they were over, then by when they began. */
+/** Returns a user's calls in the order of their ends, then of their starts. */
 function inOrderOfEnd(own: Int32Array, calls: ReplayCalls): Int32Array {
   const isSorted = own.every((call, place) => {
     const before = own[place - 1];

@@ -1,9 +1,9 @@
-// Which calls are completed, and with what (POLICY.md §4).
+// The calls that are completed, and the amounts (POLICY.md §4).
 import type { CompiledOperation } from "../../src/engine/compiled-policy.ts";
 import type { PolicyCore } from "../../src/engine/policy-core.ts";
 
 export class Completions {
-  /** The most quotas of a call: so many windows are kept of each that runs. */
+  /** Greatest number of quotas of a call, and so of windows that are kept for each running call. */
   readonly width: number;
   /** True if any operation's calls are completed. */
   readonly any: boolean;
@@ -12,7 +12,7 @@ export class Completions {
   readonly #operations: readonly CompiledOperation[];
   readonly #charges: readonly boolean[];
   readonly #givesBack: readonly boolean[];
-  /** True of operations whose costs are known for good beforehand. */
+  /** True for operations whose costs are final beforehand. */
   readonly #isFixed: readonly boolean[];
 
   constructor({ operations, quotas }: Pick<PolicyCore, "operations" | "quotas">) {
@@ -37,7 +37,7 @@ export class Completions {
 
   /**
    * Returns what a call used.
-   * @param known as the log says; below 0 where it does not, and the call used all that it asked for
+   * @param known amount by the log; below 0 if unknown, and the call then used all that it asked for
    */
   actual(operation: number, cost: number, known: number): number {
     if (this.#isFixed[operation] === true) return cost;

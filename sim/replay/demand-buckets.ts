@@ -1,18 +1,18 @@
-// The use of a quota's buckets if nothing had been refused, and so the capacities that would have been needed. What a
-// bucket lacks comes back whatever its capacity is, so the smallest one is the highest of what it lacks and a call costs.
-// A bucket's window begins with the first call after it was full, and ends when it is full again.
+// The use of a quota's buckets if nothing had been refused, and the capacities that this would have needed. The lack of
+// a bucket comes back at a rate that does not depend on its capacity. The smallest capacity is therefore the highest
+// sum of lack and a call's cost. A bucket's window lasts from its first call after it was full until it is full again.
 import type { CompiledQuota } from "../../src/engine/compiled-policy.ts";
 import { type CountProfile, NOT_OPEN } from "../../src/engine/count-table.ts";
 import type { Demand, OnWindow } from "./demand.ts";
 
-/** The lack of a bucket is counted in parts, as the engine counts it. */
+/** A bucket, whose lack is counted in parts as in the engine. */
 interface Bucket {
   readonly profile: CountProfile;
   parts: number;
   seenMs: number;
   peak: number;
   needed: number;
-  /** The highest peak of windows that are over; below 0 where there is none. */
+  /** Highest peak of windows that are over; below 0 if there is none. */
   peakMost: number;
 }
 
@@ -55,7 +55,7 @@ export class DemandBuckets implements Demand {
     for (const [row, bucket] of this.#buckets.entries()) if (bucket !== undefined) this.#close(row, bucket);
   }
 
-  /** A bucket at an instant, what came back since put back. */
+  /** Returns a bucket at an instant, with the parts put back that came back since. */
   #at(row: number, nowMs: number): Bucket {
     const known = this.#buckets[row];
     if (known === undefined) {

@@ -1,54 +1,54 @@
-// The use of a quota's windows if nothing had been refused, and so the limits that would have been needed.
+// The use of a quota's windows if nothing had been refused, and the limits that this would have needed.
 //
-// A limit L refuses nobody exactly if, of every window, no call finds less room than it needs: `count + cost <= L` at
-// each decision, or `count < L` where any room at all is enough (POLICY.md §2). Let counts be those of a world
-// without limits. Until the first refusal both worlds are the same, windows that open with their first call included.
-// So the smallest L is the highest of `count + cost` (of `count + 1`), and one less refuses somebody.
+// A limit L refuses nobody exactly if no call of a window finds less room than it needs: `count + cost <= L` at each
+// decision, or `count < L` if any room at all is enough (POLICY.md §2). Let counts be those of a world without limits.
+// Until the first refusal both worlds are the same, windows that open with their first call included. The smallest L is
+// therefore the highest `count + cost` (or `count + 1`), and one less refuses somebody.
 import type { Grid } from "../../src/engine/algorithms/fixed-window.ts";
 import type { CompiledQuota } from "../../src/engine/compiled-policy.ts";
 import { NOT_OPEN } from "../../src/engine/count-table.ts";
 
-/** Doubles a count, a line of the processor's cache, and where each is. */
+/** Number of doubles for each count, a line of the processor's cache; their places follow. */
 const DOUBLES = 8;
 /** End of the open window, ms since the epoch, or `NOT_OPEN`. */
 const END = 0;
 const COUNT = 1;
-/** The highest count of this window, and the limit that it needed. */
+/** Highest count of this window, and the limit that it needed. */
 const PEAK = 2;
 const NEEDED = 3;
 /** Length of the count's windows, ms, and their limit. */
 const LENGTH = 4;
 const LIMIT = 5;
-/** The highest count of any window that is over; below 0 where there was none. */
+/** Highest count of any window that is over; below 0 if there is none. */
 const PEAK_MOST = 6;
 
-/** The shape of a count's windows. */
+/** Shape of a count's windows. */
 export interface WindowShape {
   readonly lengthMs: number;
   readonly limit: number;
 }
 
-/** A window that is over. */
+/** Takes a window that is over. */
 export type OnWindow = (row: number, endsAtMs: number, peak: number, needed: number, limit: number) => void;
 
-/** The counts of one quota in a world that refuses nobody, by their rows. */
+/** Counts of one quota in a world that refuses nobody, by their rows. */
 export interface Demand {
-  /** A call is decided, and let through. */
+  /** Decides a call, which is admitted. */
   decide(row: number, cost: number, nowMs: number): void;
-  /** The end of the window that a call which was just decided belongs to, or `NOT_OPEN`. */
+  /** Returns the end of the window that a call decided just now belongs to, or `NOT_OPEN`. */
   windowOf(row: number): number;
   /**
-   * A call is over (POLICY.md §4).
+   * Completes a call (POLICY.md §4).
    * @param window `windowOf` at its decision
    */
   settle(row: number, requested: number, actual: number, window: number, nowMs: number): void;
-  /** The fullest of a count's windows that are over, as a share of the limit; `null` where there is none. */
+  /** Returns the fullest of a count's windows that are over, as a share of the limit; `null` if there is none. */
   useMax(row: number): number | null;
-  /** Every window that was asked and is not told yet is over. */
+  /** Closes every window that was asked for and is not told yet. */
   finish(): void;
 }
 
-/** The windows of one quota. */
+/** Windows of one quota. */
 export class DemandWindows implements Demand {
   #doubles = new Float64Array(64 * DOUBLES);
   #rows = 0;
@@ -56,12 +56,12 @@ export class DemandWindows implements Demand {
   readonly #isHeld: boolean;
   readonly #isLate: boolean;
   readonly #isWhole: boolean;
-  /** Counts only grow, and by what a call asked for: the last is the highest, and what was needed. */
+  /** True if counts only grow, by the asked amounts. The last count is then the highest, and what was needed. */
   readonly #isPlain: boolean;
   readonly #shapeOf: (row: number) => WindowShape;
   readonly #onWindow: OnWindow;
 
-  /** @param shapeOf of counts by row: asked once of each */
+  /** @param shapeOf returns the shape of a count's windows by row; called once for each */
   constructor(
     { isHeld, isLate, isWhole }: CompiledQuota,
     grid: Grid,
@@ -137,8 +137,8 @@ export class DemandWindows implements Demand {
   }
 
   /**
-   * Tells a window. One is open by then: what was asked while none was belongs to the window that
-   * its completion opened.
+   * Tells a window, which is open by then. Amounts asked for while none was open belong to the window that their
+   * completion opened.
    */
   #close(row: number): void {
     const doubles = this.#doubles;

@@ -1,12 +1,12 @@
-// The events that are due later, by time: a binary heap over two typed arrays. (The simulator's wheel is faster but tells
-// the next event only by moving to it, and here the log says how far time goes.)
+// The events that are due later, by time: a binary heap over two typed arrays. (The simulator's wheel is faster, but it
+// tells the next event only by moving to it, and here the log decides how far time moves.)
 
 export class DueHeap {
   #times = new Float64Array(64);
   #items = new Int32Array(64);
   #size = 0;
 
-  /** When the first is due; infinity where nothing is. */
+  /** Time of the first event, ms; infinity if there is none. */
   get firstMs(): number {
     return this.#size === 0 ? Number.POSITIVE_INFINITY : (this.#times[0] as number);
   }
@@ -24,7 +24,7 @@ export class DueHeap {
     this.#items[at] = item;
   }
 
-  /** Takes the first out; there must be one. */
+  /** Takes the first event out. There must be one. */
   pop(): number {
     const first = this.#items[0] as number;
     this.#size -= 1;

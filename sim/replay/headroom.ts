@@ -1,4 +1,4 @@
-// The use of a log's windows by quota, as it would have been if nothing had been refused.
+// The use of a log's windows by quota, as if nothing had been refused.
 import { type CompiledQuota, profileOf } from "../../src/engine/compiled-policy.ts";
 import { limitOf } from "../../src/policy/effective.ts";
 import type { QuotaHeadroom, QuotaSmallest } from "../../src/summary/quota-replay-result.ts";
@@ -8,7 +8,7 @@ import { type Demand, DemandWindows, type OnWindow } from "./demand.ts";
 import { DemandBuckets } from "./demand-buckets.ts";
 import { Uses } from "./uses.ts";
 
-/** The window that needs the highest limit of its quota. */
+/** Window that needs the highest limit of its quota. */
 interface Neediest {
   readonly row: number;
   readonly endsAtMs: number;
@@ -20,14 +20,14 @@ interface Kind {
   readonly name: string;
   readonly place: number;
   readonly demand: Demand;
-  /** True where callers may share its counts: each of them is described by itself then. */
+  /** True if callers may share its counts, so that each count is described by itself. */
   readonly isShared: boolean;
-  /** By row, of a shared one; else all of them in the first place. */
+  /** Uses by row if counts are shared; else all of them in the first place. */
   readonly uses: (Uses | undefined)[];
   neediest: Neediest | null;
 }
 
-/** A quota of an operation, and a call's cost in it; below 0 where the call declares it. */
+/** Quota of an operation, and a call's cost in it; below 0 if the call declares it. */
 interface Used {
   readonly quota: number;
   readonly demand: Demand;
@@ -39,7 +39,7 @@ interface Used {
 export class ReplayHeadroom {
   readonly #callers: ReplayCallers;
   readonly #kinds: readonly Kind[];
-  /** Of each operation, its quotas in order. */
+  /** Quotas of each operation, in order. */
   readonly #used: readonly (readonly Used[])[];
 
   constructor(callers: ReplayCallers) {
@@ -87,7 +87,7 @@ export class ReplayHeadroom {
     }
   }
 
-  /** Notes the windows that a call which was just decided belongs to, quota by quota of its operation. */
+  /** Notes the windows that a call decided just now belongs to, in the order of its operation's quotas. */
   noteWindows(handle: number, operation: number, out: Float64Array, at: number): void {
     const callers = this.#callers;
     const used = this.#used[operation] as readonly Used[];
@@ -97,7 +97,7 @@ export class ReplayHeadroom {
     }
   }
 
-  /** A call is over; the windows are those of its decision, from `at` on. */
+  /** Completes a call. `windows` holds those of its decision, from `at` on. */
   settle(
     handle: number,
     operation: number,
@@ -117,7 +117,7 @@ export class ReplayHeadroom {
     }
   }
 
-  /** The fullest window of a quota that any of some callers' calls were charged to; `null` where none were. */
+  /** Returns the use of the fullest window of a quota that these callers' calls were charged to; `null` if none was. */
   useMax(handles: readonly number[], quota: number): number | null {
     let most: number | null = null;
     for (const handle of handles) {
@@ -128,7 +128,7 @@ export class ReplayHeadroom {
     return most;
   }
 
-  /** Closes every window; what is asked for below is complete then. */
+  /** Closes every window, which completes the results below. */
   finish(): void {
     for (const { demand } of this.#kinds) demand.finish();
   }

@@ -1,6 +1,6 @@
-// The demand of a log that refused: put back to when it was first wanted. If nobody had been refused, callers would have
-// gone on sooner, some of them at once; so what follows stays where the log has it, or moves up, and the truth is
-// somewhere in between.
+// The demand of a log with refusals, put back to when it was first wanted. Without refusals, callers would have gone on
+// sooner, some of them at once. Later calls stay at their time in the log, or move up; the truth is somewhere in
+// between.
 import type { QuotaDemand } from "../../src/summary/quota-replay-result.ts";
 import type { Limits } from "../fit/limits.ts";
 import type { ReplayCallers } from "./callers.ts";
@@ -10,7 +10,7 @@ import { DueHeap } from "./due.ts";
 import { ReplayHeadroom } from "./headroom.ts";
 import { wishesOf } from "./wishes.ts";
 
-/** Works out the limits that would have refused none of the demand of a log. */
+/** Returns the limits that would have refused none of the demand of a log. */
 export function putBack(rows: ReplayCalls, callers: ReplayCallers, limits: Limits): QuotaDemand {
   const told = wishesOf(rows, callers, limits, false);
   const readings = [told.calls, ...(told.untold === 0 ? [] : [wishesOf(rows, callers, limits, true).calls])];
@@ -25,11 +25,11 @@ export function putBack(rows: ReplayCalls, callers: ReplayCallers, limits: Limit
   return { wishes: told.calls.count, retries, untold, untoldUsers, limits: wanted };
 }
 
-/** When each call would have been sent if none had been refused: as long after the one before as in the log. */
+/** Returns when each call would have been sent without refusals: at its distance in the log from the previous one. */
 function movedUp(calls: ReplayCalls): Float64Array {
   const times = calls.atMs.slice(0, calls.count);
   const { firstReleased, next } = chained(calls);
-  // A call is released by one before it.
+  // A call is released by an earlier one.
   for (let call = 0; call < calls.count; call++) {
     const overMs = (times[call] as number) + (calls.durationMs[call] as number);
     for (let one = firstReleased[call] ?? NONE; one !== NONE; one = next[one] ?? NONE)

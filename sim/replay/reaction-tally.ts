@@ -1,4 +1,4 @@
-// The counts of callers that react: tries, waits, and who never got through.
+// The counts of callers that react: tries, waits, and calls that never got through.
 import { NONE_REFUSED } from "../../src/engine/policy-core.ts";
 import type { QuotaReaction } from "../../src/summary/quota-replay-result.ts";
 import { type AddedWaits, type ReactingUser, replayUsersMost } from "../../src/summary/replay-result.ts";
@@ -7,14 +7,14 @@ import type { ReplayCaller, ReplayCallers } from "./callers.ts";
 import type { ReplayCalls } from "./calls.ts";
 import { ReplaySlots } from "./slots.ts";
 
-/** Doubles a user, and where each is. */
+/** Number of doubles for each user; their places follow. */
 const NUMBERS = 7;
 const CALLS = 0;
 const REFUSALS = 1;
 const GAVE_UP = 2;
 const ADMITTED_CALLS = 3;
 const WAIT_MOST = 4;
-/** When the last call was over, and when the log says that it was, ms since the epoch. */
+/** When the last call was over, here and by the log, ms since the epoch. */
 const ENDED = 5;
 const ENDED_IN_LOG = 6;
 
@@ -23,7 +23,7 @@ export class ReactionTally {
   readonly #calls: ReplayCalls;
   readonly #slots: ReplaySlots;
   readonly #users: Float64Array;
-  /** By call; -1 where it was not let through, and -2 - wait where it was refused first. */
+  /** Wait of each call, ms; -1 if it was not admitted, and -2 - wait if it was refused first. */
   readonly #waits: Float64Array;
   #attempts = 0;
   readonly #refusedBy: number[];
@@ -45,7 +45,7 @@ export class ReactionTally {
     }
   }
 
-  /** Calls whose fate is known. */
+  /** Number of calls whose fate is known. */
   get settled(): number {
     return this.#atOnce + this.#later + this.#gaveUp;
   }
@@ -59,7 +59,7 @@ export class ReactionTally {
     this.#refusedBy[refusing] = (this.#refusedBy[refusing] as number) + 1;
   }
 
-  /** @param waitMs since the call was first due */
+  /** @param waitMs time since the call was first due */
   admitted(call: number, waitMs: number, wasRefused: boolean): void {
     const at = NUMBERS * (this.#calls.user[call] as number);
     this.#waits[call] = wasRefused ? -2 - waitMs : waitMs;

@@ -1,5 +1,5 @@
-// A log with callers that do something about a refusal: each call is wanted when the log has it, or, where its caller
-// waited for an answer, as long after that answer as in the log; so a call that has to wait moves those behind it.
+// A log with callers that react to refusals. Each call is wanted at its time in the log. If its caller waited for an
+// answer, it is wanted as long after that answer as in the log. A call that has to wait thus moves those behind it.
 import type { CompiledOperation } from "../../src/engine/compiled-policy.ts";
 import { NONE_REFUSED } from "../../src/engine/policy-core.ts";
 import type { LogBatch, LogCaller } from "../../src/logs/rows.ts";
@@ -25,32 +25,32 @@ import { ReactionTally } from "./reaction-tally.ts";
 import type { ReplayProgress, ReplayWay } from "./way.ts";
 import { wishesOf } from "./wishes.ts";
 
-/** The reaction of callers to a refusal. */
+/** Reaction of callers to a refusal. */
 export interface Reaction {
   readonly onRefused: RefusalPolicy;
-  /** As it was asked for, for the result; the policy's name where it is left out. */
+  /** Words that it was asked for by, for the result. Default: the policy's name. */
   readonly words?: string;
-  /** Of the policy's draws; 1 where it is left out. */
+  /** Seed of the policy's draws. Default: 1. */
   readonly seed?: number;
-  /** Callers send each call when the log has it, whatever became of those before. */
+  /** True if callers send each call at its time in the log, whatever became of earlier ones. */
   readonly independent?: boolean;
   /**
-   * True if each row that the log says was refused is a wish of its own. Where it is left out a refused row and its
-   * retries are one wish, as far as that can be told.
+   * True if each refused row of the log is a wish of its own. Default: a refused row and its retries are one wish, as
+   * far as that can be told.
    */
   readonly keepRefused?: boolean;
 }
 
-// The events of a call: an event is one of these, and the call's place times 2.
+// Kinds of an event. An event is a kind plus twice the call's place.
 const SEND = 0;
 /** An admitted call is over. */
 const END = 1;
 
-/** A refusal takes this long to reach its caller: no log says, and at no time at all a caller could retry for ever. */
+/** Time until a refusal reaches its caller, ms. No log tells it; at 0 a caller could retry for ever at one instant. */
 const refusalMs = 1;
-/** Calls that are not through are given up when the log's span has passed once more, and this at least. */
+/** Least time after the log's span in which calls may still get through, ms. It is otherwise the span once more. */
 const drainLeastMs = 3_600_000;
-/** So many events happen before the rest of the process has its turn. */
+/** Number of events before the rest of the process has its turn. */
 const turn = 100_000;
 
 /** Rows of a log that quotas count, kept in memory. */
@@ -60,7 +60,7 @@ export class KeptRows {
   readonly #policy: Policy;
   readonly #completions: Completions;
 
-  /** @param most rows at most */
+  /** @param most greatest number of rows */
   constructor(policy: Policy, log: readonly LogCaller[], most: number) {
     this.callers = new ReplayCallers(policy, log);
     this.#completions = new Completions(this.callers.core);
@@ -68,7 +68,7 @@ export class KeptRows {
     this.#policy = policy;
   }
 
-  /** @throws SpillwayError `USAGE` where there are too many calls */
+  /** @throws SpillwayError `USAGE` if there are too many calls */
   take(batch: LogBatch, row: number): void {
     const caller = batch.caller[row] as number;
     const operation = batch.kind[row] as number;
@@ -88,7 +88,7 @@ export class KeptRows {
     );
   }
 
-  /** Lets go of all rows. */
+  /** Drops all rows. */
   drop(): void {
     this.calls = new ReplayCalls(0);
   }
@@ -132,19 +132,19 @@ class ReactingRun {
   readonly #policy: RefusalPolicy;
   readonly #seed: number;
   readonly #queue = new EventQueue(0);
-  /** By user; made when the first call is refused. */
+  /** Records by user, made when the user's first call is refused. */
   readonly #records: (ClientRecord | undefined)[] = [];
   readonly #startMs: number;
   readonly #endMs: number;
-  /** The next call that waits for none. */
+  /** Next call that waits for none. */
   #free = 0;
-  // Of each call: when it was first due, what the policy chose last, and which try it is.
+  // Of each call: time when it was first due, delay that the policy chose last, and number of the try.
   readonly #wantedMs: Float64Array;
   readonly #delayMs: Float64Array;
   readonly #attempt: Int32Array;
-  /** The windows of calls that run, of each quota. */
+  /** Windows of running calls, of each quota. */
   readonly #windows: Float64Array;
-  // Filled in again for each refusal.
+  // Both are filled in again for each refusal.
   readonly #event = createEvent();
   readonly #numbers = new Float64Array(6);
 
@@ -179,12 +179,12 @@ class ReactingRun {
     this.#sendNextFree();
   }
 
-  /** Calls whose fate is known. */
+  /** Number of calls whose fate is known. */
   get settled(): number {
     return this.tally.settled;
   }
 
-  /** Goes on for so many events; `false` where nothing is left. */
+  /** Carries out a number of events; `false` if nothing is left. */
   happen(events: number): boolean {
     for (let left = events; left > 0; left--) {
       const event = this.#queue.pop();
@@ -204,7 +204,7 @@ class ReactingRun {
     this.#queue.push(atMs - this.#startMs, (call << 1) | kind);
   }
 
-  /** Calls that wait for none are in order of time already: one is scheduled when the one before it is sent. */
+  /** Schedules the next call that waits for none. These are in order of time: each one sent schedules the next. */
   #sendNextFree(): void {
     const { isFree } = this.#chains;
     while (this.#free < isFree.length && isFree[this.#free] === 0) this.#free += 1;
@@ -251,7 +251,7 @@ class ReactingRun {
     this.#over(call, nowMs);
   }
 
-  /** A call is over, one way or another: those that waited for it are wanted as long after it as in the log. */
+  /** Ends a call. Those that waited for it are wanted as long after it as in the log. */
   #over(call: number, atMs: number): void {
     this.tally.over(call, atMs);
     const { firstReleased, next } = this.#chains;
@@ -267,7 +267,7 @@ class ReactingRun {
     const atMs = this.#retryAt(user);
     if (atMs === GIVE_UP) {
       this.tally.gaveUp(user);
-      // Nothing may move because of a duration that is made up where the log has none.
+      // The wait of a refusal is made up if the log has none, and must not move other calls.
       this.#over(call, Math.min(answeredMs, nowMs + (this.#calls.durationMs[call] as number)));
       return;
     }
@@ -277,7 +277,7 @@ class ReactingRun {
     if (sendMs < this.#endMs) this.#push(sendMs, SEND, call);
   }
 
-  /** The event of a refusal, as a client is told. */
+  /** Fills in the event of a refusal, as a client is told it. */
   #tell(call: number, refusing: number, nowMs: number): void {
     const [event, numbers] = [this.#event, this.#numbers];
     const handle = this.#calls.handle[call] as number;
@@ -301,7 +301,7 @@ class ReactingRun {
       : this.#told.retryAfter(handle, operation, refusing, cost, nowMs);
   }
 
-  /** The reset of the window that refused, of the two that were just told, if it advises to wait. */
+  /** Returns the reset of the window that refused, among the two told just now, if it advises to wait. */
   #resetOf(refusing: number, first: number): number {
     const reset = this.#numbers[refusing === first ? 2 : 5] as number;
     return this.#told.advises(refusing) ? reset : ABSENT;

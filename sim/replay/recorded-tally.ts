@@ -1,4 +1,4 @@
-// Refusals that a log tells beside those of its replay, row by row.
+// Compares a log's refusals with those of its replay, row by row.
 import type { RecordedRefusals } from "../../src/summary/replay-result.ts";
 import { isRefusal } from "../../src/wire/outcome.ts";
 
@@ -8,7 +8,7 @@ export class RecordedTally {
   #both = 0;
   #onlyInReplay = 0;
 
-  /** @param status the log's */
+  /** @param status the log's status */
   add(status: number, isRefusedHere: boolean): void {
     const isRefusedInLog = isRefusal(status);
     this.#calls += 1;
@@ -18,8 +18,8 @@ export class RecordedTally {
   }
 
   /**
-   * Returns `null` where no row had a status.
-   * @param isCutOff true where windows pile up at a limit
+   * Returns `null` if no row had a status.
+   * @param isCutOff true if windows pile up at a limit
    */
   finish(isCutOff: boolean): RecordedRefusals | null {
     const [calls, refused, both, onlyInReplay] = [this.#calls, this.#refused, this.#both, this.#onlyInReplay];

@@ -1,11 +1,11 @@
-// The windows that refused most, of any number.
+// The windows that refused most, among any number.
 import type { PolicyCore } from "../../src/engine/policy-core.ts";
 import { emptyCountReading } from "../../src/engine/policy-core.ts";
 import type { QuotaRefusingWindow } from "../../src/summary/quota-replay-result.ts";
 import { replayWindowsMost } from "../../src/summary/replay-result.ts";
 import { opensAt, type ReplayCallers } from "./callers.ts";
 
-/** Of each window that is open and has refused: its end, how often, and when first. */
+/** Number of doubles for each open window that has refused: its end, its refusals, and the first one's time. */
 const REFUSALS = 3;
 const END = 0;
 const COUNT = 1;
@@ -28,7 +28,7 @@ export class RefusingWindows {
     this.#numbers = callers.names.map(() => new Float64Array(64 * REFUSALS));
   }
 
-  /** A window that is not open (its first call is refused) is none: nothing but its limit refused. */
+  /** Adds a refusal. A window that is not open (its first call is refused) is left out: only its limit refused. */
   add(handle: number, quota: number, nowMs: number): void {
     const row = this.#callers.rowOf(handle, quota);
     const isBucket = this.#isBucket[quota] as boolean;
@@ -37,7 +37,7 @@ export class RefusingWindows {
     const at = row * REFUSALS;
     const numbers = this.#numbersFor(quota, at);
     const known = numbers[at + END] as number;
-    // A bucket's is one as long as it is not full again; each charge puts that off.
+    // A bucket's window lasts until the bucket is full again; each charge delays that.
     if (isBucket ? nowMs >= known : known !== endsAtMs) {
       this.#flush(quota, row);
       numbers[at + COUNT] = 0;
@@ -81,7 +81,7 @@ export class RefusingWindows {
     this.#windows = this.#windows.slice(0, replayWindowsMost);
   }
 
-  /** The most refusing first, and how many there are. */
+  /** Returns the windows that refused most, first, and the number of all. */
   finish(): { readonly windows: readonly QuotaRefusingWindow[]; readonly seen: number } {
     for (const [quota, numbers] of this.#numbers.entries())
       for (let row = 0; row * REFUSALS < numbers.length; row++) this.#flush(quota, row);

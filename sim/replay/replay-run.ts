@@ -1,5 +1,5 @@
-// The log as it is, under a policy; and beside it the world that refuses nobody. A batch goes through one after the other,
-// step by step: short loops are much faster than one that does all for each row.
+// The log as it is, under a policy, and beside it the world that refuses nobody. A batch goes through both, step by
+// step: short loops are much faster than one that does all for each row.
 import type { CompiledOperation } from "../../src/engine/compiled-policy.ts";
 import { NONE_REFUSED } from "../../src/engine/policy-core.ts";
 import { type LogBatch, type LogRows, type RoutedRows, STATUS_CALL } from "../../src/logs/rows.ts";
@@ -11,7 +11,7 @@ import type { KeptRows } from "./reaction.ts";
 import { RunningCalls } from "./running.ts";
 import { ReplayTally } from "./tally.ts";
 
-/** The result of a log as it is. */
+/** Result of a log as it is. */
 export type PlainReplay = Omit<
   QuotaReplayResult,
   "format" | "version" | "interrupted" | "policy" | "demand" | "reaction" | "expectations"
@@ -22,27 +22,27 @@ export class ReplayRun {
   isKept = true;
   readonly #callers: ReplayCallers;
   readonly #kept: KeptRows;
-  /** True if rows are let go where they are too many; else too many are an error. */
+  /** True if rows are dropped when they are too many; otherwise too many are an error. */
   readonly #letsGo: boolean;
   readonly #tally: ReplayTally;
   readonly #headroom: ReplayHeadroom;
   readonly #completions: Completions;
   readonly #costMost: number;
-  // The calls that run in each of the two worlds.
+  // Running calls of each of the two worlds.
   readonly #limited: RunningCalls;
   readonly #unlimited: RunningCalls;
-  /** Rows by operation. */
+  /** Number of rows by operation. */
   readonly #counts: Float64Array;
   #status = 0;
   #other = 0;
   #firstMs = Number.NaN;
   #nowMs = 0;
-  // The calls of a batch: their rows, who made them, and by which quota they are refused.
+  // The calls of a batch: their rows, their callers, and the quotas that refuse them.
   #row = new Int32Array(0);
   #handle = new Int32Array(0);
   #refusing = new Int8Array(0);
 
-  /** @param costMost a call of a higher cost is none that a quota counts */
+  /** @param costMost greatest cost of a call that a quota counts */
   constructor(callers: ReplayCallers, kept: KeptRows, costMost: number, letsGo: boolean) {
     const completions = new Completions(callers.core);
     this.#callers = callers;
@@ -214,6 +214,6 @@ export class ReplayRun {
   }
 }
 
-/** When a call is over; at once where the log does not say how long it took. */
+/** Returns when a call is over; at once if the log has no duration. */
 const endOf = (nowMs: number, durationMs: number): number =>
   durationMs >= 1 ? nowMs + Math.round(durationMs) : nowMs;

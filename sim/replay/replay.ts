@@ -1,5 +1,5 @@
-// A log under rules or a policy: who would have been refused, when, how often; and how large limits would have had to be.
-// Rows come in columns and callers are handles, so that nothing is allocated per row.
+// A log under rules or a policy: who would have been refused, when and how often, and which limits it would have
+// needed. Rows come in columns and callers are handles, so that nothing is allocated for a row.
 import type { LogRows, RoutedRows } from "../../src/logs/rows.ts";
 import type { Policy } from "../../src/policy/policy.ts";
 import { policyOf } from "../../src/policy/shorthand.ts";
@@ -18,36 +18,35 @@ import { demandByRules, plainByRules, reactionByRules } from "./rules-result.ts"
 import type { ReplayProgress, ReplayWay } from "./way.ts";
 
 export interface ReplayOptions {
-  /** As the log is called, for the result. */
+  /** Names of the log's files, for the result. */
   readonly files?: readonly string[];
-  /** Bounds by figure, `{refusedShare: "<1%"}`; of callers that react where there is a reaction. */
+  /** Bounds by figure, `{refusedShare: "<1%"}`. With a reaction they concern the callers that react. */
   readonly expect?: Readonly<Record<string, string>>;
-  /** The reaction of callers that are refused; where it is left out the log is replayed as it is alone. */
+  /** Reaction of callers that are refused. Default: the log is replayed only as it is. */
   readonly reaction?: Reaction | undefined;
-  /** Once it is aborted nothing more is read; what was read is told. */
+  /** When aborted, nothing more is read, and the result is about the rows until then. */
   readonly signal?: { readonly aborted: boolean } | undefined;
-  /** Told after each batch; what it returns is waited for. */
+  /** Called after each batch; awaited. */
   readonly onProgress?: ((progress: ReplayProgress) => void | Promise<void>) | undefined;
 }
 
-/** The demand of a log of more rows is not put back, unless callers are to react. */
+/** Greatest number of rows of a log whose demand is put back, unless callers react. */
 export const demandRowsMost = 1_000_000;
 
 /**
- * Replays a log under rules (SPEC.md §2): each call is decided when the log says it began. Status calls are free;
- * what no quota counts, queries above 50,000 points among them, is passed over. A query holds or is charged its
- * requested points, and is settled when the log says that it was over, by the actual points where the log has them.
+ * Replays a log under rules (SPEC.md §2). Each call is decided at its start in the log. Status calls are free; calls
+ * that no quota counts, such as queries above 50,000 points, are skipped. A query holds or is charged its requested
+ * points. It is settled at its end in the log, by the actual points if the log has them.
  *
- * With a `reaction` the same calls are replayed once more by callers that do something about a refusal
- * (`ReplayResult.reaction`); for this all calls are kept in memory.
+ * With a `reaction` the same calls are replayed once more by callers that react to refusals (`ReplayResult.reaction`).
+ * All calls are then kept in memory.
  *
  * @param log rows in the order of `atMs`
- * @throws SpillwayError `SCENARIO_INVALID` where an expectation cannot be read; `USAGE` where callers are to react and
- *   the log is too long for it; what reading the log throws
- * @throws RangeError where rows go back in time, or a number is none
+ * @throws SpillwayError `SCENARIO_INVALID` if an expectation cannot be read; `USAGE` if callers react and the log is
+ *   too long for it; what reading the log throws
+ * @throws RangeError if rows go back in time, or a number is none
  *
- * @example
- * const { totals, smallestLimits } = await replay(log, parseRules({}));
+ * @example const { totals, smallestLimits } = await replay(log, parseRules({}));
  */
 export async function replay(log: LogRows, rules: Rules, options: ReplayOptions = {}): Promise<ReplayResult> {
   const { expect = {} } = options;
@@ -69,7 +68,7 @@ export async function replay(log: LogRows, rules: Rules, options: ReplayOptions 
 /**
  * Replays a log under a policy (POLICY.md): as `replay`, by the policy's operations and quotas.
  * @param log rows that were read by this policy
- * @throws as `replay` does; SpillwayError `POLICY_UNSUPPORTED` where a quota has an algorithm that is described alone
+ * @throws as `replay` does; SpillwayError `POLICY_UNSUPPORTED` if a quota's algorithm is only described
  */
 export async function replayQuotas(
   log: RoutedRows,

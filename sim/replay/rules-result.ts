@@ -1,4 +1,4 @@
-// A replay of the policy that rules are, told by organizations, users and scopes.
+// A replay of the policy that stands for rules, told by organizations, users and scopes.
 import { quotaNames } from "../../src/policy/names.ts";
 import { type Owner, owners, type Scope, scopes } from "../../src/rules/rules.ts";
 import type {
@@ -27,7 +27,7 @@ interface RulesQuota {
   readonly name: string;
   readonly owner: Owner;
   readonly scope: Scope;
-  /** In the policy's order. */
+  /** Place in the policy's order. */
   readonly place: number;
 }
 
@@ -35,7 +35,7 @@ const quotas: readonly RulesQuota[] = scopes
   .flatMap((scope) => owners.map((owner) => ({ name: quotaNames[scope][owner] as string, owner, scope })))
   .map((quota, place) => ({ ...quota, place }));
 
-/** Organizations' quotas first. */
+/** Quotas, organizations' first. */
 const inOrder: readonly RulesQuota[] = owners.flatMap((wanted) =>
   quotas.filter(({ owner }) => owner === wanted),
 );
@@ -46,11 +46,11 @@ function quotaOf(name: string): RulesQuota {
   return found;
 }
 
-/** Results that were told quota by quota, organizations' first. */
+/** Returns results of quotas in order, organizations' first. */
 const ordered = <Told extends { readonly quota: string }>(told: readonly Told[]): readonly Told[] =>
   inOrder.flatMap(({ name }) => told.filter(({ quota }) => quota === name));
 
-/** Whose count it is. */
+/** Returns the owner of a count. */
 const ownerOf = (key: Readonly<Record<string, string>>): { org: string; user: string | null } => ({
   org: key["organization"] ?? "",
   user: key["user"] ?? null,
@@ -108,7 +108,7 @@ function headroomOf({ quota, key, ...use }: QuotaHeadroom): Headroom {
   return { owner, scope, org: key === null ? null : ownerOf(key).org, ...use };
 }
 
-/** The log as it is. */
+/** Returns the result of the log as it is. */
 export function plainByRules(
   plain: PlainReplay,
 ): Omit<
@@ -137,7 +137,7 @@ export function plainByRules(
   };
 }
 
-/** Organizations' limits first. */
+/** Returns the demand, organizations' limits first. */
 export function demandByRules({ limits, ...demand }: QuotaDemand): ReplayDemand {
   return {
     ...demand,

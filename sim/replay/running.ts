@@ -1,7 +1,7 @@
-// The calls that run, in the order in which they will be over.
+// The calls that run, in the order of their ends.
 import { DueHeap } from "./due.ts";
 
-/** Completes a call; `windows` are those of its decision, from `at` on. */
+/** Completes a call. `windows` holds those of its decision, from `at` on. */
 export type Settle = (
   handle: number,
   operation: number,
@@ -12,7 +12,7 @@ export type Settle = (
   nowMs: number,
 ) => void;
 
-/** Integers of a call, and where each is. */
+/** Number of integers for each call; their places follow. */
 const INTS = 4;
 const HANDLE = 0;
 const OPERATION = 1;
@@ -20,7 +20,7 @@ const COST = 2;
 const ACTUAL = 3;
 
 export class RunningCalls {
-  /** Of each call: the windows of its decision, to be filled in when it starts. */
+  /** Windows of each call's decision, to be filled in when it starts. */
   windows = new Float64Array(0);
   readonly #width: number;
   readonly #settle: Settle;
@@ -29,13 +29,13 @@ export class RunningCalls {
   #ints = new Int32Array(0);
   #used = 0;
 
-  /** @param width the most quotas of a call */
+  /** @param width greatest number of quotas of a call */
   constructor(width: number, settle: Settle) {
     this.#width = width;
     this.#settle = settle;
   }
 
-  /** When the first is over; infinity where none runs. */
+  /** Time of the first end, ms; infinity if no call runs. */
   get firstMs(): number {
     return this.#due.firstMs;
   }
@@ -53,7 +53,7 @@ export class RunningCalls {
     return item * this.#width;
   }
 
-  /** Completes the calls that are over when another one begins: they were over before it. */
+  /** Completes the calls that are over at `nowMs`, before another one begins. */
   settleUntil(nowMs: number): void {
     while (this.#due.firstMs <= nowMs) {
       const atMs = this.#due.firstMs;

@@ -1,5 +1,5 @@
-// Calls over time in a bounded number of spans, though how long the log is shows only at its end: where there are too
-// many, spans are joined to the next width, of which each is a multiple of the one before.
+// Calls over time in a bounded number of spans, although the log's length shows only at its end. Too many spans are
+// joined to the next width, which is a multiple of the one before.
 import type { QuotaSlot } from "../../src/summary/quota-replay-result.ts";
 import { replaySlotsMost } from "../../src/summary/replay-result.ts";
 
@@ -16,13 +16,13 @@ const widthsMs: readonly number[] = [
 
 export class ReplaySlots {
   #widthMs = second;
-  /** The first span's number: its start by its width. */
+  /** Number of the first span: its start divided by its width. */
   #first = -1;
   #used = 0;
-  /** Counters a span: admitted calls, and those that each quota refused. */
+  /** Number of counters of a span: one for admitted calls, and one for each quota's refusals. */
   readonly #width: number;
   #counts: Float64Array;
-  // The span of the call before, since most calls share it with the next: where it begins and ends, and its counters.
+  // Span of the previous call, which most calls share: where it begins and ends, and its counters.
   #fromMs = 0;
   #untilMs = 0;
   #at = 0;

@@ -1,4 +1,4 @@
-// The counts of a replay, of each call that it decides: by user, over time, and by the window that refused.
+// The counts of a replay, over each call that it decides: by user, over time, and by the window that refused.
 import { NONE_REFUSED } from "../../src/engine/policy-core.ts";
 import type {
   QuotaRefusingWindow,
@@ -16,13 +16,13 @@ export class ReplayTally {
   readonly slots: ReplaySlots;
   readonly #callers: ReplayCallers;
   readonly #quotas: number;
-  /** Of each user: admitted calls, those that each quota refused, and when the first and the last was refused. */
+  /** Number of doubles for each user: admitted calls, refusals by quota, times of the first and the last refusal. */
   readonly #width: number;
   #users: Float64Array;
   readonly #costs: Float64Array;
   #hopeless = 0;
   readonly #refusing: RefusingWindows;
-  /** Of rows with a status. */
+  /** Tally of rows with a status. */
   readonly recorded = new RecordedTally();
 
   constructor(callers: ReplayCallers) {
@@ -38,7 +38,7 @@ export class ReplayTally {
   /**
    * Counts a call of a user.
    * @param refusing place of the quota that refused, or `NONE_REFUSED`
-   * @param status the log's, 0 where it has none
+   * @param status status in the log; 0 if it has none
    */
   add(user: number, refusing: number, status: number, nowMs: number): void {
     if ((user + 1) * this.#width > this.#users.length) this.#grow(user);
@@ -54,12 +54,12 @@ export class ReplayTally {
     users[first + 1] = nowMs;
   }
 
-  /** Adds up what an admitted call declared. */
+  /** Adds the cost that an admitted call declared. */
   charge(operation: number, cost: number): void {
     this.#costs[operation] = (this.#costs[operation] as number) + cost;
   }
 
-  /** A call was just refused. */
+  /** Counts a call that was refused just now. */
   refuse(handle: number, operation: number, cost: number, refusing: number, nowMs: number): void {
     if (this.#callers.isHopeless(handle, operation, cost)) this.#hopeless += 1;
     this.#refusing.add(handle, refusing, nowMs);
@@ -118,7 +118,7 @@ export class ReplayTally {
       });
   }
 
-  /** Users that made a call. */
+  /** Yields the users that made a call. */
   *#seen(): Generator<{ user: number; calls: number; refused: number; refusedBy: number[] }, void> {
     for (const user of this.#callers.users.keys()) {
       const at = user * this.#width;
@@ -128,7 +128,7 @@ export class ReplayTally {
     }
   }
 
-  /** The windows that refused most, and how many there are. */
+  /** Returns the windows that refused most, and the number of all. */
   refusingWindows(): { readonly windows: readonly QuotaRefusingWindow[]; readonly seen: number } {
     return this.#refusing.finish();
   }

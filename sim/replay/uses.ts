@@ -1,24 +1,24 @@
-// Use of windows, had they been counted: shares of their limits in histograms of whole thousandths, so that millions
-// of windows cost a counter each step.
+// Use of windows in a world that refuses nobody: shares of their limits in histograms of thousandths. Millions of
+// windows then cost one counter for each step.
 import type { WindowUse } from "../../src/summary/replay-result.ts";
 
-/** Steps of a share: thousandths. */
+/** Number of steps of a share: thousandths. */
 const STEPS = 1000;
 
-/** A lower limit is met by chance too often to tell anything. */
+/** Least limit that tells something: lower ones are often met by chance. */
 const limitLeast = 10;
-/** Calls next to a window's ends may be counted in the other one: a window is full give or take this share. */
+/** Share by which a full window may differ: calls near a window's ends may be counted in its neighbour. */
 const slack = 1 / 50;
 const fullLeast = 5;
 
-/** The windows of one quota, or of one of its counts. */
+/** Windows of one quota, or of one of its counts. */
 export class Uses {
-  /** Windows by use, in thousandths of the limit, rounded up. */
+  /** Number of windows by use, in thousandths of the limit, rounded up. */
   readonly #steps = new Map<number, number>();
   windows = 0;
   over = 0;
   full = 0;
-  /** Windows with a little less than full ones have, and windows with more. */
+  /** Number of windows with a little less than full ones, and with more. */
   #below = 0;
   #above = 0;
   useMax = 0;
@@ -37,7 +37,7 @@ export class Uses {
     else this.#below += 1;
   }
 
-  /** Tells whether windows pile up at the limit, as if something had cut off what would have been beyond it. */
+  /** Tells whether windows pile up at the limit, as if something had cut off the calls beyond it. */
   get isCutOff(): boolean {
     return this.full >= fullLeast && this.full > 2 * this.#below && this.full > 2 * this.#above;
   }
@@ -65,7 +65,7 @@ export class Uses {
         left -= windows;
         return left <= 0;
       });
-      // A step is rounded up, and no use is above the highest.
+      // A step is rounded up, but no use is above the highest.
       return Math.min((found?.[0] ?? 0) / STEPS, this.useMax);
     };
     return {

@@ -1,6 +1,6 @@
-// Rows of a log → wishes: a call that was refused and tried again is one wish, wanted when it was first sent. A trace
-// numbers attempts, and says when each was wanted; a log does not. So there each caller's calls after refusals are read both ways, as `fit` reads them: as tries of what
-// was refused, or as calls that come anyway; where calls overlap by chance neither can be told.
+// Rows of a log → wishes: a call that was refused and retried is one wish, wanted when it was first sent. A trace
+// numbers attempts, and says when each was wanted; a log does not. A log's calls after refusals are therefore read both
+// ways, as in `fit`: as retries, or as calls that come anyway. If calls overlap by chance, neither can be told.
 import { ABSENT } from "../../src/scenario/client.ts";
 import { REFUSED } from "../../src/wire/outcome.ts";
 import type { Limits } from "../fit/limits.ts";
@@ -10,16 +10,16 @@ import type { ReplayCaller, ReplayCallers } from "./callers.ts";
 import { byUser, ReplayCalls } from "./calls.ts";
 
 export interface Wishes {
-  /** In the order in which they were first wanted. */
+  /** Wishes in the order in which they were first wanted. */
   readonly calls: ReplayCalls;
-  /** Refused rows that are tries of a wish beside its last. */
+  /** Number of refused rows that are tries of a wish, its last one excluded. */
   readonly retries: number;
-  /** Refused rows that cannot be told from calls that come anyway, and their users. */
+  /** Number of refused rows that cannot be told from calls that come anyway, and number of their users. */
   readonly untold: number;
   readonly untoldUsers: number;
 }
 
-/** Fewer refusals of one user say little: it is taken to do as most others do, if so many of these are told. */
+/** Fewer refusals of one user say little. It is then taken to do as most others do, if enough refusals tell that. */
 const fewRefusals = 5;
 const tellingRefusals = 30;
 const mostOf = 0.8;
@@ -61,7 +61,7 @@ export function wishesOf(
   for (const [row, last] of lasts.entries()) {
     if (last === RETRIED) retries += rows.refused[row] as number;
     if (last < 0) continue;
-    // The first of several tries was refused, and is a try as well.
+    // The first of several tries was refused, and counts as a try, too.
     if (last !== row) retries += 1;
     calls.copy(rows, row, last);
   }
@@ -73,7 +73,7 @@ interface RefusedUser {
   readonly after: AfterRefusals;
 }
 
-/** Tells what most refusals were followed by, of those that tell it. */
+/** Returns what followed most refusals, among those that tell it. */
 function usualOf(users: readonly RefusedUser[]): AfterRefusals {
   const sums = { again: 0, anew: 0, untold: 0 };
   for (const { refused, after } of users) sums[after] += refused;
@@ -106,7 +106,7 @@ function afterOf(own: Int32Array, rows: ReplayCalls, callers: ReplayCallers, lim
   return afterRefusals({ organization: org, user, group: null, calls }, limits, resolutionMs);
 }
 
-/** Links each refused row of a user to the next one of its kind, as the try that followed it. */
+/** Links each refused row of a user to the next row of its kind, as the retry that followed it. */
 function link(own: Int32Array, rows: ReplayCalls, lasts: Int32Array): void {
   let [first, last] = [RETRIED, RETRIED];
   for (const row of own) {
@@ -125,9 +125,9 @@ function link(own: Int32Array, rows: ReplayCalls, lasts: Int32Array): void {
   }
 }
 
-/** Links the attempts of a user's calls, which are numbered. */
+/** Links the numbered attempts of a user's calls. */
 function linkTold(own: Int32Array, rows: ReplayCalls, lasts: Int32Array): void {
-  /** Refused calls whose next attempt is still to come, each by its first row, and the last one so far. */
+  /** Refused calls whose next attempt is still to come: their first row, and the last row so far. */
   const open = new Map<string, { readonly first: number; readonly last: number }[]>();
   const nameOf = (row: number, attempt: number): string =>
     [rows.wantedMs, rows.operation, rows.handle, rows.cost].map((column) => column[row]).join() +
@@ -135,7 +135,7 @@ function linkTold(own: Int32Array, rows: ReplayCalls, lasts: Int32Array): void {
   for (const row of own) {
     const attempt = rows.attempt[row] as number;
     const waiting = attempt > 0 ? open.get(nameOf(row, attempt - 1)) : undefined;
-    // Of several alike, the first: retries come in the order of refusals, give or take.
+    // Of several equal calls, the first: retries come in about the order of refusals.
     const place = waiting?.findIndex(({ last }) => rows.endMs(last) <= (rows.atMs[row] as number)) ?? -1;
     const [known] = place < 0 || waiting === undefined ? [] : waiting.splice(place, 1);
     const first = known?.first ?? row;

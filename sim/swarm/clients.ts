@@ -1,5 +1,5 @@
-// The populations of a drawn world: what clients call, how they behave, what they do when refused. Bounded, so that a
-// world is some hundreds of calls.
+// The populations of a drawn world: their calls, behaviours and reactions to refusals. They are bounded, so that a
+// world has some hundreds of calls.
 import type { Dice } from "./dice.ts";
 import type { Feature } from "./features.ts";
 import { type MakerName, type PlainObject, type Recipe, recipe } from "./world-recipe.ts";
@@ -8,14 +8,14 @@ export interface ClientSetting {
   readonly has: ReadonlySet<Feature>;
   readonly durationMs: number;
   readonly windowMsMost: number;
-  /** The smallest limit of points that some call meets. */
+  /** Smallest limit of points that some call meets. */
   readonly pointsLeast: number;
 }
 
 const names = ["first", "second", "third", "fourth"] as const;
-/** Calls of one client in a run, about. */
+/** Number of calls of one client in a run, about. */
 const callsMost = 80;
-/** A query of more points is refused before any window is asked (SPEC.md §6). */
+/** Points of a query that is refused before any window is asked (SPEC.md §6). */
 const oversized = 50_001;
 
 export function drawPopulations(dice: Dice, setting: ClientSetting): PlainObject {
@@ -48,7 +48,7 @@ class Population {
     };
   }
 
-  /** About so many arrivals as a population has clients, each for a life of its own. */
+  /** Returns arrivals, about as many as a population has clients, each for a stay of its own. */
   #arrivals(): PlainObject {
     const dice = this.#dice;
     const { durationMs } = this.#setting;
@@ -199,7 +199,7 @@ class Population {
     return recipe("graphql", "{ viewer { id } }", { cost, ...(actual === cost ? {} : { actual }) });
   }
 
-  /** Of those that call by a scope that this world has. */
+  /** Returns a known client that calls by a scope of this world. */
   #known(): PlainObject {
     const rest: readonly MakerName[] = [
       "bkBuildWatch",

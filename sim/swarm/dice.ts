@@ -1,7 +1,7 @@
-// Draws by name: what the swarm decides of a world, all of it from one seed.
+// Draws by name: all decisions of the swarm on a world, from one seed.
 import { between, next32, type RandomState, seedRandom } from "../../src/scenario/random.ts";
 
-/** The worlds' draws, apart from those of every client and fault: no scenario has so many populations. */
+/** Stream of the worlds' draws, apart from those of clients and faults: no scenario has so many populations. */
 const stream = 2_000_003;
 
 export class Dice {
@@ -11,23 +11,23 @@ export class Dice {
     seedRandom(this.#state, seed, stream, index);
   }
 
-  /** A whole number in `[least, most]`. */
+  /** Draws a whole number in `[least, most]`. */
   between(least: number, most: number): number {
     return between(this.#state, least, most);
   }
 
-  /** Tells whether something happens that does so in one of `times` cases. */
+  /** Tells whether something happens that has a chance of one in `times`. */
   oneIn(times: number): boolean {
     return this.between(1, times) === 1;
   }
 
-  /** One of these. @throws RangeError where there is none */
+  /** Draws one of these values. @throws RangeError if there is none */
   of<const T>(values: readonly T[]): T {
     if (values.length === 0) throw new RangeError("there is nothing to draw from");
     return values[this.between(0, values.length - 1)] as T;
   }
 
-  /** A seed for something else. */
+  /** Draws a seed for something else. */
   seed(): number {
     return next32(this.#state);
   }

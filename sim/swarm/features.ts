@@ -1,12 +1,12 @@
-// The features that worlds may have, each left out of about half of them: a bug that needs two features meets them both
-// in a quarter of the worlds, and one that a third feature hides is met where that is absent (Groce, Zhang, Eide, Chen
-// and Regehr, "Swarm Testing", ISSTA 2012).
+// The features that worlds may have, each left out of about half of them. A bug that needs two features then meets both
+// in a quarter of the worlds. One that a third feature hides shows where that feature is absent (Groce, Zhang, Eide,
+// Chen and Regehr, "Swarm Testing", ISSTA 2012).
 import { type SwitchName, switchValues } from "../../src/rules/switches.ts";
 import type { Dice } from "./dice.ts";
 
 const switchNames = Object.keys(switchValues) as readonly SwitchName[];
 
-/** Features that stand for themselves. A semantics switch is one, too, by its name. */
+/** Features besides the semantics switches, each of which is a feature by its name. */
 const ownFeatures = [
   "rest",
   "graphql",
@@ -50,7 +50,7 @@ export type Feature = (typeof ownFeatures)[number] | SwitchName;
 export const features: readonly Feature[] = [...ownFeatures, ...switchNames];
 
 /**
- * The features of one world: each by the toss of a coin. Of REST and GraphQL there is one at least.
+ * Draws the features of one world, each by the toss of a coin. It has at least one of REST and GraphQL.
  * @param without features that are left out of every world
  */
 export function drawFeatures(dice: Dice, without: ReadonlySet<Feature>): ReadonlySet<Feature> {

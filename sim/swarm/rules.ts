@@ -1,19 +1,19 @@
-// The rules of a drawn world: limits that fill within seconds, or never; windows short enough that many of them pass;
-// every semantics switch.
+// The rules of a drawn world: limits that fill within seconds, or never; windows so short that many of them pass; every
+// semantics switch.
 import { type SwitchName, type SwitchValue, switchValues } from "../../src/rules/switches.ts";
 import type { Dice } from "./dice.ts";
 import type { Feature } from "./features.ts";
 import type { Plain, PlainObject } from "./world-recipe.ts";
 
-/** The values of a switch that may be drawn; one that is left out may have any. */
+/** Values of a switch that may be drawn. A switch that is left out may have any. */
 export type AllowedSwitches = { readonly [S in SwitchName]?: readonly SwitchValue<S>[] };
 
-/** The parts of the rules that populations must know. */
+/** Parts of the rules that populations must know. */
 export interface DrawnRules {
   readonly rules: PlainObject;
-  /** The longest window that is drawn, ms. */
+  /** Longest window that is drawn, ms. */
   readonly windowMsMost: number;
-  /** The smallest limit of points. */
+  /** Smallest limit of points. */
   readonly pointsLeast: number;
 }
 
@@ -25,7 +25,7 @@ const largePoints = [500, 5_000, 20_000, 5_000_000_000] as const;
 
 export function drawRules(dice: Dice, has: ReadonlySet<Feature>, allowed: AllowedSwitches): DrawnRules {
   const length = (): number => dice.of(windowSeconds);
-  // Windows of one length, more often than not: those of both owners end together then.
+  // Most windows have one length, so that both owners' windows end together.
   const common = length();
   const lengths: number[] = [];
   const window = (limit: number): PlainObject => {

@@ -1,5 +1,5 @@
-// A failing world made smaller: populations dropped, members left out, numbers lowered, as long as it fails in the same
-// way. Greedy, the larger steps first, and bounded.
+// Makes a failing world smaller: drops populations, leaves out members, lowers numbers, as long as it fails in the same
+// way. The search is greedy, with larger steps first, and bounded.
 import { isRecipe, type Plain, type PlainObject, type WorldRecipe } from "./world-recipe.ts";
 
 export interface Shrunk {
@@ -8,12 +8,12 @@ export interface Shrunk {
   readonly tried: number;
 }
 
-/** Members that stay: without them it is another world, and lower they make it larger. */
+/** Members that stay. Without them it is another world, and lower values make it larger. */
 const kept: ReadonlySet<string> = new Set(["name", "seed", "executor", "timeUnit", "make"]);
 
 /**
- * @param fails whether a world fails as the first one does; a world that cannot be made does not
- * @param triesMost how many worlds may be tried
+ * @param fails returns whether a world fails as the first one does; a world that cannot be made does not
+ * @param triesMost greatest number of worlds that are tried
  */
 export async function shrinkWorld(
   first: WorldRecipe,
@@ -22,11 +22,11 @@ export async function shrinkWorld(
 ): Promise<Shrunk> {
   let world = first;
   let tried = 0;
-  // Whatever has failed to be smaller once is tried again only after something else has been made smaller.
+  // A step that has failed once is tried again only after another one has made the world smaller.
   for (let progress = true; progress && tried < triesMost; ) {
     progress = false;
     for (const smaller of smallerThan) {
-      // The candidates are those of the world as it was; each is made of the world as it is by then.
+      // Each candidate is made of the world as it is by then.
       for (let at = 0; tried < triesMost; at++) {
         const candidate = nth(smaller(world), at);
         if (candidate === undefined) break;
@@ -51,8 +51,8 @@ function nth<T>(values: Iterable<T>, index: number): T | undefined {
 }
 
 /**
- * The ways of making a world smaller, those that take most away first. Rules go last: without its low limits a world needs
- * many calls to show the same.
+ * Ways of making a world smaller, those that take most away first. Rules come last: without its low limits a world
+ * needs many calls to show the same.
  */
 const smallerThan: readonly ((world: Plain) => Iterable<Plain>)[] = [
   (world) => lessAt(world, ["populations"]),
@@ -62,7 +62,7 @@ const smallerThan: readonly ((world: Plain) => Iterable<Plain>)[] = [
   (world) => less(world, Number.POSITIVE_INFINITY),
 ];
 
-/** Each world with less of whatever is not its rules. */
+/** Yields each world with less of everything but its rules. */
 function* besideRules(world: Plain, depth: number): Generator<Plain> {
   const members = world as PlainObject;
   const { rules, ...rest } = members;
@@ -74,7 +74,7 @@ function* besideRules(world: Plain, depth: number): Generator<Plain> {
   }
 }
 
-/** Each world without one member of the object at a path. */
+/** Yields each world without one member of the object at a path. */
 function* lessAt(world: Plain, [name, ...rest]: readonly string[]): Generator<Plain> {
   if (name === undefined) {
     yield* without(world);
@@ -86,13 +86,13 @@ function* lessAt(world: Plain, [name, ...rest]: readonly string[]): Generator<Pl
   for (const smaller of lessAt(member, rest)) yield { ...members, [name]: smaller };
 }
 
-/** Each value without one member or entry, of those at most so deep. */
+/** Yields each value without one member or entry, down to `depth`. */
 function* less(value: Plain, depth: number): Generator<Plain> {
   yield* without(value);
   if (depth > 0) yield* within(value, (member) => less(member, depth - 1));
 }
 
-/** One member or entry fewer; none where it would be the last. */
+/** Yields the value with one member or entry fewer; nothing if that would be the last. */
 function* without(value: Plain): Generator<Plain> {
   if (typeof value !== "object" || isRecipe(value)) return;
   if (Array.isArray(value)) {
@@ -104,10 +104,10 @@ function* without(value: Plain): Generator<Plain> {
     if (!kept.has(name)) yield Object.fromEntries(members.filter(([other]) => other !== name));
 }
 
-/** Up to here numbers are lowered one by one, too: limits and counts, not times. */
+/** Greatest number that is also lowered by one: limits and counts, not times. */
 const smallMost = 12;
 
-/** Each value with one number lowered: to 1, to half, a small one by one, a large one to its thousands. */
+/** Yields each value with one number lowered: to 1, to half, a small one by one, a large one to its thousands. */
 function* lower(value: Plain): Generator<Plain> {
   if (typeof value === "number") {
     if (!Number.isInteger(value) || value <= 1) return;
@@ -120,7 +120,7 @@ function* lower(value: Plain): Generator<Plain> {
   yield* within(value, lower);
 }
 
-/** The value with one of its parts replaced, for each replacement of each part. */
+/** Yields the value with one of its parts replaced, for each replacement of each part. */
 function* within(value: Plain, replace: (part: Plain) => Iterable<Plain>): Generator<Plain> {
   if (typeof value !== "object") return;
   if (Array.isArray(value)) {

@@ -1,5 +1,5 @@
-// The interesting states of a deployment, and how often traces reached them: what a swarm says of itself, since worlds
-// that never fill a window find nothing and prove nothing. They are read off the trace, as any judge could.
+// The interesting states of a deployment, and how often traces reached them. A swarm reports them, since worlds that
+// never fill a window find and prove nothing. They are read off the trace, as any judge could.
 import {
   type Owner,
   organizationLimit,
@@ -41,10 +41,10 @@ export const stateWords = {
 export type StateName = keyof typeof stateWords;
 export const stateNames = Object.keys(stateWords) as readonly StateName[];
 
-/** A user's REST window as it was shown last, and what has happened to it since. */
+/** Last reading of a user's REST window, and the calls since then. */
 interface Followed {
   readonly remaining: number;
-  /** It surely lasts until then, ms since the epoch. */
+  /** Time until which the window surely lasts, ms since the epoch. */
   readonly untilMs: number;
   answered: number;
   unanswered: number;
@@ -60,11 +60,11 @@ const refusing: Readonly<Record<string, StateName>> = {
 export class StateWatch {
   readonly #rules: Rules;
   readonly #counts: Map<StateName, number>;
-  /** When a client was told to wait until: the end of the window that refused it last. */
+  /** End of the window that refused a client last, until which it was told to wait, ms since the epoch. */
   readonly #refusedUntil = new Map<string, number>();
   readonly #followed = new Map<string, Followed>();
 
-  /** @param counts is added to */
+  /** @param counts gets the counts added */
   constructor(rules: Rules, counts: Map<StateName, number>) {
     this.#rules = rules;
     this.#counts = counts;
@@ -143,14 +143,14 @@ export class StateWatch {
     }
   }
 
-  /** Tells whether an enforced window can only be past its limit by what queries came to. */
+  /** Tells whether only completed queries can take an enforced window past its limit. */
   #mayOvershoot(scope: Scope): boolean {
     const { graphqlCharge, refused, refusedByUser } = semanticsOf(this.#rules, scope);
     const isSpared = refused === "uncounted" && refusedByUser === "charges-nothing";
     return scope === "graphql" && graphqlCharge === "postpaid" && isSpared;
   }
 
-  /** By counts below 0, where they are shown. */
+  /** Tells whether a count below 0 shows an overshoot. */
   #overshoots({ org, scope, remaining, userRemaining }: TraceCall): boolean {
     if (!this.#mayOvershoot(scope) || !organizationLimit(this.#rules, org, scope).enforced) return false;
     return [remaining, userRemaining].some((left) => (integer(left) ?? 0) < 0);
@@ -174,13 +174,13 @@ export class StateWatch {
     return this.#windows(call).map(({ limit }) => limit);
   }
 
-  /** Ms, the organization's first. */
+  /** Returns the lengths of both windows, ms, the organization's first. */
   #lengths(call: TraceCall): readonly [number, number] {
     const [broad, narrow] = this.#windows(call);
     return [broad.windowSeconds * 1000, narrow.windowSeconds * 1000];
   }
 
-  /** A gap in a user's counts that answered calls do not explain was a call without an answer. */
+  /** Follows a user's counts. A gap that answered calls do not explain was a call without an answer. */
   #follow(call: TraceCall): void {
     if (call.scope !== "rest" || call.kind !== "call") return;
     const name = JSON.stringify([call.org, call.user]);
@@ -201,7 +201,7 @@ export class StateWatch {
   }
 }
 
-/** Number of times that each was reached. */
+/** Number of times that each state was reached. */
 export type StateCounts = Readonly<Record<StateName, number>>;
 
 export const countsOf = (counts: ReadonlyMap<StateName, number>): StateCounts =>

@@ -1,5 +1,5 @@
-// The swarm: whole worlds drawn from a seed, simulated, and every law judged on each trace by the oracle. A world that
-// breaks one is made smaller, and comes back as a file that breaks it again.
+// The swarm: draws whole worlds from a seed, simulates them, and lets the oracle judge every law on each trace. A world
+// that breaks one is made smaller, and becomes a file that breaks it again.
 import type { LimiterFactory } from "../../src/engine/adapter.ts";
 import type { ChosenFault } from "../../src/faults/choice.ts";
 import { claimsInTraces } from "../../src/rules/algorithms.ts";
@@ -20,7 +20,7 @@ import { countsOf, type StateCounts, type StateName, StateWatch, stateNames } fr
 import { type Constraints, drawWorld } from "./world.ts";
 import { scenarioOf, sourceOf, type WorldRecipe } from "./world-recipe.ts";
 
-/** The deployment of every world: the right one where neither is given. */
+/** Deployment of every world. Default: the right one. */
 export interface SwarmTarget {
   readonly fault?: ChosenFault | undefined;
   readonly limiter?:
@@ -32,25 +32,25 @@ export interface SwarmOptions extends SwarmTarget {
   /** Number of worlds, from number 0 on. */
   readonly worlds: number;
   readonly seed: number;
-  /** It ends after so many worlds that fail; 1 where it is left out. */
+  /** Number of failing worlds after which the run stops. Default: 1. */
   readonly failuresMost?: number | undefined;
-  /** Greatest number of worlds that are tried to make a failing one smaller; 400 where it is left out. */
+  /** Greatest number of worlds that are tried to make a failing one smaller. Default: 400. */
   readonly triesMost?: number | undefined;
-  /** Once it is aborted no further world is begun; what is done is kept. */
+  /** When aborted, no further world is begun, and the results so far are kept. */
   readonly signal?: { readonly aborted: boolean } | undefined;
-  /** Told after each world, and while one is made smaller; awaited. */
+  /** Called after each world, and while one is made smaller; awaited. */
   readonly onProgress?: ((progress: SwarmProgress) => void | Promise<void>) | undefined;
 }
 
 export interface SwarmProgress {
-  /** Worlds that are done. */
+  /** Number of worlds that are done. */
   readonly worlds: number;
   readonly calls: number;
-  /** The failing world that is being made smaller, `SEED/NUMBER`. */
+  /** Failing world that is being made smaller, `SEED/NUMBER`. */
   readonly shrinking: string | null;
 }
 
-/** The failure of a world: a law, or a limiter that throws. */
+/** Failure of a world: a broken law, or a limiter that throws. */
 export interface WorldFailure {
   readonly law: LawName | null;
   readonly suspects: readonly string[];
@@ -60,7 +60,7 @@ export interface WorldFailure {
 export interface FailingWorld extends WorldFailure {
   /** `SEED/NUMBER`, as `worldNamed` reads it. */
   readonly world: string;
-  /** Lines of its trace. */
+  /** Number of lines of its trace. */
   readonly calls: number;
   readonly populations: number;
   readonly shrunk: {
@@ -69,20 +69,20 @@ export interface FailingWorld extends WorldFailure {
     /** Number of smaller worlds that were tried. */
     readonly tried: number;
     readonly explanation: string;
-    /** A scenario's file. */
+    /** Source of a scenario's file. */
     readonly source: string;
   };
 }
 
-/** The result of a swarm; plain JSON. */
+/** Result of a swarm. Plain JSON. */
 export interface SwarmResult {
   readonly format: "spillway-swarm";
   readonly version: 1;
   readonly seed: number;
-  /** Worlds that are done. */
+  /** Number of worlds that are done. */
   readonly worlds: number;
   readonly calls: number;
-  /** Windows that the oracle judged. */
+  /** Number of windows that the oracle judged. */
   readonly windows: number;
   /** Counts of the interesting states that were reached. */
   readonly states: StateCounts;
@@ -91,7 +91,7 @@ export interface SwarmResult {
   readonly interrupted: boolean;
 }
 
-/** Returns the parts that do not go with a target: they are not drawn. */
+/** Returns the parts that do not fit a target, which are not drawn. */
 function constraintsOf({ fault, limiter }: SwarmTarget): Constraints {
   const semantics = fault?.fault.semantics ?? limiter?.factory.semantics;
   const known = limiter?.factory.scopes ?? scopes;
@@ -102,9 +102,9 @@ function constraintsOf({ fault, limiter }: SwarmTarget): Constraints {
 }
 
 /**
- * The world of this name, for `simulate`.
+ * Returns the world of this name, for `simulate`.
  * @param name `SEED/NUMBER`
- * @throws SpillwayError `USAGE` where it is no such name
+ * @throws SpillwayError `USAGE` if it is no such name
  */
 export function worldNamed(name: string, target: SwarmTarget = {}): WorldRecipe {
   const [, seed, index] = /^(\d{1,15})\/(\d{1,9})$/.exec(name) ?? [];
@@ -118,11 +118,10 @@ export function worldNamed(name: string, target: SwarmTarget = {}): WorldRecipe 
 }
 
 /**
- * Draws worlds, simulates each and judges its trace. The same seed gives the same worlds, whatever else.
- * @throws RangeError where an option is out of range
+ * Draws worlds, simulates each and judges its trace. The same seed always gives the same worlds.
+ * @throws RangeError if an option is out of range
  *
- * @example
- * const { failures } = await swarm({ worlds: 1000, seed: 7 });
+ * @example const { failures } = await swarm({ worlds: 1000, seed: 7 });
  */
 export async function swarm(options: SwarmOptions): Promise<SwarmResult> {
   const { worlds, seed, signal, failuresMost = 1 } = options;
@@ -143,7 +142,7 @@ interface Outcome {
 }
 
 const usualTries = 400;
-/** A simpler world may have so many calls, though the one that was drawn has fewer. */
+/** Number of calls that a simpler world may have, even if the drawn world has fewer. */
 const fewCalls = 60;
 
 class Swarm {
@@ -177,7 +176,7 @@ class Swarm {
 
   async #shrink(first: WorldRecipe, { calls }: Outcome, failure: WorldFailure): Promise<FailingWorld> {
     const { seed, signal } = this.#options;
-    // A limiter that never settles takes its time each time.
+    // A limiter that never settles takes its time at each try.
     const triesMost = Math.min(this.#options.triesMost ?? usualTries, failure.law === null ? 40 : Infinity);
     const world = `${seed}/${this.done}`;
     let last = { calls, explanation: failure.explanation };
@@ -205,7 +204,7 @@ class Swarm {
     };
   }
 
-  /** `null` where there is no such world: a member that it needs was left out, or the fault does not go with it. */
+  /** Judges a smaller world. `null` if there is none: it lacks a needed member, or the fault does not fit it. */
   async #tried(world: WorldRecipe, { law }: WorldFailure, callsMost: number): Promise<Outcome | null> {
     try {
       return await judgeWorld(scenarioOf(world), this.#options, new Map(), { law, callsMost });
@@ -232,15 +231,15 @@ class Swarm {
   }
 }
 
-/** The way in which a world that is made smaller is judged. */
+/** How a world that is made smaller is judged. */
 interface Smaller {
-  /** Of several laws that are broken, the one to be told of. */
+  /** Law to report if several are broken. */
   readonly law: LawName | null;
-  /** One of more calls is not smaller: it is given up, and counts as one that does not fail. */
+  /** Greatest number of calls. A world with more is not smaller: it is given up, and counts as not failing. */
   readonly callsMost: number;
 }
 
-/** @param states is added to */
+/** @param states gets the counts of states added */
 async function judgeWorld(
   scenario: Scenario,
   { fault, limiter }: SwarmTarget,

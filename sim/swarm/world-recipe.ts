@@ -1,9 +1,9 @@
-// A scenario as data: plain values, and calls of the functions that a scenario's file calls. So that a world can be
-// drawn, made smaller member by member, run, and written down as a file that runs again.
+// A scenario as data: plain values, and calls of the functions that a scenario's file calls. A world can thus be drawn,
+// made smaller member by member, run, and written as a file that runs again.
 import * as entry from "../../src/scenario/index.ts";
 import type { Scenario, ScenarioInput } from "../../src/scenario/scenario.ts";
 
-/** The functions of `spillway/scenario` that worlds are made of: behaviours, policies, calls and known clients. */
+/** Functions of `spillway/scenario` that worlds are made of: behaviours, policies, calls and known clients. */
 const makers = {
   aimd: entry.aimd,
   burst: entry.burst,
@@ -52,11 +52,11 @@ export interface PlainObject {
   readonly [member: string]: Plain;
 }
 
-/** The input of `defineScenario`, as data. A population's `preset` stands for a known client's members. */
+/** Input of `defineScenario`, as data. A population's `preset` stands for a known client's members. */
 export interface WorldRecipe extends PlainObject {
   readonly name: string;
   readonly seed: number;
-  /** Ms. */
+  /** Length of the run, ms. */
   readonly duration: number;
   readonly populations: PlainObject;
 }
@@ -67,10 +67,10 @@ export function isRecipe(value: Plain): value is Recipe {
   return typeof value === "object" && !Array.isArray(value) && Object.hasOwn(value, "make");
 }
 
-/** The member of a population that is spread into it. */
+/** Member of a population whose value is spread into it. */
 const spread = "preset";
 
-/** A value with its recipes followed. */
+/** Returns a value with its recipes carried out. */
 function made(value: Plain): unknown {
   if (typeof value !== "object") return value;
   if (Array.isArray(value)) return value.map(made);
@@ -84,12 +84,12 @@ function made(value: Plain): unknown {
   return Object.assign({}, ...members);
 }
 
-/** @throws SpillwayError `SCENARIO_INVALID` where it is none */
+/** @throws SpillwayError `SCENARIO_INVALID` if it is no scenario */
 export function scenarioOf(world: WorldRecipe): Scenario {
   return entry.defineScenario(made(world) as ScenarioInput);
 }
 
-/** A world as the file of a scenario, which `simulate` takes as any other. */
+/** Returns a world as the file of a scenario, which `simulate` takes like any other. */
 export function sourceOf(world: WorldRecipe, comment: string): string {
   const used = new Set(["defineScenario", ...makersIn(world)]);
   const imports = [...used].sort().join(", ");
@@ -105,7 +105,7 @@ function makersIn(value: Plain): MakerName[] {
 
 const widest = 100;
 
-/** A value as TypeScript, on one line where it fits. */
+/** Returns a value as TypeScript, on one line if it fits. */
 function written(value: Plain, indent: string): string {
   if (typeof value !== "object") return JSON.stringify(value);
   const inner = `${indent}  `;

@@ -1,5 +1,5 @@
-// A world drawn whole from a seed and its number: rules, clients, network and what goes wrong in it, with features left
-// out at random (`features.ts` says why).
+// A world drawn whole from a seed and its number: rules, clients, network and trouble, with features left out at random
+// (`features.ts` says why).
 
 import { drawPopulations } from "./clients.ts";
 import { Dice } from "./dice.ts";
@@ -7,13 +7,13 @@ import { drawFeatures, type Feature } from "./features.ts";
 import { type AllowedSwitches, drawRules } from "./rules.ts";
 import type { Plain, PlainObject, WorldRecipe } from "./world-recipe.ts";
 
-/** Parts that are not drawn: a fault or a limiter does not go with them. */
+/** Parts that are not drawn, because a fault or a limiter does not fit them. */
 export interface Constraints {
   readonly switches?: AllowedSwitches | undefined;
   readonly without?: readonly Feature[] | undefined;
 }
 
-/** A world, and what it was drawn to have. */
+/** A world, and the features that it was drawn to have. */
 export interface DrawnWorld {
   readonly recipe: WorldRecipe;
   readonly features: ReadonlySet<Feature>;
@@ -21,7 +21,7 @@ export interface DrawnWorld {
 
 const durationMsMost = 150_000;
 
-/** The same world for the same seed, number and constraints. */
+/** Draws a world. The same seed, number and constraints give the same world. */
 export function drawWorld(seed: number, index: number, constraints: Constraints = {}): DrawnWorld {
   const dice = new Dice(seed, index);
   const has = drawFeatures(dice, new Set(constraints.without));
@@ -39,7 +39,7 @@ export function drawWorld(seed: number, index: number, constraints: Constraints 
   return { recipe, features: has };
 }
 
-/** Within the day after 2026 began. */
+/** Draws a time within the day after 2026 began. */
 function startAt(dice: Dice): string {
   return new Date(Date.UTC(2026, 0, 1) + dice.between(1, 86_399_999)).toISOString();
 }
