@@ -9,7 +9,7 @@ import { SpillwayError } from "../rules/errors.ts";
 const gibi = 2 ** 30;
 const chunkSize = 1 << 18;
 
-/** Returns the greatest size of a copy, bytes: 8 GiB, and half of the free space for temporary files. */
+/** Returns the greatest size of a copy, bytes: 8 GiB, or half of the free space for temporary files if that is less. */
 function bytesMostOf(folder: string): number {
   const { bavail, bsize } = statfsSync(folder);
   return Math.min(8 * gibi, (bavail * bsize) / 2);

@@ -119,7 +119,7 @@ export async function* measureJob(
 
 const neitherNamed = (): RangeError => new RangeError("neither a scenario nor a world is named");
 
-/** Longest part, characters. A part has at most a sixteenth of what was told before, so that no more is lost. */
+/** Longest part, characters. A part has about a sixteenth of what was told before, so that no more is lost. */
 const partMost = 65_536;
 const partShare = 16;
 /** Number of calls between two looks at the clock: a slow simulation tells its progress at each turn. */
