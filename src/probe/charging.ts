@@ -1,6 +1,6 @@
-// GraphQL's charges and refusals, by two or three queries. One that asks for more than comes back tells what
-// is charged in the end; one that asks for more than the user's limit tells whether it is admitted by what it asks
-// (`reserved`, `prepaid`) or by what was used before (`postpaid`), and all about refusals, at the price of a call.
+// GraphQL's charges and refusals, by two or three queries. A query that requests more than comes back shows the final
+// charge. A query above the user's limit shows whether requests (`reserved`, `prepaid`) or past use (`postpaid`) decide
+// admission, and all about refusals, at the price of one call.
 
 import type { Owner, Semantics } from "../rules/rules.ts";
 import { counted } from "../rules/words.ts";
@@ -37,7 +37,7 @@ export function roomOf(session: ProbeSession): Room | null {
   };
 }
 
-/** Trials of one query until one of them falls within a window and is answered. */
+/** Tries a query until one trial falls within a window and is answered. */
 async function answered(session: ProbeSession, action: Action): Promise<ProbeTrial | null> {
   for (let attempt = 0; attempt < attemptsMost; attempt++) {
     session.say(action.what);
@@ -50,7 +50,7 @@ async function answered(session: ProbeSession, action: Action): Promise<ProbeTri
 
 type Charge = Semantics["graphqlCharge"];
 
-/** Charge of a query that asked for more than came back. */
+/** Charge of a query that requested more than came back. */
 interface Charged {
   readonly trial: ProbeTrial;
   readonly requested: number;
@@ -59,7 +59,7 @@ interface Charged {
   readonly isPrepaid: boolean;
 }
 
-/** All that queries tell; `needs` says in one line why nothing was asked. */
+/** Returns all that queries show. If none was made, the findings' `needs` say in one line why. */
 export async function probeCharging(session: ProbeSession): Promise<Finding[]> {
   const room = roomOf(session);
   if (room === null) return nothing("GraphQL showed no limits", "a token with the scope graphql");
@@ -101,7 +101,7 @@ function refusalsUnseen(session: ProbeSession, room: Room): Finding[] {
   return nothing(why, needs).filter(({ name }) => !["graphqlCost", "graphqlCharge"].includes(name));
 }
 
-/** Asks for more than there is: the own first pipelines, then those of nobody. */
+/** Requests more than comes back: the organization's own first pipelines, then those of nobody. */
 async function difference(session: ProbeSession, room: Room): Promise<Charged | null> {
   const { organization } = session.options;
   const least = Math.min(room.remaining.user, room.remaining.organization, 53);
@@ -113,14 +113,14 @@ async function difference(session: ProbeSession, room: Room): Promise<Charged | 
     const charged = made === null ? null : chargedBy(made);
     if (charged === null) continue;
     if (isQuiet(quiet(session.calls, scope))) return charged;
-    // Others may add what makes one charge look like another, but not the same twice.
+    // Calls of others may disguise one charge, but not twice in the same way.
     const again = await answered(session, query);
     if (again !== null && chargedBy(again)?.amount === charged.amount) return charged;
   }
   return null;
 }
 
-/** `null` where what was asked for is also what came back, or others' calls hide it. */
+/** Returns a query's charge; `null` if it requested what came back, or others' calls hide the charge. */
 function chargedBy(made: ProbeTrial): Charged | null {
   const { action, organization, user, isUserClamped } = made;
   const { requested, actual, status, kind } = action;
@@ -147,7 +147,7 @@ function costFinding(charged: Charged | null): Finding {
 const chargeEvidence = ({ trial: { action }, requested, actual, amount }: Charged): string =>
   `${callAt(action)} asked for ${counted(requested, "point")}, ${actual === null ? "an unknown number" : actual} came back, ${amount} were charged`;
 
-/** More than the user's limit, or the organization's where that is smaller. */
+/** Tries a query above the user's limit, or the organization's if that is smaller. */
 async function oversize(session: ProbeSession, room: Room): Promise<ProbeTrial | null> {
   const points = Math.min(room.limits.user, room.limits.organization) + 1;
   if (points > pointsMost) return null;
@@ -201,13 +201,13 @@ function userEnforcedFinding(over: ProbeTrial, charged: Charged | null, room: Ro
     return notSeen(of, "the user's limit is above the organization's", "a smaller user's limit");
   if (isRefusal(action.status) && refuser(action) === "user")
     return found(of, "always", "certain", `${shown}: refused by the user's window`, [action]);
-  // Under `postpaid` it would be admitted whether or not the user's window refuses.
+  // Under `postpaid` the query would be admitted whether or not the user's window refuses.
   if (action.status === 200 && charged?.isPrepaid === true)
     return found(of, "with-organization", "certain", `${shown}: admitted`, [action]);
   return notSeen(of, `${shown}: admitted, as postpaid would admit it anyway`, "a user's window that is full");
 }
 
-/** A charge above what was left, and yet `remaining` shows 0. */
+/** Returns a finding if a charge exceeded what was left, and `remaining` yet shows 0. */
 function clampedFinding(over: ProbeTrial, charged: Charged | null, findings: readonly Finding[]): Finding[] {
   const { action, user, isUserClamped } = over;
   const isCounted = isRefusal(action.status)
@@ -219,7 +219,7 @@ function clampedFinding(over: ProbeTrial, charged: Charged | null, findings: rea
   return [found({ name: "remaining", scope }, "clamped", "certain", evidence, trialCalls(over))];
 }
 
-/** Which window is named where both lack room. Not where that would charge the organization for a refusal. */
+/** Finds which window is named if both lack room. Makes no call if that would charge the organization for a refusal. */
 async function firstRefuser(
   session: ProbeSession,
   room: Room,

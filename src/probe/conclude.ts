@@ -1,4 +1,4 @@
-// From all calls to findings about limits, windows and clocks, whatever the calls were made for.
+// Draws findings about limits, windows and clocks from all calls, whatever they were made for.
 
 import { type Owner, owners, type Scope, scopes } from "../rules/rules.ts";
 import { counted } from "../rules/words.ts";
@@ -18,7 +18,7 @@ import {
   userWindow,
 } from "./windows.ts";
 
-/** Findings that the calls show by themselves, whatever they were made for. */
+/** Returns the findings that the calls show, whatever they were made for. */
 export function conclude(calls: readonly SeenCall[]): Finding[] {
   return [
     ...scopes.flatMap((scope) => ofScope(calls, scope)),
@@ -75,7 +75,7 @@ function enforcedFinding(calls: readonly SeenCall[], scope: Scope): Finding {
   ]);
 }
 
-/** Anchor, rounding and lengths hang together: a length may need the anchor, and the anchor a length. */
+/** Anchor, rounding and lengths, together because a length may need the anchor, and the anchor a length. */
 export interface Windows {
   readonly anchor: Conclusion<"epoch" | "first-request"> | null;
   readonly rounding: Conclusion<"ceil" | "floor" | "round"> | null;
@@ -165,7 +165,7 @@ function remainingFinding(calls: readonly SeenCall[], scope: Scope): Finding {
   );
 }
 
-/** An answer that shows remaining 0 of a window whose count is surely above its limit. */
+/** Returns an answer with remaining 0 of a window whose count is surely above its limit; `null` if there is none. */
 function clampedSight(calls: readonly SeenCall[], scope: Scope): { call: SeenCall; why: string } | null {
   for (const [index, call] of calls.entries()) {
     if (call.scope !== scope) continue;
@@ -183,7 +183,7 @@ function clampedSight(calls: readonly SeenCall[], scope: Scope): { call: SeenCal
   return null;
 }
 
-/** Admitted, and charged more than was left: the count passed the limit, and remaining showed 0. */
+/** Returns why a count passed its limit: an admitted call's charge exceeded what was left, and remaining is 0. */
 function abovePrior(calls: readonly SeenCall[], index: number, scope: Scope): string | null {
   const call = calls[index];
   if (call === undefined || call.kind !== "call" || call.status !== 200) return null;
@@ -200,7 +200,7 @@ function abovePrior(calls: readonly SeenCall[], index: number, scope: Scope): st
   return null;
 }
 
-/** Tells whether the headers of a status answer say what its body says. */
+/** Tells whether the headers of a status answer agree with its body. */
 function agreement(calls: readonly SeenCall[]): Finding {
   const of = { name: "agreement", scope: null } as const;
   const pairs = calls.flatMap((call) => {

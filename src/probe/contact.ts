@@ -1,17 +1,17 @@
-// The first call: whether there is such an API at all. What is there instead is said in words, before anything
-// that counts is sent.
+// The first call, which tells whether the API is there at all. If not, the error says what is there instead, before any
+// call that counts.
 import { hintFor, inWords, redirectOf } from "../connect/no-answer.ts";
 import { quote, SpillwayError } from "../rules/errors.ts";
 import { isRefusal } from "../wire/outcome.ts";
 import { isLimiters, type SeenCall } from "./seen.ts";
 import type { ProbeSession } from "./session.ts";
 
-/** Each is several calls, where they are answered 5xx. */
+/** Number of status readings. Each may be several calls, if they are answered 5xx. */
 const tries = 2;
 
 /**
  * Reads the status once.
- * @throws SpillwayError `TARGET_UNREACHABLE` saying what was seen instead
+ * @throws SpillwayError `TARGET_UNREACHABLE`, with what was seen instead
  */
 export async function contact(session: ProbeSession): Promise<SeenCall> {
   let last: SeenCall | null = null;
@@ -36,7 +36,7 @@ export async function contact(session: ProbeSession): Promise<SeenCall> {
   });
 }
 
-/** Says what was seen in place of a status; `null` where it is one, or could be. */
+/** Says what was seen in place of a status; `null` if it is or may be a status. */
 export function problemOf(seen: SeenCall): { got: string; hint: string } | null {
   const { status, error, body } = seen;
   if (status === 0) return { got: inWords(error ?? "no answer"), hint: hintFor(error) };

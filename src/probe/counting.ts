@@ -1,6 +1,6 @@
-// A kind of call counts or does not: read the counts for free, make the call, read again. Others use the organization's
-// quota too, and only ever add to it; so one trial with no difference shows that a call does not count, and a
-// difference shows something only where it comes every time, and where readings without a call show none.
+// Tells whether a kind of call counts: read the counts for free, make the call, read again. Others use the
+// organization's quota too, and only ever add to it. One trial without a difference thus shows that a call does not
+// count. A difference shows that it counts only if it comes every time, and if readings without a call show none.
 import type { Scope } from "../rules/rules.ts";
 import { counted } from "../rules/words.ts";
 import { isFailure } from "../wire/outcome.ts";
@@ -9,21 +9,21 @@ import { type SeenCall, whole } from "./seen.ts";
 import { type Action, type ProbeSession, STATUS } from "./session.ts";
 import { headerSights, type WindowReadingSight } from "./sight.ts";
 
-/** One call between two readings. */
+/** A call between two readings. */
 export interface ProbeTrial {
   readonly before: SeenCall;
   readonly action: SeenCall;
   readonly after: SeenCall;
-  /** By how much the count grew; `null` where that cannot be told: a window ended, or shows nothing. */
+  /** Growth of the counts; `null` if it cannot be told, since a window ended or shows nothing. */
   readonly organization: number | null;
   readonly user: number | null;
-  /** The user's window showed 0 after the call: it may have grown by more. */
+  /** True if the user's window showed 0 left after the call: it may have grown by more. */
   readonly isUserClamped: boolean;
-  /** Both windows showed something left before the call. */
+  /** True if both windows showed something left before the call. */
   readonly hadRoom: boolean;
 }
 
-/** Reads, calls, reads; `null` where the allowance does not hold for it. */
+/** Reads, calls, reads; returns `null` if the allowance is too small. */
 export async function trial(session: ProbeSession, action: Action): Promise<ProbeTrial | null> {
   const { calls } = session;
   if (session.left.calls < 1 || session.left.points < (action.points ?? 0)) return null;
@@ -38,9 +38,7 @@ export async function trial(session: ProbeSession, action: Action): Promise<Prob
   return weigh(before, made, after, action.scope, prior);
 }
 
-/**
- * @param prior the last reading of the user's window before the call: GraphQL's is in no status answer
- */
+/** Weighs a trial. @param prior last reading of the user's window before it: no status answer shows GraphQL's */
 function weigh(
   before: SeenCall,
   action: SeenCall,
@@ -66,23 +64,23 @@ function userGrowth(first: SeenCall, second: SeenCall): number | null {
   const from = whole(first.headers.userRemaining);
   const to = whole(second.headers.userRemaining);
   const isSameLimit = first.headers.userLimit === second.headers.userLimit;
-  // Nothing left may hide any count above the limit.
+  // A full window may hide any count above its limit.
   if (from === 0) return null;
   return from === null || to === null || !isSameLimit ? null : from - to;
 }
 
-/** Tells whether the organization's window of a scope that two status answers show is the same one. */
+/** Tells whether two status answers show the same window of an organization in a scope. */
 function isSameWindow(before: SeenCall, after: SeenCall, scope: Scope): boolean {
   const from = before.statusScopes?.[scope] ?? null;
   const to = after.statusScopes?.[scope] ?? null;
   if (from === null || to === null || from.limit !== to.limit) return false;
   if (from.resetAtMs === to.resetAtMs) return true;
-  // An idle window under `first-request` moves, by less than what it shows as left, and opens with the call.
+  // Under `first-request` an idle window moves, by less than the time it shows as left, and opens with the call.
   const movedMs = to.resetAtMs - from.resetAtMs;
   return from.current === 0 && movedMs > 0 && movedMs < from.reset * 1000;
 }
 
-/** The same of the user's window, which shows no `reset_at`: it cannot have ended before its `reset` less 1 s. */
+/** Tells the same of the user's window. It shows no `reset_at`, but cannot have ended before its `reset` less 1 s. */
 function isSameUserWindow(
   first: SeenCall,
   second: SeenCall,
@@ -98,24 +96,24 @@ function isSameUserWindow(
   return organizationStays && scope === "rest" && together(first) && together(second);
 }
 
-/** Movement of the counts by themselves: between status calls with nothing in between. */
+/** Movement of the counts between status calls with nothing in between. */
 export interface Quiet {
   readonly pairs: number;
-  /** Count that a status call itself adds: 1 where every one does, to both windows. */
+  /** Count that a status call itself adds to both windows: 1 if every one does. */
   readonly base: 0 | 1;
-  /** Pairs between which the organization's count grew by something else, and the user's. */
+  /** Number of pairs between which something else raised the organization's count, and the user's. */
   readonly organization: number;
   readonly user: number;
-  /** Those where nothing at all grew. */
+  /** Pairs of calls between which no count grew. */
   readonly none: readonly (readonly [SeenCall, SeenCall])[];
 }
 
-/** So many pairs that all grow by 1 are no chance; fewer say nothing of how quiet it is. */
+/** Number of pairs from which growth by 1 in each is no chance. Fewer also say nothing of how quiet the target is. */
 const baseLeast = 5;
 
-/** The control of every trial. Of `graphql` the user's window is not in it. */
+/** Returns the control of every trial. For `graphql` it lacks the user's window. */
 export function quiet(calls: readonly SeenCall[], scope: Scope): Quiet {
-  // A status call that failed is none: those around it are a pair.
+  // A failed status call counts as none: the calls around it form a pair.
   const made = calls.filter(({ what, status }) => what !== STATUS || (status > 0 && status < 500));
   const pairs = made.flatMap((after, index) => {
     const before = made[index - 1];
@@ -136,11 +134,11 @@ export function quiet(calls: readonly SeenCall[], scope: Scope): Quiet {
   };
 }
 
-/** Tells whether nobody else was seen to call. */
+/** Tells whether no calls of others were seen. */
 export const isQuiet = ({ pairs, organization, user }: Quiet): boolean =>
   pairs >= baseLeast && organization + user === 0;
 
-/** `null` where it cannot be told, or nothing could grow. */
+/** Returns the growth between two readings; `null` if it cannot be told, or nothing could grow. */
 function growthBetween(
   before: SeenCall,
   after: SeenCall,
@@ -149,24 +147,24 @@ function growthBetween(
   const from = before.statusScopes?.[scope];
   const to = after.statusScopes?.[scope];
   if (from == null || to == null || !isSameWindow(before, after, scope)) return null;
-  // If a window is full, nothing more might be counted, whatever was before.
+  // A full window may count nothing more, whatever happens.
   const isFull = scope === "rest" && (whole(before.headers.userRemaining) ?? 1) <= 0;
   if (isFull || from.current >= from.limit) return null;
   const isKnown = scope === "rest" && isSameUserWindow(before, after, scope, true);
   return { organization: to.current - from.current, user: isKnown ? userGrowth(before, after) : null };
 }
 
-/** Answer that a kind of call is expected to get, for its trials to speak of it. */
+/** Answer that a kind of call must get before its trials are judged. */
 export interface TrialExpectation {
   readonly name: FindingName;
   readonly statuses: readonly number[];
-  /** Name for the report: `404`. */
+  /** Name of the answer in the report: `404`. */
   readonly words: string;
 }
 
 const trialsMost = 4;
 
-/** Makes as many trials of one kind of call as it takes. */
+/** Makes as many trials of one kind of call as needed. */
 export async function tryCounting(
   session: ProbeSession,
   action: Action,
@@ -207,7 +205,7 @@ function judgeCounting(
         : `none of ${trials.length} trials fell within one window`;
     return notSeen({ name, scope }, why, "a larger --budget");
   }
-  // Under `reserved` others give back: an organization's count that fell shows nothing, the user's own does.
+  // Under `reserved` others give points back: the organization's fallen count shows nothing, but the user's own does.
   const free = told.find((one) => {
     const { organization, user } = growthOf(one, control, scope);
     return user === 0 ? !contradicts(one) : user === null && organization === 0;
@@ -217,7 +215,7 @@ function judgeCounting(
   return judgeGrowth(told, control, expectation, scope);
 }
 
-/** By how much each window grew, without what the second status call itself added. */
+/** Returns the growth of each window, without what the second status call itself added. */
 function growthOf({ organization, user }: ProbeTrial, { base }: Quiet, scope: Scope) {
   return {
     organization: organization === null ? null : organization - base,
@@ -225,7 +223,7 @@ function growthOf({ organization, user }: ProbeTrial, { base }: Quiet, scope: Sc
   };
 }
 
-/** Every trial moved something: by the call, or by others. */
+/** Judges trials that all moved something, by the call or by others. */
 function judgeGrowth(
   told: readonly ProbeTrial[],
   control: Quiet,
@@ -233,7 +231,7 @@ function judgeGrowth(
   scope: Scope,
 ): Finding {
   const growths = told.map((one) => growthOf(one, control, scope));
-  // A call that counts is charged to both windows or to none: a charge in one of them alone is others'.
+  // A counted call is charged to both windows, or to none: others made a charge in one window alone.
   const isByUser = growths.some(({ organization, user }) => (user ?? 0) > 0 && (organization ?? 1) > 0);
   const amounts = growths.map(({ organization, user }) =>
     isByUser ? ((organization ?? 1) > 0 ? user : null) : organization,
@@ -242,13 +240,13 @@ function judgeGrowth(
   if (shown === undefined || amounts.some((amount) => (amount ?? 0) <= 0))
     return notSeen({ name, scope }, "its trials contradict each other", "a quieter time");
   const noise = isByUser && scope === "rest" ? control.user : control.organization;
-  // One kind of call always adds the same: what differs is others'.
+  // One kind of call always adds the same, so others made any difference.
   const isKnown = control.pairs >= baseLeast && new Set(amounts).size === 1;
   const isStill = isKnown && noise === 0;
   const evidence = `${evidenceOf(shown, words)}${told.length > 1 ? `, and so in all ${told.length} trials` : ""}`;
   const calls = told.flatMap(trialCalls);
   if (isStill && told.length >= 2) return found({ name, scope }, true, "certain", evidence, calls);
-  // A charge by chance in every trial: at most (share of pairs that move by themselves) to the power of trials.
+  // Chance of a charge by others in every trial: at most the share of moving pairs, to the power of trials.
   const isRare = isKnown && told.length >= 3 && noise * 3 <= control.pairs;
   if (isStill || isRare) return found({ name, scope }, true, "likely", evidence, calls);
   return notSeen(
@@ -258,7 +256,7 @@ function judgeGrowth(
   );
 }
 
-/** Its own headers show a charge that the readings around it do not: a stale copy was read. */
+/** Tells whether an answer's own headers show a charge that the readings around it lack, as a stale copy would. */
 function contradicts({ before, action }: ProbeTrial): boolean {
   if (action.scope !== "rest") return false;
   const own = userGrowth(before, action);
@@ -275,7 +273,7 @@ function evidenceOf({ before, action, after, organization, user }: ProbeTrial, w
 
 export const trialCalls = ({ before, action, after }: ProbeTrial): SeenCall[] => [before, action, after];
 
-/** Tells whether status calls count: the control itself. */
+/** Tells whether status calls count, by the control itself. */
 export function statusCounting(calls: readonly SeenCall[], scope: Scope): Finding {
   const of = { name: "statusCounted", scope } as const;
   const control = quiet(calls, scope);

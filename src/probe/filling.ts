@@ -1,5 +1,5 @@
-// If asking for too much shows no refusal (`postpaid`, or a scope that is not enforced), the user's GraphQL
-// window is filled by queries of the organization's own builds, where the allowance is large enough for it.
+// Fills the user's GraphQL window by queries of the organization's own builds, if the allowance suffices. The probe
+// does so if an excessive query shows no refusal (`postpaid`, or a scope that is not enforced).
 import { isRefusal } from "../wire/outcome.ts";
 import { roomOf } from "./charging.ts";
 import { isQuiet, quiet, trial } from "./counting.ts";
@@ -10,13 +10,13 @@ import { refuser, type SeenCall, whole } from "./seen.ts";
 import type { Action, ProbeSession } from "./session.ts";
 
 const scope = "graphql";
-/** A trial of a refusal, and one more. */
+/** Calls left for afterwards: a trial of a refusal, and one more. */
 const afterwards = 2;
-/** Asked for by a query that should be refused: what it is charged is told from others' charges by its size. */
+/** Points of a query that should be refused. Its charge is told from others' charges by its size. */
 const refusedPoints = 400;
 
 /**
- * Fills the user's GraphQL window and looks at what it does then.
+ * Fills the user's GraphQL window, and tests what it does then.
  * @param reserve calls to leave for REST
  */
 export async function probeFullWindow(session: ProbeSession, reserve: number): Promise<Finding[]> {
@@ -40,7 +40,7 @@ export async function probeFullWindow(session: ProbeSession, reserve: number): P
       );
     return findings;
   }
-  // Still nothing left: no window ended before it was decided.
+  // Nothing is left even now: no window ended before the call was decided.
   const isFull = !made.hadRoom && (whole(action.headers.userRemaining) ?? 1) <= 0;
   const isAdmitted = action.status === 200 && action.kind === "call" && isFull;
   if (room.enforced || !isAdmitted) return [];
@@ -55,7 +55,7 @@ export async function probeFullWindow(session: ProbeSession, reserve: number): P
   ];
 }
 
-/** A query by which the window is full within the allowance; `null` where there is none. */
+/** Returns a query that fills the window within the allowance; `null` if there is none. */
 async function filling(session: ProbeSession, remaining: number, reserve: number): Promise<Action | null> {
   const { organization } = session.options;
   const fits = (query: Action, actual: number): boolean => {
@@ -78,7 +78,7 @@ async function filling(session: ProbeSession, remaining: number, reserve: number
   return measured?.status === 200 && fits(large, measured.actual ?? 0) ? large : null;
 }
 
-/** Makes queries until nothing is left of the user's window, or one is refused. */
+/** Makes queries until the user's window is full, or one is refused. */
 async function fill(session: ProbeSession, query: Action, reserve: number): Promise<"full" | "not full"> {
   let last: SeenCall | null = null;
   while (session.left.calls - reserve > 1) {
@@ -89,7 +89,7 @@ async function fill(session: ProbeSession, query: Action, reserve: number): Prom
     if (seen.status !== 200) continue;
     const remaining = whole(seen.headers.userRemaining);
     const before: number | null = last === null ? null : whole(last.headers.userRemaining);
-    // A window that ended in the meantime: filling would begin again.
+    // A window ended in the meantime, so filling would begin again.
     if (remaining === null || (before !== null && remaining > before)) return "not full";
     if (remaining <= 0) return "full";
     last = seen;

@@ -1,15 +1,15 @@
-// The probe's words: one finding for each thing it looked for, with what it saw, or what it would have needed.
+// The probe's words: a finding for each thing it looked for, with the evidence, or with what it would have needed.
 import type { Scope } from "../rules/rules.ts";
 import type { QuotaCall } from "../trace/quota-record.ts";
 import type { SeenCall } from "./seen.ts";
 
 /**
- * `certain`: nothing that the rules allow looks like it but this. `likely`: something else would have to have
- * happened by chance, or a clock is taken on trust. `not seen`: no value is given.
+ * `certain`: the rules allow no other explanation. `likely`: any other explanation needs chance, or a clock was
+ * trusted. `not seen`: there is no value.
  */
 export type Confidence = "certain" | "likely" | "not seen";
 
-/** Everything that is looked for, in the order of the report, with what it is in words. */
+/** Everything that the probe looks for, in the report's order, with its name in words. */
 export const findingNames = {
   organizationLimit: "organization's limit",
   userLimit: "user's limit",
@@ -42,22 +42,22 @@ export const findingNames = {
 export type FindingName = keyof typeof findingNames;
 export type FindingValue = string | number | boolean | Readonly<Record<string, number | null>>;
 
-/** One thing that a probe looked for, as it saw it. */
+/** A thing that a probe looked for, as it saw it. */
 export interface Sighting<V> {
-  /** `null` where it was not seen. */
+  /** Value; `null` if it was not seen. */
   readonly value: V | null;
   readonly confidence: Confidence;
-  /** Sights, calls by their numbers and times; the reason where nothing was seen. */
+  /** Evidence: readings, with their calls' numbers and times; the reason if nothing was seen. */
   readonly evidence: string;
-  /** Numbers of the calls, from 1, that the evidence speaks of. */
+  /** Numbers, from 1, of the calls in the evidence. */
   readonly calls: readonly number[];
-  /** Calls or time that would show it; `null` where it was seen. */
+  /** Calls or time that would show the value; `null` if it was seen. */
   readonly needs: string | null;
 }
 
 export interface Finding extends Sighting<FindingValue> {
   readonly name: FindingName;
-  /** `null` where it is one for the whole deployment. */
+  /** Scope; `null` if the finding is about the whole deployment. */
   readonly scope: Scope | null;
 }
 
@@ -65,7 +65,7 @@ type Call = Pick<SeenCall, "number"> | Pick<QuotaCall, "call">;
 
 const numberOf = (call: Call): number => ("number" in call ? call.number : call.call + 1);
 
-/** Says what was seen of one thing. */
+/** Returns a finding of what was seen. */
 export const found = <const F, V>(
   of: F,
   value: V,
@@ -77,14 +77,14 @@ export const found = <const F, V>(
   return { ...of, value, confidence, evidence, calls: numbers, needs: null };
 };
 
-/** Says that one thing was not seen, and what would show it. */
+/** Returns a finding that a thing was not seen, with what would show it. */
 export const notSeen = <const F>(of: F, evidence: string, needs: string): F & Sighting<never> => ({
   ...of,
   ...{ value: null, confidence: "not seen", evidence, calls: [], needs },
 });
 
-/** `10:00:59.981` of the prober's clock, UTC. */
+/** Returns a time as `10:00:59.981`, UTC, by the prober's clock. */
 export const timeOf = (ms: number): string => new Date(ms).toISOString().slice(11, 23);
 
-/** `call 12 at 10:00:59.981`. */
+/** Returns `call 12 at 10:00:59.981`. */
 export const callAt = ({ number, sentMs }: SeenCall): string => `call ${number} at ${timeOf(sentMs)}`;

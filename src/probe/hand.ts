@@ -1,4 +1,4 @@
-// The hand of any probe: makes calls, waits within an allowance, and says how far it is. No reasoning here.
+// The hand of any probe: makes calls, waits within an allowance, and reports its progress. It draws no conclusions.
 import { setTimeout as wait } from "node:timers/promises";
 import { type Ask, openSender, type Send, type SendOptions, sendOnce } from "../connect/send.ts";
 import { SpillwayError } from "../rules/errors.ts";
@@ -7,24 +7,24 @@ import { SpillwayError } from "../rules/errors.ts";
 export interface Allowance {
   /** Calls that may count: all but GET of the status. */
   readonly calls: number;
-  /** GraphQL points asked for, all queries together; 0 by a policy. */
+  /** Requested GraphQL points of all queries together; 0 in a probe by a policy. */
   readonly points: number;
   /** Free calls of the status. */
   readonly statusCalls: number;
-  /** Waiting for windows to end, ms, all waits together. */
+  /** Time of all waits for windows together, ms. */
   readonly waitMs: number;
 }
 
-/** The probe's way to the world; tests give their own. */
+/** A probe's access to network and time; tests give their own. */
 export interface Surroundings extends SendOptions {
   /** Makes the calls in place of HTTP. */
   readonly send?: Send | undefined;
-  /** ms since the epoch. */
+  /** Returns the time, ms since the epoch. */
   readonly now?: (() => number) | undefined;
   readonly sleep?: ((ms: number, signal: AbortSignal | undefined) => Promise<unknown>) | undefined;
 }
 
-/** Reason why the probe ended before its end. What it saw until then is kept. */
+/** Reason why the probe stopped early. What it saw until then is kept. */
 export class Stopped extends Error {
   constructor(reason: string) {
     super(reason);
@@ -32,17 +32,17 @@ export class Stopped extends Error {
   }
 }
 
-/** `whole`, `interrupted`, or why it stopped. */
+/** End of a probe: `whole`, `interrupted`, or the reason why it stopped. */
 export type ProbeEnd = "whole" | "interrupted" | { readonly stopped: string };
 
-/** Step that the probe is at, for people. */
+/** The probe's current step, for people. */
 export interface ProbeProgress {
   readonly doing: string;
-  /** Until when it waits, ms since the epoch; `null` where it does not. */
+  /** Time until which it waits, ms since the epoch; `null` if it does not wait. */
   readonly untilMs: number | null;
   readonly calls: number;
   readonly statusCalls: number;
-  /** Of what it may wait, ms. */
+  /** Rest of the time that it may wait, ms. */
   readonly waitLeftMs: number;
 }
 
@@ -68,7 +68,7 @@ export class Hand<O extends HandOptions, C> {
     return (this.options.now ?? Date.now)();
   }
 
-  /** @param waitMs how long it will take, where that is known */
+  /** Reports a step. @param waitMs time that it will take, if known */
   say(doing: string, waitMs: number | null = null): void {
     const { calls, statusCalls } = this.used;
     const untilMs = waitMs === null ? null : this.now() + waitMs;
@@ -87,7 +87,7 @@ export class Hand<O extends HandOptions, C> {
     };
   }
 
-  /** A breath between calls: no wait for a window. */
+  /** Pauses between calls, without waiting for a window. */
   async pause(ms: number): Promise<void> {
     const { signal, sleep = (ms, signal) => wait(ms, undefined, { signal }) } = this.options;
     signal?.throwIfAborted();
@@ -95,7 +95,7 @@ export class Hand<O extends HandOptions, C> {
     signal?.throwIfAborted();
   }
 
-  /** Waits for a window; `false`, at once, where the allowance is too small. */
+  /** Waits for a window; returns `false` at once if the allowance is too small. */
   async wait(ms: number): Promise<boolean> {
     if (ms > this.left.waitMs) return false;
     this.used.waitMs += Math.max(0, ms);
@@ -108,7 +108,7 @@ export class Hand<O extends HandOptions, C> {
     return await sendOnce(this.#send, ask, this.options.signal);
   }
 
-  /** Does all of a probe. @returns how it ended */
+  /** Runs a whole probe. @returns how it ended */
   async ended(probe: () => Promise<void>): Promise<ProbeEnd> {
     try {
       await probe();
@@ -121,7 +121,7 @@ export class Hand<O extends HandOptions, C> {
   }
 }
 
-/** Returns the members that the header of a probe's trace begins with. */
+/** Returns the first members of the header of a probe's trace. */
 export const traceHead = <V extends 1 | 2>(version: V, target: string, startedAt: number) =>
   ({
     format: "spillway-trace",

@@ -1,5 +1,5 @@
-// A live deployment as a limiter for the laws, where it takes its time from a header of the request: the time
-// machine that they need. Each run plays far later than all before it, so that every window of it is unused.
+// A live deployment as a limiter for the laws, if it takes its time from a request header: the laws need this control
+// of time. Each run plays far later than all runs before it, so that each of its windows is unused.
 import type { Rules } from "../rules/rules.ts";
 import type { Token } from "../rules/tokens.ts";
 import { headerNames, headersOf, shownFields, type WindowHeaders } from "../wire/fields.ts";
@@ -13,19 +13,19 @@ type Sent = Record<string, string | number | undefined>;
 export interface ClockedOptions {
   readonly name: string;
   readonly rules: Rules;
-  /** The header, in lower case, and how it says the time. */
+  /** Name of the header, in lower case, and form of its time. */
   readonly clockHeader: string;
-  /** The real time, ms since the epoch: no run plays before it. */
+  /** Real time, ms since the epoch: no run plays before it. */
   readonly nowMs: number;
 }
 
 /**
- * Laws (SPEC.md §7) that cannot be checked so, and why: nothing is stored and restored from outside, and
- * that times translate is what runs that follow each other rely on.
+ * Laws (SPEC.md §7) that no run can check from outside. Nothing there stores and restores; and runs in a row already
+ * rely on translation in time.
  */
 export const notSeenFromOutside = ["snapshot-equals", "time-translates"] as const;
 
-/** @returns what `LimiterFactory` of the laws asks for, REST alone */
+/** Returns a limiter as `LimiterFactory` of the laws requires it, for REST alone. */
 export function clockedLimiter(live: LiveCaller, { name, rules, clockHeader, nowMs }: ClockedOptions) {
   const tokens = new Map(live.callers.map((token) => [`${token.organization}/${token.user}`, token]));
   const callers: Record<string, string[]> = {};
@@ -41,7 +41,7 @@ export function clockedLimiter(live: LiveCaller, { name, rules, clockHeader, now
   };
 }
 
-/** Delay at which each run of a script is played. */
+/** Delays by which the runs of scripts are shifted. */
 class Shifts {
   readonly #periodMs: number;
   readonly #longestMs: number;
@@ -55,7 +55,7 @@ class Shifts {
     this.#latestMs = nowMs;
   }
 
-  /** A multiple of all window lengths, such that this time is later than any seen by more than a window. */
+  /** Returns a delay, a multiple of all window lengths, by which a time is over a window later than any seen. */
   from(atMs: number): number {
     const late = this.#latestMs + 2 * this.#longestMs - atMs;
     return Math.max(0, Math.ceil(late / this.#periodMs)) * this.#periodMs;
@@ -79,7 +79,7 @@ function windowSeconds(rules: Rules, callers: readonly Token[]): number[] {
   return [...lengths];
 }
 
-/** One run: the deployment as it is from some time on. */
+/** One run: the deployment from a shifted time on. */
 class ClockedLimiter {
   readonly #live: LiveCaller;
   readonly #tokens: ReadonlyMap<string, Token>;
@@ -109,7 +109,7 @@ class ClockedLimiter {
     return { rest: { ...shown, resetAtMs: shown.resetAtMs - (this.#shiftMs ?? 0) } };
   }
 
-  /** The headers that were sent with the last answer. */
+  /** Returns the headers of the last answer. */
   answer() {
     const seen = this.#last;
     if (seen === null) return null;
@@ -145,7 +145,7 @@ const readingsOf = ({ headers }: SeenCall) => ({
   user: shownBy(headersOf(headers, "user")),
 });
 
-/** Readings of one window's headers, as far as they are integers. */
+/** Returns the readings of one window's headers that are integers. */
 const shownBy = ({ limit, remaining, reset }: WindowHeaders) => ({
   ...(typeof limit === "number" && { limit }),
   ...(typeof remaining === "number" && { remaining }),

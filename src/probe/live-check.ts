@@ -1,6 +1,6 @@
-// `check --target` in real time: scripts that crowd at limits and at window edges are played against a live
-// deployment, and each run's trace is judged as any other. What is certain between sending and receiving is the
-// judge's business; this file waits, calls, and makes a script that was accused smaller.
+// `check --target` in real time. Scripts that crowd at limits and window edges are played against a live deployment,
+// and each run's trace is judged like any other. The judge accounts for the time between sending and receiving; this
+// file waits, calls, and shrinks an accused script.
 import fc from "fast-check";
 import type { LawName } from "../rules/laws.ts";
 import type { Rules } from "../rules/rules.ts";
@@ -9,7 +9,7 @@ import type { TraceCall, TraceHeader } from "../trace/record.ts";
 import { type LiveCaller, LiveEnded } from "./live.ts";
 import { type SeenCall, traceCall, whole } from "./seen.ts";
 
-/** One line of a run's trace, from 2. */
+/** A line of a run's trace, numbered from 2. */
 export interface LiveLine {
   readonly line: number;
   readonly call: TraceCall;
@@ -17,7 +17,7 @@ export interface LiveLine {
 
 type LawState = "held" | "violated" | { readonly skipped: string };
 
-/** On how much a law rests: numbers of what it was tested by, as in a verdict. */
+/** Evidence for a law: numbers of what it was tested by, as in a verdict. */
 interface LiveEvidence {
   readonly readings: number;
   readonly refusals: number;
@@ -25,7 +25,7 @@ interface LiveEvidence {
   readonly resets: number;
 }
 
-/** As much of a verdict as is needed here. */
+/** Members of a verdict that the check needs. */
 export interface LiveVerdict {
   readonly verdict: "ok" | "violated" | "unknown";
   readonly laws: Readonly<Record<string, LawState>>;
@@ -39,10 +39,10 @@ export interface LiveVerdict {
 
 export interface LiveCheckOptions<V extends LiveVerdict> {
   readonly live: LiveCaller;
-  /** The origin of the target, for the trace. */
+  /** Origin of the target, for the trace. */
   readonly target: string;
   readonly rules: Rules | null;
-  /** Nobody else uses the quotas of these callers meanwhile. */
+  /** True if nobody else uses these callers' quotas during the check. */
   readonly alone: boolean;
   readonly runs: number;
   readonly seed: number;
@@ -54,15 +54,15 @@ export interface LiveCheckOptions<V extends LiveVerdict> {
 export interface LiveReport<V extends LiveVerdict> {
   readonly target: string;
   readonly seed: number;
-  /** Runs that were judged, up to the first that was accused. */
+  /** Number of judged runs, up to the first accused one. */
   readonly runs: number;
   readonly calls: number;
-  /** Each law: violated, held in some run, or why no run could judge it. */
+  /** State of each law: violated, held in some run, or why no run could judge it. */
   readonly laws: Readonly<Record<string, LawState>>;
-  /** On how much each law rests, in all runs together. */
+  /** Evidence for each law, of all runs together. */
   readonly evidence: Readonly<Record<string, LiveEvidence>>;
   readonly ok: boolean;
-  /** Reason why it ended before its last run; `null` where it did not. */
+  /** Reason why the check ended before its last run; `null` if it did not. */
   readonly ended: { readonly why: LiveEnded["why"]; readonly reason: string } | null;
   /** The smallest run that was accused. */
   readonly counterexample: {
@@ -74,14 +74,14 @@ export interface LiveReport<V extends LiveVerdict> {
 
 /** Next step of a script: a wait, then calls. */
 interface Step {
-  /** No wait; until the middle of the caller's window; or as long as the last answer's reset said. */
+  /** Wait before it: none; until the middle of the caller's window; or as long as the last answer's reset said. */
   readonly when: "now" | "middle" | "reset";
-  /** Picks among the callers. */
+  /** Number that chooses among the callers. */
   readonly caller: number;
-  /** Status calls, some calls, or as many as are left and a few more. */
+  /** Calls: of the status, `count` of them, or all that are left and `count` more. */
   readonly what: "status" | "some" | "all";
   readonly count: number;
-  /** Number of calls that are under way together. */
+  /** Number of calls in flight together. */
   readonly together: number;
 }
 
@@ -93,9 +93,9 @@ const stepArbitrary: fc.Arbitrary<Step> = fc.record({
   together: fc.constantFrom(1, 4, 8),
 });
 const stepsMost = 6;
-/** Part of the time that is left which may be waited for a run's windows to open. */
+/** Largest share of the remaining time that may pass before a run's windows open. */
 const beginningMost = 0.5;
-/** Called so long after it opened, a window surely opened after the run began, whatever whole seconds hide. */
+/** Time after a window's end at which the next surely opened after the run began, ms, in spite of whole seconds. */
 const settledMs = 300;
 
 class Accused<V extends LiveVerdict> extends Error {
@@ -107,11 +107,11 @@ class Accused<V extends LiveVerdict> extends Error {
 }
 
 /**
- * Plays scripts until one is accused, or runs or budget are used up. What was seen until then is kept.
+ * Plays scripts until one is accused, or runs or budget are used up. Findings so far are kept.
  *
- * It can show what a trace shows (every law but `snapshot-equals`, `never-rolls-back` and `time-translates`), of
- * REST, in windows short enough for the budget. Runs follow each other: a window that was open before one began
- * is judged as far as its beginning is known.
+ * It can show what a REST trace shows (all laws but `snapshot-equals`, `never-rolls-back` and `time-translates`), in
+ * windows short enough for the budget. Runs follow each other: a window that opened before a run is judged as far as
+ * its beginning is known.
  */
 export async function checkLive<V extends LiveVerdict>(options: LiveCheckOptions<V>): Promise<LiveReport<V>> {
   const { live, runs, seed, target } = options;
@@ -156,7 +156,7 @@ export async function checkLive<V extends LiveVerdict>(options: LiveCheckOptions
   };
 }
 
-/** Joins what several runs say of a law: violated over held, held over skipped. */
+/** Merges the states of laws from several runs: violated beats held, held beats skipped. */
 function merge(laws: Record<string, LawState>, more: Readonly<Record<string, LawState>>): void {
   const weight = (state: LawState | undefined): number =>
     state === "violated" ? 3 : state === "held" ? 2 : state === undefined ? 0 : 1;
@@ -194,18 +194,18 @@ function headerOf<V extends LiveVerdict>(
   };
 }
 
-/** One script, played. */
+/** A script while it is played. */
 class LiveRun {
   readonly #live: LiveCaller;
   readonly #calls: { readonly seen: SeenCall; readonly caller: Token }[] = [];
-  /** The last answer to each caller. */
+  /** Last answer to each caller. */
   readonly #last = new Map<Token, SeenCall>();
 
   constructor(live: LiveCaller) {
     this.#live = live;
   }
 
-  /** Calls until the end of the script, or of the budget. */
+  /** Calls until the script or the budget ends. */
   async play(steps: readonly Step[]): Promise<LiveLine[]> {
     try {
       await this.#begin(new Set(steps.map((step) => this.#callerOf(step))));
@@ -228,7 +228,7 @@ class LiveRun {
     return token;
   }
 
-  /** Waits until the windows that are open are over, where that is short: of those that follow all is known. */
+  /** Waits for the open windows to end, unless that takes long: everything about the windows after them is known. */
   async #begin(callers: ReadonlySet<Token>): Promise<void> {
     let untilMs = 0;
     for (const caller of callers) {
@@ -260,7 +260,7 @@ class LiveRun {
     this.#last.set(caller, seen);
   }
 
-  /** Calls that the caller's windows have room for, as far as it was told. */
+  /** Returns the number of calls for which the caller's windows have room, as far as known. */
   #userLeft(caller: Token): number | null {
     const headers = this.#last.get(caller)?.headers;
     const shown = [whole(headers?.userRemaining), whole(headers?.remaining)];
@@ -268,7 +268,7 @@ class LiveRun {
     return known.length === 0 ? null : Math.max(0, Math.min(...known));
   }
 
-  /** A client that waits exactly as long as it was told. */
+  /** Waits exactly as long as the caller was told. */
   async #wait(when: Step["when"], caller: Token): Promise<void> {
     const last = this.#last.get(caller);
     const reset = whole(last?.headers.userReset) ?? 0;
@@ -278,7 +278,7 @@ class LiveRun {
   }
 }
 
-/** Waits for all of them; then the first that was rejected. */
+/** Waits for all calls, then rejects with the first rejection. */
 async function settledAll(calls: readonly Promise<void>[]): Promise<void> {
   await Promise.allSettled(calls);
   await Promise.all(calls);

@@ -1,5 +1,5 @@
-// A hand on a live deployment for `check --target`: calls within a budget that was said beforehand, and none after
-// the first sign that they are not wanted. Tokens go into requests, and nowhere else.
+// The hand of `check --target` on a live deployment. It calls within a budget stated beforehand, and stops at the first
+// sign that calls are unwelcome. Tokens go into requests, and nowhere else.
 import { setTimeout as wait } from "node:timers/promises";
 import { openSender, type Send, type SendOptions, sendOnce } from "../connect/send.ts";
 import type { Token, TokenScope } from "../rules/tokens.ts";
@@ -11,25 +11,25 @@ import type { Action } from "./session.ts";
 export interface LiveBudget {
   /** Calls of any kind. */
   readonly calls: number;
-  /** Time, ms, from the first call on. */
+  /** Time from the first call on, ms. */
   readonly ms: number;
 }
 
 export interface LiveOptions extends SendOptions {
-  /** Without a slash at the end. */
+  /** URL without a slash at the end. */
   readonly base: string;
-  /** Who calls; those whose scopes let them read nothing that counts are left out. */
+  /** Callers. Those whose scopes open nothing that counts are left out. */
   readonly callers: readonly Token[];
   readonly budget: LiveBudget;
   /** Makes the calls in place of HTTP. */
   readonly send?: Send | undefined;
-  /** ms since the epoch. */
+  /** Returns the time, ms since the epoch. */
   readonly now?: (() => number) | undefined;
   readonly sleep?: ((ms: number) => Promise<unknown>) | undefined;
   readonly signal?: AbortSignal | undefined;
 }
 
-/** No further call is made: the budget is used up, the user interrupted, or the deployment shows that it has enough. */
+/** Ends all calls: the budget is used up, the user interrupted, or the deployment wants no more. */
 export class LiveEnded extends Error {
   readonly why: "budget" | "unwelcome" | "interrupted";
 
@@ -41,10 +41,10 @@ export class LiveEnded extends Error {
   }
 }
 
-/** In a row; beyond it nothing will come of going on. */
+/** Numbers of calls in a row without answer, and answered 5xx, that end the check. */
 const silentMost = 2;
 const brokenMost = 3;
-/** Calls overlap, so that updates of a count can be lost. */
+/** Number of connections: calls overlap, so that updates of a count can be lost. */
 const connectionsMost = 2;
 
 const readable: readonly (readonly [TokenScope, (slug: string) => string])[] = [
@@ -53,7 +53,7 @@ const readable: readonly (readonly [TokenScope, (slug: string) => string])[] = [
   ["read_user", () => "/v2/user"],
 ];
 
-/** A resource that a token may read and that counts; `null` where there is none. */
+/** Returns a resource that a token may read and that counts; `null` if there is none. */
 export function resourceOf({ organization, scopes }: Token): string | null {
   const slug = encodeURIComponent(organization);
   const found = readable.find(([scope]) => scopes.includes(scope));
@@ -62,7 +62,7 @@ export function resourceOf({ organization, scopes }: Token): string | null {
 
 export class LiveCaller {
   readonly callers: readonly Token[];
-  /** Calls made, and why no more are, once it is so. */
+  /** Number of calls made, and why no more are made, if so. */
   calls = 0;
   ended: LiveEnded | null = null;
   readonly #options: LiveOptions;
@@ -94,20 +94,20 @@ export class LiveCaller {
     return this.#options.budget.calls - this.calls;
   }
 
-  /** Waits, or does not where the budget is too small for it. @throws LiveEnded */
+  /** Waits, unless the budget is too small. @throws LiveEnded */
   async wait(ms: number): Promise<void> {
     this.#requireOpen();
     if (ms <= 0 || ms > this.leftMs) return;
     await this.#sleep(ms).catch(this.#failed);
   }
 
-  /** A REST call that counts. @throws LiveEnded */
+  /** Makes a REST call that counts. @throws LiveEnded */
   async read(caller: Token, headers: Readonly<Record<string, string>> = {}): Promise<SeenCall> {
     const path = resourceOf(caller) ?? "/v2/user";
     return this.#make(caller, { what: `GET ${path}`, scope: "rest", method: "GET", path }, false, headers);
   }
 
-  /** A call of the status endpoint. @throws LiveEnded */
+  /** Calls the status endpoint. @throws LiveEnded */
   async status(caller: Token, headers: Readonly<Record<string, string>> = {}): Promise<SeenCall> {
     const path = `/v2/organizations/${encodeURIComponent(caller.organization)}/rate_limit`;
     return this.#make(caller, { what: "GET status", scope: "rest", method: "GET", path }, true, headers);
@@ -158,7 +158,7 @@ export class LiveCaller {
     return seen;
   }
 
-  /** Lets no further call be made where the deployment shows that it will not, or should not, be asked more. */
+  /** Ends the calls if the deployment shows that it will not, or should not, be called more. */
   #heed(seen: SeenCall): void {
     const { status, what, error } = seen;
     this.#silent = status === 0 ? this.#silent + 1 : 0;

@@ -1,29 +1,29 @@
-// The target's clocks against the prober's. A window's end is the one instant that both sides can
-// name: the target says `reset_at`, the prober sees between which two calls the window changed.
+// The target's clocks compared with the prober's. A window's end is the one instant that both sides can name: the
+// target says `reset_at`, and the prober sees between which two calls the window changed.
 import { type Scope, scopes } from "../rules/rules.ts";
 import type { SeenCall } from "./seen.ts";
 import { type FullSight, statusSights } from "./sight.ts";
 
-/** The target's clock minus the prober's is in `[loMs, hiMs]`. */
+/** Bounds of the target's clock minus the prober's: it is in `[loMs, hiMs]`. */
 export interface Offset {
   readonly loMs: number;
   readonly hiMs: number;
-  /** By which it is known. */
+  /** Calls that bound it. */
   readonly calls: readonly SeenCall[];
 }
 
-/** One window's end, seen between two calls. */
+/** A window's end, seen between two calls. */
 export interface WindowEdge {
   readonly before: FullSight;
   readonly after: FullSight;
 }
 
-/** A window is watched closely enough where its end lies within this. */
+/** Longest time between the calls around a window's end that still bounds it closely enough. */
 const bracketMostMs = 1000;
 
 /**
- * Ends of the organization's windows of a scope that two status calls stand closely around. An idle window under
- * `first-request` moves its `reset_at` too, by less than its length: that is no end.
+ * Returns the ends of the organization's windows that two status calls closely surround. Under `first-request` an idle
+ * window also moves its `reset_at`, but by less than its length: this is no end.
  */
 export function edges(calls: readonly SeenCall[], scope: Scope): WindowEdge[] {
   const sights = statusSights(calls, scope);
@@ -33,7 +33,7 @@ export function edges(calls: readonly SeenCall[], scope: Scope): WindowEdge[] {
     const before = sights[index - 1];
     if (before === undefined || before.resetAtMs !== after.resetAtMs) {
       const isClose = before !== undefined && after.call.receivedMs - before.call.sentMs < bracketMostMs;
-      // Shown for more than a second, or with something counted, it stood still.
+      // The window stood still if it was shown for over a second, or counted something.
       const stoodStill =
         before !== undefined && (before.current > 0 || before.call.sentMs - firstShownMs >= 1100);
       const movedMs = before === undefined ? 0 : after.resetAtMs - before.resetAtMs;
@@ -45,9 +45,9 @@ export function edges(calls: readonly SeenCall[], scope: Scope): WindowEdge[] {
   return found;
 }
 
-/** Returns the offset by the ends of a scope's windows; `null` where none was seen, or they contradict each other. */
+/** Returns the offset by the ends of a scope's windows; `null` if none was seen, or they contradict each other. */
 export function edgeOffset(calls: readonly SeenCall[], scope: Scope): Offset | null {
-  // At `before` the window was not over, at `after` it was. The prober's readings are whole ms, rounded down.
+  // The window had not ended at `before`, but at `after`. The prober's readings are whole ms, rounded down.
   return intersection(
     edges(calls, scope).map(({ before, after }) => ({
       loMs: before.resetAtMs - after.call.receivedMs - 1,
@@ -57,7 +57,7 @@ export function edgeOffset(calls: readonly SeenCall[], scope: Scope): Offset | n
   );
 }
 
-/** Servers refresh their `Date` by a timer that may be late. */
+/** Most by which a server's timer refreshes its `Date` late, ms. */
 const dateLateMs = 100;
 
 /** Returns the offset by the `Date` headers: whole seconds, rounded down. */
@@ -77,7 +77,7 @@ export function dateOffset(calls: readonly SeenCall[]): Offset | null {
   );
 }
 
-/** All of them hold at once; `calls` are those that bound it most closely. */
+/** Returns the intersection of all offsets; `calls` are those that bound it most closely. */
 function intersection(offsets: readonly Offset[]): Offset | null {
   const [first, ...rest] = offsets;
   if (first === undefined) return null;
@@ -93,11 +93,11 @@ function intersection(offsets: readonly Offset[]): Offset | null {
 
 /** The clock by which a scope's windows are read. */
 export interface WindowClock extends Offset {
-  /** `edge` was seen on this scope's own windows; the other two are taken on trust. */
+  /** Basis of the clock. `edge` was seen on this scope's own windows; the other two are trusted. */
   readonly basis: "edge" | "other scope's edge" | "Date";
 }
 
-/** The best clock for a scope. */
+/** Returns the best clock for a scope. */
 export function windowClock(calls: readonly SeenCall[], scope: Scope): WindowClock | null {
   const own = edgeOffset(calls, scope);
   if (own !== null) return { ...own, basis: "edge" };
@@ -109,7 +109,7 @@ export function windowClock(calls: readonly SeenCall[], scope: Scope): WindowClo
   return date === null ? null : { ...date, basis: "Date" };
 }
 
-/** Between which instants of the target's clock a call was decided. */
+/** Returns the instants of the target's clock between which a call was decided. */
 export function span(call: SeenCall, { loMs, hiMs }: Offset): readonly [fromMs: number, toMs: number] {
   return [call.sentMs + loMs, call.receivedMs + 1 + hiMs];
 }

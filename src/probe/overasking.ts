@@ -1,5 +1,5 @@
-// The view that a refused GraphQL query gives: whether it was charged, and to whom. It asked for so many points that a
-// charge of it is told from others' by its size.
+// Findings from a refused GraphQL query: whether it was charged, and to whom. It requested so many points that its size
+// tells its charge from others'.
 
 import type { Owner } from "../rules/rules.ts";
 import { counted } from "../rules/words.ts";
@@ -10,12 +10,12 @@ import { refuser, whole } from "./seen.ts";
 
 const scope = "graphql";
 
-/** From so many points on, others are not taken to have used as many by chance just then. */
+/** Number of points from which others are unlikely to have used as many by chance just then. */
 const largeLeast = 100;
 
 /**
- * Reads refusals from a query that asked for more than there was.
- * @param isAlone nobody else was seen to call
+ * Reads refusals from a query that requested more than there was.
+ * @param isAlone true if no calls of others were seen
  */
 export function refusalFindings(over: ProbeTrial, isAlone: boolean): Finding[] {
   const { action } = over;
@@ -38,7 +38,7 @@ export function refusalFindings(over: ProbeTrial, isAlone: boolean): Finding[] {
   ];
 }
 
-/** Tells whether a window that grew by so much, or by all that it had left, was charged the refusal. */
+/** Verdict on whether a window that grew, by the cost or by all that it had left, was charged the refusal. */
 type Charge = "charged" | "not charged" | "unknown";
 
 function chargeOf(growth: number, cost: number, isClamped: boolean, isAlone: boolean): Charge {
@@ -64,7 +64,7 @@ function refusedFinding(over: ProbeTrial, who: Owner | null, shown: string, isAl
   return found(of, value, sureness(growth, isAlone), evidence, trialCalls(over));
 }
 
-/** Others may give back points that were held: only a count that nobody else moves is certain. */
+/** Returns how sure a finding is. Others may give back held points: only a count that they leave alone is sure. */
 const sureness = (growth: number, isAlone: boolean): "certain" | "likely" =>
   isAlone || growth === 0 ? "certain" : "likely";
 

@@ -1,4 +1,4 @@
-// Conclusions that a probe by a policy draws of its calls: the limits, windows, costs and refusals of each quota.
+// Conclusions of a probe by a policy from its calls: the limits, windows, costs and refusals of each quota.
 import { limitOf, quotaFor, usedQuotas } from "../policy/effective.ts";
 import type { Anchor, Policy } from "../policy/policy.ts";
 import { counted } from "../rules/words.ts";
@@ -10,7 +10,7 @@ import { endIn, gridOf, overlap, readingOf, roundingOf, skewOf, usedIn, windowsO
 
 export const isRefused = ({ outcome }: QuotaCall): boolean => outcome === "refused";
 
-/** Units that a sample is charged by the policy; `null` where only its answer tells. */
+/** Returns the units that the policy charges for a sample; `null` if only the answer tells. */
 export function costOf({ operations }: Policy, operation: string, quota: string): number | null {
   const { uses = {}, samples = [] } = operations[operation] ?? {};
   const cost = uses[quota];
@@ -84,7 +84,7 @@ function limitFinding(
   );
 }
 
-/** Units that admitted calls took in the window of a first refusal; `null` where they cannot be told. */
+/** Returns the units that admitted calls took in the window of a first refusal; `null` if unknown. */
 function admittedBefore(
   calls: readonly QuotaCall[],
   quota: string,
@@ -100,7 +100,7 @@ function admittedBefore(
     const cost = own?.value ?? own?.said ?? null;
     if (typeof cost !== "number") continue;
     const shown = usedIn(readingOf(call, quota));
-    // A new window, or calls of others before ours.
+    // A new window began, or others called before.
     if (shown !== null && shown < used) sum = 0;
     used = shown ?? used;
     sum += cost;
@@ -154,7 +154,7 @@ const anchorText = (anchor: Anchor): string =>
       ? `offset ${anchor.offsetMs}`
       : `${anchor.calendar} in ${anchor.zone}`;
 
-/** Pairs of calls in a row, in one window: what the second one took. Between two calls, other kinds of quota fill again. */
+/** Returns findings on costs from pairs of calls in a row in one window. Other kinds of quota refill between two calls. */
 function costFindings({ calls, options: { policy, caller } }: PolicySession, quota: string): QuotaFinding[] {
   if (policy.quotas[quota]?.algorithm.kind !== "fixed-window") return [];
   return Object.keys(policy.operations).flatMap((operation) => {
@@ -230,7 +230,7 @@ function refusalFindings({ calls, options: { policy } }: PolicySession, quota: s
   ];
 }
 
-/** A remaining below 0 tells more than that nothing is left. */
+/** Returns by how much a remaining number is below 0: it tells more than an empty window; otherwise `null`. */
 const signed = (remaining: number | null | undefined): number | null =>
   remaining != null && remaining < 0 ? -remaining : null;
 

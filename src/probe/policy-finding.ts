@@ -1,9 +1,9 @@
-// The findings of a probe by a policy: a line for each member of a quota that was looked for, beside what the policy says.
+// The findings of a probe by a policy: one for each member of a quota that it looked for, beside the policy's value.
 import { parsePolicy } from "../policy/parse.ts";
 import type { Policy } from "../policy/policy.ts";
 import type { Sighting } from "./finding.ts";
 
-/** Everything that is looked for of a quota, in the order of the report, with what it is in words. */
+/** Everything that the probe looks for of a quota, in the report's order, with its name in words. */
 export const quotaFindingNames = {
   limit: "limit",
   windowSeconds: "window, seconds",
@@ -19,17 +19,17 @@ export type QuotaFindingName = keyof typeof quotaFindingNames;
 export interface QuotaFinding extends Sighting<string | number> {
   readonly quota: string;
   readonly name: QuotaFindingName;
-  /** Of a cost: the operation that is charged. */
+  /** Operation that is charged, for a finding on a cost. */
   readonly operation?: string | undefined;
-  /** Value that the policy says. `null` where it says none. */
+  /** Value in the policy; `null` if the policy has none. */
   readonly said: string | number | null;
 }
 
-/** Tells whether what was seen is something else than the policy says. */
+/** Tells whether the value seen differs from the policy's. */
 export const differs = ({ value, said }: QuotaFinding): boolean =>
   value !== null && said !== null && value !== said;
 
-/** Returns the policy with what was seen in place of what it says. */
+/** Returns the policy with the values seen in place of its own. */
 export function seenPolicy(policy: Policy, findings: readonly QuotaFinding[]): Policy {
   const changed = findings.filter(differs);
   const of = (quota: string, name: QuotaFindingName) =>

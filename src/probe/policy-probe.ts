@@ -1,6 +1,6 @@
-// The probe by a policy: infers from outside, by the policy's own samples, what the fixed windows of its quotas are. What
-// answers show comes first, then what a call is charged, then a refusal, then waiting for windows to end. Quotas of other
-// kinds are read, and told as not inferred.
+// The probe by a policy: infers the fixed windows of its quotas from outside, with the policy's own samples. First it
+// reads what answers show, then it finds what a call is charged, then it causes a refusal, then it waits for windows to
+// end. It reads quotas of other kinds, and says that it does not infer them.
 import { limitOf, quotaFor, usedQuotas } from "../policy/effective.ts";
 import type { Policy, QuotaAlgorithm } from "../policy/policy.ts";
 import { SpillwayError } from "../rules/errors.ts";
@@ -22,17 +22,17 @@ export interface PolicyProbeReport {
   readonly target: string;
   readonly policy: string;
   readonly caller: Readonly<Record<string, string>>;
-  /** ms since the epoch. */
+  /** Begin of the probe, ms since the epoch. */
   readonly startedAt: number;
   readonly endedAt: number;
   readonly ended: ProbeEnd;
   readonly used: { readonly calls: number; readonly statusCalls: number; readonly waitMs: number };
   readonly findings: readonly QuotaFinding[];
-  /** Quotas whose kind is not inferred, and why. */
+  /** Quotas whose kind is not inferred, with the reason. */
   readonly notInferred: readonly { readonly quota: string; readonly why: string }[];
-  /** The policy with what was seen in place of what it says. */
+  /** The policy with the values seen in place of its own. */
   readonly seen: Policy;
-  /** Lines of the trace, each without its end. */
+  /** Lines of the trace, without line ends. */
   readonly trace: readonly string[];
 }
 
@@ -40,7 +40,7 @@ export const policyAllowance: Allowance = { calls: 80, points: 0, statusCalls: 1
 
 /**
  * Infers the fixed windows of a live deployment's quotas.
- * @throws SpillwayError `TARGET_UNREACHABLE` where nothing answers the policy's samples; `POLICY_INVALID` where it has none
+ * @throws SpillwayError `TARGET_UNREACHABLE` if nothing answers the policy's samples; `POLICY_INVALID` if it has none
  */
 export async function probePolicy(options: PolicyProbeOptions): Promise<PolicyProbeReport> {
   const session = new PolicySession({ ...options, allowance: { ...policyAllowance, ...options.allowance } });
@@ -101,12 +101,12 @@ async function experiments(session: PolicySession): Promise<void> {
   await watchWindows(session, operations);
 }
 
-/** Calls that a budget keeps for windows that end. */
+/** Number of calls that a budget keeps for windows that end. */
 const keptCalls = 6;
-/** Refused calls that are made to see whether they count. */
+/** Number of refused calls that show whether refusals count. */
 const refusedMore = 3;
 
-/** Makes calls until one is refused, where the budget has enough for that. */
+/** Makes calls until one is refused, if the budget suffices. */
 async function useUp(session: PolicySession, operation: string): Promise<void> {
   const last = session.calls.findLast((call) => call.operation === operation);
   if (last === undefined || isRefused(last) || callsLeft(session, operation) > session.left.calls - keptCalls)
@@ -121,7 +121,7 @@ async function useUp(session: PolicySession, operation: string): Promise<void> {
   for (let n = 0; n < refusedMore; n++) await session.call(operation);
 }
 
-/** Calls of an operation until one is refused, as its last answer shows it, or else as the policy says. */
+/** Returns the number of calls until one is refused, by the last answer, or otherwise by the policy. */
 function callsLeft({ calls, options: { policy, caller } }: PolicySession, operation: string): number {
   const last = calls.findLast((call) => call.operation === operation);
   const rooms = usedQuotas(policy, operation, caller.attributes).map((quota) => {
@@ -133,12 +133,12 @@ function callsLeft({ calls, options: { policy, caller } }: PolicySession, operat
   return Math.min(...rooms);
 }
 
-/** Windows of one quota that are waited for, at most; each is called another time after the last one ended. */
+/** Most windows of one quota that the probe waits for. It calls each after a different delay. */
 const windowsWatched = 3;
-/** Shares of a window after whose passing the next one is called: far apart, so that a grid shows. */
+/** Delays after a window's end, as shares of a window: far apart, so that a grid shows. */
 const delays = [0.02, 0.6, 0.3];
 
-/** Sees windows end, the soonest first, as far as the allowance goes. */
+/** Waits for windows to end, the soonest first, as far as the allowance goes. */
 async function watchWindows(session: PolicySession, operations: readonly string[]): Promise<void> {
   const { policy, caller } = session.options;
   const tries = new Map<string, number>();
@@ -173,7 +173,7 @@ async function watchWindows(session: PolicySession, operations: readonly string[
   }
 }
 
-/** The longest time to a window's end that an answer told, ms: about the length of a window. */
+/** Returns the longest time to a window's end that an answer told, ms: about a window's length. */
 const longestSight = (calls: readonly QuotaCall[], quota: string): number =>
   Math.max(
     0,

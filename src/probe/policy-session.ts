@@ -1,5 +1,5 @@
-// The hand of a probe by a policy: sends the policy's own samples within a budget, reads each answer by its wire, and
-// stops at the first sign that it is not wanted. No reasoning here.
+// The hand of a probe by a policy: sends the policy's own samples within a budget, reads each answer by the policy's
+// wire, and stops at the first sign that it is unwelcome. It draws no conclusions.
 import { inWords } from "../connect/no-answer.ts";
 import type { Ask, Got } from "../connect/send.ts";
 import { usedQuotas } from "../policy/effective.ts";
@@ -18,15 +18,15 @@ import { Hand, type HandOptions, Stopped } from "./hand.ts";
 
 export interface PolicySessionOptions extends HandOptions {
   readonly policy: Policy;
-  /** URL that paths are appended to, without a slash at the end. It must be one that may be probed. */
+  /** URL to which paths are appended, without a slash at the end. The caller has checked that it may be probed. */
   readonly target: string;
   readonly caller: PolicyToken;
 }
 
-/** In a row; beyond it nothing will come of going on. */
+/** Number of failures in a row that end the probe. */
 const failuresMost = 4;
 
-/** Returns the request of a sample, as a caller makes it. */
+/** Returns a caller's request for a sample. */
 export function askOf(
   {
     policy,
@@ -60,7 +60,7 @@ export class PolicySession extends Hand<PolicySessionOptions, QuotaCall> {
     return statusRequest(this.options.policy, this.options.caller.attributes) !== null;
   }
 
-  /** Makes a call of an operation's first sample; `null`, and no call, where the allowance is too small. */
+  /** Makes a call of an operation's first sample. Makes none and returns `null` if the allowance is too small. */
   async call(operation: string): Promise<QuotaCall | null> {
     const sample = this.options.policy.operations[operation]?.samples[0];
     if (sample === undefined || this.left.calls < 1) return null;
@@ -68,7 +68,7 @@ export class PolicySession extends Hand<PolicySessionOptions, QuotaCall> {
     return this.#make(operation, sample, sample.cost);
   }
 
-  /** Reads the status; `null` where there is none, or no more calls of it are allowed. */
+  /** Reads the status; returns `null` if there is none, or its allowance is used up. */
   async status(): Promise<QuotaCall | null> {
     const { policy, caller } = this.options;
     const request = statusRequest(policy, caller.attributes);
@@ -112,7 +112,7 @@ export class PolicySession extends Hand<PolicySessionOptions, QuotaCall> {
     return { ...answerMembers(read, this.#quotas), ...(Number.isFinite(date) && { date }) };
   }
 
-  /** Stops where the target shows that it will not, or should not, be asked more. */
+  /** Stops if the target shows that it will not, or should not, be called more. */
   #heed({ status, outcome, operation, call, error }: QuotaCall): void {
     const it = `call ${call + 1} (${operation})`;
     const isLost = status === 0 || isFailure(status);

@@ -1,4 +1,4 @@
-// The status of a caller's quotas under any policy, for people to look at: one free call a reading.
+// The status of a caller's quotas under any policy, for people: one free call a reading.
 import { NoAnswer } from "../connect/no-answer.ts";
 import { type Ask, type Got, openSender } from "../connect/send.ts";
 import { statusRequest } from "../policy/match.ts";
@@ -11,33 +11,33 @@ import { askOf, type PolicySessionOptions } from "./policy-session.ts";
 
 export type PolicyStatusOptions = Omit<PolicySessionOptions, "allowance" | "onProgress">;
 
-/** One quota, as it stood when it was read. */
+/** A quota as it stood when it was read. */
 export interface QuotaStatus {
   readonly quota: string;
   readonly limit: number;
   readonly used: number;
-  /** When it is told to be full again, ms since the epoch by this machine's clock; `null` where it is not told. */
+  /** Time at which the quota is full again, ms since the epoch by this machine's clock; `null` if not told. */
   readonly endsAtMs: number | null;
 }
 
-/** Result of one status call. Plain JSON. */
+/** Result of one status call, as plain JSON. */
 export interface PolicyStatus {
   readonly policy: string;
   readonly caller: Readonly<Record<string, string>>;
-  /** ms since the epoch by this machine's clock. */
+  /** Time of the reading, ms since the epoch by this machine's clock. */
   readonly atMs: number;
-  /** The target's `Date` minus this machine's clock, to the second; `null` where there was no `Date`. */
+  /** The target's `Date` minus this machine's clock, to the second, ms; `null` if there was no `Date`. */
   readonly skewMs: number | null;
   readonly quotas: readonly QuotaStatus[];
 }
 
-/** Reads the status again and again, over the same connection. */
+/** Reads the status repeatedly, over the same connection. */
 export class PolicyStatusReader {
   readonly #options: PolicyStatusOptions;
   readonly #ask: Ask;
   readonly #send: ReturnType<typeof openSender>["send"];
 
-  /** @throws SpillwayError `POLICY_UNSUPPORTED` where no route of the policy shows a status */
+  /** @throws SpillwayError `POLICY_UNSUPPORTED` if no route of the policy shows a status */
   constructor(options: PolicyStatusOptions) {
     const { policy, caller } = options;
     const request = statusRequest(policy, caller.attributes);
@@ -53,7 +53,7 @@ export class PolicyStatusReader {
     this.#send = options.send ?? openSender(options).send;
   }
 
-  /** @throws SpillwayError `TARGET_UNREACHABLE` saying what was seen instead of a status */
+  /** Reads the status once. @throws SpillwayError `TARGET_UNREACHABLE`, with what was seen instead of a status */
   async read(): Promise<PolicyStatus> {
     const { policy, caller, signal, now = Date.now } = this.#options;
     const sent = now();
@@ -105,7 +105,7 @@ function statusOf(
   if (quota === null || limit === null || spent === null) return null;
   const algorithm = policy.quotas[quota]?.algorithm;
   const isWindow = algorithm?.kind === "fixed-window" && algorithm.windowSeconds !== undefined;
-  // A reset that is rounded up, and a clock that is known to the second, may point beyond the window.
+  // A reset that is rounded up, or a clock that is known to the second, may point beyond the window.
   const latestMs = isWindow ? atMs + algorithm.windowSeconds * 1000 : Number.POSITIVE_INFINITY;
   const instant = reset?.atMs == null ? null : reset.atMs - skewMs;
   const endsAtMs = reset?.afterMs == null ? instant : atMs + reset.afterMs;

@@ -1,5 +1,5 @@
-// The probe: infers from outside, by few calls, the rules that a live deployment follows. Free calls first, then
-// the cheapest that tell something, then waiting.
+// The probe: infers from outside, by few calls, the rules that a live deployment follows. It makes free calls first,
+// then the cheapest calls that show something, and then waits.
 import type { RulesInput } from "../rules/rules.ts";
 import { counted } from "../rules/words.ts";
 import type { TraceHeader } from "../trace/record.ts";
@@ -23,32 +23,32 @@ import { look, waitForEnd, waitForEnds, waitForUserEnd } from "./watch.ts";
 export type { Allowance, ProbeProgress } from "./hand.ts";
 
 export interface ProbeOptions extends StatusOptions, Pick<SessionOptions, "onProgress"> {
-  /** `TARGET/v1/graphql` where it is left out. */
+  /** URL of GraphQL. Default: `TARGET/v1/graphql`. */
   readonly graphqlUrl?: string | undefined;
-  /** Whose token it is, for the trace. */
+  /** User of the token, for the trace. */
   readonly user?: string | null | undefined;
   readonly allowance?: Partial<Allowance> | undefined;
 }
 
-/** Findings of a probe, and their evidence. Plain JSON. */
+/** Findings of a probe and their evidence, as plain JSON. */
 export interface ProbeReport {
   readonly target: string;
   readonly organization: string;
   readonly user: string | null;
-  /** ms since the epoch. */
+  /** Begin of the probe, ms since the epoch. */
   readonly startedAt: number;
   readonly endedAt: number;
   readonly ended: ProbeEnd;
   readonly used: { readonly calls: number; readonly points: number; readonly statusCalls: number };
   readonly allowance: Allowance;
-  /** Calls without an answer, or answered 5xx. */
+  /** Number of calls without an answer, or answered 5xx. */
   readonly failed: number;
   readonly findings: readonly Finding[];
-  /** Rules that `parseRules` takes: what was seen, and nothing else. */
+  /** Rules for `parseRules`: only what was seen. */
   readonly rules: RulesInput;
   /** Paths of the rules' members that are defaults, because nothing was seen of them. */
   readonly defaults: readonly string[];
-  /** Lines of the trace that the probe left, each without its end. */
+  /** Lines of the probe's trace, without line ends. */
   readonly trace: readonly string[];
 }
 
@@ -61,7 +61,7 @@ export const defaultAllowance: Allowance = {
 
 /**
  * Infers the rules of a live deployment.
- * @throws SpillwayError `TARGET_UNREACHABLE` where there is no such API, before anything that counts is sent
+ * @throws SpillwayError `TARGET_UNREACHABLE` if there is no such API, before any call that counts
  */
 export async function probe(options: ProbeOptions): Promise<ProbeReport> {
   const allowance = { ...defaultAllowance, ...options.allowance };
@@ -129,7 +129,7 @@ async function experiments(session: ProbeSession, findings: Finding[]): Promise<
   }
 }
 
-/** So many calls of REST should be left before kinds of calls are tried: after an earlier probe there are none. */
+/** Number of REST calls that must be left before kinds of calls are tried: an earlier probe may have left none. */
 const roomLeast = 12;
 
 async function waitForRoom(session: ProbeSession): Promise<void> {
@@ -142,7 +142,7 @@ async function waitForRoom(session: ProbeSession): Promise<void> {
     await waitForEnd(session, "rest");
 }
 
-/** @returns a path that was answered 200; `null` where the token may read none */
+/** Tries how REST calls count. @returns a path that was answered 200; `null` if the token may read none */
 async function restCounting(session: ProbeSession, findings: Finding[]): Promise<string | null> {
   const { organization } = session.options;
   let resource: string | null = null;
@@ -209,7 +209,7 @@ function limitsNothing(first: SeenCall): Finding[] {
   );
 }
 
-/** Findings that are one for the deployment; the others are one a scope, where the scope has them. */
+/** Findings about the whole deployment. The others are about each scope that has them. */
 const ofWhole: readonly FindingName[] = ["agreement", "dateClock", "windowClock"];
 const ofRest: readonly FindingName[] = ["getCounted", "headCounted", "headStatusCounted", "notFoundCounted"];
 const ofGraphql: readonly FindingName[] = [
@@ -219,7 +219,7 @@ const ofGraphql: readonly FindingName[] = [
   "badQueryCounted",
 ];
 
-/** One finding for each thing that is looked for, in the order of the catalogue; those that are missing, as such. */
+/** Returns a finding for each thing that the probe looks for, in the catalogue's order, also for unseen ones. */
 function complete(findings: readonly Finding[]): Finding[] {
   return (Object.keys(findingNames) as FindingName[]).flatMap((name) => {
     const scopes = ofWhole.includes(name)

@@ -1,10 +1,10 @@
-// From findings to rules that the other verbs take.
+// Turns findings into rules that the other verbs take.
 import { parseRules } from "../rules/parse.ts";
 import { type RulesInput, type Scope, scopes } from "../rules/rules.ts";
 import { type SwitchName, switchValues } from "../rules/switches.ts";
 import type { Finding, FindingName } from "./finding.ts";
 
-/** Rules for other verbs, and which of their members were not seen. */
+/** Rules for other verbs, and the members that were not seen. */
 export interface ProbedRules {
   /** Only what was seen; `parseRules` fills in the rest. */
   readonly rules: RulesInput;
@@ -12,7 +12,7 @@ export interface ProbedRules {
   readonly defaults: readonly string[];
 }
 
-/** Puts findings together as rules. What cannot be told from outside is left to the default. */
+/** Puts findings together as rules. What nobody can tell from outside keeps its default. */
 export function rulesOf(findings: readonly Finding[]): ProbedRules {
   const defaults: string[] = [];
   const rules: Record<string, Record<string, Record<string, unknown>>> = {};

@@ -1,5 +1,5 @@
-// The windows of one quota as a probe's calls saw them: when each ended, and which call opened it. From two or three of
-// them follow the length and the grid of all.
+// The windows of one quota as a probe's calls saw them: the end of each, and the call that opened it. Two or three
+// windows show the length and the grid of all.
 
 import type { Anchor, Policy, Quota } from "../policy/policy.ts";
 import { wireOf } from "../policy/presets.ts";
@@ -12,27 +12,27 @@ export interface Bounds {
   readonly most: number;
 }
 
-/** One window that was seen with something used. */
+/** A window that was seen with something used. */
 export interface ProbedWindow {
   readonly calls: readonly QuotaCall[];
-  /** The end, by the clock that tells it. */
+  /** Bounds of the end, by the clock that tells it. */
   readonly end: Bounds;
-  /** Sending and answering of the call that opened it; `null` where others may have. */
+  /** Sending and answering of the call that opened it; `null` if others may have opened it. */
   readonly opened: Bounds | null;
 }
 
-/** A call's reading of a quota; `undefined` where it shows none. */
+/** Returns a call's reading of a quota; `undefined` if it shows none. */
 export const readingOf = ({ readings }: QuotaCall, quota: string): QuotaReading | undefined =>
   readings.find((reading) => reading.quota === quota);
 
-/** Units used, as a reading shows them; `null` where it does not. */
+/** Returns the used units that a reading shows; `null` if it does not show them. */
 export const usedIn = (reading: QuotaReading | undefined): number | null => {
   if (reading === undefined) return null;
   const { used, limit, remaining } = reading;
   return used ?? (limit === null || remaining === null ? null : limit - remaining);
 };
 
-/** The rounding of a quota's times: parts of a unit by which the end may be sooner, and later, than it is told. */
+/** Rounding of a quota's times: units by which the end may be sooner, and later, than told. */
 export interface Rounding {
   readonly sooner: number;
   readonly later: number;
@@ -44,13 +44,13 @@ const roundings: Readonly<Record<Quota["shown"]["reset"], Rounding>> = {
   round: { sooner: 0.5, later: 0.5 },
 };
 
-/** Returns the rounding that a policy says of a quota's resets. */
+/** Returns the rounding that a policy states for a quota's resets. */
 export function roundingOf(policy: Policy, quota: string): Rounding {
   const row = wireOf(policy).readings.find((reading) => mayShow(reading, quota));
   return roundings[row?.reset?.round ?? policy.quotas[quota]?.shown.reset ?? "ceil"];
 }
 
-/** The end that a reading tells: of a span by the caller's clock, of an instant by the target's. */
+/** Returns the end that a reading tells: a span counts by the caller's clock, an instant by the target's. */
 export function endIn(call: QuotaCall, reading: QuotaReading | undefined, rounding: Rounding): Bounds | null {
   const reset = reading?.reset;
   if (reset == null) return null;
@@ -65,7 +65,7 @@ export const overlap = (one: Bounds, other: Bounds): Bounds | null => {
   return both.least <= both.most ? both : null;
 };
 
-/** The windows of a quota, in the order in which they were seen. */
+/** Returns the windows of a quota, in the order in which they were seen. */
 export function windowsOf(
   calls: readonly QuotaCall[],
   quota: string,
@@ -98,7 +98,7 @@ export function windowsOf(
   return windows;
 }
 
-/** The target's clock minus the caller's, by `Date` headers of whole seconds. `null`: there are none. */
+/** Returns the target's clock minus the caller's, by `Date` headers of whole seconds; `null` if there are none. */
 export function skewOf(calls: readonly QuotaCall[]): Bounds | null {
   let skew: Bounds | null = null;
   for (const { date, sent, received } of calls) {
@@ -109,7 +109,7 @@ export function skewOf(calls: readonly QuotaCall[]): Bounds | null {
   return skew;
 }
 
-/** A window may open at the whole second, before its first call. */
+/** Most time that a window may open before its first call, ms: from the whole second on. */
 const secondMs = 1000;
 
 const minus = (one: Bounds, other: Bounds): Bounds => ({
@@ -127,8 +127,8 @@ export interface ProbedGrid {
 }
 
 /**
- * Returns the length and the anchor of windows; `null` where too few were seen.
- * @param saidMs the length that the policy says, which decides where one window alone was seen
+ * Returns the length and the anchor of windows; `null` if too few were seen.
+ * @param saidMs the policy's length, which decides if only one window was seen
  * @param openingMs time before its first call at which a window may open: that of a whole second
  */
 export function gridOf(
@@ -192,8 +192,8 @@ export function gridOf(
 }
 
 /**
- * Tells whether windows open with their first call: `true` where only that explains them, or what the policy says fits that
- * alone; `null` where both do.
+ * Tells whether windows open with their first call: `true` if only that explains them, or alone fits the policy's
+ * length; `null` if both explanations do.
  */
 function isOpenedBy(gap: Bounds | null, length: Bounds | null, saidMs: number | null): boolean | null {
   if (length === null || gap === null) return length !== null ? true : gap !== null ? false : null;
@@ -201,7 +201,7 @@ function isOpenedBy(gap: Bounds | null, length: Bounds | null, saidMs: number | 
   return contains(length, saidMs);
 }
 
-/** One window tells neither its length nor its grid; it fits the length that the policy says, by one of the two. */
+/** Returns the grid by one window: exactly one of its length and its grid must fit the policy's length. */
 function byOne(
   { calls }: ProbedWindow,
   end: Bounds,
@@ -225,20 +225,20 @@ function byOne(
 const contains = (bounds: Bounds | null, value: number | null): boolean =>
   bounds !== null && value !== null && bounds.least <= value && value <= bounds.most;
 
-/** The policy's length where it fits, else the whole second in the middle. */
+/** Returns the policy's length if it fits, otherwise the whole second in the middle. */
 const secondsIn = (span: Bounds, saidMs: number | null): number =>
   saidMs !== null && contains(span, saidMs)
     ? saidMs / 1000
     : Math.max(1, Math.round((span.least + span.most) / 2000));
 
-/** Tells whether one whole second alone fits, or the policy's length does. */
+/** Tells whether the policy's length fits, or only one whole second does. */
 const isExact = (span: Bounds | null, saidMs: number | null): boolean =>
   contains(span, saidMs) || span === null || Math.floor(span.most / 1000) - Math.ceil(span.least / 1000) < 1;
 
 const spanText = ({ least, most }: Bounds): string =>
   `${(least / 1000).toFixed(1)} to ${(most / 1000).toFixed(1)} s`;
 
-/** The multiple of a length that bounds hold; `null` where there is none, or they hold any. */
+/** Returns the multiple of a length within bounds; `null` if there is none, or the bounds are too wide to tell. */
 function nearGrid({ least, most }: Bounds, lengthMs: number): number | null {
   if (most - least >= lengthMs / 2) return null;
   const multiple = Math.ceil(least / lengthMs) * lengthMs;

@@ -1,5 +1,5 @@
-// A refused REST call's view. To see one, the user's window is used up, where the budget has that many calls:
-// it is the smaller one, and its owner's own.
+// Findings from a refused REST call. To get one, the probe uses up the user's window, if the budget has that many
+// calls: it is the smaller window, and its owner's own.
 
 import type { Owner } from "../rules/rules.ts";
 import { counted } from "../rules/words.ts";
@@ -14,7 +14,7 @@ import type { ProbeSession } from "./session.ts";
 import { waitForEnd } from "./watch.ts";
 
 const scope = "rest";
-/** Refusals to look at, after the first. */
+/** Number of further refusals after the first. */
 const refusalsMost = 3;
 const names: readonly FindingName[] = [
   "refused",
@@ -25,11 +25,11 @@ const names: readonly FindingName[] = [
 ];
 
 interface Room {
-  /** Calls until the first window is full. */
+  /** Number of calls until the first window is full. */
   readonly calls: number;
   readonly enforced: boolean;
   readonly userRemaining: number;
-  /** At least, ms. */
+  /** Least time that the window still lasts, ms. */
   readonly windowLeftMs: number;
 }
 
@@ -48,7 +48,7 @@ async function roomNow(session: ProbeSession): Promise<Room | null> {
   };
 }
 
-/** @param resource a path that was answered 200 and counts */
+/** Probes REST's refusals. @param resource a path that was answered 200 and counts */
 export async function probeRefusals(session: ProbeSession, resource: string): Promise<Finding[]> {
   let room = await roomNow(session);
   if (room !== null && isTooLate(session, room) && needed(room) <= session.left.calls) {
@@ -84,7 +84,7 @@ export async function probeRefusals(session: ProbeSession, resource: string): Pr
 
 const needed = ({ calls }: Room): number => calls + 1 + refusalsMost;
 
-/** Returns the calls that REST's refusals take, by what was last seen; 0 where that is more than there are. */
+/** Returns the number of calls that REST's refusals take, by the last reading; 0 if that is more than there are. */
 export function callsToRefusals({ calls, left }: ProbeSession): number {
   const last = calls.findLast(({ statusScopes }) => statusScopes !== null);
   const remaining = whole(last?.headers.userRemaining) ?? 0;
@@ -92,7 +92,7 @@ export function callsToRefusals({ calls, left }: ProbeSession): number {
   return most <= left.calls ? most : 0;
 }
 
-/** Tells whether the window would end before it is full, by how long calls took so far. */
+/** Tells whether the window would end before it is full, by the duration of calls so far. */
 function isTooLate({ calls }: ProbeSession, room: Room): boolean {
   const spent = calls.map(({ sentMs, receivedMs }) => receivedMs - sentMs).sort((a, b) => a - b);
   const each = spent[Math.floor(spent.length * 0.8)] ?? 0;
@@ -106,7 +106,7 @@ function unseen(why: string, needs: string): Finding[] {
 interface Exhausted {
   /** The first refusal. */
   readonly refused: SeenCall | null;
-  /** Calls that were admitted though the user's window had nothing left before them. */
+  /** Calls that were admitted although the user's window had nothing left before them. */
   readonly beyond: readonly SeenCall[];
 }
 
@@ -120,7 +120,7 @@ async function exhaust(session: ProbeSession, resource: string, room: Room): Pro
     if (isRefusal(seen.status)) return { refused: seen, beyond };
     if (seen.status !== 200) continue;
     const remaining = whole(seen.headers.userRemaining);
-    // It ended in the meantime, and a new one began: what was seen beyond the old one stays.
+    // The window ended and a new one began: what was seen beyond the old one stays.
     if (isEmpty && (remaining === null || remaining > 0)) break;
     if (isEmpty) beyond.push(seen);
     if (beyond.length > 1) break;
@@ -157,7 +157,7 @@ function refusedFinding(first: SeenCall, trials: readonly ProbeTrial[], who: Own
     const { current, limit } = refusalOf(seen);
     if (current === null || limit === null) continue;
     const evidence = `${callAt(seen)} was refused with current ${current} of ${limit}`;
-    // A count above the limit, where calls are admitted one by one up to it, is the refused ones.
+    // Calls are admitted one by one up to the limit, so refused calls make up any count above it.
     return found(of, current > limit ? "counted" : "uncounted", "certain", evidence, [seen]);
   }
   const below = refusals.find(
@@ -247,7 +247,7 @@ function userEnforcedFinding({ enforced }: Room, refused: SeenCall, who: Owner |
   );
 }
 
-/** Both were full before the call. */
+/** Both windows were full before the call. */
 function firstRefuserFinding(trials: readonly ProbeTrial[]): Finding {
   const of = { name: "firstRefuser", scope } as const;
   for (const { before, action } of trials) {

@@ -1,4 +1,4 @@
-// One call of the probe and its answer, read once: what later reasoning looks at, and its line in the trace.
+// A call of the probe and its answer, read once: for all later conclusions, and for its line in the trace.
 import type { Got } from "../connect/send.ts";
 import type { Owner, Scope } from "../rules/rules.ts";
 import type { CallKind, TraceCall } from "../trace/record.ts";
@@ -21,42 +21,42 @@ import {
 } from "../wire/fields.ts";
 import { isRefusal, isUncounted } from "../wire/outcome.ts";
 
-/** The call that was sent, numbered from 1 in the order of sending. */
+/** A call that was sent. Numbers begin at 1, in the order of sending. */
 export interface Sent {
   readonly number: number;
-  /** `GET status`, `HEAD organization`, `query of 53 points`. */
+  /** Words on the call: `GET status`, `HEAD organization`, `query of 53 points`. */
   readonly what: string;
   readonly user: string | null;
   readonly scope: Scope;
-  /** GET of the status, whose body is read. */
+  /** True for GET of the status, whose body is read. */
   readonly isStatus: boolean;
-  /** GET or HEAD of the status. */
+  /** True for GET and HEAD of the status. */
   readonly isExempt: boolean;
-  /** Requested points as worked out here; `null` for REST and for what is no query. */
+  /** Requested points as computed here; `null` for REST and for anything but a query. */
   readonly points: number | null;
-  /** The prober's clock, ms since the epoch. */
+  /** Time of sending by the prober's clock, ms since the epoch. */
   readonly sentMs: number;
 }
 
-/** One call and its answer. */
+/** A call and its answer. */
 export interface SeenCall extends Omit<Sent, "isStatus" | "isExempt"> {
   readonly kind: CallKind;
   readonly receivedMs: number;
-  /** 0 where no answer came. */
+  /** Status of the answer; 0 if none came. */
   readonly status: number;
   readonly error: string | null;
-  /** The address that a redirect leads to. */
+  /** URL to which a redirect leads. */
   readonly location: string | null;
   readonly headers: Readonly<ShownHeaders>;
   readonly retryAfter: HeaderValue;
   /** The `Date` header, ms since the epoch, whole seconds. */
   readonly dateMs: number | null;
-  /** GraphQL points, as the target counts them; what was asked where it does not say. */
+  /** GraphQL points as the target counts them; as requested if it does not say. */
   readonly requested: number | null;
   readonly actual: number | null;
-  /** Of a status answer alone. */
+  /** Windows in the body of a status answer; `null` for other answers. */
   readonly statusScopes: Readonly<Record<Scope, ShownWindow | null>> | null;
-  /** The body, parsed; text where it is no JSON. */
+  /** The parsed body; text if it is not JSON. */
   readonly body: unknown;
 }
 
@@ -65,7 +65,7 @@ export const whole = (value: unknown): number | null =>
 
 /**
  * Reads an answer.
- * @param got `null` where none came, for the reason `error`
+ * @param got `null` if none came, for the reason `error`
  * @param secret the token, which a target might echo
  */
 export function readAnswer(
@@ -100,7 +100,7 @@ export function readAnswer(
   };
 }
 
-/** A request that no quota counts is `other`. Of the status, its GET and HEAD are `status`. */
+/** Returns the kind of a call: `status` for GET and HEAD of the status, `other` for a request that no quota counts. */
 function kindOf(
   { scope, isExempt }: Sent,
   status: number,
@@ -129,20 +129,20 @@ function readStatusScopes(body: unknown): Readonly<Record<Scope, ShownWindow | n
   return { rest: read("rest"), graphql: read("graphql") };
 }
 
-/** Tells whether an answer carries any of the eight headers, or a refusal's words: then it is no firewall's. */
+/** Tells whether an answer has any of the eight headers, or a refusal's words. Then it is no firewall's. */
 export function isLimiters({ headers, body }: SeenCall): boolean {
   const { by, scope, limit } = readRefusal(body);
   return hasHeaders(headers) || by !== null || (typeof scope === "string" && whole(limit) !== null);
 }
 
-/** Reads the body of a refusal; of another answer there is nothing to read. */
+/** Reads the body of a refusal; other answers give nothing to read. */
 export const refusalOf = ({ status, body }: SeenCall): ReadRefusal =>
   readRefusal(isRefusal(status) ? body : null);
 
-/** Whose window a refusal says has refused; `null` where it does not say. */
+/** Returns the owner of the window that a refusal names; `null` if it names none. */
 export const refuser = (seen: SeenCall): Owner | null => refusalOf(seen).by;
 
-/** A call as its line of the trace (FORMAT.md, "A call"). */
+/** Returns a call as its line of the trace (FORMAT.md, "A call"). */
 export function traceCall(seen: SeenCall, organization: string): TraceCall {
   const { headers, statusScopes, kind, status, scope } = seen;
   const cost = kind !== "call" ? null : scope === "rest" ? 1 : seen.requested;

@@ -1,15 +1,15 @@
-// The hand of a probe by rules: keeps each call with its answer, and stops at the first sign that it is not wanted.
-// No reasoning here.
+// The hand of a probe by rules: keeps each call with its answer, and stops at the first sign that it is unwelcome. It
+// draws no conclusions.
 import type { Scope } from "../rules/rules.ts";
 import { isFailure, REFUSED } from "../wire/outcome.ts";
 import { Hand, type HandOptions, Stopped } from "./hand.ts";
 import { isLimiters, readAnswer, type SeenCall } from "./seen.ts";
 
 export interface SessionOptions extends HandOptions {
-  /** Without a slash at the end. */
+  /** URL without a slash at the end. */
   readonly base: string;
   readonly graphqlUrl: string;
-  /** The organization's slug. */
+  /** Slug of the organization. */
   readonly organization: string;
   readonly token: string;
   readonly user: string | null;
@@ -20,21 +20,21 @@ export interface Action {
   readonly what: string;
   readonly scope: Scope;
   readonly method: "GET" | "HEAD" | "POST";
-  /** From the slash on; `null` is the GraphQL URL. */
+  /** Path from the slash on; `null` for the GraphQL URL. */
   readonly path: string | null;
   readonly body?: string;
-  /** Requested points, where it is a query. */
+  /** Requested points of a query. */
   readonly points?: number;
-  /** The rules let it count nowhere (SPEC.md §1): HEAD of the status. */
+  /** True if the rules count it nowhere (SPEC.md §1): HEAD of the status. */
   readonly isExempt?: true;
 }
 
-/** `what` of GET of the status. */
+/** `what` of a GET of the status. */
 export const STATUS = "GET status";
-/** In a row; beyond it nothing will come of going on. */
+/** Numbers of calls in a row without answer, and answered 5xx, that end the probe. */
 const silentMost = 2;
 const brokenMost = 12;
-/** A status call is free: it is tried again after a 5xx. */
+/** Number of tries of a status call after 5xx answers: it is free. */
 const statusTries = 6;
 const pauseAfterBrokenMs = 200;
 
@@ -47,12 +47,12 @@ export class ProbeSession extends Hand<SessionOptions, SeenCall> {
     return `/v2/organizations/${encodeURIComponent(this.options.organization)}/rate_limit`;
   }
 
-  /** Forgets all but the last calls: who only looks on, for hours, needs no more. */
+  /** Forgets all but the last calls: watching for hours needs no more. */
   forget(keep: number): void {
     this.calls.splice(0, Math.max(0, this.calls.length - keep));
   }
 
-  /** GET of the status; `null` where no more are allowed or none came that can be read. */
+  /** Makes a GET of the status; returns `null` if the allowance is used up or no readable answer came. */
   async status(): Promise<SeenCall | null> {
     for (let attempt = 0; attempt < statusTries; attempt++) {
       if (this.left.statusCalls <= 0) return null;
@@ -69,7 +69,7 @@ export class ProbeSession extends Hand<SessionOptions, SeenCall> {
     return null;
   }
 
-  /** Makes a call that may count; `null`, and no call, where the allowance is too small. */
+  /** Makes a call that may count. Makes none and returns `null` if the allowance is too small. */
   async act(action: Action): Promise<SeenCall | null> {
     const { points = 0 } = action;
     if (this.left.calls < 1 || this.left.points < points) return null;
@@ -99,7 +99,7 @@ export class ProbeSession extends Hand<SessionOptions, SeenCall> {
     return seen;
   }
 
-  /** Stops where the target shows that it will not, or should not, be asked more. */
+  /** Stops if the target shows that it will not, or should not, be called more. */
   #heed(seen: SeenCall, isStatus: boolean): void {
     const { status, number, what, error } = seen;
     this.#silent = status === 0 ? this.#silent + 1 : 0;

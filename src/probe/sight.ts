@@ -1,11 +1,11 @@
-// A sight: one answer's view of one window. All reasoning on clocks, lengths and anchors is over these.
+// A sight: one answer's view of one window. All conclusions on clocks, lengths and anchors rest on sights.
 
 import { quotaNames } from "../policy/names.ts";
 import type { Owner, Scope } from "../rules/rules.ts";
 import { headersOf } from "../wire/fields.ts";
 import { type SeenCall, whole } from "./seen.ts";
 
-/** A reading of a window: true at some instant from `call.sentMs` to `call.receivedMs`. */
+/** A reading of a window, true at some instant from `call.sentMs` to `call.receivedMs`. */
 export interface WindowReadingSight {
   readonly call: SeenCall;
   readonly limit: number | null;
@@ -13,11 +13,11 @@ export interface WindowReadingSight {
   readonly current: number | null;
   readonly remaining: number | null;
   readonly reset: number | null;
-  /** From the status body alone; ms of the target's clock. */
+  /** Time of the reset by the target's clock, ms, from the status body alone. */
   readonly resetAtMs: number | null;
 }
 
-/** An organization's window as a status body shows it: all members there. */
+/** An organization's window as a status body shows it, with all members. */
 export interface FullSight extends WindowReadingSight {
   readonly limit: number;
   readonly current: number;
@@ -25,7 +25,7 @@ export interface FullSight extends WindowReadingSight {
   readonly resetAtMs: number;
 }
 
-/** Returns the status bodies' sights of the organization's window of a scope, in order. */
+/** Returns the sights of an organization's window in status bodies, in order. */
 export function statusSights(calls: readonly SeenCall[], scope: Scope): FullSight[] {
   return calls.flatMap((call) => {
     const body = call.statusScopes?.[scope] ?? null;
@@ -35,7 +35,7 @@ export function statusSights(calls: readonly SeenCall[], scope: Scope): FullSigh
   });
 }
 
-/** Returns the headers' sights of a window, in order; only answers that name the window by its right name. */
+/** Returns the sights of a window in headers, in order; only from answers that name the window correctly. */
 export function headerSights(calls: readonly SeenCall[], scope: Scope, owner: Owner): WindowReadingSight[] {
   return calls.flatMap((call) => {
     const { scopeName, limit, remaining, reset } = headersOf(call.headers, owner);

@@ -1,4 +1,4 @@
-// The status of an organization's limits, for people to look at: one free call a reading.
+// The status of an organization's limits, for people: one free call a reading.
 
 import { quotaNames } from "../policy/names.ts";
 import { SpillwayError } from "../rules/errors.ts";
@@ -12,35 +12,35 @@ import { ProbeSession, type SessionOptions } from "./session.ts";
 
 export interface StatusOptions
   extends Omit<SessionOptions, "base" | "graphqlUrl" | "user" | "allowance" | "onProgress"> {
-  /** URL that the paths are appended to, without a slash at the end. It must be one that may be called. */
+  /** URL to which paths are appended, without a slash at the end. The caller has checked that it may be called. */
   readonly target: string;
 }
 
-/** One window, as it stood when it was read. */
+/** A window as it stood when it was read. */
 export interface StatusWindow {
   readonly scope: Scope;
   readonly owner: Owner;
   readonly limit: number;
-  /** Counted so far; of the user's window `limit - remaining`, which may hide what is above the limit. */
+  /** Count so far. For the user's window `limit - remaining`, which may hide a count above the limit. */
   readonly used: number;
-  /** When the window ends, ms since the epoch by this machine's clock. */
+  /** End of the window, ms since the epoch by this machine's clock. */
   readonly endsAtMs: number;
-  /** `null` for the user's window: no answer says it. */
+  /** True if the window is enforced; `null` for the user's window, of which no answer says it. */
   readonly enforced: boolean | null;
 }
 
-/** Result of one status call. Plain JSON. */
+/** Result of one status call, as plain JSON. */
 export interface StatusReading {
   readonly organization: string;
-  /** ms since the epoch by this machine's clock. */
+  /** Time of the reading, ms since the epoch by this machine's clock. */
   readonly atMs: number;
-  /** The target's `Date` minus this machine's clock, to the second; `null` where there was no `Date`. */
+  /** The target's `Date` minus this machine's clock, to the second, ms; `null` if there was no `Date`. */
   readonly skewMs: number | null;
-  /** GraphQL's window of the user is none of them: only GraphQL's own answers show it. */
+  /** All windows but the user's in GraphQL, which only GraphQL's own answers show. */
   readonly windows: readonly StatusWindow[];
 }
 
-/** Reads the status again and again, over the same connection. */
+/** Reads the status repeatedly, over the same connection. */
 export class StatusReader {
   readonly #session: ProbeSession;
 
@@ -54,7 +54,7 @@ export class StatusReader {
     });
   }
 
-  /** @throws SpillwayError `TARGET_UNREACHABLE` saying what was seen instead of a status */
+  /** Reads the status once. @throws SpillwayError `TARGET_UNREACHABLE`, with what was seen instead of a status */
   async read(): Promise<StatusReading> {
     const seen = await contact(this.#session).catch((error: unknown) => {
       if (!(error instanceof Stopped)) throw error;
@@ -63,7 +63,7 @@ export class StatusReader {
         `the target no longer shows its status: ${error.message}`,
       );
     });
-    // Each reading stands by itself; only what the clocks are known by is kept.
+    // Each reading stands by itself; only the calls that tell the clocks are kept.
     const clock = dateOffset(this.#session.calls.slice(-60));
     this.#session.forget(60);
     const skewMs = clock === null ? null : Math.round((clock.loMs + clock.hiMs) / 2);
@@ -72,7 +72,7 @@ export class StatusReader {
   }
 }
 
-/** Reads the status of an organization's limits once: free of charge. */
+/** Reads the status of an organization's limits once, free of charge. */
 export async function readStatus(options: StatusOptions): Promise<StatusReading> {
   return await new StatusReader(options).read();
 }
@@ -90,7 +90,7 @@ function windowsOf(seen: SeenCall, skewMs: number | null): StatusWindow[] {
     const [limit, remaining, reset] = [whole(shown.limit), whole(shown.remaining), whole(shown.reset)];
     const isOwn = scopeName === quotaNames[scope].user;
     if (isOwn && limit !== null && remaining !== null && reset !== null) {
-      // Windows on the same grid end together, and of the organization's the instant is known.
+      // Windows on the same grid end together, and the end of the organization's is known.
       const same = body?.reset === reset ? windows.at(-1)?.endsAtMs : undefined;
       const endsAtMs = same ?? endOf(seen, reset, null);
       windows.push({ scope, owner: "user", limit, used: limit - remaining, endsAtMs, enforced: null });
@@ -99,7 +99,7 @@ function windowsOf(seen: SeenCall, skewMs: number | null): StatusWindow[] {
   return windows;
 }
 
-/** The instant by `Date`, where that agrees with `reset`; else by `reset` alone. */
+/** Returns the end by `Date` if that agrees with `reset`; otherwise by `reset` alone. */
 function endOf({ receivedMs }: SeenCall, reset: number, byDateMs: number | null): number {
   const byResetMs = receivedMs + reset * 1000;
   return byDateMs !== null && Math.abs(byDateMs - byResetMs) <= 2000 ? byDateMs : byResetMs;

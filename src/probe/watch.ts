@@ -1,4 +1,4 @@
-// Looking on: free status calls to see how windows move by themselves, and around their ends.
+// Watches by free status calls how windows move by themselves, and around their ends.
 import { type Scope, scopes } from "../rules/rules.ts";
 import { edges } from "./offsets.ts";
 import { graphqlGet } from "./queries.ts";
@@ -6,10 +6,10 @@ import { whole } from "./seen.ts";
 import type { ProbeSession } from "./session.ts";
 import { type FullSight, headerSights, statusSights } from "./sight.ts";
 
-/** A little over three seconds, at all fractions of a second. */
+/** Pauses between looks, ms: a little over three seconds in all, at all fractions of a second. */
 const lookEveryMs = [230, 270, 310, 190, 260, 240, 280, 220, 290, 250, 210, 300, 230] as const;
 
-/** Reads the status again and again: what moves without us? */
+/** Reads the status repeatedly, to see what moves without the probe's calls. */
 export async function look(session: ProbeSession): Promise<void> {
   for (const pauseMs of lookEveryMs) {
     session.say("looking on: free status calls");
@@ -20,20 +20,20 @@ export async function look(session: ProbeSession): Promise<void> {
 
 /** Time between status calls around a window's end, ms. */
 const pollEveryMs = 90;
-/** After it, so that readings of the new window fall on all parts of a second. */
+/** Pauses after a window's end, ms, so that readings of the new window fall on all parts of a second. */
 const afterEveryMs = [160, 230, 250, 240, 270] as const;
 
-/** When a window that `sight` shows may end, of the prober's clock, however `reset` is rounded. */
+/** Bounds of a window's end by the prober's clock, ms, however `reset` is rounded. */
 const endsFromMs = ({ call, reset }: FullSight): number => call.sentMs + (reset - 1) * 1000;
 const endsToMs = ({ call, reset }: FullSight): number => call.receivedMs + (reset + 1) * 1000;
 
-/** Returns the time until the organization's window of a scope ends; `null` where none is open. */
+/** Returns the time until the organization's window of a scope ends, ms; `null` if none is open. */
 function msToEnd(session: ProbeSession, scope: Scope): number | null {
   const window = openWindow(session, scope);
   return window === null ? null : Math.max(0, window.toMs - session.now());
 }
 
-/** Returns the end of the window that was last seen, by all readings of it; `null` where it is idle and moves. */
+/** Returns the end of the window last seen, by all its readings; `null` if it is idle and moves. */
 function openWindow(
   session: ProbeSession,
   scope: Scope,
@@ -53,8 +53,8 @@ function openWindow(
 }
 
 /**
- * Waits for the organization's window of a scope to end, and looks closely.
- * @returns whether it was seen to end; `false`, at once, where no window is open or it ends too late
+ * Waits for the organization's window of a scope to end, and reads it often around the end.
+ * @returns whether it was seen to end; `false` at once if no window is open or it ends too late
  */
 export async function waitForEnd(session: ProbeSession, scope: Scope): Promise<boolean> {
   const window = openWindow(session, scope);
@@ -76,13 +76,13 @@ export async function waitForEnd(session: ProbeSession, scope: Scope): Promise<b
   return ended();
 }
 
-/** A status call of REST shows the user's window too; of GraphQL it takes a call of its own. */
+/** Reads the user's window. REST's status shows it too; GraphQL's takes a call of its own. */
 async function readUser(session: ProbeSession, scope: Scope): Promise<void> {
   if (scope === "graphql") await session.act(graphqlGet);
   else await session.status();
 }
 
-/** Waits until the user's window has surely ended, and reads it on both sides. */
+/** Waits until the user's window has surely ended, and reads it before and after. */
 export async function waitForUserEnd(session: ProbeSession, scope: Scope): Promise<boolean> {
   const last = headerSights(session.calls, scope, "user").at(-1);
   const reset = whole(last?.reset);
@@ -97,7 +97,7 @@ export async function waitForUserEnd(session: ProbeSession, scope: Scope): Promi
   return true;
 }
 
-/** Sees a window of each scope end, the sooner one first, as far as the allowance goes. */
+/** Waits for a window of each scope to end, the sooner one first, as far as the allowance goes. */
 export async function waitForEnds(session: ProbeSession): Promise<void> {
   const soonest = (): Scope[] =>
     scopes

@@ -1,5 +1,5 @@
-// The lie of the windows: how `reset` is rounded, where they are anchored, how long they are. Pure: over the calls
-// that were made.
+// The shape of the windows: how `reset` is rounded, where they are anchored, how long they are. Pure functions of the
+// calls.
 
 import type { Scope, Semantics } from "../rules/rules.ts";
 import { switchValues } from "../rules/switches.ts";
@@ -24,8 +24,8 @@ export interface Conclusion<T> {
 }
 
 /**
- * The roundings under which every reading of the scope could have been given: `reset = f((reset_at - now)/1 s)`
- * for some instant of the call. None where the clock is not that of the windows.
+ * Returns the roundings that explain every reading of the scope: `reset = f((reset_at - now)/1 s)` for some instant of
+ * the call. Returns none if the clock is not the windows' own.
  */
 export function roundings(calls: readonly SeenCall[], scope: Scope, clock: WindowClock): Rounding[] {
   const sights = statusSights(calls, scope);
@@ -39,7 +39,7 @@ export function roundings(calls: readonly SeenCall[], scope: Scope, clock: Windo
   );
 }
 
-/** A reading that fits one rounding and none other, to be shown as evidence. */
+/** Returns a reading that fits one rounding and no other, as evidence. */
 export function tellingSight(
   calls: readonly SeenCall[],
   scope: Scope,
@@ -61,10 +61,10 @@ export function tellingSight(
 }
 
 /**
- * Finds the windows' anchor. Idle windows tell: `first-request` shows one that would open now, which moves
- * with the clock; `epoch` one that stands still.
- * @param windowSeconds the organization's, where it is known
- * @param untouched the calls before the first that might have been charged to this scope
+ * Finds the windows' anchor by idle windows. `first-request` shows a window that would open now, which moves with the
+ * clock; `epoch` shows one that stands still.
+ * @param windowSeconds length of the organization's window, if known
+ * @param untouched calls before the first that might have been charged to this scope
  */
 export function anchorOf(
   calls: readonly SeenCall[],
@@ -73,7 +73,7 @@ export function anchorOf(
   windowSeconds: number | null,
 ): Conclusion<Anchor> | null {
   const byUser = anchorByUser(headerSights(untouched, scope, "user"));
-  // A window of one second is the same under both anchors.
+  // Windows of one second are the same under both anchors.
   if (windowSeconds === 1) return byUser;
   const sights = statusSights(calls, scope);
   const moves = movesOf(sights);
@@ -93,7 +93,7 @@ export function anchorOf(
   return byUser ?? anchorByAlignment(sights, windowSeconds);
 }
 
-/** Readings between which `reset_at` moved by less than what was left: no window ended. */
+/** Returns pairs of readings between which `reset_at` moved by less than the time left: no window ended. */
 function movesOf(sights: readonly FullSight[]): (readonly [FullSight, FullSight])[] {
   return sights.flatMap((after, index) => {
     const before = sights[index - 1];
@@ -103,7 +103,7 @@ function movesOf(sights: readonly FullSight[]): (readonly [FullSight, FullSight]
   });
 }
 
-/** Idle under `first-request` shows another `reset_at` every second. */
+/** Returns idle readings over a second apart with one `reset_at`, which `first-request` would move each second. */
 function stillIdle(sights: readonly FullSight[]): readonly [FullSight, FullSight] | null {
   for (const from of sights) {
     if (from.current > 0) continue;
@@ -119,7 +119,7 @@ function stillIdle(sights: readonly FullSight[]): readonly [FullSight, FullSight
 const isAligned = (sights: readonly FullSight[], windowSeconds: number | null): boolean =>
   windowSeconds === null || sights.every(({ resetAtMs }) => resetAtMs % (windowSeconds * 1000) === 0);
 
-/** If others keep the organization's window open, the user's own may be idle. */
+/** Finds the anchor by the user's window, which may be idle even if others keep the organization's open. */
 function anchorByUser(sights: readonly WindowReadingSight[]): Conclusion<Anchor> | null {
   const idle = sights.filter(({ limit, remaining }) => limit !== null && remaining === limit);
   const [first] = idle;
@@ -134,7 +134,7 @@ function anchorByUser(sights: readonly WindowReadingSight[]): Conclusion<Anchor>
   return Math.abs(fell) <= 1 ? { value: "first-request", isSure: false, why: shown, calls } : null;
 }
 
-/** Below that, a window lies on the grid by chance too often. */
+/** Least window length, seconds, that alignment can judge: shorter windows lie on the grid by chance too often. */
 const alignmentLeastSeconds = 20;
 
 function anchorByAlignment(
@@ -160,7 +160,7 @@ function anchorByAlignment(
   };
 }
 
-/** Length of the organization's window, in seconds. */
+/** Returns the length of the organization's window, in seconds. */
 export function organizationWindow(
   calls: readonly SeenCall[],
   scope: Scope,
@@ -169,7 +169,7 @@ export function organizationWindow(
 ): Conclusion<number> | null {
   const lengths = edges(calls, scope).flatMap(({ before, after }) => {
     const lengthMs = after.resetAtMs - before.resetAtMs;
-    // Two windows on could look the same only where half of it had passed already.
+    // The window after next could look the same only if half of its length had passed.
     const isNext = after.call.receivedMs - before.call.sentMs < lengthMs / 2 || lengthMs === 1000;
     return isNext ? [{ seconds: lengthMs / 1000, before, after }] : [];
   });
@@ -193,7 +193,7 @@ export function organizationWindow(
   );
 }
 
-/** Length of the user's window, in seconds: its headers show no `reset_at`, so it is worked out from `reset`. */
+/** Returns the length of the user's window, in seconds. Its headers show no `reset_at`, so `reset` must tell it. */
 export function userWindow(
   calls: readonly SeenCall[],
   scope: Scope,
@@ -221,7 +221,7 @@ export function userWindow(
       const before = ends[index - 1];
       if (before === undefined || before.end >= end) return [];
       const length = end - before.end;
-      // Seen before half of it was over, it is the next one and not the one after.
+      // A window seen before half of it was over is the next one, and not the one after.
       return toMs / 1000 < before.end + length / 2 || length === 1
         ? [{ value: length, call: sight.call }]
         : [];
@@ -231,8 +231,8 @@ export function userWindow(
 }
 
 /**
- * Tells whether an own query may have opened the window that a reading shows, though nothing is counted in it: points
- * that were held are given back, and a query of nobody's costs none.
+ * Tells whether an own query may have opened the window of a reading, although the window counts nothing: held points
+ * are given back, and a query of nobody's data costs none.
  */
 function mayBeOpen(calls: readonly SeenCall[], { call, reset }: WindowReadingSight): boolean {
   if (call.scope === "rest") return false;
@@ -245,7 +245,7 @@ function mayBeOpen(calls: readonly SeenCall[], { call, reset }: WindowReadingSig
   return last !== undefined && call.sentMs < last.receivedMs + (longest + 1) * 1000;
 }
 
-/** The whole second of the target's clock at which a window ends; `null` where more than one would do. */
+/** Returns the whole second of the target's clock at which a window ends; `null` if several fit. */
 function endOf({ call, reset }: WindowReadingSight, rounding: Rounding, clock: WindowClock): number | null {
   if (reset === null) return null;
   const [fromMs, toMs] = span(call, clock);
