@@ -1,4 +1,4 @@
-// Faults in the answers alone: everything behind them is right.
+// Faults in answers alone: the deployment behind them is correct.
 import type { Store } from "../engine/store.ts";
 import { quotaNames } from "../policy/names.ts";
 import type { Scope } from "../rules/rules.ts";
@@ -12,7 +12,7 @@ import { ofDefault } from "./fits.ts";
 import { rulesStore } from "./rules-store.ts";
 import { bare, headersTwice, lastLaxer, silentOn, statusPristine } from "./told.ts";
 
-/** A right deployment of the default API, its answers changed where `change` wants. */
+/** Returns a correct deployment of the default API whose answers `change` alters. */
 const sending = (
   change: (answer: HttpAnswer, about: Answered, limiter: Store) => Partial<HttpAnswer> | null,
 ): Pick<FaultEntry, "unfit" | "inject"> => ({

@@ -1,5 +1,5 @@
-// Every fault that can be injected: bugs that rate limiters have shipped, each in a deployment that is right
-// in everything else.
+// Every fault that can be injected: bugs that rate limiters have shipped, each in a deployment that is otherwise
+// correct.
 import { answerFaults } from "./answers.ts";
 import { countingFaults } from "./counting.ts";
 import { type Fault, usual } from "./fault.ts";

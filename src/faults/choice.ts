@@ -1,4 +1,4 @@
-// Which fault is to be injected, and how much of it: `NAME` or `NAME=RATE`, as people write it.
+// Reads and applies the choice of a fault and its rate: `NAME` or `NAME=RATE`, as people write it.
 import { quotaNames } from "../policy/names.ts";
 import type { Policy, Quota } from "../policy/policy.ts";
 import { policyOf } from "../policy/shorthand.ts";
@@ -14,11 +14,11 @@ import { faultyRules } from "./rules-store.ts";
 /** A fault and its rate. */
 export interface ChosenFault {
   readonly fault: Fault;
-  /** 1 where the fault has no degrees. */
+  /** Rate of the fault; 1 if it has no degrees. */
   readonly rate: number;
 }
 
-/** The names of all faults, in the catalogue's order. */
+/** Names of all faults, in the catalogue's order. */
 export const faultNames: readonly string[] = faults.map(({ name }) => name);
 
 const invalid = (got: string, allowed: string, hint: string): SpillwayError =>
@@ -27,7 +27,7 @@ const invalid = (got: string, allowed: string, hint: string): SpillwayError =>
     hint,
   });
 
-/** @throws SpillwayError `FAULT_INVALID`, with the nearest name there is */
+/** Returns a fault. @throws SpillwayError `FAULT_INVALID`, with the nearest name there is */
 export function faultNamed(name: string): Fault {
   const fault = faults.find((known) => known.name === name);
   if (fault !== undefined) return fault;
@@ -39,7 +39,7 @@ const listHint = "--fault list shows the catalogue";
 
 /**
  * Reads `NAME` or `NAME=RATE`.
- * @throws SpillwayError `FAULT_INVALID` where there is no such fault, or it has no such rate
+ * @throws SpillwayError `FAULT_INVALID` if there is no such fault, or it has no such rate
  */
 export function parseFault(text: string): ChosenFault {
   const at = text.indexOf("=");
@@ -58,12 +58,12 @@ export function parseFault(text: string): ChosenFault {
   return { fault, rate };
 }
 
-/** As `parseFault` reads it: the rate stands there even where it is the default. */
+/** Returns text that `parseFault` reads. A fault's rate is always in it, also the default one. */
 export function faultText({ fault, rate }: ChosenFault): string {
   return fault.rate === null ? fault.name : `${fault.name}=${rate}`;
 }
 
-/** Returns the switches under which a fault is one where the defaults are others: the first value that it names. */
+/** Returns the first suitable value of each switch whose default does not suit the fault. */
 export function semanticsFor({ semantics = {} }: Fault): Partial<Record<SwitchName, string | boolean>> {
   const defaults = parseRules({}).semantics;
   const entries = (Object.entries(semantics) as [SwitchName, readonly (string | boolean)[]][]).flatMap(
@@ -75,7 +75,7 @@ export function semanticsFor({ semantics = {} }: Fault): Partial<Record<SwitchNa
   return Object.fromEntries(entries);
 }
 
-/** @throws SpillwayError `FAULT_INVALID` where the fault is none under these rules, or would not be the only one */
+/** @throws SpillwayError `FAULT_INVALID` if these rules make it no fault, or not the only one */
 export function requireSuitable({ fault }: ChosenFault, rules: Rules): void {
   const found = firstDifferent(fault, policyOf(rules));
   if (found === null) return;
@@ -88,9 +88,8 @@ export function requireSuitable({ fault }: ChosenFault, rules: Rules): void {
 }
 
 /**
- * A deployment with this fault and no other.
- * @param random numbers in [0, 1) from whoever has the seed
- * @throws SpillwayError `FAULT_INVALID` as `requireSuitable` does
+ * Returns a deployment with this fault and no other.
+ * @param random returns numbers in [0, 1), from a seeded generator
  */
 export function injectFault(chosen: ChosenFault, rules: Rules, random: () => number): Faulty {
   requireSuitable(chosen, rules);
@@ -99,8 +98,8 @@ export function injectFault(chosen: ChosenFault, rules: Rules, random: () => num
 }
 
 /**
- * A deployment by a policy with this fault and no other.
- * @throws SpillwayError `FAULT_INVALID` where it is one of the default API alone, or the policy cannot have it
+ * Returns a deployment by a policy with this fault and no other.
+ * @throws SpillwayError `FAULT_INVALID` if only the default API can have it, or this policy cannot
  */
 export function injectQuotaFault(chosen: ChosenFault, policy: Policy, random: () => number): FaultyQuotas {
   requirePolicy(chosen, policy);
@@ -127,7 +126,7 @@ export function requirePolicy({ fault }: ChosenFault, policy: Policy): void {
   );
 }
 
-/** The switches that a quota has the values of, as rules name them. */
+/** Returns the values of switches in a quota, as rules name them. */
 const switchesOf = ({ algorithm, charge, shown }: Quota): Partial<Record<SwitchName, string>> => ({
   anchor:
     algorithm.kind === "fixed-window" && algorithm.anchor === "first-request" ? "first-request" : "epoch",
@@ -137,7 +136,7 @@ const switchesOf = ({ algorithm, charge, shown }: Quota): Partial<Record<SwitchN
   reset: shown.reset,
 });
 
-/** A switch whose value in a quota is none of those that a fault needs. */
+/** A switch whose value in a quota does not suit a fault. */
 interface Different {
   readonly quota: string;
   readonly name: SwitchName;
@@ -145,7 +144,7 @@ interface Different {
   readonly allowed: string;
 }
 
-/** The first quota under which a fault is none; windows alone are asked for what windows have. */
+/** Returns the first quota whose switches do not suit a fault. Only windows have switches to compare. */
 function firstDifferent({ semantics = {} }: Fault, { quotas }: Policy): Different | null {
   for (const [name, allowed] of Object.entries(semantics) as [SwitchName, readonly unknown[]][])
     for (const [quota, one] of Object.entries(quotas)) {
@@ -156,7 +155,7 @@ function firstDifferent({ semantics = {} }: Fault, { quotas }: Policy): Differen
   return null;
 }
 
-/** The rules to choose, as the command line takes them. */
+/** Returns the option for suitable rules, as the command line takes it. */
 function rulesHint(fault: Fault): string {
   const semantics = semanticsFor(fault);
   return Object.keys(semantics).length === 0

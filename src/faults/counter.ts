@@ -1,6 +1,6 @@
-// A counter by any policy, written plainly from POLICY.md §2 to §5, for the faults that are in the counting itself: each
-// replaces one of its methods. Left alone it answers as the engine does; tests hold it to that, under policies and under
-// rules, so that a fault made of it is the only one it has.
+// A counter by any policy, written plainly from POLICY.md §2 to §5, for faults in the counting itself. Each such fault
+// replaces one of its methods. Unchanged it answers as the engine does, and tests require this under policies and
+// rules. A fault made of it thus has no other error.
 import type { PolicyCall, PolicyDecision, PolicyReservation, Reading } from "../engine/decision.ts";
 import { BucketCount } from "../engine/reference.ts";
 import type { QuotaStore } from "../engine/store.ts";
@@ -10,47 +10,47 @@ import type { Cost, FixedWindow, Policy, Quota } from "../policy/policy.ts";
 
 export type CountedCaller = PolicyCall["caller"];
 
-/** Whose count of a quota. */
+/** Key of a count: a quota and its caller. */
 export interface CountKey {
   readonly quota: string;
   readonly caller: CountedCaller;
 }
 
-/** The memory of a window. */
+/** State of a window. */
 export interface CounterWindow {
-  /** ms since the epoch; 0 where none is open. */
+  /** End of the window, ms since the epoch; 0 if none is open. */
   resetAtMs: number;
   count: number;
-  /** The latest time that a call of this window was decided at (POLICY.md §2.1). */
+  /** Latest time at which a call of this window was decided (POLICY.md §2.1). */
   seenMs: number;
-  /** No other window of this counter has this number. */
+  /** Number that no other window of this counter has. */
   number: number;
-  /** True if a fault strikes this window: a right counter never asks. */
+  /** True if a fault strikes this window. A correct counter never reads it. */
   struck: boolean;
 }
 
-/** A window as it begins. */
+/** State of a window at its beginning. */
 export type NextWindow = Omit<CounterWindow, "seenMs" | "number">;
 
 const fresh = (): CounterWindow => ({ resetAtMs: 0, count: 0, seenMs: 0, number: 0, struck: false });
 
-/** The state in which a call found a count. */
+/** State of a count before a call. */
 export interface CountBefore {
   readonly count: number;
-  /** 0 where no window was open, and of a bucket. */
+  /** End of the window, ms since the epoch; 0 if none is open, and for a bucket. */
   readonly resetAtMs: number;
 }
 
-/** By the quota's name. */
+/** States by quota's name. */
 export type FoundAll = ReadonlyMap<string, CountBefore>;
 
 export interface WindowSize {
   readonly limit: number;
-  /** 0 of a bucket. */
+  /** Length of the window, ms; 0 for a bucket. */
   readonly lengthMs: number;
 }
 
-/** One quota that a call uses. */
+/** A quota that a call uses. */
 export interface Use {
   readonly key: CountKey;
   readonly quota: Quota;
@@ -87,7 +87,7 @@ export class Counter implements QuotaStore {
     return { count: bucket.usedAt(bucket.seenMs), resetAtMs: 0 };
   }
 
-  /** Decides by what was found, and writes what follows from that. */
+  /** Decides by the states found, and updates the counts accordingly. */
   decideOn(call: PolicyCall, found: FoundAll, nowMs: number): PolicyDecision {
     const refusedBy = this.refuserOf(call, found);
     const uses = this.usesOf(call);
@@ -101,7 +101,7 @@ export class Counter implements QuotaStore {
       refusedBy,
       retryAtMs: refusing === undefined ? null : this.#retryAt(refusing, nowMs),
       readings: uses.map(({ key }) => this.readOne(key, nowMs)),
-      // By number: a fault may move a window's end.
+      // Windows are held by number, because a fault may move a window's end.
       reservation: isHeld ? { ...call, windows: uses.map(({ key }) => this.#held(key, nowMs)) } : null,
     };
   }
@@ -117,7 +117,7 @@ export class Counter implements QuotaStore {
     return this.#bucket(use.key)?.roomAt(needed(use)) ?? this.readOne(use.key, nowMs).resetAtMs;
   }
 
-  /** The quota that refuses, in the policy's order (POLICY.md §2.3). */
+  /** Returns the quota that refuses, the first in the policy's order (POLICY.md §2.3). */
   refuserOf(call: PolicyCall, found: FoundAll): string | null {
     return this.usesOf(call).find((use) => this.isRefusing(use, foundOf(found, use)))?.key.quota ?? null;
   }
@@ -134,7 +134,7 @@ export class Counter implements QuotaStore {
     return needed(use) <= this.limitOf(use.key).limit - count;
   }
 
-  /** Returns the amount that a decision adds to one of its counts; `null` where it counts nothing there. */
+  /** Returns the amount that a decision adds to one of its counts; `null` if it counts nothing there. */
   amount(call: PolicyCall, use: Use, refusedBy: string | null, found: FoundAll): number | null {
     const { relation } = this.#operation(call.operation);
     const { charge } = use.quota;
@@ -149,7 +149,7 @@ export class Counter implements QuotaStore {
     return charge.when === "completion" ? null : use.asked;
   }
 
-  /** Adds to a count, as it was found, and opens a window where none is open. */
+  /** Adds to a count as it was found, and opens a window if none is open. */
   charge(key: CountKey, amount: number, nowMs: number, found: CountBefore): void {
     const bucket = this.#bucket(key);
     if (bucket !== null) {
@@ -184,12 +184,12 @@ export class Counter implements QuotaStore {
     }
     const window = this.window(key, nowMs);
     const same = window.number === held;
-    // Not below 0: a fault may have lost what is given back here.
+    // At least 0, because a fault may have lost the points that are given back here.
     if (when === "reserve-settle" && same) window.count = Math.max(0, window.count - (asked - used));
     if (when === "completion" && (same || held === null)) this.charge(key, used, nowMs, window);
   }
 
-  /** Values that a status shows. */
+  /** Returns the readings that a status shows. */
   status(caller: CountedCaller, quotas: readonly string[], nowMs: number): readonly Reading[] {
     return this.read(caller, quotas, nowMs);
   }
@@ -224,13 +224,13 @@ export class Counter implements QuotaStore {
     return { count, resetAtMs: resetAtMs === 0 ? this.openedAt(key, now) : resetAtMs };
   }
 
-  /** Returns the rest of a count, as it is shown. */
+  /** Returns the remaining number of a count, as answers show it. */
   remaining(key: CountKey, count: number): number {
     const left = this.limitOf(key).limit - count;
     return this.#quota(key).shown.remaining === "signed" ? left : Math.max(0, left);
   }
 
-  /** The window of a call, rolled if it is over. */
+  /** Returns the window of a call, rolled if it has ended. */
   window(key: CountKey, nowMs: number): CounterWindow {
     const name = this.nameOf(key, nowMs);
     let window = this.windows.get(name);
@@ -244,13 +244,13 @@ export class Counter implements QuotaStore {
     return window;
   }
 
-  /** Empties a window before its end: what its calls hold is not given back. A right counter never does. */
+  /** Empties a window before its end, without giving back what its calls hold. A correct counter never does. */
   empty(window: CounterWindow): void {
     window.count = 0;
     window.number = ++this.#opened;
   }
 
-  /** The time that counts for a window: it never steps back (POLICY.md §2.1). */
+  /** Returns the time that counts for a window: it never goes back (POLICY.md §2.1). */
   clock({ seenMs }: { readonly seenMs: number }, nowMs: number): number {
     return Math.max(nowMs, seenMs, this.#floorMs);
   }
@@ -259,12 +259,12 @@ export class Counter implements QuotaStore {
     return nowMs >= resetAtMs;
   }
 
-  /** The window after one that is over; a first-request window opens only when something is charged. */
+  /** Returns the window after one that ended. A first-request window opens only with a charge. */
   next(key: CountKey, _window: CounterWindow, nowMs: number): NextWindow {
     return { count: 0, resetAtMs: this.endOf(key, nowMs), struck: false };
   }
 
-  /** Returns the end of this instant's window; 0 where nothing says it yet. */
+  /** Returns the end of this instant's window; 0 if no charge has decided it yet. */
   endOf(key: CountKey, nowMs: number): number {
     const { anchor } = this.rule(key);
     const { lengthMs } = this.limitOf(key);
@@ -293,7 +293,7 @@ export class Counter implements QuotaStore {
     return { limit: limitOf(algorithm), lengthMs };
   }
 
-  /** The rule of a window; no bucket's is asked for. */
+  /** Returns the rule of a window. Callers never ask for a bucket's. */
   rule({ quota, caller }: CountKey): FixedWindow {
     return quotaFor(this.policy, quota, caller).algorithm as FixedWindow;
   }
@@ -302,7 +302,7 @@ export class Counter implements QuotaStore {
     return this.policy.quotas[quota]?.algorithm.kind === "fixed-window";
   }
 
-  /** The quotas that a call uses, in the policy's order. */
+  /** Returns the quotas that a call uses, in the policy's order. */
   usesOf({ caller, operation, cost: declared }: PolicyCall): readonly Use[] {
     const { uses } = this.#operation(operation);
     return Object.entries(this.policy.quotas).flatMap(([name, quota]) => {
@@ -326,7 +326,7 @@ export class Counter implements QuotaStore {
     this.#enforced.set(nameOf(quota, this.policy.quotas[quota]?.key ?? [], caller), enforced);
   }
 
-  /** Keeps its keys: what is wrong with a faulty counter may be in what it remembers. */
+  /** Moves the clock, but keeps all keys: a fault may lie in what the counter remembers. */
   sweep(nowMs: number): void {
     this.#floorMs = Math.max(this.#floorMs, nowMs);
   }
@@ -343,7 +343,7 @@ export class Counter implements QuotaStore {
     return quota;
   }
 
-  /** The count of a bucket, which time alone gives back; `null` of a window. */
+  /** Returns the count of a bucket, which only time refills; `null` for a window. */
   #bucket(key: CountKey): BucketCount | null {
     if (this.isWindow(key)) return null;
     const name = this.nameOf(key, 0);
@@ -366,5 +366,5 @@ function foundOf(found: FoundAll, { key }: Use): CountBefore {
   return one;
 }
 
-/** Room that a call needs: for its whole cost, or any (POLICY.md §2.2). */
+/** Returns the room that a call needs: for its whole cost, or for any (POLICY.md §2.2). */
 const needed = ({ quota, asked }: Use): number => (quota.charge.fits === "whole" ? asked : 1);

@@ -1,4 +1,4 @@
-// Faults in what is admitted, and in what is added to the counts.
+// Faults in admission, and in the amounts added to counts.
 import type { PolicyCall, PolicyDecision, PolicyReservation, Reading } from "../engine/decision.ts";
 import type { Pending, SlowQuotaStore } from "../engine/store.ts";
 import { filledQuotas } from "../policy/effective.ts";
@@ -10,7 +10,7 @@ import { counted, type FaultEntry, type FaultWorld } from "./fault.ts";
 import { firstQuotas, hasStatus, hasTogether, hasUnenforced, isDearer, isDeclared } from "./fits.ts";
 import { rulesStore } from "./rules-store.ts";
 
-/** Reads all counts when the call arrives, and writes them some ms later, whatever others wrote meanwhile. */
+/** Reads all counts when a call arrives, and writes them some ms later, regardless of other calls in between. */
 class RacyStore implements SlowQuotaStore {
   readonly #counter: Counter;
   readonly #world: FaultWorld;
@@ -30,12 +30,12 @@ class RacyStore implements SlowQuotaStore {
 
   #decideOn(call: PolicyCall, read: FoundAll, nowMs: number): PolicyDecision {
     const now = this.#counter.look(call, nowMs);
-    // A window that has ended since is gone with its count.
+    // A window that has ended since lost its count.
     const isOver = ({ resetAtMs }: CountBefore): boolean => resetAtMs !== 0 && nowMs >= resetAtMs;
     const all = new Map([...read].map(([name, one]) => [name, isOver(one) ? (now.get(name) ?? one) : one]));
     const decision = this.#counter.decideOn(call, all, nowMs);
     const { refusedBy } = decision;
-    // Nothing was written: what was read is what is told.
+    // If nothing was written, the answer shows what was read.
     const told = (reading: Reading, use: Use | undefined): Reading => {
       const count = all.get(reading.quota)?.count ?? 0;
       if (use === undefined || refusedBy === null) return reading;
@@ -63,7 +63,7 @@ class RacyStore implements SlowQuotaStore {
   }
 }
 
-/** Compares with another limit than it shows. */
+/** Compares counts with another limit than it shows. */
 class OffByOne extends Counter {
   readonly #more: number;
 
@@ -117,7 +117,7 @@ class Overflow extends Counter {
   }
 }
 
-/** Asks the quotas in the other order, and names the narrower one where both lack room. */
+/** Checks the quotas in reverse order, and names the narrower one if both lack room. */
 class RefusalNamesUser extends Counter {
   override refuserOf(call: PolicyCall, found: FoundAll): string | null {
     const lacks = (use: Use): boolean => this.isRefusing(use, found.get(use.key.quota) as CountBefore);
@@ -132,8 +132,8 @@ class UnenforcedRefuses extends Counter {
 }
 
 /**
- * The first operation of the policy, charged for a look at the status. By rules a status names no user, and its answer
- * is charged.
+ * Charges the policy's first operation for a look at the status. By rules a status names no user, and its answer is
+ * charged.
  */
 class StatusCharged extends Counter {
   override status(caller: CountedCaller, quotas: readonly string[], nowMs: number): readonly Reading[] {
@@ -148,7 +148,7 @@ class StatusCharged extends Counter {
   }
 }
 
-/** A policy whose quotas charge otherwise. */
+/** Returns a policy whose quotas charge otherwise. */
 const charging = (policy: Policy, changed: (quota: string) => Partial<Charge>): Policy => ({
   ...policy,
   quotas: Object.fromEntries(
@@ -199,7 +199,7 @@ export const countingFaults: readonly FaultEntry[] = [
     shows: "current above the limit, remaining below 0",
     seenIn: ["limits PR#152"],
     nets: ["P", "V"],
-    // Under postpaid whatever finds room is admitted, at any cost.
+    // Under postpaid, any call that finds room is admitted at any cost.
     semantics: { graphqlCharge: ["reserved", "prepaid"] },
     ...counted((policy) => new CostOverLimitAdmitted(policy), isDeclared),
   },

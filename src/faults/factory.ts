@@ -1,4 +1,4 @@
-// A fault as a limiter that the laws can be run over: `check --fault`.
+// Makes limiters with a fault, for the laws: `check --fault`.
 import type { Asked, LimiterAdapter, LimiterFactory, Reservation } from "../engine/adapter.ts";
 import { answerTo } from "../engine/http-answer.ts";
 import type { QuotaLimiterFactory } from "../engine/quota-limiter.ts";
@@ -12,8 +12,8 @@ import { seededRandom } from "./random.ts";
 import { sentBy } from "./sent.ts";
 
 /**
- * Limiters with this fault. The same seed makes the same ones.
- * @throws SpillwayError `FAULT_INVALID` from `create`, where the rules are not such that it is a fault
+ * Returns a factory of limiters with this fault. The same seed makes the same limiters.
+ * @throws SpillwayError `FAULT_INVALID` from `create`, if the rules do not suit the fault
  */
 export function faultFactory(chosen: ChosenFault, seed: number): LimiterFactory {
   const { semantics } = chosen.fault;
@@ -27,14 +27,14 @@ export function faultFactory(chosen: ChosenFault, seed: number): LimiterFactory 
 }
 
 /**
- * Limiters by a policy with this fault. The same seed makes the same ones.
- * @throws SpillwayError `FAULT_INVALID` from `create`, where the policy cannot have it
+ * Returns a factory of limiters by a policy with this fault. The same seed makes the same limiters.
+ * @throws SpillwayError `FAULT_INVALID` from `create`, if the policy cannot have it
  */
 export function quotaFaultFactory(chosen: ChosenFault, seed: number): QuotaLimiterFactory {
   return {
     name: `a limiter with ${faultText(chosen)}`,
     limits: "any",
-    // It takes no snapshots.
+    // The limiter takes no snapshots.
     claims: limiterLawNames.filter((law) => law !== "snapshot-equals"),
     isExact: true,
     create(policy) {
@@ -44,7 +44,7 @@ export function quotaFaultFactory(chosen: ChosenFault, seed: number): QuotaLimit
   };
 }
 
-/** A deployment as laws see it, with the answers that it sends. It has no snapshots: faults are not kept. */
+/** Returns a deployment as the laws see it, with its answers. It takes no snapshots: they would lose the fault. */
 export function faultyAdapter(rules: Rules, { store, setEnforced, change }: Faulty): LimiterAdapter {
   return {
     decide: (call, nowMs) => decideNow(store, call, nowMs),

@@ -1,5 +1,5 @@
-// A fault: a deployment that is wrong in one way, made of right parts. Deployments that are right know nothing of
-// faults: a store does all the counting, and an answer may be changed on its way.
+// A fault: a deployment with one error, made of correct parts. Correct deployments know nothing of faults: a store does
+// all the counting, and an answer may be changed on its way.
 import type { LimiterFactory } from "../engine/adapter.ts";
 import type { QuotaStore, SlowQuotaStore, SlowStore } from "../engine/store.ts";
 import type { Policy } from "../policy/policy.ts";
@@ -10,76 +10,76 @@ import type { HttpAnswer } from "../wire/answer.ts";
 import type { AnswerToWrite, ReadingToWrite } from "../wire/write-answer.ts";
 import type { CountedCaller } from "./counter.ts";
 
-/** Net that may catch a fault: the property run, the oracle over a trace, the live checks inside k6, the audit alone. */
+/** Net that may catch a fault: P the properties, V the oracle over a trace, L the live checks inside k6, A the audit. */
 export type Net = "P" | "V" | "L" | "A";
 
-/** Further input of a fault, beside rules and calls. */
+/** Input of a fault besides rules and calls. */
 export interface FaultWorld {
-  /** A number in [0, 1), from whoever has the seed. */
+  /** Returns a number in [0, 1), from a seeded generator. */
   readonly random: () => number;
   /** Frequency or amount, as the fault defines it (`Fault.rate`). */
   readonly rate: number;
 }
 
-/** The call that an answer is to, for faults that are in the answer alone. */
+/** The call behind an answer, for faults in the answer alone. */
 export interface Answered {
   readonly kind: "call" | "status" | "other";
   readonly organization: string;
   readonly user: string;
   readonly scope: Scope;
-  /** When the answer is made, ms since the epoch: a query's when it completes. */
+  /** Time of the answer, ms since the epoch; a query's is its completion. */
   readonly nowMs: number;
 }
 
 /** A reading as an answer tells it. */
 export interface ChangedReading extends ReadingToWrite {
-  /** The window's end, where a status tells another one beside its reset, as the default API's does. */
+  /** End of the window, ms since the epoch, if a status tells it beside the reset, as the default API's does. */
   readonly endsAtMs?: number;
 }
 
-/** An answer whose readings may be others than the counters say. */
+/** An answer whose readings may differ from the counters. */
 type ToldAnswer = AnswerToWrite & { readonly readings: readonly ChangedReading[] };
 
-/** A deployment by a policy with one fault among its parts. What is left out is right. */
+/** A deployment by a policy, with one faulty part. Absent parts are correct. */
 export interface FaultyQuotas {
   readonly store: SlowQuotaStore;
-  /** The policy whose way of showing its quotas answers have. */
+  /** Policy by which answers show its quotas. */
   readonly shownBy?: Policy;
-  /** The format in which answers are written. */
+  /** Format in which answers are written. */
   readonly wire?: WireData;
-  /** Values that are told, before they are written. */
+  /** Changes the told values before they are written. */
   readonly tell?: (told: AnswerToWrite, caller: CountedCaller, nowMs: number) => ToldAnswer;
-  /** The answer as it is sent in place of the right one. */
+  /** Changes the correct answer before it is sent. */
   readonly change?: (answer: HttpAnswer) => HttpAnswer;
-  /** The same of the default API's answers, which tell more than its format: in place of `tell` and `change`. */
+  /** Changes an answer of the default API, which tells more than its format: in place of `tell` and `change`. */
   readonly changeOwn?: (answer: HttpAnswer, about: Answered) => HttpAnswer;
-  /** Whose quota a call uses, by its request's headers (names in lower case), in place of the token's user. */
+  /** Returns the user whose quota a call uses, by its headers (names in lower case), in place of the token's user. */
   readonly userOf?: (user: string, headers: Readonly<Record<string, string | undefined>>) => string;
 }
 
-/** A deployment of the default API with one fault among its parts. */
+/** A deployment of the default API with one faulty part. */
 export interface Faulty extends Pick<FaultyQuotas, "userOf"> {
   readonly store: SlowStore;
-  /** The answer as it is sent in place of the right one. */
+  /** Changes the correct answer before it is sent. */
   readonly change?: (answer: HttpAnswer, about: Answered) => HttpAnswer;
-  /** Switches refusing on or off while it runs (SPEC.md §2.5). */
+  /** Turns refusing on or off while it runs (SPEC.md §2.5). */
   readonly setEnforced: (organization: string, scope: Scope, enforced: boolean) => void;
 }
 
-/** The degrees of a fault: what `NAME=RATE` sets. */
+/** Degrees of a fault, which `NAME=RATE` sets. */
 export interface FaultRate {
   readonly default: number;
   readonly least: number;
   readonly most: number;
-  /** Only whole numbers. */
+  /** True if only whole numbers are allowed. */
   readonly whole?: true;
-  /** `share of the windows`, `seconds between the clocks`. */
+  /** Meaning of the rate: `share of the windows`, `seconds between the clocks`. */
   readonly meaning: string;
 }
 
 /**
- * Way in which a deployment is made of several processes that do not agree. A function gives the shared counters as each
- * of them sees them, in turn.
+ * Way in which several processes of a deployment disagree. A function returns the shared counters as each process sees
+ * them, in turn.
  */
 export type Processes =
   | "one"
@@ -91,31 +91,31 @@ export interface Fault {
   readonly name: string;
   /** Description of the error, in one line. */
   readonly wrong: string;
-  /** Its look from outside, in one line. */
+  /** Its effect as seen from outside, in one line. */
   readonly shows: string;
-  /** Places where it was shipped: `OWNER/REPOSITORY#NUMBER`, or as the catalogue has it. */
+  /** Places that shipped it: `OWNER/REPOSITORY#NUMBER`, or as the catalogue names them. */
   readonly seenIn: readonly string[];
-  /** The nets that must catch it. */
+  /** Nets that must catch it. */
   readonly nets: readonly Net[];
-  /** `null` where the fault has no degrees. */
+  /** Its rate; `null` if it has no degrees. */
   readonly rate: FaultRate | null;
-  /** Its processes in a real deployment. `inject` gives each of them within one process, too. */
+  /** Its processes in a real deployment. `inject` runs all of them within one process. */
   readonly processes: Processes;
-  /** The switch values under which it is a fault, and the only one; a switch left out may have any. */
+  /** Switch values under which it is a fault, and the only one. Absent switches may have any value. */
   readonly semantics?: NonNullable<LimiterFactory["semantics"]>;
-  /** Names the first member under which a policy cannot have this fault; `null` where it can. */
+  /** Returns the first member that keeps a policy from having this fault; `null` if it can have it. */
   unfit(policy: Policy): Problem | null;
-  /** To be called through `injectFault` and `injectQuotaFault`, which look at rules and policies first. */
+  /** Injects the fault. Callers use `injectFault` and `injectQuotaFault`, which check rules and policies first. */
   inject(policy: Policy, world: FaultWorld): FaultyQuotas;
 }
 
 /** Members of most faults. */
 export const usual = { seenIn: [], rate: null, processes: "one", unfit: () => null } as const;
 
-/** A fault as the catalogue lists it: what is left out is as usual. */
+/** A fault as the catalogue lists it. Default of absent members: `usual`. */
 export type FaultEntry = Omit<Fault, keyof typeof usual> & Partial<Pick<Fault, keyof typeof usual>>;
 
-/** A fault that is in the counting alone. */
+/** Returns a fault in the counting alone. */
 export const counted = (
   make: (policy: Policy, world: FaultWorld) => SlowQuotaStore,
   unfit: Fault["unfit"] = usual.unfit,

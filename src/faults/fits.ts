@@ -1,8 +1,8 @@
-// Tells if a policy can have a fault: each names the first thing that it lacks.
+// Tell whether a policy can have a fault: each check names the first thing that the policy lacks.
 import type { Policy } from "../policy/policy.ts";
 import { type Problem, quote } from "../rules/errors.ts";
 
-/** The quotas that stand first in an operation: those that a refusal names first (POLICY.md §2.3). */
+/** Returns the first quota of each operation: a refusal names it first (POLICY.md §2.3). */
 export function firstQuotas({ quotas, operations }: Policy): ReadonlySet<string> {
   const firsts = Object.values(operations).flatMap(({ uses }) =>
     Object.keys(quotas)
@@ -12,7 +12,7 @@ export function firstQuotas({ quotas, operations }: Policy): ReadonlySet<string>
   return new Set(firsts);
 }
 
-/** Of faults in what the default API alone has. */
+/** Returns the problem of a policy with a fault that only the default API can have. */
 export const ofDefault = ({ name }: Policy): Problem => ({
   path: "policy",
   got: quote(name),

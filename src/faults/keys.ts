@@ -1,10 +1,10 @@
-// Faults in whose window a call is counted.
+// Faults in the choice of the window in which a call counts.
 import type { PolicyCall } from "../engine/decision.ts";
 import { Counter, type CountKey, type FoundAll } from "./counter.ts";
 import { counted, type FaultEntry, type FaultyQuotas } from "./fault.ts";
 import { hasCallers, hasJoinedKey, hasOthers, ofDefault } from "./fits.ts";
 
-/** All users of an organization come through one proxy. */
+/** Counts all users of an organization as one, as if they came through one proxy. */
 class WrongUserKey extends Counter {
   override nameOf(key: CountKey, nowMs: number): string {
     const user = this.policy.auth.attributes.at(-1);
@@ -13,7 +13,7 @@ class WrongUserKey extends Counter {
   }
 }
 
-/** The names of a key are joined by a dash, which may stand in a name. */
+/** Joins the names of a key by a dash, which names may contain. */
 class NamesCollide extends Counter {
   override nameOf(key: CountKey, nowMs: number): string {
     const names = this.policy.quotas[key.quota]?.key ?? [];
@@ -24,7 +24,7 @@ class NamesCollide extends Counter {
 
 const slots = 80;
 
-/** Counts of users lie in so many slots, by a hash of the key: two users may share one. */
+/** Keeps counts of users in `slots` slots, by a hash of the key: two users may share one. */
 class KeysHashed extends Counter {
   override nameOf(key: CountKey, nowMs: number): string {
     const user = this.policy.auth.attributes.at(-1);
@@ -38,7 +38,7 @@ class KeysHashed extends Counter {
   }
 }
 
-/** Each operation's quotas count the calls of all others, too, each as 1. */
+/** Counts each operation's calls in all other operations' quotas, too, each as 1. */
 class ScopesMixed extends Counter {
   override decideOn(call: PolicyCall, found: FoundAll, nowMs: number) {
     const decision = super.decideOn(call, found, nowMs);
@@ -57,7 +57,7 @@ class ScopesMixed extends Counter {
   }
 }
 
-/** A right deployment of the default API, but for the user whose quota a call uses. */
+/** Returns a correct deployment of the default API, except that a call may use another user's quota. */
 const ofOther = (make: () => FaultyQuotas["userOf"] & {}): Pick<FaultEntry, "unfit" | "inject"> => ({
   unfit: ofDefault,
   inject: (policy) => ({ store: new Counter(policy), userOf: make() }),

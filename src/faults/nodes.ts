@@ -1,9 +1,9 @@
-// Several processes behind one address, within one: each call is answered by one of them, drawn.
+// Several processes behind one address, simulated in one: a random one answers each call.
 import type { PolicyCall, PolicyDecision, PolicyReservation, Reading } from "../engine/decision.ts";
 import type { QuotaStore } from "../engine/store.ts";
 import type { CountedCaller } from "./counter.ts";
 
-/** A reservation that knows which process holds it; plain JSON, as it must be. */
+/** A reservation with the number of the process that holds it, as plain JSON. */
 interface NodeReservation extends PolicyReservation {
   readonly node?: number;
 }
@@ -31,7 +31,7 @@ export class Nodes implements QuotaStore {
     return node;
   }
 
-  /** Returns the store of one answer: all its readings are of one instant, by one process. */
+  /** Returns the store for one answer, so that one process makes all its readings of one instant. */
   #reader(nowMs: number): QuotaStore {
     return this.#node(nowMs === this.#lastMs ? this.#last : this.#draw(nowMs));
   }
@@ -66,7 +66,7 @@ export class Nodes implements QuotaStore {
   }
 }
 
-/** A process whose clock is ahead: it decides and shows by that clock. */
+/** Returns a process whose clock is ahead, both in decisions and in answers. */
 export function ahead(store: QuotaStore, byMs: number): QuotaStore {
   return {
     decide: (call, nowMs) => store.decide(call, nowMs + byMs),
@@ -77,7 +77,7 @@ export function ahead(store: QuotaStore, byMs: number): QuotaStore {
   };
 }
 
-/** Counters whose windows all end earlier by so much; their clock is right. */
+/** Returns counters whose windows end earlier by `byMs`, although their clock is correct. */
 export function movedWindows(store: QuotaStore, byMs: number): QuotaStore {
   const inner = ahead(store, byMs);
   const moved = (readings: readonly Reading[]): Reading[] =>

@@ -1,5 +1,5 @@
-// Faults of deployments that are several processes. Here they are in one, and each call is answered by one of
-// them, drawn; what they are made of also serves real processes.
+// Faults of deployments with several processes. Here one process holds them all, and a random one answers each call.
+// Real processes use the same parts.
 import type { PolicyCall, PolicyDecision, PolicyReservation, Reading } from "../engine/decision.ts";
 import type { QuotaStore } from "../engine/store.ts";
 import type { Override, Policy, Quota, QuotaOverride } from "../policy/policy.ts";
@@ -8,7 +8,7 @@ import { counted, type Fault, type FaultEntry, type Processes } from "./fault.ts
 import { firstQuotas, hasStatus, hasWindows } from "./fits.ts";
 import { ahead, Nodes } from "./nodes.ts";
 
-/** Decides on the original; reads from a copy that hears of everything so much later. */
+/** Decides on the original; reads from a copy that receives every event after a lag. */
 export class LaggingCopy implements QuotaStore {
   readonly #original: Counter;
   readonly #copy: Counter;
@@ -22,13 +22,13 @@ export class LaggingCopy implements QuotaStore {
     this.#lagMs = lagMs;
   }
 
-  /** Tells the copy of each event in the order in which it happened, whatever the clock said. */
+  /** Notes an event for the copy, in the order of events, whatever the clock said. */
   #hear(nowMs: number, happen: () => void): void {
     this.#latestMs = Math.max(this.#latestMs, nowMs);
     this.#heard.push({ atMs: this.#latestMs, happen });
   }
 
-  /** The copy, as it is at this time. */
+  /** Returns the copy as it is at this time. */
   #heardUntil(nowMs: number): Counter {
     this.#latestMs = Math.max(this.#latestMs, nowMs);
     const heardMs = this.#latestMs - this.#lagMs;
@@ -66,8 +66,8 @@ export class LaggingCopy implements QuotaStore {
 }
 
 /**
- * Counters that several nodes share, each by its own clock: a window of a grid is one key for all of them, but who
- * is ahead counts in the next one already. Nothing holds the nodes' clocks together.
+ * Counters that several nodes share, each by its own clock. A window of a grid has one key for all nodes, but a node
+ * that is ahead already counts in the next window. Nothing synchronizes the nodes' clocks.
  */
 class UnsteadyCounter extends Counter {
   override nameOf(key: CountKey, nowMs: number): string {
@@ -87,7 +87,7 @@ class UnsteadyCounter extends Counter {
   }
 }
 
-/** The policy with the limit of every quota that stands first in an operation raised by a share of it, at least 1. */
+/** Returns the policy with a higher limit, by a share and at least 1, in the first quota of each operation. */
 function raisedLimits(policy: Policy, share: number): Policy {
   const raised = (limit: number): number => limit + Math.max(1, Math.round(limit * share));
   const both = <L extends object>(limits: L): L => {
@@ -113,7 +113,7 @@ function raisedLimits(policy: Policy, share: number): Policy {
   };
 }
 
-/** Counters that nodes share while they do not agree on the limits: `by` decides as that node does. */
+/** Counters that nodes share, although they disagree on the limits. `seenBy` decides as one node does. */
 class DisputedLimits extends Counter {
   readonly #raised: Counter;
   #isRaised = false;
@@ -127,7 +127,7 @@ class DisputedLimits extends Counter {
     return this.#isRaised ? this.#raised.limitOf(key) : super.limitOf(key);
   }
 
-  /** The counters as one node sees them. */
+  /** Returns the counters as one node sees them. */
   seenBy(isRaised: boolean): QuotaStore {
     const as = <T>(ask: () => T): T => {
       this.#isRaised = isRaised;
@@ -143,7 +143,7 @@ class DisputedLimits extends Counter {
   }
 }
 
-/** A fault of processes that share counters and do not see them alike. */
+/** Returns a fault of processes that share counters, but see them differently. */
 const differing = (
   processes: Exclude<Processes, string>,
   unfit?: FaultEntry["unfit"],

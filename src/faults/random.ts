@@ -1,6 +1,6 @@
-// Seeded random numbers for faults, where nobody else has a seed: mulberry32, by Tommy Ettinger.
+// Seeded random numbers for faults in runs without a seed: mulberry32, by Tommy Ettinger.
 
-/** Numbers in [0, 1), the same ones for the same seed. */
+/** Returns a generator of numbers in [0, 1), the same for the same seed. */
 export function seededRandom(seed: number): () => number {
   let state = seed | 0;
   return () => {

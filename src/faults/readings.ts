@@ -1,4 +1,4 @@
-// Faults in what answers tell of a count: it counts and decides rightly.
+// Faults in what answers tell of a count: counting and decisions are correct.
 import { resetSeconds } from "../engine/limiter.ts";
 import { quotaNames } from "../policy/names.ts";
 import type { FaultEntry } from "./fault.ts";
@@ -30,7 +30,7 @@ export const readingFaults: readonly FaultEntry[] = [
     shows: "reset < 1",
     seenIn: ["envoyproxy/ratelimit#165"],
     nets: ["P", "V", "L"],
-    // Rounded down or to the nearest, 0 is right.
+    // 0 is correct if resets are rounded down or to the nearest second.
     semantics: { reset: ["ceil"] },
     ...resetsZero,
   },
@@ -56,7 +56,7 @@ export const readingFaults: readonly FaultEntry[] = [
     wrong: "reset_at is made anew from each answer's reset, and rounded",
     shows: "reset_at changes within a window",
     nets: ["P", "V"],
-    // Rounded to the nearest second twice, it hides itself.
+    // Rounding to the nearest second twice hides the fault.
     semantics: { reset: ["ceil", "floor"] },
     ...readingsTold((reading, { nowMs, policy: { quotas } }) => {
       const { quota, resetAtMs, clockMs = nowMs } = reading;
@@ -70,7 +70,7 @@ export const readingFaults: readonly FaultEntry[] = [
     shows: "they differ by more than 1 s",
     nets: ["P", "V", "L"],
     rate: { default: 64, least: 2, most: 86_400, whole: true, meaning: "seconds between the two clocks" },
-    // Of one scope alone: a whole clock that is off is no fault, and nobody outside could tell.
+    // Only one scope is affected: nobody outside can tell that a deployment's whole clock is off, so that is no fault.
     ...readingsTold(
       (reading, { rate }) =>
         ofGraphql.includes(reading.quota)

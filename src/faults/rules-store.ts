@@ -1,4 +1,4 @@
-// Counters by the four quotas of the default API, as a store of its rules: the shapes of SPEC.md around a policy's.
+// Counters by the default API's four quotas, as a store of its rules: SPEC.md's shapes around those of a policy.
 import type { Call, Decision, Readings, Reservation, Status, WindowReading } from "../engine/adapter.ts";
 import type { PolicyDecision, PolicyReservation, Reading } from "../engine/decision.ts";
 import { resetSeconds } from "../engine/limiter.ts";
@@ -11,17 +11,17 @@ import { owners, type Scope, scopes } from "../rules/rules.ts";
 import type { CountedCaller } from "./counter.ts";
 import type { ChangedReading, Faulty, FaultyQuotas } from "./fault.ts";
 
-/** A store of rules in which refusing can be switched on and off. */
+/** A store of rules whose refusing can be turned on and off. */
 export type Switched<S> = S & Pick<Faulty, "setEnforced">;
 
-/** A reservation that knows the counters' own; plain JSON, as it must be. */
+/** A reservation that contains the counters' own, as plain JSON. */
 interface Held extends Reservation {
   readonly held?: PolicyReservation;
 }
 
 type Telling = Pick<FaultyQuotas, "shownBy" | "wire" | "tell">;
 
-/** Returns the reset that a reading tells, in the form of the API's or of a fault. It may be past. */
+/** Returns the reset that a reading tells, in the form of the API or of a fault. It may lie in the past. */
 function resetOf(
   { shownBy, wire = wireOf(shownBy) }: Telling & { readonly shownBy: Policy },
   { quota, resetAtMs }: ChangedReading,
@@ -34,9 +34,9 @@ function resetOf(
 }
 
 /**
- * Makes a store of rules of counters.
- * @param policy that the rules are
- * @param telling differences of what is told from what they count
+ * Makes a store of rules from counters.
+ * @param policy the rules' own policy
+ * @param telling differences between what answers tell and what the counters count
  */
 export function rulesStore(policy: Policy, counters: QuotaStore, telling?: Telling): Switched<Store>;
 export function rulesStore(policy: Policy, counters: SlowQuotaStore, telling?: Telling): Switched<SlowStore>;
@@ -112,11 +112,11 @@ export function rulesStore(
   };
 }
 
-/** Of a scope's two windows, in the policy's order. */
+/** Returns the readings of a scope's two windows, which come in the policy's order. */
 const pair = ([organization, user]: readonly WindowReading[]): Readings =>
   ({ organization, user }) as Readings;
 
-/** Makes a deployment of the default API of one by the policy that its rules are. */
+/** Makes a deployment of the default API from one by its rules' policy. */
 export function faultyRules(policy: Policy, faulty: FaultyQuotas): Faulty {
   const { store: counters, change, changeOwn = change, userOf } = faulty;
   const store = rulesStore(policy, counters, faulty.changeOwn === undefined ? faulty : {});

@@ -1,4 +1,4 @@
-// Answers by a policy as they are sent: the right ones, or a fault's.
+// Writes answers by a policy: correct ones, or a fault's.
 import type { WriteAnswer } from "../engine/store-limiter.ts";
 import type { Policy } from "../policy/policy.ts";
 import { wireOf } from "../policy/presets.ts";
@@ -7,7 +7,7 @@ import type { FaultyQuotas } from "./fault.ts";
 
 /**
  * Returns the writer of a deployment's answers.
- * @param faulty differences of its answers from the right ones
+ * @param faulty differences from correct answers
  */
 export function sentBy(
   policy: Policy,

@@ -1,4 +1,4 @@
-// Faults in what answers tell: the counters behind them are right.
+// Faults in what answers tell: the counters behind them are correct.
 import { quotaFor } from "../policy/effective.ts";
 import type { Policy, Shown } from "../policy/policy.ts";
 import { wireOf } from "../policy/presets.ts";
@@ -21,7 +21,7 @@ const right = (policy: Policy, changed: Omit<FaultyQuotas, "store">): FaultyQuot
 
 const rowsOf = (policy: Policy): readonly WireReading[] => wireOf(policy).readings;
 
-/** Resets that tell whole seconds from the answer on. */
+/** Returns a problem unless the policy tells resets in whole seconds from the answer on. */
 const inSeconds = (policy: Policy): Problem | null =>
   rowsOf(policy).some(({ reset }) => reset?.form === "delta-s")
     ? null
@@ -31,7 +31,7 @@ const inSeconds = (policy: Policy): Problem | null =>
         allowed: "a reset of the form delta-s",
       };
 
-/** Resets that are written in another form. */
+/** Returns a fault that writes resets in another form. */
 export const resetsAs = (form: TimeForm): Injected => ({
   unfit: inSeconds,
   inject(policy) {
@@ -43,7 +43,7 @@ export const resetsAs = (form: TimeForm): Injected => ({
   },
 });
 
-/** Seconds that are rounded otherwise. */
+/** Returns a fault that rounds seconds otherwise. */
 export const resetsRounded = (reset: Shown["reset"]): Injected => ({
   unfit: inSeconds,
   inject(policy) {
@@ -55,7 +55,7 @@ export const resetsRounded = (reset: Shown["reset"]): Injected => ({
   },
 });
 
-/** Surroundings of a reading that is told. */
+/** Circumstances of a told reading. */
 interface Telling {
   readonly told: AnswerToWrite;
   readonly caller: CountedCaller;
@@ -66,7 +66,7 @@ interface Telling {
 
 const showsNone: Problem = { path: "wire.readings", got: "none", allowed: "answers that show readings" };
 
-/** Readings that are each changed before they are written. */
+/** Returns a fault that changes each reading before it is written. */
 export const readingsTold = (
   change: (reading: ReadingToWrite, telling: Telling) => ChangedReading,
   unfit: Injected["unfit"] = (policy) => (rowsOf(policy).length > 0 ? null : showsNone),
@@ -86,20 +86,20 @@ const showsResets = (policy: Policy): Problem | null =>
     ? null
     : { path: "wire.readings", got: "no reset", allowed: "answers that show resets" };
 
-/** Resets that count to where the window began. */
+/** Fault: resets count to the window's beginning. */
 export const resetsPast = readingsTold((reading, { policy, caller }) => {
   const { algorithm } = quotaFor(policy, reading.quota, caller);
   const lengthMs = algorithm.kind === "fixed-window" ? algorithm.windowSeconds * 1000 : 0;
   return { ...reading, resetAtMs: reading.resetAtMs - lengthMs };
 }, showsResets);
 
-/** Resets of 0 in a window's last second. */
+/** Fault: resets are 0 in a window's last second. */
 export const resetsZero = readingsTold((reading, { nowMs }) => {
   const { resetAtMs, clockMs = nowMs } = reading;
   return resetAtMs - clockMs <= 1000 ? { ...reading, resetAtMs: Math.min(clockMs, resetAtMs) } : reading;
 }, inSeconds);
 
-/** The first refusal of a window is kept, and its reset sent with every later one. */
+/** Fault: every later refusal of a window repeats the reset of the first. */
 export const resetsKept: Injected = {
   unfit: inSeconds,
   inject(policy, world) {
@@ -117,7 +117,7 @@ export const resetsKept: Injected = {
   },
 };
 
-/** A status that shows unused quotas. */
+/** Fault: a status shows unused quotas. */
 export const statusPristine = readingsTold(
   (reading, { told }) =>
     told.kind === "status" ? { ...reading, used: 0, remaining: reading.limit } : reading,
@@ -130,7 +130,7 @@ const laxer = readingsTold((reading, { told: { readings, kind } }) =>
     : reading,
 );
 
-/** The last quota of each call, shown as if it had twice the limit. By rules, its headers alone. */
+/** Fault: the last quota of each call is shown with twice its limit; by rules, in its headers alone. */
 export const lastLaxer: Injected = {
   ...laxer,
   inject: (policy, world) => ({
@@ -146,12 +146,12 @@ export const lastLaxer: Injected = {
 
 const own = new Set(Object.values(nodeHeaders).filter((name) => name !== nodeHeaders.retryAfter));
 
-/** Leaves out the default API's eight headers, its warnings and the points. */
+/** Returns an answer without the default API's eight headers, its warnings and the points. */
 export const bare = ({ headers }: HttpAnswer): Pick<HttpAnswer, "headers"> => ({
   headers: Object.fromEntries(Object.entries(headers).filter(([name]) => !own.has(name.toLowerCase()))),
 });
 
-/** Answers of one kind without readings. */
+/** Returns a fault that leaves the readings out of one kind of answer. */
 export const silentOn = (kind: "refused" | "status"): Injected => ({
   unfit: (policy) =>
     rowsOf(policy).some(({ on }) => on.includes(kind))
@@ -174,7 +174,7 @@ export const silentOn = (kind: "refused" | "status"): Injected => ({
   },
 });
 
-/** Every header of a reading twice: HTTP joins the values of one name. */
+/** Fault: every header of a reading comes twice, and HTTP joins the values of one name. */
 export const headersTwice: Injected = {
   unfit: (policy) =>
     rowsOf(policy).some(({ headers }) => Object.keys(headers).length > 0)

@@ -1,4 +1,4 @@
-// Faults in when windows begin, end and are emptied.
+// Faults in the times at which windows begin, end and are emptied.
 import type { PolicyCall, Reading } from "../engine/decision.ts";
 import type { Policy } from "../policy/policy.ts";
 import {
@@ -35,7 +35,7 @@ class StruckCounter extends Counter {
     return true;
   }
 
-  /** The next window, with the count of the one before. */
+  /** Returns the next window, with the previous one's count. */
   carried(key: CountKey, { count }: CounterWindow, nowMs: number): NextWindow {
     return { count, resetAtMs: this.openedAt(key, nowMs), struck: false };
   }
@@ -47,7 +47,7 @@ class NewResetOldCount extends StruckCounter {
   }
 }
 
-/** A key that has lost its time to live keeps its count for ever. */
+/** Keeps a key's count for ever if the key lost its time to live. */
 class LostExpiry extends StruckCounter {
   override next(key: CountKey, window: CounterWindow, nowMs: number): NextWindow {
     return window.struck
@@ -56,7 +56,7 @@ class LostExpiry extends StruckCounter {
   }
 }
 
-/** Polled shortly before its end, an organization's window is written again without a time to live. */
+/** Writes an organization's window again without a time to live if a status is read shortly before its end. */
 class ImmortalByPolling extends StruckCounter {
   override mayStrike(): boolean {
     return false;
@@ -77,7 +77,7 @@ class ImmortalByPolling extends StruckCounter {
   }
 }
 
-/** While a window is young, those that open it do not see each other: each sets the count anew. */
+/** Hides calls from each other while their window is young: each sets the count anew. */
 class FirstCallsLost extends Counter {
   readonly #youngMs: number;
   readonly #opened = new Map<string, { readonly number: number; readonly atMs: number }>();
@@ -102,7 +102,7 @@ class FirstCallsLost extends Counter {
   }
 }
 
-/** A window ends before the end that it tells. */
+/** Ends a window before its told end. */
 class RollsEarly extends Counter {
   readonly #earlyMs: number;
 
@@ -132,7 +132,7 @@ class RearmedPerHit extends Counter {
   }
 }
 
-/** A timer as long as the shortest window, begun at a time of its own, empties all keys at once. */
+/** Empties all keys at once by a timer as long as the shortest window, begun at a time of its own. */
 class ResetAllSweep extends Counter {
   readonly #periodMs: number;
   #swept: number | null = null;
@@ -168,11 +168,11 @@ const shortestMs = ({ quotas }: Policy): number =>
     ),
   );
 
-/** The clock empties a window at its end, and a timer that began with the key once more in its course. */
+/** Empties a window at its end, and once more in between by a timer that began with the key. */
 class DoubleRoll extends StruckCounter {
   readonly #phases = new Map<string, number>();
 
-  /** When a key's timer goes off in this window: at one share of every window, from a fifth to four fifths. */
+  /** Returns the time of a key's timer in this window: the same share, a fifth to four fifths, before each end. */
   #timerMs(key: CountKey, { resetAtMs }: CounterWindow): number {
     const name = this.nameOf(key, resetAtMs);
     let phase = this.#phases.get(name);
@@ -204,7 +204,7 @@ class BoundaryInclusive extends Counter {
   }
 }
 
-/** A status call opens the windows that it shows, though it counts nothing. */
+/** Opens the windows that a status call shows, although it counts nothing. */
 class StatusOpensWindow extends Counter {
   override status(caller: CountedCaller, quotas: readonly string[], nowMs: number): readonly Reading[] {
     for (const quota of quotas) {
@@ -217,7 +217,7 @@ class StatusOpensWindow extends Counter {
   }
 }
 
-/** Once a window has opened, the next ones follow it without a gap, called or not. */
+/** Opens each window at the previous one's end, whether a call comes or not. */
 class WindowsBackToBack extends Counter {
   override next(key: CountKey, window: CounterWindow, nowMs: number): NextWindow {
     if (window.resetAtMs === 0) return super.next(key, window, nowMs);
@@ -227,7 +227,7 @@ class WindowsBackToBack extends Counter {
   }
 }
 
-/** The broad windows of the first caller that is seen lie beside the grid of all others. */
+/** Moves the broad windows of the first caller off the grid of all others. */
 class OrganizationOffGrid extends Counter {
   readonly #besideMs: number;
   readonly #broad: ReadonlySet<string>;
@@ -267,7 +267,7 @@ export const windowFaults: readonly FaultEntry[] = [
     seenIn: ["deb-get PR#1680"],
     nets: ["V"],
     ...counted((policy, { random }) => {
-      // Whole seconds, and no whole windows, of the shortest at least.
+      // Whole seconds, at least one, but no whole number of windows.
       const apartMs = Math.max(1000, Math.floor(shortestMs(policy) / 2500) * 1000);
       return new Nodes([new Counter(policy), movedWindows(new Counter(policy), apartMs)], random);
     }, hasWindows),
