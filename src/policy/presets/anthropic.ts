@@ -1,4 +1,4 @@
-// Anthropic's limits of requests, input and output tokens a minute, by organization and class of model.
+// Anthropic's limits of requests, input tokens and output tokens a minute, by organization and class of model.
 import type { Preset, WrittenOutcome, WrittenReading } from "../preset.ts";
 
 const perMinute = (capacity: number) => ({
@@ -24,7 +24,7 @@ const shown = (quota: string, word: string): WrittenReading => ({
 });
 
 const error = { "/type": "error", "/error/type": "rate_limit_error" };
-/** The sentence of the error names the quota. */
+/** Returns a refusal. The sentence of its error names the quota. */
 const refusal = (quota: string, words: string): WrittenOutcome => ({
   outcome: "refused",
   by: quota,

@@ -1,4 +1,4 @@
-// The requests of the API of SPEC.md: its operations, their requests, and who calls (SPEC.md §2.6, §4, §6).
+// The API of SPEC.md without its limits: operations, requests, and callers (SPEC.md §2.6, §4, §6).
 import type { Policy } from "../policy.ts";
 import type { Preset } from "../preset.ts";
 
@@ -7,7 +7,7 @@ const json = { "Content-Type": "application/json" };
 const query =
   'query ($first: Int) { organization(slug: "{organization}") { pipelines(first: $first) { edges { node { name } } } } }';
 
-/** All of the policy but its limits. */
+/** All of the policy except its limits. */
 export const buildkiteRequests: Pick<Policy, "operations" | "routes" | "auth" | "provoke"> = {
   operations: {
     rest: {
@@ -61,7 +61,7 @@ const graphqlBody = (who: string) => ({
   ],
 });
 
-/** All of the preset but its policy, which rules make. */
+/** All of the preset except its policy, which is made from rules. */
 export const buildkiteAnswers: Omit<Preset, "policy"> = {
   title: "Buildkite's REST and GraphQL APIs, the default of every verb",
   wire: {

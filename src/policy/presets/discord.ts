@@ -1,4 +1,4 @@
-// Discord's limits of routes, which only its answers tell, and the global one of a bot.
+// Discord's limits of routes, which only its answers tell, and a bot's global limit.
 import type { Preset } from "../preset.ts";
 
 const example = (...key: string[]) => ({
@@ -27,7 +27,7 @@ export const discord: Preset = {
         headers: { "X-RateLimit-Reset": "{reset}" },
         reset: { form: "epoch-s-float", means: "window-end" },
       },
-      // A name alone is no reading: it is written, and not taken for one of the policy's.
+      // This row only writes the header: a name alone is no reading, so none is read from it.
       { quotas: routes, headers: { "X-RateLimit-Bucket": "{quota}" } },
     ],
     retryAfter: [

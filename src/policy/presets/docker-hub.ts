@@ -1,4 +1,4 @@
-// Docker Hub's limit of pulls, and the one against abuse, which shows nothing.
+// Docker Hub's limit of pulls, and its limit against abuse, which no answer shows.
 import type { Preset } from "../preset.ts";
 
 const tooManyPulls =

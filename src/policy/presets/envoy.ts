@@ -8,7 +8,7 @@ export const envoyFilter: Preset = {
     readings: [
       {
         headers: {
-          // The first item is the quota with the least left; each after it is one that was looked at.
+          // The first item is the quota with the least left; each further item is a quota that was checked.
           "x-ratelimit-limit": [
             '{limit}, {limit};w={window};name="{quota}"',
             "{limit}, {limit};w={window}",

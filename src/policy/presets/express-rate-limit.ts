@@ -1,5 +1,5 @@
 // express-rate-limit 8 with its default limit: its older headers (`legacyHeaders`, on by default) and, by
-// `standardHeaders`, those of three drafts of the IETF.
+// `standardHeaders`, those of three IETF drafts.
 import type { KnownAnswer, Preset, Source } from "../preset.ts";
 
 const policy = (wire: string): Preset["policy"] => ({
@@ -33,10 +33,10 @@ const sources: readonly Source[] = [
 ];
 
 const retryAfter = [{ header: "Retry-After", form: "delta-s" }] as const;
-/** Seconds to the window's end, rounded up. */
+/** Reset in seconds to the window's end, rounded up. */
 const reset = { form: "delta-s", means: "window-end", round: "ceil" } as const;
 
-/** When the package was run, ms since the epoch. */
+/** Time of the package's run that gave these answers, ms since the epoch. */
 const NOW = 1_795_446_489_951;
 const text = "Too many requests, please try again later.";
 
@@ -113,7 +113,7 @@ export const expressRateLimit: Preset = {
   ],
 };
 
-/** The second reading of drafts 6 and 7: limits and windows of every quota, without names. */
+/** Second reading of drafts 6 and 7: limits and windows of every quota, without names. */
 const policies = { headers: { "RateLimit-Policy": { list: { ".": "{limit}", w: "{window}" } } } };
 
 export const expressRateLimit6: Preset = {

@@ -1,9 +1,9 @@
-// GitHub's primary limits, and those of its secondary ones that a number is published for.
+// GitHub's primary limits, and those secondary limits whose numbers are published.
 import type { Preset } from "../preset.ts";
 
 const hour = { kind: "fixed-window", windowSeconds: 3600, anchor: "first-request" } as const;
 const minute = { kind: "fixed-window", windowSeconds: 60, anchor: "first-request" } as const;
-/** A refusal by it tells no `Retry-After`; its reset does. */
+/** Its refusals tell no `Retry-After`, because their reset tells the time. */
 const primary = { key: ["user"], shown: { retryAfter: false } };
 const writes = ["POST", "PUT", "PATCH", "DELETE"];
 const secondaryText =
@@ -53,7 +53,7 @@ export const github: Preset = {
       {
         outcome: "refused",
         by: "graphql_points",
-        // Clients know 403; the documentation has both.
+        // Clients see 403; the documentation names both.
         status: [403, 200],
         headers: { "X-RateLimit-Resource": "graphql" },
         body: { "/message": [secondaryText, "*secondary rate limit*"] },

@@ -1,4 +1,4 @@
-// GitLab's limits by Rack::Attack, with the numbers that an instance has when its administrator turns them on.
+// GitLab's limits by Rack::Attack, with the default numbers of an instance whose administrator turns them on.
 import type { Preset } from "../preset.ts";
 
 const perUser = { key: ["user"], charge: { refused: "counted" } } as const;

@@ -1,4 +1,4 @@
-// The IETF's drafts of RateLimit headers: three fields (06), a dictionary (07), lists of named policies (08 to 11).
+// RateLimit headers of the IETF's drafts: three fields (06), a dictionary (07), lists of named policies (08 to 11).
 import type { KnownAnswer, Preset, Source } from "../preset.ts";
 
 const minute = {

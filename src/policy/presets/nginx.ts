@@ -1,4 +1,4 @@
-// nginx's limit_req with its default status: a refusal has no headers, and is no 429.
+// nginx's limit_req with its default status: a refusal has no headers and is not a 429.
 import type { Preset } from "../preset.ts";
 
 const page = [

@@ -1,4 +1,4 @@
-// Okta's limits of an org's management endpoints, and the limit of concurrent calls behind the same headers.
+// Okta's limits of an org's management endpoints, and the limit of concurrent calls shown by the same headers.
 import type { Preset } from "../preset.ts";
 
 const perMinute = (limit: number) =>

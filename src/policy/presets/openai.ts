@@ -1,4 +1,4 @@
-// OpenAI's limits of requests and tokens a minute, which its headers show as spans until all is back.
+// OpenAI's limits of requests and tokens a minute, which its headers show as spans until the whole quota is back.
 import type { Preset, WrittenOutcome, WrittenReading } from "../preset.ts";
 
 const perMinute = (capacity: number, unit: string) => ({
@@ -21,7 +21,7 @@ const shown = (quota: string): WrittenReading => ({
   reset: { form: "go-duration", means: "full" },
 });
 
-/** The type of the error names the quota. */
+/** Returns a refusal. The type of its error names the quota. */
 const refusal = (quota: string, sentence: string): WrittenOutcome => ({
   outcome: "refused",
   by: quota,

@@ -1,7 +1,7 @@
 // Shopify's GraphQL Admin API: points in a bucket, shown in the body, and refusals with status 200.
 import type { Preset } from "../preset.ts";
 
-/** Numbers of the bucket, beside what the query was priced at. */
+/** Numbers of the bucket, shown beside the query's price. */
 const status = {
   "/extensions/cost/throttleStatus/maximumAvailable": "{limit}",
   "/extensions/cost/throttleStatus/currentlyAvailable": "{remaining}",

@@ -1,4 +1,4 @@
-// Shopify's REST Admin API: a bucket that leaks, shown as what is used of it.
+// Shopify's REST Admin API: a leaky bucket, of which answers show the used part.
 import type { Preset } from "../preset.ts";
 
 const exceeded =

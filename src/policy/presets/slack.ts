@@ -1,4 +1,4 @@
-// Slack's limits of methods, which no answer shows: the documentation says how many calls a minute surely pass.
+// Slack's limits of methods, which no answer shows: the documentation says how many calls a minute are sure to pass.
 import type { Preset } from "../preset.ts";
 
 const tier = (limit: number) =>

@@ -1,4 +1,4 @@
-// Stripe's limits of requests a second, by account and by endpoint: a header of a refusal names the kind.
+// Stripe's limits of requests a second, by account and by endpoint. A header of its refusals names the kind.
 import type { Preset } from "../preset.ts";
 
 const perSecond = (capacity: number, ...key: string[]) => ({
@@ -8,7 +8,7 @@ const perSecond = (capacity: number, ...key: string[]) => ({
 const exceeded =
   "Request rate limit exceeded. Learn more about rate limits here https://stripe.com/docs/rate-limits.";
 const text = (value: string) => ({ text: value });
-/** Requests of one kind, whatever the resource: each pair of both is an endpoint. */
+/** Returns the route of one kind of requests to any resource: each pair of kind and resource is an endpoint. */
 const endpoint = (methods: string[], path: string, action: string) => ({
   methods,
   path,

@@ -1,4 +1,4 @@
-// Traefik's middleware rateLimit, which shows something only where it refuses.
+// Traefik's middleware rateLimit, which shows something only in refusals.
 import type { Preset } from "../preset.ts";
 
 export const traefik: Preset = {

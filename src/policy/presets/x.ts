@@ -1,4 +1,4 @@
-// X's limits of endpoints in 15 minutes, and of a day, which have headers of their own.
+// X's limits of endpoints in 15 minutes and in a day; those of a day have their own headers.
 import type { Preset } from "../preset.ts";
 
 const in15Minutes = (limit: number) => ({
