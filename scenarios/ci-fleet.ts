@@ -1,5 +1,5 @@
-// A fleet of build agents, an exporter and some dashboards, and one user whose script knows no bounds. The
-// per-user limit is there for him: the others must hardly notice.
+// A fleet of build agents, an exporter and some dashboards, and one user whose script knows no bounds. The per-user
+// limit exists for that user: the others must hardly notice.
 import {
   defineScenario,
   pager,

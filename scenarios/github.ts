@@ -1,5 +1,5 @@
 // Robots of an organization on GitHub: a bot that keeps dependencies up to date, release notes, a board, and a script
-// that comments. Try it as `npx spillway simulate github --policy github`: without the policy the default rules limit it.
+// that comments. Run `npx spillway simulate github --policy github`: without the policy the default rules limit it.
 import {
   defineScenario,
   exponential,

@@ -1,11 +1,11 @@
-// One client alone in its organization, for the checks inside k6: it knows each charge, so each answer tells it
-// what the next one may show. It makes every kind of call, each under two addresses of a proxy, runs into both
-// of its limits, and goes on asking when it is refused.
+// One client alone in its organization, for the checks inside k6. It knows each charge, so each answer tells what the
+// next one may show. It makes every kind of call, each under two addresses of a proxy, exceeds both of its limits, and
+// goes on calling when refused.
 import { defineScenario, graphql, rest, status, withHeaders, worker } from "spillway/scenario";
 
 const from = (address: string) => withHeaders(rest("/v2/user"), { "X-Forwarded-For": address });
 
-/** 3 points, and 33 for each of the ten pipelines: fifteen of them use up a user's window. */
+/** Query of 3 points and 33 for each of the ten pipelines: fifteen such queries use up a user's window. */
 const builds = graphql(
   `{ organization(slug: ":org") { pipelines(first: 10) { edges { node {
     builds(first: 30) { edges { node { number } } } } } } } }`,
