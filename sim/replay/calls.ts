@@ -26,7 +26,7 @@ export class ReplayCalls {
   /** Number of the attempt, from 0, and when it was wanted, ms since the epoch; below 0 if unknown. */
   attempt = new Int32Array(0);
   wantedMs = new Float64Array(0);
-  /** When the call was over by the log, its last try included; ms since the epoch. */
+  /** End of the call by the log, its last try included; ms since the epoch. */
   overMs = new Float64Array(0);
   readonly most: number;
 
@@ -120,7 +120,7 @@ export interface Chains {
   readonly isFree: Uint8Array;
 }
 
-/** Returns the chains of callers that send each call at its time in the log, whatever became of earlier ones. */
+/** Returns the chains of callers that send each call at its time in the log, even if earlier ones were refused. */
 export function unchained({ count }: ReplayCalls): Chains {
   const isFree = new Uint8Array(count).fill(1);
   return { firstReleased: new Int32Array(0), next: new Int32Array(0), isFree };

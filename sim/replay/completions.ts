@@ -7,7 +7,7 @@ export class Completions {
   readonly width: number;
   /** True if any operation's calls are completed. */
   readonly any: boolean;
-  /** By operation: true if a completion of its calls may change a count. */
+  /** Flags by operation: true if a completion of its calls may change a count. */
   readonly changes: readonly boolean[];
   readonly #operations: readonly CompiledOperation[];
   readonly #charges: readonly boolean[];

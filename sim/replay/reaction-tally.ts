@@ -14,7 +14,7 @@ const REFUSALS = 1;
 const GAVE_UP = 2;
 const ADMITTED_CALLS = 3;
 const WAIT_MOST = 4;
-/** When the last call was over, here and by the log, ms since the epoch. */
+/** End of the last call, here and by the log, ms since the epoch. */
 const ENDED = 5;
 const ENDED_IN_LOG = 6;
 

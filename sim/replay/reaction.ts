@@ -32,7 +32,7 @@ export interface Reaction {
   readonly words?: string;
   /** Seed of the policy's draws. Default: 1. */
   readonly seed?: number;
-  /** True if callers send each call at its time in the log, whatever became of earlier ones. */
+  /** True if callers send each call at its time in the log, even if earlier ones were refused. */
   readonly independent?: boolean;
   /**
    * True if each refused row of the log is a wish of its own. Default: a refused row and its retries are one wish, as
@@ -138,7 +138,7 @@ class ReactingRun {
   readonly #endMs: number;
   /** Next call that waits for none. */
   #free = 0;
-  // Of each call: time when it was first due, delay that the policy chose last, and number of the try.
+  // Time when each call was first due, delay that the policy chose last, and number of the try.
   readonly #wantedMs: Float64Array;
   readonly #delayMs: Float64Array;
   readonly #attempt: Int32Array;

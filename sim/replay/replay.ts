@@ -24,7 +24,7 @@ export interface ReplayOptions {
   readonly expect?: Readonly<Record<string, string>>;
   /** Reaction of callers that are refused. Default: the log is replayed only as it is. */
   readonly reaction?: Reaction | undefined;
-  /** When aborted, nothing more is read, and the result is about the rows until then. */
+  /** Signal after which nothing more is read. The result is about the rows until then. */
   readonly signal?: { readonly aborted: boolean } | undefined;
   /** Called after each batch; awaited. */
   readonly onProgress?: ((progress: ReplayProgress) => void | Promise<void>) | undefined;

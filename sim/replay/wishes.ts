@@ -135,7 +135,7 @@ function linkTold(own: Int32Array, rows: ReplayCalls, lasts: Int32Array): void {
   for (const row of own) {
     const attempt = rows.attempt[row] as number;
     const waiting = attempt > 0 ? open.get(nameOf(row, attempt - 1)) : undefined;
-    // Of several equal calls, the first: retries come in about the order of refusals.
+    // The first of several equal calls is taken: retries come in about the order of refusals.
     const place = waiting?.findIndex(({ last }) => rows.endMs(last) <= (rows.atMs[row] as number)) ?? -1;
     const [known] = place < 0 || waiting === undefined ? [] : waiting.splice(place, 1);
     const first = known?.first ?? row;

@@ -36,7 +36,7 @@ export interface SwarmOptions extends SwarmTarget {
   readonly failuresMost?: number | undefined;
   /** Greatest number of worlds that are tried to make a failing one smaller. Default: 400. */
   readonly triesMost?: number | undefined;
-  /** When aborted, no further world is begun, and the results so far are kept. */
+  /** Signal after which no further world is begun. The results so far are kept. */
   readonly signal?: { readonly aborted: boolean } | undefined;
   /** Called after each world, and while one is made smaller; awaited. */
   readonly onProgress?: ((progress: SwarmProgress) => void | Promise<void>) | undefined;
@@ -231,7 +231,7 @@ class Swarm {
   }
 }
 
-/** How a world that is made smaller is judged. */
+/** Terms by which a world that is made smaller is judged. */
 interface Smaller {
   /** Law to report if several are broken. */
   readonly law: LawName | null;

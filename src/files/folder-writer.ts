@@ -99,7 +99,7 @@ export class FolderWriter {
     await requireReplaceable(folder, this.#names, [...(await readdir(this.staging)), ...outdated.files]);
     await writing(folder, async () => {
       await writeFile(join(this.staging, mark), "");
-      // From here on a later process may put the parts in place.
+      // A later process may put the parts in place from here on.
       this.#isOpen = false;
       await place(folder, this.staging, this.#names, outdated);
       await removeUnfinished(folder);

@@ -75,7 +75,7 @@ export interface KeepLinesOptions {
   /** Path of the trace. */
   readonly trace: string;
   readonly head: TraceHead;
-  /** When aborted, the run ends soon. */
+  /** Signal that ends the run soon. */
   readonly signal?: AbortSignal | undefined;
   readonly onProgress?: ((progress: RunProgress) => void) | undefined;
 }

@@ -81,7 +81,7 @@ export async function k6Version(
 
 type K6Place = Pick<K6Binary, "path" | "origin">;
 
-/** Returns where the first k6 lies, without running it; `null` if there is none. */
+/** Returns the path of the first k6, without running it; `null` if there is none. */
 export async function placeOfK6(env: Environment): Promise<K6Place | null> {
   const named = env["K6_PATH"];
   if (named !== undefined && named !== "") return { path: named, origin: "K6_PATH" };

@@ -24,7 +24,7 @@ import type { TraceHead } from "./trace-file.ts";
 export type StartService = (options: {
   readonly rules: Rules;
   readonly tokens: readonly Token[];
-  /** In place of `rules` and `tokens`: a stand-in that limits by this policy. */
+  /** Policy of a stand-in, in place of `rules` and `tokens`. */
   readonly policy?: { readonly policy: Policy; readonly tokens: readonly PolicyToken[] } | undefined;
 }) => Promise<{ readonly url: string; close(): Promise<void> }>;
 
@@ -44,7 +44,7 @@ export interface LoadOptions extends ConnectionOptions {
   readonly by?: DriverChoice | undefined;
   /** Runs the clients under Node. Default: in this thread. */
   readonly drive?: NodeDrive | undefined;
-  /** When aborted, the run ends soon and keeps its results. `load` rejects if nothing was sent yet. */
+  /** Signal that ends the run soon; its results are kept. `load` rejects if nothing was sent yet. */
   readonly signal?: AbortSignal | undefined;
   readonly onProgress?: ((progress: LoadProgress) => void) | undefined;
 }

@@ -41,7 +41,7 @@ export function failedChecks({ summary }: K6Outcome): FailedCheck[] {
   return (summary?.root_group?.checks ?? []).filter(({ fails }) => fails > 0);
 }
 
-/** Returns the notes for a reader of the figures, whoever drove the run. */
+/** Returns the notes for a reader of the figures, for runs by either driver. */
 export function accountNotes(account: LoadAccount, checks: readonly FailedCheck[]): string[] {
   const { failures, cutOff, lost } = account;
   const notes = checks.map(({ name, fails }) => `${counted(fails, "answer")} failed the check ${name}`);

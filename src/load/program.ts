@@ -31,7 +31,7 @@ export async function programInPath(name: string, env: Environment): Promise<str
 interface RunOptions {
   readonly env?: Environment | undefined;
   readonly cwd?: string | undefined;
-  /** When aborted, the program is killed, and `runProgram` rejects with the signal's reason. */
+  /** Signal that kills the program. `runProgram` then rejects with the signal's reason. */
   readonly signal?: AbortSignal | undefined;
   /** Longest time that the program may take before it is killed, ms. */
   readonly limitMs?: number | undefined;

@@ -1,4 +1,4 @@
-// Checks of a refusal by itself, whoever else calls. Its headers and its body come from one decision, so they must
+// Checks of a refusal by itself, even if others call. Its headers and its body come from one decision, so they must
 // agree. Some window must have lacked the room (SPEC.md §5-§7).
 
 import { quotaNames } from "../policy/names.ts";

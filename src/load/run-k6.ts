@@ -17,7 +17,7 @@ export interface RunK6Options {
   readonly folder: string;
   /** The script's `__ENV`. It goes through the environment, so no process list shows it. */
   readonly variables: Readonly<Record<string, string>>;
-  /** When aborted, k6 is asked to end, and writes its summary first. */
+  /** Signal that asks k6 to end. k6 writes its summary first. */
   readonly signal?: AbortSignal | undefined;
   readonly onProgress?: ((progress: RunProgress) => void) | undefined;
 }

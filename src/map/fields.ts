@@ -131,7 +131,7 @@ function roleOfKey(key: string): NamedField["role"] | null {
 
 /** Matches a whole number, which some write as `596.0`. */
 const number = "-?\\d{1,15}(?:\\.0+)?";
-/** Texts with a number in them. A place has the first one that fits all of its values. */
+/** Texts with a number in them. A place's text is the first one that fits all of its values. */
 const templates: readonly (readonly [pattern: RegExp, template: (role: string) => string | string[]])[] = [
   [new RegExp(`^${number}$`), (role) => `{${role}}`],
   [new RegExp(`^${number}s$`), (role) => `{${role}}s`],

@@ -135,7 +135,7 @@ function parsed(text: string): unknown {
 const word = /^[A-Za-z][a-z]*(?:[._-]?[A-Za-z][a-z]*)*$/;
 const version = /^v?\d{1,4}(?:\.\d{1,3})?$/;
 
-/** Tells whether a segment of a path, or a name in an answer, is a plain word that may be written. */
+/** Tells whether a path's segment, or a name in an answer, is a plain word that may be written. */
 export function isPlainWord(text: string, secrets: ReadonlySet<string>): boolean {
   if (text.length > 32 || looksSecret(text)) return false;
   if (!word.test(text.replace(/\.json$/, "")) && !version.test(text)) return false;

@@ -14,7 +14,7 @@ import { waitReset } from "../scenario/retries/wait-reset.ts";
 export const ownPolicy = "own";
 
 interface Kind {
-  /** What clients do under this policy, in words for people. */
+  /** Clients' action under this policy, in words for people. */
   readonly meaning: string;
   make(jitter: DurationSpan): RefusalPolicy;
 }

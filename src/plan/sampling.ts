@@ -87,9 +87,9 @@ function halvesWithin(most: number, confidence: number): Sampling {
 
 /**
  * Returns the bounds of each look. All looks together decide wrongly with a chance of at most `risk`. A wrong decision
- * calls a point holding that holds in at most `share` of all runs, or failing if it holds in as many or more. A look
- * may use an equal part of the risk, and the unused parts of earlier looks. `chances` are exact: the chance of each
- * number of runs that held, if no earlier look decided.
+ * calls a point holding although it holds in at most `share` of all runs. Or it calls one failing although it holds in
+ * at least as many. A look may use an equal part of the risk, and the unused parts of earlier looks. `chances` are
+ * exact: the chance of each number of runs that held, if no earlier look decided.
  */
 export function boundsOf(looks: readonly number[], share: number, risk: number): Bound[] {
   const chances = new Float64Array((looks.at(-1) as number) + 1);

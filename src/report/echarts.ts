@@ -44,7 +44,7 @@ export function drawChart(id: string, option: ChartOption, size: Size): string {
   return printableLines(plain(svg)).replaceAll(/\bzr\d+-/g, `${id}-`);
 }
 
-/** Draws a chart's axes without its data, and its data without the axes, so that the page can stretch one alone. */
+/** Draws a chart's axes and its data as two drawings. The page can then stretch one and leave the other. */
 export function drawLayers(id: string, option: ChartOption, size: Size): { axes: string; series: string } {
   const hidden = <Axis extends object>(axes: Axis | Axis[] | undefined): Axis[] =>
     [axes ?? []].flat().map((axis) => ({ ...(axis as Axis), show: false }));

@@ -52,7 +52,7 @@ export function evidenceWords({ readings, refusals, windows, resets }: Evidence)
     .join(", ");
 }
 
-/** Least number of readings that say much, of whatever windows. */
+/** Least number of readings that say much, whichever windows they are of. */
 const readingsLeast = 20;
 
 /** Parts of a verdict that show how much evidence it has. */

@@ -138,5 +138,5 @@ function windowTable({ windows }: WindowSeries, startedAt: number): Html {
   return foldedTable(columns, listed, { caption: "The windows, from the start of the run", more });
 }
 
-/** A window may have opened before the run began. */
+/** Returns a time since the start. A window may have opened before the run began. */
 const offset = (ms: number): string => (ms < 0 ? `−${duration(-ms)}` : duration(ms));

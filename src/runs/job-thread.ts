@@ -24,7 +24,7 @@ export interface JobFiles {
 export interface JobOptions {
   /** Longest time for importing the files, ms. */
   readonly importMs: number;
-  /** When aborted, the job is asked to end, and is ended `graceMs` later. */
+  /** Signal that asks the job to end. The job is ended `graceMs` later. */
   readonly signal: AbortSignal;
 }
 

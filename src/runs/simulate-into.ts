@@ -19,7 +19,7 @@ import { version } from "./version.ts";
 export interface SimulateIntoOptions {
   /** Lines of the trace, as they are simulated. */
   readonly parts: AsyncIterable<SimulationFacts | TracePart>;
-  /** When aborted, the parts end soon. */
+  /** Signal at which the parts end soon. */
   readonly signal?: { readonly aborted: boolean } | undefined;
   /** The scenario's file or name, as it was named. */
   readonly file: string | null;

@@ -16,7 +16,7 @@ const entry = new URL(
 );
 
 export interface TraceFileOptions {
-  /** As for `openTrace`; such a trace is read in this thread. */
+  /** True to sort, as for `openTrace`. Such a trace is read in this thread. */
   readonly sort: boolean;
   /** Ends the reading with its reason. */
   readonly signal: AbortSignal;

@@ -13,7 +13,7 @@ export interface OperationCall {
   readonly caller: Readonly<Record<string, string>>;
 }
 
-/** Who calls. `attributes` are those of its token, if they are known. */
+/** Caller of a call. `attributes` are those of its token, if they are known. */
 type Calling = Pick<Seat, "organization" | "user"> & {
   readonly attributes?: Readonly<Record<string, string>> | undefined;
 };

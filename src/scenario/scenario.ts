@@ -26,7 +26,7 @@ export interface PopulationInput {
   /** Number of clients for the whole run (closed model). Give either this or `arrivals`. */
   readonly clients?: number;
   /**
-   * Arrivals, each of which is a client (open model). They come at a constant, ramping or random rate, by cron, by the
+   * Arrivals, each of which is a client (open model). They come at a constant, ramping or random rate, by cron or the
    * hours of a day, or as a fleet that scales up and down. The words are k6's where k6 has some.
    */
   readonly arrivals?: Arrivals;

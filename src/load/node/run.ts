@@ -52,7 +52,7 @@ export interface NodePart {
 
 /**
  * Runs the clients of a scenario, wherever its functions are.
- * @param signal when aborted, nothing more is sent, and calls on the way are cut off
+ * @param signal ends the run: nothing more is sent, and calls on the way are cut off
  */
 export type NodeDrive = (task: NodeTask, signal: AbortSignal) => AsyncIterable<NodePart>;
 

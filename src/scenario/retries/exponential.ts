@@ -14,7 +14,7 @@ export interface ExponentialOptions extends BoundsInput {
   /** Longest wait. */
   readonly most: Duration;
   /**
-   * How a wait of w ms is drawn, uniformly over whole milliseconds. Default: `none`. `full`: from 0 to w. `equal`: from
+   * Draw of a wait of w ms, uniform over whole milliseconds. Default: `none`. `full`: from 0 to w. `equal`: from
    * w/2 to w. `half`: from w/2 to 3w/2, at most `most`. `decorrelated`: from `first` to three times the previous wait,
    * at most `most`, whatever `factor` is. (The names are those of the AWS Architecture Blog, "Exponential Backoff And
    * Jitter". `half` is the Go package backoff's RandomizationFactor of 0.5.)
