@@ -1,5 +1,5 @@
-// Builds the package once before the tests, so that those of the command line and of the tarball see the
-// sources that the other tests see.
+// Builds the package once before the tests, so that tests of the command line and of the tarball run the same sources
+// as the other tests.
 import { execFile } from "node:child_process";
 import { rm } from "node:fs/promises";
 import { fileURLToPath } from "node:url";
@@ -7,7 +7,7 @@ import { promisify } from "node:util";
 
 const root = fileURLToPath(new URL("../..", import.meta.url));
 
-/** Folder of the compiled modules of programs that the tests start; each run begins with none. */
+/** Folder of compiled modules of programs that the tests start; empty at each run's beginning. */
 export const compiled = `${root}node_modules/.cache/spillway-compiled`;
 
 export default async function build(): Promise<void> {

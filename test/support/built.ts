@@ -1,13 +1,13 @@
-// Tests import sources by their names and are given the modules built of them: what users run, loaded by Node itself.
-// Modules that vitest transforms take twice the time, since each use of an import is a look-up there.
+// Leads imports of sources to the modules built from them, which users run and Node itself loads. Modules that vitest
+// transforms take twice the time, because each use of an import is a look-up there.
 import { existsSync } from "node:fs";
 import { dirname, relative, resolve } from "node:path";
 import type { Plugin } from "vite";
 
-/** Modules that are loaded as they are. */
+/** Pattern of modules that are loaded as they are. */
 export const builtModules = /\/dist\/(src|sim)\//;
 
-/** Leads imports from the rooms of the product to their built modules. @param root of the project, ending in `/` */
+/** Returns a plugin that leads imports of the rooms to built modules. @param root of the project, ending in `/` */
 export function built(root: string): Plugin {
   const rooms = /^(src|sim)\/.*(?<!\.d)\.ts$/;
   return {

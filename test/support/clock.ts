@@ -1,4 +1,4 @@
-// The real clock comes back after each file: files of one worker share it, and one that fakes it may not give it back.
+// Restores the real clock after each file: a worker's files share it, and a file that fakes it may not restore it.
 import { afterAll, vi } from "vitest";
 
 afterAll(() => void vi.useRealTimers());

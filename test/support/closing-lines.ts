@@ -1,5 +1,5 @@
-// Closing lines of a test run: its slowest files; tests that passed at their second try; what failed, with commands that
-// repeat it; each missing program, with the number of tests left out for it.
+// Closing lines of a test run: its slowest files; tests that passed at their second try; failures, with commands that
+// repeat them; missing programs, with the number of tests left out for each.
 import { relative } from "node:path";
 import type { Reporter, TestModule } from "vitest/node";
 import type { Program } from "./programs.ts";
@@ -22,14 +22,14 @@ function slowestFiles(modules: readonly TestModule[]): string[] {
   return ["slowest files:", ...lines];
 }
 
-/** Tests that failed once, and passed when they were tried again. */
+/** Returns the tests that failed once and passed when they were repeated. */
 const secondTries = (modules: readonly TestModule[]): string[] =>
   modules
     .flatMap((module) => [...module.children.allTests("passed")])
     .filter((test) => test.diagnostic()?.flaky === true)
     .map(({ module, fullName }) => `passed at the second try: ${fileOf(module)}: ${fullName}`);
 
-/** Names of what failed with the first line of each error, and commands that run it again with the same seed. */
+/** Returns the names of failures, the first line of each error, and commands that repeat them with the same seed. */
 const repeats = (modules: readonly TestModule[]): string[] =>
   modules
     .filter((module) => !module.ok())
@@ -49,7 +49,7 @@ function leftOut(missing: readonly Program[], modules: readonly TestModule[]): s
   });
 }
 
-/** Prints the closing lines. In CI nothing may be left out: the run fails. */
+/** Prints the closing lines. In CI no test may be left out: the run fails. */
 export class ClosingLines implements Reporter {
   readonly #missing: readonly Program[];
   readonly #mayLeaveOut: boolean;

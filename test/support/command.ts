@@ -1,7 +1,7 @@
-// The command line: as a user starts it, the built program in a child process; or, which is quicker, in this one.
+// Runs the command line: the built program in a child process, as a user does, or faster in this process.
 import { spawn } from "node:child_process";
 import { fileURLToPath } from "node:url";
-// Loaded now: it takes the folder of that moment for its own, and a command's may be gone when another file bundles.
+// Loaded now: esbuild keeps the working folder of that moment, and a command's may be gone when another file bundles.
 import "esbuild";
 import { vi } from "vitest";
 import { runProgram } from "../../src/cli/program.ts";
@@ -13,11 +13,11 @@ export interface Ended {
   readonly code: number | null;
   readonly stdout: string;
   readonly stderr: string;
-  /** The signal that ended it; `null` where it ended by itself. */
+  /** Signal that ended the command; `null` if it ended by itself. */
   readonly killedBy: NodeJS.Signals | null;
 }
 
-/** Signals that are sent as soon as standard error has the word. */
+/** Signals to send as soon as standard error contains the word. */
 export interface SignalsAfter {
   readonly after: string;
   readonly send: readonly NodeJS.Signals[];
@@ -26,7 +26,7 @@ export interface SignalsAfter {
 export interface RunOptions {
   readonly cwd?: string;
   readonly env?: NodeJS.ProcessEnv;
-  /** The program that starts it, and its words before Node's. */
+  /** A program that starts the command, and its words before Node's. */
   readonly program?: readonly string[];
   readonly signals?: SignalsAfter;
 }
@@ -63,15 +63,15 @@ let last: Promise<unknown> = Promise.resolve();
 
 export interface HereOptions {
   readonly cwd?: string;
-  /** Variables beside those of this process, for as long as the command runs. */
+  /** Environment variables, in addition to this process's, while the command runs. */
   readonly env?: NodeJS.ProcessEnv;
-  /** Jobs run in threads, as users' do: for code that does not behave, and for what is said of threads. Default: `false`. */
+  /** True if jobs run in threads, as users' do: for misbehaving code, and for what is said of threads. Default: `false`. */
   readonly threads?: boolean;
 }
 
 /**
- * Runs a command in this process, as its program does. Commands that are begun together run one after the other: a
- * process has one folder, one standard output and one exit status.
+ * Runs a command in this process, as its program does. Commands begun together run one after the other, because a
+ * process has one working folder, one standard output and one exit status.
  */
 export function spillwayHere(words: readonly string[], options: HereOptions = {}): Promise<Ended> {
   const ended = last.then(() => runHere(words, options));

@@ -1,9 +1,9 @@
-// The modules that a file names, by its syntax.
+// Finds the modules that a file names, by its syntax.
 import { type ParseResult, parseSync, Visitor } from "oxc-parser";
 
 const parsed = new Map<string, ParseResult["program"]>();
 
-/** Returns a file's syntax; a file is parsed once for all that look at it. @throws where it does not parse */
+/** Returns a file's syntax, parsed once for all its readers. @throws if it does not parse */
 export function syntaxOf(path: string, text: string): ParseResult["program"] {
   const known = parsed.get(text);
   if (known !== undefined) return known;
@@ -14,7 +14,7 @@ export function syntaxOf(path: string, text: string): ParseResult["program"] {
 }
 
 /**
- * Every module that a file names: imports, re-exports, dynamic imports and `import("...")` types.
+ * Returns every module that a file names: imports, re-exports, dynamic imports and `import("...")` types.
  * @param lazy leaves dynamic imports out if `false`
  */
 export function importsOf(path: string, text: string, { lazy = true } = {}): string[] {

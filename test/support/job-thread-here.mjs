@@ -1,5 +1,5 @@
-// The thread of a job, without a thread: to start one, and to run a job in it before its code is optimized, costs more
-// than all else that most command lines do. Messages go through a channel, as to a thread.
+// A job's thread without a thread. To start one, and to run a job in it before its code is optimized, costs more than
+// all else that most command lines do. Messages go through a channel, as to a thread.
 import { EventEmitter } from "node:events";
 import { syncBuiltinESMExports } from "node:module";
 import { PassThrough } from "node:stream";
@@ -9,7 +9,7 @@ const RealWorker = workers.Worker;
 let threads = 0;
 let last = Promise.resolve();
 
-/** A thread's entry takes its port and its data when it is loaded: one is loaded after the other. */
+/** Loads one entry after the other, since each takes its port and its data while it is loaded. */
 class JobThreadHere extends EventEmitter {
   stdout = new PassThrough();
   stderr = new PassThrough();
@@ -56,7 +56,7 @@ const clockOf = () => ({
 
 /**
  * Runs jobs in this thread from now on, for code that Node has loaded.
- * @returns what has them run in threads again; it throws where code of the user's, which is not done, keeps its clock
+ * @returns a function that restores threads; it throws if unfinished user code has kept its clock
  */
 export function runJobsHere() {
   const { exit } = process;
@@ -67,7 +67,7 @@ export function runJobsHere() {
   return () => {
     workers.Worker = RealWorker;
     syncBuiltinESMExports();
-    // What the entry does to a process that it takes for its own.
+    // Undoes what the entry does to a process that it takes for its own.
     process.exit = exit;
     for (const [name, before] of heard)
       for (const listener of process.listeners(name))

@@ -1,9 +1,9 @@
-// The order in which test files begin: the longest first, so that none of them runs alone at the end.
+// The order of test files: the longest begin first, so that none of them runs alone at the end.
 import { relative } from "node:path";
 import type { TestSpecification } from "vitest/node";
 import { BaseSequencer } from "vitest/node";
 
-/** Files that take longest, more than eleven seconds on an idle machine, the longest first. */
+/** Files that take over eleven seconds on an idle machine, the longest first. */
 const longest: readonly string[] = [
   "test/limiters/limiters.test.ts",
   "test/readme.test.ts",
@@ -48,7 +48,7 @@ const longest: readonly string[] = [
   "test/laws/engine.test.ts",
 ];
 
-/** Sorts as vitest does, by what the last run took where there was one, and puts the longest files before the others. */
+/** Sorts as vitest does, by the last run's durations if known, and puts the longest files first. */
 export class LongestFirst extends BaseSequencer {
   override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
     const sorted = await super.sort(files);

@@ -1,12 +1,12 @@
-// Other versions of Node than the one that runs the tests: npm's `node` package, which npm keeps in its own cache.
+// Versions of Node other than the running one: npm's `node` package, which npm keeps in its own cache.
 import { execFile } from "node:child_process";
 import { promisify } from "node:util";
 
 const run = promisify(execFile);
 
 /**
- * The program of a major version, from 20 on: the running one, else npm's, fetched the first time.
- * @throws where npm can neither find nor fetch it
+ * Returns the program of a major version, from 20 on: the running one, else npm's, fetched the first time.
+ * @throws if npm can neither find nor fetch it
  */
 export async function nodeOf(major: number): Promise<string> {
   if (process.versions.node.startsWith(`${major}.`)) return process.execPath;

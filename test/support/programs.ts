@@ -1,22 +1,22 @@
-// Programs beside Node that some tests need. A test names those it needs as tags, which vitest.config.ts takes from
-// here: `test("...", { tags: ["k6"] }, ...)`, the same on a `describe`, or a line `// @module-tag k6` for a whole file.
-// Tests of a missing program are left out, and closing-lines.ts names the program after the run.
+// Programs besides Node that some tests need. Tests name them as tags, which vitest.config.ts takes from here:
+// `test("...", { tags: ["k6"] }, ...)`, the same on a `describe`, or a line `// @module-tag k6` for a whole file. Tests
+// of a missing program are left out, and closing-lines.ts names it after the run.
 import { accessSync, constants } from "node:fs";
 import { delimiter, join } from "node:path";
 import { lookUpK6 } from "../../src/load/k6-binary.ts";
 
 export interface Program {
-  /** The tag of the tests that need it. */
+  /** Tag of the tests that need it. */
   readonly name: string;
-  /** Path of the program; null if it is missing. */
+  /** Path of the program; `null` if it is missing. */
   readonly path: string | null;
-  /** Advice for people who miss it. */
+  /** Advice on how to get it. */
   readonly get: string;
 }
 
 const endings = process.platform === "win32" ? [".exe", ".cmd"] : [""];
 
-/** Returns the first of the names that is a program in a folder of PATH, or null. */
+/** Returns the path of the first of these names that is a program on the PATH; `null` if there is none. */
 function inPath(...names: readonly string[]): string | null {
   const folders = (process.env["PATH"] ?? "").split(delimiter).filter((folder) => folder !== "");
   const files = names.flatMap((name) => endings.map((ending) => name + ending));
@@ -37,7 +37,7 @@ const chromiumOfMac = [
   "/Applications/Google Chrome.app/Contents/MacOS/Google Chrome",
 ];
 
-/** Returns the path of a browser: `CHROMIUM_PATH`, or one of the usual names in PATH; null without one. */
+/** Returns the path of a browser: `CHROMIUM_PATH`, or a usual name on the PATH; `null` if there is none. */
 export function chromiumPath(): string | null {
   const named = process.env["CHROMIUM_PATH"];
   if (named !== undefined && named !== "") return isProgram(named) ? named : null;
@@ -47,7 +47,7 @@ export function chromiumPath(): string | null {
 
 /** Looks up every program that a test may name. */
 export async function lookUpPrograms(): Promise<readonly Program[]> {
-  // What is wrong with a k6 that cannot be used is for `spillway doctor` to say.
+  // `spillway doctor` says why a k6 cannot be used.
   const k6 = await lookUpK6().catch(() => null);
   return [
     {

@@ -1,10 +1,10 @@
-// Properties as tests. A title stays the same from run to run; a failure shows its seed.
+// Properties as tests. A title is the same in every run; a failure shows its seed.
 import fc from "fast-check";
 import { test } from "vitest";
 
 type Arbitraries<Values extends unknown[]> = { [Place in keyof Values]: fc.Arbitrary<Values[Place]> };
 
-/** A test that the predicate holds for all values: it neither throws nor returns false. */
+/** Returns a test that the predicate holds for all values: it neither throws nor returns false. */
 export function property<Values extends [unknown, ...unknown[]]>(
   arbitraries: Arbitraries<Values>,
   parameters: fc.Parameters<NoInfer<Values>> = {},

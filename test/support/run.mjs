@@ -1,10 +1,10 @@
-// `node test/support/run.mjs FILE [ARGUMENT ...]`: runs the function `run(arguments)` of a TypeScript file. What it
-// returns is the exit status; nothing means 0. `--help` shows the file's first comment; a wrong option is said plainly.
+// `node test/support/run.mjs FILE [ARGUMENT ...]`: calls `run(arguments)` of a TypeScript file. Its result is the exit
+// status, 0 by default. `--help` shows the file's first comment; errors about options are printed without a stack.
 import { readFileSync } from "node:fs";
 import { load } from "./typescript.mjs";
 
 const [file = "", ...wanted] = process.argv.slice(2);
-/** The errors of Node's parseArgs, and those of a script about its own options. */
+/** Tells whether an error is about an option: parseArgs's own, or a script's about its options. */
 const isWrongOption = (error) =>
   String(error?.code).startsWith("ERR_PARSE_ARGS") ||
   (error instanceof TypeError && error.message.startsWith("--"));

@@ -1,4 +1,4 @@
-// One seed for every property of a test run, so that a run repeats the last one. SPILLWAY_TEST_SEED sets another.
+// The seed of every property of a test run, so that each run repeats the previous one. SPILLWAY_TEST_SEED sets another.
 import fc from "fast-check";
 
 const given = process.env["SPILLWAY_TEST_SEED"];
@@ -7,5 +7,5 @@ export const seed = Number(given ?? 1);
 if (!Number.isInteger(seed)) throw new TypeError(`SPILLWAY_TEST_SEED: got ${given}, allowed: a whole number`);
 fc.configureGlobal({ ...fc.readConfigureGlobal(), seed });
 
-/** Words before the command of a run that has a seed of its own, so that the line repeats it. */
+/** Words before a command that repeat a run's own seed; empty for the default seed. */
 export const seedWords = given === undefined ? "" : `SPILLWAY_TEST_SEED=${seed} `;

@@ -1,4 +1,4 @@
-// TypeScript as a module that the oldest supported Node can load, for scripts that no test runner starts.
+// Loads TypeScript in the oldest supported Node, for scripts that no test runner starts.
 import { mkdirSync } from "node:fs";
 import { basename, join } from "node:path";
 import { fileURLToPath, pathToFileURL } from "node:url";

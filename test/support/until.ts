@@ -1,6 +1,6 @@
-// Waiting for what another process does; the test's own time-out bounds it.
+// Waits for what another process does; the test's own time-out bounds the wait.
 
-/** Asks until the answer is neither `false` nor an error. */
+/** Repeats a question until the answer is neither `false` nor an error. */
 export async function until(ask: () => Promise<unknown>): Promise<void> {
   for (;;) {
     const answer = await ask().catch(() => false);

@@ -1,11 +1,11 @@
-// The worlds' own answers, each from many plays.
+// The worlds' own answers, from many plays each.
 import { type DayFigures, dayFigures, median } from "./figures.ts";
 import { dayMs, mondayMs, type Patience, play, type World } from "./world.ts";
 
-/** The day that is asked for: the second Monday. */
+/** Day of the questions: the second Monday. */
 export const askedDay = 7;
 export const askedMs = mondayMs + askedDay * dayMs;
-/** The largest share of refused calls that is accepted on the middle one of all days. */
+/** Largest accepted share of refused calls on the median day. */
 export const goal = 0.02;
 
 export function playedDays(
@@ -20,8 +20,8 @@ export function playedDays(
 }
 
 /**
- * Returns the largest fleet that keeps the goal on the middle day, looked for by halving.
- * @param refusedShare returns the middle day's share of a fleet of so many agents
+ * Returns the largest fleet that keeps the goal on the median day, by halving.
+ * @param refusedShare returns the median day's share of refused calls for a number of agents
  */
 export function largestFleet(agents: number, refusedShare: (agents: number) => number): number {
   let holds = 0;

@@ -11,7 +11,7 @@ import {
   type World,
 } from "./world.ts";
 
-/** People's offices, in hours before UTC; each is as likely as the others. */
+/** Offset of a person's office from UTC, hours: each entry has the same probability. */
 const zones = [8, 0, -1, -1, -9];
 
 export const assistants: World = {
@@ -45,7 +45,7 @@ export const assistants: World = {
   patience: patiences.backoff,
 };
 
-/** Makes steps one after the other; a main agent starts smaller ones beside itself, and waits for its person. */
+/** Makes steps one after the other. A main agent starts smaller ones in parallel, and waits for its person. */
 function* steps(part: Part, fromMs: number, count: number, main: boolean): Steps {
   const { chance, ask } = part;
   let atMs = fromMs;

@@ -1,19 +1,19 @@
-// Chance of the worlds: a small generator of their own, and the distributions that their descriptions name.
+// Random numbers of the worlds: a small generator of their own, and the distributions that their descriptions name.
 
 export interface Chance {
-  /** A number from 0 to 1, 1 left out. */
+  /** Returns a number from 0 to 1, excluding 1. */
   next(): number;
   between(low: number, high: number): number;
-  /** A number whose logarithm is normal. */
+  /** Returns a number whose logarithm is normally distributed. */
   lognormal(median: number, sigma: number): number;
-  /** A number of at least `least`, whose tail falls as `x ** -alpha`. */
+  /** Returns a number of at least `least`, whose tail falls as `x ** -alpha`. */
   pareto(least: number, alpha: number): number;
   exponential(mean: number): number;
-  /** A number of events, `mean` on average. */
+  /** Returns a number of events, `mean` on average. */
   poisson(mean: number): number;
 }
 
-/** Starts a generator (mulberry32) of its own for these numbers. */
+/** Returns a generator (mulberry32) seeded with these numbers. */
 export function chanceOf(...seeds: readonly number[]): Chance {
   let state = 0x9e3779b9;
   const next = (): number => {

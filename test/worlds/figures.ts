@@ -1,11 +1,11 @@
-// Figures of a played or simulated day, by one reading for both: what the worlds answer, and what is asked of a model.
+// Figures of a played or simulated day, computed alike for both: the worlds' answers, and a model's.
 import { minuteMs, type Played } from "./world.ts";
 
 export interface DayFigures {
   readonly calls: number;
-  /** Refused calls of all calls, 0 to 1. */
+  /** Share of refused calls in all calls, 0 to 1. */
   readonly refusedShare: number;
-  /** Calls that were admitted in each minute of the day. */
+  /** Number of admitted calls in each minute of the day. */
   readonly admitted: readonly number[];
   readonly waitP95Ms: number;
 }

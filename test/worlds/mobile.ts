@@ -11,7 +11,7 @@ import {
   type World,
 } from "./world.ts";
 
-/** People of an hour beside the mean: few at night, some at breakfast and at noon, most in the evening. */
+/** People in each hour, relative to the mean: few at night, some at breakfast and at noon, most in the evening. */
 const demand = [4, 2, 1, 1, 1, 3, 8, 13, 11, 9, 9, 11, 15, 13, 10, 10, 12, 15, 19, 23, 25, 23, 16, 9].map(
   (each) => each / 10.96,
 );

@@ -1,7 +1,7 @@
 import { atReset } from "./patience.ts";
 import { dayMs, hourMs, minuteMs, mondayMs, type Part, type World } from "./world.ts";
 
-/** Merges come by then, in hours of UTC. */
+/** Hours of UTC in which merges come. */
 const works = { from: 9, until: 19 };
 
 export const monorepo: World = {

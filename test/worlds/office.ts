@@ -1,7 +1,7 @@
 import { atReset } from "./patience.ts";
 import { dayMs, hourMs, minuteMs, mondayMs, type Part, type World } from "./world.ts";
 
-/** Offices, in hours before UTC, and how many agents of three each has. */
+/** Offset of an agent's office from UTC, hours: each entry has the same probability. */
 const zones = [0, 0, -6];
 
 export const office: World = {

@@ -1,7 +1,7 @@
 import { patiences } from "./patience.ts";
 import { dayMs, hourMs, minuteMs, mondayMs, type Part, type World } from "./world.ts";
 
-/** The first Tuesday, a holiday of the eastern office. */
+/** Day of a holiday in the eastern office: the first Tuesday. */
 const holiday = 1;
 
 export const offices: World = {

@@ -1,7 +1,7 @@
-// What callers of the worlds do after a refusal. The same policies are asked of fitted scenarios, by name.
+// Reactions of the worlds' callers to a refusal. Fitted scenarios are tested with the same policies, by name.
 import type { Patience } from "./world.ts";
 
-/** Each is off by less than the time that a call takes, as programs are. */
+/** Returns the reset plus a delay shorter than a call, as in programs. */
 export const atReset: Patience = ({ receivedMs, resetMs }, _attempt, chance) =>
   Math.max(receivedMs, resetMs) + chance.between(5, 80);
 

@@ -1,4 +1,4 @@
-// A played week as people have it: CSV, or an access log; and as `fit` sees it when it has read the CSV.
+// A played week as people have it: as CSV or as an access log, and as `fit` sees it after reading the CSV.
 import { Recorder, type Recording } from "../../sim/fit/recording.ts";
 import { type LogCaller, REST_CALL } from "../../src/logs/rows.ts";
 import { chanceOf } from "./chance.ts";
@@ -23,7 +23,7 @@ export const csvOf = (rows: readonly Row[]): string =>
 
 const months = "Jan Feb Mar Apr May Jun Jul Aug Sep Oct Nov Dec".split(" ");
 
-/** The format of nginx, with the time of each request's end in whole seconds, and how long it took in the last field. */
+/** Returns nginx's format, with each request's end in whole seconds, and its duration in the last field. */
 export const accessLogOf = (rows: readonly Row[]): string =>
   rows
     .map(({ atMs, durationMs, user, status }) => {
@@ -35,7 +35,7 @@ export const accessLogOf = (rows: readonly Row[]): string =>
     })
     .join("");
 
-/** A CSV as it was read. */
+/** Returns the recording that `fit` makes of the CSV. */
 export function recordingOf(rows: readonly Row[]): Recording {
   const callers: LogCaller[] = [];
   const places = new Map<string, number>();

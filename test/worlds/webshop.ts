@@ -1,7 +1,7 @@
 import { patiences } from "./patience.ts";
 import { hourMs, minuteMs, mondayMs, type Part, type World } from "./world.ts";
 
-/** Orders of an hour beside the mean: few at night, most in the evening. */
+/** Orders in each hour, relative to the mean: few at night, most in the evening. */
 const demand = [3, 2, 1, 1, 1, 2, 4, 7, 9, 10, 10, 11, 12, 11, 10, 10, 11, 12, 14, 17, 18, 15, 9, 5].map(
   (each) => each / 8.5,
 );

@@ -1,5 +1,5 @@
 // The worlds' own simulator: members are generators that say when they call, and one loop answers them by fixed
-// windows. It shares no code with `sim`, whose models are held to it.
+// windows. It shares no code with `sim`, so that it can test the models of `sim`.
 import { type Chance, chanceOf } from "./chance.ts";
 
 export const minuteMs = 60_000;
@@ -11,51 +11,51 @@ export const mondayMs = Date.UTC(2026, 0, 5);
 export interface Answer {
   readonly status: number;
   readonly receivedMs: number;
-  /** When the window ends that refused. */
+  /** End of the window that refused, ms since the epoch. */
   readonly resetMs: number;
 }
 
-/** Yields when its next call is sent, and gets the answer; or lanes of the same user, and gets the last answer of them all. */
+/** A member. Yields its next call's time, and receives the answer; or yields lanes, and receives their last answer. */
 export type Actor = Generator<number | readonly Actor[], unknown, Answer>;
-/** Steps of an actor, that return when they are over. */
+/** Steps of an actor. They return the time of their end. */
 export type Steps = Generator<number | readonly Actor[], number, Answer>;
 
-/** Runs lanes of the same user beside each other; returns when all of them are over. */
+/** Runs lanes of the same user in parallel; returns the time when all have ended. */
 export function* atOnce(lanes: readonly Actor[]): Steps {
   return (yield lanes).receivedMs;
 }
 
-/** Returns when a call is sent again after it was refused. */
+/** Returns the time at which a refused call is sent again. */
 export type Patience = (answer: Answer, attempt: number, chance: Chance) => number;
 
-/** Parts of a world's member. */
+/** Surroundings of a world's member. */
 export interface Part {
-  /** Draws what stays the same from day to day. */
+  /** Draws what is the same every day. */
   readonly traits: Chance;
   readonly chance: Chance;
   readonly fromMs: number;
   readonly untilMs: number;
-  /** Draws what all members share on that day, counted from the first Monday. */
+  /** Draws what all members share on a day, counted from the first Monday. */
   readonly day: (day: number) => Chance;
-  /** Sends a call, again and again until it is admitted; returns when that was, or when it was given up. */
+  /** Sends a call repeatedly until it is admitted or given up; returns that time. */
   readonly ask: (atMs: number) => Steps;
 }
 
 export interface World {
   readonly name: string;
   readonly description: string;
-  /** True where `fit` was changed with a view to this world. */
+  /** True if `fit` was changed with this world in view. */
   readonly tuned: boolean;
   readonly agents: number;
   readonly agent: (part: Part) => Actor;
-  /** Members that stay as many as they are when agents are added, by user. */
+  /** Members, by user, whose number stays the same when agents are added. */
   readonly others?: Readonly<Record<string, (part: Part) => Actor>>;
   readonly patience: Patience;
-  /** Makes what tells which admitted calls fail. */
+  /** Returns a function that tells which admitted calls fail. */
   readonly failing?: (part: Pick<Part, "chance" | "day">) => (atMs: number) => Failure | null;
 }
 
-/** What a failed call is answered, and after how many ms. */
+/** Answer to a failed call, and the delay before it, ms. */
 export interface Failure {
   readonly status: number;
   readonly afterMs: number;
@@ -69,9 +69,9 @@ export interface Row {
 }
 
 export interface Played {
-  /** In the order in which calls were sent. */
+  /** Rows in the order in which calls were sent. */
   readonly rows: readonly Row[];
-  /** Time from a call's first sending until it was admitted, in ms. */
+  /** Time of each call from its first sending to its admission, ms. */
   readonly waitsMs: readonly number[];
 }
 
@@ -89,7 +89,7 @@ const attempts = 8;
 /** Seed of what stays the same in all plays of a world. */
 const traitSeed = 20_260_105;
 
-/** Plays some days of a world. */
+/** Plays a number of days of a world. */
 export function play(world: World, options: Play): Played {
   const fromMs = mondayMs + options.firstDay * dayMs;
   const untilMs = fromMs + options.days * dayMs;
@@ -126,7 +126,7 @@ export function play(world: World, options: Play): Played {
   return { rows, waitsMs };
 }
 
-/** Numbers of the agents that play: some by chance; or all, and for each that is added one of them, by chance. */
+/** Returns the agents that play, by number: a random part; or all, and a random one for each addition. */
 function cast(known: number, wanted: number, seed: number): number[] {
   const chance = chanceOf(seed, 4);
   const numbers = Array.from({ length: known }, (_, number) => number);
@@ -164,7 +164,7 @@ function answered(
   let minute = -1;
   let organization = 0;
   let users = new Map<string, number>();
-  // Nobody calls before the last answer was there.
+  // No member calls before the previous answer came.
   const goOn = (running: Running, { done, value }: ReturnType<Actor["next"]>, answer: Answer): void => {
     if (done === true) running.over?.(answer);
     else if (typeof value === "number") {
@@ -208,7 +208,7 @@ function answered(
   return rows;
 }
 
-/** Events that are due, the earliest first. */
+/** Queue of due events, the earliest first. */
 class Heap {
   readonly #items: Due[] = [];
 

@@ -1,4 +1,4 @@
-// The worlds themselves: they keep the rules, repeat by their seed, and are recorded alike in every form.
+// Tests of the worlds themselves: they keep the rules, repeat by their seed, and are recorded alike in every form.
 import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -10,7 +10,7 @@ import { worlds } from "./worlds.ts";
 
 const aDay = { firstDay: 0, days: 1, seed: 1 };
 
-/** The most calls that were admitted in one minute of one of the groups. */
+/** Returns the most calls that were admitted in one minute of any group. */
 function mostAdmitted(rows: readonly Row[], groupOf: (row: Row) => string): number {
   const counts = new Map<string, number>();
   for (const row of rows) {
