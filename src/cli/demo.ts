@@ -34,7 +34,7 @@ import { type ArgsOf, defineVerb, type VerbOptions } from "./verb.ts";
 /** Options of the demo, checked. */
 interface Asked extends Args {
   readonly scenario: string;
-  /** True if the demo made the scenario from the policy, and has removed its file. */
+  /** True if the demo made the scenario from the policy; its file does not outlive the demo. */
   readonly isMade: boolean;
   /** The command that repeats the demo. */
   readonly repeat: string;
