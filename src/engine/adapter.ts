@@ -41,7 +41,7 @@ export interface Reservation {
   readonly user: string;
   readonly scope: "graphql";
   readonly requested: number;
-  /** `resetAtMs` of the windows of the decision; `null` where none was open. */
+  /** End (`resetAtMs`) of each window at the decision, ms; `null` if none was open. */
   readonly organizationWindow: number | null;
   readonly userWindow: number | null;
 }
@@ -51,7 +51,7 @@ export interface Decision extends Readings {
   readonly admitted: boolean;
   /** Owner whose window refused; the organization if both lack room (SPEC.md §2.4). `null` if admitted. */
   readonly refusedBy: Owner | null;
-  /** Present for every admitted GraphQL call, whatever its charge: pass it to `settle` when the query completes. */
+  /** Present for every admitted GraphQL call, with any charge: pass it to `settle` when the query completes. */
   readonly reservation: Reservation | null;
 }
 

@@ -9,15 +9,15 @@ export interface Blocks {
   readonly table: CountTable;
   /** Number of records of a block. */
   readonly size: number;
-  /** By place of a quota: the record of its own counts in a block, or the place of its link among the integers. */
+  /** Place of each quota's own record in a block, or of its link among the integers, by place of the quota. */
   readonly offsets: ReadonlyMap<number, number>;
 }
 
 export interface CountLayout {
   readonly all: readonly Blocks[];
-  /** By place of a quota: blocks with its counts or links. */
+  /** Blocks with each quota's counts or links, by place of the quota. */
   readonly ofQuota: readonly Blocks[];
-  /** By place of an operation: blocks with the counts or links of all its quotas. */
+  /** Blocks with the counts or links of all quotas of an operation, by place of the operation. */
   readonly ofOperation: readonly Blocks[];
 }
 

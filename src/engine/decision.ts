@@ -15,7 +15,7 @@ export interface Reading extends ReadingToWrite {
   readonly enforced: boolean;
 }
 
-/** What an admitted call holds until it completes. Plain JSON; settle it once. */
+/** Holding of an admitted call until it completes. Plain JSON; settle it once. */
 export interface PolicyReservation extends PolicyCall {
   /** End of each quota's window at the decision, in the policy's order; `null` if none was open, and for a bucket. */
   readonly windows: readonly (number | null)[];

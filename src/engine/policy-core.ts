@@ -292,7 +292,7 @@ export class PolicyCore {
       this.#asked[1] = cost;
       return this.#decidePair(one, caller);
     }
-    // As results of Math.max both are doubles to the compiler, and never objects.
+    // Results of Math.max are doubles to the compiler, and never objects.
     const now = Math.max(nowMs, this.#floorMs);
     const declared = Math.max(cost, 0);
     const { length } = one.bits;

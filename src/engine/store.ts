@@ -1,5 +1,5 @@
-// What a deployment needs from its counters: the pure limiter in its own process, a wrong one in its place, or counters
-// that others share.
+// The counters that a deployment needs: the pure limiter in its own process, a wrong one in its place, or counters that
+// others share.
 import type { Scope } from "../rules/rules.ts";
 import type { Call, Decision, Readings, Reservation, Status } from "./adapter.ts";
 import type { PolicyCall, PolicyDecision, PolicyReservation, Reading } from "./decision.ts";

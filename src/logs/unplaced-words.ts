@@ -5,7 +5,7 @@ import { counted } from "../rules/words.ts";
 import { defaultOrganization } from "./rows.ts";
 
 /**
- * Tells who was put apart, and which option corrects it; returns nothing if nobody was, or all were.
+ * Tells who was put apart, and which option corrects it; returns nothing if no user was, or all were.
  * @param organizations names of all organizations in the log
  */
 export function unplacedWords(unplaced: number, organizations: Iterable<string>): string {

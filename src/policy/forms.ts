@@ -38,7 +38,7 @@ export function members<const E extends v.ObjectEntries>(entries: E) {
   });
 }
 
-/** Returns the schema of an object of such members. Lists are objects to valibot. */
+/** Returns the schema of an object of these members and no others. Lists are objects to valibot. */
 export const object = <const E extends v.ObjectEntries>(entries: E) =>
   v.pipe(
     v.custom<object>(isPlainObject, `an object of ${Object.keys(entries).join(", ")}`),

@@ -4,7 +4,7 @@ import { closest } from "./closest.ts";
 import { type Problem, quote } from "./errors.ts";
 import { type LawName, type LimiterLawName, lawNames, limiterLawNames } from "./laws.ts";
 
-/** What each algorithm counts, in the words of messages. */
+/** Description of what each algorithm counts, in the words of messages. */
 export const algorithmStatements = {
   "fixed-window": "counts calls in windows that follow one another",
   "token-bucket": "refills all the time or in steps; leaky buckets and GCRA are of this kind",

@@ -1,7 +1,7 @@
 // The one catalogue of coded errors. A user's mistake is reported by code, field, what was got, what is allowed and the
 // next step. A programmer's mistake (a cost of 1.5 passed to the engine) is a RangeError.
 
-/** Every code that spillway reports, with the exit status of a command that it ends (design.md, "Exit codes"). */
+/** Exit status of a command that ends with an error, for every error code that spillway reports. */
 export const errorCodes = {
   USAGE: 2,
   FILE_UNREADABLE: 2,

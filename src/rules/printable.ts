@@ -11,7 +11,7 @@ const obeyedInLines = /(?!\t|\r?\n)[\p{Cc}\p{Cs}\p{Bidi_Control}]/gu;
 /** Returns text as one line without anything that a terminal obeys. */
 export const printable = (text: string): string => text.replace(spacing, " ").replace(obeyed, "\u{fffd}");
 
-/** Returns a document's text without such characters; it keeps its lines and tabs. */
+/** Returns a document's text without the characters that a terminal obeys; it keeps its lines and tabs. */
 export const printableLines = (text: string): string => text.replace(obeyedInLines, "\u{fffd}");
 
 const nameMost = 100;

@@ -14,7 +14,7 @@ export const isPlain = Uint8Array.from({ length: 256 }, (_, byte) =>
 
 /** Result of a reading method that finds nothing it can read. */
 export const FAILED = -1;
-/** The same result, for methods whose numbers include -1. */
+/** Result of a failed reading, for methods whose numbers include -1. */
 export const NO_NUMBER = -0x8000_0000;
 
 export class ByteScanner {
@@ -90,7 +90,7 @@ export class ByteScanner {
     return value;
   }
 
-  /** Reads such a number with or without a sign, or returns `NO_NUMBER`. */
+  /** Reads a whole number of at most nine digits, with or without a sign, or returns `NO_NUMBER`. */
   protected signed(): number {
     if (this.view.getUint8(this.at) !== minus) {
       const value = this.whole();

@@ -42,5 +42,5 @@ function readingOf(
   ];
 }
 
-/** Returns a count, or `null` if it is no whole number: such a value does not add up. */
+/** Returns a count, or `null` if it is no whole number and so does not add up. */
 const whole = (value: number | null): number | null => (Number.isSafeInteger(value) ? value : null);

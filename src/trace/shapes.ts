@@ -1,4 +1,4 @@
-// Forms that results on disk share. Each is written once, as the schema that reads it back; its type is made of that.
+// Forms that results on disk share. Each is written once, as a schema that reads it back; its type is made of that.
 import * as v from "valibot";
 import { scopes } from "../rules/rules.ts";
 

@@ -156,7 +156,7 @@ export function checkNumbers(
 export function noteLimit(limits: ShownLimits, isRight: boolean, docket: Docket): void {
   if (isRight) limits.right = true;
   else limits.wrong = true;
-  // A deployment that shows another window's limit does so in every answer.
+  // If both kinds came, the limit is not another window's, since those headers would show it in every answer.
   if (limits.right && limits.wrong) docket.clues.ruledOut.add("remaining-of-laxer-window");
 }
 

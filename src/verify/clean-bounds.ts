@@ -22,7 +22,7 @@ let leasts = new Float64Array(room);
 let givenBack = new Float64Array(room);
 let helds = new Float64Array(room);
 let begun = new Float64Array(room);
-/** By mark: the least and the most that the window can have held beside all marks by then (`judgeBounds`). */
+/** Least and most, by mark, that the window can have held beside all marks by then (`judgeBounds`). */
 let leastApart = new Float64Array(room);
 let mostApart = new Float64Array(room);
 

@@ -45,7 +45,7 @@ function placesOf({ marks: columns, limit, certainFrom, binding }: ScreenInput):
     if (!isCertain && held[mark] !== 0) return false;
     const shown = count[mark] ?? 0;
     if (binding ? shown > limit : ((bits[mark] ?? 0) & CLAMPED) !== 0) return false;
-    // Of equal counts the charge stands first, as in `judgePlaces`; of two charges one overlaps the other.
+    // The charge stands first among equal counts, as in `judgePlaces`; of two charges one overlaps the other.
     keys[mark] = 2 * shown + ((least[mark] ?? 0) > 0 ? 0 : 1);
     marks[mark] = mark;
   }

@@ -25,7 +25,7 @@ export function screenFirst(input: ScreenInput, sums: Screened): Uint8Array | nu
 function screen(input: ScreenInput, letting: Letting | null): number | null {
   const { marks, screened } = input;
   if (screened !== null && !screened.fits(input.certainFrom, input.fromZero)) return null;
-  // In a window that was open at the start, the screen cannot tell whether a clamped count is the limit.
+  // If a window was open at the start, the screen cannot tell whether a clamped count is the limit.
   const { charged } = marks;
   if (input.fromZero ? charged > input.limit && admitted(input) > input.limit : hasClamped(input))
     return null;
@@ -33,7 +33,7 @@ function screen(input: ScreenInput, letting: Letting | null): number | null {
   return way(input, screened ?? nothingScreened, letting);
 }
 
-/** Returns the points that were surely admitted in all, whatever counts were shown. */
+/** Returns the points that were surely admitted in all; shown counts do not matter. */
 function admitted({ marks, certainFrom, screened }: ScreenInput): number {
   let sum = screened?.charged ?? 0;
   for (let mark = 0; mark < marks.size; mark++)

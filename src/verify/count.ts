@@ -24,7 +24,7 @@ import type { Unexplained } from "./unknowns.ts";
 import { WindowColumns } from "./window-columns.ts";
 import type { WindowShapes } from "./window-shapes.ts";
 
-/** What counts of one scope, or of one quota of a policy, have in common. */
+/** Common facts of the counts of one scope, or of one quota of a policy. */
 export interface CountKind {
   readonly terms: Terms;
   readonly hypotheses: Hypotheses;

@@ -91,7 +91,7 @@ class RulesJudgement {
       return {
         terms,
         hypotheses: new Hypotheses(scope, rules === null ? null : terms),
-        // By `graphqlCharge`, a count may hold points for a while and give them back.
+        // The switch `graphqlCharge` decides whether a count holds points for a while and gives them back.
         givesBack: true,
         shapes: rules === null ? new WindowShapes(scope, time, docket) : null,
       };
@@ -138,7 +138,7 @@ class RulesJudgement {
       this.#judging.conclude(this.#kinds[scope]);
     }
     this.#clock.finish(docket);
-    // By the rules of version 1 all accusations name an organization, so that the cast is safe.
+    // The rules of version 1 name an organization in every accusation, so that the cast is safe.
     const verdict = docket.verdict({
       ...this.#judging.seen,
       voidReason: (law) => (rules === null ? null : voidEverywhere(law, rules)),

@@ -135,7 +135,7 @@ export class Judging {
       addAll(docket.evidence["unenforced-never-refuses"], off);
     }
     judgeCommonGrid(last, docket);
-    // A single caller is isolated from nobody.
+    // A single caller has no other caller to be isolated from.
     if (Math.max(0, ...charged.values()) < 2) Object.assign(docket.evidence.isolated, nothingTested());
   }
 

@@ -143,7 +143,7 @@ export class MarkRows {
   #free = NONE;
   #used = 0;
 
-  /** Returns a piece that nobody uses. */
+  /** Returns an unused piece. */
   take(): number {
     const piece = this.#free;
     if (piece !== NONE) {

@@ -50,7 +50,7 @@ export function judgePlaces(input: PlacesInput): PlacesResult {
     const from = open || !certain ? mark.count : mark.count - mark.least;
     return { from, to: mark.count, mark, open };
   });
-  // Of equal ends the charge comes first: a mark that shows the count without adding to it stands behind the charge.
+  // The charge comes first among equal ends: a mark that shows the count without adding to it stands behind the charge.
   places.sort((a, b) => a.to - b.to || b.to - b.from - (a.to - a.from) || a.mark.line - b.mark.line);
   return { findings: new PlaceScan(input).run(places), loose };
 }
@@ -66,7 +66,7 @@ class PlaceScan {
   #openMark: Mark | null = null;
   /** True if a gap above here lies within the trace. */
   #accountable: boolean;
-  /** Mark sent last, of all marks that stand before. */
+  /** Mark sent last, of all marks at lower places. */
   #latest: Mark | null = null;
   /** Mark sent last among those that add nothing and show the current count. They have no order among themselves. */
   #latestHere: Mark | null = null;

@@ -79,7 +79,7 @@ export class PlainCalls {
   #calls = 0;
   #refused = 0;
   #named = 0;
-  /** By scope, for calls that asked for something: admitted ones, refused ones, and points of the admitted ones. */
+  /** Numbers by scope, for calls that asked for something: admitted and refused calls, points of the admitted ones. */
   readonly #admittedOf = [0, 0];
   readonly #refusedOf = [0, 0];
   readonly #pointsOf = [0, 0];
@@ -216,7 +216,7 @@ export class PlainCalls {
     if (!this.#open.take(quota, this.#slackMs)) this.#counts[quota]?.quota.add(this.#open.rows.givenMark);
   }
 
-  /** Tells whether no law speaks against these headers. */
+  /** Tells whether these headers break no law. */
   #isRight(quota: number, limit: number, remaining: number, reset: number, resetLeast: number): boolean {
     return (
       remaining >= 0 && remaining <= limit && reset >= resetLeast && this.#open.shows(quota, limit, reset)
@@ -260,7 +260,7 @@ export class PlainCalls {
   }
 }
 
-/** Tells whether no law speaks against a refusal: its window lacks room, and its body agrees with its headers. */
+/** Tells whether a refusal breaks no law: its window lacks room, and its body agrees with its headers. */
 function isJustified(
   { by, limit: saidLimit, reset: saidReset, current }: Refusal,
   terms: Terms,

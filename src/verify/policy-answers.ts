@@ -71,7 +71,7 @@ export class PolicyAnswers {
     // Returned points, or a window that opened since the decision, can make room that was not there before.
     const end = charge.when === "reserve-settle" ? null : (this.#endOf(call, judge, reading)?.span ?? null);
     if (end === null || judge.length === null) return null;
-    // The window may be over: some limiters show a window that nobody has opened again as ending now.
+    // The window may be over: some limiters show a window that was not opened again as ending now.
     if (end.from <= call.received + this.#time.slackMs) return null;
     return end.to - judge.length.least < call.sent - this.#time.slackMs ? true : null;
   }

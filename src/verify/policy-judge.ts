@@ -310,8 +310,8 @@ function askedOf(
 }
 
 /**
- * Returns the terms of a call's charge if another quota refused it. Under `each-alone`, nobody knows whether this quota
- * had room. Under `first-refusal-stops`, quotas before the refusing one were charged, later ones not.
+ * Returns the terms of a call's charge if another quota refused it. Under `each-alone`, it is unknown whether this
+ * quota had room. Under `first-refusal-stops`, quotas before the refusing one were charged, later ones not.
  */
 function termsOf({ operation, by }: QuotaCall, judge: PolicyQuotaJudge, used: readonly Used[]): Terms {
   const { terms } = judge;

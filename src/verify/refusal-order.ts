@@ -1,5 +1,5 @@
 // The order of windows in refusals: if both lack room, the organization's is named (SPEC.md §2.4). Refusals that name
-// the user's are kept until it is known whether limits were enforced. A window that is not enforced refuses nobody.
+// the user's are kept until it is known whether limits were enforced. A window that is not enforced refuses no call.
 
 import { quotaNames } from "../policy/names.ts";
 import type { TraceCall } from "../trace/record.ts";

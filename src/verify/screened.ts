@@ -15,12 +15,12 @@ export class Screened extends WindowSums {
   dated: Mark | null = null;
   opener: Mark | null = null;
 
-  /** By places: the last place, the count there, and the latest sending of a call up to there. */
+  /** State by places: the last place, the count there, and the latest sending of a call up to there. */
   place = Number.NEGATIVE_INFINITY;
   top = -1;
   latest = Number.NEGATIVE_INFINITY;
 
-  /** By bounds: sums of the points surely charged, given back and held. */
+  /** Sums by bounds: the points surely charged, given back and held. */
   leasts = 0;
   givenBack = 0;
   helds = 0;
@@ -68,7 +68,7 @@ export class Screened extends WindowSums {
   }
 }
 
-/** The first calls of a window: until its end is known, nobody knows which of them belong to it. */
+/** The first calls of a window: until its end is known, it is unknown which of them belong to it. */
 export interface Opening {
   /** Marks of these calls, and of all calls that may have been under way with them. */
   readonly marks: MarkColumns;

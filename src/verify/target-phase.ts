@@ -3,7 +3,7 @@
 // phase of their length, whichever quota they are of. Each answer narrows it.
 import { driftShare, type Span } from "./clock.ts";
 
-/** Greatest length of such windows, ms: longer ones are told apart by each answer alone. */
+/** Greatest length of windows with a phase, ms: longer windows are told apart by each answer alone. */
 export const phasedMsMost = 5000;
 
 export class TargetPhase {

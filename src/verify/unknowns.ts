@@ -44,7 +44,7 @@ export class Unknowns {
   /** Calls of known cost by their sending, and the answered ones by their receipt. */
   readonly #sent = new Series();
   readonly #answered = new Series();
-  /** The same for calls of unknown cost. */
+  /** Calls of unknown cost by their sending, and the answered ones by their receipt. */
   readonly #sentUncosted = new Series();
   readonly #answeredUncosted = new Series();
 

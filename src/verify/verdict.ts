@@ -136,7 +136,7 @@ export interface ViolationFacts extends Shape<typeof violation> {
 }
 export type Violation<W extends Whose = Whose> = W & ViolationFacts;
 
-/** Members that are the same whoever owns the windows. */
+/** Members that do not depend on the owner of the windows. */
 const common = v.object({
   /** Result. `unknown`: nothing in the trace could be judged. */
   verdict: v.picklist(["ok", "violated", "unknown"], '"ok", "violated" or "unknown"'),

@@ -94,7 +94,7 @@ export class WindowJudge {
     const fromZero = this.#isFromZero(opened.from);
     const input = {
       setting,
-      // With known terms, marks are not changed.
+      // Marks are not changed if the terms are known.
       marks: [...(hypotheses.isGiven ? window.views : window.marks), ...this.#takeIdle(opened.to, end.from)],
       others: this.mayShowLater ? this.opened().flatMap(earlierSent) : [],
       limit: window.limit,
@@ -184,7 +184,7 @@ export class WindowJudge {
   /** True if the screen may judge a window by its rows alone. */
   get #canScreen(): boolean {
     const { hypotheses, terms } = this.#setting;
-    // Behind hidden counts more than the limit may have been admitted.
+    // More than the limit may have been admitted if counts are hidden.
     const mayHide = terms.charging === "reserved" && terms.refused === "counted";
     return hypotheses.isGiven && this.#known.idle.length === 0 && !mayHide;
   }

@@ -30,7 +30,7 @@ export function isoSecond(ms: number): string {
   return `${new Date(ms).toISOString().slice(0, -5)}Z`;
 }
 
-/** Returns the ms since the Unix epoch of such a text; `null` if it is none. */
+/** Returns the ms since the Unix epoch of a text like `2026-01-02T03:04:00Z`; `null` if it has another form. */
 export function secondOf(text: string): number | null {
   const at = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ$/.test(text) ? Date.parse(text) : Number.NaN;
   return Number.isNaN(at) ? null : at;

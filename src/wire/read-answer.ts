@@ -175,7 +175,7 @@ function readingsOf(
       if (parts === null) unread.push({ at, text: text.slice(0, textMost) });
       else rows.add(key.split("/", 2).join("/"), { ...parts, ...(quota === undefined ? {} : { quota }) });
     }
-  // With several members without names, nobody knows which one is the call's.
+  // Several members without names do not tell which one is the call's.
   const possible = rows.byKey.size > 1 && row.quotas?.length !== 1 ? [] : quotas;
   return [...rows.byKey.values()].flatMap((parts) => reading(row, parts, possible, unread) ?? []);
 }

@@ -56,7 +56,7 @@ export const tellingEnds: readonly ResetMeaning[] = ["window-end", "full"];
 export const untoldWindow =
   "no reset tells which window a count is of: what is let through is judged, and counts are not";
 
-/** Returns a warning for each such window. */
+/** Returns a warning for each window whose resets do not tell which window a count is of. */
 export const untoldWindows = (policy: Policy): string[] =>
   Object.keys(policy.quotas).flatMap((name) =>
     isUntold(policy, name) ? [`quotas.${name}: ${untoldWindow}.`] : [],
