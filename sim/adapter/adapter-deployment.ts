@@ -25,7 +25,6 @@ import { sentAnswer } from "../sent-answer.ts";
 import { type AdapterStatus, PartialAnswers } from "./answers.ts";
 import { after, type Eventually, LimiterAsker, type LimiterClock } from "./asker.ts";
 
-/** A query that runs. */
 interface RunningQuery {
   readonly reservation: unknown;
   readonly decided: PartialDecision;

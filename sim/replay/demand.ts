@@ -22,7 +22,6 @@ const LIMIT = 5;
 /** Highest count of any window that is over; below 0 if there is none. */
 const PEAK_MOST = 6;
 
-/** Shape of a count's windows. */
 export interface WindowShape {
   readonly lengthMs: number;
   readonly limit: number;

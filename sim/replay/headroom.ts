@@ -15,7 +15,6 @@ interface Neediest {
   readonly needed: number;
 }
 
-/** One quota. */
 interface Kind {
   readonly name: string;
   readonly place: number;

@@ -25,7 +25,6 @@ import { ReactionTally } from "./reaction-tally.ts";
 import type { ReplayProgress, ReplayWay } from "./way.ts";
 import { wishesOf } from "./wishes.ts";
 
-/** Reaction of callers to a refusal. */
 export interface Reaction {
   readonly onRefused: RefusalPolicy;
   /** Words that it was asked for by, for the result. Default: the policy's name. */
@@ -88,7 +87,6 @@ export class KeptRows {
     );
   }
 
-  /** Drops all rows. */
   drop(): void {
     this.calls = new ReplayCalls(0);
   }

@@ -1,7 +1,6 @@
 // Terms that all replays share: their progress, and the differences between rules and a policy.
 import type { Limits } from "../fit/limits.ts";
 
-/** Progress of a replay. */
 export interface ReplayProgress {
   /** Number of rows replayed so far; or, while callers react, of calls that are settled. */
   readonly rows: number;

@@ -56,7 +56,6 @@ const refusing: Readonly<Record<string, StateName>> = {
   "false true": "refused-by-user-alone",
 };
 
-/** Watches one world's trace. */
 export class StateWatch {
   readonly #rules: Rules;
   readonly #counts: Map<StateName, number>;

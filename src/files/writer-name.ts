@@ -4,7 +4,6 @@ import { randomBytes } from "node:crypto";
 import { readFileSync } from "node:fs";
 import { hostname } from "node:os";
 
-/** A process that writes. */
 export interface Writer {
   readonly pid: number;
   /** Start of the process, in the system's own terms; compared only for equality. */

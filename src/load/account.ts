@@ -9,7 +9,6 @@ export interface ClientError {
   readonly message: string;
 }
 
-/** Account of a run. */
 export interface LoadAccount {
   /** Start of the first client, ms since the epoch; the header's time if no client started. */
   readonly startedAt: number;

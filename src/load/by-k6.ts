@@ -17,7 +17,6 @@ import { TraceFile, unwritable } from "./trace-file.ts";
 import { traceFromK6 } from "./trace-from-k6.ts";
 import type { Variable } from "./variables.ts";
 
-/** A run by k6. */
 export interface DrivenByK6 extends Driven {
   readonly driver: "k6";
   readonly k6: K6Binary;

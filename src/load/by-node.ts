@@ -14,7 +14,6 @@ import type { RunProgress } from "./raw-progress.ts";
 import { graphqlUrlAt } from "./request.ts";
 import { TraceFile, type TraceHead, unwritable } from "./trace-file.ts";
 
-/** A run by Node. */
 export interface DrivenByNode extends Driven {
   readonly driver: "node";
   readonly lateness: Lateness;
@@ -80,7 +79,6 @@ export interface KeepLinesOptions {
   readonly onProgress?: ((progress: RunProgress) => void) | undefined;
 }
 
-/** Outcome of a run. */
 export interface NodeOutcome {
   readonly account: LoadAccount;
   readonly complete: boolean;

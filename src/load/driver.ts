@@ -54,7 +54,6 @@ export interface DriverRun extends ConnectionOptions {
   readonly isShared: boolean;
   readonly keepAlive: boolean;
   readonly timeoutMs: number;
-  /** Folder of the run. */
   readonly folder: string;
   /** Path of the trace. */
   readonly trace: string;
@@ -78,6 +77,5 @@ export interface Driven {
   readonly interrupted: boolean;
   /** Reason why the run is not what was asked for; `null` if it is, or was interrupted. */
   readonly failure: string | null;
-  /** Notes for a reader. */
   readonly notes: readonly string[];
 }

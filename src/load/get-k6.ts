@@ -38,7 +38,6 @@ export interface GetK6Options {
   readonly stallMs?: number | undefined;
 }
 
-/** A k6 that is there now. */
 export interface GotK6 {
   readonly k6: K6Binary;
   /** True if it was there before, so that nothing was built or fetched. */

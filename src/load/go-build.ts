@@ -6,7 +6,6 @@ import { type Environment, programInPath, programName, runProgram } from "./prog
 /** Oldest version of Go that builds k6. */
 export const goLeast = "1.25";
 
-/** A Go that can build k6. */
 interface Go {
   readonly path: string;
   /** `1.26.8`. */

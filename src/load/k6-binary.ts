@@ -11,7 +11,6 @@ const k6MajorLeast = 1;
 /** Time in ms that `k6 version` may take. It takes a tenth of a second, more while a virus scanner reads it. */
 const limitDefaultMs = 10_000;
 
-/** A k6 that can be run. */
 export interface K6Binary {
   readonly path: string;
   /** `1.8.1`. */

@@ -1,7 +1,6 @@
 // A file's lines, one chunk at a time. (readline would also end lines at U+2028, which JSON leaves in strings.)
 import { createReadStream } from "node:fs";
 
-/** Lines of one chunk. */
 export interface LineBatch {
   /** Lines that the chunk ended, without their ends. */
   readonly whole: readonly string[];

@@ -5,7 +5,6 @@ import type { TraceCall } from "../trace/record.ts";
 import { REFUSED } from "../wire/outcome.ts";
 import { type SeenWindow, TightestWindow } from "./tightest-window.ts";
 
-/** Progress of a run. */
 export interface RunProgress {
   readonly elapsedMs: number;
   /** Number of calls that have their line. */

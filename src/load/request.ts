@@ -9,7 +9,6 @@ import type { CallTemplate } from "../scenario/client.ts";
 import { graphqlPath, policyCall, sampleOf } from "../scenario/policy-calls.ts";
 import type { Caller } from "./callers.ts";
 
-/** Addresses of a run's calls. */
 export interface Addresses {
   /** URL that paths are appended to, without a slash at its end. */
   readonly base: string;

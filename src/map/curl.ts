@@ -29,7 +29,6 @@ const empty = (): Draft => ({
   atMs: null,
 });
 
-/** Reads transcripts. */
 export function readCurl(text: string): RawExchange[] {
   const lines = joined(text.split(/\r?\n/));
   return lines.some((line) => /^(?:\S+ )?< HTTP\//.test(line)) ? verbose(lines) : included(lines);

@@ -25,7 +25,6 @@ export interface ScenarioPlace {
   readonly span: boolean;
 }
 
-/** One thing to change. */
 export interface Change {
   readonly path: string;
   readonly value: PlanValue;

@@ -191,7 +191,6 @@ export function heldOf(trial: RunTrial, runs: number): number {
   return held;
 }
 
-/** Outcome of a trial. */
 export interface Tried {
   readonly held: number;
   readonly replications: number;

@@ -36,7 +36,6 @@ export function spreadText({ figure, mean, least, most }: PlanFigure): string {
   return low === high ? low : `${amountText(figure, mean)} on average, ${low} to ${high} by run`;
 }
 
-/** Returns the mean alone. */
 export const meanText = ({ figure, mean }: PlanFigure): string =>
   mean === null ? "–" : amountText(figure, mean);
 

@@ -13,7 +13,6 @@ export const seriesColor = (index: number): string => `var(--series-${(index % s
 
 export const width: Readonly<Record<Layout, number>> = { wide: 920, narrow: 440 };
 
-/** Text style of the pictures. */
 export const text = { color: "var(--muted)", fontSize: 12, fontFamily: "inherit" } as const;
 // The axes end a little above their highest value, where a line would mean nothing.
 export const gridLine = {
@@ -27,7 +26,6 @@ export const margins: Margins = { left: 52, right: 18, top: 14, bottom: 30 };
 /** Returns a grid that keeps its margins, whatever its axes would write. */
 export const gridOf = (edges: Margins) => ({ ...edges, outerBoundsMode: "none" as const });
 
-/** Returns the width of the plot. */
 export const plotWidth = (layout: Layout, { left, right }: Margins = margins): number =>
   width[layout] - left - right;
 

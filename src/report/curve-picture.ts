@@ -27,7 +27,6 @@ export interface Curve {
   /** Name of the measured figure. */
   readonly figure: string;
   readonly unit: Unit;
-  /** Names of a point's states. */
   readonly states: Readonly<Record<PlanState, string>>;
   /** Points by value. */
   readonly points: readonly CurvePoint[];

@@ -1,7 +1,6 @@
 // A picture's words at each of its points, which the page's script shows under the pointer. Without scripts, the page's
 // tables have the same.
 
-/** One point of a picture. */
 export interface ReadingPoint {
   /** Distance from the left, of `across`; `null` if it does not matter. */
   readonly x: number | null;

@@ -15,7 +15,6 @@ import {
 import { runFiles } from "./run.ts";
 import { checkPolicy, checkRules, hasFile, placeIn, readPart } from "./run-folder.ts";
 
-/** Files that were written. */
 export interface ResultReport extends WrittenPage {
   readonly markdown: string;
   readonly junit: string;

@@ -62,7 +62,6 @@ function policyBlock({ name, quotas }: Policy): Html {
 `;
 }
 
-/** Returns limits and switches. */
 function rulesBlock(rules: Rules): Html {
   const rows = [
     ...scopes.map((scope) => ({ owner: "organization", scope, ...rules.organization[scope] })),

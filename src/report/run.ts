@@ -54,7 +54,6 @@ export const limitsIn = (
 ): Pick<RunRecord, "rules" | "policy"> =>
   header.version === 1 ? { rules: header.rules } : { rules: null, policy: header.policy };
 
-/** A run folder, read back. */
 export interface Run {
   readonly record: RunRecord;
   readonly summary: Summary;

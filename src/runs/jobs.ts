@@ -20,5 +20,4 @@ export type EventOf<N extends JobName> =
 export type ResultOf<N extends JobName> =
   ReturnType<Jobs[N]> extends AsyncGenerator<unknown, infer Result, undefined> ? Result : never;
 
-/** Returns a job by its name. */
 export const jobNamed = (name: JobName): Promise<Job<never, unknown, unknown>> => jobs[name]();

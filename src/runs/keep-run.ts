@@ -20,7 +20,6 @@ import { judgeQuotas } from "../verify/policy-judge.ts";
 import type { Verdict } from "../verify/verdict.ts";
 import { acceptedBy } from "./accepted.ts";
 
-/** A run, judged and kept. */
 export interface KeptRun {
   readonly folder: string;
   readonly summary: Summary;

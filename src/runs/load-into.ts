@@ -27,7 +27,6 @@ export interface LoadIntoOptions extends Omit<LoadOptions, "folder" | "onProgres
   readonly onProgress?: ((text: string) => void) | undefined;
 }
 
-/** A load run, judged and kept. */
 export interface LoadedRun extends KeptRun {
   readonly load: LoadResult;
   /** Facts that the reader must know of it. */

@@ -2,7 +2,6 @@
 import type { FolderWriter } from "../files/folder-writer.ts";
 import { openResult, type ResultKind } from "../report/result-writer.ts";
 
-/** Place of a result. */
 export interface RunPlace {
   /** Folder as it was named. Default: a new folder, after `name` and the time. */
   readonly out?: string | undefined;

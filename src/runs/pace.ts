@@ -6,7 +6,6 @@ import { count, nounOf } from "../rules/words.ts";
 /** Time over which a pace is measured, ms. */
 const lookBackMs = 3_000;
 
-/** Speed of the last seconds. */
 export interface Speed {
   /** Number that was done each second. */
   readonly perSecond: number;

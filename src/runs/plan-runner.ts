@@ -7,7 +7,6 @@ import type { PlanSetting } from "./plan-job.ts";
 /** Takes each job as it ends. */
 type OnDone = (job: PlanJob, outcome: JobOutcome) => void;
 
-/** Does jobs. */
 export interface Runner {
   /**
    * Does all jobs, in any order.

@@ -25,7 +25,6 @@ export interface SimulateTask {
   readonly fault?: string | undefined;
 }
 
-/** Facts of the simulation. */
 export interface SimulationFacts {
   readonly kind: "facts";
   readonly scenario: Pick<Scenario, "name" | "description" | "seed" | "durationMs" | "expect">;

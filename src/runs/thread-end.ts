@@ -3,7 +3,6 @@ import { type PlacedModule, placeIn, shortName } from "../load/user-module.ts";
 import { duration } from "../report/format.ts";
 import { SpillwayError } from "../rules/errors.ts";
 
-/** End of a thread. */
 export type ThreadEnd =
   /** Ctrl-C came, and the code did not return in time. */
   | { readonly kind: "stopped"; readonly isNative: boolean }

@@ -45,7 +45,6 @@ export interface Readied {
   readonly maxVUs: number;
 }
 
-/** Run whose arrivals are planned. */
 export interface ArrivalRun {
   readonly durationMs: number;
   /** Time of the clock at the start, ms since the epoch. */

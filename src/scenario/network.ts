@@ -63,7 +63,6 @@ export interface OutageInput {
   readonly share?: number;
 }
 
-/** Clients' clocks. */
 export interface ClocksInput {
   /**
    * Greatest difference between two clients' clocks, up to a minute. No client's clock is behind the deployment's. Each
@@ -154,7 +153,6 @@ function parseLoss(value: unknown, mistakes: Mistakes): number {
   return 0;
 }
 
-/** Checks a scenario's `service`. */
 export function parseService(value: unknown, mistakes: Mistakes): Service | null {
   if (value === undefined || !mistakes.members("service", value, ["servers", "time", "queue"])) return null;
   const { servers, time, queue } = value;
@@ -165,7 +163,6 @@ export function parseService(value: unknown, mistakes: Mistakes): Service | null
   };
 }
 
-/** Checks a scenario's `outages`. */
 export function parseOutages(value: unknown, mistakes: Mistakes): Outage[] {
   if (value === undefined) return [];
   if (!Array.isArray(value)) {
@@ -188,7 +185,6 @@ export function parseOutages(value: unknown, mistakes: Mistakes): Outage[] {
   });
 }
 
-/** Checks a scenario's `clocks`. */
 export function parseClocks(value: unknown, mistakes: Mistakes): Clocks {
   if (value === undefined || !mistakes.members("clocks", value, ["apart"])) return { apartMs: 0 };
   return { apartMs: mistakes.duration("clocks.apart", value["apart"], 0, clocksApartMostMs) };

@@ -11,8 +11,8 @@ export type RandomState = {
 };
 
 /**
- * A state to seed. It is a class, so that numbers added to its objects lie in them, too. Objects with the same added names
- * then have one hidden class, by which their members are found fast. Spread objects have none in common.
+ * A state to seed. It is a class, so that numbers added to its objects lie in them, too. Objects with the same added
+ * names then share a hidden class, by which their members are found fast. Spread objects do not.
  */
 export class Draws implements RandomState {
   random0 = 0;

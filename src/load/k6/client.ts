@@ -37,7 +37,6 @@ interface Prepared {
 /** Thrown when k6 ends a client. The client then has no last line, and its calls on the way count as lost. */
 export class CutOff extends Error {}
 
-/** World of one client. */
 export class Client implements StillWorld {
   readonly #settings: Settings;
   readonly #caller: Caller;

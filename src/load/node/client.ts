@@ -37,7 +37,6 @@ export interface ClientRun {
   wrote(line: string, fault: string | null, status: number, sent: number, received: number): void;
 }
 
-/** World of one client. */
 export class NodeClient implements ClientWorld {
   readonly #run: ClientRun;
   readonly #caller: Caller;

@@ -1,7 +1,6 @@
 // The actions of all clients of a run: one queue, and one timer that is set for the first action.
 import TinyQueue from "tinyqueue";
 
-/** Clock and timer of a run. */
 export interface RunClock {
   /** Returns whole ms since the epoch. */
   now(): number;

@@ -37,7 +37,6 @@ export interface Paces {
 }
 
 const pacesMost = 20;
-/** Greatest number of calls at once. */
 export const atOnceMost = 1_000;
 
 export function isPaces(value: unknown): value is PacesInput {
