@@ -1,5 +1,5 @@
-// Everyone waits for the same instant. Thirty clients use up the organization's window, read the same reset, and all
-// wake up in the same second, window after window.
+// Everyone waits for the same instant. Thirty clients use up the organization's window and read the same reset. They
+// all wake up in the same second, window after window.
 import { defineScenario, rest, waitReset, worker } from "spillway/scenario";
 
 export default defineScenario({

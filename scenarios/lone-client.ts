@@ -1,6 +1,6 @@
 // One client alone in its organization, for the checks inside k6. It knows each charge, so each answer tells what the
-// next one may show. It makes every kind of call, each under two addresses of a proxy, exceeds both of its limits, and
-// goes on calling when refused.
+// next one may show. It makes every kind of call, each under two addresses of a proxy. It exceeds both of its limits,
+// and goes on calling when refused.
 import { defineScenario, graphql, rest, status, withHeaders, worker } from "spillway/scenario";
 
 const from = (address: string) => withHeaders(rest("/v2/user"), { "X-Forwarded-For": address });

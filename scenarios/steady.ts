@@ -1,5 +1,5 @@
-// Everyone is well-behaved: every window of every user stays far from its limit, so a single refusal is a fault of the
-// deployment, or of its limits.
+// Everyone is well-behaved: every window of every user stays far from its limit. A single refusal is thus a fault of
+// the deployment, or of its limits.
 import { defineScenario, pipelinesQuery, poller, rest, status } from "spillway/scenario";
 
 export default defineScenario({

@@ -1,5 +1,5 @@
-// The experiments in their order: first those that run alone, then those that need a little room, then those that use
-// windows up, and last those that wait for a window's end.
+// The experiments in their order. Those that run alone come first, then those that need a little room, then those that
+// use windows up. Those that wait for a window's end come last.
 import type { Experiment } from "./experiment.ts";
 import { apartExperiments } from "./experiments/apart.ts";
 import { bucketExperiments } from "./experiments/buckets.ts";

@@ -15,7 +15,7 @@ import {
 export interface LabOptions {
   readonly policy: Policy;
   readonly callers: readonly AuditCaller[];
-  /** True if nobody else uses these quotas during the audit. */
+  /** True if no other caller uses these quotas during the audit. */
   readonly alone: boolean;
   /** Share of each window that the audit may use, at most 1. */
   readonly spend: number;

@@ -19,8 +19,8 @@ const triesMost = 4;
 const unsureMost = 3;
 
 /**
- * Makes calls between two looks by `viewer`, which may be another caller. If no look shows a count, makes several of
- * each call, and tells their charges by what a bucket then admits.
+ * Makes calls between two looks by `viewer`, which may be another caller. If no look shows a count, it makes several of
+ * each call. A bucket's later admissions then show the charges.
  * @param quotas quotas whose charges are wanted. Default: those that the looks show
  */
 export function* trial(

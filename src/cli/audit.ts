@@ -174,7 +174,7 @@ export const verb = defineVerb({
   },
 });
 
-/** Exit status: 0 kept, 1 broken (also if interrupted), 2 nothing exercised, 3 the target stopped it, 130 interrupted. */
+/** Returns the exit status: 0 kept, 1 broken, 2 nothing exercised, 3 stopped by the target, 130 interrupted. */
 export function exitOf({ rows, ended }: Pick<AuditResult, "rows" | "ended">): number {
   if (rows.some(({ state }) => state === "broken")) return 1;
   if (ended === "interrupted") return INTERRUPTED;

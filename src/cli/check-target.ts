@@ -207,7 +207,7 @@ function sayLive(
   terminal.say("", outcome);
 }
 
-/** Exit status: 0 held, 1 violated, 2 nothing could be judged, 3 the target refused to go on, 130 interrupted. */
+/** Returns the exit status: 0 held, 1 violated, 2 nothing judged, 3 the target refused to go on, 130 interrupted. */
 export function exitOf({ ok, ended, laws }: LiveReport<Verdict>): number {
   if (!ok) return 1;
   if (ended?.why === "interrupted") return INTERRUPTED;

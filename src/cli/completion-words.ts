@@ -1,4 +1,4 @@
-// Words that a user may type at each place of a command, from the verbs' own data and the names that options take.
+// Words that a user may type at each place of a command: from the verbs' own data, and names that options take.
 import { faultNames } from "../faults/choice.ts";
 import { builtInScenarios } from "../load/scenario-file.ts";
 import { figureKinds, judgedFigureKinds } from "../rules/figures.ts";
@@ -55,7 +55,7 @@ const files: CompletionValues = { words: [], paths: "files" };
 const folders: CompletionValues = { words: [], paths: "folders" };
 const only = (words: readonly string[]): CompletionValues => ({ words, paths: "none" });
 
-/** Returns values by the name of an operand or an argument, or of an option if its argument's name is ambiguous. */
+/** Returns values by the name of an operand or an argument; by the option's name if its argument's is ambiguous. */
 async function knownValues(): Promise<Readonly<Record<string, CompletionValues>>> {
   const bounds = only(Object.keys({ ...figureKinds, ...judgedFigureKinds }));
   const scenarios: CompletionValues = { words: await builtInScenarios(), paths: "files" };

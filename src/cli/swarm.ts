@@ -1,5 +1,5 @@
 // `spillway swarm`: draws whole worlds, and judges every law in each. For a world that breaks a law it writes a
-// scenario file that shows the violation, and prints the command that repeats it.
+// scenario file that shows the violation. It also prints the command that repeats the world.
 import { join } from "node:path";
 import { type StateName, stateNames, stateWords } from "../../sim/swarm/states.ts";
 import type { FailingWorld, SwarmProgress, SwarmResult } from "../../sim/swarm/swarm.ts";

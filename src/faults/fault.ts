@@ -33,7 +33,7 @@ export interface Answered {
 
 /** A reading as an answer tells it. */
 export interface ChangedReading extends ReadingToWrite {
-  /** End of the window, ms since the epoch, if a status tells it beside the reset, as the default API's does. */
+  /** End of the window, ms since the epoch, if a status tells an end besides the reset. The default API's does. */
   readonly endsAtMs?: number;
 }
 
@@ -53,7 +53,7 @@ export interface FaultyQuotas {
   readonly change?: (answer: HttpAnswer) => HttpAnswer;
   /** Changes an answer of the default API, which tells more than its format: in place of `tell` and `change`. */
   readonly changeOwn?: (answer: HttpAnswer, about: Answered) => HttpAnswer;
-  /** Returns the user whose quota a call uses, by its headers (names in lower case), in place of the token's user. */
+  /** Returns the user whose quota a call uses, by its headers (lower-case names), instead of the token's user. */
   readonly userOf?: (user: string, headers: Readonly<Record<string, string | undefined>>) => string;
 }
 

@@ -66,8 +66,8 @@ export class LaggingCopy implements QuotaStore {
 }
 
 /**
- * Counters that several nodes share, each by its own clock. A window of a grid has one key for all nodes, but a node
- * that is ahead already counts in the next window. Nothing synchronizes the nodes' clocks.
+ * Counters that several nodes share, each by its own clock. A window of a grid has one key for all nodes. A node that
+ * is ahead already counts in the next window, because nothing synchronizes the nodes' clocks.
  */
 class UnsteadyCounter extends Counter {
   override nameOf(key: CountKey, nowMs: number): string {
@@ -87,7 +87,7 @@ class UnsteadyCounter extends Counter {
   }
 }
 
-/** Returns the policy with a higher limit, by a share and at least 1, in the first quota of each operation. */
+/** Returns the policy with a higher limit in the first quota of each operation: by a share, at least by 1. */
 function raisedLimits(policy: Policy, share: number): Policy {
   const raised = (limit: number): number => limit + Math.max(1, Math.round(limit * share));
   const both = <L extends object>(limits: L): L => {

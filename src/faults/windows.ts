@@ -132,7 +132,7 @@ class RearmedPerHit extends Counter {
   }
 }
 
-/** Empties all keys at once by a timer as long as the shortest window, begun at a time of its own. */
+/** Empties all keys at once by a timer. Its period is the shortest window, from a random beginning. */
 class ResetAllSweep extends Counter {
   readonly #periodMs: number;
   #swept: number | null = null;

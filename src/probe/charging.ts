@@ -1,6 +1,6 @@
 // GraphQL's charges and refusals, by two or three queries. A query that requests more than comes back shows the final
-// charge. A query above the user's limit shows whether requests (`reserved`, `prepaid`) or past use (`postpaid`) decide
-// admission, and all about refusals, at the price of one call.
+// charge. A query above the user's limit shows all about refusals, at the price of one call. It also shows whether
+// requests (`reserved`, `prepaid`) or past use (`postpaid`) decide admission.
 
 import type { Owner, Semantics } from "../rules/rules.ts";
 import { counted } from "../rules/words.ts";

@@ -55,7 +55,7 @@ class Shifts {
     this.#latestMs = nowMs;
   }
 
-  /** Returns a delay, a multiple of all window lengths, by which a time is over a window later than any seen. */
+  /** Returns a multiple of all window lengths that moves a time over a window beyond any seen. */
   from(atMs: number): number {
     const late = this.#latestMs + 2 * this.#longestMs - atMs;
     return Math.max(0, Math.ceil(late / this.#periodMs)) * this.#periodMs;

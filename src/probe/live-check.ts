@@ -1,6 +1,6 @@
-// `check --target` in real time. Scripts that crowd at limits and window edges are played against a live deployment,
-// and each run's trace is judged like any other. The judge accounts for the time between sending and receiving; this
-// file waits, calls, and shrinks an accused script.
+// `check --target` in real time. Scripts that crowd at limits and window edges run against a live deployment, and the
+// judge reads each run's trace. The judge accounts for the time between sending and receiving. This file waits, calls,
+// and shrinks an accused script.
 import fc from "fast-check";
 import type { LawName } from "../rules/laws.ts";
 import type { Rules } from "../rules/rules.ts";
@@ -95,7 +95,7 @@ const stepArbitrary: fc.Arbitrary<Step> = fc.record({
 const stepsMost = 6;
 /** Largest share of the remaining time that may pass before a run's windows open. */
 const beginningMost = 0.5;
-/** Time after a window's end at which the next surely opened after the run began, ms, in spite of whole seconds. */
+/** Time after a window's end from which the next one surely opened within the run, in spite of whole seconds, ms. */
 const settledMs = 300;
 
 class Accused<V extends LiveVerdict> extends Error {

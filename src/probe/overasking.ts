@@ -38,7 +38,7 @@ export function refusalFindings(over: ProbeTrial, isAlone: boolean): Finding[] {
   ];
 }
 
-/** Verdict on whether a window that grew, by the cost or by all that it had left, was charged the refusal. */
+/** Verdict on a refusal's charge to a window that grew by the cost, or by all that it had left. */
 type Charge = "charged" | "not charged" | "unknown";
 
 function chargeOf(growth: number, cost: number, isClamped: boolean, isAlone: boolean): Charge {

@@ -1,6 +1,6 @@
-// The probe by a policy: infers the fixed windows of its quotas from outside, with the policy's own samples. First it
-// reads what answers show, then it finds what a call is charged, then it causes a refusal, then it waits for windows to
-// end. It reads quotas of other kinds, and says that it does not infer them.
+// The probe by a policy: infers the fixed windows of its quotas from outside, with the policy's own samples. It reads
+// what answers show, finds what a call is charged, causes a refusal, and waits for windows to end. It reads quotas of
+// other kinds, and says that it does not infer them.
 import { limitOf, quotaFor, usedQuotas } from "../policy/effective.ts";
 import type { Policy, QuotaAlgorithm } from "../policy/policy.ts";
 import { SpillwayError } from "../rules/errors.ts";

@@ -1,5 +1,5 @@
-// The hand of a probe by a policy: sends the policy's own samples within a budget, reads each answer by the policy's
-// wire, and stops at the first sign that it is unwelcome. It draws no conclusions.
+// The hand of a probe by a policy. It sends the policy's own samples within a budget, and reads each answer by the
+// policy's wire. It stops at the first sign that it is unwelcome, and draws no conclusions.
 import { inWords } from "../connect/no-answer.ts";
 import type { Ask, Got } from "../connect/send.ts";
 import { usedQuotas } from "../policy/effective.ts";

@@ -1,5 +1,5 @@
 // The calls that the probe makes. None changes anything at the target. A query that requests many points names an
-// organization that does not exist, so that the target looks up next to nothing.
+// organization that does not exist: the target then looks up next to nothing.
 import { counted } from "../rules/words.ts";
 import type { Action } from "./session.ts";
 

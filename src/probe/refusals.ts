@@ -247,7 +247,7 @@ function userEnforcedFinding({ enforced }: Room, refused: SeenCall, who: Owner |
   );
 }
 
-/** Both windows were full before the call. */
+/** Returns the finding on the window that refuses first, from calls before which both windows were full. */
 function firstRefuserFinding(trials: readonly ProbeTrial[]): Finding {
   const of = { name: "firstRefuser", scope } as const;
   for (const { before, action } of trials) {

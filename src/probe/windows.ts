@@ -1,5 +1,4 @@
-// The shape of the windows: how `reset` is rounded, where they are anchored, how long they are. Pure functions of the
-// calls.
+// The shape of the windows: the rounding of `reset`, their anchor, their lengths. All functions of the calls are pure.
 
 import type { Scope, Semantics } from "../rules/rules.ts";
 import { switchValues } from "../rules/switches.ts";

@@ -1,4 +1,4 @@
-// Identifies callers. The table keeps tokens as salted hashes alone, so neither a copy of the table nor the timing of a
+// Identifies callers. The table keeps tokens as salted hashes alone. Neither a copy of the table nor the timing of a
 // look-up shows anything that works as a token.
 import { hash, randomBytes, timingSafeEqual } from "node:crypto";
 import type { Token, TokenScope } from "../rules/tokens.ts";

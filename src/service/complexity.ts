@@ -1,9 +1,9 @@
 // The cost of a GraphQL query (SPEC.md §1): every object-typed field is one point, times the page sizes of the
 // connections above it.
 //
-// A connection's page size multiplies what lies beneath its `edges`, and nothing else: `edges` itself is one
-// field of the connection, as `pageInfo` is. So `organization { pipelines(first: 500) { edges { node { name } } } }`
-// is 1 + 1 + 1 + 500 x 1 = 503, the documented figure, and not 1 + 1 + 500 + 500.
+// A connection's page size multiplies what lies beneath its `edges`, and nothing else. `edges` itself is one field of
+// the connection, as `pageInfo` is. Thus `organization { pipelines(first: 500) { edges { node { name } } } }` costs
+// 1 + 1 + 1 + 500 x 1 = 503, the documented figure, and not 1 + 1 + 500 + 500.
 import {
   defaultFieldResolver,
   type FieldNode,

@@ -22,8 +22,8 @@ export function pageRequest(query: URLSearchParams): PageRequest {
 }
 
 /**
- * Returns the `Link` header of a page, with `first`, `prev`, `next` and `last` as far as they exist, and the query's
- * other parameters. Returns `null` if one page holds everything.
+ * Returns the `Link` header of a page, with those of `first`, `prev`, `next` and `last` that exist. It keeps the
+ * query's other parameters. Returns `null` if one page holds everything.
  * @param url URL of the list, without a query
  */
 export function linkHeader(

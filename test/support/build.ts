@@ -1,5 +1,5 @@
-// Builds the package once before the tests, so that tests of the command line and of the tarball run the same sources
-// as the other tests.
+// Builds the package once before the tests. Tests of the command line and of the tarball thus run the same sources as
+// the other tests.
 import { execFile } from "node:child_process";
 import { rm } from "node:fs/promises";
 import { fileURLToPath } from "node:url";

@@ -70,8 +70,8 @@ export interface HereOptions {
 }
 
 /**
- * Runs a command in this process, as its program does. Commands begun together run one after the other, because a
- * process has one working folder, one standard output and one exit status.
+ * Runs a command in this process, as its program does. Commands begun together run one after the other: a process has
+ * one working folder, one standard output and one exit status.
  */
 export function spillwayHere(words: readonly string[], options: HereOptions = {}): Promise<Ended> {
   const ended = last.then(() => runHere(words, options));

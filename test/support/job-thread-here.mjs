@@ -1,5 +1,5 @@
-// A job's thread without a thread. To start one, and to run a job in it before its code is optimized, costs more than
-// all else that most command lines do. Messages go through a channel, as to a thread.
+// A job's thread without a thread. A thread's start, and a job in it before its code is optimized, take longer than all
+// else in most command lines. Messages go through a channel, as to a thread.
 import { EventEmitter } from "node:events";
 import { syncBuiltinESMExports } from "node:module";
 import { PassThrough } from "node:stream";

@@ -237,13 +237,13 @@ function chargedRefusal(
   return null;
 }
 
-/** Number of calls of somebody else, or of the next window, that must be served before the audit accuses the quota. */
+/** Number of others' calls, or of the next window's, that must be served before the audit accuses the quota. */
 const servedLeast = 3;
 const betweenMs = 200;
 
 /**
- * Tells whether other answers stand where refusals are due, while others are served, or the same caller is in the next
- * window. An outage, or an answer of something before the target, proves nothing.
+ * Tells whether other answers come in place of due refusals while others are served, or before the caller's next window
+ * serves it. An outage, or an answer of something before the target, proves nothing.
  */
 function* refusedOtherwise(
   lab: Lab,
@@ -309,7 +309,7 @@ function sharers(lab: Lab, { callers }: Parameters<Experiment["run"]>[1], quota:
   return callers.filter((caller) => key.every((part) => caller.attributes[part] === first?.attributes[part]));
 }
 
-/** Waits for the next window of a shared quota, unless half of its room and half of its time are left. */
+/** Waits for the next window of a shared quota, unless half of its room and of its time are left. */
 function* freshBroad(lab: Lab, subject: Subject, quota: string, caller: AuditCaller): ExperimentSteps<void> {
   yield* lab.look(subject, caller);
   const nowMs = yield* lab.now();
