@@ -6,7 +6,6 @@ import type { Owner, Rules, Scope } from "../rules/rules.ts";
 import type { SwitchName, SwitchValue } from "../rules/switches.ts";
 import type { HttpAnswer } from "../wire/answer.ts";
 
-/** A call to decide. */
 export interface Call {
   readonly organization: string;
   /** Name of the user, unique within the organization. */

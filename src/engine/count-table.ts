@@ -44,7 +44,6 @@ export class CountTable {
   profiles = new Float64Array(4 * DOUBLES);
   #known = 0;
 
-  /** Begins a fresh count in a record. */
   begin(record: number, profile: CountProfile, enforced: boolean): void {
     this.reserve(record + 1);
     this.write(record, { endsAt: NOT_OPEN, count: 0, seenMs: 0 });

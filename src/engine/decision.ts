@@ -1,7 +1,6 @@
 // A decision by a policy, as plain data (POLICY.md §2, §4, §5).
 import type { ReadingToWrite } from "../wire/write-answer.ts";
 
-/** A call to decide. */
 export interface PolicyCall {
   /** Attributes of the caller, by name. */
   readonly caller: Readonly<Record<string, string>>;

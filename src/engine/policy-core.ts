@@ -112,7 +112,6 @@ const bitsOf = (
   (isSigned ? IS_SIGNED : 0) |
   (offset << OFFSET);
 
-/** An operation with its quotas. */
 interface Operation extends CompiledOperation {
   readonly kept: readonly Kept[];
   readonly known: Float64Array;
@@ -134,13 +133,11 @@ function isPair({ isTogether, isFree, costs }: CompiledOperation, kept: readonly
   );
 }
 
-/** Returns the record of a caller's count. */
 function recordOf({ isOwn, blocks: { table, size }, offset }: Kept, caller: number): number {
   const block = caller * size;
   return isOwn ? block + offset : (table.ints[block * INTS + offset] as number);
 }
 
-/** Returns a number of a record's profile. */
 const numberOf = (table: CountTable, record: number, place: number): number =>
   table.profiles[table.profileAt(record) + place] as number;
 
@@ -336,7 +333,6 @@ export class PolicyCore {
     return NONE_REFUSED;
   }
 
-  /** Returns the record of an operation's quota. */
   #at({ bits, own, size }: Operation, index: number, caller: number): number {
     const one = bits[index] as number;
     const block = caller * size;

@@ -17,7 +17,6 @@ import { ValueTree } from "./value-tree.ts";
 
 type Caller = PolicyCall["caller"];
 
-/** Counts of one quota. */
 interface Counts {
   readonly key: readonly string[];
   /** Rows by the values of the key; `null` if each caller has a count of its own. */
@@ -278,7 +277,6 @@ export class PolicyLimiter {
     return handle;
   }
 
-  /** Returns the row of a shared count. */
   #row(place: number, caller: Caller): number {
     const { rows } = this.#counts[place] as Counts;
     const known = rows?.find(caller);

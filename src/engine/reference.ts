@@ -189,7 +189,6 @@ export interface FoundCount {
   readonly quota: string;
   readonly limit: number;
   readonly used: number;
-  /** Room that the call needs. */
   readonly needed: number;
   /** Instant, ms, at which that room is there; `null` if it never is. */
   readonly roomAtMs: number | null;

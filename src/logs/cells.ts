@@ -59,7 +59,6 @@ export class Cells {
     this.to = new Int32Array(roles.length + further);
   }
 
-  /** Makes every field empty. */
   clear(): void {
     const { to } = this;
     // A loop is faster here than a call of `fill`.

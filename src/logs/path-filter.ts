@@ -14,7 +14,6 @@ export class PathFilter {
   leftOut = 0;
   readonly #globs: readonly string[];
   readonly #matchers: readonly ((path: string) => boolean)[];
-  /** First paths that fit no glob. */
   readonly #others = new Set<string>();
 
   constructor(globs: readonly string[]) {

@@ -37,7 +37,6 @@ const decoder = new TextDecoder("utf-8", { ignoreBOM: true });
 
 const roleNumber = (role: NamedRole): number => roles.indexOf(role);
 
-/** Reads the lines of one log. */
 export class FileReader {
   readonly rows: OrderedRows;
   readonly #file: LogFile;

@@ -35,7 +35,6 @@ import { PathMemory } from "./path-memory.ts";
 import { GRAPHQL_PATH, RequestPath, STATUS_PATH } from "./request-path.ts";
 import { defaultOrganization, GRAPHQL_CALL, OTHER_CALL, REST_CALL, STATUS_CALL } from "./rows.ts";
 
-/** Meaning of fields. */
 export interface RowSettings {
   /** True if callers are known by tokens, which are only shown as fingerprints. */
   readonly userIsToken: boolean;
@@ -114,7 +113,6 @@ export class RowReader extends TimedRows {
   readonly #callers: Callers;
   readonly #path: RequestPath;
   readonly #memory = new PathMemory();
-  /** Organization that the row's path names. */
   #organization = NONE;
   /** Number of `EVERYONE`, once a row names no caller. */
   #everyone = NONE;

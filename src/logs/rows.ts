@@ -1,7 +1,6 @@
 // The rows that every reader of logs makes of its lines: requests in columns, with callers as small integers, so that
 // ten million rows need no object each.
 
-/** Caller of a request. */
 export interface LogCaller {
   readonly organization: string;
   /** Name of a user or token, or an address: whatever the log tells callers apart by. */

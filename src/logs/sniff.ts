@@ -27,11 +27,9 @@ export interface SampledColumn {
 export interface LogSample {
   readonly format: LogFormat;
   readonly columns: readonly SampledColumn[];
-  /** Separator of CSV. */
   readonly separator: Separator;
   /** True if the first line of a CSV names the columns. */
   readonly hasHeader: boolean;
-  /** Layout of words. */
   readonly layout?: WordLayout | undefined;
 }
 

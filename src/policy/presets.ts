@@ -34,7 +34,6 @@ import { policyOf } from "./shorthand.ts";
 import type { WireData } from "./wire-data.ts";
 import { wireSchema } from "./wire-schema.ts";
 
-/** Presets by name. */
 export const presets: Readonly<Record<string, Preset>> = {
   anthropic,
   buildkite: { ...buildkiteAnswers, policy: policyOf(parseRules({})) },

@@ -16,5 +16,4 @@ export const timeForms = [
   "go-duration",
 ] as const;
 
-/** Kinds of answer. */
 export const outcomes = ["admitted", "refused", "exempt", "unknown"] as const;

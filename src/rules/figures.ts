@@ -123,7 +123,6 @@ function suggest(word: string, known: readonly string[], lead: string): string {
 const boundSyntax = /^(<=|>=|<|>|==?)\s*(\S.*)$/;
 const numberSyntax = /^\d+(?:\.\d+)?$/;
 
-/** Examples of bounds, by the figure's unit. */
 export const boundExamples: Readonly<Record<FigureUnit, string>> = {
   count: '"==0", "<=100", ">=1000"',
   share: '"<5%", ">=99.5%", "<0.05"',

@@ -70,7 +70,6 @@ export function userLimit(rules: Rules, organization: string, user: string, scop
 /** Semantics by scope of rules that were read before: every call needs them. */
 const known = new WeakMap<Rules["semantics"], Readonly<Record<Scope, Semantics>>>();
 
-/** Returns the semantics of one scope. */
 export function semanticsOf({ semantics }: Rules, scope: Scope): Semantics {
   let both = known.get(semantics);
   if (both === undefined) {

@@ -16,7 +16,6 @@ export const tokenScopes = [
 ] as const;
 export type TokenScope = (typeof tokenScopes)[number];
 
-/** An entry of a tokens file. */
 export interface Token {
   readonly token: string;
   readonly user: string;

@@ -42,7 +42,6 @@ interface Sum {
 
 /** Sums over the windows of one kind. A call is in at most one window of each owner. */
 interface KindSums extends Readonly<Record<Owner, Sum>> {
-  /** Points that were admitted. */
   points: number;
   needless: number;
 }
@@ -54,7 +53,6 @@ const pointsOf = ({ asked, actual }: Pick<Counted, "asked" | "actual">): number 
 /** Returns the kind of a window: its scope by rules, its quota by a policy. */
 const kindOf = (whose: Whose): string => ("quota" in whose ? whose.quota : whose.scope);
 
-/** Amounts by kind of window. */
 export class AmountsTally {
   /** Number of admitted calls that used a quota, and of refused ones. */
   admitted = 0;
@@ -87,7 +85,6 @@ export class AmountsTally {
     this.#of(kind).points += pointsOf(counted);
   }
 
-  /** Adds an accused window. */
   add({ told, owner }: QuotaName, standing: Standing): void {
     const sum = this.#of(kindOf(told))[owner];
     sum.overAdmitted += standing.overshoot.overAdmitted;

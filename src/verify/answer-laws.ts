@@ -36,7 +36,6 @@ export interface ShownLimits {
   wrong: boolean;
 }
 
-/** The answered call. */
 export interface JudgedCall {
   readonly cost: number | null;
   readonly isRefused: boolean;
@@ -164,7 +163,6 @@ export function noteLimit(limits: ShownLimits, isRight: boolean, docket: Docket)
 export const neededRoom = (cost: number | null, isAnyEnough: boolean): number =>
   isAnyEnough ? 1 : Math.max(1, cost ?? Number.POSITIVE_INFINITY);
 
-/** A refusal with its readings. */
 export interface ShownRefusal {
   /** Quota that the refusal names, or else the call's first. `null` if its caller is unknown: nobody is accused then. */
   readonly whose: Whose | null;

@@ -3,7 +3,6 @@ import type { Whose } from "../trace/whose.ts";
 import type { Docket } from "./docket.ts";
 import type { Suspect } from "./suspects.ts";
 
-/** A breach of a law in one answer. */
 export interface AnswerBreach {
   readonly law: LawName;
   /** Name of the breach. Breaches of the same name are counted together. */

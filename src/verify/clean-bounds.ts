@@ -98,7 +98,6 @@ function screenSettled(input: ScreenInput, { sums, gone }: Letting, all: Reading
   return true;
 }
 
-/** Readings of a window that are screened. */
 interface Readings {
   readonly marks: MarkColumns;
   certainFrom: number;

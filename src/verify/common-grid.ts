@@ -5,7 +5,6 @@ import { driftShare, type Span } from "./clock.ts";
 import type { Docket } from "./docket.ts";
 import type { QuotaName } from "./quota-name.ts";
 
-/** The last window of a quota. */
 export interface LastWindow {
   readonly name: QuotaName;
   readonly lengthMs: number;

@@ -15,7 +15,6 @@ export interface Concluded {
   readonly lost: Unexplained;
 }
 
-/** Concludes the counts of one kind. */
 export function conclude(hypotheses: Hypotheses, quotas: readonly Concluded[]): void {
   const standing = (
     hypothesis: Hypothesis,

@@ -119,7 +119,6 @@ export class Counts {
     this.#docket = docket;
   }
 
-  /** Number of counts. */
   get size(): number {
     return this.#size;
   }

@@ -11,7 +11,6 @@ interface Run {
   lastSent: number;
 }
 
-/** Enforcement of one organization's scope. */
 export class Enforcement {
   readonly #claimed: boolean | null;
   /** Runs in the order in which they were read, which is almost that of time. */

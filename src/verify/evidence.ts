@@ -17,7 +17,6 @@ export const lawEvidence = (): LawEvidence =>
 export const isTested = ({ readings, refusals, windows, resets }: Evidence): boolean =>
   readings + refusals + windows + resets > 0;
 
-/** Adds the evidence of one more window. */
 export function addWindow(tested: Tested, readings: number, refusals: number, isNext: boolean): void {
   tested.readings += readings;
   tested.refusals += refusals;

@@ -51,7 +51,6 @@ export class HeldRows {
     if (known !== undefined) this.asked.add(known.quota);
   }
 
-  /** Forgets a window that is over. */
   forget(window: number): void {
     if (this.#next.size === 0) return;
     this.#screened.delete(window);

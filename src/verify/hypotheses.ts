@@ -5,7 +5,6 @@
 import type { Scope } from "../rules/rules.ts";
 import { possibleTerms, type Terms } from "./terms.ts";
 
-/** Contradiction of a hypothesis. */
 export interface Exhibit {
   readonly lines: readonly number[];
   readonly explanation: string;

@@ -67,7 +67,6 @@ export class Judging {
     this.#closeNext = callsBetweenClosings ?? closeEveryLeast;
   }
 
-  /** Number of records, and of judged windows. */
   get seen(): { readonly records: number; readonly windows: number } {
     return { records: this.#records, windows: this.#windows };
   }
@@ -77,7 +76,6 @@ export class Judging {
     return { verdict, asked: this.counts.open.held.asked };
   }
 
-  /** Counts one more call. */
   count(received: number): void {
     this.#records += 1;
     if (received > this.#latest) this.#latest = received;
@@ -139,7 +137,6 @@ export class Judging {
     if (Math.max(0, ...charged.values()) < 2) Object.assign(docket.evidence.isolated, nothingTested());
   }
 
-  /** Concludes the counts of one kind. */
   conclude(kind: CountKind): void {
     const { hypotheses } = kind;
     const groups = [...this.#groups()].filter((group) => group.kind === kind);

@@ -143,7 +143,6 @@ export class MarkRows {
   #free = NONE;
   #used = 0;
 
-  /** Returns an unused piece. */
   take(): number {
     const piece = this.#free;
     if (piece !== NONE) {

@@ -207,7 +207,6 @@ export class OpenWindows {
     else wholes[2 * earlier * WINDOW_NUMBERS + LATER] = window;
   }
 
-  /** Adds a mark to a window. */
   add(window: number, mark: Mark): void {
     this.rows.give(mark);
     const row = this.#append(window);
@@ -309,7 +308,6 @@ export class OpenWindows {
     return this.#whole(window, FIRST_PIECE);
   }
 
-  /** Returns the earliest sending of a window's calls. */
   firstSent(window: number): number {
     return this.#number(window, FIRST_SENT);
   }
@@ -334,7 +332,6 @@ export class OpenWindows {
     return this.#windows.numbers[window * WINDOW_NUMBERS + place] ?? 0;
   }
 
-  /** Returns the earliest receipt of a window's answers. */
   firstReceived(window: number): number {
     const { numbers } = this.rows;
     let first = this.held.of(window)?.firstReceived ?? Number.POSITIVE_INFINITY;

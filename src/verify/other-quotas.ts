@@ -6,11 +6,9 @@ import type { OtherQuota } from "./verdict.ts";
 /** Number of names that are told one by one; answers with further names are counted together. */
 const namesMost = 20;
 
-/** The other quotas that a trace names. */
 export class OtherQuotas {
   readonly #quotas = new Map<string, OtherQuota>();
 
-  /** Notes an answer that names another quota. */
   add(scope: Scope, owner: Owner, name: string, line: number): void {
     const of = (kept: string | null): string => JSON.stringify([scope, owner, kept]);
     const isKept = this.#quotas.has(of(name)) || this.#quotas.size < namesMost;

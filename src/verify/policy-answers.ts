@@ -20,7 +20,6 @@ export interface Used {
   readonly actual: number | null;
 }
 
-/** A reading with its count. */
 export interface JudgedReading {
   readonly judge: PolicyQuotaJudge;
   /** Count of the call's key; `null` if the caller's attributes do not tell the key. */

@@ -281,7 +281,6 @@ class QuotaJudgement {
   }
 }
 
-/** Laws on the counts of windows. */
 const windowLaws: readonly LawName[] = [
   "bounded",
   "conserved",

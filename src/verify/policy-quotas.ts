@@ -191,7 +191,6 @@ function whyNotJudged({ algorithm: { kind } }: PolicyQuota, rows: readonly WireR
   return rounded === undefined ? null : `its counts are shown in multiples of ${rounded.grain}`;
 }
 
-/** The quotas of one trace. */
 export class PolicyQuotas {
   readonly all: ReadonlyMap<string, PolicyQuotaJudge>;
   readonly #counts: Counts;

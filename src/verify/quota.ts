@@ -51,7 +51,6 @@ export class JudgedQuota {
     open.allow(this.number, which, shortest(windowMs ?? 0) / 2);
   }
 
-  /** Number of windows that were judged. */
   get closed(): number {
     return this.#closed;
   }

@@ -16,7 +16,6 @@ import { rulesQuota } from "./quota-name.ts";
 import { RefusalOrder } from "./refusal-order.ts";
 import type { Unexplained } from "./unknowns.ts";
 
-/** Quotas of one organization's scope. */
 export interface OrganizationScope {
   readonly group: CountGroup;
   readonly organization: JudgedCount;
@@ -25,7 +24,6 @@ export interface OrganizationScope {
   anonymous: boolean;
 }
 
-/** The quotas of one trace. */
 export class Quotas {
   readonly #header: TraceHeader;
   readonly #kinds: Readonly<Record<Scope, CountKind>>;

@@ -7,7 +7,6 @@ import type { SwitchName } from "../rules/switches.ts";
 import { amount, maybe, ms, ofOwner, scope, text, whole } from "../trace/shapes.ts";
 import type { QuotaOwner, RulesOwner, Whose } from "../trace/whose.ts";
 
-/** Verdict on one law. */
 const law = v.union(
   [v.picklist(["held", "violated"]), v.object({ skipped: text })],
   '"held", "violated" or {"skipped"}',
@@ -18,7 +17,6 @@ export type LawVerdict = Shape<typeof law>;
 const evidence = v.object({
   /** Number of readings of a window: one owner's headers in one answer, or one scope of a status body. */
   readings: whole,
-  /** Number of refusals among the answers. */
   refusals: whole,
   windows: whole,
   /** Number of windows that followed another of the same quota, so that a reset was seen. */
@@ -76,7 +74,6 @@ const question = v.intersect([
     question: text,
     /** Names of faults that it would be if it is not meant, from the fault catalogue. */
     suspects: v.array(text),
-    /** Lines that show it. */
     lines: v.array(whole),
   }),
 ]);

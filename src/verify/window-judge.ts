@@ -17,7 +17,6 @@ import { WindowColumns } from "./window-columns.ts";
 import { bindingOf, judgeWindow } from "./window-counts.ts";
 import { noteTested } from "./window-evidence.ts";
 
-/** Facts of a quota's windows so far. */
 export interface QuotaSoFar {
   /** Index of the quota among those that have windows. */
   readonly number: number;

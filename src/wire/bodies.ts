@@ -96,13 +96,11 @@ export function readStatus(scopes: unknown, scope: Scope): ReadStatus {
   };
 }
 
-/** Body of a refused REST call. */
 export interface RestRefusal extends Window {
   readonly message: string;
   readonly scope: string;
 }
 
-/** Body of a refused GraphQL call. */
 export interface GraphqlRefusal {
   readonly errors: readonly [{ readonly message: string }];
 }
@@ -147,7 +145,6 @@ export function partialRefusal(
     : graphqlRefusal(`${beginnings[refusedBy]} limit.`);
 }
 
-/** Returns the message of a refused GraphQL call. */
 export function messageIn(body: unknown): string | null {
   const errors = member(body, "errors");
   const message: unknown = Array.isArray(errors) ? member(errors[0], "message") : undefined;

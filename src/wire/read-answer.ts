@@ -45,7 +45,6 @@ export interface ReadAnswer {
   readonly unread: readonly Unread[];
 }
 
-/** The answered call. */
 export interface AskedCall {
   /** Quotas that the call uses, or that a status shows. */
   readonly quotas: readonly string[];
@@ -55,7 +54,6 @@ export interface AskedCall {
 type Texts = ReadonlyMap<string, string>;
 type Parts = Readonly<Record<string, string>>;
 
-/** Reads an answer. */
 export function readAnswer(wire: WireData, answer: HttpAnswer, asked: AskedCall): ReadAnswer {
   const headers = new Map<string, string>();
   for (const [name, value] of Object.entries(answer.headers))

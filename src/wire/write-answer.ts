@@ -28,7 +28,6 @@ export interface ReadingToWrite {
   readonly clockMs?: number;
 }
 
-/** An answer to be written. */
 export interface AnswerToWrite {
   readonly kind: AnswerKind;
   readonly readings: readonly ReadingToWrite[];
