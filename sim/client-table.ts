@@ -1,6 +1,12 @@
 // The clients of a simulation. What the simulator keeps of each is one line of the processor's cache in one typed
 // array; a behaviour's own record is an object, since the same behaviours run in k6.
-import { type CallTemplate, type ClientRecord, startRecord } from "../src/scenario/client.ts";
+import {
+  type Behaviour,
+  type CallTemplate,
+  type ClientRecord,
+  type RefusalPolicy,
+  startRecord,
+} from "../src/scenario/client.ts";
 import { between, Draws, next32, type RandomState, seedRandom } from "../src/scenario/random.ts";
 import type { Population, Scenario } from "../src/scenario/scenario.ts";
 import { userPlace } from "../src/scenario/seats.ts";
@@ -34,6 +40,9 @@ export class ClientTable {
   /** The same memory. */
   #doubles: Float64Array<ArrayBuffer>;
   readonly #scenario: Scenario;
+  /** By population, as columns: populations that were spread have hidden classes of their own, and are slow to ask. */
+  readonly behaviours: readonly Behaviour[];
+  readonly reactions: readonly RefusalPolicy[];
   /** By population: its behaviour's calls. */
   readonly #calls: readonly (readonly CallTemplate[])[];
   readonly #records: ClientRecord[];
@@ -45,7 +54,9 @@ export class ClientTable {
   /** @param capacity how many clients it has room for at first; it grows */
   constructor(scenario: Scenario, capacity: number) {
     this.#scenario = scenario;
-    this.#calls = scenario.populations.map(({ behaviour }) => behaviour.calls);
+    this.behaviours = scenario.populations.map(({ behaviour }) => behaviour);
+    this.reactions = scenario.populations.map(({ onRefused }) => onRefused);
+    this.#calls = this.behaviours.map(({ calls }) => calls);
     this.#records = new Array(capacity);
     this.ints = new Int32Array(Math.max(1, capacity) * INTS);
     this.#doubles = new Float64Array(this.ints.buffer);

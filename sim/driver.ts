@@ -3,8 +3,15 @@
 
 import type { SpillwayError } from "../src/rules/errors.ts";
 import { counted } from "../src/rules/words.ts";
-import { ANSWERED, ClientOut, createEvent, type PlannedCall, step } from "../src/scenario/client.ts";
-import type { Population } from "../src/scenario/scenario.ts";
+import {
+  ANSWERED,
+  type Behaviour,
+  ClientOut,
+  createEvent,
+  type PlannedCall,
+  type RefusalPolicy,
+  step,
+} from "../src/scenario/client.ts";
 import { type Culprit, clientFailure, clientThrew } from "./client-failure.ts";
 import * as Client from "./client-table.ts";
 import * as Flight from "./flight-table.ts";
@@ -95,16 +102,17 @@ export class Driver {
   }
 
   #step(client: number): void {
-    const population = this.#clients.populationOf(client);
-    const { behaviour, onRefused } = population;
+    const { ints, behaviours, reactions } = this.#clients;
+    const at = client * Client.INTS;
+    const population = ints[at + Client.POPULATION] as number;
+    const behaviour = behaviours[population] as Behaviour;
+    const onRefused = reactions[population] as RefusalPolicy;
     const out = this.#out;
     try {
       step(behaviour, onRefused, this.#clients.record(client), this.#event, out);
     } catch (cause) {
       throw clientThrew(this.#culprit(client), cause);
     }
-    const { ints } = this.#clients;
-    const at = client * Client.INTS;
     const open = (ints[at + Client.OPEN] as number) + out.count;
     ints[at + Client.OPEN] = open;
     if (open > behaviour.inFlightMost)
@@ -114,13 +122,13 @@ export class Driver {
         `at most ${behaviour.inFlightMost}, the inFlightMost of its behaviour`,
       );
     for (let index = 0; index < out.count; index++)
-      this.#take(client, population, out.calls[index] as PlannedCall);
+      this.#take(client, behaviour, out.calls[index] as PlannedCall);
     ints[at + Client.STOPPED] = Number(out.stopped);
     this.#clients.giveIfOver(client);
   }
 
   /** Checks a call that a client asks for, and plans it. What is due at the end or later is never sent. */
-  #take(client: number, { behaviour: { calls } }: Population, planned: PlannedCall): void {
+  #take(client: number, { calls }: Behaviour, planned: PlannedCall): void {
     const { template, atMs, page } = planned;
     if (calls[template] === undefined)
       throw this.#failure(client, `call ${template}`, `0 to ${calls.length - 1}, an index of its calls`);

@@ -8,7 +8,7 @@ import { CountedWaits } from "../src/summary/waits.ts";
 import { isRefusal } from "../src/wire/outcome.ts";
 import type { AnsweredCall } from "./answered-call.ts";
 import { ADMITTED, REFUSED_BY_ORGANIZATION, REFUSED_BY_USER } from "./flight-table.ts";
-import { type MeasuredWindow, MeasuredWindows } from "./measured-windows.ts";
+import { MeasuredWindows } from "./measured-windows.ts";
 import { numberSteps, type SimulateOptions, worldOf } from "./simulate.ts";
 
 /** The figures of one simulated run, whole and by population, as its summary has them. */
@@ -86,6 +86,7 @@ const GRAPHQL = 1;
 /** Counts a simulated run as it happens. */
 class Measurer {
   readonly #scenario: Scenario;
+  readonly #startAtMs: number;
   readonly #windows: MeasuredWindows;
   readonly #populations: (MeasuredPopulation | null)[];
   #callers = new Int32Array(64 * INTS).fill(NONE);
@@ -106,6 +107,7 @@ class Measurer {
     this.#refusedBy = (this.#quotas ?? []).map(() => 0);
     this.#windows = new MeasuredWindows(rules);
     this.#populations = scenario.populations.map(() => null);
+    this.#startAtMs = scenario.startAtMs;
     this.#endedAt = scenario.startAtMs;
   }
 
@@ -168,7 +170,7 @@ class Measurer {
     const { receivedMs } = call;
     const { scope, actual } = call.call;
     const waitMs = Math.max(0, receivedMs - call.wantedMs);
-    tally.addAdmission(receivedMs - this.#scenario.startAtMs, waitMs, scope === "graphql" ? actual : 0);
+    tally.addAdmission(receivedMs - this.#startAtMs, waitMs, scope === "graphql" ? actual : 0);
   }
 
   /** A status body tells of the organization's windows of both scopes. */
@@ -190,26 +192,23 @@ class Measurer {
     const refusedBy = isCounted && refused ? call.refusedBy : ADMITTED;
     if (showsOrganization) {
       const organization = this.#callers[caller + ORGANIZATION] as number;
-      windows.place(organization, scope, call.reset, sentMs, receivedMs);
-      if (refusedBy === REFUSED_BY_ORGANIZATION)
-        this.#exhaust(windows.placed(organization, scope), population);
+      const window = windows.place(organization, scope, call.reset, sentMs, receivedMs);
+      if (refusedBy === REFUSED_BY_ORGANIZATION) this.#exhaust(window, population);
       if (isCounted && windows.endedJustBefore(organization, scope, sentMs))
         population.tally.addAfterReset(refused);
     }
     if (showsUser) {
       const user = this.#callers[caller + USER] as number;
-      windows.place(user, scope, call.userReset, sentMs, receivedMs);
-      if (refusedBy === REFUSED_BY_USER) this.#exhaust(windows.placed(user, scope), population);
+      const window = windows.place(user, scope, call.userReset, sentMs, receivedMs);
+      if (refusedBy === REFUSED_BY_USER) this.#exhaust(window, population);
     }
   }
 
-  #exhaust(window: MeasuredWindow, { place, tally }: MeasuredPopulation): void {
-    if (window.refused === null) {
-      window.refused = [];
-      this.#windowsExhausted += 1;
-    }
-    if (window.refused[place] === true) return;
-    window.refused[place] = true;
+  #exhaust(window: number, { place, tally }: MeasuredPopulation): void {
+    const refused = this.#windows.refused(window);
+    if (refused.length === 0) this.#windowsExhausted += 1;
+    if (refused[place] === true) return;
+    refused[place] = true;
     tally.windowsExhausted += 1;
   }
 
@@ -234,7 +233,7 @@ class Measurer {
       this.#callers = larger;
     }
     this.#callers[caller * INTS + ORGANIZATION] = this.#windows.organization(seat);
-    this.#callers[caller * INTS + USER] = this.#windows.user(seat);
+    this.#callers[caller * INTS + USER] = this.#windows.user();
   }
 
   /** The figures of the run. */

@@ -1,38 +1,26 @@
 // Which windows the answers of a simulated run tell of, by numbers alone: what `WindowTracker` does with a trace, less
-// what only pictures ask for.
+// what only pictures ask for. A window is a row of numbers, and a number itself, until no answer can tell of it.
 //
-// Nearly all answers tell of the newest window of their owner. Its span lies in a column, with all that such an answer
-// asks for; the windows themselves are objects, which the others go to.
-import { organizationLimit, type Rules, type Scope, userLimit } from "../src/rules/rules.ts";
+// Nearly all answers tell of the newest window of their owner. Its span lies with the owner, with all that such an answer
+// asks for.
+import { organizationLimit, type Rules, type Scope } from "../src/rules/rules.ts";
 import type { Seat } from "../src/scenario/seats.ts";
-import {
-  endedJustBefore,
-  narrowed,
-  spanBeforeMs,
-  takeOver,
-  type WindowEnd,
-} from "../src/summary/window-ends.ts";
+import { disorderMs, endOf, isJustAfter, slackMs, spanBeforeMs } from "../src/summary/window-ends.ts";
+import { RowTable } from "./row-table.ts";
 
-/** One window as it is narrowed down. */
-export interface MeasuredWindow extends WindowEnd {
-  /** The populations that it refused calls of, by place; `null` where it refused none. */
-  refused: boolean[] | null;
-}
-
-/** One owner's windows of one scope, those that answers may still tell of. */
-interface OwnerWindows {
-  readonly windowMs: number;
-  readonly windows: MeasuredWindow[];
-  /** The one that ends last. */
-  newest: MeasuredWindow | null;
-}
-
-// Doubles an owner's windows of one scope, and where each is: the span of the newest one's end, and an
-// instant that no other one ends after.
+// Doubles of an owner's windows of one scope, and of a window, and where each is: the span of an end, of an owner's the
+// newest one's; and an instant that no other one of the owner's ends after.
 const DOUBLES = 4;
 const EARLIEST = 0;
 const LATEST = 1;
 const OTHERS = 2;
+// Integers, and where each is: of an owner's the window that was met last, and the newest; of a window the one that was met
+// after it, of the last one the first.
+const INTS = 8;
+const LAST = 6;
+const NEWEST = 7;
+const NEXT = 6;
+const NONE = -1;
 
 /** By number. */
 const scopes: readonly Scope[] = ["rest", "graphql"];
@@ -42,10 +30,12 @@ export class MeasuredWindows {
   readonly #rules: Rules;
   readonly #beforeMs: Float64Array;
   readonly #organizations = new Map<string, number>();
-  readonly #owners: OwnerWindows[] = [];
-  #spans = new Float64Array(64 * DOUBLES);
-  /** The window that the last reading was of; `null`: the newest of its owner. */
-  #last: MeasuredWindow | null = null;
+  /** Of organizations' windows, by owner and scope. */
+  readonly #lengthsMs = new Map<number, number>();
+  readonly #owners = new RowTable(DOUBLES);
+  readonly #windows = new RowTable(DOUBLES);
+  /** By window: the populations that it refused calls of, by place. */
+  readonly #refused: (boolean[] | null)[] = [];
 
   constructor(rules: Rules) {
     this.#rules = rules;
@@ -56,89 +46,162 @@ export class MeasuredWindows {
   organization({ organization }: Seat): number {
     const known = this.#organizations.get(organization);
     if (known !== undefined) return known;
-    const owner = this.#add((scope) => organizationLimit(this.#rules, organization, scope).windowSeconds);
+    const owner = this.user();
     this.#organizations.set(organization, owner);
+    for (const [place, scope] of scopes.entries())
+      this.#lengthsMs.set(
+        owner + place,
+        1000 * organizationLimit(this.#rules, organization, scope).windowSeconds,
+      );
     return owner;
   }
 
-  /** The user of a caller that was not asked for before. */
-  user({ organization, user }: Seat): number {
-    return this.#add((scope) => userLimit(this.#rules, organization, user, scope).windowSeconds);
-  }
-
-  #add(secondsOf: (scope: Scope) => number): number {
-    const owner = this.#owners.length;
-    for (const scope of scopes)
-      this.#owners.push({ windowMs: 1000 * secondsOf(scope), windows: [], newest: null });
-    if (this.#owners.length * DOUBLES > this.#spans.length) {
-      const larger = new Float64Array(2 * this.#spans.length);
-      larger.set(this.#spans);
-      this.#spans = larger;
+  /** A user that was not asked for before. */
+  user(): number {
+    const rows = scopes.map(() => this.#owners.take());
+    const { doubles, ints } = this.#owners;
+    for (const row of rows) {
+      // No reading is of a window that is not there.
+      doubles.fill(Number.NEGATIVE_INFINITY, row * DOUBLES, (row + 1) * DOUBLES);
+      ints[row * INTS + LAST] = NONE;
+      ints[row * INTS + NEWEST] = NONE;
     }
-    // No reading is of a window that is not there.
-    for (const at of [owner * DOUBLES, (owner + 1) * DOUBLES])
-      this.#spans.fill(Number.NEGATIVE_INFINITY, at, at + DOUBLES);
-    return owner;
+    return rows[0] as number;
   }
 
-  /** A reset of so many seconds tells of a window of this owner, a new one where none fits. */
-  place(owner: number, scope: number, reset: number, sentMs: number, receivedMs: number): void {
+  /** A reset of so many seconds tells of a window of this owner, which is returned, a new one where none fits. */
+  place(owner: number, scope: number, reset: number, sentMs: number, receivedMs: number): number {
     const beforeMs = this.#beforeMs[scope] as number;
     const earliest = sentMs + reset * 1000 - beforeMs;
     const latest = receivedMs + reset * 1000 + 1000 - beforeMs;
-    const spans = this.#spans;
+    const { doubles, ints } = this.#owners;
     const at = (owner + scope) * DOUBLES;
-    const from = Math.max(earliest, spans[at + EARLIEST] as number);
-    const to = Math.min(latest, spans[at + LATEST] as number);
+    const from = Math.max(earliest, doubles[at + EARLIEST] as number);
+    const to = Math.min(latest, doubles[at + LATEST] as number);
     // It overlaps the newest window, and no other.
-    if (from <= to && (spans[at + OTHERS] as number) < earliest) {
-      spans[at + EARLIEST] = from;
-      spans[at + LATEST] = to;
-      this.#last = null;
-    } else this.#placeAmong(owner + scope, earliest, latest, receivedMs);
+    if (from <= to && (doubles[at + OTHERS] as number) < earliest) {
+      doubles[at + EARLIEST] = from;
+      doubles[at + LATEST] = to;
+      return ints[(owner + scope) * INTS + NEWEST] as number;
+    }
+    return this.#placeAmong(owner + scope, earliest, latest, receivedMs);
+  }
+
+  /** The populations that a window refused calls of, by place: to be added to. */
+  refused(window: number): boolean[] {
+    const refused = this.#refused[window] ?? [];
+    this.#refused[window] = refused;
+    return refused;
+  }
+
+  /** Tells whether one of an organization's windows ended at this instant, or less than a second before. */
+  endedJustBefore(organization: number, scope: number, atMs: number): boolean {
+    const row = organization + scope;
+    const { doubles } = this.#owners;
+    const at = row * DOUBLES;
+    if ((doubles[at + EARLIEST] as number) > atMs && (doubles[at + OTHERS] as number) <= atMs - 1000)
+      return false;
+    this.#bringBack(row);
+    const windowMs = this.#lengthsMs.get(row) as number;
+    for (let window = this.#first(row); window !== NONE; window = this.#after(row, window)) {
+      const earliestEnd = this.#windows.doubles[window * DOUBLES + EARLIEST] as number;
+      const latestEnd = this.#windows.doubles[window * DOUBLES + LATEST] as number;
+      if (isJustAfter(endOf({ windowMs, earliestEnd, latestEnd }), atMs)) return true;
+    }
+    return false;
   }
 
   /** Finds the window among all of an owner's, or makes it. */
-  #placeAmong(place: number, earliestEnd: number, latestEnd: number, receivedMs: number): void {
-    const owner = this.#owners[place] as OwnerWindows;
-    const { windows, windowMs, newest } = owner;
-    this.#bringBack(place, owner);
-    let window = narrowed(windows, earliestEnd, latestEnd);
-    if (window === undefined) {
-      while (takeOver(windows, receivedMs) !== undefined);
-      window = { windowMs, earliestEnd, latestEnd, refused: null };
-      windows.push(window);
-      if (newest === null || latestEnd > newest.latestEnd || !windows.includes(newest)) owner.newest = window;
-      const older = newest === null ? Number.NEGATIVE_INFINITY : Math.min(newest.latestEnd, latestEnd);
-      const at = place * DOUBLES + OTHERS;
-      this.#spans[at] = Math.max(this.#spans[at] as number, older);
-    }
-    const last = owner.newest as MeasuredWindow;
-    this.#spans[place * DOUBLES + EARLIEST] = last.earliestEnd;
-    this.#spans[place * DOUBLES + LATEST] = last.latestEnd;
-    this.#last = window === last ? null : window;
+  #placeAmong(row: number, earliest: number, latest: number, receivedMs: number): number {
+    this.#bringBack(row);
+    const found = this.#narrowed(row, earliest, latest);
+    const window = found === NONE ? this.#add(row, earliest, latest, receivedMs) : found;
+    const newest = this.#owners.ints[row * INTS + NEWEST] as number;
+    this.#copySpan(this.#windows.doubles, newest, this.#owners.doubles, row);
+    return window;
   }
 
   /** Writes the span of the newest window into it. */
-  #bringBack(place: number, { newest }: OwnerWindows): void {
-    if (newest === null) return;
-    newest.earliestEnd = this.#spans[place * DOUBLES + EARLIEST] as number;
-    newest.latestEnd = this.#spans[place * DOUBLES + LATEST] as number;
+  #bringBack(row: number): void {
+    const newest = this.#owners.ints[row * INTS + NEWEST] as number;
+    if (newest !== NONE) this.#copySpan(this.#owners.doubles, row, this.#windows.doubles, newest);
   }
 
-  /** The window that the last reading was of, which was one of this owner's. */
-  placed(owner: number, scope: number): MeasuredWindow {
-    return this.#last ?? ((this.#owners[owner + scope] as OwnerWindows).newest as MeasuredWindow);
+  #copySpan(from: Float64Array, fromRow: number, to: Float64Array, toRow: number): void {
+    to[toRow * DOUBLES + EARLIEST] = from[fromRow * DOUBLES + EARLIEST] as number;
+    to[toRow * DOUBLES + LATEST] = from[fromRow * DOUBLES + LATEST] as number;
   }
 
-  /** Tells whether one of an owner's windows ended at this instant, or less than a second before. */
-  endedJustBefore(owner: number, scope: number, atMs: number): boolean {
-    const at = (owner + scope) * DOUBLES;
-    const spans = this.#spans;
-    if ((spans[at + EARLIEST] as number) > atMs && (spans[at + OTHERS] as number) <= atMs - 1000)
-      return false;
-    const windows = this.#owners[owner + scope] as OwnerWindows;
-    this.#bringBack(owner + scope, windows);
-    return endedJustBefore(windows.windows, atMs);
+  /** As `narrowed` of summaries. */
+  #narrowed(row: number, earliest: number, latest: number): number {
+    const owner = this.#owners.doubles;
+    const at = row * DOUBLES;
+    const last = Math.max(owner[at + LATEST] as number, owner[at + OTHERS] as number);
+    if (last < earliest - slackMs) return NONE;
+    const { doubles } = this.#windows;
+    let best = NONE;
+    let mostOverlap = -slackMs;
+    for (let window = this.#first(row); window !== NONE; window = this.#after(row, window)) {
+      const from = Math.max(earliest, doubles[window * DOUBLES + EARLIEST] as number);
+      const overlap = Math.min(latest, doubles[window * DOUBLES + LATEST] as number) - from;
+      if (overlap < mostOverlap) continue;
+      mostOverlap = overlap;
+      best = window;
+    }
+    if (best !== NONE && mostOverlap >= 0) {
+      const span = best * DOUBLES;
+      doubles[span + EARLIEST] = Math.max(doubles[span + EARLIEST] as number, earliest);
+      doubles[span + LATEST] = Math.min(doubles[span + LATEST] as number, latest);
+    }
+    return best;
+  }
+
+  #add(row: number, earliest: number, latest: number, receivedMs: number): number {
+    this.#takeOver(row, receivedMs);
+    const window = this.#windows.take();
+    this.#refused[window] = null;
+    const { doubles, ints } = this.#windows;
+    doubles[window * DOUBLES + EARLIEST] = earliest;
+    doubles[window * DOUBLES + LATEST] = latest;
+    const owner = this.#owners;
+    const last = owner.ints[row * INTS + LAST] as number;
+    ints[window * INTS + NEXT] = last === NONE ? window : (ints[last * INTS + NEXT] as number);
+    if (last !== NONE) ints[last * INTS + NEXT] = window;
+    owner.ints[row * INTS + LAST] = window;
+    const at = row * DOUBLES;
+    const newestEnd = owner.doubles[at + LATEST] as number;
+    owner.doubles[at + OTHERS] = Math.max(owner.doubles[at + OTHERS] as number, Math.min(newestEnd, latest));
+    if (latest > newestEnd || owner.ints[row * INTS + NEWEST] === NONE)
+      owner.ints[row * INTS + NEWEST] = window;
+    return window;
+  }
+
+  /** Forgets the first windows, where no later answer can tell of them. */
+  #takeOver(row: number, receivedMs: number): void {
+    const { ints } = this.#owners;
+    let first = this.#first(row);
+    while (
+      first !== NONE &&
+      (this.#windows.doubles[first * DOUBLES + LATEST] as number) < receivedMs - disorderMs
+    ) {
+      const next = this.#after(row, first);
+      if (next === NONE) ints[row * INTS + LAST] = NONE;
+      else this.#windows.ints[(ints[row * INTS + LAST] as number) * INTS + NEXT] = next;
+      if (ints[row * INTS + NEWEST] === first) ints[row * INTS + NEWEST] = NONE;
+      this.#windows.give(first);
+      first = next;
+    }
+  }
+
+  /** The window of an owner that was met first. */
+  #first(row: number): number {
+    const last = this.#owners.ints[row * INTS + LAST] as number;
+    return last === NONE ? NONE : (this.#windows.ints[last * INTS + NEXT] as number);
+  }
+
+  #after(row: number, window: number): number {
+    return window === this.#owners.ints[row * INTS + LAST]
+      ? NONE
+      : (this.#windows.ints[window * INTS + NEXT] as number);
   }
 }

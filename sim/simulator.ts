@@ -8,6 +8,7 @@ import type { Stay } from "../src/scenario/fleet.ts";
 import type { Outage } from "../src/scenario/network.ts";
 import { type Population, type Scenario, startDelayMs, staysOf } from "../src/scenario/scenario.ts";
 import type { Seat, Seating } from "../src/scenario/seats.ts";
+import type { Spread } from "../src/scenario/spread.ts";
 import { clientThrew } from "./client-failure.ts";
 import * as Client from "./client-table.ts";
 import { ANSWERED, AWAITED, type Fate, type NumericDeployment, RUNS } from "./deployment.ts";
@@ -52,6 +53,10 @@ export class Simulator {
   readonly #flights: Flight.FlightTable;
   readonly #planned: PlannedTable;
   readonly #scenario: Scenario;
+  // Parts of the scenario that events ask for: scenarios that were adjusted are slow to ask.
+  readonly #latenessMs: Spread;
+  readonly #executionMs: Spread;
+  readonly #outages: readonly Outage[];
   readonly #seating: Seating;
   readonly #signal: { readonly aborted: boolean } | undefined;
   readonly #startAtMs: number;
@@ -76,6 +81,9 @@ export class Simulator {
     const { startAtMs, durationMs, populations } = scenario;
     const clients = populations.reduce((sum, population) => sum + (population.clients ?? 0), 0);
     this.#scenario = scenario;
+    this.#latenessMs = scenario.network.latenessMs;
+    this.#executionMs = scenario.network.executionMs;
+    this.#outages = scenario.outages;
     this.#seating = seating;
     this.#signal = signal;
     this.#startAtMs = startAtMs;
@@ -222,8 +230,7 @@ export class Simulator {
 
   /** A client means to send a call; one that has to wait until then may oversleep. */
   #plan(client: number, planned: PlannedCall, atMs: number): void {
-    const lateMs =
-      atMs > this.#queue.nowMs ? this.clients.draw(client, this.#scenario.network.latenessMs) : 0;
+    const lateMs = atMs > this.#queue.nowMs ? this.clients.draw(client, this.#latenessMs) : 0;
     this.#schedule(atMs + lateMs, SEND, this.#planned.put(client, planned));
   }
 
@@ -265,7 +272,7 @@ export class Simulator {
 
   /** The outage that a call runs into. */
   #outageAt(client: number, nowMs: number): Outage | null {
-    for (const outage of this.#scenario.outages) {
+    for (const outage of this.#outages) {
       const { atMs, forMs, share } = outage;
       const isOn = nowMs >= atMs && nowMs < atMs + forMs;
       if (isOn && (share === 1 || this.clients.chance(client, share))) return outage;
@@ -288,7 +295,7 @@ export class Simulator {
       this.#awaited = flight;
       this.#received = AWAITING;
     } else if (fate === RUNS) {
-      const runsMs = this.clients.draw(client, this.#scenario.network.executionMs);
+      const runsMs = this.clients.draw(client, this.#executionMs);
       const doneMs = this.#serve(client, nowMs, runsMs);
       if (doneMs === FULL) this.#turnAway(client, flight, 503, nowMs);
       else this.#transit.proceed(client, flight, COMPLETE, doneMs);

@@ -12,9 +12,9 @@ export interface WindowEnd {
 }
 
 /** Lines of a trace may come this much out of order (FORMAT.md). */
-const disorderMs = 120_000;
+export const disorderMs = 120_000;
 /** Rounding that the rules do not tell of, and clocks that drift, part readings of one window by less. */
-const slackMs = 500;
+export const slackMs = 500;
 
 /** Returns the ms from a reading's span's begin to `sent + reset`; it ends a second less this behind `received + reset`. */
 export function spanBeforeMs(rules: Rules | null, scope: Scope): number {
@@ -65,10 +65,9 @@ export function endOf({ windowMs, earliestEnd, latestEnd }: WindowEnd): number {
   return second >= earliestEnd && second <= latestEnd ? second : middle;
 }
 
+/** Tells whether an instant is that of a window's end, or less than a second later. */
+export const isJustAfter = (endsAt: number, atMs: number): boolean => endsAt <= atMs && atMs < endsAt + 1000;
+
 /** Tells whether one of an owner's windows ended at this instant, or less than a second before. */
-export function endedJustBefore(windows: readonly WindowEnd[], atMs: number): boolean {
-  return windows.some((window) => {
-    const endsAt = endOf(window);
-    return endsAt <= atMs && atMs < endsAt + 1000;
-  });
-}
+export const endedJustBefore = (windows: readonly WindowEnd[], atMs: number): boolean =>
+  windows.some((window) => isJustAfter(endOf(window), atMs));

@@ -125,13 +125,6 @@ const equivalents: readonly Equivalent[] = [
     reason: "another check of the same law finds what the first did, later",
   },
   {
-    path: "sim/measured-windows.ts",
-    text: "const larger = new Float64Array(2 * this.#spans.length);",
-    was: "2",
-    becomes: "4",
-    reason: "how far an array grows that has no room; it grows again",
-  },
-  {
     path: "src/logs/instant.ts",
     text: "if (high < 0 || middle < 0 || low < 0 || last < 0 || last > 9) return -1;",
     was: "<",

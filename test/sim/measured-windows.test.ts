@@ -1,9 +1,15 @@
 // The windows that a simulated run's answers tell of, in columns, against a plain list of windows.
 import fc from "fast-check";
 import { expect } from "vitest";
-import { type MeasuredWindow, MeasuredWindows } from "../../sim/measured-windows.ts";
+import { MeasuredWindows } from "../../sim/measured-windows.ts";
 import { parseRules } from "../../src/rules/parse.ts";
-import { endedJustBefore, narrowed, spanBeforeMs, takeOver } from "../../src/summary/window-ends.ts";
+import {
+  endedJustBefore,
+  narrowed,
+  spanBeforeMs,
+  takeOver,
+  type WindowEnd,
+} from "../../src/summary/window-ends.ts";
 import { property } from "../support/property.ts";
 
 const seat = (organization: string, user: string) => ({ organization, user, number: 0 }) as never;
@@ -37,15 +43,15 @@ property(
       semantics: { reset: rounding as "ceil" },
     });
     const columns = new MeasuredWindows(rules);
-    const lists = new Map<string, MeasuredWindow[]>();
-    /** Windows by the order in which each side met them. */
-    const met: [Map<MeasuredWindow, number>, Map<MeasuredWindow, number>] = [new Map(), new Map()];
+    const lists = new Map<string, WindowEnd[]>();
+    /** Windows of the lists by their numbers, which are given again once a window is taken out. */
+    const byNumber = new Map<number, WindowEnd>();
+    const lengths = [60_000, 20_000] as const;
     const owners = new Map<number, number>();
     const ownerOf = (who: number): number => {
       const known = owners.get(who);
       if (known !== undefined) return known;
-      const made =
-        who < 4 ? columns.organization(seat(`org-${who}`, "")) : columns.user(seat("org-0", `user-${who}`));
+      const made = who < 4 ? columns.organization(seat(`org-${who}`, "")) : columns.user();
       owners.set(who, made);
       return made;
     };
@@ -61,21 +67,23 @@ property(
         atMs + reset * 1000 - beforeMs,
         atMs + trip + reset * 1000 + 1000 - beforeMs,
       ];
-      columns.place(owner, scope, reset, atMs, atMs + trip);
+      const placed = columns.place(owner, scope, reset, atMs, atMs + trip);
       let window = narrowed(list, earliestEnd, latestEnd);
       if (window === undefined) {
         while (takeOver(list, atMs + trip) !== undefined);
-        window = { windowMs: 0, earliestEnd, latestEnd, refused: null };
+        window = { windowMs: lengths[scope] as number, earliestEnd, latestEnd };
+        const before = byNumber.get(placed);
+        expect([...lists.values()].some((all) => all.includes(before as WindowEnd))).toBe(false);
+        expect(columns.refused(placed)).toEqual([]);
+        columns.refused(placed)[who] = true;
+        byNumber.set(placed, window);
         list.push(window);
       }
-      const placed = columns.placed(owner, scope);
-      for (const [side, one] of [placed, window].entries())
-        if (!met[side]?.has(one)) met[side]?.set(one, met[side]?.size ?? 0);
-      expect(met[0].get(placed)).toBe(met[1].get(window));
+      expect(byNumber.get(placed)).toBe(window);
+      expect(columns.refused(placed)[who]).toBe(true);
+      if (who >= 4) continue;
       const when = atMs + trip + asked - 6_000;
-      // The column's windows know their lengths, and where they end by them.
-      const ends = list.map((each) => ({ ...each, windowMs: placed.windowMs }));
-      expect(columns.endedJustBefore(owner, scope, when)).toBe(endedJustBefore(ends, when));
+      expect(columns.endedJustBefore(owner, scope, when)).toBe(endedJustBefore(list, when));
     }
     expect(columns.organization(seat("org-0", "other"))).toBe(ownerOf(0));
   },
