@@ -51,13 +51,13 @@ async function endless(out: string): Promise<ChildProcess> {
 describe("several runs at once", () => {
   test("have a folder each, where none is named", async () => {
     const ended = await Promise.all(
-      [1, 2, 3].map((seed) =>
+      [1, 2].map((seed) =>
         spillway(["simulate", "short.ts", "--seed", String(seed), "--json"], { cwd: folder }),
       ),
     );
-    expect(ended.map(({ code }) => code)).toEqual([0, 0, 0]);
+    expect(ended.map(({ code }) => code)).toEqual([0, 0]);
     const folders = ended.map(({ stdout }) => (JSON.parse(stdout) as { folder: string }).folder);
-    expect(new Set(folders).size).toBe(3);
+    expect(new Set(folders).size).toBe(2);
     for (const [index, place] of folders.entries())
       expect(JSON.parse(await readFile(join(folder, place, "run.json"), "utf8"))).toMatchObject({
         seed: index + 1,

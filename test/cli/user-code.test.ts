@@ -216,29 +216,19 @@ describe.concurrent("while it runs", () => {
   });
 });
 
+const load = (file: string, out: string): string[] => ["load", `./${file}`, "--driver", "node", "--out", out];
+
 describe.concurrent("while Node loads with it", () => {
-  const load = (file: string, out: string): string[] => [
-    "load",
-    `./${file}`,
-    "--driver",
-    "node",
-    "--out",
-    out,
-  ];
   const read = async (path: string): Promise<string> => readFile(join(folder, path), "utf8");
 
-  test.each(["SIGINT", "SIGTERM", "SIGHUP"] as const)(
-    "%s ends the run, and keeps what was done",
-    async (signal) => {
-      const out = `ends-${signal}`;
-      const { code } = await run(load("busy.ts", out), { signals: [signal], after: "working" });
-      expect(code).toBe(130);
-      expect(JSON.parse(await read(`${out}/run.json`))).toMatchObject({ driver: "node", interrupted: true });
-      const [header = "", ...lines] = (await read(`${out}/trace.ndjson`)).trimEnd().split("\n");
-      expect(JSON.parse(header)).toMatchObject({ complete: true });
-      expect(lines.length).toBeGreaterThanOrEqual(36);
-    },
-  );
+  test("a signal ends the run, and keeps what was done", async () => {
+    const { code } = await run(load("busy.ts", "ends"), { signals: ["SIGHUP"], after: "working" });
+    expect(code).toBe(130);
+    expect(JSON.parse(await read("ends/run.json"))).toMatchObject({ driver: "node", interrupted: true });
+    const [header = "", ...lines] = (await read("ends/trace.ndjson")).trimEnd().split("\n");
+    expect(JSON.parse(header)).toMatchObject({ complete: true });
+    expect(lines.length).toBeGreaterThanOrEqual(36);
+  });
 
   test("an endless loop is ended, and what was done is kept", async () => {
     const { code, stdout } = await run(load("busy-loop.ts", "looped"), { signals: ["SIGINT"] });
@@ -255,23 +245,23 @@ describe.concurrent("while Node loads with it", () => {
     expect(lines.length).toBeLessThanOrEqual(36);
     expect((await runHere(["verify", "looped"])).code).toBe(0);
   });
+});
 
-  test("a client that ends the process is named, and the trace can be judged: 2", async () => {
-    const { code, stderr } = await run(load("busy-exit.ts", "exits"));
-    expect(stderr).toContain("error SCENARIO_FAILED the code of the scenario file ended the run");
-    expect(stderr).toContain("busy-exit.ts:8: got process.exit(0)");
-    expect(code).toBe(2);
-    const { stdout, code: judged } = await runHere(["verify", "exits"]);
-    expect(stdout).toContain("this run did not end: its trace is judged as far as it goes");
-    expect(judged).toBe(0);
-  });
+test("a client that ends the process while Node loads is named, and the trace can be judged: 2", async () => {
+  const { code, stderr } = await runHere(load("busy-exit.ts", "exits"));
+  expect(stderr).toContain("error SCENARIO_FAILED the code of the scenario file ended the run");
+  expect(stderr).toContain("busy-exit.ts:8: got process.exit(0)");
+  expect(code).toBe(2);
+  const { stdout, code: judged } = await runHere(["verify", "exits"]);
+  expect(stdout).toContain("this run did not end: its trace is judged as far as it goes");
+  expect(judged).toBe(0);
+});
 
-  test("what it prints goes to standard error, so that JSON stays JSON", async () => {
-    const words = [...load("talkative.ts", "prints"), "--duration", "2s", "--json"];
-    const { stdout, stderr } = await run(words);
-    expect(JSON.parse(stdout)).toMatchObject({ folder: "prints", driver: "node" });
-    expect(stderr).toContain("working");
-  });
+test("what it prints while Node loads goes to standard error, so that JSON stays JSON", async () => {
+  const words = [...load("talkative.ts", "prints"), "--duration", "1s", "--json"];
+  const { stdout, stderr } = await runHere(words);
+  expect(JSON.parse(stdout)).toMatchObject({ folder: "prints", driver: "node" });
+  expect(stderr).toContain("working");
 });
 
 test("what the user's code prints goes to standard error, so that JSON stays JSON", async () => {
