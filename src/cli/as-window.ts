@@ -11,7 +11,7 @@ import { program, type VerbOption } from "./verb.ts";
 
 export const asWindowOption = {
   type: "boolean",
-  describe: "let fixed windows stand in for sliding ones, and leave limits of concurrent calls out",
+  describe: "replace sliding windows by fixed ones, and leave out limits of concurrent calls",
 } as const satisfies VerbOption;
 
 interface AsWindowArgs {

@@ -39,7 +39,7 @@ const options = {
     argument: "NAME",
     type: "string",
     array: true,
-    describe: "make the experiment NAME alone; several by commas",
+    describe: "make only the experiment NAME (separate several by commas)",
   },
   list: {
     type: "boolean",
@@ -74,7 +74,7 @@ const options = {
   force: {
     type: "boolean",
     default: false,
-    describe: "replace files in DIR that are of no result of spillway",
+    describe: "replace files in DIR that no command of spillway wrote",
   },
 } as const satisfies VerbOptions;
 

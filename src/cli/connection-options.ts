@@ -19,7 +19,7 @@ export const connectionOptions = {
   key: {
     argument: "FILE",
     type: "string",
-    describe: "prove the certificate by the private key in FILE (PEM)",
+    describe: "use the private key in FILE (PEM) for --cert",
   },
 } as const satisfies VerbOptions;
 

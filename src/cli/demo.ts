@@ -56,7 +56,8 @@ const options = {
   scenario: {
     argument: "SCENARIO",
     type: "string",
-    describe: "load with the clients of SCENARIO [default: ci-fleet; clients of each call of the policy]",
+    describe:
+      "load with the clients of SCENARIO [default: ci-fleet; under --policy, clients of each of its calls]",
   },
   rules: rulesOption("show every part under", "those of Buildkite's kind, in windows of seconds"),
   "as-window": asWindowOption,

@@ -26,7 +26,8 @@ const nodeLeast = [20, 19] as const;
 const options = {
   "get-k6": {
     type: "boolean",
-    describe: "install k6 for spillway where there is none: built by Go, else the archive that k6 publishes",
+    describe:
+      "install k6 for spillway if it is missing: build it by Go, or fetch the archive that k6 publishes",
   },
   from: {
     argument: "URL",

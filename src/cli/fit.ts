@@ -47,13 +47,17 @@ const options = {
   check: {
     type: "boolean",
     default: true,
-    describe: "simulate what was fitted to, and say what is off (--no-check: do not)",
+    describe: "simulate the scenario, and say which figures differ from the recording (--no-check: do not)",
   },
-  strict: { type: "boolean", default: false, describe: "exit 1 where the check finds a figure off" },
+  strict: {
+    type: "boolean",
+    default: false,
+    describe: "exit 1 if the check finds a figure that differs by more than chance",
+  },
   backtest: {
     type: "boolean",
     describe:
-      "fit to the first part, predict the rest, and say how often that holds (--no-backtest: do not) [default: where the rest is long enough]",
+      "fit to the first part, predict the rest, and say how often the prediction holds (--no-backtest: do not) [default: if the rest is long enough]",
   },
   seeds: {
     argument: "N",
@@ -64,9 +68,13 @@ const options = {
     argument: "SHARE",
     type: "string",
     describe:
-      "fit the backtest to the first SHARE of the time [default: 70%, or less where the rest is a weekend alone]",
+      "fit the backtest to the first SHARE of the time [default: 70%, less if the rest would be only a weekend]",
   },
-  report: { argument: "FILE", type: "string", describe: "write what was found to FILE, as Markdown" },
+  report: {
+    argument: "FILE",
+    type: "string",
+    describe: "write the results of check and backtest to FILE, as Markdown",
+  },
   force: { type: "boolean", default: false, describe: "overwrite files that exist" },
   ...logOptions,
 } as const satisfies VerbOptions;

@@ -56,7 +56,7 @@ export const verb = defineVerb({
     ci: {
       type: "boolean",
       default: false,
-      describe: "write ci.sh and a GitHub Actions workflow, too; a scenario and rules that exist are kept",
+      describe: "also write ci.sh and a GitHub Actions workflow; keep a scenario and rules that exist",
     },
     policy: {
       argument: "NAME|FILE",

@@ -69,7 +69,7 @@ const options = {
   shared: {
     type: "boolean",
     default: false,
-    describe: "state that others use the same quotas meanwhile; the judge then allows for it",
+    describe: "state that others use the same quotas meanwhile, so that the judge allows for their calls",
   },
   open: openOption,
   compare: {

@@ -69,33 +69,33 @@ export const logOptions = {
     argument: "ZONE",
     type: "string",
     group,
-    describe: "take times that name no zone to be in ZONE, such as +02:00 [default: UTC]",
+    describe: "read times that name no zone as times of ZONE, such as +02:00 [default: UTC]",
   },
   organization: {
     argument: "SLUG",
     type: "string",
     group,
-    describe: "take rows that name no organization to be of SLUG",
+    describe: "give rows that name no organization the organization SLUG",
   },
   "graphql-cost": {
     argument: "POINTS",
     type: "number",
     group,
-    describe: "charge POINTS for a GraphQL call, or another of declared cost, whose row does not say",
+    describe: "charge POINTS for each call of declared cost (GraphQL's) whose row has no cost",
   },
   "status-path": {
     argument: "PATH",
     type: "string",
     default: defaultStatusPath,
     group,
-    describe: "take calls of PATH for those of the free status endpoint",
+    describe: "treat calls of PATH as calls of the free status endpoint",
   },
   "graphql-path": {
     argument: "PATH",
     type: "string",
     default: defaultGraphqlPath,
     group,
-    describe: "take calls of PATH for GraphQL",
+    describe: "treat calls of PATH as GraphQL",
   },
   path: {
     argument: "GLOB",
@@ -110,7 +110,7 @@ export const logOptions = {
     type: "string",
     group,
     describe:
-      "take FACTOR times as many callers: 2x has each twice, 0.5x every second one; copies have windows of their own",
+      "take FACTOR times as many callers: 2x doubles each caller, 0.5x keeps every second one; each copy has windows of its own",
   },
   sql: {
     argument: "WHERE",
@@ -123,13 +123,13 @@ export const logOptions = {
     type: "boolean",
     default: false,
     group,
-    describe: "put all rows in order first, in memory, however far from it they stand",
+    describe: "put all rows in order first, in memory, however far out of order they are",
   },
   "allow-unread": {
     argument: "SHARE",
     type: "string",
     default: defaultUnread,
     group,
-    describe: "allow the share SHARE of rows to stay unread",
+    describe: "allow the share SHARE of rows to be unreadable",
   },
 } as const satisfies VerbOptions;

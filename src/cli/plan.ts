@@ -44,7 +44,8 @@ const options = {
   find: {
     argument: "largest|smallest",
     choices: ["largest", "smallest"],
-    describe: "find the largest or the smallest value that holds [default: by what is varied]",
+    describe:
+      "find the largest or the smallest value that holds [default: smallest of limits, servers and queues, else largest]",
   },
   storm: {
     argument: "TRIGGER",
@@ -62,7 +63,7 @@ const options = {
     argument: "SHARE",
     type: "string",
     describe:
-      "require the bounds in more than SHARE of the runs of a point [default: 95%; of a heat map and a storm 50%]",
+      "require the bounds in more than SHARE of the runs of a point [default: 95%; for a heat map and a storm 50%]",
   },
   replications: {
     argument: "N",

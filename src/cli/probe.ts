@@ -35,7 +35,7 @@ const options = {
     argument: "N",
     type: "number",
     default: 80,
-    describe: "make at most N calls that may count; free calls of the status are not among them",
+    describe: "make at most N calls that may count (calls of the status are free)",
   },
   points: {
     argument: "N",
@@ -59,7 +59,7 @@ const options = {
     argument: "FILE",
     type: "string",
     describe:
-      "write the rules, or the policy, that were seen to FILE; simulate, load and serve take it as --policy",
+      "write to FILE what the probe saw, as rules or a policy that simulate, load and serve take as --policy",
   },
   trace: {
     argument: "FILE",

@@ -50,13 +50,13 @@ const options = {
   independent: {
     type: "boolean",
     default: false,
-    describe: "send each call of a caller that reacts when the log has it, whatever became of those before",
+    describe: "send each call at its time in the log, even if the caller's calls before it still wait",
   },
   "keep-refused": {
     type: "boolean",
     default: false,
     describe:
-      "take each call that the log says was refused for one of its own, rather than for a try of one that came again",
+      "count each refused call of the log as a call of its own, not as a try of the call that came after it",
   },
   seed: { argument: "N", type: "number", default: 1, describe: "draw for --on-refused from seed N" },
   expect: {
@@ -67,7 +67,7 @@ const options = {
   },
   out: { argument: "DIR", type: "string", describe: "write the result, tables and page to DIR" },
   open: { ...openOption, describe: "with --out, open the report in the browser once it is written" },
-  force: { type: "boolean", describe: "replace files in DIR that are of no replay of spillway" },
+  force: { type: "boolean", describe: "replace files in DIR that no replay of spillway wrote" },
   "dry-run": {
     type: "boolean",
     default: false,

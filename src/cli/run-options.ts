@@ -56,7 +56,7 @@ export const runOptions = {
     type: "string",
     describe: "write the run to DIR [default: reports/SCENARIO-TIME]",
   },
-  force: { type: "boolean", describe: "replace files in DIR that are of no run of spillway" },
+  force: { type: "boolean", describe: "replace files in DIR that no run of spillway wrote" },
 } as const satisfies VerbOptions;
 
 /** Option that puts a user's limiter in the place of the simulated deployment. */
@@ -64,7 +64,7 @@ export const adapterOption = {
   argument: "FILE",
   type: "string",
   conflicts: "fault",
-  describe: "put the limiter that the .ts or .js module FILE exports in the deployment's place",
+  describe: "replace the deployment by the limiter that the .ts or .js module FILE exports",
 } as const satisfies VerbOption;
 
 /** Option of verbs that run a user's code. */

@@ -28,7 +28,7 @@ const options = {
     argument: "ADDRESS",
     type: "string",
     default: "127.0.0.1",
-    describe: "listen on ADDRESS; beyond loopback it answers whoever reaches it",
+    describe: "listen on ADDRESS; an address beyond loopback is open to whoever reaches it",
   },
   rules: { ...rulesOption("follow", null), default: "default" },
   tokens: {
@@ -62,7 +62,7 @@ const options = {
   "tls-key": {
     argument: "FILE",
     type: "string",
-    describe: "prove that certificate by the private key in FILE (PEM)",
+    describe: "use the private key in FILE (PEM) for --tls-cert",
   },
   "as-window": asWindowOption,
 } as const satisfies VerbOptions;

@@ -47,7 +47,7 @@ const options = {
     argument: "SEED/NUMBER",
     type: "string",
     conflicts: ["scenario", "seed", "like"],
-    describe: "run one world of a swarm again",
+    describe: "run world NUMBER of the swarm with seed SEED again",
   },
   trace: {
     type: "boolean",

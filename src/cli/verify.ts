@@ -45,7 +45,7 @@ export const verb = defineVerb({
     {
       name: "trace",
       required: true,
-      describe: "a trace file (gzip or not), a run's folder, of a killed run, too, or - for standard input",
+      describe: "a trace file (gzip or not), a run's folder (also of a killed run), or - for standard input",
     },
   ],
   options: {
