@@ -3,8 +3,8 @@
 import type { RunEvidence } from "../laws/evidence.ts";
 import { mendedText } from "../laws/known.ts";
 import type { InterleavingReport } from "../laws/overlaps.ts";
-import type { QuotasKind } from "../laws/quotas/ledger.ts";
 import type { LawReport } from "../laws/report.ts";
+import type { QuotasKind } from "../laws/sight.ts";
 import { evidenceGaps, evidenceWords } from "../report/verdict-words.ts";
 import { limiterLawNames } from "../rules/laws.ts";
 import { counted } from "../rules/words.ts";

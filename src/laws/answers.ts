@@ -17,12 +17,11 @@ import {
   type WindowHeaders,
 } from "../wire/fields.ts";
 import { isRefusal, REFUSED } from "../wire/outcome.ts";
-import { readLimit } from "./counts.ts";
-import { lacksRoom } from "./decisions.ts";
-import type { HistoryEvent } from "./history.ts";
-import { type Breach, type Judge, type Opinion, OpinionTally } from "./law.ts";
-import { HistoryLedger, type Sight } from "./ledger.ts";
-import { without } from "./script.ts";
+import { decided, lacksRoom } from "./decisions.ts";
+import { type Breach, type Opinion, spanText } from "./law.ts";
+import { firstOf, overLooks } from "./looks.ts";
+import type { CallerAttributes, QuotaCallEvent, QuotaEvent, QuotaScript } from "./quotas/script.ts";
+import type { Look, ShownCount, Sight } from "./sight.ts";
 
 /** Numbers that an answer shows of an owner's window. */
 const sentOf = ({ headers }: HttpAnswer, owner: Owner): WindowHeaders =>
@@ -31,49 +30,54 @@ const sentOf = ({ headers }: HttpAnswer, owner: Owner): WindowHeaders =>
 /** Tells whether an owner's headers speak of another quota than the four of SPEC.md §1: reported, not judged. */
 const isOther = ({ scopeName }: WindowHeaders): boolean => scopeName !== null && namesOtherQuota(scopeName);
 
-/** Whose windows an answer shows. */
-interface Shown {
+/** An answer of the default API, with what its very words are held to. */
+interface Sent {
+  readonly event: QuotaEvent;
+  readonly http: HttpAnswer;
   readonly scope: Scope;
-  readonly organization: string;
-  readonly user: string;
+  readonly rules: Rules;
+  readonly caller: CallerAttributes;
 }
 
-function shownBy(event: HistoryEvent): Shown | null {
-  if ("decision" in event) return event.op;
-  if ("readings" in event) return event.call;
-  return "status" in event ? { ...event.op, scope: "rest" } : null;
+/** What an operation sent, by rules; `null` where the limiter shows nothing, or sent nothing. */
+function sentBy({ event }: Look, { terms }: QuotaScript): Sent | null {
+  const http = ("said" in event ? event.said.http : null) ?? null;
+  const op = event.op.do === "settle" && "call" in event ? event.call : event.op;
+  if (terms === undefined || http === null || op === null || !("caller" in op)) return null;
+  const scope = op.do === "call" ? (op.operation as Scope) : "rest";
+  return { event, http, scope, rules: terms.rules, caller: op.caller };
 }
 
-/** A law over what each operation sent: `http` is `null` where the limiter shows nothing or sent nothing. */
-function overAnswers(
-  judge: (answer: {
-    event: HistoryEvent;
-    http: HttpAnswer | null;
-    shown: Shown;
-    sights: readonly Sight[];
-    rules: Rules;
-  }) => readonly Opinion[],
-): Judge {
-  return async ({ script, play }) => {
-    const history = await play(without(script.ops, "snapshot"));
-    const ledger = new HistoryLedger(script);
-    const tally = new OpinionTally();
-    for (const [at, event] of history.entries()) {
-      const sights = ledger.look(event);
-      const shown = shownBy(event);
-      if (shown === null) continue;
-      const http = ("http" in event ? event.http : null) ?? null;
-      for (const opinion of judge({ event, http, shown, sights, rules: script.rules }))
-        tally.add(opinion, at, null);
-    }
-    return { history, judged: tally.judged, violation: tally.violation };
-  };
-}
+const alone = (opinions: readonly Opinion[]) => opinions.map((opinion) => [opinion, null] as const);
 
-/** The eight headers are there, as integers, and the scope names are right (SPEC.md §5). */
-export const headersPresent: Judge = overAnswers(({ http, shown }) =>
-  http === null ? [] : owners.map((owner) => presence(http, owner, quotaNames[shown.scope][owner])),
-);
+/** All that an answer owes is there: by rules the eight headers (SPEC.md §5), by a policy what its wire promises. */
+export const headersPresent = overLooks((script) => (look) => {
+  const sent = sentBy(look, script);
+  if (sent === null) return alone(promised(look));
+  return alone(owners.map((owner) => presence(sent.http, owner, quotaNames[sent.scope][owner])));
+});
+
+/** Every reading that the policy's format promises is there, in a form of its own. */
+function promised({ event, answer }: Look): readonly Opinion[] {
+  const read = "read" in event ? event.read : null;
+  if (read === null || answer === null) return [];
+  const breach = (expected: string, got: string): Breach => ({
+    expected,
+    got,
+    arithmetic: "the policy's wire says so",
+  });
+  const [unread] = read.unread;
+  if (unread !== undefined) return [breach(`a documented form of ${unread.at}`, quote(unread.text))];
+  return answer.readings.map((right) => {
+    const theirs = read.readings.filter(({ quota }) => quota === right.quota);
+    const seen = theirs.length > 0 ? theirs : read.readings.filter(({ quota }) => quota !== null);
+    const lacking = (["limit", "remaining", "used", "reset"] as const).find(
+      (member) => right[member] !== null && !seen.some((one) => one[member] !== null),
+    );
+    const name = right.quota === null ? "" : ` of ${right.quota}`;
+    return lacking === undefined ? "kept" : breach(`${lacking}${name}`, "an answer without it");
+  });
+}
 
 function presence(http: HttpAnswer, owner: Owner, expectedName: string): Opinion {
   const names = headersOf(headerNames, owner);
@@ -90,17 +94,29 @@ function presence(http: HttpAnswer, owner: Owner, expectedName: string): Opinion
   return "kept";
 }
 
-/** `limit` is the rules', in readings and in headers. */
-export const limitAgrees: Judge = overAnswers(({ http, shown, sights, rules }) => {
-  const readings = sights.map(readLimit);
-  if (http === null) return readings;
-  const { organization, user, scope } = shown;
+/** `limit` is the policy's, in readings and in answers. */
+export const limitAgrees = overLooks((script) => (look) => {
+  const sent = sentBy(look, script);
+  const isByRules = script.terms !== undefined;
+  const readings = look.sights.map((sight) =>
+    firstOf(sight.shown.map((shown) => limitOfReading(shown, isByRules))),
+  );
+  if (sent === null) return readings.map((opinion, place) => [opinion, look.sights[place] ?? null]);
+  const { rules, scope, http } = sent;
+  const { organization = "", user = "" } = sent.caller;
   const limits = {
     organization: organizationLimit(rules, organization, scope).limit,
     user: userLimit(rules, organization, user, scope).limit,
   };
-  return [...readings, ...owners.map((owner) => sentLimit(http, owner, limits[owner]))];
+  return alone([...readings, ...owners.map((owner) => sentLimit(http, owner, limits[owner]))]);
 });
+
+function limitOfReading({ limit, right, by }: ShownCount, isByRules: boolean): Opinion {
+  if (limit === null || right.limit === null) return null;
+  if (limit === right.limit) return "kept";
+  const why = `the ${isByRules ? "rules say" : "policy says"} so${by === "said" ? "" : " (its answer shows it)"}`;
+  return { expected: `limit ${right.limit}`, got: `limit ${limit}`, arithmetic: why };
+}
 
 function sentLimit(http: HttpAnswer, owner: Owner, limit: number): Opinion {
   const header = headersOf(headerNames, owner).limit;
@@ -110,43 +126,78 @@ function sentLimit(http: HttpAnswer, owner: Owner, limit: number): Opinion {
   return { expected: `${header}: ${limit}`, got: `${header}: ${sent.limit}`, arithmetic: "the rules say so" };
 }
 
-/** A refusal names a window that lacks room, and its body agrees with the headers (SPEC.md §6). */
-export const refusalAgrees: Judge = overAnswers(({ event, http, shown, sights }) => {
-  if (!("decision" in event) || event.decision.admitted) return [];
-  const { refusedBy } = event.decision;
-  const opinions: Opinion[] = [];
-  if (refusedBy) opinions.push(lacking(sights, refusedBy, event.op.cost));
-  if (http === null) return opinions;
-  if (!isRefusal(http.status))
-    opinions.push({
-      expected: `status ${REFUSED}`,
-      got: `status ${http.status}`,
-      arithmetic: "the call was refused",
-    });
-  const told = refusalOf(http.body, shown.scope);
-  if (told === null) return opinions;
-  if ("expected" in told) return [...opinions, told];
-  opinions.push(lacking(sights, told.owner, event.op.cost), bodyAgrees(http, told, sights));
-  if (refusedBy && refusedBy !== told.owner)
-    opinions.push({
-      expected: `a body that names the ${refusedBy}'s window`,
-      got: `the ${told.owner}'s`,
-      arithmetic: `the ${refusedBy}'s window refused the call`,
-    });
-  return opinions;
+/** A refusal names the first quota that lacks room, and its answer says the same. */
+export const refusalAgrees = overLooks((script) => (look) => {
+  const call = decided(look);
+  if (call === null) return [];
+  const sent = sentBy(look, script);
+  const [other] = atOdds(call, look);
+  if (other !== undefined) return [[other, null]];
+  if (call.admitted) return [];
+  const named = nameOpinion(look, call.refusedBy, script.isExact);
+  return sent === null ? named : [...named, ...alone(bodyOpinions(sent, call, look))];
 });
 
-function lacking(sights: readonly Sight[], owner: Owner, cost: number): Opinion {
-  const sight = sights.find((candidate) => candidate.owner === owner);
-  const lacks = sight === undefined ? null : lacksRoom(sight, cost);
-  if (sight === undefined || lacks === null) return null;
-  if (lacks) return "kept";
-  const { before } = sight;
-  return {
-    expected: "a refusal that names a window without room",
-    got: `the ${owner}'s window`,
-    arithmetic: `it had ${before.least} of ${sight.limit}, and the call costs ${cost}`,
-  };
+/** What an answer that the policy's wire reads says otherwise than the decision. */
+function atOdds({ isAtOdds, admitted, read }: QuotaCallEvent, { answer }: Look): readonly Breach[] {
+  if (isAtOdds) {
+    const arithmetic = "the answer is read by the policy's wire";
+    const expected = `an answer that says ${admitted ? "admitted" : "refused"}`;
+    return [{ expected, got: `${read?.outcome}`, arithmetic }];
+  }
+  if (admitted || read?.by == null || answer?.by == null || read.by === answer.by) return [];
+  return [
+    { expected: `an answer that names ${answer.by}`, got: read.by, arithmetic: `${answer.by} refused` },
+  ];
+}
+
+/** The quota that a refusal names lacks room, and none before it does. */
+function nameOpinion(
+  { sights }: Look,
+  refusedBy: string | null | undefined,
+  isExact: boolean,
+): readonly (readonly [Opinion, Sight | null])[] {
+  const named = sights.find(({ quota }) => quota === refusedBy);
+  const lacks = named === undefined ? null : lacksRoom(named, isExact);
+  if (named === undefined || lacks === null) return [];
+  if (!lacks) {
+    const { before, limit, found, quota } = named;
+    const arithmetic = `it had ${spanText(before)} of ${limit}, and the call takes ${found?.needed}`;
+    return [[{ expected: "a refusal that names a quota without room", got: quota, arithmetic }, named]];
+  }
+  const others = sights.slice(0, sights.indexOf(named)).filter(({ isEnforced }) => isEnforced);
+  const first = others.find((sight) => lacksRoom(sight, isExact) === true);
+  if (first === undefined) return [["kept", named]];
+  const arithmetic = `${first.quota} and ${named.quota} lack room, in this order`;
+  return [[{ expected: `a refusal that names ${first.quota}`, got: named.quota, arithmetic }, named]];
+}
+
+/** The body of a refusal, by rules, against what was decided, and against its headers (SPEC.md §6). */
+function bodyOpinions({ http, scope }: Sent, { refusedBy }: QuotaCallEvent, look: Look): readonly Opinion[] {
+  const opinions: Opinion[] = isRefusal(http.status)
+    ? []
+    : [
+        {
+          expected: `status ${REFUSED}`,
+          got: `status ${http.status}`,
+          arithmetic: "the call was refused",
+        },
+      ];
+  const told = refusalOf(http.body, scope);
+  if (told === null) return opinions;
+  if ("expected" in told) return [...opinions, told];
+  const quota = quotaNames[scope][told.owner];
+  opinions.push(
+    ...nameOpinion(look, quota, true).map(([opinion]) => opinion),
+    bodyAgrees(http, told, look.sights),
+  );
+  if (refusedBy && refusedBy !== quota)
+    opinions.push({
+      expected: `a body that names ${refusedBy}`,
+      got: quota,
+      arithmetic: `${refusedBy} refused the call`,
+    });
+  return opinions;
 }
 
 /** Content of a 429 body. */
@@ -184,10 +235,10 @@ const misformed = (expected: string, got: unknown): Breach => ({
 });
 
 /** Each number of the body against the header of the window that it names, where that header is there. */
-function bodyAgrees(http: HttpAnswer, told: Told, sights: readonly Sight[]): Opinion {
+function bodyAgrees(http: HttpAnswer, told: Told, [sight]: readonly Sight[]): Opinion {
   const sent = sentOf(http, told.owner);
   if (isOther(sent)) return null;
-  const signed = sights[0]?.semantics.remaining === "signed";
+  const signed = sight?.rule.shown.remaining === "signed";
   const left = told.current === null ? null : told.limit - told.current;
   const pairs: readonly [string, number | null, HeaderValue][] = [
     ["limit", told.limit, sent.limit],

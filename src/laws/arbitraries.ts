@@ -37,6 +37,15 @@ export const usualProfile: OpFrequencies = {
   beyond: 2,
 };
 
+/** A profile without what a limiter cannot be asked. */
+export const within = (profile: OpFrequencies, may: ReadonlySet<keyof OpFrequencies>): OpFrequencies =>
+  Object.fromEntries(
+    Object.entries(profile).map(([kind, weight]) => [
+      kind,
+      may.has(kind as keyof OpFrequencies) ? weight : 0,
+    ]),
+  ) as unknown as OpFrequencies;
+
 /** Everything that a limiter can be asked to do, and the rules that it can follow. */
 export interface LimiterSubject {
   /** The rules to check; without them they are drawn. */
@@ -55,7 +64,7 @@ export interface LimiterSubject {
 const limit = fc.integer({ min: 1, max: 8 });
 const points = fc.integer({ min: 1, max: 12 });
 /** Now and then all limits of points are past 2^32, where a count of 32 bits wraps. */
-const morePoints = fc.constantFrom(0, 0, 0, 0, 0, 0, 0, 0, 0, 4_294_967_296);
+export const morePoints = fc.constantFrom(0, 0, 0, 0, 0, 0, 0, 0, 0, 4_294_967_296);
 const windowSeconds = fc.constantFrom(10, 4, 1, 2, 3, 7, 60);
 const usuallyEnforced = fc.constantFrom(true, true, true, true, false);
 
@@ -197,54 +206,44 @@ export function moveArbitrary<W>(
   );
 }
 
-const amount: fc.Arbitrary<Amount> = fc.record({
-  of: fc.constantFrom(
-    "points" as const,
-    "points" as const,
-    "room" as const,
-    "user" as const,
-    "organization" as const,
-  ),
-  points: fc.integer({ min: 1, max: 3 }),
-  plus: fc.constantFrom(0, -1, 1),
-});
+/** @param limits whose limit may be gone for; what is named twice is drawn twice as often */
+export const amountArbitrary = <F>(...limits: readonly F[]): fc.Arbitrary<Amount<F>> =>
+  fc.record({
+    of: fc.constantFrom("points" as const, "points" as const, "room" as const, ...limits),
+    points: fc.integer({ min: 1, max: 3 }),
+    plus: fc.constantFrom(0, -1, 1),
+  });
 
-function actArbitrary(
+type Members = Readonly<Record<string, fc.Arbitrary<unknown>>>;
+
+/** What operations do, of kinds as often as a profile says. */
+export function actArbitrary<A extends { readonly do: string }>(
   profile: OpFrequencies,
-  world: ScriptNames,
-  among: readonly Scope[],
-): fc.Arbitrary<Act> {
+  { call, status, enforce }: Readonly<Record<"call" | "status" | "enforce", Members>>,
+): fc.Arbitrary<A> {
+  const settle = {
+    which: fc.nat({ max: 5 }),
+    actual: fc.constantFrom("all" as const, "most" as const, "half" as const, "none" as const),
+  };
+  const members = { call, settle, status, enforce, sweep: {}, snapshot: {} };
+  const kinds = Object.entries(members).map(([kind, own]) => ({
+    weight: profile[kind as keyof typeof members],
+    arbitrary: fc.record({ do: fc.constant(kind), ...own }),
+  }));
+  return fc.oneof({ withCrossShrink: true }, ...kinds) as fc.Arbitrary<unknown> as fc.Arbitrary<A>;
+}
+
+function actsIn(profile: OpFrequencies, world: ScriptNames, among: readonly Scope[]): fc.Arbitrary<Act> {
   const scope = fc.constantFrom(...among);
   // Most calls meet in one organization, where they can use up its window together.
   const organization = fc.constantFrom(0, 0, 0, ...world.organizations.keys());
   const user = fc.nat({ max: world.users.length - 1 });
-  const actual = fc.constantFrom("all" as const, "most" as const, "half" as const, "none" as const);
-  return fc.oneof(
-    { withCrossShrink: true },
-    {
-      weight: profile.call,
-      arbitrary: fc.record({ do: fc.constant("call" as const), organization, user, scope, amount }),
-    },
-    {
-      weight: profile.settle,
-      arbitrary: fc.record({ do: fc.constant("settle" as const), which: fc.nat({ max: 5 }), actual }),
-    },
-    {
-      weight: profile.status,
-      arbitrary: fc.record({ do: fc.constant("status" as const), organization, user }),
-    },
-    {
-      weight: profile.enforce,
-      arbitrary: fc.record({
-        do: fc.constant("enforce" as const),
-        organization,
-        scope,
-        enforced: fc.boolean(),
-      }),
-    },
-    { weight: profile.sweep, arbitrary: fc.record({ do: fc.constant("sweep" as const) }) },
-    { weight: profile.snapshot, arbitrary: fc.record({ do: fc.constant("snapshot" as const) }) },
-  );
+  const amount = amountArbitrary("user", "organization");
+  return actArbitrary(profile, {
+    call: { organization, user, scope, amount },
+    status: { organization, user },
+    enforce: { organization, scope, enforced: fc.boolean() },
+  });
 }
 
 /** Place in a second, and in the windows, at which a script begins, ms. */
@@ -267,7 +266,7 @@ export function scriptArbitrary(
   };
   const intent: fc.Arbitrary<Intent> = fc.record({
     move: moveArbitrary(profile, anyOwner),
-    act: actArbitrary(profile, world, subject.scopes ?? scopes),
+    act: actsIn(profile, world, subject.scopes ?? scopes),
   });
   return fc
     .record({

@@ -1,4 +1,5 @@
-// Each law by name: how it judges, and which operations its scripts are rich in.
+// Each law by name: how it judges, and which operations its scripts are rich in. Laws are written over quotas; rules are a
+// policy (`by-rules.ts`).
 import type { LimiterLawName } from "../rules/laws.ts";
 import { headersPresent, limitAgrees, refusalAgrees } from "./answers.ts";
 import { type OpFrequencies, usualProfile } from "./arbitraries.ts";
@@ -12,27 +13,24 @@ import {
 } from "./comparisons.ts";
 import { bounded, conserved, monotone, remainingAgrees, resetAgrees } from "./counts.ts";
 import { neverRollsBack, recovers, refusalJustified, unenforcedNeverRefuses } from "./decisions.ts";
-import { alsoGreedy } from "./greedy.ts";
 import { honestWait } from "./honest-wait.ts";
-import type { Judge } from "./law.ts";
-import { remainingIsThere } from "./room.ts";
-import { algorithmOf } from "./script.ts";
+import type { QuotaJudge } from "./looks.ts";
 import { rateBound, twiceAtMost } from "./spans.ts";
 
 export interface Law {
-  readonly judge: Judge;
+  readonly judge: QuotaJudge;
   readonly profile: OpFrequencies;
   /** Reading that a limiter must show for it to judge anything. Absent if it judges by who is admitted. */
   readonly needs?: string;
 }
 
-const usual = (judge: Judge, profile: Partial<OpFrequencies> = {}): Law => ({
+const usual = (judge: QuotaJudge, profile: Partial<OpFrequencies> = {}): Law => ({
   judge,
   profile: { ...usualProfile, ...profile },
 });
 
 /** A law that judges what is shown. */
-const shown = (needs: string, judge: Judge, profile: Partial<OpFrequencies> = {}): Law => ({
+const shown = (needs: string, judge: QuotaJudge, profile: Partial<OpFrequencies> = {}): Law => ({
   ...usual(judge, profile),
   needs,
 });
@@ -42,14 +40,12 @@ const count = "a count: `current` or `remaining`";
 export const laws: Readonly<Record<LimiterLawName, Law>> = {
   bounded: shown(count, bounded),
   conserved: shown(count, conserved),
-  "remaining-agrees": shown("`remaining`, and of a fixed window `current` beside it", (trial) =>
-    algorithmOf(trial.script) === "fixed-window" ? remainingAgrees(trial) : remainingIsThere(trial),
-  ),
+  "remaining-agrees": shown("`remaining`, and of a fixed window `current` beside it", remainingAgrees),
   "reset-agrees": shown("a reset", resetAgrees),
   "status-free": shown("a status: `peek`", statusFree, { status: 12 }),
   // Only where no clock steps back can it compare with a run without the refused calls.
   "all-or-nothing": usual(allOrNothing, { back: 0 }),
-  "refusal-justified": usual(alsoGreedy(refusalJustified)),
+  "refusal-justified": usual(refusalJustified),
   isolated: usual(isolated),
   monotone: shown(count, monotone),
   recovers: usual(recovers, { edge: 30 }),
@@ -65,6 +61,6 @@ export const laws: Readonly<Record<LimiterLawName, Law>> = {
   "honest-wait": shown("how long a refused caller is to wait: `retryAfter`, or a reset", honestWait, {
     back: 0,
   }),
-  "rate-bound": usual(alsoGreedy(rateBound)),
+  "rate-bound": usual(rateBound),
   "give-back": usual(giveBack, { back: 0 }),
 };

@@ -1,6 +1,7 @@
 // One bug breaks many laws. A counterexample whose calls break a law that was found broken before is of that cause.
 import type { LimiterFactory } from "../engine/adapter.ts";
 import type { LimiterLawName } from "../rules/laws.ts";
+import { byRules } from "./by-rules.ts";
 import { laws } from "./catalogue.ts";
 import { play } from "./history.ts";
 import type { Judgement } from "./law.ts";
@@ -22,7 +23,7 @@ export function judgeScript(
   law: LimiterLawName,
   script: Script,
 ): Promise<Judgement> {
-  return laws[law].judge({ script, play: (ops) => play(factory, script.rules, ops, script.ops) });
+  return byRules(laws[law].judge)({ script, play: (ops) => play(factory, script.rules, ops, script.ops) });
 }
 
 /** The first of the known causes that also explains what was found; `null` where none does. */

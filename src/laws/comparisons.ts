@@ -1,47 +1,50 @@
-// The laws that compare two runs of one script: status-free, isolated, time-translates, snapshot-equals and
-// all-or-nothing. Each plays the script again with something changed that must not matter.
-import { organizationLimit, type Rules, semanticsOf, userLimit } from "../rules/rules.ts";
+// The laws that compare two runs of one script: status-free, isolated, time-translates, snapshot-equals, all-or-nothing
+// and give-back. Each plays the script again with something changed that must not matter.
+import type { Policy } from "../policy/policy.ts";
+import { nextId } from "./again.ts";
 import { lacksRoom } from "./decisions.ts";
-import type { History } from "./history.ts";
-import { type Judge, type Judgement, type Opinion, OpinionTally, type Trial } from "./law.ts";
-import { HistoryLedger, type Sight, sightsOf } from "./ledger.ts";
+import type { Judgement, Opinion, Trial } from "./law.ts";
+import { looksOf, newTally, type QuotaJudge, withoutOps } from "./looks.ts";
+import type { CallerAttributes, QuotaCallOp, QuotaHistory, QuotaOp } from "./quotas/script.ts";
 import { comparison } from "./runs.ts";
-import { type CallOp, type Op, type Script, without } from "./script.ts";
+import { countShown, isWindow, type Look, nameOfCount, type QuotasKind, type Sight } from "./sight.ts";
 
-const silent = (history: History): Judgement => ({ history, judged: 0, violation: null });
+type QuotaJudgement = Judgement<QuotasKind>;
+
+const silent = (history: QuotaHistory): QuotaJudgement => ({ history, judged: 0, violation: null });
 
 /** A run with status calls answers as one without them. */
-export const statusFree: Judge = async (trial) => {
-  const ops = without(trial.script.ops, "snapshot");
+export const statusFree: QuotaJudge = async (trial) => {
+  const ops = withoutOps(trial.script.ops, "snapshot");
   const history = await trial.play(ops);
   const from = ops.findIndex((op) => op.do === "status");
   if (from < 0) return silent(history);
-  const compared = { label: "without the status calls", history: await trial.play(without(ops, "status")) };
-  return comparison(trial, history, compared, { from });
+  const other = await trial.play(withoutOps(ops, "status"));
+  return comparison(trial, history, { label: "without the status calls", history: other }, { from });
 };
 
 /** A run that is stored and restored on its way answers as one that never stopped. */
-export const snapshotEquals: Judge = async (trial) => {
+export const snapshotEquals: QuotaJudge = async (trial) => {
   const { ops } = trial.script;
   const from = ops.findIndex((op) => op.do === "snapshot");
   const history = await trial.play(ops);
   if (from < 0) return silent(history);
-  const compared = { label: "without stopping", history: await trial.play(without(ops, "snapshot")) };
-  return comparison(trial, history, compared, { from });
+  const other = await trial.play(withoutOps(ops, "snapshot"));
+  return comparison(trial, history, { label: "without stopping", history: other }, { from });
 };
 
 /** Shifting all times by a common multiple of all window lengths shifts all answers by the same. */
-export const timeTranslates: Judge = async (trial) => {
+export const timeTranslates: QuotaJudge = async (trial) => {
   const { script, play } = trial;
-  const ops = without(script.ops, "snapshot");
+  const ops = withoutOps(script.ops, "snapshot");
   const history = await play(ops);
-  const shiftMs = shiftSeconds(script.pick, commonMultiple(script.rules, ops)) * 1000;
+  const shiftMs = shiftSeconds(script.pick, commonMultiple(looksOf(script, history))) * 1000;
   const last = ops.reduce((latest, { atMs }) => Math.max(latest, atMs), 0);
   // `Date` ends at 8.64e15 ms; a window of a century in common with one of 7 s passes it.
-  if (last + shiftMs > 8e15) return silent(history);
+  if (!Number.isSafeInteger(shiftMs) || last + shiftMs > 8e15) return silent(history);
   const shifted = await play(ops.map((op) => ({ ...op, atMs: op.atMs + shiftMs })));
-  const compared = { label: `with all times ${shiftMs / 1000} s later`, history: shifted };
-  return comparison(trial, history, compared, { shiftMs });
+  const label = `with all times ${shiftMs / 1000} s later`;
+  return comparison(trial, history, { label, history: shifted }, { shiftMs });
 };
 
 /** A few multiples, or some years of them: times beyond 2038 are times too. */
@@ -50,187 +53,197 @@ function shiftSeconds(pick: number, multiple: number): number {
   return (pick + 1) * multiple * (pick % 2 === 0 ? 1 : years);
 }
 
-/** The least common multiple, in seconds, of the lengths of all windows that a script touches. */
-function commonMultiple(rules: Rules, ops: readonly Op[]): number {
+/** The least common multiple of all windows that a script touches, seconds. */
+function commonMultiple(looks: readonly Look[]): number {
   const divisor = (a: number, b: number): number => (b === 0 ? a : divisor(b, a % b));
-  let multiple = 1;
-  for (const op of ops) {
-    if (op.do !== "call" && op.do !== "status") continue;
-    for (const scope of ["rest", "graphql"] as const)
-      for (const { windowSeconds } of [
-        organizationLimit(rules, op.organization, scope),
-        userLimit(rules, op.organization, op.user, scope),
-      ])
-        multiple *= windowSeconds / divisor(multiple, windowSeconds);
-  }
-  return multiple;
+  const windows = looks.flatMap(({ sights }) => sights.filter(({ rule }) => isWindow(rule)));
+  return windows
+    .map(({ lengthMs }) => lengthMs / 1000)
+    .reduce((multiple, seconds) => (multiple * seconds) / divisor(multiple, seconds), 1);
 }
 
-/** The call that an operation is, completes or is about; `null` for those that concern everybody. */
-type CallOf = (op: Op) => CallOp | null;
-
-/** The operations on one organization's windows of one scope. */
-function ownOps(ops: readonly Op[], here: CallOp, callOf: CallOf): readonly Op[] {
-  return ops.filter((op) => {
-    if (op.do === "status") return false;
-    const about = op.do === "enforce" ? op : callOf(op);
-    return about === null || (about.organization === here.organization && about.scope === here.scope);
-  });
+/** The calls of each count, by its name. */
+function callsByCount(looks: readonly Look[]): Map<string, Set<number>> {
+  const counts = new Map<string, Set<number>>();
+  for (const { event, sights } of looks)
+    if ("admitted" in event)
+      for (const sight of sights) {
+        const name = nameOfCount(sight);
+        counts.set(name, (counts.get(name) ?? new Set()).add(event.op.id));
+      }
+  return counts;
 }
 
-/** One call of each kind that `nameOf` tells apart. */
-function distinct(ops: readonly Op[], nameOf: (op: CallOp) => string): CallOp[] {
-  const calls = new Map<string, CallOp>();
-  for (const op of ops) if (op.do === "call" && !calls.has(nameOf(op))) calls.set(nameOf(op), op);
-  return [...calls.values()];
-}
-
-/** Calls of other organizations, users or scopes change nothing here. */
-export const isolated: Judge = async (trial) => {
+/** Calls of callers that share no count change nothing here; nor do those of others, of one's own counts. */
+export const isolated: QuotaJudge = async (trial) => {
   const { script, play } = trial;
-  const ops = without(script.ops, "snapshot");
-  const calls = new Map(ops.flatMap((op) => (op.do === "call" ? [[op.id, op] as const] : [])));
-  const callOf: CallOf = (op) => (op.do === "call" || op.do === "settle" ? (calls.get(op.id) ?? null) : null);
+  const ops = withoutOps(script.ops, "snapshot");
   const history = await play(ops);
+  const looks = looksOf(script, history);
+  const counts = callsByCount(looks);
+  const calls = ops.filter((op) => op.do === "call").length;
+  const seen = new Set<string>();
   let judged = 0;
-  for (const here of distinct(ops, ({ organization, scope }) => `${scope} ${organization}`)) {
-    const own = ownOps(ops, here, callOf);
-    if (own.length < ops.length) {
-      const label = `with the calls of ${here.organization} in ${here.scope} alone`;
-      const found = await comparison(trial, history, { label, history: await play(own) });
-      if (found.violation !== null) return found;
-      judged += found.judged;
-    }
-    const found = await isolatedUsers(trial, own, callOf);
+  for (const [name, ids] of counts) {
+    const form = [...ids].join();
+    if (ids.size === calls || seen.has(form)) continue;
+    seen.add(form);
+    const met = [...counts].filter(([, those]) => [...those].some((id) => ids.has(id)));
+    const own = met.filter(([, those]) => [...those].every((id) => ids.has(id))).map(([other]) => other);
+    const shared = met.flatMap(([other]) => (own.includes(other) ? [] : [quotaOf(other)]));
+    const found = await alone(
+      trial,
+      { ops, history, looks },
+      {
+        ...{ name, ids, own: new Set(own) },
+        quotas: new Set(own.map(quotaOf).filter((quota) => !shared.includes(quota))),
+      },
+    );
     if (found.violation !== null) return found;
     judged += found.judged;
   }
   return { history, judged, violation: null };
 };
 
-/**
- * Each user of one organization and scope, with the others and without. Others may use up the organization's
- * window: what they must not change is the user's own, for as long as the organization's has room for everybody.
- */
-async function isolatedUsers(trial: Trial, ops: readonly Op[], callOf: CallOf): Promise<Judgement> {
-  const { script: terms, play } = trial;
-  const users = distinct(ops, ({ user }) => user);
-  if (users.length < 2) return silent([]);
-  const history = await play(ops);
-  const crowded = tightFrom(terms, history, history);
-  let judged = 0;
-  for (const { user } of users) {
-    const alone = await play(ops.filter((op) => (callOf(op)?.user ?? user) === user));
-    const until = Math.min(crowded, tightFrom(terms, alone, history));
-    const label = `with ${user}'s calls alone`;
-    const found = await comparison(trial, history, { label, history: alone }, { parts: ["user"], until });
-    if (found.violation !== null) return found;
-    judged += found.judged;
-  }
-  return { history, judged, violation: null };
+interface Whole {
+  readonly ops: readonly QuotaOp[];
+  readonly history: QuotaHistory;
+  readonly looks: readonly Look[];
 }
 
-/** Index in `reference` of the first operation at which a run's organization may have refused. */
-function tightFrom(terms: Script, history: History, reference: History): number {
-  for (const sight of sightsOf(terms, history)) {
-    if (sight.owner !== "organization" || !("decision" in sight.event)) continue;
-    const { op, decision } = sight.event;
-    const tight = sight.enforced && lacksRoom(sight, op.cost, sight.sure ? sight.before : null) !== false;
-    if (tight || decision.refusedBy === "organization")
-      return reference.findIndex((event) => event.op === op);
+/** A count's calls, and the counts that no other calls change; quotas that have none but such. */
+interface Alone {
+  readonly name: string;
+  readonly ids: ReadonlySet<number>;
+  readonly own: ReadonlySet<string>;
+  readonly quotas: ReadonlySet<string>;
+}
+
+const quotaOf = (name: string): string => (JSON.parse(name) as [string])[0];
+
+/** One count's calls alone, until a quota that they share with others has no room. */
+async function alone(
+  trial: Trial<QuotasKind>,
+  { ops, history, looks }: Whole,
+  count: Alone,
+): Promise<QuotaJudgement> {
+  const calls = ops.filter((op) => op.do === "call" && count.ids.has(op.id));
+  const own = ops.filter((op) => {
+    if (op.do === "call" || op.do === "settle") return count.ids.has(op.id);
+    if (op.do === "enforce") return calls.some((call) => concerns(op, call, trial.script.policy));
+    return op.do !== "status";
+  });
+  const other = await trial.play(own);
+  const until = Math.min(
+    crowdedFrom(looks, count, history),
+    crowdedFrom(looksOf(trial.script, other), count, history),
+  );
+  const [quota, key] = JSON.parse(count.name) as [string, CallerAttributes];
+  const who = Object.values(key).join("/");
+  const label = `with the calls ${who === "" ? "" : `of ${who} `}in ${quota} alone`;
+  return comparison(trial, history, { label, history: other }, { quotas: count.quotas, until });
+}
+
+/** Tells whether a call uses the count that is enforced, or one that is enforced along with it. */
+function concerns(op: QuotaOp, call: QuotaOp, { operations, quotas }: Policy): boolean {
+  if (op.do !== "enforce" || call.do !== "call") return false;
+  const used = Object.keys(operations[call.operation]?.uses ?? {});
+  const isUsed = used.some((name) => {
+    const enforced = quotas[name]?.enforced;
+    return name === op.quota || (typeof enforced === "object" && enforced.with === op.quota);
+  });
+  return isUsed && quotas[op.quota]?.key.every((name) => op.caller[name] === call.caller[name]) === true;
+}
+
+/** Index in `reference` of the first of these calls that found no room in a count of others, too. */
+function crowdedFrom(looks: readonly Look[], { ids, own }: Alone, reference: QuotaHistory): number {
+  for (const { event, sights } of looks) {
+    if (!("admitted" in event) || !ids.has(event.op.id)) continue;
+    const others = sights.filter((sight) => !own.has(nameOfCount(sight)));
+    const isTight = (sight: Sight): boolean =>
+      sight.isEnforced && lacksRoom(sight, true, sight.sure ? sight.before : null) !== false;
+    if (others.some((sight) => sight.quota === event.refusedBy || isTight(sight)))
+      return reference.findIndex(({ op }) => op === event.op);
   }
   return Number.POSITIVE_INFINITY;
 }
 
-/** Leaving out the refused calls changes no other answer; where refusals are charged, only the named window. */
-export const allOrNothing: Judge = async (trial) => {
+/** Refused calls that are charged nowhere. None where the clock steps back: with a call its time is left out, too. */
+function freeRefusals(looks: readonly Look[]): ReadonlySet<QuotaOp> {
+  if (looks.some(({ event }, at) => event.op.atMs < (looks[at - 1]?.event.op.atMs ?? 0))) return new Set();
+  return new Set(
+    looks.flatMap(({ event, sights }) =>
+      "admitted" in event && !event.admitted && sights.every(({ charge }) => charge === null)
+        ? [event.op]
+        : [],
+    ),
+  );
+}
+
+/** Leaving out the refused calls changes no other answer; where refusals are charged, only the named count. */
+export const allOrNothing: QuotaJudge = async (trial) => {
   const { script, play } = trial;
-  const ops = without(script.ops, "snapshot");
+  const ops = withoutOps(script.ops, "snapshot");
   const history = await play(ops);
-  const tally = new OpinionTally();
-  const ledger = new HistoryLedger(script);
-  for (const [at, event] of history.entries()) {
-    const sights = ledger.look(event);
-    if (!("decision" in event) || event.decision.admitted) continue;
-    for (const sight of sights) tally.add(untouched(sight), at, sight);
-  }
+  const looks = looksOf(script, history);
+  const tally = newTally();
+  for (const { event, sights, at } of looks)
+    if ("admitted" in event && !event.admitted)
+      for (const sight of sights) tally.add(untouched(sight), at, sight);
+  const left = freeRefusals(looks);
   const judged = { history, judged: tally.judged, violation: tally.violation };
-  const left = freeRefusals(script, history);
   if (tally.violation !== null || left.size === 0) return judged;
   const rest = await play(ops.filter((op) => !left.has(op)));
   const second = await comparison(trial, history, { label: "without the refused calls", history: rest });
   return { ...second, judged: tally.judged + second.judged };
 };
 
+/** A window that a refusal does not charge shows what it showed before. */
+function untouched({ current, charge, last, fresh, sure, rule, shown: [shown] }: Sight): Opinion {
+  const before = last ?? (fresh ? 0 : null);
+  if (charge !== null || current === null || before === null || !sure || !isWindow(rule)) return null;
+  // What is left may tell another count than what is used.
+  const other = shown === undefined ? null : countShown({ ...shown, used: null }, rule);
+  const got = current === before ? (other ?? before) : current;
+  if (got === before) return "kept";
+  const name = shown?.name ?? "used";
+  return {
+    expected: `${name} ${before}, as before the refused call`,
+    got: `${name} ${got}`,
+    arithmetic: "a refused call is not charged here",
+  };
+}
+
 /**
  * The limiter leaves no trace of a refused call, in whom it lets through afterwards. Where others were refused, the
  * script is played with calls at its end that use up what is left, and once more without the refused calls.
  */
-export const giveBack: Judge = async (trial) => {
+export const giveBack: QuotaJudge = async (trial) => {
   const { script, play } = trial;
-  const ops = without(script.ops, "snapshot");
+  const ops = withoutOps(script.ops, "snapshot");
   const first = await play(ops);
-  if (freeRefusals(script, first).size === 0) return silent(first);
-  const longer = [...ops, ...closingOf(script, first)];
+  const looks = looksOf(script, first);
+  if (freeRefusals(looks).size === 0) return silent(first);
+  const longer = [...ops, ...closingOf(looks, nextId(first))];
   const history = await play(longer);
-  const left = freeRefusals(script, history.slice(0, ops.length));
+  const left = freeRefusals(looksOf(script, history.slice(0, ops.length)));
   const rest = await play(longer.filter((op) => !left.has(op)));
-  return comparison(
-    trial,
-    history,
-    { label: "without the refused calls", history: rest },
-    { decisions: true },
-  );
+  const label = "without the refused calls";
+  return comparison(trial, history, { label, history: rest }, { decisions: true });
 };
 
 /** The most calls that look for what is left at the end of a script. */
 const closingMost = 40;
 
 /** Calls of whoever was refused last, at the end and one after the other, that use up what is left. */
-function closingOf(script: Script, history: History): readonly CallOp[] {
-  const refused = history.findLast((event) => "decision" in event && !event.decision.admitted);
-  const last = history.at(-1);
-  if (refused === undefined || last === undefined || !("decision" in refused)) return [];
-  const { organization, user, scope } = refused.op;
-  const { limit } = userLimit(script.rules, organization, user, scope);
-  const id = 1 + Math.max(...history.map(({ op }) => ("id" in op ? op.id : 0)));
+function closingOf(looks: readonly Look[], id: number): readonly QuotaCallOp[] {
+  const refused = looks.findLast(({ event }) => "admitted" in event && !event.admitted);
+  const atMs = looks.at(-1)?.event.op.atMs;
+  if (refused?.event.op.do !== "call" || atMs === undefined) return [];
+  const { caller, operation } = refused.event.op;
+  const limit = Math.min(...refused.sights.map((sight) => sight.limit));
   return Array.from({ length: Math.min(limit + 1, closingMost) }, (_, n) => ({
-    ...{ do: "call" as const, organization, user, scope, cost: 1 },
-    id: id + n,
-    atMs: last.op.atMs,
+    ...{ do: "call" as const, caller, operation, cost: 1 },
+    ...{ id: id + n, atMs },
   }));
-}
-
-/**
- * The refused calls that are charged nowhere, and may be left out. Empty where the clock steps back: with a call the
- * time that it has seen is left out, too. A limiter by key may open a window for a call that can never fit.
- */
-function freeRefusals({ rules, keyed }: Script, history: History): ReadonlySet<Op> {
-  if (history.some(({ op }, at) => op.atMs < (history[at - 1]?.op.atMs ?? 0))) return new Set();
-  const free = history.flatMap((event) => {
-    if (!("decision" in event) || event.decision.admitted) return [];
-    const { organization, user, scope, cost } = event.op;
-    const isHopeless = keyed === true && cost > userLimit(rules, organization, user, scope).limit;
-    return isHopeless || !chargesNothing(rules, event.op, event.decision.refusedBy) ? [] : [event.op];
-  });
-  return new Set(free);
-}
-
-/** Tells whether a refusal is charged nowhere under these rules (SPEC.md §8). */
-function chargesNothing(rules: Rules, { scope }: CallOp, refusedBy: string | null | undefined): boolean {
-  const { refused, refusedByUser } = semanticsOf(rules, scope);
-  if (refused === "counted") return false;
-  return refusedByUser === "charges-nothing" || refusedBy === "organization";
-}
-
-/** A window that a refusal does not charge shows what it showed before. */
-function untouched({ current, charge, shown, fresh, sure }: Sight): Opinion {
-  const before = shown ?? (fresh ? 0 : null);
-  if (charge !== null || current === null || before === null || !sure) return null;
-  if (current === before) return "kept";
-  return {
-    expected: `current ${before}, as before the refused call`,
-    got: `current ${current}`,
-    arithmetic: "a refused call is charged to no window",
-  };
 }

@@ -1,93 +1,160 @@
-// The laws on what a window shows: bounded, conserved, remaining-agrees, reset-agrees, monotone, and the half
-// of limit-agrees that readings show.
-import { type Judge, type Opinion, overSights, spanText } from "./law.ts";
-import { nameOf, type Sight } from "./ledger.ts";
+// The laws on what a count shows: bounded, conserved, remaining-agrees, reset-agrees and monotone.
+import { lowestTerms } from "../policy/checks.ts";
+import type { Quota } from "../policy/policy.ts";
+import { type Breach, type Opinion, spanText } from "./law.ts";
+import { firstOf, isKnown, overShown, overSights, type QuotaJudge } from "./looks.ts";
+import type { QuotaScript } from "./quotas/script.ts";
+import { remainingIsThere } from "./room.ts";
+import { countShown, isWindow, nameOfCount, type ShownCount, type Sight } from "./sight.ts";
+import { type CountSpan, exactly } from "./window-book.ts";
 
-const inside = (value: number, { least, most }: { least: number; most: number }): boolean =>
-  least <= value && value <= most;
+const byWhom = ({ by }: ShownCount): string => (by === "said" ? "" : " (its answer shows it)");
 
-/** `0 <= current <= limit` in a window that was enforced at every call it decided. */
-export const bounded: Judge = overSights("bounded", () => (sight): Opinion => {
-  const { current } = sight;
-  if (current === null || !sight.enforcedThroughout) return null;
-  if (current >= 0 && current <= sight.limit) return "kept";
-  return {
-    expected: `0 <= current <= ${sight.limit}`,
-    got: `current ${current}`,
-    arithmetic: `the limit is ${sight.limit} and every call of this window was decided while enforced`,
-  };
+/** Tells whether a number is right, give or take what is rounded; `null` where it is not shown, or not known. */
+const agrees = (
+  member: string,
+  got: number | null,
+  right: CountSpan | null,
+  within: number,
+  why: string,
+): Opinion => {
+  if (got === null || right === null) return null;
+  if (right.least - within <= got && got <= right.most + within) return "kept";
+  return { expected: `${member} ${spanText(right)}`, got: `${member} ${got}`, arithmetic: why };
+};
+
+/** Fractions of a bucket round: one unit, where its limiter does not count in whole numbers. */
+const unitsOff = ({ rule }: Sight, { isExact }: QuotaScript): number => (isWindow(rule) || isExact ? 0 : 1);
+
+/** The count that is shown: of an answer, what it says is used. */
+const countOf = (shown: ShownCount, { rule }: Sight): number | null =>
+  shown.by === "said" ? countShown(shown, rule) : shown.used;
+
+/** A count never passes its limit, where calls must fit whole and refusals are free. */
+export const bounded = overShown((shown, sight) => {
+  const { remaining, limit, name } = shown;
+  const { rule, limit: most, mayPass } = sight;
+  const { when, fits, refused } = rule.charge;
+  const used = countOf(shown, sight);
+  const isVoid = mayPass || when === "completion" || fits === "any-left" || refused === "counted";
+  if (isVoid || (used === null && remaining === null)) return null;
+  const bound = shown.by === "said" ? most : (limit ?? most);
+  const breach = (member: string, got: number): Breach => ({
+    expected: `0 <= ${member} <= ${bound}`,
+    got: `${member} ${got}`,
+    arithmetic: `the limit is ${bound} and every call of this ${isWindow(rule) ? "window" : "bucket"} was decided while enforced`,
+  });
+  if (used !== null && (used < 0 || used > bound)) return breach(name, used);
+  if (remaining !== null && (remaining < 0 || remaining > bound)) return breach("remaining", remaining);
+  return "kept";
 });
 
-/** `current` is what the window was charged, by the ledger. */
-export const conserved: Judge = overSights("conserved", () => (sight): Opinion => {
-  const { current } = sight;
-  if (current === null || !sight.sure) return null;
-  if (inside(current, sight.after)) return "kept";
-  return { expected: `current ${spanText(sight.after)}`, got: `current ${current}`, arithmetic: sum(sight) };
+/** A count is the sum of what was charged: each admitted call once, and nothing else. */
+export const conserved = overShown((shown, sight, script) => {
+  const off = unitsOff(sight, script);
+  const why = `${sumText(sight)}${byWhom(shown)}`;
+  return firstOf([
+    agrees(shown.name, countOf(shown, sight), shown.right.used, off, why),
+    agrees("remaining", shown.remaining, shown.right.remaining, off, why),
+  ]);
 });
 
 /** Says in words how `after` came about. */
-function sum({ before, charge, givenBack, after, fresh }: Sight): string {
-  const start = fresh ? "nothing was charged in this window before" : `${spanText(before)} charged before`;
+function sumText({ before, charge, givenBack, after, fresh, rule }: Sight): string {
+  const here = isWindow(rule) ? " in this window" : "";
+  const start = fresh ? `nothing was charged${here} before` : `${spanText(before)} charged before`;
   const added =
     charge === null ? "this operation charges nothing" : `this operation adds ${spanText(charge)}`;
   const back = givenBack > 0 ? `, ${givenBack} given back` : "";
   return `${start}, ${added}${back}: ${spanText(after)}`;
 }
 
-/** `remaining` is what is left of the limit that is shown beside it. */
-export const remainingAgrees: Judge = overSights("remaining-agrees", () => (sight): Opinion => {
-  const { remaining, current } = sight.reading;
-  const signed = sight.semantics.remaining === "signed";
-  if ((current ?? null) === null && !signed && Number(remaining ?? 0) < 0)
+/** What is left agrees with what is used, as it is shown beside it. */
+const remainingOfCount = overShown((shown, { rule, limit: most }) => {
+  const { used, remaining, limit, right } = shown;
+  const isSigned = rule.shown.remaining === "signed";
+  if (remaining === null) return null;
+  if (used === null && !isSigned && remaining < 0)
     return {
       expected: "remaining 0 or more",
       got: `remaining ${remaining}`,
       arithmetic: "what is left is never less than nothing",
     };
-  if ((remaining ?? null) === null || (current ?? null) === null) return null;
-  const limit = sight.reading.limit ?? sight.limit;
-  const left = limit - Number(current);
-  const expected = signed ? left : Math.max(0, left);
-  if (remaining === expected) return "kept";
-  const formula = signed ? `${limit} - ${current}` : `max(0, ${limit} - ${current})`;
-  return {
-    expected: `remaining ${expected}`,
-    got: `remaining ${remaining}`,
-    arithmetic: `${formula} = ${expected}`,
-  };
+  if (used === null) return null;
+  const rest = (bound: number, count: number): number =>
+    isSigned ? bound - count : Math.max(0, bound - count);
+  // A format that rounds its numbers does not add up itself.
+  const isRounded =
+    right.used !== null &&
+    right.remaining !== null &&
+    right.remaining.least !== rest(right.limit ?? most, right.used.least);
+  const bound = limit ?? most;
+  const left = rest(bound, used);
+  const sum = isSigned ? `${bound} - ${used}` : `max(0, ${bound} - ${used})`;
+  return isRounded ? null : agrees("remaining", remaining, exactly(left), 0, `${sum} = ${left}`);
 });
 
+export const remainingAgrees: QuotaJudge = (trial) =>
+  isKnown(trial.script) ? remainingOfCount(trial) : remainingIsThere(trial);
+
+/** Resets are those of the count; of a window by rules, each other's and the rules'. */
+export const resetAgrees = overSights((script) => {
+  const ends = new Map<string, readonly [number, number]>();
+  return (sight) =>
+    firstOf(
+      sight.shown.map((shown) =>
+        script.terms === undefined ? resetIsRight(shown, sight, script) : resetHolds(shown, sight, ends),
+      ),
+    );
+});
+
+function resetIsRight(shown: ShownCount, { rule, event }: Sight, { isExact }: QuotaScript): Opinion {
+  const { reset, right, by } = shown;
+  const what = isWindow(rule) ? "the window ends then" : "the bucket is full then";
+  const within = isWindow(rule) || isExact ? 0 : Math.max(unitMs(rule), by === "answer" ? 1000 : 1);
+  if (reset === null || right.reset === null) return null;
+  if (Math.abs(reset - right.reset) <= within) return "kept";
+  const text = (ms: number): string =>
+    by === "answer" ? `reset ${ms / 1000} s` : `reset ${(ms - event.op.atMs) / 1000} s after this`;
+  return { expected: text(right.reset), got: text(reset), arithmetic: `${what}${byWhom(shown)}` };
+}
+
+/** Time in which a bucket gets one unit back, ms. */
+function unitMs({ algorithm }: Quota): number {
+  if (algorithm.kind !== "token-bucket") return 0;
+  const { amount, everyMs } = lowestTerms(algorithm.refill);
+  return Math.ceil(everyMs / amount);
+}
+
+/** `reset` against `reset_at`, against W, and both against what this window showed before. */
+function resetHolds(
+  { seconds, reset }: ShownCount,
+  sight: Sight,
+  ends: Map<string, readonly [number, number]>,
+): Opinion {
+  if (seconds === null && reset === null) return null;
+  const own = agreement(sight, seconds, reset);
+  if (!Array.isArray(own)) return own;
+  const end = own as [number, number];
+  const constant = constancy(sight, end, ends);
+  return constant === "kept" ? onGrid(sight, end) : constant;
+}
+
 /** The instants, in ms, at which a window of which `clockMs` is a part may end, where reset reads `seconds`. */
-function endsBy(seconds: number, { clockMs, lengthMs, lateMs, semantics }: Sight): [number, number] {
+function endsBy(seconds: number, { clockMs, lengthMs, lateMs, rule }: Sight): [number, number] {
   const asked = clockMs + seconds * 1000;
   // Half a second may be rounded either way: the rules do not say.
-  const [least, most] = { ceil: [-999, 0], floor: [0, 999], round: [-500, 500] }[semantics.reset] as [
+  const [least, most] = { ceil: [-999, 0], floor: [0, 999], round: [-500, 500] }[rule.shown.reset] as [
     number,
     number,
   ];
   return [Math.max(asked + least, clockMs + 1 - lateMs), Math.min(asked + most, clockMs + lengthMs)];
 }
 
-/** `reset` against `reset_at`, against W, and both against what this window showed before. */
-export const resetAgrees: Judge = overSights("reset-agrees", () => {
-  const ends = new Map<string, readonly [number, number]>();
-  return (sight): Opinion => {
-    const reset = sight.reading.reset ?? null;
-    const resetAtMs = sight.reading.resetAtMs ?? null;
-    if (reset === null && resetAtMs === null) return null;
-    const own = agreement(sight, reset, resetAtMs);
-    if (!Array.isArray(own)) return own;
-    const end = own as [number, number];
-    const constant = constancy(sight, end, ends);
-    return constant === "kept" ? onGrid(sight, end) : constant;
-  };
-});
-
 /** When the window ends by this reading alone, or how the reading contradicts itself. */
 function agreement(sight: Sight, reset: number | null, resetAtMs: number | null): Opinion | [number, number] {
-  const { clockMs, lengthMs, lateMs, semantics } = sight;
-  const rounding = semantics.reset;
+  const { clockMs, lengthMs, lateMs, rule } = sight;
+  const rounding = rule.shown.reset;
   const seconds = lengthMs / 1000;
   if (reset !== null) {
     const least = rounding === "ceil" ? 1 - lateMs : 0;
@@ -119,9 +186,10 @@ function agreement(sight: Sight, reset: number | null, resetAtMs: number | null)
 const endsOffMs = 1;
 
 /** Windows of the epoch's grid end at whole multiples of their length. */
-function onGrid({ semantics, lengthMs, clockMs }: Sight, [least, most]: [number, number]): Opinion {
+function onGrid({ rule, lengthMs, clockMs }: Sight, [least, most]: [number, number]): Opinion {
   const end = Math.ceil((least - endsOffMs) / lengthMs) * lengthMs;
-  if (semantics.anchor !== "epoch" || end <= most + endsOffMs) return "kept";
+  const isEpoch = rule.algorithm.kind === "fixed-window" && rule.algorithm.anchor === "epoch";
+  if (!isEpoch || end <= most + endsOffMs) return "kept";
   return {
     expected: `reset_at ${lengthMs - (clockMs % lengthMs)} ms after now`,
     got: `reset_at ${instants([least, most], clockMs)} after now`,
@@ -136,7 +204,7 @@ function constancy(
   ends: Map<string, readonly [number, number]>,
 ): Opinion {
   if (sight.window === null) return "kept";
-  const name = `${nameOf(sight)} ${sight.window}`;
+  const name = `${nameOfCount(sight)} ${sight.window}`;
   const known = ends.get(name) ?? [least, most];
   const both: [number, number] = [Math.max(known[0], least), Math.min(known[1], most)];
   if (both[0] <= both[1]) {
@@ -153,34 +221,21 @@ function constancy(
 const instants = ([least, most]: readonly [number, number], nowMs: number): string =>
   least === most ? `${least - nowMs} ms` : `${least - nowMs} to ${most - nowMs} ms`;
 
-/** `current` never falls within a window, but by what completed calls give back; a new one starts at 0. */
-export const monotone: Judge = overSights("monotone", () => (sight): Opinion => {
-  const { current } = sight;
-  if (current === null || !sight.sure) return null;
-  const own = sight.charge ?? { least: 0, most: 0 };
+/** A count never falls within a window, but by what completed calls give back; a new one starts at 0. */
+export const monotone = overSights(() => (sight) => {
+  const { current, rule, sure, last, charge, givenBack } = sight;
+  if (current === null || !sure || !isWindow(rule)) return null;
+  const name = sight.shown[0]?.name ?? "used";
   if (sight.fresh) {
-    if (inside(current, own)) return "kept";
-    const since = sight.ended > 0 ? "the window before has ended" : "this is the first call";
-    return {
-      expected: `current ${spanText(own)}`,
-      got: `current ${current}`,
-      arithmetic: `${since}, so the count was 0 and only this operation is in it`,
-    };
+    const since = sight.isRenewed ? "the window before has ended" : "this is the first call";
+    const why = `${since}, so the count was 0 and only this operation is in it`;
+    return agrees(name, current, charge ?? exactly(0), 0, why);
   }
-  if (sight.shown === null) return null;
-  const floor = sight.shown - sight.givenBack;
-  if (current >= floor) return "kept";
+  if (last === null) return null;
+  if (current >= last) return "kept";
   return {
-    expected: `current >= ${floor}`,
-    got: `current ${current}`,
-    arithmetic: `${sight.shown} was shown before in this window, ${sight.givenBack} given back since`,
+    expected: `${name} >= ${last}`,
+    got: `${name} ${current}`,
+    arithmetic: `${last + givenBack} was shown before in this window, ${givenBack} given back since`,
   };
 });
-
-/** The limit of a reading is the rules'. */
-export function readLimit(sight: Sight): Opinion {
-  const limit = sight.reading.limit ?? null;
-  if (limit === null) return null;
-  if (limit === sight.limit) return "kept";
-  return { expected: `limit ${sight.limit}`, got: `limit ${limit}`, arithmetic: "the rules say so" };
-}

@@ -1,10 +1,11 @@
-// The law refusal-justified for limiters without fixed windows: a refusal needs a past that can have left no room. That
-// nobody passes a limit is the business of rate-bound.
+// The law refusal-justified for limiters of which no counts are known: a refusal needs a past that can have left no room.
+// That nobody passes a limit is the business of rate-bound.
 import { counted } from "../rules/words.ts";
-import { type CallEvent, triedAgain } from "./history.ts";
-import { type Judge, type Judgement, type Opinion, overEvents, type Trial } from "./law.ts";
-import { nameOf, type Sight, type WindowKey } from "./ledger.ts";
-import { algorithmOf, type Script } from "./script.ts";
+import { triedAgain } from "./again.ts";
+import type { Judgement, Opinion, Trial } from "./law.ts";
+import { overLooks, type QuotaJudge, statedOf } from "./looks.ts";
+import type { QuotaCallEvent, QuotaScript } from "./quotas/script.ts";
+import { nameOfCount, type QuotaKey, type QuotasKind, type Sight } from "./sight.ts";
 
 /** A call that may have taken something of a limit. */
 interface Taken {
@@ -23,34 +24,35 @@ interface MostTaken {
  * Nobody is refused whose cost fits beside the most that calls before can have left taken. A bucket that adds up fractions
  * may be a moment late.
  */
-export const refusedEarly: Judge = async (trial) => {
+export const refusedEarly: QuotaJudge = async (trial) => {
   const found = await refusals(trial);
-  const isLate = found.violation !== null && algorithmOf(trial.script) === "token-bucket";
+  const isLate = found.violation !== null && statedOf(trial.script) === "token-bucket";
   return isLate && (await fitsSoon(trial, found)) ? { ...found, violation: null } : found;
 };
 
 /** Tells whether the call that was refused may be admitted 1 ms later. */
-async function fitsSoon({ play, isRecorded }: Trial, { history, violation }: Judgement): Promise<boolean> {
+async function fitsSoon(
+  { play, isRecorded }: Trial<QuotasKind>,
+  { history, violation }: Judgement<QuotasKind>,
+): Promise<boolean> {
   // Nobody can be asked.
   if (isRecorded || violation === null) return true;
   const again = await triedAgain(play, history, violation.at, 1);
-  return again?.last.decision.admitted === true;
+  return again?.last.admitted === true;
 }
 
-const refusals: Judge = overEvents("refusal-justified", (script) => {
+const refusals = overLooks((script) => {
   const pasts = new Map<string, Taken[]>();
   let latestMs = Number.NEGATIVE_INFINITY;
   let isBack = false;
-  return (sights) => {
-    const event = sights[0]?.event;
-    if (event === undefined) return [];
-    if ("readings" in event && algorithmOf(script) === "concurrency")
-      for (const sight of sights) release(pasts.get(nameOf(sight)), event.op.id);
-    if (!("decision" in event)) return [];
+  return ({ event, sights }) => {
+    if (event.op.do === "settle" && statedOf(script) === "concurrency")
+      for (const sight of sights) release(pasts.get(nameOfCount(sight)), event.op.id);
+    if (!("admitted" in event) || sights.length === 0) return [];
     // SPEC.md §2.8 says what a clock that steps back means to windows, and to nothing else.
     isBack ||= event.op.atMs < latestMs;
     latestMs = event.op.atMs;
-    const opinion = event.decision.admitted || isBack ? null : opinionOf(event, sights, pasts, script);
+    const opinion = event.admitted || isBack ? null : opinionOf(event, sights, pasts, script);
     for (const sight of sights) take(pasts, sight, event);
     return [opinion ?? [null, null]];
   };
@@ -61,26 +63,27 @@ function release(past: Taken[] | undefined, id: number): void {
   if (index >= 0) past?.splice(index, 1);
 }
 
-function take(pasts: Map<string, Taken[]>, sight: Sight, { op, decision }: CallEvent): void {
-  const { refused, refusedByUser } = sight.semantics;
-  const charges = refused === "counted" || refusedByUser === "charges-organization";
-  if (!decision.admitted && !charges) return;
-  const past = pasts.get(nameOf(sight)) ?? [];
-  pasts.set(nameOf(sight), past);
+function take(pasts: Map<string, Taken[]>, sight: Sight, { op, admitted }: QuotaCallEvent): void {
+  const { refused, refusedByOther } = sight.rule.charge;
+  if (!admitted && refused !== "counted" && refusedByOther !== "charged") return;
+  const past = pasts.get(nameOfCount(sight)) ?? [];
+  pasts.set(nameOfCount(sight), past);
   // A refused call that counts may be put off: nobody sees when it takes its place, and how far from others.
   const unseen = Number.POSITIVE_INFINITY;
-  const [atMs, points] = decision.admitted ? [op.atMs, op.cost] : [unseen, unseen];
+  const [atMs, points] = admitted ? [op.atMs, op.cost] : [unseen, unseen];
   past.push({ id: op.id, atMs, points });
 }
 
 function opinionOf(
-  { op }: CallEvent,
+  { op }: QuotaCallEvent,
   sights: readonly Sight[],
   pasts: ReadonlyMap<string, readonly Taken[]>,
-  script: Script,
-): readonly [Opinion, WindowKey] | null {
-  const enforced = sights.filter((sight) => sight.enforced);
-  const taken = enforced.map((sight) => mostTaken(pasts.get(nameOf(sight)) ?? [], op.atMs, sight, script));
+  script: QuotaScript,
+): readonly [Opinion, QuotaKey] | null {
+  const enforced = sights.filter((sight) => sight.isEnforced);
+  const taken = enforced.map((sight) =>
+    mostTaken(pasts.get(nameOfCount(sight)) ?? [], op.atMs, sight, script),
+  );
   if (taken.some(({ points }) => points === Number.POSITIVE_INFINITY)) return null;
   const full = enforced.find(({ limit }, index) => (taken[index]?.points ?? 0) + op.cost > limit + 1e-9);
   const [first] = enforced;
@@ -93,15 +96,19 @@ function opinionOf(
 }
 
 /** The loosest of all limiters of a declared kind, as rate-bound has it. */
-function mostTaken(past: readonly Taken[], nowMs: number, sight: Sight, script: Script): MostTaken {
-  const { lengthMs, limit, lateMs } = sight;
+function mostTaken(
+  past: readonly Taken[],
+  nowMs: number,
+  { lengthMs, limit, lateMs }: Sight,
+  script: QuotaScript,
+): MostTaken {
   // Times may be kept in whole seconds.
-  const late = lateMs + (script.opensToMs === 1 ? 0 : 999);
+  const late = lateMs + (script.terms?.opensToMs === 1 ? 0 : 999);
   const within = (ms: number): MostTaken => ({
     points: sum(past.filter(({ atMs }) => atMs >= nowMs - ms - late)),
     by: `taken by calls of the last ${ms / 1000} s`,
   });
-  switch (algorithmOf(script)) {
+  switch (statedOf(script)) {
     case "concurrency":
       return { points: sum(past), by: "under way" };
     case "sliding-log":

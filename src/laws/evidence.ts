@@ -1,7 +1,8 @@
 // On how much a law rests: what its runs were tested by, counted as in the verdict on a trace.
+import { looksByRules } from "./by-rules.ts";
 import type { History } from "./history.ts";
-import { sightsOf } from "./ledger.ts";
-import type { LedgerTerms } from "./script.ts";
+import type { Script } from "./script.ts";
+import { nameOfCount } from "./sight.ts";
 
 export interface RunEvidence {
   /** Readings of a window: one owner's in one answer, or one scope of a status. */
@@ -17,17 +18,17 @@ export interface RunEvidence {
 export const noEvidence: RunEvidence = { readings: 0, refusals: 0, windows: 0, resets: 0 };
 
 /** Returns what one run shows. */
-export function evidenceOf(terms: LedgerTerms, history: History): RunEvidence {
+export function evidenceOf(script: Script, history: History): RunEvidence {
   let readings = 0;
   const windows = new Set<string>();
   const quotas = new Set<string>();
-  for (const { organization, user, scope, reading, window } of sightsOf(terms, history)) {
-    if (Object.keys(reading).length === 0) continue;
+  for (const sight of looksByRules(script, history).flatMap(({ sights }) => sights)) {
+    if (sight.shown.length === 0) continue;
     readings += 1;
-    if (window === null) continue;
-    const quota = JSON.stringify([organization, user, scope]);
+    if (sight.window === null) continue;
+    const quota = nameOfCount(sight);
     quotas.add(quota);
-    windows.add(`${quota} ${window}`);
+    windows.add(`${quota} ${sight.window}`);
   }
   const refusals = history.filter((event) => "decision" in event && !event.decision.admitted).length;
   return { readings, refusals, windows: windows.size, resets: windows.size - quotas.size };

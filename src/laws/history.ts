@@ -56,26 +56,6 @@ export type HistoryEvent =
 
 export type History = readonly HistoryEvent[];
 
-/**
- * Makes a call of a history once more, so much later; nobody calls meanwhile.
- * @param play a fresh limiter's, as `Trial` has it
- * @returns that history, with its last call; `null` where there is none
- */
-export async function triedAgain(
-  play: (ops: readonly Op[]) => Promise<History>,
-  history: History,
-  at: number,
-  waitMs: number,
-): Promise<{ readonly tried: History; readonly last: CallEvent } | null> {
-  const ops = history.slice(0, at + 1).map(({ op }) => op);
-  const op = ops.at(-1);
-  if (op?.do !== "call") return null;
-  const id = 1 + Math.max(...history.map(({ op }) => ("id" in op ? op.id : 0)));
-  const tried = await play([...ops, { ...op, id, atMs: op.atMs + waitMs }]);
-  const last = tried.at(-1);
-  return last !== undefined && "decision" in last ? { tried, last } : null;
-}
-
 /** A limiter by rules at play. */
 export class RulesPlayer extends Player<LimiterAdapter, Rules, CallOp> {
   async #http(asked: Asked, nowMs: number): Promise<{ http?: HttpAnswer | null }> {

@@ -4,6 +4,7 @@ import { claimsOf } from "../rules/algorithms.ts";
 import { voidEverywhere } from "../rules/laws.ts";
 import { userLimit } from "../rules/rules.ts";
 import { scriptArbitrary } from "./arbitraries.ts";
+import { byRules } from "./by-rules.ts";
 import { laws } from "./catalogue.ts";
 import type { CheckOptions } from "./check-options.ts";
 import { type CallEvent, makeLimiter, RulesPlayer } from "./history.ts";
@@ -58,7 +59,7 @@ export async function checkInterleavings(
     name: factory.name,
     laws: ordering.filter((law) => claims.includes(law)),
     isVoid: (law, { rules }) => voidEverywhere(law, rules) !== null,
-    judge: (law, trial) => laws[law].judge(trial),
+    judge: (law, trial) => byRules(laws[law].judge)(trial),
     scripts: (profile, intentsMost) => scriptArbitrary(subject, profile, intentsMost),
     player: async ({ rules, startMs }, seam) =>
       new RulesPlayer(factory, rules, await makeLimiter(factory, rules, startMs, seam)),

@@ -1,10 +1,7 @@
 // A law, as the runner sees it: a judge of one script against one kind of limiter. It plays what it needs,
 // says how much it could judge, and names the first breach.
-import { type LimiterLawName, voidReason } from "../rules/laws.ts";
-import type { Rules } from "../rules/rules.ts";
 import type { CallEvent, History } from "./history.ts";
-import { type Sight, sightsOf, type WindowKey } from "./ledger.ts";
-import { type CallOp, type LawKind, type Op, type Script, without } from "./script.ts";
+import type { CallOp, LawKind, Op, Script, WindowKey } from "./script.ts";
 
 /** The kind of today's rules. */
 export interface RulesKind extends LawKind {
@@ -65,7 +62,7 @@ export class OpinionTally<K extends LawKind = RulesKind> {
   readonly #named: (window: K["window"]) => K["window"];
 
   /** @param named a window's key alone, of something that has one */
-  constructor(named: (window: K["window"]) => K["window"] = (window) => keyOf(window as WindowKey)) {
+  constructor(named: (window: K["window"]) => K["window"]) {
     this.#named = named;
   }
 
@@ -75,52 +72,6 @@ export class OpinionTally<K extends LawKind = RulesKind> {
     if (opinion === "kept" || this.violation !== null) return;
     this.violation = { at, window: window === null ? null : this.#named(window), ...opinion };
   }
-}
-
-const keyOf = ({ organization, user, scope }: WindowKey): WindowKey => ({ organization, user, scope });
-
-/** Tells whether a law says nothing of this scope under these rules (SPEC.md §7). */
-const isVoid = (law: LimiterLawName, rules: Rules, { scope }: WindowKey): boolean =>
-  voidReason(law, rules, scope) !== null;
-
-/** A law over one run, that looks at one window at a time. `begin` gives each run a memory of its own. */
-export function overSights(law: LimiterLawName, begin: (rules: Rules) => (sight: Sight) => Opinion): Judge {
-  return overEvents(law, ({ rules }) => {
-    const judge = begin(rules);
-    return (sights) => sights.map((sight) => [judge(sight), sight]);
-  });
-}
-
-/** A law over one run, that looks at an operation's windows together. */
-export function overEvents(
-  law: LimiterLawName,
-  begin: (script: Script) => (sights: readonly Sight[]) => readonly (readonly [Opinion, WindowKey | null])[],
-): Judge {
-  return async ({ script, play }) => {
-    const history = await play(without(script.ops, "snapshot"));
-    const judge = begin(script);
-    const tally = new OpinionTally();
-    for (const sights of grouped(sightsOf(script, history))) {
-      const heard = sights.filter((sight) => !isVoid(law, script.rules, sight));
-      const at = heard[0]?.at;
-      if (at === undefined) continue;
-      for (const [opinion, window] of judge(heard)) tally.add(opinion, at, window);
-    }
-    return { history, judged: tally.judged, violation: tally.violation };
-  };
-}
-
-/** The sights of each operation together. */
-function* grouped(sights: Iterable<Sight>): Generator<readonly Sight[]> {
-  let group: Sight[] = [];
-  for (const sight of sights) {
-    if (group[0] !== undefined && group[0].at !== sight.at) {
-      yield group;
-      group = [];
-    }
-    group.push(sight);
-  }
-  if (group.length > 0) yield group;
 }
 
 /** A span in words: `3`, or `3 to 5`. */

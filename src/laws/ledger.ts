@@ -1,121 +1,87 @@
-// The property's own ledger: the book of every window of a history, and each operation seen as sights, one
-// window as it stood just before and just after it. Laws read sights; they know no other model.
-import type { PartialDecision } from "../engine/adapter.ts";
-import {
-  type Owner,
-  organizationLimit,
-  type Rules,
-  type Scope,
-  type Semantics,
-  semanticsOf,
-  userLimit,
-} from "../rules/rules.ts";
-import { type History, type HistoryEvent, type PartialReading, statusReadings } from "./history.ts";
-import type { CallOp, LedgerTerms } from "./script.ts";
+// The ledger by rules: the book of every window of a history, which takes the limiter's word where the rules leave
+// something open.
+import { limitOf, quotaFor } from "../policy/effective.ts";
+import { quotaNames } from "../policy/names.ts";
+import type { Policy, Quota } from "../policy/policy.ts";
+import { scopes } from "../rules/rules.ts";
+import type {
+  CallerAttributes,
+  QuotaCallEvent,
+  QuotaCallOp,
+  QuotaEvent,
+  QuotaScript,
+  SaidReading,
+} from "./quotas/script.ts";
+import type { LedgerTerms } from "./script.ts";
+import { countShown, type Look, nameOfCount, type QuotaKey, type ShownCount, type Sight } from "./sight.ts";
 import { type CountSpan, exactly, type Held, WindowBook } from "./window-book.ts";
 
-/** Which window: an organization's (`user` null) or one user's, of one scope. */
-export interface WindowKey {
-  readonly organization: string;
-  readonly user: string | null;
-  readonly scope: Scope;
-}
-
-/** One window at one operation. */
-export interface Sight extends WindowKey {
-  /** Index of the operation in the history. */
-  readonly at: number;
-  readonly event: HistoryEvent;
-  readonly owner: Owner;
-  /** Reading that the limiter showed. `{}` if it showed none. */
-  readonly reading: PartialReading;
-  /** The count that it showed: `current`, or what `remaining` says of it. */
-  readonly current: number | null;
-  readonly semantics: Semantics;
-  /** The rules' limit. */
+/** The book of one count. */
+interface Book extends QuotaKey {
+  readonly name: string;
+  readonly rule: Quota;
   readonly limit: number;
-  readonly lengthMs: number;
-  /** 1 where the instant at which a window ends still belongs to it, else 0. */
-  readonly lateMs: number;
-  /** The time that counts for this window: never earlier than one its calls have seen (SPEC.md §2.8). */
-  readonly clockMs: number;
-  /** The operation's own time was earlier than that. */
-  readonly steppedBack: boolean;
-  /** Charges of the window before this operation, and after it. */
-  readonly before: CountSpan;
-  readonly after: CountSpan;
-  /** Charge of this operation itself. `null` if it counts nothing. */
-  readonly charge: CountSpan | null;
-  /** Points that this operation gave back. */
-  readonly givenBack: number;
-  /** Nothing had been charged in this window before. */
-  readonly fresh: boolean;
-  /** Number of earlier windows of this key that have ended. */
-  readonly ended: number;
-  /** The window that the reading belongs to, `null` where it belongs to none (SPEC.md §3). */
-  readonly window: number | null;
-  /** When that window ends. */
-  readonly untilMs: number | null;
-  /** False where the rules leave open whether a window is open at all. */
-  readonly sure: boolean;
-  /** True if this window may refuse, now and at every call that it has decided. */
-  readonly enforced: boolean;
-  readonly enforcedThroughout: boolean;
-  /** `current` as it was shown at the operation before, in this window. */
-  readonly shown: number | null;
+  readonly window: WindowBook;
 }
 
-type CallEvent = Extract<HistoryEvent, { decision: unknown }>;
-type SettleEvent = Extract<HistoryEvent, { readings: unknown }>;
-type StatusEvent = Extract<HistoryEvent, { status: unknown }>;
+/** Effect of an operation on a count. */
+interface Charged {
+  readonly charge: CountSpan | null;
+  readonly givenBack: number;
+}
+
+const nothing: Charged = { charge: null, givenBack: 0 };
 
 /** Keeps the books of one history; `look` takes its events in order. */
-export class HistoryLedger {
-  readonly #rules: Rules;
-  readonly #opensToMs: number;
-  readonly #endsLate: boolean;
-  readonly #isKeyed: boolean;
-  readonly #owners: readonly Owner[];
-  readonly #semantics: Readonly<Record<Scope, Semantics>>;
-  readonly #books = new Map<string, WindowBook>();
+export class RulesLedger {
+  readonly #policy: Policy;
+  readonly #terms: LedgerTerms;
+  readonly #books = new Map<string, Book>();
   readonly #enforced = new Map<string, boolean>();
-  readonly #held = new Map<number, Readonly<Record<Owner, Held>>>();
+  readonly #held = new Map<number, ReadonlyMap<string, Held>>();
   #floorMs = 0;
   #at = -1;
 
-  constructor({ rules, opensToMs = 1000, endsLate = false, keyed = false }: LedgerTerms) {
-    this.#rules = rules;
-    this.#opensToMs = opensToMs;
-    this.#endsLate = endsLate;
-    this.#isKeyed = keyed;
-    this.#owners = keyed ? ["user"] : ["organization", "user"];
-    this.#semantics = { rest: semanticsOf(rules, "rest"), graphql: semanticsOf(rules, "graphql") };
+  constructor({ policy }: Pick<QuotaScript, "policy">, terms: LedgerTerms) {
+    this.#policy = policy;
+    this.#terms = terms;
   }
 
   /** The windows that an event touches or shows, the organization's first. */
-  look(event: HistoryEvent): readonly Sight[] {
+  look(event: QuotaEvent): Look {
     this.#at += 1;
+    return { at: this.#at, event, sights: this.#sights(event), answer: null };
+  }
+
+  #sights(event: QuotaEvent): readonly Sight[] {
     const { op } = event;
-    if ("decision" in event) return this.#call(event);
-    if ("readings" in event) return event.call === null ? [] : this.#completion(event, event.call);
-    if ("status" in event) return this.#status(event);
-    if (op.do === "enforce") this.#enforced.set(`${op.scope} ${op.organization}`, op.enforced);
+    if ("admitted" in event) return this.#call(event);
+    if (op.do === "settle" && "call" in event)
+      return event.call === null ? [] : this.#completion(event, event.call, op.actual);
+    if (op.do === "status" && "said" in event)
+      return (event.said.readings ?? []).map((reading) => this.#status(event, reading, op.caller));
+    if (op.do === "enforce") this.#enforced.set(this.#book(op.quota, op.caller).name, op.enforced);
     if (op.do === "sweep") this.#floorMs = Math.max(this.#floorMs, op.atMs);
     return [];
   }
 
-  #call(event: CallEvent): readonly Sight[] {
-    const { op, decision } = event;
-    const held: Record<Owner, Held> = { organization: nowhere, user: nowhere };
-    const sights = this.#owners.map((owner) => {
-      const key = keyOf(op, owner);
-      const reading = decision[owner] ?? {};
-      return this.#sight(event, key, reading, (book) => {
-        const charge =
-          chargeOf(owner, op, decision, this.#semantics[op.scope]) ?? this.#openingOf(key, op, decision);
-        if (!this.#mayRefuse(key)) book.unenforced = true;
-        book.count(charge, reading.resetAtMs ?? null);
-        held[owner] = book.held;
+  #booksOf({ caller, operation }: QuotaCallOp): readonly Book[] {
+    const books = Object.keys(this.#policy.operations[operation]?.uses ?? {}).map((quota) =>
+      this.#book(quota, caller),
+    );
+    return this.#terms.keyed === true ? books.filter(isUsers) : books;
+  }
+
+  #call(event: QuotaCallEvent): readonly Sight[] {
+    const { op } = event;
+    const held = new Map<string, Held>();
+    const sights = this.#booksOf(op).map((book) => {
+      const reading = readingOf(event, book.quota);
+      return this.#sight(event, book, reading, (window) => {
+        const charge = chargeOf(book, event) ?? this.#openingOf(book, event);
+        if (!this.#mayRefuse(book)) window.unenforced = true;
+        window.count(charge, reading.resetAtMs ?? null);
+        held.set(book.name, window.held);
         return { charge, givenBack: 0 };
       });
     });
@@ -124,147 +90,126 @@ export class HistoryLedger {
   }
 
   /** A limiter by key may open a window, in which nothing is counted, for a call that can never fit. */
-  #openingOf(key: WindowKey, { cost }: CallOp, { admitted }: PartialDecision): CountSpan | null {
-    return this.#isKeyed && !admitted && cost > limitOf(this.#rules, key).limit ? exactly(0) : null;
+  #openingOf({ limit }: Book, { op, admitted }: QuotaCallEvent): CountSpan | null {
+    return this.#terms.keyed === true && !admitted && op.cost > limit ? exactly(0) : null;
   }
 
-  #completion(event: SettleEvent, call: CallOp): readonly Sight[] {
-    const held = this.#held.get(call.id) ?? { organization: nowhere, user: nowhere };
-    const { graphqlCharge } = this.#semantics.graphql;
-    return this.#owners.map((owner) => {
-      const reading = event.readings[owner] ?? {};
-      return this.#sight(event, keyOf(call, owner), reading, (book) => {
-        if (graphqlCharge === "postpaid") {
-          const charge = book.late(event.op.actual, held[owner]);
-          book.count(charge, reading.resetAtMs ?? null);
-          return { charge, givenBack: 0 };
-        }
-        const unused = graphqlCharge === "reserved" ? call.cost - event.op.actual : 0;
-        const givenBack = book.giveBack(unused, held[owner]);
-        book.count(null, reading.resetAtMs ?? null);
-        return { charge: null, givenBack };
+  #completion(event: QuotaEvent, call: QuotaCallOp, actual: number): readonly Sight[] {
+    return this.#booksOf(call).map((book) => {
+      const reading = readingOf(event, book.quota);
+      const held = this.#held.get(call.id)?.get(book.name) ?? { window: null, sure: true };
+      const { when } = book.rule.charge;
+      return this.#sight(event, book, reading, (window) => {
+        const charge = when === "completion" ? window.late(actual, held) : null;
+        const givenBack = when === "reserve-settle" ? window.giveBack(call.cost - actual, held) : 0;
+        window.count(charge, reading.resetAtMs ?? null);
+        return { charge, givenBack };
       });
     });
   }
 
   /** A status reading moves no window's clock (SPEC.md §2.8): it is looked up in a copy of the book. */
-  #status(event: StatusEvent): readonly Sight[] {
-    const { organization } = event.op;
-    const user = this.#owners.includes("organization") ? null : event.op.user;
-    return statusReadings(event.status).map(([scope, reading]) => {
-      const key = { organization, user, scope };
-      const book = this.#book(key);
-      const sight = this.#sight(event, key, reading, () => ({ charge: null, givenBack: 0 }), book.copy());
-      if (sight.window !== null && sight.window === book.window) book.shown = sight.current ?? book.shown;
-      return sight;
-    });
+  #status(event: QuotaEvent, reading: SaidReading, caller: CallerAttributes): Sight {
+    const scope = scopes.find((each) => quotaNames[each].organization === reading.quota) ?? "rest";
+    const book = this.#book(this.#terms.keyed === true ? quotaNames[scope].user : reading.quota, caller);
+    const { window } = book;
+    const sight = this.#sight(event, { ...book, window: window.copy() }, reading, () => nothing);
+    if (sight.window !== null && sight.window === window.window) window.shown = sight.current ?? window.shown;
+    return sight;
   }
 
   #sight(
-    event: HistoryEvent,
-    key: WindowKey,
-    reading: PartialReading,
-    happen: (book: WindowBook) => { charge: CountSpan | null; givenBack: number },
-    book: WindowBook = this.#book(key),
+    event: QuotaEvent,
+    book: Book,
+    reading: SaidReading,
+    happen: (window: WindowBook) => Charged,
   ): Sight {
-    const clockMs = book.advance(event.op.atMs, this.#floorMs);
-    const { span: before, charged, shown, ended } = book;
-    const { charge, givenBack } = happen(book);
-    const { limit } = limitOf(this.#rules, key);
-    const current = countShown(reading, limit, this.#semantics[key.scope]);
-    book.shown = current;
-    const enforced = this.#mayRefuse(key);
+    const { quota, key, rule, limit, window } = book;
+    const clockMs = window.advance(event.op.atMs, this.#floorMs);
+    const { span: before, charged, shown: last, ended } = window;
+    const { charge, givenBack } = happen(window);
+    const current = countShown(reading, rule);
+    window.shown = current;
+    const { span: after, lengthMs, lateMs, untilMs } = window;
+    const sure = window.doubtUntilMs === 0;
+    const isEnforced = this.#mayRefuse(book);
+    const sight = { limit, current, charge, before, sure };
     return {
-      organization: key.organization,
-      user: key.user,
-      scope: key.scope,
-      owner: key.user === null ? "organization" : "user",
-      at: this.#at,
-      event,
-      reading,
-      current,
-      semantics: this.#semantics[key.scope],
-      limit,
-      lengthMs: book.lengthMs,
-      lateMs: book.lateMs,
-      clockMs,
-      steppedBack: event.op.atMs < clockMs,
-      before,
-      after: book.span,
-      charge,
-      givenBack,
-      fresh: !charged,
-      ended,
-      window: book.window,
-      untilMs: book.untilMs,
-      sure: book.doubtUntilMs === 0,
-      enforced,
-      enforcedThroughout: enforced && !book.unenforced,
-      shown,
+      ...{ quota, key, at: this.#at, event, rule, limit, lengthMs, lateMs, clockMs },
+      found: "admitted" in event ? foundBy(sight, reading, book, event) : null,
+      ...{ before, after, charge, givenBack, sure, untilMs, isEnforced, current },
+      ...{ fresh: !charged, isRenewed: !charged && ended > 0, window: window.window },
+      mayPass: !isEnforced || window.unenforced,
+      last: last === null ? null : last - givenBack,
+      shown: shownBy(reading, limit, sure ? after : null),
     };
   }
 
-  #mayRefuse({ organization, user, scope }: WindowKey): boolean {
-    if (user !== null && this.#semantics[scope].userEnforced === "always") return true;
-    const set = this.#enforced.get(`${scope} ${organization}`);
-    return set ?? organizationLimit(this.#rules, organization, scope).enforced;
+  #mayRefuse({ name, rule, key }: Book): boolean {
+    const { enforced } = rule;
+    if (typeof enforced === "object") return this.#mayRefuse(this.#book(enforced.with, key));
+    return this.#enforced.get(name) ?? enforced !== false;
   }
 
-  #book(key: WindowKey): WindowBook {
-    const name = nameOf(key);
-    let book = this.#books.get(name);
-    if (book === undefined) {
-      const epoch = this.#semantics[key.scope].anchor === "epoch";
-      const lengthMs = limitOf(this.#rules, key).windowSeconds * 1000;
-      book = new WindowBook(lengthMs, epoch, this.#opensToMs, this.#endsLate);
-      this.#books.set(name, book);
-    }
+  #book(quota: string, caller: CallerAttributes): Book {
+    const own = this.#policy.quotas[quota]?.key ?? [];
+    const key = Object.fromEntries(own.map((name) => [name, caller[name] ?? ""]));
+    const name = nameOfCount({ quota, key });
+    const known = this.#books.get(name);
+    if (known !== undefined) return known;
+    const { opensToMs = 1000, endsLate = false } = this.#terms;
+    const rule = quotaFor(this.#policy, quota, key);
+    const { algorithm } = rule;
+    const isEpoch = algorithm.kind === "fixed-window" && algorithm.anchor === "epoch";
+    const lengthMs = "windowSeconds" in algorithm ? algorithm.windowSeconds * 1000 : 0;
+    const window = new WindowBook(lengthMs, isEpoch, opensToMs, endsLate);
+    const book = { quota, key, name, rule, limit: limitOf(algorithm), window };
+    this.#books.set(name, book);
     return book;
   }
 }
 
-const nowhere: Held = { window: null, sure: true };
+const isUsers = ({ key }: Book): boolean => key["user"] !== undefined;
 
-/** A window's name, for maps. The length keeps `a` of user `b` apart from an organization named `a/b`. */
-export const nameOf = ({ organization, user, scope }: WindowKey): string =>
-  `${scope} ${organization.length} ${organization}${user === null ? "" : `/${user}`}`;
-
-const keyOf = ({ organization, user, scope }: CallOp, owner: Owner): WindowKey => ({
-  organization,
-  user: owner === "user" ? user : null,
-  scope,
-});
-
-const limitOf = (rules: Rules, { organization, user, scope }: WindowKey) =>
-  user === null ? organizationLimit(rules, organization, scope) : userLimit(rules, organization, user, scope);
+function readingOf(event: QuotaEvent, quota: string): SaidReading {
+  const readings = "said" in event ? event.said.readings : undefined;
+  return readings?.find((reading) => reading.quota === quota) ?? { quota };
+}
 
 /** Returns the charge of a decision to one of its windows (SPEC.md §2.2, §2.3, §8); `null` if it counts nothing. */
-function chargeOf(
-  owner: Owner,
-  op: CallOp,
-  decision: PartialDecision,
-  semantics: Semantics,
-): CountSpan | null {
-  if (decision.admitted)
-    return op.scope === "graphql" && semantics.graphqlCharge === "postpaid" ? null : exactly(op.cost);
-  const named = semantics.refused === "counted";
-  const broad = owner === "organization" && semantics.refusedByUser === "charges-organization";
-  const refusedBy = decision.refusedBy ?? null;
-  if (refusedBy === null) return named || broad ? { least: 0, most: op.cost } : null;
-  return (named && refusedBy === owner) || (broad && refusedBy === "user") ? exactly(op.cost) : null;
+function chargeOf({ quota, rule }: Book, { op, admitted, refusedBy }: QuotaCallEvent): CountSpan | null {
+  const { when, refused, refusedByOther } = rule.charge;
+  if (admitted) return when === "completion" ? null : exactly(op.cost);
+  const [own, other] = [refused === "counted", refusedByOther === "charged"];
+  if ((refusedBy ?? null) === null) return own || other ? { least: 0, most: op.cost } : null;
+  return (refusedBy === quota ? own : other) ? exactly(op.cost) : null;
 }
 
-/**
- * The count that a reading shows. `remaining` shows it too, by SPEC.md §1, as long as it is not clamped: above 0.
- */
-function countShown(reading: PartialReading, rulesLimit: number, { remaining }: Semantics): number | null {
-  const left = reading.remaining ?? null;
-  if ((reading.current ?? null) !== null || left === null) return reading.current ?? null;
-  return left > 0 || remaining === "signed" ? (reading.limit ?? rulesLimit) - left : null;
+/** The count before a call: by its own reading where that shows it, else by the book. */
+function foundBy(
+  { current, charge, before, sure, limit }: Pick<Sight, "current" | "charge" | "before" | "sure" | "limit">,
+  reading: SaidReading,
+  { rule }: Book,
+  { op }: QuotaCallEvent,
+): Sight["found"] {
+  const { least, most } = charge ?? exactly(0);
+  const used = current === null ? (sure ? before : null) : { least: current - most, most: current - least };
+  const needed = rule.charge.fits === "whole" ? op.cost : 1;
+  return { used, limit: reading.limit ?? limit, needed, roomAtMs: null };
 }
 
-/** Every sight of a history, in order. */
-export function* sightsOf(terms: LedgerTerms, history: History): Generator<Sight> {
-  const ledger = new HistoryLedger(terms);
-  for (const event of history) yield* ledger.look(event);
+function shownBy(
+  { limit, used, remaining, reset, resetAtMs, ...rest }: SaidReading,
+  right: number,
+  after: CountSpan | null,
+): ShownCount[] {
+  const isShown = [limit, used, remaining, reset, resetAtMs, rest.enforced].some((one) => one !== undefined);
+  if (!isShown) return [];
+  return [
+    {
+      ...{ by: "said", name: "current", limit: limit ?? null, remaining: remaining ?? null },
+      ...{ used: used ?? null, reset: resetAtMs ?? null, seconds: reset ?? null },
+      right: { limit: right, remaining: null, used: after, reset: null },
+    },
+  ];
 }

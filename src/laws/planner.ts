@@ -12,7 +12,6 @@ import {
   semanticsOf,
   userLimit,
 } from "../rules/rules.ts";
-import { nameOf } from "./ledger.ts";
 import { algorithmOf, type CallOp, type LedgerTerms, type Op, type ScriptNames } from "./script.ts";
 
 /** Time of an operation, relative to the previous operation and to the edges of its windows. */
@@ -30,9 +29,49 @@ export type Move<W = Owner> =
   /** Back across the edge at which the open window opened. */
   | { readonly to: "reopen"; readonly owner: W; readonly offsetMs: number };
 
+/** The window, or bucket, that moves are seen from. */
+interface Edges<W> {
+  lengthMs(of: W): number;
+  endMs(of: W): number;
+}
+
+/** @returns when an operation takes place after a move, ms, 0 or later */
+export function movedMs<W>(move: Move<W>, now: number, isFirst: boolean, edges: Edges<W>): number {
+  // Nothing has been seen that the first operation could step back from.
+  if (isFirst && (move.to === "back" || move.to === "reopen")) return now;
+  switch (move.to) {
+    case "stay":
+      return now;
+    case "later":
+      return now + move.ms;
+    case "second":
+      return now - (now % 1000) + 1000;
+    case "half":
+      return now + Math.floor(edges.lengthMs(move.owner) / 2);
+    case "edge":
+      return Math.max(now, edges.endMs(move.owner) + move.offsetMs);
+    case "wait":
+      return now + Math.max(0, Math.ceil((edges.endMs(move.owner) - now) / 1000) * 1000);
+    case "beyond":
+      return now + edges.lengthMs(move.owner) * move.windows;
+    case "back":
+      return Math.max(0, now - move.ms);
+    case "reopen": {
+      const opened = edges.endMs(move.owner) - edges.lengthMs(move.owner);
+      return Math.max(0, Math.min(now, opened + move.offsetMs));
+    }
+  }
+}
+
+/** Part of its cost that a call uses in the end. */
+export type Part = "all" | "most" | "half" | "none";
+
+export const partOf = (cost: number, part: Part): number =>
+  ({ all: cost, most: Math.max(0, cost - 1), half: Math.floor(cost / 2), none: 0 })[part];
+
 /** Points of a GraphQL call, or how many REST calls follow each other at one instant. */
-export interface Amount {
-  readonly of: "points" | "user" | "organization" | "room";
+export interface Amount<F = "user" | "organization"> {
+  readonly of: "points" | "room" | F;
   readonly points: number;
   /** Added to the limit or the room that `of` names. */
   readonly plus: number;
@@ -47,7 +86,7 @@ export type Act =
       readonly scope: Scope;
       readonly amount: Amount;
     }
-  | { readonly do: "settle"; readonly which: number; readonly actual: "all" | "most" | "half" | "none" }
+  | { readonly do: "settle"; readonly which: number; readonly actual: Part }
   | { readonly do: "status"; readonly organization: number; readonly user: number }
   | {
       readonly do: "enforce";
@@ -76,9 +115,9 @@ interface Guess {
 }
 
 /** No script has more calls than this, however large the limits are that its bursts go for. */
-const callsMost = 400;
+export const callsMost = 400;
 
-const pick = <T>(list: readonly T[], index: number): T => list[index % list.length] as T;
+export const pick = <T>(list: readonly T[], index: number): T => list[index % list.length] as T;
 
 class Planner {
   readonly ops: Op[] = [];
@@ -117,7 +156,10 @@ class Planner {
       act.do === "settle" ? this.#inFlight[act.which % Math.max(1, this.#inFlight.length)] : undefined;
     if (act.do === "settle" && settled === undefined) return;
     const target = settled ?? this.#targetOf(act);
-    this.#nowMs = Math.max(0, this.#timeOf(move, target));
+    this.#nowMs = movedMs(move, this.#nowMs, this.ops.length === 0, {
+      lengthMs: (owner) => this.#limit(target, owner).windowSeconds * 1000,
+      endMs: (owner) => this.#endOf(target, owner),
+    });
     this.#clockMs = Math.max(this.#clockMs, this.#nowMs);
     this.#last = target;
     this.#plan(act, target, settled);
@@ -170,11 +212,9 @@ class Planner {
     return this.#limit(target, of).limit + plus;
   }
 
-  #settle(call: CallOp, part: "all" | "most" | "half" | "none"): void {
+  #settle(call: CallOp, part: Part): void {
     this.#inFlight.splice(this.#inFlight.indexOf(call), 1);
-    const { cost } = call;
-    const actual = { all: cost, most: Math.max(0, cost - 1), half: Math.floor(cost / 2), none: 0 }[part];
-    this.ops.push({ do: "settle", atMs: this.#nowMs, id: call.id, actual });
+    this.ops.push({ do: "settle", atMs: this.#nowMs, id: call.id, actual: partOf(call.cost, part) });
   }
 
   /** If users alone have windows, an organization's are its user's. */
@@ -189,7 +229,7 @@ class Planner {
   }
 
   #guess({ organization, user, scope }: Target, owner: Owner): Guess {
-    const name = nameOf({ organization, user: this.#isOrganization(owner) ? null : user, scope });
+    const name = JSON.stringify([scope, organization, this.#isOrganization(owner) ? null : user]);
     let guess = this.#guesses.get(name);
     if (guess === undefined || (guess.untilMs !== null && guess.untilMs <= this.#clockMs)) {
       guess = { untilMs: null, count: 0 };
@@ -220,34 +260,6 @@ class Planner {
     const lengthMs = this.#limit(target, owner).windowSeconds * 1000;
     const epoch = semanticsOf(this.#rules, target.scope).anchor === "epoch";
     return this.#clockMs - (this.#clockMs % (epoch ? lengthMs : this.#opensToMs)) + lengthMs;
-  }
-
-  #timeOf(move: Move, target: Target): number {
-    const now = this.#nowMs;
-    // Nothing has been seen that the first operation could step back from.
-    if (this.ops.length === 0 && (move.to === "back" || move.to === "reopen")) return now;
-    switch (move.to) {
-      case "stay":
-        return now;
-      case "later":
-        return now + move.ms;
-      case "second":
-        return now - (now % 1000) + 1000;
-      case "half":
-        return now + this.#limit(target, move.owner).windowSeconds * 500;
-      case "edge":
-        return Math.max(now, this.#endOf(target, move.owner) + move.offsetMs);
-      case "wait":
-        return now + Math.max(0, Math.ceil((this.#endOf(target, move.owner) - now) / 1000) * 1000);
-      case "beyond":
-        return now + this.#limit(target, move.owner).windowSeconds * 1000 * move.windows;
-      case "back":
-        return now - move.ms;
-      case "reopen": {
-        const opened = this.#endOf(target, move.owner) - this.#limit(target, move.owner).windowSeconds * 1000;
-        return Math.min(now, opened + move.offsetMs);
-      }
-    }
   }
 }
 

@@ -2,9 +2,9 @@
 // instant, and a caller of whom every call is forgotten has the whole limit left.
 import type { Algorithm } from "../rules/algorithms.ts";
 import { idleWindows } from "./decisions.ts";
-import { type Breach, type Judge, type Opinion, overEvents } from "./law.ts";
-import { nameOf, type Sight } from "./ledger.ts";
-import { algorithmOf } from "./script.ts";
+import type { Breach, Opinion } from "./law.ts";
+import { overLooks, statedOf } from "./looks.ts";
+import { nameOfCount, type Sight } from "./sight.ts";
 
 /** Facts of one key at its latest instant. */
 interface Left {
@@ -24,24 +24,24 @@ const lessMost = (algorithm: Algorithm): number =>
 /** Tells whether nothing of a key's calls can count any more. Refused calls that count may have been put off. */
 function isForgotten({ calledMs }: Left, nowMs: number, algorithm: Algorithm, sight: Sight): boolean {
   if (calledMs === null) return true;
-  const isTimed = algorithm !== "concurrency" && sight.semantics.refused === "uncounted";
+  const isTimed = algorithm !== "concurrency" && sight.rule.charge.refused !== "counted";
   return isTimed && nowMs - calledMs >= idleWindows * sight.lengthMs;
 }
 
 /** The units that answers say are left are there: no fewer than 0, no more than the limit. */
-export const remainingIsThere: Judge = overEvents("remaining-agrees", (script) => {
-  const algorithm = algorithmOf(script);
+export const remainingIsThere = overLooks((script) => {
+  const algorithm = statedOf(script) ?? "unknown";
   const keys = new Map<string, Left>();
   let latestMs = Number.NEGATIVE_INFINITY;
   let isBack = false;
-  return ([sight, other]) => {
-    if (sight === undefined || other !== undefined || !sight.enforced) return [];
+  return ({ sights: [sight, other] }) => {
+    if (sight === undefined || other !== undefined || !sight.isEnforced) return [];
     const { event, limit } = sight;
     // SPEC.md §2.8 says what a clock that steps back means to windows, and to nothing else.
     isBack ||= event.op.atMs < latestMs;
     latestMs = event.op.atMs;
     if (isBack) return [];
-    const key = nameOf(sight);
+    const key = nameOfCount(sight);
     const left = keys.get(key) ?? { atMs: Number.NaN, calledMs: null, told: null, exact: null };
     keys.set(key, left);
     if (left.atMs !== latestMs)
@@ -52,7 +52,7 @@ export const remainingIsThere: Judge = overEvents("remaining-agrees", (script) =
       });
     const promised = left.told;
     const refusal = take(left, sight);
-    const shown = sight.reading.remaining ?? null;
+    const shown = sight.shown[0]?.remaining ?? null;
     left.told = shown;
     const opinions = [
       refusal && promise(refusal.cost, promised, refusal.admitted),
@@ -65,18 +65,18 @@ export const remainingIsThere: Judge = overEvents("remaining-agrees", (script) =
 /** Takes an event into account; returns the call that it decides. */
 function take(
   left: Left,
-  { event, semantics }: Sight,
+  { event, rule }: Sight,
 ): { readonly cost: number; readonly admitted: boolean } | null {
-  if ("decision" in event) {
+  if ("admitted" in event) {
     const { cost } = event.op;
-    const { admitted } = event.decision;
+    const { admitted } = event;
     left.calledMs = left.atMs;
     if (left.exact !== null) left.exact = admitted ? left.exact - cost : left.exact;
-    if (!admitted && semantics.refused === "counted") left.exact = null;
+    if (!admitted && rule.charge.refused === "counted") left.exact = null;
     return { cost, admitted };
   }
   // A call that ends gives its place back.
-  if ("readings" in event) left.exact = null;
+  if (event.op.do === "settle") left.exact = null;
   return null;
 }
 
@@ -91,14 +91,9 @@ function promise(cost: number, told: number | null, admitted: boolean): Opinion 
   };
 }
 
-function range(
-  { semantics, limit }: Sight,
-  shown: number | null,
-  { exact }: Left,
-  algorithm: Algorithm,
-): Opinion {
+function range({ rule, limit }: Sight, shown: number | null, { exact }: Left, algorithm: Algorithm): Opinion {
   if (shown === null) return null;
-  const least = semantics.remaining === "signed" ? Number.NEGATIVE_INFINITY : 0;
+  const least = rule.shown.remaining === "signed" ? Number.NEGATIVE_INFINITY : 0;
   const breach = (expected: string, arithmetic: string): Breach => ({
     expected,
     got: `remaining ${shown}`,

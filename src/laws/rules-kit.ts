@@ -9,7 +9,7 @@ import {
   voidReason,
 } from "../rules/laws.ts";
 import { type Rules, type RulesInput, scopes } from "../rules/rules.ts";
-import { type OpFrequencies, scriptArbitrary } from "./arbitraries.ts";
+import { type OpFrequencies, scriptArbitrary, within } from "./arbitraries.ts";
 import { laws } from "./catalogue.ts";
 import { judgeScript } from "./causes.ts";
 import { evidenceOf } from "./evidence.ts";
@@ -24,14 +24,9 @@ function profileFor(
   may: ReadonlySet<keyof OpFrequencies>,
   algorithm: Algorithm,
 ): OpFrequencies {
-  const { profile } = laws[law];
-  const weights = Object.entries(profile).map(([kind, weight]) => [
-    kind,
-    may.has(kind as keyof OpFrequencies) ? weight : 0,
-  ]);
   // If there is no window whose end could be met, a caller has to stay away for long.
-  const beyond = law === "recovers" && algorithm !== "fixed-window" ? 20 : profile.beyond;
-  const kept = Object.fromEntries(weights) as OpFrequencies;
+  const kept = within(laws[law].profile, may);
+  const beyond = law === "recovers" && algorithm !== "fixed-window" ? 20 : laws[law].profile.beyond;
   // Places are given back about as often as they are taken.
   return { ...kept, beyond, settle: algorithm === "concurrency" ? 2 * kept.settle : kept.settle };
 }

@@ -1,20 +1,18 @@
 // Two runs of one script, compared answer by answer.
-import type { History, HistoryEvent } from "./history.ts";
-import { type Breach, type Compared, type Judgement, type Opinion, OpinionTally, type Trial } from "./law.ts";
-import { algorithmOf } from "./script.ts";
+import { triedAgain } from "./again.ts";
+import type { Breach, Compared, Judgement, Opinion, Trial } from "./law.ts";
+import { isBreach, newTally } from "./looks.ts";
+import type { QuotaEvent, QuotaHistory } from "./quotas/script.ts";
+import type { QuotasKind } from "./sight.ts";
 
-/** Which part of an answer two runs are compared by. */
-type Part = "organization" | "user";
-
-const both: readonly Part[] = ["organization", "user"];
-
-export interface ComparisonOptions {
-  readonly parts?: readonly Part[];
+export interface Comparing {
   /** Indexes in the history, from the first that is compared to the first that is not. */
   readonly from?: number;
   readonly until?: number;
   /** Delay of the other run's operations, ms; they stand at the same indexes then. */
   readonly shiftMs?: number;
+  /** Quotas that are compared alone, with their decisions. */
+  readonly quotas?: ReadonlySet<string>;
   /** Only who was admitted is compared. */
   readonly decisions?: boolean;
 }
@@ -22,101 +20,93 @@ export interface ComparisonOptions {
 /**
  * Compares the answers of a run with those of another that has some of its operations, or all of them shifted.
  *
- * A bucket that adds up fractions may find 0.9999999999999999 units in one run and 1 in the other. So what is no
- * fixed window is compared by its decisions alone, and one that would be another 1 ms later, or at the next whole
- * second, is no difference.
+ * A bucket that adds up fractions may find 0.9999999999999999 units in one run and 1 in the other. So what does not count
+ * in whole numbers is compared by its decisions alone, and one that would be another 1 ms later is no difference.
  */
 export async function comparison(
-  trial: Trial,
-  history: History,
-  compared: Compared,
-  options: ComparisonOptions = {},
-): Promise<Judgement> {
-  const { parts = both, from = 0, until = Number.POSITIVE_INFINITY, shiftMs = 0 } = options;
-  const isExact = algorithmOf(trial.script) === "fixed-window";
-  const shown = isExact && options.decisions !== true ? parts : null;
+  trial: Trial<QuotasKind>,
+  history: QuotaHistory,
+  compared: Compared<QuotasKind>,
+  options: Comparing = {},
+): Promise<Judgement<QuotasKind>> {
+  const { from = 0, until = Number.POSITIVE_INFINITY, shiftMs = 0 } = options;
+  const { isExact, terms } = trial.script;
   const there = new Map(compared.history.map((event) => [event.op, event]));
-  const tally = new OpinionTally();
+  const tally = newTally();
   for (const [at, event] of history.entries()) {
     const other = shiftMs === 0 ? there.get(event.op) : compared.history[at];
     if (other === undefined || at < from) continue;
     if (at >= until) break;
-    const opinion = same(event, other, shown, shiftMs);
-    const differs = opinion !== null && opinion !== "kept";
+    const decisions = options.decisions === true || !isExact;
+    const opinion = same(event, other, { ...options, decisions }, terms === undefined ? "used" : "current");
     // From here on the two runs differ for a reason that is none.
-    if (differs && !isExact && (await isNoise(trial, history, compared.history, event, other))) break;
+    if (isBreach(opinion) && !isExact && (await isNoise(trial, history, compared.history, event, other)))
+      break;
     tally.add(opinion, at, null);
-    if (differs) break;
+    if (isBreach(opinion)) break;
   }
   return { history, compared, judged: tally.judged, violation: tally.violation };
 }
 
-/** Tells whether the run that refused would have admitted a moment later. */
+/** Tells whether the run that refused would have admitted a moment later; a stated kind, in whole seconds, too. */
 async function isNoise(
-  { play }: Trial,
-  history: History,
-  others: History,
-  event: HistoryEvent,
-  other: HistoryEvent,
+  { play, script }: Trial<QuotasKind>,
+  history: QuotaHistory,
+  others: QuotaHistory,
+  event: QuotaEvent,
+  other: QuotaEvent,
 ): Promise<boolean> {
-  const refused = "decision" in event && !event.decision.admitted;
+  const refused = "admitted" in event && !event.admitted;
   const [run, op] = refused ? [history, event.op] : [others, other.op];
-  const before = run.slice(
-    0,
-    run.findIndex((candidate) => candidate.op === op),
-  );
-  for (const atMs of [op.atMs + 1, op.atMs - (op.atMs % 1000) + 1000]) {
-    const later = await play([...before.map((earlier) => earlier.op), { ...op, atMs }]);
-    const last = later.at(-1);
-    if (last !== undefined && "decision" in last && last.decision.admitted) return true;
-  }
+  const at = run.findIndex((candidate) => candidate.op === op);
+  for (const waitMs of script.terms === undefined ? [1] : [1, 1000 - (op.atMs % 1000)])
+    if ((await triedAgain(play, run, at, waitMs, false))?.last.admitted === true) return true;
   return false;
 }
 
-type Shown = readonly [path: string, members: Readonly<Record<string, unknown>> | null | undefined];
+type Members = ReadonlyMap<string, number | string | boolean | null>;
 
-/** The parts of an answer that are compared: its verdict first, then what it shows. */
-function shownBy(event: HistoryEvent, parts: readonly Part[] | null): readonly Shown[] {
-  const shown: Shown[] = [];
-  if ("decision" in event) {
-    const { admitted, refusedBy } = event.decision;
-    shown.push(["", { admitted, refusedBy }]);
+/** Facts that an event shows, by names; instants as they are. */
+function membersOf(event: QuotaEvent, { quotas, decisions }: Comparing): Members {
+  const members = new Map<string, number | string | boolean | null>();
+  if ("admitted" in event) {
+    members.set("admitted", event.admitted);
+    if (quotas === undefined) members.set("refusedBy", event.refusedBy ?? null);
   }
-  if (parts === null) return shown;
-  const readings = "decision" in event ? event.decision : "readings" in event ? event.readings : {};
-  for (const part of parts) shown.push([`${part}.`, readings[part]]);
-  if ("status" in event) shown.push(["rest.", event.status.rest], ["graphql.", event.status.graphql]);
-  return shown;
+  if (decisions === true || !("said" in event)) return members;
+  const isCompared = (quota: string | null): boolean => quotas === undefined || quotas.has(quota ?? "");
+  for (const { quota, ...said } of event.said.readings ?? []) {
+    if (!isCompared(quota)) continue;
+    for (const [name, value] of Object.entries(said)) members.set(`${quota} ${name}`, value ?? null);
+  }
+  for (const reading of event.read?.readings ?? []) {
+    if (!isCompared(reading.quota)) continue;
+    const whose = reading.quota ?? "the answer's";
+    for (const name of ["limit", "remaining", "used"] as const)
+      members.set(`${whose} ${name}`, reading[name]);
+    members.set(`${whose} reset after`, reading.reset?.afterMs ?? null);
+    members.set(`${whose} resetAt`, reading.reset?.atMs ?? null);
+  }
+  return members;
 }
 
-/**
- * The first number that differs between two answers to the same operation, or "kept", or `null` (none shown). What one
- * run does not show is not compared.
- */
-function same(
-  here: HistoryEvent,
-  there: HistoryEvent,
-  parts: readonly Part[] | null,
-  shiftMs: number,
-): Opinion {
-  const mine = shownBy(here, parts);
-  let compared = false;
-  for (const [at, [path, others]] of shownBy(there, parts).entries()) {
-    const own = mine[at]?.[1];
-    for (const [field, other] of Object.entries(others ?? {})) {
-      const value = own?.[field] ?? undefined;
-      const theirs =
-        field === "resetAtMs" && typeof other === "number" ? other - shiftMs : (other ?? undefined);
-      if (value === undefined || theirs === undefined) continue;
-      compared = true;
-      if (value !== theirs) return differs(path + field, value, theirs);
-    }
+/** The first number that differs between two answers to the same operation. What one run does not show is not compared. */
+function same(here: QuotaEvent, there: QuotaEvent, options: Comparing, used: string): Opinion {
+  const mine = membersOf(here, options);
+  let isCompared = false;
+  for (const [name, other] of membersOf(there, options)) {
+    const value = mine.get(name) ?? null;
+    const isInstant = /resetAt(?:Ms)?$/.test(name);
+    const theirs = isInstant && typeof other === "number" ? other - (options.shiftMs ?? 0) : other;
+    if (value === null || theirs === null) continue;
+    isCompared = true;
+    if (value !== theirs) return differs(name.replace(/used$/, used), value, theirs);
   }
-  return compared ? "kept" : null;
+  return isCompared ? "kept" : null;
 }
 
-const differs = (path: string, here: unknown, there: unknown): Breach => ({
-  expected: `${path} ${there}, as in the other run`,
-  got: `${path} ${here}`,
+const differs = (name: string, here: unknown, there: unknown): Breach => ({
+  expected: `${name} ${there}, as in the other run`,
+  got: `${name} ${here}`,
   arithmetic: "the two runs differ only in what must not matter",
 });

@@ -52,6 +52,13 @@ export interface SnapshotOp {
 
 export type Op = CallOp | SettleOp | StatusOp | EnforceOp | SweepOp | SnapshotOp;
 
+/** Which window: an organization's (`user` null) or one user's, of one scope. */
+export interface WindowKey {
+  readonly organization: string;
+  readonly user: string | null;
+  readonly scope: Scope;
+}
+
 /** Facts of a limiter that a ledger needs beside its answers. */
 export interface LedgerTerms {
   readonly rules: Rules;
@@ -81,11 +88,6 @@ export interface ScriptNames {
   readonly users: readonly string[];
   /** True if each organization has users of its own. */
   readonly usersOf?: Readonly<Record<string, readonly string[]>>;
-}
-
-/** The script's operations without those of one kind. */
-export function without(ops: readonly Op[], kind: Op["do"]): readonly Op[] {
-  return ops.filter((op) => op.do !== kind);
 }
 
 /** Things that a law speaks of: scripts, what limiters answered to them, and counts, each by rules or by a policy. */

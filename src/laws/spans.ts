@@ -1,55 +1,122 @@
 // The laws on spans of time: twice-at-most and rate-bound. Both add up what was admitted, and need to be shown nothing
 // but who was.
-
-import type { Algorithm } from "../rules/algorithms.ts";
-import { voidReason } from "../rules/laws.ts";
-import { userLimit } from "../rules/rules.ts";
+import type { Quota } from "../policy/policy.ts";
 import { counted } from "../rules/words.ts";
-import type { History } from "./history.ts";
-import { type Breach, type Judge, type Opinion, OpinionTally, type Trial } from "./law.ts";
-import { sightsOf } from "./ledger.ts";
-import { algorithmOf, type CallOp, type Op, type Script, without } from "./script.ts";
-import { type Admitted, enforcedTracks, type Track } from "./tracks.ts";
+import { lacksRoom } from "./decisions.ts";
+import { alsoGreedy } from "./greedy.ts";
+import type { Breach, Opinion, Trial } from "./law.ts";
+import { looksOf, newTally, type QuotaJudge, statedOf, withoutOps } from "./looks.ts";
+import type { QuotaCallOp, QuotaScript } from "./quotas/script.ts";
+import { isOfCalendar, isWindow, type Look, nameOfCount, type QuotasKind, type Sight } from "./sight.ts";
 
-/** Any span of length W, by the window's own clock, holds at most 2 x limit admitted. */
-export const twiceAtMost: Judge = async ({ script, play }) => {
-  const history = await play(without(script.ops, "snapshot"));
-  const tally = new OpinionTally();
-  for (const track of enforcedTracks(sightsOf(script, history)))
-    for (const [at, opinion] of widestSpans(track)) tally.add(opinion, at, track.key);
-  return { history, judged: tally.judged, violation: tally.violation };
-};
+/** One charge of an admitted call, or what it gave back. */
+interface Admitted {
+  readonly at: number;
+  readonly clockMs: number;
+  /** Below 0 where it was given back. */
+  charge: number;
+  window: number | null;
+  /** The window had room when it was admitted: where any room will do its overshoot is legal. */
+  readonly excused: boolean;
+}
 
-/** For each admitted call, the span of length W that ends with it. */
-function* widestSpans(track: Track): Generator<[number, Opinion]> {
-  const calls = [...track.calls.values()];
+/** Charges of the calls that one count admitted in the whole run. */
+interface Track {
+  readonly key: Sight;
+  isEnforced: boolean;
+  readonly charges: Admitted[];
+  readonly calls: Map<number, Admitted>;
+}
+
+/** The tracks of counts that were enforced all the time. */
+function tracksOf(looks: readonly Look[]): readonly Track[] {
+  const tracks = new Map<string, Track>();
+  for (const { event, sights } of looks)
+    for (const sight of sights) {
+      const name = nameOfCount(sight);
+      const track = tracks.get(name) ?? { key: sight, isEnforced: true, charges: [], calls: new Map() };
+      tracks.set(name, track);
+      if ("admitted" in event) track.isEnforced &&= sight.isEnforced;
+      if ("admitted" in event && event.admitted) admit(track, sight, event.op.id);
+      else if (event.op.do === "settle") complete(track, sight, event.op.id);
+    }
+  return [...tracks.values()].filter(({ isEnforced }) => isEnforced);
+}
+
+function admit({ charges, calls }: Track, sight: Sight, id: number): void {
+  const { at, clockMs, window, charge, before } = sight;
+  const excused = lacksRoom(sight, true, before) !== true;
+  const admitted = { at, clockMs, charge: charge?.least ?? 0, window, excused };
+  charges.push(admitted);
+  calls.set(id, admitted);
+}
+
+/** A call that is charged late is charged where it was admitted. */
+function complete({ charges, calls }: Track, sight: Sight, id: number): void {
+  const { at, clockMs, window, charge, givenBack } = sight;
+  const call = calls.get(id);
+  if (call === undefined) return;
+  call.charge += charge?.least ?? 0;
+  call.window ??= window;
+  if (givenBack > 0) charges.push({ at, clockMs, charge: -givenBack, window, excused: false });
+}
+
+const mayOvershoot = ({ charge: { when, fits } }: Quota): boolean =>
+  when === "completion" || fits === "any-left";
+
+/** A law on each track of a run. */
+const overTracks =
+  (
+    begin: (
+      trial: Trial<QuotasKind>,
+      tracks: readonly Track[],
+    ) => Promise<(track: Track) => Iterable<readonly [number, Opinion]>>,
+  ): QuotaJudge =>
+  async (trial) => {
+    const { script, play } = trial;
+    const history = await play(withoutOps(script.ops, "snapshot"));
+    const tracks = tracksOf(looksOf(script, history));
+    const judge = await begin(trial, tracks);
+    const tally = newTally();
+    for (const track of tracks) for (const [at, opinion] of judge(track)) tally.add(opinion, at, track.key);
+    return { history, judged: tally.judged, violation: tally.violation };
+  };
+
+/** Any span of a window's length, by its own clock, holds at most twice the limit. */
+export const twiceAtMost = overTracks(async () => (track) => {
+  const { rule } = track.key;
+  return isWindow(rule) && !isOfCalendar(rule) ? widestSpans(track) : [];
+});
+
+/** For each charge, the span of a window's length that ends with it. */
+function* widestSpans({ key, charges }: Track): Generator<[number, Opinion]> {
+  const { limit, lengthMs, rule } = key;
   let first = 0;
   let total = 0;
-  for (const last of calls) {
+  for (const [index, last] of charges.entries()) {
     total += last.charge;
-    while ((calls[first]?.clockMs ?? last.clockMs) <= last.clockMs - track.lengthMs) {
-      total -= calls[first]?.charge ?? 0;
+    while ((charges[first]?.clockMs ?? last.clockMs) <= last.clockMs - lengthMs) {
+      total -= charges[first]?.charge ?? 0;
       first += 1;
     }
-    const over = track.postpaid ? overshoots(track, calls, first, last) : 0;
-    const most = 2 * track.limit + over;
-    yield [last.at, total <= most ? "kept" : tooMuch(track, total, most, over)];
+    const over = mayOvershoot(rule) ? overshoots(charges, charges.slice(first, index + 1), limit) : 0;
+    const most = 2 * limit + over;
+    yield [last.at, total <= most ? "kept" : tooMuch(key, total, most, over)];
   }
 }
 
-const tooMuch = ({ limit, lengthMs }: Track, total: number, most: number, over: number): Breach => ({
+const tooMuch = ({ limit, lengthMs }: Sight, total: number, most: number, over: number): Breach => ({
   expected: `at most ${most} admitted in any ${lengthMs / 1000} s`,
   got: `${total} admitted in the ${lengthMs / 1000} s up to this call`,
   arithmetic: `2 x ${limit}${over > 0 ? ` + ${over} of overshoots` : ""} = ${most}`,
 });
 
 /** By how much the windows of a span passed their limit through calls that were admitted with room left. */
-function overshoots(track: Track, calls: readonly Admitted[], first: number, last: Admitted): number {
-  const windows = new Set(calls.slice(first, calls.indexOf(last) + 1).map(({ window }) => window));
+function overshoots(charges: readonly Admitted[], span: readonly Admitted[], limit: number): number {
   let over = 0;
-  for (const window of windows) {
-    const held = calls.filter((call) => call.window === window && call.excused);
-    over += Math.max(0, held.reduce((sum, { charge }) => sum + charge, 0) - track.limit);
+  for (const window of new Set(span.map((charge) => charge.window))) {
+    const held = charges.filter((charge) => charge.window === window && charge.excused);
+    over += Math.max(0, held.reduce((sum, { charge }) => sum + charge, 0) - limit);
   }
   return over;
 }
@@ -61,35 +128,33 @@ interface Envelope {
 }
 
 /**
- * No span admits more than capacity and rate allow. The bound is the loosest of all limiters of the declared kind, so
- * that it holds for windows of any phase, buckets that refill in steps, and counters of few parts. A fixed window by key
- * is held to its limit, too, where its anchor puts it.
+ * No span admits more than capacity and rate allow. Of a limiter that states its algorithm alone the bound is the loosest of
+ * that kind, so that it holds for windows of any phase, buckets that refill in steps, and counters of few parts. A fixed
+ * window by key is held to its limit, too, where its anchor puts it.
  */
-export const rateBound: Judge = async (trial) => {
-  const { script, play } = trial;
-  const history = await play(without(script.ops, "snapshot"));
-  const algorithm = algorithmOf(script);
-  if (algorithm === "concurrency") return atOnce(script, history);
-  const stepMs = algorithm === "token-bucket" ? await refillStepMs(trial) : null;
-  const tally = new OpinionTally();
-  for (const track of enforcedTracks(sightsOf(script, history))) {
-    if (voidReason("rate-bound", script.rules, track.key.scope) !== null) continue;
-    const bound = (spanMs: number): Envelope => envelope(algorithm, track, spanMs, stepMs);
-    for (const [at, opinion] of allSpans(track, bound)) tally.add(opinion, at, track.key);
-    if (algorithm === "fixed-window" && script.keyed === true)
-      for (const [at, opinion] of ownWindows(track)) tally.add(opinion, at, track.key);
-  }
-  return { history, judged: tally.judged, violation: tally.violation };
-};
+const ofRate = overTracks(async (trial, tracks) => {
+  const { script } = trial;
+  const stepMs = statedOf(script) === "token-bucket" ? await refillStepMs(trial, tracks) : null;
+  const isByKey = statedOf(script) === "fixed-window" && script.terms?.keyed === true;
+  return (track) => {
+    const { rule } = track.key;
+    if (mayOvershoot(rule) || isOfCalendar(rule)) return [];
+    const spans = allSpans(track, (spanMs) => envelope(script, track.key, spanMs, stepMs));
+    return isByKey ? [...spans, ...ownWindows(track)] : spans;
+  };
+});
 
-/** For each admitted call, the worst of the spans that end with it. */
-function* allSpans(track: Track, bound: (spanMs: number) => Envelope): Generator<[number, Opinion]> {
-  const calls = [...track.calls.values()];
-  for (const [index, last] of calls.entries()) {
+export const rateBound = alsoGreedy((trial) =>
+  statedOf(trial.script) === "concurrency" ? atOnce(trial) : ofRate(trial),
+);
+
+/** For each charge, the worst of the spans that end with it. */
+function* allSpans({ charges }: Track, bound: (spanMs: number) => Envelope): Generator<[number, Opinion]> {
+  for (const [index, last] of charges.entries()) {
     let total = 0;
     let breach: Breach | null = null;
     for (let first = index; first >= 0 && breach === null; first -= 1) {
-      const { charge, clockMs } = calls[first] ?? last;
+      const { charge, clockMs } = charges[first] ?? last;
       total += charge;
       const spanMs = last.clockMs - clockMs;
       const { most, sum } = bound(spanMs);
@@ -99,10 +164,10 @@ function* allSpans(track: Track, bound: (spanMs: number) => Envelope): Generator
   }
 }
 
-/** For each admitted call of a fixed window, what that window has admitted with it. */
-function* ownWindows({ calls, limit }: Track): Generator<[number, Opinion]> {
+/** For each charge of a fixed window, what that window has admitted with it. */
+function* ownWindows({ charges, key: { limit } }: Track): Generator<[number, Opinion]> {
   const totals = new Map<number, number>();
-  for (const { at, window, charge } of calls.values()) {
+  for (const { at, window, charge } of charges) {
     if (window === null) continue;
     const total = (totals.get(window) ?? 0) + charge;
     totals.set(window, total);
@@ -126,15 +191,22 @@ function beyond(total: number, spanMs: number, sum: string, most: number): Breac
 }
 
 function envelope(
-  algorithm: Algorithm,
-  { limit, lengthMs }: Track,
+  script: QuotaScript,
+  { limit, lengthMs, rule }: Sight,
   spanMs: number,
   stepMs: number | null,
 ): Envelope {
-  if (spanMs === 0) return { most: limit, sum: `the capacity is ${limit}` };
-  const rate = `${limit} per ${lengthMs / 1000} s`;
+  const { algorithm } = rule;
   const span = `${spanMs / 1000} s`;
-  switch (algorithm) {
+  const rounded = isWindow(rule) || script.isExact ? 0 : 1;
+  if (spanMs === 0) return { most: limit + rounded, sum: `the capacity is ${limit}` };
+  if (algorithm.kind === "token-bucket") {
+    const { amount, everyMs } = algorithm.refill;
+    const most = limit + (amount * spanMs) / everyMs + rounded;
+    return { most, sum: `the capacity ${limit}, and ${amount} per ${everyMs / 1000} s in ${span}` };
+  }
+  const rate = `${limit} per ${lengthMs / 1000} s`;
+  switch (statedOf(script)) {
     case "token-bucket": {
       const step = stepMs ?? lengthMs;
       const most = limit + (limit * (spanMs + step)) / lengthMs;
@@ -165,48 +237,49 @@ const emptiedMost = 200;
  * when it is due. Who then finds one every time sees steps of at most a unit; else they may be as long as the window.
  * The bucket is emptied 1 ms after an edge of the epoch's grid, so that no step on such a grid passes for a short one.
  */
-async function refillStepMs({ script, play, isRecorded }: Trial): Promise<number | null> {
-  const call = script.ops.find((op): op is CallOp => op.do === "call");
-  if (call === undefined || script.keyed !== true || isRecorded) return null;
-  const { organization, user, scope } = call;
-  const { limit, windowSeconds } = userLimit(script.rules, organization, user, scope);
+async function refillStepMs(
+  { script, play, isRecorded }: Trial<QuotasKind>,
+  [track]: readonly Track[],
+): Promise<number | null> {
+  const call = script.ops.find((op): op is QuotaCallOp => op.do === "call");
+  if (call === undefined || track === undefined || script.terms?.keyed !== true || isRecorded) return null;
+  const { limit, lengthMs } = track.key;
   if (limit > emptiedMost) return null;
-  const lengthMs = windowSeconds * 1000;
   const unitMs = lengthMs / limit;
   const startMs = Math.ceil(script.startMs / lengthMs) * lengthMs + 1;
-  const ops = Array.from({ length: 2 * limit }, (_, n): Op => {
+  const ops = Array.from({ length: 2 * limit }, (_, n) => {
     const wait = Math.max(0, n - limit + 1) * (Math.ceil(unitMs) + 1);
     return { ...call, cost: 1, id: n, atMs: startMs + wait };
   });
   const history = await play(ops);
-  return history.every((event) => "decision" in event && event.decision.admitted) ? unitMs : null;
+  return history.every((event) => "admitted" in event && event.admitted) ? unitMs : null;
 }
 
 /** No lease of a place that was not given back is taken to be shorter, ms. */
 const leaseMsLeast = 1000;
 
 /** Calls of one key that are under way at once: admitted within a second, and not given back. */
-function atOnce(script: Script, history: History) {
-  const tally = new OpinionTally();
-  const held = new Map<string, Map<number, { readonly atMs: number; readonly cost: number }>>();
-  for (const [at, event] of history.entries()) {
-    if ("readings" in event && event.call !== null) held.get(keyOf(event.call))?.delete(event.call.id);
-    if (!("decision" in event) || !event.decision.admitted) continue;
-    const { organization, user, scope, id, atMs, cost } = event.op;
-    const mine = held.get(keyOf(event.op)) ?? new Map();
-    held.set(keyOf(event.op), mine.set(id, { atMs, cost }));
-    const { limit } = userLimit(script.rules, organization, user, scope);
-    const now = [...mine.values()].filter((call) => atMs - call.atMs < leaseMsLeast);
-    const total = now.reduce((sum, call) => sum + call.cost, 0);
-    tally.add(total <= limit ? "kept" : crowded(total, limit), at, { organization, user, scope });
-  }
+const atOnce: QuotaJudge = async ({ script, play }) => {
+  const history = await play(withoutOps(script.ops, "snapshot"));
+  const tally = newTally();
+  const held = new Map<string, Map<number, QuotaCallOp>>();
+  for (const { event, sights, at } of looksOf(script, history))
+    for (const sight of sights.slice(-1)) {
+      const name = nameOfCount(sight);
+      const mine = held.get(name) ?? new Map<number, QuotaCallOp>();
+      held.set(name, mine);
+      if (event.op.do === "settle") mine.delete(event.op.id);
+      if (!("admitted" in event) || !event.admitted) continue;
+      mine.set(event.op.id, event.op);
+      const now = [...mine.values()].filter(({ atMs }) => event.op.atMs - atMs < leaseMsLeast);
+      const total = now.reduce((sum, { cost }) => sum + cost, 0);
+      tally.add(total <= sight.limit ? "kept" : crowded(total, sight.limit), at, sight);
+    }
   return { history, judged: tally.judged, violation: tally.violation };
-}
+};
 
 const crowded = (total: number, limit: number): Breach => ({
   expected: `at most ${limit} under way at once`,
   got: `${total} under way with this call`,
   arithmetic: "those that were admitted within the last second and have not ended",
 });
-
-const keyOf = ({ organization, user, scope }: CallOp): string => JSON.stringify([organization, user, scope]);

@@ -73,7 +73,7 @@ function firstRules({ semantics = {} }: LimiterFactory): Rules {
   return parseRules({ semantics: Object.fromEntries(first) });
 }
 
-/** Makes one limiter to see what it can be asked. One that does not claim never-rolls-back sees no step back. */
+/** Makes one limiter to see what it can be asked. */
 async function abilities(
   factory: LimiterFactory,
   rules: Rules | undefined,
@@ -81,13 +81,20 @@ async function abilities(
 ): Promise<Set<keyof OpFrequencies>> {
   const first = rules ?? firstRules(factory);
   const limiter = await tried(factory.name, () => makeLimiter(factory, first, startMs));
+  return askable(limiter, factory.restore !== undefined, claimsOf(factory));
+}
+
+/** The kinds of operations that a limiter can be asked. One that does not claim never-rolls-back sees no step back. */
+export function askable(
+  limiter: { readonly [kind in keyof OpFrequencies | "setEnforced"]?: unknown },
+  isRestored: boolean,
+  claims: readonly LimiterLawName[],
+): Set<keyof OpFrequencies> {
   const may = new Set<keyof OpFrequencies>(["call", "edge", "beyond"]);
-  if (limiter.settle !== undefined) may.add("settle");
-  if (limiter.status !== undefined) may.add("status");
+  for (const kind of ["settle", "status", "sweep"] as const) if (limiter[kind] !== undefined) may.add(kind);
   if (limiter.setEnforced !== undefined) may.add("enforce");
-  if (limiter.sweep !== undefined) may.add("sweep");
-  if (limiter.snapshot !== undefined && factory.restore !== undefined) may.add("snapshot");
-  if (claimsOf(factory).includes("never-rolls-back")) may.add("back");
+  if (limiter.snapshot !== undefined && isRestored) may.add("snapshot");
+  if (claims.includes("never-rolls-back")) may.add("back");
   return may;
 }
 

@@ -1,16 +1,42 @@
 // A counterexample as people read it: the rules that matter, one line an operation with its answer, window
 // edges drawn in, and at the breach what was expected, what was answered, and the arithmetic.
 
-import { organizationLimit, type Rules, semanticsOf, userLimit } from "../rules/rules.ts";
+import { semanticsOf } from "../rules/rules.ts";
 import { type SwitchName, switchValues } from "../rules/switches.ts";
-import { breachLines, noteLine, rendered, type ScriptDrawing, time } from "./drawing.ts";
-import type { History, HistoryEvent, PartialReading } from "./history.ts";
-import type { LawViolation, RulesKind } from "./law.ts";
-import { HistoryLedger, nameOf, type Sight, type WindowKey } from "./ledger.ts";
+import { looksByRules, quotaEvent, quotaScript, windowOf } from "./by-rules.ts";
+import { noteLine, rendered, type ScriptDrawing } from "./drawing.ts";
+import type { HistoryEvent, PartialReading } from "./history.ts";
+import type { RulesKind } from "./law.ts";
+import { linesOf } from "./lines.ts";
 import type { Counterexample, LawReport } from "./report.ts";
-import { algorithmOf, type CallOp, type LedgerTerms } from "./script.ts";
+import { algorithmOf, type CallOp, type LedgerTerms, type WindowKey } from "./script.ts";
+import { type Look, nameOfCount, type Sight } from "./sight.ts";
 
-export const rulesDrawing: ScriptDrawing<RulesKind> = { rules: rulesText, timeline };
+export const rulesDrawing: ScriptDrawing<RulesKind> = {
+  rules: rulesText,
+  timeline(script, history, startMs, violation) {
+    const whose = violation?.window ? ownerText(violation.window, script) : null;
+    const isKeyed = script.keyed === true;
+    return linesOf(
+      quotaScript(script),
+      history.map(quotaEvent),
+      startMs,
+      violation && { ...violation, whose },
+      {
+        call({ at }, times) {
+          const event = history[at] as HistoryEvent;
+          return [operation(event, times, script), answer(event, script)];
+        },
+        windowOf(sight) {
+          const { scope, ...window } = windowOf(sight);
+          return `the ${isKeyed ? "" : `${scope} `}window of ${whoText(window)}`;
+        },
+        isTaken: algorithmOf(script) !== "concurrency",
+        note: (look, isEnd) => endNote(look, isEnd, script),
+      },
+    );
+  },
+};
 
 /** A violated law with its counterexample, or a limiter that failed, as lines of text; else none. */
 export const renderCounterexample = (report: LawReport): string[] => rendered(report, rulesDrawing);
@@ -21,37 +47,30 @@ type Played = Pick<Counterexample, "script" | "history">;
 function rulesText({ script, history }: Played): string[] {
   const windows = new Map<string, string>();
   const switches = new Set<string>();
-  const { rules } = script;
-  const ledger = new HistoryLedger(script);
-  for (const event of history)
-    for (const sight of ledger.look(event)) {
-      windows.set(nameOf(sight), script.keyed === true ? keyText(script, sight) : windowText(rules, sight));
-      for (const text of switchesText(script, sight)) switches.add(text);
-    }
+  for (const sight of looksByRules(script, history).flatMap(({ sights }) => sights)) {
+    windows.set(nameOfCount(sight), script.keyed === true ? keyText(script, sight) : windowText(sight));
+    for (const text of switchesText(script, windowOf(sight))) switches.add(text);
+  }
   return [...windows.values(), ...switches].map((line) => `rule: ${line}`);
 }
 
-function windowText(rules: Rules, { organization, user, scope }: Sight): string {
-  if (user !== null) {
-    const { limit, windowSeconds } = userLimit(rules, organization, user, scope);
-    return `${organization}/${user} ${scope}: ${limit} per ${windowSeconds} s`;
-  }
-  const { limit, windowSeconds, enforced } = organizationLimit(rules, organization, scope);
-  return `${organization} ${scope}: ${limit} per ${windowSeconds} s${enforced ? "" : ", not enforced"}`;
+function windowText({ quota, key, limit, lengthMs, rule }: Sight): string {
+  const { scope, ...window } = windowOf({ quota, key });
+  const isOff = window.user === null && rule.enforced === false;
+  return `${whoText(window)} ${scope}: ${limit} per ${lengthMs / 1000} s${isOff ? ", not enforced" : ""}`;
 }
 
 /** Writes the settings that a limiter by key was made with. */
-function keyText(terms: LedgerTerms, sight: Sight): string {
-  const { limit, windowSeconds } = userLimit(terms.rules, sight.organization, sight.user ?? "", sight.scope);
-  const key = ownerText(sight, terms);
-  const algorithm = algorithmOf(terms);
-  return algorithm === "concurrency" ? `${key}: ${limit} at once` : `${key}: ${limit} per ${windowSeconds} s`;
+function keyText(terms: LedgerTerms, { limit, lengthMs, ...count }: Sight): string {
+  const key = ownerText(windowOf(count), terms);
+  const isAtOnce = algorithmOf(terms) === "concurrency";
+  return isAtOnce ? `${key}: ${limit} at once` : `${key}: ${limit} per ${lengthMs / 1000} s`;
 }
 
 /** The switches that mean something to a limiter by key, and do not say who is limited. */
 const keyedSwitches: readonly SwitchName[] = ["anchor", "refused", "remaining", "reset"];
 
-function switchesText(terms: LedgerTerms, { scope }: Sight): string[] {
+function switchesText(terms: LedgerTerms, { scope }: WindowKey): string[] {
   const semantics = semanticsOf(terms.rules, scope);
   const algorithm = algorithmOf(terms);
   const isKeyed = terms.keyed === true;
@@ -67,100 +86,22 @@ function switchesText(terms: LedgerTerms, { scope }: Sight): string[] {
   return [...kind, ...ending, ...switches];
 }
 
+const whoText = ({ organization, user }: Pick<WindowKey, "organization" | "user">): string =>
+  user === null ? organization : `${organization}/${user}`;
+
 /** Whose window it is: `acme rest`, or `acme/ann`, which is a key. */
-export function ownerText({ organization, user, scope }: WindowKey, { keyed }: LedgerTerms): string {
-  const whose = user === null ? organization : `${organization}/${user}`;
-  return keyed === true ? whose : `${whose} ${scope}`;
-}
-
-/** One line an operation, calls that follow each other unchanged taken together. */
-function timeline(
-  terms: LedgerTerms,
-  history: History,
-  startMs: number,
-  violation: LawViolation | null,
-): string[] {
-  const lines: string[] = [];
-  const ledger = new HistoryLedger(terms);
-  const edges = new Map<string, Sight>();
-  const ends = new Set<number>();
-  let nowMs = history[0]?.op.atMs ?? startMs;
-  let burst = 0;
-  for (const [at, event] of history.entries()) {
-    lines.push(...passed(edges, nowMs, event.op.atMs, startMs, terms));
-    nowMs = event.op.atMs;
-    const sights = ledger.look(event);
-    for (const sight of sights)
-      if (sight.untilMs !== null && algorithmOf(terms) === "fixed-window") {
-        edges.set(`${nameOf(sight)} ${sight.untilMs}`, sight);
-        ends.add(sight.untilMs);
-      }
-    const isNumbered = algorithmOf(terms) === "concurrency";
-    if (
-      !isNumbered &&
-      at !== violation?.at &&
-      continues(event, history[at + 1]) &&
-      at + 1 !== violation?.at
-    ) {
-      burst += 1;
-      continue;
-    }
-    lines.push(`${time(nowMs, startMs)}  ${operation(event, burst + 1, terms)}  ${answer(event, terms)}`);
-    burst = 0;
-    if (at === violation?.at)
-      lines.push(...breach(violation, terms), ...endNote(event, ends.has(nowMs), terms));
-  }
-  return lines;
-}
-
-const breach = (violation: LawViolation, terms: LedgerTerms): string[] =>
-  breachLines(violation, violation.window === null ? null : ownerText(violation.window, terms));
+export const ownerText = (window: WindowKey, { keyed }: LedgerTerms): string =>
+  keyed === true ? whoText(window) : `${whoText(window)} ${window.scope}`;
 
 /** A hint where a call is refused at the very ms at which a window ends: some count it still, as keys of Redis do. */
-const endNote = (event: HistoryEvent, isEnd: boolean, { keyed, endsLate }: LedgerTerms): string[] =>
-  isEnd && keyed === true && endsLate !== true && "decision" in event && !event.decision.admitted
+const endNote = ({ event }: Look, isEnd: boolean, { keyed, endsLate }: LedgerTerms): string[] =>
+  isEnd && keyed === true && endsLate !== true && "admitted" in event && !event.admitted
     ? [
         noteLine(
           'a window ends at this very ms; if that ms is meant to be still of it, say `end: "inclusive"`',
         ),
       ]
     : [];
-
-/** The window edges between two operations, or that the clock stepped back. */
-function passed(
-  edges: Map<string, Sight>,
-  fromMs: number,
-  toMs: number,
-  startMs: number,
-  { keyed }: LedgerTerms,
-): string[] {
-  if (toMs < fromMs) return [`${time(toMs, startMs)}  <<<< the clock steps back by ${fromMs - toMs} ms`];
-  const over = [...edges].filter(([, { untilMs }]) => (untilMs ?? 0) <= toMs);
-  for (const [name] of over) edges.delete(name);
-  return over
-    .map(([, sight]) => sight)
-    .sort((a, b) => (a.untilMs ?? 0) - (b.untilMs ?? 0))
-    .map(({ organization, user, scope, untilMs }) => {
-      const whose = user === null ? organization : `${organization}/${user}`;
-      return `${time(untilMs ?? 0, startMs)}  ---- the ${keyed === true ? "" : `${scope} `}window of ${whose} ends`;
-    });
-}
-
-/** Tells whether the next operation is the same call again with the same answer but for the counts. */
-function continues(event: HistoryEvent, next: HistoryEvent | undefined): boolean {
-  if (next === undefined || !("decision" in event) || !("decision" in next)) return false;
-  const key = ({ op, decision }: typeof event): string =>
-    JSON.stringify([
-      op.atMs,
-      op.organization,
-      op.user,
-      op.scope,
-      op.cost,
-      decision.admitted,
-      decision.refusedBy,
-    ]);
-  return key(event) === key(next);
-}
 
 export function operation(event: HistoryEvent, times: number, terms: LedgerTerms): string {
   const { op } = event;

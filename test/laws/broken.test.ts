@@ -67,27 +67,27 @@ const sentences: Readonly<Record<string, readonly [expected: string, got: string
   "all-or-nothing refused-counted": [
     "current 1, as before the refused call",
     "current 2",
-    "a refused call is charged to no window",
+    "a refused call is not charged here",
   ],
   "all-or-nothing narrow-drains-broad": [
     "current 0, as before the refused call",
     "current 2",
-    "a refused call is charged to no window",
+    "a refused call is not charged here",
   ],
   "refusal-justified one-short": [
     "admitted",
-    "a refusal",
-    "the call found organization 0 of 1, user 0 of 1, and costs 1",
+    "refused by rest",
+    "the call found rest 0 of 1, rest_user 0 of 1, and takes 1",
   ],
   "refusal-justified one-extra": [
     "a refusal",
     "admitted",
-    "the call found organization 1 of 1, user 1 of 1, and costs 1",
+    "the call found rest 1 of 1, rest_user 1 of 1, and takes 1",
   ],
   "refusal-justified cost-over-limit-admitted": [
     "a refusal",
     "admitted",
-    "the call found organization 0 of 1, user 0 of 1, and costs 2",
+    "the call found graphql 0 of 1, graphql_user 0 of 1, and takes 2",
   ],
   "monotone reset-all-sweep": [
     "current >= 2",
@@ -101,23 +101,23 @@ const sentences: Readonly<Record<string, readonly [expected: string, got: string
   ],
   "recovers lost-expiry": [
     "admitted",
-    "refused by the organization's window",
+    "refused by rest",
     "that window ended, nothing was charged since, and 1 <= 1",
   ],
   "recovers boundary-inclusive": [
     "admitted",
-    "refused by the organization's window",
+    "refused by rest",
     "that window ended, nothing was charged since, and 1 <= 1",
   ],
   "recovers rearmed-per-hit": [
     "admitted",
-    "refused by the organization's window",
+    "refused by rest",
     "that window ended, nothing was charged since, and 1 <= 2",
   ],
   "unenforced-never-refuses unenforced-refuses": [
     "admitted",
-    "refused by the organization's window",
-    "enforced is false; the call found organization 0 of 1 (not enforced), user 0 of 1 (not enforced)",
+    "refused by graphql",
+    "enforced is false; the call found graphql 0 of 1 (not enforced), graphql_user 0 of 1 (not enforced), and takes 2",
   ],
   "unenforced-never-refuses unenforced-forgets": [
     "current 1",
@@ -152,9 +152,9 @@ const sentences: Readonly<Record<string, readonly [expected: string, got: string
     "the rules say so",
   ],
   "refusal-agrees wrong-window-named": [
-    "a refusal that names a window without room",
-    "the user's window",
-    "it had 0 of 1, and the call costs 1",
+    "a refusal that names rest",
+    "rest_user",
+    "rest and rest_user lack room, in this order",
   ],
   "refusal-agrees remaining-of-laxer-window": [
     "headers of the organization's window that agree with the body",

@@ -62,7 +62,7 @@ describe("on how much a law rests", () => {
       ["ann", 10_000, true],
       ["ann", 20_000, true],
     ]);
-    expect(evidenceOf({ rules, keyed: true }, calls)).toEqual({
+    expect(evidenceOf({ rules, keyed: true, startMs: 0, ops: [], pick: 0 }, calls)).toEqual({
       readings: 5,
       refusals: 1,
       windows: 4,
@@ -74,7 +74,11 @@ describe("on how much a law rests", () => {
     const [first] = history([["ann", 0, false]]);
     if (first === undefined || !("decision" in first)) throw new Error("there is no call");
     const calls = [{ ...first, decision: { admitted: false } }];
-    expect(evidenceOf({ rules, keyed: true }, calls)).toMatchObject({ readings: 0, refusals: 1, windows: 0 });
+    expect(evidenceOf({ rules, keyed: true, startMs: 0, ops: [], pick: 0 }, calls)).toMatchObject({
+      readings: 0,
+      refusals: 1,
+      windows: 0,
+    });
   });
 
   test("it is counted where it is asked for, over the runs in which the law judged something", async () => {

@@ -173,7 +173,7 @@ describe("a store that is read, and then written", () => {
       "              call 1: acme/ann: admitted",
       "              ^ expected a refusal (acme/ann)",
       "                answered admitted",
-      "                because  the call found 1 of 1, and costs 1",
+      "                because  the call found 1 of 1, and takes 1",
       "",
       "In the order of the answers refusal-justified is broken, and in every other this law or another.",
     ]);

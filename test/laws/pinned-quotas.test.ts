@@ -9,13 +9,13 @@ import type {
   QuotaLimiterFactory,
 } from "../../src/engine/quota-limiter.ts";
 import { seededRandom } from "../../src/faults/random.ts";
+import { laws } from "../../src/laws/catalogue.ts";
 import { quotaEngine } from "../../src/laws/quotas/engine.ts";
-import { judges } from "../../src/laws/quotas/kit.ts";
-import type { QuotasKind } from "../../src/laws/quotas/ledger.ts";
 import { playQuotas } from "../../src/laws/quotas/play.ts";
 import type { QuotaOp, QuotaScript } from "../../src/laws/quotas/script.ts";
 import { renderQuotaCounterexample } from "../../src/laws/quotas/timeline.ts";
 import type { LawReport } from "../../src/laws/report.ts";
+import type { QuotasKind } from "../../src/laws/sight.ts";
 import { parsePolicy } from "../../src/policy/parse.ts";
 import type { Policy } from "../../src/policy/policy.ts";
 import { limiterLawNames } from "../../src/rules/laws.ts";
@@ -155,7 +155,10 @@ async function lines(name: string, policy: Policy, seed: number): Promise<string
   const broken: string[] = [];
   const drawn: string[] = [];
   for (const law of limiterLawNames) {
-    const found = await judges[law]({ script, play: (played) => playQuotas(factory, policy, played, ops) });
+    const found = await laws[law].judge({
+      script,
+      play: (played) => playQuotas(factory, policy, played, ops),
+    });
     if (found.judged > 0) judged.push(`${law} ${found.judged}`);
     if (found.violation === null) continue;
     const { history, compared, violation } = found;

@@ -2,9 +2,10 @@
 import { describe, expect, test } from "vitest";
 import { parseFault } from "../../src/faults/choice.ts";
 import { quotaFaultFactory } from "../../src/faults/factory.ts";
+import { laws } from "../../src/laws/catalogue.ts";
 import { quotaEngine } from "../../src/laws/quotas/engine.ts";
 import { checkQuotaInterleavings } from "../../src/laws/quotas/interleavings.ts";
-import { checkQuotaLaws, judges } from "../../src/laws/quotas/kit.ts";
+import { checkQuotaLaws } from "../../src/laws/quotas/kit.ts";
 import { playQuotas } from "../../src/laws/quotas/play.ts";
 import type { QuotaScript } from "../../src/laws/quotas/script.ts";
 import { unenforceable } from "../../src/policy/as-window.ts";
@@ -47,7 +48,7 @@ test("a bucket that was passed while it was not enforced may show more than its 
   const enforce = (atMs: number, enforced: boolean) =>
     ({ do: "enforce", atMs, quota: "points", caller, enforced }) as const;
   const judged = (...ops: QuotaScript["ops"]) =>
-    judges.bounded({
+    laws.bounded.judge({
       script: { policy, isExact: true, startMs: 0, ops, pick: 0 },
       play: (played) => playQuotas(quotaEngine, policy, played),
     });

@@ -3,10 +3,11 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
 import { scriptArbitrary, usualProfile } from "../../src/laws/arbitraries.ts";
+import { looksByRules } from "../../src/laws/by-rules.ts";
 import { type HistoryEvent, play } from "../../src/laws/history.ts";
 import { engineFactory } from "../../src/laws/index.ts";
-import { HistoryLedger, nameOf, type Sight } from "../../src/laws/ledger.ts";
 import type { CallOp, Script } from "../../src/laws/script.ts";
+import { nameOfCount, type Sight } from "../../src/laws/sight.ts";
 
 const scripts = 1_000;
 const seed = 42;
@@ -53,11 +54,11 @@ function statesOf(event: HistoryEvent, sights: readonly Sight[], ends: ReadonlyM
     "a count beyond 2^32",
   );
   note(
-    some(({ steppedBack }) => steppedBack),
+    some(({ clockMs }) => event.op.atMs < clockMs),
     "the clock steps back",
   );
   note(
-    some(({ steppedBack, untilMs, lengthMs }) => steppedBack && event.op.atMs < (untilMs ?? 0) - lengthMs),
+    some(({ clockMs, untilMs, lengthMs }) => event.op.atMs < Math.min(clockMs, (untilMs ?? 0) - lengthMs)),
     "the clock steps back across an edge",
   );
   if ("status" in event) {
@@ -76,11 +77,11 @@ function statesOf(event: HistoryEvent, sights: readonly Sight[], ends: ReadonlyM
       "settled in the window of its decision",
     );
     note(
-      some(({ fresh, ended }) => fresh && ended > 0),
+      some(({ isRenewed }) => isRenewed),
       "settled after that window ended",
     );
     note(
-      some((sight) => ends.get(nameOf(sight)) === event.op.atMs),
+      some((sight) => ends.get(nameOfCount(sight)) === event.op.atMs),
       "settled at the very end of that window",
     );
     note(
@@ -91,12 +92,12 @@ function statesOf(event: HistoryEvent, sights: readonly Sight[], ends: ReadonlyM
   if (!("decision" in event)) return states;
   const { cost, atMs } = event.op;
   const { admitted } = event.decision;
-  const lacks = sights.map(({ before, limit, enforced }) => enforced && before.most + cost > limit);
+  const lacks = sights.map(({ before, limit, isEnforced }) => isEnforced && before.most + cost > limit);
   note(!admitted && lacks[0] === true && lacks[1] === false, "refused by the organization alone");
   note(!admitted && lacks[0] === false && lacks[1] === true, "refused by the user alone");
   note(!admitted && lacks[0] === true && lacks[1] === true, "refused where both lack room");
   note(
-    admitted && some(({ enforced, after, limit }) => !enforced && after.least > limit),
+    admitted && some(({ isEnforced, after, limit }) => !isEnforced && after.least > limit),
     "admitted beyond the limit while unenforced",
   );
   note(cost > 0 && some(({ before, limit }) => before.most + cost === limit), "cost exactly what is left");
@@ -110,11 +111,11 @@ function statesOf(event: HistoryEvent, sights: readonly Sight[], ends: ReadonlyM
     "a call 1 ms before a window ends",
   );
   note(
-    some((sight) => ends.get(nameOf(sight)) === atMs),
+    some((sight) => ends.get(nameOfCount(sight)) === atMs),
     "a call exactly as a window ends",
   );
   note(
-    some((sight) => ends.get(nameOf(sight)) === atMs - 1),
+    some((sight) => ends.get(nameOfCount(sight)) === atMs - 1),
     "a call 1 ms after a window ended",
   );
   note(
@@ -127,8 +128,12 @@ function statesOf(event: HistoryEvent, sights: readonly Sight[], ends: ReadonlyM
   note(
     !admitted &&
       some(
-        ({ semantics, window, fresh, charge }) =>
-          semantics.anchor === "first-request" && window !== null && fresh && (charge?.least ?? 0) > 0,
+        ({ rule: { algorithm }, window, fresh, charge }) =>
+          "anchor" in algorithm &&
+          algorithm.anchor === "first-request" &&
+          window !== null &&
+          fresh &&
+          (charge?.least ?? 0) > 0,
       ),
     "a refusal that opens a first-request window",
   );
@@ -142,13 +147,14 @@ function statesOf(event: HistoryEvent, sights: readonly Sight[], ends: ReadonlyM
 /** The states that one script reaches. */
 async function reached(script: Script): Promise<Set<State>> {
   const states = new Set<State>();
-  const ledger = new HistoryLedger(script);
   const ends = new Map<string, number>();
   const off = new Set<string>();
-  for (const event of await play(engineFactory, script.rules, script.ops)) {
-    const sights = ledger.look(event);
+  const history = await play(engineFactory, script.rules, script.ops);
+  const looks = looksByRules(script, history);
+  for (const [at, event] of history.entries()) {
+    const sights = looks[at]?.sights ?? [];
     for (const state of statesOf(event, sights, ends)) states.add(state);
-    for (const sight of sights) if (sight.untilMs !== null) ends.set(nameOf(sight), sight.untilMs);
+    for (const sight of sights) if (sight.untilMs !== null) ends.set(nameOfCount(sight), sight.untilMs);
     if (event.op.do !== "enforce") continue;
     const key = `${event.op.scope} ${event.op.organization}`;
     if (event.op.enforced && off.has(key)) states.add("enforced again after it was not");

@@ -1,5 +1,6 @@
 // Scripts in words, judged by one law, with a limiter that is a function of the operations before: what was played, how
 // much was judged, and what the law says.
+import { byRules } from "../../src/laws/by-rules.ts";
 import { laws } from "../../src/laws/catalogue.ts";
 import type { History } from "../../src/laws/history.ts";
 import type { CallOp, Op, Script } from "../../src/laws/script.ts";
@@ -98,7 +99,7 @@ export async function judged(
     return asked.map((one, at) => ({ op: one, ...said(one, asked.slice(0, at)) })) as History;
   };
   const script = { rules, startMs: 0, pick: 0, ...terms, ops };
-  const found = await laws[law].judge({ script, play, ...(isRecorded && { isRecorded }) });
+  const found = await byRules(laws[law].judge)({ script, play, ...(isRecorded && { isRecorded }) });
   const { violation } = found;
   const broken =
     violation === null

@@ -2,8 +2,8 @@
 // and with which words, stands beside it; right answers are accused by none.
 import { expect, test } from "vitest";
 import type { QuotaDecision, QuotaLimiterFactory, QuotaSaid } from "../../src/engine/quota-limiter.ts";
+import { laws } from "../../src/laws/catalogue.ts";
 import { quotaEngine } from "../../src/laws/quotas/engine.ts";
-import { judges } from "../../src/laws/quotas/kit.ts";
 import { playQuotas } from "../../src/laws/quotas/play.ts";
 import type { QuotaOp, QuotaScript } from "../../src/laws/quotas/script.ts";
 import { parsePolicy } from "../../src/policy/parse.ts";
@@ -110,7 +110,7 @@ async function accusations(factory: QuotaLimiterFactory): Promise<Partial<Record
   const found: Partial<Record<LimiterLawName, string>> = {};
   // A change at one time is none of a run that is shifted.
   for (const law of limiterLawNames.filter((each) => each !== "time-translates")) {
-    const { violation } = await judges[law]({
+    const { violation } = await laws[law].judge({
       script,
       play: (played) => playQuotas(factory, policy, played),
     });
@@ -135,10 +135,12 @@ const cases: [string, number, Change, Partial<Record<LimiterLawName, string>>][]
     2,
     reading("own", "used", 1),
     {
-      bounded: "used from 0 to 3; used 4; the limit is 3",
-      conserved: "used 2; used 3; 1 used before, and this call is charged 1 (the limiter says so)",
-      "remaining-agrees": "remaining 0; remaining 1; 3 - 3",
-      monotone: "used 4 or more; used 3; this window showed 4 before",
+      bounded:
+        "0 <= used <= 3; used 4; the limit is 3 and every call of this window was decided while enforced",
+      conserved: "used 2; used 3; 1 charged before, this operation adds 1: 2",
+      "remaining-agrees": "remaining 0; remaining 1; max(0, 3 - 3) = 0",
+      monotone: "used >= 4; used 3; 4 was shown before in this window, 0 given back since",
+      "all-or-nothing": "used 4, as before the refused call; used 3; a refused call is not charged here",
     },
   ],
   [
@@ -146,9 +148,8 @@ const cases: [string, number, Change, Partial<Record<LimiterLawName, string>>][]
     2,
     reading("minute", "remaining", -1),
     {
-      conserved: "remaining 3; remaining 2; 1 used before, and this call is charged 1 (the limiter says so)",
-      "remaining-agrees": "remaining 3; remaining 2; 5 - 2",
-      "all-or-nothing": "remaining 1, as before; remaining 2; a refused call is not charged to minute",
+      conserved: "remaining 3; remaining 2; 1 charged before, this operation adds 1: 2",
+      "remaining-agrees": "remaining 3; remaining 2; max(0, 5 - 2) = 3",
     },
   ],
   [
@@ -156,8 +157,8 @@ const cases: [string, number, Change, Partial<Record<LimiterLawName, string>>][]
     4,
     reading("points", "remaining", -1),
     {
-      conserved: "remaining 1; remaining 0; 0 used before, and this call is charged 3 (the limiter says so)",
-      "remaining-agrees": "remaining 1; remaining 0; 4 - 3",
+      conserved: "remaining 1; remaining 0; nothing was charged before, this operation adds 3: 3",
+      "remaining-agrees": "remaining 1; remaining 0; max(0, 4 - 3) = 1",
     },
   ],
   [
@@ -165,9 +166,10 @@ const cases: [string, number, Change, Partial<Record<LimiterLawName, string>>][]
     70,
     reading("points", "remaining", 5),
     {
-      bounded: "remaining from 0 to 4; remaining 5; the limit is 4",
-      conserved: "remaining 0; remaining 5; 0 used before, and this call is charged 4 (the limiter says so)",
-      "remaining-agrees": "remaining 0; remaining 5; 4 - 4",
+      bounded:
+        "0 <= remaining <= 4; remaining 5; the limit is 4 and every call of this bucket was decided while enforced",
+      conserved: "remaining 0; remaining 5; nothing was charged before, this operation adds 4: 4",
+      "remaining-agrees": "remaining 0; remaining 5; max(0, 4 - 4) = 0",
     },
   ],
   [
@@ -175,8 +177,8 @@ const cases: [string, number, Change, Partial<Record<LimiterLawName, string>>][]
     1,
     reading("minute", "limit", 1),
     {
-      "remaining-agrees": "remaining 5; remaining 4; 6 - 1",
-      "limit-agrees": "limit 5; limit 6; the policy says so (the limiter says so)",
+      "remaining-agrees": "remaining 5; remaining 4; max(0, 6 - 1) = 5",
+      "limit-agrees": "limit 5; limit 6; the policy says so",
     },
   ],
   [
@@ -184,8 +186,7 @@ const cases: [string, number, Change, Partial<Record<LimiterLawName, string>>][]
     3,
     reading("own", "resetAtMs", 1),
     {
-      "reset-agrees":
-        "reset 8 s after this; reset 8.001 s after this; the window ends then (the limiter says so)",
+      "reset-agrees": "reset 8 s after this; reset 8.001 s after this; the window ends then",
     },
   ],
   [
@@ -193,8 +194,7 @@ const cases: [string, number, Change, Partial<Record<LimiterLawName, string>>][]
     12,
     reading("minute", "resetAtMs", 60_000),
     {
-      "reset-agrees":
-        "reset 48 s after this; reset 108 s after this; the window ends then (the limiter says so)",
+      "reset-agrees": "reset 48 s after this; reset 108 s after this; the window ends then",
     },
   ],
   [
@@ -202,8 +202,7 @@ const cases: [string, number, Change, Partial<Record<LimiterLawName, string>>][]
     4,
     reading("points", "resetAtMs", 1_000),
     {
-      "reset-agrees":
-        "reset 6 s after this; reset 7 s after this; the bucket is full then (the limiter says so)",
+      "reset-agrees": "reset 6 s after this; reset 7 s after this; the bucket is full then",
     },
   ],
   [
@@ -211,10 +210,10 @@ const cases: [string, number, Change, Partial<Record<LimiterLawName, string>>][]
     2,
     (said) => ({ ...said, admitted: false, refusedBy: "minute" }),
     {
-      conserved: "used 1; used 2; 1 used before, and this call is charged 0 (the limiter says so)",
-      "all-or-nothing": "remaining 4, as before; remaining 3; a refused call is not charged to minute",
+      conserved: "used 1; used 2; 1 charged before, this operation charges nothing: 1",
+      "all-or-nothing": "used 1, as before the refused call; used 2; a refused call is not charged here",
       "refusal-justified":
-        "admitted; refused by minute; the call found minute 1 of 5, and takes 1; own 1 of 3, and takes 1",
+        "admitted; refused by minute; the call found minute 1 of 5, own 1 of 3, and takes 1",
       "refusal-agrees": "an answer that says refused; admitted; the answer is read by the policy's wire",
     },
   ],
@@ -223,9 +222,8 @@ const cases: [string, number, Change, Partial<Record<LimiterLawName, string>>][]
     3,
     (said) => ({ ...said, admitted: true, refusedBy: null }),
     {
-      conserved: "used 4; used 3; 3 used before, and this call is charged 1 (the limiter says so)",
-      "refusal-justified":
-        "a refusal; admitted; the call found minute 3 of 5, and takes 1; own 3 of 3, and takes 1",
+      conserved: "used 4; used 3; 3 charged before, this operation adds 1: 4",
+      "refusal-justified": "a refusal; admitted; the call found minute 3 of 5, own 3 of 3, and takes 1",
       "refusal-agrees": "an answer that says admitted; refused; the answer is read by the policy's wire",
     },
   ],
@@ -234,25 +232,30 @@ const cases: [string, number, Change, Partial<Record<LimiterLawName, string>>][]
     7,
     (said) => ({ ...said, admitted: true, refusedBy: null }),
     {
-      conserved: "used 9; used 4; 4 used before, and this call is charged 5 (the limiter says so)",
-      "reset-agrees":
-        "reset 17 s after this; reset 7 s after this; the bucket is full then (the limiter says so)",
-      "refusal-justified": "a refusal; admitted; the call found points 4 of 4, and takes 5",
+      conserved: "used 9; used 4; 4 charged before, this operation adds 5: 9",
+      "reset-agrees": "reset 17 s after this; reset 7 s after this; the bucket is full then",
+      "refusal-justified": "a refusal; admitted; the call found 4 of 4, and takes 5",
       "refusal-agrees": "an answer that says admitted; refused; the answer is read by the policy's wire",
-      "rate-bound": "at most 4 in any 0 s; 5 admitted; from the call at 7000 ms to this one",
+      "rate-bound":
+        "at most 4 admitted at one instant; 5 admitted at one instant, up to this call; the capacity is 4",
     },
   ],
   [
     "a refusal names the other quota",
     3,
     (said) => ({ ...said, refusedBy: "minute" }),
-    { "refusal-agrees": "a refusal that names own; minute; own lack room, in this order" },
+    {
+      "refusal-agrees":
+        "a refusal that names a quota without room; minute; it had 3 of 5, and the call takes 1",
+    },
   ],
   [
     "a refusal by both names the second",
     14,
     (said) => ({ ...said, refusedBy: "own" }),
-    { "refusal-agrees": "a refusal that names minute; own; minute lack room, in this order" },
+    {
+      "refusal-agrees": "a refusal that names a quota without room; own; it had 1 of 3, and the call takes 1",
+    },
   ],
   ["a refusal names nobody", 14, (said) => ({ ...said, refusedBy: null }), {}],
   [
@@ -260,13 +263,12 @@ const cases: [string, number, Change, Partial<Record<LimiterLawName, string>>][]
     -3,
     (said) => ({ ...said, admitted: true, refusedBy: null }),
     {
-      conserved: "used 4; used 3; 3 used before, and this call is charged 1 (the limiter says so)",
-      "reset-agrees":
-        "reset 9 s after this; reset 5 s after this; the bucket is full then (the limiter says so)",
-      "refusal-justified":
-        "a refusal; admitted; the call found minute 3 of 5, and takes 1; own 3 of 3, and takes 1",
+      conserved: "used 4; used 3; 3 charged before, this operation adds 1: 4",
+      "reset-agrees": "reset 9 s after this; reset 5 s after this; the bucket is full then",
+      "refusal-justified": "a refusal; admitted; the call found minute 3 of 5, own 3 of 3, and takes 1",
       "refusal-agrees": "an answer that says admitted; refused; the answer is read by the policy's wire",
-      "rate-bound": "at most 4 in any 1 s; 5 admitted; from the call at 4000 ms to this one",
+      "rate-bound":
+        "at most 4 admitted within 1 s; 5 admitted within 1 s, up to this call; the capacity 4, and 1 per 2 s in 1 s",
     },
   ],
   [
@@ -274,14 +276,15 @@ const cases: [string, number, Change, Partial<Record<LimiterLawName, string>>][]
     -60,
     (said) => ({ ...said, admitted: false, refusedBy: "own" }),
     {
-      conserved: "used 0; used 1; 0 used before, and this call is charged 0 (the limiter says so)",
-      "reset-agrees":
-        "reset 0 s after this; reset 8 s after this; the bucket is full then (the limiter says so)",
-      "all-or-nothing": "remaining 4, as before; remaining 3; a refused call is not charged to minute",
-      "refusal-justified":
-        "admitted; refused by own; the call found minute 0 of 5, and takes 1; own 0 of 3, and takes 1",
-      recovers: "admitted; refused by own; its window ended, nothing was charged since, and 1 <= 3",
+      conserved:
+        "used 0; used 1; nothing was charged in this window before, this operation charges nothing: 0",
+      "reset-agrees": "reset 0 s after this; reset 8 s after this; the bucket is full then",
+      "all-or-nothing": "used 0, as before the refused call; used 1; a refused call is not charged here",
+      "refusal-justified": "admitted; refused by own; the call found minute 0 of 5, own 0 of 3, and takes 1",
+      recovers: "admitted; refused by own; that window ended, nothing was charged since, and 1 <= 3",
       "refusal-agrees": "an answer that says refused; admitted; the answer is read by the policy's wire",
+      monotone:
+        "used 0; used 1; the window before has ended, so the count was 0 and only this operation is in it",
     },
   ],
   [
@@ -289,8 +292,7 @@ const cases: [string, number, Change, Partial<Record<LimiterLawName, string>>][]
     -1,
     reading("minute", "resetAtMs", 1_000),
     {
-      "reset-agrees":
-        "reset 59 s after this; reset 60 s after this; the window ends then (the limiter says so)",
+      "reset-agrees": "reset 59 s after this; reset 60 s after this; the window ends then",
     },
   ],
   ["nothing is shown", -1, ({ readings: _, ...said }) => said, {}],
@@ -300,9 +302,10 @@ const cases: [string, number, Change, Partial<Record<LimiterLawName, string>>][]
     60,
     reading("minute", "used", 4),
     {
-      conserved: "used 1; used 5; 0 used before, and this call is charged 1 (the limiter says so)",
-      "remaining-agrees": "remaining 0; remaining 4; 5 - 5",
-      monotone: "used 5 or more; used 2; this window showed 5 before",
+      conserved: "used 1; used 5; nothing was charged in this window before, this operation adds 1: 1",
+      "remaining-agrees": "remaining 0; remaining 4; max(0, 5 - 5) = 0",
+      monotone:
+        "used 1; used 5; the window before has ended, so the count was 0 and only this operation is in it",
     },
   ],
   [
@@ -310,17 +313,19 @@ const cases: [string, number, Change, Partial<Record<LimiterLawName, string>>][]
     60,
     (said) => ({ ...said, admitted: false, refusedBy: "minute" }),
     {
-      conserved: "used 0; used 1; 0 used before, and this call is charged 0 (the limiter says so)",
-      "all-or-nothing":
-        "minute remaining 4, as in the other run; minute remaining 3; the two runs differ only in what must not matter",
+      conserved:
+        "used 0; used 1; nothing was charged in this window before, this operation charges nothing: 0",
+      "all-or-nothing": "used 0, as before the refused call; used 1; a refused call is not charged here",
       "refusal-justified":
-        "admitted; refused by minute; the call found minute 0 of 5, and takes 1; own 0 of 3, and takes 1",
-      recovers: "admitted; refused by minute; its window ended, nothing was charged since, and 1 <= 5",
+        "admitted; refused by minute; the call found minute 0 of 5, own 0 of 3, and takes 1",
+      recovers: "admitted; refused by minute; that window ended, nothing was charged since, and 1 <= 5",
       "refusal-agrees": "an answer that says refused; admitted; the answer is read by the policy's wire",
       "honest-wait":
-        "admitted; refused again; the refusal before said to come back after 47 s, the caller waited so long, and nobody else called",
+        "admitted; refused again; the refusal before said retry after 47 s, the caller waited so long, and nobody else called",
       "give-back":
         "refusedBy own, as in the other run; refusedBy minute; the two runs differ only in what must not matter",
+      monotone:
+        "used 0; used 1; the window before has ended, so the count was 0 and only this operation is in it",
     },
   ],
   [
@@ -328,11 +333,12 @@ const cases: [string, number, Change, Partial<Record<LimiterLawName, string>>][]
     70,
     (said) => ({ ...said, admitted: false, refusedBy: "points" }),
     {
-      conserved: "used 0; used 4; 0 used before, and this call is charged 0 (the limiter says so)",
-      "reset-agrees":
-        "reset 0 s after this; reset 8 s after this; the bucket is full then (the limiter says so)",
-      "refusal-justified": "admitted; refused by points; the call found points 0 of 4, and takes 4",
-      recovers: "admitted; refused by points; it is full again, nothing was charged since, and 4 <= 4",
+      conserved: "used 0; used 4; nothing was charged before, this operation charges nothing: 0",
+      "reset-agrees": "reset 0 s after this; reset 8 s after this; the bucket is full then",
+      "refusal-justified": "admitted; refused; the call found 0 of 4, and takes 4",
+      recovers: "admitted; refused; it is full again, nothing was charged since, and 4 <= 4",
+      "refusal-agrees":
+        "a refusal that names a quota without room; points; it had 0 of 4, and the call takes 4",
     },
   ],
   [
@@ -340,9 +346,9 @@ const cases: [string, number, Change, Partial<Record<LimiterLawName, string>>][]
     20,
     reading("minute", "used", -2),
     {
-      conserved: "used 5; used 3; 5 used so far (the limiter says so)",
-      "remaining-agrees": "remaining 2; remaining 0; 5 - 3",
-      monotone: "used 5 or more; used 3; this window showed 5 before",
+      conserved: "used 5; used 3; 5 charged before, this operation charges nothing: 5",
+      "remaining-agrees": "remaining 2; remaining 0; max(0, 5 - 3) = 2",
+      monotone: "used >= 5; used 3; 5 was shown before in this window, 0 given back since",
     },
   ],
 ];

@@ -194,11 +194,11 @@ const cases: [string, number, Changes, Accused][] = [
     {
       conserved: "current 1; current 2; 1 charged before, this operation charges nothing: 1",
       "all-or-nothing":
-        "current 1, as before the refused call; current 2; a refused call is charged to no window",
+        "current 1, as before the refused call; current 2; a refused call is not charged here",
       "refusal-justified":
-        "admitted; a refusal; the call found organization 2 of 4, user 2 of 3, and costs 1",
+        "admitted; refused by rest; the call found rest 2 of 4, rest_user 2 of 3, and takes 1",
       "refusal-agrees":
-        "a refusal that names a window without room; the organization's window; it had 1 of 4, and the call costs 1",
+        "a refusal that names a quota without room; rest; it had 1 of 4, and the call takes 1",
     },
   ],
   [
@@ -208,11 +208,10 @@ const cases: [string, number, Changes, Accused][] = [
     {
       conserved: "current 1; current 2; 1 charged before, this operation charges nothing: 1",
       "all-or-nothing":
-        "current 1, as before the refused call; current 2; a refused call is charged to no window",
-      "refusal-justified":
-        "admitted; a refusal; the call found organization 2 of 4, user 2 of 3, and costs 1",
+        "current 1, as before the refused call; current 2; a refused call is not charged here",
+      "refusal-justified": "admitted; refused; the call found rest 2 of 4, rest_user 2 of 3, and takes 1",
       "refusal-agrees":
-        "a refusal that names a window without room; the organization's window; it had 1 of 4, and the call costs 1",
+        "a refusal that names a quota without room; rest; it had 1 of 4, and the call takes 1",
     },
   ],
   [
@@ -241,7 +240,7 @@ const cases: [string, number, Changes, Accused][] = [
     { decide: refusedBy("organization") },
     {
       "refusal-agrees":
-        "a refusal that names a window without room; the organization's window; it had 3 of 4, and the call costs 1",
+        "a refusal that names a quota without room; rest; it had 3 of 4, and the call takes 1",
     },
   ],
   [
@@ -250,7 +249,7 @@ const cases: [string, number, Changes, Accused][] = [
     { decide: refusedBy("user") },
     {
       "refusal-agrees":
-        "a refusal that names a window without room; the user's window; it had 1 of 3, and the call costs 1",
+        "a refusal that names a quota without room; rest_user; it had 1 of 3, and the call takes 1",
     },
   ],
   [
@@ -260,11 +259,11 @@ const cases: [string, number, Changes, Accused][] = [
     {
       conserved: "current 3; current 4; 3 charged before, this operation charges nothing: 3",
       "all-or-nothing":
-        "current 3, as before the refused call; current 4; a refused call is charged to no window",
+        "current 3, as before the refused call; current 4; a refused call is not charged here",
       "refusal-justified":
-        "admitted; a refusal; the call found organization 4 of 4 (not enforced), user 4 of 3 (not enforced), and costs 1",
+        "admitted; refused by rest_user; the call found rest 4 of 4 (not enforced), rest_user 4 of 3 (not enforced), and takes 1",
       "unenforced-never-refuses":
-        "admitted; refused by the user's window; enforced is false; the call found organization 4 of 4 (not enforced), user 4 of 3 (not enforced)",
+        "admitted; refused by rest_user; enforced is false; the call found rest 4 of 4 (not enforced), rest_user 4 of 3 (not enforced), and takes 1",
     },
   ],
   [
@@ -275,16 +274,15 @@ const cases: [string, number, Changes, Accused][] = [
       conserved:
         "current 0; current 1; nothing was charged in this window before, this operation charges nothing: 0",
       "all-or-nothing":
-        "current 0, as before the refused call; current 1; a refused call is charged to no window",
+        "current 0, as before the refused call; current 1; a refused call is not charged here",
       "refusal-justified":
-        "admitted; a refusal; the call found organization 1 of 4, user 1 of 3, and costs 1",
+        "admitted; refused by rest_user; the call found rest 1 of 4, rest_user 1 of 3, and takes 1",
       monotone:
         "current 0; current 1; the window before has ended, so the count was 0 and only this operation is in it",
-      recovers:
-        "admitted; refused by the user's window; that window ended, nothing was charged since, and 1 <= 3",
+      recovers: "admitted; refused by rest_user; that window ended, nothing was charged since, and 1 <= 3",
       "unenforced-never-refuses": "current 1; current 2; counting goes on while unenforced: 0 + 1",
       "refusal-agrees":
-        "a refusal that names a window without room; the user's window; it had 0 of 3, and the call costs 1",
+        "a refusal that names a quota without room; rest_user; it had 0 of 3, and the call takes 1",
       "honest-wait":
         "admitted; refused again; the refusal before said reset 6 s later, the caller waited so long, and nobody else called",
     },
@@ -295,8 +293,7 @@ const cases: [string, number, Changes, Accused][] = [
     { decide: admitted },
     {
       conserved: "current 4; current 3; 3 charged before, this operation adds 1: 4",
-      "refusal-justified":
-        "a refusal; admitted; the call found organization 4 of 4, user 4 of 3, and costs 1",
+      "refusal-justified": "a refusal; admitted; the call found rest 4 of 4, rest_user 4 of 3, and takes 1",
       monotone:
         "current 11; current 0; this is the first call, so the count was 0 and only this operation is in it",
       "twice-at-most":
@@ -313,17 +310,16 @@ const cases: [string, number, Changes, Accused][] = [
       conserved:
         "current 0; current 1; nothing was charged in this window before, this operation charges nothing: 0",
       "all-or-nothing":
-        "current 0, as before the refused call; current 1; a refused call is charged to no window",
+        "current 0, as before the refused call; current 1; a refused call is not charged here",
       "refusal-justified":
-        "admitted; a refusal; the call found organization 1 of 4, user 1 of 3, and costs 1",
+        "admitted; refused by rest_user; the call found rest 1 of 4, rest_user 1 of 3, and takes 1",
       monotone:
         "current 0; current 1; the window before has ended, so the count was 0 and only this operation is in it",
-      recovers:
-        "admitted; refused by the user's window; that window ended, nothing was charged since, and 1 <= 3",
+      recovers: "admitted; refused by rest_user; that window ended, nothing was charged since, and 1 <= 3",
       "unenforced-never-refuses":
-        "admitted; refused by the user's window; enforced is false; the call found organization 2 of 4 (not enforced), user 2 of 3 (not enforced)",
+        "admitted; refused by rest_user; enforced is false; the call found rest 2 of 4 (not enforced), rest_user 2 of 3 (not enforced), and takes 1",
       "refusal-agrees":
-        "a refusal that names a window without room; the user's window; it had 0 of 3, and the call costs 1",
+        "a refusal that names a quota without room; rest_user; it had 0 of 3, and the call takes 1",
       "honest-wait":
         "admitted; refused again; the refusal before said reset 6 s later, the caller waited so long, and nobody else called",
     },
@@ -337,8 +333,7 @@ const cases: [string, number, Changes, Accused][] = [
         "0 <= current <= 3; current 4; the limit is 3 and every call of this window was decided while enforced",
       conserved: "current 1; current 4; nothing was charged in this window before, this operation adds 1: 1",
       "remaining-agrees": "remaining 0; remaining 2; max(0, 3 - 4) = 0",
-      "refusal-justified":
-        "a refusal; admitted; the call found organization 0 of 4, user 3 of 3, and costs 1",
+      "refusal-justified": "a refusal; admitted; the call found rest 0 of 4, rest_user 3 of 3, and takes 1",
       monotone:
         "current 1; current 4; the window before has ended, so the count was 0 and only this operation is in it",
     },

@@ -34,7 +34,7 @@ test("a law over one run: rules, operations, window edges, the breach with its a
     "   +10.000 s  ---- the rest window of acme/ann ends",
     "   +10.000 s  acme/ann rest 1               REFUSED by organization  organization 1 of 1, 0 left, reset 10 s   user 1 of 1, 0 left, reset 10 s",
     "              ^ expected admitted (acme rest)",
-    "                answered refused by the organization's window",
+    "                answered refused by rest",
     "                because  that window ended, nothing was charged since, and 1 <= 1",
     "",
   ]);

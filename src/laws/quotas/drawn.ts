@@ -7,17 +7,21 @@ import type { QuotaLimiterFactory } from "../../engine/quota-limiter.ts";
 import { ReferenceLimiter } from "../../engine/reference.ts";
 import { filledQuotas, limitOf, quotaFor } from "../../policy/effective.ts";
 import type { Operation, Policy, QuotaAlgorithm, QuotaOverride } from "../../policy/policy.ts";
-import { moveArbitrary, type OpFrequencies, offsetMs, phaseMs } from "../arbitraries.ts";
-import type { Move } from "../planner.ts";
+import {
+  actArbitrary,
+  amountArbitrary,
+  morePoints,
+  moveArbitrary,
+  type OpFrequencies,
+  offsetMs,
+  phaseMs,
+} from "../arbitraries.ts";
+import { type Amount, callsMost, type Move, movedMs, type Part, partOf, pick } from "../planner.ts";
+import { windowMsOf } from "../sight.ts";
 import type { CallerAttributes, QuotaCallOp, QuotaOp, QuotaScript } from "./script.ts";
 
 /** Cost of a call that declares it, or how many calls follow each other at one instant. */
-interface QuotaAmount {
-  readonly of: "points" | "room" | "limit";
-  readonly points: number;
-  /** Added to the limit or the room. */
-  readonly plus: number;
-}
+type QuotaAmount = Amount<"limit">;
 
 type QuotaAct =
   | {
@@ -26,7 +30,7 @@ type QuotaAct =
       readonly operation: number;
       readonly amount: QuotaAmount;
     }
-  | { readonly do: "settle"; readonly which: number; readonly part: "all" | "most" | "half" | "none" }
+  | { readonly do: "settle"; readonly which: number; readonly actual: Part }
   | { readonly do: "status"; readonly caller: number }
   | {
       readonly do: "enforce";
@@ -50,11 +54,6 @@ interface QuotaWorld {
   readonly callers: readonly CallerAttributes[];
   readonly operations: readonly string[];
 }
-
-/** No script has more calls than this, however large the limits are that its bursts go for. */
-const callsMost = 400;
-
-const at = <T>(list: readonly T[], index: number): T => list[index % list.length] as T;
 
 /** Callers that differ in each attribute, and those that overrides match. */
 function callersOf(policy: Policy): CallerAttributes[] {
@@ -82,9 +81,6 @@ function smaller(algorithm: QuotaAlgorithm, limit: number): QuotaAlgorithm {
   const isExact = Number.isSafeInteger(limit * everyMs);
   return isExact ? { ...algorithm, capacity: limit, refill: { amount: limit, everyMs } } : algorithm;
 }
-
-/** Now and then limits of declared costs are past 2^32, where a count of 32 bits wraps. */
-const morePoints = fc.constantFrom(0, 0, 0, 0, 0, 0, 0, 0, 0, 4_294_967_296);
 
 const isDeclared = ({ operations }: Policy, quota: string): boolean =>
   Object.values(operations).some(({ uses }) => uses[quota] === "declared");
@@ -154,13 +150,6 @@ function smallerOverride(
   return less.kind === "token-bucket" ? { ...rest, capacity: less.capacity, refill: less.refill } : changed;
 }
 
-/** Length of a window, ms; of a bucket, the time in which an empty one is full. */
-export function windowMsOf(algorithm: QuotaAlgorithm): number {
-  if (algorithm.kind === "token-bucket")
-    return Math.ceil((algorithm.capacity * algorithm.refill.everyMs) / algorithm.refill.amount);
-  return "windowSeconds" in algorithm ? algorithm.windowSeconds * 1000 : 0;
-}
-
 class QuotaPlanner {
   readonly ops: QuotaOp[] = [];
   readonly #policy: Policy;
@@ -183,18 +172,24 @@ class QuotaPlanner {
     this.#names = Object.keys(policy.quotas);
     this.#nowMs = startMs;
     this.#clockMs = startMs;
-    this.#caller = at(world.callers, 0);
-    this.#operation = at(world.operations, 0);
+    this.#caller = pick(world.callers, 0);
+    this.#operation = pick(world.operations, 0);
   }
 
   take({ move, act }: QuotaIntent): void {
     const settled =
       act.do === "settle" ? this.#inFlight[act.which % Math.max(1, this.#inFlight.length)] : undefined;
     if (act.do === "settle" && settled === undefined) return;
-    if ("caller" in act) this.#caller = at(this.#world.callers, act.caller);
+    if ("caller" in act) this.#caller = pick(this.#world.callers, act.caller);
     if (settled !== undefined) this.#caller = settled.call.caller;
-    if (act.do === "call") this.#operation = at(this.#world.operations, act.operation);
-    this.#nowMs = Math.max(0, this.#timeOf(move));
+    if (act.do === "call") this.#operation = pick(this.#world.operations, act.operation);
+    this.#nowMs =
+      move.to === "room"
+        ? Math.max(this.#nowMs, (this.#roomAtMs ?? this.#nowMs) + move.offsetMs)
+        : movedMs(move, this.#nowMs, this.ops.length === 0, {
+            lengthMs: (place) => this.#lengthOf(place),
+            endMs: (place) => this.#endOf(place),
+          });
     this.#clockMs = Math.max(this.#clockMs, this.#nowMs);
     const atMs = this.#nowMs;
     const caller = this.#caller;
@@ -203,13 +198,13 @@ class QuotaPlanner {
         this.#call(act.amount);
         return;
       case "settle":
-        if (settled !== undefined) this.#settle(settled, act.part);
+        if (settled !== undefined) this.#settle(settled, act.actual);
         return;
       case "status":
         if (filledQuotas(this.#policy, caller).length > 0) this.ops.push({ do: "status", atMs, caller });
         return;
       case "enforce": {
-        const quota = at(this.#names, act.quota);
+        const quota = pick(this.#names, act.quota);
         if (typeof this.#policy.quotas[quota]?.enforced === "object") return;
         this.#model.setEnforced(quota, caller, act.enforced);
         this.ops.push({ do: "enforce", atMs, quota, caller, enforced: act.enforced });
@@ -264,13 +259,10 @@ class QuotaPlanner {
     }
   }
 
-  #settle(
-    held: { readonly call: QuotaCallOp; readonly asked: number },
-    part: "all" | "most" | "half" | "none",
-  ): void {
+  #settle(held: { readonly call: QuotaCallOp; readonly asked: number }, part: Part): void {
     this.#inFlight.splice(this.#inFlight.indexOf(held), 1);
     const { call, asked } = held;
-    const actual = { all: asked, most: Math.max(0, asked - 1), half: Math.floor(asked / 2), none: 0 }[part];
+    const actual = partOf(asked, part);
     this.ops.push({ do: "settle", atMs: this.#nowMs, id: call.id, actual });
     const reservation = this.#reservations.get(call.id);
     if (reservation) this.#model.settle(reservation, actual, this.#nowMs);
@@ -279,85 +271,29 @@ class QuotaPlanner {
   /** The end of a quota's window, or when its bucket is full. */
   #endOf(place: number): number {
     const used = Object.keys(this.#policy.operations[this.#operation]?.uses ?? {});
-    const [reading] = this.#model.read(this.#caller, [at(used, place)], this.#clockMs);
+    const [reading] = this.#model.read(this.#caller, [pick(used, place)], this.#clockMs);
     return reading?.resetAtMs ?? this.#clockMs;
   }
 
   #lengthOf(place: number): number {
     const used = Object.keys(this.#policy.operations[this.#operation]?.uses ?? {});
-    return windowMsOf(quotaFor(this.#policy, at(used, place), this.#caller).algorithm);
-  }
-
-  #timeOf(move: QuotaMove): number {
-    const now = this.#nowMs;
-    // Nothing has been seen that the first operation could step back from.
-    if (this.ops.length === 0 && (move.to === "back" || move.to === "reopen")) return now;
-    switch (move.to) {
-      case "stay":
-        return now;
-      case "later":
-        return now + move.ms;
-      case "second":
-        return now - (now % 1000) + 1000;
-      case "half":
-        return now + Math.floor(this.#lengthOf(move.owner) / 2);
-      case "edge":
-        return Math.max(now, this.#endOf(move.owner) + move.offsetMs);
-      case "wait":
-        return now + Math.max(0, Math.ceil((this.#endOf(move.owner) - now) / 1000) * 1000);
-      case "beyond":
-        return now + this.#lengthOf(move.owner) * move.windows;
-      case "room":
-        return Math.max(now, (this.#roomAtMs ?? now) + move.offsetMs);
-      case "back":
-        return now - move.ms;
-      case "reopen":
-        return Math.min(now, this.#endOf(move.owner) - this.#lengthOf(move.owner) + move.offsetMs);
-    }
+    return windowMsOf(quotaFor(this.#policy, pick(used, place), this.#caller));
   }
 }
 
-function actArbitrary(profile: OpFrequencies): fc.Arbitrary<QuotaAct> {
+function actsIn(profile: OpFrequencies): fc.Arbitrary<QuotaAct> {
   // Most calls are one caller's: their counts fill.
   const caller = fc.oneof(
     { withCrossShrink: true },
     { weight: 3, arbitrary: fc.constant(0) },
     fc.nat({ max: 9 }),
   );
-  const amount: fc.Arbitrary<QuotaAmount> = fc.record({
-    of: fc.constantFrom("points" as const, "points" as const, "room" as const, "limit" as const),
-    points: fc.integer({ min: 1, max: 3 }),
-    plus: fc.constantFrom(0, -1, 1),
+  const place = fc.nat({ max: 9 });
+  return actArbitrary(profile, {
+    call: { caller, operation: place, amount: amountArbitrary("limit") },
+    status: { caller },
+    enforce: { caller, quota: place, enforced: fc.boolean() },
   });
-  const part = fc.constantFrom("all" as const, "most" as const, "half" as const, "none" as const);
-  return fc.oneof(
-    { withCrossShrink: true },
-    {
-      weight: profile.call,
-      arbitrary: fc.record({
-        do: fc.constant("call" as const),
-        caller,
-        operation: fc.nat({ max: 9 }),
-        amount,
-      }),
-    },
-    {
-      weight: profile.settle,
-      arbitrary: fc.record({ do: fc.constant("settle" as const), which: fc.nat({ max: 5 }), part }),
-    },
-    { weight: profile.status, arbitrary: fc.record({ do: fc.constant("status" as const), caller }) },
-    {
-      weight: profile.enforce,
-      arbitrary: fc.record({
-        do: fc.constant("enforce" as const),
-        caller,
-        quota: fc.nat({ max: 9 }),
-        enforced: fc.boolean(),
-      }),
-    },
-    { weight: profile.sweep, arbitrary: fc.record({ do: fc.constant("sweep" as const) }) },
-    { weight: profile.snapshot, arbitrary: fc.record({ do: fc.constant("snapshot" as const) }) },
-  );
 }
 
 /** Scripts for one law under a policy. */
@@ -379,7 +315,7 @@ export function quotaScripts(
     { weight: 12, arbitrary: usual },
     { weight: 1, arbitrary: room },
   );
-  const intent: fc.Arbitrary<QuotaIntent> = fc.record({ move, act: actArbitrary(profile) });
+  const intent: fc.Arbitrary<QuotaIntent> = fc.record({ move, act: actsIn(profile) });
   return fc
     .record({
       policy: limits === "any" ? policies(policy) : fc.constant(policy),

@@ -2,13 +2,14 @@
 import type { QuotaLimiterFactory } from "../../engine/quota-limiter.ts";
 import { quotaFor } from "../../policy/effective.ts";
 import type { Policy } from "../../policy/policy.ts";
+import { laws } from "../catalogue.ts";
 import { ordering } from "../orders.ts";
 import { checkOverlaps, type InterleavingReport, type OverlapKit, type OverlapOptions } from "../overlaps.ts";
 import { patient } from "../patience.ts";
+import { type QuotasKind, windowMsOf } from "../sight.ts";
 import { newYear2026Ms } from "../subject.ts";
-import { quotaScripts, windowMsOf } from "./drawn.ts";
-import { abilities, claimedOf, judges, whyVoid } from "./kit.ts";
-import type { QuotasKind } from "./ledger.ts";
+import { quotaScripts } from "./drawn.ts";
+import { abilities, claimedOf, whyVoid } from "./kit.ts";
 import { makeQuotaLimiter, QuotaPlayer } from "./play.ts";
 import type { QuotaCallEvent } from "./script.ts";
 
@@ -29,7 +30,7 @@ export async function checkQuotaInterleavings(
     name: factory.name,
     laws: ordering.filter((law) => claims.includes(law) && whyVoid(law, policy) === null),
     isVoid: () => false,
-    judge: (law, trial) => judges[law](trial),
+    judge: (law, trial) => laws[law].judge(trial),
     scripts: (profile, intentsMost) => quotaScripts(policy, factory, profile, startMs, intentsMost),
     player: async (script, seam) =>
       new QuotaPlayer(
@@ -42,7 +43,7 @@ export async function checkQuotaInterleavings(
     windowMs: (script, { caller, operation }) =>
       Math.max(
         ...Object.keys(script.policy.operations[operation]?.uses ?? {}).map((quota) =>
-          windowMsOf(quotaFor(script.policy, quota, caller).algorithm),
+          windowMsOf(quotaFor(script.policy, quota, caller)),
         ),
       ),
   };

@@ -3,44 +3,18 @@ import type { QuotaLimiterFactory } from "../../engine/quota-limiter.ts";
 import type { Policy } from "../../policy/policy.ts";
 import { wireOf } from "../../policy/presets.ts";
 import { type LimiterLawName, limiterLawNames, limiterLawStatements } from "../../rules/laws.ts";
-import type { OpFrequencies } from "../arbitraries.ts";
+import { type OpFrequencies, within } from "../arbitraries.ts";
 import { laws } from "../catalogue.ts";
 import { checkKit } from "../check.ts";
 import type { CheckOptions } from "../check-options.ts";
 import { patient } from "../patience.ts";
 import type { CheckReport } from "../report.ts";
 import type { LawKit } from "../search.ts";
-import { newYear2026Ms, tried } from "../subject.ts";
+import { isOfCalendar, isWindow, type QuotasKind } from "../sight.ts";
+import { askable, newYear2026Ms, tried } from "../subject.ts";
 import { quotaScripts } from "./drawn.ts";
-import type { QuotasKind } from "./ledger.ts";
 import { makeQuotaLimiter, playQuotas } from "./play.ts";
-import * as runs from "./run-laws.ts";
 import type { QuotaScript } from "./script.ts";
-import * as sights from "./sight-laws.ts";
-
-export const judges: Readonly<Record<LimiterLawName, sights.QuotaJudge>> = {
-  bounded: sights.bounded,
-  conserved: sights.conserved,
-  "remaining-agrees": sights.remainingAgrees,
-  "reset-agrees": sights.resetAgrees,
-  "status-free": runs.statusFree,
-  "all-or-nothing": runs.allOrNothing,
-  "refusal-justified": sights.refusalJustified,
-  isolated: runs.isolated,
-  monotone: sights.monotone,
-  recovers: sights.recovers,
-  "unenforced-never-refuses": sights.unenforcedNeverRefuses,
-  "time-translates": runs.timeTranslates,
-  "never-rolls-back": sights.neverRollsBack,
-  "twice-at-most": sights.twiceAtMost,
-  "snapshot-equals": runs.snapshotEquals,
-  "headers-present": sights.headersPresent,
-  "limit-agrees": sights.limitAgrees,
-  "refusal-agrees": sights.refusalAgrees,
-  "honest-wait": runs.honestWait,
-  "rate-bound": sights.rateBound,
-  "give-back": runs.giveBack,
-};
 
 /** The laws as a policy has them, where they are worded for the default API. */
 const statements: Readonly<Record<LimiterLawName, string>> = {
@@ -90,12 +64,12 @@ async function quotaKit(
     claims,
     statements,
     voidReason: (law) => whyVoid(law, policy),
-    scripts: (law) => quotaScripts(policy, factory, profileFor(law, may), startMs),
+    scripts: (law) => quotaScripts(policy, factory, within(laws[law].profile, may), startMs),
     runs: (law) => ({
       note() {},
       isVoid: () => false,
       judge: (script) =>
-        judges[law]({ script, play: (ops) => playQuotas(factory, script.policy, ops, script.ops) }),
+        laws[law].judge({ script, play: (ops) => playQuotas(factory, script.policy, ops, script.ops) }),
     }),
     formOf,
   };
@@ -109,23 +83,7 @@ export async function abilities(
   claims: readonly LimiterLawName[],
 ): Promise<Set<keyof OpFrequencies>> {
   const limiter = await tried(factory.name, () => makeQuotaLimiter(factory, policy, startMs));
-  const may = new Set<keyof OpFrequencies>(["call", "edge", "beyond"]);
-  if (limiter.settle !== undefined) may.add("settle");
-  if (limiter.status !== undefined) may.add("status");
-  if (limiter.setEnforced !== undefined) may.add("enforce");
-  if (limiter.sweep !== undefined) may.add("sweep");
-  if (limiter.snapshot !== undefined && factory.restore !== undefined) may.add("snapshot");
-  if (claims.includes("never-rolls-back")) may.add("back");
-  return may;
-}
-
-function profileFor(law: LimiterLawName, may: ReadonlySet<keyof OpFrequencies>): OpFrequencies {
-  const { profile } = laws[law];
-  const weights = Object.entries(profile).map(([kind, weight]) => [
-    kind,
-    may.has(kind as keyof OpFrequencies) ? weight : 0,
-  ]);
-  return Object.fromEntries(weights) as OpFrequencies;
+  return askable(limiter, factory.restore !== undefined, claims);
 }
 
 const ofFreeRefusals: readonly LimiterLawName[] = ["bounded", "all-or-nothing", "give-back"];
@@ -133,12 +91,12 @@ const ofFreeRefusals: readonly LimiterLawName[] = ["bounded", "all-or-nothing", 
 /** Reason why a law says nothing of any quota of a policy. */
 export function whyVoid(law: LimiterLawName, policy: Policy): string | null {
   const quotas = Object.values(policy.quotas);
-  const calendar = runs.calendarQuota(policy);
+  const calendar = Object.entries(policy.quotas).find(([, quota]) => isOfCalendar(quota));
   if (law === "time-translates" && calendar !== undefined)
-    return `windows of ${calendar} follow a calendar, and differ in length`;
-  const isWindowed = law === "twice-at-most" || law === "monotone";
-  if (isWindowed && !quotas.some(sights.isWindow)) return "no quota has fixed windows";
-  if (law === "rate-bound" && quotas.every(sights.isWindow)) return "no quota is a bucket";
+    return `windows of ${calendar[0]} follow a calendar, and differ in length`;
+  const isOfWindows = law === "twice-at-most" || law === "monotone";
+  if (isOfWindows && !quotas.some(isWindow)) return "no quota has fixed windows";
+  if (law === "rate-bound" && quotas.every(isWindow)) return "no quota is a bucket";
   if (ofFreeRefusals.includes(law) && quotas.every(({ charge }) => charge.refused === "counted"))
     return "refused calls are counted";
   if (law === "headers-present" && wireOf(policy).readings.length === 0)

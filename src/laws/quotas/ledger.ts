@@ -7,88 +7,39 @@ import type { Policy, Quota } from "../../policy/policy.ts";
 import { wireOf } from "../../policy/presets.ts";
 import { type AnswerReading, type ReadAnswer, readAnswer } from "../../wire/read-answer.ts";
 import { type AnswerToWrite, writeAnswer } from "../../wire/write-answer.ts";
-import type { LawKind } from "../script.ts";
-import type {
-  CallerAttributes,
-  QuotaCallEvent,
-  QuotaCallOp,
-  QuotaEvent,
-  QuotaHistory,
-  QuotaOp,
-  QuotaScript,
-} from "./script.ts";
+import {
+  countShown,
+  isWindow,
+  type Look,
+  nameOfCount,
+  type QuotaKey,
+  type ShownCount,
+  type Sight,
+  windowMsOf,
+} from "../sight.ts";
+import { exactly } from "../window-book.ts";
+import type { CallerAttributes, QuotaCallEvent, QuotaEvent } from "./script.ts";
 
-/** One count: a quota of one key. */
-export interface QuotaKey {
-  readonly quota: string;
-  readonly key: CallerAttributes;
-}
-
-/** The kind of a policy. */
-export interface QuotasKind extends LawKind {
-  readonly script: QuotaScript;
-  readonly op: QuotaOp;
-  readonly history: QuotaHistory;
-  readonly window: QuotaKey;
-  readonly call: QuotaCallOp;
-  readonly answered: QuotaCallEvent;
-}
-
-/** Numbers of a count that a limiter showed, beside those that are right; `null` where it does not tell. */
-export interface ShownCount {
-  /** Said by the limiter itself, or read of its answer. */
-  readonly by: "said" | "answer";
-  readonly limit: number | null;
-  readonly remaining: number | null;
-  readonly used: number | null;
-  /** An instant, ms; of an answer, as its format tells it. */
-  readonly reset: number | null;
-  readonly right: Omit<ShownCount, "by" | "right">;
-}
-
-/** One count at one operation. */
-export interface QuotaSight extends QuotaKey {
-  readonly at: number;
-  readonly event: QuotaEvent;
-  /** As it holds for this key. */
+/** A count of a caller, and what was said of it. */
+interface CallersCount extends QuotaKey {
   readonly rule: Quota;
-  readonly limit: number;
-  /** The count as a call found it; `null` where nothing was decided. */
-  readonly found: FoundCount | null;
-  /** The reading that is right just after. */
-  readonly right: Reading;
-  /** Units that this operation added; below 0 where it gave back. */
-  readonly charge: number;
-  /** Nothing is used, and an earlier charge of this key is over. */
-  readonly isRenewed: boolean;
-  readonly isEnforced: boolean;
-  /** Something was charged to this count while nothing was refused: it may stand above its limit. */
-  readonly mayPass: boolean;
-  /** Time of the count, which never steps back. */
-  readonly clockMs: number;
-  readonly shown: readonly ShownCount[];
-}
-
-/** The operation as a whole. */
-export interface QuotaLook {
-  readonly at: number;
-  readonly event: QuotaEvent;
-  readonly sights: readonly QuotaSight[];
-  /** The right answer to it as it is read; `null` where the limiter sent none. */
-  readonly answer: ReadAnswer | null;
-  /** The answer that is right; `null` of operations that nobody answers. */
-  readonly told: AnswerToWrite | null;
-}
-
-/** A count of a caller. */
-interface CallersCount {
-  readonly rule: Quota;
-  readonly key: CallerAttributes;
+  readonly lengthMs: number;
   readonly name: string;
 }
 
+/** What a limiter said of a window. */
+interface Said {
+  readonly untilMs: number;
+  readonly used: number;
+}
+
+/** The answer that is right. */
+interface Told extends AnswerToWrite {
+  readonly readings: readonly Reading[];
+}
+
 /** Keeps the books of one history; `look` takes its events in order. */
-class QuotaLedger {
+export class QuotaLedger {
   readonly #policy: Policy;
   readonly #model: ReferenceLimiter;
   readonly #held = new Map<number, ReturnType<ReferenceLimiter["decide"]>["reservation"]>();
@@ -97,6 +48,7 @@ class QuotaLedger {
   /** Counts to which something was charged while their quota was not enforced. */
   readonly #free = new Set<string>();
   readonly #clocks = new Map<string, number>();
+  readonly #said = new Map<string, Said>();
   /** Counts of each caller, by quota: most operations are by few callers. */
   readonly #counts = new WeakMap<CallerAttributes, Map<string, CallersCount>>();
   #floorMs = 0;
@@ -107,7 +59,7 @@ class QuotaLedger {
     this.#model = new ReferenceLimiter(policy);
   }
 
-  look(event: QuotaEvent): QuotaLook {
+  look(event: QuotaEvent): Look {
     this.#at += 1;
     if ("admitted" in event) return this.#call(event);
     const { op } = event;
@@ -117,28 +69,14 @@ class QuotaLedger {
       const before = this.#read(held.caller, Object.keys(this.#uses(held.operation)), op.atMs);
       const right = this.#model.settle(held, op.actual, op.atMs);
       const sights = right.map((reading, place) =>
-        this.#sight(event, held.caller, reading, null, reading.used - (before[place]?.used ?? 0)),
+        this.#sight(event, held.caller, reading, null, before[place]?.used ?? 0),
       );
-      const told: AnswerToWrite = {
-        kind: "admitted",
-        readings: right,
-        refusedBy: null,
-        retryAtMs: null,
-        cost: held.cost,
-      };
-      return this.#look(event, sights, told);
+      return this.#look(event, sights, toldOf("admitted", right, held.cost));
     }
     if (op.do === "status") {
       const right = this.#read(op.caller, filledQuotas(this.#policy, op.caller), op.atMs);
-      const sights = right.map((reading) => this.#sight(event, op.caller, reading, null, 0));
-      const told: AnswerToWrite = {
-        kind: "status",
-        readings: right,
-        refusedBy: null,
-        retryAtMs: null,
-        cost: 0,
-      };
-      return this.#look(event, sights, told);
+      const sights = right.map((reading) => this.#sight(event, op.caller, reading, null, reading.used));
+      return this.#look(event, sights, toldOf("status", right, 0));
     }
     if (op.do === "enforce") this.#model.setEnforced(op.quota, op.caller, op.enforced);
     if (op.do === "sweep") {
@@ -157,27 +95,21 @@ class QuotaLedger {
     return this.#model.read(caller, ordered, nowMs);
   }
 
-  #call(event: QuotaCallEvent): QuotaLook {
+  #call(event: QuotaCallEvent): Look {
     const { op, admitted: isAdmitted, refusedBy } = event;
     const { caller, operation, cost } = op;
-    const { found, decision } = this.#model.follow(
-      { caller, operation, cost },
-      { isAdmitted, refusedBy },
-      op.atMs,
-    );
+    const verdict = { isAdmitted, refusedBy };
+    const { found, decision } = this.#model.follow({ caller, operation, cost }, verdict, op.atMs);
     if (decision.reservation !== null) this.#held.set(op.id, decision.reservation);
     const sights = decision.readings.map((reading, place) => {
       const one = found[place] as FoundCount;
-      return this.#sight(event, caller, reading, one, reading.used - one.used);
+      // Whoever stands before the quota that refused has room.
+      const isLate = !isAdmitted && place > 0 && one.quota !== decision.refusedBy;
+      return this.#sight(event, caller, reading, one, one.used, isLate);
     });
-    const told: AnswerToWrite = {
-      kind: isAdmitted ? "admitted" : "refused",
-      readings: decision.readings,
-      refusedBy: decision.refusedBy ?? refusedBy ?? null,
-      retryAtMs: decision.retryAtMs,
-      cost,
-    };
-    return this.#look(event, sights, told);
+    const told = toldOf(isAdmitted ? "admitted" : "refused", decision.readings, cost);
+    const { refusedBy: refusing, retryAtMs } = decision;
+    return this.#look(event, sights, { ...told, refusedBy: refusing ?? refusedBy ?? null, retryAtMs });
   }
 
   #count(quota: string, caller: CallerAttributes): CallersCount {
@@ -187,7 +119,7 @@ class QuotaLedger {
     if (known !== undefined) return known;
     const rule = quotaFor(this.#policy, quota, caller);
     const key = Object.fromEntries(rule.key.map((name) => [name, caller[name] ?? ""]));
-    const count = { rule, key, name: nameOfCount({ quota, key }) };
+    const count = { quota, key, rule, lengthMs: windowMsOf(rule), name: nameOfCount({ quota, key }) };
     own.set(quota, count);
     return count;
   }
@@ -197,35 +129,60 @@ class QuotaLedger {
     caller: CallerAttributes,
     right: Reading,
     found: FoundCount | null,
-    charge: number,
-  ): QuotaSight {
-    const { quota } = right;
-    const { rule, key, name } = this.#count(quota, caller);
+    used: number,
+    isLate = false,
+  ): Sight {
+    const count = this.#count(right.quota, caller);
+    const { quota, key, rule, lengthMs, name } = count;
     const clockMs = Math.max(this.#clocks.get(name) ?? 0, event.op.atMs, this.#floorMs);
     if (event.op.do !== "status") this.#clocks.set(name, clockMs);
-    const isRenewed = found !== null && found.used === 0 && this.#charged.has(name);
+    const charge = right.used - used;
+    const isRenewed = used === 0 && this.#charged.has(name);
     if (charge > 0) this.#charged.add(name);
     const { limit, enforced: isEnforced } = right;
-    if (found?.used === 0) this.#free.delete(name);
-    if (charge > 0 && !isEnforced) this.#free.add(name);
+    if (used === 0) this.#free.delete(name);
+    if (charge > 0 && (!isEnforced || (isLate && rule.charge.refusedByOther === "charged")))
+      this.#free.add(name);
+    const shown = saidOf(event, right);
+    const givenBack = Math.max(0, -charge);
+    const { current, last } = this.#sayings(count, right, shown[0], givenBack);
     return {
-      ...{ quota, key, at: this.#at, event, rule, limit, found, right, charge, isRenewed, isEnforced },
-      mayPass: this.#free.has(name),
-      clockMs,
-      shown: saidOf(event, right),
+      ...{ quota, key, at: this.#at, event, rule, limit, lengthMs, lateMs: 0, clockMs },
+      found: found && { ...found, used: exactly(found.used) },
+      ...{ before: exactly(used), after: exactly(right.used), givenBack, sure: true, fresh: used === 0 },
+      charge: charge > 0 ? exactly(charge) : null,
+      ...{ isRenewed, isEnforced, mayPass: !isEnforced || this.#free.has(name) },
+      ...{ window: isWindow(rule) ? right.resetAtMs : null, current, last, shown },
+      untilMs: right.used > 0 ? right.resetAtMs : null,
     };
   }
 
-  #look(event: QuotaEvent, sights: readonly QuotaSight[], told: AnswerToWrite | null): QuotaLook {
+  /** The count that a limiter says, and the one that it said before in this window. */
+  #sayings(
+    { rule, name }: CallersCount,
+    { resetAtMs: untilMs }: Reading,
+    shown: ShownCount | undefined,
+    givenBack: number,
+  ): Pick<Sight, "current" | "last"> {
+    const current = shown === undefined ? null : countShown(shown, rule);
+    const before = this.#said.get(name);
+    const last = before?.untilMs === untilMs && isWindow(rule) ? before.used - givenBack : null;
+    const used = current ?? last;
+    if (used === null) this.#said.delete(name);
+    else this.#said.set(name, { untilMs, used });
+    return { current, last };
+  }
+
+  #look(event: QuotaEvent, sights: readonly Sight[], told: Told | null): Look {
     const read = "read" in event ? event.read : null;
-    if (read === null || told === null) return { at: this.#at, event, sights, answer: null, told };
+    if (read === null || told === null) return { at: this.#at, event, sights, answer: null };
     const write = (readings: readonly Reading[]): ReadAnswer => this.#roundTrip(event, { ...told, readings });
-    const answer = write(told.readings as readonly Reading[]);
-    const both = sights.map((sight) => ({
+    const answer = write(told.readings);
+    const both = sights.map((sight, place) => ({
       ...sight,
-      shown: [...sight.shown, ...readOf(read, sight, answer, write)],
+      shown: [...sight.shown, ...readOf(read, sight, told.readings[place] as Reading, answer, write)],
     }));
-    return { at: this.#at, event, sights: both, answer, told };
+    return { at: this.#at, event, sights: both, answer };
   }
 
   /** The right answer, written and read in the policy's format. */
@@ -237,37 +194,38 @@ class QuotaLedger {
   }
 }
 
-export const nameOfCount = ({ quota, key }: QuotaKey): string => JSON.stringify([quota, key]);
-
-const rightOf = ({ limit, remaining, used, resetAtMs }: Reading) => ({
-  limit,
-  remaining,
-  used,
-  reset: resetAtMs,
+const toldOf = (kind: Told["kind"], readings: readonly Reading[], cost: number): Told => ({
+  ...{ kind, readings, cost },
+  ...{ refusedBy: null, retryAtMs: null },
 });
 
-function saidOf(event: QuotaEvent, right: Reading): ShownCount[] {
+const certain = (value: number | null) => (value === null ? null : exactly(value));
+
+/** Numbers that a limiter says of a count; of a window its end is known, and of a bucket when it is full. */
+function saidOf(event: QuotaEvent, { quota, ...right }: Reading): ShownCount[] {
   const said = "said" in event ? event.said.readings : undefined;
-  return (said ?? []).flatMap(({ quota, limit, remaining, used, resetAtMs }) =>
-    quota === right.quota
-      ? [
-          {
-            by: "said",
-            limit: limit ?? null,
-            remaining: remaining ?? null,
-            used: used ?? null,
-            reset: resetAtMs ?? null,
-            right: rightOf(right),
-          },
-        ]
-      : [],
-  );
+  return (said ?? []).flatMap((reading): ShownCount[] => {
+    const { limit = null, remaining = null, used = null, resetAtMs: reset = null } = reading;
+    if (reading.quota !== quota) return [];
+    return [
+      {
+        ...{ by: "said", name: "used", limit, remaining, used, reset, seconds: null },
+        right: {
+          limit: right.limit,
+          remaining: exactly(right.remaining),
+          used: exactly(right.used),
+          reset: right.resetAtMs,
+        },
+      },
+    ];
+  });
 }
 
 /** Numbers of a count that an answer shows. An instant that a clock ahead of the caller's tells is not compared. */
 function readOf(
   { readings }: ReadAnswer,
-  { quota, right, clockMs, event }: QuotaSight,
+  { quota, clockMs, event }: Sight,
+  right: Reading,
   answer: ReadAnswer,
   write: (readings: readonly Reading[]) => ReadAnswer,
 ): ShownCount[] {
@@ -284,11 +242,11 @@ function readOf(
     const reset = timed ? timeOf(reading) : null;
     return [
       {
-        ...{ by: "answer", limit, remaining, used, reset },
+        ...{ by: "answer", name: "used", limit, remaining, used, reset, seconds: null },
         right: {
           limit: other.limit,
-          remaining: other.remaining,
-          used: other.used,
+          remaining: certain(other.remaining),
+          used: certain(other.used),
           reset: timeOf(other),
         },
       },
@@ -297,16 +255,3 @@ function readOf(
 }
 
 const timeOf = ({ reset }: AnswerReading): number | null => reset?.atMs ?? reset?.afterMs ?? null;
-
-/** Looks by history: every law judges an order of overlapping calls by the same ones. */
-const seen = new WeakMap<QuotaHistory, readonly QuotaLook[]>();
-
-/** Returns each operation of a history, as its counts are right. */
-export function looksOf({ policy }: QuotaScript, history: QuotaHistory): readonly QuotaLook[] {
-  const known = seen.get(history);
-  if (known !== undefined) return known;
-  const ledger = new QuotaLedger(policy);
-  const looks = history.map((event) => ledger.look(event));
-  seen.set(history, looks);
-  return looks;
-}

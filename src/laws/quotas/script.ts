@@ -1,8 +1,8 @@
 // A script under a policy: one concrete sequence of operations, as `../script.ts` has it under rules.
-import type { QuotaSaid } from "../../engine/quota-limiter.ts";
+import type { PartialQuotaReading, QuotaSaid } from "../../engine/quota-limiter.ts";
 import type { Policy } from "../../policy/policy.ts";
 import type { ReadAnswer } from "../../wire/read-answer.ts";
-import type { SettleOp, SnapshotOp, SweepOp } from "../script.ts";
+import type { LedgerTerms, SettleOp, SnapshotOp, SweepOp } from "../script.ts";
 
 export type CallerAttributes = Readonly<Record<string, string>>;
 
@@ -15,13 +15,13 @@ export interface QuotaCallOp {
   readonly cost: number;
 }
 
-interface QuotaStatusOp {
+export interface QuotaStatusOp {
   readonly do: "status";
   readonly atMs: number;
   readonly caller: CallerAttributes;
 }
 
-interface QuotaEnforceOp {
+export interface QuotaEnforceOp {
   readonly do: "enforce";
   readonly atMs: number;
   readonly quota: string;
@@ -40,11 +40,19 @@ export interface QuotaScript {
   readonly ops: readonly QuotaOp[];
   /** Choices of a law that compares two runs. */
   readonly pick: number;
+  /** Facts of a limiter by rules. What these leave open is as the limiter says. */
+  readonly terms?: LedgerTerms;
+}
+
+/** A reading that a limiter said; by rules it says whole seconds, and whether it is enforced, too. */
+export interface SaidReading extends PartialQuotaReading {
+  readonly reset?: number | null | undefined;
+  readonly enforced?: boolean | undefined;
 }
 
 /** The answer of a limiter to one operation. */
 interface Heard {
-  readonly said: QuotaSaid;
+  readonly said: Omit<QuotaSaid, "readings"> & { readonly readings?: readonly SaidReading[] | undefined };
   /** Its answer, read by the policy's wire; `null` where none was sent. */
   readonly read: ReadAnswer | null;
 }

@@ -1,13 +1,20 @@
 // A counterexample under a policy as people read it.
 import { limitOf, quotaFor } from "../../policy/effective.ts";
 import type { QuotaAlgorithm } from "../../policy/policy.ts";
-import { breachLines, rendered, time } from "../drawing.ts";
+import { rendered } from "../drawing.ts";
 import { type OverlapDrawing, renderedInterleaving } from "../interleavings-text.ts";
+import { type LineTexts, linesOf } from "../lines.ts";
+import { looksOf } from "../looks.ts";
 import type { InterleavingReport } from "../overlaps.ts";
 import type { LawReport } from "../report.ts";
-import { looksOf, type QuotaKey, type QuotaLook, type QuotaSight, type QuotasKind } from "./ledger.ts";
+import type { Look, QuotaKey, QuotasKind } from "../sight.ts";
 import type { CallerAttributes, QuotaEvent } from "./script.ts";
-import { isWindow } from "./sight-laws.ts";
+
+const lineTexts: LineTexts = {
+  call: (look, times) => [opText(look.event) + (times > 1 ? ` x${times}` : ""), answerText(look)],
+  windowOf: (sight) => `the window of ${countText(sight)}`,
+  isTaken: true,
+};
 
 const drawing: OverlapDrawing<QuotasKind> = {
   rules({ script, history }) {
@@ -20,39 +27,13 @@ const drawing: OverlapDrawing<QuotasKind> = {
     return [...lines.values()];
   },
   timeline(script, history, startMs, violation) {
-    const lines: string[] = [];
-    let nowMs = history[0]?.op.atMs ?? startMs;
-    const looks = looksOf(script, history);
-    const ends = new Map<string, QuotaSight>();
-    let burst = 0;
-    for (const [at, look] of looks.entries()) {
-      const { event, sights } = look;
-      lines.push(...passed(ends, nowMs, event.op.atMs, startMs));
-      nowMs = event.op.atMs;
-      for (const sight of sights)
-        if (isWindow(sight.rule) && sight.right.used > 0)
-          ends.set(`${countText(sight)} ${sight.right.resetAtMs}`, sight);
-      if (violation?.at !== at && violation?.at !== at + 1 && isSame(look, looks[at + 1])) {
-        burst += 1;
-        continue;
-      }
-      const times = burst > 0 ? ` x${burst + 1}` : "";
-      lines.push(
-        `${time(nowMs, startMs)}  ${(opText(event) + times).padEnd(28)}  ${answerText(look)}`.trimEnd(),
-      );
-      burst = 0;
-      if (violation?.at === at)
-        lines.push(...breachLines(violation, violation.window === null ? null : countText(violation.window)));
-    }
-    return lines;
+    const breach = violation && { ...violation, whose: drawing.whose(violation, script) };
+    return linesOf(script, history, startMs, breach, lineTexts);
   },
   texts(script, history) {
     const looks = new Map(looksOf(script, history).map((look) => [look.event, look]));
     // A call of an overlap is numbered where it stands.
-    return (event) => [
-      opText(event).replace(/ \(call \d+\)$/, ""),
-      answerText(looks.get(event) as QuotaLook),
-    ];
+    return (event) => [opText(event).replace(/ \(call \d+\)$/, ""), answerText(looks.get(event) as Look)];
   },
   whose: ({ window }) => (window === null ? null : countText(window)),
 };
@@ -82,25 +63,6 @@ function limitText(algorithm: QuotaAlgorithm): string {
   return `${algorithm.limit} per ${algorithm.windowSeconds} s`;
 }
 
-/** The ends of windows between two operations, or that the clock stepped back. */
-function passed(ends: Map<string, QuotaSight>, fromMs: number, toMs: number, startMs: number): string[] {
-  if (toMs < fromMs) return [`${time(toMs, startMs)}  <<<< the clock steps back by ${fromMs - toMs} ms`];
-  const over = [...ends].filter(([, { right }]) => right.resetAtMs <= toMs);
-  for (const [name] of over) ends.delete(name);
-  return over
-    .map(([, sight]) => sight)
-    .toSorted((one, other) => one.right.resetAtMs - other.right.resetAtMs)
-    .map((sight) => `${time(sight.right.resetAtMs, startMs)}  ---- the window of ${countText(sight)} ends`);
-}
-
-/** Tells whether the next operation is the same call again with the same answer but for the counts. */
-function isSame({ event }: QuotaLook, next: QuotaLook | undefined): boolean {
-  if (next === undefined || !("admitted" in event) || !("admitted" in next.event)) return false;
-  const key = ({ op: { id: _, ...op }, admitted, refusedBy }: typeof event): string =>
-    JSON.stringify([op, admitted, refusedBy]);
-  return key(event) === key(next.event);
-}
-
 function opText({ op }: QuotaEvent): string {
   switch (op.do) {
     case "call": {
@@ -120,7 +82,7 @@ function opText({ op }: QuotaEvent): string {
   }
 }
 
-function answerText({ event, sights }: QuotaLook): string {
+function answerText({ event, sights }: Look): string {
   const said = "admitted" in event ? (event.admitted ? "admitted " : refusedText(event.refusedBy)) : "";
   const shown = sights.flatMap(({ quota, shown: [one] }) => {
     if (one === undefined) return [];
