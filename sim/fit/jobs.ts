@@ -5,6 +5,7 @@ import { isFailure, isRefusal } from "../../src/wire/outcome.ts";
 import type { Limits } from "./limits.ts";
 import type { RecordedCall, RefusalSaid } from "./recorded-call.ts";
 import type { RecordedCaller } from "./recording.ts";
+import type { FittedSpan } from "./spread.ts";
 
 /** A call with its retries. */
 export class RecordedJob {
@@ -62,6 +63,10 @@ const isFailed = ({ status }: RecordedCall): boolean => isFailure(status);
 /** A call that follows a failed one this soon is its retry, ms. */
 export const atOnceMs = 1_000;
 
+/** Tells what failed. A log in which no call has a status shows no failure. */
+const failuresOf = ({ calls }: RecordedCaller): ((call: RecordedCall) => boolean) =>
+  calls.some(({ status }) => status !== 0) ? isFailed : () => false;
+
 /** The jobs of a caller whose attempts are numbered. */
 export function jobsRecorded(caller: RecordedCaller, limits: Limits): Jobs {
   const book = new JobBook(caller, limits);
@@ -87,32 +92,23 @@ const openName = (call: RecordedCall, attempt: number): string =>
   `${call.wantedMs} ${call.kind.key} ${attempt}`;
 
 /**
- * The jobs of a caller whose attempts nobody numbered. A log in which no call has a status shows no failure.
+ * The jobs of a caller whose attempts nobody numbered.
  * @param retries true to take a call after a refusal of its kind for a retry
- * @param attemptsMost a call is given up after so many
  */
-export function jobsGuessed(
-  caller: RecordedCaller,
-  limits: Limits,
-  retries: boolean,
-  attemptsMost = Number.POSITIVE_INFINITY,
-): Jobs {
+export function jobsGuessed(caller: RecordedCaller, limits: Limits, retries: boolean): Jobs {
   const book = new JobBook(caller, limits);
-  const knowsStatuses = caller.calls.some(({ status }) => status !== 0);
+  const isFailed = failuresOf(caller);
   /** Jobs that may be tried again, in the order of their refusals: of calls at once several are. */
   let open: RecordedJob[] = [];
   for (const call of caller.calls) {
     const again = open.find(
-      ({ key, endMs, attempts, last }) =>
-        key === call.kind.key &&
-        endMs <= call.atMs &&
-        attempts < attemptsMost &&
-        (isRefused(last) || call.atMs - endMs <= atOnceMs),
+      ({ key, endMs, last }) =>
+        key === call.kind.key && endMs <= call.atMs && (isRefused(last) || call.atMs - endMs <= atOnceMs),
     );
     // Who does something else first does not come back to what was refused.
     open = open.filter((job) => (again === undefined ? job.endMs > call.atMs : job !== again));
     const job = again === undefined ? book.begin(call) : book.retry(again, call);
-    if ((retries && isRefused(call)) || (isFailed(call) && knowsStatuses)) open.push(job);
+    if ((retries && isRefused(call)) || isFailed(call)) open.push(job);
   }
   return book.finish();
 }
@@ -138,16 +134,35 @@ export function jobsAtResets(caller: RecordedCaller, limits: Limits): Jobs | nul
 }
 
 /** Takes the first calls after the reset, or so long after it, for tries of those that were refused before. */
-function triedLater(caller: RecordedCaller, limits: Limits, laterMs: number): Jobs {
+const triedLater = (caller: RecordedCaller, limits: Limits, laterMs: number): Jobs =>
+  jobsWithin(caller, limits, ({ nowMs }, resetMs) => {
+    const least = resetMs === null ? null : resetMs + laterMs - nowMs;
+    return least === null ? null : { least, most: least + soonMs - 1 };
+  });
+
+/**
+ * The jobs of a caller who tries what was refused again within a span of time, ms from the refusal on: of several that
+ * are due, the one whose span ends first. What is not tried in its span is given up.
+ * @param spanAfter `null`: it is not tried again
+ */
+export function jobsWithin(
+  caller: RecordedCaller,
+  limits: Limits,
+  spanAfter: (refusal: RetrySample, resetMs: number | null) => FittedSpan | null,
+): Jobs {
   const book = new JobBook(caller, limits);
-  let open: { readonly job: RecordedJob; readonly fromMs: number }[] = [];
+  const isFailed = failuresOf(caller);
+  let open: { readonly job: RecordedJob; readonly fromMs: number; readonly untilMs: number }[] = [];
   for (const call of caller.calls) {
-    open = open.filter(({ fromMs }) => call.atMs < fromMs + soonMs);
-    const again = open.find(({ job, fromMs }) => job.key === call.kind.key && fromMs <= call.atMs);
+    open = open.filter(({ untilMs }) => call.atMs <= untilMs);
+    const [again = null] = open
+      .filter(({ job, fromMs }) => job.key === call.kind.key && fromMs <= call.atMs)
+      .sort((one, other) => one.untilMs - other.untilMs);
     open = open.filter((each) => each !== again);
-    const job = again === undefined ? book.begin(call) : book.retry(again.job, call);
-    const resetMs = isRefused(call) ? book.resetOf(call) : null;
-    if (resetMs !== null) open.push({ job, fromMs: resetMs + laterMs });
+    const job = again === null ? book.begin(call) : book.retry(again.job, call);
+    let span = isFailed(call) ? { least: 0, most: atOnceMs } : null;
+    if (isRefused(call)) span = spanAfter(book.sampleOf(job, 0), book.resetOf(call));
+    if (span !== null) open.push({ job, fromMs: call.endMs + span.least, untilMs: call.endMs + span.most });
   }
   return book.finish();
 }
@@ -170,21 +185,24 @@ class JobBook {
   }
 
   retry(job: RecordedJob, call: RecordedCall): RecordedJob {
-    const refusal = job.last;
+    // Upon a failure nobody says when to come again.
+    if (isRefused(job.last)) this.#retries.push(this.sampleOf(job, call.atMs - job.last.endMs));
     job.attempts += 1;
     job.last = call;
-    // Upon a failure nobody says when to come again.
-    if (!isRefused(refusal)) return job;
-    const before = this.#retries.at(-1);
-    this.#retries.push({
-      waitMs: call.atMs - refusal.endMs,
-      nowMs: refusal.endMs,
-      attempt: job.attempts - 2,
-      beforeMs: job.attempts > 2 && before !== undefined ? before.waitMs : 0,
-      cost: refusal.kind.cost,
-      ...this.#saidBy(refusal),
-    });
     return job;
+  }
+
+  /** What is known of a job's last refusal, and of a wait after it. */
+  sampleOf({ attempts, last }: RecordedJob, waitMs: number): RetrySample {
+    const before = this.#retries.at(-1);
+    return {
+      waitMs,
+      nowMs: last.endMs,
+      attempt: attempts - 1,
+      beforeMs: attempts > 1 && before !== undefined ? before.waitMs : 0,
+      cost: last.kind.cost,
+      ...this.#saidBy(last),
+    };
   }
 
   /** Returns the headers of a refusal. If it had none, returns those of windows on the epoch's grid (SPEC.md §3). */

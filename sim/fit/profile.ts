@@ -13,7 +13,7 @@ import {
 import type { Limits } from "./limits.ts";
 import { overlapByChance } from "./overlaps.ts";
 import type { RecordedCaller, Recording } from "./recording.ts";
-import { attemptsLikely, costOf, guessRetry, type RetryGuess, UsualPauses } from "./retries.ts";
+import { guessRetry, type RetryGuess, UsualPauses } from "./retries.ts";
 import {
   coarseMs,
   endedByRefusals,
@@ -24,7 +24,8 @@ import {
   shapeOf,
   volleysOf,
 } from "./runs.ts";
-import { mode, SortedSample } from "./statistics.ts";
+import { SortedSample } from "./statistics.ts";
+import { triesOf } from "./tries.ts";
 
 export type CallPace =
   /** On ticks; `offMs`: how far nine in ten gaps are from whole periods, at most. */
@@ -104,8 +105,6 @@ export interface Profile {
   readonly pausesMs: readonly number[];
   readonly retries: readonly RetrySample[];
   readonly guess: RetryGuess | null;
-  /** Attempts after which it gives a call up, where nobody numbered them; `null` where nothing shows that. */
-  readonly givesUpAfter: number | null;
   /** Calls that were refused. */
   readonly refused: number;
   /** Number of clients of one period that make up this caller: more than 1 if a log shows their user alone. */
@@ -119,32 +118,14 @@ export interface Profile {
 /** Returns the lateness that a caller may have by itself, ms: the clock's resolution, and a generator's or timer's. */
 export const slackOf = ({ resolutionMs }: Pick<Recording, "resolutionMs">): number => 5 + resolutionMs;
 
-/** Profiles callers by all their calls. Who was refused too seldom to tell when it gives up does so as others do. */
+/** Profiles callers by all their calls. */
 export function profilesOf(recording: Recording, limits: Limits): readonly Profile[] {
-  const alone = recording.callers.map((caller) => profileOf(caller, recording, limits, null));
-  const known = alone.flatMap(({ givesUpAfter }) => givesUpAfter ?? []);
-  const { value, share } = mode(known);
-  if (recording.knowsAttempts || known.length < 2 || share < 0.6) return alone;
-  return alone.map((profile) =>
-    profile.givesUpAfter === value || profile.retries.length === 0
-      ? profile
-      : profileOf(profile.caller, recording, limits, value),
-  );
-}
-
-/** @param attempts after which others give up; `null` where nobody knows */
-function profileOf(
-  caller: RecordedCaller,
-  recording: Recording,
-  limits: Limits,
-  attempts: number | null,
-): Profile {
   const slackMs = slackOf(recording);
-  if (recording.knowsAttempts) {
+  return recording.callers.map((caller) => {
+    if (!recording.knowsAttempts) return guessed(caller, limits, slackMs);
     const jobs = jobsRecorded(caller, limits);
     return described(caller, jobs, guessRetry(jobs.retries, slackMs, null), slackMs);
-  }
-  return guessed(caller, limits, slackMs, attempts);
+  });
 }
 
 /** Profiles a caller by some of its jobs alone. */
@@ -157,21 +138,15 @@ export const isSteady = ({ shape, pace }: Profile): boolean =>
   shape.kind !== "call" || pace.kind === "ticks" || pace.kind === "once" || pace.kind === "visits";
 
 /** Attempts that nobody numbered: calls after refusals are retries where some policy explains them better than none. */
-function guessed(
-  caller: RecordedCaller,
-  limits: Limits,
-  slackMs: number,
-  attempts: number | null = null,
-): Profile {
+function guessed(caller: RecordedCaller, limits: Limits, slackMs: number): Profile {
   const apart = jobsGuessed(caller, limits, false);
   const visits = visitsOf(caller, apart, limits, slackMs);
   if (visits !== null) return visits;
   if (!caller.calls.some(isRefused)) return described(caller, apart, null, slackMs);
-  const usual = usualPauses([apart], slackMs);
-  const { jobs: together, guess, givesUpAfter } = triedAgain(caller, limits, slackMs, usual, attempts);
+  const { jobs: together, guess } = triesOf(caller, limits, slackMs, usualPauses([apart], slackMs));
   if (guess === null || guess.retry.kind === "none" || guess.explained < 0.8)
     return described(caller, apart, guess, slackMs);
-  const profile = { ...described(caller, together, guess, slackMs), givesUpAfter };
+  const profile = described(caller, together, guess, slackMs);
   // Of calls that overlap by chance none is known to be the retry of another.
   return profile.pace.kind === "chance" ? described(caller, apart, null, slackMs) : profile;
 }
@@ -186,31 +161,6 @@ function visitsOf(caller: RecordedCaller, apart: Jobs, limits: Limits, slackMs: 
   const { jobs, retries } = jobsAtResets(caller, limits) ?? apart;
   const guess = guessRetry(retries, slackMs, null);
   return { ...plain, jobs, runs: jobs, pausesMs: [], retries, guess, pace: { kind: "visits" } };
-}
-
-/** Calls after refusals as retries: for ever, or until they are given up, whichever explains more. */
-function triedAgain(
-  caller: RecordedCaller,
-  limits: Limits,
-  slackMs: number,
-  usual: UsualPauses,
-  others: number | null,
-): { readonly jobs: Jobs; readonly guess: RetryGuess | null; readonly givesUpAfter: number | null } {
-  const endless = jobsGuessed(caller, limits, true);
-  const guess = guessRetry(endless.retries, slackMs, usual);
-  const cost = (guess?.score ?? 0) * endless.retries.length;
-  let best = { jobs: endless, guess, givesUpAfter: null as number | null, cost };
-  for (const attempts of new Set([
-    ...attemptsLikely(endless.retries),
-    ...(others === null ? [] : [others]),
-  ])) {
-    const jobs = jobsGuessed(caller, limits, true, attempts);
-    const ended = guessRetry(jobs.retries, slackMs, usual);
-    if (ended === null || ended.retry.kind === "none") continue;
-    const cost = costOf(ended, endless.retries, attempts, usual);
-    if (cost < best.cost) best = { jobs, guess: ended, givesUpAfter: attempts, cost };
-  }
-  return best;
 }
 
 /** Kinds of calls after refusals: tries of what was refused, calls that come anyway, or neither can be told. */
@@ -248,7 +198,7 @@ function described(
   const mix = new Map<string, number>();
   for (const { key } of jobs) mix.set(key, (mix.get(key) ?? 0) + 1);
   const refused = caller.calls.filter(isRefused).length;
-  const common = { caller, jobs, retries, guess, givesUpAfter: null, mix, refused, apart: null };
+  const common = { caller, jobs, retries, guess, mix, refused, apart: null };
   const whole = runsOf(jobs, slackMs);
   const shape = queueOf(jobs, slackMs) ?? (endedByRefusals(whole) ? null : shapeOf(whole));
   if (shape !== null && shape.kind !== "call") {

@@ -4,7 +4,7 @@
 import { exp, ln } from "../../src/scenario/elementary.ts";
 import type { RetrySample } from "./jobs.ts";
 import { announcedWaitMs, expectedSpan, type FittedRetry, type Jitter } from "./policies.ts";
-import { type FittedSpan, spanOf } from "./spread.ts";
+import { spanOf } from "./spread.ts";
 import { roundestWithin, SortedSample } from "./statistics.ts";
 
 export interface RetryGuess {
@@ -18,13 +18,12 @@ export interface RetryGuess {
 }
 
 /** An attempt outside of its span may have come at any instant of ten minutes, once in a hundred times. */
-const strayCost = ln(600_000) + ln(100);
+export const strayCost = ln(600_000) + ln(100);
 const samplesMost = 4_000;
 /** A parameter costs half the logarithm of how many are fitted to (Schwarz), and more where these are few. */
 const priceLeast = 1.5;
-/** Spans that are a quarter narrower; of few attempts, much narrower. */
-const muchBetter = 0.3;
-const fewTell = 6;
+/** Likelier by so much, as logarithm, is no chance: spans that are a quarter narrower; of few attempts, much narrower. */
+export const marginOf = (attempts: number): number => 0.3 + 6 / attempts;
 
 interface Candidate {
   readonly retry: FittedRetry;
@@ -50,14 +49,12 @@ export function guessRetry(
     fixedWait(samples, slackMs),
     ...exponentials(samples, slackMs),
   ];
-  const guesses = candidates.map(({ retry, parameters }) =>
-    judged(retry, parameters, samples, slackMs, (sample) => expectedSpan(retry, sample)),
-  );
+  const guesses = candidates.map((candidate) => judged(candidate, samples, slackMs));
   const best = guesses.reduce((first, other) => (other.score < first.score - 1e-9 ? other : first));
   if (usual !== null) {
     // Waits may be the usual pauses. That is the simpler reading, and it is taken if it gives nearly the same spans.
     const cost = samples.reduce((sum, { waitMs }) => sum + usual.cost(waitMs), 0) / samples.length;
-    if (cost < best.score + muchBetter + fewTell / samples.length)
+    if (cost < best.score + marginOf(samples.length))
       return { retry: { kind: "none" }, score: cost, explained: 1, alike: [] };
   }
   const near = guesses.filter(
@@ -116,20 +113,22 @@ export class UsualPauses {
 
 /** The share of the attempts that came where a policy says. */
 export function explainedBy(retry: FittedRetry, samples: readonly RetrySample[], slackMs: number): number {
-  return judged(retry, 0, samples, slackMs, (sample) => expectedSpan(retry, sample)).explained;
+  return judged({ retry, parameters: 0 }, samples, slackMs).explained;
 }
 
+/** -ln(likelihood) of all attempts that come as a policy says. */
+export const costBy = (retry: FittedRetry, samples: readonly RetrySample[], slackMs: number): number =>
+  samples.length === 0 ? 0 : samples.length * judged({ retry, parameters: 0 }, samples, slackMs).score;
+
 function judged(
-  retry: FittedRetry,
-  parameters: number,
+  { retry, parameters }: Candidate,
   samples: readonly RetrySample[],
   slackMs: number,
-  spanAfter: (sample: RetrySample) => FittedSpan | null,
 ): RetryGuess {
   let cost = parameters * (priceLeast + ln(samples.length + 1) / 2);
   let inside = 0;
   for (const sample of samples) {
-    const span = spanAfter(sample);
+    const span = expectedSpan(retry, sample);
     const hit =
       span !== null && sample.waitMs >= span.least - slackMs && sample.waitMs <= span.most + slackMs;
     if (hit) inside += 1;
@@ -228,46 +227,4 @@ function decorrelated(samples: readonly RetrySample[], longest: number, slackMs:
   const first = Math.max(1, roundestWithin(Math.max(1, least * 0.9 - slackMs), Math.max(1, least)));
   const most = Math.max(first, capOf("decorrelated", longest, slackMs));
   return { retry: { kind: "exponential", first, factor: 2, most, jitter: "decorrelated" }, parameters: 2 };
-}
-
-/** Attempts that a call may have been given at most; more are not looked for. */
-const attemptsMost = 20;
-/** A call after one that was given up comes so much later than its tries. */
-const muchLater = 4;
-const givenUpLeast = 3;
-
-/**
- * Numbers of attempts after which callers may have given up: some of what came then came much later than tries do.
- * @param retries of calls that are tried for ever; the first of the next call seems to be one more try
- */
-export function attemptsLikely(retries: readonly RetrySample[]): number[] {
-  const longest = retries.reduce((most, { attempt }) => Math.max(most, attempt + 1), 0);
-  const counts = Array.from(
-    { length: Math.max(0, Math.min(attemptsMost, longest) - 1) },
-    (_, index) => 2 + index,
-  );
-  return counts.filter((attempts) => {
-    const [again, anew] = partedAt(retries, attempts);
-    const usualMs = new SortedSample(again.map(({ waitMs }) => waitMs)).quantile(0.95);
-    const later = (some: readonly RetrySample[]): number =>
-      some.filter(({ waitMs }) => waitMs > muchLater * usualMs).length;
-    return later(anew) >= Math.max(givenUpLeast, 0.2 * anew.length) && later(again) <= 0.01 * again.length;
-  });
-}
-
-/** Tries, and what seems to be one but follows the last of so many attempts. */
-function partedAt(retries: readonly RetrySample[], attempts: number): [RetrySample[], RetrySample[]] {
-  const isAnew = ({ attempt }: RetrySample): boolean => (attempt + 1) % attempts === 0;
-  return [retries.filter((retry) => !isAnew(retry)), retries.filter(isAnew)];
-}
-
-/** -ln(likelihood) of all waits after refusals, where calls are given up after so many attempts. */
-export function costOf(
-  guess: RetryGuess,
-  retries: readonly RetrySample[],
-  attempts: number,
-  usual: UsualPauses,
-): number {
-  const [again, anew] = partedAt(retries, attempts);
-  return guess.score * again.length + anew.reduce((sum, { waitMs }) => sum + usual.cost(waitMs), priceLeast);
 }

@@ -14,6 +14,7 @@ import {
   type RefusalPolicy,
   rest,
   retryAfter,
+  together,
   waitReset,
   worker,
 } from "../../src/scenario/index.ts";
@@ -131,6 +132,22 @@ describe.each(seeds)("seed %i", (seed) => {
   test("waits that grow, from a log", () => {
     const { onRefused } = only(logged(crowd(exponential({ first: "1s", most: "16s" })), { seed }));
     expect(onRefused).toMatchObject({ kind: "exponential", first: 1000, factor: 2, jitter: "none" });
+  });
+
+  test("waits that grow, of three loops of calls at once under one name, from a log", () => {
+    const loop = worker({
+      calls: [{ call: pipelines }],
+      think: { least: "4s", most: "20s" },
+      atOnce: { least: 1, most: 4 },
+    });
+    const crowd = {
+      clients: 7,
+      behaviour: together([loop, loop, loop]),
+      onRefused: exponential({ first: "1s", most: "16s", jitter: "equal" }),
+    };
+    const { onRefused } = only(logged(world({ crowd }, { duration: "1h" }), { seed }));
+    expect(onRefused).toMatchObject({ kind: "exponential", factor: 2 });
+    if (onRefused.kind === "exponential") near(onRefused.most, 16_000, 0.1);
   });
 
   test("the number of attempts, where that ends them", () => {

@@ -2,7 +2,7 @@
 import { describe, expect, test } from "vitest";
 import type { RetrySample } from "../../sim/fit/jobs.ts";
 import { announcedWaitMs, expectedSpan, type FittedRetry } from "../../sim/fit/policies.ts";
-import { attemptsLikely, costOf, explainedBy, guessRetry, UsualPauses } from "../../sim/fit/retries.ts";
+import { explainedBy, guessRetry, UsualPauses } from "../../sim/fit/retries.ts";
 import { ABSENT } from "../../src/scenario/client.ts";
 import { ln } from "../../src/scenario/elementary.ts";
 
@@ -252,39 +252,5 @@ describe("the likeliest policy", () => {
     expect(explainedBy(fixed, samples, 5)).toBe(0.6);
     expect(explainedBy(fixed, samples, 6)).toBe(1);
     expect(explainedBy({ kind: "none" }, samples, 5)).toBe(0);
-  });
-});
-
-describe("calls that are given up", () => {
-  /** Tries of 100 ms, and 1,000 ms after the third attempt: what comes then is another call. */
-  const retries = many(30, (index) => refusal(index % 3 === 2 ? 1000 : 100, { attempt: index % 6 }));
-  test("are given up after the attempts behind which calls come much later", () => {
-    expect(attemptsLikely(retries)).toEqual([3]);
-    expect(
-      attemptsLikely(retries.map((one) => ({ ...one, waitMs: one.waitMs === 1000 ? 401 : 100 }))),
-    ).toEqual([3]);
-    expect(
-      attemptsLikely(retries.map((one) => ({ ...one, waitMs: one.waitMs === 1000 ? 400 : 100 }))),
-    ).toEqual([]);
-    expect(attemptsLikely([])).toEqual([]);
-  });
-
-  test("leave three of them at least, and a fifth of all", () => {
-    const late = (count: number, of: number) =>
-      many(of, (index) => [
-        refusal(100),
-        refusal(100, { attempt: 1 }),
-        refusal(index < count ? 1000 : 100, { attempt: 2 }),
-      ]).flat();
-    expect(attemptsLikely(late(3, 3))).toEqual([3]);
-    expect(attemptsLikely(late(2, 2))).toEqual([]);
-    expect(attemptsLikely(late(4, 20))).toEqual([3]);
-    expect(attemptsLikely(late(4, 21))).toEqual([]);
-  });
-
-  test("cost as the policy of their tries, and as usual pauses behind the last", () => {
-    const usual = new UsualPauses([], 0);
-    const guess = { retry: { kind: "none" }, score: 2, explained: 1, alike: [] } as const;
-    expect(costOf(guess, retries, 3, usual)).toBeCloseTo(2 * 20 + 1.5 + 10 * ln(600_001), 6);
   });
 });

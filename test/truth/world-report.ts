@@ -20,6 +20,8 @@ export interface Shares extends Compared {
   readonly noWorse: boolean;
   readonly yesterday: number | null;
   readonly linear: number;
+  /** Middle shares by fits to other weeks of the same world. */
+  readonly weeks?: readonly number[];
 }
 
 type Policies = Readonly<Record<string, number>>;
@@ -58,19 +60,29 @@ const number = (value: number): string => Math.round(value).toLocaleString("en-U
 const best = (shares: Policies): string => Object.entries(shares).sort(([, a], [, b]) => a - b)[0]?.[0] ?? "";
 const spanText = ({ least, middle, most }: Span, text: (value: number) => string): string =>
   `${text(middle)} (${text(least)} to ${text(most)})`;
+/** The most that a refused share may be off: a quarter, or 0.3 points. */
+export const shareAim = (right: number): number => Math.max(0.003, right / 4);
 const mark = (held: boolean): string => (held ? "" : " **missed**");
 
-/** The fitted answer beside those of other weeks: what is off is off by the luck of one week, or with every week. */
-function fleetText({ true: right, model, weeks = [] }: WorldTruth["fleet"]): string {
-  const [answers, aim] = [[model, ...weeks], Math.max(1, 0.1 * right)];
+/**
+ * Tells what an answer that is off is off by: the luck of one week, where the mean of all weeks' answers is within the
+ * aim, or within two standard errors; or every week alike.
+ */
+function markBeside(right: number, model: number, weeks: readonly number[], aim: number): string {
+  const answers = [model, ...weeks];
   const mean = answers.reduce((sum, answer) => sum + answer, 0) / answers.length;
   const squares = answers.reduce((sum, answer) => sum + (answer - mean) ** 2, 0);
   const error = Math.sqrt(squares / Math.max(1, answers.length - 1) / answers.length);
+  if (Math.abs(model - right) <= aim) return "";
   const byChance = weeks.length > 0 && Math.abs(mean - right) <= Math.max(aim, 2 * error);
-  const others = weeks.length === 0 ? "" : `; other weeks: ${weeks.map(number).join(", ")}`;
-  const held = Math.abs(model - right) <= aim;
-  return number(model) + others + (held ? "" : byChance ? " **chance of one week**" : mark(false));
+  return byChance ? " **chance of one week**" : mark(false);
 }
+
+const besideText = (weeks: readonly number[], text: (value: number) => string): string =>
+  weeks.length === 0 ? "" : `; other weeks: ${weeks.map(text).join(", ")}`;
+
+const fleetText = ({ true: right, model, weeks = [] }: WorldTruth["fleet"]): string =>
+  number(model) + besideText(weeks, number) + markBeside(right, model, weeks, Math.max(1, 0.1 * right));
 
 /**
  * @param firstMet worlds by the fit that first met them; their rows are published beside those of today
@@ -78,7 +90,7 @@ function fleetText({ true: right, model, weeks = [] }: WorldTruth["fleet"]): str
 export function worldsMarkdown(truths: readonly WorldTruth[], firstMet: readonly WorldTruth[]): string {
   const parts = [
     "# Fitted scenarios before worlds that they do not know",
-    `Each world is a simulator of its own (\`test/worlds\`). A scenario is fitted to a log of its first seven days and asked for the eighth. Middle values of many days, and the span of 80 % of them. The largest fleet keeps ${percent(goal)} refused on the middle day. Aims: refused share within a quarter or 0.3 points, largest fleet within 10 %, 80 % intervals hold 70 % to 90 % of the windows. Where most windows have the same few calls, no interval holds 80 %: how many those of the world's own days hold stands beside it. A fit is worse than a baseline where it is further off than the better one, than 0.3 points, and than half the span of the world's own days. Fits to other weeks of the same world say how far the answer of one week is off by chance: where it is off by more than 10 %, but their mean is not, or by less than two standard errors, no fit to that week alone can know. Baselines: yesterday again; or admitted calls of each minute by a factor, and what exceeds the limit is refused.`,
+    `Each world is a simulator of its own (\`test/worlds\`). A scenario is fitted to a log of its first seven days and asked for the eighth. Middle values of many days, and the span of 80 % of them. The largest fleet keeps ${percent(goal)} refused on the middle day. Aims: refused share within a quarter or 0.3 points, largest fleet within 10 %, 80 % intervals hold 70 % to 90 % of the windows. Where most windows have the same few calls, no interval holds 80 %: how many those of the world's own days hold stands beside it. A fit is worse than a baseline where it is further off than the better one, than 0.3 points, and than half the span of the world's own days. Fits to other weeks of the same world say how far the answer of one week is off by chance: where it misses an aim, but their mean does not, or by less than two standard errors, no fit to that week alone can know. Baselines: yesterday again; or admitted calls of each minute by a factor, and what exceeds the limit is refused.`,
     ...[false, true].flatMap((tuned) => {
       const own = truths.filter((truth) => truth.tuned === tuned);
       if (own.length === 0) return [];
@@ -114,12 +126,16 @@ function table(truths: readonly WorldTruth[]): string {
 
 function rowsOf({ name, day, twice, calls, waitP95Ms, coverage, fleet, policy }: WorldTruth): string[][] {
   const shares = (what: string, one: Shares): string[] => {
-    const { true: seen, model, held, noWorse, yesterday, linear } = one;
+    const { true: seen, model, noWorse, yesterday, linear, weeks = [] } = one;
+    const missed = markBeside(seen.middle, model.middle, weeks, shareAim(seen.middle));
     return [
       name,
       what,
       spanText(seen, percent),
-      spanText(model, percent) + mark(held) + (noWorse ? "" : ", worse than a baseline"),
+      spanText(model, percent) +
+        besideText(weeks, percent) +
+        missed +
+        (noWorse ? "" : ", worse than a baseline"),
       yesterday === null ? "–" : percent(yesterday),
       percent(linear),
     ];

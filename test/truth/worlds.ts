@@ -28,8 +28,8 @@ import {
   type World,
 } from "../worlds/world.ts";
 import { worlds } from "../worlds/worlds.ts";
-import { simulatedDays } from "./world-model.ts";
-import { type Shares, type Span, type WorldTruth, worldsMarkdown } from "./world-report.ts";
+import { type Asked, simulatedDays } from "./world-model.ts";
+import { type Shares, type Span, shareAim, type WorldTruth, worldsMarkdown } from "./world-report.ts";
 
 /**
  * Simulations, and plays, of a question: 39 and 79 give exact intervals of 80 % and 95 %. Where a few events make a day, the
@@ -50,7 +50,7 @@ interface Effort {
 
 const whole: Effort = { simulations: 79, plays: 60, twice: 60, fleet: 21, check: 5, weeks: 4 };
 const quick: Effort = { simulations: 9, plays: 9, twice: 2, fleet: 1, check: 0, weeks: 0 };
-/** Simulations of each size of a fleet, of fits to other weeks. */
+/** Simulations of each question, of fits to other weeks. */
 const weekSimulations = 9;
 /** Seeds of days of the world that take the place of the model's. */
 const otherSeeds = 5_000;
@@ -118,6 +118,9 @@ function judged(world: World, effort: Effort): WorldTruth {
   const linear = (factor: number): number => median(days.map((day) => scaledShare(day, factor)));
   const yesterday = (days.at(-1) as DayFigures).refusedShare;
   const [asIs, doubled] = [sharesOf(true1, model1), sharesOf(true2, model2)];
+  const others = Array.from({ length: weeks }, (_, index) => fittedWeek(world, 2 + index).fit.model);
+  const shareBy = (asked: Asked) =>
+    others.map((other) => middleShare(simulatedDays(other, weekSimulations, asked)));
   return {
     name: world.name,
     description: world.description,
@@ -133,8 +136,15 @@ function judged(world: World, effort: Effort): WorldTruth {
       yesterday,
       linear: linear(1),
       noWorse: isNoWorse(asIs, [yesterday, linear(1)]),
+      weeks: shareBy({}),
     },
-    twice: { ...doubled, yesterday: null, linear: linear(2), noWorse: isNoWorse(doubled, [linear(2)]) },
+    twice: {
+      ...doubled,
+      yesterday: null,
+      linear: linear(2),
+      noWorse: isNoWorse(doubled, [linear(2)]),
+      weeks: shareBy(twice),
+    },
     calls: { true: spanOf(true1, ({ calls }) => calls), model: spanOf(model1, ({ calls }) => calls) },
     waitP95Ms: {
       true: spanOf(true1, ({ waitP95Ms }) => waitP95Ms),
@@ -148,9 +158,7 @@ function judged(world: World, effort: Effort): WorldTruth {
     fleet: {
       true: largestFleet(world.agents, (agents) => middleShare(playedDays(world, fleet, { agents }))),
       model: fittedFleet(world, model, fleet),
-      weeks: Array.from({ length: weeks }, (_, index) =>
-        fittedFleet(world, fittedWeek(world, 2 + index).fit.model, weekSimulations),
-      ),
+      weeks: others.map((other) => fittedFleet(world, other, weekSimulations)),
       linear: largestFleet(world.agents, (agents) => linear(agents / world.agents)),
     },
     policy: {
@@ -199,7 +207,7 @@ function isNoWorse(
 function sharesOf(truth: readonly DayFigures[], model: readonly DayFigures[]) {
   const shareOf = ({ refusedShare }: DayFigures): number => refusedShare;
   const [seen, said] = [spanOf(truth, shareOf), spanOf(model, shareOf)];
-  const held = Math.abs(said.middle - seen.middle) <= Math.max(0.003, seen.middle / 4);
+  const held = Math.abs(said.middle - seen.middle) <= shareAim(seen.middle);
   return { true: seen, model: said, held };
 }
 

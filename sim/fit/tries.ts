@@ -1,0 +1,75 @@
+// Tries of a caller after refusals, where nobody numbered them: which of its calls are tries of what was refused. Each
+// policy reads them in its own way, and the one under which all refusals are likeliest is believed.
+import { isRefused, type Jobs, jobsGuessed, jobsWithin } from "./jobs.ts";
+import type { Limits } from "./limits.ts";
+import { expectedSpan, type FittedRetry } from "./policies.ts";
+import type { RecordedCaller } from "./recording.ts";
+import { costBy, guessRetry, marginOf, type RetryGuess, strayCost, type UsualPauses } from "./retries.ts";
+
+/** A reading finds tries of this share of the refusals at least. */
+const triedLeast = 0.5;
+/** More refusals, and calls long after them, choose no other policy to read all by at first. */
+const refusalsRead = 300;
+/** Policies that calls are read by at first, and caps of the likeliest: of calls at once no pair tells the wait. */
+const capsMs = [4_000, 8_000, 16_000, 32_000, 60_000];
+const firstReadings = [250, 500, 750, 1_000, 1_500, 2_000, 3_000, 5_000].flatMap((first) =>
+  (["none", "equal", "full"] as const).map(
+    (jitter): FittedRetry => ({ kind: "exponential", first, factor: 2, most: 60_000, jitter }),
+  ),
+);
+
+/** Reads calls after refusals as tries of what was refused: of all at once, or until they are given up. */
+export function triesOf(
+  caller: RecordedCaller,
+  limits: Limits,
+  slackMs: number,
+  usual: UsualPauses,
+): { readonly jobs: Jobs; readonly guess: RetryGuess | null } {
+  const inTurn = jobsGuessed(caller, limits, true);
+  const guess = guessRetry(inTurn.retries, slackMs, usual);
+  if (guess === null) return { jobs: inTurn, guess };
+  const refusals = caller.calls.filter(isRefused);
+  /** Mean of -ln(likelihood) of what followed a refusal. */
+  const costOf = (retry: FittedRetry, { retries }: Jobs, all: number): number => {
+    const tried = retry.kind === "none" ? guess.score * retries.length : costBy(retry, retries, slackMs);
+    return (tried + strayCost * (all - retries.length)) / all;
+  };
+  const readBy = (retry: FittedRetry, calls = caller.calls) => {
+    const jobs = jobsWithin({ ...caller, calls }, limits, (refusal) => {
+      const span = expectedSpan(retry, refusal);
+      return span === null ? null : { least: span.least - slackMs, most: span.most + slackMs };
+    });
+    return { retry, jobs, cost: costOf(retry, jobs, calls.filter(isRefused).length) };
+  };
+  const firstTries = inTurn.retries.filter(({ attempt }) => attempt === 0).slice(0, refusalsRead);
+  let [untilMs, read] = [0, 0];
+  const early = caller.calls.filter((call) => {
+    const isNear = call.atMs <= untilMs && read <= refusalsRead;
+    if (!isRefused(call)) return isNear;
+    untilMs = call.endMs + Math.max(...capsMs);
+    read += 1;
+    return read <= refusalsRead;
+  });
+  const likeliestOf = (retries: readonly FittedRetry[]): FittedRetry =>
+    retries
+      .map((retry) => readBy(retry, early))
+      .reduce((best, other) => (other.cost < best.cost ? other : best)).retry;
+  const first = likeliestOf([
+    guess.retry,
+    ...firstReadings,
+    guessRetry(firstTries, slackMs, usual)?.retry ?? guess.retry,
+  ]);
+  if (first === guess.retry) return { jobs: inTurn, guess };
+  const { retry, jobs, cost } = readBy(
+    first.kind === "exponential" ? likeliestOf(capsMs.map((most) => ({ ...first, most }))) : first,
+  );
+  const { retries } = jobs;
+  const again = guessRetry(retries, slackMs, usual);
+  const isLikelier = cost < costOf(guess.retry, inTurn, refusals.length) - marginOf(refusals.length);
+  return isLikelier &&
+    again !== null &&
+    again.retry.kind !== "none" &&
+    retries.length >= triedLeast * refusals.length
+    ? { jobs, guess: { ...again, retry } }
+    : { jobs: inTurn, guess };
+}

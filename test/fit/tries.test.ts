@@ -1,0 +1,89 @@
+// Which calls are tries of what was refused: by the span of time in which a policy has them.
+import { expect, test } from "vitest";
+import { type Jobs, jobsWithin } from "../../sim/fit/jobs.ts";
+import { limitsOfRules } from "../../sim/fit/limits.ts";
+import { RecordedCall } from "../../sim/fit/recorded-call.ts";
+import { UsualPauses } from "../../sim/fit/retries.ts";
+import { triesOf } from "../../sim/fit/tries.ts";
+import { parseRules } from "../../src/rules/parse.ts";
+
+const kind = { operation: "rest", free: false, cost: 1, actual: 1, key: "rest 1" };
+const limits = limitsOfRules(parseRules({}));
+/** A caller of calls that take no time. */
+const callerOf = (calls: readonly (readonly [atMs: number, status: number])[]) => ({
+  organization: "acme",
+  user: "ann",
+  group: null,
+  calls: calls.map(
+    ([atMs, status]) =>
+      new RecordedCall({ atMs, endMs: atMs, wantedMs: atMs, attempt: -1, status, said: null, kind }),
+  ),
+});
+const attemptsIn = ({ jobs }: Jobs) => jobs.map(({ startMs, attempts }) => [startMs, attempts]);
+
+test("a call within the span is a try, to the millisecond", () => {
+  const after = (waitMs: number) =>
+    attemptsIn(
+      jobsWithin(
+        callerOf([
+          [0, 429],
+          [waitMs, 200],
+        ]),
+        limits,
+        () => ({ least: 10, most: 20 }),
+      ),
+    );
+  expect(after(9)).toEqual([
+    [0, 1],
+    [9, 1],
+  ]);
+  expect(after(10)).toEqual([[0, 2]]);
+  expect(after(20)).toEqual([[0, 2]]);
+  expect(after(21)).toEqual([
+    [0, 1],
+    [21, 1],
+  ]);
+});
+
+test("of several that are due, the one whose span ends first is tried; each once", () => {
+  const caller = callerOf([
+    [0, 429],
+    [5, 429],
+    [100, 200],
+    [101, 200],
+    [102, 200],
+  ]);
+  const jobs = jobsWithin(caller, limits, ({ nowMs }) => ({ least: 50, most: nowMs === 0 ? 200 : 150 }));
+  expect(jobs.retries.map(({ nowMs, waitMs }) => [nowMs, waitMs])).toEqual([
+    [5, 95],
+    [0, 101],
+  ]);
+  expect(attemptsIn(jobs)).toEqual([
+    [0, 2],
+    [5, 2],
+    [102, 1],
+  ]);
+});
+
+test("a failed call is tried at once, where calls have statuses", () => {
+  const caller = callerOf([
+    [0, 503],
+    [1_000, 503],
+    [2_001, 200],
+  ]);
+  expect(attemptsIn(jobsWithin(caller, limits, () => null))).toEqual([
+    [0, 2],
+    [2_001, 1],
+  ]);
+});
+
+test("two loops that wait by turns are told apart, and what is given up", () => {
+  const calls = Array.from({ length: 60 }, (_, round): [number, number][] => {
+    const atMs = 20_000 * round;
+    // Refused at 0 and at 400 ms, each tried a second later, and once more two seconds later, in vain.
+    return [0, 400, 1_000, 1_400, 3_000, 3_400].map((ms) => [atMs + ms, 429]);
+  }).flat();
+  const { jobs, guess } = triesOf(callerOf(calls), limits, 5, new UsualPauses([17_000], 5));
+  expect(guess?.retry).toMatchObject({ kind: "exponential", first: 1_000, factor: 2, jitter: "none" });
+  expect(new Set(jobs.jobs.map(({ attempts }) => attempts))).toEqual(new Set([3]));
+});
