@@ -175,25 +175,27 @@ export class PolicyCore {
     this.quotas = compiledQuotas(policy);
     const operations = compiledOperations(policy);
     const layout = layoutOf(this.quotas, operations);
+    // What was compiled is added to: objects that are spread have a hidden class each, and decisions would be slow to ask
+    // many cores in turn.
     this.#blocks = layout.all;
     this.#turns = this.quotas.filter(({ isOwn }) => !isOwn).length;
     this.#kept = this.quotas.map((quota, place) => {
       const blocks = layout.ofQuota[place] as Blocks;
       const table = quota.isOwn ? blocks.table : this.#shared;
-      return { ...quota, table, blocks, offset: blocks.offsets.get(place) as number, free: [], rows: 0 };
+      const offset = blocks.offsets.get(place) as number;
+      return Object.assign(quota, { table, blocks, offset, free: [], rows: 0 });
     });
     this.operations = operations.map((operation, index) => {
       const { table, size, offsets } = layout.ofOperation[index] as Blocks;
       const kept = operation.quotas.map((place) => this.#of(place));
-      return {
-        ...operation,
+      return Object.assign(operation, {
         kept,
         known: Float64Array.from(operation.costs),
         bits: Int32Array.from(kept, (quota) => bitsOf(quota, offsets.get(quota.place) as number)),
         own: table,
         size,
         isPair: isPair(operation, kept),
-      };
+      });
     });
   }
 
