@@ -11,25 +11,26 @@ import type { Simulator } from "./simulator.ts";
 /** Read it, do not keep it: the next answer is shown by the same object. */
 export class AnsweredCall {
   readonly #simulator: Simulator;
-  readonly #flights: Flight.FlightTable;
+  readonly flights: Flight.FlightTable;
+  /** Where the numbers of the flight that is shown begin, for who reads many of them. */
+  inInts = 0;
+  inDoubles = 0;
   #flight = 0;
-  // The places of its numbers: of the flight, among integers and doubles; of its client, among integers.
-  #inInts = 0;
-  #inDoubles = 0;
+  /** Where its client's numbers begin. */
   #inClients = 0;
   #call: CallTemplate | null = null;
   #receivedMs = 0;
 
   constructor(simulator: Simulator, flights: Flight.FlightTable) {
     this.#simulator = simulator;
-    this.#flights = flights;
+    this.flights = flights;
   }
 
   /** Moves to a flight that `Simulator.next` has returned. */
   show(flight: number): void {
     this.#flight = flight;
-    this.#inInts = flight * Flight.INTS;
-    this.#inDoubles = flight * Flight.DOUBLES;
+    this.inInts = flight * Flight.INTS;
+    this.inDoubles = flight * Flight.DOUBLES;
     const client = this.#client;
     const { clients, nowMs } = this.#simulator;
     this.#inClients = client * Client.INTS;
@@ -120,8 +121,7 @@ export class AnsweredCall {
 
   /** True if the deployment decided this call; a 5xx without any of the eight headers came from before it. */
   get isAnswered(): boolean {
-    const { status } = this;
-    return status !== 0 && (status < 500 || (this.#shown & Flight.SHOWS_HEADERS) !== 0);
+    return Flight.isAnswered(this.status, this.#shown);
   }
 
   /** True if a limiter has had a part in this answer; else there is none, or a 503 of what stands around it. */
@@ -185,10 +185,10 @@ export class AnsweredCall {
   }
 
   #integer(member: number): number {
-    return this.#flights.ints[this.#inInts + member] as number;
+    return this.flights.ints[this.inInts + member] as number;
   }
 
   #double(member: number): number {
-    return this.#flights.doubles[this.#inDoubles + member] as number;
+    return this.flights.doubles[this.inDoubles + member] as number;
   }
 }

@@ -63,6 +63,9 @@ export const SHOWS_ALL = SHOWS_ORGANIZATION | SHOWS_USER | SHOWS_HEADERS;
 export const UNCOUNTED = 32;
 /** The limiter has no part in this answer, if it is one: 0, or a 503 of what stands around the limiter. */
 export const UNDECIDED = 64;
+/** True if the deployment decided a call; a 5xx without any of the eight headers came from before it. */
+export const isAnswered = (status: number, shown: number): boolean =>
+  status !== 0 && (status < 500 || (shown & SHOWS_HEADERS) !== 0);
 /** As the behaviour gave it; 0 where pages make no sense. */
 export const PAGE = 6;
 /** Ms that the answer will travel, where that is drawn together with the way there. */

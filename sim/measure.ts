@@ -4,10 +4,11 @@ import type { Rules } from "../src/rules/rules.ts";
 import type { Scenario } from "../src/scenario/scenario.ts";
 import { type Figures, type PopulationSummary, type Summary, waitShares } from "../src/summary/summary.ts";
 import { Tally } from "../src/summary/tally.ts";
+import type { ToldCall } from "../src/summary/told.ts";
 import { CountedWaits } from "../src/summary/waits.ts";
 import { isRefusal } from "../src/wire/outcome.ts";
 import type { AnsweredCall } from "./answered-call.ts";
-import { ADMITTED, REFUSED_BY_ORGANIZATION, REFUSED_BY_USER } from "./flight-table.ts";
+import * as Flight from "./flight-table.ts";
 import { MeasuredWindows } from "./measured-windows.ts";
 import { numberSteps, type SimulateOptions, worldOf } from "./simulate.ts";
 
@@ -99,16 +100,18 @@ class Measurer {
   readonly #quotas: readonly string[] | null;
   readonly #refusedBy: number[];
   records = 0;
-  #endedAt: number;
+  // Times are ms from the run's start, integers to compilers: of the last answer, and of the call that is counted.
+  #endedMs = 0;
+  #sentMs = 0;
+  #receivedMs = 0;
 
   constructor(scenario: Scenario, rules: Rules) {
     this.#scenario = scenario;
     this.#quotas = scenario.policy === undefined ? null : Object.keys(scenario.policy.quotas);
     this.#refusedBy = (this.#quotas ?? []).map(() => 0);
-    this.#windows = new MeasuredWindows(rules);
+    this.#windows = new MeasuredWindows(rules, scenario.startAtMs);
     this.#populations = scenario.populations.map(() => null);
     this.#startAtMs = scenario.startAtMs;
-    this.#endedAt = scenario.startAtMs;
   }
 
   add(call: AnsweredCall): void {
@@ -116,37 +119,47 @@ class Measurer {
     const caller = call.caller * INTS;
     if (this.#callers[caller + ORGANIZATION] === undefined || this.#callers[caller + ORGANIZATION] === NONE)
       this.#newCaller(call);
+    const { ints, doubles } = call.flights;
+    this.#sentMs = (doubles[call.inDoubles + Flight.SENT] as number) - this.#startAtMs;
+    this.#receivedMs = call.receivedMs - this.#startAtMs;
+    this.#endedMs = Math.max(this.#endedMs, this.#receivedMs);
     this.records += 1;
-    this.#endedAt = Math.max(this.#endedAt, call.receivedMs);
     if (call.number === 0) population.clients += 1;
-    const { kind } = call;
-    if (kind === "call") this.#count(call, population, caller);
+    const status = ints[call.inInts + Flight.STATUS] as number;
+    const shown = ints[call.inInts + Flight.SHOWN] as number;
+    const kind = (shown & Flight.UNCOUNTED) === 0 ? call.call.kind : "other";
+    const end = kind === "call" ? outcomeOf(status, shown) : null;
+    if (end !== null) this.#count(call, population, caller, end);
     else if (kind === "status") {
       population.tally.statusCalls += 1;
       this.#placeStatus(call, caller);
     }
-    this.#place(call, population, caller);
+    this.#place(call, population, caller, shown, end);
   }
 
-  #count(call: AnsweredCall, population: MeasuredPopulation, caller: number): void {
+  #count(call: AnsweredCall, population: MeasuredPopulation, caller: number, end: ToldCall["end"]): void {
     const { tally } = population;
-    const { attempt, isAnswered, status } = call;
+    const { attempt } = call;
     if (attempt === 0) tally.jobs += 1;
     else if (!forgets(population, call)) tally.retriedRefusals += 1;
-    if (!isAnswered) {
+    if (end === "unanswered") {
       tally.unanswered += 1;
       population.broken.add(jobOf(call, attempt));
       return;
     }
-    this.#addAdmitted(caller, population.place, isRefusal(status) ? 0 : 1);
-    if (isRefusal(status)) {
+    this.#addAdmitted(caller, population.place, end === "refused" ? 0 : 1);
+    if (end === "refused") {
       if (this.#quotas !== null) {
         const { refusingQuota } = call;
         this.#refusedBy[refusingQuota] = (this.#refusedBy[refusingQuota] as number) + 1;
       }
       const { refusedBy } = call;
       tally.addRefusal(
-        refusedBy === ADMITTED ? null : refusedBy === REFUSED_BY_ORGANIZATION ? "organization" : "user",
+        refusedBy === Flight.ADMITTED
+          ? null
+          : refusedBy === Flight.REFUSED_BY_ORGANIZATION
+            ? "organization"
+            : "user",
       );
     } else this.#admit(call, tally);
   }
@@ -167,40 +180,48 @@ class Measurer {
   }
 
   #admit(call: AnsweredCall, tally: Tally<CountedWaits>): void {
-    const { receivedMs } = call;
     const { scope, actual } = call.call;
-    const waitMs = Math.max(0, receivedMs - call.wantedMs);
-    tally.addAdmission(receivedMs - this.#startAtMs, waitMs, scope === "graphql" ? actual : 0);
+    const waitMs = this.#receivedMs + this.#startAtMs - call.wantedMs;
+    tally.addAdmission(this.#receivedMs, Math.max(0, waitMs), scope === "graphql" ? actual : 0);
   }
 
   /** A status body tells of the organization's windows of both scopes. */
   #placeStatus(call: AnsweredCall, caller: number): void {
-    const { sentMs, receivedMs } = call;
     const [rest, graphql] = [call.statusReset("rest"), call.statusReset("graphql")];
     const organization = this.#callers[caller + ORGANIZATION] as number;
-    if (!Number.isNaN(rest)) this.#windows.place(organization, REST, rest, sentMs, receivedMs);
-    if (!Number.isNaN(graphql)) this.#windows.place(organization, GRAPHQL, graphql, sentMs, receivedMs);
+    if (!Number.isNaN(rest)) this.#windows.place(organization, REST, rest, this.#sentMs, this.#receivedMs);
+    if (!Number.isNaN(graphql))
+      this.#windows.place(organization, GRAPHQL, graphql, this.#sentMs, this.#receivedMs);
   }
 
   /** Every reading narrows its window down; only what refuses counts in a figure. */
-  #place(call: AnsweredCall, population: MeasuredPopulation, caller: number): void {
+  #place(
+    call: AnsweredCall,
+    population: MeasuredPopulation,
+    caller: number,
+    shown: number,
+    end: ToldCall["end"] | null,
+  ): void {
     const windows = this.#windows;
-    const { sentMs, receivedMs, showsOrganization, showsUser } = call;
+    const { doubles } = call.flights;
+    const at = call.inDoubles;
+    const [sentMs, receivedMs] = [this.#sentMs, this.#receivedMs];
     const scope = call.call.scope === "rest" ? REST : GRAPHQL;
-    const isCounted = call.kind === "call" && call.isAnswered;
-    const refused = isRefusal(call.status);
-    const refusedBy = isCounted && refused ? call.refusedBy : ADMITTED;
-    if (showsOrganization) {
+    const refusedBy = end === "refused" ? shown & Flight.REFUSER : Flight.ADMITTED;
+    if ((shown & Flight.SHOWS_ORGANIZATION) !== 0) {
       const organization = this.#callers[caller + ORGANIZATION] as number;
-      const window = windows.place(organization, scope, call.reset, sentMs, receivedMs);
-      if (refusedBy === REFUSED_BY_ORGANIZATION) this.#exhaust(window, population);
+      const reset = doubles[at + Flight.RESET] as number;
+      const window = windows.place(organization, scope, reset, sentMs, receivedMs);
+      if (refusedBy === Flight.REFUSED_BY_ORGANIZATION) this.#exhaust(window, population);
+      const isCounted = end !== null && end !== "unanswered";
       if (isCounted && windows.endedJustBefore(organization, scope, sentMs))
-        population.tally.addAfterReset(refused);
+        population.tally.addAfterReset(end === "refused");
     }
-    if (showsUser) {
+    if ((shown & Flight.SHOWS_USER) !== 0) {
       const user = this.#callers[caller + USER] as number;
-      const window = windows.place(user, scope, call.userReset, sentMs, receivedMs);
-      if (refusedBy === REFUSED_BY_USER) this.#exhaust(window, population);
+      const reset = doubles[at + Flight.USER_RESET] as number;
+      const window = windows.place(user, scope, reset, sentMs, receivedMs);
+      if (refusedBy === Flight.REFUSED_BY_USER) this.#exhaust(window, population);
     }
   }
 
@@ -244,7 +265,7 @@ class Measurer {
     return {
       figures: this.#figures(whole, null),
       populations: this.#seen.map((population) => this.#summarize(population)),
-      endedAt: this.#endedAt,
+      endedAt: this.#startAtMs + this.#endedMs,
       records: this.records,
       ...(this.#quotas === null
         ? {}
@@ -283,6 +304,10 @@ class Measurer {
     return admitted;
   }
 }
+
+/** The end of a call that a quota counts, as tellers of traces have it. */
+const outcomeOf = (status: number, shown: number): ToldCall["end"] =>
+  Flight.isAnswered(status, shown) ? (isRefusal(status) ? "refused" : "admitted") : "unanswered";
 
 /** A job's attempt: its client's index in the population, when the job was wanted, which attempt. */
 const jobOf = ({ index, wantedMs }: AnsweredCall, attempt: number): string =>

@@ -28,6 +28,7 @@ const scopes: readonly Scope[] = ["rest", "graphql"];
 /** An owner is a number, that of its windows of the first scope (REST); those of the second (GraphQL) have the next. */
 export class MeasuredWindows {
   readonly #rules: Rules;
+  readonly #startAtMs: number;
   readonly #beforeMs: Float64Array;
   readonly #organizations = new Map<string, number>();
   /** Of organizations' windows, by owner and scope. */
@@ -37,8 +38,10 @@ export class MeasuredWindows {
   /** By window: the populations that it refused calls of, by place. */
   readonly #refused: (boolean[] | null)[] = [];
 
-  constructor(rules: Rules) {
+  /** @param startAtMs all times are from there: integers, which compilers pass around without making objects */
+  constructor(rules: Rules, startAtMs: number) {
     this.#rules = rules;
+    this.#startAtMs = startAtMs;
     this.#beforeMs = Float64Array.from(scopes, (scope) => spanBeforeMs(rules, scope));
   }
 
@@ -104,9 +107,9 @@ export class MeasuredWindows {
     this.#bringBack(row);
     const windowMs = this.#lengthsMs.get(row) as number;
     for (let window = this.#first(row); window !== NONE; window = this.#after(row, window)) {
-      const earliestEnd = this.#windows.doubles[window * DOUBLES + EARLIEST] as number;
-      const latestEnd = this.#windows.doubles[window * DOUBLES + LATEST] as number;
-      if (isJustAfter(endOf({ windowMs, earliestEnd, latestEnd }), atMs)) return true;
+      const earliestEnd = this.#startAtMs + (this.#windows.doubles[window * DOUBLES + EARLIEST] as number);
+      const latestEnd = this.#startAtMs + (this.#windows.doubles[window * DOUBLES + LATEST] as number);
+      if (isJustAfter(endOf({ windowMs, earliestEnd, latestEnd }), this.#startAtMs + atMs)) return true;
     }
     return false;
   }

@@ -42,7 +42,7 @@ property(
       user: { rest: { windowSeconds: 10 }, graphql: { windowSeconds: 7 } },
       semantics: { reset: rounding as "ceil" },
     });
-    const columns = new MeasuredWindows(rules);
+    const columns = new MeasuredWindows(rules, startMs);
     const lists = new Map<string, WindowEnd[]>();
     /** Windows of the lists by their numbers, which are given again once a window is taken out. */
     const byNumber = new Map<number, WindowEnd>();
@@ -67,7 +67,7 @@ property(
         atMs + reset * 1000 - beforeMs,
         atMs + trip + reset * 1000 + 1000 - beforeMs,
       ];
-      const placed = columns.place(owner, scope, reset, atMs, atMs + trip);
+      const placed = columns.place(owner, scope, reset, atMs - startMs, atMs - startMs + trip);
       let window = narrowed(list, earliestEnd, latestEnd);
       if (window === undefined) {
         while (takeOver(list, atMs + trip) !== undefined);
@@ -83,7 +83,7 @@ property(
       expect(columns.refused(placed)[who]).toBe(true);
       if (who >= 4) continue;
       const when = atMs + trip + asked - 6_000;
-      expect(columns.endedJustBefore(owner, scope, when)).toBe(endedJustBefore(list, when));
+      expect(columns.endedJustBefore(owner, scope, when - startMs)).toBe(endedJustBefore(list, when));
     }
     expect(columns.organization(seat("org-0", "other"))).toBe(ownerOf(0));
   },
