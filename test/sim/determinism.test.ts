@@ -55,10 +55,8 @@ describe("the same seed gives the same bytes", () => {
     expect(await toldBy(node)).toEqual(expected);
   });
 
-  test("in three worker threads at once", async () => {
-    expect(await Promise.all([toldByThread(), toldByThread(), toldByThread()])).toEqual(
-      Array(3).fill(expected),
-    );
+  test("in two worker threads at once", async () => {
+    expect(await Promise.all([toldByThread(), toldByThread()])).toEqual([expected, expected]);
   });
 });
 
