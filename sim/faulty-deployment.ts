@@ -77,14 +77,14 @@ export class FaultyDeployment implements SimulatedDeployment<HeldQuery> {
     // Under `prepaid` the answer shows the windows of the decision (SPEC.md §5).
     const isPrepaid = this.#rules.semantics.graphqlCharge.graphql === "prepaid";
     const right = callAnswer("graphql", isPrepaid ? decided : settled);
-    return { ...this.#sent(asked, "call", right, nowMs), actual };
+    return Object.assign(this.#sent(asked, "call", right, nowMs), { actual });
   }
 
   /** The answer as it leaves the deployment, and as the trace has it. */
   #sent(asked: Call, kind: Answered["kind"], right: HttpAnswer, nowMs: number): AnswerParts {
     const { organization, user, scope, cost } = asked;
     const answer = this.#faulty.change?.(right, { kind, organization, user, scope, nowMs }) ?? right;
-    const own = { org: organization, user, scope, kind, cost: kind === "call" ? cost : null };
-    return { ...own, ...sentAnswer(answer, kind === "status") };
+    const ownCost = kind === "call" ? cost : null;
+    return { org: organization, user, scope, kind, cost: ownCost, ...sentAnswer(answer, kind === "status") };
   }
 }

@@ -25,7 +25,8 @@ export function keepsAnswers(policy: Policy, sent: WriteAnswer): KeepAnswer {
     const quotas = told.readings.map(({ quota }) => quota);
     const read = readAnswer(wire, answer, { quotas, isStatus: told.kind === "status" });
     const members = answerMembers(read, known);
-    return { ...asked, cost: costOf(asked, told), status: answer.status, ...members };
+    const { operation, caller } = asked;
+    return { operation, caller, cost: costOf(asked, told), status: answer.status, ...members };
   };
 }
 

@@ -181,8 +181,8 @@ export class AdapterDeployment implements SimulatedDeployment<RunningQuery> {
     return after(http, (answer) => {
       if (answer === null) return otherwise();
       const isStatus = kind === "status";
-      const own = { org: organization, user, scope, kind, cost: isStatus ? null : cost };
-      return { ...own, ...sentAnswer(answer, isStatus) };
+      const ownCost = isStatus ? null : cost;
+      return { org: organization, user, scope, kind, cost: ownCost, ...sentAnswer(answer, isStatus) };
     });
   }
 }

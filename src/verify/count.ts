@@ -171,13 +171,13 @@ export class Counts {
         ? new BareWindows(name, this.#time, bound.limit, bound.least, always)
         : null;
     const known = knownNumbers(group.kind, name.told, windows?.limit ?? null, windows?.most ?? null);
-    return this.#add({ ...known, name, group, quota, bare, isOnEpoch });
+    return this.#add(Object.assign(known, { name, group, quota, bare, isOnEpoch }));
   }
 
   /** Makes a count of which only answers' numbers are judged. @param lengthMs length of windows; `null` if none */
   unjudged(group: CountGroup, name: QuotaName, limit: number, lengthMs: number | null): Count {
     const known = knownNumbers(group.kind, name.told, limit, lengthMs);
-    return this.#add({ ...known, name, group, quota: null, bare: null, isOnEpoch: false });
+    return this.#add(Object.assign(known, { name, group, quota: null, bare: null, isOnEpoch: false }));
   }
 
   #add<C extends Count>(count: C): C {

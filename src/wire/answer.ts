@@ -65,7 +65,7 @@ export function refusalAnswer(
   const advice = retryAfter ? { [name.retryAfter]: readings[refusedBy].reset } : {};
   return {
     status: REFUSED,
-    headers: { ...headers(scope, readings), ...advice },
+    headers: Object.assign(headers(scope, readings), advice),
     body: refusalBody(scope, refusedBy, readings),
   };
 }

@@ -142,7 +142,7 @@ class Rows {
   readonly byKey = new Map<string, Parts>();
 
   add(key: string, parts: Parts): void {
-    this.byKey.set(key, { ...this.byKey.get(key), ...parts });
+    this.byKey.set(key, Object.assign(this.byKey.get(key) ?? {}, parts));
   }
 }
 
@@ -171,7 +171,8 @@ function readingsOf(
       if (text === undefined) continue;
       const parts = match(template, text);
       if (parts === null) unread.push({ at, text: text.slice(0, textMost) });
-      else rows.add(key.split("/", 2).join("/"), { ...parts, ...(quota === undefined ? {} : { quota }) });
+      else
+        rows.add(key.split("/", 2).join("/"), quota === undefined ? parts : Object.assign(parts, { quota }));
     }
   // Several members without names do not tell which one is the call's.
   const possible = rows.byKey.size > 1 && row.quotas?.length !== 1 ? [] : quotas;
@@ -251,7 +252,7 @@ function reading(
     remaining: number("remaining"),
     used: number("used"),
     windowSeconds: number("window") ?? secondsOf(number("windowMs")),
-    reset: time === null || row.reset === undefined ? null : { ...time, means: row.reset.means },
+    reset: time === null || row.reset === undefined ? null : Object.assign(time, { means: row.reset.means }),
   };
 }
 

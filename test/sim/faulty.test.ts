@@ -14,7 +14,7 @@ import { type Control, controls } from "../faults/controls.ts";
 import { crowd, crowdRules, suited } from "../faults/crowd.ts";
 
 /** Windows of either scope end in it, and others follow. */
-const durationMs = 30_000;
+const durationMs = 25_000;
 const bytes = (options: Parameters<typeof simulate>[1]): string =>
   [...simulate(crowd, { durationMs, ...options }).calls].map(encodeCall).join("\n");
 
