@@ -85,7 +85,7 @@ function punctualIn(
   const [atWeekends, onWeekdays] = periodsIn(watched, periodMs);
   const periods = atWeekends + onWeekdays;
   if (periods < periodsLeast || sessions.length < 0.5 * periods) return null;
-  const phases = Float64Array.from(sessions, ({ startMs }) => startMs % periodMs).sort();
+  const phases = new Float64Array(sessions.map(({ startMs }) => startMs % periodMs)).sort();
   const from = (phaseMs: number): readonly WorkSession[] =>
     sessions.filter(({ startMs }) => {
       const behindMs = (startMs % periodMs) - phaseMs;

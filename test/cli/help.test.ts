@@ -4,7 +4,7 @@ import { runCommand } from "../../src/cli/command-line.ts";
 import { verbHelp } from "../../src/cli/help.ts";
 import { optionUsage, type VerbOption } from "../../src/cli/verb.ts";
 import { allVerbs } from "../../src/cli/verbs.ts";
-import { SpillwayError } from "../../src/rules/errors.ts";
+import { codedErrorOf } from "../support/coded-error.ts";
 
 const verbs = await allVerbs();
 
@@ -24,11 +24,7 @@ async function printed(...words: string[]): Promise<string> {
 }
 
 /** The coded error of a command. */
-async function mistake(...words: string[]): Promise<SpillwayError> {
-  const thrown: unknown = await runCommand(words).catch((error: unknown) => error);
-  if (thrown instanceof SpillwayError) return thrown;
-  throw new Error(`no coded error: ${thrown}`);
-}
+const mistake = (...words: string[]) => codedErrorOf(runCommand(words));
 
 const quoted = (text: string): string =>
   text.slice(1, -1).replaceAll(" ", "\u0000").replaceAll(">", "\u0001");

@@ -1,17 +1,12 @@
 // Options of a replay: members of the rules that are changed, bounds by figure, reactions by name.
 import { describe, expect, test } from "vitest";
 import { changedRules, expectedOf, reactionOf } from "../../src/cli/replay-options.ts";
-import { SpillwayError } from "../../src/rules/errors.ts";
 import { parseRules } from "../../src/rules/parse.ts";
+import { codedError } from "../support/coded-error.ts";
 
 function problemOf(make: () => unknown): string {
-  try {
-    make();
-  } catch (error) {
-    if (!(error instanceof SpillwayError)) throw error;
-    return `${error.code} ${error.problems.map(({ path, got }) => `${path}: ${got}`).join("; ")}`;
-  }
-  return "no problem";
+  const { code, problems } = codedError(make);
+  return `${code} ${problems.map(({ path, got }) => `${path}: ${got}`).join("; ")}`;
 }
 
 const rules = parseRules({});

@@ -4,7 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, describe, expect, test } from "vitest";
 import { readText, requireFree } from "../../src/files/read-file.ts";
-import { SpillwayError } from "../../src/rules/errors.ts";
+import { codedErrorOf } from "../support/coded-error.ts";
 
 const folder = mkdtempSync(join(tmpdir(), "spillway-read-"));
 afterAll(() => rmSync(folder, { recursive: true }));
@@ -25,13 +25,8 @@ describe("a text is read", () => {
 });
 
 const problemOf = async (failing: Promise<unknown>): Promise<string> => {
-  const error = await failing.then(
-    () => null,
-    (thrown: unknown) => thrown,
-  );
-  if (!(error instanceof SpillwayError)) throw new Error(`no coded error: ${String(error)}`);
-  const [problem] = error.problems;
-  return `${error.code} ${error.message.split("\n")[0]}: ${problem?.got}`;
+  const { code, message, problems } = await codedErrorOf(failing);
+  return `${code} ${message.split("\n")[0]}: ${problems[0]?.got}`;
 };
 
 test("a path that holds no text says what is there", async () => {

@@ -5,9 +5,9 @@ import { Recorder, recordedUntil } from "../../sim/fit/recording.ts";
 import { fittedScenario, fittedSource } from "../../sim/fit/source.ts";
 import { simulate } from "../../sim/simulate.ts";
 import type { LogBatch } from "../../src/logs/rows.ts";
-import { SpillwayError } from "../../src/rules/errors.ts";
 import { poller, rest, waitReset, worker } from "../../src/scenario/index.ts";
 import type { TraceCall, TraceHeader } from "../../src/trace/record.ts";
+import { codedError } from "../support/coded-error.ts";
 import { recorded, traced, world } from "./recordings.ts";
 
 const pipelines = rest("/v2/organizations/:org/pipelines");
@@ -50,16 +50,6 @@ function call(atMs: number, more: Partial<TraceCall> = {}): TraceCall {
   };
 }
 
-const refusal = (work: () => unknown): SpillwayError => {
-  try {
-    work();
-  } catch (error) {
-    if (error instanceof SpillwayError) return error;
-    throw error;
-  }
-  throw new Error("nothing was thrown");
-};
-
 /** Simulates what was fitted: it must be a scenario that runs. */
 const callsOf = (calls: readonly TraceCall[]): number => {
   const scenario = fittedScenario(fitScenario(recorded(header, calls)));
@@ -68,7 +58,7 @@ const callsOf = (calls: readonly TraceCall[]): number => {
 
 describe("nothing to fit", () => {
   test("an empty trace", () => {
-    const error = refusal(() => recorded(header, []));
+    const error = codedError(() => recorded(header, []));
     expect(error.code).toBe("TRACE_INVALID");
     expect(error.message).toBe(
       "there is nothing to fit\n  FILES: got no call, allowed: a trace or a log with at least one call of the API",
@@ -76,7 +66,7 @@ describe("nothing to fit", () => {
   });
 
   test("calls that no quota counts alone", () => {
-    const error = refusal(() => recorded(header, [call(0, { kind: "other", status: 401, cost: null })]));
+    const error = codedError(() => recorded(header, [call(0, { kind: "other", status: 401, cost: null })]));
     expect(error.message).toContain("no call but 1 that no quota counts");
   });
 });
@@ -176,7 +166,7 @@ describe("little to fit", () => {
   });
 
   test("a year between two calls is a mistake", () => {
-    const error = refusal(() => recorded(header, [call(0), call(400 * 24 * 3_600_000)]));
+    const error = codedError(() => recorded(header, [call(0), call(400 * 24 * 3_600_000)]));
     expect(error.code).toBe("TRACE_INVALID");
     expect(error.message).toContain("calls from 2026-01-01T00:00:00.000Z to 2027-02-05T00:00:00.010Z");
   });

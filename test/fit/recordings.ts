@@ -60,15 +60,15 @@ export function logged(scenario: Scenario, { seed = 1, resolutionMs = 1 }: Logge
   };
   const batch: LogBatch = {
     count: rows.length,
-    atMs: Float64Array.from(rows, ({ sent }) => Math.floor(sent / resolutionMs) * resolutionMs),
-    durationMs: Float64Array.from(rows, ({ sent, received }) => received - sent),
-    caller: Int32Array.from(rows, placeOf),
+    atMs: new Float64Array(rows.map(({ sent }) => Math.floor(sent / resolutionMs) * resolutionMs)),
+    durationMs: new Float64Array(rows.map(({ sent, received }) => received - sent)),
+    caller: new Int32Array(rows.map(placeOf)),
     kind: Uint8Array.from(rows, ({ kind, scope }) =>
       kind === "status" ? STATUS_CALL : scope === "rest" ? REST_CALL : GRAPHQL_CALL,
     ),
-    cost: Int32Array.from(rows, ({ cost }) => cost ?? 0),
-    actual: Int32Array.from(rows, ({ actual }) => actual ?? -1),
-    status: Int16Array.from(rows, ({ status }) => status),
+    cost: new Int32Array(rows.map(({ cost }) => cost ?? 0)),
+    actual: new Int32Array(rows.map(({ actual }) => actual ?? -1)),
+    status: new Int16Array(rows.map(({ status }) => status)),
   };
   const recorder = new Recorder();
   recorder.addBatch(batch, callers);

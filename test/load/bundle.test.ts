@@ -9,10 +9,10 @@ import { bundleScenario } from "../../src/load/bundle.ts";
 import { variables } from "../../src/load/variables.ts";
 import { parsePolicy } from "../../src/policy/parse.ts";
 import type { Policy } from "../../src/policy/policy.ts";
+import { codedErrorOf } from "../support/coded-error.ts";
 import { testFolder } from "./folder.ts";
 import {
   countingService,
-  failure,
   fakeTarget,
   k6,
   plainHeaders,
@@ -231,7 +231,7 @@ describe("the file", () => {
   ])("a scenario that imports %s is refused, with the line", async (name, line, message) => {
     const path = join(folder.path, "importing.ts");
     await writeFile(path, `// A scenario.\n${line}\nexport default { x };\n`);
-    const error = await failure(bundleScenario({ path, name }));
+    const error = await codedErrorOf(bundleScenario({ path, name }));
     expect(error).toMatchObject({ code: "SCENARIO_INVALID", exitCode: 2 });
     expect(error.problems[0]?.path).toBe("importing.ts:2");
     expect(error.problems[0]?.got).toMatch(message);

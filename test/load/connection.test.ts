@@ -6,8 +6,9 @@ import { readConnection } from "../../src/cli/connection-options.ts";
 import type { ConnectionOptions } from "../../src/connect/connection.ts";
 import { connectionVariables } from "../../src/load/by-k6.ts";
 import { pem, pemPath, secureService as served, tunnelProxy } from "../connect/tls.ts";
+import { codedErrorOf } from "../support/coded-error.ts";
 import { testFolder } from "./folder.ts";
-import { drivers, failure, readTraceFile, scenarioFile, textsBelow, tokensOf, wideRules } from "./support.ts";
+import { drivers, readTraceFile, scenarioFile, textsBelow, tokensOf, wideRules } from "./support.ts";
 
 const folder = testFolder();
 
@@ -36,7 +37,7 @@ describe.each(drivers)("by $driver", ({ needs, run }) => {
 
     test("is none that an authority unknown here vouches for", async () => {
       const service = await secureService({ asksForClients: false });
-      const error = await failure(loaded(service.url, {}));
+      const error = await codedErrorOf(loaded(service.url, {}));
       expect(error.code).toBe("TARGET_UNREACHABLE");
       expect(error.problems[0]?.got).toBe("a certificate that nobody known here vouches for");
       expect(error.hint).toContain("--ca FILE");
@@ -46,7 +47,7 @@ describe.each(drivers)("by $driver", ({ needs, run }) => {
     test("that asks for certificates lets in who has one, and nobody else", async () => {
       const service = await secureService({ asksForClients: true });
       const ca = pem("ca");
-      const error = await failure(loaded(service.url, { tls: { ca } }));
+      const error = await codedErrorOf(loaded(service.url, { tls: { ca } }));
       expect(error.code).toBe("TARGET_UNREACHABLE");
       const result = await loaded(service.url, { tls: { ca, cert: pem("client"), key: pem("client-key") } });
       expect(result.account).toMatchObject({ unanswered: 0 });
@@ -78,7 +79,7 @@ describe.each(drivers)("by $driver", ({ needs, run }) => {
       const tls = { ca: pem("ca") };
       await loaded(service.url, { tls, proxy: { url: proxy.url, except: "" } });
       const away = { tls, proxy: { url: proxy.url, except: "staging.test" } };
-      const error = await failure(loaded("https://staging.test", away, "staging.test"));
+      const error = await codedErrorOf(loaded("https://staging.test", away, "staging.test"));
       expect(error.problems[0]?.got).toBe("no such host");
       expect(proxy.asked).toEqual([]);
       await proxy.close();
@@ -89,7 +90,7 @@ describe.each(drivers)("by $driver", ({ needs, run }) => {
       const proxy = await tunnelProxy(1);
       const wrong = proxy.url.replace("secret", "wrong");
       const options = { proxy: { url: wrong, except: "" } };
-      const error = await failure(loaded("https://staging.test", options, "staging.test"));
+      const error = await codedErrorOf(loaded("https://staging.test", options, "staging.test"));
       expect(error.code).toBe("TARGET_UNREACHABLE");
       expect(error.message).toContain("407");
       expect(error.message).not.toContain("wrong");
@@ -99,7 +100,7 @@ describe.each(drivers)("by $driver", ({ needs, run }) => {
 });
 
 test.each(["darwin", "win32"] as const)("k6 cannot be told of an authority on %s", async (platform) => {
-  const error = await failure(connectionVariables(folder.path, { tls: { ca: pem("ca") } }, platform));
+  const error = await codedErrorOf(connectionVariables(folder.path, { tls: { ca: pem("ca") } }, platform));
   expect(error.code).toBe("USAGE");
   expect(error.problems[0]?.allowed).toContain("--driver node");
 });
@@ -145,7 +146,7 @@ describe("the options of a connection", () => {
       /no passphrase/,
     ],
   ])("%s is refused", async (_, args, target, code, message) => {
-    const error = await failure(readConnection(args, target, {}));
+    const error = await codedErrorOf(readConnection(args, target, {}));
     expect(error.code).toBe(code);
     expect(error.message).toMatch(message);
     expect(error.message).not.toContain("BEGIN");

@@ -2,8 +2,9 @@
 import { afterAll, beforeEach, describe, expect, test } from "vitest";
 import { chooseDriver, type DriverName } from "../../src/load/driver.ts";
 import { driverLine } from "../../src/runs/load-into.ts";
+import { codedErrorOf } from "../support/coded-error.ts";
 import { bareEnv, program, says } from "./k6-programs.ts";
-import { failure, newFolder, removed } from "./support.ts";
+import { newFolder, removed } from "./support.ts";
 
 let folder = "";
 const folders: string[] = [];
@@ -48,7 +49,7 @@ describe("the driver is", () => {
   test("nobody where the k6 that was named cannot be used, or k6 must drive and is missing", async () => {
     const named = await program(folder, "old/k6", says("0.57.0"));
     const missing = { code: "K6_MISSING", exitCode: 3 };
-    expect(await failure(chosen(undefined, { K6_PATH: named }))).toMatchObject(missing);
-    expect(await failure(chosen("k6"))).toMatchObject(missing);
+    expect(await codedErrorOf(chosen(undefined, { K6_PATH: named }))).toMatchObject(missing);
+    expect(await codedErrorOf(chosen("k6"))).toMatchObject(missing);
   });
 });

@@ -5,16 +5,8 @@ import fs from "node:fs/promises";
 import { syncBuiltinESMExports } from "node:module";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import {
-  counted,
-  failure,
-  newFolder,
-  readTraceFile,
-  removed,
-  runNode,
-  scenarioFile,
-  wideRules,
-} from "./support.ts";
+import { codedErrorOf } from "../support/coded-error.ts";
+import { counted, newFolder, readTraceFile, removed, runNode, scenarioFile, wideRules } from "./support.ts";
 
 /** Bytes that there is room for; more are refused, after as many as fit. */
 let room = Number.POSITIVE_INFINITY;
@@ -71,7 +63,7 @@ test("from the start: nothing is sent", async () => {
   room = 0;
   const path = await scenarioFile(folder, "full", busy);
   const target = counted();
-  const error = await failure(
+  const error = await codedErrorOf(
     runNode(path, join(folder, "full"), { adjustments: { rules: wideRules }, target }),
   );
   expect(error).toMatchObject({ code: "FILE_UNWRITABLE", exitCode: 2 });

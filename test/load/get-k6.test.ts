@@ -10,8 +10,9 @@ import { afterAll, afterEach, beforeEach, describe, expect, test } from "vitest"
 import { type GetK6Options, getK6 } from "../../src/load/get-k6.ts";
 import { usableGo } from "../../src/load/go-build.ts";
 import { lookUpK6 } from "../../src/load/k6-binary.ts";
+import { codedErrorOf } from "../support/coded-error.ts";
 import { bareEnv, cached, program, says } from "./k6-programs.ts";
-import { failure, fakeTarget, newFolder, removed } from "./support.ts";
+import { fakeTarget, newFolder, removed } from "./support.ts";
 
 let folder = "";
 const folders: string[] = [];
@@ -53,7 +54,7 @@ describe("with Go", () => {
     ["builds something else", leaves("echo hello"), /is no k6/],
   ])("a build that %s leaves nothing behind", async (_, install, message) => {
     await go(install);
-    const error = await failure(getK6({ env: bareEnv(folder) }));
+    const error = await codedErrorOf(getK6({ env: bareEnv(folder) }));
     expect(error.code).toBe("K6_MISSING");
     expect(error.message).toMatch(message);
     expect(await inCache()).toEqual([]);
@@ -75,7 +76,7 @@ describe("with Go", () => {
     await program(folder, "bin/go", "echo go1.24.9");
     expect(await usableGo(bareEnv(folder))).toBeNull();
     const machine = { platform: "linux", arch: "s390x" } as const;
-    const error = await failure(getK6({ env: bareEnv(folder), machine }));
+    const error = await codedErrorOf(getK6({ env: bareEnv(folder), machine }));
     expect(error).toMatchObject({ code: "K6_MISSING" });
     expect(error.message).toBe("there is no Go 1.25 or newer, and k6 publishes no archive for linux s390x");
   });
@@ -121,7 +122,7 @@ async function mirror(files: Readonly<Record<string, Uint8Array | Answer>>) {
 const get = (options: GetK6Options) => getK6({ env: bareEnv(folder), stallMs: 5_000, ...options });
 /** What a failing `get` says of the address in question: path, got, allowed. */
 const problemOf = async (options: GetK6Options) => {
-  const error = await failure(get(options));
+  const error = await codedErrorOf(get(options));
   expect(error.code).toBe("DOWNLOAD_FAILED");
   expect(error.exitCode).toBe(3);
   expect(await inCache()).toEqual([]);
@@ -251,7 +252,7 @@ describe("from an address, with its checksum", () => {
   test("a program that is no k6 is not kept", async () => {
     const archive = tarGz({ k6: strToU8("#!/bin/sh\necho hello\n") });
     const { url } = await mirror({ "/k6": archive });
-    const error = await failure(get({ from: { url: `${url}/k6`, sha256: sha256(archive) } }));
+    const error = await codedErrorOf(get({ from: { url: `${url}/k6`, sha256: sha256(archive) } }));
     expect(error.code).toBe("K6_MISSING");
     expect(error.message).toMatch(/\(from the archive\) is no k6/);
     expect(await inCache()).toEqual([]);
@@ -360,7 +361,7 @@ describe("a k6 that is there", () => {
 
   test("in PATH, but broken, is an error: one in the cache would not be used", async () => {
     await program(folder, "bin/k6", "echo hello");
-    const error = await failure(get({}));
+    const error = await codedErrorOf(get({}));
     expect(error.code).toBe("K6_MISSING");
     expect(error.message).toMatch(/bin\/k6 \(from PATH\) is no k6/);
   });
@@ -368,7 +369,7 @@ describe("a k6 that is there", () => {
 
 test("a cache that cannot be written", async () => {
   await program(folder, "cache", "a file in the way");
-  const error = await failure(get({}));
+  const error = await codedErrorOf(get({}));
   expect(error.code).toBe("FILE_UNWRITABLE");
   expect(error.problems[0]?.path).toBe(dirname(join(folder, cached)));
 });

@@ -3,8 +3,9 @@ import { readdir } from "node:fs/promises";
 import { join } from "node:path";
 import { afterAll, beforeEach, describe, expect, test } from "vitest";
 import { cacheFolder, lookUpK6, requireK6 } from "../../src/load/k6-binary.ts";
+import { codedErrorOf } from "../support/coded-error.ts";
 import { bareEnv, cached, program, says } from "./k6-programs.ts";
-import { failure, newFolder, removed } from "./support.ts";
+import { newFolder, removed } from "./support.ts";
 
 let folder = "";
 const folders: string[] = [];
@@ -35,7 +36,7 @@ describe("k6 is looked up", () => {
 
   test("and never built: a Go in PATH is not run", async () => {
     await program(folder, "bin/go", `echo run > '${join(folder, "go-was-run")}'`);
-    const error = await failure(requireK6({ env: bareEnv(folder) }));
+    const error = await codedErrorOf(requireK6({ env: bareEnv(folder) }));
     expect(error).toMatchObject({ code: "K6_MISSING", exitCode: 3, message: "k6 is not installed" });
     expect(error.hint).toMatch(/^npx spillway doctor --get-k6 gets k6; .*K6_PATH=/);
     expect(await readdir(folder)).toEqual(["bin"]);
@@ -50,21 +51,21 @@ describe("one that cannot be used is an error, not a reason to look further", ()
   ])("%s", async (_, script, message) => {
     await program(folder, cached, says("1.3.0"));
     const path = await program(folder, "bin/k6", script);
-    const error = await failure(lookUp());
+    const error = await codedErrorOf(lookUp());
     expect(error).toMatchObject({ code: "K6_MISSING", exitCode: 3 });
     expect(error.message).toContain(`${path} (from PATH)`);
     expect(error.message).toMatch(message);
   });
 
   test("a K6_PATH that is not there", async () => {
-    const error = await failure(lookUp({ K6_PATH: join(folder, "nowhere") }));
+    const error = await codedErrorOf(lookUp({ K6_PATH: join(folder, "nowhere") }));
     expect(error.code).toBe("K6_MISSING");
     expect(error.message).toMatch(/nowhere \(from K6_PATH\) cannot be run: ENOENT$/);
   });
 
   test("one that hangs, whose own child holds its output open, is given up after the limit", async () => {
     await program(folder, "bin/k6", "trap '' TERM\n/bin/sleep 60 &\n/bin/sleep 60");
-    const error = await failure(lookUpK6({ env: bareEnv(folder), limitMs: 100 }));
+    const error = await codedErrorOf(lookUpK6({ env: bareEnv(folder), limitMs: 100 }));
     expect(error.code).toBe("K6_MISSING");
     expect(error.message).toMatch(/k6 \(from PATH\) does not answer: "k6 version" took longer than 100 ms$/);
   });

@@ -6,11 +6,11 @@ import { join } from "node:path";
 import { setTimeout as wait } from "node:timers/promises";
 import { describe, expect, test, vi } from "vitest";
 import { summarize } from "../../src/summary/summarizer.ts";
+import { codedErrorOf } from "../support/coded-error.ts";
 import { testFolder } from "./folder.ts";
 import {
   counted,
   countingService,
-  failure,
   readTraceFile,
   run,
   scenarioFile,
@@ -192,14 +192,14 @@ describe("what stands around a run does not change it", () => {
 describe("what cannot even begin is a coded error", () => {
   test("a folder that is a file", async () => {
     const path = await scenarioFile(folder.path, "begun", busy("1s"));
-    const error = await failure(run(path, path, { target: counted() }));
+    const error = await codedErrorOf(run(path, path, { target: counted() }));
     expect(error).toMatchObject({ code: "FILE_UNWRITABLE", exitCode: 2 });
     expect(error.problems[0]?.path).toContain("begun.ts");
   });
 
   test("a k6 that is gone", async () => {
     const path = await scenarioFile(folder.path, "begun", busy("1s"));
-    const error = await failure(
+    const error = await codedErrorOf(
       run(path, join(folder.path, "begun"), { k6Path: join(folder.path, "gone"), target: counted() }),
     );
     expect(error).toMatchObject({ code: "K6_FAILED", exitCode: 3 });
@@ -209,7 +209,7 @@ describe("what cannot even begin is a coded error", () => {
   test("a k6 that ends at once", async () => {
     const path = await scenarioFile(folder.path, "begun", busy("1s"));
     const k6Path = await wrapper(folder.path, "k6-broken", `echo "no such flag" >&2; exit 104`);
-    const error = await failure(run(path, join(folder.path, "begun"), { k6Path, target: counted() }));
+    const error = await codedErrorOf(run(path, join(folder.path, "begun"), { k6Path, target: counted() }));
     expect(error).toMatchObject({ code: "K6_FAILED", hint: "k6's exit status was 104" });
     // In its first line: threads and folders pass no other on.
     expect(error.message.split("\n")[0]).toContain("no such flag");

@@ -11,6 +11,7 @@ import type { Policy } from "../../src/policy/policy.ts";
 import { presets } from "../../src/policy/presets.ts";
 import { servePolicy } from "../../src/service/serve.ts";
 import type { QuotaVerdict } from "../../src/verify/verdict.ts";
+import { codedErrorOf } from "../support/coded-error.ts";
 import {
   clients,
   described,
@@ -24,7 +25,7 @@ import {
   withExpress,
   withFastify,
 } from "./strangers.ts";
-import { drivers, failure, newFolder, removed, run as runByK6, scenarioFile } from "./support.ts";
+import { drivers, newFolder, removed, run as runByK6, scenarioFile } from "./support.ts";
 
 const runs = Number(process.env["JUDGED_RUNS"] ?? 1);
 const tokens = tokensOf("client");
@@ -151,7 +152,7 @@ describe.concurrent.each(drivers)("a status by $driver", ({ needs, run }) => {
   });
 
   test.concurrent("is no call of an API without one", needs, async ({ expect }) => {
-    const thrown = await failure(
+    const thrown = await codedErrorOf(
       run(await scenarioFile(folder, "bare", githubClients), join(folder, "bare-run"), {
         adjustments: { policy: described("fastify") },
         target: { url: "http://127.0.0.1:1", tokens },

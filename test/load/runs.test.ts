@@ -6,11 +6,11 @@ import { simulate } from "../../sim/simulate.ts";
 import { loadScenarioFile } from "../../src/load/scenario-file.ts";
 import type { TraceCall } from "../../src/trace/record.ts";
 import { judge } from "../../src/verify/judge.ts";
+import { codedErrorOf } from "../support/coded-error.ts";
 import { testFolder } from "./folder.ts";
 import {
   counted,
   drivers,
-  failure,
   fakeTarget,
   plainHeaders,
   readTraceFile,
@@ -143,7 +143,9 @@ for (const { driver, needs, run } of drivers)
           `throws-${name}`,
           `duration: "20s", populations: { broken: { clients: 2, behaviour: ${behaviour} } }`,
         );
-        const error = await failure(run(path, join(folder.path, `throws-${name}`), { target: counted() }));
+        const error = await codedErrorOf(
+          run(path, join(folder.path, `throws-${name}`), { target: counted() }),
+        );
         expect(error.code).toBe("SCENARIO_FAILED");
         expect(error.exitCode).toBe(2);
         expect(error.problems[0]).toMatchObject({ got: "out of cheese" });
@@ -159,7 +161,7 @@ for (const { driver, needs, run } of drivers)
           "nan",
           `duration: "20s", populations: { broken: { clients: 1, behaviour: ${behaviour} } }`,
         );
-        const error = await failure(run(path, join(folder.path, "nan"), { target: counted() }));
+        const error = await codedErrorOf(run(path, join(folder.path, "nan"), { target: counted() }));
         expect(error.problems).toEqual([
           {
             path: "broken/0",

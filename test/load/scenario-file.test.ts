@@ -3,7 +3,7 @@ import { tmpdir } from "node:os";
 import { join, relative } from "node:path";
 import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
 import { loadScenarioFile } from "../../src/load/scenario-file.ts";
-import { SpillwayError } from "../../src/rules/errors.ts";
+import { codedErrorOf } from "../support/coded-error.ts";
 
 let folder = "";
 beforeAll(async () => {
@@ -17,11 +17,7 @@ async function file(name: string, text: string): Promise<string> {
   return path;
 }
 
-async function failure(nameOrPath: string): Promise<SpillwayError> {
-  const thrown: unknown = await loadScenarioFile(nameOrPath).catch((error: unknown) => error);
-  if (thrown instanceof SpillwayError) return thrown;
-  throw new Error(`no SpillwayError but ${JSON.stringify(thrown)}`);
-}
+const failure = (nameOrPath: string) => codedErrorOf(loadScenarioFile(nameOrPath));
 
 const imports = `import { defineScenario, poller, rest } from "spillway/scenario";\n`;
 const agents = `agents: { clients: 2, behaviour: poller({ every: "5s", call: rest("/v2/user") }) }`;

@@ -7,7 +7,6 @@ import { join } from "node:path";
 import { type K6Binary, requireK6 } from "../../src/load/k6-binary.ts";
 import { type LoadOptions, type LoadResult, load, type StartService } from "../../src/load/load.ts";
 import { loadScenarioFile } from "../../src/load/scenario-file.ts";
-import { SpillwayError } from "../../src/rules/errors.ts";
 import { parseRules } from "../../src/rules/parse.ts";
 import type { Rules } from "../../src/rules/rules.ts";
 import { type Token, tokenScopes } from "../../src/rules/tokens.ts";
@@ -150,16 +149,6 @@ export function counted(): { start: StartService; requests(): number } {
       return service;
     },
   };
-}
-
-/** The error that a promise ends with, which must be a coded one. */
-export async function failure(promise: Promise<unknown>): Promise<SpillwayError> {
-  const thrown: unknown = await promise.then(
-    () => "nothing",
-    (error: unknown) => error,
-  );
-  if (thrown instanceof SpillwayError) return thrown;
-  throw new Error(`no SpillwayError but ${String(thrown)}`, { cause: thrown });
 }
 
 export async function readTraceFile(

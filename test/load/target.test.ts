@@ -7,11 +7,11 @@ import { describe, expect, test } from "vitest";
 import { parseTarget } from "../../src/connect/target.ts";
 import { preflight } from "../../src/load/preflight.ts";
 import type { Token } from "../../src/rules/tokens.ts";
+import { codedErrorOf } from "../support/coded-error.ts";
 import { testFolder } from "./folder.ts";
 import {
   countingService,
   drivers,
-  failure,
   fakeTarget,
   plainHeaders,
   readTraceFile,
@@ -34,7 +34,7 @@ test("neither target nor GraphQL may be elsewhere without leave", async () => {
     { url: "http://192.0.2.1", tokens, allowHost: "192.0.2.2" },
     { url, tokens, graphqlUrl: "http://192.0.2.1/graphql" },
   ]) {
-    const error = await failure(runNode(path, join(folder.path, "elsewhere"), { target }));
+    const error = await codedErrorOf(runNode(path, join(folder.path, "elsewhere"), { target }));
     expect(error.code).toBe("TARGET_NOT_ALLOWED");
     expect(error.problems[0]?.allowed).toBe("this machine, or --allow-host 192.0.2.1");
   }
@@ -43,14 +43,15 @@ test("neither target nor GraphQL may be elsewhere without leave", async () => {
 test("too few tokens are said before anything is sent", async () => {
   const path = await scenarioFile(folder.path, "small", small("1s"));
   const target = { url: "http://127.0.0.1:1", tokens: tokensOf(2) };
-  const error = await failure(runNode(path, join(folder.path, "few"), { target }));
+  const error = await codedErrorOf(runNode(path, join(folder.path, "few"), { target }));
   expect(error.code).toBe("TOKENS_INVALID");
   expect(error.problems[0]?.allowed).toContain("tokens of 3 users or more");
 });
 
 describe("before the run, a target is seen to be", () => {
   const asked = async (url: string, tokens: readonly Token[] = tokensOf(1)) =>
-    (await failure(preflight(parseTarget("--target", url), tokens, { timeoutMs: 1_000 }))).problems[0]?.got;
+    (await codedErrorOf(preflight(parseTarget("--target", url), tokens, { timeoutMs: 1_000 }))).problems[0]
+      ?.got;
 
   test("closed", async () => {
     const closed = await fakeTarget(() => {});
@@ -72,7 +73,7 @@ describe("before the run, a target is seen to be", () => {
     );
     const silent = await fakeTarget(() => {});
     const options = { target: { url: silent.url, tokens: tokensOf(1) }, timeoutMs: 300 };
-    const error = await failure(runNode(path, join(folder.path, "patient"), options));
+    const error = await codedErrorOf(runNode(path, join(folder.path, "patient"), options));
     expect(error.problems[0]?.got).toBe("no answer within 300 ms");
     await silent.close();
   });

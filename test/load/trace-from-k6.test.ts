@@ -6,7 +6,8 @@ import { TraceFile, type TraceHead } from "../../src/load/trace-file.ts";
 import { traceFromK6, unfinishedK6Trace } from "../../src/load/trace-from-k6.ts";
 import { readTrace, type TraceLine } from "../../src/trace/read.ts";
 import { encodeCall, encodeHeader } from "../../src/trace/write.ts";
-import { failure, newFolder, readTraceFile, removed } from "./support.ts";
+import { codedErrorOf } from "../support/coded-error.ts";
+import { newFolder, readTraceFile, removed } from "./support.ts";
 
 let folder = "";
 beforeAll(async () => {
@@ -209,7 +210,7 @@ test("a trace that cannot be written leaves what k6 wrote, and the header that m
   await writeFile(raw, `${start("one/0")}\n${line("one/0", 0)}\n`);
   const trace = await TraceFile.create(path, head);
   trace.failure = new Error("ENOSPC: no space left on device, write");
-  const error = await failure(
+  const error = await codedErrorOf(
     traceFromK6({ raw, trace, head, inFlightMost: new Map(), linesFailed: 0, requests: null }),
   );
   expect(error).toMatchObject({ code: "FILE_UNWRITABLE", hint: "what k6 wrote is kept" });

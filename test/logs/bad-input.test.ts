@@ -5,15 +5,16 @@ import { textOfFile } from "../../src/logs/har.ts";
 import { readLogs, usualSettings } from "../../src/logs/read-logs.ts";
 import { lineLengthMost } from "../../src/trace/blocks.ts";
 import { encodeCall, encodeHeader } from "../../src/trace/write.ts";
+import { codedErrorOf } from "../support/coded-error.ts";
 import { call, header, text } from "../trace/samples.ts";
-import { digest, failure, fileOf, lines, read } from "./reading.ts";
+import { digest, fileOf, lines, read } from "./reading.ts";
 
 const csv = (...rows: readonly string[]): string => lines("time,user,path,status", ...rows);
 const good = "1767323045,alice,/v2/organizations/acme/x,200";
 
 /** Summary and first problem of the error that reading a log ends with. */
 async function mistake(log: string | Uint8Array, options = {}): Promise<readonly unknown[]> {
-  const { code, message, problems, hint } = await failure(read(log, options));
+  const { code, message, problems, hint } = await codedErrorOf(read(log, options));
   const [{ path, got, allowed } = { path: "", got: "", allowed: "" }] = problems;
   return [code, message.split("\n")[0], path, got, allowed, hint];
 }
@@ -112,7 +113,7 @@ describe("a log that cannot be used", () => {
       yield new TextEncoder().encode(csv(good));
     });
     const { batches } = readLogs([{ ...known, open: endless }], { ...usualSettings, digest });
-    const error = await failure(
+    const error = await codedErrorOf(
       (async () => {
         for await (const _ of batches);
       })(),
@@ -132,7 +133,7 @@ test("a HAR of more than 256 MB is given up there, and one up to it is read whol
     };
   const open = (size: number) => textOfFile({ name: "big.har", open: bytes(size) });
   expect(await open(most)).toHaveLength(most);
-  const error = await failure(open(most * 20));
+  const error = await codedErrorOf(open(most * 20));
   expect([error.code, error.problems]).toEqual([
     "LOG_INVALID",
     [{ path: "big.har", got: "more than 268435456 bytes", allowed: "at most 268435456 bytes" }],
@@ -251,7 +252,7 @@ describe("rows that cannot be read", () => {
   });
 
   test("of a trace name the file and the line", async () => {
-    const { code, problems } = await failure(
+    const { code, problems } = await codedErrorOf(
       read('{"format":"spillway-trace","version":1}\n', { unreadMost: 1 }),
     );
     expect([code, problems[0]?.path]).toEqual(["TRACE_INVALID", "log, line 1: source"]);

@@ -15,7 +15,7 @@ import {
 import { PathFilter } from "../../src/logs/path-filter.ts";
 import { defaultOrganization, GRAPHQL_CALL, REST_CALL } from "../../src/logs/rows.ts";
 import { unplacedWords } from "../../src/logs/unplaced-words.ts";
-import { SpillwayError } from "../../src/rules/errors.ts";
+import { codedError } from "../support/coded-error.ts";
 import { property } from "../support/property.ts";
 
 /** A text between others that would change it, were one byte too many read. */
@@ -197,7 +197,7 @@ test("paths that no glob fits are told: the first five, and nothing where a row 
     expect(filter.fits(...placed(path, "/"))).toBe(false);
     filter.leftOut += 1;
   }
-  const [problem] = failureOf(() => filter.requireKept()).problems;
+  const [problem] = codedError(() => filter.requireKept()).problems;
   const shown = others.slice(0, 5).map((path) => `"${path}"`);
   expect(problem).toMatchObject({ got: "/v2/*, /v3", allowed: `what fits some of ${shown.join(", ")}` });
   expect(filter.fits(...placed("/v2/x", "/"))).toBe(true);
@@ -205,16 +205,6 @@ test("paths that no glob fits are told: the first five, and nothing where a row 
   filter.requireKept();
   new PathFilter(["/v2"]).requireKept();
 });
-
-function failureOf(work: () => void): SpillwayError {
-  try {
-    work();
-  } catch (error) {
-    if (error instanceof SpillwayError) return error;
-    throw error;
-  }
-  throw new RangeError("nothing was thrown");
-}
 
 test.each([
   [0, ["acme"], ""],

@@ -2,7 +2,8 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { OrderedRows } from "../../src/logs/ordered-rows.ts";
-import { failure, lines, read, readAll } from "./reading.ts";
+import { codedErrorOf } from "../support/coded-error.ts";
+import { lines, read, readAll } from "./reading.ts";
 
 const start = 1_767_323_045_000;
 const log = (times: readonly number[], user = "alice"): string =>
@@ -83,7 +84,7 @@ describe("a log in which time goes backwards", () => {
       "40002: time goes back too far: later rows were done with already",
       "40003: time goes back too far: later rows were done with already",
     ]);
-    const error = await failure(read(log(long), { unreadMost: 0 }));
+    const error = await codedErrorOf(read(log(long), { unreadMost: 0 }));
     expect(error.hint).toContain("--sort");
   });
 

@@ -1,6 +1,7 @@
 // Rows of some paths alone: which are kept, in every format that has paths, and what is said where none is.
 import { describe, expect, test } from "vitest";
-import { failure, lines, read } from "./reading.ts";
+import { codedErrorOf } from "../support/coded-error.ts";
+import { lines, read } from "./reading.ts";
 
 const targets = [
   "/v2/user",
@@ -43,7 +44,7 @@ describe.each([
   });
 
   test("globs that nothing fits are an error that names paths of the log", async () => {
-    const error = await failure(read(log, { paths: ["/v3/**"], graphqlCost: 5 }));
+    const error = await codedErrorOf(read(log, { paths: ["/v3/**"], graphqlCost: 5 }));
     expect(error.code).toBe("LOG_INVALID");
     expect(error.message).toContain("none of 6 rows");
     expect(error.problems[0]).toMatchObject({ path: "--path", got: "/v3/**" });

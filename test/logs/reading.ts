@@ -8,7 +8,6 @@ import type { LogFile } from "../../src/logs/read-file.ts";
 import { type LogSettings, readLogs, usualSettings } from "../../src/logs/read-logs.ts";
 import { type LogRows, OTHER_CALL, STATUS_CALL, type UnreadRow } from "../../src/logs/rows.ts";
 import { headBytes, sniffLog } from "../../src/logs/sniff.ts";
-import { SpillwayError } from "../../src/rules/errors.ts";
 import { chunks } from "../trace/samples.ts";
 
 export const kindNames = ["rest", "graphql", "status", "other"] as const;
@@ -98,16 +97,6 @@ async function rowsOf({ batches, callers }: LogRows): Promise<Row[]> {
       });
     }
   return rows;
-}
-
-/** The coded error that reading ends with. */
-export async function failure(reading: Promise<unknown>): Promise<SpillwayError> {
-  const thrown = await reading.then(
-    () => undefined,
-    (error: unknown) => error,
-  );
-  if (thrown instanceof SpillwayError) return thrown;
-  throw new Error(`expected a coded error, got ${String(thrown)}`);
 }
 
 export const lines = (...each: readonly string[]): string => each.map((line) => `${line}\n`).join("");

@@ -3,8 +3,8 @@ import { describe, expect, test } from "vitest";
 import { lookFiner } from "../../src/plan/finer.ts";
 import { goalsOf, parseGoal, parseMeasured } from "../../src/plan/goals.ts";
 import type { Points } from "../../src/plan/points.ts";
-import { SpillwayError } from "../../src/rules/errors.ts";
 import type { PlanPoint, PlanValue } from "../../src/summary/plan-result.ts";
+import { codedError } from "../support/coded-error.ts";
 import { crowd } from "./worlds.ts";
 
 const scenario = crowd();
@@ -21,13 +21,8 @@ test.each([
 });
 
 function problemOf(work: () => unknown) {
-  try {
-    work();
-  } catch (error) {
-    if (error instanceof SpillwayError) return { ...error.problems[0], code: error.code };
-    throw error;
-  }
-  return null;
+  const { code, problems } = codedError(work);
+  return { ...problems[0], code };
 }
 
 test.each([

@@ -8,9 +8,9 @@ import { replicationSeed } from "../../src/plan/job.ts";
 import { type PlanOptions, plan, preparePlan } from "../../src/plan/plan.ts";
 import { decide, Outcomes, type PlanSteps, samplingOf, type Tried } from "../../src/plan/sampling.ts";
 import { findEdge } from "../../src/plan/search.ts";
-import { SpillwayError } from "../../src/rules/errors.ts";
 import type { Scenario } from "../../src/scenario/scenario.ts";
 import type { PlanAnswer } from "../../src/summary/plan-result.ts";
+import { codedError } from "../support/coded-error.ts";
 import { crowd, herd } from "./worlds.ts";
 
 describe("one axis", () => {
@@ -311,15 +311,8 @@ function draw(seed: number, place: number, replication: number): number {
 }
 
 describe("questions that cannot be answered", () => {
-  const refusal = (options: PlanOptions, scenario = crowd()): SpillwayError => {
-    try {
-      preparePlan(scenario, options);
-    } catch (error) {
-      if (error instanceof SpillwayError) return error;
-      throw error;
-    }
-    throw new Error("the question was taken");
-  };
+  const refusal = (options: PlanOptions, scenario = crowd()) =>
+    codedError(() => preparePlan(scenario, options));
   const vary = ["crowd.clients=1..5"];
 
   test.each<[string, PlanOptions, string, string]>([

@@ -5,18 +5,8 @@ import { describe, expect, test } from "vitest";
 import { changeScenario, limitsPath, placesOf } from "../../src/plan/paths.ts";
 import { parsePolicy, policyMeaning } from "../../src/plan/policies.ts";
 import { parseVary } from "../../src/plan/vary.ts";
-import { SpillwayError } from "../../src/rules/errors.ts";
+import { codedError } from "../support/coded-error.ts";
 import { crowd, herd, steady } from "./worlds.ts";
-
-function refusal(action: () => unknown): SpillwayError {
-  try {
-    action();
-  } catch (error) {
-    if (error instanceof SpillwayError) return error;
-    throw error;
-  }
-  throw new Error("nothing was refused");
-}
 
 describe("ranges", () => {
   const values = (text: string) => parseVary(text, crowd()).candidates;
@@ -66,25 +56,25 @@ describe("ranges", () => {
     ["crowd.clients=1..5:0", '"1..5:0"'],
     ["crowd.clients=1.5..5", '"1.5..5"'],
   ])("%s is no range", (text, got) => {
-    const { code, problems } = refusal(() => values(text));
+    const { code, problems } = codedError(() => values(text));
     expect(code).toBe("USAGE");
     expect(problems[0]).toMatchObject({ path: "crowd.clients", got });
     expect(problems[0]?.allowed).toContain("10..500");
   });
 
   test("ends and choices that the scenario cannot have are refused before anything runs", () => {
-    expect(refusal(() => values("crowd.clients=0..5")).problems[0]?.allowed).toBe(
+    expect(codedError(() => values("crowd.clients=0..5")).problems[0]?.allowed).toBe(
       "a whole number from 1 to 1000000",
     );
-    expect(refusal(() => values("network.latency=0..5ms")).problems[0]?.allowed).toContain("from 1");
-    expect(refusal(() => values("crowd.onRefused=none,waitRest")).problems[0]?.allowed).toBe(
+    expect(codedError(() => values("network.latency=0..5ms")).problems[0]?.allowed).toContain("from 1");
+    expect(codedError(() => values("crowd.onRefused=none,waitRest")).problems[0]?.allowed).toBe(
       '"waitReset", if that was meant',
     );
-    expect(refusal(() => values("rules.semantics.reset.rest=ceil,up")).problems[0]?.allowed).toBe(
+    expect(codedError(() => values("rules.semantics.reset.rest=ceil,up")).problems[0]?.allowed).toBe(
       "one of ceil, floor, round",
     );
     expect(
-      refusal(() => values("rules.organization.rest.limit=1..1000000000")).problems[0]?.allowed,
+      codedError(() => values("rules.organization.rest.limit=1..1000000000")).problems[0]?.allowed,
     ).toContain("give a step");
   });
 });
@@ -96,7 +86,7 @@ describe("paths", () => {
     ["crowd.behaviour.think=1s..5s", "crowd.clients, crowd.startWithin"],
     ["nobody=1..2", "a path such as"],
   ])("%s does not exist: %s", (text, allowed) => {
-    const { code, problems } = refusal(() => parseVary(text, crowd()));
+    const { code, problems } = codedError(() => parseVary(text, crowd()));
     expect(code).toBe("USAGE");
     expect(problems[0]?.got).toBe("no such path in this scenario");
     expect(problems[0]?.allowed).toContain(allowed);

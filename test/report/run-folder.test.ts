@@ -9,7 +9,7 @@ import { writeReport } from "../../src/report/report.ts";
 import { openResult, writeRun } from "../../src/report/result-writer.ts";
 import { runFiles } from "../../src/report/run.ts";
 import { readRun } from "../../src/report/run-folder.ts";
-import { SpillwayError } from "../../src/rules/errors.ts";
+import { codedErrorOf } from "../support/coded-error.ts";
 import { fixture } from "./fixtures.ts";
 
 const { run, lines } = fixture({ seconds: 6 });
@@ -24,16 +24,6 @@ afterEach(async () => {
 });
 
 const contents = (name: string): Promise<string> => readFile(join(folder, name), "utf8");
-
-/** The coded error that an action ends with. */
-async function errorOf(action: Promise<unknown>): Promise<SpillwayError> {
-  const thrown = await action.then(
-    () => null,
-    (error: unknown) => error,
-  );
-  if (thrown instanceof SpillwayError) return thrown;
-  throw new Error(`expected a coded error, got ${String(thrown)}`);
-}
 
 describe("writing", () => {
   it("gives back what was written", async () => {
@@ -89,7 +79,7 @@ describe("writing", () => {
   it("reports a folder that cannot be made, by name", async () => {
     const file = join(folder, "file");
     await writeFile(file, "");
-    const error = await errorOf(writeRun(join(file, "run"), parts));
+    const error = await codedErrorOf(writeRun(join(file, "run"), parts));
     expect([error.code, error.exitCode]).toEqual(["FILE_UNWRITABLE", 2]);
     expect(error.problems[0]?.path).toContain(file);
   });
@@ -104,7 +94,7 @@ describe("whose a folder is", () => {
 
   it("is refused where it holds files that would be replaced, each by name", async () => {
     await put({ ...strangers, "package.json": "{}" });
-    const error = await errorOf(opened(false));
+    const error = await codedErrorOf(opened(false));
     expect([error.code, error.hint]).toEqual(["FILE_UNWRITABLE", expect.stringContaining("--force")]);
     expect(error.problems.map(({ path }) => path).toSorted()).toEqual(
       Object.keys(strangers)
@@ -119,7 +109,9 @@ describe("whose a folder is", () => {
 
   it.each(["plan", "replay"])("is refused where it is of a %s", async (kind) => {
     await put({ [`${kind}.json`]: JSON.stringify({ format: `spillway-${kind}` }) });
-    expect((await errorOf(opened(false))).problems).toMatchObject([{ path: join(folder, `${kind}.json`) }]);
+    expect((await codedErrorOf(opened(false))).problems).toMatchObject([
+      { path: join(folder, `${kind}.json`) },
+    ]);
   });
 
   it("is ours where a run is there, or nothing that would be replaced", async () => {
@@ -142,9 +134,9 @@ describe("reading", () => {
   beforeEach(() => writeRun(folder, parts));
 
   it("says that there is no such folder, or that it is a file", async () => {
-    const missing = await errorOf(readRun(join(folder, "nowhere")));
+    const missing = await codedErrorOf(readRun(join(folder, "nowhere")));
     expect([missing.code, missing.problems[0]?.got]).toEqual(["FILE_UNREADABLE", "no such folder"]);
-    const file = await errorOf(readRun(join(folder, runFiles.record)));
+    const file = await codedErrorOf(readRun(join(folder, runFiles.record)));
     expect([file.code, file.problems[0]?.got]).toEqual(["FILE_UNREADABLE", "a file"]);
   });
 
@@ -152,7 +144,7 @@ describe("reading", () => {
     "names %s where it is missing",
     async (name) => {
       await rm(join(folder, name));
-      const error = await errorOf(readRun(folder));
+      const error = await codedErrorOf(readRun(folder));
       expect([error.code, error.problems]).toMatchObject([
         "FILE_UNREADABLE",
         [{ path: join(folder, name), got: "no such file" }],
@@ -161,7 +153,7 @@ describe("reading", () => {
   );
 
   it("says of a run that did not end whether a trace is left, and whose file is missing otherwise", async () => {
-    const hint = async () => (await errorOf(readRun(folder))).hint;
+    const hint = async () => (await codedErrorOf(readRun(folder))).hint;
     await rm(join(folder, runFiles.summary));
     expect(await hint()).toBeUndefined();
     await rm(join(folder, runFiles.record));
@@ -179,7 +171,7 @@ describe("reading", () => {
     async (name) => {
       const text = await contents(name);
       await writeFile(join(folder, name), text.slice(0, text.length / 2));
-      const error = await errorOf(readRun(folder));
+      const error = await codedErrorOf(readRun(folder));
       expect([error.code, error.problems[0]?.path]).toEqual(["RUN_INVALID", join(folder, name)]);
     },
   );
@@ -188,7 +180,7 @@ describe("reading", () => {
     const record: Record<string, unknown> = JSON.parse(await contents(runFiles.record));
     const changed = { ...record, driver: "locust", seed: 1.5, expect: { refused: 3 }, command: undefined };
     await writeFile(join(folder, runFiles.record), JSON.stringify(changed));
-    const error = await errorOf(readRun(folder));
+    const error = await codedErrorOf(readRun(folder));
     expect(error.code).toBe("RUN_INVALID");
     expect(error.problems.map(({ path, got }) => [path, got])).toEqual([
       ["driver", '"locust"'],
@@ -201,9 +193,11 @@ describe("reading", () => {
   it("names a time that no calendar has, and an expectation that cannot be read", async () => {
     const path = join(folder, runFiles.record);
     await writeFile(path, JSON.stringify({ ...run.record, startedAt: 1e300 }));
-    expect((await errorOf(readRun(folder))).problems).toMatchObject([{ path: "startedAt", got: "1e+300" }]);
+    expect((await codedErrorOf(readRun(folder))).problems).toMatchObject([
+      { path: "startedAt", got: "1e+300" },
+    ]);
     await writeFile(path, JSON.stringify({ ...run.record, expect: { refusdShare: "<5%" } }));
-    const { problems } = await errorOf(readRun(folder));
+    const { problems } = await codedErrorOf(readRun(folder));
     expect(problems).toMatchObject([
       { path: 'expect["refusdShare"]', allowed: expect.stringContaining("refusedShare") },
     ]);
@@ -211,7 +205,7 @@ describe("reading", () => {
 
   it("refuses another version's files", async () => {
     await writeFile(join(folder, runFiles.summary), JSON.stringify({ ...run.summary, version: 2 }));
-    const error = await errorOf(readRun(folder));
+    const error = await codedErrorOf(readRun(folder));
     expect(error.problems).toMatchObject([
       { path: "version", got: "2", allowed: expect.stringContaining("1") },
     ]);
@@ -227,20 +221,20 @@ describe("reading", () => {
   it("names a figure that is missing, and rules that cannot be", async () => {
     const { waitP95Ms: _, ...figures } = run.summary.figures;
     await writeFile(join(folder, runFiles.summary), JSON.stringify({ ...run.summary, figures }));
-    expect((await errorOf(readRun(folder))).problems[0]?.path).toBe("figures.waitP95Ms");
+    expect((await codedErrorOf(readRun(folder))).problems[0]?.path).toBe("figures.waitP95Ms");
     const rules = { organization: { rest: { limit: -1 } } };
     await writeFile(join(folder, runFiles.record), JSON.stringify({ ...run.record, rules }));
     await writeFile(join(folder, runFiles.summary), JSON.stringify(run.summary));
-    const error = await errorOf(readRun(folder));
+    const error = await codedErrorOf(readRun(folder));
     expect([error.code, error.problems[0]?.path]).toEqual(["RUN_INVALID", "rules.organization.rest.limit"]);
   });
 
   it("reports a trace that is missing or broken, by its line, and writes no document then", async () => {
     const path = join(folder, runFiles.trace);
     await writeFile(path, `${lines[0]}\n{"sent":1}\n`);
-    expect((await errorOf(writeReport(folder))).code).toBe("TRACE_INVALID");
+    expect((await codedErrorOf(writeReport(folder))).code).toBe("TRACE_INVALID");
     await rm(path);
-    expect((await errorOf(writeReport(folder))).problems[0]?.path).toBe(path);
+    expect((await codedErrorOf(writeReport(folder))).problems[0]?.path).toBe(path);
     expect(existsSync(join(folder, runFiles.html))).toBe(false);
   });
 });

@@ -12,7 +12,8 @@ import { describeLogs, understandLogs } from "../../src/cli/log-text.ts";
 import type { LogOptions } from "../../src/logs/choices.ts";
 import { openLogs } from "../../src/runs/log-input.ts";
 import { encodeCall, encodeHeader } from "../../src/trace/write.ts";
-import { failure, lines } from "../logs/reading.ts";
+import { lines } from "../logs/reading.ts";
+import { codedErrorOf } from "../support/coded-error.ts";
 import { call, header } from "../trace/samples.ts";
 
 let folder = "";
@@ -62,12 +63,12 @@ describe("paths and traffic", () => {
     const path = ["/v2/*"];
     const trace = await put("trace.ndjson", lines(encodeHeader(header), encodeCall(call())));
     const plain = await put("plain.csv", lines("time,user,status", "2026-01-02T01:00:00Z,ann,200"));
-    const ofTrace = await failure(openLogs([trace], { path }));
+    const ofTrace = await codedErrorOf(openLogs([trace], { path }));
     expect([ofTrace.code, ofTrace.message]).toEqual([
       "USAGE",
       expect.stringContaining("a trace, which has no paths"),
     ]);
-    const ofPlain = await failure(openLogs([plain], { path }));
+    const ofPlain = await codedErrorOf(openLogs([plain], { path }));
     expect(ofPlain.message).toContain("--path-column names their column");
   });
 });
@@ -100,13 +101,13 @@ describe("files", () => {
 
   test("that are not there, or are all empty, are coded errors", async () => {
     const missing = join(folder, "missing.log");
-    expect((await failure(openLogs([missing]))).problems[0]).toMatchObject({
+    expect((await codedErrorOf(openLogs([missing]))).problems[0]).toMatchObject({
       path: missing,
       got: "no such file",
     });
-    expect((await failure(openLogs([join(folder, "*.log")]))).code).toBe("FILE_UNREADABLE");
+    expect((await codedErrorOf(openLogs([join(folder, "*.log")]))).code).toBe("FILE_UNREADABLE");
     const empty = await put("empty.log", gzipSync(""));
-    expect((await failure(openLogs([empty]))).code).toBe("LOG_INVALID");
+    expect((await codedErrorOf(openLogs([empty]))).code).toBe("LOG_INVALID");
   });
 });
 
@@ -186,7 +187,7 @@ describe("options", () => {
 
   test("allow more rows to be unread", async () => {
     const path = await put("calls.csv", `${csv(1, "alice")}soon,bob,/x,200\n`);
-    expect((await failure(callersOf([path]))).code).toBe("LOG_UNREAD");
+    expect((await codedErrorOf(callersOf([path]))).code).toBe("LOG_UNREAD");
     expect(await callersOf([path], { allowUnread: "50%" })).toEqual(["alice"]);
     expect(await callersOf([path], { allowUnread: "0.5" })).toEqual(["alice"]);
   });
@@ -198,7 +199,7 @@ describe("options", () => {
     for await (const _ of batches);
     expect(callers.map(({ user }) => user)).toEqual(["al", "bo"]);
     for (const role of ["cost", "user", "token", "status"] as const) {
-      const error = await failure(openLogs([rare, other], { [`${role}Column`]: "wer.ist_es" }));
+      const error = await codedErrorOf(openLogs([rare, other], { [`${role}Column`]: "wer.ist_es" }));
       expect([error.code, error.problems]).toEqual([
         "USAGE",
         [
@@ -215,9 +216,9 @@ describe("options", () => {
   test("cannot name columns where there are none", async () => {
     const trace = await put("calls.trace.ndjson", lines(encodeHeader(header), encodeCall(call())));
     const har = await put("calls.har", '{"log":{"entries":[]}}');
-    const named = await failure(openLogs([trace], { userColumn: "user" }));
+    const named = await codedErrorOf(openLogs([trace], { userColumn: "user" }));
     expect([named.code, named.problems[0]?.path]).toEqual(["USAGE", "--user-column"]);
-    const token = await failure(openLogs([har], { tokenColumn: "token" }));
+    const token = await codedErrorOf(openLogs([har], { tokenColumn: "token" }));
     expect([token.code, token.problems[0]?.path]).toEqual(["USAGE", "--token-column"]);
   });
 
@@ -229,7 +230,7 @@ describe("options", () => {
     [{ statusColumn: "stat" }, "--status-column"],
   ])("that cannot be used, %j, are named", async (changes, option) => {
     const path = await put("calls.csv", csv(1, "alice"));
-    const error = await failure(openLogs([path], changes));
+    const error = await codedErrorOf(openLogs([path], changes));
     expect([error.code, error.problems[0]?.path]).toEqual(["USAGE", option]);
   });
 });
@@ -276,13 +277,13 @@ describe("DuckDB", () => {
 
   test("says what it does not take", async () => {
     const path = await put("calls.csv", csv(1, "alice"));
-    const wrong = await failure(openLogs([path], { sql: "where nothing = 1" }));
+    const wrong = await codedErrorOf(openLogs([path], { sql: "where nothing = 1" }));
     expect([wrong.code, wrong.hint]).toEqual(["LOG_INVALID", "the condition was: where nothing = 1"]);
     const log = await put(
       "access.log",
       '203.0.113.9 - a [02/Jan/2026:03:04:05 +0000] "GET /x HTTP/1.1" 200 5\n',
     );
-    expect((await failure(openLogs([log], { sql: "true" }))).code).toBe("USAGE");
+    expect((await codedErrorOf(openLogs([log], { sql: "true" }))).code).toBe("USAGE");
   });
 });
 

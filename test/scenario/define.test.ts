@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { SpillwayError } from "../../src/rules/errors.ts";
+import type { SpillwayError } from "../../src/rules/errors.ts";
 import { parseRules } from "../../src/rules/parse.ts";
 import { presets } from "../../src/rules/presets.ts";
 import {
@@ -18,6 +18,7 @@ import {
   worker,
 } from "../../src/scenario/index.ts";
 import type { ScenarioInput } from "../../src/scenario/scenario.ts";
+import { codedError } from "../support/coded-error.ts";
 
 const behaviour = poller({ every: "5s", call: rest("/v2/user") });
 const right: ScenarioInput = {
@@ -25,17 +26,6 @@ const right: ScenarioInput = {
   duration: "1m",
   populations: { agents: { clients: 2, behaviour } },
 };
-
-/** The error that a call throws. */
-function errorOf(act: () => unknown): SpillwayError {
-  try {
-    act();
-  } catch (error) {
-    if (error instanceof SpillwayError) return error;
-    throw error;
-  }
-  throw new Error("nothing was thrown");
-}
 
 const paths = (error: SpillwayError): string[] => error.problems.map(({ path }) => path);
 /** What JavaScript lets through, TypeScript does not. */
@@ -222,13 +212,13 @@ describe("each mistake is told by its path", () => {
     ["an unknown population", { ...right, expect: { "agent.refused": "==0" } }, 'expect["agent.refused"]'],
     ["a bound without a sign", { ...right, expect: { refused: "5" } }, 'expect["refused"]'],
   ])("%s", (_, input, path) => {
-    const error = errorOf(define(input));
+    const error = codedError(define(input));
     expect(error.code).toBe("SCENARIO_INVALID");
     expect(paths(error)).toContain(path);
   });
 
   test("all of them at once, each with what was got and what is allowed", () => {
-    const error = errorOf(
+    const error = codedError(
       define({ ...right, seed: 1.5, populations: { agents: { ...agents, clients: 0, users: 3 } } }),
     );
     expect(error.problems).toEqual([
@@ -266,7 +256,7 @@ describe("behaviours, policies and calls say at once what is wrong with them", (
     ["graphql.cost", () => graphql("{ user { id } }", { cost: 1.5 })],
     ["pipelinesQuery.first", () => pipelinesQuery(501)],
   ])("%s", (path, act) => {
-    const error = errorOf(act);
+    const error = codedError(act);
     expect(error.code).toBe("SCENARIO_INVALID");
     expect(paths(error)).toContain(path);
   });

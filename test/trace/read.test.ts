@@ -1,13 +1,13 @@
 import { gzipSync } from "node:zlib";
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { SpillwayError } from "../../src/rules/errors.ts";
 import { readBlocks } from "../../src/trace/blocks.ts";
 import { CallNumbers } from "../../src/trace/call-numbers.ts";
 import { readTrace, type TraceLine } from "../../src/trace/read.ts";
 import type { TraceCall, TraceHeader } from "../../src/trace/record.ts";
 import { readSorted } from "../../src/trace/sort.ts";
 import { encodeCall, encodeHeader } from "../../src/trace/write.ts";
+import { codedErrorOf } from "../support/coded-error.ts";
 import { call, chunks, header, headerLine, line, text } from "./samples.ts";
 
 async function read(
@@ -24,11 +24,7 @@ async function read(
 async function mistake(
   bytes: string | Uint8Array,
 ): Promise<{ summary: string; path: string; got: string; allowed: string; hint: string | undefined }> {
-  const error = await read(bytes).then(
-    () => undefined,
-    (thrown: unknown) => thrown,
-  );
-  if (!(error instanceof SpillwayError)) throw new Error(`expected a SpillwayError, got ${String(error)}`);
+  const error = await codedErrorOf(read(bytes));
   expect(error.code).toBe("TRACE_INVALID");
   const [problem = { path: "", got: "", allowed: "" }] = error.problems;
   return { summary: error.message.split("\n")[0] ?? "", ...problem, hint: error.hint };

@@ -50,13 +50,13 @@ export function recordingOf(rows: readonly Row[]): Recording {
   recorder.addBatch(
     {
       count: rows.length,
-      atMs: Float64Array.from(rows, ({ atMs }) => Math.floor(atMs)),
-      durationMs: Float64Array.from(rows, ({ durationMs }) => Math.round(10 * durationMs) / 10),
-      caller: Int32Array.from(rows, placeOf),
+      atMs: new Float64Array(rows.map(({ atMs }) => Math.floor(atMs))),
+      durationMs: new Float64Array(rows.map(({ durationMs }) => Math.round(10 * durationMs) / 10)),
+      caller: new Int32Array(rows.map(placeOf)),
       kind: new Uint8Array(rows.length).fill(REST_CALL),
       cost: new Int32Array(rows.length).fill(1),
       actual: new Int32Array(rows.length).fill(-1),
-      status: Int16Array.from(rows, ({ status }) => status),
+      status: new Int16Array(rows.map(({ status }) => status)),
     },
     callers,
   );
