@@ -6,7 +6,7 @@ import type { Policy } from "../policy/policy.ts";
 import { policyOf } from "../policy/shorthand.ts";
 import { owners, type Rules, type Scope, scopes } from "../rules/rules.ts";
 import { type History, type HistoryEvent, type PartialReading, statusReadings } from "./history.ts";
-import type { Compared, Judge } from "./law.ts";
+import type { Judge } from "./law.ts";
 import { looksOf, type QuotaJudge } from "./looks.ts";
 import type {
   QuotaCallOp,
@@ -20,36 +20,22 @@ import type {
 import { algorithmOf, type Op, type Script, type WindowKey } from "./script.ts";
 import type { Look, QuotaKey } from "./sight.ts";
 
-/** Makes what belongs to a thing once. */
-function once<K extends object, V>(make: (key: K) => V): (key: K) => V {
-  const made = new WeakMap<K, V>();
-  return (key) => {
-    const known = made.get(key);
-    if (known !== undefined) return known;
-    const value = make(key);
-    made.set(key, value);
-    return value;
-  };
+const policies = new WeakMap<Rules, Policy>();
+
+function policyFor(rules: Rules): Policy {
+  const policy = policies.get(rules) ?? policyOf(rules);
+  policies.set(rules, policy);
+  return policy;
 }
 
-const policyFor = once<Rules, Policy>(policyOf);
-
 /** A script by rules as one by the policy that they are. */
-export const quotaScript = once((script: Script): QuotaScript => {
+export function quotaScript(script: Script): QuotaScript {
   const { startMs, pick, ops } = script;
   const isExact = algorithmOf(script) === "fixed-window";
   return { policy: policyFor(script.rules), isExact, startMs, pick, ops: ops.map(quotaOp), terms: script };
-});
+}
 
-const origins = new WeakMap<QuotaOp, Op>();
-
-const quotaOp = once((op: Op): QuotaOp => {
-  const own = quotaOpOf(op);
-  origins.set(own, op);
-  return own;
-});
-
-function quotaOpOf(op: Op): QuotaOp {
+function quotaOp(op: Op): QuotaOp {
   if (op.do === "call") {
     const { organization, user, scope, ...call } = op;
     return { ...call, caller: { organization, user }, operation: scope };
@@ -63,16 +49,8 @@ function quotaOpOf(op: Op): QuotaOp {
   return { ...enforce, quota: quotaNames[scope].organization, caller: { organization } };
 }
 
-/** The operation by rules that one by their policy is; a law may have made it. */
+/** An operation that a law has made, by rules. */
 function opByRules(own: QuotaOp): Op {
-  const known = origins.get(own);
-  if (known !== undefined) return known;
-  const op = madeByLaw(own);
-  origins.set(own, op);
-  return op;
-}
-
-function madeByLaw(own: QuotaOp): Op {
   if (own.do === "call") {
     const { caller, operation, ...call } = own;
     return { ...call, ...(caller as Caller), scope: operation as Scope };
@@ -91,44 +69,56 @@ type Caller = { readonly organization: string; readonly user: string };
 const scopeOf = (quota: string): Scope =>
   scopes.find((scope) => owners.some((owner) => quotaNames[scope][owner] === quota)) ?? "rest";
 
-/** An event by rules as one by their policy. */
-export const quotaEvent = once((event: HistoryEvent): QuotaEvent => {
+/** Histories by rules as those by their policy. */
+const histories = new WeakMap<History, QuotaHistory>();
+
+/** @param asked the operations that were played, by the policy */
+export function quotaHistory(history: History, asked: readonly QuotaOp[] = []): QuotaHistory {
+  const known = histories.get(history);
+  if (known !== undefined) return known;
+  const own = history.map((event, at) => quotaEvent(event, asked[at] ?? quotaOp(event.op)));
+  histories.set(history, own);
+  return own;
+}
+
+function quotaEvent(event: HistoryEvent, op: QuotaOp): QuotaEvent {
   const http = "http" in event ? event.http : undefined;
   if (event.op.do === "call" && "decision" in event) {
-    const op = quotaOp(event.op) as QuotaCallOp;
-    const { admitted, refusedBy, retryAfterMs, ...readings } = event.decision;
+    const { admitted, refusedBy, retryAfterMs, organization, user } = event.decision;
     return {
-      ...{ op, admitted, read: null, isAtOdds: false },
+      op: op as QuotaCallOp,
+      admitted,
       refusedBy: refusedBy ? quotaNames[event.op.scope][refusedBy] : refusedBy,
       retryAtMs: typeof retryAfterMs === "number" ? event.op.atMs + retryAfterMs : null,
-      said: { readings: readingsOf(event.op.scope, readings), http },
+      isAtOdds: false,
+      said: { readings: readingsOf(event.op.scope, { organization, user }), http },
+      read: null,
     };
   }
   if ("readings" in event) {
-    const { op, call, readings } = event;
+    const { op: settle, call, readings } = event;
     const said = { readings: call === null ? [] : readingsOf(call.scope, readings), http };
-    return { op, call: call === null ? null : (quotaOp(call) as QuotaCallOp), said, read: null };
+    return { op: settle, call: call === null ? null : (quotaOp(call) as QuotaCallOp), said, read: null };
   }
   if ("status" in event) {
-    const op = quotaOp(event.op) as QuotaStatusOp;
-    const readings = statusReadings(event.status).flatMap(([scope, reading]) =>
+    const readings = statusReadings(event.status).map(([scope, reading]) =>
       readingOf(quotaNames[scope].organization, reading),
     );
-    return { op, said: { readings, http }, read: null };
+    return { op: op as QuotaStatusOp, said: { readings, http }, read: null };
   }
-  return { op: quotaOp(event.op) } as QuotaEvent;
-});
+  return { op } as QuotaEvent;
+}
 
 const readingsOf = (scope: Scope, readings: PartialReadings): SaidReading[] =>
-  owners.flatMap((owner) => readingOf(quotaNames[scope][owner], readings[owner] ?? {}));
+  owners.map((owner) => readingOf(quotaNames[scope][owner], readings[owner] ?? {}));
 
-const readingOf = (quota: string, { current, ...reading }: PartialReading): SaidReading[] => [
-  { quota, ...reading, used: current },
-];
+function readingOf(quota: string, { current, ...reading }: PartialReading): SaidReading {
+  return { quota, ...reading, used: current };
+}
 
 /** Returns each operation of a history by rules, with its counts. */
 export const looksByRules = (script: Script, history: History): readonly Look[] =>
-  looksOf(quotaScript(script), history.map(quotaEvent));
+  looksOf(quotaScript(script), quotaHistory(history));
 
 /** Which window of rules a count is. */
 export const windowOf = ({ quota, key }: QuotaKey): WindowKey => ({
@@ -140,23 +130,25 @@ export const windowOf = ({ quota, key }: QuotaKey): WindowKey => ({
 export const byRules =
   (judge: QuotaJudge): Judge =>
   async ({ script, play, ...trial }) => {
-    const histories = new Map<QuotaHistory, History>();
+    const own = quotaScript(script);
+    const origins = new Map(own.ops.map((op, at) => [op, script.ops[at]]));
+    const played = new Map<QuotaHistory, History>();
     const judgement = await judge({
       ...trial,
-      script: quotaScript(script),
+      script: own,
       async play(ops) {
-        const history = await play(ops.map(opByRules));
-        const own = history.map(quotaEvent);
-        histories.set(own, history);
-        return own;
+        const history = await play(ops.map((op) => origins.get(op) ?? opByRules(op)));
+        const told = quotaHistory(history, trial.isRecorded ? [] : ops);
+        played.set(told, history);
+        return told;
       },
     });
     const { judged, compared, violation } = judgement;
-    const told = (own: QuotaHistory): History => histories.get(own) ?? [];
-    const other = compared && ({ ...compared, history: told(compared.history) } satisfies Compared);
+    const told = (history: QuotaHistory): History => played.get(history) ?? [];
     return {
-      ...{ history: told(judgement.history), judged },
-      ...(other && { compared: other }),
+      history: told(judgement.history),
+      ...(compared && { compared: { ...compared, history: told(compared.history) } }),
+      judged,
       violation: violation && { ...violation, window: violation.window && windowOf(violation.window) },
     };
   };

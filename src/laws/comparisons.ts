@@ -7,7 +7,7 @@ import type { Judgement, Opinion, Trial } from "./law.ts";
 import { looksOf, newTally, type QuotaJudge, withoutOps } from "./looks.ts";
 import type { CallerAttributes, QuotaCallOp, QuotaHistory, QuotaOp } from "./quotas/script.ts";
 import { comparison } from "./runs.ts";
-import { countShown, isWindow, type Look, nameOfCount, type QuotasKind, type Sight } from "./sight.ts";
+import { countShown, isWindow, type Look, type QuotasKind, type Sight } from "./sight.ts";
 
 type QuotaJudgement = Judgement<QuotasKind>;
 
@@ -68,7 +68,7 @@ function callsByCount(looks: readonly Look[]): Map<string, Set<number>> {
   for (const { event, sights } of looks)
     if ("admitted" in event)
       for (const sight of sights) {
-        const name = nameOfCount(sight);
+        const name = sight.name;
         counts.set(name, (counts.get(name) ?? new Set()).add(event.op.id));
       }
   return counts;
@@ -159,7 +159,7 @@ function concerns(op: QuotaOp, call: QuotaOp, { operations, quotas }: Policy): b
 function crowdedFrom(looks: readonly Look[], { ids, own }: Alone, reference: QuotaHistory): number {
   for (const { event, sights } of looks) {
     if (!("admitted" in event) || !ids.has(event.op.id)) continue;
-    const others = sights.filter((sight) => !own.has(nameOfCount(sight)));
+    const others = sights.filter((sight) => !own.has(sight.name));
     const isTight = (sight: Sight): boolean =>
       sight.isEnforced && lacksRoom(sight, true, sight.sure ? sight.before : null) !== false;
     if (others.some((sight) => sight.quota === event.refusedBy || isTight(sight)))

@@ -5,7 +5,7 @@ import { type Breach, type Opinion, spanText } from "./law.ts";
 import { firstOf, isKnown, overShown, overSights, type QuotaJudge } from "./looks.ts";
 import type { QuotaScript } from "./quotas/script.ts";
 import { remainingIsThere } from "./room.ts";
-import { countShown, isWindow, nameOfCount, type ShownCount, type Sight } from "./sight.ts";
+import { countShown, isWindow, type ShownCount, type Sight } from "./sight.ts";
 import { type CountSpan, exactly } from "./window-book.ts";
 
 const byWhom = ({ by }: ShownCount): string => (by === "said" ? "" : " (its answer shows it)");
@@ -204,7 +204,7 @@ function constancy(
   ends: Map<string, readonly [number, number]>,
 ): Opinion {
   if (sight.window === null) return "kept";
-  const name = `${nameOfCount(sight)} ${sight.window}`;
+  const name = `${sight.name} ${sight.window}`;
   const known = ends.get(name) ?? [least, most];
   const both: [number, number] = [Math.max(known[0], least), Math.min(known[1], most)];
   if (both[0] <= both[1]) {

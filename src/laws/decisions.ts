@@ -4,7 +4,7 @@ import { alsoGreedy } from "./greedy.ts";
 import { type Breach, type Opinion, spanText } from "./law.ts";
 import { isKnown, overLooks, type QuotaJudge } from "./looks.ts";
 import type { QuotaCallEvent } from "./quotas/script.ts";
-import { isWindow, type Look, nameOfCount, type QuotaKey, type Sight } from "./sight.ts";
+import { isWindow, type Look, type QuotaKey, type Sight } from "./sight.ts";
 import type { CountSpan } from "./window-book.ts";
 
 export const decided = ({ event }: Pick<Look, "event">): QuotaCallEvent | null =>
@@ -94,7 +94,7 @@ const forgets = overLooks(() => {
     const call = decided(look);
     return look.sights.flatMap((sight): [Opinion, QuotaKey][] => {
       const { limit, lengthMs, rule } = sight;
-      const name = nameOfCount(sight);
+      const name = sight.name;
       const { atMs } = look.event.op;
       const idleMs = atMs - (latest.get(name) ?? Number.POSITIVE_INFINITY);
       latest.set(name, atMs);
@@ -157,7 +157,7 @@ function reopened(sight: Sight, latest: Map<string, number>): Breach | null {
   const { atMs, do: what } = sight.event.op;
   const told = toldEnd(sight);
   if (told === null) return null;
-  const name = nameOfCount(sight);
+  const name = sight.name;
   const known = latest.get(name) ?? 0;
   if (what !== "status") latest.set(name, Math.max(known, told));
   if (atMs >= sight.clockMs || told >= known) return null;

@@ -5,7 +5,7 @@ import { triedAgain } from "./again.ts";
 import type { Judgement, Opinion, Trial } from "./law.ts";
 import { overLooks, type QuotaJudge, statedOf } from "./looks.ts";
 import type { QuotaCallEvent, QuotaScript } from "./quotas/script.ts";
-import { nameOfCount, type QuotaKey, type QuotasKind, type Sight } from "./sight.ts";
+import type { QuotaKey, QuotasKind, Sight } from "./sight.ts";
 
 /** A call that may have taken something of a limit. */
 interface Taken {
@@ -47,7 +47,7 @@ const refusals = overLooks((script) => {
   let isBack = false;
   return ({ event, sights }) => {
     if (event.op.do === "settle" && statedOf(script) === "concurrency")
-      for (const sight of sights) release(pasts.get(nameOfCount(sight)), event.op.id);
+      for (const sight of sights) release(pasts.get(sight.name), event.op.id);
     if (!("admitted" in event) || sights.length === 0) return [];
     // SPEC.md §2.8 says what a clock that steps back means to windows, and to nothing else.
     isBack ||= event.op.atMs < latestMs;
@@ -66,8 +66,8 @@ function release(past: Taken[] | undefined, id: number): void {
 function take(pasts: Map<string, Taken[]>, sight: Sight, { op, admitted }: QuotaCallEvent): void {
   const { refused, refusedByOther } = sight.rule.charge;
   if (!admitted && refused !== "counted" && refusedByOther !== "charged") return;
-  const past = pasts.get(nameOfCount(sight)) ?? [];
-  pasts.set(nameOfCount(sight), past);
+  const past = pasts.get(sight.name) ?? [];
+  pasts.set(sight.name, past);
   // A refused call that counts may be put off: nobody sees when it takes its place, and how far from others.
   const unseen = Number.POSITIVE_INFINITY;
   const [atMs, points] = admitted ? [op.atMs, op.cost] : [unseen, unseen];
@@ -81,9 +81,7 @@ function opinionOf(
   script: QuotaScript,
 ): readonly [Opinion, QuotaKey] | null {
   const enforced = sights.filter((sight) => sight.isEnforced);
-  const taken = enforced.map((sight) =>
-    mostTaken(pasts.get(nameOfCount(sight)) ?? [], op.atMs, sight, script),
-  );
+  const taken = enforced.map((sight) => mostTaken(pasts.get(sight.name) ?? [], op.atMs, sight, script));
   if (taken.some(({ points }) => points === Number.POSITIVE_INFINITY)) return null;
   const full = enforced.find(({ limit }, index) => (taken[index]?.points ?? 0) + op.cost > limit + 1e-9);
   const [first] = enforced;

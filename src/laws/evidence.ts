@@ -2,7 +2,6 @@
 import { looksByRules } from "./by-rules.ts";
 import type { History } from "./history.ts";
 import type { Script } from "./script.ts";
-import { nameOfCount } from "./sight.ts";
 
 export interface RunEvidence {
   /** Readings of a window: one owner's in one answer, or one scope of a status. */
@@ -26,7 +25,7 @@ export function evidenceOf(script: Script, history: History): RunEvidence {
     if (sight.shown.length === 0) continue;
     readings += 1;
     if (sight.window === null) continue;
-    const quota = nameOfCount(sight);
+    const quota = sight.name;
     quotas.add(quota);
     windows.add(`${quota} ${sight.window}`);
   }

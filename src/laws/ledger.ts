@@ -37,6 +37,8 @@ export class RulesLedger {
   readonly #policy: Policy;
   readonly #terms: LedgerTerms;
   readonly #books = new Map<string, Book>();
+  /** Books by operation and caller. */
+  readonly #booksOfCalls = new Map<string, readonly Book[]>();
   readonly #enforced = new Map<string, boolean>();
   readonly #held = new Map<number, ReadonlyMap<string, Held>>();
   #floorMs = 0;
@@ -66,10 +68,16 @@ export class RulesLedger {
   }
 
   #booksOf({ caller, operation }: QuotaCallOp): readonly Book[] {
+    const { organization = "", user } = caller;
+    const name = `${operation} ${organization.length} ${organization}/${user}`;
+    const known = this.#booksOfCalls.get(name);
+    if (known !== undefined) return known;
     const books = Object.keys(this.#policy.operations[operation]?.uses ?? {}).map((quota) =>
       this.#book(quota, caller),
     );
-    return this.#terms.keyed === true ? books.filter(isUsers) : books;
+    const own = this.#terms.keyed === true ? books.filter(isUsers) : books;
+    this.#booksOfCalls.set(name, own);
+    return own;
   }
 
   #call(event: QuotaCallEvent): readonly Sight[] {
@@ -124,7 +132,7 @@ export class RulesLedger {
     reading: SaidReading,
     happen: (window: WindowBook) => Charged,
   ): Sight {
-    const { quota, key, rule, limit, window } = book;
+    const { quota, key, name, rule, limit, window } = book;
     const clockMs = window.advance(event.op.atMs, this.#floorMs);
     const { span: before, charged, shown: last, ended } = window;
     const { charge, givenBack } = happen(window);
@@ -133,13 +141,31 @@ export class RulesLedger {
     const { span: after, lengthMs, lateMs, untilMs } = window;
     const sure = window.doubtUntilMs === 0;
     const isEnforced = this.#mayRefuse(book);
-    const sight = { limit, current, charge, before, sure };
     return {
-      ...{ quota, key, at: this.#at, event, rule, limit, lengthMs, lateMs, clockMs },
-      found: "admitted" in event ? foundBy(sight, reading, book, event) : null,
-      ...{ before, after, charge, givenBack, sure, untilMs, isEnforced, current },
-      ...{ fresh: !charged, isRenewed: !charged && ended > 0, window: window.window },
+      quota,
+      key,
+      name,
+      at: this.#at,
+      event,
+      rule,
+      limit,
+      lengthMs,
+      lateMs,
+      clockMs,
+      found:
+        "admitted" in event ? foundBy(reading, book, event, current, charge, sure ? before : null) : null,
+      before,
+      after,
+      charge,
+      givenBack,
+      sure,
+      fresh: !charged,
+      isRenewed: !charged && ended > 0,
+      window: window.window,
+      untilMs,
+      isEnforced,
       mayPass: !isEnforced || window.unenforced,
+      current,
       last: last === null ? null : last - givenBack,
       shown: shownBy(reading, limit, sure ? after : null),
     };
@@ -187,29 +213,33 @@ function chargeOf({ quota, rule }: Book, { op, admitted, refusedBy }: QuotaCallE
 
 /** The count before a call: by its own reading where that shows it, else by the book. */
 function foundBy(
-  { current, charge, before, sure, limit }: Pick<Sight, "current" | "charge" | "before" | "sure" | "limit">,
   reading: SaidReading,
-  { rule }: Book,
+  { rule, limit }: Book,
   { op }: QuotaCallEvent,
+  current: number | null,
+  charge: CountSpan | null,
+  before: CountSpan | null,
 ): Sight["found"] {
   const { least, most } = charge ?? exactly(0);
-  const used = current === null ? (sure ? before : null) : { least: current - most, most: current - least };
+  const used = current === null ? before : { least: current - most, most: current - least };
   const needed = rule.charge.fits === "whole" ? op.cost : 1;
   return { used, limit: reading.limit ?? limit, needed, roomAtMs: null };
 }
 
-function shownBy(
-  { limit, used, remaining, reset, resetAtMs, ...rest }: SaidReading,
-  right: number,
-  after: CountSpan | null,
-): ShownCount[] {
-  const isShown = [limit, used, remaining, reset, resetAtMs, rest.enforced].some((one) => one !== undefined);
-  if (!isShown) return [];
+/** Numbers of a window that were said; none where it was not shown at all. */
+function shownBy(reading: SaidReading, limit: number, used: CountSpan | null): ShownCount[] {
+  if (Object.values(reading).every((member, at) => at === 0 || member === undefined)) return [];
+  const right = { limit, remaining: null, used, reset: null };
   return [
     {
-      ...{ by: "said", name: "current", limit: limit ?? null, remaining: remaining ?? null },
-      ...{ used: used ?? null, reset: resetAtMs ?? null, seconds: reset ?? null },
-      right: { limit: right, remaining: null, used: after, reset: null },
+      by: "said",
+      name: "current",
+      limit: reading.limit ?? null,
+      remaining: reading.remaining ?? null,
+      used: reading.used ?? null,
+      reset: reading.resetAtMs ?? null,
+      seconds: reading.reset ?? null,
+      right,
     },
   ];
 }

@@ -4,7 +4,7 @@ import { breachLines, time } from "./drawing.ts";
 import type { Breach } from "./law.ts";
 import { looksOf } from "./looks.ts";
 import type { QuotaHistory, QuotaScript } from "./quotas/script.ts";
-import { isWindow, type Look, nameOfCount, type Sight } from "./sight.ts";
+import { isWindow, type Look, type Sight } from "./sight.ts";
 
 /** The words for one kind of script. */
 export interface LineTexts {
@@ -40,7 +40,7 @@ export function linesOf(
     nowMs = atMs;
     for (const sight of look.sights) {
       if (sight.untilMs === null || !isWindow(sight.rule) || !texts.isTaken) continue;
-      edges.set(`${nameOfCount(sight)} ${sight.untilMs}`, sight);
+      edges.set(`${sight.name} ${sight.untilMs}`, sight);
       ends.add(sight.untilMs);
     }
     const isAlone = breach?.at === at || breach?.at === at + 1 || !texts.isTaken;

@@ -4,7 +4,7 @@ import type { Algorithm } from "../rules/algorithms.ts";
 import { idleWindows } from "./decisions.ts";
 import type { Breach, Opinion } from "./law.ts";
 import { overLooks, statedOf } from "./looks.ts";
-import { nameOfCount, type Sight } from "./sight.ts";
+import type { Sight } from "./sight.ts";
 
 /** Facts of one key at its latest instant. */
 interface Left {
@@ -41,7 +41,7 @@ export const remainingIsThere = overLooks((script) => {
     isBack ||= event.op.atMs < latestMs;
     latestMs = event.op.atMs;
     if (isBack) return [];
-    const key = nameOfCount(sight);
+    const key = sight.name;
     const left = keys.get(key) ?? { atMs: Number.NaN, calledMs: null, told: null, exact: null };
     keys.set(key, left);
     if (left.atMs !== latestMs)

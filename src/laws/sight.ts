@@ -66,6 +66,8 @@ export interface Found {
 
 /** One count at one operation. */
 export interface Sight extends QuotaKey {
+  /** Name of the count, for maps. */
+  readonly name: string;
   /** Index of the operation in the history. */
   readonly at: number;
   readonly event: QuotaEvent;

@@ -7,7 +7,7 @@ import { alsoGreedy } from "./greedy.ts";
 import type { Breach, Opinion, Trial } from "./law.ts";
 import { looksOf, newTally, type QuotaJudge, statedOf, withoutOps } from "./looks.ts";
 import type { QuotaCallOp, QuotaScript } from "./quotas/script.ts";
-import { isOfCalendar, isWindow, type Look, nameOfCount, type QuotasKind, type Sight } from "./sight.ts";
+import { isOfCalendar, isWindow, type Look, type QuotasKind, type Sight } from "./sight.ts";
 
 /** One charge of an admitted call, or what it gave back. */
 interface Admitted {
@@ -33,7 +33,7 @@ function tracksOf(looks: readonly Look[]): readonly Track[] {
   const tracks = new Map<string, Track>();
   for (const { event, sights } of looks)
     for (const sight of sights) {
-      const name = nameOfCount(sight);
+      const name = sight.name;
       const track = tracks.get(name) ?? { key: sight, isEnforced: true, charges: [], calls: new Map() };
       tracks.set(name, track);
       if ("admitted" in event) track.isEnforced &&= sight.isEnforced;
@@ -265,7 +265,7 @@ const atOnce: QuotaJudge = async ({ script, play }) => {
   const held = new Map<string, Map<number, QuotaCallOp>>();
   for (const { event, sights, at } of looksOf(script, history))
     for (const sight of sights.slice(-1)) {
-      const name = nameOfCount(sight);
+      const name = sight.name;
       const mine = held.get(name) ?? new Map<number, QuotaCallOp>();
       held.set(name, mine);
       if (event.op.do === "settle") mine.delete(event.op.id);

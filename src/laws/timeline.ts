@@ -3,14 +3,14 @@
 
 import { semanticsOf } from "../rules/rules.ts";
 import { type SwitchName, switchValues } from "../rules/switches.ts";
-import { looksByRules, quotaEvent, quotaScript, windowOf } from "./by-rules.ts";
+import { looksByRules, quotaHistory, quotaScript, windowOf } from "./by-rules.ts";
 import { noteLine, rendered, type ScriptDrawing } from "./drawing.ts";
 import type { HistoryEvent, PartialReading } from "./history.ts";
 import type { RulesKind } from "./law.ts";
 import { linesOf } from "./lines.ts";
 import type { Counterexample, LawReport } from "./report.ts";
 import { algorithmOf, type CallOp, type LedgerTerms, type WindowKey } from "./script.ts";
-import { type Look, nameOfCount, type Sight } from "./sight.ts";
+import type { Look, Sight } from "./sight.ts";
 
 export const rulesDrawing: ScriptDrawing<RulesKind> = {
   rules: rulesText,
@@ -19,7 +19,7 @@ export const rulesDrawing: ScriptDrawing<RulesKind> = {
     const isKeyed = script.keyed === true;
     return linesOf(
       quotaScript(script),
-      history.map(quotaEvent),
+      quotaHistory(history),
       startMs,
       violation && { ...violation, whose },
       {
@@ -48,7 +48,7 @@ function rulesText({ script, history }: Played): string[] {
   const windows = new Map<string, string>();
   const switches = new Set<string>();
   for (const sight of looksByRules(script, history).flatMap(({ sights }) => sights)) {
-    windows.set(nameOfCount(sight), script.keyed === true ? keyText(script, sight) : windowText(sight));
+    windows.set(sight.name, script.keyed === true ? keyText(script, sight) : windowText(sight));
     for (const text of switchesText(script, windowOf(sight))) switches.add(text);
   }
   return [...windows.values(), ...switches].map((line) => `rule: ${line}`);

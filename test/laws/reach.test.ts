@@ -7,7 +7,7 @@ import { looksByRules } from "../../src/laws/by-rules.ts";
 import { type HistoryEvent, play } from "../../src/laws/history.ts";
 import { engineFactory } from "../../src/laws/index.ts";
 import type { CallOp, Script } from "../../src/laws/script.ts";
-import { nameOfCount, type Sight } from "../../src/laws/sight.ts";
+import type { Sight } from "../../src/laws/sight.ts";
 
 const scripts = 1_000;
 const seed = 42;
@@ -81,7 +81,7 @@ function statesOf(event: HistoryEvent, sights: readonly Sight[], ends: ReadonlyM
       "settled after that window ended",
     );
     note(
-      some((sight) => ends.get(nameOfCount(sight)) === event.op.atMs),
+      some((sight) => ends.get(sight.name) === event.op.atMs),
       "settled at the very end of that window",
     );
     note(
@@ -111,11 +111,11 @@ function statesOf(event: HistoryEvent, sights: readonly Sight[], ends: ReadonlyM
     "a call 1 ms before a window ends",
   );
   note(
-    some((sight) => ends.get(nameOfCount(sight)) === atMs),
+    some((sight) => ends.get(sight.name) === atMs),
     "a call exactly as a window ends",
   );
   note(
-    some((sight) => ends.get(nameOfCount(sight)) === atMs - 1),
+    some((sight) => ends.get(sight.name) === atMs - 1),
     "a call 1 ms after a window ended",
   );
   note(
@@ -154,7 +154,7 @@ async function reached(script: Script): Promise<Set<State>> {
   for (const [at, event] of history.entries()) {
     const sights = looks[at]?.sights ?? [];
     for (const state of statesOf(event, sights, ends)) states.add(state);
-    for (const sight of sights) if (sight.untilMs !== null) ends.set(nameOfCount(sight), sight.untilMs);
+    for (const sight of sights) if (sight.untilMs !== null) ends.set(sight.name, sight.untilMs);
     if (event.op.do !== "enforce") continue;
     const key = `${event.op.scope} ${event.op.organization}`;
     if (event.op.enforced && off.has(key)) states.add("enforced again after it was not");

@@ -33,6 +33,11 @@ interface Said {
   readonly used: number;
 }
 
+/** A sight to which what its answer shows is still added. */
+interface OpenSight extends Sight {
+  readonly shown: ShownCount[];
+}
+
 /** The answer that is right. */
 interface Told extends AnswerToWrite {
   readonly readings: readonly Reading[];
@@ -131,7 +136,7 @@ export class QuotaLedger {
     found: FoundCount | null,
     used: number,
     isLate = false,
-  ): Sight {
+  ): OpenSight {
     const count = this.#count(right.quota, caller);
     const { quota, key, rule, lengthMs, name } = count;
     const clockMs = Math.max(this.#clocks.get(name) ?? 0, event.op.atMs, this.#floorMs);
@@ -147,13 +152,31 @@ export class QuotaLedger {
     const givenBack = Math.max(0, -charge);
     const { current, last } = this.#sayings(count, right, shown[0], givenBack);
     return {
-      ...{ quota, key, at: this.#at, event, rule, limit, lengthMs, lateMs: 0, clockMs },
-      found: found && { ...found, used: exactly(found.used) },
-      ...{ before: exactly(used), after: exactly(right.used), givenBack, sure: true, fresh: used === 0 },
+      quota,
+      key,
+      name,
+      at: this.#at,
+      event,
+      rule,
+      limit,
+      lengthMs,
+      lateMs: 0,
+      clockMs,
+      found: found && foundBy(found),
+      before: exactly(used),
+      after: exactly(right.used),
       charge: charge > 0 ? exactly(charge) : null,
-      ...{ isRenewed, isEnforced, mayPass: !isEnforced || this.#free.has(name) },
-      ...{ window: isWindow(rule) ? right.resetAtMs : null, current, last, shown },
+      givenBack,
+      sure: true,
+      fresh: used === 0,
+      isRenewed,
+      window: isWindow(rule) ? right.resetAtMs : null,
       untilMs: right.used > 0 ? right.resetAtMs : null,
+      isEnforced,
+      mayPass: !isEnforced || this.#free.has(name),
+      current,
+      last,
+      shown,
     };
   }
 
@@ -173,16 +196,14 @@ export class QuotaLedger {
     return { current, last };
   }
 
-  #look(event: QuotaEvent, sights: readonly Sight[], told: Told | null): Look {
+  #look(event: QuotaEvent, sights: readonly OpenSight[], told: Told | null): Look {
     const read = "read" in event ? event.read : null;
     if (read === null || told === null) return { at: this.#at, event, sights, answer: null };
     const write = (readings: readonly Reading[]): ReadAnswer => this.#roundTrip(event, { ...told, readings });
     const answer = write(told.readings);
-    const both = sights.map((sight, place) => ({
-      ...sight,
-      shown: [...sight.shown, ...readOf(read, sight, told.readings[place] as Reading, answer, write)],
-    }));
-    return { at: this.#at, event, sights: both, answer };
+    for (const [place, sight] of sights.entries())
+      sight.shown.push(...readOf(read, sight, told.readings[place] as Reading, answer, write));
+    return { at: this.#at, event, sights, answer };
   }
 
   /** The right answer, written and read in the policy's format. */
@@ -194,9 +215,19 @@ export class QuotaLedger {
   }
 }
 
+const foundBy = ({ used, limit, needed, roomAtMs }: FoundCount): Sight["found"] => ({
+  used: exactly(used),
+  limit,
+  needed,
+  roomAtMs,
+});
+
 const toldOf = (kind: Told["kind"], readings: readonly Reading[], cost: number): Told => ({
-  ...{ kind, readings, cost },
-  ...{ refusedBy: null, retryAtMs: null },
+  kind,
+  readings,
+  cost,
+  refusedBy: null,
+  retryAtMs: null,
 });
 
 const certain = (value: number | null) => (value === null ? null : exactly(value));
@@ -209,7 +240,13 @@ function saidOf(event: QuotaEvent, { quota, ...right }: Reading): ShownCount[] {
     if (reading.quota !== quota) return [];
     return [
       {
-        ...{ by: "said", name: "used", limit, remaining, used, reset, seconds: null },
+        by: "said",
+        name: "used",
+        limit,
+        remaining,
+        used,
+        reset,
+        seconds: null,
         right: {
           limit: right.limit,
           remaining: exactly(right.remaining),
@@ -242,7 +279,13 @@ function readOf(
     const reset = timed ? timeOf(reading) : null;
     return [
       {
-        ...{ by: "answer", name: "used", limit, remaining, used, reset, seconds: null },
+        by: "answer",
+        name: "used",
+        limit,
+        remaining,
+        used,
+        reset,
+        seconds: null,
         right: {
           limit: other.limit,
           remaining: certain(other.remaining),
