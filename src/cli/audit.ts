@@ -10,7 +10,6 @@ import { INTERRUPTED, onInterrupt } from "../runs/interrupt.ts";
 import { shellCommand } from "../runs/run-place.ts";
 import type { AuditResult } from "../summary/audit-result.ts";
 import type { QuotaCall } from "../trace/quota-record.ts";
-import { limitsOf } from "./audit-limits.ts";
 import { pc } from "./colors.ts";
 import { connectionOptions, readConnection } from "./connection-options.ts";
 import { requireYes } from "./consent.ts";
@@ -117,6 +116,7 @@ export const verb = defineVerb({
     const earlier = await readEarlier(args, given.target);
     const interrupt = onInterrupt();
     try {
+      const { limitsOf } = await import("./audit-limits.ts");
       const limits = await limitsOf(args, terminal, given, earlier, interrupt.signal).catch((error) => {
         if (interrupt.signal.aborted) return null;
         throw error;
