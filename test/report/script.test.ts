@@ -40,15 +40,17 @@ const timesOf = (picture: Locator): Promise<string[]> =>
 describe("a run's pictures", () => {
   const source = fixture();
   let page: Page;
+  let url = "";
   const troubles: string[] = [];
 
   beforeAll(async () => {
+    url = await put("run", renderReport(source, null, "pictures"));
     page = await browser.newPage({ viewport: { width: 1280, height: 900 } });
     page.on("console", (message) => troubles.push(message.text()));
     page.on("pageerror", (error) => troubles.push(error.message));
   });
   beforeEach(async () => {
-    await page.goto(await put("run", renderReport(source, null, "pictures")));
+    await page.goto(url);
   });
   afterAll(async () => {
     await page?.close();
@@ -129,6 +131,13 @@ describe("a run's pictures", () => {
 });
 
 describe("a page of results", () => {
+  const urls = new Map<string, string>();
+  beforeAll(async () => {
+    for (const [name, plan] of Object.entries({ searched, chosen, mapped, stormy }))
+      urls.set(name, await put(name, renderPlan(plan, "0.1.0", "pictures")));
+    urls.set("replayed", await put("replayed", renderReplay(await replayed(true), "0.1.0", "pictures")));
+  });
+
   const looks = [1280, 400].flatMap((width) =>
     (["light", "dark"] as const).map((scheme) => ({ width, scheme })),
   );
@@ -136,13 +145,6 @@ describe("a page of results", () => {
   it.each(looks)(
     "is no wider than $width px, $scheme, each picture seen once, nothing wrong",
     async (look) => {
-      const pages = {
-        searched: renderPlan(searched, "0.1.0", "pictures"),
-        chosen: renderPlan(chosen, "0.1.0", "pictures"),
-        mapped: renderPlan(mapped, "0.1.0", "pictures"),
-        stormy: renderPlan(stormy, "0.1.0", "pictures"),
-        replayed: renderReplay(await replayed(true), "0.1.0", "pictures"),
-      };
       const context = await browser.newContext({
         viewport: { width: look.width, height: 900 },
         colorScheme: look.scheme,
@@ -151,8 +153,8 @@ describe("a page of results", () => {
       const troubles: string[] = [];
       page.on("console", (message) => troubles.push(message.text()));
       page.on("pageerror", (error) => troubles.push(error.message));
-      for (const [name, rendered] of Object.entries(pages)) {
-        await page.goto(await put(name, rendered));
+      for (const [name, url] of urls) {
+        await page.goto(url);
         await page.evaluate("for (const one of document.querySelectorAll('details')) one.open = true");
         expect(await page.evaluate("document.documentElement.scrollWidth"), name).toBe(look.width);
         for (const picture of await page.locator(".picture").all()) {
