@@ -290,7 +290,7 @@ describe("the command", () => {
   });
 
   test("--interleavings finds what calls one after the other do not show, and its command repeats it", async () => {
-    const words = ["check", "--adapter", "racy.ts", "--seed", "3", "--runs", "30"];
+    const words = ["check", "--adapter", "racy.ts", "--seed", "4", "--runs", "10"];
     const alone = await spillwayHere(words, { cwd: folder });
     expect(alone.code, alone.stdout).toBe(0);
     const { code, stdout } = await spillwayHere([...words, "--interleavings"], { cwd: folder });
@@ -307,7 +307,7 @@ describe("the command", () => {
 
   test("--clock-moves finds a key that ends inside a call, and its command repeats it", async () => {
     const words = ["check", "--adapter", "ending.ts", "--rules", "one.json", "--law", "bounded"];
-    const still = [...words, "--seed", "1", "--runs", "40", "--interleavings"];
+    const still = [...words, "--seed", "2", "--runs", "20", "--interleavings"];
     const alone = await spillwayHere(still, { cwd: folder });
     expect(alone.code, alone.stdout).toBe(0);
     const { code, stdout } = await spillwayHere([...still, "--clock-moves"], { cwd: folder });
