@@ -1,6 +1,6 @@
 // A simulated run as its figures alone: what sweeps and searches ask for, thousands of times. What `summarize` counts
 // in the run's trace is counted here without an object per call, by the same rules.
-import type { Rules } from "../src/rules/rules.ts";
+import { type Rules, scopes } from "../src/rules/rules.ts";
 import type { Scenario } from "../src/scenario/scenario.ts";
 import { type Figures, type PopulationSummary, type Summary, waitShares } from "../src/summary/summary.ts";
 import { Tally } from "../src/summary/tally.ts";
@@ -80,9 +80,14 @@ const POPULATION = 2;
 const ADMITTED_CALLS = 3;
 const NONE = -1;
 
-// Numbers of scopes in `MeasuredWindows`.
-const REST = 0;
-const GRAPHQL = 1;
+type End = ToldCall["end"];
+
+/** Whose window a refusal names, by what a flight says. */
+const refusers = {
+  [Flight.ADMITTED]: null,
+  [Flight.REFUSED_BY_ORGANIZATION]: "organization",
+  [Flight.REFUSED_BY_USER]: "user",
+} as const;
 
 /** Counts a simulated run as it happens. */
 class Measurer {
@@ -134,10 +139,10 @@ class Measurer {
       population.tally.statusCalls += 1;
       this.#placeStatus(call, caller);
     }
-    this.#place(call, population, caller, shown, end);
+    this.#place(call, population, caller, end);
   }
 
-  #count(call: AnsweredCall, population: MeasuredPopulation, caller: number, end: ToldCall["end"]): void {
+  #count(call: AnsweredCall, population: MeasuredPopulation, caller: number, end: End): void {
     const { tally } = population;
     const { attempt } = call;
     if (attempt === 0) tally.jobs += 1;
@@ -153,14 +158,7 @@ class Measurer {
         const { refusingQuota } = call;
         this.#refusedBy[refusingQuota] = (this.#refusedBy[refusingQuota] as number) + 1;
       }
-      const { refusedBy } = call;
-      tally.addRefusal(
-        refusedBy === Flight.ADMITTED
-          ? null
-          : refusedBy === Flight.REFUSED_BY_ORGANIZATION
-            ? "organization"
-            : "user",
-      );
+      tally.addRefusal(refusers[call.refusedBy]);
     } else this.#admit(call, tally);
   }
 
@@ -187,26 +185,23 @@ class Measurer {
 
   /** A status body tells of the organization's windows of both scopes. */
   #placeStatus(call: AnsweredCall, caller: number): void {
-    const [rest, graphql] = [call.statusReset("rest"), call.statusReset("graphql")];
     const organization = this.#callers[caller + ORGANIZATION] as number;
-    if (!Number.isNaN(rest)) this.#windows.place(organization, REST, rest, this.#sentMs, this.#receivedMs);
-    if (!Number.isNaN(graphql))
-      this.#windows.place(organization, GRAPHQL, graphql, this.#sentMs, this.#receivedMs);
+    for (const [place, scope] of scopes.entries()) {
+      const reset = call.statusReset(scope);
+      if (!Number.isNaN(reset))
+        this.#windows.place(organization, place, reset, this.#sentMs, this.#receivedMs);
+    }
   }
 
   /** Every reading narrows its window down; only what refuses counts in a figure. */
-  #place(
-    call: AnsweredCall,
-    population: MeasuredPopulation,
-    caller: number,
-    shown: number,
-    end: ToldCall["end"] | null,
-  ): void {
+  #place(call: AnsweredCall, population: MeasuredPopulation, caller: number, end: End | null): void {
     const windows = this.#windows;
-    const { doubles } = call.flights;
+    const { ints, doubles } = call.flights;
+    const shown = ints[call.inInts + Flight.SHOWN] as number;
     const at = call.inDoubles;
     const [sentMs, receivedMs] = [this.#sentMs, this.#receivedMs];
-    const scope = call.call.scope === "rest" ? REST : GRAPHQL;
+    // Scopes are numbers to windows, in their order.
+    const scope = call.call.scope === "rest" ? 0 : 1;
     const refusedBy = end === "refused" ? shown & Flight.REFUSER : Flight.ADMITTED;
     if ((shown & Flight.SHOWS_ORGANIZATION) !== 0) {
       const organization = this.#callers[caller + ORGANIZATION] as number;
@@ -235,13 +230,8 @@ class Measurer {
 
   #newPopulation(place: number): MeasuredPopulation {
     const { name } = this.#scenario.populations[place] as Scenario["populations"][number];
-    const population = {
-      place,
-      name,
-      clients: 0,
-      tally: new Tally(new CountedWaits()),
-      broken: new Set<string>(),
-    };
+    const tally = new Tally(new CountedWaits());
+    const population = { place, name, clients: 0, tally, broken: new Set<string>() };
     this.#populations[place] = population;
     this.#seen.push(population);
     return population;
@@ -262,51 +252,47 @@ class Measurer {
     const whole = new Tally(new CountedWaits());
     for (const { tally } of this.#seen) whole.merge(tally);
     whole.windowsExhausted = this.#windowsExhausted;
+    const refusals = this.#quotas?.map((name, place) => [name, this.#refusedBy[place] as number] as const);
+    const { all, byPlace } = this.#admitted();
     return {
-      figures: this.#figures(whole, null),
-      populations: this.#seen.map((population) => this.#summarize(population)),
+      figures: this.#figures(whole, all),
+      populations: this.#seen.map(({ place, name, clients, tally }): PopulationSummary => {
+        const figures = this.#figures(tally, byPlace[place] as readonly number[]);
+        return { name, clients, figures, waitsMs: tally.waits.quantiles(waitShares) };
+      }),
       endedAt: this.#startAtMs + this.#endedMs,
       records: this.records,
-      ...(this.#quotas === null
-        ? {}
-        : {
-            refusedBy: Object.fromEntries(
-              this.#quotas.map((name, place) => [name, this.#refusedBy[place] as number]),
-            ),
-          }),
+      ...(refusals === undefined ? {} : { refusedBy: Object.fromEntries(refusals) }),
     };
   }
 
-  #figures(tally: Tally<CountedWaits>, place: number | null): Figures {
-    const figures = tally.figures(this.#admitted(place));
+  #figures(tally: Tally<CountedWaits>, admitted: readonly number[]): Figures {
+    const figures = tally.figures(admitted);
     return this.#quotas === null ? figures : { ...figures, ...ofWindows };
   }
 
-  #summarize({ place, name, clients, tally }: MeasuredPopulation): PopulationSummary {
-    const figures = this.#figures(tally, place);
-    return { name, clients, figures, waitsMs: tally.waits.quantiles(waitShares) };
-  }
-
-  /** The calls admitted for each user that was answered, by one population or all. */
-  #admitted(place: number | null): number[] {
-    const admitted: number[] = [];
+  /** The calls admitted for each user that was answered: by all, and by each population. */
+  #admitted(): { readonly all: readonly number[]; readonly byPlace: readonly (readonly number[])[] } {
+    const all: number[] = [];
+    const byPlace = this.#populations.map((): number[] => []);
     const callers = this.#callers;
     for (let caller = 0; caller < callers.length; caller += INTS) {
       const first = callers[caller + POPULATION] as number;
       if (first === NONE) continue;
-      const others = this.#others.get(caller);
-      const ofFirst = callers[caller + ADMITTED_CALLS] as number;
-      if (place === null)
-        admitted.push([...(others?.values() ?? [])].reduce((sum, calls) => sum + calls, ofFirst));
-      else if (first === place) admitted.push(ofFirst);
-      else if (others?.has(place) === true) admitted.push(others.get(place) as number);
+      let sum = callers[caller + ADMITTED_CALLS] as number;
+      byPlace[first]?.push(sum);
+      for (const [place, calls] of this.#others.get(caller) ?? []) {
+        byPlace[place]?.push(calls);
+        sum += calls;
+      }
+      all.push(sum);
     }
-    return admitted;
+    return { all, byPlace };
   }
 }
 
-/** The end of a call that a quota counts, as tellers of traces have it. */
-const outcomeOf = (status: number, shown: number): ToldCall["end"] =>
+/** Returns the end of a call that a quota counts. */
+const outcomeOf = (status: number, shown: number): End =>
   Flight.isAnswered(status, shown) ? (isRefusal(status) ? "refused" : "admitted") : "unanswered";
 
 /** A job's attempt: its client's index in the population, when the job was wanted, which attempt. */
