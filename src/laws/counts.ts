@@ -5,6 +5,7 @@ import { type Breach, type Opinion, spanText } from "./law.ts";
 import { firstOf, isKnown, overShown, overSights, type QuotaJudge } from "./looks.ts";
 import type { QuotaScript } from "./quotas/script.ts";
 import { remainingIsThere } from "./room.ts";
+import type { LedgerTerms } from "./script.ts";
 import { countShown, isWindow, type ShownCount, type Sight } from "./sight.ts";
 import { type CountSpan, exactly } from "./window-book.ts";
 
@@ -103,7 +104,9 @@ export const resetAgrees = overSights((script) => {
   return (sight) =>
     firstOf(
       sight.shown.map((shown) =>
-        script.terms === undefined ? resetIsRight(shown, sight, script) : resetHolds(shown, sight, ends),
+        script.terms === undefined
+          ? resetIsRight(shown, sight, script)
+          : resetHolds(shown, sight, script.terms, ends),
       ),
     );
 });
@@ -130,9 +133,13 @@ function unitMs({ algorithm }: Quota): number {
 function resetHolds(
   { seconds, reset }: ShownCount,
   sight: Sight,
+  { keyed }: LedgerTerms,
   ends: Map<string, readonly [number, number]>,
 ): Opinion {
   if (seconds === null && reset === null) return null;
+  // A limiter by key may say of a key that has no window that nobody needs to wait.
+  const isNone = keyed === true && sight.window === null && sight.event.op.do === "status";
+  if (isNone && (seconds ?? 0) <= 0 && (reset ?? 0) <= sight.clockMs) return null;
   const own = agreement(sight, seconds, reset);
   if (!Array.isArray(own)) return own;
   const end = own as [number, number];

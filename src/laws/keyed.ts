@@ -253,14 +253,13 @@ function decisionOf(answer: boolean | KeyedAnswer, nowMs: number, shown: Reading
   if (typeof answer === "boolean") return { admitted: answer, refusedBy: answer ? null : "user" };
   if (typeof answer !== "object" || answer === null)
     throw new TypeError(`true, false or an object with \`allowed\` was expected, got ${String(answer)}`);
-  const {
-    allowed,
-    retryAfter,
-    retryAfterMs = retryAfter === undefined ? undefined : retryAfter * 1000,
-  } = answer;
+  const { allowed, retryAfter } = answer;
+  const waitMs = answer.retryAfterMs ?? (isTold(retryAfter) ? retryAfter * 1000 : undefined);
   if (typeof allowed !== "boolean")
     throw new TypeError(`allowed: true or false was expected, got ${String(allowed)}`);
   if (allowed) return { admitted: true, refusedBy: null, user: shown(answer, nowMs) };
+  // Without end waits a call that can never fit: that is no time to come back.
+  const retryAfterMs = waitMs === Number.POSITIVE_INFINITY ? undefined : waitMs;
   return { admitted: false, refusedBy: "user", retryAfterMs, user: shown(answer, nowMs) };
 }
 
@@ -277,6 +276,9 @@ function wholeReading(reading: KeyedReading, nowMs: number): Partial<WindowReadi
 const nothing = 1e-6;
 const wholeLeft = (left: number): number => (left < 0 && left > -nothing ? 0 : Math.floor(left));
 
+/** Callers without types may say `null` of what they do not show. */
+const isTold = (value: number | null | undefined): value is number => value !== undefined && value !== null;
+
 const asShown = (value: number): number => value;
 
 /** @param down what becomes of what is left; all else becomes `up` */
@@ -286,13 +288,13 @@ function readingOf(
   up: (value: number) => number,
   down: (value: number) => number,
 ): Partial<WindowReading> {
-  const until = resetMs === undefined ? undefined : nowMs + resetMs;
+  const until = isTold(resetMs) ? nowMs + resetMs : undefined;
   const resetAtMs = typeof resetAt === "object" ? resetAt?.getTime() : (resetAt ?? until);
   const shown: { -readonly [Field in keyof WindowReading]?: WindowReading[Field] } = {};
-  if (limit !== undefined) shown.limit = limit;
-  if (current !== undefined) shown.current = up(current);
-  if (remaining !== undefined) shown.remaining = down(remaining);
-  if (reset !== undefined) shown.reset = up(reset);
-  if (resetAtMs !== undefined) shown.resetAtMs = up(resetAtMs);
+  if (isTold(limit)) shown.limit = limit;
+  if (isTold(current)) shown.current = up(current);
+  if (isTold(remaining)) shown.remaining = down(remaining);
+  if (isTold(reset)) shown.reset = up(reset);
+  if (isTold(resetAtMs)) shown.resetAtMs = up(resetAtMs);
   return shown;
 }

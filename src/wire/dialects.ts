@@ -2,7 +2,6 @@
 // kinds. A number that two dialects would read differently is told apart or left unread.
 import type { HttpAnswer } from "./answer.ts";
 import { nodeHeaders } from "./fields.ts";
-import { isRefusal } from "./outcome.ts";
 
 /**
  * The caller's window as an answer shows it; members that it does not show are absent. `reset` is whole seconds from
@@ -22,24 +21,23 @@ const prefixes = ["ratelimit-", "x-ratelimit-", "x-rate-limit-"];
  * Reads what an answer shows of the caller's window:
  * - `RateLimit-Limit`, `-Remaining`, `-Reset`, also as `X-RateLimit-` and `X-Rate-Limit-`;
  * - `RateLimit: limit=10, remaining=4, reset=30`, and `RateLimit: "name";r=4;t=30` with its `RateLimit-Policy`;
- * - `Retry-After` of a refusal, which also stands in for a missing reset.
+ * - `Retry-After`, which may ask for more than the window's rest, and tells no reset.
  *
  * A reset may be seconds from now, seconds or milliseconds since the epoch, or a date. A reset in whole seconds of
  * the epoch is read only at whole seconds of `nowMs`: between them its meaning depends on the rounding.
  */
-export function readRateLimitHeaders({ headers, status }: HttpAnswer, nowMs: number): CallerWindow {
+export function readRateLimitHeaders({ headers }: HttpAnswer, nowMs: number): CallerWindow {
   const values = new Map(
     Object.entries(headers).flatMap(([name, value]) =>
       value === undefined ? [] : [[name.toLowerCase(), String(value).trim()] as const],
     ),
   );
   const told = combined(values) ?? separate(values) ?? {};
-  const wait = isRefusal(status) ? values.get(nodeHeaders.retryAfter) : undefined;
   return {
     limit: integer(told.limit),
     remaining: integer(told.remaining),
-    ...resetOf(told.reset ?? wait, nowMs),
-    ...waitOf(wait, nowMs),
+    ...resetOf(told.reset, nowMs),
+    ...waitOf(values.get(nodeHeaders.retryAfter), nowMs),
   };
 }
 
@@ -78,8 +76,13 @@ function combined(values: ReadonlyMap<string, string>): Told | null {
   if (of("remaining") !== undefined)
     return { limit: of("limit"), remaining: of("remaining"), reset: of("reset") };
   if ((text.match(/\br\s*=/g) ?? []).length !== 1) return null;
-  return { limit: of("q", values.get("ratelimit-policy") ?? ""), remaining: of("r"), reset: of("t") };
+  const policies = values.get("ratelimit-policy")?.split(",") ?? [];
+  const own = policies.find((policy) => itemOf(policy) === itemOf(text));
+  return { limit: of("q", own ?? ""), remaining: of("r"), reset: of("t") };
 }
+
+/** The item of a structured field's member, without its parameters. */
+const itemOf = (member: string): string | undefined => member.split(";")[0]?.trim();
 
 const integer = (text: string | undefined): number | undefined =>
   text !== undefined && /^-?\d+$/.test(text.trim()) ? Number(text) : undefined;

@@ -428,6 +428,11 @@ describe("headers of every dialect", () => {
       { RateLimit: '"a";r=4;t=9', "RateLimit-Policy": '"a";q=5;w=60' },
       [5, 4, 9, none],
     ],
+    [
+      "combined with its own of two policies",
+      { RateLimit: '"a";r=4;t=9', "RateLimit-Policy": '"day";q=900;w=86400, "a";q=5;w=60' },
+      [5, 4, 9, none],
+    ],
     ["combined of two policies", { RateLimit: '"a";r=4;t=9, "b";r=1;t=2' }, [none, none, none, none]],
     [
       "X-RateLimit, seconds of the epoch",
@@ -449,17 +454,6 @@ describe("headers of every dialect", () => {
     ["none", { "Content-Type": "text/plain" }, [none, none, none, none]],
   ])("%s", (_, headers, expected) => {
     expect(read(headers)).toEqual(expected);
-  });
-
-  test("Retry-After tells the reset of a refusal that tells none otherwise", () => {
-    expect(read({ "Retry-After": "7" }, 429)).toEqual([none, none, 7, none]);
-    expect(read({ "Retry-After": "7" })).toEqual([none, none, none, none]);
-    expect(read({ "Retry-After": "7", "RateLimit-Remaining": "0", "RateLimit-Reset": "6" }, 429)).toEqual([
-      none,
-      0,
-      6,
-      none,
-    ]);
   });
 
   test("a second of the epoch says nothing certain between whole seconds", () => {

@@ -194,3 +194,52 @@ export const queue: KindOfLimiter = {
     };
   },
 };
+
+/** A bucket that says `null` of what it does not show, and of a call that can never fit that it waits without end. */
+export const nothings: KindOfLimiter = {
+  algorithm: "token-bucket",
+  weighted: true,
+  create({ limit, windowMs }) {
+    const bucketOf = perKey(() => ({ level: 0, atMs: 0 }));
+    const none = { limit: null, current: null, remaining: null, reset: null, resetMs: null, resetAt: null };
+    return {
+      consume(key, cost, nowMs) {
+        const bucket = bucketOf(key);
+        bucket.level = Math.max(0, bucket.level - ((nowMs - bucket.atMs) * limit) / windowMs);
+        bucket.atMs = nowMs;
+        const allowed = bucket.level + cost <= limit;
+        if (allowed) bucket.level += cost;
+        const retryAfter = cost > limit ? Number.POSITIVE_INFINITY : null;
+        return { allowed, ...none, retryAfter } as never;
+      },
+    };
+  },
+};
+
+/** Windows that can be looked at: a key without one is told that its window is over now. */
+export const idle: KindOfLimiter = {
+  algorithm: "fixed-window",
+  create({ limit, windowMs }) {
+    const windows = new Map<string, { count: number; endMs: number }>();
+    const shown = ({ count, endMs }: { count: number; endMs: number }, nowMs: number) => ({
+      ...{ limit, current: count, remaining: limit - count, resetMs: endMs - nowMs },
+    });
+    const liveOf = (key: string, nowMs: number) => {
+      const known = windows.get(key);
+      return known !== undefined && nowMs < known.endMs ? known : undefined;
+    };
+    return {
+      consume(key, cost, nowMs) {
+        const window = liveOf(key, nowMs) ?? { count: 0, endMs: nowMs + windowMs };
+        windows.set(key, window);
+        const allowed = window.count + cost <= limit;
+        if (allowed) window.count += cost;
+        return { allowed, ...shown(window, nowMs) };
+      },
+      peek(key, nowMs) {
+        const window = liveOf(key, nowMs);
+        return shown(window ?? { count: 0, endMs: nowMs }, nowMs);
+      },
+    };
+  },
+};

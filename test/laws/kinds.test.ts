@@ -13,7 +13,9 @@ import {
 import { type Algorithm, algorithms, lawsOf } from "../../src/rules/algorithms.ts";
 import {
   countedLog,
+  idle,
   leakyBucket,
+  nothings,
   queue,
   roundedCounter,
   secondWindow,
@@ -100,6 +102,8 @@ const right: readonly [string, KindOfLimiter][] = [
   ["a leaky bucket", leakyBucket("seconds")],
   ["GCRA in whole ms, rounded down", wholeGcra("floor", "ms")],
   ["GCRA in whole ms, rounded up, weighted", wholeGcra("ceil", "seconds", true)],
+  ["a bucket that shows nothing, as null", nothings],
+  ["windows of which an idle one is over now", idle],
   ["a log that keeps refused calls", countedLog("ms")],
   ["a log that keeps refused calls and ends late", countedLog("seconds", true)],
   ["a log that puts calls off", queue],
