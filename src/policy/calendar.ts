@@ -79,3 +79,20 @@ export function calendarWindow(
       : [Date.UTC(year, month, day), Date.UTC(year, month, day + (unit === "week" ? 7 : 1))];
   return { opensAt: instantOf(from, zone), endsAt: instantOf(to, zone) };
 }
+
+/** Starts of windows that clock changes make longer or shorter, ms. */
+function oddWindows(unit: "day" | "week", zone: string, fromMs: number, untilMs: number): number[] {
+  const odd: number[] = [];
+  for (let atMs = fromMs; atMs < untilMs; ) {
+    const { opensAt, endsAt } = calendarWindow(unit, zone, atMs);
+    if (endsAt - opensAt !== calendarSeconds[unit] * 1000) odd.push(opensAt);
+    atMs = endsAt;
+  }
+  return odd;
+}
+
+/** Returns the starts of a zone's days of other than 24 h, within a year, ms. */
+export const oddDays = (zone: string, fromMs: number): number[] =>
+  oddWindows("week", zone, fromMs, fromMs + 366 * dayMs).flatMap((week) =>
+    oddWindows("day", zone, week, week + 7 * dayMs),
+  );

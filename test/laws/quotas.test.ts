@@ -1,5 +1,6 @@
 // The laws under policies of other APIs: the engine keeps them, known faults break the right ones, and `check` says so.
 import { describe, expect, test } from "vitest";
+import type { QuotaLimiterFactory } from "../../src/engine/quota-limiter.ts";
 import { parseFault } from "../../src/faults/choice.ts";
 import { quotaFaultFactory } from "../../src/faults/factory.ts";
 import { laws } from "../../src/laws/catalogue.ts";
@@ -9,6 +10,7 @@ import { checkQuotaLaws } from "../../src/laws/quotas/kit.ts";
 import { playQuotas } from "../../src/laws/quotas/play.ts";
 import type { QuotaScript } from "../../src/laws/quotas/script.ts";
 import { unenforceable } from "../../src/policy/as-window.ts";
+import { calendarWindow } from "../../src/policy/calendar.ts";
 import { parsePolicy } from "../../src/policy/parse.ts";
 import { presets } from "../../src/policy/presets.ts";
 import { spillwayHere } from "../support/command.ts";
@@ -57,6 +59,50 @@ test("a bucket that was passed while it was not enforced may show more than its 
   const full = await judged(...passed, call(100), call(101));
   expect(full.violation).toBeNull();
   expect(full.judged).toBeGreaterThan(0);
+});
+
+test.each([
+  ["right", 0],
+  ["24 hours long on the days on which clocks change", 86_400_000],
+])("days that are %s", async (_, lengthMs) => {
+  const policy = parsePolicy({
+    version: 2,
+    name: "daily",
+    quotas: {
+      daily: {
+        algorithm: { kind: "fixed-window", limit: 2, anchor: { calendar: "day", zone: "Europe/Paris" } },
+        key: ["client"],
+      },
+    },
+    operations: { call: { uses: { daily: 1 } } },
+    routes: [{ path: "/**", operation: "call" }],
+    auth: { header: "Authorization", form: "Bearer {token}", attributes: ["client"] },
+    wire: "openai",
+  });
+  const counts = new Map<string, { used: number; until: number }>();
+  const factory: QuotaLimiterFactory = {
+    ...{ name: "days", limits: "given", claims: "all" },
+    create: () => {
+      counts.clear();
+      return {
+        decide({ caller }, nowMs) {
+          const key = JSON.stringify(caller);
+          const known = counts.get(key);
+          const { opensAt, endsAt } = calendarWindow("day", "Europe/Paris", nowMs);
+          const fresh = { used: 0, until: lengthMs === 0 ? endsAt : opensAt + lengthMs };
+          const count = known !== undefined && nowMs < known.until ? known : fresh;
+          counts.set(key, count);
+          const admitted = count.used < 2;
+          if (admitted) count.used += 1;
+          return { admitted, refusedBy: admitted ? null : "daily" };
+        },
+      };
+    },
+  };
+  const { laws } = await checkQuotaLaws(factory, policy, { seed, laws: ["refusal-justified"] });
+  expect(laws.find(({ law }) => law === "refusal-justified")?.outcome).toBe(
+    lengthMs === 0 ? "no-counterexample" : "violated",
+  );
 });
 
 describe("calls of the engine that overlap are explained", () => {

@@ -1,7 +1,7 @@
 // Windows of a calendar, by the clocks of a time zone.
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { type CalendarUnit, calendarSeconds, calendarWindow } from "../../src/policy/calendar.ts";
+import { type CalendarUnit, calendarSeconds, calendarWindow, oddDays } from "../../src/policy/calendar.ts";
 import { property } from "../support/property.ts";
 
 const iso = (unit: CalendarUnit, zone: string, at: string): string[] => {
@@ -71,6 +71,14 @@ describe("a window lasts", () => {
   ])("%s", (_, unit, zone, at, opensAt, endsAt) => {
     expect(iso(unit, zone, at)).toEqual([opensAt, endsAt]);
   });
+});
+
+test("a year has two days of other than 24 hours, where clocks change", () => {
+  const days = (zone: string) =>
+    oddDays(zone, Date.parse("2026-01-01T00:00:00Z")).map((ms) => new Date(ms).toISOString());
+  expect(days("Europe/Paris")).toEqual(["2026-03-28T23:00:00.000Z", "2026-10-24T22:00:00.000Z"]);
+  expect(days("Australia/Sydney")).toEqual(["2026-04-04T13:00:00.000Z", "2026-10-03T14:00:00.000Z"]);
+  expect(days("UTC")).toEqual([]);
 });
 
 property(

@@ -5,8 +5,9 @@ import fc from "fast-check";
 import { attributesOf } from "../../engine/compiled-policy.ts";
 import type { QuotaLimiterFactory } from "../../engine/quota-limiter.ts";
 import { ReferenceLimiter } from "../../engine/reference.ts";
+import { oddDays } from "../../policy/calendar.ts";
 import { filledQuotas, limitOf, quotaFor } from "../../policy/effective.ts";
-import type { Operation, Policy, QuotaAlgorithm, QuotaOverride } from "../../policy/policy.ts";
+import type { FixedWindow, Operation, Policy, QuotaAlgorithm, QuotaOverride } from "../../policy/policy.ts";
 import {
   actArbitrary,
   amountArbitrary,
@@ -296,6 +297,15 @@ function actsIn(profile: OpFrequencies): fc.Arbitrary<QuotaAct> {
   });
 }
 
+/** Starts of days that clock changes make longer or shorter, within a year, in the zones of a policy's calendars, ms. */
+function oddDaysOf({ quotas }: Policy, fromMs: number): number[] {
+  const zones = Object.values(quotas).flatMap(({ algorithm }) => {
+    const anchor = algorithm.kind === "fixed-window" ? (algorithm as FixedWindow).anchor : null;
+    return typeof anchor === "object" && anchor !== null && "calendar" in anchor ? [anchor.zone] : [];
+  });
+  return [...new Set(zones)].flatMap((zone) => oddDays(zone, fromMs));
+}
+
 /** Scripts for one law under a policy. */
 export function quotaScripts(
   policy: Policy,
@@ -316,15 +326,16 @@ export function quotaScripts(
     { weight: 1, arbitrary: room },
   );
   const intent: fc.Arbitrary<QuotaIntent> = fc.record({ move, act: actsIn(profile) });
+  const odd = oddDaysOf(policy, aboutMs);
+  const started = fc.tuple(fc.constantFrom(aboutMs, ...odd), phaseMs).map(([day, phase]) => day + phase);
   return fc
     .record({
       policy: limits === "any" ? policies(policy) : fc.constant(policy),
-      phaseMs,
+      startMs: odd.length === 0 ? phaseMs.map((phase) => aboutMs + phase) : started,
       intents: fc.noBias(fc.array(intent, { maxLength: intentsMost, size: "max" })),
       pick: fc.nat({ max: 60 }),
     })
-    .map(({ policy: drawn, phaseMs: phase, intents, pick }) => {
-      const startMs = aboutMs + phase;
+    .map(({ policy: drawn, startMs, intents, pick }) => {
       const planner = new QuotaPlanner(drawn, world, startMs);
       for (const each of intents) planner.take(each);
       return { policy: drawn, isExact, startMs, ops: planner.ops, pick };
