@@ -58,7 +58,7 @@ export async function* simulateJob(
   clock: () => number = Date.now,
 ): AsyncGenerator<SimulationFacts | TracePart, void, undefined> {
   const fault = named === undefined ? undefined : parseFault(named);
-  const limiter = given === null ? null : patientLimiter(given);
+  const limiter = given === null ? null : await patientLimiter(given);
   const chosen = world === undefined ? written : await drawn(world, { fault, limiter: limiter ?? undefined });
   if (chosen === null) throw neitherNamed();
   const { scenario, options, notes } = await conditionsOf(chosen, changes);

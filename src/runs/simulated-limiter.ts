@@ -3,6 +3,8 @@
 import type { LimiterFactory } from "../engine/adapter.ts";
 import { followedRules } from "../engine/adapter-rules.ts";
 import { patient } from "../laws/patience.ts";
+import { anchored } from "../laws/shown-anchor.ts";
+import { newYear2026Ms } from "../laws/subject.ts";
 import type { PlacedModule } from "../load/user-module.ts";
 import { claimsInTraces } from "../rules/algorithms.ts";
 import { parseRules } from "../rules/parse.ts";
@@ -10,6 +12,7 @@ import { type Rules, type Scope, scopes } from "../rules/rules.ts";
 import type { SwitchName } from "../rules/switches.ts";
 import { counted } from "../rules/words.ts";
 import { importAdapter } from "./adapter-file.ts";
+import { clockedFactory } from "./clocked-limiter.ts";
 import type { JobLimiter } from "./job.ts";
 import { VirtualClock } from "./virtual-clock.ts";
 
@@ -33,11 +36,15 @@ export async function importInVirtualTime(module: PlacedModule): Promise<JobLimi
   };
 }
 
-/** Returns the same limiter. Its promises reject if they do not settle within 5 s of real time. */
-export const patientLimiter = ({ factory, clock }: JobLimiter): JobLimiter => ({
-  factory: patient(factory, timers),
-  clock,
-});
+/**
+ * Returns the same limiter. Its promises reject if they do not settle within 5 s of real time. One that does not say where
+ * its windows lie is asked, as `check` does.
+ */
+export async function patientLimiter({ factory, clock }: JobLimiter): Promise<JobLimiter> {
+  const asked = patient(clockedFactory({ factory, clock }), timers);
+  const { semantics } = await anchored(asked, undefined, newYear2026Ms);
+  return { factory: Object.assign(patient(factory, timers), { semantics }), clock };
+}
 
 /** Returns the facts that the reader of such a run must know. */
 export function limiterNotes(factory: LimiterFactory, asked: Rules | null): string[] {

@@ -20,12 +20,12 @@ export function swarmJob(
   { worlds, seed, fault }: SwarmTask,
   { limiter, signal }: JobContext,
 ): AsyncGenerator<SwarmProgress, SwarmResult, undefined> {
-  return eventsOf((onProgress) =>
+  return eventsOf(async (onProgress) =>
     swarm({
       worlds,
       seed,
       fault: fault === undefined ? undefined : parseFault(fault),
-      limiter: limiter === null ? undefined : patientLimiter(limiter),
+      limiter: limiter === null ? undefined : await patientLimiter(limiter),
       signal,
       onProgress,
     }),

@@ -42,8 +42,13 @@ export default defineScenario({ name: "crowd", duration: "90s", populations: { a
 
 const files = {
   "crowd.ts": scenario,
+  "rare.ts": scenario.replace("400ms", "7s").replace("90s", "4m"),
   "right.ts": byTimer("limit"),
   "wrong.ts": byTimer("limit + 1"),
+  "grid.ts": byTimer("limit")
+    .replaceAll("Date.now() + windowMs", "Date.now() + untilEdge(windowMs)")
+    .replace("(key), windowMs", "(key), untilEdge(windowMs)")
+    .replace("export default", "const untilEdge = (ms: number) => ms - (Date.now() % ms);\nexport default"),
   "failing.ts": `export default { name: "failing", algorithm: "fixed-window", claims: "all", create: () => ({ decide() { throw new Error("no luck"); } }) };`,
   "stuck.ts": `export default { name: "stuck", algorithm: "fixed-window", claims: "all", create: () => ({ decide: () => new Promise(() => {}) }) };`,
 };
@@ -70,6 +75,15 @@ describe("simulate --adapter", () => {
     });
     const run = JSON.parse(await readFile(join(folder, "right/run.json"), "utf8"));
     expect(run.command).toBe("npx spillway simulate ./crowd.ts --seed 1 --adapter right.ts");
+    expect(code).toBe(0);
+  });
+
+  test("a limiter that does not say where its windows lie is asked, as by check", async () => {
+    const { code, stdout } = await spillwayHere(
+      ["simulate", "./rare.ts", "--adapter", "grid.ts", "--out", "grid"],
+      { cwd: folder },
+    );
+    expect(stdout).toContain("No law is broken");
     expect(code).toBe(0);
   });
 

@@ -47,3 +47,21 @@ test("of one seed are the same", async () => {
     );
   await expect(`${texts.join("\n\n")}\n`).toMatchFileSnapshot("./pinned/drawn-scripts.md");
 });
+
+test("by a policy ask for nothing alone only of what is used: whether that opens a window is left open", () => {
+  const policy = parsePolicy({
+    version: 2,
+    name: "tokens",
+    quotas: {
+      tokens: { algorithm: { kind: "fixed-window", limit: 4, windowSeconds: 10 }, key: ["account"] },
+    },
+    operations: { infer: { uses: { tokens: "declared" } } },
+    routes: [{ path: "/**", operation: "infer" }],
+    auth: { attributes: ["account"] },
+    wire: { revision: "1", readings: [] },
+  });
+  const scripts = fc.sample(quotaScripts(policy, quotaEngine, profile, startMs), { seed: 7, numRuns: 300 });
+  const calls = scripts.map(({ ops }) => ops.filter(({ do: kind }) => kind === "call"));
+  expect(calls.flat().some((op) => "cost" in op && op.cost === 0)).toBe(true);
+  expect(calls.filter(([first]) => first !== undefined && "cost" in first && first.cost === 0)).toEqual([]);
+});

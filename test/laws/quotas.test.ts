@@ -61,6 +61,35 @@ test("a bucket that was passed while it was not enforced may show more than its 
   expect(full.judged).toBeGreaterThan(0);
 });
 
+test("what a call gives back at a time that stepped back is no fall of its window", async () => {
+  const policy = parsePolicy({
+    version: 2,
+    name: "points",
+    quotas: {
+      points: {
+        algorithm: { kind: "fixed-window", limit: 6, windowSeconds: 10, anchor: "first-request" },
+        key: ["client"],
+        charge: { when: "reserve-settle" },
+      },
+    },
+    operations: { call: { uses: { points: "declared" } } },
+    routes: [{ path: "/**", operation: "call" }],
+    auth: { header: "Authorization", form: "Bearer {token}", attributes: ["client"] },
+    wire: "openai",
+  });
+  const call = { do: "call", caller: { client: "ann" }, operation: "call" } as const;
+  const ops = [
+    { ...call, id: 0, atMs: 1_000, cost: 6 },
+    { do: "settle", id: 0, atMs: 999, actual: 4 } as const,
+    { ...call, id: 1, atMs: 1_001, cost: 1 },
+  ];
+  const { violation } = await laws.monotone.judge({
+    script: { policy, isExact: true, startMs: 0, ops, pick: 0 },
+    play: (played) => playQuotas(quotaEngine, policy, played),
+  });
+  expect(violation).toBeNull();
+});
+
 test.each([
   ["right", 0],
   ["24 hours long on the days on which clocks change", 86_400_000],

@@ -235,7 +235,9 @@ class QuotaPlanner {
       return isDeclared ? left : Math.floor(left / Math.max(1, numberOf(quotas[place]?.[1] ?? 1)));
     });
     const amount = of === "points" ? points : Math.min(...whole, callsMost * 1000) + plus;
-    const cost = isDeclared ? Math.max(0, amount) : 1;
+    // Whether a charge of 0 opens a window is left open.
+    const least = readings.some(({ used: taken }) => taken === 0) ? 1 : 0;
+    const cost = isDeclared ? Math.max(least, amount) : 1;
     const times = isDeclared ? 1 : Math.max(1, amount);
     const settles = used
       .filter(([, each]) => typeof each !== "number")
