@@ -1,6 +1,7 @@
 // Conclusions of a probe by a policy from its calls: the limits, windows, costs and refusals of each quota.
 import { limitOf, quotaFor, usedQuotas } from "../policy/effective.ts";
 import type { Anchor, Policy } from "../policy/policy.ts";
+import { wireOf } from "../policy/presets.ts";
 import { counted } from "../rules/words.ts";
 import type { QuotaCall } from "../trace/quota-record.ts";
 import { found, notSeen } from "./finding.ts";
@@ -49,11 +50,17 @@ function limitFinding(
   if (limits.size > 1)
     return notSeen(of, `answers show ${[...limits].join(" and ")}`, "answers that agree on the limit");
   if (limit == null) {
-    if (refused === undefined || passed === null)
+    if (refused === undefined)
       return notSeen(
         of,
         "no answer shows it, and none was refused by it",
         "a larger --budget, so that a call is refused",
+      );
+    if (passed === null)
+      return notSeen(
+        of,
+        "no answer shows it, nor what was used when one was refused",
+        "answers that show it",
       );
     return found(
       of,
@@ -207,9 +214,10 @@ function refusalFindings({ calls, options: { policy } }: PolicySession, quota: s
       : retryAt !== undefined
         ? "at an instant"
         : "never";
-  const told = found(back("retryAfter"), advice, "certain", `call ${first.call + 1} was answered ${status}`, [
-    first,
-  ]);
+  const isLookedFor = wireOf(policy).retryAfter.length > 0;
+  const told = isLookedFor
+    ? found(back("retryAfter"), advice, "certain", `call ${first.call + 1} was answered ${status}`, [first])
+    : notSeen(back("retryAfter"), "the policy's wire does not say where", "`retryAfter` in it");
   const levels = refused
     .map((call) => readingOf(call, quota))
     .map((one) => one?.used ?? signed(one?.remaining));

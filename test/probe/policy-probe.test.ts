@@ -179,6 +179,27 @@ test("a bucket's limit is read, and it is told that the rest is not inferred", a
   ]);
 });
 
+test("answers that show nothing, and refusals for which no wait is looked for, are not seen", async () => {
+  const policy = parsePolicy({
+    ...JSON.parse(JSON.stringify(policyOf({}))),
+    quotas: {
+      bursts: {
+        algorithm: { kind: "token-bucket", capacity: 3, refill: { amount: 1, everyMs: 60_000 } },
+        key: ["client"],
+      },
+    },
+    operations: { look: { uses: { bursts: 1 }, samples: [{ path: "/a" }] } },
+    routes: [{ path: "/**", operation: "look" }],
+    wire: { revision: "1", readings: [] },
+  });
+  const { findings } = await probed(policy, policy);
+  expect(findings.map(({ name, value, evidence, needs }) => [name, value, evidence, needs])).toEqual([
+    ["limit", null, "no answer shows it, nor what was used when one was refused", "answers that show it"],
+    ["refused", null, expect.stringContaining("no count"), expect.stringContaining("used")],
+    ["retryAfter", null, "the policy's wire does not say where", "`retryAfter` in it"],
+  ]);
+});
+
 test("keeps to its allowance, and says what more would show the rest", async () => {
   const report = await probed(policyOf({ limit: 50 }), policyOf({ limit: 50 }), {
     allowance: { calls: 8, waitMs: 0 },
