@@ -6,6 +6,7 @@ export const dayMs = 24 * hourMs;
 /** 0 for Sunday. The epoch began on a Thursday. */
 export const weekdayOf = (ms: number): number => (Math.floor(ms / dayMs) + 4) % 7;
 
+export const hourOf = (ms: number): number => Math.floor((ms % dayMs) / hourMs);
 export const isWeekend = (weekday: number): boolean => weekday % 6 === 0;
 
 export const dateOf = (ms: number): string => new Date(ms).toISOString().slice(0, 10);

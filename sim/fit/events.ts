@@ -1,5 +1,5 @@
 // The frequency of events that keep to no clock: by hours and weekdays, with the days on which there were none.
-import { dayMs, hourMs, isWeekend, weekdayOf } from "./days.ts";
+import { dayMs, hourMs, hourOf, isWeekend, weekdayOf } from "./days.ts";
 import type { FittedEvents } from "./model.ts";
 import type { Recording } from "./recording.ts";
 import { daysOffIn } from "./rhythm.ts";
@@ -29,18 +29,19 @@ export function eventsDaysOff(
   return [...daysOffIn(hours)];
 }
 
+/** Days of a recording, by a class of instants. */
+function daysBy(recording: Recording, classes: number, classOf: (ms: number) => number): number[] {
+  const { startedAtMs, endedAtMs } = recording;
+  const days = new Array<number>(classes).fill(0);
+  for (let ms = startedAtMs; ms < endedAtMs; ms = Math.floor(ms / hourMs + 1) * hourMs)
+    (days[classOf(ms)] as number) += (Math.min(endedAtMs, Math.floor(ms / hourMs + 1) * hourMs) - ms) / dayMs;
+  return days;
+}
+
 /** Weights of the weekdays, beside their mean; `null` where chance explains that weekends are as other days. */
-function weekdaysOf(
-  eventsMs: readonly number[],
-  { startedAtMs, endedAtMs }: Recording,
-  daysOff: number,
-): readonly number[] | null {
-  let [days, weekends] = [-daysOff, 0];
-  for (let ms = startedAtMs; ms < endedAtMs; ms += hourMs) {
-    const watched = Math.min(hourMs, endedAtMs - ms) / dayMs;
-    days += watched;
-    if (isWeekend(weekdayOf(ms))) weekends += watched;
-  }
+function weekdaysOf(eventsMs: readonly number[], recording: Recording, off: number): number[] | null {
+  const [work = 0, weekends = 0] = daysBy(recording, 2, (ms) => Number(isWeekend(weekdayOf(ms))));
+  const days = work + weekends - off;
   if (weekends < 0.9 || days - weekends < 1 || eventsMs.length < workingLeast) return null;
   const share = weekends / days;
   const all = eventsMs.length;
@@ -48,31 +49,32 @@ function weekdaysOf(
   const apart = Math.abs(seen - share * all) / Math.sqrt(all * share * (1 - share));
   if (apart < 0.99 * weekendDeviations) return null;
   // Beside the mean of the days that were watched, of which `perDay` is the mean, too.
-  const [rest, work] = [seen / weekends, (all - seen) / (days - weekends)].map(
+  const [rest, others] = [seen / weekends, (all - seen) / (days - weekends)].map(
     (perDay) => Math.round((1000 * perDay * days) / all) / 1000,
   ) as [number, number];
-  return Array.from({ length: 7 }, (_, weekday) => (isWeekend(weekday) ? rest : work));
+  return Array.from({ length: 7 }, (_, weekday) => (isWeekend(weekday) ? rest : others));
 }
 
-/** The frequency of events that keep to no clock, by hours and weekdays; on their days off there are none. */
+/** The frequency of events that keep to no clock, by hours, of the days on which each was watched, and by weekdays. */
 export function eventsByChance(
   eventsMs: readonly number[],
   recording: Recording,
 ): FittedEvents & { readonly kind: "chance" } {
-  const { startedAtMs, endedAtMs } = recording;
   const off = eventsDaysOff(eventsMs, recording).length;
-  const days = Math.max(1 / 24, (endedAtMs - startedAtMs) / dayMs - off);
-  const weights = Array.from({ length: 24 }, (_, hour) =>
+  const least = Math.max(1 / 24, Math.min(1, (recording.endedAtMs - recording.startedAtMs) / dayMs));
+  const days = daysBy(recording, 24, hourOf).map((watched) => Math.max(least, 24 * watched - off));
+  const perDayBy = (ms: number): number => 1 / (days[hourOf(ms)] as number);
+  const weights = days.map((_, hour) =>
     eventsMs.reduce((sum, ms) => {
       const apart = Math.abs((((ms % dayMs) / hourMs - hour - 0.5 + 36) % 24) - 12);
-      return sum + Math.max(0, 1 - apart / hoursWide);
-    }, 0.02),
+      return sum + perDayBy(ms) * Math.max(0, 1 - apart / hoursWide);
+    }, 0.02 / new SortedSample(days).mean),
   );
   const mean = new SortedSample(weights).mean;
   const hours = weights.map((weight) => Math.round((1000 * weight) / mean) / 1000);
   return {
     kind: "chance",
-    perDay: Math.round((100 * eventsMs.length) / days) / 100,
+    perDay: Math.round(100 * eventsMs.reduce((sum, ms) => sum + perDayBy(ms), 0)) / 100,
     rhythm: { hours, weekend: null, weekdays: weekdaysOf(eventsMs, recording, off), days: [] },
   };
 }

@@ -1,5 +1,5 @@
 // By which hours and days absences end: how likely a caller who is away comes back, hour by hour, beside the mean.
-import { dayMs, hourMs, isWeekend, weekdayOf } from "./days.ts";
+import { dayMs, hourMs, hourOf, isWeekend, weekdayOf } from "./days.ts";
 import type { WorkSession } from "./sessions.ts";
 
 /** As `RhythmInput` has it; UTC. */
@@ -26,8 +26,6 @@ export interface Life {
   readonly joinedMs: number;
   readonly sessions: readonly WorkSession[];
 }
-
-const hourOf = (ms: number): number => Math.floor((ms % dayMs) / hourMs);
 
 /** Hours of a weekday, and of a day of the weekend. */
 export const weekHours = 48;

@@ -63,13 +63,12 @@ export function triesOf(
   const { retry, jobs, cost } = readBy(
     first.kind === "exponential" ? likeliestOf(capsMs.map((most) => ({ ...first, most }))) : first,
   );
-  const { retries } = jobs;
-  const again = guessRetry(retries, slackMs, usual);
+  const again = guessRetry(jobs.retries, slackMs, usual);
   const isLikelier = cost < costOf(guess.retry, inTurn, refusals.length) - marginOf(refusals.length);
   return isLikelier &&
     again !== null &&
     again.retry.kind !== "none" &&
-    retries.length >= triedLeast * refusals.length
+    jobs.retries.length >= triedLeast * refusals.length
     ? { jobs, guess: { ...again, retry } }
     : { jobs: inTurn, guess };
 }

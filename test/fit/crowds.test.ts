@@ -229,6 +229,9 @@ describe("events by chance", () => {
     // Of less than an hour, 24 a day.
     expect(eventsByChance([monday], over(monday, monday + 1)).perDay).toBe(24);
     expect(eventsByChance([monday, monday], over(monday, monday + 3 * dayMs)).perDay).toBe(0.67);
+    // Noon of five days, of which the log ends before the fifth night.
+    const noons = [0, 1, 2, 3, 4].map((day) => monday + day * dayMs + 12 * hourMs);
+    expect(eventsByChance(noons, over(monday + 8 * hourMs, monday + 4 * dayMs + 18 * hourMs)).perDay).toBe(1);
   });
 
   /** So many events at noon of each of seven days from Monday on. */
