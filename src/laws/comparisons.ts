@@ -4,7 +4,7 @@ import type { Policy } from "../policy/policy.ts";
 import { nextId } from "./again.ts";
 import { lacksRoom } from "./decisions.ts";
 import type { Judgement, Opinion, Trial } from "./law.ts";
-import { looksOf, newTally, type QuotaJudge, withoutOps } from "./looks.ts";
+import { looksOf, OpinionTally, type QuotaJudge, withoutOps } from "./looks.ts";
 import type { CallerAttributes, QuotaCallOp, QuotaHistory, QuotaOp } from "./quotas/script.ts";
 import { comparison } from "./runs.ts";
 import { countShown, isWindow, type Look, type QuotasKind, type Sight } from "./sight.ts";
@@ -186,7 +186,7 @@ export const allOrNothing: QuotaJudge = async (trial) => {
   const ops = withoutOps(script.ops, "snapshot");
   const history = await play(ops);
   const looks = looksOf(script, history);
-  const tally = newTally();
+  const tally = new OpinionTally();
   for (const { event, sights, at } of looks)
     if ("admitted" in event && !event.admitted)
       for (const sight of sights) tally.add(untouched(sight), at, sight);

@@ -1,7 +1,7 @@
 // The law honest-wait. A refusal tells a caller how long to wait; the law waits exactly so long, on a fresh limiter
 // that saw the same calls, and lets nobody else call meanwhile.
 import { triedAgain } from "./again.ts";
-import { isKnown, looksOf, newTally, type QuotaJudge, statedOf, withoutOps } from "./looks.ts";
+import { isKnown, looksOf, OpinionTally, type QuotaJudge, statedOf, withoutOps } from "./looks.ts";
 import type { QuotaCallEvent, QuotaScript } from "./quotas/script.ts";
 import { isWindow, type Look, type Sight } from "./sight.ts";
 
@@ -35,7 +35,7 @@ const testedMost = 3;
 /** A caller who waits alone as long as the refusal said is admitted, or refused by another quota. */
 export const honestWait: QuotaJudge = async ({ script, play }) => {
   const history = await play(withoutOps(script.ops, "snapshot"));
-  const tally = newTally();
+  const tally = new OpinionTally();
   const promises = looksOf(script, history).flatMap((look) => promisesOf(script, look));
   const tooLong = promises.find(({ waitMs, longestMs: longest }) => waitMs > longest);
   if (tooLong !== undefined) {

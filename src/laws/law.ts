@@ -55,25 +55,6 @@ export type Judge<K extends LawKind = RulesKind> = (trial: Trial<K>) => Promise<
 /** Judgement of one window at one operation: kept, broken, or `null` if the law says nothing. */
 export type Opinion = "kept" | Breach | null;
 
-/** Finds the first breach among opinions, and counts those that there are. */
-export class OpinionTally<K extends LawKind = RulesKind> {
-  judged = 0;
-  violation: LawViolation<K> | null = null;
-  readonly #named: (window: K["window"]) => K["window"];
-
-  /** @param named a window's key alone, of something that has one */
-  constructor(named: (window: K["window"]) => K["window"]) {
-    this.#named = named;
-  }
-
-  add(opinion: Opinion, at: number, window: K["window"] | null): void {
-    if (opinion === null) return;
-    this.judged += 1;
-    if (opinion === "kept" || this.violation !== null) return;
-    this.violation = { at, window: window === null ? null : this.#named(window), ...opinion };
-  }
-}
-
 /** A span in words: `3`, or `3 to 5`. */
 export const spanText = ({ least, most }: { readonly least: number; readonly most: number }): string =>
   least === most ? String(least) : `${least} to ${most}`;

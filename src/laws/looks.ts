@@ -1,30 +1,47 @@
 // Histories as laws look at them, and laws that look at one operation, or one count, at a time.
-import { type Breach, type Judge, type Opinion, OpinionTally } from "./law.ts";
+import type { Policy } from "../policy/policy.ts";
+import type { Breach, Judge, LawViolation, Opinion } from "./law.ts";
 import { RulesLedger } from "./ledger.ts";
 import { QuotaLedger } from "./quotas/ledger.ts";
 import type { QuotaHistory, QuotaOp, QuotaScript } from "./quotas/script.ts";
-import { algorithmOf } from "./script.ts";
+import { algorithmOf, type LedgerTerms } from "./script.ts";
 import type { Look, QuotaKey, QuotasKind, ShownCount, Sight } from "./sight.ts";
 
 export type QuotaJudge = Judge<QuotasKind>;
 
+interface Seen {
+  readonly policy: Policy;
+  readonly terms: LedgerTerms | undefined;
+  readonly looks: readonly Look[];
+}
+
 /** Looks by history: every law judges an order of overlapping calls by the same ones. */
-const seen = new WeakMap<QuotaHistory, readonly Look[]>();
+const seen = new WeakMap<QuotaHistory, Seen>();
 
 /** Returns each operation of a history, with its counts. */
 export function looksOf(script: QuotaScript, history: QuotaHistory): readonly Look[] {
-  const known = seen.get(history);
-  if (known !== undefined) return known;
   const { policy, terms } = script;
+  const known = seen.get(history);
+  if (known !== undefined && known.policy === policy && known.terms === terms) return known.looks;
   const ledger = terms === undefined ? new QuotaLedger(policy) : new RulesLedger(script, terms);
   const looks = history.map((event) => ledger.look(event));
-  seen.set(history, looks);
+  seen.set(history, { policy, terms, looks });
   return looks;
 }
 
-/** A count's key alone. */
-const keyAlone = ({ quota, key }: QuotaKey): QuotaKey => ({ quota, key });
-export const newTally = (): OpinionTally<QuotasKind> => new OpinionTally<QuotasKind>(keyAlone);
+/** Finds the first breach among opinions, and counts those that there are. */
+export class OpinionTally {
+  judged = 0;
+  violation: LawViolation<QuotasKind> | null = null;
+
+  add(opinion: Opinion, at: number, count: QuotaKey | null): void {
+    if (opinion === null) return;
+    this.judged += 1;
+    if (opinion === "kept" || this.violation !== null) return;
+    const window = count && { quota: count.quota, key: count.key };
+    this.violation = { at, window, ...opinion };
+  }
+}
 
 export const withoutOps = (ops: readonly QuotaOp[], kind: QuotaOp["do"]): readonly QuotaOp[] =>
   ops.filter((op) => op.do !== kind);
@@ -43,7 +60,7 @@ export function overLooks(begin: (script: QuotaScript) => (look: Look) => Heard)
   return async ({ script, play }) => {
     const history = await play(withoutOps(script.ops, "snapshot"));
     const judge = begin(script);
-    const tally = newTally();
+    const tally = new OpinionTally();
     for (const look of looksOf(script, history))
       for (const [opinion, count] of judge(look)) tally.add(opinion, look.at, count);
     return { history, judged: tally.judged, violation: tally.violation };

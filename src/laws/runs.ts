@@ -1,7 +1,7 @@
 // Two runs of one script, compared answer by answer.
 import { triedAgain } from "./again.ts";
 import type { Breach, Compared, Judgement, Opinion, Trial } from "./law.ts";
-import { isBreach, newTally } from "./looks.ts";
+import { isBreach, OpinionTally } from "./looks.ts";
 import type { QuotaEvent, QuotaHistory } from "./quotas/script.ts";
 import type { QuotasKind } from "./sight.ts";
 
@@ -32,7 +32,7 @@ export async function comparison(
   const { from = 0, until = Number.POSITIVE_INFINITY, shiftMs = 0 } = options;
   const { isExact, terms } = trial.script;
   const there = new Map(compared.history.map((event) => [event.op, event]));
-  const tally = newTally();
+  const tally = new OpinionTally();
   for (const [at, event] of history.entries()) {
     const other = shiftMs === 0 ? there.get(event.op) : compared.history[at];
     if (other === undefined || at < from) continue;

@@ -5,7 +5,7 @@ import { counted } from "../rules/words.ts";
 import { lacksRoom } from "./decisions.ts";
 import { alsoGreedy } from "./greedy.ts";
 import type { Breach, Opinion, Trial } from "./law.ts";
-import { looksOf, newTally, type QuotaJudge, statedOf, withoutOps } from "./looks.ts";
+import { looksOf, OpinionTally, type QuotaJudge, statedOf, withoutOps } from "./looks.ts";
 import type { QuotaCallOp, QuotaScript } from "./quotas/script.ts";
 import { isOfCalendar, isWindow, type Look, type QuotasKind, type Sight } from "./sight.ts";
 
@@ -77,7 +77,7 @@ const overTracks =
     const history = await play(withoutOps(script.ops, "snapshot"));
     const tracks = tracksOf(looksOf(script, history));
     const judge = await begin(trial, tracks);
-    const tally = newTally();
+    const tally = new OpinionTally();
     for (const track of tracks) for (const [at, opinion] of judge(track)) tally.add(opinion, at, track.key);
     return { history, judged: tally.judged, violation: tally.violation };
   };
@@ -261,7 +261,7 @@ const leaseMsLeast = 1000;
 /** Calls of one key that are under way at once: admitted within a second, and not given back. */
 const atOnce: QuotaJudge = async ({ script, play }) => {
   const history = await play(withoutOps(script.ops, "snapshot"));
-  const tally = newTally();
+  const tally = new OpinionTally();
   const held = new Map<string, Map<number, QuotaCallOp>>();
   for (const { event, sights, at } of looksOf(script, history))
     for (const sight of sights.slice(-1)) {
