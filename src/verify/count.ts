@@ -8,7 +8,6 @@ import type { TraceTime } from "./clock.ts";
 import type { Docket } from "./docket.ts";
 import { EnforcedEvidence } from "./enforced-evidence.ts";
 import type { Enforcement } from "./enforcement.ts";
-import type { EpochGrid } from "./epoch-grid.ts";
 import type { Holding } from "./held-rows.ts";
 import type { Hypotheses } from "./hypotheses.ts";
 import { OpenWindows } from "./open-windows.ts";
@@ -79,6 +78,13 @@ export interface JudgedCount extends Count {
 
 export const isJudged = (count: Count): count is JudgedCount => count.quota !== null;
 
+/** Judge of ends by the grid that they lie on. */
+export interface GridJudge {
+  /** @param reset the seconds beside it; by a policy, the unit of the reset in ms */
+  observe(line: number, endMs: number, reset: number): void;
+  finish(docket: Docket): void;
+}
+
 /** Counts whose limits are enforced together: an organization's and its users', or one alone. */
 export interface CountGroup {
   readonly name: QuotaName;
@@ -89,8 +95,8 @@ export interface CountGroup {
   readonly oversize: OversizeCalls;
   /** Order of the windows in refusals. `null` if no rules define it. */
   readonly order: RefusalOrder | null;
-  /** Ends by `reset_at`. `null` if windows do not lie on the epoch's grid. */
-  readonly grid: EpochGrid | null;
+  /** Ends that are instants of the target's clock, where windows lie on a grid. */
+  readonly grid: GridJudge | null;
   /** Calls without a line that may have used one of the counts. */
   readonly lost: Unexplained;
   readonly counts: Count[];

@@ -1,10 +1,11 @@
 // The epoch's grid: a window ends at a multiple of its length (SPEC.md §3) by the target's own clock. `reset_at` of a
 // status body shows that end, whatever the clock reads.
+import type { GridJudge } from "./count.ts";
 import type { Docket } from "./docket.ts";
 import type { QuotaName } from "./quota-name.ts";
 import type { Suspect } from "./suspects.ts";
 
-export class EpochGrid {
+export class EpochGrid implements GridJudge {
   readonly #name: QuotaName;
   readonly #windowMs: number;
   /** Greatest distance of shown ends from the grid, ms. */

@@ -155,6 +155,7 @@ class QuotaJudgement {
     if (counted.role === "refused" && counted.refusedBy === judge.owner)
       count.group.refusals.add(line, sent, received, judge.owner);
     if (counted.role === "admitted") this.#judging.amounts.charge(judge.name, counted);
+    if (counted.role === "admitted" && counted.sure && reading !== null) observeEnd(line, count, reading);
     if (!isJudged(count)) return;
     const mark = reading && this.#mark(line, call, judge, count, reading, counted, charge);
     this.#judging.charge(count, line, call, counted, charge, mark);
@@ -279,6 +280,13 @@ class QuotaJudgement {
       ? "what is charged later may overshoot"
       : null;
   }
+}
+
+/** Holds the end of a window to its grid. One of which nothing is used may not have been opened, and end anywhere. */
+function observeEnd(line: number, { group, limit: known }: Count, reading: QuotaReading): void {
+  const { limit, remaining, reset } = reading;
+  const isUsed = remaining !== null && remaining < (limit ?? known ?? 0);
+  if (isUsed && reset?.atMs != null) group.grid?.observe(line, reset.atMs, reset.gridMs);
 }
 
 const windowLaws: readonly LawName[] = [

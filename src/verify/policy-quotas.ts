@@ -10,6 +10,7 @@ import { readingsOf, roundingOf, tellingEnds } from "../wire/rounding.ts";
 import { type Count, type CountGroup, type CountKind, type Counts, epochGrid } from "./count.ts";
 import { Enforcement } from "./enforcement.ts";
 import { Hypotheses } from "./hypotheses.ts";
+import { PolicyGrid } from "./policy-grid.ts";
 import type { QuotaName } from "./quota-name.ts";
 import type { Charging, Terms } from "./terms.ts";
 import type { Unexplained } from "./unknowns.ts";
@@ -215,7 +216,9 @@ export class PolicyQuotas {
   #make(kind: PolicyQuotaJudge, caller: Caller, key: Caller, name: QuotaName): Count {
     const { algorithm } = kind.effective(key);
     const enforcement = this.#enforcement(kind, caller, key);
-    const group = this.#counts.group({ name, kind, enforcement, lost: kind.lost });
+    const isOnGrid = algorithm.kind === "fixed-window" && algorithm.anchor !== "first-request";
+    const grid = isOnGrid && kind.tellsEnd ? new PolicyGrid(name, algorithm) : null;
+    const group = this.#counts.group({ name, kind, enforcement, lost: kind.lost, grid });
     if (algorithm.kind !== "fixed-window")
       return this.#counts.unjudged(group, name, limitOf(algorithm), null);
     const windows = { limit: algorithm.limit, ...lengthOf(algorithm), grid: gridOf(algorithm) };

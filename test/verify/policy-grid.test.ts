@@ -1,0 +1,109 @@
+// Windows of a policy that lie on a grid or follow a calendar, by resets that are instants of the target's clock: those
+// that end there, nearly there, or at another place.
+import { describe, expect, test } from "vitest";
+import { parsePolicy } from "../../src/policy/parse.ts";
+import type { QuotaCall, QuotaTraceHeader } from "../../src/trace/quota-record.ts";
+import { judgeQuotas } from "../../src/verify/policy-judge.ts";
+
+const utc = (text: string): number => Date.parse(`2026-${text}Z`);
+
+/** Judges one admitted call that shows when its window ends. */
+async function judged(algorithm: object, sent: number, endMs: number, remaining = 4) {
+  const policy = parsePolicy({
+    version: 2,
+    name: "grid",
+    quotas: { w: { algorithm: { kind: "fixed-window", limit: 5, ...algorithm }, key: ["user"] } },
+    operations: { look: { uses: { w: 1 } } },
+    routes: [{ path: "/**", operation: "look" }],
+    auth: { attributes: ["user"] },
+    wire: {
+      revision: "1",
+      readings: [
+        {
+          headers: { "X-Limit": "{limit}", "X-Remaining": "{remaining}", "X-Reset": "{reset}" },
+          reset: { form: "epoch-s", means: "window-end", round: "ceil" },
+        },
+      ],
+    },
+  });
+  const header: QuotaTraceHeader = {
+    version: 2,
+    format: "spillway-trace",
+    source: "node",
+    startedAt: sent - 1000,
+    scenario: "grid",
+    seed: 1,
+    target: "http://127.0.0.1:9",
+    policy,
+    clock: { kind: "wall", resolutionMs: 1, errorMs: 0 },
+    complete: true,
+    lost: 0,
+  };
+  const reset = { afterMs: null, atMs: endMs, gridMs: 1000 };
+  const call: QuotaCall = {
+    ...{ sent, received: sent + 5, client: "p/0", call: 0, caller: { user: "ann" }, operation: "look" },
+    ...{ cost: 1, status: 200, outcome: "admitted", date: sent - (sent % 1000) },
+    readings: [{ quota: "w", limit: 5, remaining, used: null, reset }],
+  };
+  const { violations } = await judgeQuotas(header, [{ line: 2, call }]);
+  return violations.map(({ law, explanation }) => `${law}: ${explanation}`);
+}
+
+const minute = { windowSeconds: 60, anchor: "epoch" };
+const paris = { anchor: { calendar: "day", zone: "Europe/Paris" } };
+
+describe("the end of a window that a call was charged to", () => {
+  test.each([
+    ["on the grid", minute, utc("01-05T10:00:20"), utc("01-05T10:01:00")],
+    ["a sum of two rounded times beside it", minute, utc("01-05T10:00:20"), utc("01-05T10:01:02")],
+    [
+      "on a moved grid",
+      { ...minute, anchor: { offsetMs: 20_000 } },
+      utc("01-05T10:00:30"),
+      utc("01-05T10:01:20"),
+    ],
+    ["at midnight after 23 hours", paris, utc("03-29T12:00:00"), utc("03-29T22:00:00")],
+    [
+      "anywhere after its first call",
+      { ...minute, anchor: "first-request" },
+      utc("01-05T10:00:20"),
+      utc("01-05T10:01:20"),
+    ],
+  ])("%s", async (_, algorithm, sent, endMs) => {
+    expect(await judged(algorithm, sent, endMs)).toEqual([]);
+  });
+
+  test.each([
+    ["beside the grid", minute, utc("01-05T10:00:20"), utc("01-05T10:01:17"), "no window of 60 s ends"],
+    [
+      "on the grid that is not moved",
+      { ...minute, anchor: { offsetMs: 20_000 } },
+      utc("01-05T10:00:30"),
+      utc("01-05T10:01:00"),
+      "no window of 60 s",
+    ],
+    [
+      "at the midnight of another zone",
+      paris,
+      utc("01-05T12:00:00"),
+      utc("01-06T00:00:00"),
+      "no day in Europe/Paris ends",
+    ],
+    [
+      "after 24 hours, where a day has 23",
+      paris,
+      utc("03-29T12:00:00"),
+      utc("03-29T23:00:00"),
+      "no day in Europe/Paris",
+    ],
+  ])("%s", async (_, algorithm, sent, endMs, words) => {
+    expect(await judged(algorithm, sent, endMs)).toEqual([
+      expect.stringMatching(`^reset-agrees: line 2 .*${words}`),
+    ]);
+  });
+
+  test("where nothing is used, may be that of a window that nobody opened", async () => {
+    const told = await judged(minute, utc("01-05T10:00:20"), utc("01-05T10:01:17"), 5);
+    expect(told).toEqual([expect.stringMatching(/^conserved: /)]);
+  });
+});
