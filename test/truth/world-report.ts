@@ -20,7 +20,7 @@ export interface Shares extends Compared {
   readonly noWorse: boolean;
   readonly yesterday: number | null;
   readonly linear: number;
-  /** Middle shares by fits to other weeks of the same world. */
+  /** Middle shares by fits to other weeks of the same world, of a few simulations each. */
   readonly weeks?: readonly number[];
 }
 
