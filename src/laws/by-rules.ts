@@ -1,5 +1,5 @@
-// Scripts by rules are scripts by the policy that the rules are. So laws are written once, over quotas; here scripts, their
-// operations and what was answered to them are put in the policy's words, and what a law found is told in those of rules.
+// Translates between rules and the policy that they are, so that each law is written once, over quotas. Scripts and
+// histories by rules become those of the policy; a law's findings are told in the words of rules again.
 import type { PartialReadings } from "../engine/adapter.ts";
 import { quotaNames } from "../policy/names.ts";
 import type { Policy } from "../policy/policy.ts";
@@ -28,7 +28,7 @@ function policyFor(rules: Rules): Policy {
   return policy;
 }
 
-/** A script by rules as one by the policy that they are. */
+/** Returns a script by rules as a script by the policy that they are. */
 export function quotaScript(script: Script): QuotaScript {
   const { startMs, pick, ops } = script;
   const isExact = algorithmOf(script) === "fixed-window";
@@ -49,7 +49,7 @@ function quotaOp(op: Op): QuotaOp {
   return { ...enforce, quota: quotaNames[scope].organization, caller: { organization } };
 }
 
-/** An operation that a law has made, by rules. */
+/** Returns an operation by rules for one that a law made by the policy. */
 function opByRules(own: QuotaOp): Op {
   if (own.do === "call") {
     const { caller, operation, ...call } = own;
@@ -69,10 +69,10 @@ type Caller = { readonly organization: string; readonly user: string };
 const scopeOf = (quota: string): Scope =>
   scopes.find((scope) => owners.some((owner) => quotaNames[scope][owner] === quota)) ?? "rest";
 
-/** Histories by rules as those by their policy. */
+/** Translations of histories by rules, so that each is made once. */
 const histories = new WeakMap<History, QuotaHistory>();
 
-/** @param asked the operations that were played, by the policy */
+/** @param asked the policy's operations that were played, in order */
 export function quotaHistory(history: History, asked: readonly QuotaOp[] = []): QuotaHistory {
   const known = histories.get(history);
   if (known !== undefined) return known;
@@ -116,17 +116,17 @@ function readingOf(quota: string, { current, ...reading }: PartialReading): Said
   return { quota, ...reading, used: current };
 }
 
-/** Returns each operation of a history by rules, with its counts. */
+/** Returns the looks of a history by rules. */
 export const looksByRules = (script: Script, history: History): readonly Look[] =>
   looksOf(quotaScript(script), quotaHistory(history));
 
-/** Which window of rules a count is. */
+/** Returns the window by rules that a count is. */
 export const windowOf = ({ quota, key }: QuotaKey): WindowKey => ({
   ...{ organization: key["organization"] ?? "", user: key["user"] ?? null },
   scope: scopeOf(quota),
 });
 
-/** A law over quotas as one over scripts by rules. */
+/** Makes a law over scripts by rules of a law over quotas. */
 export const byRules =
   (judge: QuotaJudge): Judge =>
   async ({ script, play, ...trial }) => {

@@ -1,5 +1,5 @@
-// The ledger by rules: the book of every window of a history, which takes the limiter's word where the rules leave
-// something open.
+// The ledger by rules: it keeps a book of every window of a history. If the rules leave something open, it believes
+// the limiter.
 import { limitOf, quotaFor } from "../policy/effective.ts";
 import { quotaNames } from "../policy/names.ts";
 import type { Policy, Quota } from "../policy/policy.ts";
@@ -37,7 +37,7 @@ export class RulesLedger {
   readonly #policy: Policy;
   readonly #terms: LedgerTerms;
   readonly #books = new Map<string, Book>();
-  /** Books by operation and caller. */
+  /** Books that a call uses, by operation and caller. */
   readonly #booksOfCalls = new Map<string, readonly Book[]>();
   readonly #enforced = new Map<string, boolean>();
   readonly #held = new Map<number, ReadonlyMap<string, Held>>();
@@ -49,7 +49,7 @@ export class RulesLedger {
     this.#terms = terms;
   }
 
-  /** The windows that an event touches or shows, the organization's first. */
+  /** Returns the windows that an event touches or shows, the organization's first. */
   look(event: QuotaEvent): Look {
     this.#at += 1;
     return { at: this.#at, event, sights: this.#sights(event), answer: null };
@@ -97,7 +97,7 @@ export class RulesLedger {
     return sights;
   }
 
-  /** A limiter by key may open a window, in which nothing is counted, for a call that can never fit. */
+  /** Returns a charge of 0 for a call that can never fit: a limiter by key may open a window for it. Else `null`. */
   #openingOf({ limit }: Book, { op, admitted }: QuotaCallEvent): CountSpan | null {
     return this.#terms.keyed === true && !admitted && op.cost > limit ? exactly(0) : null;
   }
@@ -116,7 +116,7 @@ export class RulesLedger {
     });
   }
 
-  /** A status reading moves no window's clock (SPEC.md §2.8): it is looked up in a copy of the book. */
+  /** Reads a copy of the book, since a status reading moves no window's clock (SPEC.md §2.8). */
   #status(event: QuotaEvent, reading: SaidReading, caller: CallerAttributes): Sight {
     const scope = scopes.find((each) => quotaNames[each].organization === reading.quota) ?? "rest";
     const book = this.#book(this.#terms.keyed === true ? quotaNames[scope].user : reading.quota, caller);
@@ -202,7 +202,7 @@ function readingOf(event: QuotaEvent, quota: string): SaidReading {
   return readings?.find((reading) => reading.quota === quota) ?? { quota };
 }
 
-/** Returns the charge of a decision to one of its windows (SPEC.md §2.2, §2.3, §8); `null` if it counts nothing. */
+/** Returns what a decision charges to one of its windows (SPEC.md §2.2, §2.3, §8); `null` if it counts nothing. */
 function chargeOf({ quota, rule }: Book, { op, admitted, refusedBy }: QuotaCallEvent): CountSpan | null {
   const { when, refused, refusedByOther } = rule.charge;
   if (admitted) return when === "completion" ? null : exactly(op.cost);
@@ -211,7 +211,7 @@ function chargeOf({ quota, rule }: Book, { op, admitted, refusedBy }: QuotaCallE
   return (refusedBy === quota ? own : other) ? exactly(op.cost) : null;
 }
 
-/** The count before a call: by its own reading where that shows it, else by the book. */
+/** Returns the count before a call: from the call's own reading if that shows the count, else from the book. */
 function foundBy(
   reading: SaidReading,
   { rule, limit }: Book,
@@ -226,7 +226,7 @@ function foundBy(
   return { used, limit: reading.limit ?? limit, needed, roomAtMs: null };
 }
 
-/** Numbers of a window that were said; none where it was not shown at all. */
+/** Returns the numbers that a reading shows of a window; none if it shows nothing. */
 function shownBy(reading: SaidReading, limit: number, used: CountSpan | null): ShownCount[] {
   if (Object.values(reading).every((member, at) => at === 0 || member === undefined)) return [];
   const right = { limit, remaining: null, used, reset: null };

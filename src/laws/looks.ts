@@ -1,4 +1,4 @@
-// Histories as laws look at them, and laws that look at one operation, or one count, at a time.
+// Turns histories into looks, and judges of one look or one sight into laws.
 import type { Policy } from "../policy/policy.ts";
 import type { Breach, Judge, LawViolation, Opinion } from "./law.ts";
 import { RulesLedger } from "./ledger.ts";
@@ -15,10 +15,10 @@ interface Seen {
   readonly looks: readonly Look[];
 }
 
-/** Looks by history: every law judges an order of overlapping calls by the same ones. */
+/** Looks by history. All laws that judge one order of overlapping calls share them. */
 const seen = new WeakMap<QuotaHistory, Seen>();
 
-/** Returns each operation of a history, with its counts. */
+/** Returns the looks of a history, one for each operation. */
 export function looksOf(script: QuotaScript, history: QuotaHistory): readonly Look[] {
   const { policy, terms } = script;
   const known = seen.get(history);
@@ -29,7 +29,7 @@ export function looksOf(script: QuotaScript, history: QuotaHistory): readonly Lo
   return looks;
 }
 
-/** Finds the first breach among opinions, and counts those that there are. */
+/** Keeps the first breach among opinions, and counts all opinions that are not `null`. */
 export class OpinionTally {
   judged = 0;
   violation: LawViolation<QuotasKind> | null = null;
@@ -46,16 +46,16 @@ export class OpinionTally {
 export const withoutOps = (ops: readonly QuotaOp[], kind: QuotaOp["do"]): readonly QuotaOp[] =>
   ops.filter((op) => op.do !== kind);
 
-/** The algorithm that a limiter states, where its quotas do not say it; by a policy they do. */
+/** Returns the algorithm that a limiter by rules states; `null` under a policy, whose quotas say it. */
 export const statedOf = ({ terms }: QuotaScript) => (terms === undefined ? null : algorithmOf(terms));
 
-/** True if windows or buckets are known, and not the kind of limiter alone. */
+/** Tells whether the windows or buckets themselves are known, and not the limiter's algorithm alone. */
 export const isKnown = (script: QuotaScript): boolean =>
   (statedOf(script) ?? "fixed-window") === "fixed-window";
 
 type Heard = readonly (readonly [Opinion, QuotaKey | null])[];
 
-/** A law over one run. `begin` gives each run a memory of its own. */
+/** Makes a law over one run. `begin` gives each run a memory of its own. */
 export function overLooks(begin: (script: QuotaScript) => (look: Look) => Heard): QuotaJudge {
   return async ({ script, play }) => {
     const history = await play(withoutOps(script.ops, "snapshot"));
@@ -74,7 +74,7 @@ export function overSights(begin: (script: QuotaScript) => (sight: Sight) => Opi
   });
 }
 
-/** A law over what counts show; the first breach of those that a count shows at once. */
+/** Makes a law over shown numbers. If one sight shows several, it takes the first breach. */
 export const overShown = (
   judge: (shown: ShownCount, sight: Sight, script: QuotaScript) => Opinion,
 ): QuotaJudge =>

@@ -1,5 +1,5 @@
-// The view of laws: each operation of a history, and each of its counts as it stood just before and just after it. Laws
-// know no other model. Ledgers fill it, by a policy (`quotas/ledger.ts`) or by rules (`ledger.ts`).
+// What laws see: each operation of a history (a look), with its counts just before and just after (sights). Laws know
+// no other model. Ledgers fill it, by a policy (`quotas/ledger.ts`) or by rules (`ledger.ts`).
 import { limitOf } from "../policy/effective.ts";
 import type { Quota } from "../policy/policy.ts";
 import type { ReadAnswer } from "../wire/read-answer.ts";
@@ -21,7 +21,7 @@ export interface QuotaKey {
   readonly key: CallerAttributes;
 }
 
-/** The kind of a policy. */
+/** Types of the laws under a policy. */
 export interface QuotasKind extends LawKind {
   readonly script: QuotaScript;
   readonly op: QuotaOp;
@@ -31,20 +31,20 @@ export interface QuotasKind extends LawKind {
   readonly answered: QuotaCallEvent;
 }
 
-/** Numbers of a count that a limiter showed, beside those that are right; `null` where it does not tell. */
+/** Numbers of a count that a limiter showed, beside the right ones; `null` if not shown. */
 export interface ShownCount {
-  /** Said by the limiter itself, or read of its answer. */
+  /** Source: `said` by the limiter's own words, or read from its HTTP `answer`. */
   readonly by: "said" | "answer";
-  /** Name of what is used, as the limiter shows it. */
+  /** The limiter's name for the points used. */
   readonly name: "used" | "current";
   readonly limit: number | null;
   readonly remaining: number | null;
   readonly used: number | null;
-  /** An instant, ms; of an answer, as its format tells it. */
+  /** Instant of the reset, ms since the epoch; in an answer perhaps ms from now, as its format tells. */
   readonly reset: number | null;
-  /** Whole seconds until then, where the limiter says them itself. */
+  /** Whole seconds until the reset, if the limiter says them itself. */
   readonly seconds: number | null;
-  /** Members that only the limiter knows are `null`. */
+  /** The right numbers; `null` for those that only the limiter knows. */
   readonly right: {
     readonly limit: number | null;
     readonly remaining: CountSpan | null;
@@ -53,67 +53,67 @@ export interface ShownCount {
   };
 }
 
-/** A count as a call found it. */
+/** A count just before a call was decided. */
 export interface Found {
-  /** `null` where the rules leave it open. */
+  /** Points used; `null` if the rules leave them open. */
   readonly used: CountSpan | null;
   readonly limit: number;
-  /** Room that the call needs. */
+  /** Room that the call needs, points. */
   readonly needed: number;
-  /** Of a bucket, the instant at which it is there; `null` where it never is. */
+  /** Instant at which a bucket has that room, ms; `null` if never. */
   readonly roomAtMs: number | null;
 }
 
 /** One count at one operation. */
 export interface Sight extends QuotaKey {
-  /** Name of the count, for maps. */
+  /** Name of the count (`nameOfCount`), for maps. */
   readonly name: string;
   /** Index of the operation in the history. */
   readonly at: number;
   readonly event: QuotaEvent;
-  /** As it holds for this key. */
+  /** The quota, with the overrides for this key. */
   readonly rule: Quota;
   readonly limit: number;
-  /** Length of a window, or the time in which an empty bucket is full, ms. */
+  /** Length of a window, or time to fill an empty bucket, ms. */
   readonly lengthMs: number;
-  /** 1 where the instant at which a window ends still belongs to it, else 0. */
+  /** 1 if a window includes the instant of its end, else 0; ms. */
   readonly lateMs: number;
-  /** Time of the count, which never steps back. */
+  /** Clock of the count, ms. It never steps back. */
   readonly clockMs: number;
-  /** `null` where nothing was decided. */
+  /** The count before the decision; `null` if the operation decides nothing. */
   readonly found: Found | null;
-  /** Charges before this operation, and after it. */
+  /** Points charged before this operation, and after it. */
   readonly before: CountSpan;
   readonly after: CountSpan;
-  /** Charge of this operation itself. `null` if it counts nothing. */
+  /** Charge of this operation alone; `null` if it counts nothing. */
   readonly charge: CountSpan | null;
   readonly givenBack: number;
-  /** False where the rules leave open whether a window is open at all. */
+  /** False if the rules leave open whether a window is open at all. */
   readonly sure: boolean;
-  /** Nothing had been charged in this window before. */
+  /** True if this window had no charge before. */
   readonly fresh: boolean;
-  /** Fresh, and an earlier charge of this key is over. */
+  /** True if the count is fresh and an earlier charge of this key is over. */
   readonly isRenewed: boolean;
-  /** The window that a reading belongs to; `null` where it belongs to none, and of a bucket. */
+  /** Number or end of the window that a reading belongs to; `null` for no window, and for a bucket. */
   readonly window: number | null;
-  /** When it ends, or when the bucket is full; `null` where nothing is used. */
+  /** Instant at which the window ends or the bucket is full, ms; `null` if nothing is used. */
   readonly untilMs: number | null;
   readonly isEnforced: boolean;
-  /** Something was charged to this count while nothing was refused: it may stand above its limit. */
+  /** True if the count may pass its limit: its quota is not enforced, or was not at an earlier charge. */
   readonly mayPass: boolean;
-  /** The count that the limiter said: what is used, or what is left shows of it. */
+  /** The count that the limiter said, or that its `remaining` shows. */
   readonly current: number | null;
-  /** The one that it said before in this window, less what was given back since. */
+  /** The count that the limiter said before in this window, less the points given back since. */
   readonly last: number | null;
   readonly shown: readonly ShownCount[];
 }
 
-/** The operation as a whole. */
+/** One operation, with all of its counts. */
 export interface Look {
   readonly at: number;
   readonly event: QuotaEvent;
   readonly sights: readonly Sight[];
-  /** The right answer to it as it is read; `null` where the limiter sent none. */
+  /** The right HTTP answer, as read by the policy's format; `null` if the limiter sent none. */
   readonly answer: ReadAnswer | null;
 }
 
@@ -124,7 +124,7 @@ export const isWindow = ({ algorithm }: Quota): boolean => algorithm.kind === "f
 export const isOfCalendar = ({ algorithm }: Quota): boolean =>
   algorithm.kind === "fixed-window" && typeof algorithm.anchor === "object" && "calendar" in algorithm.anchor;
 
-/** Length of a window, ms; of a bucket, the time in which an empty one is full. */
+/** Returns the length of a window, or the time to fill an empty bucket, ms. */
 export function windowMsOf({ algorithm }: Quota): number {
   if (algorithm.kind === "token-bucket")
     return Math.ceil((algorithm.capacity * algorithm.refill.everyMs) / algorithm.refill.amount);
@@ -132,7 +132,7 @@ export function windowMsOf({ algorithm }: Quota): number {
 }
 
 /**
- * The count that a reading shows. What is left shows it too (SPEC.md §1), as long as it is not clamped: above 0.
+ * Returns the count that a reading shows. A `remaining` that is above 0 or signed shows it too (SPEC.md §1).
  */
 export function countShown(
   { used, remaining, limit }: { readonly [M in "used" | "remaining" | "limit"]?: number | null | undefined },

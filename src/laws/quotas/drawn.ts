@@ -1,6 +1,6 @@
-// Scripts under a policy, drawn: its operations, callers by its attributes, costs and times that crowd at limits and at
-// the ends of windows. Intents stay the same when some are left out, and are planned anew; the readable reference guesses
-// what a limiter will answer.
+// Draws scripts under a policy: its operations, callers by its attributes, costs near limits, and times near the ends of
+// windows. Intents are drawn, so that each keeps its meaning when shrinking drops others; a planner turns them into
+// operations. The readable reference guesses the limiter's answers for it.
 import fc from "fast-check";
 import { attributesOf } from "../../engine/compiled-policy.ts";
 import type { QuotaLimiterFactory } from "../../engine/quota-limiter.ts";
@@ -21,7 +21,7 @@ import { type Amount, callsMost, type Move, movedMs, type Part, partOf, pick } f
 import { windowMsOf } from "../sight.ts";
 import type { CallerAttributes, QuotaCallOp, QuotaOp, QuotaScript } from "./script.ts";
 
-/** Cost of a call that declares it, or how many calls follow each other at one instant. */
+/** Cost of a call that declares its cost, or else number of calls at one instant. */
 type QuotaAmount = Amount<"limit">;
 
 type QuotaAct =
@@ -42,7 +42,7 @@ type QuotaAct =
   | { readonly do: "sweep" }
   | { readonly do: "snapshot" };
 
-/** A move by the windows of a quota, by its place; or to when the last refusal has room. */
+/** A move relative to a quota's windows (the quota by its place), or to the instant at which the last refused call fits. */
 type QuotaMove = Move<number> | { readonly to: "room"; readonly offsetMs: number };
 
 interface QuotaIntent {
@@ -50,13 +50,13 @@ interface QuotaIntent {
   readonly act: QuotaAct;
 }
 
-/** Who calls what, in the scripts of one check. */
+/** Callers and operations in the scripts of one check. */
 interface QuotaWorld {
   readonly callers: readonly CallerAttributes[];
   readonly operations: readonly string[];
 }
 
-/** Callers that differ in each attribute, and those that overrides match. */
+/** Returns callers that differ in each attribute, and callers that the first two overrides match. */
 function callersOf(policy: Policy): CallerAttributes[] {
   const names = [
     ...new Set([...attributesOf(policy), ...policy.overrides.flatMap(({ match }) => Object.keys(match))]),
@@ -70,11 +70,11 @@ function callersOf(policy: Policy): CallerAttributes[] {
 const numberOf = (cost: Operation["uses"][string]): number =>
   typeof cost === "number" ? cost : cost === "declared" ? 1 : cost.atMost;
 
-/** The dearest call of a quota that says its cost beforehand. */
+/** Returns the greatest cost of a call to a quota, points; a declared cost counts as 1. */
 const dearest = ({ operations }: Policy, quota: string): number =>
   Math.max(1, ...Object.values(operations).map(({ uses }) => numberOf(uses[quota] ?? 0)));
 
-/** The same kind of quota with a smaller limit; a bucket is full again after as long. */
+/** Returns the same algorithm with a smaller limit. A bucket takes as long to fill as before. */
 function smaller(algorithm: QuotaAlgorithm, limit: number): QuotaAlgorithm {
   if (algorithm.kind !== "token-bucket") return { ...algorithm, limit };
   const { capacity, refill } = algorithm;
@@ -86,7 +86,7 @@ function smaller(algorithm: QuotaAlgorithm, limit: number): QuotaAlgorithm {
 const isDeclared = ({ operations }: Policy, quota: string): boolean =>
   Object.values(operations).some(({ uses }) => uses[quota] === "declared");
 
-/** Policies of one shape: as it is, or with limits that few calls use up. */
+/** Draws policies: the given one, or more often one with limits that few calls use up. */
 function policies(policy: Policy): fc.Arbitrary<Policy> {
   const names = Object.keys(policy.quotas);
   const drawnLimits = fc.array(
@@ -235,7 +235,7 @@ class QuotaPlanner {
       return isDeclared ? left : Math.floor(left / Math.max(1, numberOf(quotas[place]?.[1] ?? 1)));
     });
     const amount = of === "points" ? points : Math.min(...whole, callsMost * 1000) + plus;
-    // Whether a charge of 0 opens a window is left open.
+    // A charge of 0 must not be the first of a window: whether it opens one is left open.
     const least = readings.some(({ used: taken }) => taken === 0) ? 1 : 0;
     const cost = isDeclared ? Math.max(least, amount) : 1;
     const times = isDeclared ? 1 : Math.max(1, amount);
@@ -256,7 +256,7 @@ class QuotaPlanner {
       const held = { call: op, asked };
       this.#inFlight.push(held);
       this.#reservations.set(op.id, reservation);
-      // Only a completed call counts there: most are completed at once, or no window would fill.
+      // If only completed calls count, most complete at once; else no window would fill.
       if (plus <= 0 && used.every(([name]) => this.#policy.quotas[name]?.charge.when === "completion"))
         this.#settle(held, "all");
     }
@@ -271,7 +271,7 @@ class QuotaPlanner {
     if (reservation) this.#model.settle(reservation, actual, this.#nowMs);
   }
 
-  /** The end of a quota's window, or when its bucket is full. */
+  /** Returns the instant at which a quota's window ends or its bucket is full, ms. */
   #endOf(place: number): number {
     const used = Object.keys(this.#policy.operations[this.#operation]?.uses ?? {});
     const [reading] = this.#model.read(this.#caller, [pick(used, place)], this.#clockMs);
@@ -285,7 +285,7 @@ class QuotaPlanner {
 }
 
 function actsIn(profile: OpFrequencies): fc.Arbitrary<QuotaAct> {
-  // Most calls are one caller's: their counts fill.
+  // One caller makes most calls, so that its counts fill.
   const caller = fc.oneof(
     { withCrossShrink: true },
     { weight: 3, arbitrary: fc.constant(0) },
@@ -299,7 +299,7 @@ function actsIn(profile: OpFrequencies): fc.Arbitrary<QuotaAct> {
   });
 }
 
-/** Starts of days that clock changes make longer or shorter, within a year, in the zones of a policy's calendars, ms. */
+/** Returns the starts, ms, of days within a year that clock changes make longer or shorter, in the policy's zones. */
 function oddDaysOf({ quotas }: Policy, fromMs: number): number[] {
   const zones = Object.values(quotas).flatMap(({ algorithm }) => {
     const anchor = algorithm.kind === "fixed-window" ? (algorithm as FixedWindow).anchor : null;
@@ -308,7 +308,7 @@ function oddDaysOf({ quotas }: Policy, fromMs: number): number[] {
   return [...new Set(zones)].flatMap((zone) => oddDays(zone, fromMs));
 }
 
-/** Scripts for one law under a policy. */
+/** Draws scripts for one law under a policy. */
 export function quotaScripts(
   policy: Policy,
   { limits, isExact = false, callers, operations }: QuotaLimiterFactory,

@@ -1,4 +1,4 @@
-// Our own engine behind the interface that laws check any limiter by, under a policy.
+// Our own engine under a policy, behind the interface by which laws check any limiter.
 import { PolicyLimiter } from "../../engine/policy-limiter.ts";
 import type { QuotaLimiter, QuotaLimiterFactory } from "../../engine/quota-limiter.ts";
 import { storeLimiter } from "../../engine/store-limiter.ts";
@@ -14,7 +14,7 @@ function engineLimiter(policy: Policy, limiter: PolicyLimiter): QuotaLimiter {
   };
 }
 
-/** The engine; it promises every law. */
+/** The engine as a limiter that claims every law. */
 export const quotaEngine: QuotaLimiterFactory = {
   name: "engine",
   limits: "any",

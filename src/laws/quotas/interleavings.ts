@@ -1,4 +1,4 @@
-// Calls that overlap under a policy: their orders are looked for by the laws that the limiter claims (`../overlaps.ts`).
+// Checks overlapping calls under a policy: some order must keep the laws that the limiter claims (`../overlaps.ts`).
 import type { QuotaLimiterFactory } from "../../engine/quota-limiter.ts";
 import { quotaFor } from "../../policy/effective.ts";
 import type { Policy } from "../../policy/policy.ts";
@@ -14,8 +14,8 @@ import { makeQuotaLimiter, QuotaPlayer } from "./play.ts";
 import type { QuotaCallEvent } from "./script.ts";
 
 /**
- * Looks for calls whose answers no order explains, as `checkInterleavings` does, for a limiter by a policy.
- * @throws SpillwayError `ADAPTER_INVALID` where the limiter cannot be made
+ * Looks for overlapping calls whose answers no order explains: `checkInterleavings` for a limiter by a policy.
+ * @throws SpillwayError `ADAPTER_INVALID` if the limiter cannot be made
  */
 export async function checkQuotaInterleavings(
   given: QuotaLimiterFactory,
@@ -51,8 +51,8 @@ export async function checkQuotaInterleavings(
 }
 
 /**
- * Strips an overlapping call of its counts, which may be later: its outcome, and each quota's limit and end are left. Of
- * one in which the clock moved, the end goes, too.
+ * Removes the counts from an overlapping call's answer, since they may be of a later time. The outcome and each quota's
+ * limit and end stay; if the clock moved during the call, the ends go too.
  */
 function bare({ said, read, ...event }: QuotaCallEvent, moved: boolean): QuotaCallEvent {
   const readings = said.readings?.map(({ quota, limit, resetAtMs }) => ({

@@ -1,4 +1,4 @@
-// The laws over a limiter by a policy: what it can be asked, the scripts, and the judges of them.
+// Checks the laws of a limiter by a policy: finds what it can be asked, draws scripts, and judges them.
 import type { QuotaLimiterFactory } from "../../engine/quota-limiter.ts";
 import type { Policy } from "../../policy/policy.ts";
 import { wireOf } from "../../policy/presets.ts";
@@ -16,7 +16,7 @@ import { quotaScripts } from "./drawn.ts";
 import { makeQuotaLimiter, playQuotas } from "./play.ts";
 import type { QuotaScript } from "./script.ts";
 
-/** The laws as a policy has them, where they are worded for the default API. */
+/** Statements of the laws for any policy, in place of those worded for the default API. */
 const statements: Readonly<Record<LimiterLawName, string>> = {
   ...limiterLawStatements,
   bounded: "while enforced, 0 <= used <= limit",
@@ -36,9 +36,9 @@ const statements: Readonly<Record<LimiterLawName, string>> = {
 };
 
 /**
- * Looks for a counterexample to each law that a policy implies for a limiter.
- * @throws SpillwayError `ADAPTER_INVALID` where no limiter can be made; `POLICY_UNSUPPORTED` where a quota is of a kind that
- *   is described alone; `USAGE` where the path leads nowhere
+ * Looks for a counterexample to each law that a limiter claims under a policy.
+ * @throws SpillwayError `ADAPTER_INVALID` if no limiter can be made; `POLICY_UNSUPPORTED` if the policy has a quota whose
+ *   kind can be described but not checked; `USAGE` if the path leads nowhere
  */
 export async function checkQuotaLaws(
   given: QuotaLimiterFactory,
@@ -75,7 +75,7 @@ async function quotaKit(
   };
 }
 
-/** Makes one limiter to see what it can be asked. @throws SpillwayError `ADAPTER_INVALID` */
+/** Makes one limiter to learn which operations it can be asked for. @throws SpillwayError `ADAPTER_INVALID` */
 export async function abilities(
   factory: QuotaLimiterFactory,
   policy: Policy,
@@ -88,7 +88,7 @@ export async function abilities(
 
 const ofFreeRefusals: readonly LimiterLawName[] = ["bounded", "all-or-nothing", "give-back"];
 
-/** Reason why a law says nothing of any quota of a policy. */
+/** Returns why a law says nothing about any quota of a policy; `null` if it says something. */
 export function whyVoid(law: LimiterLawName, policy: Policy): string | null {
   const quotas = Object.values(policy.quotas);
   const calendar = Object.entries(policy.quotas).find(([, quota]) => isOfCalendar(quota));
@@ -104,7 +104,7 @@ export function whyVoid(law: LimiterLawName, policy: Policy): string | null {
   return null;
 }
 
-/** The quotas' limits and the operations, without the time at which it begins and the numbers of its calls. */
+/** Returns a script's form: its quotas' limits and its operations, free of its start and of its calls' own numbers. */
 function formOf({ policy, ops }: QuotaScript): string {
   const firstMs = ops[0]?.atMs ?? 0;
   const ids = new Map(ops.flatMap((op) => (op.do === "call" ? [op.id] : [])).map((id, at) => [id, at]));

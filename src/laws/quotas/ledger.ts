@@ -1,5 +1,5 @@
-// The ledger of a history under a policy: what each count is right to show, if the limiter's own decisions are charged as
-// the policy says. The readable reference keeps the counts; laws see each operation as sights, one count each.
+// The ledger of a history under a policy: the right numbers of each count, if the limiter's own decisions are charged as
+// the policy says. The readable reference keeps the counts.
 import type { Reading } from "../../engine/decision.ts";
 import { type FoundCount, ReferenceLimiter } from "../../engine/reference.ts";
 import { filledQuotas, quotaFor } from "../../policy/effective.ts";
@@ -20,25 +20,25 @@ import {
 import { exactly } from "../window-book.ts";
 import type { CallerAttributes, QuotaCallEvent, QuotaEvent } from "./script.ts";
 
-/** A count of a caller, and what was said of it. */
+/** A count of a caller, with its quota as it holds for this caller. */
 interface CallersCount extends QuotaKey {
   readonly rule: Quota;
   readonly lengthMs: number;
   readonly name: string;
 }
 
-/** What a limiter said of a window. */
+/** The last count that a limiter said of a window. */
 interface Said {
   readonly untilMs: number;
   readonly used: number;
 }
 
-/** A sight to which what its answer shows is still added. */
+/** A sight whose `shown` still lacks the numbers of its HTTP answer. */
 interface OpenSight extends Sight {
   readonly shown: ShownCount[];
 }
 
-/** The answer that is right. */
+/** The right answer, before it is written. */
 interface Told extends AnswerToWrite {
   readonly readings: readonly Reading[];
 }
@@ -48,13 +48,13 @@ export class QuotaLedger {
   readonly #policy: Policy;
   readonly #model: ReferenceLimiter;
   readonly #held = new Map<number, ReturnType<ReferenceLimiter["decide"]>["reservation"]>();
-  /** Counts in which something was charged. */
+  /** Counts that were ever charged. */
   readonly #charged = new Set<string>();
-  /** Counts to which something was charged while their quota was not enforced. */
+  /** Counts that may pass their limit: charged while not enforced, or by a call that another quota refused. */
   readonly #free = new Set<string>();
   readonly #clocks = new Map<string, number>();
   readonly #said = new Map<string, Said>();
-  /** Counts of each caller, by quota: most operations are by few callers. */
+  /** Counts of each caller, by quota. Kept, since few callers make most operations. */
   readonly #counts = new WeakMap<CallerAttributes, Map<string, CallersCount>>();
   #floorMs = 0;
   #at = -1;
@@ -108,7 +108,7 @@ export class QuotaLedger {
     if (decision.reservation !== null) this.#held.set(op.id, decision.reservation);
     const sights = decision.readings.map((reading, place) => {
       const one = found[place] as FoundCount;
-      // Whoever stands before the quota that refused has room.
+      // The first quota either refused or had room, so it is never charged beyond its limit.
       const isLate = !isAdmitted && place > 0 && one.quota !== decision.refusedBy;
       return this.#sight(event, caller, reading, one, one.used, isLate);
     });
@@ -180,7 +180,7 @@ export class QuotaLedger {
     };
   }
 
-  /** The count that a limiter says, and the one that it said before in this window. */
+  /** Returns the count that a limiter says now, and the one that it said before in this window. */
   #sayings(
     { rule, name }: CallersCount,
     { resetAtMs: untilMs }: Reading,
@@ -206,7 +206,7 @@ export class QuotaLedger {
     return { at: this.#at, event, sights, answer };
   }
 
-  /** The right answer, written and read in the policy's format. */
+  /** Writes the right answer in the policy's format and reads it again, so that it is rounded as the format rounds. */
   #roundTrip({ op }: QuotaEvent, told: AnswerToWrite): ReadAnswer {
     const wire = wireOf(this.#policy);
     const quotas = told.readings.map(({ quota }) => quota);
@@ -232,7 +232,7 @@ const toldOf = (kind: Told["kind"], readings: readonly Reading[], cost: number):
 
 const certain = (value: number | null) => (value === null ? null : exactly(value));
 
-/** Numbers that a limiter says of a count; of a window its end is known, and of a bucket when it is full. */
+/** Returns the numbers that a limiter says of a count, outside its HTTP answer, with the right ones. */
 function saidOf(event: QuotaEvent, { quota, ...right }: Reading): ShownCount[] {
   const said = "said" in event ? event.said.readings : undefined;
   return (said ?? []).flatMap((reading): ShownCount[] => {
@@ -258,7 +258,7 @@ function saidOf(event: QuotaEvent, { quota, ...right }: Reading): ShownCount[] {
   });
 }
 
-/** Numbers of a count that an answer shows. An instant that a clock ahead of the caller's tells is not compared. */
+/** Returns the numbers of a count in an answer. Omits the reset if it is an estimate or the count's clock is ahead. */
 function readOf(
   { readings }: ReadAnswer,
   { quota, clockMs, event }: Sight,

@@ -1,5 +1,5 @@
-// Plays a script under a policy against a limiter, and keeps what it answered. Answers of HTTP are read by the policy's
-// wire, so that a limiter is judged by what its callers see.
+// Plays a script under a policy against a limiter, and keeps the answers. HTTP answers are read by the policy's wire,
+// so that a limiter is judged by what its callers see.
 
 import type { Seam } from "../../engine/adapter.ts";
 import { isObject, type Mistake } from "../../engine/answer-form.ts";
@@ -21,7 +21,7 @@ import type { QuotaCallEvent, QuotaCallOp, QuotaEvent, QuotaHistory, QuotaOp } f
 
 const numbers = ["limit", "remaining", "used", "resetAtMs"] as const;
 
-/** Names the first thing wrong with what a limiter said, or `null`. */
+/** Returns the first mistake in what a limiter said; `null` if there is none. */
 const saidMistake: Mistake = (value) => {
   if (!isObject(value)) return ["the answer", value, "an object"];
   const { readings, http } = value;
@@ -55,14 +55,14 @@ const verdictMistake: Mistake = (value) => {
   return saidMistake(value);
 };
 
-/** Keeps an answer as it is now: the limiter may go on to change it. */
+/** Copies an answer, since the limiter may change its own object later. */
 function kept(said: Readonly<Record<string, unknown>>): unknown {
   const { readings } = said;
   if (!Array.isArray(readings)) return { ...said };
   return { ...said, readings: readings.map((each: unknown) => (isObject(each) ? { ...each } : each)) };
 }
 
-/** A limiter by a policy at play. */
+/** Player of a script against a limiter by a policy. */
 export class QuotaPlayer extends Player<QuotaLimiter, Policy, QuotaCallOp> {
   async play(op: QuotaOp): Promise<QuotaEvent> {
     if (this.isTold) await this.setNow(op.atMs);
@@ -99,7 +99,7 @@ export class QuotaPlayer extends Player<QuotaLimiter, Policy, QuotaCallOp> {
     }
   }
 
-  /** Decides a call; others may be under way. */
+  /** Asks for the decision of a call, perhaps while other calls are under way. */
   async call(op: QuotaCallOp): Promise<QuotaCallEvent> {
     const { caller, operation, cost, atMs } = op;
     const call = Object.freeze({ caller: Object.freeze({ ...caller }), operation, cost });
@@ -147,8 +147,8 @@ export class QuotaPlayer extends Player<QuotaLimiter, Policy, QuotaCallOp> {
 }
 
 /**
- * @param nowMs time at which it is made
- * @throws AdapterFailure where `create` throws, or makes something that decides nothing
+ * @param nowMs time at which the limiter is made, ms since the epoch
+ * @throws AdapterFailure if `create` throws, or returns something without `decide`
  */
 export async function makeQuotaLimiter(
   factory: QuotaLimiterFactory,
@@ -157,13 +157,13 @@ export async function makeQuotaLimiter(
   seam: Seam = stillSeam,
 ): Promise<QuotaLimiter> {
   await tellTime(factory, nowMs);
-  // A copy of its own: what it does to it does not reach the laws.
+  // The limiter gets a copy: its changes to the policy must not reach the laws.
   const limiter = await ask("create", [policy.name], () => factory.create(structuredClone(policy), seam));
   if (isObject(limiter) && typeof limiter.decide === "function") return limiter;
   throw new AdapterFailure("create(policy)", quote(limiter), "a limiter with `decide`");
 }
 
-/** Plays operations on a fresh limiter (`playFresh`). */
+/** Plays operations on a fresh limiter by a policy (see `playFresh`). */
 export async function playQuotas(
   factory: QuotaLimiterFactory,
   policy: Policy,

@@ -1,4 +1,4 @@
-// A script under a policy: one concrete sequence of operations, as `../script.ts` has it under rules.
+// Scripts and histories under a policy; `../script.ts` and `../history.ts` have those under rules.
 import type { PartialQuotaReading, QuotaSaid } from "../../engine/quota-limiter.ts";
 import type { Policy } from "../../policy/policy.ts";
 import type { ReadAnswer } from "../../wire/read-answer.ts";
@@ -32,19 +32,19 @@ export interface QuotaEnforceOp {
 export type QuotaOp = QuotaCallOp | SettleOp | QuotaStatusOp | QuotaEnforceOp | SweepOp | SnapshotOp;
 
 export interface QuotaScript {
-  /** The policy that the limiter was made with. */
+  /** Policy that the limiter is made with. */
   readonly policy: Policy;
-  /** Buckets are counted in whole numbers. */
+  /** True if the limiter counts buckets in whole numbers. */
   readonly isExact: boolean;
   readonly startMs: number;
   readonly ops: readonly QuotaOp[];
-  /** Choices of a law that compares two runs. */
+  /** Number from which a law that compares two runs takes its choices. */
   readonly pick: number;
-  /** Facts of a limiter by rules. What these leave open is as the limiter says. */
+  /** Facts of a limiter by rules; absent under a policy. The limiter's word settles what they leave open. */
   readonly terms?: LedgerTerms;
 }
 
-/** A reading that a limiter said; by rules it says whole seconds, and whether it is enforced, too. */
+/** A reading that a limiter said. Under rules it may also have `reset`, in whole seconds, and `enforced`. */
 export interface SaidReading extends PartialQuotaReading {
   readonly reset?: number | null | undefined;
   readonly enforced?: boolean | undefined;
@@ -53,23 +53,23 @@ export interface SaidReading extends PartialQuotaReading {
 /** The answer of a limiter to one operation. */
 interface Heard {
   readonly said: Omit<QuotaSaid, "readings"> & { readonly readings?: readonly SaidReading[] | undefined };
-  /** Its answer, read by the policy's wire; `null` where none was sent. */
+  /** The HTTP answer, read by the policy's wire; `null` if none was sent. */
   readonly read: ReadAnswer | null;
 }
 
 export interface QuotaCallEvent extends Heard {
   readonly op: QuotaCallOp;
   readonly admitted: boolean;
-  /** `undefined` where nobody tells. */
+  /** Quota that refused; `undefined` if neither decision nor answer names one. */
   readonly refusedBy: string | null | undefined;
   readonly retryAtMs: number | null;
-  /** The answer tells another outcome than the decision. */
+  /** True if the HTTP answer tells another outcome than the decision. */
   readonly isAtOdds: boolean;
 }
 
 interface QuotaSettleEvent extends Heard {
   readonly op: SettleOp;
-  /** The call that was completed; `null` where it had been refused, and nothing happened. */
+  /** Call that was completed; `null` if it had been refused, so that nothing happened. */
   readonly call: QuotaCallOp | null;
 }
 
@@ -77,7 +77,7 @@ interface QuotaStatusEvent extends Heard {
   readonly op: QuotaStatusOp;
 }
 
-/** One operation with what the limiter answered. */
+/** One operation with the limiter's answer. */
 export type QuotaEvent =
   | QuotaCallEvent
   | QuotaSettleEvent

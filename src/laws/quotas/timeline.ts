@@ -1,4 +1,4 @@
-// A counterexample under a policy as people read it.
+// Writes a counterexample under a policy as text for people.
 import { limitOf, quotaFor } from "../../policy/effective.ts";
 import type { QuotaAlgorithm } from "../../policy/policy.ts";
 import { rendered } from "../drawing.ts";
@@ -32,23 +32,23 @@ const drawing: OverlapDrawing<QuotasKind> = {
   },
   texts(script, history) {
     const looks = new Map(looksOf(script, history).map((look) => [look.event, look]));
-    // A call of an overlap is numbered where it stands.
+    // The timeline already numbers the calls of an overlap.
     return (event) => [opText(event).replace(/ \(call \d+\)$/, ""), answerText(looks.get(event) as Look)];
   },
   whose: ({ window }) => (window === null ? null : countText(window)),
 };
 
-/** A violated law with its counterexample, or a limiter that failed, as lines of text; else none. */
+/** Returns a violated law with its counterexample, or a limiter's failure, as lines of text; else no lines. */
 export const renderQuotaCounterexample = (report: LawReport<QuotasKind>): string[] =>
   rendered(report, drawing);
 
-/** Overlapping calls that no order explains, or a limiter that failed, as lines of text; else none. */
+/** Returns overlapping calls that no order explains, or a limiter's failure, as lines of text; else no lines. */
 export const renderQuotaInterleaving = (report: InterleavingReport<QuotasKind>): string[] =>
   renderedInterleaving(report, drawing);
 
 const whoText = (caller: CallerAttributes): string => Object.values(caller).join("/");
 
-/** `core of user-1`, or `global` of a quota that all share. */
+/** Returns text like `core of user-1`, or `global` for a quota that all callers share. */
 function countText({ quota, key }: QuotaKey): string {
   const who = whoText(key);
   return who === "" ? quota : `${quota} of ${who}`;
@@ -94,7 +94,7 @@ function answerText({ event, sights }: Look): string {
 
 const refusedText = (by: string | null | undefined): string => `REFUSED${by ? ` by ${by}` : ""}`;
 
-/** An instant that is told in seconds since the epoch, or later. */
+/** Bound that tells two forms of a reset apart, ms: from here on an instant since the epoch, below it a wait. */
 const epochMs = 1_000_000_000_000;
 
 function resetText(by: "said" | "answer", reset: number | null, nowMs: number): string {
