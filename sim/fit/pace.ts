@@ -22,7 +22,7 @@ export interface PaceFit {
   readonly arrivals: FittedArrivals;
   readonly why: string;
   readonly arrivalsWhy: string;
-  /** The behaviour has one kind of call alone. */
+  /** Whether the behaviour makes only one kind of call. */
   readonly single: boolean;
 }
 
@@ -41,7 +41,7 @@ export function paceOf(cluster: Cluster, recording: Recording): PaceFit {
   return pace.kind === "ticks" && !mixed ? byTheClock(profiles, recording) : byPauses(profiles, recording);
 }
 
-/** Fits one behaviour to the callers of a mixture: the average of them all. */
+/** Fits one average behaviour to the callers of a mixture. */
 export function mixturePace({ profiles }: Cluster, recording: Recording): PaceFit {
   const clients = { kind: "closed", clients: profiles.length, startWithinMs: 0 } as const;
   const arrivalsWhy = `${counted(profiles.length, "caller")} of few calls each, drawn from one mixture`;
@@ -74,7 +74,7 @@ function inParts(
   };
 }
 
-/** A period as round as its doubt allows. */
+/** Returns the callers' median period, ms, as round as its error allows, and the number of gaps that show it. */
 function everyOf(profiles: readonly Profile[], slackMs: number): { everyMs: number; gaps: number } {
   const periods: number[] = [];
   let gaps = 0;
@@ -83,7 +83,7 @@ function everyOf(profiles: readonly Profile[], slackMs: number): { everyMs: numb
     if (pace.kind !== "ticks") continue;
     periods.push(pace.everyMs);
     gaps += runs.length - 1;
-    // A period is the time from the first start to the last by the number of periods between.
+    // A period is the time from first to last start, divided by the number of periods; so is its error.
     doubt = Math.max(doubt, (2 * pace.offMs + slackMs) / Math.max(1, runs.length - 1));
   }
   const middle = new SortedSample(periods).median;
@@ -186,7 +186,7 @@ function byPauses(profiles: readonly Profile[], recording: Recording): PaceFit {
   };
 }
 
-/** Tells whether a caller had ended before the recording did: it was silent far longer than it ever paused. */
+/** Tells whether a caller ended before the recording did: its last silence is far longer than its pauses. */
 function isOver({ jobs, pausesMs, refused }: Profile, { startedAtMs, endedAtMs }: Recording): boolean {
   const last = jobs.at(-1);
   if (last === undefined || (refused > 0 && isRefused(last.last))) return false;
@@ -195,10 +195,10 @@ function isOver({ jobs, pausesMs, refused }: Profile, { startedAtMs, endedAtMs }
   return silentMs > Math.max(3 * usual, 0.02 * (endedAtMs - startedAtMs));
 }
 
-/** Of fewer than these, each is written down as one that begins at some time; of more, how often they come. */
+/** Number of callers from which a fit may give their rate of arrival instead of each caller's start. */
 const fewCallers = 20;
 
-/** Callers who come one after the other, and go. */
+/** Tells whether callers come one after the other, and go. */
 function isOpen(
   profiles: readonly Profile[],
   over: readonly Profile[],
@@ -219,7 +219,7 @@ function isOpen(
 
 type RunShape = Exclude<RunForm, { kind: "call" }>;
 
-/** Of callers whose runs differ a little in length, the middle one's. */
+/** Returns the run shape of median length, for callers whose runs differ a little in length. */
 function middleShape(profiles: readonly Profile[], model: RunShape): RunShape {
   const length = (shape: RunForm): number =>
     shape.kind === "burst"

@@ -1,5 +1,5 @@
-// Pauses that keep to one another: polls that grow further apart, then uploads in a row. Pauses are put into classes by
-// length, as few as tell what comes next; and each class says which comes after it, or that nothing does.
+// Pauses whose order matters, such as polls that grow further apart, then uploads in a row. Pauses form few classes by
+// length. Each class counts which class follows it, and how often the session ends instead.
 import { ln } from "../../src/scenario/elementary.ts";
 import type { Sessions } from "./sessions.ts";
 import { type FittedSpread, spreadOf } from "./spread.ts";
@@ -7,50 +7,50 @@ import { isMemoryless, SortedSample } from "./statistics.ts";
 
 export interface FittedPace {
   readonly think: FittedSpread;
-  /** Number of such pauses in a row; `null`: `next` says after each whether there is one more. */
+  /** Number of such pauses in a row. `null`: `next` decides after each pause whether one more follows. */
   readonly times: FittedSpread | null;
-  /** Calls at once that follow; `null`: one. */
+  /** Number of calls at once after the pause. `null`: one. */
   readonly atOnce: FittedSpread | null;
-  /** Number of times that each pace came next, and that nothing did. */
+  /** Number of times that each pace came next; last entry: number of times that the session ended. */
   readonly next: readonly number[];
 }
 
-/** As `PacesInput` has them. */
+/** Fitted paces in the form of `PacesInput`. */
 export interface FittedPaces {
   readonly kind: "paces";
   readonly paces: readonly FittedPace[];
   readonly first: readonly number[];
 }
 
-/** The same, without an end of their own where anything else ever came. */
+/** Returns the paces without ends; a pace that nothing ever followed keeps its end. */
 export function withoutEnds({ paces, first, kind }: FittedPaces): FittedPaces {
   const endless = (next: readonly number[]): readonly number[] =>
     next.slice(0, -1).some((count) => count > 0) ? [...next.slice(0, -1), 0] : next;
   return { kind, first, paces: paces.map((pace) => ({ ...pace, next: endless(pace.next) })) };
 }
 
-/** Fewer pauses tell of no order. */
+/** Least number of pauses that can show an order. */
 const pausesTell = 200;
 const classesMost = 8;
-/** Classes that tell less than this of what comes next, in nats a pause, are one. */
+/** Information on the next class, nats per pause, below which two classes are joined. */
 const tellsLeast = 0.01;
-/** So many pauses follow another pace than in any order, as a share of all, beyond what chance may do. */
+/** Least share of pauses, beyond chance, that follow another pace than in a random order. */
 const orderLeast = 0.1;
-/** Sessions that end as their paces say spread by up to so many times more or less than those that were seen. */
+/** Largest ratio, either way, between the deviations of predicted and recorded session lengths. */
 const spreadMost = 2;
 
-/** Half octaves of a pause. */
+/** Returns a pause's class; each class spans half an octave. */
 function classOf(ms: number): number {
   const whole = Math.min(2 ** 31, Math.max(1, ms));
   const octave = 31 - Math.clz32(whole);
   return 2 * octave + Number(whole >= 2 ** octave * Math.SQRT2);
 }
 
-/** The spread of numbers of calls at once; `null` where each is one. */
+/** Returns the spread of numbers of calls at once; `null` if each is one. */
 export const atOnceOf = (sizes: readonly number[]): FittedSpread | null =>
   sizes.every((size) => size === 1) ? null : spreadOf(sizes, 1, 0);
 
-/** Fits paces to the pauses of sessions; `null` where pauses come in no order, or sessions end otherwise. */
+/** Fits paces to the pauses of sessions; `null` if pauses have no order, or paces do not explain how sessions end. */
 export function pacesOf({ sessions, pausesMs, sizes }: Sessions, slackMs: number): FittedPaces | null {
   if (pausesMs.length < pausesTell) return null;
   const classes = pausesMs.map(classOf);
@@ -67,7 +67,7 @@ export function pacesOf({ sessions, pausesMs, sizes }: Sessions, slackMs: number
   const seenTable = tableOf(paced, count);
   const runs = runsIn(paced, count);
   const told = runs.map((lengths) => !isMemoryless(new SortedSample(lengths)));
-  // Runs of some sessions may be far longer than those of others: then a table alone is nearer to what was seen.
+  // If some sessions have far longer runs than others, a table alone fits the recording better.
   const way = [told, told.map(() => false)]
     .map((apart) => tabled(seenTable, runs, apart))
     .find(({ table, times }) => endsAsSeen(table, times, paced));
@@ -78,7 +78,7 @@ export function pacesOf({ sessions, pausesMs, sizes }: Sessions, slackMs: number
   for (const [index, order] of paced.entries())
     for (const pace of order) {
       seen[pace]?.pausesMs.push(pausesMs[pause] as number);
-      // Of each session one spell more than pauses: the first.
+      // A session has one spell more than pauses, namely its first.
       seen[pace]?.sizes.push(sizes[pause + index + 1] as number);
       pause += 1;
     }
@@ -94,7 +94,7 @@ export function pacesOf({ sessions, pausesMs, sizes }: Sessions, slackMs: number
   };
 }
 
-/** A table whose rows say what follows a whole run of those paces whose runs are told apart. */
+/** Returns a table that counts what follows a whole run, for paces whose run lengths are fitted `apart`. */
 function tabled(
   table: readonly (readonly number[])[],
   runs: readonly (readonly number[])[],
@@ -110,8 +110,8 @@ function tabled(
 }
 
 /**
- * Tells whether the order of sessions' pauses is no chance: paces follow each other otherwise than if each session took the
- * same pauses in any order. Sessions that are each of a pace of their own show no order.
+ * Tells whether the order of pauses is more than chance: it differs from a random order of each session's own pauses.
+ * Sessions that each keep to one pace show no order.
  */
 function areOrdered(orders: readonly (readonly number[])[], seen: readonly (readonly number[])[]): boolean {
   const paces = seen.length - 1;
@@ -135,7 +135,7 @@ function areOrdered(orders: readonly (readonly number[])[], seen: readonly (read
   return apart / all > orderLeast + Math.sqrt((paces * (paces + 1)) / all) / 2;
 }
 
-/** Number of times that each class comes after the start (row 0) and after each class; last column: that none does. */
+/** Counts how often each class follows the start (row 0) and each other class; the last column counts ends. */
 function tableOf(orders: readonly (readonly number[])[], classes: number): number[][] {
   const table = Array.from({ length: classes + 1 }, () => new Array<number>(classes + 1).fill(0));
   for (const order of orders) {
@@ -149,7 +149,7 @@ function tableOf(orders: readonly (readonly number[])[], classes: number): numbe
   return table;
 }
 
-/** Lengths of each pace's runs. */
+/** Returns the lengths of each pace's runs. */
 function runsIn(orders: readonly (readonly number[])[], paces: number): number[][] {
   const runs = Array.from({ length: paces }, (): number[] => []);
   for (const order of orders) {
@@ -164,7 +164,7 @@ function runsIn(orders: readonly (readonly number[])[], paces: number): number[]
   return runs;
 }
 
-/** The last base class of each class: neighbours are joined, those first that tell the least apart of what comes next. */
+/** Returns each class's last base class. Joins neighbours first whose distinction tells the least of what comes next. */
 function classesIn(orders: readonly (readonly number[])[]): number[] {
   let ends = [...new Set(orders.flat())].sort((a, b) => a - b);
   const places = new Map(ends.map((end, place) => [end, place]));
@@ -180,7 +180,7 @@ function classesIn(orders: readonly (readonly number[])[]): number[] {
       const loss = lossOf(table, sums, place);
       if (loss < best.loss) best = { loss, place };
     }
-    // A class more has twice as many numbers as there are classes: each costs half a logarithm (Schwarz).
+    // One class more adds parameters, two for each class. Each costs half a logarithm (Schwarz).
     const worth = Math.max(ends.length * ln(all), tellsLeast * all);
     if (ends.length <= classesMost && best.loss > worth) break;
     table = joinedAt(table, best.place);
@@ -189,7 +189,7 @@ function classesIn(orders: readonly (readonly number[])[]): number[] {
   return ends;
 }
 
-/** The table with a class and the next one as one. */
+/** Returns the table with a class and the next one joined. */
 function joinedAt(table: readonly (readonly number[])[], place: number): number[][] {
   const joined = <Value>(
     values: readonly Value[],
@@ -215,8 +215,8 @@ const sumsOf = (table: readonly (readonly number[])[]): Sums => ({
 });
 
 /**
- * Returns the information that is lost once a class and the next one are one, in nats of all counts together. Rows tell
- * of columns the sum of n ln n over all cells, less those over sums of rows and of columns.
+ * Returns the information that joining a class and the next one loses, nats over all counts. The table's information,
+ * but for a constant, is the sum of n ln n over its cells, less the sums over totals of rows and columns.
  */
 function lossOf(table: readonly (readonly number[])[], { rows, columns }: Sums, place: number): number {
   const [up, down] = [table[place + 1], table[place + 2]] as [readonly number[], readonly number[]];
@@ -237,12 +237,12 @@ const joining = (a: number, b: number): number =>
   a === 0 || b === 0 ? 0 : nLogN(a + b) - nLogN(a) - nLogN(b);
 const nLogN = (count: number): number => (count === 0 ? 0 : count * ln(count));
 
-/** Rounds of the sums below, as many times the mean of the sizes. */
+/** Number of rounds in which `endsAsSeen` sums, per pause of a mean session. */
 const rounds = 60;
 
 /**
- * Tells whether the numbers of pauses spread as those of sessions do that end as the table says.
- * @param times lengths of each pace's runs, which the table does not tell
+ * Tells whether recorded numbers of pauses spread like those of sessions that end by the table.
+ * @param times lengths of each pace's runs, which the table lacks
  */
 function endsAsSeen(
   table: readonly (readonly number[])[],
@@ -257,7 +257,7 @@ function endsAsSeen(
   const own = times.map((lengths) => new SortedSample(lengths));
   const meanOf = (row: readonly number[], values: readonly number[]): number =>
     values.reduce((sum, value, to) => sum + (row[to] as number) * value, 0);
-  // From each pace on: the mean of the pauses to come, and of their squares.
+  // For each pace: the mean number of pauses still to come, and the mean of its square.
   let [means, squares] = [own.map(() => 0), own.map(() => 0)];
   for (let round = 0; round < rounds * (sizes.mean + 1); round++) {
     const before = { means, squares };

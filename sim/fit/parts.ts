@@ -1,4 +1,4 @@
-// Several behaviours of one caller, or of callers who are alike: what keeps to timetables, what events wake, and loops
+// Several behaviours of one caller, or of similar callers: calls by timetables, calls that events wake, and loops
 // beside them.
 import { timetableOf } from "./arrivals.ts";
 import { bySessions, bySize, type RhythmFit } from "./comings.ts";
@@ -30,7 +30,7 @@ import { type FoundWakes, wakesIn } from "./wakes.ts";
 import { workOf } from "./work.ts";
 import { workdaysOf } from "./workdays.ts";
 
-/** Takes apart what every caller does; callers who do one thing alone stay as they are. */
+/** Splits each caller's calls by behaviour; callers with only one behaviour stay as they are. */
 export function takenApart(profiles: readonly Profile[], recording: Recording): readonly Profile[] {
   const clocks = profiles.map((profile) => {
     if (isSteady(profile)) return null;
@@ -68,7 +68,7 @@ export function takenApart(profiles: readonly Profile[], recording: Recording): 
     const timetables = clocks[index]?.timetables ?? [];
     if (timetables.length === 0 && own.length === 0) return profile;
     const names = [
-      // Each caller of a fleet may have a minute of its own in the hour that they share.
+      // Callers of a fleet share the hour, but each may have its own minute.
       ...timetables.map(({ timetable }) => timetable.schedule.replace(/^\d+ (?=\d)/, "")),
       ...own.map(({ group }) => `woken ${group}`),
     ];
@@ -76,7 +76,7 @@ export function takenApart(profiles: readonly Profile[], recording: Recording): 
   });
 }
 
-/** Calls that events brought a caller, and the rest. */
+/** Separates the calls that events brought a caller from the rest. */
 function withoutWakes(
   rest: Profile | null,
   wakes: readonly FoundWakes[],
@@ -99,17 +99,17 @@ function without(jobs: readonly RecordedJob[], wakes: readonly OwnWakes[]): Reco
   return jobs.filter((job) => !taken.has(job));
 }
 
-/** A token of this many behaviours at once is no program any more. */
+/** Most loops at once that one program is believed to run under one name. */
 const lanesMost = 12;
 
-/** Fits each behaviour of callers who are alike; `null` where it is all of one kind. */
+/** Fits each behaviour of similar callers; `null` if they have only one. */
 export function partsOf(
   profiles: readonly Profile[],
   recording: Recording,
 ): {
   readonly parts: readonly FittedPart[];
   readonly rhythms: readonly RhythmFit[];
-  /** Those that make up a caller who stands for many. */
+  /** Number of clients that make up a caller who stands for many. */
   readonly clients?: number;
 } | null {
   const [model] = profiles;
@@ -142,7 +142,7 @@ export function partsOf(
   };
 }
 
-/** Long sessions beside short ones, where they keep other hours. */
+/** Fits long and short sessions as two behaviours; `null` unless they keep different hours. */
 function partsBySize(profiles: readonly Profile[], recording: Recording): ReturnType<typeof partsOf> {
   if (profiles.some((profile) => isSteady(profile) || profile.pace.kind === "chance")) return null;
   const sizes = bySize(profiles, recording);
@@ -158,7 +158,7 @@ function partsBySize(profiles: readonly Profile[], recording: Recording): Return
   return { parts: loops.map(({ part }) => part), rhythms: loops.flatMap(({ rhythms }) => rhythms) };
 }
 
-/** The kinds of calls of callers, together. */
+/** Returns the mix of calls of all these callers together. */
 function mixOfAll(profiles: readonly Profile[]): FittedCall[] {
   const mix = new Map<string, number>();
   for (const profile of profiles)
@@ -214,13 +214,13 @@ function wokenParts(profiles: readonly Profile[], recording: Recording): FittedP
   return groups.map((events) => wokenPart(profiles, events, recording));
 }
 
-/** Some wake long after the others where the median is less than this share of the 90th percentile. */
+/** Ratio of median to 90th percentile below which some callers wake long after the others. */
 const tailFrom = 0.25;
 
-/** The time from an event until a caller wakes, of such times. */
+/** Fits the time from an event until a caller wakes. */
 function withinOf(late: SortedSample, slackMs: number): FittedSpread {
   if (late.median < tailFrom * late.quantile(0.9)) return spreadOf([...late.sorted], 0, slackMs);
-  // The last ones may have begun without the event.
+  // The latest callers may have begun without the event.
   const most = new SortedSample(late.sorted.filter((ms) => ms <= late.median / tailFrom)).quantile(0.95);
   return { kind: "uniform", least: 0, most: roundestWithin(most, 1.1 * most + slackMs) };
 }
@@ -266,7 +266,7 @@ function wokenPart(
   };
 }
 
-/** Periods of one part differ by less. */
+/** Largest ratio between the periods of one part. */
 const periodsAlike = 1.02;
 
 function loopPart(
@@ -298,7 +298,7 @@ function loopPart(
 }
 
 /**
- * Jobs by loops of which each does one at a time: a job goes to the loop that was the last to end before it. A few jobs
+ * Splits jobs into loops that each do one job at a time: a job goes to the loop that ended last before it. A few jobs
  * that overlap now and then make no loop of their own.
  */
 function lanesOf(jobs: readonly RecordedJob[]): readonly (readonly RecordedJob[])[] {

@@ -10,12 +10,12 @@ import type { FittedRhythm } from "./rhythm.ts";
 import type { FittedSpan, FittedSpread } from "./spread.ts";
 import { timeText } from "./words.ts";
 
-/** The most pipelines that one query asks for, and the points that it costs beside them (SPEC.md §1). */
+/** Most pipelines that one query asks for; `frame`: points that the query costs beside them (SPEC.md §1). */
 const pipelinesMost = 500;
 const frame = 3;
 const samplePipelines = 10;
 
-/** A call that costs the same. */
+/** Writes a call of the default API, or of `policy`, that costs the same. */
 export function callExpression(call: FittedCall, policy?: Policy): Expression {
   const { operation, free, cost, actual } = call;
   if (free) return make("status");
@@ -34,7 +34,7 @@ export function callExpression(call: FittedCall, policy?: Policy): Expression {
     : make("pipelinesQuery", literal(first), literal(existing));
 }
 
-/** A request of the operation that costs the same. */
+/** Writes a request of the same operation and cost. */
 function standInExpression({ operation, asked = {}, cost, actual }: FittedCall, policy: Policy): Expression {
   const { method, path, query } = standInOf(policy, operation, asked);
   const name = operation.replace(/[^A-Za-z0-9_-]+/g, "-").replace(/^[^A-Za-z0-9]+/, "") || "call";
@@ -63,7 +63,7 @@ export function spreadExpression(spread: FittedSpread): Expression {
   }
 }
 
-/** `null` where there is none; one from 0 on is said by its end. */
+/** Writes a spread; `null` if it is always 0. A uniform spread from 0 is written as its upper end. */
 export function withinExpression(spread: FittedSpread): Expression | null {
   if (spread.kind === "constant" && spread.ms === 0) return null;
   return spread.kind === "uniform" && spread.least === 0
@@ -71,7 +71,7 @@ export function withinExpression(spread: FittedSpread): Expression | null {
     : spreadExpression(spread);
 }
 
-/** `null` where there is no pause. */
+/** Writes the pauses of a loop; `null` if there are none. */
 export function thinkExpression(think: FittedSpread | FittedPaces): Expression | null {
   if (think.kind === "constant" && think.ms === 0) return null;
   if (think.kind !== "paces") return spreadExpression(think);
@@ -90,7 +90,7 @@ export function thinkExpression(think: FittedSpread | FittedPaces): Expression |
   });
 }
 
-/** Numbers of calls, spread as times are. */
+/** Writes a spread whose values are numbers of calls, not ms. */
 export function countExpression(spread: FittedSpread): Expression {
   switch (spread.kind) {
     case "constant":
@@ -120,7 +120,7 @@ const spanExpression = ({ least, most }: FittedSpan): Expression =>
 const jitterExpression = (jitter: FittedSpan): Expression | null =>
   jitter.most === 0 ? null : spanExpression(jitter);
 
-/** @param failedWaitMs wait after a failure; `null`: those are not tried again */
+/** @param failedWaitMs wait after a failed call, ms; `null`: failed calls are not tried again */
 export function retryExpression(
   retry: FittedRetry,
   attempts: number | null,
@@ -161,7 +161,7 @@ export function retryExpression(
   }
 }
 
-/** Tells whether a policy can try failed calls again after such a wait: what waits by a header waits as long as it likes. */
+/** Tells whether a policy can retry failed calls after this wait. Policies that wait by a header take it as `fallback`. */
 function retriesFailures(retry: FittedRetry, failedWaitMs: number | null): boolean {
   if (failedWaitMs === null) return false;
   if (retry.kind === "fixed")
@@ -169,7 +169,7 @@ function retriesFailures(retry: FittedRetry, failedWaitMs: number | null): boole
   return retry.kind === "exponential" ? 4 * failedWaitMs >= retry.first : true;
 }
 
-/** Units of time in which a rate may be said, in ms: the smallest in which it has two digits. */
+/** Units of time for rates, ms. A rate uses the smallest unit in which it is at least 30. */
 const units = [1_000, 60_000, hourMs, 24 * hourMs];
 
 const rateMost = 1_000_000;
@@ -179,13 +179,13 @@ function rateOf(perHour: number): { readonly rate: number; readonly unitMs: numb
   return { rate: Math.min(rateMost, Math.max(1, Math.round((perHour * unitMs) / hourMs))), unitMs };
 }
 
-/** Returns the number of clients that k6 keeps ready: those of a minute. */
+/** Returns the number of clients that k6 keeps ready: a minute's arrivals, within bounds. */
 const readied = (perHour: number): number => Math.min(1000, Math.max(10, Math.ceil(perHour / 60)));
 
 export function arrivalsExpression(arrivals: Exclude<FittedArrivals, { kind: "closed" }>): Expression {
   if (arrivals.kind === "hours") {
     const most = Math.max(...arrivals.perHour);
-    // Rates are whole numbers: of few arrivals, those of a day.
+    // Rates are whole numbers, so few arrivals are given per day.
     const hours = most < 30 ? 24 : 1;
     return object({
       executor: "business-day",

@@ -1,5 +1,5 @@
-// The policies that a fit may find: what each says of when the next attempt comes after a refusal, as the policies of
-// src/scenario/retries have it: a span of time, in which it is uniform.
+// The retry policies that a fit may find, as in src/scenario/retries. Each policy gives a span of time after a refusal;
+// the next attempt comes at a uniformly drawn instant of that span.
 import type { RetrySample } from "./jobs.ts";
 import type { FittedSpan } from "./spread.ts";
 
@@ -42,7 +42,7 @@ export function expectedSpan(retry: FittedRetry, sample: RetrySample): FittedSpa
   }
 }
 
-/** Returns the wait that the refusal itself asks for, without any jitter; `null` if it asks for none. */
+/** Returns the wait that the refusal itself asks for, ms, without jitter; `null` if it asks for none. */
 export function announcedWaitMs(
   retry: Pick<FittedRetry & { kind: "waitReset" }, "kind" | "of" | "from"> | { readonly kind: "retryAfter" },
   sample: RetrySample,
@@ -53,7 +53,7 @@ export function announcedWaitMs(
   return seconds < 0 ? null : Math.max(0, seconds * 1000 - sinceMs);
 }
 
-/** As `waitReset({ of: "both" })` chooses: of the windows that lack room, the one that resets last. */
+/** Returns the reset, s, that `waitReset({ of: "both" })` chooses: the last among the windows that lack room. */
 function laterReset({ cost, remaining, reset, userRemaining, userReset }: RetrySample): number {
   const organizationLacks = remaining < cost;
   const userLacks = userRemaining < cost;

@@ -1,4 +1,4 @@
-// One cluster of callers → one population: how many, doing what, when, and what after a refusal.
+// One cluster of callers → one population: its number of clients, behaviour, arrivals and retry policy.
 
 import { shortName } from "../../src/rules/printable.ts";
 import { counted } from "../../src/rules/words.ts";
@@ -11,13 +11,13 @@ import { attemptsOf, failedWaitOf, type RetryFit, retryOf } from "./reaction.ts"
 import type { Recording } from "./recording.ts";
 import { spanText } from "./words.ts";
 
-/** A population without its name, and the rhythms of its clients. */
+/** A population without its name, and its clients' rhythms. */
 export interface PopulationFit {
   readonly population: Omit<FittedPopulation, "name">;
   readonly rhythms: readonly RhythmFit[];
 }
 
-/** Works out a population of a cluster. */
+/** Fits one population to a cluster. */
 export function fittedPopulation(cluster: Cluster, recording: Recording): PopulationFit {
   const { profiles } = cluster;
   const pace = cluster.mixture ? mixturePace(cluster, recording) : paceOf(cluster, recording);
@@ -55,7 +55,7 @@ export function fittedPopulation(cluster: Cluster, recording: Recording): Popula
   return { population, rhythms: pace.rhythms };
 }
 
-/** Who tries failed calls again, and was never refused, is taken to try again then, too, when the window has reset. */
+/** Assumes that callers who retry failed calls, but were never refused, would retry refused calls at the reset. */
 function asAfterFailures(fit: RetryFit, failedWaitMs: number | null): RetryFit {
   if (fit.retry.kind !== "unknown" || failedWaitMs === null) return fit;
   const retry = { kind: "waitReset", of: "both", from: "answer", jitter: { least: 0, most: 0 } } as const;
@@ -63,7 +63,7 @@ function asAfterFailures(fit: RetryFit, failedWaitMs: number | null): RetryFit {
   return { ...fit, retry, why };
 }
 
-/** Users that a sentence names; of more, it counts the rest. */
+/** Number of users that a sentence names; it counts the others. */
 const namedMost = 3;
 
 function usersText(names: readonly string[]): string {

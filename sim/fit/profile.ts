@@ -1,5 +1,5 @@
-// One caller's behaviour: its shape, which is all that it does at once (a call, a volley, a list page by page), and the
-// pace at which it does that again (by the clock, after a pause, once, or by chance).
+// One caller's behaviour: its shape and its pace. The shape is one unit of work: a call, a volley, a list page by page.
+// The pace says when that unit comes again: by the clock, after a pause, once, or by chance.
 import type { Timetable } from "./arrivals.ts";
 import {
   isRefused,
@@ -28,17 +28,17 @@ import { SortedSample } from "./statistics.ts";
 import { triesOf } from "./tries.ts";
 
 export type CallPace =
-  /** On ticks; `offMs`: how far nine in ten gaps are from whole periods, at most. */
+  /** Runs keep to a clock. `offMs`: distance from its ticks that nine in ten starts do not exceed. */
   | { readonly kind: "ticks"; readonly everyMs: number; readonly offMs: number }
-  /** Some time after what it did last was over. */
+  /** The next run comes some time after the end of the one before. */
   | { readonly kind: "pause" }
-  /** It did one thing alone. */
+  /** The caller made only one run. */
   | { readonly kind: "once" }
-  /** Some calls at once, some time after what it did last was over. */
+  /** Several calls at once come some time after the end of those before. */
   | { readonly kind: "volleys" }
-  /** It stands for many, whose calls overlap as often as chance has it. */
+  /** The caller stands for many people, whose calls overlap as often as by chance. */
   | { readonly kind: "visits" }
-  /** Its calls overlap and keep to no clock. */
+  /** Calls overlap and keep to no clock. */
   | { readonly kind: "chance" };
 
 /** Sessions of one caller that keep to one timetable. */
@@ -49,47 +49,47 @@ export interface ClockedSessions {
   readonly jobs: readonly RecordedJob[];
   /** Number of jobs of each session. */
   readonly sizes: readonly number[];
-  /** From an answer to the next job, within sessions, ms. */
+  /** Pauses from an answer to the next job, within sessions, ms. */
   readonly pausesMs: readonly number[];
 }
 
 /** One caller's calls after one event. */
 export interface WokenSession {
-  /** When the event was, ms since the epoch. */
+  /** Instant of the event, ms since the epoch. */
   readonly eventMs: number;
   readonly jobs: readonly RecordedJob[];
 }
 
-/** The calls of a caller by the clock, those when events wake it, and the rest. */
+/** One caller's calls, split into calls by the clock, calls that events wake, and the rest. */
 export interface Apart {
-  /** Names of what was taken apart: callers of the same names may be of one population. */
+  /** Names of the parts. Callers with the same names may be of one population. */
   readonly key: string;
   readonly timetables: readonly ClockedSessions[];
   readonly wakes: readonly OwnWakes[];
-  /** `null` where nothing is left. */
+  /** All other calls; `null` if there are none. */
   readonly rest: Profile | null;
 }
 
-/** Events at one time of the day. */
+/** Events at the times of one line of cron. */
 export interface ClockedEvents {
-  /** A line of cron, UTC. */
+  /** Line of cron, UTC. */
   readonly at: string;
-  /** An event comes within so long after its minute. */
+  /** Longest time from the scheduled minute to an event, ms. */
   readonly lateMs: number;
-  /** Instants of those that were seen, ms since the epoch, rising. */
+  /** Instants of recorded events, ms since the epoch, rising. */
   readonly eventsMs: readonly number[];
 }
 
 /** Events that wake a caller, alone or among others. */
 export interface OwnWakes {
   readonly group: number;
-  /** They wake it alone. */
+  /** Whether these events wake this caller alone. */
   readonly byUser: boolean;
-  /** `null`: they come by chance. */
+  /** Clock of the events; `null`: they come by chance. */
   readonly clock: ClockedEvents | null;
-  /** Instants of all of them, ms since the epoch. */
+  /** Instants of all these events, ms since the epoch. */
   readonly eventsMs: readonly number[];
-  /** Time that each of them lasted, where all whom it woke end together; `null` where they do not. */
+  /** Length of each event, ms, if all callers that it woke end together; `null` if they do not. */
   readonly lastsMs: readonly number[] | null;
   readonly sessions: readonly WokenSession[];
 }
@@ -97,25 +97,25 @@ export interface OwnWakes {
 export interface Profile {
   readonly caller: RecordedCaller;
   readonly jobs: readonly RecordedJob[];
-  /** Each of a call where it makes one at a time, or of calls at once. */
+  /** Units of work: single calls, or calls that belong together. */
   readonly runs: readonly Spell[];
   readonly shape: RunForm;
   readonly pace: CallPace;
-  /** From the end of a run to the start of the next, ms. */
+  /** Pauses from the end of a run to the start of the next, ms. */
   readonly pausesMs: readonly number[];
   readonly retries: readonly RetrySample[];
   readonly guess: RetryGuess | null;
-  /** Calls that were refused. */
+  /** Number of refused calls. */
   readonly refused: number;
   /** Number of clients of one period that make up this caller: more than 1 if a log shows their user alone. */
   readonly clients: number;
-  /** Jobs by kind of call. */
+  /** Number of jobs by kind of call. */
   readonly mix: ReadonlyMap<string, number>;
-  /** `null` where it does one thing alone. */
+  /** The caller's behaviours, separated; `null` if it has only one. */
   readonly apart: Apart | null;
 }
 
-/** Returns the lateness that a caller may have by itself, ms: the clock's resolution, and a generator's or timer's. */
+/** Returns the lateness without meaning, ms: the clock's resolution, and the delay of a generator or timer. */
 export const slackOf = ({ resolutionMs }: Pick<Recording, "resolutionMs">): number => 5 + resolutionMs;
 
 /** Profiles callers by all their calls. */
@@ -128,16 +128,16 @@ export function profilesOf(recording: Recording, limits: Limits): readonly Profi
   });
 }
 
-/** Profiles a caller by some of its jobs alone. */
+/** Profiles a caller by only some of its jobs. */
 export function profileOfJobs({ caller }: Profile, jobs: readonly RecordedJob[], slackMs: number): Profile {
   return described({ ...caller, calls: [] }, { jobs, retries: [] }, null, slackMs);
 }
 
-/** Tells whether a caller keeps to one clock, or does one thing in volleys: there is nothing to take apart. */
+/** Tells whether a caller has only one behaviour, so that there is nothing to take apart. */
 export const isSteady = ({ shape, pace }: Profile): boolean =>
   shape.kind !== "call" || pace.kind === "ticks" || pace.kind === "once" || pace.kind === "visits";
 
-/** Attempts that nobody numbered: calls after refusals are retries where some policy explains them better than none. */
+/** Profiles a caller without numbered attempts. Calls after refusals count as retries if a policy explains them best. */
 function guessed(caller: RecordedCaller, limits: Limits, slackMs: number): Profile {
   const apart = jobsGuessed(caller, limits, false);
   const visits = visitsOf(caller, apart, limits, slackMs);
@@ -147,11 +147,11 @@ function guessed(caller: RecordedCaller, limits: Limits, slackMs: number): Profi
   if (guess === null || guess.retry.kind === "none" || guess.explained < 0.8)
     return described(caller, apart, guess, slackMs);
   const profile = described(caller, together, guess, slackMs);
-  // Of calls that overlap by chance none is known to be the retry of another.
+  // Calls that overlap by chance do not show which of them retries which.
   return profile.pace.kind === "chance" ? described(caller, apart, null, slackMs) : profile;
 }
 
-/** Profiles a caller that stands for many, each for itself; `null` where it is none. */
+/** Profiles a caller that stands for many independent people; `null` if it does not. */
 function visitsOf(caller: RecordedCaller, apart: Jobs, limits: Limits, slackMs: number): Profile | null {
   if (slackMs >= coarseMs || !overlapByChance(apart.jobs, slackMs)) return null;
   const plain = described(caller, apart, null, slackMs);
@@ -163,20 +163,20 @@ function visitsOf(caller: RecordedCaller, apart: Jobs, limits: Limits, slackMs: 
   return { ...plain, jobs, runs: jobs, pausesMs: [], retries, guess, pace: { kind: "visits" } };
 }
 
-/** Kinds of calls after refusals: tries of what was refused, calls that come anyway, or neither can be told. */
+/** Kind of the calls after refusals: retries, calls that come anyway, or not known. */
 export type AfterRefusals = "again" | "anew" | "untold";
 
-/** Tells what the calls after refusals are of a caller whose attempts nobody numbered. */
+/** Tells of which kind a caller's calls after refusals are, if nobody numbered its attempts. */
 export function afterRefusals(caller: RecordedCaller, limits: Limits, resolutionMs: number): AfterRefusals {
   const { retries, guess } = guessed(caller, limits, slackOf({ resolutionMs }));
   if (retries.length > 0) return "again";
   return guess?.retry.kind === "none" ? "anew" : "untold";
 }
 
-/** More pauses than these place no quantile better. */
+/** Number of pauses beyond which quantiles hardly improve. */
 const pausesMost = 20_000;
 
-/** Collects pauses of callers after calls that were admitted: every so many, where there are very many. */
+/** Collects callers' pauses after admitted calls; takes a regular sample if there are very many. */
 export function usualPauses(profiles: readonly Pick<Profile, "jobs">[], slackMs: number): UsualPauses {
   const all = profiles.reduce((sum, { jobs }) => sum + jobs.length, 0);
   const step = Math.max(1, Math.floor(all / pausesMost));
@@ -211,7 +211,7 @@ function described(
   if (overlapping <= rareOverlaps * jobs.length) {
     const pausesMs = pausesOf(runs);
     const pace = paceOf(runs, pausesMs, slackMs);
-    // Limits, too, make callers keep to a clock: the windows'.
+    // Limits also make callers keep to a clock, that of the windows; so refused callers are left out.
     const pauses = new SortedSample(pausesMs);
     const uneven = pauses.breadth > 0.2 * pauses.median + slackMs;
     const several =
@@ -230,26 +230,26 @@ function pausesOf(runs: readonly Spell[]): number[] {
   return runs.slice(1).map(({ startMs }, index) => Math.max(0, startMs - (runs[index]?.endMs ?? startMs)));
 }
 
-/** Beside an answer that came too late, a loop may seem to be two now and then. */
+/** Share of overlapping jobs up to which a caller is still one loop: late answers make some jobs overlap. */
 export const rareOverlaps = 0.02;
 
-/** Fewer show no clock. */
+/** Least number of runs that can show a clock. */
 const fewRuns = 4;
 
 function paceOf(runs: readonly Spell[], pausesMs: readonly number[], slackMs: number): CallPace {
   if (runs.length < 2) return { kind: "once" };
   const ticks = runs.length < fewRuns ? null : clockOf(runs, 1, slackMs);
   const pauses = new SortedSample(pausesMs);
-  // Who calls again as soon as there is an answer keeps to the answers, however regular they are.
+  // A caller that calls again right after each answer follows the answers, however regular they are.
   if (ticks !== null && pauses.median < 0.2 * ticks.everyMs && ticks.everyMs < 1000) return { kind: "pause" };
-  // Starts that scatter about ticks scatter less than the pauses between them; starts that follow pauses drift.
+  // Starts by a clock scatter less around its ticks than pauses do; starts after pauses drift away from any clock.
   return ticks !== null && ticks.offMs <= 0.8 * pauses.breadth + slackMs / 5 ? ticks : { kind: "pause" };
 }
 
 /**
- * Regular starts: the period, where every `lag`-th start is a whole number of periods from where it should be, give or
- * take. What is held to the clock are the starts, not the gaps: pauses of nearly the same length drift away from any
- * clock, however alike the gaps are.
+ * Returns the clock of regular starts; `null` if there is none. Starts that lie `lag` apart must be about a whole number
+ * of periods apart. Starts, not gaps, are compared with the clock: pauses of nearly equal length have similar gaps, but
+ * drift away from any clock.
  */
 function clockOf(
   runs: readonly Spell[],
@@ -260,12 +260,12 @@ function clockOf(
   if (gaps.length < 3) return null;
   const rough = new SortedSample(gaps).median;
   if (rough <= 2 * slackMs) return null;
-  // Ticks that were missed make a gap of several periods.
-  // A call between two ticks is none: it may be the retry of one that failed.
+  // Missed ticks make a gap of several periods.
+  // A call soon after another counts as no tick: it may retry a failed call.
   const periods = gaps.map((gapMs) => (gapMs < rough / 4 ? 0 : Math.max(1, Math.round(gapMs / rough))));
   if (periods.filter((count) => count === 1).length < 0.6 * gaps.length) return null;
   const ticks = periods.reduce((sum, count) => sum + count, 0);
-  // Who misses two ticks of three is away in between.
+  // A caller that misses more than two ticks of three is away in between.
   if (ticks > 3 * gaps.length) return null;
   const everyMs = gaps.reduce((sum, gapMs) => sum + gapMs, 0) / ticks;
   const phases: number[] = runs.slice(0, lag).map(() => 0);
@@ -282,12 +282,12 @@ function clockOf(
   return offMs <= Math.max(2 * slackMs, 0.05 * everyMs) ? { kind: "ticks", everyMs, offMs } : null;
 }
 
-/** Several clients of one period under one name: then every n-th call keeps to the clock, though none before it does. */
+/** Finds several clients of one period under one name: every n-th call keeps to the clock, though adjacent calls do not. */
 function clockOfSeveral(runs: readonly Spell[], slackMs: number): { pace: CallPace; clients: number } | null {
   for (let clients = 1; clients <= 12; clients++) {
     if (runs.length < 6 * clients) return null;
     const pace = clockOf(runs, clients, slackMs);
-    // Of many lags one may fit by chance, but not so well.
+    // Among many lags one may fit by chance, but not this well.
     if (pace === null || slackMs > 0.02 * pace.everyMs) continue;
     if (
       pace.offMs <= slackMs + 0.002 * pace.everyMs &&
@@ -298,7 +298,7 @@ function clockOfSeveral(runs: readonly Spell[], slackMs: number): { pace: CallPa
   return null;
 }
 
-/** Tells whether clients of one period begin apart from each other: those who begin together are one that makes runs. */
+/** Tells whether clients of one period begin apart. Clients that begin together are one client that makes runs. */
 function areApart(runs: readonly Spell[], clients: number, everyMs: number): boolean {
   const gaps = runs.slice(1, clients).map(({ startMs }, index) => startMs - (runs[index]?.startMs ?? 0));
   return new SortedSample(gaps).median >= (0.1 * everyMs) / clients;

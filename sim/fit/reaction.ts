@@ -1,4 +1,4 @@
-// The reaction of a population to refusals: one policy for all its callers, and the evidence for it.
+// A population's reaction to refusals: one retry policy for all its callers, and the evidence for it.
 
 import { counted } from "../../src/rules/words.ts";
 import { ABSENT } from "../../src/scenario/client.ts";
@@ -11,7 +11,7 @@ import { guessRetry, type RetryGuess } from "./retries.ts";
 import { SortedSample } from "./statistics.ts";
 import { spanText, timeText } from "./words.ts";
 
-/** A policy, and the evidence for it. */
+/** A retry policy, and the evidence for it. */
 export interface RetryFit {
   readonly retry: FittedRetry;
   readonly guess: RetryGuess | null;
@@ -65,7 +65,7 @@ export function retryOf(profiles: readonly Profile[], recording: Recording, refu
   return { retry: guess.retry, guess, why };
 }
 
-/** Calls after refusals cannot be told from those that come anyway. */
+/** Tells whether a caller's retries cannot be told from calls that come anyway. */
 const tellsNone = ({ pace, retries }: Profile): boolean =>
   pace.kind === "chance" || (pace.kind === "visits" && retries.length === 0);
 
@@ -86,10 +86,10 @@ function whenText(retry: FittedRetry): string {
   }
 }
 
-/** Fewer failures tell nothing of what follows them. */
+/** Least number of failures that can show what follows them. */
 const failuresTell = 5;
 
-/** The usual wait until a failed call is sent again; `null` where most are not. */
+/** Returns the median wait until a failed call is sent again, ms; `null` if most are not, or failures are few. */
 export function failedWaitOf(profiles: readonly Profile[]): number | null {
   const waits: number[] = [];
   let failures = 0;
@@ -107,7 +107,7 @@ export function failedWaitOf(profiles: readonly Profile[]): number | null {
     : Math.round(new SortedSample(waits).median);
 }
 
-/** The most attempts that calls were given, where those that were given up had them all, and no other had more. */
+/** Returns the most attempts of a call; `null` unless most calls that were given up had that many attempts. */
 export function attemptsOf(profiles: readonly Profile[]): number | null {
   let most = 0;
   const gaveUp: number[] = [];
@@ -115,7 +115,7 @@ export function attemptsOf(profiles: readonly Profile[]): number | null {
     const lastStartMs = jobs.at(-1)?.startMs ?? 0;
     for (const job of jobs) {
       most = Math.max(most, job.attempts);
-      // Later calls of its caller show that it was not about to try again.
+      // Later calls of this caller show that it had given the job up.
       if (isRefused(job.last) && job.endMs <= lastStartMs) gaveUp.push(job.attempts);
     }
   }

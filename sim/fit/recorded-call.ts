@@ -1,34 +1,34 @@
-// One call of a recording, what it has in common with others, and what a refusal said.
+// One call of a recording, the traits that it shares with other calls, and the headers of a refusal.
 import { ABSENT } from "../../src/scenario/client.ts";
 import type { QuotaCall } from "../../src/trace/quota-record.ts";
 import type { TraceCall } from "../../src/trace/record.ts";
 import type { HeaderValue } from "../../src/wire/fields.ts";
 
-/** Data that many calls have in common. */
+/** Data that many calls share. */
 export interface CallTraits {
-  /** An operation of the policy; `rest` or `graphql` under rules. */
+  /** Name of an operation of the policy; `rest` or `graphql` under rules. */
   readonly operation: string;
-  /** Attributes that its path names, under a policy. */
+  /** Attributes that the call's path names, under a policy. */
   readonly asked?: Readonly<Record<string, string>> | undefined;
-  /** The free status call (SPEC.md §4). */
+  /** Whether this is the free status call (SPEC.md §4). */
   readonly free: boolean;
   /** 1 for REST, requested points for GraphQL, 0 for status. */
   readonly cost: number;
-  /** Points charged in the end; `cost` where that is not known. */
+  /** Points charged in the end; `cost` if not known. */
   readonly actual: number;
-  /** The same for calls that a quota counts alike. */
+  /** Key that calls share if a quota counts them alike. */
   readonly key: string;
 }
 
-/** One call of one caller. There are millions, so each holds no more than its own. */
+/** One call of one caller. There are millions of calls, so shared data is in `kind`. */
 export class RecordedCall {
-  /** When it was sent, ms since the epoch. */
+  /** Instant of sending, ms since the epoch. */
   readonly atMs: number;
-  /** When its answer was there; `atMs` where nobody wrote down how long it took. */
+  /** Instant of the answer, ms since the epoch; `atMs` if the duration was not recorded. */
   readonly endMs: number;
-  /** 0 for a first attempt; `ABSENT` where that is not known. */
+  /** Number of the attempt, from 0; `ABSENT` if not known. */
   readonly attempt: number;
-  /** HTTP status; 0 where no answer came. */
+  /** HTTP status; 0 if no answer came. */
   readonly status: number;
   /** Headers of a refusal. `null` for any other call, and for a refusal without headers. */
   readonly said: RefusalSaid | null;
@@ -45,7 +45,7 @@ export class RecordedCall {
     this.#wantedMs = wantedMs === atMs ? null : wantedMs;
   }
 
-  /** When it was wanted: a poll's tick, the first attempt of a retry; `atMs` where that is not known. */
+  /** Instant at which the call was wanted: a poll's tick, a retry's first attempt; `atMs` if not known. */
   get wantedMs(): number {
     return this.#wantedMs ?? this.atMs;
   }
@@ -57,7 +57,7 @@ export interface RecordedInput
   readonly kind: CallTraits;
 }
 
-/** The kinds of a recording's calls, each once. */
+/** Holds each kind of a recording's calls once. */
 export class CallKinds {
   readonly #kinds = new Map<string, CallTraits>();
 
@@ -72,7 +72,7 @@ export class CallKinds {
   }
 }
 
-/** Headers of a refusal, in seconds, points or requests; `ABSENT` where one did not come. */
+/** Headers of a refusal, in seconds, points or requests; `ABSENT` for a missing header. */
 export interface RefusalSaid {
   readonly remaining: number;
   readonly reset: number;
@@ -83,7 +83,7 @@ export interface RefusalSaid {
 
 const shownNumber = (value: HeaderValue | undefined): number => (typeof value === "number" ? value : ABSENT);
 
-/** Of a refusal under rules. */
+/** Returns what a refusal's headers say, under rules. */
 export function saidBy(call: TraceCall): RefusalSaid {
   return {
     remaining: shownNumber(call.remaining),
@@ -94,7 +94,7 @@ export function saidBy(call: TraceCall): RefusalSaid {
   };
 }
 
-/** Of a refusal: the quota that refused first, then another one. */
+/** Returns what a refusal's headers say, under a policy: first the refusing quota, then another (`user…`). */
 export function saidByQuotas({ readings, by, retryAfterMs, retryAt, received }: QuotaCall): RefusalSaid {
   const [first, next] = readings.toSorted((a, b) => Number(b.quota === by) - Number(a.quota === by));
   const secondsTo = (reset: { afterMs: number | null; atMs: number | null } | null | undefined): number => {

@@ -1,5 +1,5 @@
-// A recording in the one form that `fit` works from: callers, and the calls of each in the order of time. A trace
-// tells clients, wishes and attempts. A log tells users and instants alone; the rest is absent.
+// A recording in the one form that `fit` works from: callers, and each caller's calls in the order of time. A trace
+// names clients, wishes and attempts. A log only has users and instants; the rest is absent.
 
 import { GRAPHQL_CALL, type LogBatch, type LogCaller, OTHER_CALL, STATUS_CALL } from "../../src/logs/rows.ts";
 import type { Policy } from "../../src/policy/policy.ts";
@@ -22,44 +22,44 @@ import {
 } from "./recorded-call.ts";
 import { LimitsShown } from "./rules.ts";
 
-/** Calls that come from one place: a client of a trace, a user of a log. */
+/** The sender of some calls: a client of a trace, or a user of a log. */
 export interface RecordedCaller {
   readonly organization: string;
-  /** Whose quota it uses. */
+  /** User whose quota the caller uses. */
   readonly user: string;
-  /** Name of its population in the trace. `null` for a log. */
+  /** Name of the caller's population in the trace; `null` for a log. */
   readonly group: string | null;
-  /** In the order of `atMs`. */
+  /** Calls in the order of `atMs`. */
   readonly calls: readonly RecordedCall[];
 }
 
 export interface Recording {
-  /** Ms since the epoch: the run's start or the first call; the last answer. */
+  /** Start of the run or first call, ms since the epoch. `endedAtMs`: the last answer. */
   readonly startedAtMs: number;
   readonly endedAtMs: number;
-  /** Rules of a trace's header. `null` if the recording names none. */
+  /** Rules of a trace's header; `null` if the recording names none. */
   readonly rules: Rules | null;
-  /** The policy by which its calls are told; else they are of the API of SPEC.md. */
+  /** Policy that names the calls. Default: the API of SPEC.md. */
   readonly policy?: Policy | undefined;
-  /** Limits and windows that answers showed. */
+  /** Limits and windows that the answers showed. */
   readonly shown: LimitsShown;
-  /** True if retries are told from first attempts. */
+  /** Whether the recording tells retries from first attempts. */
   readonly knowsAttempts: boolean;
-  /** True if the lengths of calls are told. */
+  /** Whether the recording has the durations of calls. */
   readonly knowsDurations: boolean;
-  /** Resolution of its clock, ms: 0 for a simulation, 1000 for a log of whole seconds. */
+  /** Resolution of the recording's clock, ms: 0 for a simulation, 1000 for a log of whole seconds. */
   readonly resolutionMs: number;
   readonly callers: readonly RecordedCaller[];
-  /** Calls of all callers. */
+  /** Number of calls of all callers. */
   readonly calls: number;
-  /** Calls that no quota counts (SPEC.md §2.6), which are left out. */
+  /** Number of calls that no quota counts (SPEC.md §2.6); they are left out. */
   readonly uncounted: number;
 }
 
 const ofRest = { operation: "rest" } as const;
 const ofGraphql = { operation: "graphql" } as const;
 
-/** The most calls that are held: with all that is worked out of it, a call takes up to half a kilobyte. */
+/** Most calls that fit holds in memory: with all derived data, a call takes up to half a kilobyte. */
 const recordedCallsMost = 3_000_000;
 
 interface OpenCaller {
@@ -94,8 +94,8 @@ export class Recorder {
   #lastMs = 0;
 
   /**
-   * @param header of a trace; `null` for a log
-   * @param policy by which calls are told; that of a trace of version 2 where it is left out
+   * @param header header of a trace; `null` for a log
+   * @param policy policy that names the calls. Default: the header's, for a trace of version 2
    */
   constructor(header: TraceHeader | QuotaTraceHeader | null = null, policy?: Policy) {
     this.#header = header;
@@ -224,7 +224,7 @@ export class Recorder {
     return made;
   }
 
-  /** The name as a scenario can say it: a log may have any text there. */
+  /** Returns a name that scenarios allow; a log may have any text as an organization. */
   #organization(given: string): string {
     const known = this.#organizations.get(given);
     if (known !== undefined) return known;
@@ -275,8 +275,8 @@ export class Recorder {
   }
 
   /**
-   * Everything added so far. Call it once, at the end.
-   * @throws SpillwayError `TRACE_INVALID` where there was no call, or a year between two of them
+   * Returns the recording of all that was added. Call it once, at the end.
+   * @throws SpillwayError `TRACE_INVALID` if there was no call, or the recording is a year long or longer
    */
   finish(): Recording {
     const header = this.#header;
@@ -311,10 +311,10 @@ export class Recorder {
   }
 }
 
-/** A trace that says to have begun far before its first call, longer than it lasts, says nothing. */
+/** Longest time before the first call, ms, at which a header's start is believed; longer for traces that last longer. */
 const idleMostMs = dayMs;
 
-/** Calls that a clock of whole seconds puts at one instant, evenly over their second: they came one after the other. */
+/** Spreads calls of one second evenly over it, as a clock of whole seconds hides that they came one after the other. */
 function spreadOut(calls: readonly RecordedCall[]): RecordedCall[] {
   const ofSecond = new Map<number, number>();
   for (const { atMs } of calls) ofSecond.set(atMs, (ofSecond.get(atMs) ?? 0) + 1);
@@ -330,7 +330,7 @@ function spreadOut(calls: readonly RecordedCall[]): RecordedCall[] {
   });
 }
 
-/** Returns the recording as it was at an instant: the calls answered by then. */
+/** Returns the recording as it was at an instant, with only the calls answered before it. */
 export function recordedUntil(recording: Recording, endMs: number): Recording {
   const callers = recording.callers.flatMap((caller) => {
     const calls = caller.calls.filter((call) => call.endMs < endMs);

@@ -1,4 +1,4 @@
-// The findings of a fit, and the quality of its predictions, as Markdown.
+// The result of a fit as Markdown: what was found, the check, and the backtest.
 
 import { shortName } from "../../src/rules/printable.ts";
 import { counted } from "../../src/rules/words.ts";
@@ -9,7 +9,7 @@ import { checkedText, checkText } from "./check-text.ts";
 import type { FittedBehaviour, FittedEvents, FittedModel, FittedPopulation } from "./model.ts";
 import { timeText } from "./words.ts";
 
-/** Windows that the Markdown lists at most; all of them are in the result. */
+/** Most windows that the Markdown lists; the result has all of them. */
 const listedMost = 60;
 
 const figureNames: Readonly<Record<PredictedFigure, string>> = {
@@ -19,7 +19,7 @@ const figureNames: Readonly<Record<PredictedFigure, string>> = {
   waitP95Ms: "p95 wait, ms",
 };
 
-/** @param result of `spillway fit` */
+/** Writes the result of `spillway fit` as Markdown. */
 export function fitMarkdown({ model, check, backtest }: FitResult): string {
   const parts = [
     `# ${shortName(model.name)}: a scenario fitted to ${counted(model.calls, "call")}`,
@@ -44,14 +44,15 @@ export function fitMarkdown({ model, check, backtest }: FitResult): string {
   return `${parts.join("\n\n")}\n`;
 }
 
-/** One sentence: how much of the recording the populations explain. */
+/** Says in one or two sentences how much of the recording the populations explain. */
 export function foundText({ populations, callers, calls, unexplained, uncounted }: FittedModel): string {
   const left = uncounted === 0 ? "" : ` ${counted(uncounted, "call")} that no quota counts were left out.`;
   const share = calls === 0 ? 0 : unexplained / calls;
   return `${counted(populations.length, "population")} of ${counted(callers, "caller")}; ${unexplained === 0 ? "every call is of one of them" : `${percent(share)} of the calls (${unexplained.toLocaleString("en-US")}) are of none`}.${left}`;
 }
 
-/** Puts a population's behaviour into a few words: `poller, every 5s`. */
+/** Describes a population's behaviour in a few words, such as `poller, every 5s`. */
+
 export function populationText({ behaviour, arrivals, mix }: FittedPopulation): string {
   const kinds = mix.length > 1 ? `, ${counted(mix.length, "kind")} of call` : "";
   const come =
