@@ -1,4 +1,4 @@
-// When clients come: from the start on, evenly, as chance has it, or by the hour of the day.
+// Fits when clients come: all from the start on, evenly, by chance, or by the hour of the day.
 import { dayMs, hourMs, minuteMs } from "./days.ts";
 import type { FittedArrivals } from "./model.ts";
 import type { Recording } from "./recording.ts";
@@ -6,9 +6,9 @@ import { spanOf } from "./spread.ts";
 import { roundestWithin, SortedSample } from "./statistics.ts";
 
 /**
- * Arrivals that are there from the start: how long it took until all had begun.
- * @param startsMs when each client was first seen, ms since the epoch
- * @param everyMs after which they would begin again, as far as one may guess
+ * Fits arrivals of clients that are all there from the start: the time until all have begun.
+ * @param startsMs instant at which each client was first seen, ms since the epoch
+ * @param everyMs estimated time after which a client begins again, ms
  */
 export function closedArrivals(
   startsMs: readonly number[],
@@ -17,7 +17,7 @@ export function closedArrivals(
   { startedAtMs, endedAtMs }: Recording,
   slackMs: number,
 ): FittedArrivals & { readonly kind: "closed" } {
-  // Who joined on a later day is there from the start of days to come.
+  // A client that joined on a later day is there from the start of future days.
   const delays = startsMs.map((ms) => {
     const lateMs = ms - startedAtMs;
     return lateMs >= dayMs ? Math.min(lateMs, everyMs) : lateMs;
@@ -25,28 +25,28 @@ export function closedArrivals(
   const { most, count } = new SortedSample(delays);
   if (most <= slackMs) return { kind: "closed", clients, startWithinMs: 0 };
   const whole = Math.max(1, endedAtMs - startedAtMs);
-  // Few starts say little of where the span ends, but a client that repeats itself begins within its first round.
+  // Few starts hardly show where the span ends, but a client that repeats itself begins within its first round.
   const likely = Math.max(most, Math.min(2 * most, everyMs));
   const startWithinMs = count >= 5 ? spanOf([0, ...delays], slackMs).most : roundestWithin(most, likely);
   return { kind: "closed", clients, startWithinMs: Math.round(Math.min(startWithinMs, whole)) };
 }
 
-/** @param timesMs when each came, ms since the epoch, rising */
+/** @param timesMs instant at which each client came, ms since the epoch, rising */
 export function openArrivals(
   timesMs: readonly number[],
   { startedAtMs, endedAtMs, resolutionMs }: Recording,
 ): FittedArrivals & { readonly kind: "steady" | "hours" } {
-  // For rates, callers that came within an instant came within a second.
+  // A rate needs a span: a shorter recording counts as one second.
   const hours = Math.max(1000, endedAtMs - startedAtMs) / hourMs;
   const perHour = byHour(timesMs, startedAtMs, endedAtMs);
   if (perHour !== null) return { kind: "hours", perHour };
   const gaps = new SortedSample(timesMs.slice(1).map((ms, index) => ms - (timesMs[index] ?? ms)));
-  // Chance has gaps that deviate by as much as their mean.
+  // If clients come by chance, the deviation of their gaps equals the mean.
   const even = gaps.count >= 10 && gaps.mean > 10 * resolutionMs && gaps.deviation < 0.3 * gaps.mean;
   return { kind: "steady", perHour: timesMs.length / hours, even };
 }
 
-/** By hour of the day (UTC), where these differ by more than chance explains; `null` else. */
+/** Returns arrivals per hour by hour of the day (UTC); `null` if chance explains the differences. */
 function byHour(timesMs: readonly number[], startMs: number, endMs: number): readonly number[] | null {
   if (endMs - startMs < 6 * hourMs) return null;
   const seen = new Array<number>(24).fill(0);
@@ -67,27 +67,27 @@ function byHour(timesMs: readonly number[], startMs: number, endMs: number): rea
     degrees += 1;
     squares += ((count - expected) * (count - expected)) / expected;
   }
-  // Pearson's sum has mean `degrees` and variance twice that; four deviations are no chance.
+  // Pearson's sum has mean `degrees` and variance 2 · `degrees`; four deviations above the mean are not chance.
   if (squares <= degrees + 4 * Math.sqrt(2 * Math.max(1, degrees))) return null;
   return seen.map((count, hour) => (watched[hour] === 0 ? rate : count / (watched[hour] as number)));
 }
 
 const hourOf = (ms: number): number => Math.floor(ms / hourMs) % 24;
 
-/** Jobs of one minute begin so close together. */
+/** Longest time from a minute's beginning to the starts of its jobs, ms. */
 const minuteSpreadMs = 15_000;
 
-/** A line of cron, UTC, and how long after its minutes clients begin, at most. */
+/** A line of cron in UTC, and the longest time from its minutes to the clients' starts. */
 export interface Timetable {
   readonly schedule: string;
   readonly spreadMs: number;
 }
 
 /**
- * Starts by cron: on ticks of whole minutes that all callers share, each within seconds of a minute's beginning.
+ * Finds starts by cron: on ticks of whole minutes that all callers share, each within seconds of a minute's beginning.
  * @param everyMs the callers' period
  * @param anySecond callers may begin together at any second of the minute
- * @returns `null` where they keep to no clock on the wall
+ * @returns `null` if the starts follow no wall clock
  */
 export function timetableOf(
   starts: readonly (readonly number[])[],

@@ -1,4 +1,4 @@
-// Calls of a policy as a fit tells them: whose they are, what their paths name, and requests that stand in for them.
+// A policy's calls as a fit reads them: owners, attributes in paths, and requests that stand in for calls.
 import { isShared } from "../../src/policy/attributes.ts";
 import { isSettled } from "../../src/policy/effective.ts";
 import { routeOf } from "../../src/policy/match.ts";
@@ -17,13 +17,13 @@ interface Owner {
 export interface StandIn {
   readonly method: string;
   readonly path: string;
-  /** Of GraphQL; `null` of others. */
+  /** GraphQL query; `null` for other requests. */
   readonly query: string | null;
 }
 
 export class AskedCalls {
   readonly policy: Policy;
-  /** Names by place. */
+  /** Names of the policy's operations, in its order. */
   readonly operations: readonly string[];
   readonly #inPaths = new Map<string, readonly string[]>();
 
@@ -34,12 +34,12 @@ export class AskedCalls {
       this.#inPaths.set(operation, [...(this.#inPaths.get(operation) ?? []), ...attributesOfPath(path)]);
   }
 
-  /** Tells whether a quota counts an operation's calls, or they are the free status. */
+  /** Tells whether the policy has this operation, or it is the free status. */
   counts(operation: string): boolean {
     return operation === "status" || this.operations.includes(operation);
   }
 
-  /** Who calls, by what its token stands for; the log's user where that is nobody. */
+  /** Returns the owner of a call by what its token stands for; the log's user if the token names none. */
   owner(attributes: Attributes, { user }: Pick<Owner, "user">): Owner {
     const own = this.policy.auth.attributes.filter((name) => attributes[name] !== undefined);
     const shared = own.filter(isShared).map((name) => attributes[name]);
@@ -50,7 +50,7 @@ export class AskedCalls {
     };
   }
 
-  /** Of a caller's attributes, those that paths of an operation name. */
+  /** Returns those attributes of a caller that paths of an operation name; `undefined` if there are none. */
   inPath(operation: string, attributes: Attributes): Attributes | undefined {
     const named = (this.#inPaths.get(operation) ?? []).filter((name) => attributes[name] !== undefined);
     if (named.length === 0) return undefined;
@@ -58,11 +58,11 @@ export class AskedCalls {
   }
 }
 
-/** Tells whether calls of an operation run for a while once they are let through. */
+/** Tells whether calls of an operation run for a while after they are admitted. */
 export const runs = (policy: Policy, operation: string): boolean =>
   isSettled(policy, operation) || standInOf(policy, operation, {}).query !== null;
 
-/** Returns a request of an operation: its first sample's, with what the path names in it. */
+/** Returns a request of an operation, made of its first sample, with the values of `asked` in its path. */
 export function standInOf(policy: Policy, operation: string, asked: Attributes): StandIn {
   const [sample] = policy.operations[operation]?.samples ?? [];
   const own = policy.routes.find((route) => route.operation === operation);

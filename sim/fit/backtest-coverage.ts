@@ -13,7 +13,7 @@ import {
 } from "./backtest-result.ts";
 import type { WindowGrid } from "./backtest-windows.ts";
 
-/** Fewer windows than these say little of how often predictions hold. */
+/** Number of windows below which their share inside says little. */
 const fewWindows = 10;
 
 export function judgeCoverage(
@@ -55,10 +55,10 @@ function coverageOf(
   return { figure, class: name, windows: seen, insideNarrow, insideWide };
 }
 
-/** Probability of a count inside below which the model is blamed: windows depend on each other, and there are many. */
+/** Chance of a coverage below which the model is blamed. It is low, as windows are many and depend on each other. */
 const blameBelow = 0.01;
 
-/** Fewer inside than chance explains. */
+/** Tells whether fewer windows lie inside a span than chance explains. */
 function fails(
   { windows, insideNarrow, insideWide }: Coverage,
   { narrow, wide }: BacktestResult["levels"],
@@ -69,7 +69,7 @@ function fails(
   );
 }
 
-/** The chance of `most` hits or fewer in so many tries. In logarithms: the first terms are below the smallest number. */
+/** Returns the chance of at most `most` hits in `tries` tries. Logarithms keep the first terms from underflow. */
 function chanceOfAtMost(most: number, tries: number, share: number): number {
   let logarithm = tries * ln(1 - share);
   let sum = 0;
@@ -115,7 +115,7 @@ function totalText(figure: PredictedFigure, { measured, wide }: Prediction): str
   return [`${figureText[figure].replace(" per window", "")} in all: ${measured} measured, ${span} predicted`];
 }
 
-/** Says that the second part is too short to judge by, if it is. */
+/** Returns a finding if the second part is too short to judge by. */
 function scarcity(windows: readonly PredictedWindow[], { rows }: WindowGrid): string[] {
   if (windows.length === 0)
     return [

@@ -1,5 +1,5 @@
-// The result of a backtest, as plain data: the share of windows in which a model that was fitted to the first part of a
-// recording was right about the rest.
+// The result of a backtest, as plain data. A model is fitted to a recording's first part; the result holds the share of
+// later windows for which its predictions were right.
 import type { FitCheck } from "./check-result.ts";
 import type { FittedModel } from "./model.ts";
 
@@ -8,14 +8,14 @@ export const predictedFigures = ["offered", "admitted", "refused", "waitP95Ms"] 
 export type PredictedFigure = (typeof predictedFigures)[number];
 
 /**
- * Fullness of a window as most simulations have it: something is refused in it; nothing is and at most 80 % of the
- * organization's limit is used; or nothing is, though it is nearly full.
+ * Fullness of a window in most simulations. `saturated`: calls are refused. `far`: none is, and at most 80 % of the
+ * organization's limit is used. `near`: none is, but more is used.
  */
 export type WindowClass = "saturated" | "far" | "near";
 
-/** A value that was measured, and the spans that the simulations of all seeds predict for it, ends included. */
+/** A measured value, and the spans, ends included, that the simulations of all seeds predict for it. */
 export interface Prediction {
-  /** `null` where there was nothing to measure. */
+  /** `null` if there was nothing to measure. */
   readonly measured: number | null;
   readonly middle: number | null;
   readonly narrow: readonly [number, number] | null;
@@ -24,7 +24,7 @@ export interface Prediction {
 
 export interface PredictedWindow {
   readonly organization: string;
-  /** `rest` or `graphql`; under a policy an operation. */
+  /** `rest` or `graphql`; under a policy, an operation's name. */
   readonly scope: string;
   /** Ms since the epoch. */
   readonly opensAt: number;
@@ -36,9 +36,9 @@ export interface PredictedWindow {
 /** Number of measured values that lay within their spans. */
 export interface Coverage {
   readonly figure: PredictedFigure;
-  /** `all` of them together. */
+  /** `all`: windows of every class together. */
   readonly class: WindowClass | "all";
-  /** Windows in which there was something to measure and to predict. */
+  /** Number of windows with a measured and a predicted value. */
   readonly windows: number;
   readonly insideNarrow: number;
   readonly insideWide: number;
@@ -47,20 +47,20 @@ export interface Coverage {
 export interface BacktestResult {
   /** The share of the recording's time that the model was fitted to. */
   readonly share: number;
-  /** Ms since the epoch: where the one part ends and the other begins. */
+  /** End of the first part and start of the second, ms since the epoch. */
   readonly splitAt: number;
-  /** Kind of the second part's days that were predicted: those of the other kind, if any, are not in the first part. */
+  /** Kind of the second part's days that were predicted. If one is named, the first part lacks the other. */
   readonly predicted: "all" | "weekdays" | "weekend";
   readonly seeds: number;
-  /** The levels of the spans, 0.8 and 0.95 where there are seeds enough: 39 are exactly enough for both. */
+  /** Levels that the spans really have: exactly 0.8 and 0.95 with 39 seeds; with fewer, `wide` is below 0.95. */
   readonly levels: { readonly narrow: number; readonly wide: number };
   /** Model that was fitted to the first part. */
   readonly model: FittedModel;
-  /** Whole windows of the second part in which anything was sent or predicted, by time; at most `windowsKept`. */
+  /** Whole windows of the second part with calls sent or predicted, in the order of time; at most `windowsKept`. */
   readonly windows: readonly PredictedWindow[];
   readonly windowsSeen: number;
   readonly coverage: readonly Coverage[];
-  /** Of all these windows together. */
+  /** Sums over all whole windows of the second part. */
   readonly totals: Readonly<Record<Exclude<PredictedFigure, "waitP95Ms">, Prediction>>;
   /** Findings in words, the failures first. */
   readonly findings: readonly string[];
@@ -75,7 +75,7 @@ export interface FitResult {
   readonly model: FittedModel;
   /** The scenario as TypeScript. */
   readonly source: string;
-  /** Recording that was fitted to, beside its simulation. `null` if nobody asked. */
+  /** Comparison of the recording with its simulations; `null` if nobody asked for it. */
   readonly check: FitCheck | null;
   readonly backtest: BacktestResult | null;
 }

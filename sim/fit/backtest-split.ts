@@ -1,5 +1,5 @@
-// A backtest's two parts of a recording: the one is fitted to, the other predicted. Days of a kind that the first part
-// lacks, of the weekend or of the week, are not predicted: nothing could be learned of them.
+// Splits a recording for a backtest: the first part is fitted to, the second predicted. If the first part lacks weekends
+// or weekdays, those of the second are not predicted: nothing could be learned of them.
 import type { BacktestResult } from "./backtest-result.ts";
 import { dayMs, isWeekend, weekdayOf } from "./days.ts";
 import type { Recording } from "./recording.ts";
@@ -8,12 +8,12 @@ export type Split = Pick<BacktestResult, "splitAt" | "predicted">;
 type Kind = Exclude<Split["predicted"], "all">;
 
 export const usualShare = 0.7;
-/** Days of a kind that show less than this show nothing of it. */
+/** Time below which a part of a recording does not show a kind of day, ms. */
 const leastMs = dayMs / 2;
-/** A shorter recording has no week. */
+/** Days below which a recording is too short for kinds of day to matter. */
 const daysLeast = 2;
 
-/** @param share the first part's, of the time; 0.7 where it is left out, or less where the rest has days of another kind alone */
+/** @param share first part's share of the time. Default: 0.7, or less if too few days of the rest could be predicted */
 export function splitOf({ startedAtMs, endedAtMs }: Recording, share: number | undefined): Split {
   const wholeMs = endedAtMs - startedAtMs;
   const at = (splitAt: number): Split => {
@@ -37,7 +37,7 @@ export function splitOf({ startedAtMs, endedAtMs }: Recording, share: number | u
   return splits.find(isEnough) ?? at(usual);
 }
 
-/** Time of each kind of day within a span, in ms. */
+/** Returns the time of each kind of day within a span, ms. */
 function timeByKind(fromMs: number, toMs: number): Record<Kind, number> {
   const times = { weekdays: 0, weekend: 0 };
   for (let ms = fromMs; ms < toMs; ) {
@@ -48,6 +48,6 @@ function timeByKind(fromMs: number, toMs: number): Record<Kind, number> {
   return times;
 }
 
-/** Tells whether what is sent at an instant is among what is predicted. */
+/** Tells whether calls sent at an instant are predicted. */
 export const isPredicted = ({ predicted }: Split, atMs: number): boolean =>
   predicted === "all" || (predicted === "weekend") === isWeekend(weekdayOf(atMs));

@@ -1,4 +1,4 @@
-// Calls by window: what was sent in each whole window of a span of time, and what became of it.
+// Calls by window: counts of the calls sent in each whole window of a span of time, and of their outcomes.
 import { isRefusal } from "../../src/wire/outcome.ts";
 import type { PredictedFigure } from "./backtest-result.ts";
 import type { Limits } from "./limits.ts";
@@ -10,10 +10,10 @@ interface Row {
   readonly scope: string;
   readonly windowMs: number;
   readonly limit: number;
-  /** The first one's opening, ms since the epoch. */
+  /** Opening of the row's first window, ms since the epoch. */
   readonly fromMs: number;
   readonly count: number;
-  /** Its first window's place among all. */
+  /** Place of the row's first window among all windows of the grid. */
   readonly first: number;
 }
 
@@ -47,7 +47,7 @@ export class WindowGrid {
   }
 }
 
-/** A window's place among all of the grid; below 0 outside of them. */
+/** Returns the place of an instant's window among all windows of the grid; -1 if the row has none. */
 export function placeIn(row: Row, atMs: number): number {
   const index = Math.floor((atMs - row.fromMs) / row.windowMs);
   return index < 0 || index >= row.count ? -1 : row.first + index;
@@ -57,7 +57,7 @@ export function placeIn(row: Row, atMs: number): number {
 export class WindowCounts {
   readonly offered: Float64Array;
   readonly refused: Float64Array;
-  /** Requests, or points as they were asked for, of admitted calls. */
+  /** Requests of admitted calls, or the points that they asked for. */
   readonly used: Float64Array;
   readonly #waitsMs: (number[] | undefined)[] = [];
 
@@ -69,8 +69,8 @@ export class WindowCounts {
 
   /**
    * Adds a call that a quota counts.
-   * @param place of its window; below 0 it is passed over
-   * @param waitMs from when it was wanted to its answer; `null` where nobody knows
+   * @param place its window's place; below 0, the call is not counted
+   * @param waitMs time from the wish to the answer; `null` if unknown
    */
   add(place: number, status: number, cost: number, waitMs: number | null): void {
     if (place < 0) return;
@@ -86,7 +86,7 @@ export class WindowCounts {
     else waits.push(waitMs);
   }
 
-  /** A figure of a window; `null` where there was nothing to measure. */
+  /** Returns a figure of a window; `null` if there was nothing to measure. */
   figure(name: PredictedFigure, place: number): number | null {
     const [offered = 0, refused = 0] = [this.offered[place], this.refused[place]];
     switch (name) {

@@ -1,5 +1,5 @@
-// A test of a fitted scenario's predictions. It is fitted to the first part of a recording, simulated from many seeds
-// over all of it, and compared with the rest of the recording, window by window.
+// Tests a fitted scenario's predictions. It fits the scenario to a recording's first part, and simulates the whole time
+// from many seeds. Then it compares the rest of the recording with the simulations, window by window.
 import { adjustScenario } from "../../src/scenario/adjust.ts";
 import type { CallTemplate } from "../../src/scenario/client.ts";
 import { policyCall } from "../../src/scenario/policy-calls.ts";
@@ -25,23 +25,23 @@ import { fittedScenario } from "./source.ts";
 import { SortedSample } from "./statistics.ts";
 
 export interface BacktestOptions extends FitOptions {
-  /** The share of the time that is fitted to; where it is left out, see `splitOf`. */
+  /** Share of the time that is fitted to. Default: as `splitOf` chooses. */
   readonly share?: number | undefined;
   /** Number of simulations. Default: 39. */
   readonly seeds?: number | undefined;
 }
 
 /**
- * So many simulations give both spans their exact levels: if the recording is one more run of the same model, each of
- * the 40 places among the 39 sorted values is as likely as any other, so it lies between the 4th value from either end
- * with 32/40 = 80 %, and between the first and the last with 38/40 = 95 %.
+ * Number of simulations that gives both spans their exact levels. If the recording is one more run of the same model,
+ * each of the 40 places among the 39 sorted values is equally likely. So the recording lies between the 4th values from
+ * either end with 32/40 = 80 %, and between the first and the last with 38/40 = 95 %.
  */
 export const defaultSeeds = 39;
 
-/** Windows of the predicted part without which its shares say little. */
+/** Number of windows below which the predicted part's shares say little. */
 const windowsLeast = 10;
 
-/** Tells whether the last part of a recording has windows enough to be predicted. */
+/** Tells whether the last part of a recording has enough windows to be predicted. */
 export function isLongEnough(model: FittedModel, share = usualShare): boolean {
   const { durationMs, populations } = model;
   const limits = limitsOf(model);
@@ -54,7 +54,7 @@ export function isLongEnough(model: FittedModel, share = usualShare): boolean {
   return (1 - share) * durationMs >= windowsLeast * windowMs;
 }
 
-/** @throws what `fit` throws, and RangeError where an option is out of range */
+/** @throws what `fit` throws, and RangeError if an option is out of range */
 export function backtest(recording: Recording, options: BacktestOptions = {}): BacktestResult {
   const steps = backtestSteps(recording, options);
   for (;;) {
@@ -63,7 +63,7 @@ export function backtest(recording: Recording, options: BacktestOptions = {}): B
   }
 }
 
-/** The same, a simulation at a time. */
+/** Does what `backtest` does, and yields before each simulation. */
 export function* backtestSteps(
   recording: Recording,
   { share, seeds = defaultSeeds, ...options }: BacktestOptions = {},
@@ -77,7 +77,7 @@ export function* backtestSteps(
   const { splitAt, predicted } = split;
   const model = fitScenario(recordedUntil(recording, splitAt), options);
   const organizations = new Set(recording.callers.map(({ organization }) => organization));
-  // Nothing is known of what came after the last answer, but for the rest of the second.
+  // Nothing is known of the time after the last answer, except for the rest of that second.
   const grid = new WindowGrid(organizations, limitsOf(model), splitAt, endedAtMs + 1000);
   const measured = countsOf(recording, grid, split);
   const durationMs = Math.max(1, Math.ceil(endedAtMs + 1000 - model.startAtMs));
@@ -153,7 +153,7 @@ function simulatedCounts(
 const leftOut = (seeds: number, level: number): number =>
   Math.max(0, Math.floor(((seeds + 1) * (1 - level)) / 2 + 1e-9) - 1);
 
-/** The level that the span really has. */
+/** Returns the level that a span really has with this number of seeds. */
 const levelOf = (seeds: number, level: number): number => 1 - (2 * (leftOut(seeds, level) + 1)) / (seeds + 1);
 
 function predictionOf(measured: number | null, values: readonly (number | null)[]): Prediction {
@@ -201,14 +201,14 @@ function predictedWindows(
   return windows.sort((a, b) => a.opensAt - b.opensAt);
 }
 
-/** By what is predicted: what a window turned out to be says of it that it is unusual, so that its spans would fail. */
+/** Returns a window's class by its predictions. Measured values would single out unusual windows, whose spans fail. */
 function classOf(runs: readonly WindowCounts[], place: number, limit: number): WindowClass {
   const often = (isSo: (run: WindowCounts) => boolean): boolean => 2 * runs.filter(isSo).length > runs.length;
   if (often(({ refused }) => (refused[place] ?? 0) > 0)) return "saturated";
   return often(({ used }) => (used[place] ?? 0) > 0.8 * limit) ? "near" : "far";
 }
 
-/** Windows depend on each other, and their sum tells more than any of them. */
+/** Predicts the sums over all windows. Windows depend on each other, so a sum tells more than any of them. */
 function totalsOf(
   windows: readonly PredictedWindow[],
   grid: WindowGrid,

@@ -15,13 +15,13 @@ export const checkedFigures = [
 ] as const;
 export type CheckedFigure = (typeof checkedFigures)[number];
 
-/** One figure as it was recorded, and as simulations have it. */
+/** One figure, as recorded and as simulated. */
 export interface CheckRow {
   /** Name of the population. `null`: all together. */
   readonly population: string | null;
   readonly figure: CheckedFigure;
   readonly recorded: number;
-  /** Of all simulations. */
+  /** Least, median and greatest value of all simulations. */
   readonly least: number;
   readonly middle: number;
   readonly most: number;
@@ -33,9 +33,9 @@ export interface FitCheck {
   /** Number of simulations. */
   readonly seeds: number;
   readonly rows: readonly CheckRow[];
-  /** Of all calls together. */
+  /** Relative errors of all calls together. */
   readonly error: FitError;
-  /** Reason for which a log cannot teach what is off, in words; `null` if none is known. */
+  /** Reason why a recording cannot explain what is off, in words; `null` if none is known. */
   readonly why: string | null;
   /** Figures that are off, in words. */
   readonly findings: readonly string[];

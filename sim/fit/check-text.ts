@@ -17,7 +17,7 @@ const figureText: Readonly<Record<CheckedFigure, string>> = {
   busiest: "calls of the busiest window",
 };
 
-/** Name of a figure, with its unit. */
+/** Returns the name of a figure, with its unit. */
 export const checkedText = (figure: CheckedFigure): string =>
   figureText[figure] + (figure.endsWith("Ms") ? ", ms" : "");
 
@@ -30,7 +30,7 @@ export function findingText({ population, figure, recorded, least, most }: Check
   return `${population === null ? "all" : shortName(population)}: ${figureText[figure]}: ${text(recorded)} recorded, ${simulated} simulated`;
 }
 
-/** The check's first line: what is off by more than chance. */
+/** Returns the check's first line, which names what is off by more than chance. */
 export function checkText({ seeds, findings }: FitCheck): string {
   const [first] = findings;
   const rest = findings.length - 1;
@@ -39,10 +39,10 @@ export function checkText({ seeds, findings }: FitCheck): string {
     : `check: off by more than chance: ${first}${rest === 0 ? "" : `; and ${counted(rest, "other figure")}`}`;
 }
 
-/** Populations that a terminal shows beside the whole. */
+/** Number of populations that a terminal shows beside all together. */
 const shownMost = 6;
 
-/** Lines of a table: recorded beside the middle of the simulations, a row for each figure; `!` ends one that is off. */
+/** Returns the lines of a table of recorded and simulated values, one row a figure; `!` ends a row that is off. */
 export function checkTable({ rows }: FitCheck): string[] {
   const names = [...new Set(rows.map(({ population }) => population))];
   const shown = [null, ...names.filter((name) => name !== null).slice(0, shownMost)];

@@ -1,5 +1,5 @@
-// A fit's check of itself: the scenario is simulated over the time that it was fitted to, and each population's figures
-// stand beside those that were recorded.
+// Checks a fit against its own recording: simulates the scenario over the time that it was fitted to, and compares each
+// population's figures with the recorded ones.
 import { adjustScenario } from "../../src/scenario/adjust.ts";
 import { isRefusal } from "../../src/wire/outcome.ts";
 import { simulateNumbers } from "../simulate.ts";
@@ -12,19 +12,19 @@ import { fittedScenario } from "./source.ts";
 import { SortedSample } from "./statistics.ts";
 
 const defaultSeeds = 20;
-/** Simulations end after so many calls, with `seedsLeast` or more of them. */
+/** Number of simulated calls after which no simulation is begun, if `seedsLeast` are done. */
 const callsMost = 10_000_000;
 const seedsLeast = 5;
 
 type Figures = Readonly<Record<CheckedFigure, number>>;
 
-/** Simulations that are done, and the most that there will be. */
+/** Number of simulations that are done, and the most that there will be. */
 export interface SimulationsDone {
   readonly done: number;
   readonly of: number;
 }
 
-/** Checks a fit, a simulation at a time. */
+/** Checks a fit, and yields before each simulation. */
 export function* checkSteps(fit: Fit, seeds = defaultSeeds): Generator<SimulationsDone, FitCheck> {
   const { model, recording } = fit;
   const startAtMs = checkedFromMs(fit);
@@ -60,10 +60,10 @@ export function* checkSteps(fit: Fit, seeds = defaultSeeds): Generator<Simulatio
   return { seeds: runs.length, rows, error: errorOf(rows), why: whyOf(rows), findings: off.map(findingText) };
 }
 
-/** So much of a recording is enough to be held to. */
+/** Least share of a recording that is enough to check against. */
 const checkedLeast = 0.1;
 
-/** Callers who joined late are in the scenario from its start: it is held to what was recorded since, if that is enough. */
+/** Returns when the check begins: if possible after the last caller joined, as the scenario has all from its start. */
 function checkedFromMs({ model, recording }: Fit): number {
   const left = recording.endedAtMs - model.settledAtMs;
   return left >= checkedLeast * (recording.endedAtMs - model.startAtMs) ? model.settledAtMs : model.startAtMs;
@@ -87,7 +87,7 @@ class Book {
     this.offered = new Float64Array(count);
   }
 
-  /** @param waitMs time from the wish to the answer; `null` if nobody knows */
+  /** @param waitMs time from the wish to the answer; `null` if unknown */
   add(atMs: number, refused: boolean, waitMs: number | null): void {
     const place = Math.floor((atMs - this.#fromMs) / this.#windowMs);
     this.calls += 1;
@@ -124,7 +124,7 @@ function recordedFigures(fit: Fit): Figures[] {
   return figuresOf(books);
 }
 
-/** The figures of each population, and of all of them together where their windows are alike. */
+/** Returns the figures of each population, and of all together if they have equally many windows. */
 function figuresOf(books: readonly Book[]): Figures[] {
   const figures = books.map((book) => figuresOfBook(book));
   const [first] = books;
@@ -159,11 +159,11 @@ function figuresOfBook({ calls, refused, admitted, offered, waitsMs }: Book): Fi
   };
 }
 
-/** A figure is off where it is this many deviations of the simulations away from their mean, ... */
+/** A figure is off if it differs from the simulations' mean by more than this many of their deviations, ... */
 const deviationsMost = 4;
-/** ... and by more than this share of it, ... */
+/** ... by more than this share of the greater of figure and mean, ... */
 const shareMost = 0.03;
-/** ... and by more than this: of few calls, or a few ms, none is off. */
+/** ... and by more than this number of calls or ms: a small difference never counts. */
 const leastOff: Readonly<Record<CheckedFigure, number>> = {
   calls: 5,
   refused: 3,
@@ -199,7 +199,7 @@ function rowOf(
   };
 }
 
-/** Callers who are each for themselves fill no window as those do whom one event wakes. */
+/** Returns the reason if windows are too full: callers whom one event wakes fill a window more than independent ones. */
 function whyOf(rows: readonly CheckRow[]): string | null {
   const last = rows.at(-1)?.population ?? null;
   const whole = rows.filter(({ population }) => population === last);
@@ -211,7 +211,7 @@ function whyOf(rows: readonly CheckRow[]): string | null {
   return "in some windows callers called together, more than each for itself does; what made them (a release, an outage, a schedule) is not in the recording";
 }
 
-/** The relative error of the recording as a whole; of one population where there is no whole. */
+/** Returns the relative errors of all populations together; of the last one if there is no such row. */
 function errorOf(rows: readonly CheckRow[]): FitCheck["error"] {
   const last = rows.at(-1)?.population ?? null;
   const shareOf = (figure: CheckedFigure): number => {

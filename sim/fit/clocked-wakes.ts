@@ -1,17 +1,17 @@
-// Events that wake many callers at a time of the day that everybody knows: a deploy at ten, a report at three. Each day may
-// wake too few of them to tell; all days together do.
+// Finds events that wake many callers at a fixed time of the day, such as a deploy at ten or a report at three. One day
+// may wake too few callers to show an event; all days together show it.
 import { type Crowd, isCrowd } from "./crowds.ts";
 import { dayMs, isWeekend, minuteMs, weekdayOf } from "./days.ts";
 import type { ClockedEvents } from "./profile.ts";
 import type { Recording } from "./recording.ts";
 import { SortedSample } from "./statistics.ts";
 
-/** Clocks name minutes that these divide. */
+/** Step between the times of the day that are tried, minutes: people choose multiples of five. */
 const minutes = 5;
 const places = (24 * 60) / minutes;
-/** Callers come so soon after the minute, ... */
+/** Longest time from the minute to the callers' beginnings, ms. */
 const withinMs = 3 * minuteMs;
-/** ... and most of them within such a span. */
+/** Span within which most of these callers begin, ms. */
 export const clockedSpanMs = minuteMs;
 const daysLeast = 4;
 const shareLeast = 0.8;
@@ -39,7 +39,7 @@ export function clockedIn(crowd: Crowd, { startedAtMs, endedAtMs }: Recording): 
   return found;
 }
 
-/** Tells whether more callers begin with a minute of these days than chance explains, on most of them. */
+/** Tells whether, on most of these days, more callers begin at a minute than chance explains. */
 function comesOn(crowd: Crowd, days: readonly number[], minute: number): boolean {
   if (days.length < daysLeast) return false;
   const seen = days.map((day) => {
@@ -52,7 +52,7 @@ function comesOn(crowd: Crowd, days: readonly number[], minute: number): boolean
     const hit = own.filter(({ count, usual }) => count >= Math.max(callersLeast, 2 * usual));
     if (hit.length < shareLeast * own.length) return false;
   }
-  // The busiest day may have been another event.
+  // The busiest day is left out: another event may have made it busy.
   const rest = seen.toSorted((a, b) => b.count - a.count).slice(1);
   const sum = (of: (day: (typeof seen)[number]) => number): number =>
     rest.reduce((all, day) => all + of(day), 0);
@@ -63,7 +63,7 @@ function comesOn(crowd: Crowd, days: readonly number[], minute: number): boolean
   );
 }
 
-/** The instant from which on most begin; none where hardly anybody does. */
+/** Returns the instant from which most callers begin; none if hardly anybody does. */
 function eventOn(crowd: Crowd, fromMs: number): number[] {
   let best = { atMs: fromMs, count: 0 };
   for (const atMs of crowd.starts) {
