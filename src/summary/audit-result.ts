@@ -3,17 +3,17 @@ import type { LimiterLawName } from "../rules/laws.ts";
 
 export type State = "kept" | "broken" | "not exercised";
 
-/** One call of a contradiction. */
+/** One call of a contradiction, in words. */
 export interface ShownCall {
   readonly line: number;
-  /** `GET /v2/user by ann of acme`. */
+  /** Request and caller: `GET /v2/user by ann of acme`. */
   readonly what: string;
   readonly status: number;
-  /** `refused by rest_user; rest 12 of 200 left`. */
+  /** Outcome and readings: `refused by rest_user; rest 12 of 200 left`. */
   readonly said: string;
 }
 
-/** The answer of a shown call in words: `200; rest 12 of 200 left`. */
+/** Returns a shown call's answer in words: `200; rest 12 of 200 left`. */
 export const answerWords = ({ status, said }: ShownCall): string =>
   [...(status === 0 ? [] : [String(status)]), ...(said === "" ? [] : [said])].join("; ");
 
@@ -23,26 +23,26 @@ export interface ShownBroken {
   readonly expected: string;
   readonly got: string;
   readonly calls: readonly ShownCall[];
-  /** True if it was seen again when it was repeated. */
+  /** True if a repetition broke the law again. */
   readonly isRepeated: boolean;
-  /** The oracle on the same trace. */
+  /** The oracle's view of the same trace. */
   readonly oracle: "agrees" | "does not see it";
-  /** An experiment that failed before, and is enough to explain this one. */
+  /** Name of an earlier failed experiment that explains this one; `null` if none does. */
   readonly follows: string | null;
-  /** A command that repeats it. */
+  /** Command that repeats the experiment. */
   readonly repeat: string;
 }
 
-/** One experiment's line. */
+/** Result of one experiment. */
 export interface Row {
   readonly name: string;
   readonly law: LimiterLawName;
   readonly section: string;
   readonly promise: string;
   readonly state: State;
-  /** Reason where it was not exercised, or not with every operation. */
+  /** Reason why the law was not exercised, or not with every operation; else `null`. */
   readonly why: string | null;
-  /** Operations with which it was kept. */
+  /** Operations with which the law was kept. */
   readonly operations: readonly string[];
   readonly broken: readonly ShownBroken[];
 }
@@ -57,7 +57,7 @@ export interface AuditResult {
   readonly calls: number;
   readonly alone: boolean;
   readonly assumptions: readonly string[];
-  /** Reason why nothing was held to limits and lengths of windows: nobody knows them. */
+  /** Reason why the audit did not check limits and lengths of windows: they are unknown. */
   readonly unsettled?: string | undefined;
   readonly ended: "whole" | "interrupted" | { readonly stopped: string };
   readonly rows: readonly Row[];
@@ -79,12 +79,12 @@ export const countsOf = ({ rows }: Pick<AuditResult, "rows">): Readonly<Record<S
   "not exercised": rows.filter(({ state }) => state === "not exercised").length,
 });
 
-/** Row of the oracle's own judgement. */
+/** Name of the row with the oracle's own judgement. */
 export const agreementName = "agreement";
-/** Reason of experiments that an early end left out. */
+/** Reason in rows of experiments that an early end left out. */
 export const interruptedWhy = "interrupted";
 
-/** Rows that an audit which goes on need not make again. */
+/** Returns the rows that a resumed audit need not repeat. */
 export const settledRows = ({ rows }: Pick<AuditResult, "rows">): Row[] =>
   rows.filter(
     ({ name, state, why }) =>

@@ -1,4 +1,4 @@
-// The expectations of a scenario, held against what a run came to.
+// Compares a scenario's expectations with a run's figures.
 import { SpillwayError } from "../rules/errors.ts";
 import {
   type FigureReference,
@@ -10,10 +10,10 @@ import {
 } from "../rules/figures.ts";
 import type { ExpectationResult, Summary } from "./summary.ts";
 
-/** The part of a summary that expectations are about. */
+/** Part of a summary that expectations refer to. */
 type Measured = Pick<Summary, "figures" | "populations">;
 
-/** A population that sent nothing has no figures: `null`, as where there was nothing to measure. */
+/** Returns a figure; `null` if there was nothing to measure, or if the population sent nothing. */
 function measured(
   summary: Measured,
   { population, name }: FigureReference,
@@ -25,10 +25,10 @@ function measured(
 }
 
 /**
- * One figure by name: `refusedShare` of the whole run, `agents.refusedShare` of a population.
- * @param judged what the verdict says, for `overAdmission` and its like; without it they are `null`
- * @returns the figure in its unit; `null` where there was nothing to measure
- * @throws SpillwayError `USAGE` where there is no such figure or population, with a suggestion
+ * Returns one figure by name: `refusedShare` of the whole run, `agents.refusedShare` of a population.
+ * @param judged the verdict's figures, such as `overAdmission`; without them these are `null`
+ * @returns the figure in its unit; `null` if there was nothing to measure
+ * @throws SpillwayError `USAGE` if there is no such figure or population, with a suggestion
  */
 export function figure(summary: Summary, name: string, judged: JudgedFigures | null = null): number | null {
   const populations = summary.populations.map((population) => population.name);
@@ -38,8 +38,8 @@ export function figure(summary: Summary, name: string, judged: JudgedFigures | n
 }
 
 /**
- * Holds expectations against a run, in their order.
- * @param judged what the verdict says (`Verdict.amounts`), where the run was judged
+ * Compares expectations with a run's figures, in the order of the expectations.
+ * @param judged the verdict's figures (`Verdict.amounts`), if the run was judged
  * @throws SpillwayError `SCENARIO_INVALID`, naming every expectation that cannot be read
  */
 export function judgeExpectations(

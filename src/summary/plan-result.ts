@@ -8,34 +8,34 @@ import { amount, maybe, text, version, whole, yes } from "../trace/shapes.ts";
 const value = v.union([amount, text], "a number or text");
 export type PlanValue = Shape<typeof value>;
 
-/** Both ends included. */
+/** Range that includes both ends. */
 const interval = v.object({ low: amount, high: amount });
 export type Interval = Shape<typeof interval>;
 
-/** `unclear`: the replications do not tell at this confidence. */
+/** Decision on a point; `unclear`: the replications do not decide at this confidence. */
 const state = v.picklist(["holds", "fails", "unclear"], '"holds", "fails" or "unclear"');
 export type PlanState = Shape<typeof state>;
 
 /** Varied member: a path into the scenario, and the values that it may take. */
 const axis = v.object({
-  /** As it was written: `agents.clients`, `rules.organization.rest.limit`. */
+  /** Path as the user wrote it: `agents.clients`, `rules.organization.rest.limit`. */
   path: text,
-  /** `count`: whole numbers; `ms`: durations; `share`: 0 to 1; `choice`: words, in no order. */
+  /** Unit of the values. `count`: whole numbers; `ms`: durations; `share`: 0 to 1; `choice`: words, in no order. */
   unit: v.picklist(["count", "ms", "share", "choice"]),
-  /** The range as it was written: `10..500`, `none,waitReset`. */
+  /** Range as the user wrote it: `10..500`, `none,waitReset`. */
   range: text,
-  /** The first and the last value of the range. */
+  /** First and last value of the range. */
   from: value,
   to: value,
-  /** Number of values in the range. Those that were tried are the points'. */
+  /** Number of values in the range; `points` has the tried ones. */
   values: whole,
 });
 export type PlanAxis = Shape<typeof axis>;
 
 const goal = v.object({
-  /** As it was written: `agents.waitP95Ms`. */
+  /** Figure as the user wrote it: `agents.waitP95Ms`. */
   figure: text,
-  /** As it was written: `<2s`. */
+  /** Bound as the user wrote it: `<2s`. */
   bound: text,
   /** The bound's amount in the figure's unit. */
   value: amount,
@@ -45,33 +45,33 @@ export type PlanGoal = Shape<typeof goal>;
 const question = v.object({
   scenario: text,
   description: v.nullable(text),
-  /** Replication r has the seed that `replicationSeed(seed, r)` makes, the same at every point. */
+  /** Seed of the plan; replication r of every point has the seed `replicationSeed(seed, r)`. */
   seed: whole,
   durationMs: amount,
   vary: v.array(axis),
-  /** All of them must hold in a run for the run to count as held. */
+  /** Goals; a run counts as held if all of them hold in it. */
   goals: v.array(goal),
-  /** Which end of what holds is looked for; `null` where nothing is searched. */
+  /** End of the holding range that is searched; `null` without a search. */
   find: v.nullable(v.picklist(["largest", "smallest"])),
-  /** A point holds where the goals hold in more than this share of runs. */
+  /** Share of runs; at a point that holds, the goals hold in more runs than this share. */
   share: amount,
-  /** Of each point's decision and of each interval: 0.95. */
+  /** Confidence of each point's decision and of each interval: 0.95. */
   confidence: amount,
-  /** The most replications of a point. */
+  /** Most replications of a point. */
   replicationsMost: whole,
-  /** Command that repeats the plan. `null` if the command line did not ask. */
+  /** Command that repeats the plan; `null` if the plan did not come from the command line. */
   command: v.nullable(text),
 });
 export type PlanQuestion = Shape<typeof question>;
 
 /** One figure over a point's replications. */
 const figure = v.object({
-  /** As it was asked for: `refusedShare`, `agents.waitP95Ms`; its unit is the figure's. */
+  /** Figure's name as the user wrote it: `refusedShare`, `agents.waitP95Ms`; the numbers have its unit. */
   figure: text,
-  /** Replications in which there was something to measure; the numbers are over these. */
+  /** Number of replications with something to measure; the other numbers are over these. */
   measured: whole,
   mean: maybe,
-  /** Student's t for the mean, widened by the error of a fitted scenario (`fitError`); `null` of fewer than two. */
+  /** Student's t interval of the mean, widened by a fitted scenario's error (`fitError`); `null` below two runs. */
   interval: v.nullable(interval),
   least: maybe,
   most: maybe,
@@ -80,14 +80,14 @@ export type PlanFigure = Shape<typeof figure>;
 
 /** One point of the sweep. */
 const point = v.object({
-  /** In the order of `question.vary`. */
+  /** Values in the order of `question.vary`. */
   values: v.array(value),
   replications: whole,
   /** In how many of them all goals held; `null` where there are no goals. */
   held: v.nullable(whole),
   /**
-   * Clopper-Pearson for the share of runs in which they hold. `state` asks for more: a point is looked at several
-   * times, and each look has its part of the risk.
+   * Clopper-Pearson interval of the share of runs in which all goals hold. `state` needs more: a point is judged
+   * several times, and each judgement takes a part of the risk.
    */
   heldShare: v.nullable(interval),
   state: v.nullable(state),
@@ -95,7 +95,7 @@ const point = v.object({
 });
 export type PlanPoint = Shape<typeof point>;
 
-/** A value and what was found of it. */
+/** A value, and the result of its replications. */
 const evidence = v.object({ value, state, held: whole, replications: whole });
 export type PlanEvidence = Shape<typeof evidence>;
 
@@ -103,40 +103,40 @@ export type PlanEvidence = Shape<typeof evidence>;
 const answer = v.variant("kind", [
   v.object({
     kind: v.literal("value"),
-    /** The largest (smallest) value whose goals surely hold in more than `share` of its runs: `holds`. */
+    /** Largest (smallest) value whose goals surely hold in more than `share` of its runs; equal to `holds`. */
     value: amount,
-    /** The goals surely hold at `holds` and surely not at `fails`. */
+    /** Values on both sides of the answer: the goals surely hold at `holds`, and surely not at `fails`. */
     holds: amount,
     fails: amount,
   }),
-  /** The goals hold wherever they were tried, or nowhere; `unclear` values aside. */
+  /** The goals hold at all tried values, or at none, apart from `unclear` ones. */
   v.object({ kind: v.picklist(["all", "none"]) }),
-  /** Holding and failing values alternate: neither end of a range means anything. */
+  /** Holding and failing values alternate, so that no end of a range has a meaning. */
   v.object({ kind: v.literal("not-monotone"), evidence: v.array(evidence) }),
   v.object({
     kind: v.literal("too-noisy"),
-    /** The answer lies between a value that holds and one that fails; `null` where none was sure. */
+    /** Values that hold and fail, on both sides of the answer; `null` if none was sure. */
     holds: maybe,
     fails: maybe,
-    /** Further runs of each unclear value that would do if they went on as they did. `null`: more than can be run. */
+    /** Estimate of further runs that each unclear value needs; `null` if more than can be run. */
     replicationsMore: maybe,
   }),
-  /** Choices have no order: which of them hold, in the order they were given. */
+  /** Choices have no order; each list has them in the order given. */
   v.object({
     kind: v.literal("choices"),
     holding: v.array(text),
     failing: v.array(text),
     unclear: v.array(text),
   }),
-  /** Two varies: see `heatMap`. */
+  /** Answer for two varied members; `heatMap` has the details. */
   v.object({ kind: v.literal("frontier"), holding: whole, failing: whole, unclear: whole }),
 ]);
 export type PlanAnswer = Shape<typeof answer>;
 
-/** Point along y, at one x, at which goals stop holding. */
+/** Point along y, at one x, where the goals stop holding. */
 const frontierPoint = v.object({
   x: value,
-  /** The last y (in the order searched) that holds, and the first that fails after it. */
+  /** Last y that holds in the order of the search, and the first y after it that fails. */
   holds: v.nullable(value),
   fails: v.nullable(value),
   /** True if holding and failing do not alternate in this column. */
@@ -144,69 +144,69 @@ const frontierPoint = v.object({
 });
 export type PlanFrontierPoint = Shape<typeof frontierPoint>;
 
-/** Two varies: `question.vary[0]` along x, `question.vary[1]` along y. */
+/** Map of two varied members: `question.vary[0]` along x, `question.vary[1]` along y. */
 const heatMap = v.object({
   xs: v.array(value),
   ys: v.array(value),
-  /** Rows by y, then x: places in `points`. */
+  /** Places in `points`, by y, then by x. */
   cells: v.array(v.array(whole)),
-  /** Which figures of the points are worth a map; the first is drawn first. */
+  /** Figures of the points that are worth a map, in the order in which they are drawn. */
   figures: v.array(text),
-  /** Empty where there are no goals or y is a choice. */
+  /** Points of the frontier; empty if there are no goals, or if y is a choice. */
   frontier: v.array(frontierPoint),
 });
 export type PlanHeatMap = Shape<typeof heatMap>;
 
-/** One size of a trigger. */
+/** Results for one size of a trigger. */
 const trigger = v.object({
-  /** Ms of outage, or calls of a burst. */
+  /** Length of an outage, ms, or number of calls of a burst. */
   size: amount,
   replications: whole,
-  /** In how many the load recovered by the end of the run. */
+  /** Number of replications in which the load recovered by the end of the run. */
   recovered: whole,
-  /** Clopper-Pearson for the share of runs that recover. */
+  /** Clopper-Pearson interval of the share of runs that recover. */
   recoveredShare: interval,
-  /** `holds`: it recovers. */
+  /** Decision on the size; `holds`: the load recovers. */
   state,
-  /** Windows from the trigger's end until it was back, over the runs that recovered; `null` of none. */
+  /** Mean windows from the trigger's end to recovery, over the runs that recovered; `null` if none did. */
   windowsToRecover: maybe,
 });
 export type PlanTrigger = Shape<typeof trigger>;
 
-/** Mean share of calls that were refused or not answered, window by window; the size is 0 for the run without. */
+/** Mean share of calls refused or unanswered, window by window; size 0 is the run without a trigger. */
 const stormSeries = v.object({ size: amount, shares: v.array(maybe) });
 export type PlanStormSeries = Shape<typeof stormSeries>;
 
-/** Does the load recover when the trigger is over? */
+/** Answer to whether the load recovers after the trigger. */
 const storm = v.object({
   trigger: v.picklist(["outage", "burst"]),
   unit: v.picklist(["ms", "count"]),
-  /** When the trigger begins, ms from the run's start. */
+  /** Start of the trigger, ms from the run's start. */
   atMs: amount,
-  /** The windows that recovery is measured in, ms. */
+  /** Length of the windows in which recovery is measured, ms. */
   windowMs: amount,
-  /** Within how many windows after the trigger it must be back; `null`: by the end of the run. */
+  /** Number of windows after the trigger within which the load must recover; `null`: by the end of the run. */
   withinWindows: maybe,
-  /** `value`: `answer.fails` is the smallest trigger that it does not recover from, `answer.holds` one it does. */
+  /** `value`: no recovery from `answer.fails`, the smallest such trigger; recovery from `answer.holds`. */
   answer,
   from: amount,
   to: amount,
-  /** By size. */
+  /** Triggers in the order of size. */
   triggers: v.array(trigger),
-  /** Without a trigger, and with the triggers on both sides of the answer. */
+  /** Series without a trigger, and with the triggers on both sides of the answer. */
   series: v.array(stormSeries),
 });
 export type PlanStorm = Shape<typeof storm>;
 
-/** One way to run it. */
+/** One way to run the scenario. */
 const alternative = v.object({
-  /** Whose policy was changed; `null` where only limits were, or nothing. */
+  /** Population whose retry policy is changed; `null` if only limits are changed, or nothing. */
   population: v.nullable(text),
-  /** `its own (wait-reset-organization)`, `none`, `waitReset+0..5s`. */
+  /** Retry policy in words: `its own (wait-reset-organization)`, `none`, `waitReset+0..5s`. */
   policy: text,
-  /** `as they are`, `+50%`, `x2`. */
+  /** Limits in words: `as they are`, `+50%`, `x2`. */
   limits: text,
-  /** The scenario as it stands. */
+  /** True for the scenario without a change. */
   asIs: yes,
   replications: whole,
   /** In how many of them all goals held; `null` where there are no goals. */
@@ -216,7 +216,7 @@ const alternative = v.object({
 export type PlanAlternative = Shape<typeof alternative>;
 
 const comparison = v.object({
-  /** The populations that are refused as things stand, most refused first. */
+  /** Populations that are refused without a change, the most refused first. */
   populations: v.array(text),
   alternatives: v.array(alternative),
 });
@@ -226,18 +226,18 @@ export const planSchema = v.object({
   format: v.literal("spillway-plan", '"spillway-plan"'),
   version,
   question,
-  /** By their values, in the order of the first axis, then the second. */
+  /** Points in the order of the first axis, then of the second. */
   points: v.array(point),
-  /** `null` where nothing was to hold. */
+  /** Answer; `null` if there are no goals. */
   answer: v.nullable(answer),
   heatMap: v.nullable(heatMap),
   storm: v.nullable(storm),
   comparison: v.nullable(comparison),
-  /** Number of runs that were simulated in all. */
+  /** Number of all simulated runs. */
   simulations: whole,
-  /** For people, the answer first; each a sentence. */
+  /** Sentences for people, the answer first. */
   sentences: v.array(text),
-  /** Notes for the reader: defaults that were taken, calls that can never be admitted. */
+  /** Notes for the reader: defaults used, calls that can never be admitted. */
   notes: v.array(text),
 });
 export type PlanResult = Shape<typeof planSchema>;

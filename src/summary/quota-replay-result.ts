@@ -1,4 +1,4 @@
-// The result of a replay of a log under a policy: version 2 of replay.json. Plain data, bounded in size whatever the log.
+// The result of a replay of a log under a policy: version 2 of replay.json. Plain data, bounded in size for any log.
 import * as v from "valibot";
 import type { Shape } from "../policy/forms.ts";
 import type { Policy } from "../policy/policy.ts";
@@ -9,12 +9,12 @@ import { common, demand, log, reaction, refusing, span, totals, user, windowUse 
 const byQuota = v.array(whole);
 export type ByQuota<Value = number> = readonly Value[];
 
-/** Log that was replayed, by the policy's operations. */
+/** Log that was replayed, with rows by the policy's operations. */
 const quotaLog = v.object({
   ...log.entries,
-  /** Rows by operation. */
+  /** Number of rows by operation. */
   operations: v.record(text, whole),
-  /** Of `other`: rows that match no route, and the first of their paths, as templates. */
+  /** Number of `other` rows that match no route, and the first of their paths, as templates. */
   unrouted: whole,
   paths: v.array(text),
 });
@@ -23,41 +23,41 @@ export type QuotaReplayedLog = Shape<typeof quotaLog>;
 const quotaTotals = v.object({
   ...totals.entries,
   refusedBy: byQuota,
-  /** Costs that admitted calls declared, by operation. */
+  /** Sums of the costs that admitted calls declared, by operation. */
   costs: v.record(text, whole),
 });
 export type QuotaReplayTotals = Shape<typeof quotaTotals>;
 
-/** One span of time, as `ReplaySlot` is. */
+/** One span of time, like `ReplaySlot`. */
 const slot = v.object({ atMs: ms, calls: whole, refusedBy: byQuota });
 export type QuotaSlot = Shape<typeof slot>;
 
 const quotaUser = v.object({
   ...user.entries,
   refusedBy: byQuota,
-  /** The fullest window of each quota that the user's calls were charged to; `null` where they were not. */
+  /** Use of the user's fullest window by quota; `null` if no call of the user was charged to the quota. */
   useMax: v.array(maybe),
 });
 export type QuotaReplayUser = Shape<typeof quotaUser>;
 
-/** Whose count it is: a quota, and the values of its key. */
+/** Owner of a count: a quota, and the values of its key. */
 const key = v.record(text, text, "texts by attribute");
 const count = { quota: text, key };
 
 /**
- * Fullness of a quota's windows; a bucket's begins when it is no longer full, and ends when it is full again. Without a
- * key, of all counts.
+ * Fullness of a quota's windows, over all counts if `key` is `null`. A bucket's window begins when the bucket is no
+ * longer full, and ends when it is full again.
  */
 const headroom = v.object({ quota: text, key: v.nullable(key), ...windowUse.entries });
 export type QuotaHeadroom = Shape<typeof headroom>;
 
-/** The smallest limit, or capacity, under which a quota would have refused no row of the log, as it came. Exact. */
+/** Exact smallest limit or capacity under which a quota would have refused no row of the log as it is. */
 const smallest = v.object({
   ...count,
-  /** The policy's limit, overrides left out. */
+  /** The policy's limit without overrides. */
   limit: whole,
   smallest: whole,
-  /** When the window that needs it ended. */
+  /** End of the window that needs the smallest limit. */
   windowEndsAt: ms,
 });
 export type QuotaSmallest = Shape<typeof smallest>;
@@ -78,13 +78,13 @@ export const quotaReplaySchema = v.object({
   ...common.entries,
   version: v.literal(2, "1 or 2, the versions that this spillway reads"),
   log: quotaLog,
-  // Checked by `parsePolicy`.
+  // `parsePolicy` checks the policy.
   policy: v.record(text, v.unknown(), "a policy"),
   totals: quotaTotals,
   slots: v.array(slot),
   users: v.array(quotaUser),
   headroom: v.array(headroom),
-  /** Of each count that several callers may share, the fullest first, at most `replayOrganizationsMost`. */
+  /** Fullness by count that several callers may share, the fullest first, at most `replayOrganizationsMost`. */
   counts: v.array(headroom),
   smallestLimits: v.array(smallest),
   refusingWindows: v.array(refusingWindow),
@@ -92,7 +92,7 @@ export const quotaReplaySchema = v.object({
   reaction: v.nullable(quotaReaction),
 });
 
-/** As `ReplayResult`, by the quotas of a policy. */
+/** Counterpart of `ReplayResult`, by the quotas of a policy. */
 export interface QuotaReplayResult extends Omit<Shape<typeof quotaReplaySchema>, "policy"> {
   readonly policy: Policy;
 }

@@ -1,4 +1,4 @@
-// The figures of a replay, by the names that runs have them under, and what was expected of them.
+// The figures of a replay, named as those of runs, and the expectations on them.
 import { SpillwayError } from "../rules/errors.ts";
 import { type FigureName, isWithin, parseExpectations } from "../rules/figures.ts";
 import type { QuotaReplayResult } from "./quota-replay-result.ts";
@@ -24,16 +24,16 @@ const plainFigures = [
   "waitMaxMs",
 ] as const satisfies readonly FigureName[];
 
-/** The figures that a replay has under rules. */
+/** Names of the figures that a replay has under rules. */
 export const replayFigureNames: readonly string[] = plainFigures;
-/** A policy knows no organization's and no user's windows. */
+/** Figures of organizations' and users' windows, which policies lack. */
 const ofOwners: readonly string[] = ["refusedByOrganization", "refusedByUser"];
 
 const shareOf = (part: number, whole: number): number | null => (whole === 0 ? null : part / whole);
 
 /**
- * Returns the figures of a replay: of callers that react where they were to, else of the log as it is. Without a
- * reaction nobody waits: waits are `null`, and what was refused was given up.
+ * Returns the figures of a replay: with a reaction, those of callers that react; else those of the log as it is.
+ * Without a reaction nobody waits: waits are `null`, and `gaveUp` counts the refused calls.
  */
 function replayFigures({ log, totals, reaction }: Replayed): Figures {
   const statusCalls = log.status;
@@ -70,7 +70,7 @@ function ownersIn(counts: OfOwners | object): Partial<OfOwners> {
   return { refusedByOrganization, refusedByUser };
 }
 
-/** @throws SpillwayError `SCENARIO_INVALID` naming every expectation that cannot be read, or is of no such replay */
+/** @throws SpillwayError `SCENARIO_INVALID`, naming every expectation that cannot be read or that a replay lacks */
 export function requireReplayFigures(
   expect: Readonly<Record<string, string>>,
   limits: "rules" | "policy" = "rules",
@@ -90,8 +90,8 @@ export function requireReplayFigures(
 }
 
 /**
- * Holds expectations against a replay, in their order.
- * @param expect as `requireReplayFigures` lets pass
+ * Compares expectations with a replay's figures, in the order of the expectations.
+ * @param expect expectations that `requireReplayFigures` accepts
  */
 export function judgeReplay(expect: Readonly<Record<string, string>>, result: Replayed): ExpectationResult[] {
   const figures = replayFigures(result);

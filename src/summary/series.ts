@@ -1,5 +1,5 @@
-// The points that pictures are drawn from: counts over time, thinned while the trace is read, so that a million calls
-// leave a few hundred.
+// The points of pictures: counts over time, thinned while the trace is read, so that a million calls leave a few
+// hundred points.
 import { scopes } from "../rules/rules.ts";
 import { type Whose, whoseOf } from "../trace/whose.ts";
 import type { Summary, WindowSummary } from "./summary.ts";
@@ -7,30 +7,30 @@ import { type CallOutcome, outcomeOf, type Timeline, TimelineCollector } from ".
 import { isNarrow, type Teller, type ToldCall, type ToldWindow, whoseName } from "./told.ts";
 import { describeWindow, hasEnd, type WindowEntry, WindowTracker } from "./windows.ts";
 
-/** Ms since the run's start, and a value. */
+/** Time, ms since the run's start, and a value. */
 export type Point = readonly [atMs: number, value: number];
 
-/** One owner's windows, one after the other; or the level of what has no windows. */
+/** One owner's windows, one after the other, or the level of a quota without windows. */
 export type WindowSeries = Whose & SeriesFacts;
 
 interface SeriesFacts {
-  /** A step line: each value holds until the next point; it falls to 0 where a window ends. */
+  /** Step line: a value holds until the next point, and falls to 0 at a window's end. */
   readonly counts: readonly Point[];
   readonly limits: readonly Point[];
-  /** Number of calls that these windows refused, at the middle of each of `refusalSlots` spans of time. */
+  /** Number of refusals by these windows, at the middle of each of `refusalSlots` spans of time. */
   readonly refusals: readonly Point[];
   readonly windows: readonly WindowSummary[];
-  /** There are too many windows to draw each: a point of `counts` is the highest count of one or several. */
+  /** True if there are too many windows to draw each; a point of `counts` is the highest count of one or more. */
   readonly perWindow: boolean;
 }
 
-/** Counts of the answers of one span of time. */
+/** Number of calls of one span of time, by outcome. */
 export interface TrafficSlot extends Record<CallOutcome, number> {
   readonly atMs: number;
 }
 
 export interface Series {
-  /** Ms; no less than 1. */
+  /** Length of the run, ms, at least 1. */
   readonly lengthMs: number;
   readonly slotMs: number;
   readonly traffic: readonly TrafficSlot[];
@@ -40,7 +40,7 @@ export interface Series {
 
 const slotsMost = 60;
 const fineSlots = 400;
-/** Into how many spans a run's refusals are gathered. */
+/** Number of spans into which a run's refusals are gathered. */
 export const refusalSlots = 100;
 const windowsDrawnMost = 100;
 
@@ -56,7 +56,7 @@ function slotWidth(lengthMs: number): number {
 
 interface DrawnWindow {
   readonly entry: WindowEntry;
-  /** The highest count of each fine slot. */
+  /** Highest count by fine slot. */
   readonly counts: Map<number, number>;
 }
 
@@ -64,18 +64,18 @@ interface Drawn {
   readonly whose: Whose;
   readonly windows: Map<WindowEntry, DrawnWindow>;
   readonly refusals: Map<number, number>;
-  /** Of what has no windows: the highest count of each fine slot, and the limits that were shown. */
+  /** For a quota without windows: highest count by fine slot, and the limits that answers showed. */
   readonly levels: Map<number, number>;
   readonly limits: [slot: number, limit: number][];
 }
 
-/** Gathers the series of chosen windows; a second pass, since which are worth drawing is known after the first. */
+/** Gathers the series of chosen windows in a second pass; the first pass finds the windows worth drawing. */
 export class SeriesCollector<Call> {
   readonly #startedAt: number;
   readonly #lengthMs: number;
   readonly #teller: Teller<Call>;
   readonly #drawn: Map<string, Drawn>;
-  /** By owner, what is drawn of it. */
+  /** Series by owner; `null` if the owner is not drawn. */
   readonly #known = new Map<Whose, Drawn | null>();
   readonly #tracker: WindowTracker;
   readonly #traffic: TrafficSlot[];
@@ -201,7 +201,7 @@ export class SeriesCollector<Call> {
     return steps;
   }
 
-  /** Only where it changes, and at the ends. */
+  /** Returns the limit at each change, and at both ends of the run. */
   #limits(windows: readonly WindowSummary[]): Point[] {
     const points: Point[] = [];
     for (const { limit, opensAt } of windows)
@@ -233,7 +233,7 @@ function highest(counts: Map<number, number>, slot: number, count: number): void
   counts.set(slot, Math.max(counts.get(slot) ?? 0, count));
 }
 
-/** At most `fineSlots` points: the highest of each run of neighbours. */
+/** Returns at most `fineSlots` points: the highest of each group of neighbours. */
 function thin(points: readonly Point[]): Point[] {
   const stride = Math.ceil(points.length / fineSlots);
   const kept: Point[] = [];
@@ -255,8 +255,8 @@ interface Weighed {
 }
 
 /**
- * The windows worth a picture: both scopes of the organizations that were refused most, and the users' windows
- * that refused most. Under a policy the most refused, and at least one of each quota.
+ * Returns the windows worth a picture: both scopes of the most refused organizations, and the users' windows that
+ * refused most. Under a policy these are the most refused windows, and at least one of each quota.
  */
 export function windowsWorthDrawing(summary: Summary): Whose[] {
   const owners = new Map<string, Weighed>();

@@ -1,4 +1,4 @@
-// A trace → its figures, one call after the other: memory grows with clients, users and waits, not with lines.
+// Turns a trace into figures, call by call: memory grows with clients, users and waits, not with lines.
 import type { QuotaCall, QuotaTraceHeader } from "../trace/quota-record.ts";
 import type { TraceCall, TraceHeader } from "../trace/record.ts";
 import type { QuotaOwner } from "../trace/whose.ts";
@@ -35,15 +35,15 @@ type Level = { -readonly [M in Exclude<keyof LevelSummary, keyof QuotaOwner>]: L
 
 interface ClientEntry {
   readonly population: PopulationEntry;
-  /** Attempts that broke off, by job and attempt: a retry that follows one of them follows no refusal. */
+  /** Unanswered attempts, by job and attempt: a retry after one of these follows no refusal. */
   readonly broken: Set<string>;
 }
 
-/** Figures of an organization's and a user's window, which no quota of a policy has. */
+/** Figures of organizations' and users' windows, which policies lack. */
 const ofOwners = { refusedByOrganization: null, refusedByUser: null } as const;
 
 /**
- * Adds up a trace as it is read.
+ * Adds up a trace while it is read.
  *
  * @example
  * const summarizer = new Summarizer(header, tellerOf(header));
@@ -59,7 +59,7 @@ export class Summarizer<Call> {
   readonly #windows: WindowTracker;
   /** Refusals by quota; `null` under rules. */
   readonly #refusedBy: Map<string, number> | null;
-  /** Of each window that refused a call, the tallies that know. */
+  /** Tallies that have counted a window as exhausted. */
   readonly #exhausted = new WeakMap<WindowEntry, Set<CallTally>>();
   #windowsExhausted = 0;
   readonly #levels = new Map<QuotaOwner, Level>();
@@ -74,7 +74,7 @@ export class Summarizer<Call> {
     this.#endedAt = header.startedAt;
   }
 
-  /** Takes in one line of the trace; the record is not kept. */
+  /** Adds one line of the trace; the summarizer keeps no record. */
   add(call: Call): void {
     const told = this.#teller.told(call);
     this.#records += 1;
@@ -129,7 +129,7 @@ export class Summarizer<Call> {
     if (refuser === undefined) return;
     refuser.refused += 1;
     this.#exhaust(refuser, tallies);
-    // A clamped `remaining` hides a count above the limit; the refusal's body shows it.
+    // A clamped `remaining` hides a count above the limit, but the refusal's body shows the count.
     if (refusedAt !== null) refuser.highest = Math.max(refuser.highest ?? 0, refusedAt);
   }
 
@@ -195,7 +195,7 @@ export class Summarizer<Call> {
     return entry;
   }
 
-  /** The figures of everything added so far. Call it once, at the end. */
+  /** Returns the figures of all calls. Call it once, at the end. */
   finish(): Summary {
     const { source, scenario, seed, startedAt } = this.#header;
     const whole = new Tally(new KeptWaits());
@@ -261,7 +261,7 @@ const mostUsed = (levels: ReadonlyMap<QuotaOwner, Level>): LevelSummary[] =>
     .sort((a, b) => b.refused - a.refused || b.admitted - a.admitted)
     .slice(0, levelsMost);
 
-/** The figures of a trace that is in memory. */
+/** Returns the figures of a trace in memory. */
 export function summarize(header: TraceHeader, calls: Iterable<TraceCall>): Summary;
 export function summarize(header: QuotaTraceHeader, calls: Iterable<QuotaCall>): Summary;
 export function summarize(

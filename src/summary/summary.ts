@@ -1,4 +1,4 @@
-// The figures of a run: the shape of summary.json. Plain data, bounded in size whatever the trace.
+// The figures of a run: the shape of summary.json. Plain data, bounded in size for any trace.
 import * as v from "valibot";
 import type { Shape } from "../policy/forms.ts";
 import { type FigureName, figureNames } from "../rules/figures.ts";
@@ -11,19 +11,19 @@ type FigureEntry = v.GenericSchema<number | null | undefined, number | null>;
 const laterFigures: readonly FigureName[] = ["finishedMs", "windowsExhausted", "refusedFirstSecondShare"];
 const entryOf = (name: FigureName): FigureEntry =>
   laterFigures.includes(name) ? v.optional(maybe, null) : maybe;
-/** Every figure by its name (`figureKinds`); `null` where nothing was there to measure. */
+/** Figures by name (`figureKinds`); `null` if there was nothing to measure. */
 const figures = v.object(
   Object.fromEntries(figureNames.map((name) => [name, entryOf(name)])) as Record<FigureName, FigureEntry>,
 );
 export type Figures = Shape<typeof figures>;
 
-/** Clients that are alike: the part of a client's name before the slash. */
+/** One population; its name is a client's name before the slash. */
 const population = v.object({
   name: text,
-  /** Number of clients that were seen. */
+  /** Number of clients in the trace. */
   clients: whole,
   figures,
-  /** The waits at each of `waitShares`, in ms, nearest rank; empty where no job was answered. */
+  /** Waits at each of `waitShares`, ms, nearest rank; empty if no call was admitted. */
   waitsMs: v.array(amount),
 });
 export type PopulationSummary = Shape<typeof population>;
@@ -31,28 +31,28 @@ export type PopulationSummary = Shape<typeof population>;
 const user = v.object({ org: text, user: text, figures });
 export type UserSummary = Shape<typeof user>;
 
-/** Readings that answers showed of a window or quota, and their calls by how they ended. */
+/** Readings of a window or quota, and its calls by outcome. */
 const shown = {
   limit: v.nullable(whole),
-  /** The highest count that any answer showed. */
+  /** Highest count that an answer showed. */
   highest: maybe,
-  /** Calls that the answers place there. */
+  /** Number of admitted calls whose answers show it. */
   admitted: whole,
-  /** Refusals that name it. */
+  /** Number of refusals that name it. */
   refused: whole,
 };
 
-/** One window as the answers showed it, on the clients' clock. */
+/** One window as answers show it, on the clients' clock. */
 const window = ofOwner({
-  /** The end less the window's length where the rules are known, else the first reading. */
+  /** The end less the window's length if that is known, else the sending time of the first reading. */
   opensAt: ms,
-  /** Good to a second and the time of a round trip: `reset` is whole seconds. */
+  /** Estimate, accurate to a second and a round trip, since `reset` is in whole seconds. */
   endsAt: ms,
   ...shown,
 });
 export type WindowSummary = Shape<typeof window>;
 
-/** A quota without windows, as the answers showed it. */
+/** A quota without windows, as answers show it. */
 const level = v.object({ ...quotaOwner.entries, ...shown });
 export type LevelSummary = Shape<typeof level>;
 
@@ -62,28 +62,28 @@ export const summarySchema = v.object({
   source: v.picklist(traceSources),
   scenario: v.nullable(text),
   seed: v.nullable(whole),
-  /** As the trace has them: the header's start, the last answer. */
+  /** Start in the trace's header, and time of the last answer. */
   startedAt: ms,
   endedAt: ms,
-  /** Lines of the trace, the header left out. */
+  /** Number of the trace's lines without its header. */
   records: whole,
   figures,
-  /** In the order in which they first answered. */
+  /** Populations in the order of their first lines. */
   populations: v.array(population),
-  /** The most refused first, at most `usersMost`. */
+  /** Users, the most refused first, at most `usersMost`. */
   users: v.array(user),
   usersSeen: whole,
-  /** Under a policy: refused calls by the quota that refused, or the word for what did. */
+  /** Under a policy: number of refused calls by the quota that refused, or by the word for another refuser. */
   refusedBy: v.optional(v.record(text, whole)),
-  /** By organization, scope, user and time; where there are more than `windowsMost`, the most refused ones. */
+  /** Windows by organization, scope, user and time; if more than `windowsMost`, the most refused ones. */
   windows: v.array(window),
   windowsSeen: whole,
-  /** Under a policy: quotas without windows, as buckets, the most refused first, at most `levelsMost`. */
+  /** Under a policy: quotas without windows (buckets), the most refused first, at most `levelsMost`. */
   levels: v.optional(v.array(level)),
 });
 export type Summary = Shape<typeof summarySchema>;
 
-/** The shares at which a population's waits are kept: each percent, and the tail. */
+/** Shares at which a population's waits are kept: each percent, and the tail. */
 export const waitShares: readonly number[] = [
   ...Array.from({ length: 100 }, (_, percent) => percent / 100),
   0.995,
@@ -98,9 +98,9 @@ export const levelsMost = 100;
 /** The result of one expectation of the scenario. */
 export const expectation = v.object({
   figure: text,
-  /** As the scenario has it, `<5%`. */
+  /** Bound as the scenario writes it: `<5%`. */
   bound: text,
-  /** In the figure's unit; `null` where there was nothing to measure, which holds nothing. */
+  /** Measured amount in the figure's unit; `null` if there was nothing to measure, and then `held` is false. */
   actual: maybe,
   held: yes,
 });

@@ -1,13 +1,13 @@
-// The counters behind a set of figures: one tally for each population and user; the whole run is the
-// populations' sum.
+// The counters behind a set of figures: one tally for each population and each user. The whole run's tally is the
+// sum of the populations' tallies.
 import type { FigureName } from "../rules/figures.ts";
 import type { Owner } from "../rules/rules.ts";
 import type { Figures } from "./summary.ts";
 import type { Waits } from "./waits.ts";
 
 /**
- * Jain's index, (sum x)^2 / (n x sum x^2): 1 when all have the same, 1/n when one has everything.
- * `null` where nobody has anything.
+ * Returns Jain's index, (sum x)^2 / (n x sum x^2): 1 if all amounts are equal, 1/n if one has everything.
+ * `null` if all amounts are 0.
  */
 function jainIndex(amounts: Iterable<number>): number | null {
   let n = 0;
@@ -21,7 +21,7 @@ function jainIndex(amounts: Iterable<number>): number | null {
   return squares === 0 ? null : (sum * sum) / (n * squares);
 }
 
-/** @typeParam W how waits are kept */
+/** @typeParam W the form in which waits are kept */
 export class Tally<W extends Waits<W>> {
   admitted = 0;
   refused = 0;
@@ -29,28 +29,28 @@ export class Tally<W extends Waits<W>> {
   refusedByUser = 0;
   unanswered = 0;
   jobs = 0;
-  /** Retries of refused calls: each takes back one `gaveUp`. */
+  /** Number of retries of refused calls; each lowers `gaveUp` by one. */
   retriedRefusals = 0;
   statusCalls = 0;
   points = 0;
-  /** The last answer that was not a refusal, ms from the run's start; below 0 where there was none. */
+  /** Time of the last admission, ms from the run's start; negative if there was none. */
   finishedMs = -1;
-  /** Windows that refused one of these calls. */
+  /** Number of windows that refused at least one of these calls. */
   windowsExhausted = 0;
-  /** Calls sent within a second after a reset, and the refused ones among them. */
+  /** Number of calls sent within a second after a reset, and the refused ones among them. */
   afterReset = 0;
   refusedAfterReset = 0;
   readonly waits: W;
 
-  /** @param waits none yet */
+  /** @param waits an empty collection */
   constructor(waits: W) {
     this.waits = waits;
   }
 
   /**
-   * A call that was answered, and not refused.
-   * @param atMs when, from the run's start
-   * @param waitMs since its job was wanted
+   * Adds a call that was answered, and not refused.
+   * @param atMs time of the answer, ms from the run's start
+   * @param waitMs time since its job was wanted, ms
    */
   addAdmission(atMs: number, waitMs: number, points: number): void {
     this.admitted += 1;
@@ -65,13 +65,13 @@ export class Tally<W extends Waits<W>> {
     if (owner === "user") this.refusedByUser += 1;
   }
 
-  /** A call that was sent within a second after a reset. */
+  /** Adds a call that was sent within a second after a reset. */
   addAfterReset(refused: boolean): void {
     this.afterReset += 1;
     if (refused) this.refusedAfterReset += 1;
   }
 
-  /** Adds what another tally counted; but for `windowsExhausted`: one window may refuse calls of both. */
+  /** Adds another tally, except `windowsExhausted`: one window may refuse calls of both. */
   merge(other: Tally<W>): void {
     this.admitted += other.admitted;
     this.refused += other.refused;

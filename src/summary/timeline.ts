@@ -1,10 +1,10 @@
-// The outcome of each call of a few clients, one after the other: the picture in which a herd is seen to be one.
-// The marks are bounded: those that no picture could tell apart become one, and where there are still too many, the
-// rest of the run is left out. A mark for many calls, over hours, would say nothing of what waits for what.
+// The outcome of each call of a few clients over time: this picture shows whether clients act as a herd.
+// The number of marks is bounded: marks too close to tell apart become one. If too many remain, the rest of the run
+// is left out, since a mark for many calls over hours would not show which call waits for which.
 import type { PopulationSummary } from "./summary.ts";
 import type { ToldCall } from "./told.ts";
 
-/** Ends of a call; `refusedByQuota`: under a policy; `refusedByUnknown`: by a window that neither the body nor the headers name. */
+/** Ends of a call. `refusedByQuota`: under a policy. `refusedByUnknown`: neither body nor headers name the window. */
 export const callOutcomes = [
   "admitted",
   "refusedByUser",
@@ -22,9 +22,9 @@ export function outcomeOf({ end, owner, refusedBy }: ToldCall): CallOutcome {
   return owner === "user" ? "refusedByUser" : "refusedByOrganization";
 }
 
-/** Calls of one client that ended alike within one span of time. */
+/** Calls of one client that ended alike within one slot. */
 export interface TimelineMark {
-  /** Ms since the run's start, of the first of their answers. */
+  /** Time of the first answer, ms since the run's start. */
   readonly atMs: number;
   readonly outcome: CallOutcome;
   readonly count: number;
@@ -33,36 +33,36 @@ export interface TimelineMark {
 export interface TimelineRow {
   /** `population/index`. */
   readonly client: string;
-  /** Its calls in the whole run, by how they ended. */
+  /** Number of the client's calls in the whole run, by outcome. */
   readonly counts: Readonly<Record<CallOutcome, number>>;
-  /** By time. */
+  /** Marks in the order of time. */
   readonly marks: readonly TimelineMark[];
 }
 
 export interface Timeline {
-  /** The first clients of each population, in its order. */
+  /** Rows of the first clients of each population, in the order of populations. */
   readonly rows: readonly TimelineRow[];
-  /** Calls of one client that ended alike so near to each other are one mark; 1 is each for itself. */
+  /** Length of a slot, ms; a client's calls that ended alike in one slot share a mark. */
   readonly slotMs: number;
-  /** Ms since the run's start from which on there are no marks; `null` where there are all. */
+  /** Time from which marks are left out, ms since the run's start; `null` if none are. */
   readonly untilMs: number | null;
 }
 
-/** Rows of a timeline: more could not be told apart. */
+/** Most rows of a timeline; a reader could not tell more apart. */
 export const timelineRowsMost = 12;
-/** Marks of a whole timeline. */
+/** Most marks of a whole timeline. */
 export const timelineMarksMost = 2_400;
-/** So many marks of one row, one beside the other, are half a pixel each. */
+/** Number of slots in a row that widening must leave; each is then half a pixel wide. */
 const apart = 1_500;
 
 interface Row {
   readonly client: string;
   readonly counts: Record<CallOutcome, number>;
-  /** By outcome and slot: the first answer's time and how many. */
+  /** Time of the first answer, ms, and number of calls, by outcome and slot. */
   marks: Map<number, { atMs: number; count: number }>;
 }
 
-/** Returns each population's number of rows: one each in turn, until there are no more rows, or no more clients. */
+/** Returns each population's number of rows. Populations take one row in turn, until rows or clients run out. */
 export function rowsOf(populations: readonly PopulationSummary[]): Map<string, number> {
   const calling = populations.filter(({ figures }) => (figures.calls ?? 0) > 0);
   const rows = new Map(calling.map(({ name }) => [name, 0]));
@@ -112,7 +112,7 @@ export class TimelineCollector {
     if (this.#marks > timelineMarksMost) this.#makeRoom(atMs);
   }
 
-  /** Answers come in the order of their times, or nearly so. */
+  /** Widens the slots, then cuts off the run's end if needed. Answers must come nearly in the order of time. */
   #makeRoom(nowMs: number): void {
     while (this.#marks > 0.75 * timelineMarksMost && 2 * this.#slotMs * apart <= nowMs) this.#coarsen();
     if (this.#marks <= timelineMarksMost) return;
@@ -196,7 +196,7 @@ function populationOf(client: string): string {
   return slash < 0 ? client : client.slice(0, slash);
 }
 
-/** A client's number in its population; 0 where its name has none. */
+/** Returns a client's number in its population; 0 if its name has none. */
 function indexOf(client: string): number {
   const index = Number(client.slice(client.lastIndexOf("/") + 1));
   return Number.isFinite(index) ? index : 0;

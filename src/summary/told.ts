@@ -1,4 +1,4 @@
-// Calls as figures and pictures need them, whatever the version of their trace.
+// Calls in the form that figures and pictures need, the same for both versions of the trace.
 
 import { limitOf, quotaFor } from "../policy/effective.ts";
 import { quotaNames } from "../policy/names.ts";
@@ -25,13 +25,13 @@ export interface ToldWindow {
   readonly whose: Whose;
   readonly limit: number | null;
   readonly count: number | null;
-  /** Seconds until it ends; `null` of what has no windows, as a bucket. */
+  /** Seconds until the window ends; `null` for a quota without windows, such as a bucket. */
   readonly reset: number | null;
   readonly sent: number;
   readonly received: number;
 }
 
-/** One call. */
+/** One call of a trace of either version. */
 export interface ToldCall {
   readonly client: string;
   readonly sent: number;
@@ -39,29 +39,29 @@ export interface ToldCall {
   readonly kind: TraceCall["kind"];
   readonly attempt: number;
   readonly wanted: number | undefined;
-  /** `null` where nobody knows. */
+  /** `null` if unknown. */
   readonly user: { readonly org: string; readonly user: string } | null;
   readonly end: "admitted" | "refused" | "unanswered";
-  /** Whose window refused, under rules; the name of what did, under a policy. */
+  /** Under rules, owner of the window that refused; under a policy, quota that refused, or a word for the refuser. */
   readonly owner: Owner | null;
   readonly refusedBy: string | null;
-  /** Points of GraphQL; units of declared costs. */
+  /** Points of a GraphQL call, or units of a declared cost. */
   readonly points: number;
   /** Windows that a status answer shows. */
   readonly shown: readonly ToldWindow[];
-  /** Windows that the call used, the broadest first. */
+  /** Windows that the call used, the broadest first; empty for a status call of a policy. */
   readonly used: readonly ToldWindow[];
-  /** Of those, the one that refused. */
+  /** Window of `used` that refused. */
   readonly refusing: ToldWindow | null;
-  /** Its count by the refusal's own words; `null` where it does not say. */
+  /** Count of `refusing` in the refusal's body; `null` if the body shows none. */
   readonly refusedAt: number | null;
 }
 
-/** Lengths of windows, as far as they are known. */
+/** Lengths of windows, and the rounding of their resets. */
 export interface WindowLengths {
-  /** Ms; `null` where it is not known. */
+  /** Returns a window's length, ms; `null` if unknown. */
   lengthMs(whose: Whose): number | null;
-  /** Ms from a reading's span's begin to `sent + reset`; it ends a second less this behind `received + reset`. */
+  /** Returns ms from a span's start to `sent + reset`; it ends 1000 less these ms after `received + reset`. */
   beforeMs(whose: Whose): number;
 }
 
@@ -75,7 +75,7 @@ export interface Teller<Call> {
 
 const beforeMs = { ceil: 1000, floor: 0, round: 500 } as const;
 
-/** Lengths by the rules of version 1; `null` where they are not known. */
+/** Returns the lengths by the rules of version 1; each is `null` if the rules are unknown. */
 export const rulesLengths = (rules: Rules | null): WindowLengths => ({
   lengthMs: (whose) => {
     if (rules === null || "quota" in whose) return null;
@@ -88,7 +88,7 @@ export const rulesLengths = (rules: Rules | null): WindowLengths => ({
     beforeMs[rules === null || "quota" in whose ? "ceil" : semanticsOf(rules, whose.scope).reset],
 });
 
-/** Owners by their names, each once. */
+/** Owners by name: the same name gets the same object. */
 class Owners {
   readonly #known = new Map<string, Map<string | null, Record<Scope, RulesOwner>>>();
 
@@ -142,7 +142,7 @@ class RulesTeller implements Teller<TraceCall> {
     };
   }
 
-  /** An owner's window by the headers; `null` where they show none. */
+  /** Returns an owner's window from the headers; `null` if they show none. */
   #header(call: TraceCall, owner: Owner): ToldWindow | null {
     const user = owner === "user" ? call.user : null;
     if (owner === "user" && user === null) return null;
@@ -210,7 +210,7 @@ class QuotaTeller implements Teller<QuotaCall> {
   #window({ caller, sent, received }: QuotaCall, reading: QuotaReading): ToldWindow[] {
     const { quota, remaining, used, reset } = reading;
     const { key = [], algorithm } = this.#policy.quotas[quota] ?? {};
-    // An answer that shows no limit has that of the policy, as it holds for this key.
+    // If the answer shows no limit, the policy's limit for this key holds.
     const limit =
       reading.limit ?? (algorithm ? limitOf(quotaFor(this.#policy, quota, caller).algorithm) : null);
     const values = key.map((attribute) => caller[attribute] ?? "");
@@ -224,14 +224,14 @@ class QuotaTeller implements Teller<QuotaCall> {
     const isWindow = algorithm?.kind === "fixed-window";
     const afterMs =
       reset === null ? null : (reset.afterMs ?? (reset.atMs === null ? null : reset.atMs - received));
-    // An idle window would open with the next call: it is none yet.
+    // Under this anchor a count of 0 means that no window is open yet.
     if (isWindow && (afterMs === null || (count === 0 && algorithm.anchor === "first-request"))) return [];
     const seconds = isWindow && afterMs !== null ? Math.max(0, afterMs) / 1000 : null;
     return [{ whose, limit, count, reset: seconds, sent, received }];
   }
 }
 
-/** Length of a fixed window; `null` where they differ, or there is none. */
+/** Returns the length of a quota's fixed windows, ms; `null` if lengths differ, or if it has no such windows. */
 function windowMsOf({ quotas }: Policy, name: string): number | null {
   const algorithm = quotas[name]?.algorithm;
   if (algorithm?.kind !== "fixed-window") return null;
@@ -239,22 +239,22 @@ function windowMsOf({ quotas }: Policy, name: string): number | null {
   return typeof anchor === "object" && "calendar" in anchor ? null : windowSeconds * 1000;
 }
 
-/** A caller as a user: its last attribute's value, of what the others say. */
+/** Returns a caller as a user: its last attribute names the user, the others name the organization. */
 function userOf(caller: QuotaCall["caller"]): ToldCall["user"] {
   const values = Object.values(caller);
   const [user] = values.slice(-1);
   return user === undefined ? null : { org: values.slice(0, -1).join("/"), user };
 }
 
-/** Returns what tells the calls of a trace. */
+/** Returns the teller for a trace's version. */
 export function tellerOf(header: TraceHeader): Teller<TraceCall>;
 export function tellerOf(header: QuotaTraceHeader): Teller<QuotaCall>;
 export function tellerOf(header: TraceHeader | QuotaTraceHeader): Teller<TraceCall> | Teller<QuotaCall> {
   return header.version === 1 ? new RulesTeller(header.rules) : new QuotaTeller(header.policy);
 }
 
-/** The owner's name, for tables by text. */
+/** Returns an owner's name, as a key of maps. */
 export const whoseName = (whose: Whose): string => JSON.stringify(Object.values(whoseOf(whose)));
 
-/** True of a window that one user has for itself, beside an organization's. */
+/** Tells whether a window is a user's own, under rules. */
 export const isNarrow = (whose: Whose): boolean => !("quota" in whose) && whose.user !== null;

@@ -1,30 +1,30 @@
-// Waits of jobs, and their percentiles, exact either way: kept one by one, which any trace's can be, or counted, as
-// those of a simulation can, which are whole milliseconds.
+// Waits of jobs and their exact percentiles. Waits of any trace can be kept one by one; waits of a simulation are whole
+// milliseconds, so that they can be counted.
 
-/** The waits of a tally, ms from 0 on. */
+/** Waits of a tally, ms, at least 0. */
 export interface Waits<Same> {
   add(waitMs: number): void;
-  /** Adds another's. */
+  /** Adds another collection's waits. */
   merge(other: Same): void;
   /**
-   * The values at these shares, nearest rank; none where there are no waits.
-   * @param shares rising
+   * Returns the waits at these shares, nearest rank; an empty list if there are no waits.
+   * @param shares in rising order
    */
   quantiles(shares: readonly number[]): number[];
 }
 
-/** The place, from 1, of the value at a share of `count` sorted ones: `ceil(share x count)`. */
+/** Returns the rank, from 1, of the value at a share of `count` sorted values: `ceil(share x count)`. */
 function rankOf(share: number, count: number): number {
   // 0.07 x 100 is 7.000000000000001 in floating point, and its rank is 7.
   return Math.max(1, Math.ceil(share * count - 1e-9));
 }
 
-/** The value at a share of sorted ones, nearest rank; `null` of none. */
+/** Returns the value at a share of sorted values, nearest rank; `null` if there are none. */
 export function quantile(sorted: Float64Array, share: number): number | null {
   return sorted[rankOf(share, sorted.length) - 1] ?? null;
 }
 
-/** Any waits: 8 bytes each. */
+/** Waits kept one by one, 8 bytes each. */
 export class KeptWaits implements Waits<KeptWaits> {
   readonly #waitsMs: number[] = [];
   #sorted: Float64Array | null = null;
@@ -46,17 +46,17 @@ export class KeptWaits implements Waits<KeptWaits> {
 }
 
 const BLOCK = 128;
-/** The place of the sum of a block's counts: behind them. */
+/** Place of the sum of a block's counts, behind the counts. */
 const SUM = BLOCK;
 
 /**
- * Whole waits: two additions each. Counts come in blocks, since waits lie close together, with wide gaps between
- * those of jobs that were refused and those that were not; a block in which no quantile lies is passed over as one.
+ * Counts of whole waits: two additions a wait. Counts lie in blocks, since waits cluster: wide gaps part the waits of
+ * refused jobs from the others. `quantiles` skips a block without a quantile in one step.
  */
 export class CountedWaits implements Waits<CountedWaits> {
   readonly #blocks = new Map<number, Uint32Array<ArrayBuffer>>();
   #count = 0;
-  // The block that was counted in last.
+  // Block of the last wait.
   #number = -1;
   #block = new Uint32Array(0);
 

@@ -1,30 +1,30 @@
-// Which window an answer tells of. A reset of R seconds, seen in an answer to a call sent at s and received at
-// e, puts the window's end in (s + R - 1 s, e + R] of the client's clock; readings whose spans overlap are of
-// one window, and their intersection narrows its end. This is for figures and pictures; the judge has its own.
+// Finds the window that an answer shows. A call sent at s is answered at e with a reset of R seconds, rounded up: the
+// window ends in (s + R - 1 s, e + R] on the client's clock. Readings whose spans overlap show one window, and their
+// intersection narrows its end. Figures and pictures use this; the judge has its own reading.
 import { type Rules, type Scope, semanticsOf } from "../rules/rules.ts";
 
-/** One window, by what is known of its end: it lies in `[earliestEnd, latestEnd]`, ms since the epoch. */
+/** One window, whose end lies in `[earliestEnd, latestEnd]`, ms since the epoch. */
 export interface WindowEnd {
-  /** Its length; `null` where the rules are not known. */
+  /** The window's length, ms; `null` if unknown. */
   readonly windowMs: number | null;
   earliestEnd: number;
   latestEnd: number;
 }
 
-/** Lines of a trace may come this much out of order (FORMAT.md). */
+/** Most by which lines of a trace may be out of order, ms (FORMAT.md). */
 export const disorderMs = 120_000;
-/** Rounding that the rules do not tell of, and clocks that drift, part readings of one window by less. */
+/** Largest gap between readings of one window, ms: unknown rounding and drifting clocks cause smaller gaps. */
 export const slackMs = 500;
 
-/** Returns the ms from a reading's span's begin to `sent + reset`; it ends a second less this behind `received + reset`. */
+/** Returns ms from a span's start to `sent + reset`; the span ends 1000 less these ms after `received + reset`. */
 export function spanBeforeMs(rules: Rules | null, scope: Scope): number {
   const rounding = rules === null ? "ceil" : semanticsOf(rules, scope).reset;
   return { ceil: 1000, floor: 0, round: 500 }[rounding];
 }
 
 /**
- * The window of one owner that a reading's span is of, narrowed by it; `undefined` where it is a new one.
- * @param windows of this owner and scope
+ * Returns the window that a reading's span shows, narrowed by the span; `undefined` if the window is new.
+ * @param windows the known windows of the reading's owner
  */
 export function narrowed<W extends WindowEnd>(
   windows: readonly W[],
@@ -47,15 +47,15 @@ export function narrowed<W extends WindowEnd>(
   return best;
 }
 
-/** Takes out the first window, where no later line can tell of it. */
+/** Removes and returns the first window if no later line can show it. */
 export function takeOver<W extends WindowEnd>(windows: W[], receivedMs: number): W | undefined {
   const first = windows[0];
   return first !== undefined && first.latestEnd < receivedMs - disorderMs ? windows.shift() : undefined;
 }
 
 /**
- * A window ends on a whole second under either anchor (SPEC.md §3), and under `epoch` on a multiple of its
- * length: where one of these lies in the span, it is taken; else the span's middle.
+ * Returns the likeliest end of a window: in its span, a multiple of its length (as under `epoch`), else a whole second
+ * (as under either anchor, SPEC.md §3), else the middle.
  */
 export function endOf({ windowMs, earliestEnd, latestEnd }: WindowEnd): number {
   const multiple = (step: number): number => Math.floor(latestEnd / step) * step;
@@ -65,7 +65,7 @@ export function endOf({ windowMs, earliestEnd, latestEnd }: WindowEnd): number {
   return second >= earliestEnd && second <= latestEnd ? second : middle;
 }
 
-/** Tells whether an instant is that of a window's end, or less than a second later. */
+/** Tells whether an instant is a window's end, or less than a second later. */
 export const isJustAfter = (endsAt: number, atMs: number): boolean => endsAt <= atMs && atMs < endsAt + 1000;
 
 /** Tells whether one of an owner's windows ended at this instant, or less than a second before. */

@@ -1,11 +1,11 @@
-// The windows that a trace shows, for pictures and tables: which one each answer tells of, and what it came to.
+// The windows that a trace shows, for pictures and tables: finds the window of each answer, and counts its calls.
 import { scopes } from "../rules/rules.ts";
 import { type Whose, whoseOf } from "../trace/whose.ts";
 import { type WindowSummary, windowsMost } from "./summary.ts";
 import { isNarrow, type ToldWindow, type WindowLengths } from "./told.ts";
 import { endedJustBefore, endOf, narrowed, takeOver, type WindowEnd } from "./window-ends.ts";
 
-/** One window as it is narrowed down. */
+/** One window while readings still narrow its end. */
 export interface WindowEntry extends WindowEnd {
   readonly whose: Whose;
   firstSeen: number;
@@ -24,7 +24,7 @@ export class WindowTracker {
   readonly #lengths: WindowLengths;
   readonly #open = new Map<Whose, WindowEntry[]>();
   #kept: WindowSummary[] = [];
-  /** The least of those kept when they were last thinned: what weighs less need not be kept at all. */
+  /** Lightest window that the last thinning kept; lighter ones are dropped at once. `null` before any thinning. */
   #least: WindowSummary | null = null;
   #seen = 0;
 
@@ -32,7 +32,7 @@ export class WindowTracker {
     this.#lengths = lengths;
   }
 
-  /** The window that a reading shows, made if it is a new one, with the reading's count taken in. */
+  /** Returns the window that a reading shows, a new one if need be, and adds the reading's facts. */
   place(reading: EndingWindow): WindowEntry {
     const entry = this.#find(reading);
     entry.firstSeen = Math.min(entry.firstSeen, reading.sent);
@@ -91,7 +91,7 @@ export class WindowTracker {
     this.#least = this.#kept.at(-1) ?? null;
   }
 
-  /** Closes every window; the tracker is used up then. */
+  /** Closes every window; the tracker takes no more readings. */
   finish(): { readonly windows: readonly WindowSummary[]; readonly windowsSeen: number } {
     for (const entries of this.#open.values()) for (const entry of entries) this.#close(entry);
     this.#open.clear();
@@ -100,7 +100,7 @@ export class WindowTracker {
   }
 }
 
-/** A window as far as the readings taken in so far tell. */
+/** Returns a window's summary by the readings so far. */
 export function describeWindow(entry: WindowEntry): WindowSummary {
   const { whose, windowMs, limit, highest, admitted, refused } = entry;
   const endsAt = endOf(entry);
@@ -108,7 +108,7 @@ export function describeWindow(entry: WindowEntry): WindowSummary {
   return { ...whoseOf(whose), opensAt, endsAt, limit, highest, admitted, refused };
 }
 
-/** Organizations' windows first, then the most refused, the fullest, the latest. */
+/** Orders windows: organizations' first, then the most refused, the most admitted, the latest. */
 function byWeight(a: WindowSummary, b: WindowSummary): number {
   return (
     Number(isNarrow(a)) - Number(isNarrow(b)) ||
