@@ -1,14 +1,14 @@
-// Calls that a law adds to a script.
+// Adds calls to a history, for laws that ask what a limiter would answer next.
 import type { QuotaCallEvent, QuotaHistory, QuotaOp } from "./quotas/script.ts";
 
 export const nextId = (history: QuotaHistory): number =>
   1 + Math.max(-1, ...history.map(({ op }) => ("id" in op ? op.id : 0)));
 
 /**
- * Makes a call of a history once more, so much later; nobody calls meanwhile.
- * @param play a fresh limiter's, as `Trial` has it
- * @param isAnother false: that call itself comes so much later
- * @returns that history, with its last call; `null` where there is none
+ * Repeats a call of a history after a wait, in ms, in which nobody calls.
+ * @param play plays operations on a fresh limiter (`Trial.play`)
+ * @param isAnother false: the call is not repeated, but comes later by that wait
+ * @returns the new history and its last call; `null` if operation `at` is no call
  */
 export async function triedAgain(
   play: (ops: readonly QuotaOp[]) => Promise<QuotaHistory>,

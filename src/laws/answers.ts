@@ -1,5 +1,5 @@
-// The laws on what goes over the wire: headers-present, limit-agrees and refusal-agrees. A limiter without
-// HTTP answers is judged as far as its decisions show the same thing, and on headers not at all.
+// The laws on HTTP answers: headers-present, limit-agrees and refusal-agrees. Without HTTP answers, headers-present
+// judges nothing, and the others judge what decisions and readings show.
 
 import { quotaNames } from "../policy/names.ts";
 import { quote } from "../rules/errors.ts";
@@ -23,14 +23,14 @@ import { firstOf, overLooks } from "./looks.ts";
 import type { CallerAttributes, QuotaCallEvent, QuotaEvent, QuotaScript } from "./quotas/script.ts";
 import type { Look, ShownCount, Sight } from "./sight.ts";
 
-/** Numbers that an answer shows of an owner's window. */
+/** Returns the numbers that an answer's headers show of an owner's window. */
 const sentOf = ({ headers }: HttpAnswer, owner: Owner): WindowHeaders =>
   headersOf(readHeaders(headers), owner);
 
-/** Tells whether an owner's headers speak of another quota than the four of SPEC.md §1: reported, not judged. */
+/** Tells whether an owner's headers name a quota other than the four of SPEC.md §1; these are not judged. */
 const isOther = ({ scopeName }: WindowHeaders): boolean => scopeName !== null && namesOtherQuota(scopeName);
 
-/** An answer of the default API, with what its very words are held to. */
+/** An HTTP answer of the default API, with the rules and the caller by which its fields are judged. */
 interface Sent {
   readonly event: QuotaEvent;
   readonly http: HttpAnswer;
@@ -39,7 +39,7 @@ interface Sent {
   readonly caller: CallerAttributes;
 }
 
-/** What an operation sent, by rules; `null` where the limiter shows nothing, or sent nothing. */
+/** Returns the HTTP answer to an operation by rules; `null` under a policy, or if none was sent. */
 function sentBy({ event }: Look, { terms }: QuotaScript): Sent | null {
   const http = ("said" in event ? event.said.http : null) ?? null;
   const op = event.op.do === "settle" && "call" in event ? event.call : event.op;
@@ -50,14 +50,14 @@ function sentBy({ event }: Look, { terms }: QuotaScript): Sent | null {
 
 const alone = (opinions: readonly Opinion[]) => opinions.map((opinion) => [opinion, null] as const);
 
-/** All that an answer owes is there: by rules the eight headers (SPEC.md §5), by a policy what its wire promises. */
+/** Judges that an answer is complete: by rules the eight headers (SPEC.md §5), by a policy what its wire promises. */
 export const headersPresent = overLooks((script) => (look) => {
   const sent = sentBy(look, script);
   if (sent === null) return alone(promised(look));
   return alone(owners.map((owner) => presence(sent.http, owner, quotaNames[sent.scope][owner])));
 });
 
-/** Every reading that the policy's format promises is there, in a form of its own. */
+/** Judges that an answer has every reading that the policy's format promises, in a documented form. */
 function promised({ event, answer }: Look): readonly Opinion[] {
   const read = "read" in event ? event.read : null;
   if (read === null || answer === null) return [];
@@ -94,7 +94,7 @@ function presence(http: HttpAnswer, owner: Owner, expectedName: string): Opinion
   return "kept";
 }
 
-/** `limit` is the policy's, in readings and in answers. */
+/** Judges that each `limit`, in readings and in answers, is the policy's. */
 export const limitAgrees = overLooks((script) => (look) => {
   const sent = sentBy(look, script);
   const isByRules = script.terms !== undefined;
@@ -126,7 +126,7 @@ function sentLimit(http: HttpAnswer, owner: Owner, limit: number): Opinion {
   return { expected: `${header}: ${limit}`, got: `${header}: ${sent.limit}`, arithmetic: "the rules say so" };
 }
 
-/** A refusal names the first quota that lacks room, and its answer says the same. */
+/** Judges that a refusal names the first quota that lacks room, and that its answer says the same. */
 export const refusalAgrees = overLooks((script) => (look) => {
   const call = decided(look);
   if (call === null) return [];
@@ -138,7 +138,7 @@ export const refusalAgrees = overLooks((script) => (look) => {
   return sent === null ? named : [...named, ...alone(bodyOpinions(sent, call, look))];
 });
 
-/** What an answer that the policy's wire reads says otherwise than the decision. */
+/** Returns how an answer, read by the policy's wire, contradicts the decision's outcome or the refusing quota. */
 function atOdds({ isAtOdds, admitted, read }: QuotaCallEvent, { answer }: Look): readonly Breach[] {
   if (isAtOdds) {
     const arithmetic = "the answer is read by the policy's wire";
@@ -151,7 +151,7 @@ function atOdds({ isAtOdds, admitted, read }: QuotaCallEvent, { answer }: Look):
   ];
 }
 
-/** The quota that a refusal names lacks room, and none before it does. */
+/** Judges that the quota that a refusal names lacks room, and that no enforced quota before it does. */
 function nameOpinion(
   { sights }: Look,
   refusedBy: string | null | undefined,
@@ -172,7 +172,7 @@ function nameOpinion(
   return [[{ expected: `a refusal that names ${first.quota}`, got: named.quota, arithmetic }, named]];
 }
 
-/** The body of a refusal, by rules, against what was decided, and against its headers (SPEC.md §6). */
+/** Judges a refusal's status and body, by rules, against the decision and the headers (SPEC.md §6). */
 function bodyOpinions({ http, scope }: Sent, { refusedBy }: QuotaCallEvent, look: Look): readonly Opinion[] {
   const opinions: Opinion[] = isRefusal(http.status)
     ? []
@@ -200,7 +200,7 @@ function bodyOpinions({ http, scope }: Sent, { refusedBy }: QuotaCallEvent, look
   return opinions;
 }
 
-/** Content of a 429 body. */
+/** Content of a 429 body: the window's owner and numbers. */
 interface Told {
   readonly owner: Owner;
   readonly limit: number;
@@ -208,7 +208,7 @@ interface Told {
   readonly current: number | null;
 }
 
-/** Reads a 429 body; a breach where it is not of its form, `null` where there is none or it is not ours. */
+/** Reads a 429 body. Returns a breach if its form is wrong; `null` if there is none, or if it names another quota. */
 function refusalOf(body: unknown, scope: Scope): Told | Breach | null {
   if (body === undefined || body === null) return null;
   const message = messageIn(body);
@@ -234,7 +234,7 @@ const misformed = (expected: string, got: unknown): Breach => ({
   arithmetic: "the body of a refusal",
 });
 
-/** Each number of the body against the header of the window that it names, where that header is there. */
+/** Judges each number of the body against its header of the same window, if the answer has that header. */
 function bodyAgrees(http: HttpAnswer, told: Told, [sight]: readonly Sight[]): Opinion {
   const sent = sentOf(http, told.owner);
   if (isOther(sent)) return null;

@@ -1,6 +1,6 @@
-// The worlds that properties draw: rules with small limits and every semantics switch, a world of a few organizations
-// and users, and sequences of intents that crowd at window edges and at limits. Everything shrinks towards
-// the default semantics, one organization, one user, one call at the start.
+// Draws what properties need: rules with small limits and every semantics switch, a few organizations and users,
+// and sequences of intents that crowd at window edges and at limits. Everything shrinks towards the default
+// semantics, one organization, one user, one call at the start.
 import fc from "fast-check";
 import type { LimiterFactory } from "../engine/adapter.ts";
 import { keyedRules } from "../engine/adapter-rules.ts";
@@ -10,7 +10,7 @@ import { type SwitchName, switchValues } from "../rules/switches.ts";
 import { type Act, type Amount, type Intent, type Move, planned } from "./planner.ts";
 import type { Script, ScriptNames } from "./script.ts";
 
-/** Frequency of each kind of operation, relative to the others; 0 is never. */
+/** Weight of each kind of operation, relative to the others; 0 is never. */
 export interface OpFrequencies {
   readonly call: number;
   readonly settle: number;
@@ -18,10 +18,10 @@ export interface OpFrequencies {
   readonly enforce: number;
   readonly sweep: number;
   readonly snapshot: number;
-  /** Moves to the end of a window, and moves that step back in time, relative to 30 others. */
+  /** Weights of moves to a window's end, and of moves back in time, relative to 30 for all others. */
   readonly edge: number;
   readonly back: number;
-  /** Moves by a window or more, in which nobody calls. */
+  /** Weight of moves by one to three windows, in which nobody calls. */
   readonly beyond: number;
 }
 
@@ -37,7 +37,7 @@ export const usualProfile: OpFrequencies = {
   beyond: 2,
 };
 
-/** A profile without what a limiter cannot be asked. */
+/** Returns a profile without the operations that a limiter cannot be asked for. */
 export const within = (profile: OpFrequencies, may: ReadonlySet<keyof OpFrequencies>): OpFrequencies =>
   Object.fromEntries(
     Object.entries(profile).map(([kind, weight]) => [
@@ -46,9 +46,9 @@ export const within = (profile: OpFrequencies, may: ReadonlySet<keyof OpFrequenc
     ]),
   ) as unknown as OpFrequencies;
 
-/** Everything that a limiter can be asked to do, and the rules that it can follow. */
+/** Facts of a limiter that shape its scripts: the rules that it can follow, its callers and its algorithm. */
 export interface LimiterSubject {
-  /** The rules to check; without them they are drawn. */
+  /** Rules to check under. Default: drawn. */
   readonly rules?: Rules | undefined;
   readonly semantics?: LimiterFactory["semantics"] | undefined;
   readonly scopes?: readonly Scope[] | undefined;
@@ -57,13 +57,13 @@ export interface LimiterSubject {
   readonly algorithm?: Algorithm | undefined;
   readonly endsLate?: boolean | undefined;
   readonly callers?: LimiterFactory["callers"] | undefined;
-  /** Milliseconds since the epoch, about which the scripts take place. */
+  /** Time about which the scripts take place, ms since the epoch. */
   readonly startMs: number;
 }
 
 const limit = fc.integer({ min: 1, max: 8 });
 const points = fc.integer({ min: 1, max: 12 });
-/** Now and then all limits of points are past 2^32, where a count of 32 bits wraps. */
+/** Points added to all GraphQL limits: in one world of ten 2^32, at which a count of 32 bits wraps. */
 export const morePoints = fc.constantFrom(0, 0, 0, 0, 0, 0, 0, 0, 0, 4_294_967_296);
 const windowSeconds = fc.constantFrom(10, 4, 1, 2, 3, 7, 60);
 const usuallyEnforced = fc.constantFrom(true, true, true, true, false);
@@ -79,7 +79,7 @@ const organizationWindow = {
 
 const drawnWorld: ScriptNames = { organizations: ["acme", "beta"], users: ["ann", "bob"] };
 
-/** One value of a switch for each scope, the default first. */
+/** Draws one value of a switch for each scope, the default first. */
 function switchArbitrary(
   name: SwitchName,
   semantics: LimiterFactory["semantics"],
@@ -110,7 +110,7 @@ function semanticsArbitrary(semantics: LimiterFactory["semantics"]): fc.Arbitrar
 
 const maybe = <T>(value: fc.Arbitrary<T>) => fc.option(value, { nil: undefined, freq: 1 });
 
-/** Complete rules: small limits, short windows, an organization and a user of their own, any semantics. */
+/** Draws complete rules: small limits, short windows, perhaps one organization's and one user's own, any semantics. */
 function rulesArbitrary(
   semantics: LimiterFactory["semantics"],
   more: fc.Arbitrary<number>,
@@ -138,7 +138,7 @@ const raised = <G extends { limit: number }, W extends { graphql: G }>(windows: 
   graphql: { ...windows.graphql, limit: windows.graphql.limit + more },
 });
 
-/** The names that given rules speak of, and users enough to use up an organization's window. */
+/** Returns the names in given rules, and at most six more users to use up an organization's window. */
 function worldOf(rules: Rules): ScriptNames {
   const keys = Object.keys(rules.users).map((key) => [
     key.slice(0, key.indexOf("/")),
@@ -164,7 +164,7 @@ function worldOf(rules: Rules): ScriptNames {
   };
 }
 
-/** The names that the limiter knows, where it knows some alone. */
+/** Returns the limiter's own callers; `null` if it takes any names. */
 function knownWorld({ callers }: LimiterSubject): ScriptNames | null {
   if (callers === undefined) return null;
   const organizations = Object.keys(callers);
@@ -174,7 +174,7 @@ function knownWorld({ callers }: LimiterSubject): ScriptNames | null {
 const anyOwner = fc.constantFrom("organization" as const, "user" as const);
 export const offsetMs = fc.constantFrom(0, -1, 1);
 
-/** @param owner whose windows a move is seen from */
+/** @param owner draws the owner to whose windows a move is relative */
 export function moveArbitrary<W>(
   { edge, back, beyond }: OpFrequencies,
   owner: fc.Arbitrary<W>,
@@ -206,7 +206,7 @@ export function moveArbitrary<W>(
   );
 }
 
-/** @param limits whose limit may be gone for; what is named twice is drawn twice as often */
+/** @param limits owners whose limit an amount may aim at; an owner named twice is drawn twice as often */
 export const amountArbitrary = <F>(...limits: readonly F[]): fc.Arbitrary<Amount<F>> =>
   fc.record({
     of: fc.constantFrom("points" as const, "points" as const, "room" as const, ...limits),
@@ -216,7 +216,7 @@ export const amountArbitrary = <F>(...limits: readonly F[]): fc.Arbitrary<Amount
 
 type Members = Readonly<Record<string, fc.Arbitrary<unknown>>>;
 
-/** What operations do, of kinds as often as a profile says. */
+/** Draws acts, each kind as often as a profile says. */
 export function actArbitrary<A extends { readonly do: string }>(
   profile: OpFrequencies,
   { call, status, enforce }: Readonly<Record<"call" | "status" | "enforce", Members>>,
@@ -235,7 +235,7 @@ export function actArbitrary<A extends { readonly do: string }>(
 
 function actsIn(profile: OpFrequencies, world: ScriptNames, among: readonly Scope[]): fc.Arbitrary<Act> {
   const scope = fc.constantFrom(...among);
-  // Most calls meet in one organization, where they can use up its window together.
+  // Most calls are of one organization, so that together they can use up its window.
   const organization = fc.constantFrom(0, 0, 0, ...world.organizations.keys());
   const user = fc.nat({ max: world.users.length - 1 });
   const amount = amountArbitrary("user", "organization");
@@ -246,10 +246,10 @@ function actsIn(profile: OpFrequencies, world: ScriptNames, among: readonly Scop
   });
 }
 
-/** Place in a second, and in the windows, at which a script begins, ms. */
+/** Offset of a script's start, ms, so that scripts begin at various places in a second and in a window. */
 export const phaseMs = fc.constantFrom(0, 1, 500, 999, 1500, 29_999);
 
-/** Scripts for one law: rules, a start, up to thirty intents (none, too: only then does each of them shrink away). */
+/** Draws scripts for one law: rules, a start, and up to `maxLength` intents, or none, so that each can shrink away. */
 export function scriptArbitrary(
   subject: LimiterSubject,
   profile: OpFrequencies,
@@ -272,7 +272,7 @@ export function scriptArbitrary(
     .record({
       rules: rules === undefined ? (keyed ? drawn.map(keyedRules) : drawn) : fc.constant(rules),
       phaseMs,
-      // Without fast-check's bias towards short arrays: the weights above are the bias that is wanted.
+      // No bias of fast-check towards short arrays: the weights above are the wanted bias.
       intents: fc.noBias(fc.array(intent, { maxLength, size: "max" })),
       pick: fc.nat({ max: 60 }),
     })

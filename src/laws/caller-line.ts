@@ -1,13 +1,13 @@
-// The line of the user's file that called the kit: a failure that points there helps, one that points here does not.
+// Finds the line of the user's file that called the kit, so that failures point there and not into the kit.
 
-/** `file:///x/y.test.js:5:1`, `/x/y.test.js:5:1`, with or without parentheses, at the end of a frame. */
+/** Position at the end of a stack frame: `file:///x/y.test.js:5:1` or `/x/y.test.js:5:1`, perhaps in parentheses. */
 const position = /\(?((?:file:\/\/)?(?:\/|[A-Za-z]:)[^()\n]*):(\d+):(\d+)\)?$/;
 
 export class CallerLine {
-  /** The frames from the caller's on, as they stand in a stack; empty where the runtime shows none. */
+  /** Lines of the stack from the caller's on; empty if the runtime shows none. */
   readonly #frames: readonly string[];
 
-  /** @param callee the function of the kit that was called */
+  /** @param callee function of the kit that the user's code called */
   constructor(callee: (...args: never[]) => unknown) {
     const here: { stack?: string } = {};
     (Error as { captureStackTrace?: (target: object, above: unknown) => void }).captureStackTrace?.(
@@ -17,7 +17,7 @@ export class CallerLine {
     this.#frames = (here.stack ?? "").split("\n").slice(1);
   }
 
-  /** An error with these lines as its message, thrown by the caller's line. */
+  /** Returns an error with these lines as its message, whose stack begins at the caller's line. */
   failure(lines: readonly string[]): Error {
     const error = new Error(lines.join("\n"));
     error.stack = [`Error: ${error.message}`, ...this.#frames].join("\n");
@@ -25,8 +25,8 @@ export class CallerLine {
   }
 
   /**
-   * Calls a function as if the caller's line did: node:test tells where `test` was called. So the call is compiled
-   * under the caller's name, on its line; where code must not be made of text, the function is called from here.
+   * Calls a function as if from the caller's line, since node:test tells where `test` was called. The call is
+   * compiled under the name and line of the caller's file; if code from text is forbidden, the call is made here.
    */
   call<A extends unknown[]>(target: (...args: A) => unknown, ...args: A): void {
     const [, file, line = "1", column = "1"] = position.exec(this.#frames[0] ?? "") ?? [];
@@ -38,7 +38,7 @@ export class CallerLine {
 
 type Call = (target: unknown, args: unknown[]) => void;
 
-/** A call as code that stands at a place of a file; `null` where no code may be made of text. */
+/** Compiles a call that seems to stand at a place of a file; `null` if code from text is forbidden. */
 function calledAt(file: string, line: number, column: number): Call | null {
   // `new Function` puts two lines before the body.
   const before = "\n".repeat(Math.max(0, line - 3)) + " ".repeat(Math.max(0, column - 1));

@@ -1,5 +1,5 @@
-// Each law by name: how it judges, and which operations its scripts are rich in. Laws are written over quotas; rules are a
-// policy (`by-rules.ts`).
+// Lists each law by name: its judge, and the operations that its scripts have many of. Laws are written over quotas;
+// rules are a policy (`by-rules.ts`).
 import type { LimiterLawName } from "../rules/laws.ts";
 import { headersPresent, limitAgrees, refusalAgrees } from "./answers.ts";
 import { type OpFrequencies, usualProfile } from "./arbitraries.ts";
@@ -20,7 +20,7 @@ import { rateBound, twiceAtMost } from "./spans.ts";
 export interface Law {
   readonly judge: QuotaJudge;
   readonly profile: OpFrequencies;
-  /** Reading that a limiter must show for it to judge anything. Absent if it judges by who is admitted. */
+  /** Reading without which the law judges nothing, in words. Absent if it judges decisions. */
   readonly needs?: string;
 }
 
@@ -29,7 +29,7 @@ const usual = (judge: QuotaJudge, profile: Partial<OpFrequencies> = {}): Law => 
   profile: { ...usualProfile, ...profile },
 });
 
-/** A law that judges what is shown. */
+/** Makes a law that judges what the limiter shows. */
 const shown = (needs: string, judge: QuotaJudge, profile: Partial<OpFrequencies> = {}): Law => ({
   ...usual(judge, profile),
   needs,
@@ -43,7 +43,7 @@ export const laws: Readonly<Record<LimiterLawName, Law>> = {
   "remaining-agrees": shown("`remaining`, and of a fixed window `current` beside it", remainingAgrees),
   "reset-agrees": shown("a reset", resetAgrees),
   "status-free": shown("a status: `peek`", statusFree, { status: 12 }),
-  // Only where no clock steps back can it compare with a run without the refused calls.
+  // The law compares with a run without the refused calls; it can do so only if no clock steps back.
   "all-or-nothing": usual(allOrNothing, { back: 0 }),
   "refusal-justified": usual(refusalJustified),
   isolated: usual(isolated),
@@ -57,7 +57,7 @@ export const laws: Readonly<Record<LimiterLawName, Law>> = {
   "headers-present": shown("headers", headersPresent),
   "limit-agrees": shown("a limit", limitAgrees),
   "refusal-agrees": shown("which window refused, or the body of a refusal", refusalAgrees),
-  // A time that steps back is no time that a caller waits.
+  // A caller cannot wait while time steps back.
   "honest-wait": shown("how long a refused caller is to wait: `retryAfter`, or a reset", honestWait, {
     back: 0,
   }),

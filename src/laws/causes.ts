@@ -1,4 +1,4 @@
-// One bug breaks many laws. A counterexample whose calls break a law that was found broken before is of that cause.
+// Groups counterexamples by cause, as one bug breaks many laws: a script that breaks a known law has that law's cause.
 import type { LimiterFactory } from "../engine/adapter.ts";
 import type { LimiterLawName } from "../rules/laws.ts";
 import { byRules } from "./by-rules.ts";
@@ -8,16 +8,16 @@ import type { Judgement } from "./law.ts";
 import { AdapterFailure } from "./player.ts";
 import type { Script } from "./script.ts";
 
-/** A law that was found broken, or could not be judged since the limiter failed. */
+/** A law that was found broken, or that the limiter's failure left unjudged. */
 export interface KnownCause {
   readonly law: LimiterLawName;
-  /** The counterexample; `null` where the limiter failed. */
+  /** The counterexample; `null` if the limiter failed. */
   readonly script: Script | null;
-  /** Failure of the limiter. `null` if the law is broken. */
+  /** Failure of the limiter; `null` if the law is broken. */
   readonly got: string | null;
 }
 
-/** Judges one script by one law, as a kept counterexample is judged again. */
+/** Judges one script by one law, such as a kept counterexample. */
 export function judgeScript(
   factory: LimiterFactory,
   law: LimiterLawName,
@@ -26,7 +26,7 @@ export function judgeScript(
   return byRules(laws[law].judge)({ script, play: (ops) => play(factory, script.rules, ops, script.ops) });
 }
 
-/** The first of the known causes that also explains what was found; `null` where none does. */
+/** Returns the first known cause that also explains what was found; `null` if none does. */
 export async function sharedCause(
   factory: LimiterFactory,
   known: readonly KnownCause[],
@@ -41,7 +41,7 @@ export async function sharedCause(
   return null;
 }
 
-/** Tells whether a script breaks a law. One at which the limiter fails breaks none. */
+/** Tells whether a script breaks a law. A script at which the limiter fails breaks none. */
 export async function breaks(judge: () => Promise<{ readonly violation: unknown }>): Promise<boolean> {
   try {
     return (await judge()).violation !== null;

@@ -1,7 +1,7 @@
-// A call of a store that runs later, as its caller holds it: a promise of the answer, on which further calls can be
-// chained before it has run. `redis.multi().incr(key).exec()` is built in one go, and runs as one step.
+// A store call that runs later: its caller gets a promise of the answer, on which further calls can be chained before
+// the first has run. So `redis.multi().incr(key).exec()` is built at once, and runs as one step.
 
-/** Result of a call. In a box: a query builder has a `then`, and a promise of it would send it off. */
+/** Box for a call's result: a query builder has a `then`, so a promise of the bare builder would send its query. */
 interface Box {
   readonly value: unknown;
 }
@@ -9,12 +9,12 @@ interface Box {
 const promiseNames: ReadonlySet<string | symbol> = new Set(["then", "catch", "finally"]);
 
 /**
- * Makes a promise of a call's answer. Any other method of it is one of what the call gives, called once that is there.
- * @param run calls, when others have let it
+ * Makes a promise of a call's answer. Any method other than a promise's is called on the result, once it is there.
+ * @param run makes the call, when its turn among others comes
  */
 export function chainedCall(run: () => Promise<Box>): Promise<unknown> {
   const made = run();
-  // Whoever awaits the answer is told of the error; a link that nobody awaits has others that are.
+  // The error reaches whoever awaits the answer. A link that nobody awaits would make it an unhandled rejection.
   made.catch(() => {});
   const answer = new LazyPromise(() => made.then(({ value }) => value));
   return new Proxy(answer, {
@@ -33,7 +33,7 @@ function called(value: unknown, name: string, args: readonly unknown[]): unknown
   return member.apply(value, args);
 }
 
-/** A promise that is made when somebody asks for it. */
+/** A promise that is made only when somebody asks for its result. */
 class LazyPromise {
   readonly #make: () => Promise<unknown>;
   #made: Promise<unknown> | null = null;

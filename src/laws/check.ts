@@ -1,4 +1,4 @@
-// Runs the laws: one fast-check property a law, the same scripts for the same seed.
+// Checks the laws: one fast-check property for each law, with the same scripts for the same seed.
 import type { LimiterFactory } from "../engine/adapter.ts";
 import type { LimiterLawName } from "../rules/laws.ts";
 import type { CheckOptions } from "./check-options.ts";
@@ -18,9 +18,9 @@ import { anySeed, requireInteger, requireLaws } from "./subject.ts";
  * const report = await checkLaws(engineFactory, { runs: 1000, rules: {} });
  * for (const law of report.laws) console.log(renderCounterexample(law).join("\n"));
  *
- * @throws SpillwayError `ADAPTER_INVALID` where no limiter can be made (one that fails later is reported as
- *   `failed`); `RULES_INVALID` where the rules contradict it; `USAGE` where the path leads nowhere
- * @throws RangeError where an option is out of range, or names no law
+ * @throws SpillwayError `ADAPTER_INVALID` if no limiter can be made (one that fails later is reported as
+ *   `failed`); `RULES_INVALID` if the rules contradict the limiter; `USAGE` if the path leads nowhere
+ * @throws RangeError if an option is out of range, or names no law
  */
 export async function checkLaws(given: LimiterFactory, options: CheckOptions = {}): Promise<CheckReport> {
   const factory = options.timers === undefined ? given : patient(given, options.timers, options.answerMsMost);
@@ -29,7 +29,7 @@ export async function checkLaws(given: LimiterFactory, options: CheckOptions = {
 
 /**
  * Looks for a counterexample to each law of a kit.
- * @throws as `checkLaws` does
+ * @throws the errors of `checkLaws`
  */
 export async function checkKit<K extends LawKind>(
   prepare: () => Promise<LawKit<K>>,
@@ -72,7 +72,7 @@ async function checkLaw<K extends LawKind>(
   return goOn(await search.run(seed, setting.runs), search, known, setting.runs);
 }
 
-/** Looks for another counterexample, as long as the last one is known and there are runs left. */
+/** Looks for further counterexamples while the last one is known and runs are left. */
 async function goOn<K extends LawKind>(
   found: LawReport<K>,
   search: Search<K>,

@@ -1,5 +1,5 @@
 // The laws that compare two runs of one script: status-free, isolated, time-translates, snapshot-equals, all-or-nothing
-// and give-back. Each plays the script again with something changed that must not matter.
+// and give-back. Each law plays the script again with one change that must not matter.
 import type { Policy } from "../policy/policy.ts";
 import { nextId } from "./again.ts";
 import { lacksRoom } from "./decisions.ts";
@@ -13,7 +13,7 @@ type QuotaJudgement = Judgement<QuotasKind>;
 
 const silent = (history: QuotaHistory): QuotaJudgement => ({ history, judged: 0, violation: null });
 
-/** A run with status calls answers as one without them. */
+/** Judges that a run with status calls answers like one without them. */
 export const statusFree: QuotaJudge = async (trial) => {
   const ops = withoutOps(trial.script.ops, "snapshot");
   const history = await trial.play(ops);
@@ -23,7 +23,7 @@ export const statusFree: QuotaJudge = async (trial) => {
   return comparison(trial, history, { label: "without the status calls", history: other }, { from });
 };
 
-/** A run that is stored and restored on its way answers as one that never stopped. */
+/** Judges that a run in which the limiter is stored and restored answers like one without stops. */
 export const snapshotEquals: QuotaJudge = async (trial) => {
   const { ops } = trial.script;
   const from = ops.findIndex((op) => op.do === "snapshot");
@@ -33,27 +33,27 @@ export const snapshotEquals: QuotaJudge = async (trial) => {
   return comparison(trial, history, { label: "without stopping", history: other }, { from });
 };
 
-/** Shifting all times by a common multiple of all window lengths shifts all answers by the same. */
+/** Judges that shifting all times by a common multiple of all window lengths shifts all answers alike. */
 export const timeTranslates: QuotaJudge = async (trial) => {
   const { script, play } = trial;
   const ops = withoutOps(script.ops, "snapshot");
   const history = await play(ops);
   const shiftMs = shiftSeconds(script.pick, commonMultiple(looksOf(script, history))) * 1000;
   const last = ops.reduce((latest, { atMs }) => Math.max(latest, atMs), 0);
-  // `Date` ends at 8.64e15 ms; a window of a century in common with one of 7 s passes it.
+  // `Date` ends at 8.64e15 ms; a common multiple of a century's window and one of 7 s is past it.
   if (!Number.isSafeInteger(shiftMs) || last + shiftMs > 8e15) return silent(history);
   const shifted = await play(ops.map((op) => ({ ...op, atMs: op.atMs + shiftMs })));
   const label = `with all times ${shiftMs / 1000} s later`;
   return comparison(trial, history, { label, history: shifted }, { shiftMs });
 };
 
-/** A few multiples, or some years of them: times beyond 2038 are times too. */
+/** Returns a shift, seconds: a few multiples, or enough of them to reach years beyond 2038. */
 function shiftSeconds(pick: number, multiple: number): number {
   const years = Math.ceil(1_200_000_000 / (60 * multiple));
   return (pick + 1) * multiple * (pick % 2 === 0 ? 1 : years);
 }
 
-/** The least common multiple of all windows that a script touches, seconds. */
+/** Returns the least common multiple of the lengths of all windows that a script touches, seconds. */
 function commonMultiple(looks: readonly Look[]): number {
   const divisor = (a: number, b: number): number => (b === 0 ? a : divisor(b, a % b));
   const windows = looks.flatMap(({ sights }) => sights.filter(({ rule }) => isWindow(rule)));
@@ -62,7 +62,7 @@ function commonMultiple(looks: readonly Look[]): number {
     .reduce((multiple, seconds) => (multiple * seconds) / divisor(multiple, seconds), 1);
 }
 
-/** The calls of each count, by its name. */
+/** Returns the ids of the calls that use each count, by the count's name. */
 function callsByCount(looks: readonly Look[]): Map<string, Set<number>> {
   const counts = new Map<string, Set<number>>();
   for (const { event, sights } of looks)
@@ -74,7 +74,7 @@ function callsByCount(looks: readonly Look[]): Map<string, Set<number>> {
   return counts;
 }
 
-/** Calls of callers that share no count change nothing here; nor do those of others, of one's own counts. */
+/** Judges that calls that do not use a count change nothing for its calls, while counts shared with them have room. */
 export const isolated: QuotaJudge = async (trial) => {
   const { script, play } = trial;
   const ops = withoutOps(script.ops, "snapshot");
@@ -111,7 +111,7 @@ interface Whole {
   readonly looks: readonly Look[];
 }
 
-/** A count's calls, and the counts that no other calls change; quotas that have none but such. */
+/** A count's calls (`ids`), the counts that only these calls use (`own`), and the quotas with only such counts. */
 interface Alone {
   readonly name: string;
   readonly ids: ReadonlySet<number>;
@@ -121,7 +121,7 @@ interface Alone {
 
 const quotaOf = (name: string): string => (JSON.parse(name) as [string])[0];
 
-/** One count's calls alone, until a quota that they share with others has no room. */
+/** Plays one count's calls alone, and compares until a count that they share with others lacks room. */
 async function alone(
   trial: Trial<QuotasKind>,
   { ops, history, looks }: Whole,
@@ -144,7 +144,7 @@ async function alone(
   return comparison(trial, history, { label, history: other }, { quotas: count.quotas, until });
 }
 
-/** Tells whether a call uses the count that is enforced, or one that is enforced along with it. */
+/** Tells whether an enforce operation switches a count that a call uses, or one that such a count is enforced with. */
 function concerns(op: QuotaOp, call: QuotaOp, { operations, quotas }: Policy): boolean {
   if (op.do !== "enforce" || call.do !== "call") return false;
   const used = Object.keys(operations[call.operation]?.uses ?? {});
@@ -155,7 +155,7 @@ function concerns(op: QuotaOp, call: QuotaOp, { operations, quotas }: Policy): b
   return isUsed && quotas[op.quota]?.key.every((name) => op.caller[name] === call.caller[name]) === true;
 }
 
-/** Index in `reference` of the first of these calls that found no room in a count of others, too. */
+/** Returns the index in `reference` of the first of these calls that found no room in a count shared with others. */
 function crowdedFrom(looks: readonly Look[], { ids, own }: Alone, reference: QuotaHistory): number {
   for (const { event, sights } of looks) {
     if (!("admitted" in event) || !ids.has(event.op.id)) continue;
@@ -168,7 +168,7 @@ function crowdedFrom(looks: readonly Look[], { ids, own }: Alone, reference: Quo
   return Number.POSITIVE_INFINITY;
 }
 
-/** Refused calls that are charged nowhere. None where the clock steps back: with a call its time is left out, too. */
+/** Returns refused calls that are charged nowhere; none if the clock steps back, as the law would drop their times. */
 function freeRefusals(looks: readonly Look[]): ReadonlySet<QuotaOp> {
   if (looks.some(({ event }, at) => event.op.atMs < (looks[at - 1]?.event.op.atMs ?? 0))) return new Set();
   return new Set(
@@ -180,7 +180,7 @@ function freeRefusals(looks: readonly Look[]): ReadonlySet<QuotaOp> {
   );
 }
 
-/** Leaving out the refused calls changes no other answer; where refusals are charged, only the named count. */
+/** Judges that refusals leave counts they do not charge alone, and that leaving free refusals out changes no answer. */
 export const allOrNothing: QuotaJudge = async (trial) => {
   const { script, play } = trial;
   const ops = withoutOps(script.ops, "snapshot");
@@ -198,11 +198,11 @@ export const allOrNothing: QuotaJudge = async (trial) => {
   return { ...second, judged: tally.judged + second.judged };
 };
 
-/** A window that a refusal does not charge shows what it showed before. */
+/** Judges that a window that a refusal does not charge shows the same count as before. */
 function untouched({ current, charge, last, fresh, sure, rule, shown: [shown] }: Sight): Opinion {
   const before = last ?? (fresh ? 0 : null);
   if (charge !== null || current === null || before === null || !sure || !isWindow(rule)) return null;
-  // What is left may tell another count than what is used.
+  // `remaining` may show another count than `used`.
   const other = shown === undefined ? null : countShown({ ...shown, used: null }, rule);
   const got = current === before ? (other ?? before) : current;
   if (got === before) return "kept";
@@ -215,8 +215,8 @@ function untouched({ current, charge, last, fresh, sure, rule, shown: [shown] }:
 }
 
 /**
- * The limiter leaves no trace of a refused call, in whom it lets through afterwards. Where others were refused, the
- * script is played with calls at its end that use up what is left, and once more without the refused calls.
+ * Judges that a free refusal changes no later decision. If a script has free refusals, it is played with calls at its
+ * end that use up the rest, and once more without the refused calls.
  */
 export const giveBack: QuotaJudge = async (trial) => {
   const { script, play } = trial;
@@ -232,10 +232,10 @@ export const giveBack: QuotaJudge = async (trial) => {
   return comparison(trial, history, { label, history: rest }, { decisions: true });
 };
 
-/** The most calls that look for what is left at the end of a script. */
+/** Greatest number of calls added at a script's end to use up the rest. */
 const closingMost = 40;
 
-/** Calls of whoever was refused last, at the end and one after the other, that use up what is left. */
+/** Returns calls at the script's end, by the caller refused last, that use up the rest. */
 function closingOf(looks: readonly Look[], id: number): readonly QuotaCallOp[] {
   const refused = looks.findLast(({ event }) => "admitted" in event && !event.admitted);
   const atMs = looks.at(-1)?.event.op.atMs;

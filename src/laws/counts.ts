@@ -1,4 +1,4 @@
-// The laws on what a count shows: bounded, conserved, remaining-agrees, reset-agrees and monotone.
+// The laws on shown counts: bounded, conserved, remaining-agrees, reset-agrees and monotone.
 import { lowestTerms } from "../policy/checks.ts";
 import type { Quota } from "../policy/policy.ts";
 import { type Breach, type Opinion, spanText } from "./law.ts";
@@ -11,7 +11,7 @@ import { type CountSpan, exactly } from "./window-book.ts";
 
 const byWhom = ({ by }: ShownCount): string => (by === "said" ? "" : " (its answer shows it)");
 
-/** Tells whether a number is right, give or take what is rounded; `null` where it is not shown, or not known. */
+/** Judges a shown number against the right span, `within` units; `null` if it is not shown or the span is unknown. */
 const agrees = (
   member: string,
   got: number | null,
@@ -24,14 +24,14 @@ const agrees = (
   return { expected: `${member} ${spanText(right)}`, got: `${member} ${got}`, arithmetic: why };
 };
 
-/** Fractions of a bucket round: one unit, where its limiter does not count in whole numbers. */
+/** Returns the tolerance of a count, units: 1 for a bucket with fractions, which a limiter rounds; else 0. */
 const unitsOff = ({ rule }: Sight, { isExact }: QuotaScript): number => (isWindow(rule) || isExact ? 0 : 1);
 
-/** The count that is shown: of an answer, what it says is used. */
+/** Returns the shown count; for an HTTP answer only its own `used`, never a count derived from `remaining`. */
 const countOf = (shown: ShownCount, { rule }: Sight): number | null =>
   shown.by === "said" ? countShown(shown, rule) : shown.used;
 
-/** A count never passes its limit, where calls must fit whole and refusals are free. */
+/** Judges that a count stays within its limit, if calls must fit whole and refusals are free. */
 export const bounded = overShown((shown, sight) => {
   const { remaining, limit, name } = shown;
   const { rule, limit: most, mayPass } = sight;
@@ -50,7 +50,7 @@ export const bounded = overShown((shown, sight) => {
   return "kept";
 });
 
-/** A count is the sum of what was charged: each admitted call once, and nothing else. */
+/** Judges that a count is the sum of its charges, each counted once, and nothing else. */
 export const conserved = overShown((shown, sight, script) => {
   const off = unitsOff(sight, script);
   const why = `${sumText(sight)}${byWhom(shown)}`;
@@ -60,7 +60,7 @@ export const conserved = overShown((shown, sight, script) => {
   ]);
 });
 
-/** Says in words how `after` came about. */
+/** Explains in words the sum that makes `after`. */
 function sumText({ before, charge, givenBack, after, fresh, rule }: Sight): string {
   const here = isWindow(rule) ? " in this window" : "";
   const start = fresh ? `nothing was charged${here} before` : `${spanText(before)} charged before`;
@@ -70,7 +70,7 @@ function sumText({ before, charge, givenBack, after, fresh, rule }: Sight): stri
   return `${start}, ${added}${back}: ${spanText(after)}`;
 }
 
-/** What is left agrees with what is used, as it is shown beside it. */
+/** Judges `remaining` by the `used` that is shown beside it. */
 const remainingOfCount = overShown((shown, { rule, limit: most }) => {
   const { used, remaining, limit, right } = shown;
   const isSigned = rule.shown.remaining === "signed";
@@ -84,7 +84,7 @@ const remainingOfCount = overShown((shown, { rule, limit: most }) => {
   if (used === null) return null;
   const rest = (bound: number, count: number): number =>
     isSigned ? bound - count : Math.max(0, bound - count);
-  // A format that rounds its numbers does not add up itself.
+  // If the format rounds its numbers, even the right ones do not add up.
   const isRounded =
     right.used !== null &&
     right.remaining !== null &&
@@ -98,7 +98,7 @@ const remainingOfCount = overShown((shown, { rule, limit: most }) => {
 export const remainingAgrees: QuotaJudge = (trial) =>
   isKnown(trial.script) ? remainingOfCount(trial) : remainingIsThere(trial);
 
-/** Resets are those of the count; of a window by rules, each other's and the rules'. */
+/** Judges resets: by a policy against the right ones, by rules against each other and against the rules. */
 export const resetAgrees = overSights((script) => {
   const ends = new Map<string, readonly [number, number]>();
   return (sight) =>
@@ -122,14 +122,14 @@ function resetIsRight(shown: ShownCount, { rule, event }: Sight, { isExact }: Qu
   return { expected: text(right.reset), got: text(reset), arithmetic: `${what}${byWhom(shown)}` };
 }
 
-/** Time in which a bucket gets one unit back, ms. */
+/** Returns the time in which a bucket gets one unit back, ms, rounded up. */
 function unitMs({ algorithm }: Quota): number {
   if (algorithm.kind !== "token-bucket") return 0;
   const { amount, everyMs } = lowestTerms(algorithm.refill);
   return Math.ceil(everyMs / amount);
 }
 
-/** `reset` against `reset_at`, against W, and both against what this window showed before. */
+/** Judges `reset` against `reset_at` and the window's length, and both against this window's earlier readings. */
 function resetHolds(
   { seconds, reset }: ShownCount,
   sight: Sight,
@@ -137,7 +137,7 @@ function resetHolds(
   ends: Map<string, readonly [number, number]>,
 ): Opinion {
   if (seconds === null && reset === null) return null;
-  // A limiter by key may say of a key that has no window that nobody needs to wait.
+  // For a key without a window, a limiter by key may say that there is nothing to wait for.
   const isNone = keyed === true && sight.window === null && sight.event.op.do === "status";
   if (isNone && (seconds ?? 0) <= 0 && (reset ?? 0) <= sight.clockMs) return null;
   const own = agreement(sight, seconds, reset);
@@ -147,10 +147,10 @@ function resetHolds(
   return constant === "kept" ? onGrid(sight, end) : constant;
 }
 
-/** The instants, in ms, at which a window of which `clockMs` is a part may end, where reset reads `seconds`. */
+/** Returns the earliest and latest end, ms, of the window that holds `clockMs`, if its reset reads `seconds`. */
 function endsBy(seconds: number, { clockMs, lengthMs, lateMs, rule }: Sight): [number, number] {
   const asked = clockMs + seconds * 1000;
-  // Half a second may be rounded either way: the rules do not say.
+  // The rules do not say which way half a second is rounded.
   const [least, most] = { ceil: [-999, 0], floor: [0, 999], round: [-500, 500] }[rule.shown.reset] as [
     number,
     number,
@@ -158,7 +158,7 @@ function endsBy(seconds: number, { clockMs, lengthMs, lateMs, rule }: Sight): [n
   return [Math.max(asked + least, clockMs + 1 - lateMs), Math.min(asked + most, clockMs + lengthMs)];
 }
 
-/** When the window ends by this reading alone, or how the reading contradicts itself. */
+/** Returns when the window may end by this reading alone, ms, or the breach if the reading contradicts itself. */
 function agreement(sight: Sight, reset: number | null, resetAtMs: number | null): Opinion | [number, number] {
   const { clockMs, lengthMs, lateMs, rule } = sight;
   const rounding = rule.shown.reset;
@@ -189,10 +189,10 @@ function agreement(sight: Sight, reset: number | null, resetAtMs: number | null)
   };
 }
 
-/** A limiter may round an end to a millisecond, or name the last one before it. */
+/** Tolerance of an end, ms: a limiter may round it to a ms, or name the last ms before it. */
 const endsOffMs = 1;
 
-/** Windows of the epoch's grid end at whole multiples of their length. */
+/** Judges that a window of the epoch's grid ends at a whole multiple of its length. */
 function onGrid({ rule, lengthMs, clockMs }: Sight, [least, most]: [number, number]): Opinion {
   const end = Math.ceil((least - endsOffMs) / lengthMs) * lengthMs;
   const isEpoch = rule.algorithm.kind === "fixed-window" && rule.algorithm.anchor === "epoch";
@@ -204,7 +204,7 @@ function onGrid({ rule, lengthMs, clockMs }: Sight, [least, most]: [number, numb
   };
 }
 
-/** `reset_at` is constant within a window: every reading of it leaves one instant possible. */
+/** Judges that `reset_at` is constant within a window: some instant must fit every reading so far. */
 function constancy(
   sight: Sight,
   [least, most]: [number, number],
@@ -228,7 +228,7 @@ function constancy(
 const instants = ([least, most]: readonly [number, number], nowMs: number): string =>
   least === most ? `${least - nowMs} ms` : `${least - nowMs} to ${most - nowMs} ms`;
 
-/** A count never falls within a window, but by what completed calls give back; a new one starts at 0. */
+/** Judges that a count falls within a window only by what completed calls give back, and starts at 0. */
 export const monotone = overSights(() => (sight) => {
   const { current, rule, sure, last, charge, givenBack } = sight;
   if (current === null || !sure || !isWindow(rule)) return null;

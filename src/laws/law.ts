@@ -1,9 +1,9 @@
-// A law, as the runner sees it: a judge of one script against one kind of limiter. It plays what it needs,
-// says how much it could judge, and names the first breach.
+// A law, as the runner sees it: a judge of one script against one limiter. The judge plays what it needs,
+// counts the answers that it could judge, and names the first breach.
 import type { CallEvent, History } from "./history.ts";
 import type { CallOp, LawKind, Op, Script, WindowKey } from "./script.ts";
 
-/** The kind of today's rules. */
+/** Types of the laws under rules. */
 export interface RulesKind extends LawKind {
   readonly script: Script;
   readonly op: Op;
@@ -13,7 +13,7 @@ export interface RulesKind extends LawKind {
   readonly answered: CallEvent;
 }
 
-/** Expectation, answer, and the arithmetic between them. */
+/** A broken expectation: what was expected, what was answered, and the arithmetic behind it. */
 export interface Breach {
   readonly expected: string;
   readonly got: string;
@@ -21,15 +21,15 @@ export interface Breach {
 }
 
 export interface LawViolation<K extends LawKind = RulesKind> extends Breach {
-  /** Index in the history of the operation at which the law is broken. */
+  /** Index in the history of the operation that breaks the law. */
   readonly at: number;
-  /** The window that it is about; `null` where it is about an answer as a whole. */
+  /** Window whose count is wrong; `null` if the answer as a whole is. */
   readonly window: K["window"] | null;
 }
 
 /** Another run that the history was compared with. */
 export interface Compared<K extends LawKind = RulesKind> {
-  /** Difference from the history: "without the status calls". */
+  /** Difference from the first run, in words such as "without the status calls". */
   readonly label: string;
   readonly history: K["history"];
 }
@@ -37,7 +37,7 @@ export interface Compared<K extends LawKind = RulesKind> {
 export interface Judgement<K extends LawKind = RulesKind> {
   readonly history: K["history"];
   readonly compared?: Compared<K>;
-  /** Number of answers that this law said something about. */
+  /** Number of opinions of this law that were not `null`. */
   readonly judged: number;
   readonly violation: LawViolation<K> | null;
 }
@@ -45,7 +45,7 @@ export interface Judgement<K extends LawKind = RulesKind> {
 /** A script, and the means to play it or a part of it on a fresh limiter. */
 export interface Trial<K extends LawKind = RulesKind> {
   readonly script: K["script"];
-  /** True if there is one history, whatever is played. */
+  /** True if the history was recorded: `play` returns it, whatever operations it is given. */
   readonly isRecorded?: true;
   play(ops: readonly K["op"][]): Promise<K["history"]>;
 }
@@ -55,6 +55,6 @@ export type Judge<K extends LawKind = RulesKind> = (trial: Trial<K>) => Promise<
 /** Judgement of one window at one operation: kept, broken, or `null` if the law says nothing. */
 export type Opinion = "kept" | Breach | null;
 
-/** A span in words: `3`, or `3 to 5`. */
+/** Returns a span in words: `3`, or `3 to 5`. */
 export const spanText = ({ least, most }: { readonly least: number; readonly most: number }): string =>
   least === most ? String(least) : `${least} to ${most}`;

@@ -1,10 +1,10 @@
-// A script is one concrete sequence of operations under one set of rules: what a property plays against a
-// limiter, and what a counterexample is made of. Plain JSON with absolute times, so that it can be kept,
-// shown and played again without the random numbers that it came from.
+// A script is one concrete sequence of operations under one set of rules. A property plays it against a limiter;
+// a counterexample contains it. It is plain JSON with absolute times, so it can be kept, shown and played again
+// without the random numbers that made it.
 import type { Algorithm } from "../rules/algorithms.ts";
 import type { Rules, Scope } from "../rules/rules.ts";
 
-/** A call, named by a number of its own so that a script with some operations left out still refers to it. */
+/** A call. Its `id` is not its place, so that references hold when other operations are left out. */
 export interface CallOp {
   readonly do: "call";
   readonly atMs: number;
@@ -15,7 +15,7 @@ export interface CallOp {
   readonly cost: number;
 }
 
-/** Completes the GraphQL call `id`; nothing happens where that call was refused. */
+/** Completion of the GraphQL call `id`. Nothing happens if that call was refused. */
 export interface SettleOp {
   readonly do: "settle";
   readonly atMs: number;
@@ -23,7 +23,7 @@ export interface SettleOp {
   readonly actual: number;
 }
 
-/** A status reading; `user` is who asks, whose windows the answer's headers show. */
+/** A status reading. `user` asks for it; the answer's headers show this user's windows. */
 export interface StatusOp {
   readonly do: "status";
   readonly atMs: number;
@@ -44,7 +44,7 @@ export interface SweepOp {
   readonly atMs: number;
 }
 
-/** The limiter is stored and a restored one goes on in its place. */
+/** A restart: the limiter is stored, and a restored one takes its place. */
 export interface SnapshotOp {
   readonly do: "snapshot";
   readonly atMs: number;
@@ -52,45 +52,45 @@ export interface SnapshotOp {
 
 export type Op = CallOp | SettleOp | StatusOp | EnforceOp | SweepOp | SnapshotOp;
 
-/** Which window: an organization's (`user` null) or one user's, of one scope. */
+/** Key of a window by rules: an organization's (`user` is `null`) or one user's, of one scope. */
 export interface WindowKey {
   readonly organization: string;
   readonly user: string | null;
   readonly scope: Scope;
 }
 
-/** Facts of a limiter that a ledger needs beside its answers. */
+/** Facts of a limiter that a ledger needs, beside the limiter's answers. */
 export interface LedgerTerms {
   readonly rules: Rules;
-  /** Of what a first-request window opens at a whole multiple, ms; 1000 unless told. */
+  /** Unit that the opening of a first-request window is rounded down to, ms. Default: 1000. */
   readonly opensToMs?: 1 | 1000;
-  /** Only users have windows. */
+  /** True if only users have windows. Default: `false`. */
   readonly keyed?: boolean;
   /** Algorithm that the limiter states. Default: `fixed-window`. */
   readonly algorithm?: Algorithm;
-  /** The instant at which a window ends still belongs to it. */
+  /** True if a window includes the instant of its end. Default: `false`. */
   readonly endsLate?: boolean;
 }
 
 export const algorithmOf = ({ algorithm = "fixed-window" }: LedgerTerms): Algorithm => algorithm;
 
 export interface Script extends LedgerTerms {
-  /** The time of the first operation, before any step; what a timeline calls 0. */
+  /** Time before the first operation's move, ms since the epoch. A timeline calls it 0. */
   readonly startMs: number;
   readonly ops: readonly Op[];
-  /** Choices of a law that compares two runs: whose calls are kept, how far times are shifted. */
+  /** Number from which a law takes its choices: which refusals it tests, how far it shifts times. */
   readonly pick: number;
 }
 
-/** The names that occur in the scripts of one check. */
+/** Names that may occur in the scripts of one check. */
 export interface ScriptNames {
   readonly organizations: readonly string[];
   readonly users: readonly string[];
-  /** True if each organization has users of its own. */
+  /** Users by organization, if each has its own; absent if all share `users`. */
   readonly usersOf?: Readonly<Record<string, readonly string[]>>;
 }
 
-/** Things that a law speaks of: scripts, what limiters answered to them, and counts, each by rules or by a policy. */
+/** Types that a law works on: scripts, histories and counts, either by rules or by a policy. */
 export interface LawKind {
   readonly script: {
     readonly startMs: number;
@@ -100,7 +100,7 @@ export interface LawKind {
   readonly op: { readonly do: string; readonly atMs: number };
   readonly history: readonly { readonly op: LawKind["op"] }[];
   readonly window: object;
-  /** A call, and what was answered to it. */
+  /** A call; `answered` is the call with its answer. */
   readonly call: { readonly do: "call"; readonly atMs: number; readonly id: number; readonly cost: number };
   readonly answered: { readonly op: LawKind["call"] };
 }

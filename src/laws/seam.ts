@@ -1,5 +1,4 @@
-// A seam through which nobody comes in between: what a limiter reaches its store through when calls follow each
-// other.
+// A seam that lets no other call in between. A limiter reaches its store through this seam when calls do not overlap.
 import type { Seam } from "../engine/adapter.ts";
 
 export const stillSeam: Seam = {

@@ -1,5 +1,5 @@
-// One turn of the event loop, without a timer. What a WeakRef has named is let go of only between two turns, and a
-// check whose limiter never waits for anything outside takes none.
+// One turn of the event loop, without a timer. The runtime frees what a WeakRef has named only between two turns, and
+// a check of a limiter that never waits for anything outside takes no turn.
 
 /** Waits for the next turn of the event loop. */
 export async function nextTurn(): Promise<void> {

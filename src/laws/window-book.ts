@@ -1,21 +1,21 @@
-// The book of one window, kept from what a limiter answered. It charges what SPEC.md §2, §3 and §8 say and
-// nothing else, and takes the limiter's word for when a window ends where that word is possible.
+// The book of one window, kept from a limiter's answers. It charges what SPEC.md §2, §3 and §8 say and
+// nothing else. It believes the limiter's end of a window if the rules allow that end.
 //
-// If the rules leave two outcomes open (whether a late postpaid charge still counts, whether a charge of
-// 0 points opens a window) the count is a span `least..most`, and whether a window is open may be in doubt.
+// The rules leave two outcomes open: whether a late postpaid charge still counts, and whether a charge of
+// 0 points opens a window. Then the count is a span `least..most`, and it may be in doubt whether a window is open.
 
-/** Span of a count. */
+/** The least and the most that a count can be, points. */
 export interface CountSpan {
   readonly least: number;
   readonly most: number;
 }
 
-/** A charge that is certain. */
+/** Returns the span of a certain number of points. */
 export const exactly = (points: number): CountSpan => ({ least: points, most: points });
 
-/** The window in which a call was decided, for its completion. */
+/** Window in which a call was decided, kept for the call's completion. */
 export interface Held {
-  /** Number of the window, `null` where none was open. */
+  /** Number of the window; `null` if none was open. */
   readonly window: number | null;
   readonly sure: boolean;
 }
@@ -24,28 +24,28 @@ export class WindowBook {
   readonly lengthMs: number;
   readonly epoch: boolean;
   readonly opensToMs: number;
-  /** 1 where the instant at which a window ends still belongs to it, else 0. */
+  /** 1 if a window includes the instant of its end, else 0; ms. */
   readonly lateMs: number;
-  /** The latest time that this window's calls have seen. */
+  /** Clock of the window: the latest time of its operations, ms. */
   seenMs = 0;
-  /** When the open window ends; `null` where none is known to be open. */
+  /** End of the open window, ms; `null` if none is known to be open. */
   untilMs: number | null = null;
-  /** Until then it is open to the rules whether a window is open; 0 where there is no doubt. */
+  /** End of the time in which the rules leave open whether a window is open, ms; 0 if there is no doubt. */
   doubtUntilMs = 0;
   least = 0;
   most = 0;
-  /** Something was charged since the window opened. */
+  /** True if the window was charged since it opened. */
   charged = false;
-  /** A call was decided here while it was not enforced. */
+  /** True if a call was decided in this window while it was not enforced. */
   unenforced = false;
-  /** `current` as the limiter showed it at the last operation on this window. */
+  /** Count that the limiter showed at the last operation on this window. */
   shown: number | null = null;
   /** Number of windows that have ended. */
   ended = 0;
 
   /**
-   * @param opensToMs a first-request window opens at a whole multiple of it
-   * @param endsLate the instant at which a window ends still belongs to it
+   * @param opensToMs unit that the opening of a first-request window is rounded down to, ms
+   * @param endsLate true if a window includes the instant of its end
    */
   constructor(lengthMs: number, epoch: boolean, opensToMs: number, endsLate: boolean) {
     this.lengthMs = lengthMs;
@@ -63,7 +63,7 @@ export class WindowBook {
     return { least: this.least, most: this.most };
   }
 
-  /** Number of the open window, `null` where none is known to be open. */
+  /** Number of the open window; `null` if none is known to be open. */
   get window(): number | null {
     return this.untilMs === null ? null : this.ended;
   }
@@ -72,7 +72,7 @@ export class WindowBook {
     return { window: this.window, sure: this.doubtUntilMs === 0 };
   }
 
-  /** Moves the window's clock, never back (SPEC.md §2.8), and closes the window if it is over. */
+  /** Moves the window's clock, never back (SPEC.md §2.8), and closes the window if it is over. Returns the clock. */
   advance(nowMs: number, floorMs: number): number {
     this.seenMs = Math.max(nowMs, this.seenMs, floorMs);
     const end = this.untilMs ?? (this.doubtUntilMs > 0 ? this.doubtUntilMs : null);
@@ -92,9 +92,9 @@ export class WindowBook {
   }
 
   /**
-   * Counts a charge, and opens the window that it needs.
-   * @param charge `null`: this operation counts nothing, which opens no first-request window
-   * @param toldMs the end that the limiter showed after the charge
+   * Counts a charge, and opens a window if none is open.
+   * @param charge `null` if the operation counts nothing; then no first-request window opens
+   * @param toldMs end that the limiter showed after the charge, ms
    */
   count(charge: CountSpan | null, toldMs: number | null): void {
     if (charge !== null) {
@@ -117,7 +117,7 @@ export class WindowBook {
     } else this.doubtUntilMs = now + this.lengthMs;
   }
 
-  /** Takes back what a completed call did not use, from the window that held it. Returns the points. */
+  /** Takes points that a completed call did not use from the window that held them. Returns the points taken. */
   giveBack(points: number, held: Held): number {
     if (held.sure && (held.window === null || held.window !== this.window)) return 0;
     this.least -= points;
@@ -126,9 +126,9 @@ export class WindowBook {
   }
 
   /**
-   * Returns the charge of a completed postpaid call (SPEC.md §8): its actual cost, to the window of its decision, or
-   * to one that it opens if none was open then. If that window is over it is charged nowhere; a judge
-   * accepts the window open at completion too, so that is a span.
+   * Returns the charge of a completed postpaid call (SPEC.md §8): its actual cost, in the window of its decision, or
+   * in a new one if none was open then. If that window is over, the call is charged nowhere. A judge also
+   * accepts a charge to the window that is open at completion; then the charge is the span from 0 to the cost.
    */
   late(actual: number, held: Held): CountSpan {
     const here = held.sure && (held.window === null || held.window === this.window);

@@ -42,7 +42,7 @@ type QuotaAct =
   | { readonly do: "sweep" }
   | { readonly do: "snapshot" };
 
-/** A move relative to a quota's windows (the quota by its place), or to the instant at which the last refused call fits. */
+/** A move relative to a quota's windows (the quota by its place), or to when the last refused call fits. */
 type QuotaMove = Move<number> | { readonly to: "room"; readonly offsetMs: number };
 
 interface QuotaIntent {
