@@ -1,5 +1,5 @@
-// Callers that do the same: the same things at once, at the same pace, with the same mix of calls, after a refusal the
-// same. How different two callers may be depends on how much was seen of them.
+// Puts callers that are alike together: they make as many calls at once, keep the same pace and mix of calls, and react
+// alike to refusals. How different two callers may be depends on how much was seen of them.
 import { ln } from "../../src/scenario/elementary.ts";
 import { hourMs } from "./days.ts";
 import type { FittedRetry } from "./policies.ts";
@@ -8,24 +8,24 @@ import { explainedBy } from "./retries.ts";
 import { SortedSample } from "./statistics.ts";
 import { workdaysOf } from "./workdays.ts";
 
-/** Callers that are alike, the busiest first: the one that the others were held to. */
+/** Callers that are alike, the busiest first; the others were compared with the first. */
 export interface Cluster {
   readonly profiles: Profile[];
-  /** Callers of all kinds, of whom one population is drawn. */
+  /** True for callers of all kinds that form one population. */
   readonly mixture: boolean;
-  /** Jobs by kind of call. */
+  /** Number of jobs by kind of call. */
   readonly mix: Map<string, number>;
   jobs: number;
 }
 
-/** Callers of the other calls are drawn from one mixture, where there are more populations than people read. */
+/** Share of jobs whose clusters stay apart, if there are more than `readMost` clusters. The others form mixtures. */
 const apartShare = 0.95;
 const readMost = 60;
 const clustersMost = 2_000;
 
 /**
- * Puts callers together: clusters, the busiest first; where there are too many, callers of few calls are one mixture in
- * each organization.
+ * Returns clusters of callers, the busiest first. If there are too many, callers of few calls form one mixture in each
+ * organization.
  */
 export function clustersOf(profiles: readonly Profile[], slackMs: number): readonly Cluster[] {
   const clients = clientsByUser(profiles);
@@ -108,7 +108,7 @@ function isAlike(
   );
 }
 
-/** The part of a caller's calls that no timetable and no event explains. */
+/** Returns the part of a caller's calls that no timetable and no event explains; `null` if there is none. */
 const loopOf = (profile: Profile): Profile | null => (profile.apart === null ? profile : profile.apart.rest);
 
 function hasLoopOf(a: Profile | null, b: Profile | null, medians: ReadonlyMap<Profile, number>): boolean {
@@ -117,7 +117,7 @@ function hasLoopOf(a: Profile | null, b: Profile | null, medians: ReadonlyMap<Pr
 }
 
 function hasShapeOf({ shape: a }: Profile, { shape: b }: Profile): boolean {
-  // Of long runs a coarse clock loses a few.
+  // A coarse clock loses a few calls of a long run.
   const near = (x: number, y: number): boolean =>
     x === y || (Math.min(x, y) > 5 && x <= 1.25 * y && y <= 1.25 * x);
   if (a.kind === "burst") return b.kind === "burst" && near(a.size, b.size);
@@ -131,31 +131,31 @@ function hasPaceOf(a: Profile, b: Profile, medians: ReadonlyMap<Profile, number>
     const apart = Math.abs(a.pace.everyMs - b.pace.everyMs);
     return apart <= Math.max(a.pace.offMs, b.pace.offMs, 0.01 * a.pace.everyMs);
   }
-  // The calls that one caller makes at once are taken apart for it alone.
+  // A caller whose overlapping calls were taken apart has a population of its own.
   if (a.pace.kind !== b.pace.kind || a.pace.kind === "chance" || a.pace.kind === "visits") return false;
   if (a.pace.kind !== "pause" && a.pace.kind !== "volleys") return true;
   const [x, y] = [a, b].map((profile) => (medians.get(profile) as number) + 10) as [number, number];
-  // Medians of n pauses scatter with the root of n; pauses may be spread widely.
+  // Medians of n pauses scatter by 1/√n; the factor allows for widely spread pauses.
   return Math.abs(ln(x / y)) <= 0.35 + 1.5 / Math.sqrt(Math.min(a.pausesMs.length, b.pausesMs.length));
 }
 
 const comesDaily = (profile: Profile | null): boolean =>
   profile !== null && workdaysOf(profile.jobs) !== null;
 
-/** Callers of fewer hours than these are of any time. */
+/** Numbers of busy hours and of days below which a caller's time of the day is unknown. */
 const hoursTell = 20;
 const daysTell = 3;
-/** Hours differ by this share where callers are of other offices, and not of one that each comes to at its own time. */
+/** Greatest difference between the hours of one office's callers, as a share: each comes at a time of its own. */
 const hoursApart = 0.75;
 
-/** Half the sum of what the shares of their working hours differ by: who comes in the morning is not who comes at night. */
+/** Tells whether two callers keep like hours, by half the sum of the differences of shares. Few hours are like any. */
 function hasHoursOf(a: Profile, b: Profile): boolean {
   const [x, y] = [hoursOf(a), hoursOf(b)];
   if (x === null || y === null) return true;
   return x.reduce((sum, share, hour) => sum + Math.abs(share - (y[hour] as number)) / 2, 0) <= hoursApart;
 }
 
-/** The shares of a caller's busy hours, by hour of the day; `null` where too few of them are known. */
+/** Returns the shares of a caller's busy hours, by hour of the day; `null` if too few of them are known. */
 function hoursOf({ jobs }: Profile): readonly number[] | null {
   const busy = [...new Set(jobs.map(({ startMs }) => Math.floor(startMs / hourMs)))];
   const days = new Set(busy.map((hour) => Math.floor(hour / 24)));
@@ -165,7 +165,7 @@ function hoursOf({ jobs }: Profile): readonly number[] | null {
   return shares;
 }
 
-/** Half the sum of what the shares of all kinds of calls differ by. */
+/** Tells whether a caller has a cluster's mix, by half the sum of the differences between shares of calls. */
 function hasMixOf(cluster: Cluster, { mix, jobs }: Profile): boolean {
   let apart = 0;
   for (const key of new Set([...cluster.mix.keys(), ...mix.keys()]))
@@ -173,7 +173,7 @@ function hasMixOf(cluster: Cluster, { mix, jobs }: Profile): boolean {
   return apart <= 0.1 + 1.2 / Math.sqrt(Math.min(cluster.jobs, jobs.length));
 }
 
-/** Few refusals say nothing of whether, and fewer retries than these not much of when. */
+/** Least refusals that show whether a caller retries, and least retries that show when. */
 const tellingRefusals = 5;
 const tellingRetries = 30;
 
@@ -183,7 +183,7 @@ function retriesLike(a: Profile, b: Profile, slackMs: number): boolean {
   if (x.kind === y.kind) return true;
   if (x.kind === "none" || y.kind === "none") return false;
   if (Math.min(a.retries.length, b.retries.length) < tellingRetries) return true;
-  // One of them may have been guessed by what was like the other's policy for it alone.
+  // One of the two policies may be a wrong guess that fits its own caller alone; then the other one explains both.
   return Math.max(explainedBy(x, b.retries, slackMs), explainedBy(y, a.retries, slackMs)) >= 0.9;
 }
 

@@ -1,4 +1,4 @@
-// Callers who come and go: sessions by rhythm.
+// Fits callers who come and go: sessions by a rhythm.
 
 import { counted } from "../../src/rules/words.ts";
 import { ln } from "../../src/scenario/elementary.ts";
@@ -48,8 +48,8 @@ export interface ComingsFit {
 }
 
 /**
- * Fits sessions to callers who are alike; `null` where a plain loop says as much: no hour differs from another, and a
- * pause is as likely to be an absence after any call.
+ * Fits sessions to callers who are alike. Returns `null` if a plain loop says as much: all hours are alike, and a pause
+ * is as likely to be an absence after any call.
  */
 export function bySessions(profiles: readonly Profile[], recording: Recording): ComingsFit | null {
   const daily = byWorkdays(profiles, recording);
@@ -72,7 +72,7 @@ export function bySessions(profiles: readonly Profile[], recording: Recording): 
   };
 }
 
-/** Fits days to callers who all come once a day; `null` where they do not. */
+/** Fits days at work to callers who all come once a day; returns `null` if they do not. */
 function byWorkdays(profiles: readonly Profile[], recording: Recording): ComingsFit | null {
   const cut = profiles.flatMap((profile) => workdaysOf(profile.jobs) ?? []);
   if (cut.length < profiles.length) return null;
@@ -107,15 +107,15 @@ const calendarOf = (
   return new Calendar(lives, recording.startedAtMs, recording.endedAtMs);
 };
 
-/** A caller's deed between two pauses: a call, or some at once. */
+/** Returns what a caller does between two pauses: a call, or some at once. */
 const spellsIn = ({ shape, runs, jobs }: Profile): readonly Spell[] => (shape.kind === "call" ? runs : jobs);
 
-/** Cuts callers' jobs into sessions. Each call is one where no pause is an absence: `awayMs` is 0 then. */
+/** Cuts callers' jobs into sessions. If no pause is an absence, `awayMs` is 0, and each call is a session. */
 function cutOf(
   profiles: readonly Profile[],
   recording: Recording,
 ): { readonly awayMs: number; readonly cut: readonly Sessions[] } {
-  // A pause at night is no absence because it is long for a day: pauses are told apart in busy time.
+  // A pause at night is long, but need not be an absence: pauses are compared in busy time.
   const spells = profiles.map(spellsIn);
   const calls = spells.map((each) => sessionsOf(each, 0));
   const calendar = calendarOf(profiles, calls, recording);
@@ -131,15 +131,15 @@ function cutOf(
   return { awayMs, cut };
 }
 
-/** Sizes explain so much of the hours of sessions, as a share of what they could, before they are two kinds. */
+/** Least association of sessions' sizes with their hours that shows two kinds, as a share of the greatest. */
 const sizesTell = 0.02;
-/** Who comes back so often a day looks for work; who comes less often comes to it. */
+/** Least sessions a day of a caller that looks for work; a caller who comes less often has work. */
 const sessionsTell = 12;
 
 /**
- * Takes sessions apart by size where long ones keep other hours than short ones: a program that looks all day, and
- * works where it finds something. `null` where both keep the same.
- * @returns the jobs of each caller in short sessions, and in long ones
+ * Takes sessions apart by size if long ones keep other hours than short ones. An example is a program that looks for
+ * work all day, and works when it finds some.
+ * @returns the jobs of each caller in short sessions, and in long ones; `null` if both keep the same hours
  */
 export function bySize(
   profiles: readonly Profile[],
@@ -166,7 +166,7 @@ export function bySize(
   return { short: jobsOf(false), long: jobsOf(true) };
 }
 
-/** Pearson's sum a session, for what is long by hour; 0 where chance explains it. */
+/** Returns Pearson's sum per session for long sessions by hour of the week; 0 if chance explains it. */
 function associationOf(hours: readonly { readonly hour: number; readonly isLong: boolean }[]): number {
   const cells = Array.from({ length: weekHours }, () => ({ all: 0, long: 0 }));
   let long = 0;
@@ -231,7 +231,7 @@ function loopOf(profiles: readonly Profile[], cut: readonly Sessions[], slackMs:
     };
   const lasting = endsByTime(inner);
   const gaps = new SortedSample(inner.gapsMs);
-  // A session of one call is over before the shortest pause is.
+  // A session of one call ends before the shortest pause does.
   const lengthOf = ({ spells, startMs, lastMs }: WorkSession): number =>
     spells === 1 ? gaps.least / 2 : lastMs - startMs + gaps.median / 2;
   return {
@@ -242,18 +242,18 @@ function loopOf(profiles: readonly Profile[], cut: readonly Sessions[], slackMs:
   };
 }
 
-/** Sessions of fewer calls than these tell neither their length nor their pace. */
+/** Number of calls below which a session shows neither its length nor its pace. */
 const longSession = 5;
-/** Fewer sessions show nothing. */
+/** Number of long sessions below which they do not show what ends them. */
 const fewSessions = 8;
-/** Pauses this alike, as deviation by mean, are a poll's. */
+/** Greatest deviation of a poll's pauses, as a share of their mean. */
 const evenPauses = 0.35;
 
 /**
- * Tells whether sessions end after a time, as a poll does that waits for something, rather than after so many calls, as
- * a list does that is worked off. Where refusals and different paces stretch sessions, one of the two spreads less, in
- * logarithms, than the other.
- * @param otherwise is told where neither does by more than chance. Default: an even pace is taken for a poll's
+ * Tells whether sessions end after a time, as a poll does, rather than after a number of calls, as a list does that is
+ * worked off. Refusals and different paces stretch sessions. So lengths and sizes spread differently, in logarithms,
+ * and the one that ends the sessions spreads less.
+ * @param otherwise answer if chance explains the difference. Default: with enough sessions, whether pauses are even
  */
 function endsByTime({ sessions, pausesMs }: Sessions, otherwise?: boolean): boolean {
   const long = sessions.filter(({ jobs }) => jobs >= longSession);
@@ -273,8 +273,8 @@ function endsByTime({ sessions, pausesMs }: Sessions, otherwise?: boolean): bool
 }
 
 /**
- * Returns the lengths of absences, in busy time. Absences at the start or at the end were longer than anybody saw, so
- * all lengths are stretched until there are as many returns as there were.
+ * Returns the lengths of absences, in busy time. Absences at the start or at the end were longer than anybody saw. So
+ * all lengths are stretched until there are as many returns as were recorded.
  */
 function absences(
   profiles: readonly Profile[],
@@ -300,6 +300,6 @@ function absences(
   if (seen.length === 0) return { kind: "uniform", least: 0, most: Math.max(1, Math.round(2 * mean)) };
   const stretch = Math.min(3, Math.max(0.5, mean / Math.max(1, new SortedSample(seen).mean)));
   const lengths = seen.map((ms) => Math.round(ms * stretch));
-  // The mean says how often callers come, whatever shape explains a few lengths.
+  // The mean is kept, whatever shape fits a few lengths: it says how often callers come.
   return withMean(spreadOf(lengths, 0, 1000), new SortedSample(lengths).mean);
 }

@@ -1,26 +1,26 @@
-// Beginnings of callers, and whether more of them come together than chance explains.
+// Finds beginnings of callers, and tells whether more of them come together than chance explains.
 import { exp } from "../../src/scenario/elementary.ts";
 import type { Profile } from "./profile.ts";
 import type { Recording } from "./recording.ts";
 import { absenceOf, longAmong, sessionsOf } from "./sessions.ts";
 
-/** A caller begins where it was silent for so long before. */
+/** Least silence of a caller before a beginning, ms. */
 export const quietMs = 10_000;
-/** Beginnings of this time around an event say how many there usually are, ... */
+/** Time before and after an event whose beginnings show how many are usual, ms, ... */
 const aroundMs = 1_800_000;
-/** ... but for those of this time next to it. */
+/** ... except this time next to the event, ms. */
 const nextToMs = 60_000;
-/** A caller who was refused this long ago begins when the window does. */
+/** Time after a refusal within which the next window explains a beginning, ms. */
 const refusedMs = 300_000;
-/** A burst has so many calls within `quietMs`. */
+/** Least number of calls of a burst, within `quietMs`. */
 const burstLeast = 3;
-/** By chance one recording in so many shows an event that is none. */
+/** Number of recordings among which chance makes one show a false event. */
 export const rareCrowd = 1_000;
 
 export interface Beginning {
   readonly atMs: number;
   readonly isLong: boolean;
-  /** The caller was refused a little before: it is no sign of an event, and as usual as others. */
+  /** True if the caller was refused shortly before: no sign of an event, but counted among the usual beginnings. */
   readonly isAfterRefusal: boolean;
 }
 
@@ -42,9 +42,9 @@ export function beginningsOf({ jobs, pausesMs }: Profile): Beginning[] {
   return found;
 }
 
-/** Beginnings of all callers, and how many are usual at an instant. */
+/** Beginnings of all callers, and the number that is usual at an instant. */
 export class Crowd {
-  /** Rising, ms since the epoch: those that no refusal explains. */
+  /** Beginnings that no refusal explains, ms since the epoch, rising. */
   readonly starts: readonly number[];
   readonly #all: readonly number[];
   readonly #recording: Recording;
@@ -56,19 +56,19 @@ export class Crowd {
     this.#recording = recording;
   }
 
-  /** Beginnings within a span that no refusal explains. */
+  /** Returns the number of beginnings within a span that no refusal explains. */
   countIn(fromMs: number, spanMs: number): number {
     return between(this.starts, fromMs, fromMs + spanMs);
   }
 
-  /** Beginnings that are usual within a span, by the time around it; `null` where none was watched. */
+  /** Returns the usual number of beginnings within a span, by the time around it; `null` if that was not recorded. */
   usualIn(atMs: number, spanMs: number): number | null {
     const { startedAtMs, endedAtMs } = this.#recording;
     const [fromMs, toMs] = [Math.max(startedAtMs, atMs - aroundMs), Math.min(endedAtMs, atMs + aroundMs)];
     const [beforeMs, afterMs] = [atMs - nextToMs, atMs + spanMs + nextToMs];
     const seen = between(this.#all, fromMs, beforeMs) + between(this.#all, afterMs, toMs);
     const watchedMs = Math.max(0, beforeMs - fromMs) + Math.max(0, toMs - afterMs);
-    // Half a beginning is added: what was not seen yet may come.
+    // Half a beginning is added: what was never seen may still come.
     return watchedMs <= 0 ? null : ((seen + 0.5) * spanMs) / watchedMs;
   }
 }
@@ -77,14 +77,14 @@ const between = (all: readonly number[], fromMs: number, toMs: number): number =
   Math.max(0, placeOf(all, toMs) - placeOf(all, fromMs));
 
 /**
- * Tells whether so many beginnings are too many to be chance.
- * @param usual number of them
- * @param places at which they could have been found
+ * Tells whether `count` beginnings are too many to be chance.
+ * @param usual usual number of beginnings
+ * @param places number of places at which they could have been found
  */
 export const isCrowd = (usual: number, count: number, places: number): boolean =>
   count > 2 * usual && poissonTail(usual, count) * places * rareCrowd < 1;
 
-/** The first place that is not before an instant. */
+/** Returns the first place that is not before an instant. */
 export function placeOf(starts: ArrayLike<number>, ms: number): number {
   let [low, high] = [0, starts.length];
   while (low < high) {
@@ -95,7 +95,7 @@ export function placeOf(starts: ArrayLike<number>, ms: number): number {
   return low;
 }
 
-/** The probability of so many or more where `mean` are usual. */
+/** Returns the probability of `count` or more if `mean` are usual. */
 function poissonTail(mean: number, count: number): number {
   let term = exp(-mean);
   for (let number = 1; number <= count; number++) term *= mean / number;

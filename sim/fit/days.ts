@@ -3,7 +3,7 @@ export const minuteMs = 60_000;
 export const hourMs = 60 * minuteMs;
 export const dayMs = 24 * hourMs;
 
-/** 0 for Sunday. The epoch began on a Thursday. */
+/** Returns the day of the week, 0 for Sunday. The epoch began on a Thursday. */
 export const weekdayOf = (ms: number): number => (Math.floor(ms / dayMs) + 4) % 7;
 
 export const hourOf = (ms: number): number => Math.floor((ms % dayMs) / hourMs);

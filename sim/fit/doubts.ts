@@ -1,5 +1,5 @@
-// Things that a recording does not tell, however well it is fitted: too few days, too few events, sessions that are few
-// and heavy. A scenario takes the mean of what was seen; what comes next may well be another.
+// Says what a recording does not tell, however well it is fitted: it has too few days or events, or few heavy sessions.
+// A scenario takes the mean of what was seen; the future may well differ.
 
 import { shortName } from "../../src/rules/printable.ts";
 import { counted } from "../../src/rules/words.ts";
@@ -14,25 +14,25 @@ import type { Calendar } from "./rhythm.ts";
 import { absenceOf, joinedMs, sessionsOf } from "./sessions.ts";
 import { weekdaysDoubt } from "./weekdays.ts";
 
-/** Something that a recording does not tell, as a sentence; and its kind, where a plan has to know of it. */
+/** Something that a recording does not tell, as a sentence; and its kind, if a plan has to know of it. */
 export interface Doubt {
   readonly text: string;
   readonly about: Untold | null;
 }
 
-/** Less than this, relative, is no doubt worth a sentence. */
+/** Relative error below which a doubt is not worth a sentence. */
 const smallError = 0.05;
-/** More sessions than these tell their mean well enough. */
+/** Number of sessions above which their mean is known well enough. */
 const fewSessions = 60;
-/** A caller of this share of all refusals matters. */
+/** Least share of all refusals that makes a caller matter. */
 const weighty = 0.05;
-/** A session of this many calls is heavy. */
+/** Least number of calls of a heavy session. */
 const heavySession = 100;
 const namedMost = 3;
-/** Days; less of a recording is taken for all hours. */
+/** Length of a recording below which it is taken for all hours, days. */
 const hoursTell = 0.25;
 
-/** So many refusals of one population say what others of its organization would do. */
+/** Least refusals of one population that show how others of its organization would react. */
 export const refusalsTelling = 30;
 
 /** Returns the questions that a recording leaves open, the most important first. */
@@ -58,7 +58,7 @@ export function doubtsOf(
   ];
 }
 
-/** The error of a mean of so many. */
+/** Returns the error of a mean of `count` values. */
 const errorOf = (deviation: number, count: number): number => deviation / Math.sqrt(Math.max(1, count));
 
 function daysDoubt(days: number, spanDays: number): string[] {
@@ -71,7 +71,7 @@ function daysDoubt(days: number, spanDays: number): string[] {
       ];
 }
 
-/** Days on which whole populations stayed away. */
+/** Names days on which whole populations stayed away. */
 function daysOffDoubts(calendars: readonly Calendar[]): string[] {
   const off = new Map<number, number>();
   for (const { daysOff, callers } of calendars)
@@ -82,7 +82,7 @@ function daysOffDoubts(calendars: readonly Calendar[]): string[] {
   );
 }
 
-/** Callers who joined on a later day. */
+/** Names callers who joined on a later day. */
 function joinedDoubts(profiles: readonly Profile[], recording: Recording): string[] {
   const late = profiles.filter(({ jobs }) => joinedMs(jobs, recording) > recording.startedAtMs);
   const [first] = late;
@@ -94,7 +94,7 @@ function joinedDoubts(profiles: readonly Profile[], recording: Recording): strin
   ];
 }
 
-/** Events of one user's own. */
+/** Says how well the events of single users are known. */
 function ownEventsDoubt(profiles: readonly Profile[]): string[] {
   const counts = profiles.flatMap(({ apart }) => {
     const events = (apart?.wakes ?? []).filter(({ byUser }) => byUser).flatMap(({ eventsMs }) => eventsMs);
@@ -107,7 +107,7 @@ function ownEventsDoubt(profiles: readonly Profile[]): string[] {
   ];
 }
 
-/** Events of many callers together. */
+/** Says how well the events of many callers together are known. */
 function eventsDoubt(profiles: readonly Profile[], recording: Recording): string[] {
   const byChance = profiles
     .flatMap(({ apart }) => apart?.wakes ?? [])
@@ -124,7 +124,7 @@ function eventsDoubt(profiles: readonly Profile[], recording: Recording): string
   ];
 }
 
-/** Callers of few heavy sessions, or one of most refusals, of which refusals depend. */
+/** Names callers on whom refusals depend: those of few heavy sessions, and one with most of the refusals. */
 function callerDoubts(profiles: readonly Profile[]): Doubt[] {
   const all = profiles.reduce((sum, { refused }) => sum + refused, 0);
   return profiles
@@ -148,7 +148,7 @@ function callerDoubts(profiles: readonly Profile[]): Doubt[] {
     .slice(0, namedMost);
 }
 
-/** Reactions that nobody saw, or next to nobody; or that nobody ended. */
+/** Says what is unknown of reactions to refusals: too few were seen, or no caller gave up. */
 function reactionsDoubt(populations: readonly FittedPopulation[]): Doubt[] {
   const sum = (some: readonly FittedPopulation[]): number => some.reduce((all, one) => all + one.refused, 0);
   const refused = sum(populations);
@@ -174,7 +174,7 @@ function reactionsDoubt(populations: readonly FittedPopulation[]): Doubt[] {
 }
 
 function spanDoubt({ startedAtMs, endedAtMs }: Recording, spanDays: number): string[] {
-  // An hour short of a week is a week.
+  // A week less an hour counts as a week.
   if (spanDays >= 7 - 1 / 24) return [];
   const [first, last] = [Math.floor(startedAtMs / dayMs), Math.floor((endedAtMs - 1) / dayMs)];
   const seen = Array.from({ length: last - first + 1 }, (_, index) =>

@@ -1,23 +1,23 @@
-// The frequency of events that keep to no clock: by hours and weekdays, with the days on which there were none.
+// Fits the frequency of events that follow no clock: by hours and weekdays, with the days on which there were none.
 import { dayMs, hourMs, hourOf, isWeekend, weekdayOf } from "./days.ts";
 import type { FittedEvents } from "./model.ts";
 import type { Recording } from "./recording.ts";
 import { daysOffIn } from "./rhythm.ts";
 import { SortedSample } from "./statistics.ts";
 
-/** An event says that others are likely within so many hours of its own, less the further. */
+/** Hours before and after an event in which others are likely, the less the further. */
 const hoursWide = 3;
-/** So many events, and weekends of so many deviations more or less than as many as other days, are no chance. */
+/** Least number of events, and least deviations of weekends from other days, that chance does not explain. */
 const workingLeast = 10;
 const weekendDeviations = 2;
 
-/** Days of the recording on which none of so many events came, though they did on other weekdays; since the epoch. */
+/** Returns weekdays with next to no events, though others had many; in days since the epoch. */
 export function eventsDaysOff(
   eventsMs: readonly number[],
   { startedAtMs, endedAtMs }: Pick<Recording, "startedAtMs" | "endedAtMs">,
 ): readonly number[] {
   const first = Math.floor(startedAtMs / hourMs);
-  // A week of rows is some minutes short of seven days.
+  // The rows of a week end some minutes before seven days are over, so hours are rounded.
   const hours = Array.from({ length: Math.round(endedAtMs / hourMs) - first }, (_, index) => {
     const day = Math.floor((first + index) / 24);
     return { day, weekday: weekdayOf(day * dayMs), returns: 0 };
@@ -29,7 +29,7 @@ export function eventsDaysOff(
   return [...daysOffIn(hours)];
 }
 
-/** Days of a recording, by a class of instants. */
+/** Returns the days of a recording by a class of instants. */
 function daysBy(recording: Recording, classes: number, classOf: (ms: number) => number): number[] {
   const { startedAtMs, endedAtMs } = recording;
   const days = new Array<number>(classes).fill(0);
@@ -38,7 +38,7 @@ function daysBy(recording: Recording, classes: number, classOf: (ms: number) => 
   return days;
 }
 
-/** Weights of the weekdays, beside their mean; `null` where chance explains that weekends are as other days. */
+/** Returns the weights of the weekdays, relative to their mean; `null` if chance explains how weekends differ. */
 function weekdaysOf(eventsMs: readonly number[], recording: Recording, off: number): number[] | null {
   const [work = 0, weekends = 0] = daysBy(recording, 2, (ms) => Number(isWeekend(weekdayOf(ms))));
   const days = work + weekends - off;
@@ -48,14 +48,14 @@ function weekdaysOf(eventsMs: readonly number[], recording: Recording, off: numb
   const seen = eventsMs.filter((ms) => isWeekend(weekdayOf(ms))).length;
   const apart = Math.abs(seen - share * all) / Math.sqrt(all * share * (1 - share));
   if (apart < 0.99 * weekendDeviations) return null;
-  // Beside the mean of the days that were watched, of which `perDay` is the mean, too.
+  // Weights are relative to the mean of the recorded days, as the result's `perDay` is that mean, too.
   const [rest, others] = [seen / weekends, (all - seen) / (days - weekends)].map(
     (perDay) => Math.round((1000 * perDay * days) / all) / 1000,
   ) as [number, number];
   return Array.from({ length: 7 }, (_, weekday) => (isWeekend(weekday) ? rest : others));
 }
 
-/** The frequency of events that keep to no clock, by hours, of the days on which each was watched, and by weekdays. */
+/** Fits the frequency of events that follow no clock: by weekday, and by hour over the days on which it was recorded. */
 export function eventsByChance(
   eventsMs: readonly number[],
   recording: Recording,

@@ -1,11 +1,11 @@
-// A piece of a scenario's source as data: what can be written as text, and evaluated to the value that the text would
-// have. Both come from one description, so that the scenario that is simulated is the one that is written.
+// A piece of a scenario's source as data. It can be written as text, and evaluated to that text's value.
+// Both come from one description, so that the simulated scenario is the written one.
 import { printable, printableJson } from "../../src/rules/printable.ts";
 
 export interface Member {
   readonly key: string;
   readonly value: Expression;
-  /** Stands above the member, a sentence of any length. */
+  /** Sentence of any length that stands above the member. */
   readonly comment?: string | undefined;
 }
 
@@ -24,7 +24,7 @@ export const make = (maker: string, ...args: readonly Expression[]): Expression 
   args,
 });
 
-/** Members without a value are left out. */
+/** Returns an object's expression. It leaves out members without a value. */
 export function object(
   members: Readonly<Record<string, Expression | string | number | boolean | null | undefined>>,
   comments: Readonly<Record<string, string | undefined>> = {},
@@ -38,7 +38,7 @@ export function object(
   };
 }
 
-/** Plain JSON as an expression. */
+/** Returns plain JSON as an expression. */
 export function json(value: unknown): Expression {
   if (Array.isArray(value)) return list(value.map(json));
   if (typeof value !== "object" || value === null) return literal(value as string | number | boolean);
@@ -51,7 +51,7 @@ export function json(value: unknown): Expression {
 /** The functions that expressions call, by name. */
 export type Makers = Readonly<Record<string, (...args: never[]) => unknown>>;
 
-/** The value that the text has. @throws what the makers throw */
+/** Returns the value that the text has. @throws what the makers throw */
 export function evaluated(expression: Expression, makers: Makers): unknown {
   switch (expression.kind) {
     case "literal":
@@ -72,7 +72,7 @@ export function evaluated(expression: Expression, makers: Makers): unknown {
   }
 }
 
-/** The makers that an expression calls, sorted. */
+/** Returns the names of the makers that an expression calls, sorted. */
 export function makersOf(expression: Expression): string[] {
   const found = new Set<string>();
   const visit = (each: Expression): void => {
@@ -90,8 +90,8 @@ const widthMost = 110;
 const identifier = /^[A-Za-z_$][\w$]*$/;
 
 /**
- * The text, formatted as this repository's formatter would.
- * @param indent of the line that it begins on
+ * Returns the text, formatted as this repository's formatter would.
+ * @param indent indentation of the line that the text begins on
  * @param before number of characters before it on that line; `after` number of those behind its end
  */
 export function written(expression: Expression, indent = 0, before = indent, after = 1): string {
@@ -111,7 +111,7 @@ export function written(expression: Expression, indent = 0, before = indent, aft
       const head = expression.args.slice(0, -1).map((arg) => `${flatText(arg) ?? written(arg, indent)}, `);
       const start = `${expression.maker}(${head.join("")}`;
       const last = expression.args.at(-1);
-      // A long argument before it has lines of its own, and each of the others, too.
+      // If an argument before the last is long, each argument has lines of its own.
       if (before + start.length > widthMost)
         return `${expression.maker}(\n${itemLines(expression.args, indent + 2)}\n${outer})`;
       return last === undefined
@@ -127,7 +127,7 @@ function memberText({ key, value, comment }: Member, indent: number, margin: str
   return `${comment === undefined ? "" : commentText(comment, indent)}${margin}${name}: ${text},\n`;
 }
 
-/** A comment, as many lines as it takes. */
+/** Returns a comment, broken into as many lines as it takes. */
 export function commentText(comment: string, indent: number): string {
   const margin = `${" ".repeat(indent)}// `;
   const lines: string[] = [];
@@ -140,7 +140,7 @@ export function commentText(comment: string, indent: number): string {
   return lines.map((line) => `${margin}${line}\n`).join("");
 }
 
-/** Numbers fill lines; anything else has a line of its own. */
+/** Returns the lines of items: numbers fill lines, and any other item has a line of its own. */
 function itemLines(items: readonly Expression[], indent: number): string {
   const margin = " ".repeat(indent);
   const numbers = items.every((item) => item.kind === "literal" && typeof item.value === "number");
@@ -156,7 +156,7 @@ function itemLines(items: readonly Expression[], indent: number): string {
   return lines.join("\n");
 }
 
-/** On one line; `null` where it must not be: comments, and lists of several objects of several members. */
+/** Returns the text on one line; `null` for comments, and for lists of several objects of several members. */
 function flatText(expression: Expression): string | null {
   switch (expression.kind) {
     case "literal":
@@ -194,7 +194,7 @@ const keyText = (key: string): string => (identifier.test(key) ? key : printable
 function literalText(value: string | number | boolean): string {
   if (typeof value !== "string") return String(value);
   const text = printableJson(value);
-  // The quotes that need fewer backslashes.
+  // Single quotes stand only if they need fewer backslashes.
   const isBetterSingle = value.split('"').length > value.split("'").length;
   if (!isBetterSingle) return text;
   return `'${text.slice(1, -1).replaceAll('\\"', '"').replaceAll("'", "\\'")}'`;

@@ -1,5 +1,5 @@
-// A recording → the scenario that explains it: populations of callers that are alike, what they do, when they come, what
-// they do when refused, and the network and rules they met.
+// Fits a scenario to a recording: populations of callers that are alike, with their behaviour, arrivals and retry
+// policies, and the network and rules that they met.
 import { quote } from "../../src/rules/errors.ts";
 import { parseRules } from "../../src/rules/parse.ts";
 import type { Rules } from "../../src/rules/rules.ts";
@@ -18,13 +18,13 @@ import { joinedMs } from "./sessions.ts";
 import { timeText } from "./words.ts";
 
 export interface FitOptions {
-  /** The scenario's: letters, digits, dashes, underscores. `fitted` where it is left out. */
+  /** Name of the scenario: letters, digits, dashes, underscores. Default: `fitted`. */
   readonly name?: string | undefined;
-  /** In place of what the recording says; its headers' limits, or the default rules, where neither says. */
+  /** Rules that the calls met. Default: the recording's, or else its headers' limits, or else the default rules. */
   readonly rules?: Rules | undefined;
 }
 
-/** A model, and what it was fitted to. */
+/** A model, and the recording that it was fitted to. */
 export interface Fit {
   readonly model: FittedModel;
   readonly recording: Recording;
@@ -42,7 +42,7 @@ export interface Fit {
 export const fitScenario = (recording: Recording, options: FitOptions = {}): FittedModel =>
   fitTo(recording, options).model;
 
-/** Fits a scenario, and keeps which caller is of which population. */
+/** Fits a scenario, and keeps the callers of each population. */
 export function fitTo(recording: Recording, { name = "fitted", rules: given }: FitOptions = {}): Fit {
   if (!/^[A-Za-z0-9][A-Za-z0-9_-]{0,63}$/.test(name))
     throw new RangeError(`name must be letters, digits, dashes, underscores, at most 64, got ${quote(name)}`);
@@ -85,7 +85,7 @@ export function fitTo(recording: Recording, { name = "fitted", rules: given }: F
   return { model, recording, members: clusters.map(({ profiles }) => profiles) };
 }
 
-/** The behaviour with days that differ so much; the calendar shows this for all populations at once alone. */
+/** Returns the behaviour with the factors by which days differ. Only all populations together show these. */
 function withDays<Kind extends FittedBehaviour>(behaviour: Kind, days: readonly number[]): Kind {
   if (behaviour.kind === "together")
     return {
@@ -96,7 +96,7 @@ function withDays<Kind extends FittedBehaviour>(behaviour: Kind, days: readonly 
   return { ...behaviour, rhythm: { ...(behaviour.rhythm ?? evenRhythm), days } };
 }
 
-/** Those whom nobody refused react as most of those do who were refused: many callers of one house share a client. */
+/** Gives a population without refusals the retry policy of its organization's most refused: many share a client. */
 function asOthersDo(population: FittedPopulation, all: readonly FittedPopulation[]): FittedPopulation {
   if (population.refused > 0) return population;
   const [like] = all
@@ -129,14 +129,14 @@ function rulesOf(
     : { rules: parseRules({}), rulesFrom: "defaults" };
 }
 
-/** The recording's length, rounded up to what people would write. */
+/** Returns the recording's length, rounded up to what people would write, ms. */
 function durationOf({ startedAtMs, endedAtMs }: Recording): number {
   const ms = Math.max(1, Math.ceil(endedAtMs - Math.floor(startedAtMs)));
   const step = ms <= 120_000 ? 1_000 : ms <= 600_000 ? 5_000 : 60_000;
   return Math.ceil(ms / step) * step;
 }
 
-/** Names that tell populations apart: as the trace calls them where it calls them by one name, else by what they do. */
+/** Names that tell populations apart: the trace's own name if there is a single one, else a name by behaviour. */
 class Names {
   readonly #taken = new Set<string>();
 
