@@ -52,7 +52,6 @@ export function foundText({ populations, callers, calls, unexplained, uncounted 
 }
 
 /** Describes a population's behaviour in a few words, such as `poller, every 5s`. */
-
 export function populationText({ behaviour, arrivals, mix }: FittedPopulation): string {
   const kinds = mix.length > 1 ? `, ${counted(mix.length, "kind")} of call` : "";
   const come =

@@ -1,6 +1,6 @@
-// The reaction of callers to a refusal. Every policy that can be written in a scenario says, for each refusal, in which
-// span of time the next attempt comes, and that it is uniform there; so the policy under which the attempts that were
-// seen are likeliest can be told: the one that needs the narrowest spans, with a price on what it leaves to be chosen.
+// The reaction of callers to a refusal. For each refusal, every policy of a scenario gives a span of time in which the
+// next attempt comes, uniformly. So the likeliest policy for the recorded attempts can be found: it needs the narrowest
+// spans. Each parameter that was fitted adds to its cost.
 import { exp, ln } from "../../src/scenario/elementary.ts";
 import type { RetrySample } from "./jobs.ts";
 import { announcedWaitMs, expectedSpan, type FittedRetry, type Jitter } from "./policies.ts";
@@ -9,31 +9,31 @@ import { roundestWithin, SortedSample } from "./statistics.ts";
 
 export interface RetryGuess {
   readonly retry: FittedRetry;
-  /** Mean of -ln(likelihood) a refusal, with the price of what was chosen: smaller is better. */
+  /** Mean of -ln(likelihood) per refusal, plus the price of fitted parameters; less is better. */
   readonly score: number;
-  /** The share of the attempts that came in the span that the policy says. */
+  /** Share of the attempts that came within the policy's spans. */
   readonly explained: number;
-  /** Other policies that say the same spans, and so explain them as well. */
+  /** Kinds of other policies that explain the attempts as well. */
   readonly alike: readonly FittedRetry["kind"][];
 }
 
-/** An attempt outside of its span may have come at any instant of ten minutes, once in a hundred times. */
+/** Cost of an attempt outside its span: one in a hundred comes at any instant of ten minutes. */
 export const strayCost = ln(600_000) + ln(100);
 const samplesMost = 4_000;
-/** A parameter costs half the logarithm of how many are fitted to (Schwarz), and more where these are few. */
+/** Price that a parameter has beside half the logarithm of the number of attempts (Schwarz); weighs if these are few. */
 const priceLeast = 1.5;
-/** Likelier by so much, as logarithm, is no chance: spans that are a quarter narrower; of few attempts, much narrower. */
+/** Returns the least gain in cost that is not chance: spans a quarter narrower, or far narrower for few attempts. */
 export const marginOf = (attempts: number): number => 0.3 + 6 / attempts;
 
 interface Candidate {
   readonly retry: FittedRetry;
-  /** Number of parameters that were chosen to fit. */
+  /** Number of fitted parameters. */
   readonly parameters: number;
 }
 
 /**
- * The policy that explains best what came after refusals, the first of those that do equally well.
- * @param slackMs lateness that an attempt may have by itself: the clock's resolution, and a generator's delay
+ * Returns the policy that best explains what came after refusals; of equally good ones, the first.
+ * @param slackMs lateness without meaning, ms: the clock's resolution, and a generator's delay
  * @param usual pauses without any policy; `null` if attempts are numbered
  */
 export function guessRetry(
@@ -52,7 +52,7 @@ export function guessRetry(
   const guesses = candidates.map((candidate) => judged(candidate, samples, slackMs));
   const best = guesses.reduce((first, other) => (other.score < first.score - 1e-9 ? other : first));
   if (usual !== null) {
-    // Waits may be the usual pauses. That is the simpler reading, and it is taken if it gives nearly the same spans.
+    // Waits may just be the usual pauses. This simpler reading is taken if it explains the waits nearly as well.
     const cost = samples.reduce((sum, { waitMs }) => sum + usual.cost(waitMs), 0) / samples.length;
     if (cost < best.score + marginOf(samples.length))
       return { retry: { kind: "none" }, score: cost, explained: 1, alike: [] };
@@ -67,10 +67,10 @@ export function guessRetry(
   };
 }
 
-/** A wait without a cap would be so many times the longest that was seen: the cap was met. */
+/** Ratio of the longest uncapped wait to the fitted cap above which callers were seen to wait at the cap. */
 const capSeen = 1.2;
 
-/** If nobody was seen to wait at the cap, two more waits grow before one is assumed. */
+/** Raises a cap that no wait reached: two more waits grow before the cap. */
 function uncapped(retry: FittedRetry, samples: readonly RetrySample[]): FittedRetry {
   if (retry.kind !== "exponential" || retry.jitter === "decorrelated") return retry;
   const last = samples.reduce((most, { attempt }) => Math.max(most, attempt), 0);
@@ -80,7 +80,7 @@ function uncapped(retry: FittedRetry, samples: readonly RetrySample[]): FittedRe
     : { ...retry, most: Math.round(longest * retry.factor * retry.factor) };
 }
 
-/** Pauses of a caller after calls that were not refused. Between equal shares of them, any length is as likely. */
+/** Distribution of the pauses after calls that were not refused: uniform between quantiles at equal shares. */
 export class UsualPauses {
   readonly #ends: readonly number[];
   readonly #slackMs: number;
@@ -97,7 +97,7 @@ export class UsualPauses {
     this.#slackMs = slackMs;
   }
 
-  /** -ln(likelihood) of a pause. */
+  /** Returns -ln(likelihood) of a pause. */
   cost(pauseMs: number): number {
     const slackMs = this.#slackMs;
     const parts = this.#ends.length - 1;
@@ -111,12 +111,12 @@ export class UsualPauses {
   }
 }
 
-/** The share of the attempts that came where a policy says. */
+/** Returns the share of the attempts that came within a policy's spans. */
 export function explainedBy(retry: FittedRetry, samples: readonly RetrySample[], slackMs: number): number {
   return judged({ retry, parameters: 0 }, samples, slackMs).explained;
 }
 
-/** -ln(likelihood) of all attempts that come as a policy says. */
+/** Returns -ln(likelihood) of all attempts under a policy. */
 export const costBy = (retry: FittedRetry, samples: readonly RetrySample[], slackMs: number): number =>
   samples.length === 0 ? 0 : samples.length * judged({ retry, parameters: 0 }, samples, slackMs).score;
 
@@ -152,7 +152,7 @@ function resets(samples: readonly RetrySample[], slackMs: number): Candidate[] {
     });
     if (late.length < 0.9 * samples.length || new SortedSample(late).quantile(0.1) < -2 * slackMs) return [];
     const rare = policy.kind === "waitReset" && policy.from === "second" ? 0.5 : 0;
-    // A few ms are a timer's, not a policy's.
+    // Jitter of a few ms is a timer's, not a policy's, so no jitter is a candidate, too.
     return [{ least: 0, most: 0 }, spanOf(late, slackMs)].map((jitter) => {
       const parameters = jitter.most === 0 ? 0 : jitter.least === 0 ? 1 : 2;
       return { retry: { ...policy, jitter }, parameters: parameters + rare };
@@ -168,7 +168,7 @@ function fixedWait(samples: readonly RetrySample[], slackMs: number): Candidate 
   return { retry: { kind: "fixed", wait }, parameters: wait.least === wait.most ? 1 : 2 };
 }
 
-/** Estimates, from the waits of one attempt, the wait that they were drawn from. */
+/** Estimates the wait before jitter from the waits of one attempt. */
 const drawnFrom: Readonly<Record<Exclude<Jitter, "decorrelated">, (waits: SortedSample) => number>> = {
   none: ({ median }) => median,
   equal: ({ mean }) => (mean * 4) / 3,
@@ -198,7 +198,7 @@ function growing(
   slackMs: number,
 ): Candidate[] {
   const waits = groups.map(drawnFrom[jitter]);
-  // A mean of n uniform draws is off by a third of the span over the root of n; a wait without jitter hardly at all.
+  // The mean of n uniform draws errs by the span over the root of 12 n. A wait without jitter hardly errs.
   const doubt = (index: number): number =>
     slackMs +
     (jitter === "none" ? 0 : (waits[index] as number) / Math.sqrt(3 * (groups[index] as SortedSample).count));
@@ -215,7 +215,7 @@ function growing(
   );
 }
 
-/** The cap that the longest wait speaks of: it lies at the upper end of its span. */
+/** Estimates the cap from the longest wait, which lies near the upper end of its span. */
 function capOf(jitter: Jitter, longest: number, slackMs: number): number {
   return jitter === "none"
     ? roundestWithin(Math.max(1, longest - slackMs), longest + slackMs)

@@ -1,19 +1,19 @@
-// By which hours and days absences end: how likely a caller who is away comes back, hour by hour, beside the mean.
+// Rhythm of returns by hour and day: the rate at which absent callers come back, relative to the mean rate.
 import { dayMs, hourMs, hourOf, isWeekend, weekdayOf } from "./days.ts";
 import type { WorkSession } from "./sessions.ts";
 
-/** As `RhythmInput` has it; UTC. */
+/** Fitted rhythm in the form of `RhythmInput`; hours are UTC. */
 export interface FittedRhythm {
   readonly hours: readonly number[];
-  /** `null`: as other days. */
+  /** Factors of the hours at weekends. `null`: as on other days. */
   readonly weekend: readonly number[] | null;
-  /** `null`: all alike. */
+  /** Factors of weekdays. `null`: all are alike. */
   readonly weekdays: readonly number[] | null;
-  /** Factors of recorded days, which each day draws one of; none: all alike. */
+  /** Factors of recorded days, of which each simulated day draws one; empty: all are alike. */
   readonly days: readonly number[];
 }
 
-/** All hours are alike. */
+/** Rhythm in which all hours are alike. */
 export const evenRhythm: FittedRhythm = {
   hours: new Array<number>(24).fill(1),
   weekend: null,
@@ -21,20 +21,20 @@ export const evenRhythm: FittedRhythm = {
   days: [],
 };
 
-/** One caller's sessions, in the order of time, and when it joined. */
+/** One caller's sessions in the order of time, and the instant at which it joined. */
 export interface Life {
   readonly joinedMs: number;
   readonly sessions: readonly WorkSession[];
 }
 
-/** Hours of a weekday, and of a day of the weekend. */
+/** Number of hours that are told apart: 24 of weekdays, then 24 of weekends. */
 export const weekHours = 48;
 export const weekHourOf = (ms: number): number => hourOf(ms) + (isWeekend(weekdayOf(ms)) ? 24 : 0);
 
-/** Less time than this shows no rhythm of a day. */
+/** Least recorded time that can show a daily rhythm, ms. */
 const shortestMs = 6 * hourMs;
 
-/** Returns and absences, in one hour of the calendar. */
+/** Returns and absences in one hour of the calendar. */
 interface HourCell {
   readonly hour: number;
   readonly weekday: number;
@@ -44,19 +44,19 @@ interface HourCell {
   away: number;
 }
 
-/** Fewer callers may be away for a day by chance, and fewer returns a day tell of no day without any. */
+/** Least numbers of callers, and of returns on a usual day, that can show a day off: fewer may be away by chance. */
 const callersTell = 5;
 const returnsTell = 10;
-/** On a day off come fewer than this share of those of a usual day. */
+/** Share of a usual day's returns below which a day is a day off. */
 const offShare = 0.1;
 
-/** The hours of a recording, with who came back in each; a day off of these callers has none. */
+/** The hours of a recording, with the returns in each; days off are left out. */
 export class Calendar {
   readonly cells: readonly HourCell[];
-  /** Days on which next to none of them came, though they did on all other days of the week; since the epoch. */
+  /** Weekdays, as days since the epoch, on which next to nobody came, unlike on all others. */
   readonly daysOff: ReadonlySet<number>;
   readonly callers: number;
-  /** Calls of all sessions. */
+  /** Number of calls of all sessions. */
   readonly calls: number;
   readonly #fromMs: number;
   readonly #hours: readonly HourCell[];
@@ -98,7 +98,7 @@ export class Calendar {
   }
 }
 
-/** One weekday among four or more, all seen from midnight to midnight, on which next to nobody came. */
+/** Returns the one day off among four or more weekdays recorded from midnight to midnight; empty if there is none. */
 export function daysOffIn(
   hours: readonly Pick<HourCell, "day" | "weekday" | "returns">[],
 ): ReadonlySet<number> {
@@ -115,10 +115,10 @@ export function daysOffIn(
 }
 
 /**
- * Fits a rhythm to those who came back; `null` where chance explains the differences between hours.
+ * Fits a rhythm to the returns; `null` if chance explains the differences between hours.
  *
- * Each factor is held back by a part of a return at the mean rate: an hour of which little was seen stays near it.
- * Weekends have hours of their own. Single weekdays have factors where two weeks or more show them: days differ anyway.
+ * A fraction of a return at the mean rate is added to each factor, so that an hour with little data stays near the mean.
+ * Weekends have hours of their own. Weekdays have factors only if two weeks or more show them: days differ anyway.
  */
 export function rhythmOf({ cells }: Calendar): FittedRhythm | null {
   if (cells.length * hourMs < shortestMs) return null;
@@ -130,7 +130,7 @@ export function rhythmOf({ cells }: Calendar): FittedRhythm | null {
     cells.filter((cell) => !isWeekend(cell.weekday)),
     cells.filter((cell) => isWeekend(cell.weekday)),
   ];
-  // Half a day of either is not enough to tell them apart.
+  // Less than half a day of either cannot tell weekdays from weekends.
   const both = Math.min(week.length, weekend.length) >= 12;
   const kinds = both ? 48 : 24;
   const kindOf = (cell: HourCell): number => cell.hour + (both && isWeekend(cell.weekday) ? 24 : 0);
@@ -149,7 +149,7 @@ export function rhythmOf({ cells }: Calendar): FittedRhythm | null {
   return { hours: byKind.slice(0, 24), weekend: both ? byKind.slice(24) : null, weekdays, days: [] };
 }
 
-/** The factor of an instant's hour. */
+/** Returns the rhythm's factor of an hour on a weekday. */
 function factorOf({ hours, weekend, weekdays }: FittedRhythm, hour: number, weekday: number): number {
   const ofDay = weekend !== null && isWeekend(weekday) ? weekend : hours;
   return (ofDay[hour] as number) * (weekdays?.[weekday] ?? 1);
@@ -157,7 +157,7 @@ function factorOf({ hours, weekend, weekdays }: FittedRhythm, hour: number, week
 
 const round = (factor: number): number => Math.round(factor * 1000) / 1000;
 
-/** Counts returns by class, and those that a rate by the hour expects. */
+/** Counts the returns of each class, and the returns expected at hourly rates. */
 function returnsByClass(
   cells: readonly HourCell[],
   count: number,
@@ -174,10 +174,10 @@ function returnsByClass(
   return { seen, expected };
 }
 
-/** More than this, in each of 48 hours, wakes callers at night who sleep. */
+/** Number of returns added to each hour at the mean rate. More would wake callers at night, who sleep. */
 const priorReturns = 0.2;
 
-/** Returns each class's factor on the expected rate. */
+/** Returns the factor of each class on the expected rate. */
 function factors(
   cells: readonly HourCell[],
   count: number,
@@ -185,11 +185,11 @@ function factors(
   expectedRate: (cell: HourCell) => number,
 ): number[] {
   const { seen, expected } = returnsByClass(cells, count, classOf, expectedRate);
-  // An hour that was never watched is taken for the mean.
+  // A class that was never recorded gets the factor 1.
   return seen.map((number, index) => (number + priorReturns) / ((expected[index] as number) + priorReturns));
 }
 
-/** Tells if returns by class differ by more than chance: Pearson's sum, four deviations above its mean. */
+/** Tells whether returns differ between classes by more than chance: Pearson's sum, four deviations above its mean. */
 function differs(
   cells: readonly HourCell[],
   count: number,
@@ -209,20 +209,20 @@ function differs(
   return degrees > 0 && squares > degrees + 4 * Math.sqrt(2 * degrees);
 }
 
-/** A day of less than this share of the busiest one's returns tells of few callers alone, not of all. */
+/** Share of the busiest day's expected calls that a day must exceed: quieter days show only a few callers. */
 const quietShare = 0.25;
 
-/** Days beside what their rhythm expects. */
+/** Factors of recorded days on what the rhythm expects. */
 export interface DaysApart {
-  /** Of their factors, relative, beyond chance. */
+  /** Relative standard deviation of days' factors beyond chance. */
   readonly deviation: number;
-  /** Of each day that tells one, in the order of time; none where chance explains all. */
+  /** Factors of the days with enough data, in the order of time; empty if chance explains all differences. */
   readonly factors: readonly number[];
 }
 
 /**
- * Days beside what their rhythm expects. All populations together: what makes a day busy makes it busy for most. Days
- * are kept one by one, since no formula knows of holidays.
+ * Compares days with what their rhythm expects, for all populations together, as busy days are busy for most. Days are
+ * kept one by one, since no formula knows of holidays.
  */
 export function daysApart(
   parts: readonly { readonly calendar: Calendar; readonly rhythm: FittedRhythm }[],
@@ -232,7 +232,7 @@ export function daysApart(
     const weight = (cell: HourCell): number => cell.away * factorOf(rhythm, cell.hour, cell.weekday);
     const returns = calendar.cells.reduce((sum, cell) => sum + cell.returns, 0);
     const all = calendar.cells.reduce((sum, cell) => sum + weight(cell), 0);
-    // A return counts for the calls that it brings: some come back for one, others for a day.
+    // Each return counts for its calls, by the mean: some callers come back for one call, others for a day.
     const calls = calendar.calls / Math.max(1, returns);
     for (const cell of calendar.cells) {
       const day = days.get(cell.day) ?? { seen: 0, expected: 0, noise: 0 };
@@ -249,15 +249,15 @@ export function daysApart(
   );
   const none = { deviation: 0, factors: [] };
   if (told.length < 3) return none;
-  // Each day counts by what is expected of it: quiet ones differ by a few callers who are there all day or not at all.
+  // Each day is weighed by its expected calls: quiet days differ by a few callers who are there all day or not at all.
   const all = told.reduce((sum, { expected }) => sum + expected, 0);
   const count = (all * all) / told.reduce((sum, { expected }) => sum + expected * expected, 0);
-  // (seen / expected - 1)^2 has the mean: the days' variance, plus what chance makes of so many returns.
+  // The mean of (seen / expected - 1)^2 is the variance of days plus the variance by chance.
   const squares = told.reduce((sum, { seen, expected }) => sum + (seen - expected) ** 2 / expected, 0) / all;
   const chance = told.reduce((sum, { expected, noise }) => sum + noise / expected, 0) / all;
   const variance = ((squares - chance) * count) / (count - 1);
   if (variance <= 0) return none;
-  // Nor is the mean of so few days known better: a day to come differs by both.
+  // The mean of a few days is uncertain, too: a future day differs by both.
   const deviation = Math.sqrt(variance * (1 + 1 / count));
   const scale = deviation / Math.sqrt(squares);
   const factors = told.map(({ seen, expected }) => Math.max(0, 1 + scale * (seen / expected - 1)));
@@ -267,8 +267,8 @@ export function daysApart(
 const toHundredth = (value: number): number => Math.round(100 * value) / 100;
 
 /**
- * Busy time from one instant to another, ms: as long as it took on the rhythm's clock.
- * @param daysOff on which it stands still
+ * Returns the busy time between two instants, ms: the time that passes on the rhythm's clock.
+ * @param daysOff days since the epoch on which that clock stands still
  */
 export function busyBetween(
   rhythm: FittedRhythm,

@@ -1,5 +1,5 @@
-// Events that bring more calls of callers who call all day: for some time many of them call far more often than before, and
-// then no longer. What is more than usual is the event's; which of the calls that is nobody knows, but how many.
+// Events that bring more calls of callers who call all day: for some time, many of them call far more often than before.
+// An event's calls are those beyond the usual number. Their number is known, but not which calls they are.
 import { isCrowd, rareCrowd } from "./crowds.ts";
 import { minuteMs } from "./days.ts";
 import type { RecordedJob } from "./jobs.ts";
@@ -9,45 +9,45 @@ import { spellsOf } from "./runs.ts";
 import { SortedSample } from "./statistics.ts";
 import type { FoundWakes } from "./wakes.ts";
 
-/** Calls of so many minutes before an instant stand beside those of as many after it, but for the first few: some come late. */
+/** Minutes compared before and after an instant. The first `lateMinutes` after it are skipped, as some callers come late. */
 const sideMinutes = 10;
 const lateMinutes = 5;
-/** A caller's calls rise by this share, and so many deviations of chance. */
+/** Least ratio of calls after to before, and least standard deviations of the difference, that make a rise. */
 const riseLeast = 1.5;
 const deviationsLeast = 2;
-/** By chance so many recordings show an event that is none; where two are sure, such a share of the others may be none. */
+/** Share of recordings that show a false event. `falseShare`: share of false events, once two are sure. */
 const falseMost = 0.02;
 const falseShare = 0.25;
-/** An event takes so many callers at least, and such a share of those who are awake. */
+/** Least number of callers that an event affects, and least share of the callers who are awake. */
 const callersLeast = 3;
 const shareLeast = 0.2;
 const eventsLeast = 2;
-/** It lasts no longer, and two are further apart. */
+/** Most minutes that an event lasts, and minutes by which two events are further apart. */
 const lastsMost = 240;
 const apartMinutes = 20;
 const besideMinutes = sideMinutes + lateMinutes;
-/** More minutes, times callers, take too long to look through. */
+/** Most minutes times callers that are searched; more would take too long. */
 const cellsMost = 20_000_000;
 
 interface Caller {
   readonly profile: Profile;
-  /** Jobs before each minute, and of all. */
+  /** Number of jobs before each minute; last entry: of all jobs. */
   readonly until: Uint32Array;
 }
 
-/** Numbers of calls on both sides of a minute. */
+/** Number of calls on each side of a minute. */
 interface Sides {
   readonly before: number;
   readonly after: number;
 }
 
-/** Jobs of some minutes; of those alone that are recorded. */
+/** Returns the number of jobs in a span of minutes, as far as it was recorded. */
 function jobsIn(until: Uint32Array, from: number, to: number): number {
   const last = until.length - 1;
   return (until[Math.min(to, last)] as number) - (until[Math.min(Math.max(0, from), last)] as number);
 }
 
-/** Minutes that are far from events that are known, and from all whom they woke: what is left of those is no rise. */
+/** Returns the minutes far from known events and from the calls that they woke: a remainder of these is no rise. */
 function minutesApart(wakes: readonly FoundWakes[], firstMs: number, minutes: number): number[] {
   const near = new Uint8Array(minutes);
   for (const { eventsMs, woken } of wakes) {
@@ -68,7 +68,7 @@ function minutesApart(wakes: readonly FoundWakes[], firstMs: number, minutes: nu
   return apart;
 }
 
-/** Finds events that bring more calls of many callers at once: one group of them, or none. */
+/** Finds events that bring more calls of many callers at once; returns one group, or none. */
 export function risesIn(
   profiles: readonly Profile[],
   recording: Recording,
@@ -101,7 +101,7 @@ export function risesIn(
   return [{ group: wakes.length, clock: null, eventsMs, lastsMs, woken }];
 }
 
-/** Minutes from which on far more callers rise than chance has it, where all together rise the most. */
+/** Returns the minutes after which far more callers rise than by chance; of neighbours, the one with the largest rise. */
 function risingMinutes(callers: readonly Caller[], minutes: number, asked: readonly number[]): number[] {
   const [before, after] = [new Float64Array(minutes), new Float64Array(minutes)];
   const [rising, usual] = [new Float64Array(minutes), new Float64Array(minutes)];
@@ -131,18 +131,18 @@ function risingMinutes(callers: readonly Caller[], minutes: number, asked: reado
       if (found.every((other) => Math.abs(other - minute) > apartMinutes)) found.push(minute);
     return found;
   };
-  // A rise is one for as many minutes as its sides are long.
+  // One rise shows in as many minutes as its sides are long.
   const places = asked.length / sideMinutes;
   const surely = foundAt(places / falseMost);
   const found = surely.length < eventsLeast ? [] : foundAt(places / (falseShare * surely.length));
   return found.sort((a, b) => a - b);
 }
 
-/** Tells whether a caller's calls rise by far more than chance has it. */
+/** Tells whether a caller's calls rise by far more than chance. */
 const isRise = ({ before, after }: Sides): boolean =>
   after > riseLeast * before && deviationsOf(before, after) > deviationsLeast;
 
-/** A caller's calls on both sides of a minute; `null` where it was not awake all the time. */
+/** Counts a caller's calls on both sides of a minute; `null` if it was not awake all the time. */
 function sidesOf(until: Uint32Array, minute: number): Sides | null {
   const half = jobsIn(until, minute - sideMinutes, minute - sideMinutes / 2);
   if (half === 0) return null;
@@ -154,7 +154,7 @@ function sidesOf(until: Uint32Array, minute: number): Sides | null {
 const deviationsOf = (before: number, after: number): number =>
   (after - before) / Math.sqrt(Math.max(1, after + before));
 
-/** The calls that an event brought from a minute on; `null` where it brought it to few callers. */
+/** Returns the calls that an event brought from a minute on; `null` if it affected few callers. */
 function eventAt(
   callers: readonly Caller[],
   minute: number,
@@ -190,7 +190,7 @@ function eventAt(
   };
 }
 
-/** The jobs of a time beyond those that are usual; what was begun at once stays together. */
+/** Returns the jobs of a span beyond the usual rate; jobs at once stay together. */
 function beyondUsual(
   jobs: readonly RecordedJob[],
   fromMs: number,

@@ -1,4 +1,4 @@
-// The rules that a recording shows: limits as headers have them, window lengths by the longest reset that was seen.
+// The rules that a recording shows: limits from headers, and window lengths from the longest reset.
 import { parseRules } from "../../src/rules/parse.ts";
 import type { Owner, Rules, RulesInput, Scope } from "../../src/rules/rules.ts";
 import type { TraceCall } from "../../src/trace/record.ts";
@@ -13,7 +13,7 @@ interface Seen {
 /** Window lengths that people choose, in seconds. */
 const usualSeconds = [1, 2, 5, 10, 15, 20, 30, 60, 120, 300, 600, 900, 1800, 3600, 21_600, 43_200, 86_400];
 
-/** Limits and resets that headers showed, for each scope and owner. */
+/** Counts the limits and resets that headers showed, for each scope and owner. */
 export class LimitsShown {
   readonly #seen: Readonly<Record<Scope, Readonly<Record<Owner, Seen>>>> = {
     rest: { organization: unseen(), user: unseen() },
@@ -25,13 +25,13 @@ export class LimitsShown {
     note(this.#seen[scope].user, userLimit, userReset);
   }
 
-  /** True if any answer showed a limit. */
+  /** Whether any answer showed a limit. */
   get any(): boolean {
     const { rest, graphql } = this.#seen;
     return [rest, graphql].some(({ organization, user }) => organization.limits.size + user.limits.size > 0);
   }
 
-  /** The limits shown most often, of windows as long as the longest reset or the next usual length; defaults else. */
+  /** Returns the most frequent limits. Windows have the least usual length that covers the longest reset. Else: defaults. */
   rules(): Rules {
     const { rest, graphql } = this.#seen;
     const input: RulesInput = {

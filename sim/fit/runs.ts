@@ -1,13 +1,13 @@
-// Jobs → runs: those that belong together, and the shape that they have: a call, a volley, a list page by page, a queue.
+// Jobs → runs of jobs that belong together, and their shape: a call, a volley, a list page by page, a queue.
 import { isRefused, type RecordedJob } from "./jobs.ts";
 import { mode, SortedSample } from "./statistics.ts";
 
 export type RunForm =
   | { readonly kind: "call" }
   | { readonly kind: "burst"; readonly size: number }
-  /** All there at once, so many on the way at a time. */
+  /** All jobs are wanted at once; `workers` take them one by one. */
   | { readonly kind: "queue"; readonly jobs: number; readonly workers: number }
-  /** `pages` at most; `last`: the one that has no next page, where pages asked for beyond it come now and then. */
+  /** Number of pages at most. `last`: page without a next one, if calls sometimes ask for pages beyond it. */
   | {
       readonly kind: "pager";
       readonly pages: number;
@@ -15,24 +15,24 @@ export type RunForm =
       readonly parallel: number;
     };
 
-/** A time at which a caller had something under way, ms since the epoch, and the number of jobs that this was. */
+/** Time in which a caller had jobs open, ms since the epoch, and the number of these jobs. */
 export interface Spell {
   readonly startMs: number;
   readonly endMs: number;
   readonly jobs: number;
 }
 
-/** Jobs that belong together: each begins before those before it are over, or at once when they are. */
+/** Jobs that belong together: each begins before earlier ones end, or as soon as they end. */
 export interface JobRun extends Spell {
   endMs: number;
   jobs: number;
-  /** The last of them was refused. */
+  /** Whether the last job was refused. */
   refused: boolean;
-  /** When there was an answer to any of them. */
+  /** Instant of the first answer to any job, ms since the epoch. */
   firstEndMs: number;
-  /** Number of them that began at the start. */
+  /** Number of jobs that began at the run's start. */
   together: number;
-  /** The most that were open at once. */
+  /** Most jobs open at once. */
   open: number;
 }
 
@@ -46,7 +46,7 @@ const alone = ({ startMs, endMs, first, last }: RecordedJob): JobRun => ({
   open: 1,
 });
 
-/** Runs that end where a call is refused are as long as the limit has it, not as the caller would. */
+/** Tells whether most long runs end with a refusal: then the limit sets their length, not the caller. */
 export function endedByRefusals(runs: readonly JobRun[]): boolean {
   const long = runs.filter(({ jobs }) => jobs > 1);
   return long.length > 0 && 2 * long.filter(({ refused }) => refused).length >= long.length;
@@ -75,26 +75,26 @@ export function runsOf(jobs: readonly RecordedJob[], slackMs: number): JobRun[] 
   return runs;
 }
 
-/** The most that are open at once, of jobs in the order of their starts: one that ends as another begins is over. */
+/** Returns the most jobs open at once, of jobs in the order of starts. A job that ends as another begins is over. */
 function mostOpen(jobs: readonly RecordedJob[]): number {
   if (jobs.length === 1) return 1;
   const { sorted } = new SortedSample(jobs.map(({ endMs }) => endMs));
   let most = 0;
   let over = 0;
   for (const [index, { startMs }] of jobs.entries()) {
-    // A job that takes no time is open when it begins.
+    // A job that takes no time is open at its start.
     while (over < index && (sorted[over] as number) <= startMs) over += 1;
     most = Math.max(most, index + 1 - over);
   }
   return most;
 }
 
-/** The most that `burst`, `queue` and `pager` have on the way at once (src/scenario/behaviours). */
+/** Most calls that `burst`, `queue` and `pager` have open at once (src/scenario/behaviours). */
 const burstMost = 10_000;
 const workersMost = 1_000;
 const parallelMost = 100;
 
-/** The spells in which some of the jobs are open. */
+/** Returns the spells in which some of the jobs are open. */
 export function spellsOf(jobs: readonly RecordedJob[]): readonly Spell[] {
   const spells: { startMs: number; endMs: number; jobs: number }[] = [];
   for (const { startMs, endMs } of jobs) {
@@ -108,18 +108,18 @@ export function spellsOf(jobs: readonly RecordedJob[]): readonly Spell[] {
   return spells;
 }
 
-/** Calls are volleys where this share of them come with others, ... */
+/** Least share of a caller's calls in spells of several calls, for volleys. */
 const volleysShare = 0.2;
-/** ... of which this share are open together, ... */
+/** Least share of these calls that are open together, for volleys. */
 const togetherLeast = 0.5;
-/** ... and so many spells show it. */
+/** Least number of spells that can show volleys. */
 const volleysLeast = 20;
-/** Between volleys none is open for so many times as long. */
+/** Ratio of the median pause to the median length of spells above which calls are volleys. */
 const muchLonger = 4;
 
 /**
- * Jobs by the spells in which some of them are open, where a caller makes now some calls at once and now none for much
- * longer; `null` where its calls overlap otherwise, or its clock is too coarse to tell.
+ * Returns a caller's volleys: spells of several calls at once, with much longer pauses between them. `null` if its calls
+ * overlap otherwise, or its clock is too coarse.
  */
 export function volleysOf(jobs: readonly RecordedJob[], slackMs: number): readonly Spell[] | null {
   const volleys = spellsOf(jobs);
@@ -136,23 +136,23 @@ export function volleysOf(jobs: readonly RecordedJob[], slackMs: number): readon
   const pauses = new SortedSample(
     volleys.slice(1).map(({ startMs }, index) => startMs - (volleys[index] as Spell).endMs),
   );
-  // Loops that know nothing of each other overlap now and then.
+  // Independent loops overlap now and then, so a few spells of several calls show no volleys.
   const areMany = several >= volleysShare * jobs.length && open >= togetherLeast * several;
   return areMany && pauses.median > muchLonger * lengths.median ? volleys : null;
 }
 
-/** A clock of whole seconds tells no calls apart that begin within one. */
+/** Resolution, ms, from which a clock is too coarse to order calls: those of one second look simultaneous. */
 export const coarseMs = 1000;
 
-/** Tells whether a job began with its run, not upon an answer. */
+/** Tells whether a job began with its run, not after an answer. */
 function beganWith({ startMs, firstEndMs }: JobRun, job: RecordedJob, slackMs: number): boolean {
   const atMs = Math.max(job.startMs, job.first.atMs);
   return atMs - startMs <= slackMs && (atMs < firstEndMs || slackMs >= coarseMs);
 }
 
-/** `null` where runs are of no one length: they are no unit then. */
+/** Returns the shape that runs share; `null` if their lengths differ, so that they are no unit. */
 export function shapeOf(runs: readonly JobRun[]): RunForm | null {
-  // The last one may have been cut off.
+  // The recording's end may have cut the last run off.
   const whole = runs.length > 2 ? runs.slice(0, -1) : runs;
   const lengths = new SortedSample(whole.map(({ jobs }) => jobs));
   const length = mode(whole.map(({ jobs }) => jobs));
@@ -164,17 +164,17 @@ export function shapeOf(runs: readonly JobRun[]): RunForm | null {
   if (length.share >= 0.6 && together >= 0.8 * length.value)
     return length.value > burstMost ? null : { kind: "burst", size: length.value };
   if (parallel > parallelMost) return null;
-  // One endless run is a worker without pauses, unless several calls are on the way at once.
+  // One endless run is a worker without pauses, unless several calls are open at once.
   if (runs.length === 1 && (parallel === 1 || together >= parallel)) return null;
   if (lengths.quantile(0.05) === length.value && length.share >= 0.95)
     return { kind: "pager", pages: length.value, last: null, parallel };
-  // Pages on the way when the last one comes are asked for in vain, `parallel - 1` of them at most.
+  // When the last page comes, up to `parallel - 1` calls for pages beyond it are open.
   const [last, pages] = [lengths.quantile(0.05), lengths.quantile(0.95)];
   if (last > 1 && pages - last < parallel) return { kind: "pager", pages, last, parallel };
   return length.share >= 0.6 ? { kind: "pager", pages: length.value, last: null, parallel } : null;
 }
 
-/** Jobs that were all wanted at one instant, and could not all begin then: so many workers took them one by one. */
+/** Returns a queue if all jobs were wanted at one instant, but many had to wait for a worker; else `null`. */
 export function queueOf(
   jobs: readonly RecordedJob[],
   slackMs: number,
@@ -184,7 +184,7 @@ export function queueOf(
   const waited = jobs.filter(({ first: { atMs }, startMs }) => atMs > startMs + slackMs);
   if (waited.length < 0.3 * jobs.length || jobs.some(({ startMs }) => startMs - first.startMs > slackMs))
     return null;
-  // Those that began before there was any answer were each taken by a worker of its own.
+  // Each job that began before the first answer had a worker of its own.
   const firstAnswerMs = new SortedSample(jobs.map((job) => job.first.endMs)).least;
   const workers = jobs.filter((job) => job.first.atMs < firstAnswerMs).length;
   return workers > workersMost ? null : { kind: "queue", jobs: jobs.length, workers: Math.max(1, workers) };

@@ -1,5 +1,5 @@
-// A caller's calls → its sessions: spells of work with absences in between. A pause inside a session is one of its pace;
-// an absence ends it. What tells them apart is a gap among the lengths of pauses: few are of the lengths between.
+// A caller's calls → its sessions, with absences in between. A pause within a session belongs to its pace; an absence
+// ends the session. Pauses and absences differ in length, as few lengths lie between both kinds.
 
 import { exp, ln } from "../../src/scenario/elementary.ts";
 import { dayMs, isWeekend, weekdayOf } from "./days.ts";
@@ -8,31 +8,31 @@ import { SortedSample } from "./statistics.ts";
 
 /** One spell of work. */
 export interface WorkSession {
-  /** When its first job was wanted, ms since the epoch. */
+  /** Instant at which the first job was wanted, ms since the epoch. */
   readonly startMs: number;
-  /** When its last answer was there. */
+  /** Instant of the last answer, ms since the epoch. */
   endMs: number;
-  /** When its last job was wanted. */
+  /** Instant at which the last job, or volley, was wanted, ms since the epoch. */
   lastMs: number;
   jobs: number;
-  /** Number of jobs, where those at once are one. */
+  /** Number of jobs, with jobs at once counted as one. */
   spells: number;
 }
 
 export interface Sessions {
   readonly sessions: readonly WorkSession[];
-  /** From an answer to the next job, within sessions, ms: of one session after the other. */
+  /** Pauses from an answer to the next job, ms, within sessions, one session after the other. */
   readonly pausesMs: readonly number[];
-  /** Number of jobs at once, of each spell. */
+  /** Number of jobs of each spell. */
   readonly sizes: readonly number[];
-  /** From start to start, within sessions, ms. */
+  /** Times from start to start, within sessions, ms. */
   readonly gapsMs: readonly number[];
 }
 
 /**
- * Cuts jobs into sessions, or volleys of them.
- * @param awayMs a longer pause is an absence
- * @param lengthOf gives the length that a pause counts for, ms. Default: its own length
+ * Cuts jobs, or volleys of jobs, into sessions.
+ * @param awayMs length above which a pause is an absence, ms
+ * @param lengthOf returns the length that a pause counts for, ms. Default: its own length
  */
 export function sessionsOf(
   spells: readonly Spell[],
@@ -60,7 +60,7 @@ export function sessionsOf(
   return { sessions, pausesMs, sizes, gapsMs };
 }
 
-/** Sessions of several callers. */
+/** Joins the sessions of several callers. */
 export const joined = (all: readonly Sessions[]): Sessions => ({
   sessions: all.flatMap(({ sessions }) => sessions),
   pausesMs: all.flatMap(({ pausesMs }) => pausesMs),
@@ -68,14 +68,14 @@ export const joined = (all: readonly Sessions[]): Sessions => ({
   gapsMs: all.flatMap(({ gapsMs }) => gapsMs),
 });
 
-/** Fewer calls tell no first one from a late one. */
+/** Least number of calls that can show when a caller joined. */
 const fewCalls = 20;
-/** Who was silent so many times as long as ever after was not there. */
+/** Ratio of the first silence to the longest later one above which the caller had not joined yet. */
 const muchQuieter = 3;
 
 /**
- * Returns when a caller joined: the recording's start, or its first call where it was silent before for a day or more,
- * far longer than ever after, though such days came before.
+ * Returns when a caller joined: its first call, if its silence before was a day or more, far longer than any later one,
+ * and had a day like that of its first call, weekday or weekend. Else: the recording's start.
  */
 export function joinedMs(jobs: readonly Spell[], { startedAtMs }: { readonly startedAtMs: number }): number {
   const firstMs = jobs[0]?.startMs ?? startedAtMs;
@@ -90,33 +90,33 @@ export function joinedMs(jobs: readonly Spell[], { startedAtMs }: { readonly sta
   return known && silentMs > muchQuieter * longestMs ? firstMs : startedAtMs;
 }
 
-/** A session that is so many times as long as the usual one is of another kind. */
+/** Ratio of a session's jobs to the usual number above which the session is of another kind. */
 const muchLonger = 2;
 
-/** Tells whether so many jobs are many more than usual. */
+/** Tells whether a number of jobs is far above the usual one. */
 export const isMuchLonger = (jobs: number, usual: number): boolean => jobs > muchLonger * usual + 2;
 
-/** Those much longer than the usual one. */
+/** Returns the sessions that are much longer than the usual one. */
 export function longAmong(sessions: readonly WorkSession[]): readonly WorkSession[] {
   const usual = new SortedSample(sessions.map(({ jobs }) => jobs)).median;
   return sessions.filter(({ jobs }) => isMuchLonger(jobs, usual));
 }
 
-/** Two classes to an octave: lengths of pauses are told apart by their ratio. */
+/** Number of classes of pauses, two to an octave, as lengths of pauses differ by ratio. */
 const classes = 60;
 const classOf = (ms: number): number =>
   Math.min(classes - 1, Math.floor((2 * ln(Math.max(1, ms))) / Math.LN2));
 const endOf = (index: number): number => Math.round(exp(((index + 1) * Math.LN2) / 2));
-/** A valley between two kinds of lengths is this much lower than the lower hill beside it. */
+/** Least ratio of the lower hill to the valley between two kinds of lengths. */
 const deepEnough = 2;
-/** Fewer absences than these show no second hill. */
+/** Least number of absences that can show a second hill. */
 const fewAbsences = 4;
 
 /**
- * Returns the length in ms above which a pause is an absence; 0 where lengths show no two kinds of them.
+ * Returns the length above which a pause is an absence, ms; 0 if lengths do not show two kinds.
  *
- * Short pauses are many, and absences take the time. So lengths are weighed by the root of their number times their
- * sum, and the cut is the deepest valley between two hills.
+ * Short pauses have the numbers, and absences have the time. So each class weighs the root of its number times its sum,
+ * and the cut is the deepest valley between two hills.
  */
 export function absenceOf(pausesMs: readonly number[]): number {
   const counts = new Array<number>(classes).fill(0);
@@ -139,13 +139,13 @@ export function absenceOf(pausesMs: readonly number[]): number {
     const hills = Math.min(Math.max(...smooth.slice(0, cut)), Math.max(...smooth.slice(cut + 1)));
     const depth = hills / ((smooth[cut] as number) + highest / 1000);
     if (depth > best) [best, from, to] = [depth, cut, cut];
-    // A valley floor may be wide: the cut is in its middle.
+    // The cut is in the middle of a wide valley floor.
     else if (depth === best && to === cut - 1) to = cut;
   }
   return best < deepEnough ? 0 : endOf(Math.floor((from + to) / 2));
 }
 
-/** The period of calls within sessions that keep to a clock of the session's own; `null` where they keep to none. */
+/** Returns the period of calls within sessions, ms; `null` if they keep to no clock. */
 export function tickOf({ gapsMs }: Sessions, slackMs: number): number | null {
   if (gapsMs.length < 20) return null;
   const rough = new SortedSample(gapsMs).median;
