@@ -1,5 +1,5 @@
-// One call of a simulation as numbers, at the moment when its answer reaches the client: a window onto the tables that
-// is moved from flight to flight. Nothing is copied, and what is not asked for costs nothing.
+// One call of a simulation as numbers, when its answer reaches the client: a view of the tables that moves from flight
+// to flight. Nothing is copied, and numbers that nobody reads cost nothing.
 import type { Scope } from "../src/rules/rules.ts";
 import type { CallTemplate } from "../src/scenario/client.ts";
 import type { Seat } from "../src/scenario/seats.ts";
@@ -8,15 +8,15 @@ import * as Client from "./client-table.ts";
 import * as Flight from "./flight-table.ts";
 import type { Simulator } from "./simulator.ts";
 
-/** Read it, do not keep it: the next answer is shown by the same object. */
+/** View of one answer. Do not keep it: the same object shows the next answer. */
 export class AnsweredCall {
   readonly #simulator: Simulator;
   readonly flights: Flight.FlightTable;
-  /** Where the numbers of the flight that is shown begin, for who reads many of them. */
+  /** Places in the tables where the shown flight's numbers begin, for readers of many numbers. */
   inInts = 0;
   inDoubles = 0;
   #flight = 0;
-  /** Where its client's numbers begin. */
+  /** Place in the client table where the client's integers begin. */
   #inClients = 0;
   #call: CallTemplate | null = null;
   #receivedMs = 0;
@@ -38,12 +38,12 @@ export class AnsweredCall {
     this.#receivedMs = nowMs + clients.clockMs(client);
   }
 
-  /** The flight that is shown. */
+  /** Flight that is shown. */
   get flight(): number {
     return this.#flight;
   }
 
-  /** The population's place in the scenario, and the client's in the population, from 0. */
+  /** Place of the population in the scenario, and of the client in the population, from 0. */
   get population(): number {
     return this.#clientNumber(Client.POPULATION);
   }
@@ -52,32 +52,32 @@ export class AnsweredCall {
     return this.#clientNumber(Client.INDEX);
   }
 
-  /** Who called, a small integer from 0: the same organization and user, the same one. */
+  /** Caller, a small integer from 0; the same organization and user get the same integer. */
   get caller(): number {
     return this.#clientNumber(Client.CALLER);
   }
 
-  /** Whose quotas it uses, by name. */
+  /** Names of the organization and user whose quotas the call uses. */
   get seat(): Seat {
     return this.#simulator.seatOf(this.#client);
   }
 
-  /** As traces name it, `population/index`: a fresh string. */
+  /** Client as traces name it, `population/index`; each read makes a new string. */
   get client(): string {
     return this.#simulator.clients.id(this.#client);
   }
 
-  /** The call as its behaviour has it. */
+  /** Call in the form of its behaviour. */
   get call(): CallTemplate {
     return this.#call as CallTemplate;
   }
 
-  /** As traces have it: `other` is what no quota counts. */
+  /** Kind as in traces; `other` if no quota counts the call. */
   get kind(): TraceCall["kind"] {
     return (this.#shown & Flight.UNCOUNTED) !== 0 ? "other" : this.call.kind;
   }
 
-  /** The client's running number, from 0. */
+  /** Number of the call among its client's calls, from 0. */
   get number(): number {
     return this.#integer(Flight.NUMBER);
   }
@@ -90,7 +90,7 @@ export class AnsweredCall {
     return this.#integer(Flight.PAGE);
   }
 
-  /** Ms since the epoch. */
+  /** Time at which the call's job was wanted, on the client's clock, ms since the epoch. */
   get wantedMs(): number {
     return this.#double(Flight.WANTED);
   }
@@ -99,37 +99,37 @@ export class AnsweredCall {
     return this.#double(Flight.SENT);
   }
 
-  /** On the client's clock, as all its times. */
+  /** Time of receipt, on the client's clock, ms since the epoch. */
   get receivedMs(): number {
     return this.#receivedMs;
   }
 
-  /** HTTP status; 0 where no answer came. */
+  /** HTTP status; 0 without an answer. */
   get status(): number {
     return this.#integer(Flight.STATUS);
   }
 
-  /** `ADMITTED`, or whose window a 429 names; `ADMITTED` where it names none. */
+  /** Owner of the window that a 429 names; `ADMITTED` if no window refused, or if the 429 names none. */
   get refusedBy(): Flight.Refuser {
     return (this.#shown & Flight.REFUSER) as Flight.Refuser;
   }
 
-  /** Of an answer by a policy: the place of the quota that refused, below 0 where none did. */
+  /** Under a policy, place of the quota that refused; negative if none did. */
   get refusingQuota(): number {
     return this.#double(Flight.REFUSING);
   }
 
-  /** True if the deployment decided this call; a 5xx without any of the eight headers came from before it. */
+  /** True if the deployment decided this call; a 5xx without any of the eight headers comes from in front of it. */
   get isAnswered(): boolean {
     return Flight.isAnswered(this.status, this.#shown);
   }
 
-  /** True if a limiter has had a part in this answer; else there is none, or a 503 of what stands around it. */
+  /** True if a limiter decided this answer; else there is no answer, or a 503 of the limiter's surroundings. */
   get isDecided(): boolean {
     return (this.#shown & Flight.UNDECIDED) === 0;
   }
 
-  /** True if `reset` is one of the organization's window of this call's scope. */
+  /** True if `reset` belongs to the organization's window of this call's scope. */
   get showsOrganization(): boolean {
     return (this.#shown & Flight.SHOWS_ORGANIZATION) !== 0;
   }
@@ -138,12 +138,12 @@ export class AnsweredCall {
     return (this.#shown & Flight.SHOWS_USER) !== 0;
   }
 
-  /** Of a status call's answer: the `reset` of a scope in its body, NaN where there is none. */
+  /** Returns a scope's `reset` in the body of a status call's answer; NaN if there is none. */
   statusReset(scope: Scope): number {
     return this.#double(scope === "rest" ? Flight.REST_RESET : Flight.GRAPHQL_RESET);
   }
 
-  /** The headers; `ABSENT` where one did not come, or is no integer. */
+  /** Value of a header, like the getters below; `ABSENT` if the header is missing or no integer. */
   get limit(): number {
     return this.#double(Flight.LIMIT);
   }

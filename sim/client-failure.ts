@@ -1,16 +1,16 @@
-// The error of a client of a scenario that does what cannot be: by name, and at which instant of virtual time.
+// The error for a scenario's client that does something impossible: it names the client and the virtual time.
 import { SpillwayError } from "../src/rules/errors.ts";
 
-/** The client, and the instant. */
+/** Client that failed, and the time. */
 export interface Culprit {
-  /** `population/index`. */
+  /** Client's name, `population/index`. */
   readonly client: string;
   readonly behaviour: string;
-  /** Ms since the epoch. */
+  /** Virtual time of the failure, ms since the epoch. */
   readonly nowMs: number;
 }
 
-/** A `SCENARIO_FAILED` that names the client. */
+/** Returns a `SCENARIO_FAILED` that names the client. */
 export function clientFailure(
   { client, behaviour, nowMs }: Culprit,
   got: string,
@@ -25,7 +25,7 @@ export function clientFailure(
   });
 }
 
-/** The same for an exception of its own. */
+/** Returns a `SCENARIO_FAILED` for an exception that the client's code threw. */
 export function clientThrew(culprit: Culprit, cause: unknown): SpillwayError {
   return clientFailure(
     culprit,

@@ -1,5 +1,5 @@
-// The clients of a simulation. What the simulator keeps of each is one line of the processor's cache in one typed
-// array; a behaviour's own record is an object, since the same behaviours run in k6.
+// The clients of a simulation. Each client takes one line of the processor's cache, in one typed array. A behaviour's
+// own record is an object, since the same behaviours run in k6.
 import {
   type Behaviour,
   type CallTemplate,
@@ -12,46 +12,46 @@ import type { Population, Scenario } from "../src/scenario/scenario.ts";
 import { userPlace } from "../src/scenario/seats.ts";
 import { drawSpread, type Spread } from "../src/scenario/spread.ts";
 
-/** Integers a client, and where each is. */
+/** Number of integers per client; the constants below are their places. */
 export const INTS = 16;
-/** Its population's place in the scenario, and its own place in the population, from 0. */
+/** Place of the population in the scenario, and of the client in the population, from 0. */
 export const POPULATION = 0;
 export const INDEX = 1;
-/** The deployment's handle of who calls. */
+/** The deployment's handle of the caller. */
 export const CALLER = 2;
-/** Calls sent so far. */
+/** Number of calls sent so far. */
 export const NUMBERED = 3;
-/** Calls planned or on the way. */
+/** Number of calls planned or on the way. */
 export const OPEN = 4;
-/** 1 when it is told nothing more. */
+/** 1 once the client has stopped and gets no more events, else 0. */
 export const STOPPED = 5;
-/** Draws of the network, apart from the client's own: what one client draws moves no other one's trips. */
+/** State of the client's network draws, apart from its own draws: no client's draws change another's trips. */
 const RANDOM = 6;
-/** Lead of its clock over the deployment's, ms. */
+/** Lead of the client's clock over the deployment's, ms. */
 const CLOCK = 10;
-/** Calls that it has given up and the deployment has not. */
+/** Number of calls that the client has given up, and the deployment has not finished. */
 const ORPHANS = 11;
-/** As a double, at 12 and 13: when it stops sending, ms from the run's start. */
+/** Time at which the client stops sending, ms from the run's start: a double in the place of integers 12 and 13. */
 const END = 6;
 const DOUBLES = INTS / 2;
 
 export class ClientTable {
   ints: Int32Array<ArrayBuffer>;
-  /** The same memory. */
+  /** The memory of `ints`, seen as doubles. */
   #doubles: Float64Array<ArrayBuffer>;
   readonly #scenario: Scenario;
-  /** By population, as columns: populations that were spread have hidden classes of their own, and are slow to ask. */
+  /** Behaviours by population. Columns are fast; spread populations have hidden classes of their own, and are slow. */
   readonly behaviours: readonly Behaviour[];
   readonly reactions: readonly RefusalPolicy[];
-  /** By population: its behaviour's calls. */
+  /** The behaviour's calls, by population. */
   readonly #calls: readonly (readonly CallTemplate[])[];
   readonly #records: ClientRecord[];
   #used = 0;
   readonly #free: number[] = [];
-  /** The draws of the client that is served, taken out of its integers and put back. */
+  /** Draws of the current client, copied from its integers and back. */
   readonly #random = new Draws();
 
-  /** @param capacity how many clients it has room for at first; it grows */
+  /** @param capacity number of clients that fit at first; the table grows */
   constructor(scenario: Scenario, capacity: number) {
     this.#scenario = scenario;
     this.behaviours = scenario.populations.map(({ behaviour }) => behaviour);
@@ -63,11 +63,11 @@ export class ClientTable {
   }
 
   /**
-   * A client at its start; its place in this table is its own until it is given back.
-   * @param place of its population in the scenario
-   * @param index in the population
-   * @param caller the deployment's handle
-   * @param endMs it sends nothing from then on, ms from the run's start
+   * Returns the place of a new client in this table, its own until it is given back.
+   * @param place place of the population in the scenario
+   * @param index place of the client in the population
+   * @param caller the deployment's handle of the caller
+   * @param endMs time from which the client sends nothing, ms from the run's start
    */
   take(place: number, index: number, caller: number, endMs: number): number {
     const client = this.#free.pop() ?? this.#used++;
@@ -91,15 +91,15 @@ export class ClientTable {
   }
 
   /**
-   * Gives a client's place back where it is over: nothing that is planned or on the way means that nothing will ever
-   * wake it, and no call of its is left at the deployment.
+   * Gives a client's place back if the client is over: no call is planned or on the way, so that nothing can wake it,
+   * and the deployment has no call of it left.
    */
   giveIfOver(client: number): void {
     const at = client * INTS;
     if (this.ints[at + OPEN] === 0 && this.ints[at + ORPHANS] === 0) this.#free.push(client);
   }
 
-  /** A client gives up a call that the deployment has still to do with. */
+  /** Counts a call that the client gives up before the deployment has finished it. */
   addOrphan(client: number): void {
     const at = client * INTS + ORPHANS;
     this.ints[at] = (this.ints[at] as number) + 1;
@@ -111,7 +111,7 @@ export class ClientTable {
     this.giveIfOver(client);
   }
 
-  /** When a client stops sending, ms from the run's start. */
+  /** Returns the time at which a client stops sending, ms from the run's start. */
   endMs(client: number): number {
     return this.#doubles[client * DOUBLES + END] as number;
   }
@@ -125,7 +125,7 @@ export class ClientTable {
     return this.#records[client] as ClientRecord;
   }
 
-  /** @param place in the scenario */
+  /** @param place place of the population in the scenario */
   population(place: number): Population {
     return this.#scenario.populations[place] as Population;
   }
@@ -134,17 +134,17 @@ export class ClientTable {
     return this.population(this.ints[client * INTS + POPULATION] as number);
   }
 
-  /** One of a client's calls, by its index among those of its behaviour. */
+  /** Returns one of a client's calls by its index in the behaviour. */
   call(client: number, template: number): CallTemplate {
     return this.#calls[this.ints[client * INTS + POPULATION] as number]?.[template] as CallTemplate;
   }
 
-  /** As traces name it. */
+  /** Returns a client's name in traces. */
   id(client: number): string {
     return `${this.populationOf(client).name}/${this.ints[client * INTS + INDEX]}`;
   }
 
-  /** A draw of the client's network, in whole ms; nothing is drawn where there is no choice. */
+  /** Returns a draw of the client's network, whole ms; draws nothing if the spread has one value only. */
   draw(client: number, spread: Spread): number {
     if (!("shape" in spread) && spread.least === spread.most) return spread.least;
     const drawn = drawSpread(this.#randomOf(client), spread);
@@ -152,7 +152,7 @@ export class ClientTable {
     return drawn;
   }
 
-  /** Tells whether something that happens with this share happens to a client's trip. */
+  /** Tells by a draw whether an event of this probability happens to a client's trip. */
   chance(client: number, share: number): boolean {
     const drawn = next32(this.#randomOf(client));
     this.#putRandom(client * INTS);

@@ -1,5 +1,5 @@
-// Tells clients what happened, takes their plans, and guards against what a behaviour may do wrong: an
-// exception, a time that is none, calls without end.
+// Sends events to clients, takes their plans, and guards against faults of a behaviour: an exception, an invalid time,
+// too many calls.
 
 import type { SpillwayError } from "../src/rules/errors.ts";
 import { counted } from "../src/rules/words.ts";
@@ -22,14 +22,14 @@ export class Driver {
   readonly #flights: Flight.FlightTable;
   readonly #startAtMs: number;
   readonly #plan: (client: number, planned: PlannedCall, atMs: number) => void;
-  // Filled in again for each step: of an event that starts a client, its times alone.
+  // Each step fills these in again; for an event that starts a client, only its times.
   readonly #started = createEvent();
   readonly #answered = createEvent();
-  /** The one that a client is told of, or was last. */
+  /** Event of the current step, or of the last one. */
   #event = this.#started;
   readonly #out = new ClientOut();
 
-  /** @param plan takes each call that a client asks for, and when to send it, ms from the start: before the end */
+  /** @param plan takes each call of a client and its sending time, ms from the start, before the client's end */
   constructor(
     clients: Client.ClientTable,
     flights: Flight.FlightTable,
@@ -43,8 +43,8 @@ export class Driver {
   }
 
   /**
-   * A client begins.
-   * @param nowMs from the run's start, as for `receive`
+   * Starts a client.
+   * @param nowMs ms from the run's start, as for `receive`
    */
   start(client: number, nowMs: number): void {
     this.#event = this.#started;
@@ -52,7 +52,7 @@ export class Driver {
     this.#step(client);
   }
 
-  /** A client has the answer of a flight, which is over then. */
+  /** Gives the client the answer of a flight, and ends the flight. */
   receive(flight: number, nowMs: number): void {
     const client = this.#flights.ints[flight * Flight.INTS + Flight.CLIENT] as number;
     const { ints } = this.#clients;
@@ -68,14 +68,14 @@ export class Driver {
     this.#clients.giveIfOver(client);
   }
 
-  /** Sets the client's own clock, now and when it stops sending. */
+  /** Sets the event's time and the client's end, by the client's own clock. */
   #setClock(client: number, nowMs: number): void {
     const startMs = this.#startAtMs + this.#clients.clockMs(client);
     this.#event.nowMs = startMs + nowMs;
     this.#event.endMs = startMs + this.#clients.endMs(client);
   }
 
-  /** The event of an answer. */
+  /** Fills in the event of an answer. */
   #tell(client: number, flight: number, nowMs: number): void {
     const { ints, doubles } = this.#flights;
     const [at, inInts] = [flight * Flight.DOUBLES, flight * Flight.INTS];
@@ -127,7 +127,7 @@ export class Driver {
     this.#clients.giveIfOver(client);
   }
 
-  /** Checks a call that a client asks for, and plans it. What is due at the end or later is never sent. */
+  /** Checks a call that a client wants, and plans it. A call due at the client's end or later is never sent. */
   #take(client: number, { calls }: Behaviour, planned: PlannedCall): void {
     const { template, atMs, page } = planned;
     if (calls[template] === undefined)

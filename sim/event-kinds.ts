@@ -1,5 +1,5 @@
-// The events of virtual time: an event is one of these, and its subject (a client, a stream of arrivals, a
-// planned call, a flight) times 8.
+// The events of virtual time: an event is one of these kinds plus 8 times its subject (a client, a stream of arrivals,
+// a planned call, a flight).
 
 /** A client of a closed population begins. */
 export const START = 0;
@@ -7,12 +7,12 @@ export const START = 0;
 export const ARRIVAL = 1;
 /** A planned call leaves its client. */
 export const SEND = 2;
-/** It reaches the deployment. */
+/** A call reaches the deployment. */
 export const ARRIVE = 3;
-/** A decision that takes its time goes on. */
+/** A decision that takes time goes on. */
 export const RESUME = 4;
-/** A query has run. */
+/** A query has finished running. */
 export const COMPLETE = 5;
-/** An answer reaches the client, or its time-out is over. */
+/** An answer reaches the client, or the client's time-out ends. */
 export const RECEIVE = 6;
 export const KIND_BITS = 3;

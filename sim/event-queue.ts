@@ -1,13 +1,13 @@
-// The next events in virtual time: a hierarchical timing wheel over whole milliseconds. Its events are integers
-// and its lists run through one typed array, so that nothing is allocated per event once it has grown to the most
-// events that ever wait at once.
+// The next events in virtual time: a hierarchical timing wheel over whole milliseconds. Events are integers, and the
+// lists of events lie in one typed array, so that nothing is allocated per event once the array has grown to the
+// most events that wait at once.
 //
-// Ties come out first scheduled, first out: that order changes what a limiter decides, so it is part of what "same
-// seed, same bytes" means.
+// Events of one instant come out in the order of scheduling. That order changes what a limiter decides, so that "same
+// seed, same bytes" depends on it.
 //
-// An instant is a number of three digits to the base of 1024, with the number of its block (2^30 ms, 12 days) in
-// front. An event waits at the level of the highest digit in which its instant differs from now, in the slot of
-// that digit; at level 0, a slot is one millisecond:
+// An instant is a number of three digits to the base of 1024, after the number of its block (2^30 ms, 12 days). An
+// event waits at the level of the highest digit in which its instant differs from now, in that digit's slot. At
+// level 0, a slot is one millisecond:
 //
 //   now    ... 3 | 17 | 200 | 5
 //   event  ... 3 | 17 | 200 | 9      level 0, slot 9: the last digit alone differs
@@ -15,66 +15,66 @@
 //   event  ... 3 | 80 |   2 | 7      level 2, slot 80
 //   event  ... 4 |  0 |   0 | 0      another block: far
 //
-// 1. Whatever waits at a level is earlier than whatever waits above it, and slots of a level are earlier the lower
-//    they are, since the digits in front are those of now. So the next event is in the lowest slot in use of the
-//    lowest level in use. Where that is no millisecond yet, now moves to the start of that slot, which has nothing
-//    before it, and its events are placed anew: they share one more digit with now, and come to a lower level.
-// 2. Ties stay in order. Where an event waits follows from its instant and now alone, so events of one instant are
-//    always in one list; a list is appended to, and taken from the front. A list that is placed anew is walked from
-//    its front, into slots that have nothing of its instants yet: an event is put there directly only if it shares
-//    that digit with now, and none did before this moment.
+// 1. Events of a level are earlier than events of higher levels, and lower slots of a level are earlier, since the
+//    digits in front are those of now. So the lowest used slot of the lowest used level has the next event. If that
+//    slot is longer than a millisecond, now moves to its start, since no event is before it. Its events are placed
+//    anew: they share one more digit with now, and come to a lower level.
+// 2. Ties stay in order. An event's instant and now alone decide its slot, so that events of one instant are always in
+//    one list; events are appended to a list, and taken from its front. A list that is placed anew is read from its
+//    front, into slots without events of its instants: an event is put there directly only if it shares that digit
+//    with now, and none did before this moment.
 //
-// A slot's list is a chain of chunks of seven events, each a line of the processor's cache: with a million events,
-// a list of single ones costs a miss for every event that is appended to, placed anew or taken; this one an eighth.
+// A slot's list is a chain of chunks of seven events, each a line of the processor's cache. With a million events, a
+// list of single events costs a cache miss for each event appended, placed anew or taken; a chain costs an eighth.
 
-/** Result of `pop` where nothing is left. */
+/** Result of `pop` if no event is left. */
 export const NOTHING = -1;
 
 const BITS = 10;
 const SLOTS = 1 << BITS;
 const LEVELS = 3;
 const BLOCK_MS = 2 ** (BITS * LEVELS);
-/** 32-bit words of a level's bitmap. */
+/** Number of 32-bit words in a level's bitmap. */
 const WORDS = SLOTS / 32;
 
 /**
- * Integers a chunk: where the chain goes on (of a free chunk: the next free one), nothing, then the events, each
- * with its place in the block. A position in the array tells its chunk and its place in the chunk.
+ * Number of integers per chunk: the position where the chain goes on (the next free chunk if free), an unused one,
+ * then the events, each with its place in the block. A position gives its chunk and its place in the chunk.
  */
 const CHUNK = 16;
 const FIRST = 2;
 const EVENT = 2;
 
-/** No position of an event, and no free chunk: the first chunk is never used. */
+/** Position that means no event and no free chunk, since the first chunk is never used. */
 const NONE = 0;
 
-/** The number of the lowest bit that is set. */
+/** Returns the number of the lowest set bit. */
 const lowestBit = (word: number): number => 31 - Math.clz32(word & -word);
 
-/** Events, each a 32-bit integer from 0, by their instants. */
+/** Queue of events, each a 32-bit integer from 0, by their instants. */
 export class EventQueue {
   #chunks: Int32Array<ArrayBuffer>;
   #free = NONE;
-  /** End of the chunks that were ever in use. */
+  /** End of the chunks that have been used so far. */
   #used = CHUNK;
   #size = 0;
-  /** Of each slot's list the position of the first event, `NONE` where it is empty, and that behind the last. */
+  /** Position of the first event by slot, `NONE` if the list is empty, and position behind the last event. */
   readonly #heads = new Int32Array(LEVELS * SLOTS);
   readonly #ends = new Int32Array(LEVELS * SLOTS);
-  /** A bit for each slot in use, and in `#levels` one for each of these words that is not 0. */
+  /** Bits of the slots in use; `#levels` has a bit for each of these words that is not 0. */
   readonly #words = new Int32Array(LEVELS * WORDS);
   readonly #levels = new Int32Array(LEVELS);
-  /** Events of later blocks, in order of scheduling. */
+  /** Events of later blocks, in the order of scheduling. */
   #far: { readonly timeMs: number; readonly event: number }[] = [];
   #blockMs: number;
   /** Now, ms from the start of its block. */
   #place: number;
-  /** As a place: up to there `ahead` has told. */
+  /** Place up to which `ahead` has told of events. */
   #seen = 0;
 
   /**
-   * @param startMs no event is earlier; a safe integer >= 0
-   * @param capacity how many events it has room for at first, however they lie; it grows
+   * @param startMs earliest instant of an event, a safe integer >= 0
+   * @param capacity number of events that fit at first, at any instants; the queue grows
    */
   constructor(startMs: number, capacity = 1024) {
     this.#blockMs = Math.floor(startMs / BLOCK_MS) * BLOCK_MS;
@@ -88,15 +88,15 @@ export class EventQueue {
     return this.#size;
   }
 
-  /** Now: the instant of the event that was popped last. */
+  /** Instant of the event that was popped last. */
   get nowMs(): number {
     return this.#blockMs + this.#place;
   }
 
   /**
-   * Schedules an event, now at the earliest.
+   * Schedules an event at now or later.
    * @param timeMs a safe integer
-   * @throws RangeError where it is in the past, or none
+   * @throws RangeError if `timeMs` is in the past, or no safe integer
    */
   push(timeMs: number, event: number): void {
     const place = timeMs - this.#blockMs;
@@ -106,7 +106,7 @@ export class EventQueue {
     this.#size += 1;
   }
 
-  /** Takes the next event out and moves to its instant, `nowMs`; `NOTHING` where there is none. */
+  /** Removes and returns the next event, and moves now to its instant; `NOTHING` if there is none. */
   pop(): number {
     let slot = this.#place & (SLOTS - 1);
     if (this.#heads[slot] === NONE) {
@@ -123,16 +123,16 @@ export class EventQueue {
     return event;
   }
 
-  /** True if now has come to what `ahead` has not told of. */
+  /** True if now has reached events that `ahead` has not told of. */
   get isAtUnseen(): boolean {
     return this.#place >= this.#seen;
   }
 
   /**
-   * Tells what waits next, in order, without taking it out: so many instants that their events are `enough`, or
-   * what is left of this second (of 1024 ms).
-   * @param out filled from its start, as far as there is room
-   * @returns how many were told
+   * Copies the next events in order, without removing them: instant by instant until there are `enough`, or until the
+   * current span of 1024 ms ends.
+   * @param out takes the events from its start, as far as there is room
+   * @returns number of copied events
    */
   ahead(out: Int32Array, enough: number): number {
     let count = 0;
@@ -143,7 +143,7 @@ export class EventQueue {
     return count;
   }
 
-  /** Adds a slot's events to those that were told. */
+  /** Adds a slot's events to `out`, behind the `told` ones. */
   #tell(slot: number, out: Int32Array, told: number): number {
     const end = this.#ends[slot] as number;
     let count = told;
@@ -156,7 +156,7 @@ export class EventQueue {
     return count;
   }
 
-  /** The lowest slot in use of level 0, from one on; `SLOTS` where there is none. */
+  /** Returns the lowest used slot of level 0 from `slot` on; `SLOTS` if there is none. */
   #usedFrom(slot: number): number {
     let word = slot >>> 5;
     let bits = word < WORDS ? (this.#words[word] as number) & (-1 << (slot & 31)) : 0;
@@ -168,7 +168,7 @@ export class EventQueue {
     return word * 32 + lowestBit(bits);
   }
 
-  /** Moves to the instant of the next event; there is one. */
+  /** Moves now to the instant of the next event, which must exist. */
   #advance(): void {
     while (this.#levels[0] === 0) {
       if (this.#levels[1] !== 0) this.#enter(1);
@@ -178,11 +178,11 @@ export class EventQueue {
     this.#place = (this.#place & -SLOTS) | this.#lowestSlot(0);
   }
 
-  /** Moves to the start of the lowest slot in use of a level, and places its events anew. */
+  /** Moves now to the start of the lowest used slot of a level, and places its events anew. */
   #enter(level: number): void {
     const digit = this.#lowestSlot(level);
     const shift = level * BITS;
-    // The digits in front stay, this one is the slot's, those behind are 0.
+    // The digits in front stay, this digit becomes the slot's, and the digits behind become 0.
     this.#place = (this.#place & (-SLOTS << shift)) | (digit << shift);
     const slot = level * SLOTS + digit;
     const end = this.#ends[slot] as number;
@@ -198,8 +198,8 @@ export class EventQueue {
   }
 
   /**
-   * Moves to the start of the first block that has events, and places them. It looks at all that is far, once in
-   * 12 days of virtual time: beside what happens in between that is nothing.
+   * Moves now to the start of the first block that has events, and places these. It reads all far events, but only once
+   * in 12 days of virtual time.
    */
   #enterBlock(): void {
     const far = this.#far;
@@ -212,7 +212,7 @@ export class EventQueue {
       if (timeMs < this.#blockMs + BLOCK_MS) this.#put(event, timeMs - this.#blockMs);
   }
 
-  /** Puts an event of this block where it has to wait. */
+  /** Puts an event of this block into its slot. */
   #put(event: number, place: number): void {
     const differing = place ^ this.#place;
     const level = differing < SLOTS ? 0 : differing < SLOTS * SLOTS ? 1 : 2;
@@ -224,7 +224,7 @@ export class EventQueue {
     this.#ends[slot] = at + EVENT;
   }
 
-  /** The position of the first event of a list that was empty. */
+  /** Begins an empty list, and returns the position of its first event. */
   #begin(slot: number, level: number, digit: number): number {
     const word = level * WORDS + (digit >>> 5);
     this.#words[word] = (this.#words[word] as number) | (1 << (digit & 31));
@@ -234,7 +234,7 @@ export class EventQueue {
     return first;
   }
 
-  /** The position for one more event of a list. */
+  /** Returns the position for one more event of a list. */
   #room(slot: number): number {
     const end = this.#ends[slot] as number;
     if (end % CHUNK !== 0) return end;
@@ -243,7 +243,7 @@ export class EventQueue {
     return first;
   }
 
-  /** The position behind that of an event which has been read, `NONE` at the list's end; frees chunks that are read. */
+  /** Returns the position after an event that was read, `NONE` at the list's end; frees chunks read to their end. */
   #following(at: number, end: number): number {
     const next = at + EVENT;
     if (next !== end && next % CHUNK !== 0) return next;
@@ -264,13 +264,13 @@ export class EventQueue {
     this.#levels[level] = (this.#levels[level] as number) & ~(1 << (word & 31));
   }
 
-  /** The lowest digit whose slot is in use at a level; there is one. */
+  /** Returns the lowest digit whose slot is in use at a level; one must be. */
   #lowestSlot(level: number): number {
     const word = lowestBit(this.#levels[level] as number);
     return word * 32 + lowestBit(this.#words[level * WORDS + word] as number);
   }
 
-  /** A chunk, one that was freed if there is one. */
+  /** Returns a chunk, a freed one if there is one. */
   #take(): number {
     const chunk = this.#free;
     if (chunk !== NONE) {

@@ -1,10 +1,10 @@
-// The draws of a fault, apart from those of every client.
+// The random draws of a fault, apart from those of every client.
 import { next32, seedRandom } from "../src/scenario/random.ts";
 
-/** No scenario has so many populations. */
+/** Number of the fault's stream, above the number of populations of any scenario. */
 const stream = 1_000_003;
 
-/** Returns numbers in [0, 1); the same ones for the same seed. */
+/** Returns a source of numbers in [0, 1); the same seed gives the same numbers. */
 export function faultDraws(seed: number): () => number {
   const state = { random0: 0, random1: 0, random2: 0, random3: 0 };
   seedRandom(state, seed, stream, 0);

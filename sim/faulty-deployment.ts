@@ -1,5 +1,5 @@
-// A deployment with a fault, in virtual time. It stands beside the right one, which knows nothing of faults: the
-// counters are the fault's, and an answer goes through its hands, as HTTP, before it becomes a trace's.
+// A deployment with a fault, in virtual time, apart from the right one, which knows nothing of faults. The fault has
+// the counters, and may change each answer, as HTTP, before the trace gets it.
 import type { Call, Decision, Readings } from "../src/engine/adapter.ts";
 import { answerTo } from "../src/engine/http-answer.ts";
 import { type ChosenFault, injectFault } from "../src/faults/choice.ts";
@@ -13,7 +13,7 @@ import { faultDraws } from "./fault-draws.ts";
 import { showAnswer } from "./object-deployment.ts";
 import { sentAnswer } from "./sent-answer.ts";
 
-/** A query that runs. */
+/** Running query. */
 interface HeldQuery {
   readonly asked: Call;
   readonly decided: Decision;
@@ -24,7 +24,7 @@ export class FaultyDeployment implements SimulatedDeployment<HeldQuery> {
   readonly #faulty: Faulty;
   readonly show = showAnswer;
 
-  /** @throws SpillwayError `FAULT_INVALID` where the fault does not go with the rules */
+  /** @throws SpillwayError `FAULT_INVALID` if the fault does not fit the rules */
   constructor(rules: Rules, fault: ChosenFault, seed: number) {
     this.#rules = rules;
     this.#faulty = injectFault(fault, rules, faultDraws(seed));
@@ -41,7 +41,7 @@ export class FaultyDeployment implements SimulatedDeployment<HeldQuery> {
       const right = answerTo(this.#rules, store, { kind, organization, user }, nowMs);
       return this.#sent(asked, kind, right as HttpAnswer, nowMs);
     }
-    // Too many points: refused before any window is asked, with a 200 (SPEC.md §6).
+    // A call with too many points is refused with a 200, before any window is read (SPEC.md §6).
     if (scope === "graphql" && cost > pointsMost) {
       const right = callAnswer(scope, store.readings(organization, user, scope, nowMs));
       return { ...this.#sent(asked, "other", right, nowMs), actual: 0 };
@@ -74,13 +74,13 @@ export class FaultyDeployment implements SimulatedDeployment<HeldQuery> {
     const { reservation } = decided;
     const settled: Readings =
       reservation === null ? decided : this.#faulty.store.settle(reservation, actual, nowMs);
-    // Under `prepaid` the answer shows the windows of the decision (SPEC.md §5).
+    // Under `prepaid` the answer shows the windows at the decision (SPEC.md §5).
     const isPrepaid = this.#rules.semantics.graphqlCharge.graphql === "prepaid";
     const right = callAnswer("graphql", isPrepaid ? decided : settled);
     return Object.assign(this.#sent(asked, "call", right, nowMs), { actual });
   }
 
-  /** The answer as it leaves the deployment, and as the trace has it. */
+  /** Returns the trace's form of the answer that leaves the deployment. */
   #sent(asked: Call, kind: Answered["kind"], right: HttpAnswer, nowMs: number): AnswerParts {
     const { organization, user, scope, cost } = asked;
     const answer = this.#faulty.change?.(right, { kind, organization, user, scope, nowMs }) ?? right;

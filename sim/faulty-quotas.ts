@@ -1,5 +1,5 @@
-// A deployment by a policy that has a fault, in virtual time. It stands beside the right one, which knows nothing of
-// faults: every answer is written in the API's format, goes through the fault's hands, and is read back.
+// A deployment by a policy with a fault, in virtual time, apart from the right one, which knows nothing of faults. Each
+// answer is written in the API's format, may be changed by the fault, and is read back.
 import type { PolicyDecision, PolicyReservation, Reading } from "../src/engine/decision.ts";
 import type { SlowQuotaStore } from "../src/engine/store.ts";
 import { type ChosenFault, injectQuotaFault } from "../src/faults/choice.ts";
@@ -16,7 +16,7 @@ import { faultDraws } from "./fault-draws.ts";
 import * as Flight from "./flight-table.ts";
 import { type KeepAnswer, keepsAnswers, type QuotaAnswer } from "./quota-answer.ts";
 
-/** A call on its way. */
+/** Running call. */
 interface Running {
   readonly asked: OperationCall;
   readonly reservation: PolicyReservation | null;
@@ -31,7 +31,7 @@ export class FaultyQuotaDeployment implements SimulatedDeployment<Running, Quota
   readonly #kept: KeepAnswer;
   readonly #names: readonly string[];
 
-  /** @throws SpillwayError `FAULT_INVALID` where the policy cannot have the fault */
+  /** @throws SpillwayError `FAULT_INVALID` if the policy cannot have the fault */
   constructor(policy: Policy, fault: ChosenFault, seed: number) {
     const faulty = injectQuotaFault(fault, policy, faultDraws(seed));
     this.#policy = policy;
@@ -87,7 +87,7 @@ export class FaultyQuotaDeployment implements SimulatedDeployment<Running, Quota
     return this.#kept(asked, { refusedBy: null, retryAtMs: null, cost, ...said }, nowMs);
   }
 
-  /** Shows the outcome in the status alone. */
+  /** Writes an answer into the flight: a refusal has status 429, even if the API's status differs. */
   show(answer: QuotaAnswer, flight: number, { ints, doubles }: Flight.FlightTable, nowMs: number): void {
     const isRefused = answer.outcome === "refused";
     ints[flight * Flight.INTS + Flight.STATUS] = isRefused ? REFUSED : answer.status;

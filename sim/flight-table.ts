@@ -1,6 +1,6 @@
-// Calls on their way, from sending to receipt: two lines of the processor's cache each, the call in the first one and its
-// answer in the second. Few calls of many clients are on their way at once, so that all flights stay in the cache; those
-// that are planned wait elsewhere (`planned-table.ts`).
+// Calls on their way, from sending to receipt. Each has two lines of the processor's cache: the call in the first, its
+// answer in the second. Few calls of many clients are on their way at once, so that all flights stay in the cache;
+// planned calls wait elsewhere (`planned-table.ts`).
 //
 //   as doubles   |    0    |    1    |    2    |    3    |   4    |   5   |  6   |     7      | 8 to 15: the answer
 //                |         |         |         |         | wanted | delay | sent | retryAfter |
@@ -10,13 +10,13 @@
 
 import { RowTable } from "./row-table.ts";
 
-/** Doubles a flight, and where each of its numbers is. */
+/** Number of doubles per flight; the constants below are their places. */
 export const DOUBLES = 16;
-/** Ms since the epoch, as the event of `src/scenario/client.ts` has them. */
+/** Times and delay, as in the events of `src/scenario/client.ts`: `WANTED` and `SENT` are ms since the epoch. */
 export const WANTED = 4;
 export const DELAY = 5;
 export const SENT = 6;
-/** Seconds, requests and points as the headers show them, `ABSENT` where they do not. */
+/** Values of headers: seconds, requests or points; `ABSENT` if a header is missing. */
 export const RETRY_AFTER = 7;
 export const LIMIT = 8;
 export const REMAINING = 9;
@@ -24,36 +24,36 @@ export const RESET = 10;
 export const USER_LIMIT = 11;
 export const USER_REMAINING = 12;
 export const USER_RESET = 13;
-/** While a query runs, the windows that it was charged to: `PolicyCore.windowOf`. */
+/** Windows that a running query was charged to (`PolicyCore.windowOf`). */
 export const ORGANIZATION_WINDOW = 14;
 export const USER_WINDOW = 15;
-/** In their place, of a status call's answer: the seconds that its body shows, NaN where it shows none. */
+/** Resets in the body of a status answer, s, in the same place; NaN if the body shows none. */
 export const REST_RESET = 14;
 export const GRAPHQL_RESET = 15;
 
-/** In its place, of an answer by a policy: the place of the quota that refused, below 0 where none did. */
+/** Place of the quota that refused under a policy, in the same place; negative if none did. */
 export const REFUSING = 14;
 
-/** Integers a flight, and where each is. */
+/** Number of integers per flight; the constants below are their places. */
 export const INTS = 32;
-/** Who calls: its place in the client table. */
+/** Place of the client in the client table. */
 export const CLIENT = 0;
-/** Which of its behaviour's calls. */
+/** Place of the call among its behaviour's calls. */
 export const TEMPLATE = 1;
-/** The client's running number, given when it is sent. */
+/** Number of the call among its client's calls, given at sending. */
 export const NUMBER = 2;
 export const ATTEMPT = 3;
-/** HTTP status; 0 where no answer came. */
+/** HTTP status; 0 without an answer. */
 export const STATUS = 4;
-/** Who refused, and what else the answer shows: flags, 0 where there is no answer. */
+/** Flags of the answer: the refuser (`REFUSER`), and the flags from `SHOWS_ORGANIZATION` on. */
 export const SHOWN = 5;
-/** The bits of `SHOWN` that are one of these: nobody refused, or whose window a refusal names. */
+/** Mask of the bits of `SHOWN` that hold one of these: nobody refused, or the owner that a refusal names. */
 export const REFUSER = 3;
 export const ADMITTED = 0;
 export const REFUSED_BY_ORGANIZATION = 1;
 export const REFUSED_BY_USER = 2;
 export type Refuser = typeof ADMITTED | typeof REFUSED_BY_ORGANIZATION | typeof REFUSED_BY_USER;
-/** The headers show a reset of the organization's, of the user's window of the scope that was called. */
+/** The headers show a reset of the organization's window, or of the user's window, of the call's scope. */
 export const SHOWS_ORGANIZATION = 4;
 export const SHOWS_USER = 8;
 /** One of the eight headers came. */
@@ -61,14 +61,14 @@ export const SHOWS_HEADERS = 16;
 export const SHOWS_ALL = SHOWS_ORGANIZATION | SHOWS_USER | SHOWS_HEADERS;
 /** No quota counts this answer (`other` in traces). */
 export const UNCOUNTED = 32;
-/** The limiter has no part in this answer, if it is one: 0, or a 503 of what stands around the limiter. */
+/** The limiter did not decide this call: there is no answer (0), or a 503 of the limiter's surroundings. */
 export const UNDECIDED = 64;
-/** True if the deployment decided a call; a 5xx without any of the eight headers came from before it. */
+/** Tells whether the deployment decided a call; a 5xx without any of the eight headers comes from in front of it. */
 export const isAnswered = (status: number, shown: number): boolean =>
   status !== 0 && (status < 500 || (shown & SHOWS_HEADERS) !== 0);
-/** As the behaviour gave it; 0 where pages make no sense. */
+/** Page that the behaviour gave; 0 if the call has no pages. */
 export const PAGE = 6;
-/** Ms that the answer will travel, where that is drawn together with the way there. */
+/** Time of the answer's way back, ms, if drawn together with the way there. */
 export const BACK = 7;
 
 export class FlightTable extends RowTable {
