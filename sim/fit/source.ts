@@ -1,5 +1,5 @@
-// A fitted model → a scenario: as TypeScript for people to read and change, and as the object that this text would
-// export. One description makes both.
+// A fitted model → a scenario: as TypeScript for people to read and change, and as the object that this text exports.
+// Both are made from one description.
 import type { Policy } from "../../src/policy/policy.ts";
 import { parseRules } from "../../src/rules/parse.ts";
 import { type Rules, type Scope, scopes } from "../../src/rules/rules.ts";
@@ -67,12 +67,12 @@ const makers: Makers = {
   worker,
 };
 
-/** The scenario, to be simulated at once. */
+/** Returns the scenario as an object, ready to be simulated. */
 export function fittedScenario(model: FittedModel): Scenario {
   return evaluated(describedBy(model), makers) as Scenario;
 }
 
-/** The scenario as a TypeScript module, which `spillway simulate` and `spillway load` take. */
+/** Returns the scenario as a TypeScript module for `spillway simulate` and `spillway load`. */
 export function fittedSource(model: FittedModel, error?: FitError): string {
   const scenario = describedBy(model, error);
   const names = makersOf(scenario);
@@ -161,7 +161,7 @@ const outageExpression = ({ atMs, forMs, answer, share }: FittedOutage): Express
     share: share === 1 ? null : share,
   });
 
-/** Limits as they are, switches where they are not the default. */
+/** Writes rules: all limits, and the switches that differ from the default. */
 function rulesExpression({ organization, user, semantics, organizations, users }: Rules): Expression {
   const defaults = parseRules({}).semantics;
   const switched = (Object.keys(switchValues) as SwitchName[]).flatMap((name) => {
@@ -303,7 +303,7 @@ function behaviourExpression(
   }
 }
 
-/** Entries on a page, where a pager does not say. */
+/** Default number of entries on a pager's page. */
 const usualPerPage = 30;
 
 const everyText = (everyMs: number | null): string | null => (everyMs === null ? null : timeText(everyMs));

@@ -1,17 +1,16 @@
-// The spread of lengths of time: the simplest one that a scenario can say and that the measured values do not
-// contradict.
+// The spread of lengths of time: the simplest one that scenarios can express and the measured values do not contradict.
 import { exp, ln } from "../../src/scenario/elementary.ts";
 import { normalQuantile } from "../../src/scenario/normal.ts";
 import { knotsOf } from "./knots.ts";
 import { roundestWithin, SortedSample } from "./statistics.ts";
 
-/** Whole ms, both ends included. */
+/** Span of whole ms, both ends included. */
 export interface FittedSpan {
   readonly least: number;
   readonly most: number;
 }
 
-/** As `SpreadInput` has them, in whole ms. */
+/** Spread in the forms of `SpreadInput`, in whole ms. */
 export type FittedSpread =
   | { readonly kind: "constant"; readonly ms: number }
   | { readonly kind: "uniform"; readonly least: number; readonly most: number }
@@ -19,19 +18,19 @@ export type FittedSpread =
   /** Values at rising shares of all, from 0 to 1. */
   | { readonly kind: "quantiles"; readonly quantiles: readonly number[]; readonly shares: readonly number[] };
 
-/** Of a sample of n, the distance that one in a hundred exceeds is this over the root of n (Kolmogorov). */
+/** Distance of a sample's shares that one in a hundred exceeds, times the root of its size (Kolmogorov). */
 const kolmogorov99 = 1.63;
 const z95 = normalQuantile(0.95);
 
 /**
- * The span of uniform draws, both ends a little beyond what was seen: n draws leave about the n-th part of the span
- * free at either end, hardly ever 4.6 times that (e^-4.6 is 1 %), and people choose round numbers.
+ * Returns the span of uniform draws, rounded, with both ends a little beyond the values. At either end, n draws leave
+ * free about the n-th part of the span. They leave 4.6 times that in one case of a hundred (e^-4.6 is 1 %).
  */
 export const spanOf = (values: readonly number[], slackMs: number): FittedSpan =>
   spanOfSample(new SortedSample(values), slackMs);
 
 function spanOfSample(sample: SortedSample, slackMs: number): FittedSpan {
-  // One in a hundred may be astray: the ends count where they are not far from the rest.
+  // One value in a hundred may be an outlier, so an extreme counts only if it is near the rest.
   const [inner, outer] = [sample.quantile(0.01), sample.quantile(0.99)];
   const near = (0.03 + 5 / (sample.count + 1)) * (outer - inner) + slackMs;
   const low = inner - sample.least <= near ? sample.least : inner;
@@ -50,13 +49,14 @@ function spanOfSample(sample: SortedSample, slackMs: number): FittedSpan {
 const fewValues = 20;
 
 /**
- * @param leastMs no draw is shorter
- * @param slackMs differences that mean nothing
+ * Fits the simplest spread to values.
+ * @param leastMs least length of a draw, ms
+ * @param slackMs difference without meaning, ms
  */
 export function spreadOf(values: readonly number[], leastMs: number, slackMs: number): FittedSpread {
   const sample = new SortedSample(values);
   const spread = simplestOf(sample, leastMs, slackMs);
-  // Of few values the ends are guesses, of which the mean is none.
+  // The ends of few values are guesses, but their mean is not.
   if (sample.count >= fewValues) return spread;
   const kept = withMean(spread, sample.mean);
   return kept.kind === "uniform" ? { ...kept, least: Math.max(leastMs, kept.least) } : kept;
@@ -66,7 +66,7 @@ function simplestOf(sample: SortedSample, leastMs: number, slackMs: number): Fit
   const shift = (ms: number): number => Math.max(leastMs, ms);
   if (sample.count === 0) return { kind: "constant", ms: leastMs };
   const [low, high] = [sample.quantile(0.05), sample.quantile(0.95)];
-  // One long value among a hundred short ones is most of the time, and no slack.
+  // One long value among a hundred short ones may be most of the time, so the mean must fit, too.
   if (high - low <= slackMs && sample.mean >= low - slackMs && sample.mean <= high + slackMs) {
     const doubt = Math.min(slackMs / 2, Math.max(1, 0.02 * sample.mean));
     return {
@@ -99,17 +99,17 @@ function simplestOf(sample: SortedSample, leastMs: number, slackMs: number): Fit
   return { kind: "quantiles", quantiles: quantiles.map((ms) => Math.round(shift(ms))), shares };
 }
 
-/** A twentieth of the values beyond so many times the longest that was seen is a guess. */
+/** Ratio of a lognormal's 95th percentile to the longest value above which its tail is a guess. */
 const tailMost = 3;
 
 /**
- * Tells whether chance explains that the mean of the values is not the distribution's. A tail of one value in a hundred
- * hardly shows in shares, and may be most of the time.
+ * Tells whether chance explains the difference between the means of values and distribution. A tail of one value in a
+ * hundred hardly shows in shares, but may be most of the time.
  */
 const keepsMean = (sample: SortedSample, mean: number, deviation: number, slackMs: number): boolean =>
   Math.abs(sample.mean - mean) <= slackMs + 0.01 * mean + (3 * deviation) / Math.sqrt(sample.count);
 
-/** Returns the spread, scaled to a mean in whole ms; one of measured quantiles has its mean already. */
+/** Returns the spread in whole ms, scaled to a mean; constants and measured quantiles stay as they are. */
 export function withMean(spread: FittedSpread, mean: number): FittedSpread {
   const own =
     spread.kind === "uniform"
@@ -129,15 +129,15 @@ export function withMean(spread: FittedSpread, mean: number): FittedSpread {
   return { ...spread, median, p95: Math.max(median + 1, scaled(spread.p95)) };
 }
 
-/** Mean and deviation. */
+/** Returns the mean and the standard deviation of a lognormal distribution. */
 function lognormalMoments({ mu, sigma }: { mu: number; sigma: number }): [number, number] {
   const mean = exp(mu + (sigma * sigma) / 2);
   return [mean, mean * Math.sqrt(Math.max(0, exp(sigma * sigma) - 1))];
 }
 
 /**
- * The largest difference between shares: of the values up to a point, and of a distribution that says where each share
- * ends. Points closer than `slackMs` are one.
+ * Returns the largest difference between the shares of values and of a distribution, whose quantiles `endOf` returns.
+ * Points closer than `slackMs` count as equal.
  */
 function distance(sample: SortedSample, endOf: (share: number) => number, slackMs: number): number {
   let worst = 0;
@@ -161,7 +161,7 @@ function shareUpTo({ sorted }: SortedSample, end: number): number {
   return low / sorted.length;
 }
 
-/** By mean and deviation of the logarithms; `null` where a value has none. */
+/** Fits a lognormal by mean and deviation of the logarithms; `null` if a value has no logarithm. */
 function lognormalOf(sample: SortedSample): { readonly mu: number; readonly sigma: number } | null {
   if (sample.least <= 0) return null;
   let [sum, squares] = [0, 0];

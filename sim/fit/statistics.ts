@@ -1,9 +1,9 @@
-// The little statistics that `fit` needs, on plain arrays of numbers.
+// The few statistics that `fit` needs, on plain arrays of numbers.
 
-/** So many quantiles are looked for one by one; whoever asks for more has the values sorted. */
+/** Number of quantiles that are selected one by one; the next one sorts all values. */
 const lookedForMost = 4;
 
-/** Values in rising order, with what is asked of them. They are sorted once somebody needs them all in order. */
+/** Values in rising order, with their statistics. They are sorted only once somebody needs them all in order. */
 export class SortedSample {
   readonly #values: Float64Array;
   #lookedFor = 0;
@@ -25,12 +25,12 @@ export class SortedSample {
     return this.#values.length;
   }
 
-  /** Nearest rank; 0 of none. */
+  /** Returns a quantile by nearest rank; 0 if there are no values. */
   quantile(share: number): number {
     return this.#at(Math.max(1, Math.ceil(share * this.count - 1e-9)) - 1);
   }
 
-  /** The value at a place in rising order; 0 where there is none. */
+  /** Returns the value at a place in rising order; 0 if there is none. */
   #at(place: number): number {
     if (this.#isSorted || this.#lookedFor >= lookedForMost) return this.sorted[place] ?? 0;
     this.#lookedFor += 1;
@@ -54,7 +54,7 @@ export class SortedSample {
     return this.#mean;
   }
 
-  /** The standard deviation; 0 of fewer than two. */
+  /** Standard deviation; 0 for fewer than two values. */
   get deviation(): number {
     const { mean, count } = this;
     if (count < 2) return 0;
@@ -64,15 +64,15 @@ export class SortedSample {
     return this.#deviation;
   }
 
-  /** Distance between the values, without the most extreme tenth at either end. */
+  /** Distance from the 10th to the 90th percentile. */
   get breadth(): number {
     return this.quantile(0.9) - this.quantile(0.1);
   }
 }
 
 /**
- * Moves values about until the one at `place` is that of their rising order, and returns it (C. A. R. Hoare, 1961); null
- * where that would take longer than to sort them.
+ * Reorders values until the one at `place` is the one of their rising order, and returns it (C. A. R. Hoare, 1961).
+ * Returns `null` if sorting would be quicker.
  */
 function placed(values: Float64Array, place: number): number | null {
   let [low, high] = [0, values.length - 1];
@@ -95,7 +95,7 @@ function placed(values: Float64Array, place: number): number | null {
   return values[place] ?? null;
 }
 
-/** The value that comes up most often, the smaller one of two; and the share of values that it is. */
+/** Returns the most frequent value, the smallest of equally frequent ones, and its share of all values. */
 export function mode(values: readonly number[]): { readonly value: number; readonly share: number } {
   const counts = new Map<number, number>();
   for (const value of values) counts.set(value, (counts.get(value) ?? 0) + 1);
@@ -109,7 +109,7 @@ const roundSteps = [
   3_600_000, 1_800_000, 600_000, 300_000, 60_000, 30_000, 10_000, 5_000, 1_000, 500, 100, 50, 10, 5, 1,
 ];
 
-/** The roundest number of ms within `[least, most]`, whole; the middle where none is. */
+/** Returns the roundest whole number of ms in `[least, most]`; their middle, rounded, if there is none. */
 export function roundestWithin(least: number, most: number): number {
   for (const step of roundSteps) {
     const candidate = Math.ceil(least / step) * step;
@@ -118,7 +118,7 @@ export function roundestWithin(least: number, most: number): number {
   return Math.round((least + most) / 2);
 }
 
-/** Tells whether what has such sizes ends as by the toss of a coin after each: they are then geometric. */
+/** Tells whether sizes are geometric, as if a coin decided the end after each step; true for fewer than ten sizes. */
 export function isMemoryless(sizes: SortedSample): boolean {
   const spread = sizes.deviation / Math.sqrt(Math.max(0.25, sizes.mean * (sizes.mean - 1)));
   return sizes.count < 10 || (spread > 0.75 && spread < 1.33);

@@ -1,4 +1,4 @@
-// Sessions that begin by the clock: with the same minute of each period, as cron starts them.
+// Sessions that begin by the clock, at the same minute of each period, as cron starts them.
 
 import { exp, ln } from "../../src/scenario/elementary.ts";
 import { type Timetable, timetableOf } from "./arrivals.ts";
@@ -11,21 +11,21 @@ import { absenceOf, isMuchLonger, joinedMs, longAmong, sessionsOf, type WorkSess
 import { SortedSample } from "./statistics.ts";
 
 const periodsMs = [5, 10, 15, 20, 30, 60, 24 * 60].map((minutes) => minutes * minuteMs);
-/** Of these periods and longer ones, jobs may keep to any second of the minute, as if the clock of their own was late. */
+/** Least period, ms, whose jobs may keep to any second of the minute, as if their own clock was late. */
 const anySecondMs = 60 * minuteMs;
-/** Jobs of one minute begin so close together. */
+/** Span in which jobs of one timetable begin, ms. */
 const punctualMs = 15_000;
 const periodsLeast = 4;
 
-/** Takes out of a caller's jobs what keeps to timetables. */
+/** Separates the jobs that keep to timetables from a caller's other jobs. */
 export function timetablesOf(
   { jobs, pausesMs }: Profile,
   recording: Recording,
 ): { readonly timetables: readonly ClockedSessions[]; readonly rest: readonly RecordedJob[] } {
-  // Who joined on a later day kept to no timetable before.
+  // A caller that joined late kept to no timetable before.
   const watched = { startedAtMs: joinedMs(jobs, recording), endedAtMs: recording.endedAtMs };
   const awayMs = absenceOf(pausesMs) || 30_000;
-  // Who calls every few seconds begins with any minute: its volleys alone may keep to one.
+  // A caller that calls every few seconds has sessions in any minute; only its volleys can show a timetable.
   const volleyMs = absenceOf(pausesMs.filter((ms) => ms <= awayMs)) || awayMs;
   const cut = (some: readonly RecordedJob[]) => [
     sessionsOf(some, awayMs).sessions,
@@ -53,19 +53,19 @@ export function timetablesOf(
   return { timetables, rest };
 }
 
-/** The time in which a caller was there, ms since the epoch. */
+/** Time in which a caller was there, ms since the epoch. */
 type Watched = Pick<Recording, "startedAtMs" | "endedAtMs">;
 
 interface Punctual {
   readonly found: readonly WorkSession[];
-  /** True if there are none at weekends. */
+  /** Whether the sessions are on weekdays only. */
   readonly weekdays: boolean;
 }
 
-/** Periods of a recording at weekends, and all others. */
+/** Counts a recording's periods: at weekends, and on weekdays. */
 function periodsIn({ startedAtMs, endedAtMs }: Watched, periodMs: number): readonly [number, number] {
   const counts: [number, number] = [0, 0];
-  // A week of rows is some minutes short of seven days.
+  // The rows of a week span some minutes less than seven days.
   const count = Math.floor((endedAtMs - startedAtMs) / periodMs + 0.02);
   for (let period = 0; period < count; period++)
     counts[isWeekend(weekdayOf(startedAtMs + period * periodMs)) ? 0 : 1] += 1;
@@ -73,7 +73,7 @@ function periodsIn({ startedAtMs, endedAtMs }: Watched, periodMs: number): reado
 }
 
 /**
- * Sessions that begin at the time with which most periods have one, close together; `null` where none is such.
+ * Returns the sessions that begin close together at the same time of most periods; `null` if there are none.
  * @param sessions in the order of time
  */
 function punctualIn(
@@ -94,7 +94,7 @@ function punctualIn(
   const countFrom = (phaseMs: number): number =>
     placeOf(phases, phaseMs + punctualMs) - placeOf(phases, phaseMs);
   const minutes = periodMs / minuteMs;
-  /** Share of the periods in which a time as this one has a session by chance: callers are not as busy at all hours. */
+  /** Returns the share of periods with a session at this time by chance, from the minutes around, as hours differ. */
   const usualAt = (phaseMs: number): number => {
     const width = Math.min(60, Math.floor((minutes - 1) / 2));
     let near = 0.5;
@@ -118,7 +118,7 @@ function punctualIn(
       rests &&
       onWeekdays >= periodsLeast &&
       keeps(working, onWeekdays) &&
-      // Its other sessions fall into the same minute now and then.
+      // The caller's other sessions fall into the same minute now and then.
       found.length - working.length < 0.5 * atWeekends * Math.min(1, 0.2 + 2 * usual);
     return isWorking ? { found: working, weekdays: true } : null;
   };
@@ -137,14 +137,14 @@ function punctualIn(
   return null;
 }
 
-/** A timetable is kept in this share of its periods. */
+/** Least share of its periods in which a timetable is kept. */
 const periodsShare = 0.8;
-/** Who begins in this share of all minutes' first quarters keeps to no timetable that could be told. */
+/** Share of periods with a session by chance from which a timetable cannot be told. */
 const oftenEnough = 0.3;
-/** One caller in so many seems to keep to a timetable that it has not. */
+/** Probability that a caller seems to keep to a timetable by chance. */
 const byChance = 0.001;
 
-/** The probability that so many or more of `all` are hit, each with probability `each`. */
+/** Returns the probability that `hit` or more of `all` are hit, each with probability `each`. */
 function binomialTail(all: number, hit: number, each: number): number {
   let term = exp(all * ln(1 - each));
   let tail = hit === 0 ? term : 0;
@@ -171,11 +171,11 @@ function parted(
   return [own, others];
 }
 
-/** A minute of the day whose sessions are much longer than the usual one is a timetable of its own; more are no exception. */
+/** Most minutes of the day with much longer sessions, each a timetable of its own; more are no exceptions. */
 const longMinutesMost = 4;
 const daysLeast = 3;
 
-/** The hourly and the nightly job of one minute: what the long sessions have beyond the usual number is the nightly's. */
+/** Separates hourly and nightly jobs of one minute: jobs of long sessions beyond the usual number are nightly. */
 function bySize(
   sessions: readonly (readonly RecordedJob[])[],
   timetable: Timetable,
@@ -209,7 +209,7 @@ function bySize(
   ];
 }
 
-/** Sessions that begin with the same minute are one: the nightly job may wait for the hourly one. */
+/** Joins sessions that begin in the same minute, since the nightly job may wait for the hourly one. */
 function ofMinutes(sessions: readonly (readonly RecordedJob[])[]): (readonly RecordedJob[])[] {
   const minutes = new Map<number, readonly RecordedJob[]>();
   for (const jobs of sessions) {

@@ -1,16 +1,16 @@
-// Tries of a caller after refusals, where nobody numbered them: which of its calls are tries of what was refused. Each
-// policy reads them in its own way, and the one under which all refusals are likeliest is believed.
+// Retries of a caller that numbers no attempts: which of its calls retry refused ones. Each policy reads the calls in
+// its own way. The fit believes the policy under which what followed all refusals is likeliest.
 import { isRefused, type Jobs, jobsGuessed, jobsWithin } from "./jobs.ts";
 import type { Limits } from "./limits.ts";
 import { expectedSpan, type FittedRetry } from "./policies.ts";
 import type { RecordedCaller } from "./recording.ts";
 import { costBy, guessRetry, marginOf, type RetryGuess, strayCost, type UsualPauses } from "./retries.ts";
 
-/** A reading finds tries of this share of the refusals at least. */
+/** Least share of the refusals for which a reading finds retries. */
 const triedLeast = 0.5;
-/** More refusals, and calls long after them, choose no other policy to read all by at first. */
+/** Number of refusals, with the calls soon after, that choose the first policy; more would hardly choose another. */
 const refusalsRead = 300;
-/** Policies that calls are read by at first, and caps of the likeliest: of calls at once no pair tells the wait. */
+/** Caps for the likeliest policy, ms. `firstReadings`: policies tried first, as pairs of calls at once hide the wait. */
 const capsMs = [4_000, 8_000, 16_000, 32_000, 60_000];
 const firstReadings = [250, 500, 750, 1_000, 1_500, 2_000, 3_000, 5_000].flatMap((first) =>
   (["none", "equal", "full"] as const).map(
@@ -18,7 +18,7 @@ const firstReadings = [250, 500, 750, 1_000, 1_500, 2_000, 3_000, 5_000].flatMap
   ),
 );
 
-/** Reads calls after refusals as tries of what was refused: of all at once, or until they are given up. */
+/** Reads calls after refusals as retries: in turn, or by the waits of a likelier policy. */
 export function triesOf(
   caller: RecordedCaller,
   limits: Limits,
@@ -29,7 +29,7 @@ export function triesOf(
   const guess = guessRetry(inTurn.retries, slackMs, usual);
   if (guess === null) return { jobs: inTurn, guess };
   const refusals = caller.calls.filter(isRefused);
-  /** Mean of -ln(likelihood) of what followed a refusal. */
+  /** Returns the mean of -ln(likelihood) per refusal. */
   const costOf = (retry: FittedRetry, { retries }: Jobs, all: number): number => {
     const tried = retry.kind === "none" ? guess.score * retries.length : costBy(retry, retries, slackMs);
     return (tried + strayCost * (all - retries.length)) / all;

@@ -1,14 +1,14 @@
-// Several behaviours of one caller that are done in turn: while a call waits for its answer, or to be tried again, none of
-// the others makes one. What shows this is that they never meet, where chance would have it often.
+// Several behaviours that one caller does in turn: while a call waits for its answer or a retry, the others make none.
+// Calls that almost never overlap, though by chance they often would, show this.
 import type { FittedLoop, FittedPart, FittedRun } from "./model.ts";
 import { type Profile, slackOf } from "./profile.ts";
 import type { Recording } from "./recording.ts";
 
-/** So many meetings that chance would have, and this share of them that were seen at most, are no chance. */
+/** Least number of overlaps expected by chance, and most of their share that was seen, for parts in turn. */
 const meetingsLeast = 5;
 const seenMost = 0.25;
 
-/** Tells whether callers who are alike do the parts that they were taken apart into in turn. */
+/** Tells whether similar callers do their parts in turn. */
 export function areInTurn(
   profiles: readonly Profile[],
   parts: readonly FittedPart[],
@@ -37,7 +37,7 @@ function isSingle(loop: FittedLoop | FittedRun): boolean {
   return loop.think.kind !== "paces" || loop.think.paces.every(({ atOnce }) => atOnce === null);
 }
 
-/** Jobs that begin while one of another part is open: as many as chance would have, and as were seen. */
+/** Counts jobs that begin while another part's job is open: as expected by chance, and as seen. */
 function meetingsOf(
   { apart, jobs, retries, guess }: Profile,
   slackMs: number,
@@ -52,7 +52,7 @@ function meetingsOf(
   ];
   const perMs = jobs.length / spanMs;
   let usual = 0;
-  // A try again that came at no time of the policy may be a call of another part.
+  // A retry outside the policy's spans may be a call of another part.
   let seen = (1 - (guess?.explained ?? 1)) * retries.length;
   const all = parts
     .flatMap((own, part) => own.map(({ startMs, endMs }) => ({ startMs, endMs, part })))

@@ -1,5 +1,5 @@
-// Events that wake many people behind the tokens of back ends: for some minutes far more of them call than usual. Whom
-// an event woke, and who would have come anyway, nobody knows; but how many there are of both.
+// Events that wake many people behind the tokens of back ends: for some minutes, far more people call than usual. The
+// recording does not tell who woke and who would have come anyway, but the numbers of both are known.
 
 import { Crowd } from "./crowds.ts";
 import { minuteMs } from "./days.ts";
@@ -11,20 +11,20 @@ import { SortedSample } from "./statistics.ts";
 import { callsOf, everyNth, visitsIn } from "./visits.ts";
 import { eventsOf, foundIn, merged } from "./wakes.ts";
 
-/** Seconds with a call are counted where events are looked for: who reads a list to its end is no crowd. */
+/** Length of a second, ms. The search counts seconds with calls, as one person who reads a long list is no crowd. */
 const secondMs = 1_000;
-/** Two events at least; of each, its first minutes show it. */
+/** Least number of events. `firstMs`: time after an event that shows it, ms. */
 const eventsLeast = 2;
 const firstMs = 3 * minuteMs;
-/** The time before an event says what is usual, ... */
+/** Time before an event that shows the usual rate, ms, without the last `nextToMs` of it. */
 const beforeMs = 30 * minuteMs;
 const nextToMs = 2 * minuteMs;
-/** ... and it lasts until two minutes bring less than this share of its first one's excess. */
+/** Share of the first minute's excess below which two minutes on average end an event. */
 const overShare = 0.1;
 const lastingMost = 30;
-/** An event that brings less than this share of what the usual one does is none. */
+/** Least share of the usual event's jobs that an event brings. */
 const minorShare = 0.5;
-/** Fewer visits of one caller tell of no event. */
+/** Least number of visits that events bring a caller. */
 const wokenLeast = 5;
 
 type Woken = ReadonlyMap<
@@ -32,14 +32,14 @@ type Woken = ReadonlyMap<
   { readonly wakes: readonly OwnWakes[]; readonly rest: readonly RecordedJob[] }
 >;
 
-/** Finds the jobs of each of these callers that events woke; those that are left over are as many as usual. */
+/** Finds the jobs that events woke, for each of these callers; the rest is as many as usual. */
 export function visitsWoken(callers: readonly Profile[], recording: Recording, group: number): Woken {
   const together = wokenOf(callers, recording, group, false);
   if (callers.length === 1 || (together.size > 0 && !isEachAlone(together))) return together;
   return new Map(callers.flatMap((caller) => [...wokenOf([caller], recording, group, true)]));
 }
 
-/** Tells whether events bring the jobs of one caller each, rather than those of all as many as each has in all. */
+/** Tells whether each event brings the jobs of one caller, rather than jobs of all in their usual proportions. */
 function isEachAlone(woken: Woken): boolean {
   const counts = new Map<number, number[]>();
   const own = [...woken.values()].map(({ wakes }) => wakes.flatMap(({ sessions }) => sessions));
@@ -57,7 +57,7 @@ const greatestShare = (counts: readonly number[]): number =>
     counts.reduce((sum, count) => sum + count, 0),
   );
 
-/** @param byUser true where the events are of one caller alone */
+/** @param byUser whether the events wake one caller alone */
 function wokenOf(callers: readonly Profile[], recording: Recording, group: number, byUser: boolean): Woken {
   const models = callers.map(({ jobs }) => ({ jobs, visits: visitsIn(jobs) }));
   const all = callers.flatMap(({ jobs }) => jobs).sort((a, b) => a.startMs - b.startMs);
@@ -80,7 +80,7 @@ function wokenOf(callers: readonly Profile[], recording: Recording, group: numbe
   const great = new Set(
     events.flatMap(({ eventMs, jobs }) => (isMuchLonger(jobs.length, usual) ? [eventMs] : [])),
   );
-  // Few that bring far more than the usual one do more than their mean does.
+  // A few very large events act more strongly than a mean event, so they are a kind of their own.
   const kinds =
     great.size < eventsLeast
       ? [eventsMs]
@@ -98,7 +98,7 @@ function wokenOf(callers: readonly Profile[], recording: Recording, group: numbe
   );
 }
 
-/** Number of seconds, give or take, in which each visit calls. */
+/** Returns the approximate number of seconds in which each visit calls. */
 function secondsOf({ sessions, pausesMs }: Sessions): number[] {
   let place = 0;
   return sessions.map(({ jobs }) => {
@@ -108,7 +108,7 @@ function secondsOf({ sessions, pausesMs }: Sessions): number[] {
   });
 }
 
-/** Arrivals in groups of such sizes scatter as so many times fewer that each come for themselves. */
+/** Returns the factor by which groups of these sizes scatter more than independent arrivals of the same number. */
 const scatterOf = (sizes: readonly number[]): number =>
   sizes.reduce((sum, size) => sum + size * size, 0) /
   Math.max(
@@ -116,7 +116,7 @@ const scatterOf = (sizes: readonly number[]): number =>
     sizes.reduce((sum, size) => sum + size, 0),
   );
 
-/** Time after an event in which more come than usual, ms. */
+/** Returns the time after an event in which more jobs come than usual, ms. */
 function lastingOf(eventsMs: readonly number[], jobs: readonly RecordedJob[]): number {
   const minutes = new Array<number>(lastingMost + 2).fill(0);
   let before = 0;
@@ -134,7 +134,7 @@ function lastingOf(eventsMs: readonly number[], jobs: readonly RecordedJob[]): n
   return (over < 0 ? lastingMost : Math.max(1, over)) * minuteMs;
 }
 
-/** The jobs that events bring beyond what is usual, by event, and all others. */
+/** Separates the jobs that each event brings beyond the usual rate from all others. */
 function partedBy(
   eventsMs: readonly number[],
   jobs: readonly RecordedJob[],

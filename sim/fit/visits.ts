@@ -1,6 +1,6 @@
-// Callers that stand for many people: a back end whose token carries the calls of all who use it. People know nothing of
-// each other, so their calls overlap as often as chance has it. They come in visits, each a few calls one after the other.
-// Such a caller becomes many clients that come seldom.
+// Callers that stand for many people, such as a back end whose token carries all its users' calls. People act
+// independently, so their calls overlap as often as by chance. Each visit is a few calls, one after the other. The fit
+// turns such a caller into many clients that seldom come.
 
 import { exp } from "../../src/scenario/elementary.ts";
 import type { RhythmFit } from "./comings.ts";
@@ -16,21 +16,21 @@ import { spreadOf } from "./spread.ts";
 import { SortedSample } from "./statistics.ts";
 import { workOf } from "./work.ts";
 
-/** Visits are seen one by one in the quietest hours of the day: so many calls, and such a share of all. */
+/** Least number of calls, and share of all calls, in the quietest hours of the day, which show single visits. */
 const quietLeast = 500;
 const quietShare = 0.02;
-/** Hours tell visits apart where a visit meets another one in this share of cases at most. */
+/** Most overlaps per visit in an hour that still tells visits apart. */
 const meetMost = 0.2;
 
-/** Pauses between visits are told from those within by so many of them. */
+/** Least number of pauses that can tell pauses between visits from those within. */
 const pausesLeast = 30;
-/** Lengths of half an octave: those of one have so many times more pauses than chance says where they lie within visits. */
+/** Width of a class of lengths. `manyMore`: ratio of a class to chance above which its pauses lie within visits. */
 const halfOctave = Math.SQRT2;
 const manyMore = 1.5;
 
 /**
- * Returns the length above which a pause lies between visits, ms. Those come by chance, so that such pauses forget how
- * long they are: of no length are there more than an exponential tail has. 0 where that holds of all pauses, or of none.
+ * Returns the length above which a pause lies between visits, ms; 0 if no such length shows. Visits come by chance, so
+ * pauses between them have an exponential tail: no length is more frequent than that.
  */
 function betweenVisits(pausesMs: readonly number[]): number {
   const { sorted } = new SortedSample(pausesMs);
@@ -44,7 +44,7 @@ function betweenVisits(pausesMs: readonly number[]): number {
       const toMs = fromMs * halfOctave;
       const usual = beyond(fromMs) - beyond(toMs);
       const seen = tail.filter((ms) => ms > fromMs && ms <= toMs).length;
-      // A few of the longest come from hours that are quieter than others.
+      // A few of the longest pauses come from quieter hours, so lengths above the mean are not judged.
       isTail = fromMs > mean || seen <= manyMore * usual + 3 * Math.sqrt(usual) + 1;
       fromMs = toMs;
     }
@@ -52,7 +52,7 @@ function betweenVisits(pausesMs: readonly number[]): number {
   }
 }
 
-/** The visits of hours in which they seldom meet. */
+/** Returns the visits of the hours in which visits seldom overlap. */
 export function visitsIn(jobs: readonly RecordedJob[]): Sessions {
   const hourOf = ({ startMs }: RecordedJob): number => Math.floor(startMs / hourMs) % 24;
   const counts = new Array<number>(24).fill(0);
@@ -90,18 +90,18 @@ export function visitsIn(jobs: readonly RecordedJob[]): Sessions {
   return joined(blocksOf(apart).map((block) => sessionsOf(block, awayMs)));
 }
 
-/** Calls of a mean visit. */
+/** Returns the mean number of calls of a visit. */
 export const callsOf = ({ sessions }: Sessions): number =>
   sessions.reduce((sum, { jobs }) => sum + jobs, 0) / Math.max(1, sessions.length);
-/** Length of a mean visit, ms. */
+/** Returns the mean length of a visit, ms. */
 const lengthOf = ({ sessions }: Sessions): number =>
   sessions.reduce((sum, { startMs, endMs }) => sum + endMs - startMs, 0) / Math.max(1, sessions.length);
 
-/** Clients of a caller, beside the visits that come in its busiest minute: enough that most of them are away. */
+/** Number of clients per visit of the busiest minute, and least number: enough that most clients are away. */
 const clientsEach = 10;
 const clientsLeast = 20;
 
-/** Fits clients who come for visits, each for itself or when an event wakes it. */
+/** Fits clients who come for visits, by themselves or when an event wakes them. */
 export function visitParts(
   profile: Profile,
   mix: readonly FittedCall[],
@@ -115,7 +115,7 @@ export function visitParts(
   const visits = visitsIn(profile.jobs);
   const work = workOf(visits, slackMs);
   const [calls, lengthMs] = [callsOf(visits), lengthOf(visits)];
-  // Which call is a visit's first is not known where visits meet, but how many there are of each is.
+  // Where visits overlap, their first calls are not known, but their number is.
   const starts = everyNth(profile.apart?.rest?.jobs ?? profile.jobs, calls);
   const fromMs = joinedMs(profile.jobs, recording);
   const sessions = starts.map(({ startMs }) => ({
@@ -162,11 +162,11 @@ export function visitParts(
   };
 }
 
-/** Every n-th of some, as evenly as it goes. */
+/** Returns every n-th item, as evenly as possible; `n` need not be whole. */
 export const everyNth = <Item>(items: readonly Item[], n: number): Item[] =>
   items.filter((_, index) => Math.floor((index + 1) / n) > Math.floor(index / n));
 
-/** Jobs of each minute that has any. */
+/** Counts the jobs of each minute that has any. */
 function countsOf(jobs: readonly RecordedJob[]): number[] {
   const counts = new Map<number, number>();
   for (const { startMs } of jobs) {

@@ -1,5 +1,5 @@
-// Events that wake many callers at once, at times that nobody wrote down: a release, an outage that is over. What shows
-// them is that far more callers begin within some seconds than callers who are each for themselves ever do.
+// Events that wake many callers at once at times that nobody recorded, such as a release or the end of an outage. They
+// show because far more callers begin within some seconds than independent callers ever do.
 
 import { clockedIn, clockedSpanMs } from "./clocked-wakes.ts";
 import { beginningsOf, Crowd, isCrowd, placeOf, quietMs, rareCrowd } from "./crowds.ts";
@@ -11,41 +11,41 @@ import { SortedSample } from "./statistics.ts";
 
 /** Events that wake the same callers. */
 export interface FoundWakes {
-  /** Their number among those found, from 0. */
+  /** Number of this group among those found, from 0. */
   readonly group: number;
-  /** `null`: they come by chance. */
+  /** Clock of the events; `null`: they come by chance. */
   readonly clock: ClockedEvents | null;
   /** Instants of the events, ms since the epoch, rising. */
   readonly eventsMs: readonly number[];
-  /** As `OwnWakes` has it. */
+  /** Length of each event, as in `OwnWakes`. */
   readonly lastsMs: readonly number[] | null;
   /** Sessions of each caller after the events. */
   readonly woken: ReadonlyMap<Profile, readonly WokenSession[]>;
 }
 
-/** Callers who begin within such a span begin together. */
+/** Spans within which callers begin together, ms. */
 const spansMs = [10_000, 60_000];
-/** Two events are further apart. */
+/** Time by which two events are further apart, ms. */
 const apartMs = 120_000;
 const callersLeast = 5;
 const eventsLeast = 2;
-/** So many events tell that there are more. */
+/** Number of events from which smaller crowds count as events, too. */
 const manyEvents = 10;
-/** Of events that are found then, so many may be chance. */
+/** Share of these events that may be chance. */
 const falseShare = 0.05;
-/** An event wakes this share of all callers, and three of them, at least. */
+/** Least share of all callers that a mean event wakes; at least three callers. */
 const shareLeast = 0.2;
 
-/** A caller of a group is woken by this share of the events that wake its usual caller, at least. */
+/** Least ratio of a caller's events to those of its group's usual caller. */
 const oftenEnough = 1 / 3;
-/** Events are of two groups where those who wake share less than this of all of them. */
+/** Least share of callers that two events have in common if they are of one group. */
 const alikeLeast = 0.5;
-/** Groups are told by this share of all events, at least. */
+/** Least share of all events that groups must hold. */
 const eventsTold = 2 / 3;
-/** Groups explain so much more of who wakes than chance does, where there are any. */
+/** Least gain in the share of woken callers that groups must bring over a single group. */
 const tellsMore = 0.25;
 
-/** Finds the events that woke callers together; none where they are too few to tell how often they come. */
+/** Finds the events that woke callers together; none if they are too few to tell their rate. */
 export function wakesIn(profiles: readonly Profile[], recording: Recording): readonly FoundWakes[] {
   const callers = profiles.filter((profile) => !isSteady(profile));
   if (callers.length < callersLeast) return [];
@@ -66,7 +66,7 @@ export function wakesIn(profiles: readonly Profile[], recording: Recording): rea
   ];
 }
 
-/** Events that keep to no clock. A longer span shows those of few callers, too, and wakes some by chance. */
+/** Finds events without a clock. A longer span also shows events of few callers, but wakes some by chance. */
 function wakesByChance(
   crowds: readonly Crowd[],
   callers: readonly Profile[],
@@ -78,7 +78,7 @@ function wakesByChance(
     .reduce((short, long) => (isMore(long, short) ? long : short));
 }
 
-/** Tells whether some groups have more events than others, and more sessions after them. */
+/** Tells whether some groups have both more events and more sessions than others. */
 const isMore = (some: readonly FoundWakes[], others: readonly FoundWakes[]): boolean =>
   [({ eventsMs }: FoundWakes) => eventsMs.length, sessionsIn].every(
     (count) => sumOf(some, count) > sumOf(others, count),
@@ -87,7 +87,7 @@ const isMore = (some: readonly FoundWakes[], others: readonly FoundWakes[]): boo
 const sumOf = (groups: readonly FoundWakes[], count: (group: FoundWakes) => number): number =>
   groups.reduce((sum, group) => sum + count(group), 0);
 
-/** Events that wake those whom they wake within a span. */
+/** Finds events whose callers begin within `spanMs`. */
 function wakesWithin(
   spanMs: number,
   crowds: readonly Crowd[],
@@ -106,7 +106,7 @@ function wakesWithin(
   const together = groupOf(eventsMs, woken, 0);
   const apart = groupsOf(eventsMs, woken);
   const told = sumOf(apart, (group) => group.eventsMs.length);
-  // Callers that a few of the events have in common tell of no groups.
+  // Callers that only a few events have in common show no groups.
   if (
     apart.length > 1 &&
     told >= eventsTold * eventsMs.length &&
@@ -117,7 +117,7 @@ function wakesWithin(
   return isEach ? [together] : [];
 }
 
-/** Events among so many places. Where many are found, smaller crowds are likelier events than chance: one in twenty may be none. */
+/** Finds events among `places`. If many are found, smaller crowds count, too, and one event in twenty may be chance. */
 export function foundIn(places: number, foundAt: (places: number) => readonly number[]): readonly number[] {
   const surely = foundAt(places);
   return surely.length < manyEvents ? surely : foundAt(places / (falseShare * surely.length * rareCrowd));
@@ -126,7 +126,7 @@ export function foundIn(places: number, foundAt: (places: number) => readonly nu
 const sessionsIn = ({ woken }: FoundWakes): number =>
   [...woken.values()].reduce((sum, each) => sum + each.length, 0);
 
-/** The share of their callers that events of these groups wake. */
+/** Returns the mean share of its group's callers that an event wakes. */
 function shareOf(groups: readonly FoundWakes[]): number {
   const most = sumOf(groups, ({ eventsMs, woken }) => eventsMs.length * woken.size);
   return sumOf(groups, sessionsIn) / Math.max(1, most);
@@ -134,13 +134,13 @@ function shareOf(groups: readonly FoundWakes[]): number {
 
 type Woken = FoundWakes["woken"];
 
-/** A group of these events, and the callers whom they wake. */
+/** Makes a group of these events and the callers that they wake. */
 function groupOf(eventsMs: readonly number[], all: Woken, group: number): FoundWakes {
   const events = new Set(eventsMs);
   const each = [...all].map(
     ([caller, sessions]) => [caller, sessions.filter(({ eventMs }) => events.has(eventMs))] as const,
   );
-  // An event may wake some of its callers alone, each time others: the usual caller is that of the usual session.
+  // An event may wake only some callers, each time others. So the usual count weighs each caller by its sessions.
   const counts = each.map(([, own]) => own.length);
   const usual =
     counts.reduce((sum, count) => sum + count * count, 0) /
@@ -152,14 +152,14 @@ function groupOf(eventsMs: readonly number[], all: Woken, group: number): FoundW
   return { group, clock: null, eventsMs, lastsMs: lastsOf(woken), woken };
 }
 
-/** Those whom an event woke end together where the middle half of their ends lie within this share of its length, ... */
+/** Most spread of the middle half of callers' ends, as a share of the event's length, if they end together. */
 const endsWithin = 0.1;
-/** ... for this share of the events, ... */
+/** Least share of the events whose callers end together. */
 const endsMostly = 2 / 3;
-/** ... and lengths of events differ by so many times as much: else all may have the same to do. */
+/** Ratio, to the median of these spreads, that the range of event lengths exceeds: else all may just have equal work. */
 const lengthsApart = 3;
 
-/** The time that each event lasted for all whom it woke; `null` where each ends for itself. */
+/** Returns the length of each event whose callers end together, ms; `null` if callers end independently. */
 function lastsOf(woken: Woken): readonly number[] | null {
   const ends = new Map<number, number[]>();
   for (const { eventMs, jobs } of [...woken.values()].flat()) {
@@ -177,7 +177,7 @@ function lastsOf(woken: Woken): readonly number[] | null {
   return lengths.most - lengths.least > lengthsApart * spread ? together.map(({ lastMs }) => lastMs) : null;
 }
 
-/** Events put together by whom they wake: the most alike first. What comes once tells no more. */
+/** Groups events by the callers that they wake, the most similar first; leaves out groups of one event. */
 function groupsOf(eventsMs: readonly number[], all: Woken): FoundWakes[] {
   let groups = eventsMs.map((eventMs) => groupOf([eventMs], all, 0));
   for (;;) {
@@ -197,13 +197,13 @@ function groupsOf(eventsMs: readonly number[], all: Woken): FoundWakes[] {
     .map((found, group) => ({ ...found, group }));
 }
 
-/** The share of callers of either that are callers of both. */
+/** Returns the number of callers in both, divided by the number in either. */
 function alikeness(a: Woken, b: Woken): number {
   const both = [...a.keys()].filter((caller) => b.has(caller)).length;
   return both / Math.max(1, a.size + b.size - both);
 }
 
-/** Instants from which on more callers begin within a span than chance explains by those around it. */
+/** Returns the instants after which more callers begin within a span than chance explains, by the time around it. */
 export function eventsOf(
   crowd: Crowd,
   spanMs: number,
@@ -217,7 +217,7 @@ export function eventsOf(
   });
 }
 
-/** One instant of each event: where most begin. */
+/** Returns one instant for each event: the one after which most callers begin. */
 export function merged(found: readonly { readonly atMs: number; readonly count: number }[]): number[] {
   const events: { atMs: number; count: number; lastMs: number }[] = [];
   for (const { atMs, count } of found.toSorted((a, b) => a.atMs - b.atMs)) {
@@ -232,7 +232,7 @@ export function merged(found: readonly { readonly atMs: number; readonly count: 
   return events.map(({ atMs }) => atMs);
 }
 
-/** The calls of each caller from an event on, as long as they come at the pace of one who was woken. */
+/** Returns each caller's calls from an event on, as long as they keep the pace of a woken caller. */
 function wokenBy(
   eventsMs: readonly number[],
   spanMs: number,
@@ -262,7 +262,7 @@ function wokenBy(
   const usualAwayMs = 2 * new SortedSample(absences).median;
   const woken = new Map<Profile, readonly WokenSession[]>();
   for (const [caller, own] of firsts) {
-    // Who is away at night alone, by its pauses, is as others are by day.
+    // A caller whose pauses show absences only at night is judged by the others' usual absence, too.
     const awayMs = Math.min(absenceOf(caller.pausesMs), usualAwayMs);
     const sessionFrom = (eventMs: number, first: number): WokenSession | null => {
       const begins = awayMs > 0 && (first === 0 || gapBefore(caller.jobs, first) > awayMs);
@@ -284,12 +284,12 @@ function wokenBy(
   return woken;
 }
 
-/** Who was about other things when an event came begins a long session within this time, ms, ... */
+/** Time within which a caller that is busy at an event begins a long session, ms. */
 const lateMs = 300_000;
-/** ... so many times as often as at other times. */
+/** Least ratio of long sessions then to long sessions at other times. */
 const lateMoreOften = 4;
 
-/** Long sessions of each caller that may be those of an event, though late; none where as many begin at other times. */
+/** Returns starts of each caller's long sessions, which may follow an event late; none if others are as frequent. */
 function lateAmong(
   eventsMs: readonly number[],
   callers: readonly Profile[],

@@ -1,23 +1,23 @@
-// Weekdays that a recording has once: one that differs may do so each week, or did so that once. No fit can know.
+// Weekdays that a recording has only once: a different one may differ each week, or only that once. No fit can know.
 import { weekdayName } from "../../src/rules/words.ts";
 import { dateOf, dayMs, hourMs, isWeekend, weekdayOf } from "./days.ts";
 import type { Recording } from "./recording.ts";
 import { SortedSample } from "./statistics.ts";
 
-/** A day of fewer hours is not seen. */
+/** Least number of recorded hours of a day that counts. */
 const hoursLeast = 12;
-/** Five weekdays that differ by less are alike. */
+/** Largest ratio of calls between one of five weekdays and the others if all are alike. */
 const alikeTimes = 1.2;
-/** A day of so many times the calls of the others, or so many times fewer, is named. */
+/** Least ratio, either way, of a day's calls to those of the others from which the sentence names the day. */
 const apartTimes = 1.5;
 
-/** Calls of a weekday by hour; `null` where the hour was not recorded. */
+/** Number of calls of a weekday by hour; `null` for hours that were not recorded. */
 interface Weekday {
   readonly day: number;
   readonly hours: readonly (number | null)[];
 }
 
-/** A sentence on weekdays that were seen once; none where all five were, and were alike. */
+/** Returns a sentence on weekdays recorded only once; none if all five were recorded and are alike. */
 export function weekdaysDoubt(recording: Recording, spanDays: number): string[] {
   if (spanDays < 2 - 1 / 24 || spanDays >= 14 - 1 / 24) return [];
   const days = weekdaysIn(recording);
@@ -50,7 +50,7 @@ function weekdaysIn({ callers, startedAtMs, endedAtMs }: Recording): readonly We
   return days;
 }
 
-/** Times the calls that the other days had in the hours of this one; 1 where they had none. */
+/** Returns the ratio of a day's calls to the other days' median in the same hours; 1 if they had none. */
 function timesOthers({ day, hours }: Weekday, days: readonly Weekday[]): number {
   const sumIn = (some: Weekday["hours"]): number =>
     hours.reduce((sum: number, count, hour) => sum + (count === null ? 0 : (some[hour] ?? 0)), 0);

@@ -1,12 +1,12 @@
-// The work of callers in sessions: the pauses between their calls, and what ends them.
+// Callers' work in sessions: the pauses between calls, and the end of a session.
 import type { FittedLoop } from "./model.ts";
 import { atOnceOf, pacesOf, withoutEnds } from "./paces.ts";
 import type { Sessions } from "./sessions.ts";
 import { type FittedSpread, spreadOf } from "./spread.ts";
 
 /**
- * The work of sessions: pauses of several paces, which say when it ends; or pauses, and numbers of calls.
- * @param endless true where something else ends them
+ * Fits the work of sessions: either paces, which also decide the end, or plain pauses and a number of calls.
+ * @param endless whether something else ends the sessions
  */
 export function workOf(
   all: Sessions,

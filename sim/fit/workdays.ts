@@ -1,24 +1,24 @@
-// Callers who come once a day and stay: people who open a page in the morning, and close the computer when work ends. A
-// line of cron says when they come, each within some hours of its own choice, and a length when they go.
+// Callers who come once a day and stay, such as people who keep a page open from morning until work ends. A line of
+// cron and a delay of up to some hours give their start, and a length gives their end.
 import { dayMs, hourMs, isWeekend, minuteMs, weekdayOf } from "./days.ts";
 import type { RecordedJob } from "./jobs.ts";
 import { spellsOf } from "./runs.ts";
 import { type Sessions, sessionsOf } from "./sessions.ts";
 import { SortedSample } from "./statistics.ts";
 
-/** Between two days nobody calls for so long, ms; within a day there is no such pause. */
+/** Least pause between two days, ms; pauses within a day are shorter. */
 const nightMs = 5 * hourMs;
-/** Who comes back more often than this a day after longer than so, ms, has no day but sessions. */
+/** Most breaks longer than `breakMs` per day; callers with more have sessions, not days. */
 const breaksMost = 0.5;
 const breakMs = hourMs / 2;
-/** So many days at least, with such a share of all from the first to the last one. */
+/** Least number of days, and least share of the days from first to last, on which the caller comes. */
 const daysLeast = 4;
 const daysShare = 0.9;
-/** A day begins within so long, and has so many calls. */
+/** Longest span of the times of day at which days begin, ms. `callsLeast`: least spells of calls of a mean day. */
 const beginsWithinMs = 4 * hourMs;
 const callsLeast = 20;
 
-/** The days of a caller who comes each day, or each weekday, by spells of calls; `null` where it comes otherwise. */
+/** Returns the days of a caller who comes each day or each weekday, cut by spells; `null` for other callers. */
 export function workdaysOf(jobs: readonly RecordedJob[]): Sessions | null {
   if (jobs.length < daysLeast * callsLeast) return null;
   const spells = spellsOf(jobs);
@@ -39,7 +39,7 @@ export function workdaysOf(jobs: readonly RecordedJob[]): Sessions | null {
 
 const isRestDay = (day: number): boolean => isWeekend(weekdayOf(day * dayMs));
 
-/** When callers of such days come: a line of cron, and how long after its time. */
+/** Returns when such callers come: a line of cron, UTC, and the longest delay after it, ms. */
 export function beginningOf(all: Sessions): { readonly at: string; readonly withinMs: number } {
   const starts = new SortedSample(all.sessions.map(({ startMs }) => startMs % dayMs));
   const minute = Math.floor(starts.quantile(0.02) / minuteMs / 5) * 5;
