@@ -1,4 +1,4 @@
-// Groups counterexamples by cause, as one bug breaks many laws: a script that breaks a known law has that law's cause.
+// Groups counterexamples by cause: if the calls of one also break a law found broken before, both laws have one cause.
 import type { LimiterFactory } from "../engine/adapter.ts";
 import type { LimiterLawName } from "../rules/laws.ts";
 import { byRules } from "./by-rules.ts";

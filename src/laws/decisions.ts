@@ -1,4 +1,4 @@
-// The laws on what a limiter decides: refusal-justified, recovers, unenforced-never-refuses and never-rolls-back.
+// The laws on a limiter's decisions: refusal-justified, recovers, unenforced-never-refuses and never-rolls-back.
 import { refusedEarly } from "./early-refusals.ts";
 import { alsoGreedy } from "./greedy.ts";
 import { type Breach, type Opinion, spanText } from "./law.ts";
@@ -10,7 +10,7 @@ import type { CountSpan } from "./window-book.ts";
 export const decided = ({ event }: Pick<Look, "event">): QuotaCallEvent | null =>
   "admitted" in event ? event : null;
 
-/** Tells whether a count lacks room for its call; `null` where that cannot be known, as within a rounding. */
+/** Tells whether a count lacks room for its call; `null` if that is unknown, such as within a rounding. */
 export function lacksRoom(
   { found, rule, clockMs }: Sight,
   isExact: boolean,
@@ -27,7 +27,7 @@ export function lacksRoom(
   return roomAtMs > clockMs;
 }
 
-/** `team 3 of 5, own 2 of 2, and takes 1`: what a call found. */
+/** Returns the counts that a call found, as text: `the call found team 3 of 5, own 2 of 2, and takes 1`. */
 function foundText(sights: readonly Sight[]): string {
   const counts = sights.map(({ quota, found, limit, isEnforced }) => {
     const name = sights.length === 1 ? "" : `${quota} `;
@@ -38,11 +38,11 @@ function foundText(sights: readonly Sight[]): string {
   return `the call found ${counts.join(", ")}, and takes ${[...needed].join(" and ")}`;
 }
 
-/** `refused by team`; of the only count there is `refused`. */
+/** Returns text like `refused by team`, or `refused` if there is one count only. */
 const refusedText = ({ refusedBy }: QuotaCallEvent, sights: readonly Sight[]): string =>
   refusedBy && sights.length > 1 ? `refused by ${refusedBy}` : "refused";
 
-/** A call is refused if and only if some enforced quota lacks room for it. */
+/** Judges that a call is refused if and only if some enforced quota lacks room for it. */
 const refusedRightly = overLooks(({ isExact }) => (look) => {
   const call = decided(look);
   if (call === null) return [];
@@ -58,12 +58,12 @@ const refusedRightly = overLooks(({ isExact }) => (look) => {
   return [[{ expected, got, arithmetic: foundText(look.sights) }, culprit]];
 });
 
-/** Who is refused lacks room, and with known counts the other way round, too. */
+/** Judges that refused calls lacked room; with known counts also that calls that lacked room are refused. */
 export const refusalJustified = alsoGreedy((trial) =>
   isKnown(trial.script) ? refusedRightly(trial) : refusedEarly(trial),
 );
 
-/** A count of which nothing is used any more refuses no call that fits its limit. */
+/** Judges that a count of which nothing is used any more refuses no call that fits its limit. */
 const renews = overLooks(() => (look) => {
   const call = decided(look);
   if (call === null) return [];
@@ -80,12 +80,12 @@ const renews = overLooks(() => (look) => {
   return [[{ expected: "admitted", got: refusedText(call, sights), arithmetic }, guilty]];
 });
 
-/** Number of window lengths after which nothing of a caller's calls can count any more. */
+/** Number of window lengths after which a caller's earlier calls no longer count, by any algorithm. */
 export const idleWindows = 2;
 
 /**
- * Who made no call for two window lengths is admitted: whatever counts calls per time has forgotten it by then. Refused
- * calls that count may have been put off, as many in a window as it lets through.
+ * Judges that a caller without calls for two window lengths is admitted, since each limiter over time has forgotten the
+ * earlier ones. Counted refusals may be put off, at most a limit's worth into each later window.
  */
 const forgets = overLooks(() => {
   const latest = new Map<string, number>();
@@ -113,10 +113,10 @@ const forgets = overLooks(() => {
   };
 });
 
-/** After its window, or after two windows without a call, a caller is admitted again. */
+/** Judges that a caller is admitted again after its window, or after two window lengths without a call. */
 export const recovers: QuotaJudge = (trial) => (isKnown(trial.script) ? renews(trial) : forgets(trial));
 
-/** A quota that is not enforced refuses nothing, and counting goes on. */
+/** Judges that a quota that is not enforced refuses nothing, and still counts. */
 export const unenforcedNeverRefuses = overLooks(() => (look) => {
   const call = decided(look);
   const { sights } = look;
@@ -142,17 +142,17 @@ function stillCounts({ current, after, before, charge, sure, rule, shown: [shown
   };
 }
 
-/** At a time that steps back no window reopens, and nothing is admitted for which the later time has no room. */
+/** Judges that after a step back in time no window reopens, and no call is admitted that lacked room before it. */
 export const neverRollsBack = overLooks(({ isExact }) => {
   const latest = new Map<string, number>();
   return ({ sights }) => sights.map((sight) => [reopened(sight, latest) ?? extra(sight, isExact), sight]);
 });
 
-/** The end of a window as the limiter says it. */
+/** Returns the end of a window that the limiter said, ms; `null` if it said none. */
 const toldEnd = ({ rule, shown }: Sight): number | null =>
   isWindow(rule) ? (shown.find(({ by }) => by === "said")?.reset ?? null) : null;
 
-/** Judges a window's end, and remembers the latest that calls were told; a status reading moves no clock. */
+/** Judges a window's end, and keeps the latest end that calls were told. A status reading moves no clock. */
 function reopened(sight: Sight, latest: Map<string, number>): Breach | null {
   const { atMs, do: what } = sight.event.op;
   const told = toldEnd(sight);

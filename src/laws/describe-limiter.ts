@@ -1,4 +1,4 @@
-// The laws as cases of a test runner: whichever has a `test(name, body)`. A case that fails prints the smallest
+// Makes the laws cases of any test runner that has a `test(name, body)`. A failing case prints the smallest
 // counterexample as a timeline, and the line that repeats it.
 
 import type { LimiterFactory } from "../engine/adapter.ts";
@@ -22,7 +22,7 @@ import { renderCounterexample } from "./timeline.ts";
 
 type Body = () => Promise<void>;
 
-/** `test` of node:test, Vitest, Jest or Bun, `it` of Mocha. Where it has `skip`, laws not claimed are shown so. */
+/** `test` of node:test, Vitest, Jest or Bun, or `it` of Mocha. If it has `skip`, laws not claimed appear as skipped. */
 export interface RegisterTest {
   (name: string, body: Body, timeoutMs?: number): unknown;
   readonly skip?: (name: string, body: Body) => unknown;
@@ -33,24 +33,23 @@ export interface DescribeOptions
     CheckOptions,
     "runs" | "seed" | "laws" | "path" | "known" | "rules" | "startMs" | "timers" | "answerMsMost"
   > {
-  /** Also calls that overlap; for a limiter whose store is asynchronous. See `checkInterleavings`. */
+  /** Whether to check overlapping calls too (`checkInterleavings`), for an asynchronous store. Default: `false`. */
   readonly interleavings?: boolean | InterleavingOptions;
   /** Longest time of a case, ms, for runners whose `test` takes it third (Vitest, Jest, Bun). Default: 60,000. */
   readonly timeoutMs?: number;
   /**
-   * Fails a law that is claimed and judged nothing, and one whose known counterexample is mended; `true` unless told.
-   * Where no `claims` are given, a law that needs what the limiter does not show is skipped instead.
+   * True to fail a claimed law that judged nothing, and a law whose known counterexample is mended. Default: `true`.
+   * Without `claims`, a law that needs a reading that the limiter does not show is skipped instead.
    */
   readonly strict?: boolean;
 }
 
 /**
- * Registers each law that a limiter claims as a case, at once: call it where cases are declared. The seed is drawn
- * anew each time, unless one is given; a failure tells it. One bug breaks many laws: the first case that it breaks
- * fails, and the others are skipped with its name, where the runner lets a case skip itself (node:test, Vitest,
- * Mocha), or fail with one line.
- *
- * @throws RangeError where `laws` names no law
+ * Registers each law that a limiter claims as a case, at once; so call it where cases are declared. Without a seed
+ * each run draws a new one, which a failure prints. One bug breaks many laws: the first case that it breaks fails.
+ * The others are skipped with that case's law if the runner lets a case skip itself (node:test, Vitest, Mocha), else
+ * they fail with one line.
+ * @throws RangeError if `laws` has a name that is no law's
  *
  * @example
  * const windows = new Map<string, { count: number; resetAt: number }>();
@@ -102,13 +101,13 @@ export function describeLimiter(
   line.call(test, `${factory.name} explains overlapping calls`, body, timeoutMs);
 }
 
-/** End of a case. `null` if the law is kept. */
+/** End of a case; `null` if the law is kept. */
 type Ending = { readonly fails: readonly string[] } | { readonly skips: string } | null;
 
-/** So many runs are enough to say that a law is never reached. */
+/** Number of runs that suffices to say that a law never has anything to judge. */
 const runsUntilSilent = 100;
 
-/** The cases of one limiter, and the causes of those that failed. */
+/** The cases of one limiter, and the causes of its failed cases. */
 class Suite {
   readonly #factory: LimiterFactory;
   readonly #options: DescribeOptions & { readonly seed: number };
@@ -128,7 +127,7 @@ class Suite {
     this.#known = knownCauses(parseKnown(options.known ?? []));
   }
 
-  /** A body without parameters: Jest and Mocha take one for a callback. */
+  /** Makes a case's body. It declares no parameters, since Jest and Mocha would take one for a callback. */
   caseOf(run: () => Promise<Ending>): Body {
     const line = this.#line;
     return async function (this: unknown, ...context: readonly unknown[]): Promise<void> {
@@ -212,20 +211,20 @@ function onlyOne([report]: readonly LawReport[]): LawReport {
 
 const sameCause = "the same calls break";
 
-/** The known counterexamples that other laws may share. */
+/** Returns the known counterexamples with a script, as causes that other laws may share. */
 const knownCauses = (known: readonly KnownCounterexample[]): KnownCause[] =>
   known.flatMap(({ law, script }) => (script === undefined ? [] : [{ law, script, got: null }]));
 
-/** The calls of an interleaving as a script, one after the other. */
+/** Returns the calls of an interleaving as a script, in the order of their answers. */
 const playedOps = ({ script, rounds }: UnexplainedScript): Script => ({
   ...script,
   ops: rounds.flatMap(({ events }) => events.map(({ op }) => op)),
 });
 
-/** The line that repeats a counterexample; what else it needs is in the test file. */
+/** Returns the line that repeats a counterexample; the test file has the rest. */
 const again = (options: string): string => `describeLimiter(test, limiter, { ${options} })`;
 
-/** By which a case skips itself: node:test's and Vitest's context, and Mocha's `this`, have it. */
+/** Returns the function by which a case skips itself, from node:test's or Vitest's context or Mocha's `this`. */
 function skipOf(self: unknown, context: readonly unknown[]): ((why: string) => void) | null {
   for (const candidate of [context[0], self]) {
     const skip: unknown = (candidate as { skip?: unknown } | null | undefined)?.skip;

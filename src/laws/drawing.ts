@@ -1,5 +1,5 @@
-// A counterexample as people read it, whatever its scripts are of: what holds, one line an operation with its answer, and at
-// the breach what was expected, what was answered, and the arithmetic.
+// Draws a counterexample of any kind as text: the rules, one line for each operation with its answer, and at the breach
+// the expectation, the answer and the arithmetic.
 import { isoSecond } from "../wire/bodies.ts";
 import type { Breach, LawViolation } from "./law.ts";
 import type { Counterexample, Failure, LawReport } from "./report.ts";
@@ -9,7 +9,7 @@ type PlayedOf<K extends LawKind> = Pick<Counterexample<K>, "script" | "history">
 
 /** The parts of a drawing that depend on the kind of script. */
 export interface ScriptDrawing<K extends LawKind> {
-  /** The limits and settings that matter. */
+  /** Returns the limits and settings that the script meets, as lines. */
   rules(played: PlayedOf<K>): readonly string[];
   timeline(
     script: K["script"],
@@ -19,7 +19,7 @@ export interface ScriptDrawing<K extends LawKind> {
   ): readonly string[];
 }
 
-/** A violated law with its counterexample, or a limiter that failed, as lines of text; else none. */
+/** Returns a violated law with its counterexample, or a limiter's failure, as lines of text; else no lines. */
 export function rendered<K extends LawKind>(report: LawReport<K>, drawing: ScriptDrawing<K>): string[] {
   const { counterexample, failure } = report;
   if (failure !== undefined)
@@ -38,7 +38,7 @@ export function rendered<K extends LawKind>(report: LawReport<K>, drawing: Scrip
   ];
 }
 
-/** Draws the operations until the limiter failed, and the call at which it did. */
+/** Draws the operations up to a limiter's failure, and the call that failed. */
 export function renderedFailure<K extends LawKind>(
   report: Pick<LawReport, "repeat">,
   title: string,
@@ -60,7 +60,7 @@ export function renderedFailure<K extends LawKind>(
   ];
 }
 
-/** The rules that matter, and when +0 is. */
+/** Returns the lines of the rules, and the time that the timeline calls +0. */
 export const settingOf = <K extends LawKind>(played: PlayedOf<K>, { rules }: ScriptDrawing<K>): string[] => {
   const { startMs } = played.script;
   const start = isoSecond(startMs).replace("Z", `.${String(startMs % 1000).padStart(3, "0")}Z`);
@@ -73,7 +73,7 @@ function otherRun<K extends LawKind>(
 ): readonly string[] {
   const other = compared?.history ?? [];
   const shiftMs = (other[0]?.op.atMs ?? 0) - (history[0]?.op.atMs ?? 0);
-  // A run of the same operations at other times starts elsewhere; one that leaves some out does not.
+  // A run whose operations are all shifted starts later by the shift; a run that omits some starts at the same time.
   const shifted =
     other.length === history.length &&
     other.every(({ op }, at) => op.atMs - (history[at]?.op.atMs ?? 0) === shiftMs);
@@ -82,7 +82,7 @@ function otherRun<K extends LawKind>(
 
 const indent = " ".repeat(14);
 
-/** @param whose the count that it is about, in words */
+/** @param whose owner of the count at fault, in words; `null` if an answer as a whole is at fault */
 export function breachLines({ expected, got, arithmetic }: Breach, whose: string | null): string[] {
   return [
     `${indent}^ expected ${expected}${whose === null ? "" : ` (${whose})`}`,

@@ -1,5 +1,5 @@
-// The law refusal-justified for limiters of which no counts are known: a refusal needs a past that can have left no room.
-// That nobody passes a limit is the business of rate-bound.
+// The law refusal-justified for limiters whose counts are not known: a refusal needs earlier calls that can have left
+// no room. The law rate-bound judges that nobody passes a limit.
 import { counted } from "../rules/words.ts";
 import { triedAgain } from "./again.ts";
 import type { Judgement, Opinion, Trial } from "./law.ts";
@@ -7,22 +7,22 @@ import { overLooks, type QuotaJudge, statedOf } from "./looks.ts";
 import type { QuotaCallEvent, QuotaScript } from "./quotas/script.ts";
 import type { QuotaKey, QuotasKind, Sight } from "./sight.ts";
 
-/** A call that may have taken something of a limit. */
+/** A call that may have taken points of a limit. */
 interface Taken {
   readonly id: number;
   readonly atMs: number;
   readonly points: number;
 }
 
-/** The most that may be taken when a call comes, and by which calls. */
+/** Most points that can be taken when a call comes, and words that say by which calls. */
 interface MostTaken {
   readonly points: number;
   readonly by: string;
 }
 
 /**
- * Nobody is refused whose cost fits beside the most that calls before can have left taken. A bucket that adds up fractions
- * may be a moment late.
+ * Judges that no call is refused that fits beside the most points that earlier calls can have taken. A bucket that adds
+ * up fractions may refill 1 ms late.
  */
 export const refusedEarly: QuotaJudge = async (trial) => {
   const found = await refusals(trial);
@@ -30,12 +30,12 @@ export const refusedEarly: QuotaJudge = async (trial) => {
   return isLate && (await fitsSoon(trial, found)) ? { ...found, violation: null } : found;
 };
 
-/** Tells whether the call that was refused may be admitted 1 ms later. */
+/** Tells whether the refused call may be admitted 1 ms later. */
 async function fitsSoon(
   { play, isRecorded }: Trial<QuotasKind>,
   { history, violation }: Judgement<QuotasKind>,
 ): Promise<boolean> {
-  // Nobody can be asked.
+  // A recorded history cannot be played again.
   if (isRecorded || violation === null) return true;
   const again = await triedAgain(play, history, violation.at, 1);
   return again?.last.admitted === true;
@@ -49,7 +49,7 @@ const refusals = overLooks((script) => {
     if (event.op.do === "settle" && statedOf(script) === "concurrency")
       for (const sight of sights) release(pasts.get(sight.name), event.op.id);
     if (!("admitted" in event) || sights.length === 0) return [];
-    // SPEC.md §2.8 says what a clock that steps back means to windows, and to nothing else.
+    // For a clock that steps back, SPEC.md §2.8 has a rule for windows only.
     isBack ||= event.op.atMs < latestMs;
     latestMs = event.op.atMs;
     const opinion = event.admitted || isBack ? null : opinionOf(event, sights, pasts, script);
@@ -68,7 +68,7 @@ function take(pasts: Map<string, Taken[]>, sight: Sight, { op, admitted }: Quota
   if (!admitted && refused !== "counted" && refusedByOther !== "charged") return;
   const past = pasts.get(sight.name) ?? [];
   pasts.set(sight.name, past);
-  // A refused call that counts may be put off: nobody sees when it takes its place, and how far from others.
+  // A counted refusal may be put off: nothing shows when it takes its points, or how many.
   const unseen = Number.POSITIVE_INFINITY;
   const [atMs, points] = admitted ? [op.atMs, op.cost] : [unseen, unseen];
   past.push({ id: op.id, atMs, points });
@@ -93,14 +93,14 @@ function opinionOf(
   return [{ expected: "admitted", got: "a refusal", arithmetic }, first];
 }
 
-/** The loosest of all limiters of a declared kind, as rate-bound has it. */
+/** Returns the most points that any limiter of the declared algorithm can have taken. */
 function mostTaken(
   past: readonly Taken[],
   nowMs: number,
   { lengthMs, limit, lateMs }: Sight,
   script: QuotaScript,
 ): MostTaken {
-  // Times may be kept in whole seconds.
+  // The limiter may keep times in whole seconds.
   const late = lateMs + (script.terms?.opensToMs === 1 ? 0 : 999);
   const within = (ms: number): MostTaken => ({
     points: sum(past.filter(({ atMs }) => atMs >= nowMs - ms - late)),
@@ -118,7 +118,7 @@ function mostTaken(
   }
 }
 
-/** The most that a bucket lacks that refills in steps of up to a window: the worst of all spans that end now. */
+/** Returns the most points that a bucket can lack if it refills in steps of up to `stepMs`: the worst span up to now. */
 function drained(past: readonly Taken[], nowMs: number, perMs: number, stepMs: number): MostTaken {
   let worst: MostTaken = { points: 0, by: "taken" };
   let total = 0;

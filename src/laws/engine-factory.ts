@@ -1,12 +1,12 @@
-// Our own engine behind the interface that laws check any limiter by.
+// Our own engine under rules, behind the interface by which laws check any limiter.
 import type { LimiterAdapter, LimiterFactory, Reservation } from "../engine/adapter.ts";
 import { answerTo } from "../engine/http-answer.ts";
 import { Limiter } from "../engine/limiter.ts";
 import type { Rules } from "../rules/rules.ts";
 
 /**
- * A limiter of the engine as an adapter, with the HTTP answers that a service would send.
- * @param rules the rules that `limiter` was made with
+ * Makes an adapter of the engine's limiter, with the HTTP answers that a service would send.
+ * @param rules rules that `limiter` was made with
  */
 export function engineAdapter(rules: Rules, limiter: Limiter): LimiterAdapter {
   return {
@@ -21,7 +21,7 @@ export function engineAdapter(rules: Rules, limiter: Limiter): LimiterAdapter {
   };
 }
 
-/** The engine; it promises every law. */
+/** The engine as a limiter that claims every law. */
 export const engineFactory: LimiterFactory = {
   name: "engine",
   algorithm: "fixed-window",

@@ -1,22 +1,22 @@
-// On how much a law rests: what its runs were tested by, counted as in the verdict on a trace.
+// Counts the evidence that a law was tested on, as the verdict on a trace counts it.
 import { looksByRules } from "./by-rules.ts";
 import type { History } from "./history.ts";
 import type { Script } from "./script.ts";
 
 export interface RunEvidence {
-  /** Readings of a window: one owner's in one answer, or one scope of a status. */
+  /** Number of readings: one owner's window in one answer, or one scope of a status. */
   readonly readings: number;
-  /** Refusals among the answers. */
+  /** Number of refusals among the answers. */
   readonly refusals: number;
-  /** Windows that were shown. */
+  /** Number of windows that were shown. */
   readonly windows: number;
-  /** Those of the windows that followed another of the same quota. */
+  /** Number of these windows that followed another window of the same count. */
   readonly resets: number;
 }
 
 export const noEvidence: RunEvidence = { readings: 0, refusals: 0, windows: 0, resets: 0 };
 
-/** Returns what one run shows. */
+/** Counts the evidence of one run. */
 export function evidenceOf(script: Script, history: History): RunEvidence {
   let readings = 0;
   const windows = new Set<string>();
@@ -33,7 +33,7 @@ export function evidenceOf(script: Script, history: History): RunEvidence {
   return { readings, refusals, windows: windows.size, resets: windows.size - quotas.size };
 }
 
-/** Returns both together. */
+/** Returns the sum of two runs' evidence. */
 export const joined = (one: RunEvidence, other: RunEvidence): RunEvidence => ({
   readings: one.readings + other.readings,
   refusals: one.refusals + other.refusals,

@@ -1,15 +1,15 @@
-// A caller who asks again and again, for ten windows. A rate that is a little off shows only after many units, which no
-// drawn script comes to: a bucket that refills a tenth too fast, a counter that forgets its oldest part.
+// Adds a greedy caller, who calls steadily for ten windows. A rate that is slightly wrong shows only after more calls
+// than a drawn script has: a bucket that refills a tenth too fast, a counter that forgets its oldest part.
 import { isKnown, looksOf, type QuotaJudge, statedOf } from "./looks.ts";
 import type { QuotaCallOp, QuotaHistory, QuotaScript } from "./quotas/script.ts";
 
-/** Of the runs, one in so many has such a caller, too. */
+/** Number of runs of which one also has a greedy caller. */
 const oneIn = 10;
 const windows = 10;
-/** So many calls within a window. No simple part of it lies between two of them. */
+/** Number of calls in a window. It is prime, so that no step between calls is a simple part of a window. */
 const callsPerWindow = 23;
 
-/** Judges a script, and where nothing is broken, now and then a caller who asks all the time. */
+/** Judges a script and, if that breaks nothing, in some runs a greedy caller too. */
 export const alsoGreedy =
   (judge: QuotaJudge): QuotaJudge =>
   async (trial) => {
@@ -27,7 +27,7 @@ export const alsoGreedy =
     return lean.violation === null ? found : lean;
   };
 
-/** Calls of one key at regular times: at a grid of windows first, then between its lines. */
+/** Returns calls of one key at regular times, the first at an edge of the epoch's grid; none if this run has none. */
 function greedyOps(script: QuotaScript, history: QuotaHistory): readonly QuotaCallOp[] {
   const isRate = !isKnown(script) && !["concurrency", "unknown"].includes(statedOf(script) ?? "");
   if (!isRate || script.terms?.keyed !== true || script.pick % oneIn !== oneIn - 1) return [];
@@ -42,7 +42,7 @@ function greedyOps(script: QuotaScript, history: QuotaHistory): readonly QuotaCa
   }));
 }
 
-/** The calls that were let through before the one that breaks the law, and that one. */
+/** Returns the admitted calls before the call that breaks the law, and that call. */
 const needed = (history: QuotaHistory, at: number): readonly QuotaCallOp[] =>
   history.flatMap((event, index) =>
     "admitted" in event && index <= at && (event.admitted || index === at) ? [event.op] : [],

@@ -1,4 +1,4 @@
-// Plays a script against a limiter by rules, and keeps what it answered.
+// Plays a script against a limiter by rules, and keeps its answers.
 
 import type {
   Asked,
@@ -29,13 +29,13 @@ export type PartialStatus = { readonly [S in Scope]?: PartialReading };
 export interface CallEvent {
   readonly op: CallOp;
   readonly decision: PartialDecision;
-  /** Absent: the limiter shows no HTTP answers; `null`: none was sent. */
+  /** HTTP answer; `null` if none was sent, absent if the limiter shows no HTTP answers. */
   readonly http?: HttpAnswer | null;
 }
 
 interface SettleEvent {
   readonly op: SettleOp;
-  /** The call that was completed; `null` where it had been refused, and nothing happened. */
+  /** Call that was completed; `null` if it had been refused, so that nothing happened. */
   readonly call: CallOp | null;
   readonly readings: PartialReadings;
   readonly http?: HttpAnswer | null;
@@ -47,7 +47,7 @@ interface StatusEvent {
   readonly http?: HttpAnswer | null;
 }
 
-/** One operation with what the limiter answered. */
+/** One operation with the limiter's answer. */
 export type HistoryEvent =
   | CallEvent
   | SettleEvent
@@ -56,7 +56,7 @@ export type HistoryEvent =
 
 export type History = readonly HistoryEvent[];
 
-/** A limiter by rules at play. */
+/** Player of a script against a limiter by rules. */
 export class RulesPlayer extends Player<LimiterAdapter, Rules, CallOp> {
   async #http(asked: Asked, nowMs: number): Promise<{ http?: HttpAnswer | null }> {
     const { limiter } = this;
@@ -95,7 +95,7 @@ export class RulesPlayer extends Player<LimiterAdapter, Rules, CallOp> {
     }
   }
 
-  /** Decides a call; others may be under way. */
+  /** Asks for the decision of a call, perhaps while other calls are under way. */
   async call(op: CallOp): Promise<CallEvent> {
     const call = callOf(op);
     const decision = await answered("decide", [call, op.atMs], decisionMistake, () =>
@@ -131,11 +131,11 @@ export class RulesPlayer extends Player<LimiterAdapter, Rules, CallOp> {
   }
 }
 
-/** Makes the call that a limiter is handed. It is frozen: a change would reach the laws. */
+/** Makes the call that a limiter gets, frozen, since a change would reach the laws. */
 const callOf = ({ organization, user, scope, cost }: CallOp): Call =>
   Object.freeze({ organization, user, scope, cost });
 
-/** Copies objects in objects, without lists; in a quarter of the time that JSON takes. */
+/** Copies nested objects without lists, in a quarter of the time that JSON takes. */
 function copied<T extends object>(value: T): T {
   const copy = { ...value } as Record<string, unknown>;
   for (const [name, member] of Object.entries(copy)) if (isObject(member)) copy[name] = copied(member);
@@ -143,8 +143,8 @@ function copied<T extends object>(value: T): T {
 }
 
 /**
- * @param nowMs time at which it is made
- * @throws AdapterFailure where `create` throws, or makes something that decides nothing
+ * @param nowMs time at which the limiter is made, ms since the epoch
+ * @throws AdapterFailure if `create` throws, or returns something without `decide`
  */
 export async function makeLimiter(
   factory: LimiterFactory,
@@ -153,13 +153,13 @@ export async function makeLimiter(
   seam?: Seam,
 ): Promise<LimiterAdapter> {
   await tellTime(factory, nowMs);
-  // A copy of its own: what it does to it does not reach the laws.
+  // The limiter gets a copy: its changes to the rules must not reach the laws.
   const limiter = await ask("create", [rules], () => factory.create(copied(rules), seam));
   if (isObject(limiter) && typeof limiter.decide === "function") return limiter;
   throw new AdapterFailure("create(rules)", quote(limiter), "a limiter with `decide`");
 }
 
-/** Plays operations on a fresh limiter (`playFresh`). */
+/** Plays operations on a fresh limiter by rules (see `playFresh`). */
 export async function play(
   factory: LimiterFactory,
   rules: Rules,
@@ -173,7 +173,7 @@ export async function play(
   );
 }
 
-/** Reads a status answer, by scope. */
+/** Returns the readings of a status answer, by scope. */
 export function statusReadings(status: PartialStatus): readonly [Scope, PartialReading][] {
   return scopes.flatMap((scope) => {
     const reading = status[scope];

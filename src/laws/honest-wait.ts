@@ -1,23 +1,23 @@
-// The law honest-wait. A refusal tells a caller how long to wait; the law waits exactly so long, on a fresh limiter
-// that saw the same calls, and lets nobody else call meanwhile.
+// The law honest-wait. A refusal tells a caller how long to wait. The law waits exactly that long, on a fresh limiter
+// that saw the same calls, and nobody else calls meanwhile.
 import { triedAgain } from "./again.ts";
 import { isKnown, looksOf, OpinionTally, type QuotaJudge, statedOf, withoutOps } from "./looks.ts";
 import type { QuotaCallEvent, QuotaScript } from "./quotas/script.ts";
 import { isWindow, type Look, type Sight } from "./sight.ts";
 
-/** Promise of a refusal, by one count. */
+/** Promise of a refusal: one count has room after a wait. */
 interface Promised {
   readonly sight: Sight;
-  /** Wait, ms, and the words that said so. */
+  /** Promised wait, ms; `words` are its form in the answer. */
   readonly waitMs: number;
   readonly words: string;
-  /** Longest wait that can be needed, ms, of one that says nothing but when to come back. */
+  /** Longest wait that the algorithm can need, ms; infinite for a reset, which may say more than when to come back. */
   readonly longestMs: number;
 }
 
 /**
- * Returns the longest wait that an algorithm can need, ms, where a second is for rounding: after it every call is
- * forgotten. Refused calls that count may be put off, and hold a bucket or a log for longer.
+ * Returns the longest wait that an algorithm can need, ms, with a second for rounding: by then every call is forgotten.
+ * Infinite if time alone makes no room, or if counted refusals may be put off (in a bucket or a log).
  */
 function longestMs(script: QuotaScript, { lengthMs, rule }: Sight): number {
   const algorithm = statedOf(script);
@@ -26,13 +26,13 @@ function longestMs(script: QuotaScript, { lengthMs, rule }: Sight): number {
   return (algorithm === "sliding-counter" ? 2 : 1) * lengthMs + 1000;
 }
 
-/** Wait, ms, the words that said so, and the longest that can be needed, ms. */
+/** Told wait, ms; its words; the longest wait that can be needed, ms. */
 type Wait = readonly [waitMs: number, words: string, longestMs?: number];
 
-/** So many refusals of a script are put to the test: each takes another run. */
+/** Greatest number of refusals that are tested in a script; each test takes a run. */
 const testedMost = 3;
 
-/** A caller who waits alone as long as the refusal said is admitted, or refused by another quota. */
+/** Judges that a caller who waits alone as long as told is admitted, or refused by another quota. */
 export const honestWait: QuotaJudge = async ({ script, play }) => {
   const history = await play(withoutOps(script.ops, "snapshot"));
   const tally = new OpinionTally();
@@ -48,7 +48,7 @@ export const honestWait: QuotaJudge = async ({ script, play }) => {
     const again = await triedAgain(play, history, sight.at, waitMs);
     if (again === null) continue;
     const { tried, last } = again;
-    // Another quota than the one that promised may lack room.
+    // Another quota may lack room; the refusal promised nothing for it.
     if (!last.admitted && last.refusedBy && last.refusedBy !== sight.quota) continue;
     const arithmetic = `the refusal before said ${words}, the caller waited so long, and nobody else called`;
     const breach = { expected: "admitted", got: "refused again", arithmetic };
@@ -58,7 +58,7 @@ export const honestWait: QuotaJudge = async ({ script, play }) => {
   return { history, judged: tally.judged, violation: null };
 };
 
-/** Some of them, the last one among them. */
+/** Returns some of the promises, with the last one among them. */
 function chosen(promises: readonly Promised[], pick: number): readonly Promised[] {
   if (promises.length <= testedMost) return promises;
   const step = Math.ceil(promises.length / testedMost);
@@ -71,10 +71,10 @@ function promisesOf(script: QuotaScript, look: Look): Promised[] {
   const { event, sights } = look;
   if (!("admitted" in event) || event.admitted) return [];
   const { op, refusedBy } = event;
-  // Where nobody is named, any of several may have refused.
+  // Without a name, any of several quotas may have refused.
   const named = sights.find(({ quota }) => quota === refusedBy);
   const sight = refusedBy ? named : sights.length === 1 ? sights[0] : undefined;
-  // No waiting makes room for a call that costs more than the limit, and a clock that stepped back waits for nothing.
+  // A call that costs more than the limit never fits. A count whose clock is ahead does not wait as its caller does.
   if (sight === undefined || (sight.found?.needed ?? 0) > sight.limit) return [];
   if (script.terms === undefined && sight.clockMs !== op.atMs) return [];
   const waits =
@@ -91,8 +91,8 @@ function promisesOf(script: QuotaScript, look: Look): Promised[] {
 const retryText = (ms: number): string => `retry after ${ms / 1000} s`;
 
 /**
- * The wait that a refusal by a policy told. What the policy itself rounds down is added: the shortfall of the right
- * advice.
+ * Returns the wait that a refusal told, under a policy. The policy's format may round down, so the shortfall of the
+ * right advice is added.
  */
 function advisedWaits(
   { op, read, retryAtMs }: QuotaCallEvent,
@@ -113,7 +113,7 @@ function advisedWaits(
   return [[waitMs + moment, retryText(waitMs)]];
 }
 
-/** A moment more than was said: for what adds up fractions of a unit, and for windows that end late. */
+/** Returns the ms added to a told wait: 1 for limiters that add up fractions, or whose windows include their end. */
 const momentMs = (script: QuotaScript): number =>
   script.terms?.endsLate === true ||
   ["token-bucket", "sliding-counter", "unknown"].includes(statedOf(script) ?? "")
@@ -121,9 +121,9 @@ const momentMs = (script: QuotaScript): number =>
     : 0;
 
 /**
- * Returns the waits that a refusal told, ms, by each of the fields that say so. The end of a fixed window is a promise;
- * a bucket's or a log's reset is one to calls that cost 1, whether it says when some room is back or all of it. The
- * reset of a counter says when its window ends, and that the window's count still weighs then is no fault.
+ * Returns the waits that a refusal told, one for each field that tells one. The end of a fixed window is a promise.
+ * The reset of a bucket or a log, of some room or of all, promises room for a call that costs 1. The reset of a sliding
+ * counter promises nothing: it is the window's end, after which that window's count still weighs.
  */
 function statedWaits(script: QuotaScript, { op, retryAtMs }: QuotaCallEvent, sight: Sight): readonly Wait[] {
   const algorithm = statedOf(script);

@@ -1,6 +1,6 @@
-// Limiters that are reached by HTTP, without a socket: Fetch-style handlers, applications with `inject`, and
-// middleware of Express's kind. A call becomes a request with a key of its own, 429 is a refusal, and headers
-// are read in whichever dialect they are.
+// Checks limiters behind HTTP without a socket: Fetch-style handlers, applications with `inject`, and
+// Express-style middleware. Each call becomes a request with its key; a 429 is a refusal; headers are
+// read in any usual dialect.
 import type { LimiterFactory } from "../engine/adapter.ts";
 import type { HttpAnswer } from "../wire/answer.ts";
 import { readRateLimitHeaders } from "../wire/dialects.ts";
@@ -12,23 +12,23 @@ import { nextTurn } from "./turn.ts";
 
 type Awaitable<T> = T | PromiseLike<T>;
 
-/** The header in which every request names its key, and the one in which proxies name an address. */
+/** Header of a request that names its key. */
 const keyHeader = "x-key";
 
 /** Options of all limiters behind HTTP. */
 export interface HttpKind extends KeyedKind {
   /** Reads an answer. Default: `readRateLimitHeaders`, which knows the usual dialects. */
   read?(answer: HttpAnswer, nowMs: number): Omit<KeyedAnswer, "allowed">;
-  /** The status of a refusal: 429 unless told. Any other from 500 on is a limiter that failed. */
+  /** Status of a refusal. Any other status from 500 on is a limiter's failure. Default: 429. */
   readonly refusedStatus?: number;
 }
 
-/** `(request) => Response`, as Workers, Deno, Bun, Next and Hono's `app.fetch` are; or an object with it. */
+/** `(request) => Response`, as in Workers, Deno, Bun, Next and Hono's `app.fetch`, or an object with it as `fetch`. */
 export type FetchHandler =
   | ((request: Request) => Awaitable<Response>)
   | (Readonly<Record<"fetch", (request: Request) => Awaitable<Response>>> & Closing);
 
-/** Owner of timers, connections or a server, which it closes. */
+/** Something with timers, connections or a server, which `close` releases. */
 interface Closing {
   close?(): Awaitable<unknown>;
 }
@@ -36,12 +36,12 @@ interface Closing {
 export interface FetchOptions extends HttpKind {
   /** Makes a fresh handler with a fresh limiter in it. */
   create(settings: KeyedSettings): Awaitable<FetchHandler>;
-  /** The request of a call; unless told a GET of `/` with the key in `x-key` and an address of its own. */
+  /** Returns the request of a call. Default: a GET of `/`, with the key in `x-key` and an address of the key's own. */
   request?(key: string, cost: number): Request;
 }
 
 /**
- * A limiter in a Fetch-style handler. Hono's middleware is checked in a small application of Hono.
+ * Makes a factory of a limiter in a Fetch-style handler. To check Hono's middleware, put it in a small Hono application.
  *
  * @example
  * const handler = fetchLimiter({
@@ -77,7 +77,7 @@ export function fetchLimiter(options: FetchOptions): LimiterFactory {
   });
 }
 
-/** A request as `inject` takes it. */
+/** Request in the form that `inject` takes. */
 export interface InjectRequest {
   readonly method: "GET" | "POST" | "HEAD" | "PUT" | "PATCH" | "DELETE";
   readonly url: string;
@@ -86,7 +86,7 @@ export interface InjectRequest {
   readonly payload?: string;
 }
 
-/** An application that takes requests without a socket: Fastify's, or any other through light-my-request. */
+/** Application that takes requests without a socket: Fastify's, or any other through light-my-request. */
 export interface Injectable {
   inject(request: InjectRequest): PromiseLike<{
     readonly statusCode: number;
@@ -98,13 +98,13 @@ export interface Injectable {
 export interface InjectOptions extends HttpKind {
   /** Makes a fresh application with a fresh limiter in it. */
   create(settings: KeyedSettings): Awaitable<Injectable>;
-  /** The request of a call; unless told a GET of `/` with the key in `x-key` and an address of its own. */
+  /** Returns the request of a call. Default: a GET of `/`, with the key in `x-key` and an address of the key's own. */
   request?(key: string, cost: number): InjectRequest;
 }
 
 /**
- * A limiter in an application that has `inject`: a plugin of Fastify; or of Express, Koa or Connect as they are,
- * by `{ inject: (request) => inject(app, request) }` of light-my-request.
+ * Makes a factory of a limiter in an application with `inject`, such as a Fastify plugin. For unchanged Express, Koa
+ * or Connect, use `{ inject: (request) => inject(app, request) }` with light-my-request's `inject`.
  *
  * @example
  * const plugin = injectLimiter({
@@ -123,7 +123,7 @@ export interface InjectOptions extends HttpKind {
  */
 export function injectLimiter(options: InjectOptions): LimiterFactory {
   return overHttp(options, async (settings) => {
-    // An application of Fastify takes half a megabyte, which nothing frees before the next turn.
+    // A Fastify application takes half a megabyte, which is freed only at the next turn of the event loop.
     await nextTurn();
     const app = await options.create(settings);
     return {
@@ -138,15 +138,15 @@ export function injectLimiter(options: InjectOptions): LimiterFactory {
 }
 
 export interface MiddlewareOptions extends HttpKind {
-  /** Makes fresh middleware; with a `close` beside it, where its store holds something open. */
+  /** Makes fresh middleware, with a `close` beside it if its store holds something open. */
   create(settings: KeyedSettings): Awaitable<Middleware | ({ readonly middleware: Middleware } & Closing)>;
-  /** Members of a call's request that differ from the usual one: `{ method: "POST", body }`. */
+  /** Returns members of a call's request that differ from the default: `{ method: "POST", body }`. */
   request?(key: string, cost: number): Partial<MiddlewareRequest>;
 }
 
 /**
- * Middleware of Express or Connect, `(request, response, next)`, with requests and responses that have what
- * middleware uses and no more: quick, and nothing listens. One that needs the real ones is checked by
+ * Makes a factory of Express or Connect middleware, `(request, response, next)`. Its requests and responses have
+ * only what middleware uses, so a check is quick and nothing listens. For middleware that needs real ones, use
  * `injectLimiter`.
  *
  * @example
@@ -172,7 +172,7 @@ export function middlewareLimiter(options: MiddlewareOptions): LimiterFactory {
   });
 }
 
-/** Sender of calls; `address` is the key's own. */
+/** Sends calls. Each key has its own `address`. */
 interface Sender {
   send(key: string, cost: number, address: string): Promise<HttpAnswer>;
   close?(): Awaitable<unknown>;

@@ -1,4 +1,4 @@
-// The entry `spillway/laws`: the invariants as properties over any limiter (SPEC.md §7).
+// The entry `spillway/laws`: the laws as properties over any limiter (SPEC.md §7).
 export type {
   Asked,
   Call,

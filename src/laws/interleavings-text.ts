@@ -1,4 +1,4 @@
-// Overlapping calls that no order explains, as people read them: who was answered what, what was let in between,
+// Draws overlapping calls that no order explains, as text: the calls with their answers, the steps between them,
 // and the arithmetic of the likeliest order.
 
 import { breachLines, renderedFailure, type ScriptDrawing, settingOf, time } from "./drawing.ts";
@@ -10,12 +10,12 @@ import { answer, operation, ownerText, rulesDrawing } from "./timeline.ts";
 
 /** The parts of a drawing that depend on the kind of calls. */
 export interface OverlapDrawing<K extends LawKind> extends ScriptDrawing<K> {
-  /** A call, and what was answered to it, of one history. */
+  /** Returns a function from an event of the history to its call and its answer, as text. */
   texts(script: K["script"], history: readonly K["answered"][]): (event: K["answered"]) => [string, string];
   whose(violation: LawViolation<K>, script: K["script"]): string | null;
 }
 
-/** A report's counterexample or failure as lines of text; empty where there is none. */
+/** Returns a report's counterexample or failure as lines of text; no lines if there is none. */
 export const renderInterleaving = (report: InterleavingReport): string[] =>
   renderedInterleaving(report, {
     ...rulesDrawing,
@@ -23,7 +23,7 @@ export const renderInterleaving = (report: InterleavingReport): string[] =>
     whose: ({ window }, script) => (window === null ? null : ownerText(window, script)),
   });
 
-/** The lines of `renderInterleaving`, for calls of any kind. */
+/** Returns the lines of `renderInterleaving`, for calls by rules or by a policy. */
 export function renderedInterleaving<K extends LawKind>(
   report: InterleavingReport<K>,
   drawing: OverlapDrawing<K>,
@@ -53,7 +53,7 @@ export function renderedInterleaving<K extends LawKind>(
   ];
 }
 
-/** @param ending what draws the breach; `false` of rounds before the last */
+/** @param ending drawing of the breach; `false` for rounds before the last */
 function roundText<K extends LawKind>(
   round: Round<K>,
   { script, violation }: UnexplainedScript<K>,

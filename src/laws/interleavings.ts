@@ -1,4 +1,4 @@
-// Calls that overlap, by rules: any limiter's orders are looked for by the laws that it claims (`overlaps.ts`).
+// Checks overlapping calls by rules: some order must keep the laws that the limiter claims (`overlaps.ts`).
 import type { LimiterFactory, WindowReading } from "../engine/adapter.ts";
 import { claimsOf } from "../rules/algorithms.ts";
 import { voidEverywhere } from "../rules/laws.ts";
@@ -17,9 +17,9 @@ import { prepare } from "./subject.ts";
 export interface InterleavingOptions extends OverlapOptions, Pick<CheckOptions, "rules"> {}
 
 /**
- * Looks for calls whose answers no order explains. An asynchronous limiter that reaches its store through the
- * `seam` of `create` has every interleaving explored, and repeated; one that does not has its calls started at
- * once and in every order, and interleaves them as it does.
+ * Looks for overlapping calls whose answers no order explains. If an asynchronous limiter reaches its store through
+ * the `seam` of `create`, the check controls how calls interleave, and can repeat it. Else the check only starts
+ * the calls, at once or in a drawn order, and the limiter interleaves them in its own way.
  *
  * @example
  * const racy = keyedLimiter({
@@ -46,7 +46,7 @@ export interface InterleavingOptions extends OverlapOptions, Pick<CheckOptions, 
  * const report = await checkInterleavings(racy, { seed: 1 });
  * console.log(renderInterleaving(report).join("\n"));
  *
- * @throws SpillwayError `ADAPTER_INVALID` where the limiter cannot be made
+ * @throws SpillwayError `ADAPTER_INVALID` if the limiter cannot be made
  */
 export async function checkInterleavings(
   given: LimiterFactory,
@@ -72,8 +72,8 @@ export async function checkInterleavings(
 }
 
 /**
- * Strips an overlapping call of its counts, which may be later: its outcome, and the window's limit and end are left. Of
- * one in which the clock moved, the end goes, too: it may be that of either instant.
+ * Removes the counts from an overlapping call's answer, since they may be of a later time. The outcome, the limit and
+ * the window's end stay. If the clock moved during the call, the end goes too, as it may be that of either instant.
  */
 function bare(event: CallEvent, moved: boolean): CallEvent {
   const { organization, user, ...decision } = event.decision;
