@@ -1,5 +1,5 @@
-// Calls → jobs: a first attempt with its retries. A trace says which calls are retries; in a log a call that follows
-// a refusal of its kind may be one, and `profile.ts` decides which reading explains the log better.
+// Groups calls into jobs: a first attempt with its retries. A trace says which calls are retries. In a log a call that
+// follows a refusal of its kind may be a retry: `profile.ts` decides which reading explains the log better.
 import { ABSENT } from "../../src/scenario/client.ts";
 import { isFailure, isRefusal } from "../../src/wire/outcome.ts";
 import type { Limits } from "./limits.ts";
@@ -11,9 +11,9 @@ import type { FittedSpan } from "./spread.ts";
 export class RecordedJob {
   readonly first: RecordedCall;
   last: RecordedCall;
-  /** Calls so far. */
+  /** Number of calls so far. */
   attempts = 1;
-  /** Number of jobs: a job is a spell of its own. */
+  /** Number of jobs in this spell: a job is a spell by itself. */
   readonly jobs = 1;
 
   constructor(call: RecordedCall) {
@@ -21,12 +21,12 @@ export class RecordedJob {
     this.last = call;
   }
 
-  /** When it was wanted, ms since the epoch. */
+  /** Instant at which the job was wanted, ms since the epoch. */
   get startMs(): number {
     return this.first.wantedMs;
   }
 
-  /** When its last answer was there. */
+  /** Arrival of the last answer, ms since the epoch. */
   get endMs(): number {
     return this.last.endMs;
   }
@@ -36,13 +36,13 @@ export class RecordedJob {
   }
 }
 
-/** One refusal that was followed by another attempt; resets as it showed them, or as the rules' grid has them. */
+/** A refusal that another attempt followed, with the resets that it showed, or else those of the rules' grid. */
 export interface RetrySample extends RefusalSaid {
-  /** From the refusal's arrival to the next attempt. */
+  /** Time from the refusal's arrival to the next attempt, ms. */
   readonly waitMs: number;
-  /** When the refusal arrived, ms since the epoch. */
+  /** Arrival of the refusal, ms since the epoch. */
   readonly nowMs: number;
-  /** Of the refused call, from 0. */
+  /** Number of the refused attempt, from 0. */
   readonly attempt: number;
   /** Wait before this attempt, ms. 0 for a first one. */
   readonly beforeMs: number;
@@ -50,24 +50,24 @@ export interface RetrySample extends RefusalSaid {
 }
 
 export interface Jobs {
-  /** In the order of `startMs`. */
+  /** Jobs in the order of `startMs`. */
   readonly jobs: readonly RecordedJob[];
   readonly retries: readonly RetrySample[];
 }
 
 export const isRefused = (call: RecordedCall): boolean => isRefusal(call.status);
 
-/** No answer, or a server's mistake: a call that is tried again though nobody refused it. */
+/** Tells whether a call had no answer, or a server's error: it is tried again though nobody refused it. */
 const isFailed = ({ status }: RecordedCall): boolean => isFailure(status);
 
-/** A call that follows a failed one this soon is its retry, ms. */
+/** Longest time from a failure to its retry, ms. */
 export const atOnceMs = 1_000;
 
-/** Tells what failed. A log in which no call has a status shows no failure. */
+/** Returns a test for failed calls. A log in which no call has a status shows no failure. */
 const failuresOf = ({ calls }: RecordedCaller): ((call: RecordedCall) => boolean) =>
   calls.some(({ status }) => status !== 0) ? isFailed : () => false;
 
-/** The jobs of a caller whose attempts are numbered. */
+/** Returns the jobs of a caller whose attempts are numbered. */
 export function jobsRecorded(caller: RecordedCaller, limits: Limits): Jobs {
   const book = new JobBook(caller, limits);
   const open = new Map<string, RecordedJob[]>();
@@ -80,7 +80,7 @@ export function jobsRecorded(caller: RecordedCaller, limits: Limits): Jobs {
   };
   for (const call of caller.calls) {
     const waiting = call.attempt > 0 ? open.get(openName(call, call.attempt)) : undefined;
-    // Of several that were refused, the first: a volley's retries come in the order of its refusals, give or take.
+    // The first of several refused jobs is taken: a volley's retries come roughly in the order of its refusals.
     const index = waiting?.findIndex(({ endMs }) => endMs <= call.atMs) ?? -1;
     const [job] = index < 0 || waiting === undefined ? [] : waiting.splice(index, 1);
     keep(job === undefined ? book.begin(call) : book.retry(job, call));
@@ -92,20 +92,20 @@ const openName = (call: RecordedCall, attempt: number): string =>
   `${call.wantedMs} ${call.kind.key} ${attempt}`;
 
 /**
- * The jobs of a caller whose attempts nobody numbered.
+ * Returns the jobs of a caller whose attempts nobody numbered.
  * @param retries true to take a call after a refusal of its kind for a retry
  */
 export function jobsGuessed(caller: RecordedCaller, limits: Limits, retries: boolean): Jobs {
   const book = new JobBook(caller, limits);
   const isFailed = failuresOf(caller);
-  /** Jobs that may be tried again, in the order of their refusals: of calls at once several are. */
+  /** Jobs that may be tried again, in the order of their refusals; several if calls were made at once. */
   let open: RecordedJob[] = [];
   for (const call of caller.calls) {
     const again = open.find(
       ({ key, endMs, last }) =>
         key === call.kind.key && endMs <= call.atMs && (isRefused(last) || call.atMs - endMs <= atOnceMs),
     );
-    // Who does something else first does not come back to what was refused.
+    // A caller that does something else first does not come back to a refused call.
     open = open.filter((job) => (again === undefined ? job.endMs > call.atMs : job !== again));
     const job = again === undefined ? book.begin(call) : book.retry(again, call);
     if ((retries && isRefused(call)) || isFailed(call)) open.push(job);
@@ -113,17 +113,17 @@ export function jobsGuessed(caller: RecordedCaller, limits: Limits, retries: boo
   return book.finish();
 }
 
-/** Tries again come this soon after the reset, ms, where many call under one name; at other times no more come than usual. */
+/** Span after a reset for retries under a shared name, ms; and delay of the span that shows the usual number. */
 const soonMs = 5_000;
 const otherTimeMs = 20_000;
-/** Fewer refusals tell nothing, nor does it if fewer of them are followed by a call more than usual. */
+/** Least refusals, and least share of them with a call more than usual at the reset, that show retries. */
 const refusalsLeast = 10;
 const againLeast = 0.5;
 
 /**
- * The jobs of a caller who stands for many: which of its calls are tries again nobody knows, but those that wait for a
- * reset come together then.
- * @returns `null` where no more calls come after resets than at other times
+ * Finds the jobs of a caller who stands for many. Nobody knows which of its calls are retries, but retries that wait for
+ * a reset come together then.
+ * @returns `null` if hardly more calls come after resets than at other times
  */
 export function jobsAtResets(caller: RecordedCaller, limits: Limits): Jobs | null {
   const refusals = caller.calls.filter(isRefused).length;
@@ -133,7 +133,7 @@ export function jobsAtResets(caller: RecordedCaller, limits: Limits): Jobs | nul
   return found.retries.length - usual >= againLeast * (refusals - usual) ? found : null;
 }
 
-/** Takes the first calls after the reset, or so long after it, for tries of those that were refused before. */
+/** Takes the first calls from `laterMs` after the reset on for retries of the calls that were refused before. */
 const triedLater = (caller: RecordedCaller, limits: Limits, laterMs: number): Jobs =>
   jobsWithin(caller, limits, ({ nowMs }, resetMs) => {
     const least = resetMs === null ? null : resetMs + laterMs - nowMs;
@@ -141,9 +141,9 @@ const triedLater = (caller: RecordedCaller, limits: Limits, laterMs: number): Jo
   });
 
 /**
- * The jobs of a caller who tries what was refused again within a span of time, ms from the refusal on: of several that
- * are due, the one whose span ends first. What is not tried in its span is given up.
- * @param spanAfter `null`: it is not tried again
+ * Returns the jobs of a caller who retries refused calls within a span of time, ms from the refusal on. Of several jobs
+ * that are due, a call retries the one whose span ends first. A job that is not retried in its span is given up.
+ * @param spanAfter returns the span for retries of a refused call; `null`: it is not tried again
  */
 export function jobsWithin(
   caller: RecordedCaller,
@@ -185,14 +185,14 @@ class JobBook {
   }
 
   retry(job: RecordedJob, call: RecordedCall): RecordedJob {
-    // Upon a failure nobody says when to come again.
+    // A failure does not say when to come again.
     if (isRefused(job.last)) this.#retries.push(this.sampleOf(job, call.atMs - job.last.endMs));
     job.attempts += 1;
     job.last = call;
     return job;
   }
 
-  /** What is known of a job's last refusal, and of a wait after it. */
+  /** Returns what is known of a job's last refusal, with the wait after it. */
   sampleOf({ attempts, last }: RecordedJob, waitMs: number): RetrySample {
     const before = this.#retries.at(-1);
     return {
@@ -212,7 +212,7 @@ class JobBook {
     return { remaining: ABSENT, userRemaining: ABSENT, ...resets, retryAfter: said?.retryAfter ?? ABSENT };
   }
 
-  /** When the windows of a refused call are over, ms since the epoch; `null` where nobody knows. */
+  /** Returns when the windows of a refused call end, ms since the epoch; `null` if unknown. */
   resetOf(call: RecordedCall): number | null {
     const { reset, userReset } = this.#saidBy(call);
     const seconds = Math.max(reset, userReset);

@@ -1,22 +1,22 @@
-// A measured distribution by a few of its quantiles, straight lines in between. The knots stand where the lines would
-// otherwise leave the measured values furthest: few where these lie evenly, many in a long tail. So a tail keeps its
-// mean, which even quantiles would make far too great.
+// Describes a measured distribution by a few of its quantiles (knots), with straight lines in between. Knots stand where
+// the lines would otherwise be furthest from the values: few where values lie evenly, many in a long tail. So a tail
+// keeps its mean, which even quantiles would make far too great.
 import type { SortedSample } from "./statistics.ts";
 
 export interface Knots {
-  /** Rising, of the unit of the sample. */
+  /** Values at the knots, rising, in the unit of the sample. */
   readonly quantiles: readonly number[];
-  /** Rising, from 0 to 1: the share of all values up to each of `quantiles`. */
+  /** Share of all values up to each of `quantiles`, rising from 0 to 1. */
   readonly shares: readonly number[];
 }
 
 const knotsMost = 60;
-/** Knots are enough when all lines together are this close, as a share of the sum of all values. */
+/** Distance of all lines together from the values at which knots are enough, as a share of the values' sum. */
 const closeEnough = 0.002;
-/** More values than these place no knot better. */
+/** Number of values above which more would place no knot better. */
 const valuesMost = 50_000;
 
-/** Values from one knot to the next: how far the line leaves them in sum, and where most. */
+/** Values from one knot to the next, with the sum of their distances from the line, and the place of the greatest. */
 interface Piece {
   readonly from: number;
   readonly to: number;
@@ -24,10 +24,10 @@ interface Piece {
   readonly split: number;
 }
 
-/** @param sample of two values or more */
+/** @param sample two values or more */
 export function knotsOf({ sorted, mean }: SortedSample): Knots {
   const step = Math.ceil(sorted.length / valuesMost);
-  // The largest values carry the tail: of the others every so many are enough.
+  // Means of groups are enough, but the largest value is kept, as it carries the tail.
   const values = step === 1 ? sorted : thinned(sorted, step);
   const last = values.length - 1;
   const total = values.reduce((sum, value) => sum + Math.abs(value), 0);
@@ -46,7 +46,7 @@ export function knotsOf({ sorted, mean }: SortedSample): Knots {
   return { quantiles: withMean(quantiles, shares, mean), shares };
 }
 
-/** The last value stands for its neighbours beyond, too: it is moved until all lines together have the mean. */
+/** Moves the last value until all lines together have the mean: it stands for its neighbours, too. */
 function withMean(quantiles: number[], shares: readonly number[], mean: number): number[] {
   const end = quantiles.length - 1;
   let area = 0;
@@ -57,7 +57,7 @@ function withMean(quantiles: number[], shares: readonly number[], mean: number):
       2;
   const width = (shares[end] as number) - (shares[end - 1] as number);
   const moved = (quantiles[end] as number) + (2 * (mean - area)) / width;
-  // A tail of a few values is not made longer than twice what was seen.
+  // A tail of a few values is not made longer than twice the greatest value seen.
   quantiles[end] = Math.min(2 * (quantiles[end] as number), Math.max(quantiles[end - 1] as number, moved));
   return quantiles;
 }
@@ -76,7 +76,7 @@ function pieceOf(values: Float64Array, from: number, to: number): Piece {
   return { from, to, off, split };
 }
 
-/** Every so many of the values, in the middle of each group, so that means stay; the least and the largest as well. */
+/** Returns the means of groups of `step` values, so that the mean stays; the least and the largest stay as they are. */
 function thinned(sorted: Float64Array, step: number): Float64Array {
   const groups = Math.ceil(sorted.length / step);
   const kept = Float64Array.from({ length: groups }, (_, group) => {

@@ -1,4 +1,4 @@
-// Limits as a fit needs them, of rules or of a policy: how long windows are, and when they end.
+// Limits as a fit needs them, of rules or of a policy: the lengths of windows, and when they end.
 
 import { calendarSeconds } from "../../src/policy/calendar.ts";
 import { quotaFor } from "../../src/policy/effective.ts";
@@ -13,18 +13,17 @@ import {
 } from "../../src/rules/rules.ts";
 import { ABSENT } from "../../src/scenario/client.ts";
 
-/** Somebody who calls. */
 export interface LimitedCaller {
   readonly organization: string;
   readonly user: string;
 }
 
 export interface Limits {
-  /** The operations whose windows are told apart. */
+  /** Operations whose windows are told apart. */
   readonly operations: readonly string[];
-  /** The broadest window of an organization's calls of an operation. */
+  /** Returns the organization's window of an operation; by a policy, the operation's first fixed window. */
   windowOf(organization: string, operation: string): Pick<WindowLimit, "limit" | "windowSeconds">;
-  /** Seconds to the ends of a call's windows that lie on the grid of Unix time; `ABSENT` of others. */
+  /** Returns the seconds to the ends of a call's windows on the grid of Unix time; `ABSENT` for other windows. */
   resetsAt(caller: LimitedCaller, operation: string, seconds: number): { reset: number; userReset: number };
 }
 
@@ -47,7 +46,7 @@ export function limitsOfRules(rules: Rules): Limits {
   };
 }
 
-/** Length of windows where an operation has none of a known length: a minute. */
+/** Length of a window for operations without a fixed window, seconds. */
 const usualSeconds = 60;
 
 export function limitsOfPolicy(policy: Policy): Limits {
@@ -83,7 +82,7 @@ function lengthOf({ anchor, windowSeconds }: Extract<Quota["algorithm"], { kind:
     : windowSeconds;
 }
 
-/** The limits that a fit was made under. */
+/** Returns the limits that a fit was made under. */
 export const limitsOf = ({
   rules,
   policy,

@@ -3,11 +3,11 @@ import type { Cluster } from "./clusters.ts";
 import { isRefused, type RecordedJob } from "./jobs.ts";
 import type { FittedCall } from "./model.ts";
 
-/** Kinds of calls that a population is given at most; rarer ones are left unexplained. */
+/** Greatest number of a population's kinds of calls; rarer kinds are left unexplained. */
 const kindsMost = 6;
 const rareShare = 0.005;
 
-/** The kinds of calls that the population makes, and how many calls are of others. */
+/** Returns the kinds of calls that the population makes, and the number of calls of other kinds. */
 export function mixOf(cluster: Cluster, single: boolean): { mix: FittedCall[]; unexplained: number } {
   const ranked = [...cluster.mix].sort(([, a], [, b]) => b - a);
   const kept = ranked
@@ -40,7 +40,7 @@ export function mixOf(cluster: Cluster, single: boolean): { mix: FittedCall[]; u
   return { mix, unexplained };
 }
 
-/** The smallest whole weights that are as close to the shares as these are known. */
+/** Returns the smallest whole weights that are as close to the shares as these are known. */
 function weightsOf(shares: readonly number[], jobs: number): number[] {
   if (shares.length <= 1) return shares.map(() => 1);
   for (let total = shares.length; total <= 100; total++) {

@@ -1,5 +1,5 @@
-// The result of a fit, as plain data: populations, and the reason for each of their numbers. A scenario's source and
-// the scenario itself are both made of it (`source.ts`).
+// The result of a fit, as plain data: populations, and the reason for each of their numbers. `source.ts` makes both the
+// scenario and its source text of this data.
 import type { Policy } from "../../src/policy/policy.ts";
 import type { Rules } from "../../src/rules/rules.ts";
 import type { Untold } from "../../src/scenario/scenario.ts";
@@ -12,24 +12,24 @@ import type { FittedSpread } from "./spread.ts";
 
 /** A kind of call with how often it comes. */
 export interface FittedCall extends Omit<CallTraits, "key"> {
-  /** Points charged in the end, on average. */
+  /** Mean number of points charged in the end. */
   readonly actual: number;
-  /** Of the sum of all weights of its population. */
+  /** Weight: the call's share is its weight over the sum of the population's weights. */
   readonly weight: number;
 }
 
-/** Behaviour of one client that has no end of its own, without its calls. */
+/** Behaviour of one client that has no end of its own; its kinds of calls are kept elsewhere. */
 export type FittedLoop =
   | { readonly kind: "poller"; readonly everyMs: number }
   | {
       readonly kind: "worker";
       readonly think: FittedSpread | FittedPaces;
-      /** Number of calls at once, the first ones where paces say it of the others; `null`: one. */
+      /** Number of calls at once; of the first calls alone if paces give it for the others. `null`: one. */
       readonly atOnce: FittedSpread | null;
       readonly jobs: number | null;
     };
 
-/** Behaviour of one client that makes its calls at once, and again each `everyMs`, if that is there. */
+/** Behaviour of one client that makes its calls at once, and again every `everyMs` unless that is `null`. */
 export type FittedRun =
   | { readonly kind: "burst"; readonly size: number; readonly everyMs: number | null }
   | {
@@ -41,7 +41,7 @@ export type FittedRun =
   | {
       readonly kind: "pager";
       readonly pages: number;
-      /** The page that has no next one; `null`: none is. */
+      /** The page that has no next one; `null` if no page is the last. */
       readonly last: number | null;
       readonly parallel: number;
       readonly everyMs: number | null;
@@ -52,7 +52,7 @@ export type FittedComings =
   | {
       readonly kind: "sessions";
       readonly of: FittedLoop;
-      /** In busy time of the rhythm. */
+      /** Length of absences, in busy time of the rhythm. */
       readonly away: FittedSpread;
       /** `null`: all hours are alike. */
       readonly rhythm: FittedRhythm | null;
@@ -74,12 +74,12 @@ export type FittedComings =
   | {
       readonly kind: "woken";
       readonly of: FittedLoop;
-      /** `null`: no bound. */
+      /** Calls of a client that was woken; `null`: no bound. */
       readonly calls: FittedSpread | null;
       readonly events: FittedEvents;
       /** Time from an event until a client wakes. */
       readonly within: FittedSpread;
-      /** Time from an event until all whom it woke end; `null`: each ends for itself. */
+      /** Time from an event until all clients that it woke end; `null`: each ends by itself. */
       readonly lasts: FittedSpread | null;
       /** Share of clients that an event wakes. */
       readonly share: number;
@@ -89,11 +89,11 @@ export type FittedComings =
       readonly byUser: boolean;
     };
 
-/** When events come. */
+/** Times of events. */
 export type FittedEvents =
-  /** By chance, so many on a mean day. */
+  /** By chance, `perDay` of them on a mean day. */
   | { readonly kind: "chance"; readonly perDay: number; readonly rhythm: FittedRhythm }
-  /** By a line of cron, UTC, each within so long after its minute. */
+  /** By a line of cron in UTC, each at most `lateMs` after its minute. */
   | { readonly kind: "clock"; readonly at: string; readonly lateMs: number };
 
 /** One of several things that a client does at the same time. */
@@ -109,19 +109,19 @@ export type FittedBehaviour =
   | {
       readonly kind: "together";
       readonly parts: readonly FittedPart[];
-      /** One call at a time of all of them. */
+      /** True if all parts together make one call at a time. */
       readonly inTurn: boolean;
     };
 
-/** When clients come: all are there from the start, or each arrives for itself. */
+/** Arrivals of clients: all are there from the start, or each arrives by itself. */
 export type FittedArrivals =
   | { readonly kind: "closed"; readonly clients: number; readonly startWithinMs: number }
-  /** So many an hour, evenly or as chance has it. */
+  /** `perHour` clients an hour, evenly or by chance. */
   | { readonly kind: "steady"; readonly perHour: number; readonly even: boolean }
-  /** By hour of the day (UTC), 24 numbers. */
+  /** Clients an hour by hour of the day (UTC), 24 numbers. */
   | { readonly kind: "hours"; readonly perHour: readonly number[] };
 
-/** A sentence each: what a number was fitted from. */
+/** Sentences that say what the numbers were fitted from. */
 export interface FittedReasons {
   readonly population: string;
   readonly behaviour: string;
@@ -133,24 +133,24 @@ export interface FittedPopulation {
   readonly name: string;
   readonly organization: string;
   readonly user: "each" | "shared" | number;
-  /** Number of callers that were seen: clients of a trace, users of a log. */
+  /** Number of callers seen: clients of a trace, users of a log. */
   readonly callers: number;
   /** Names of their users, the busiest first, each once. */
   readonly users: readonly string[];
   readonly calls: number;
   readonly refused: number;
-  /** Calls of these callers that the behaviour cannot make: of another kind than its own. */
+  /** Number of these callers' calls that the behaviour cannot make, as they are of other kinds than its own. */
   readonly unexplained: number;
   readonly behaviour: FittedBehaviour;
-  /** The most frequent first. */
+  /** Kinds of calls, the most frequent first. */
   readonly mix: readonly FittedCall[];
   readonly arrivals: FittedArrivals;
   readonly onRefused: FittedRetry;
-  /** The share of attempts after refusals that came where `onRefused` says; `null` where there were none. */
+  /** Share of attempts after refusals that came when `onRefused` says; `null` if there were none. */
   readonly retriesExplained: number | null;
-  /** The most attempts a call was given, where that is what ended them. */
+  /** Most attempts of a call, if this bound ended them; otherwise `null`. */
   readonly attempts: number | null;
-  /** Wait after a failure, ms, where most of those are tried again; `null` else. */
+  /** Wait after a failure, ms, if most failed calls are tried again; otherwise `null`. */
   readonly failedWaitMs: number | null;
   readonly reasons: FittedReasons;
 }
@@ -160,14 +160,14 @@ export type RulesFrom = "given" | "trace" | "headers" | "defaults";
 
 export interface FittedModel {
   readonly name: string;
-  /** Ms since the epoch, and ms. */
+  /** Start, ms since the epoch, and length, ms. */
   readonly startAtMs: number;
   readonly durationMs: number;
-  /** When the last caller had joined: from then on the recording is as the scenario. Ms since the epoch. */
+  /** Instant when the last caller had joined, ms since the epoch. From then on, the recording is as the scenario. */
   readonly settledAtMs: number;
   readonly rules: Rules;
   readonly rulesFrom: RulesFrom;
-  /** In place of the rules, which say nothing then. */
+  /** Policy in place of the rules, which then say nothing. */
   readonly policy?: Policy | undefined;
   readonly network: {
     readonly roundTrip: FittedSpread | null;
@@ -178,15 +178,15 @@ export interface FittedModel {
   };
   readonly outages: readonly FittedOutage[];
   readonly populations: readonly FittedPopulation[];
-  /** Calls that were read, those that no quota counts left out. */
+  /** Number of calls that were read, without those that no quota counts. */
   readonly calls: number;
   readonly callers: number;
-  /** Calls that no population makes: of callers outside of any, or of kinds that their behaviour has not. */
+  /** Number of calls that no population makes, as they are of kinds that its behaviour lacks. */
   readonly unexplained: number;
-  /** Calls that no quota counts (SPEC.md §2.6): left out. */
+  /** Number of calls that were left out, as no quota counts them (SPEC.md §2.6). */
   readonly uncounted: number;
   /** Sentences on what the recording does not tell, however well it is fitted. */
   readonly doubts: readonly string[];
-  /** Those of them that a plan repeats. */
+  /** Kinds of the doubts that a plan repeats. */
   readonly untold: readonly Untold[];
 }

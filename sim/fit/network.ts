@@ -1,5 +1,5 @@
-// The lengths of calls: round trips are those of REST and status calls; a query's execution is its time beyond a round
-// trip. Also the lateness of clients.
+// Fits the lengths of calls, and the lateness of clients. REST and status calls show round trips; a query's execution is
+// its time beyond a round trip.
 
 import { counted } from "../../src/rules/words.ts";
 import { isRefusal } from "../../src/wire/outcome.ts";
@@ -11,10 +11,10 @@ import { type FittedSpread, spreadOf } from "./spread.ts";
 import { SortedSample } from "./statistics.ts";
 import { spreadText } from "./words.ts";
 
-/** More durations than these say nothing new. */
+/** Number of durations above which more say nothing new. */
 const samplesMost = 100_000;
 
-/** `roundTrip` and `execution` are `null` where the recording has no calls for them. */
+/** Fits the network. `roundTrip` is `null` if no call shows its duration, `execution` if no query does. */
 export function fittedNetwork(recording: Recording): FittedModel["network"] {
   if (!recording.knowsDurations)
     return {
@@ -23,7 +23,7 @@ export function fittedNetwork(recording: Recording): FittedModel["network"] {
       lateness: null,
       reason: "nothing says how long calls took: the simulator's defaults",
     };
-  // A refused query was not executed: it took a trip.
+  // A refused query was not executed: its time is a round trip.
   const { policy } = recording;
   const isQuery = (operation: string): boolean =>
     policy === undefined ? operation === "graphql" : operation !== "status" && runs(policy, operation);
@@ -42,14 +42,14 @@ export function fittedNetwork(recording: Recording): FittedModel["network"] {
       lateness: null,
       reason: "no call has an answer: the simulator's defaults",
     };
-  // If there are queries alone, nothing tells their trips from their execution: the trip is as short as can be.
+  // Queries alone do not tell trips from execution: the trip is then taken as short as can be.
   const travelled = trips.length === 0 ? [1] : trips.map((ms) => Math.max(1, ms));
   const roundTrip = spreadOf(travelled, 1, 1);
   const execution = queries.length === 0 ? null : spreadOf(onTop(queries, travelled), 0, 1);
   return { roundTrip, execution, lateness: latenessOf(recording), reason: reasonOf(trips, queries) };
 }
 
-/** First attempts that were wanted after the last answer were slept for: how much too long? */
+/** Returns how late clients wake: they slept before first attempts that were wanted after the last answer. */
 function latenessOf({ callers, knowsAttempts }: Recording): FittedSpread | null {
   if (!knowsAttempts) return null;
   const late: number[] = [];
@@ -78,8 +78,8 @@ function tookMs({ callers }: Recording, fits: (call: RecordedCall) => boolean): 
 }
 
 /**
- * Execution alone. Spreads of sums are not sums of spreads: deviations add by their squares, and what is left beside
- * the trips' is the execution's; the shape is the queries' own.
+ * Returns times of execution alone. A spread of sums is not a sum of spreads: deviations add by their squares. The
+ * execution has the deviation that the trips leave, and the shape of the queries' times.
  */
 function onTop(queries: readonly number[], trips: readonly number[]): number[] {
   const [all, travel] = [new SortedSample(queries), new SortedSample(trips)];

@@ -1,4 +1,4 @@
-// Spells in which calls of many callers failed: the outages of a recording. A call that fails now and then is none.
+// Finds outages in a recording: spells in which calls of several callers failed. A call that fails now and then is none.
 import { ln } from "../../src/scenario/elementary.ts";
 import { isFailure } from "../../src/wire/outcome.ts";
 import type { RecordedCall } from "./recorded-call.ts";
@@ -7,37 +7,37 @@ import { SortedSample } from "./statistics.ts";
 
 /** An outage that was recorded. */
 export interface FittedOutage {
-  /** Ms from the recording's start, and ms; whole seconds. */
+  /** Start, ms from the recording's start, and length, ms; both in whole seconds. */
   readonly atMs: number;
   readonly forMs: number;
   readonly answer: 503 | "none";
-  /** Of the calls that were sent meanwhile. */
+  /** Share of the calls sent meanwhile that failed. */
   readonly share: number;
 }
 
-/** In an outage a call is as likely to fail as not, or more. */
+/** Least probability that a call fails in an outage. */
 const shareOfOutage = 0.5;
-/** A recording where more calls fail has none that stands out. */
+/** Share of failed calls above which no outage of a recording stands out. */
 const failuresMost = 0.2;
-/** Fewer failures, or those of one caller among others, are none. */
+/** Least number of failures of an outage. If there are several callers, two or more must have failures in it. */
 const failuresLeast = 5;
-/** By chance one recording in some thousands shows an outage that is none. */
+/** Logarithm of the number of recordings among which chance makes one show a false outage. */
 const evidence = ln(5_000);
-/** More spells are told by the share of failures. */
+/** Greatest number of outages: the likeliest spells are kept. */
 const outagesMost = 50;
-/** Where more fail, all do: the rest were on the way. */
+/** Least share of failures that is taken for all calls: the rest were already on the way. */
 const nearlyAll = 0.9;
-/** A failure that took longer was none that anybody answered, ms. */
+/** Length of a failed call above which nobody answered it, ms. */
 const silentMs = 1_000;
 
 interface Failure {
   readonly call: RecordedCall;
   readonly caller: number;
-  /** Calls that were sent before it, of all callers. */
+  /** Number of calls of all callers that were sent before it. */
   readonly place: number;
 }
 
-/** Finds the outages, in the order of time; none in a log that shows no status. */
+/** Returns the outages, in the order of time; none for a log that shows no status. */
 export function outagesIn({ callers, calls, startedAtMs }: Recording): readonly FittedOutage[] {
   const failed = callers.flatMap((caller, index) =>
     caller.calls.filter(({ status }) => isFailure(status)).map((call) => ({ call, caller: index })),
@@ -61,7 +61,7 @@ export function outagesIn({ callers, calls, startedAtMs }: Recording): readonly 
     .sort((a, b) => a.atMs - b.atMs);
 }
 
-/** Runs of failures that are far likelier in an outage than beside one, the likeliest first. */
+/** Returns runs of failures that are far likelier in an outage than outside one, the likeliest first. */
 function spellsOf(failures: readonly Failure[], usual: number, calls: number): readonly Failure[][] {
   const [hit, miss] = [ln(shareOfOutage / usual), ln((1 - shareOfOutage) / (1 - usual))];
   const spells: { readonly failures: Failure[]; readonly score: number }[] = [];

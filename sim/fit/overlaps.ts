@@ -1,19 +1,19 @@
-// Calls of one name that overlap: those of people who know nothing of each other do so as often as chance has it.
+// Finds many people behind one name: calls of people who know nothing of each other overlap as often as by chance.
 import { hourMs } from "./days.ts";
 import type { RecordedJob } from "./jobs.ts";
 import { SortedSample } from "./statistics.ts";
 
-/** Fewer overlaps tell nothing. */
+/** Number of overlaps below which they show nothing. */
 const overlapsLeast = 5;
-/** Overlaps beside those of chance: a loop has none, calls that are made at once have far more. */
+/** Bounds of overlaps, as multiples of chance's number: a loop has none, and calls made at once have far more. */
 const chanceLeast = 0.5;
 const chanceMost = 4;
 
-/** Loops that go on all the time overlap by chance, too, but leave few pauses so many times as long as the usual one. */
+/** Least ratio of a long pause to the usual one. Steady loops overlap by chance, too, but have few long pauses. */
 const muchLonger = 10;
 const longLeast = 30;
 
-/** Tells whether a caller's jobs come and go, and overlap as often as those of people who know nothing of each other. */
+/** Tells whether a caller's jobs come and go, and overlap as often as those of independent people. */
 export function overlapByChance(jobs: readonly RecordedJob[], slackMs: number): boolean {
   const hours = new Map<number, { jobs: number; ms: number }>();
   const pausesMs: number[] = [];
