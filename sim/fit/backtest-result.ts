@@ -1,4 +1,4 @@
-// The result of a backtest, as plain data. A model is fitted to a recording's first part; the result holds the share of
+// The result of a backtest, as plain data. A model is fitted to a recording's first part. The result holds the share of
 // later windows for which its predictions were right.
 import type { FitCheck } from "./check-result.ts";
 import type { FittedModel } from "./model.ts";

@@ -32,9 +32,9 @@ export interface BacktestOptions extends FitOptions {
 }
 
 /**
- * Number of simulations that gives both spans their exact levels. If the recording is one more run of the same model,
- * each of the 40 places among the 39 sorted values is equally likely. So the recording lies between the 4th values from
- * either end with 32/40 = 80 %, and between the first and the last with 38/40 = 95 %.
+ * Number of simulations that gives both spans their exact levels. Suppose the recording is one more run of the model.
+ * Each of the 40 places among the 39 sorted values is then equally likely. It lies between the 4th values from either
+ * end with 32/40 = 80 %. It lies between the first and the last with 38/40 = 95 %.
  */
 export const defaultSeeds = 39;
 

@@ -1,5 +1,5 @@
-// Checks a fit against its own recording: simulates the scenario over the time that it was fitted to, and compares each
-// population's figures with the recorded ones.
+// Checks a fit against its own recording. It simulates the scenario over the time that it was fitted to. Then it
+// compares each population's figures with the recorded ones.
 import { adjustScenario } from "../../src/scenario/adjust.ts";
 import { isRefusal } from "../../src/wire/outcome.ts";
 import { simulateNumbers } from "../simulate.ts";

@@ -1,5 +1,5 @@
-// Puts callers that are alike together: they make as many calls at once, keep the same pace and mix of calls, and react
-// alike to refusals. How different two callers may be depends on how much was seen of them.
+// Puts callers together that are alike: in calls at once, in pace, in their mix of calls, and in reactions to refusals.
+// How different two callers may be depends on how much was seen of them.
 import { ln } from "../../src/scenario/elementary.ts";
 import { hourMs } from "./days.ts";
 import type { FittedRetry } from "./policies.ts";

@@ -48,8 +48,8 @@ export interface ComingsFit {
 }
 
 /**
- * Fits sessions to callers who are alike. Returns `null` if a plain loop says as much: all hours are alike, and a pause
- * is as likely to be an absence after any call.
+ * Fits sessions to callers who are alike. Returns `null` if a plain loop says as much. All hours are alike then, and a
+ * pause is as likely to be an absence after any call.
  */
 export function bySessions(profiles: readonly Profile[], recording: Recording): ComingsFit | null {
   const daily = byWorkdays(profiles, recording);
@@ -250,9 +250,9 @@ const fewSessions = 8;
 const evenPauses = 0.35;
 
 /**
- * Tells whether sessions end after a time, as a poll does, rather than after a number of calls, as a list does that is
- * worked off. Refusals and different paces stretch sessions. So lengths and sizes spread differently, in logarithms,
- * and the one that ends the sessions spreads less.
+ * Tells whether sessions end after a time, as polls do. Others end after a number of calls, as lists do that are worked
+ * off. Refusals and different paces stretch sessions. So lengths and sizes spread differently, in logarithms, and the
+ * one that ends the sessions spreads less.
  * @param otherwise answer if chance explains the difference. Default: with enough sessions, whether pauses are even
  */
 function endsByTime({ sessions, pausesMs }: Sessions, otherwise?: boolean): boolean {

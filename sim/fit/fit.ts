@@ -1,5 +1,5 @@
-// Fits a scenario to a recording: populations of callers that are alike, with their behaviour, arrivals and retry
-// policies, and the network and rules that they met.
+// Fits a scenario to a recording. It has populations of like callers, with behaviour, arrivals and retry policies. It
+// has the network and rules that they met, too.
 import { quote } from "../../src/rules/errors.ts";
 import { parseRules } from "../../src/rules/parse.ts";
 import type { Rules } from "../../src/rules/rules.ts";

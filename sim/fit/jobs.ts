@@ -1,5 +1,5 @@
 // Groups calls into jobs: a first attempt with its retries. A trace says which calls are retries. In a log a call that
-// follows a refusal of its kind may be a retry: `profile.ts` decides which reading explains the log better.
+// follows a refusal of its kind may be a retry. `profile.ts` decides which reading explains the log better.
 import { ABSENT } from "../../src/scenario/client.ts";
 import { isFailure, isRefusal } from "../../src/wire/outcome.ts";
 import type { Limits } from "./limits.ts";
