@@ -1,5 +1,5 @@
-// Limiters as most modules have them: one count for each key, a limit and a length, and a function that takes a call.
-// A few lines make one checkable; what it does not show is not judged.
+// Limiters by key, as most modules are: one count for each key, a limit, a length, and a function that takes a call.
+// A few lines make such a limiter checkable; the laws do not judge what it does not show.
 import type {
   LimiterAdapter,
   LimiterFactory,
@@ -14,104 +14,104 @@ import type { Rules, Scope } from "../rules/rules.ts";
 import type { SwitchValue } from "../rules/switches.ts";
 import { stillSeam } from "./seam.ts";
 
-/** An answer at once, or a promise of it. */
+/** A value, or a promise of the value. */
 export type Awaitable<T> = T | PromiseLike<T>;
 
-/** A date. */
+/** A `Date`, or anything with its `getTime`. */
 export interface Instant {
   getTime(): number;
 }
 
-/** Settings of a limiter by key; the laws draw them. */
+/** Settings of a limiter by key, drawn by the laws. */
 export interface KeyedSettings {
-  /** The most that one key may use up in a window, a bucket's capacity, or calls under way; an integer >= 1. */
+  /** Limit of one key: points in a window, capacity of a bucket, or calls under way; an integer >= 1. */
   readonly limit: number;
-  /** Length of the window, whole seconds in ms. A bucket that is empty is full again after it. */
+  /** Length of the window, or time to fill an empty bucket, ms; a multiple of 1000. */
   readonly windowMs: number;
-  /** The same in seconds. */
+  /** `windowMs` in seconds. */
   readonly windowSeconds: number;
 }
 
-/** Reading of one key's window. A member that the limiter does not show is left out, and not judged. */
+/** Reading of one key's window. Leave out members that the limiter does not show: these are not judged. */
 export interface KeyedReading {
   readonly limit?: number | undefined;
-  /** Used up so far. */
+  /** Points used so far. */
   readonly current?: number | undefined;
   readonly remaining?: number | undefined;
-  /** Whole seconds until the window ends, as a header gives them; their rounding is `KeyedKind.reset`. */
+  /** Whole seconds until the window ends, as in a header, rounded by `KeyedKind.reset`. */
   readonly reset?: number | undefined;
   /** Whole ms until the window ends. */
   readonly resetMs?: number | undefined;
-  /** When the window ends; a number is ms since the epoch. */
+  /** Instant at which the window ends; a number is ms since the epoch. */
   readonly resetAt?: Instant | number | undefined;
 }
 
 /** Answer to one call, and a reading of its key's window just after. */
 export interface KeyedAnswer extends KeyedReading {
   readonly allowed: boolean;
-  /** Wait that a refused caller is told, seconds from now. */
+  /** Wait that a refused caller is told, seconds. */
   readonly retryAfter?: number | undefined;
-  /** The same in ms. */
+  /** Wait that a refused caller is told, ms. */
   readonly retryAfterMs?: number | undefined;
   /** Value that `release` needs to end this call. */
   readonly lease?: unknown;
 }
 
-/** One limiter; every key starts unused. */
+/** One limiter, in which every key starts unused. */
 export interface KeyedLimiter {
   /**
    * Takes one call. A refusal is an answer, not an error: catch what your limiter throws to refuse.
    * @param cost 1, unless the limiter is `weighted`
-   * @param nowMs ms since the epoch; a limiter that reads a clock is told by `KeyedKind.setNow`
+   * @param nowMs time of the call, ms since the epoch; `KeyedKind.setNow` tells it to a limiter that reads a clock
    */
   consume(key: string, cost: number, nowMs: number): Awaitable<boolean | KeyedAnswer>;
-  /** Shows a key's window without using it; `null` where the key is not known. */
+  /** Shows a key's window without using it; `null` if the key is not known. */
   peek?(key: string, nowMs: number): Awaitable<KeyedReading | null | undefined>;
-  /** Ends a call that was let through: by this a limiter of `concurrency` has a place free again. */
+  /** Ends an admitted call, so that a limiter of `concurrency` has a place free again. */
   release?(key: string, cost: number, nowMs: number, lease: unknown): Awaitable<unknown>;
-  /** Lets go of what it holds. */
+  /** Releases what the limiter holds, such as timers and connections. */
   close?(): Awaitable<unknown>;
 }
 
-/** Kind of a limiter. Each default is what most packages do; anything else must be said. */
+/** Facts of a limiter. The defaults are what most packages do; anything else must be said. */
 export interface KeyedKind {
   readonly name: string;
   /**
-   * Algorithm that counts: `fixed-window`, `token-bucket` (leaky buckets and GCRA, too), `sliding-log`, `sliding-counter`,
-   * `concurrency` or `unknown`. Only laws that the algorithm promises are claimed.
+   * Algorithm that counts: `fixed-window`, `token-bucket` (also for leaky buckets and GCRA), `sliding-log`,
+   * `sliding-counter`, `concurrency` or `unknown`. A limiter can claim only the laws that its algorithm promises.
    */
   readonly algorithm: Algorithm;
   /**
-   * The laws that it promises. Unless told, those of its algorithm (`keyedLaws`), as far as it shows what they judge.
-   * The others are reported as not claimed.
+   * Laws that the limiter promises; all others are reported as not claimed. Default: those of its algorithm
+   * (`keyedLaws`), as far as it shows the readings that they judge.
    */
   readonly claims?: readonly LimiterLawName[];
   /**
-   * A window opens with its first call, or at whole multiples of its length since the epoch. Unless told, the laws ask:
-   * one that is full, and lets a call through at the grid's next edge, lies on the grid.
+   * Start of a window: its first call, or a whole multiple of its length since the epoch. Default: the check finds out,
+   * by whether a full window admits a call at the next edge of the epoch's grid.
    */
   readonly anchor?: "first-request" | "epoch";
-  /** Unit that a first-request window's opening is rounded down to: the ms (the default), or the second. */
+  /** Unit that the opening of a first-request window is rounded down to. Default: `millisecond`. */
   readonly opensTo?: "millisecond" | "second";
-  /** `exclusive` (the default): the instant of a window's end is the next window's. `inclusive`: it is still this one's. */
+  /** Whether a window includes the instant of its end (`inclusive`) or not (`exclusive`). Default: `exclusive`. */
   readonly end?: "exclusive" | "inclusive";
-  /** `counted`: refused calls use up the window, too. Default: `uncounted`. */
+  /** Whether refused calls use up the window too (`counted`). Default: `uncounted`. */
   readonly refused?: "uncounted" | "counted";
   /** Rounding of `reset` to whole seconds. Default: up. */
   readonly reset?: "ceil" | "floor" | "round";
-  /** `clamped` (the default): `remaining` stops at 0. `signed`: it goes below. */
+  /** Whether `remaining` stops at 0 (`clamped`) or goes below it (`signed`). Default: `clamped`. */
   readonly remaining?: "clamped" | "signed";
-  /** Calls may cost more than 1. */
+  /** True if calls may cost more than 1. Default: `false`. */
   readonly weighted?: boolean;
   /**
-   * Sets the clock that it reads, where it reads one: `(ms) => vi.setSystemTime(ms)`. Not needed under `check`, which sets
-   * `Date.now` and timers; without it, one that reads the real clock is accused elsewhere. It may return a promise. One in
-   * another process reads the time from a file, `(ms) => writeFile("now.txt", String(ms))`, or is told by a command.
+   * Sets the clock that the limiter reads, if any: `(ms) => vi.setSystemTime(ms)`; may return a promise. The command
+   * `check` needs none, since it sets `Date.now` and timers; elsewhere a limiter on the real clock would be accused.
+   * Tell a limiter in another process by a file, `(ms) => writeFile("now.txt", String(ms))`, or by a command.
    */
   setNow?(nowMs: number): unknown;
 }
 
-/** Laws that no limiter by key is held to unless it says so: organizations, clocks that step back, eight headers. */
+/** Laws on organizations, clocks that step back and the eight headers, which a limiter by key must claim by name. */
 const neverByDefault: readonly LimiterLawName[] = [
   "unenforced-never-refuses",
   "never-rolls-back",
@@ -119,12 +119,12 @@ const neverByDefault: readonly LimiterLawName[] = [
   "headers-present",
   "refusal-agrees",
 ];
-/** Laws that say nothing where refused calls are counted, too. */
+/** Laws that say nothing if refused calls are counted. */
 const ofFreeRefusals: readonly LimiterLawName[] = ["bounded", "all-or-nothing", "give-back"];
 
 /**
- * Returns the laws that a limiter by key is held to unless it names others (SPEC.md §7). An `unknown` limiter may count
- * refused calls, unless it says that it does not.
+ * Returns the laws that a limiter by key claims by default (SPEC.md §7). An `unknown` limiter is taken to count refused
+ * calls unless it says `uncounted`.
  */
 export function keyedLaws({
   algorithm,
@@ -135,14 +135,14 @@ export function keyedLaws({
 }
 
 export interface KeyedOptions extends KeyedKind {
-  /** Makes a fresh limiter. `seam`: its way to a store, by which overlapping calls are interleaved. */
+  /** Makes a fresh limiter. Through `seam` it reaches its store, so that a check can interleave overlapping calls. */
   create(settings: KeyedSettings, seam: Seam): Awaitable<KeyedLimiter>;
 }
 
 /**
  * Makes a factory of a limiter with one count for each key, for `checkLaws` and `describeLimiter`.
  *
- * @throws SpillwayError `ADAPTER_INVALID` where it does not say its algorithm, or claims what that does not promise
+ * @throws SpillwayError `ADAPTER_INVALID` if the algorithm is missing, or does not promise a claimed law
  *
  * @example
  * const fixedWindow = keyedLimiter({
@@ -174,11 +174,11 @@ export function keyedLimiter(options: KeyedOptions): LimiterFactory {
   };
 }
 
-/** Anchors that windows may have of a limiter that says none. Those that a counter weighs mostly lie on the epoch's grid. */
+/** Returns the anchors of a limiter that says none. The windows of a sliding counter mostly lie on the epoch's grid. */
 const anchorsOf = (algorithm: Algorithm): readonly SwitchValue<"anchor">[] =>
   algorithm === "sliding-counter" ? ["epoch", "first-request"] : ["first-request"];
 
-/** All of a factory but what it makes. */
+/** Returns all members of a factory except `create`. */
 function kindOf(kind: KeyedKind): Omit<LimiterFactory, "create"> {
   const { name, algorithm, claims } = kind;
   const problems = promiseProblems({ algorithm, claims: claims ?? [] });
@@ -225,7 +225,7 @@ function keyedAdapter(limiter: KeyedLimiter, scope: Scope, algorithm: Algorithm)
       const answer = await limiter.consume(key, cost, nowMs);
       const decision = decisionOf(answer, nowMs, shown);
       if (release === undefined || !decision.admitted) return decision;
-      // A lease may be no JSON: it stays here, and its number stands for it.
+      // A lease need not be JSON: it stays here, and the reservation is its number.
       const lease = leases.push(typeof answer === "object" ? answer.lease : undefined) - 1;
       return { ...decision, reservation: { key, cost, lease } };
     },
@@ -248,7 +248,7 @@ function keyedAdapter(limiter: KeyedLimiter, scope: Scope, algorithm: Algorithm)
 
 type ReadingForm = (reading: KeyedReading, nowMs: number) => Partial<WindowReading>;
 
-/** A keyed answer as the laws read it; what is of the wrong form is left for them to name. */
+/** Returns a keyed answer as a decision. Members of a wrong form pass, since the check of answers names them. */
 function decisionOf(answer: boolean | KeyedAnswer, nowMs: number, shown: ReadingForm): PartialDecision {
   if (typeof answer === "boolean") return { admitted: answer, refusedBy: answer ? null : "user" };
   if (typeof answer !== "object" || answer === null)
@@ -258,7 +258,7 @@ function decisionOf(answer: boolean | KeyedAnswer, nowMs: number, shown: Reading
   if (typeof allowed !== "boolean")
     throw new TypeError(`allowed: true or false was expected, got ${String(allowed)}`);
   if (allowed) return { admitted: true, refusedBy: null, user: shown(answer, nowMs) };
-  // Without end waits a call that can never fit: that is no time to come back.
+  // An infinite wait, for a call that never fits, is no time to come back.
   const retryAfterMs = waitMs === Number.POSITIVE_INFINITY ? undefined : waitMs;
   return { admitted: false, refusedBy: "user", retryAfterMs, user: shown(answer, nowMs) };
 }
@@ -267,21 +267,21 @@ function windowReading(reading: KeyedReading, nowMs: number): Partial<WindowRead
   return readingOf(reading, nowMs, asShown, asShown);
 }
 
-/** A reading in whole numbers: a bucket may have 3.7 units, which let three calls through, and be full in 0.3 ms. */
+/** Returns a reading in whole numbers: a bucket may have 3.7 units, which admit three calls, and be full in 0.3 ms. */
 function wholeReading(reading: KeyedReading, nowMs: number): Partial<WindowReading> {
   return readingOf(reading, nowMs, Math.ceil, wholeLeft);
 }
 
-/** Less than nothing by so little is nothing: fractions were added up. */
+/** Greatest shortfall of `remaining` below 0, units, that counts as 0: an error of added fractions. */
 const nothing = 1e-6;
 const wholeLeft = (left: number): number => (left < 0 && left > -nothing ? 0 : Math.floor(left));
 
-/** Callers without types may say `null` of what they do not show. */
+/** Tells whether a number is shown. Code without types may say `null` for one that is not. */
 const isTold = (value: number | null | undefined): value is number => value !== undefined && value !== null;
 
 const asShown = (value: number): number => value;
 
-/** @param down what becomes of what is left; all else becomes `up` */
+/** @param down rounding of `remaining`; `up` rounds all other numbers except `limit` */
 function readingOf(
   { limit, current, remaining, reset, resetMs, resetAt }: KeyedReading,
   nowMs: number,

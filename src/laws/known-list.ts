@@ -1,11 +1,11 @@
-// The known counterexamples of a check, and what became of them.
+// Keeps the known counterexamples of a check, and whether each still breaks its law.
 import type { LimiterLawName } from "../rules/laws.ts";
 import type { KnownCounterexample, KnownState } from "./known.ts";
 import type { LawReport } from "./report.ts";
 import type { LawKind } from "./script.ts";
 import type { LawKit, Search } from "./search.ts";
 
-/** Those that were listed. */
+/** The listed counterexamples, with their states. */
 export class KnownList<K extends LawKind> {
   readonly #entries: readonly KnownCounterexample<K>[];
   readonly #kit: Pick<LawKit<K>, "formOf">;
@@ -26,12 +26,12 @@ export class KnownList<K extends LawKind> {
     }));
   }
 
-  /** True if the law as a whole is known to be broken. */
+  /** Tells whether an entry stands for every counterexample to a law. */
   isWhole(law: LimiterLawName): boolean {
     return this.#entries.some((entry) => entry.law === law && isWhole(entry));
   }
 
-  /** Plays each known counterexample to a law: one that breaks it no longer is mended. */
+  /** Plays each known counterexample to a law. One that no longer breaks the law is mended. */
   async lookUp(law: LimiterLawName, search: Search<K>): Promise<void> {
     for (const [at, entry] of this.#entries.entries()) {
       if (entry.law !== law || isWhole(entry)) continue;
@@ -56,6 +56,6 @@ export class KnownList<K extends LawKind> {
   }
 }
 
-/** True if it stands for every counterexample to its law. */
+/** Tells whether an entry stands for every counterexample to its law: it has neither script nor path. */
 const isWhole = ({ script, path }: { readonly script?: unknown; readonly path?: unknown }): boolean =>
   script === undefined && path === undefined;

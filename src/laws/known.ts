@@ -1,5 +1,5 @@
-// Counterexamples that the limiter's people know of. A check that comes to one of them goes on, so that a bug that is
-// not mended yet hides no other.
+// Counterexamples that the limiter's authors know. A check that meets one goes on, so that a known bug does not
+// hide others.
 
 import { closest } from "../rules/closest.ts";
 import { type Problem, quote, SpillwayError } from "../rules/errors.ts";
@@ -9,10 +9,10 @@ import { organizationLimit, scopes, semanticsOf, userLimit } from "../rules/rule
 import type { RulesKind } from "./law.ts";
 import type { CallOp, LawKind, Op, Script } from "./script.ts";
 
-/** One known counterexample, or, without a script and a path, all those to its law. */
+/** One known counterexample; without a script and a path, every counterexample to its law. */
 export interface KnownCounterexample<K extends LawKind = RulesKind> {
   readonly law: LimiterLawName;
-  /** Script of the counterexample, as a report has it. */
+  /** Script of the counterexample, copied from a report. */
   readonly script?: K["script"] | undefined;
   /** Seed and path of the counterexample, as its failure prints them, in place of the script. */
   readonly seed?: number | undefined;
@@ -23,11 +23,11 @@ export interface KnownCounterexample<K extends LawKind = RulesKind> {
 
 /** A known counterexample after a check. */
 export interface KnownState extends Pick<KnownCounterexample, "law" | "note"> {
-  /** `mended`: its script breaks the law no longer. `unseen`: its law was not checked, or no run came to it. */
+  /** `mended`: its script no longer breaks the law. `unseen`: its law was not checked, or no run met it. */
   readonly state: "broken" | "mended" | "unseen";
 }
 
-/** Says that a known counterexample is mended, and what to do. */
+/** Returns the message that a known counterexample is mended, with what to do. */
 export const mendedText = ({ law, note }: KnownState): string =>
   `a known counterexample to ${law} breaks it no longer${note === undefined ? "" : ` (${note})`}: take it off the list`;
 
@@ -41,7 +41,7 @@ const kinds: readonly unknown[] = [
 ] satisfies Op["do"][];
 
 /**
- * Reads a list of known counterexamples, or the report of a check, of which it takes those that were found.
+ * Reads a list of known counterexamples, or takes those that a check's report found.
  * @throws SpillwayError `USAGE`, naming every entry that is wrong
  */
 export function parseKnown<K extends LawKind = RulesKind>(value: unknown): readonly KnownCounterexample<K>[] {
@@ -81,7 +81,7 @@ function mistakes(entry: unknown, path: string): Problem[] {
   ];
 }
 
-/** Tells whether a value has what playing a script needs. */
+/** Tells whether a value has the members that playing a script needs. */
 function isScript(value: unknown): boolean {
   if (!isPlainObject(value) || !Array.isArray(value["ops"])) return false;
   const { rules, policy, startMs, pick, ops } = value;
@@ -98,8 +98,8 @@ function isScript(value: unknown): boolean {
 }
 
 /**
- * Returns what two scripts of one counterexample have in common: the limits and switches that its operations meet, and
- * the operations. Names, the time at which it begins and the numbers of its calls are left out.
+ * Returns a script's form, by which two scripts are one counterexample: its operations, and the limits and switches
+ * that these meet. Names, the start and the ids of calls are left out.
  */
 export function formOf({ rules, ops, startMs: _, pick: __, ...terms }: Script): string {
   const names = new Map<string, string>();

@@ -1,4 +1,4 @@
-// The lines of a timeline: one an operation with its answer, calls that follow each other unchanged taken together, and the
+// Writes the lines of a timeline: one line for each operation with its answer, or for a burst of equal calls, and the
 // ends of windows between them.
 import { breachLines, time } from "./drawing.ts";
 import type { Breach } from "./law.ts";
@@ -6,19 +6,19 @@ import { looksOf } from "./looks.ts";
 import type { QuotaHistory, QuotaScript } from "./quotas/script.ts";
 import { isWindow, type Look, type Sight } from "./sight.ts";
 
-/** The words for one kind of script. */
+/** Words of a timeline, by rules or by a policy. */
 export interface LineTexts {
-  /** An operation, and what was answered to it. */
+  /** Returns an operation, made so many `times`, and its answer. */
   call(look: Look, times: number): readonly [string, string];
-  /** A window: `the window of acme/ann`. */
+  /** Returns words such as `the window of acme/ann`. */
   windowOf(sight: Sight): string;
-  /** False where each call has a line of its own. */
+  /** True to put equal calls on one line and draw the ends of windows. */
   readonly isTaken: boolean;
-  /** @param isEnd a window ends at this very ms */
+  /** @param isEnd true if a window ends at the operation's ms */
   note?(look: Look, isEnd: boolean): readonly string[];
 }
 
-/** A breach, and whose count it is about, in words. */
+/** A breach, with the owner of the count at fault, in words. */
 type Drawn = Breach & { readonly at: number; readonly whose: string | null };
 
 export function linesOf(
@@ -57,7 +57,7 @@ export function linesOf(
   return lines;
 }
 
-/** The ends of windows between two operations, or that the clock stepped back. */
+/** Returns lines for the ends of windows between two operations, or for a clock that stepped back. */
 function passed(
   edges: Map<string, Sight>,
   fromMs: number,
@@ -74,7 +74,7 @@ function passed(
     .map((sight) => `${time(sight.untilMs ?? 0, startMs)}  ---- ${windowOf(sight)} ends`);
 }
 
-/** Tells whether the next operation is the same call again with the same answer but for the counts. */
+/** Tells whether the next operation is an equal call with the same answer, apart from the counts. */
 function isSame({ event }: Look, next: Look | undefined): boolean {
   if (next === undefined || !("admitted" in event) || !("admitted" in next.event)) return false;
   const key = ({ op: { id: _, ...op }, admitted, refusedBy }: typeof event): string =>

@@ -1,8 +1,8 @@
-// A request and a response as small as middleware of Express's kind can be run with. They have what such
-// middleware reads and calls; what is not here fails by its name, which the law's report then shows.
+// The smallest request and response with which Express-style middleware can run. They have the members that such
+// middleware uses; the use of any other fails with its name, which the law's report shows.
 import type { HttpAnswer } from "../wire/answer.ts";
 
-/** `(request, response, next)`, whatever types it gives them. */
+/** Function of `(request, response, next)`, of any types. */
 export type Middleware = (request: never, response: never, next: (error?: unknown) => void) => unknown;
 
 /** Members of a request that middleware reads. */
@@ -19,7 +19,7 @@ export interface MiddlewareRequest {
 type Listener = (...args: unknown[]) => void;
 type Value = string | number | readonly string[];
 
-/** Members of a response that middleware calls. It is over when it was ended, or the next handler was called. */
+/** Response with the members that middleware calls. It is over once it ended or the next handler was called. */
 class FakeResponse {
   statusCode = 200;
   headersSent = false;
@@ -62,7 +62,7 @@ class FakeResponse {
     this.#headers.delete(name.toLowerCase());
   }
 
-  /** Express's `set`, of one header or of several. */
+  /** Sets one header or several, as Express's `set` does. */
   set(name: string | Readonly<Record<string, Value>>, value: Value = ""): this {
     if (typeof name === "string") return this.setHeader(name, value);
     for (const [each, own] of Object.entries(name)) this.setHeader(each, own);
@@ -107,7 +107,7 @@ class FakeResponse {
     return true;
   }
 
-  /** `send(status, body)` is Express 4's and older. */
+  /** Sends a body. Express 4 and older also take `send(status, body)`. */
   send(...args: readonly unknown[]): this {
     const [code] = args;
     if (args.length > 1 && typeof code === "number") this.status(code);
@@ -118,7 +118,7 @@ class FakeResponse {
     return this.send(...args);
   }
 
-  /** Express's `format`: who accepts anything gets the first. */
+  /** Calls the first of the functions, as Express's `format` does for a request that accepts any type. */
   format(byType: Readonly<Record<string, () => unknown>>): this {
     Object.values(byType)[0]?.();
     return this;
@@ -188,14 +188,14 @@ function requestOf(usual: Partial<MiddlewareRequest>): Record<string, unknown> {
     header: get,
     on: () => {},
     once: () => {},
-    // Express's settings: none is on.
+    // Express's settings, all of them off.
     app: { get: () => false, set: () => {}, enabled: () => false },
   };
 }
 
 /**
- * Runs one request through middleware. Where it lets the request pass, the handler after it answers 200.
- * @throws what the middleware throws, rejects with or passes to `next`
+ * Runs one request through middleware. If the middleware calls `next`, the handler after it answers 200.
+ * @throws whatever the middleware throws, rejects with or passes to `next`
  */
 export function runMiddleware(
   middleware: Middleware,

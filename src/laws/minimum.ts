@@ -1,12 +1,12 @@
-// Makes a counterexample smaller than fast-check leaves it. fast-check leaves out intents, of which one may be a burst of
-// calls; here each operation goes without which the law is broken as well.
+// Makes a counterexample smaller than fast-check can. fast-check drops intents, one of which may be a burst of calls;
+// here each single operation is dropped if the law is broken without it too.
 import type { Counterexample } from "./report.ts";
 import type { LawKind } from "./script.ts";
 
-/** A script with more operations than this is left as it is: each of them costs a run of all. */
+/** Greatest number of operations of a script to make smaller. Each operation costs a run of the whole script. */
 const opsMost = 60;
 
-/** @param broken judges a script; `null` where it breaks nothing */
+/** @param broken judges a script; returns `null` if the script breaks nothing */
 export async function minimal<K extends LawKind>(
   found: Counterexample<K>,
   broken: (script: K["script"]) => Promise<Counterexample<K> | null>,

@@ -1,32 +1,32 @@
-// The search for an order of overlapping calls that explains their answers: a search, one round after the other, in
-// which the claimed laws themselves say whether an order will do.
+// Searches for an order of overlapping calls that explains their answers, round by round. An order explains them if it
+// breaks none of the claimed laws.
 import type { LimiterLawName } from "../rules/laws.ts";
 import type { Judgement, LawViolation, RulesKind, Trial } from "./law.ts";
 import type { LawKind } from "./script.ts";
 
-/** Calls that overlapped, in the order in which they were answered. */
+/** Calls that overlapped, in the order of their answers. */
 export interface Round<K extends LawKind = RulesKind> {
   readonly atMs: number;
-  /** Time when the last of them was answered: `atMs`, unless the clock moved while they were under way. */
+  /** Time of the last answer, ms: `atMs`, unless the clock moved while the calls were under way. */
   readonly untilMs: number;
   readonly events: readonly K["answered"][];
-  /** Steps that were let in between them, in their order. Empty if the limiter takes no seam. */
+  /** Steps of the calls, in the order in which they ran. Empty if the limiter takes no seam. */
   readonly steps: readonly string[];
 }
 
 /** The smallest script found whose answers no order of the calls explains. */
 export interface UnexplainedScript<K extends LawKind = RulesKind> {
   readonly script: K["script"];
-  /** The last one is what cannot be explained. */
+  /** The rounds up to the one that no order explains. */
   readonly rounds: readonly Round<K>[];
-  /** The law that the likeliest order breaks: the one in which the calls were answered. */
+  /** Law that the likeliest order breaks; this is the order of the answers. */
   readonly law: LimiterLawName;
   readonly violation: LawViolation<K>;
-  /** Number of orders that were tried. */
+  /** Number of orders tried. */
   readonly orders: number;
 }
 
-/** The laws by which orders are told apart: those that one run is enough for. */
+/** Laws by which orders are judged: each needs one run only. */
 export const ordering: readonly LimiterLawName[] = [
   "refusal-justified",
   "conserved",
@@ -38,32 +38,32 @@ export const ordering: readonly LimiterLawName[] = [
   "rate-bound",
 ];
 
-/** The laws by which orders are told apart, over one kind of calls. */
+/** The laws by which orders are judged, by rules or by a policy. */
 export interface OrderJudge<K extends LawKind> {
-  /** Those that the limiter claims. */
+  /** Laws of `ordering` that the limiter claims. */
   readonly laws: readonly LimiterLawName[];
-  /** Tells whether a law says nothing of any count of a script. */
+  /** Tells whether a law says nothing about any count of a script. */
   isVoid(law: LimiterLawName, script: K["script"]): boolean;
   judge(law: LimiterLawName, trial: Trial<K>): Promise<Judgement<K>>;
 }
 
-/** A law, and how an order breaks it. */
+/** A law that an order breaks, with the violation. */
 interface OrderBreach<K extends LawKind> {
   readonly law: LimiterLawName;
   readonly violation: LawViolation<K>;
 }
 
-/** No more orders than this are tried of one script; one for which they do not suffice is let pass. */
+/** Greatest number of orders tried for one script. A script that needs more passes. */
 const ordersMost = 2_000;
 
-/** Looks for one order a round, such that the whole keeps every law. */
+/** Looks for an order of each round such that the whole history keeps every law. */
 export class OrderSearch<K extends LawKind> {
   readonly #judges: OrderJudge<K>;
   readonly #script: K["script"];
   readonly #claimed: readonly LimiterLawName[];
   readonly #rounds: readonly Round<K>[];
   #orders = 0;
-  /** Farthest round that any order reached, and the breach that ended the first one there. */
+  /** Farthest round that any order reached; `#breach` is the first breach there. */
   #furthest = -1;
   #breach: OrderBreach<K> | null = null;
 
@@ -74,7 +74,7 @@ export class OrderSearch<K extends LawKind> {
     this.#rounds = rounds;
   }
 
-  /** `null` where an order was found, or not every one could be tried. */
+  /** Returns why no order explains the script; `null` if one does, or if there are too many to try. */
   async unexplained(): Promise<Omit<UnexplainedScript<K>, "script"> | null> {
     if (await this.#explains([], 0)) return null;
     if (this.#breach === null || this.#orders >= ordersMost) return null;
@@ -110,8 +110,8 @@ export class OrderSearch<K extends LawKind> {
 }
 
 /**
- * Every order, that of the answers first. Where the clock moved, a call may have been counted before or after that; one
- * after the other, the clock never steps back between them.
+ * Yields every order of a round, that of the answers first. If the clock moved, each order comes with every place in
+ * it at which the clock can have moved.
  */
 function* explanationsOf<K extends LawKind>({
   events,
@@ -126,7 +126,7 @@ function* explanationsOf<K extends LawKind>({
   }
 }
 
-/** Every order, that of the items first. */
+/** Yields every order of items, their own first. */
 function* ordersOf<T>(items: readonly T[]): Generator<readonly T[]> {
   if (items.length <= 1) {
     yield items;

@@ -1,6 +1,6 @@
-// Calls that overlap, whatever their limits are of. Whatever a limiter awaits in between, some order of the calls, one
-// after the other, must explain who was admitted; a lost update is what no order explains. The order is looked for by the
-// laws themselves: the claimed ones that look at one run.
+// Checks overlapping calls, by rules or by a policy. Whatever a limiter awaits, some order of the calls, one after the
+// other, must explain who was admitted. A lost update has no such order. The claimed laws that look at one run judge
+// the orders.
 import fc from "fast-check";
 import type { Seam } from "../engine/adapter.ts";
 import { type OpFrequencies, usualProfile } from "./arbitraries.ts";
@@ -15,27 +15,27 @@ import { Weave } from "./weave.ts";
 
 export interface OverlapOptions
   extends Pick<CheckOptions, "runs" | "seed" | "path" | "startMs" | "timers" | "answerMsMost" | "signal"> {
-  /** The most calls that overlap, 2 to 5; 3 unless told. Where the clock moves, 1 will do. */
+  /** Greatest number of calls that overlap, 2 to 5, or 1 to 5 if the clock moves. Default: 3. */
   readonly overlap?: number;
   /**
-   * Lets time pass between two steps of a call, such as two commands to a store: 1 ms or a second. A key may then end in
-   * between, and the call may count before or after. The limiter has to take the `seam`. Default: `false`.
+   * True to let 1 ms or a second pass between two steps of a call, such as two commands to a store. A stored key may
+   * expire in between, and the call may count before or after. The limiter must take the `seam`. Default: `false`.
    */
   readonly clockMoves?: boolean;
-  /** Called before every run, and awaited. */
+  /** Function called and awaited before every run. */
   readonly onProgress?: (progress: OverlapProgress) => void | PromiseLike<void>;
 }
 
-/** Progress of a check of calls that overlap. */
+/** State of a check of overlapping calls under way. */
 export type OverlapProgress = Pick<CheckProgress, "run" | "runs" | "shrinking">;
 
 export interface InterleavingReport<K extends LawKind = RulesKind> {
   readonly limiter: string;
   readonly seed: number;
   readonly runs: number;
-  /** Rounds of two calls or more, or in which the clock moved, that were explained. */
+  /** Number of rounds of two calls or more, or in which the clock moved, up to the first failure. */
   readonly overlapped: number;
-  /** `not-claimed`: none of the laws by which an order is looked for. */
+  /** `not-claimed`: the limiter claims none of the laws by which orders are judged. */
   readonly outcome: "no-counterexample" | "violated" | "failed" | "not-claimed" | "interrupted";
   readonly ok: boolean;
   readonly path?: string;
@@ -44,54 +44,51 @@ export interface InterleavingReport<K extends LawKind = RulesKind> {
   readonly failure?: Failure<K>;
 }
 
-/** One limiter under way: it is told the time, and asked calls that may overlap. */
+/** Player of one limiter, which is told the time and asked for calls that may overlap. */
 export interface OverlapPlayer<K extends LawKind> {
   setNow(nowMs: number): Promise<void>;
   call(op: K["call"]): Promise<K["answered"]>;
   close(): Promise<void>;
 }
 
-/** Calls of one kind: how they are drawn, played and judged. */
+/** Means to draw, play and judge calls, by rules or by a policy. */
 export interface OverlapKit<K extends LawKind> extends OrderJudge<K> {
   /** The limiter's name. */
   readonly name: string;
   scripts(profile: OpFrequencies, intentsMost: number): fc.Arbitrary<K["script"]>;
   player(script: K["script"], seam: Seam): Promise<OverlapPlayer<K>>;
   isAdmitted(answered: K["answered"]): boolean;
-  /** Strips an answer of the counts, which may be later; where the clock moved, also of what depends on the time. */
+  /** Removes counts from an answer, as they may be of a later time; if the clock `moved`, also the ends of windows. */
   bare(answered: K["answered"], moved: boolean): K["answered"];
   /** Length of the window that a call meets, ms. */
   windowMs(script: K["script"], call: K["call"]): number;
 }
 
-/** Calls alone, at few instants. */
+/** Profile of scripts with calls only, at few instants. */
 const profile: OpFrequencies = { ...usualProfile, settle: 0, status: 0, enforce: 0, sweep: 0, back: 0 };
-/** Calls that come at the ends of windows, where the clock matters. */
+/** Profile of scripts whose calls come near the ends of windows, where a moving clock matters. */
 const atEnds: OpFrequencies = { ...profile, edge: 40, beyond: 10 };
 const intentsMost = 8;
-/** The clock moves before one of the first so many steps of a round. */
+/** Number of a round's first steps before which the clock may move. */
 const stepsMost = 3;
 const roundsTicked = { minLength: 8, maxLength: 8 };
-/** Calls after all others, one by one, that show what the count came to. */
+/** Greatest number of calls after all others, one by one, that show the final count. */
 const closingMost = 12;
 
 interface Drawn<K extends LawKind> {
   readonly script: K["script"];
-  /** Number of calls that overlap, and the rounds in which, by bits, they do not start all at once. */
+  /** Greatest number of calls that overlap. Rounds whose bit of `staggered` is set do not start their calls at once. */
   readonly overlap: number;
   readonly staggered: number;
-  /** By rounds, the step before which the clock moves; 0 or none: it stands still. */
+  /** By round, the step before which the clock moves, from 1; 0 or absent if the clock stands still. */
   readonly ticks: readonly number[];
-  /** Time that passes then, ms. */
+  /** Time by which the clock moves, ms. */
   readonly tickMs: number;
-  /** The seed of the scheduler. One that fast-check draws itself is not the same again once scripts are made smaller. */
+  /** Seed of the scheduler. A scheduler that fast-check drew would change whenever a script is made smaller. */
   readonly weave: number;
 }
 
-/**
- * Looks for calls whose answers no order explains.
- * @param claimed the laws by which orders are told apart
- */
+/** Looks for overlapping calls whose answers no order explains. */
 export async function checkOverlaps<K extends LawKind>(
   kit: OverlapKit<K>,
   options: OverlapOptions,
@@ -151,7 +148,7 @@ class FailedOverlap<K extends LawKind> extends Error {
   }
 }
 
-/** The runs of one check, of one kind: a script that fails otherwise is not taken for a smaller one. */
+/** The runs of one check. A script that fails in another way is not taken for a smaller counterexample. */
 class OverlapTrial<K extends LawKind> {
   overlapped = 0;
   readonly #kit: OverlapKit<K>;
@@ -166,21 +163,21 @@ class OverlapTrial<K extends LawKind> {
     this.#replaying = replaying;
   }
 
-  /** True once a run failed: the others make it smaller. */
+  /** True once a run failed; later runs make its script smaller. */
   get hasFailed(): boolean {
     return this.#kind !== null;
   }
 
   async run(drawn: Drawn<K>): Promise<void> {
-    // After so many answers that never came a counterexample is as small as it gets.
+    // After ten missing answers, stop making the counterexample smaller: each costs a wait.
     if (this.#signal?.aborted || this.#hung > 10) throw new fc.PreconditionFailure(true);
-    // fast-check makes the calls fewer, but keeps the draws by which they interleave; fewer calls may need others.
+    // fast-check drops calls but keeps the scheduler's seed. Fewer calls may need other interleavings.
     const shrinking = this.#kind === "broken" || this.#replaying;
     for (const weave of [drawn.weave, ...(shrinking ? moreWeaves : [])])
       if (!(await this.#try(drawn, schedulerOf(weave)))) return;
   }
 
-  /** @returns whether the scheduler had a choice; without one, another would do the same */
+  /** @returns true if the scheduler had a choice, so that another seed may do otherwise */
   async #try(drawn: Drawn<K>, scheduler: fc.Scheduler): Promise<boolean> {
     const { script } = drawn;
     const rounds: Round<K>[] = [];
@@ -212,14 +209,14 @@ const isJudged = <K extends LawKind>({ events, atMs, untilMs }: Round<K>): boole
 
 const moreWeaves: readonly number[] = [1, 2, 3, 4, 5, 6, 7, 8];
 
-/** fast-check's scheduler; the same for the same seed. */
+/** Returns a scheduler of fast-check, the same for the same seed. */
 function schedulerOf(seed: number): fc.Scheduler {
   const [scheduler] = fc.sample(fc.scheduler(), { seed, numRuns: 1 });
   if (scheduler === undefined) throw new RangeError("no scheduler was drawn");
   return scheduler;
 }
 
-/** Plays a script's calls, those of one instant overlapping, and then some one by one. */
+/** Plays a script's calls, overlapping if of one instant, and then closing calls one by one. */
 async function playOverlapping<K extends LawKind>(
   kit: OverlapKit<K>,
   { script, overlap, staggered, ticks, tickMs }: Drawn<K>,
@@ -235,7 +232,7 @@ async function playOverlapping<K extends LawKind>(
     return player.setNow(ms);
   };
   const playRound = async (group: readonly K["call"][], atOnce: boolean): Promise<Round<K>> => {
-    // A call that was due at an instant that has passed comes now.
+    // A call whose time has passed comes now.
     const atMs = Math.max(nowMs, group[0]?.atMs ?? script.startMs);
     await setNow(atMs);
     const step = ticks[rounds.length] ?? 0;
@@ -266,7 +263,7 @@ async function playOverlapping<K extends LawKind>(
   }
 }
 
-/** Calls of one instant together, at most so many. */
+/** Groups consecutive calls of one instant, at most `most` together. */
 function grouped<C extends LawKind["call"]>(calls: readonly C[], most: number): C[][] {
   const groups: C[][] = [];
   for (const call of calls) {
@@ -277,14 +274,14 @@ function grouped<C extends LawKind["call"]>(calls: readonly C[], most: number): 
   return groups;
 }
 
-/** Calls of the last caller, one after the other, that use up what is left. */
+/** Returns calls of the last caller that use up the rest, one after the other. */
 function closing<C extends LawKind["call"]>(calls: readonly C[]): C[] {
   const last = calls.at(-1);
   if (last === undefined) return [];
   return Array.from({ length: closingMost }, (_, n) => ({ ...last, id: calls.length + n, cost: 1 }));
 }
 
-/** A call of the last caller when every window has ended: it shows what never ends. */
+/** Returns a call of the last caller after every window has ended; it shows a count that never expires. */
 function muchLater<K extends LawKind>(
   kit: OverlapKit<K>,
   script: K["script"],

@@ -1,18 +1,18 @@
-// The bound on the wait for a limiter. A promise that never settles would hang a check, and the runner's own
-// time-out cannot say which call it was; the timers are injected, as every clock is.
+// Bounds the wait for a limiter's answers. A promise that never settles would hang a check, and the test runner's
+// time-out cannot say which call hangs. The timers are injected, like every clock.
 
-/** `globalThis` is one. */
+/** The timer functions that a wait needs; `globalThis` has them. */
 export type Timers = Readonly<
   Record<"setTimeout", (run: () => void, ms: number) => unknown> &
     Record<"clearTimeout", (timer: never) => void>
 >;
 
-/** An answer that takes longer than this is taken for one that never comes, ms. */
+/** Longest wait for an answer, ms, after which it is taken as missing. */
 const answerMsMost = 5_000;
-/** Once one did not come, others are given up sooner: a counterexample is being made smaller. */
+/** Longest wait after a first missing answer, ms: shorter, since a counterexample is then made smaller. */
 const nextMsMost = 200;
 
-/** The same kind of limiter; a promise of it that does not settle in time rejects with a `TimeoutError`. */
+/** Returns a factory whose limiters' promises reject with a `TimeoutError` if they do not settle in time. */
 export function patient<F extends Maker>(factory: F, timers: Timers, msMost = answerMsMost): F {
   const { create, restore } = factory;
   const wait = waiter(timers, msMost);
@@ -23,7 +23,7 @@ export function patient<F extends Maker>(factory: F, timers: Timers, msMost = an
   });
 }
 
-/** The maker of limiters, by rules or by a policy. */
+/** A factory of limiters, by rules or by a policy. */
 interface Maker {
   create(...args: never[]): unknown;
   restore?(...args: never[]): unknown;
@@ -42,7 +42,7 @@ function patientLimiter(limiter: unknown, wait: Wait): unknown {
   });
 }
 
-/** Waits for a promise at most so long; anything else is passed on as it is. */
+/** Makes a function that waits for a promise at most `msMost`, and passes on anything else. */
 function waiter(timers: Timers, msMost: number): Wait {
   let ms = msMost;
   return <T>(answer: T | PromiseLike<T>): T | Promise<T> => {
