@@ -124,7 +124,7 @@ export class AnsweredCall {
     return Flight.isAnswered(this.status, this.#shown);
   }
 
-  /** True if a limiter decided this answer; else there is no answer, or a 503 of the limiter's surroundings. */
+  /** True if a limiter made this answer; else there is no answer, or a 503 of the limiter's surroundings. */
   get isDecided(): boolean {
     return (this.#shown & Flight.UNDECIDED) === 0;
   }

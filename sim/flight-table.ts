@@ -61,7 +61,7 @@ export const SHOWS_HEADERS = 16;
 export const SHOWS_ALL = SHOWS_ORGANIZATION | SHOWS_USER | SHOWS_HEADERS;
 /** No quota counts this answer (`other` in traces). */
 export const UNCOUNTED = 32;
-/** The limiter did not decide this call: there is no answer (0), or a 503 of the limiter's surroundings. */
+/** No limiter made this answer: there is none (status 0), or it is a 503 of the limiter's surroundings. */
 export const UNDECIDED = 64;
 /** Tells whether the deployment decided a call; a 5xx without any of the eight headers comes from in front of it. */
 export const isAnswered = (status: number, shown: number): boolean =>

@@ -1,15 +1,15 @@
-// The facts that a simulation takes from an earlier run's trace to be like it: who sat where, how long trips took, how late
-// clients were.
+// The facts that a simulation takes from an earlier run's trace to resemble it: the clients' seats, the durations of
+// trips, and the lateness of clients.
 import type { Network } from "../src/scenario/network.ts";
 import type { Spread } from "../src/scenario/spread.ts";
 import type { QuotaCall } from "../src/trace/quota-record.ts";
 import type { TraceCall } from "../src/trace/record.ts";
 import { isFailure, isRefusal } from "../src/wire/outcome.ts";
 
-/** In so many equal parts times are told apart. */
+/** Number of equal parts into which quantiles divide times. */
 const parts = 200;
 
-/** Counts of the whole numbers that were seen. */
+/** Counts of the whole numbers that were added. */
 class Histogram {
   readonly #counts = new Map<number, number>();
   #size = 0;
@@ -19,7 +19,7 @@ class Histogram {
     this.#size += 1;
   }
 
-  /** The values at equal shares of all, nearest rank, from the least to the greatest; `null` where nothing was seen. */
+  /** Returns the values at equal shares, nearest rank, from the least to the greatest; `null` if there are none. */
   quantiles(): readonly number[] | null {
     const values = [...this.#counts].sort(([a], [b]) => a - b);
     if (values.length === 0) return null;
@@ -43,19 +43,19 @@ class Times {
 }
 
 /**
- * In its first second a real run warms up, generator and deployment alike: calls took 7.4 ms there and 1.8 ms later, in a
- * run of a minute. Spread over the whole run that would make every twentieth call of it slow.
+ * Length of a real run's warm-up, of generator and deployment alike, ms. In a run of a minute, calls took 7.4 ms in the
+ * first second and 1.8 ms later. Over the whole run this would make every twentieth call slow.
  */
 const warmUpMs = 1_000;
 
-/** Reads a trace, call by call, for what `simulate` can be told of it. */
+/** Gathers facts for `simulate` from a trace, call by call. */
 export class Likeness {
   readonly #users = new Map<string, { organization: string; user: string }>();
   readonly #warmingUp = new Times();
   readonly #later = new Times();
   #warmAt: number | null = null;
   readonly #latenessMs = new Histogram();
-  /** When each client received the answer that came last. */
+  /** Time of the last receipt by client. */
   readonly #received = new Map<string, number>();
 
   add(call: TraceCall): void {
@@ -68,7 +68,7 @@ export class Likeness {
     else if (call.kind === "call" && call.status === 200) times.graphqlMs.add(tookMs);
   }
 
-  /** A call of a trace by quotas: it does not tell which calls are queries, so all that were let through count as REST. */
+  /** Adds a call of a version 2 trace, which does not mark queries: all admitted calls count as REST. */
   addByQuotas(call: QuotaCall): void {
     this.#addLateness(call);
     if (call.outcome !== "admitted" || isFailure(call.status)) return;
@@ -81,8 +81,8 @@ export class Likeness {
   }
 
   /**
-   * A first attempt that was wanted after the client's last answer was slept for: how much too long? (When a retry was
-   * due is not in the trace, nor is what else a client did meanwhile that has several calls on the way.)
+   * Adds a first attempt's lateness if the client slept until it, that is, if it was wanted after the client's last
+   * answer. (A trace does not tell when retries were due, nor what a client with several calls did meanwhile.)
    */
   #addLateness({ client, sent, received, wanted, attempt }: TraceCall | QuotaCall): void {
     const before = this.#received.get(client);
@@ -91,17 +91,17 @@ export class Likeness {
     if (wanted > before && sent >= wanted) this.#latenessMs.add(sent - wanted);
   }
 
-  /** The users of the run's clients, by `population/index`; for `seatingLike`. */
+  /** Users of the run's clients, by `population/index`, for `seatingLike`. */
   get users(): ReadonlyMap<string, { readonly organization: string; readonly user: string }> {
     return this.#users;
   }
 
   /**
-   * The network as it was seen. Round trip: what the answered REST and status calls took, refusals aside, each at
-   * least 1 ms. Execution: what the executed queries took, less what half of those calls took. Lateness: that of first
-   * attempts that clients slept for. Each as 200 equal parts of all calls, so that simulated ones take what measured
-   * ones took, the first second aside where more than that was seen; what the trace has no calls for stays as in
-   * `fallback`.
+   * Returns the measured network. Round trip: durations of answered REST and status calls without refusals, each at
+   * least 1 ms. Execution: durations of executed queries, less the median of those calls. Lateness: that of first
+   * attempts that clients slept for. Each is 200 equal parts of the calls, so that simulated calls take as long as
+   * measured ones. Round trip and execution leave out the first second if later calls exist; facts without calls come
+   * from `fallback`.
    */
   network(fallback: Network): Network {
     const trips = this.#quantiles("restMs");

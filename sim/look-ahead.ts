@@ -1,15 +1,15 @@
-// Looks at what the next events will ask for, before they do. With many clients nearly all of that is far away in
-// memory; an event that comes to it by itself waits several times, one place telling the next. Looked at for many
-// events at once, place by place, the waits pass side by side. It changes nothing.
+// Reads the memory that the next events will need, before they happen. With many clients nearly all of this memory is
+// outside the cache, and a single event waits several times, since one place names the next. Reads for many events
+// at once, place by place, let these waits overlap. The reads change nothing.
 import * as Client from "./client-table.ts";
 import type { NumericDeployment } from "./deployment.ts";
 import { KIND_BITS, SEND, START } from "./event-kinds.ts";
 import type { EventQueue } from "./event-queue.ts";
 import type { PlannedTable } from "./planned-table.ts";
 
-/** Fewer clients ask for little, which is near anyhow. */
+/** Number of clients below which no look-ahead is needed, since all is in the cache. */
 const few = 8192;
-/** So many events are looked at, and those of the instant with which they are so many. */
+/** Number of events at which a look ends, after the whole instant that reaches it; at most `most` events. */
 const enough = 64;
 const most = 1024;
 
@@ -20,7 +20,7 @@ export class LookAhead {
   readonly #deployment: NumericDeployment;
   readonly #events = new Int32Array(most);
   readonly #near = new Int32Array(most);
-  /** Of all that was read: no compiler may leave the reading out. */
+  /** Sum of all numbers read, so that no compiler leaves the reads out. */
   #sum = 0;
 
   constructor(
@@ -35,7 +35,7 @@ export class LookAhead {
     this.#deployment = deployment;
   }
 
-  /** To be called when now comes to events that were not looked at (`EventQueue.isAtUnseen`). */
+  /** Reads for the next events. Call it when now reaches events not yet looked at (`EventQueue.isAtUnseen`). */
   look(): void {
     if (this.#clients.ints.length < few * Client.INTS) return;
     const count = this.#lookAtPlanned(this.#queue.ahead(this.#events, enough));
@@ -51,7 +51,7 @@ export class LookAhead {
     this.#sum ^= sum;
   }
 
-  /** `#near` has the clients that begin or send then. What their calls ask for later on is near by then. */
+  /** Puts the clients that begin or send into `#near`, and returns their number. Other events find all in the cache. */
   #lookAtPlanned(events: number): number {
     let count = 0;
     for (let at = 0; at < events; at++) {

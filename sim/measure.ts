@@ -1,5 +1,5 @@
-// A simulated run as its figures alone: what sweeps and searches ask for, thousands of times. What `summarize` counts
-// in the run's trace is counted here without an object per call, by the same rules.
+// A simulated run as figures alone, which sweeps and searches need thousands of times. The figures equal those that
+// `summarize` counts in the run's trace, without an object per call.
 import { type Rules, scopes } from "../src/rules/rules.ts";
 import type { Scenario } from "../src/scenario/scenario.ts";
 import { type Figures, type PopulationSummary, type Summary, waitShares } from "../src/summary/summary.ts";
@@ -12,13 +12,13 @@ import * as Flight from "./flight-table.ts";
 import { MeasuredWindows } from "./measured-windows.ts";
 import { numberSteps, type SimulateOptions, worldOf } from "./simulate.ts";
 
-/** The figures of one simulated run, whole and by population, as its summary has them. */
+/** Figures of one simulated run, whole and by population, as in its summary. */
 export interface Measurement extends Pick<Summary, "figures" | "populations" | "endedAt" | "records"> {
-  /** Under a policy: refused calls by the quota that refused. */
+  /** Under a policy: number of refused calls by the quota that refused. */
   readonly refusedBy?: Readonly<Record<string, number>>;
 }
 
-/** Figures of organizations' and users' windows, which no other quota has. */
+/** Figures of organizations' and users' windows, which policies lack. */
 const ofWindows = {
   refusedByOrganization: null,
   refusedByUser: null,
@@ -27,8 +27,8 @@ const ofWindows = {
 } as const;
 
 /**
- * Simulates a scenario and counts. The figures are those that `summarize` finds in the run's trace.
- * @throws what `simulate` and reading its `calls` throw
+ * Simulates a scenario and counts its calls. The figures equal those of `summarize` on the run's trace.
+ * @throws the errors of `simulate` and of reading its `calls`
  *
  * @example
  * measure(scenario, { seed: 7 }).figures.refusedShare;
@@ -41,14 +41,14 @@ export function measure(scenario: Scenario, options: SimulateOptions = {}): Meas
   }
 }
 
-/** State of a measurement under way. */
+/** Progress of a measurement. */
 export interface MeasureStep {
   readonly calls: number;
   /** Virtual time, ms since the epoch. */
   readonly nowMs: number;
 }
 
-/** The same, a step at a time. */
+/** Measures like `measure`, a step at a time. */
 export function* measureSteps(
   scenario: Scenario,
   options: SimulateOptions = {},
@@ -64,15 +64,15 @@ export function* measureSteps(
 interface MeasuredPopulation {
   readonly place: number;
   readonly name: string;
-  /** Number of clients that were seen: each has one call whose number is 0. */
+  /** Number of clients that called: each has one call whose number is 0. */
   clients: number;
   readonly tally: Tally<CountedWaits>;
-  /** Attempts that broke off, by client, job and attempt: a retry that follows one of them follows no refusal. */
+  /** Unanswered attempts, by client, job and attempt: a retry after one of these follows no refusal. */
   readonly broken: Set<string>;
 }
 
-// Integers a caller, and where each is: its organization's windows and its own; the population that called as it first,
-// and the calls of that one that were admitted. What others of its populations had admitted is elsewhere: they are rare.
+// Number of integers per caller, and their places: its organization's windows, its own windows, its first population,
+// and the admitted calls of that population. `#others` has those of its other populations, which are rare.
 const INTS = 4;
 const ORGANIZATION = 0;
 const USER = 1;
@@ -82,7 +82,7 @@ const NONE = -1;
 
 type End = ToldCall["end"];
 
-/** Whose window a refusal names, by what a flight says. */
+/** Owner that a refusal names, by the refuser in the flight. */
 const refusers = {
   [Flight.ADMITTED]: null,
   [Flight.REFUSED_BY_ORGANIZATION]: "organization",
@@ -96,16 +96,16 @@ class Measurer {
   readonly #windows: MeasuredWindows;
   readonly #populations: (MeasuredPopulation | null)[];
   #callers = new Int32Array(64 * INTS).fill(NONE);
-  /** Calls admitted of a caller by a population that was not its first: by caller, and then by place. */
+  /** Number of admitted calls of a caller's populations after its first: by caller, then by the population's place. */
   readonly #others = new Map<number, Map<number, number>>();
-  /** In the order in which they first answered. */
+  /** Populations in the order of their first answers. */
   readonly #seen: MeasuredPopulation[] = [];
   #windowsExhausted = 0;
   /** Names of the policy's quotas, and refusals by each; `null` under rules. */
   readonly #quotas: readonly string[] | null;
   readonly #refusedBy: number[];
   records = 0;
-  // Times are ms from the run's start, integers to compilers: of the last answer, and of the call that is counted.
+  // Times of the last answer and of the current call, ms from the run's start, which compilers keep as integers.
   #endedMs = 0;
   #sentMs = 0;
   #receivedMs = 0;
@@ -162,7 +162,7 @@ class Measurer {
     } else this.#admit(call, tally);
   }
 
-  /** @param caller where its integers begin */
+  /** @param caller place where the caller's integers begin */
   #addAdmitted(caller: number, place: number, calls: number): void {
     const callers = this.#callers;
     const first = callers[caller + POPULATION] as number;
@@ -183,7 +183,7 @@ class Measurer {
     tally.addAdmission(this.#receivedMs, Math.max(0, waitMs), scope === "graphql" ? actual : 0);
   }
 
-  /** A status body tells of the organization's windows of both scopes. */
+  /** Places the organization's windows of both scopes, which a status body shows. */
   #placeStatus(call: AnsweredCall, caller: number): void {
     const organization = this.#callers[caller + ORGANIZATION] as number;
     for (const [place, scope] of scopes.entries()) {
@@ -193,14 +193,14 @@ class Measurer {
     }
   }
 
-  /** Every reading narrows its window down; only what refuses counts in a figure. */
+  /** Places the windows in the headers: each reading narrows its window, and refusals and resets are counted. */
   #place(call: AnsweredCall, population: MeasuredPopulation, caller: number, end: End | null): void {
     const windows = this.#windows;
     const { ints, doubles } = call.flights;
     const shown = ints[call.inInts + Flight.SHOWN] as number;
     const at = call.inDoubles;
     const [sentMs, receivedMs] = [this.#sentMs, this.#receivedMs];
-    // Scopes are numbers to windows, in their order.
+    // `MeasuredWindows` numbers the scopes in their order.
     const scope = call.call.scope === "rest" ? 0 : 1;
     const refusedBy = end === "refused" ? shown & Flight.REFUSER : Flight.ADMITTED;
     if ((shown & Flight.SHOWS_ORGANIZATION) !== 0) {
@@ -247,7 +247,7 @@ class Measurer {
     this.#callers[caller * INTS + USER] = this.#windows.user();
   }
 
-  /** The figures of the run. */
+  /** Returns the figures of the run. */
   finish(): Measurement {
     const whole = new Tally(new CountedWaits());
     for (const { tally } of this.#seen) whole.merge(tally);
@@ -271,7 +271,7 @@ class Measurer {
     return this.#quotas === null ? figures : { ...figures, ...ofWindows };
   }
 
-  /** The calls admitted for each user that was answered: by all, and by each population. */
+  /** Returns the number of admitted calls of each user that got an answer: over all populations, and by population. */
   #admitted(): { readonly all: readonly number[]; readonly byPlace: readonly (readonly number[])[] } {
     const all: number[] = [];
     const byPlace = this.#populations.map((): number[] => []);
@@ -295,11 +295,11 @@ class Measurer {
 const outcomeOf = (status: number, shown: number): End =>
   Flight.isAnswered(status, shown) ? (isRefusal(status) ? "refused" : "admitted") : "unanswered";
 
-/** A job's attempt: its client's index in the population, when the job was wanted, which attempt. */
+/** Returns the key of a job's attempt: the client's index in the population, the job's wanted time, and the attempt. */
 const jobOf = ({ index, wantedMs }: AnsweredCall, attempt: number): string =>
   `${index}/${wantedMs}/${attempt}`;
 
-/** Tells whether a retry follows an attempt that broke off, which is forgotten then. */
+/** Tells whether a retry follows an unanswered attempt, and forgets that attempt. */
 function forgets({ broken }: MeasuredPopulation, call: AnsweredCall): boolean {
   return broken.size > 0 && broken.delete(jobOf(call, call.attempt - 1));
 }

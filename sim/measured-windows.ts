@@ -1,51 +1,51 @@
-// Which windows the answers of a simulated run tell of, by numbers alone: what `WindowTracker` does with a trace, less
-// what only pictures ask for. A window is a row of numbers, and a number itself, until no answer can tell of it.
+// Finds the windows that a simulated run's answers show, by numbers alone: like `WindowTracker` for traces, without the
+// facts that only pictures need. A window is a row of numbers, known by its own number, until no answer can show it.
 //
-// Nearly all answers tell of the newest window of their owner. Its span lies with the owner, with all that such an answer
-// asks for.
+// Nearly all answers show the newest window of their owner. So the owner's row holds this window's span, and all else
+// that such an answer needs.
 import { organizationLimit, type Rules, type Scope } from "../src/rules/rules.ts";
 import type { Seat } from "../src/scenario/seats.ts";
 import { disorderMs, endOf, isJustAfter, slackMs, spanBeforeMs } from "../src/summary/window-ends.ts";
 import { RowTable } from "./row-table.ts";
 
-// Doubles of an owner's windows of one scope, and of a window, and where each is: the span of an end, of an owner's the
-// newest one's; and an instant that no other one of the owner's ends after.
+// Number of doubles in an owner's row (one scope) and in a window's row, and their places: the span of the end, in an
+// owner's row that of the newest window; and, for owners, an instant after which no other window ends.
 const DOUBLES = 4;
 const EARLIEST = 0;
 const LATEST = 1;
 const OTHERS = 2;
-// Integers, and where each is: of an owner's the window that was met last, and the newest; of a window the one that was met
-// after it, of the last one the first.
+// Number of integers per row, and their places: for an owner, the window met last, and the newest; for a window, the
+// one met after it, or the first if it is the last.
 const INTS = 8;
 const LAST = 6;
 const NEWEST = 7;
 const NEXT = 6;
 const NONE = -1;
 
-/** By number. */
+/** Scopes by number. */
 const scopes: readonly Scope[] = ["rest", "graphql"];
 
-/** An owner is a number, that of its windows of the first scope (REST); those of the second (GraphQL) have the next. */
+/** Windows by owner. An owner is the number of its REST row; the next number is its GraphQL row. */
 export class MeasuredWindows {
   readonly #rules: Rules;
   readonly #startAtMs: number;
   readonly #beforeMs: Float64Array;
   readonly #organizations = new Map<string, number>();
-  /** Of organizations' windows, by owner and scope. */
+  /** Lengths of organizations' windows, ms, by row. */
   readonly #lengthsMs = new Map<number, number>();
   readonly #owners = new RowTable(DOUBLES);
   readonly #windows = new RowTable(DOUBLES);
-  /** By window: the populations that it refused calls of, by place. */
+  /** By window: true at the places of the populations whose calls it refused. */
   readonly #refused: (boolean[] | null)[] = [];
 
-  /** @param startAtMs all times are from there: integers, which compilers pass around without making objects */
+  /** @param startAtMs origin of all times, which are then small integers that compilers pass without making objects */
   constructor(rules: Rules, startAtMs: number) {
     this.#rules = rules;
     this.#startAtMs = startAtMs;
     this.#beforeMs = Float64Array.from(scopes, (scope) => spanBeforeMs(rules, scope));
   }
 
-  /** The organization of a caller. */
+  /** Returns the owner number of a seat's organization. */
   organization({ organization }: Seat): number {
     const known = this.#organizations.get(organization);
     if (known !== undefined) return known;
@@ -59,12 +59,12 @@ export class MeasuredWindows {
     return owner;
   }
 
-  /** A user that was not asked for before. */
+  /** Returns the owner number of a new user. */
   user(): number {
     const rows = scopes.map(() => this.#owners.take());
     const { doubles, ints } = this.#owners;
     for (const row of rows) {
-      // No reading is of a window that is not there.
+      // An empty span matches no reading.
       doubles.fill(Number.NEGATIVE_INFINITY, row * DOUBLES, (row + 1) * DOUBLES);
       ints[row * INTS + LAST] = NONE;
       ints[row * INTS + NEWEST] = NONE;
@@ -72,7 +72,7 @@ export class MeasuredWindows {
     return rows[0] as number;
   }
 
-  /** A reset of so many seconds tells of a window of this owner, which is returned, a new one where none fits. */
+  /** Returns the window of this owner that a reset, s, shows: a new one if none fits. */
   place(owner: number, scope: number, reset: number, sentMs: number, receivedMs: number): number {
     const beforeMs = this.#beforeMs[scope] as number;
     const earliest = sentMs + reset * 1000 - beforeMs;
@@ -81,7 +81,7 @@ export class MeasuredWindows {
     const at = (owner + scope) * DOUBLES;
     const from = Math.max(earliest, doubles[at + EARLIEST] as number);
     const to = Math.min(latest, doubles[at + LATEST] as number);
-    // It overlaps the newest window, and no other.
+    // The reading overlaps the newest window, and no other.
     if (from <= to && (doubles[at + OTHERS] as number) < earliest) {
       doubles[at + EARLIEST] = from;
       doubles[at + LATEST] = to;
@@ -90,7 +90,7 @@ export class MeasuredWindows {
     return this.#placeAmong(owner + scope, earliest, latest, receivedMs);
   }
 
-  /** The populations that a window refused calls of, by place: to be added to. */
+  /** Returns the list of populations, by place, whose calls a window refused; callers add to it. */
   refused(window: number): boolean[] {
     const refused = this.#refused[window] ?? [];
     this.#refused[window] = refused;
@@ -114,7 +114,7 @@ export class MeasuredWindows {
     return false;
   }
 
-  /** Finds the window among all of an owner's, or makes it. */
+  /** Returns the window of a reading among all of the owner's windows, a new one if none fits. */
   #placeAmong(row: number, earliest: number, latest: number, receivedMs: number): number {
     this.#bringBack(row);
     const found = this.#narrowed(row, earliest, latest);
@@ -124,7 +124,7 @@ export class MeasuredWindows {
     return window;
   }
 
-  /** Writes the span of the newest window into it. */
+  /** Copies the span of the newest window from the owner's row into the window's row. */
   #bringBack(row: number): void {
     const newest = this.#owners.ints[row * INTS + NEWEST] as number;
     if (newest !== NONE) this.#copySpan(this.#owners.doubles, row, this.#windows.doubles, newest);
@@ -135,7 +135,7 @@ export class MeasuredWindows {
     to[toRow * DOUBLES + LATEST] = from[fromRow * DOUBLES + LATEST] as number;
   }
 
-  /** As `narrowed` of summaries. */
+  /** Returns the window that a span shows, narrowed, or `NONE`: like `narrowed` of summaries. */
   #narrowed(row: number, earliest: number, latest: number): number {
     const owner = this.#owners.doubles;
     const at = row * DOUBLES;
@@ -179,7 +179,7 @@ export class MeasuredWindows {
     return window;
   }
 
-  /** Forgets the first windows, where no later answer can tell of them. */
+  /** Forgets the first windows that no later answer can show. */
   #takeOver(row: number, receivedMs: number): void {
     const { ints } = this.#owners;
     let first = this.#first(row);
@@ -196,7 +196,7 @@ export class MeasuredWindows {
     }
   }
 
-  /** The window of an owner that was met first. */
+  /** Returns the window of an owner that was met first. */
   #first(row: number): number {
     const last = this.#owners.ints[row * INTS + LAST] as number;
     return last === NONE ? NONE : (this.#windows.ints[last * INTS + NEXT] as number);

@@ -1,4 +1,4 @@
-// Callers by their names, for deployments that go by names: the same handle for the same organization and user.
+// Callers by name, for deployments that need names: the same organization and user get the same handle.
 import type { SimulatedCaller } from "./deployment.ts";
 
 export class NamedCallers {

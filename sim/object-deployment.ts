@@ -1,5 +1,5 @@
-// A deployment whose answers are objects, behind the door of numbers: what it answers is kept for the trace, and its
-// numbers are copied into the flight.
+// Turns a deployment with objects as answers into one with numbers: it keeps each answer for the trace, and copies the
+// answer's numbers into the flight.
 import type { Pending } from "../src/engine/store.ts";
 import { quotaNames } from "../src/policy/names.ts";
 import { ABSENT, type CallTemplate } from "../src/scenario/client.ts";
@@ -25,12 +25,12 @@ export class ObjectDeployment<Running extends object, Answer extends object = An
   readonly #deployment: SimulatedDeployment<Running, Answer>;
   readonly #flights: Flight.FlightTable;
   readonly #callers = new NamedCallers();
-  /** State of each flight: a decision that takes its time, a query that runs, or the answer. */
+  /** State by flight: a decision that takes time, a running query, or the answer. */
   readonly #outcomes: ArrivalOutcome<Running, Answer>[] = [];
-  /** Outcome that the last flight that was asked for waits for. */
+  /** Outcome that the flight asked for last waits for. */
   #awaited: Promise<ArrivalOutcome<Running, Answer>> | null = null;
   #arrived: ArrivalOutcome<Running, Answer> | null = null;
-  /** The flight that was asked for last: whose call it was, where the deployment throws. */
+  /** Flight asked for last: its call failed if the deployment throws. */
   asked = 0;
 
   constructor(deployment: SimulatedDeployment<Running, Answer>, flights: Flight.FlightTable) {
@@ -73,8 +73,8 @@ export class ObjectDeployment<Running extends object, Answer extends object = An
   }
 
   /**
-   * Waits for what an `AWAITED` flight waits for; it may be resumed then.
-   * @throws what the deployment rejects with
+   * Waits for the outcome of an `AWAITED` flight, which may then be resumed.
+   * @throws the reason with which the deployment rejects
    */
   async settled(): Promise<void> {
     this.#arrived = await this.#awaited;
@@ -98,7 +98,7 @@ export class ObjectDeployment<Running extends object, Answer extends object = An
   }
 }
 
-/** Writes what an answer of the default API tells into its flight. */
+/** Writes the numbers of an answer of the default API into its flight. */
 export function showAnswer(answer: AnswerParts, flight: number, { ints, doubles }: Flight.FlightTable): void {
   const owner = isRefusal(answer.status) ? refusedBy(answer) : null;
   ints[flight * Flight.INTS + Flight.STATUS] = answer.status;

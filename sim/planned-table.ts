@@ -1,28 +1,28 @@
-// Calls that clients have planned and not sent yet: half a line of the processor's cache each, since nearly all calls of
-// many clients are such, and far away in memory.
+// Calls that clients have planned and not sent yet. Each takes half a line of the processor's cache: nearly all calls
+// of many clients are planned ones, and outside the cache.
 import type { PlannedCall } from "../src/scenario/client.ts";
 import * as Flight from "./flight-table.ts";
 import { RowTable } from "./row-table.ts";
 
-/** Doubles a planned call, and where each of its numbers is. */
+/** Number of doubles per planned call; the constants below are their places. */
 const DOUBLES = 4;
 const WANTED = 2;
 const DELAY = 3;
-/** Integers a planned call, and where each is. */
+/** Number of integers per planned call; the constants below are their places. */
 const INTS = 8;
-/** Who plans it: its place in the client table. */
+/** Place of the client in the client table. */
 const CLIENT = 0;
 const TEMPLATE = 1;
 const ATTEMPT = 2;
 const PAGE = 3;
 
 export class PlannedTable extends RowTable {
-  /** @param capacity how many calls it has room for at first; it grows */
+  /** @param capacity number of calls that fit at first; the table grows */
   constructor(capacity: number) {
     super(DOUBLES, capacity);
   }
 
-  /** Keeps a call that a client plans. */
+  /** Keeps a client's planned call, and returns its row. */
   put(client: number, { template, attempt, page, wantedMs, delayMs }: PlannedCall): number {
     const row = this.take();
     const { ints, doubles } = this;
@@ -39,7 +39,7 @@ export class PlannedTable extends RowTable {
     return this.ints[row * INTS + CLIENT] as number;
   }
 
-  /** Makes a flight of a planned call, whose row is given back. */
+  /** Turns a planned call into a flight, and gives its row back. */
   depart(row: number, flights: Flight.FlightTable): number {
     const flight = flights.take();
     const [from, to] = [row * INTS, flight * Flight.INTS];

@@ -13,23 +13,23 @@ import { NamedCallers } from "./named-callers.ts";
 import { type KeepAnswer, keepsAnswers, type QuotaAnswer } from "./quota-answer.ts";
 import { NO_QUOTA, ToldQuotas } from "./told-quotas.ts";
 
-/** A call of a caller, looked up once. */
+/** Facts of a caller's call, looked up once. */
 interface Known {
-  /** Place of the operation; below 0 where no quota counts the call. */
+  /** Place of the operation; negative if no quota counts the call. */
   readonly operation: number;
   readonly isStatus: boolean;
   readonly handle: number;
-  /** Places of the quotas that it uses, or that a status shows. */
+  /** Places of the quotas that the call uses, or that a status shows. */
   readonly quotas: readonly number[];
   readonly isSettled: boolean;
   readonly asked: OperationCall;
 }
 
 const FREE = -1;
-/** The handle of a caller of free calls. */
+/** Handle of the caller of a free call. */
 const NOBODY = -1;
 
-/** Its answers are kept where a trace is wanted. */
+/** Deployment by a policy, which keeps its answers only for a trace. */
 export class PolicyDeployment implements TracedDeployment<QuotaAnswer> {
   readonly #policy: Policy;
   readonly #limiter: PolicyLimiter;
@@ -37,19 +37,19 @@ export class PolicyDeployment implements TracedDeployment<QuotaAnswer> {
   readonly #flights: Flight.FlightTable;
   readonly #names: readonly string[];
   readonly #callers = new NamedCallers();
-  /** By call and caller. */
+  /** Facts by call and caller. */
   readonly #known = new Map<CallTemplate, (Known | null)[]>();
-  /** Window ends of flights that run, by flight. */
+  /** Window ends of running flights, by flight. */
   readonly #windows: number[][] = [];
   readonly #reading = emptyCountReading();
   readonly #told: ToldQuotas;
   readonly #kept: KeepAnswer;
-  /** Each flight's answer, for its line; `null` where no trace is kept. */
+  /** Answers by flight; `null` without a trace. */
   readonly #answers: QuotaAnswer[] | null;
 
   /**
-   * @param traced whether answers are kept for a trace
-   * @throws SpillwayError `POLICY_UNSUPPORTED` where a quota has an algorithm that is described alone
+   * @param traced true to keep answers for a trace
+   * @throws SpillwayError `POLICY_UNSUPPORTED` if a quota's algorithm can be described but not simulated
    */
   constructor(policy: Policy, flights: Flight.FlightTable, traced: boolean) {
     this.#policy = policy;
@@ -108,7 +108,7 @@ export class PolicyDeployment implements TracedDeployment<QuotaAnswer> {
       calls = [];
       this.#known.set(call, calls);
     }
-    // Filled up, since an array with holes would become a dictionary.
+    // The array gets no holes, which would turn it into a dictionary.
     while (calls.length <= caller) calls.push(null);
     const known = calls[caller];
     if (known != null) return known;
@@ -134,7 +134,7 @@ export class PolicyDeployment implements TracedDeployment<QuotaAnswer> {
     return { operation: place, isStatus, handle, quotas, isSettled, asked };
   }
 
-  /** Writes the answer into the flight. The status tells the outcome alone: a refusal may be a 403 of the API's. */
+  /** Writes the answer into the flight. A refusal has status 429 there, even if the API sends a 403. */
   #reply(flight: number, known: Known, refused: number, call: CallTemplate, nowMs: number): void {
     const { cost } = call;
     const isRefused = refused !== NONE_REFUSED;
@@ -157,7 +157,7 @@ export class PolicyDeployment implements TracedDeployment<QuotaAnswer> {
     if (this.#answers !== null) this.#answers[flight] = this.#traced(known, kind, refused, call, nowMs);
   }
 
-  /** An answer as a trace keeps it: it is written in the API's format, and read back. */
+  /** Returns the trace's form of an answer, which is written in the API's format and read back. */
   #traced(known: Known, kind: AnswerKind, refused: number, call: CallTemplate, nowMs: number): QuotaAnswer {
     const { handle, quotas, asked, isSettled } = known;
     const reading = this.#reading;

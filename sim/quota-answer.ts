@@ -1,4 +1,4 @@
-// An answer under a policy as a trace keeps it: it is written in the API's format, and read back.
+// The trace's form of an answer under a policy: the answer is written in the API's format, and read back.
 import type { WriteAnswer } from "../src/engine/store-limiter.ts";
 import type { Policy } from "../src/policy/policy.ts";
 import { wireOf } from "../src/policy/presets.ts";
@@ -8,15 +8,15 @@ import type { QuotaCall } from "../src/trace/quota-record.ts";
 import { readAnswer } from "../src/wire/read-answer.ts";
 import type { AnswerToWrite } from "../src/wire/write-answer.ts";
 
-/** The parts of a call's line that its answer tells; who asked, and when, is the client's to add. */
+/** Parts of a call's line that the answer gives; the client adds its name and the times. */
 export type QuotaAnswer = Pick<QuotaCall, "caller" | "operation" | "cost" | "status"> &
   Partial<QuotaCall> &
   ReturnType<typeof answerMembers>;
 
-/** Makes an answer as a trace keeps it of what it tells. */
+/** Returns the trace's form of an answer. */
 export type KeepAnswer = (asked: OperationCall, told: AnswerToWrite, nowMs: number) => QuotaAnswer;
 
-/** @param sent writes the answer as the deployment sends it */
+/** @param sent writes an answer in the form that the deployment sends */
 export function keepsAnswers(policy: Policy, sent: WriteAnswer): KeepAnswer {
   const wire = wireOf(policy);
   const known = new Set(Object.keys(policy.quotas));
@@ -30,6 +30,6 @@ export function keepsAnswers(policy: Policy, sent: WriteAnswer): KeepAnswer {
   };
 }
 
-/** Cost that a call declares; nothing of one that no quota counts. */
+/** Returns the cost that a call declares; `null` if no quota counts the call. */
 export const costOf = ({ operation }: OperationCall, { cost }: { readonly cost: number }): number | null =>
   operation === "status" || operation === "other" ? null : cost;

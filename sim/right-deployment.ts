@@ -1,5 +1,5 @@
-// The right deployment in virtual time: the pure limiter behind the API's answers (SPEC.md §2, §4-§6). Callers are the
-// limiter's own handles, readings are filled in place; only where a trace is wanted an answer becomes an object.
+// The right deployment in virtual time: the pure limiter behind the API's answers (SPEC.md §2, §4-§6). Callers are
+// the limiter's own handles, and readings are filled in place. An answer becomes an object only for a trace.
 import type { WindowReading } from "../src/engine/adapter.ts";
 import { resetSeconds } from "../src/engine/limiter.ts";
 import { NONE_REFUSED, type PolicyCore } from "../src/engine/policy-core.ts";
@@ -17,11 +17,11 @@ import { REFUSED } from "../src/wire/outcome.ts";
 import { ANSWERED, type AnswerParts, type Fate, RUNS, type TracedDeployment } from "./deployment.ts";
 import * as Flight from "./flight-table.ts";
 
-// A policy of rules has its operations in this order, and of each the organization's quota before the user's.
+// A policy of rules has its operations in this order, each with the organization's quota before the user's.
 const REST = 0;
 const GRAPHQL = 1;
 type ScopeIndex = typeof REST | typeof GRAPHQL;
-// The numbers of a reading (`PolicyCore.readEach`), as constants of this module, which compilers fold.
+// Places of a reading's numbers (`PolicyCore.readEach`); constants of this module, since compilers fold these.
 const READING = 5;
 const LIMIT = 0;
 const REMAINING = 1;
@@ -33,13 +33,13 @@ const NARROW = READING;
 const broadOf = (scope: ScopeIndex): number => 2 * scope;
 const narrowOf = (scope: ScopeIndex): number => 2 * scope + 1;
 
-/** The use that is made of a deployment: what it need not remember takes no memory. */
+/** Intended use of a deployment, so that facts nobody needs take no memory. */
 export interface RightUse {
-  /** `answer` will be asked. */
+  /** True if `answer` will be called. */
   readonly traced: boolean;
-  /** `caller` is asked for each name once. */
+  /** True if `caller` is called once for each name. */
   readonly distinct: boolean;
-  /** All calls are counted REST calls. */
+  /** True if all calls are counted REST calls. */
   readonly restAlone: boolean;
 }
 
@@ -51,12 +51,12 @@ export class RightDeployment implements TracedDeployment {
   readonly #rounding: readonly Semantics["reset"][];
   readonly #advises: readonly boolean[];
   readonly #isDistinct: boolean;
-  /** Who calls, by handle; `null` where no trace is wanted. */
+  /** Names of callers by handle; `null` without a trace. */
   readonly #names: Omit<Seat, "token">[] | null;
-  /** The organization's reading and the user's, as `readEach` fills them in. */
+  /** Readings of the organization's and the user's window, filled in by `readEach`. */
   readonly #readings = new Float64Array(2 * READING);
   readonly #windows = new Float64Array(2);
-  /** Bodies of refusals and of status answers, by flight; `null` where no trace is wanted. */
+  /** Bodies of refusals and status answers, by flight; `null` without a trace. */
   readonly #bodies: unknown[] | null;
 
   constructor(rules: Rules, flights: Flight.FlightTable, { traced, distinct, restAlone }: RightUse) {
@@ -90,7 +90,7 @@ export class RightDeployment implements TracedDeployment {
       return ANSWERED;
     }
     const scope = call.scope === "rest" ? REST : GRAPHQL;
-    // Too many points: refused before any window is asked, with a 200 (SPEC.md §6).
+    // A call with too many points is refused with a 200, before any window is read (SPEC.md §6).
     const decided =
       scope === GRAPHQL && call.cost > pointsMost
         ? Flight.ADMITTED
@@ -106,7 +106,7 @@ export class RightDeployment implements TracedDeployment {
     return ANSWERED;
   }
 
-  /** Adds what the body of a status answer shows beside the headers. */
+  /** Adds the resets in a status answer's body, and keeps the body for a trace. */
   #showStatus(flight: number, caller: number, nowMs: number): void {
     const { doubles } = this.#flights;
     const at = flight * Flight.DOUBLES;
@@ -120,7 +120,7 @@ export class RightDeployment implements TracedDeployment {
     throw new RangeError("the right deployment decides at once");
   }
 
-  /** Under `prepaid` the answer shows the windows of the decision (SPEC.md §5). */
+  /** Starts a query. Under `prepaid` its answer shows the windows at the decision (SPEC.md §5). */
   #execute(flight: number, caller: number, call: CallTemplate, nowMs: number): void {
     const { doubles } = this.#flights;
     const at = flight * Flight.DOUBLES;
@@ -184,7 +184,7 @@ export class RightDeployment implements TracedDeployment {
     return answer;
   }
 
-  /** Reads both windows as they are now, and writes the answer into the flight. */
+  /** Reads both windows at `nowMs`, and writes the answer into the flight. */
   #reply(
     flight: number,
     caller: number,
@@ -220,7 +220,7 @@ export class RightDeployment implements TracedDeployment {
     }
   }
 
-  /** Seconds to a window's end, as the rules round them. */
+  /** Returns the seconds to a window's end, rounded as the rules say. */
   #seconds(from: number, scope: ScopeIndex): number {
     const readings = this.#readings;
     const resetAtMs = readings[from + RESET_AT] as number;
@@ -231,7 +231,7 @@ export class RightDeployment implements TracedDeployment {
     );
   }
 
-  /** A reading that was taken, in the shape of SPEC.md. */
+  /** Returns a reading taken before, in the shape of SPEC.md. */
   #window(caller: number, scope: ScopeIndex, from: typeof BROAD | typeof NARROW): WindowReading {
     const readings = this.#readings;
     const resetAtMs = readings[from + RESET_AT] as number;
@@ -254,7 +254,7 @@ export class RightDeployment implements TracedDeployment {
   }
 }
 
-/** Without the second operation and its quotas: the places of the first ones stay. */
+/** Returns a policy without GraphQL and its quotas; the places of REST's quotas stay. */
 const ofRestAlone = (policy: Policy): Policy => ({
   ...policy,
   quotas: Object.fromEntries(

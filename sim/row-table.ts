@@ -1,6 +1,6 @@
-// Rows of numbers in one buffer, seen as doubles and as 32-bit integers. A row that is given back makes room for the next,
-// so that nothing is allocated per row once the table has grown to the most that are ever in use. Free rows are a list
-// through their first integers.
+// Rows of numbers in one buffer, seen as doubles and as 32-bit integers. A row that is given back is used again, so
+// that nothing is allocated per row once the table has grown to the most rows in use. The first integers of free rows
+// link them in a list.
 
 const NONE = -1;
 
@@ -12,8 +12,8 @@ export class RowTable {
   #used = 0;
 
   /**
-   * @param size doubles a row
-   * @param capacity how many rows it has room for at first; it grows
+   * @param size number of doubles per row
+   * @param capacity number of rows that fit at first; the table grows
    */
   constructor(size: number, capacity = 64) {
     this.#size = size;
@@ -21,7 +21,7 @@ export class RowTable {
     this.ints = new Int32Array(this.doubles.buffer);
   }
 
-  /** Takes a row, its numbers left from an earlier one. */
+  /** Returns a free row, which may hold numbers of an earlier use. */
   take(): number {
     const free = this.#free;
     if (free !== NONE) {

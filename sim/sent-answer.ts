@@ -1,4 +1,4 @@
-// An answer as it goes over the wire, as traces have it (FORMAT.md): what a deployment that sends HTTP answers leaves.
+// The trace's form (FORMAT.md) of an HTTP answer that a deployment sends.
 import type { HttpAnswer } from "../src/wire/answer.ts";
 import { scopesIn } from "../src/wire/bodies.ts";
 import { headerNames, readHeader, readHeaders } from "../src/wire/fields.ts";
@@ -6,8 +6,8 @@ import { isRefusal } from "../src/wire/outcome.ts";
 import type { AnswerParts } from "./deployment.ts";
 
 /**
- * An answer's members in the trace's order: a header that is missing is `null`.
- * @param isStatus whether its body is to be kept
+ * Returns an answer's members in the trace's order; the eight headers are `null` if missing.
+ * @param isStatus true to keep the body
  */
 export function sentAnswer(
   { status, headers, body }: HttpAnswer,

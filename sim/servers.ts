@@ -1,15 +1,15 @@
-// Servers behind the limiter, with one queue in front of them, first in, first out. When a call will be served follows
-// from those before it, so its whole stay is known when it comes: nothing has to happen in between.
+// Servers behind the limiter, with one queue in front, first in, first out. The calls before a call decide when it is
+// served, so that its whole stay is known when it comes, without further events.
 import type { Service } from "../src/scenario/network.ts";
 
-/** Result of `take` where the queue is full. */
+/** Result of `take` if the queue is full. */
 export const FULL = -1;
 
 export class Servers {
-  /** When each server is free, a binary heap: the earliest first. */
+  /** Times at which servers become free, in a binary heap, the earliest first. */
   readonly #freeAt: Float64Array;
   readonly #queueMost: number;
-  /** When those that were made to wait begin, in a ring; never falling, since nobody overtakes. */
+  /** Times at which waiting calls begin, in a ring; they never fall, since no call overtakes another. */
   #begins = new Float64Array(64);
   #first = 0;
   #waiting = 0;
@@ -20,10 +20,10 @@ export class Servers {
   }
 
   /**
-   * Takes a call in.
-   * @param nowMs never falls from call to call
-   * @param busyMs how long it holds its server
-   * @returns when it has been served; `FULL` where it cannot wait
+   * Adds a call.
+   * @param nowMs time of the call, never below that of the call before
+   * @param busyMs time for which the call holds its server, ms
+   * @returns time at which the call has been served; `FULL` if it cannot wait
    */
   take(nowMs: number, busyMs: number): number {
     const beginMs = Math.max(nowMs, this.#freeAt[0] as number);
@@ -37,7 +37,7 @@ export class Servers {
     return doneMs;
   }
 
-  /** Those that have begun by now wait no longer. */
+  /** Removes the calls that have begun by now from the waiting ones. */
   #forget(nowMs: number): void {
     while (this.#waiting > 0 && (this.#begins[this.#first] as number) <= nowMs) {
       this.#first = (this.#first + 1) % this.#begins.length;
@@ -59,7 +59,7 @@ export class Servers {
     this.#first = 0;
   }
 
-  /** The server that is free first is busy until then. */
+  /** Makes the server that is free first busy until `doneMs`. */
   #occupy(doneMs: number): void {
     const heap = this.#freeAt;
     let at = 0;

@@ -1,4 +1,4 @@
-// A scenario under any policy, in virtual time, as a trace of version 2: calls and readings by the policy's quotas.
+// Simulates a scenario under any policy to a trace of version 2, with calls and readings by the policy's quotas.
 import type { Policy } from "../src/policy/policy.ts";
 import type { Scenario } from "../src/scenario/scenario.ts";
 import type { QuotaCall, QuotaTraceHeader } from "../src/trace/quota-record.ts";
@@ -6,17 +6,17 @@ import { FlightTable } from "./flight-table.ts";
 import { headerOf, policyDeployment, runOf, type SimulateOptions, type World, worldOf } from "./simulate.ts";
 import { undecidedByPolicy } from "./undecided-answer.ts";
 
-/** A simulated run under a policy. */
+/** Simulated run under a policy. */
 export interface QuotaSimulation {
   readonly header: QuotaTraceHeader;
-  /** As those of `Simulation`. */
+  /** All sent calls, like `Simulation.calls`. */
   readonly calls: Iterable<QuotaCall>;
 }
 
 /**
  * Simulates a scenario that names a policy.
- * @throws what `simulate` and reading its `calls` throw; SpillwayError `POLICY_UNSUPPORTED` where a quota has an
- *   algorithm that is described alone
+ * @throws the errors of `simulate` and of reading its `calls`; SpillwayError `POLICY_UNSUPPORTED` if a quota's
+ *   algorithm can be described but not simulated
  */
 export function simulateQuotas(scenario: Scenario, options: SimulateOptions = {}): QuotaSimulation {
   const world = worldOf(scenario, options);

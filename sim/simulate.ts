@@ -1,5 +1,5 @@
-// A scenario in virtual time: clients, network and deployment as events in one queue. The same scenario, seed
-// and rules give the same calls, byte for byte, wherever they run.
+// A scenario in virtual time: clients, network and deployment as events in one queue. The same scenario, seed and
+// rules give the same calls, byte for byte, on any machine.
 import type { LimiterFactory } from "../src/engine/adapter.ts";
 import { followedRules } from "../src/engine/adapter-rules.ts";
 import { type ChosenFault, requirePolicy, requireSuitable } from "../src/faults/choice.ts";
@@ -27,36 +27,35 @@ import { AWAITING, Simulator } from "./simulator.ts";
 import { undecidedAnswer } from "./undecided-answer.ts";
 
 export interface SimulateOptions extends Adjustments {
-  /** Whose names the trace has (`seatingOf`); without them users are named after their populations. */
+  /** Tokens whose users the trace names (`seatingOf`); without them users have names of their populations. */
   readonly tokens?: readonly Token[] | null | undefined;
-  /** Who sits where, in place of what the tokens say: `seatingLike` an earlier run. */
+  /** Seating that replaces the tokens' one, for example `seatingLike` an earlier run. */
   readonly seating?: Seating | undefined;
-  /** A known bug that the deployment is to have. The trace does not say so: its rules are what is claimed. */
+  /** Known bug that the deployment gets. The trace does not mention it: its rules are the claimed ones. */
   readonly fault?: ChosenFault | undefined;
-  /** Somebody else's limiter in the deployment's place, one that answers at once; others by `simulateLimiter`. */
+  /** Stranger's limiter in the deployment's place; it must be synchronous (`simulateLimiter` takes others). */
   readonly limiter?: LimiterFactory | undefined;
-  /** Once it is aborted nothing more is sent; what is on the way is answered. */
+  /** Signal that ends the sending of calls; calls on the way are still answered. */
   readonly signal?: { readonly aborted: boolean } | undefined;
 }
 
-/** A simulated run. */
+/** Simulated run. */
 export interface Simulation {
   readonly header: TraceHeader;
   /**
-   * Every call that is sent, in the order of `received`, simulated as it is read: nothing is kept. Reading it
-   * again simulates again, to the same calls.
+   * All sent calls, in the order of `received`. Reading simulates and keeps nothing; a second reading simulates
+   * again, with the same calls.
    */
   readonly calls: Iterable<TraceCall>;
 }
 
 /**
- * Simulates a scenario. Nothing is sent at `duration` or later; calls on the way then are answered, and the
- * trace ends with the last of them.
- * @throws SpillwayError `TOKENS_INVALID` where the tokens are too few, `FAULT_INVALID` where the fault does not go
- *   with the rules. Reading `calls` throws `SCENARIO_FAILED`,
- *   naming client and virtual time, where a behaviour or policy throws, asks for a time that is none, or has
- *   more calls on the way than it declares
- * @throws RangeError where an option is out of range
+ * Simulates a scenario. No call is sent at `duration` or later; calls then on the way are answered, and the trace
+ * ends with the last of these.
+ * @throws SpillwayError `TOKENS_INVALID` if there are too few tokens, `FAULT_INVALID` if the fault does not fit the
+ *   rules. Reading `calls` throws `SCENARIO_FAILED`, naming client and virtual time, if a behaviour or retry policy
+ *   throws, gives an invalid time, or has more calls on the way than it declares
+ * @throws RangeError if an option is out of range
  *
  * @example
  * const { header, calls } = simulate(scenario, { seed: 7 });
@@ -69,7 +68,7 @@ export function simulate(scenario: Scenario, options: SimulateOptions = {}): Sim
   return { header: headerOf(world), calls: { [Symbol.iterator]: () => callsOf(world) } };
 }
 
-/** The header of a simulated run's trace. */
+/** Returns the header of a simulated run's trace. */
 export function headerOf({ scenario, rules }: World): TraceHeader {
   return {
     format: "spillway-trace",
@@ -86,19 +85,19 @@ export function headerOf({ scenario, rules }: World): TraceHeader {
   };
 }
 
-/** The result of a run, beside its answers. */
+/** Result of a run, apart from its answers. */
 export interface RunLength {
-  /** Events of the queue: a call is three (sent, arrived, answered), an executed query four. */
+  /** Number of the queue's events: a call has three (sent, arrived, answered), an executed query four. */
   readonly events: number;
-  /** When the last of them was, ms since the epoch. */
+  /** Time of the last event, ms since the epoch. */
   readonly endedAtMs: number;
 }
 
 /**
- * Simulates a scenario for its numbers alone, many times faster than `simulate` since no object is made per
- * call: the same run, answer by answer in the same order.
- * @param onAnswer is shown each answer when it reaches its client
- * @throws what `simulate` and reading its `calls` throw, and whatever `onAnswer` throws
+ * Simulates a scenario for its numbers alone: the same run, with the same answers in the same order. It is many times
+ * faster than `simulate`, since it makes no object per call.
+ * @param onAnswer takes each answer when it reaches its client
+ * @throws the errors of `simulate`, of reading its `calls`, and of `onAnswer`
  *
  * @example
  * let refused = 0;
@@ -118,10 +117,10 @@ export function simulateNumbers(
   }
 }
 
-/** So many answers are shown between two steps. */
+/** Number of answers between two steps. */
 const stepAnswers = 65_536;
 
-/** The same, a step at a time: yields the virtual time, ms since the epoch. */
+/** Simulates like `simulateNumbers`, a step at a time: yields the virtual time, ms since the epoch. */
 export function* numberSteps(
   scenario: Scenario,
   options: SimulateOptions,
@@ -135,7 +134,7 @@ export function* numberSteps(
       ? rulesDeployment(world, flights, false)
       : policyDeployment(world, policy, flights, false);
   const { simulator, view } = runOf(world, flights, deployment);
-  /** Returns the last flight: below 0 where nothing is left. */
+  /** Shows the answers of one step, and returns the last flight: negative if none is left. */
   const show = (): number => {
     let flight = simulator.next();
     for (let left = stepAnswers; flight >= 0; flight = simulator.next()) {
@@ -152,10 +151,10 @@ export function* numberSteps(
   return { events: simulator.events, endedAtMs: simulator.nowMs };
 }
 
-/** The simulated world, everything decided. */
+/** World to simulate, with all options settled. */
 export interface World {
   readonly scenario: Scenario;
-  /** As far as a limiter of somebody else's follows them. */
+  /** Rules, as far as a stranger's limiter follows them. */
   readonly rules: Rules;
   readonly seating: Seating;
   readonly fault: ChosenFault | undefined;
@@ -180,7 +179,7 @@ export function worldOf(given: Scenario, options: SimulateOptions): World {
   return { scenario, rules, seating, fault, limiter, signal };
 }
 
-/** The users that a limiter knows, where it does not take any name. */
+/** Returns the users that a limiter knows; `null` if it takes any name. */
 function callersOf(limiter: LimiterFactory | undefined): Token[] | null {
   if (limiter?.callers === undefined) return null;
   return Object.entries(limiter.callers).flatMap(([organization, users]) =>
@@ -188,7 +187,7 @@ function callersOf(limiter: LimiterFactory | undefined): Token[] | null {
   );
 }
 
-/** The simulator of a world whose deployment is there, and a view of its answers. */
+/** Returns the simulator of a world with this deployment, and a view of its answers. */
 export function runOf(
   { scenario, seating, signal }: World,
   flights: FlightTable,
@@ -250,7 +249,7 @@ function* callsOf(world: World): Generator<TraceCall, void> {
   requireOver(flight, world);
 }
 
-/** One call as traces have it: the deployment's answer, with what its client knows. */
+/** Returns the trace's record of a call: the deployment's answer, with the client's facts. */
 export function recordOf(view: AnsweredCall, deployment: TracedDeployment): TraceCall {
   const answer = view.isDecided
     ? deployment.answer(view.flight, view.caller, view.call)

@@ -1,8 +1,8 @@
-// The simulation itself: one queue of events, each an integer of what happens and to whom; clients, flights and
-// windows in tables. Nothing is allocated per event.
+// The simulation itself: one queue of events, each an integer with its kind and subject; clients, flights and windows
+// lie in tables. Nothing is allocated per event.
 //
-// The queue counts from the run's start, so that its instants are small integers, which JavaScript engines pass
-// around without allocating; clients and deployment are told milliseconds since the epoch.
+// The queue counts ms from the run's start: JavaScript engines pass such small integers without allocating. Clients and
+// deployment get ms since the epoch.
 import type { CallTemplate, PlannedCall } from "../src/scenario/client.ts";
 import type { Stay } from "../src/scenario/fleet.ts";
 import type { Outage } from "../src/scenario/network.ts";
@@ -21,14 +21,14 @@ import { PlannedTable } from "./planned-table.ts";
 import { FULL, Servers } from "./servers.ts";
 import { Transit } from "./transit.ts";
 
-/** Result of `next` where a decision is waited for outside of virtual time: below 0, as where the run is over. */
+/** Result of `next` while a decision is awaited outside virtual time; negative, as at the run's end. */
 export const AWAITING = -2;
 
-/** Clients of an open population that have still to come. */
+/** Clients of an open population that have yet to come. */
 interface Arriving {
   readonly place: number;
   readonly stays: Iterator<Stay, void>;
-  /** Of the one that comes next: its index, and when it stops sending. */
+  /** Index of the next client, and the time at which it stops sending, ms from the run's start. */
   index: number;
   endMs: number;
 }
@@ -38,7 +38,7 @@ export interface SimulatorOptions {
   readonly seating: Seating;
   readonly flights: Flight.FlightTable;
   readonly deployment: NumericDeployment;
-  /** Once it is aborted nothing more is sent; what is on the way is answered. */
+  /** Signal that ends the sending of calls; calls on the way are still answered. */
   readonly signal: { readonly aborted: boolean } | undefined;
 }
 
@@ -53,7 +53,7 @@ export class Simulator {
   readonly #flights: Flight.FlightTable;
   readonly #planned: PlannedTable;
   readonly #scenario: Scenario;
-  // Parts of the scenario that events ask for: scenarios that were adjusted are slow to ask.
+  // Parts of the scenario that events need, copied since members of adjusted scenarios are slow to read.
   readonly #latenessMs: Spread;
   readonly #executionMs: Spread;
   readonly #outages: readonly Outage[];
@@ -62,18 +62,18 @@ export class Simulator {
   readonly #startAtMs: number;
   readonly #durationMs: number;
   readonly #deployment: NumericDeployment;
-  /** By population: the deployment's handles of its seats. */
+  /** The deployment's handles of a population's seats, by population. */
   readonly #callers: readonly Int32Array[];
   readonly #queue: EventQueue;
   readonly #driver: Driver;
   readonly #lookAhead: LookAhead;
   readonly #transit: Transit;
-  /** `null` where serving takes no time. */
+  /** Servers behind the limiter; `null` if serving takes no time. */
   readonly #servers: Servers | null;
   readonly #arrivals: Arriving[] = [];
-  /** The flight that `next` returned last, whose client does not know yet; or `AWAITING`. */
+  /** Flight that `next` returned last, whose client has yet to learn of it; or `AWAITING`. */
   #received = NOTHING;
-  /** The flight whose decision is waited for while `next` returns `AWAITING`. */
+  /** Flight whose decision is awaited while `next` returns `AWAITING`. */
   #awaited = NOTHING;
   #events = 0;
 
@@ -116,7 +116,7 @@ export class Simulator {
     return this.#events;
   }
 
-  /** Who a client calls as. */
+  /** Returns the seat as which a client calls. */
   seatOf(client: number): Seat {
     const at = client * Client.INTS;
     const place = this.clients.ints[at + Client.POPULATION] as number;
@@ -124,16 +124,16 @@ export class Simulator {
     return this.#seating.seat(place, index % this.#seating.count(place));
   }
 
-  /** Ms since the epoch. */
+  /** Virtual time, ms since the epoch. */
   get nowMs(): number {
     return this.#startAtMs + this.#queue.nowMs;
   }
 
   /**
-   * Simulates until the next answer reaches its client, and returns the flight: its numbers are good until the
-   * next call. Below 0 where the run is over; `AWAITING` where the deployment has still to find out what becomes
-   * of a flight: virtual time stands still, and the next call asks the deployment to `resume` it.
-   * @throws SpillwayError `SCENARIO_FAILED` where a behaviour or policy is at fault
+   * Simulates until the next answer reaches its client, and returns the flight, whose numbers hold until the next call
+   * of `next`. Returns a negative number at the run's end, and `AWAITING` if the deployment has yet to decide a flight:
+   * virtual time stands still, and the next call asks the deployment to `resume` the flight.
+   * @throws SpillwayError `SCENARIO_FAILED` if a behaviour or retry policy is at fault
    */
   next(): number {
     const received = this.#received;
@@ -228,7 +228,7 @@ export class Simulator {
     this.#await(stream);
   }
 
-  /** A client means to send a call; one that has to wait until then may oversleep. */
+  /** Schedules a planned call; a client that has to wait for it may send it late. */
   #plan(client: number, planned: PlannedCall, atMs: number): void {
     const lateMs = atMs > this.#queue.nowMs ? this.clients.draw(client, this.#latenessMs) : 0;
     this.#schedule(atMs + lateMs, SEND, this.#planned.put(client, planned));
@@ -270,7 +270,7 @@ export class Simulator {
     this.#decided(this.#clientOf(flight), flight, this.#deployment.resume(flight, this.nowMs), nowMs);
   }
 
-  /** The outage that a call runs into. */
+  /** Returns the outage that a call runs into; `null` if none. */
   #outageAt(client: number, nowMs: number): Outage | null {
     for (const outage of this.#outages) {
       const { atMs, forMs, share } = outage;
@@ -280,7 +280,7 @@ export class Simulator {
     return null;
   }
 
-  /** A call gets no further, and no answer or one that the limiter has no part in. */
+  /** Ends a call before the limiter or the servers, without an answer or with a 503. */
   #turnAway(client: number, flight: number, answer: Outage["answer"], nowMs: number): void {
     if (answer === "none") {
       this.#transit.silence(client, flight);
@@ -308,8 +308,8 @@ export class Simulator {
   }
 
   /**
-   * Tells whether a server has to see to an answer that the limiter has given: to an admitted REST call's. Refusals and
-   * status calls come from in front of the servers, and a query has been at one while it ran.
+   * Tells whether a server has to serve an answered call: an admitted REST call. Refusals and status answers come from
+   * in front of the servers, and a query was at a server while it ran.
    */
   #isServed(client: number, flight: number): boolean {
     if (this.#servers === null) return false;
@@ -319,7 +319,7 @@ export class Simulator {
     );
   }
 
-  /** When a call that comes to the servers has been served; `FULL` where they cannot take it. */
+  /** Returns the time at which the servers have served a call; `FULL` if they cannot take it. */
   #serve(client: number, nowMs: number, runsMs: number): number {
     const { service } = this.#scenario;
     if (this.#servers === null || service === null) return nowMs + runsMs;

@@ -1,19 +1,19 @@
-// Readings that clients are told of a policy's quotas: the two that leave them least room, of those that the policy's
-// answers show. A client sees no more than its API would show it.
+// The readings of a policy's quotas that clients are told: the two with the least room among those that answers show. A
+// client sees no more than its API would show.
 import { emptyCountReading, type PolicyCore } from "../src/engine/policy-core.ts";
 import type { Policy, Shown } from "../src/policy/policy.ts";
 import { wireOf } from "../src/policy/presets.ts";
 import { type AnswerKind, mayShow, type WireReading } from "../src/policy/wire-data.ts";
 import { ABSENT } from "../src/scenario/client.ts";
 
-/** The numbers of a quota that an answer shows. */
+/** Numbers of a quota that answers show. */
 interface Shows {
   readonly limit: boolean;
   readonly remaining: boolean;
   readonly reset: boolean;
 }
 
-/** No quota. */
+/** Place that means no quota. */
 export const NO_QUOTA = -1;
 const nothing: Shows = { limit: false, remaining: false, reset: false };
 
@@ -36,7 +36,7 @@ export class ToldQuotas {
     );
   }
 
-  /** Returns the quota that refused, or else the one with the least share left, of those that are shown. */
+  /** Returns the shown quota that refused, else the shown one with the least share left, without the quota `but`. */
   tightest(
     handle: number,
     quotas: readonly number[],
@@ -61,7 +61,7 @@ export class ToldQuotas {
     return tightest;
   }
 
-  /** Writes limit, remaining and reset of a quota at `at`, as far as answers show them. */
+  /** Writes a quota's limit, remaining and reset from `at` on; `ABSENT` for those that answers do not show. */
   write(out: Float64Array, at: number, handle: number, quota: number, kind: AnswerKind, nowMs: number): void {
     const { limit, remaining, reset } = this.#shows[kind][quota] ?? nothing;
     const reading = this.#reading;
@@ -71,12 +71,12 @@ export class ToldQuotas {
     out[at + 2] = reset ? this.#seconds(quota, reading.resetAtMs - nowMs) : ABSENT;
   }
 
-  /** Tells whether a refusal by a quota says when to come again. */
+  /** Tells whether a refusal by a quota says when to retry. */
   advises(refused: number): boolean {
     return this.#advises[refused] === true;
   }
 
-  /** Seconds that a refusal says to wait; `ABSENT` where it does not say. */
+  /** Returns the seconds that a refusal says to wait; `ABSENT` if it does not say. */
   retryAfter(handle: number, operation: number, refused: number, cost: number, nowMs: number): number {
     if (!this.advises(refused)) return ABSENT;
     const { quotas, costs } = this.#core.operations[operation] as PolicyCore["operations"][number];
@@ -85,13 +85,13 @@ export class ToldQuotas {
     return roomAtMs === null ? ABSENT : this.#seconds(refused, roomAtMs - nowMs);
   }
 
-  /** Clients are told whole seconds, whatever form the API has: rounded as the quota says. */
+  /** Returns whole seconds for clients, rounded as the quota says; the API's own form does not matter. */
   #seconds(quota: number, ms: number): number {
     return Math.max(0, Math[this.#rounds[quota] ?? "ceil"](ms / 1000));
   }
 }
 
-/** The numbers of a quota that rows of a wire format show in answers of a kind. */
+/** Returns the numbers of a quota that a wire format's rows show in answers of a kind. */
 function showsOf(rows: readonly WireReading[], quota: string, kind: AnswerKind): Shows {
   const texts = rows
     .filter((row) => row.on.includes(kind) && mayShow(row, quota))

@@ -1,10 +1,10 @@
-// The way of a call: there, back, lost, or too late. A client waits for its time-out and no longer; what the deployment
-// does with the call after that it never hears.
+// The way of a call: there, back, lost, or too late. A client waits until its time-out, and learns nothing of what the
+// deployment does with the call later.
 //
-// No event is scheduled for time-outs that do not happen. Each step of a flight is known when the one before is over;
-// where it comes after the time-out, the client will give up in between. Its half of the flight then goes on as a
-// flight of its own, unanswered, and the deployment's half is an orphan: decided, charged and served as any other, and
-// answered to nobody.
+// Time-outs that do not happen have no event. The time of a flight's next step is known when a step ends. If the next
+// step comes after the time-out, the client gives up before it. The client's half then goes on as a flight of its own,
+// unanswered. The deployment's half becomes an orphan: decided, charged and served as any other call, but answered
+// to nobody.
 import { ABSENT } from "../src/scenario/client.ts";
 import type { Network } from "../src/scenario/network.ts";
 import type { Scenario } from "../src/scenario/scenario.ts";
@@ -12,7 +12,7 @@ import type * as Client from "./client-table.ts";
 import { ARRIVE, RECEIVE } from "./event-kinds.ts";
 import * as Flight from "./flight-table.ts";
 
-/** `NUMBER` of a flight whose client has given it up. */
+/** `NUMBER` of a flight that its client has given up. */
 const ORPHAN = -1;
 
 export class Transit {
@@ -22,7 +22,7 @@ export class Transit {
   readonly #network: Network;
   readonly #startAtMs: number;
 
-  /** @param schedule takes what happens to a flight, and when, ms from the start */
+  /** @param schedule takes the next event of a flight, and its time, ms from the run's start */
   constructor(
     { network, startAtMs }: Scenario,
     clients: Client.ClientTable,
@@ -37,15 +37,15 @@ export class Transit {
   }
 
   /**
-   * A call leaves its client.
-   * @param nowMs from the run's start, as all times here
+   * Sends a call on its way from the client.
+   * @param nowMs ms from the run's start, as all times here
    */
   depart(client: number, flight: number, nowMs: number): void {
     const { latencyMs, roundTripMs } = this.#network;
     let thereMs: number;
     if (roundTripMs === null) thereMs = this.#clients.draw(client, latencyMs);
     else {
-      // The way back takes 1 ms at least: whoever sends after an answer has come sends after it was decided.
+      // The way back takes at least 1 ms, so that a call sent after an answer is sent after that answer's decision.
       const tripMs = this.#clients.draw(client, roundTripMs);
       thereMs = tripMs >>> 1;
       this.#flights.ints[flight * Flight.INTS + Flight.BACK] = tripMs - thereMs;
@@ -54,13 +54,13 @@ export class Transit {
     else this.proceed(client, flight, ARRIVE, nowMs + thereMs);
   }
 
-  /** Something happens to a flight at the deployment, at `atMs`. */
+  /** Schedules a flight's next event at the deployment, at `atMs`; parts the flight if its client gives up before. */
   proceed(client: number, flight: number, kind: number, atMs: number): void {
     if (!this.#isOrphan(flight) && atMs > this.#givenUpAt(client, flight)) this.#part(client, flight);
     this.#schedule(atMs, kind, flight);
   }
 
-  /** An answer leaves the deployment at `atMs`. */
+  /** Sends an answer on its way from the deployment, at `atMs`. */
   answer(client: number, flight: number, atMs: number): void {
     if (this.#isOrphan(flight)) {
       this.#end(client, flight);
@@ -75,7 +75,7 @@ export class Transit {
     else this.#schedule(atMs + backMs, RECEIVE, flight);
   }
 
-  /** Nobody will answer: the client waits in vain. */
+  /** Lets the client of a flight wait in vain until its time-out; ends an orphan. */
   silence(client: number, flight: number): void {
     if (this.#isOrphan(flight)) {
       this.#end(client, flight);
@@ -85,7 +85,7 @@ export class Transit {
     this.#schedule(this.#givenUpAt(client, flight), RECEIVE, flight);
   }
 
-  /** An answer, or none, that the limiter has no part in: no header, nothing counted that it would show. */
+  /** Writes an answer that no limiter made, or none (status 0): it has no headers and shows no counts. */
   writeUndecided(flight: number, status: 0 | 503): void {
     const { ints, doubles } = this.#flights;
     ints[flight * Flight.INTS + Flight.STATUS] = status;
@@ -104,13 +104,13 @@ export class Transit {
     return this.#flights.ints[flight * Flight.INTS + Flight.NUMBER] === ORPHAN;
   }
 
-  /** When the client stops waiting; an answer of that very instant is still taken. */
+  /** Returns the time at which the client stops waiting; an answer at that very instant still counts. */
   #givenUpAt(client: number, flight: number): number {
     const sentMs = this.#flights.doubles[flight * Flight.DOUBLES + Flight.SENT] as number;
     return sentMs - this.#clients.clockMs(client) - this.#startAtMs + this.#network.timeoutMs;
   }
 
-  /** The client's half of a flight goes on as one of its own, and gives up. */
+  /** Makes the client's half a flight of its own, which gives up, and the deployment's half an orphan. */
   #part(client: number, flight: number): void {
     const half = this.#flights.take();
     const { ints, doubles } = this.#flights;
@@ -121,7 +121,7 @@ export class Transit {
     this.silence(client, half);
   }
 
-  /** The deployment is done with an orphan. */
+  /** Ends an orphan that the deployment has finished. */
   #end(client: number, flight: number): void {
     this.#flights.give(flight);
     this.#clients.endOrphan(client);

@@ -1,4 +1,4 @@
-// The answer in a trace of a call that no limiter has answered: there was no answer, or a 503 of what stands around it.
+// The trace's form of a call that no limiter answered: there was no answer, or a 503 of the limiter's surroundings.
 import type { Policy } from "../src/policy/policy.ts";
 import { policyCall } from "../src/scenario/policy-calls.ts";
 import { noAnswer } from "../src/trace/quota-answer.ts";
@@ -7,7 +7,7 @@ import type { AnsweredCall } from "./answered-call.ts";
 import type { AnswerParts } from "./deployment.ts";
 import { costOf, type QuotaAnswer } from "./quota-answer.ts";
 
-/** The answer's members as traces have them: no header came, and what the call was charged is not known. */
+/** Returns the answer's members: there are no headers, and the charge is unknown. */
 export function undecidedAnswer({ seat, call, status }: AnsweredCall): AnswerParts {
   const { organization, user } = seat;
   const { scope, kind, cost } = call;
@@ -23,7 +23,7 @@ export function undecidedAnswer({ seat, call, status }: AnsweredCall): AnswerPar
   };
 }
 
-/** The same under a policy. */
+/** Returns the answer's members under a policy. */
 export function undecidedByPolicy(policy: Policy, { seat, call, status }: AnsweredCall): QuotaAnswer {
   const asked = policyCall(policy, call, seat);
   const error = status === 0 ? "timeout" : undefined;
