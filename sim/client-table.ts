@@ -91,8 +91,8 @@ export class ClientTable {
   }
 
   /**
-   * Gives a client's place back if the client is over: no call is planned or on the way, so that nothing can wake it,
-   * and the deployment has no call of it left.
+   * Gives a client's place back if the client is over. Then no call is planned or on the way, so nothing can wake the
+   * client, and the deployment has none of its calls left.
    */
   giveIfOver(client: number): void {
     const at = client * INTS;

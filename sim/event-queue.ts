@@ -1,6 +1,6 @@
-// The next events in virtual time: a hierarchical timing wheel over whole milliseconds. Events are integers, and the
-// lists of events lie in one typed array, so that nothing is allocated per event once the array has grown to the
-// most events that wait at once.
+// The next events in virtual time: a hierarchical timing wheel over whole milliseconds. Events are integers, and their
+// lists lie in one typed array. Nothing is allocated per event once the array has room for the most events that wait
+// at once.
 //
 // Events of one instant come out in the order of scheduling. That order changes what a limiter decides, so that "same
 // seed, same bytes" depends on it.
@@ -15,7 +15,7 @@
 //   event  ... 3 | 80 |   2 | 7      level 2, slot 80
 //   event  ... 4 |  0 |   0 | 0      another block: far
 //
-// 1. Events of a level are earlier than events of higher levels, and lower slots of a level are earlier, since the
+// 1. Events of a level are earlier than events of higher levels. Within a level, lower slots are earlier, since the
 //    digits in front are those of now. So the lowest used slot of the lowest used level has the next event. If that
 //    slot is longer than a millisecond, now moves to its start, since no event is before it. Its events are placed
 //    anew: they share one more digit with now, and come to a lower level.
@@ -38,8 +38,8 @@ const BLOCK_MS = 2 ** (BITS * LEVELS);
 const WORDS = SLOTS / 32;
 
 /**
- * Number of integers per chunk: the position where the chain goes on (the next free chunk if free), an unused one,
- * then the events, each with its place in the block. A position gives its chunk and its place in the chunk.
+ * Number of integers per chunk: the position where the chain goes on (if free: the next free chunk), then an unused
+ * one. Then come the events, each with its place in the block. A position gives its chunk and its place in the chunk.
  */
 const CHUNK = 16;
 const FIRST = 2;

@@ -1,5 +1,5 @@
 // Reads the memory that the next events will need, before they happen. With many clients nearly all of this memory is
-// outside the cache, and a single event waits several times, since one place names the next. Reads for many events
+// outside the cache. A single event would wait several times, since one place names the next. Reads for many events
 // at once, place by place, let these waits overlap. The reads change nothing.
 import * as Client from "./client-table.ts";
 import type { NumericDeployment } from "./deployment.ts";

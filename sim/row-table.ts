@@ -1,6 +1,6 @@
-// Rows of numbers in one buffer, seen as doubles and as 32-bit integers. A row that is given back is used again, so
-// that nothing is allocated per row once the table has grown to the most rows in use. The first integers of free rows
-// link them in a list.
+// Rows of numbers in one buffer, seen as doubles and as 32-bit integers. A row that is given back is used again.
+// Nothing is allocated per row once the table has room for the most rows in use. The first integers of free rows link
+// them in a list.
 
 const NONE = -1;
 

@@ -1,5 +1,5 @@
 // Servers behind the limiter, with one queue in front, first in, first out. The calls before a call decide when it is
-// served, so that its whole stay is known when it comes, without further events.
+// served. So its whole stay is known when it comes, and needs no further events.
 import type { Service } from "../src/scenario/network.ts";
 
 /** Result of `take` if the queue is full. */

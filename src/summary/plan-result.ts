@@ -83,7 +83,7 @@ const point = v.object({
   /** Values in the order of `question.vary`. */
   values: v.array(value),
   replications: whole,
-  /** In how many of them all goals held; `null` where there are no goals. */
+  /** Number of replications in which all goals held; `null` if there are no goals. */
   held: v.nullable(whole),
   /**
    * Clopper-Pearson interval of the share of runs in which all goals hold. `state` needs more: a point is judged
@@ -209,7 +209,7 @@ const alternative = v.object({
   /** True for the scenario without a change. */
   asIs: yes,
   replications: whole,
-  /** In how many of them all goals held; `null` where there are no goals. */
+  /** Number of replications in which all goals held; `null` if there are no goals. */
   held: v.nullable(whole),
   figures: v.array(figure),
 });

@@ -1,6 +1,6 @@
 // The outcome of each call of a few clients over time: this picture shows whether clients act as a herd.
 // The number of marks is bounded: marks too close to tell apart become one. If too many remain, the rest of the run
-// is left out, since a mark for many calls over hours would not show which call waits for which.
+// is left out: a mark for many calls over hours would not show which call waits for which.
 import type { PopulationSummary } from "./summary.ts";
 import type { ToldCall } from "./told.ts";
 

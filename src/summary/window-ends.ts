@@ -54,8 +54,8 @@ export function takeOver<W extends WindowEnd>(windows: W[], receivedMs: number):
 }
 
 /**
- * Returns the likeliest end of a window: in its span, a multiple of its length (as under `epoch`), else a whole second
- * (as under either anchor, SPEC.md §3), else the middle.
+ * Returns the likeliest end of a window in its span. A multiple of its length (as under `epoch`) comes first, then a
+ * whole second (as under either anchor, SPEC.md §3), then the middle.
  */
 export function endOf({ windowMs, earliestEnd, latestEnd }: WindowEnd): number {
   const multiple = (step: number): number => Math.floor(latestEnd / step) * step;
