@@ -1,9 +1,9 @@
-// From what a random sequence means ("a call of exactly what is left, 1 ms before the window ends") to a
-// concrete script. The intents stay the same when fast-check leaves some out or makes them simpler, and are
-// planned anew: so a shrunk script still stands at its window's edge.
+// Turns random intents ("a call of exactly what is left, 1 ms before the window ends") into a concrete script.
+// fast-check drops or simplifies intents, and the rest are planned anew. So a shrunk script still stands at its
+// window's edge.
 //
-// The planner guesses which calls are admitted. A wrong guess costs nothing but a less pointed script: what
-// a limiter should answer is no business of this file.
+// The planner guesses which calls are admitted. A wrong guess only makes a script less pointed: this file does
+// not decide what a limiter should answer.
 import {
   type Owner,
   organizationLimit,
@@ -20,24 +20,24 @@ export type Move<W = Owner> =
   | { readonly to: "later"; readonly ms: number }
   | { readonly to: "second" }
   | { readonly to: "half"; readonly owner: W }
-  /** The end of the open window, give or take a millisecond. */
+  /** To the end of the open window, or 1 ms before or after it. */
   | { readonly to: "edge"; readonly owner: W; readonly offsetMs: number }
-  /** As many whole seconds as a client that was shown `reset` would wait. */
+  /** By the whole seconds that a client would wait for the window's end, by a `reset` rounded up. */
   | { readonly to: "wait"; readonly owner: W }
   | { readonly to: "beyond"; readonly owner: W; readonly windows: number }
   | { readonly to: "back"; readonly ms: number }
-  /** Back across the edge at which the open window opened. */
+  /** Back to the instant at which the open window opened, or 1 ms before or after it. */
   | { readonly to: "reopen"; readonly owner: W; readonly offsetMs: number };
 
-/** The window, or bucket, that moves are seen from. */
+/** The windows or buckets to which moves are relative; all in ms. */
 interface Edges<W> {
   lengthMs(of: W): number;
   endMs(of: W): number;
 }
 
-/** @returns when an operation takes place after a move, ms, 0 or later */
+/** Returns the time of an operation after a move, ms, 0 or later. */
 export function movedMs<W>(move: Move<W>, now: number, isFirst: boolean, edges: Edges<W>): number {
-  // Nothing has been seen that the first operation could step back from.
+  // The first operation has no earlier one to step back from.
   if (isFirst && (move.to === "back" || move.to === "reopen")) return now;
   switch (move.to) {
     case "stay":
@@ -63,21 +63,21 @@ export function movedMs<W>(move: Move<W>, now: number, isFirst: boolean, edges: 
   }
 }
 
-/** Part of its cost that a call uses in the end. */
+/** Part of its cost that a completed call uses. */
 export type Part = "all" | "most" | "half" | "none";
 
 export const partOf = (cost: number, part: Part): number =>
   ({ all: cost, most: Math.max(0, cost - 1), half: Math.floor(cost / 2), none: 0 })[part];
 
-/** Points of a GraphQL call, or how many REST calls follow each other at one instant. */
+/** Points of a GraphQL call, or number of REST calls at one instant. */
 export interface Amount<F = "user" | "organization"> {
   readonly of: "points" | "room" | F;
   readonly points: number;
-  /** Added to the limit or the room that `of` names. */
+  /** Points added to the limit or the room that `of` names. */
   readonly plus: number;
 }
 
-/** Effect of an operation; numbers pick among what there is when it is planned. */
+/** Act of an intent. Its numbers pick among the callers, or calls under way, that exist when it is planned. */
 export type Act =
   | {
       readonly do: "call";
@@ -102,7 +102,7 @@ export interface Intent {
   readonly act: Act;
 }
 
-/** Whose windows an operation's time is seen from. */
+/** Caller and scope to whose windows an operation's time is relative. */
 interface Target {
   readonly organization: string;
   readonly user: string;
@@ -114,7 +114,7 @@ interface Guess {
   count: number;
 }
 
-/** No script has more calls than this, however large the limits are that its bursts go for. */
+/** Greatest number of calls in a script, even if its bursts aim at large limits. */
 export const callsMost = 400;
 
 export const pick = <T>(list: readonly T[], index: number): T => list[index % list.length] as T;
@@ -124,23 +124,23 @@ class Planner {
   readonly #rules: Rules;
   readonly #opensToMs: number;
   readonly #costLeast: number;
-  /** Those whose windows a call touches; a limiter by key has users' alone. */
+  /** Owners whose windows a call touches; with a limiter by key the user only. */
   readonly #owners: readonly Owner[];
-  /** Every call is under way until it is completed, not those of GraphQL alone. */
+  /** True if all calls are under way until they complete, not only GraphQL calls. */
   readonly #allUnderWay: boolean;
   readonly #world: ScriptNames;
   readonly #guesses = new Map<string, Guess>();
   readonly #inFlight: CallOp[] = [];
   #calls = 0;
   #nowMs: number;
-  /** The latest time so far, by which windows are guessed. */
+  /** Latest time so far, ms, by which windows are guessed. */
   #clockMs: number;
   #last: Target;
 
   constructor(terms: LedgerTerms, world: ScriptNames, startMs: number) {
     const { rules, opensToMs = 1000, keyed = false } = terms;
     this.#allUnderWay = algorithmOf(terms) === "concurrency";
-    // SPEC.md allows calls that cost nothing; to a limiter by key they are mostly a mistake.
+    // SPEC.md allows calls that cost 0; most limiters by key take these for a mistake.
     this.#costLeast = keyed ? 1 : 0;
     this.#owners = keyed ? ["user"] : ["organization", "user"];
     this.#rules = rules;
@@ -197,7 +197,7 @@ class Planner {
       this.ops.push(op);
       const admitted = this.#guessAdmitted(target, cost);
       if (this.#allUnderWay || (graphql && admitted)) this.#inFlight.push(op);
-      // Only a completed call counts there: most are completed at once, or no window would fill.
+      // Only completed postpaid calls count, so most complete at once; else no window would fill.
       if (admitted && amount.plus <= 0 && this.#isPostpaid(target)) this.#settle(op, "all");
     }
   }
@@ -217,7 +217,7 @@ class Planner {
     this.ops.push({ do: "settle", atMs: this.#nowMs, id: call.id, actual: partOf(call.cost, part) });
   }
 
-  /** If users alone have windows, an organization's are its user's. */
+  /** Tells whether an owner is an organization with windows of its own. If only users have windows, it has none. */
   #isOrganization(owner: Owner): boolean {
     return owner === "organization" && this.#owners.includes(owner);
   }
@@ -253,7 +253,7 @@ class Planner {
     return true;
   }
 
-  /** When the window that is open now ends, or would end if it opened now. */
+  /** Returns the end of the open window, ms, or of a window that would open now. */
   #endOf(target: Target, owner: Owner): number {
     const { untilMs } = this.#guess(target, owner);
     if (untilMs !== null) return untilMs;
@@ -263,7 +263,7 @@ class Planner {
   }
 }
 
-/** Plans a sequence of intents; the same intents under the same rules give the same operations. */
+/** Plans a sequence of intents. The same intents under the same rules give the same operations. */
 export function planned(
   terms: LedgerTerms,
   world: ScriptNames,

@@ -1,30 +1,30 @@
-// Playing scripts against a limiter, whatever its limits are described by. Every answer is checked for its form here, so
-// that laws judge numbers and never meet a NaN, a string or a promise that nobody awaited.
+// Plays scripts against a limiter, by rules or by a policy. Every answer's form is checked here, so that laws judge
+// numbers and never meet a NaN, a string or a promise that nobody awaited.
 
 import { copyOf, isObject, type Mistake } from "../engine/answer-form.ts";
 import { callText, LimiterFailure, thrown } from "../engine/limiter-failure.ts";
 import { quote } from "../rules/errors.ts";
 import type { LawKind } from "./script.ts";
 
-/** Not a broken law, but nothing to judge. */
+/** Failure of a limiter: no law is broken, but there is nothing to judge. */
 export class AdapterFailure extends LimiterFailure {
   override name = "AdapterFailure";
-  /** Answers until then, and the operation at which it failed; `null` before the first. */
+  /** Answers before the failure; `op` is the operation that failed, `null` before the first. */
   history: LawKind["history"] = [];
   op: LawKind["op"] | null = null;
 
-  /** True if the limiter ended the check: it may not be asked any more. */
+  /** True if the limiter threw an `AbortError`, which ends the check: it may not be asked again. */
   get ended(): boolean {
     return (this.cause as { name?: unknown } | undefined)?.name === "AbortError";
   }
 
-  /** True if the limiter gave no answer in time; playing again would only wait again. */
+  /** True if the limiter gave no answer in time. To play again would only wait again. */
   get hung(): boolean {
     return (this.cause as { name?: unknown } | undefined)?.name === "TimeoutError";
   }
 }
 
-/** Runs one call of the adapter; what it throws names the call. Only promises are awaited. */
+/** Runs one call of the adapter. An error becomes an `AdapterFailure` with the call. Awaits only promises. */
 export async function ask<T>(
   name: string,
   args: readonly unknown[],
@@ -41,8 +41,8 @@ export async function ask<T>(
 }
 
 /**
- * Runs one call of the adapter, and returns a copy of its answer as it is now.
- * @throws AdapterFailure where its form is wrong, too
+ * Runs one call of the adapter, and returns a copy of its answer.
+ * @throws AdapterFailure if the adapter throws, or if the answer's form is wrong
  */
 export async function answered<T>(
   name: string,
@@ -58,7 +58,7 @@ export async function answered<T>(
   throw new AdapterFailure(callText(name, args), `${path} = ${quote(got)}`, allowed);
 }
 
-/** An answer as it is now, which the limiter may go on to change, and what is wrong with its form. */
+/** Returns a copy of an answer, since the limiter may change its own, and the first mistake in its form. */
 function received<T>(
   name: string,
   args: readonly unknown[],
@@ -79,7 +79,7 @@ function received<T>(
   }
 }
 
-/** Stores what is promised to be plain JSON as JSON: a live reference in it does not survive. */
+/** Copies a value through JSON, as a limiter promises it to be plain JSON. A live reference in it does not survive. */
 function throughJson(what: string, call: string, value: unknown): unknown {
   try {
     return JSON.parse(JSON.stringify(value ?? null));
@@ -88,13 +88,13 @@ function throughJson(what: string, call: string, value: unknown): unknown {
   }
 }
 
-/** Tells who reads a clock of its own what time it is. */
+/** Tells the time, in ms, to a limiter or factory that has `setNow`. */
 export async function tellTime(told: Pick<Playable, "setNow">, nowMs: number): Promise<void> {
   const { setNow } = told;
   if (setNow !== undefined) await ask("setNow", [nowMs], () => setNow.call(told, nowMs));
 }
 
-/** As much of a limiter as playing needs, whatever it decides by. */
+/** Members of a limiter that playing needs, by rules or by a policy. */
 interface Playable {
   setNow?(nowMs: number): unknown;
   sweep?(nowMs: number): unknown;
@@ -107,16 +107,16 @@ interface PlayableFactory<L, D> {
   restore?(description: D, snapshot: unknown): L | PromiseLike<L>;
 }
 
-/** A call that was admitted, and what the limiter handed out for its completion. */
+/** An admitted call, with the limiter's reservation for its completion. */
 interface Held<C> {
   readonly call: C;
   readonly reservation: unknown;
 }
 
-/** One limiter with the reservations that are open on it. */
+/** One limiter with its open reservations. */
 export abstract class Player<L extends Playable, D, C> {
   protected limiter: L;
-  /** The limits that it was made with. */
+  /** Rules or policy that the limiter was made with. */
   protected readonly description: D;
   readonly #factory: PlayableFactory<L, D>;
   readonly #inFlight = new Map<number, Held<C>>();
@@ -127,25 +127,25 @@ export abstract class Player<L extends Playable, D, C> {
     this.limiter = limiter;
   }
 
-  /** True if somebody wants to know what time it is. */
+  /** True if the limiter or its factory has `setNow`. */
   protected get isTold(): boolean {
     return this.#factory.setNow !== undefined || this.limiter.setNow !== undefined;
   }
 
-  /** Tells the limiter what time it is. */
+  /** Tells the time to the factory and the limiter. */
   async setNow(nowMs: number): Promise<void> {
     await tellTime(this.#factory, nowMs);
     await tellTime(this.limiter, nowMs);
   }
 
-  /** Keeps what a call was handed out until it completes. @param args those of `decide` */
+  /** Keeps a call's reservation until the call completes. @param args arguments of `decide`, for errors */
   protected hold(id: number, call: C, reservation: unknown, args: readonly unknown[]): void {
     if (reservation === undefined || reservation === null) return;
     const kept = throughJson("the reservation", callText("decide", args), reservation);
     this.#inFlight.set(id, { call, reservation: kept });
   }
 
-  /** Takes the call that completes; `null` where it had been refused, and nothing happens. */
+  /** Removes and returns the call that completes; `null` if it has no reservation, such as a refused call. */
   protected release(id: number): Held<C> | null {
     const held = this.#inFlight.get(id) ?? null;
     this.#inFlight.delete(id);
@@ -156,7 +156,7 @@ export abstract class Player<L extends Playable, D, C> {
     await ask("sweep", [atMs], () => this.limiter.sweep?.(atMs));
   }
 
-  /** Goes on with a limiter that is made of the snapshot of this one. */
+  /** Replaces the limiter by one restored from its snapshot. */
   protected async restart(): Promise<void> {
     const taken = await ask("snapshot", [], () => this.limiter.snapshot?.());
     const snapshot = throughJson("the snapshot", "snapshot()", taken);
@@ -174,7 +174,7 @@ export abstract class Player<L extends Playable, D, C> {
 
 /**
  * Plays operations, one after the other, and closes the limiter.
- * @throws AdapterFailure where the limiter throws or answers something of the wrong form
+ * @throws AdapterFailure if the limiter throws, or an answer's form is wrong
  */
 export async function playAll<O extends LawKind["op"], E extends LawKind["history"][number]>(
   player: { play(op: O): Promise<E>; close(): Promise<void> },
@@ -197,9 +197,9 @@ export async function playAll<O extends LawKind["op"], E extends LawKind["histor
 }
 
 /**
- * Plays operations of a script on a fresh limiter, as `playAll` does. Without the first ones it is made no later: its windows
- * may begin with it. Where there are none, no limiter is made.
- * @param script all operations of the script that they are of
+ * Plays some of a script's operations on a fresh limiter, as `playAll` does; with none, it makes no limiter. The limiter
+ * is made at the time of the script's first operation, even if that is left out: its windows may begin with the limiter.
+ * @param script all operations of the script
  * @param fresh makes a limiter at a time, ms, and its player
  */
 export async function playFresh<O extends LawKind["op"], E extends LawKind["history"][number]>(

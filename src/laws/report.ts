@@ -1,4 +1,4 @@
-// The findings of a check: plain JSON, one entry a law.
+// The report of a check: plain JSON, one entry for each law.
 import type { LimiterLawName } from "../rules/laws.ts";
 import type { RunEvidence } from "./evidence.ts";
 import type { KnownState } from "./known.ts";
@@ -6,15 +6,15 @@ import type { Compared, LawViolation, RulesKind } from "./law.ts";
 import type { LawKind } from "./script.ts";
 
 /**
- * - `no-counterexample`: none was found in `runs` runs; that proves nothing.
- * - `violated`: `counterexample` breaks it.
- * - `known`: it is broken, and no other counterexample was found than those that were said to be known.
+ * - `no-counterexample`: `runs` runs found none. That proves nothing.
+ * - `violated`: `counterexample` breaks the law.
+ * - `known`: the law is broken, but only by counterexamples listed as known.
  * - `failed`: the limiter threw, gave no answer or answered nonsense (`failure`), which no law can judge.
- * - `skipped`: the rules make it void (`reason`).
- * - `not-claimed`: the limiter does not promise it.
- * - `not-observed`: nothing that the limiter shows could be judged by it.
- * - `interrupted`: stopped before its last run.
- * - `not-run`: stopped before its first.
+ * - `skipped`: the law is void here (`reason`).
+ * - `not-claimed`: the limiter does not claim the law.
+ * - `not-observed`: the limiter showed nothing that the law could judge.
+ * - `interrupted`: the check stopped before the law's last run.
+ * - `not-run`: the check stopped before the law's first run.
  */
 export type LawOutcome =
   | "no-counterexample"
@@ -27,25 +27,25 @@ export type LawOutcome =
   | "interrupted"
   | "not-run";
 
-/** The smallest script found that breaks a law, with what the limiter answered. */
+/** The smallest script found that breaks a law, with the limiter's answers. */
 export interface Counterexample<K extends LawKind = RulesKind> {
   readonly script: K["script"];
   readonly history: K["history"];
-  /** The run that it was compared with, where the law compares two. */
+  /** The other run, if the law compares two. */
   readonly compared?: Compared<K>;
   readonly violation: LawViolation<K>;
 }
 
-/** The call at which a limiter failed, and the smallest script found that leads there. */
+/** The call that failed, and the smallest script found that leads to it. */
 export interface Failure<K extends LawKind = RulesKind> {
-  /** The call as one would write it: `decide({"organization":"acme",...}, 1767225600000)`. */
+  /** The call as code: `decide({"organization":"acme",...}, 1767225600000)`. */
   readonly call: string;
   readonly got: string;
   readonly allowed: string;
-  /** It gave no answer in time. */
+  /** True if the limiter gave no answer in time. */
   readonly hung: boolean;
   readonly script: K["script"];
-  /** Answers until then. */
+  /** Answers before the failure. */
   readonly history: K["history"];
 }
 
@@ -53,25 +53,25 @@ export interface LawReport<K extends LawKind = RulesKind> {
   readonly law: LimiterLawName;
   readonly statement: string;
   readonly outcome: LawOutcome;
-  /** The seed of the check; each law draws from it by its name. One more for each known counterexample that was met. */
+  /** Seed of the check, plus 1 for each known counterexample met. Each law draws from it in its own way. */
   readonly seed: number;
-  /** Runs up to the first that failed, that one included. */
+  /** Number of runs, up to and including the first that failed. */
   readonly runs: number;
-  /** Number of answers that it judged in those runs. */
+  /** Number of answers that the law judged in these runs. */
   readonly judged: number;
-  /** Counts of what the runs show in which it judged something, if `CheckOptions.evidence` asked for it. */
+  /** Evidence of the runs in which the law judged something, if `CheckOptions.evidence` asked for it. */
   readonly evidence?: RunEvidence;
-  /** Number of runs that came to a known counterexample. */
+  /** Number of runs that met a known counterexample. */
   readonly known: number;
-  /** Reason why it is void, for `skipped`. */
+  /** Reason why the law is void, if `skipped`. */
   readonly reason?: string;
-  /** In how many runs a switch made it void, wholly or for a scope, by the reason. */
+  /** Number of runs in which a switch made the law void, wholly or for one scope, by reason. */
   readonly voidRuns: Readonly<Record<string, number>>;
-  /** In how many runs a switch left it standing in another form (SPEC.md §7, "changed by"), by that form. */
+  /** Number of runs in which a switch changed the law's form (SPEC.md §7, "changed by"), by that form. */
   readonly changedRuns: Readonly<Record<string, number>>;
   /** fast-check's path from the seed to the counterexample. */
   readonly path?: string;
-  /** The one command that shows this counterexample again. */
+  /** Command that shows this counterexample again. */
   readonly repeat?: string;
   readonly counterexample?: Counterexample<K>;
   readonly failure?: Failure<K>;
@@ -81,12 +81,12 @@ export interface CheckReport<K extends LawKind = RulesKind> {
   /** The limiter's name. */
   readonly limiter: string;
   readonly seed: number;
-  /** Runs asked for of each law. */
+  /** Number of runs asked for, for each law. */
   readonly runs: number;
   readonly laws: readonly LawReport<K>[];
   /** The known counterexamples that were listed, in their order. */
   readonly known: readonly KnownState[];
   readonly interrupted: boolean;
-  /** No law was violated in an unknown way and no limiter failed, as far as was looked. */
+  /** True if no law that was checked is `violated` or `failed`. */
   readonly ok: boolean;
 }

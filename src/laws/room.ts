@@ -1,5 +1,5 @@
-// The law remaining-agrees for limiters without fixed windows: what is left must be there for whoever comes at the same
-// instant, and a caller of whom every call is forgotten has the whole limit left.
+// The law remaining-agrees for limiters without fixed windows. A shown `remaining` must be there for the next call at
+// the same instant, and a caller whose calls are all forgotten has the whole limit left.
 import type { Algorithm } from "../rules/algorithms.ts";
 import { idleWindows } from "./decisions.ts";
 import type { Breach, Opinion } from "./law.ts";
@@ -9,26 +9,26 @@ import type { Sight } from "./sight.ts";
 /** Facts of one key at its latest instant. */
 interface Left {
   atMs: number;
-  /** When it called last. `null` if it never did. */
+  /** Time of its last call, ms; `null` if it never called. */
   calledMs: number | null;
-  /** Units left, as the latest answer of this instant said; `null` if none said it. */
+  /** Units left by the latest answer at this instant; `null` if it did not say. */
   told: number | null;
-  /** Units that are left for certain; `null` if that depends on how the limiter forgets. */
+  /** Units certainly left; `null` if they depend on how the limiter forgets. */
   exact: number | null;
 }
 
-/** A bucket that adds up fractions, and a counter that weighs, may show one unit less than they have. */
+/** Returns how many units less than it has a limiter may show: 1 for fractions of a bucket or a sliding counter. */
 const lessMost = (algorithm: Algorithm): number =>
   algorithm === "token-bucket" || algorithm === "sliding-counter" ? 1 : 0;
 
-/** Tells whether nothing of a key's calls can count any more. Refused calls that count may have been put off. */
+/** Tells whether surely none of a key's calls counts any more; never if refusals count, since they may be put off. */
 function isForgotten({ calledMs }: Left, nowMs: number, algorithm: Algorithm, sight: Sight): boolean {
   if (calledMs === null) return true;
   const isTimed = algorithm !== "concurrency" && sight.rule.charge.refused !== "counted";
   return isTimed && nowMs - calledMs >= idleWindows * sight.lengthMs;
 }
 
-/** The units that answers say are left are there: no fewer than 0, no more than the limit. */
+/** Judges that the units that answers say are left are there, and that they are from 0 to the limit. */
 export const remainingIsThere = overLooks((script) => {
   const algorithm = statedOf(script) ?? "unknown";
   const keys = new Map<string, Left>();
@@ -37,7 +37,7 @@ export const remainingIsThere = overLooks((script) => {
   return ({ sights: [sight, other] }) => {
     if (sight === undefined || other !== undefined || !sight.isEnforced) return [];
     const { event, limit } = sight;
-    // SPEC.md §2.8 says what a clock that steps back means to windows, and to nothing else.
+    // For a clock that steps back, SPEC.md §2.8 has a rule for windows only.
     isBack ||= event.op.atMs < latestMs;
     latestMs = event.op.atMs;
     if (isBack) return [];
@@ -62,7 +62,7 @@ export const remainingIsThere = overLooks((script) => {
   };
 });
 
-/** Takes an event into account; returns the call that it decides. */
+/** Adds an event to a key's facts. Returns the cost and outcome of the call that it decides; `null` if none. */
 function take(
   left: Left,
   { event, rule }: Sight,
@@ -80,7 +80,7 @@ function take(
   return null;
 }
 
-/** Who costs no more than was left at this very instant is admitted. */
+/** Judges that a call is admitted if it costs no more than an answer of the same instant said was left. */
 function promise(cost: number, told: number | null, admitted: boolean): Opinion {
   if (told === null || cost > told) return null;
   if (admitted) return "kept";

@@ -1,4 +1,4 @@
-// The laws over a limiter by rules: the scripts that it can be asked, and the judges of them.
+// Checks the laws of a limiter by rules: draws scripts that it can be asked, and judges them.
 import type { LimiterFactory } from "../engine/adapter.ts";
 import { type Algorithm, claimsOf } from "../rules/algorithms.ts";
 import {
@@ -18,20 +18,20 @@ import type { RulesKind } from "./law.ts";
 import type { LawKit } from "./search.ts";
 import { prepare } from "./subject.ts";
 
-/** A law's profile without what this limiter cannot be asked. */
+/** Returns a law's profile without operations that this limiter cannot be asked for. */
 function profileFor(
   law: LimiterLawName,
   may: ReadonlySet<keyof OpFrequencies>,
   algorithm: Algorithm,
 ): OpFrequencies {
-  // If there is no window whose end could be met, a caller has to stay away for long.
+  // Without a window whose end it can meet, a caller has to stay away for long.
   const kept = within(laws[law].profile, may);
   const beyond = law === "recovers" && algorithm !== "fixed-window" ? 20 : laws[law].profile.beyond;
-  // Places are given back about as often as they are taken.
+  // Under `concurrency`, places should be given back about as often as they are taken.
   return { ...kept, beyond, settle: algorithm === "concurrency" ? 2 * kept.settle : kept.settle };
 }
 
-/** @throws SpillwayError as `prepare` does */
+/** @throws SpillwayError the errors of `prepare` */
 export async function rulesKit(
   factory: LimiterFactory,
   options: { readonly rules?: RulesInput; readonly startMs?: number; readonly evidence?: boolean },

@@ -1,4 +1,4 @@
-// Two runs of one script, compared answer by answer.
+// Compares two runs of one script, answer by answer.
 import { triedAgain } from "./again.ts";
 import type { Breach, Compared, Judgement, Opinion, Trial } from "./law.ts";
 import { isBreach, OpinionTally } from "./looks.ts";
@@ -6,22 +6,22 @@ import type { QuotaEvent, QuotaHistory } from "./quotas/script.ts";
 import type { QuotasKind } from "./sight.ts";
 
 export interface Comparing {
-  /** Indexes in the history, from the first that is compared to the first that is not. */
+  /** Index in the history of the first event compared; `until` is that of the first not compared. */
   readonly from?: number;
   readonly until?: number;
-  /** Delay of the other run's operations, ms; they stand at the same indexes then. */
+  /** Delay of the other run's operations, ms. If not 0, both runs have the same operations. */
   readonly shiftMs?: number;
-  /** Quotas that are compared alone, with their decisions. */
+  /** Quotas to compare, with the decisions. Default: all. */
   readonly quotas?: ReadonlySet<string>;
-  /** Only who was admitted is compared. */
+  /** True to compare decisions only. */
   readonly decisions?: boolean;
 }
 
 /**
  * Compares the answers of a run with those of another that has some of its operations, or all of them shifted.
  *
- * A bucket that adds up fractions may find 0.9999999999999999 units in one run and 1 in the other. So what does not count
- * in whole numbers is compared by its decisions alone, and one that would be another 1 ms later is no difference.
+ * A bucket that adds up fractions may find 0.9999999999999999 units in one run and 1 in the other. So limiters that do
+ * not count in whole numbers are compared by decisions only, and a refusal that 1 ms would mend is no difference.
  */
 export async function comparison(
   trial: Trial<QuotasKind>,
@@ -39,7 +39,7 @@ export async function comparison(
     if (at >= until) break;
     const decisions = options.decisions === true || !isExact;
     const opinion = same(event, other, { ...options, decisions }, terms === undefined ? "used" : "current");
-    // From here on the two runs differ for a reason that is none.
+    // The difference is only noise; from here on the two runs cannot be compared.
     if (isBreach(opinion) && !isExact && (await isNoise(trial, history, compared.history, event, other)))
       break;
     tally.add(opinion, at, null);
@@ -48,7 +48,7 @@ export async function comparison(
   return { history, compared, judged: tally.judged, violation: tally.violation };
 }
 
-/** Tells whether the run that refused would have admitted a moment later; a stated kind, in whole seconds, too. */
+/** Tells whether the refusing run would have admitted 1 ms later or, by rules, at the next whole second. */
 async function isNoise(
   { play, script }: Trial<QuotasKind>,
   history: QuotaHistory,
@@ -66,7 +66,7 @@ async function isNoise(
 
 type Members = ReadonlyMap<string, number | string | boolean | null>;
 
-/** Facts that an event shows, by names; instants as they are. */
+/** Returns the compared facts of an event, by name. Instants are not yet shifted. */
 function membersOf(event: QuotaEvent, { quotas, decisions }: Comparing): Members {
   const members = new Map<string, number | string | boolean | null>();
   if ("admitted" in event) {
@@ -90,7 +90,7 @@ function membersOf(event: QuotaEvent, { quotas, decisions }: Comparing): Members
   return members;
 }
 
-/** The first number that differs between two answers to the same operation. What one run does not show is not compared. */
+/** Judges that two answers to one operation agree in each fact that both show. */
 function same(here: QuotaEvent, there: QuotaEvent, options: Comparing, used: string): Opinion {
   const mine = membersOf(here, options);
   let isCompared = false;

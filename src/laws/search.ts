@@ -1,4 +1,4 @@
-// The search for counterexamples to one law: fast-check's runs of it, from a seed or straight to a path.
+// Searches for counterexamples to one law, by fast-check's runs from a seed or straight at a path.
 import fc from "fast-check";
 import { SpillwayError } from "../rules/errors.ts";
 import { type LimiterLawName, limiterLawNames } from "../rules/laws.ts";
@@ -8,21 +8,21 @@ import type { LawOutcome, LawReport } from "./report.ts";
 import type { LawKind } from "./script.ts";
 import { Failed, LawBroken, type LawRuns, Trials } from "./trials.ts";
 
-/** The laws over scripts of one kind, and a limiter that is held to them. */
+/** A limiter, with the laws that judge it and their scripts, by rules or by a policy. */
 export interface LawKit<K extends LawKind> {
   /** The limiter's name. */
   readonly name: string;
   readonly claims: readonly LimiterLawName[];
   readonly statements: Readonly<Record<LimiterLawName, string>>;
-  /** Reason why a law is void in every run; `null` where it is not. */
+  /** Returns why a law is void in every run; `null` if it is not. */
   voidReason(law: LimiterLawName): string | null;
   scripts(law: LimiterLawName): fc.Arbitrary<K["script"]>;
   runs(law: LimiterLawName): LawRuns<K>;
-  /** A text that two scripts of one counterexample have in common. */
+  /** Returns a text that is equal for two scripts of one counterexample. */
   formOf(script: K["script"]): string;
 }
 
-/** A check of one limiter. */
+/** Settings of a check of one limiter. */
 export interface Setting<K extends LawKind> {
   readonly kit: LawKit<K>;
   readonly options: Omit<CheckOptions<K>, "rules">;
@@ -31,7 +31,7 @@ export interface Setting<K extends LawKind> {
   readonly names: readonly LimiterLawName[];
 }
 
-/** A seed for each law: laws that draw alike should not all see the same scripts. */
+/** Returns a law's own seed, so that laws with equal profiles see different scripts. */
 const seedOf = (law: LimiterLawName, seed: number): number =>
   (seed + Math.imul(limiterLawNames.indexOf(law) + 1, 0x9e3779b1)) | 0;
 
@@ -73,7 +73,7 @@ export class Search<K extends LawKind> {
     this.#trials = new Trials(this.#runs, options.signal, onRun);
   }
 
-  /** Runs scripts of a seed until one breaks the law, or goes straight to the one at a path. */
+  /** Runs scripts of a seed until one breaks the law, or only the script at a path. */
   async run(seed: number, runs: number, path = this.#setting.options.path): Promise<LawReport<K>> {
     const trials = this.#trials;
     trials.begin();
@@ -91,7 +91,7 @@ export class Search<K extends LawKind> {
   }
 }
 
-/** fast-check throws a plain Error where a path leads past the last script that it could lead to. */
+/** Runs a check. Turns the plain Error of fast-check for a path that leads to no script into `USAGE`. */
 async function walk<T>(check: () => Promise<T>): Promise<T> {
   try {
     return await check();

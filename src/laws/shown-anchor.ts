@@ -1,4 +1,4 @@
-// The anchor of fixed windows, where a limiter does not say it: it is asked, by the calls that tell the two apart.
+// Finds the anchor of fixed windows if a limiter does not say it, by calls that tell the two anchors apart.
 import type { LimiterFactory } from "../engine/adapter.ts";
 import { agreedRules } from "../engine/adapter-rules.ts";
 import { type RulesInput, userLimit } from "../rules/rules.ts";
@@ -6,23 +6,23 @@ import { play } from "./history.ts";
 import { AdapterFailure } from "./player.ts";
 import type { CallOp } from "./script.ts";
 
-/** No window of more calls than this is filled to see where it ends. */
+/** Greatest limit, calls, of a window that is filled to see where it ends. */
 const filledMost = 200;
-/** Part of a window before the grid's edge, at which it is filled: no simple part of it, as wrong lengths may be. */
+/** Part of a window before the grid's edge at which it is filled. It is no simple fraction, as wrong lengths may be. */
 const before = 0.37;
 
 const small: RulesInput = {
   user: { rest: { limit: 2, windowSeconds: 10 }, graphql: { limit: 2, windowSeconds: 10 } },
 };
 
-/** The same limiter, which says where its windows lie, if it did not. */
+/** Returns the factory; if it did not say its anchor and its windows lie on the grid, it says so now. */
 export async function anchored(factory: LimiterFactory, given: RulesInput | undefined, startMs: number) {
   if (factory.anchorUnsaid !== true || !(await liesOnGrid(factory, given ?? small, startMs))) return factory;
   const semantics: LimiterFactory["semantics"] = { ...factory.semantics, anchor: ["epoch"] };
   return Object.assign(Object.create(factory) as LimiterFactory, { semantics });
 }
 
-/** Tells whether a window that was filled late ends at the edge of the epoch's grid. */
+/** Tells whether a window that is filled shortly before an edge of the epoch's grid ends at that edge. */
 async function liesOnGrid(factory: LimiterFactory, given: RulesInput, startMs: number): Promise<boolean> {
   const { semantics: _, ...limits } = given;
   const rules = agreedRules(factory, limits);
@@ -49,7 +49,7 @@ async function liesOnGrid(factory: LimiterFactory, given: RulesInput, startMs: n
     const admitted = history.map((event) => "decision" in event && event.decision.admitted);
     return admitted.every((is, at) => is === (at !== limit));
   } catch (error) {
-    // The laws say how it fails.
+    // The laws report this failure.
     if (error instanceof AdapterFailure) return false;
     throw error;
   }

@@ -1,5 +1,5 @@
-// The laws on spans of time: twice-at-most and rate-bound. Both add up what was admitted, and need to be shown nothing
-// but who was.
+// The laws on spans of time: twice-at-most and rate-bound. Both add up the costs of admitted calls, so they need
+// decisions only, and no readings.
 import type { Quota } from "../policy/policy.ts";
 import { counted } from "../rules/words.ts";
 import { lacksRoom } from "./decisions.ts";
@@ -9,18 +9,18 @@ import { looksOf, OpinionTally, type QuotaJudge, statedOf, withoutOps } from "./
 import type { QuotaCallOp, QuotaScript } from "./quotas/script.ts";
 import { isOfCalendar, isWindow, type Look, type QuotasKind, type Sight } from "./sight.ts";
 
-/** One charge of an admitted call, or what it gave back. */
+/** One charge of an admitted call, or the points that it gave back. */
 interface Admitted {
   readonly at: number;
   readonly clockMs: number;
-  /** Below 0 where it was given back. */
+  /** Points; below 0 if given back. */
   charge: number;
   window: number | null;
-  /** The window had room when it was admitted: where any room will do its overshoot is legal. */
+  /** True if the window had room for the call: if any room admits a call, its overshoot is legal. */
   readonly excused: boolean;
 }
 
-/** Charges of the calls that one count admitted in the whole run. */
+/** Charges to one count by admitted calls, in the whole run. */
 interface Track {
   readonly key: Sight;
   isEnforced: boolean;
@@ -28,7 +28,7 @@ interface Track {
   readonly calls: Map<number, Admitted>;
 }
 
-/** The tracks of counts that were enforced all the time. */
+/** Returns the tracks of counts that were enforced all the time. */
 function tracksOf(looks: readonly Look[]): readonly Track[] {
   const tracks = new Map<string, Track>();
   for (const { event, sights } of looks)
@@ -51,7 +51,7 @@ function admit({ charges, calls }: Track, sight: Sight, id: number): void {
   calls.set(id, admitted);
 }
 
-/** A call that is charged late is charged where it was admitted. */
+/** Adds a completed call's late charge at the place of its admission, and its points given back at this operation. */
 function complete({ charges, calls }: Track, sight: Sight, id: number): void {
   const { at, clockMs, window, charge, givenBack } = sight;
   const call = calls.get(id);
@@ -64,7 +64,7 @@ function complete({ charges, calls }: Track, sight: Sight, id: number): void {
 const mayOvershoot = ({ charge: { when, fits } }: Quota): boolean =>
   when === "completion" || fits === "any-left";
 
-/** A law on each track of a run. */
+/** Makes a law of a judge of tracks. */
 const overTracks =
   (
     begin: (
@@ -82,13 +82,13 @@ const overTracks =
     return { history, judged: tally.judged, violation: tally.violation };
   };
 
-/** Any span of a window's length, by its own clock, holds at most twice the limit. */
+/** Judges that any span of a window's length, by the count's own clock, admits at most twice the limit. */
 export const twiceAtMost = overTracks(async () => (track) => {
   const { rule } = track.key;
   return isWindow(rule) && !isOfCalendar(rule) ? widestSpans(track) : [];
 });
 
-/** For each charge, the span of a window's length that ends with it. */
+/** Judges, for each charge, the span of a window's length that ends with it. */
 function* widestSpans({ key, charges }: Track): Generator<[number, Opinion]> {
   const { limit, lengthMs, rule } = key;
   let first = 0;
@@ -111,7 +111,7 @@ const tooMuch = ({ limit, lengthMs }: Sight, total: number, most: number, over: 
   arithmetic: `2 x ${limit}${over > 0 ? ` + ${over} of overshoots` : ""} = ${most}`,
 });
 
-/** By how much the windows of a span passed their limit through calls that were admitted with room left. */
+/** Returns by how many points a span's windows passed their limits through calls that were admitted with room left. */
 function overshoots(charges: readonly Admitted[], span: readonly Admitted[], limit: number): number {
   let over = 0;
   for (const window of new Set(span.map((charge) => charge.window))) {
@@ -121,16 +121,16 @@ function overshoots(charges: readonly Admitted[], span: readonly Admitted[], lim
   return over;
 }
 
-/** The most that a limiter may admit within a span, and how that comes about. */
+/** Most points that a limiter may admit in a span, and the sum in words. */
 interface Envelope {
   readonly most: number;
   readonly sum: string;
 }
 
 /**
- * No span admits more than capacity and rate allow. Of a limiter that states its algorithm alone the bound is the loosest of
- * that kind, so that it holds for windows of any phase, buckets that refill in steps, and counters of few parts. A fixed
- * window by key is held to its limit, too, where its anchor puts it.
+ * Judges that no span admits more than capacity and rate allow. If only the algorithm is known, the bound is the loosest
+ * of that algorithm: for windows of any phase, buckets that refill in steps, and counters of few parts. Fixed windows
+ * by key are also judged one by one, where their anchor puts them.
  */
 const ofRate = overTracks(async (trial, tracks) => {
   const { script } = trial;
@@ -148,7 +148,7 @@ export const rateBound = alsoGreedy((trial) =>
   statedOf(trial.script) === "concurrency" ? atOnce(trial) : ofRate(trial),
 );
 
-/** For each charge, the worst of the spans that end with it. */
+/** Judges, for each charge, the spans that end with it, up to the first that is too full. */
 function* allSpans({ charges }: Track, bound: (spanMs: number) => Envelope): Generator<[number, Opinion]> {
   for (const [index, last] of charges.entries()) {
     let total = 0;
@@ -164,7 +164,7 @@ function* allSpans({ charges }: Track, bound: (spanMs: number) => Envelope): Gen
   }
 }
 
-/** For each charge of a fixed window, what that window has admitted with it. */
+/** Judges, for each charge of a fixed window, the window's sum up to it. */
 function* ownWindows({ charges, key: { limit } }: Track): Generator<[number, Opinion]> {
   const totals = new Map<number, number>();
   for (const { at, window, charge } of charges) {
@@ -213,7 +213,7 @@ function envelope(
       return { most, sum: `the capacity ${limit}, ${rate} in ${span}, and a refill of ${step / 1000} s` };
     }
     case "sliding-counter": {
-      // A counter of two parts or more forgets calls of half a window ago; one unit is rounded.
+      // A counter of two parts or more may forget calls half a window too early; one unit is for rounding.
       const most = limit + (limit * (spanMs + lengthMs / 2)) / lengthMs + 1;
       return { most, sum: `the limit ${limit}, ${rate} in ${span} and half a window, and 1 by rounding` };
     }
@@ -229,13 +229,13 @@ const windows = (limit: number, count: number, span: string): Envelope => ({
   sum: `${span} touch ${counted(count, "window")}: ${count} x ${limit}`,
 });
 
-/** No more buckets than this are emptied to see how they refill. */
+/** Greatest capacity, units, of a bucket that is emptied to see how it refills. */
 const emptiedMost = 200;
 
 /**
- * The longest step in which a bucket refills, seen by a caller who empties a fresh one and comes back for each unit
- * when it is due. Who then finds one every time sees steps of at most a unit; else they may be as long as the window.
- * The bucket is emptied 1 ms after an edge of the epoch's grid, so that no step on such a grid passes for a short one.
+ * Returns the longest step in which a bucket refills, ms; `null` if unknown, so as long as a window. A caller empties a
+ * fresh bucket and comes back for each unit when it is due. If each call finds a unit, a step is at most one unit.
+ * The bucket is emptied 1 ms after an edge of the epoch's grid, so that no step on that grid passes for a short one.
  */
 async function refillStepMs(
   { script, play, isRecorded }: Trial<QuotasKind>,
@@ -255,10 +255,10 @@ async function refillStepMs(
   return history.every((event) => "admitted" in event && event.admitted) ? unitMs : null;
 }
 
-/** No lease of a place that was not given back is taken to be shorter, ms. */
+/** Shortest lease that a limiter may give a call under way, ms; afterwards its place may be free again. */
 const leaseMsLeast = 1000;
 
-/** Calls of one key that are under way at once: admitted within a second, and not given back. */
+/** Judges the calls of one key under way at once: admitted within the last second, and not completed. */
 const atOnce: QuotaJudge = async ({ script, play }) => {
   const history = await play(withoutOps(script.ops, "snapshot"));
   const tally = new OpinionTally();

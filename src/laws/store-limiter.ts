@@ -1,4 +1,4 @@
-// Stores that count, such as express-rate-limit's, judged as limiters.
+// Judges stores that count, such as express-rate-limit's, as limiters.
 import type { LimiterFactory, Seam } from "../engine/adapter.ts";
 import type { Algorithm } from "../rules/algorithms.ts";
 import {
@@ -10,31 +10,31 @@ import {
   keyedLimiter,
 } from "./keyed.ts";
 
-/** Count of a key, or an object that holds it. */
+/** Count of a key, or an object that has it. */
 export type StoreCount =
   | number
   | {
-      /** One of these three. */
+      /** The count, in one of these three members. */
       readonly totalHits?: number | undefined;
       readonly current?: number | undefined;
       readonly count?: number | undefined;
-      /** When the window ends; a number is ms since the epoch. */
+      /** Instant at which the window ends; a number is ms since the epoch. */
       readonly resetTime?: Instant | number | undefined;
     };
 
 /** Counters by key, such as express-rate-limit's stores. */
 export interface CountingStore {
-  /** Adds a call to a key's window, and tells the count with it. */
+  /** Adds a call to a key's window. Returns the count with this call. */
   increment(key: string, nowMs: number): Awaitable<StoreCount>;
-  /** Tells the count without adding. */
+  /** Returns the count without a change. */
   get?(key: string, nowMs: number): Awaitable<StoreCount | null | undefined>;
-  /** Forgets a key. Called before a key is first used: a store that outlives one limiter starts afresh by it. */
+  /** Forgets a key. Called before a limiter first uses a key, so that a store that outlives limiters starts afresh. */
   reset?(key: string): Awaitable<unknown>;
   close?(): Awaitable<unknown>;
 }
 
 export interface StoreOptions extends Omit<KeyedKind, "algorithm" | "refused" | "weighted"> {
-  /** `fixed-window` unless told: such a store counts hits in windows. */
+  /** Algorithm of the store. Default: `fixed-window`, as most stores count hits in windows. */
   readonly algorithm?: Algorithm;
   create(settings: KeyedSettings, seam: Seam): Awaitable<CountingStore>;
 }

@@ -1,5 +1,5 @@
-// The findings of a check before its first run: that the limiter can be made, what it can be asked, and under
-// which rules; and what every check is told.
+// Prepares a check before its first run: makes the limiter once, and learns what it can be asked, and under
+// which rules. Also checks the options that all checks have.
 import fc from "fast-check";
 import type { LimiterFactory } from "../engine/adapter.ts";
 import { agreedRules } from "../engine/adapter-rules.ts";
@@ -15,15 +15,15 @@ import { anchored } from "./shown-anchor.ts";
 
 export const newYear2026Ms = 1_767_225_600_000;
 
-/** The kinds of operations that a limiter can be asked, and what scripts are drawn from. */
+/** Facts of a limiter from which scripts are drawn, and the kinds of operations that it can be asked for (`may`). */
 export interface PreparedSubject {
   readonly subject: LimiterSubject;
   readonly may: ReadonlySet<keyof OpFrequencies>;
 }
 
 /**
- * @throws SpillwayError `ADAPTER_INVALID` where the limiter does not say what it is, or cannot be made;
- *   `RULES_INVALID` where given rules contradict it
+ * @throws SpillwayError `ADAPTER_INVALID` if the limiter does not say what it is, or cannot be made;
+ *   `RULES_INVALID` if given rules contradict the limiter
  */
 export async function prepare(
   made: LimiterFactory,
@@ -43,15 +43,15 @@ export async function prepare(
   return { subject: subjectOf(factory, { rules, startMs }, may), may };
 }
 
-/** @throws RangeError naming the field */
+/** @throws RangeError with the field's name, if the value is no integer in the range */
 export function requireInteger(field: string, value: number, least: number, most: number): number {
   if (Number.isSafeInteger(value) && value >= least && value <= most) return value;
   throw new RangeError(`${field} must be an integer from ${least} to ${most}, got ${value}`);
 }
 
 /**
- * The laws that are asked for, in the catalogue's order; all where none are named.
- * @throws RangeError where a name is no law's: a check of nothing would pass
+ * Returns the laws asked for, in the catalogue's order; all if none are named.
+ * @throws RangeError if a name is no law's, since a check of nothing would pass
  */
 export function requireLaws(asked: readonly LimiterLawName[] = limiterLawNames): readonly LimiterLawName[] {
   const unknown = asked.find((law) => !limiterLawNames.includes(law));
@@ -60,20 +60,20 @@ export function requireLaws(asked: readonly LimiterLawName[] = limiterLawNames):
   return limiterLawNames.filter((law) => asked.includes(law));
 }
 
-/** A seed as fast-check draws one. */
+/** Returns a random seed, drawn by fast-check. */
 export const anySeed = (): number =>
   fc.check(
     fc.property(fc.constant(0), () => true),
     { numRuns: 1 },
   ).seed | 0;
 
-/** The default rules, as far as the limiter can follow them. */
+/** Returns the default rules, with the first value of each switch that the limiter can follow. */
 function firstRules({ semantics = {} }: LimiterFactory): Rules {
   const first = Object.entries(semantics).map(([name, values]) => [name, values?.[0]]);
   return parseRules({ semantics: Object.fromEntries(first) });
 }
 
-/** Makes one limiter to see what it can be asked. */
+/** Makes one limiter to learn which operations it can be asked for. */
 async function abilities(
   factory: LimiterFactory,
   rules: Rules | undefined,
@@ -84,7 +84,7 @@ async function abilities(
   return askable(limiter, factory.restore !== undefined, claimsOf(factory));
 }
 
-/** The kinds of operations that a limiter can be asked. One that does not claim never-rolls-back sees no step back. */
+/** Returns the kinds of operations that a limiter can be asked for; steps back only if it claims never-rolls-back. */
 export function askable(
   limiter: { readonly [kind in keyof OpFrequencies | "setEnforced"]?: unknown },
   isRestored: boolean,
@@ -99,9 +99,9 @@ export function askable(
 }
 
 /**
- * Asks two limiters by key the same first call. What lies outside of `create` is used by all of them, and the laws would
- * accuse the limiter of it.
- * @throws SpillwayError `ADAPTER_INVALID` where the second one is used already
+ * Asks two limiters by key for the same first call. They share a store that is made outside of `create`, for which the
+ * laws would accuse the limiter.
+ * @throws SpillwayError `ADAPTER_INVALID` if the second limiter answers otherwise, as one already in use
  */
 async function requireFresh(factory: LimiterFactory, rules: Rules, startMs: number): Promise<void> {
   const [scope = "rest"] = factory.scopes ?? [];
@@ -131,12 +131,12 @@ async function requireFresh(factory: LimiterFactory, rules: Rules, startMs: numb
       hint: "make the store in `create`, or clear it there: each limiter that it makes starts unused",
     });
   } catch (error) {
-    // The laws say how it fails.
+    // The laws report this failure.
     if (!(error instanceof AdapterFailure)) throw error;
   }
 }
 
-/** The decision and the counts that a call was told, as text. */
+/** Returns the decision and the counts that a call was told, as text. */
 function shown([event]: History): string {
   if (event === undefined || !("decision" in event)) return "";
   const { admitted, user = {} } = event.decision;
@@ -169,8 +169,8 @@ function subjectOf(
 }
 
 /**
- * Makes one limiter, to see that it can be made and what it can be asked.
- * @param name the factory's
+ * Makes one limiter, closes it and returns it, to learn whether it can be made and what it can be asked for.
+ * @param name the factory's name
  * @throws SpillwayError `ADAPTER_INVALID`
  */
 export async function tried<L extends { close?(): unknown }>(

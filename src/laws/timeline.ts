@@ -1,5 +1,5 @@
-// A counterexample as people read it: the rules that matter, one line an operation with its answer, window
-// edges drawn in, and at the breach what was expected, what was answered, and the arithmetic.
+// Draws a counterexample by rules as text: the rules that matter, one line for each operation with its answer, the
+// ends of windows, and at the breach the expectation, the answer and the arithmetic.
 
 import { semanticsOf } from "../rules/rules.ts";
 import { type SwitchName, switchValues } from "../rules/switches.ts";
@@ -38,12 +38,12 @@ export const rulesDrawing: ScriptDrawing<RulesKind> = {
   },
 };
 
-/** A violated law with its counterexample, or a limiter that failed, as lines of text; else none. */
+/** Returns a violated law with its counterexample, or a limiter's failure, as lines of text; else no lines. */
 export const renderCounterexample = (report: LawReport): string[] => rendered(report, rulesDrawing);
 
 type Played = Pick<Counterexample, "script" | "history">;
 
-/** The windows that occur, with their limits, and the switches that are not at their default. */
+/** Returns the windows of a script with their limits, and the switches that are not at their default. */
 function rulesText({ script, history }: Played): string[] {
   const windows = new Map<string, string>();
   const switches = new Set<string>();
@@ -67,7 +67,7 @@ function keyText(terms: LedgerTerms, { limit, lengthMs, ...count }: Sight): stri
   return isAtOnce ? `${key}: ${limit} at once` : `${key}: ${limit} per ${lengthMs / 1000} s`;
 }
 
-/** The switches that mean something to a limiter by key, and do not say who is limited. */
+/** Switches that are shown for a limiter by key; the others mean nothing to it. */
 const keyedSwitches: readonly SwitchName[] = ["anchor", "refused", "remaining", "reset"];
 
 function switchesText(terms: LedgerTerms, { scope }: WindowKey): string[] {
@@ -89,11 +89,11 @@ function switchesText(terms: LedgerTerms, { scope }: WindowKey): string[] {
 const whoText = ({ organization, user }: Pick<WindowKey, "organization" | "user">): string =>
   user === null ? organization : `${organization}/${user}`;
 
-/** Whose window it is: `acme rest`, or `acme/ann`, which is a key. */
+/** Returns the owner of a window as text: `acme rest`, or the key `acme/ann`. */
 export const ownerText = (window: WindowKey, { keyed }: LedgerTerms): string =>
   keyed === true ? whoText(window) : `${whoText(window)} ${window.scope}`;
 
-/** A hint where a call is refused at the very ms at which a window ends: some count it still, as keys of Redis do. */
+/** Returns a hint if a call is refused at the ms at which a window ends: some limiters, as on Redis, still count it. */
 const endNote = ({ event }: Look, isEnd: boolean, { keyed, endsLate }: LedgerTerms): string[] =>
   isEnd && keyed === true && endsLate !== true && "admitted" in event && !event.admitted
     ? [
@@ -118,7 +118,7 @@ export function operation(event: HistoryEvent, times: number, terms: LedgerTerms
   return String(text).padEnd(28);
 }
 
-/** `acme/ann rest 1`, `acme/ann graphql 3 (call 2)`; of a limiter by key `acme/ann`, `acme/ann, cost 3`. */
+/** Returns `acme/ann rest 1` or `acme/ann graphql 3 (call 2)`; for a limiter by key `acme/ann` or `acme/ann, cost 3`. */
 function callText(
   { organization, user, scope, cost, id }: CallOp,
   times: number,
@@ -160,7 +160,7 @@ const windows = (readings: Readonly<Record<string, unknown>>): string =>
     )
     .join("   ");
 
-/** `3 of 5, 2 left, reset 4 s`, as far as it is shown. */
+/** Returns the shown members of a reading as text: `3 of 5, 2 left, reset 4 s`. */
 function readingText({ current, limit, remaining, reset }: PartialReading): string {
   const count = [current, limit].map((value) => value ?? "?").join(" of ");
   const left = (remaining ?? null) === null ? [] : [`${remaining} left`];

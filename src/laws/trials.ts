@@ -1,5 +1,5 @@
-// One law's runs: the predicate that fast-check calls, and what it has seen. A counterexample stays of one
-// kind while it is made smaller: a script that fails in another way is not taken for a smaller one.
+// One law's runs: the predicate that fast-check calls, and its counts. A counterexample stays of one kind while
+// it is made smaller: a script that fails in another way is not taken for a smaller one.
 import fc from "fast-check";
 import { joined, noEvidence, type RunEvidence } from "./evidence.ts";
 import type { Judgement, LawViolation } from "./law.ts";
@@ -8,7 +8,7 @@ import { AdapterFailure } from "./player.ts";
 import type { Counterexample, Failure } from "./report.ts";
 import type { LawKind } from "./script.ts";
 
-/** A law that a script breaks, as fast-check sees it. */
+/** Error that tells fast-check that a script breaks the law. */
 export class LawBroken<K extends LawKind> extends Error {
   readonly counterexample: Counterexample<K>;
 
@@ -24,24 +24,24 @@ const counterexampleOf = <K extends LawKind>(
   violation: LawViolation<K>,
 ): Counterexample<K> => ({ script, history, ...(compared === undefined ? {} : { compared }), violation });
 
-/** A limiter that failed in a script, as fast-check sees it. */
+/** Error that tells fast-check that the limiter failed in a script. */
 export class Failed<K extends LawKind> extends Error {
   readonly failure: Failure<K>;
 
   constructor(script: K["script"], { call, got, allowed, hung, history, op }: AdapterFailure) {
     super(got);
-    // The operations until then: a law may leave some out, or shift them, and the rest was not reached.
+    // Only the operations as played: a law may leave some out or shift them, and later ones were not reached.
     const ops = op === null ? [] : [...history.map((event) => event.op), op];
     this.failure = { call, got, allowed, hung, script: { ...script, ops }, history };
   }
 }
 
-/** After so many answers that never came a counterexample is as small as it gets. */
+/** Number of missing answers after which a counterexample is made no smaller, since each costs a wait. */
 const hungMost = 30;
 
-/** One law, over scripts of one kind. */
+/** Judge of one law, over scripts by rules or by a policy. */
 export interface LawRuns<K extends LawKind> {
-  /** Names what switches do to the law under a script; a reason why it is void there, or `null`. */
+  /** Reports the effects of a script's switches on the law: reasons why it is void, and changed forms. */
   note(script: K["script"], voids: (why: string) => void, changes: (form: string) => void): void;
   isVoid(script: K["script"]): boolean;
   judge(script: K["script"]): Promise<Judgement<K>>;
@@ -49,11 +49,11 @@ export interface LawRuns<K extends LawKind> {
 }
 
 export class Trials<K extends LawKind> {
-  /** Answers judged, and in how many runs a switch made the law void or changed it, up to the first failure. */
+  /** Number of answers judged up to the first failure; `voidRuns` and `changedRuns` as in `LawReport`. */
   judged = 0;
   readonly voidRuns: Record<string, number> = {};
   readonly changedRuns: Record<string, number> = {};
-  /** Counts of what those runs show in which the law judged something, if they are asked for. */
+  /** Evidence of the runs in which the law judged something, if asked for. */
   evidence: RunEvidence | undefined;
   /** Number of times that the limiter gave no answer in time. */
   hung = 0;
@@ -95,12 +95,12 @@ export class Trials<K extends LawKind> {
     throw new LawBroken(counterexampleOf(script, judgement, judgement.violation));
   }
 
-  /** Forgets that a run failed: the next failure is another one. */
+  /** Forgets earlier failures, so that the next failure is a new one. */
   begin(): void {
     this.#failed = null;
   }
 
-  /** Leaves out what the counterexample does not need. */
+  /** Drops operations that the counterexample does not need. */
   smallest(found: Counterexample<K>): Promise<Counterexample<K>> {
     return minimal(found, async (script) => {
       if (this.#signal?.aborted) return null;

@@ -1,10 +1,10 @@
-// The seam of calls that overlap: every call of the store waits until fast-check's scheduler lets it, so that
+// The seam of overlapping calls: every store call waits until fast-check's scheduler lets it run, so that
 // the same seed gives the same interleaving, whatever the limiter awaits.
 import type fc from "fast-check";
 import type { Seam } from "../engine/adapter.ts";
 import { chainedCall } from "./chained-call.ts";
 
-/** Methods that change nothing in the store: who calls them relies on their being done at once. */
+/** Methods that change nothing in the store, and whose callers rely on their running at once. */
 const atOnce: ReadonlySet<string | symbol> = new Set([
   "on",
   "once",
@@ -17,32 +17,32 @@ const atOnce: ReadonlySet<string | symbol> = new Set([
   "duplicate",
 ]);
 
-/** Words of an argument in a step are cut off here. */
+/** Greatest length of an argument's text in a step, characters. */
 const wordsMost = 40;
 
 export class Weave implements Seam {
-  /** Steps that were let in, in their order: `call 1: get("acme/ann")`. */
+  /** Steps in the order in which they ran: `call 1: get("acme/ann")`. */
   readonly steps: string[] = [];
   readonly #scheduler: fc.Scheduler;
-  /** Whose code runs: set when a call starts, and when a step of it goes on. */
+  /** Id of the call whose code runs, set when the call starts and when its step goes on. */
   #running: number | null = null;
-  /** Calls are under way. Before and after, a store is set up and closed, and nobody is in between. */
+  /** True while calls overlap. Before and after, stores are set up and closed, and their calls run at once. */
   #overlapping = false;
-  /** Steps that are still to be let in before the clock moves, and what moves it. */
+  /** Number of steps left until the clock moves, and the function that moves it; `null` if it does not. */
   #ticking: { left: number; readonly label: string; readonly tick: () => Promise<void> } | null = null;
 
   constructor(scheduler: fc.Scheduler) {
     this.#scheduler = scheduler;
   }
 
-  /** Moves the clock once, before the given step from now: while calls are under way. */
+  /** Arranges for the clock to move once, before the given step from now (from 1), while calls are under way. */
   tickBefore(step: number, label: string, tick: () => Promise<void>): void {
     this.#ticking = { left: step, label, tick };
   }
 
   /**
-   * Runs calls that overlap.
-   * @param together all start at once; else each starts when the scheduler lets it
+   * Runs overlapping calls.
+   * @param together true to start all at once; else each starts when the scheduler lets it
    */
   async overlap<T>(calls: readonly { id: number; run: () => Promise<T> }[], together: boolean): Promise<T[]> {
     this.#overlapping = true;
@@ -92,7 +92,7 @@ export class Weave implements Seam {
   }
 }
 
-/** All of them, and the first that rejected only when none is under way any more. */
+/** Waits until all calls have settled, then returns their results or throws the first error. */
 async function settled<T>(started: readonly Promise<T>[]): Promise<T[]> {
   await Promise.allSettled(started);
   return Promise.all(started);
