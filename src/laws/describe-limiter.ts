@@ -33,7 +33,7 @@ export interface DescribeOptions
     CheckOptions,
     "runs" | "seed" | "laws" | "path" | "known" | "rules" | "startMs" | "timers" | "answerMsMost"
   > {
-  /** Whether to check overlapping calls too (`checkInterleavings`), for an asynchronous store. Default: `false`. */
+  /** True, or options, to check overlapping calls of an asynchronous store (`checkInterleavings`). Default: `false`. */
   readonly interleavings?: boolean | InterleavingOptions;
   /** Longest time of a case, ms, for runners whose `test` takes it third (Vitest, Jest, Bun). Default: 60,000. */
   readonly timeoutMs?: number;

@@ -68,7 +68,7 @@ function take(pasts: Map<string, Taken[]>, sight: Sight, { op, admitted }: Quota
   if (!admitted && refused !== "counted" && refusedByOther !== "charged") return;
   const past = pasts.get(sight.name) ?? [];
   pasts.set(sight.name, past);
-  // A counted refusal may be put off: nothing shows when it takes its points, or how many.
+  // A counted refusal may be put off: nothing shows when it takes its points, or how far from other calls.
   const unseen = Number.POSITIVE_INFINITY;
   const [atMs, points] = admitted ? [op.atMs, op.cost] : [unseen, unseen];
   past.push({ id: op.id, atMs, points });

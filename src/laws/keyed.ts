@@ -93,13 +93,13 @@ export interface KeyedKind {
   readonly anchor?: "first-request" | "epoch";
   /** Unit that the opening of a first-request window is rounded down to. Default: `millisecond`. */
   readonly opensTo?: "millisecond" | "second";
-  /** Whether a window includes the instant of its end (`inclusive`) or not (`exclusive`). Default: `exclusive`. */
+  /** End of a window: `inclusive` if that instant still belongs to it, else `exclusive`. Default: `exclusive`. */
   readonly end?: "exclusive" | "inclusive";
-  /** Whether refused calls use up the window too (`counted`). Default: `uncounted`. */
+  /** Treatment of refused calls: `counted` if they use up the window too. Default: `uncounted`. */
   readonly refused?: "uncounted" | "counted";
   /** Rounding of `reset` to whole seconds. Default: up. */
   readonly reset?: "ceil" | "floor" | "round";
-  /** Whether `remaining` stops at 0 (`clamped`) or goes below it (`signed`). Default: `clamped`. */
+  /** Lower end of `remaining`: `clamped` stops at 0, `signed` goes below it. Default: `clamped`. */
   readonly remaining?: "clamped" | "signed";
   /** True if calls may cost more than 1. Default: `false`. */
   readonly weighted?: boolean;

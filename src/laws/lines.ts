@@ -8,7 +8,7 @@ import { isWindow, type Look, type Sight } from "./sight.ts";
 
 /** Words of a timeline, by rules or by a policy. */
 export interface LineTexts {
-  /** Returns an operation, made so many `times`, and its answer. */
+  /** Returns an operation with its number of `times`, and its answer. */
   call(look: Look, times: number): readonly [string, string];
   /** Returns words such as `the window of acme/ann`. */
   windowOf(sight: Sight): string;

@@ -80,7 +80,7 @@ interface Drawn<K extends LawKind> {
   /** Greatest number of calls that overlap. Rounds whose bit of `staggered` is set do not start their calls at once. */
   readonly overlap: number;
   readonly staggered: number;
-  /** By round, the step before which the clock moves, from 1; 0 or absent if the clock stands still. */
+  /** Step of each round before which the clock moves, from 1; 0 or absent if the clock stands still. */
   readonly ticks: readonly number[];
   /** Time by which the clock moves, ms. */
   readonly tickMs: number;

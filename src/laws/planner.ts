@@ -20,13 +20,13 @@ export type Move<W = Owner> =
   | { readonly to: "later"; readonly ms: number }
   | { readonly to: "second" }
   | { readonly to: "half"; readonly owner: W }
-  /** To the end of the open window, or 1 ms before or after it. */
+  /** Move to the end of the open window, or 1 ms before or after it. */
   | { readonly to: "edge"; readonly owner: W; readonly offsetMs: number }
-  /** By the whole seconds that a client would wait for the window's end, by a `reset` rounded up. */
+  /** Move by the whole seconds that a client would wait for the window's end, if `reset` is rounded up. */
   | { readonly to: "wait"; readonly owner: W }
   | { readonly to: "beyond"; readonly owner: W; readonly windows: number }
   | { readonly to: "back"; readonly ms: number }
-  /** Back to the instant at which the open window opened, or 1 ms before or after it. */
+  /** Move back to the instant at which the open window opened, or 1 ms before or after it. */
   | { readonly to: "reopen"; readonly owner: W; readonly offsetMs: number };
 
 /** The windows or buckets to which moves are relative; all in ms. */
