@@ -1,5 +1,5 @@
 // Puts callers together that are alike: in calls at once, in pace, in their mix of calls, and in reactions to refusals.
-// How different two callers may be depends on how much was seen of them.
+// Two callers may differ more if less was seen of them.
 import { ln } from "../../src/scenario/elementary.ts";
 import { hourMs } from "./days.ts";
 import type { FittedRetry } from "./policies.ts";

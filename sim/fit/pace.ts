@@ -22,7 +22,7 @@ export interface PaceFit {
   readonly arrivals: FittedArrivals;
   readonly why: string;
   readonly arrivalsWhy: string;
-  /** Whether the behaviour makes only one kind of call. */
+  /** True if the behaviour makes only one kind of call. */
   readonly single: boolean;
 }
 

@@ -83,7 +83,7 @@ export interface ClockedEvents {
 /** Events that wake a caller, alone or among others. */
 export interface OwnWakes {
   readonly group: number;
-  /** Whether these events wake this caller alone. */
+  /** True if these events wake this caller alone. */
   readonly byUser: boolean;
   /** Clock of the events; `null`: they come by chance. */
   readonly clock: ClockedEvents | null;

@@ -10,7 +10,7 @@ export interface CallTraits {
   readonly operation: string;
   /** Attributes that the call's path names, under a policy. */
   readonly asked?: Readonly<Record<string, string>> | undefined;
-  /** Whether this is the free status call (SPEC.md §4). */
+  /** True if this is the free status call (SPEC.md §4). */
   readonly free: boolean;
   /** 1 for REST, requested points for GraphQL, 0 for status. */
   readonly cost: number;

@@ -43,9 +43,9 @@ export interface Recording {
   readonly policy?: Policy | undefined;
   /** Limits and windows that the answers showed. */
   readonly shown: LimitsShown;
-  /** Whether the recording tells retries from first attempts. */
+  /** True if the recording tells retries from first attempts. */
   readonly knowsAttempts: boolean;
-  /** Whether the recording has the durations of calls. */
+  /** True if the recording has the durations of calls. */
   readonly knowsDurations: boolean;
   /** Resolution of the recording's clock, ms: 0 for a simulation, 1000 for a log of whole seconds. */
   readonly resolutionMs: number;

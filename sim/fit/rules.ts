@@ -25,7 +25,7 @@ export class LimitsShown {
     note(this.#seen[scope].user, userLimit, userReset);
   }
 
-  /** Whether any answer showed a limit. */
+  /** True if any answer showed a limit. */
   get any(): boolean {
     const { rest, graphql } = this.#seen;
     return [rest, graphql].some(({ organization, user }) => organization.limits.size + user.limits.size > 0);

@@ -26,7 +26,7 @@ export interface Spell {
 export interface JobRun extends Spell {
   endMs: number;
   jobs: number;
-  /** Whether the last job was refused. */
+  /** True if the last job was refused. */
   refused: boolean;
   /** Instant of the first answer to any job, ms since the epoch. */
   firstEndMs: number;

@@ -58,7 +58,7 @@ type Watched = Pick<Recording, "startedAtMs" | "endedAtMs">;
 
 interface Punctual {
   readonly found: readonly WorkSession[];
-  /** Whether the sessions are on weekdays only. */
+  /** True if the sessions are on weekdays only. */
   readonly weekdays: boolean;
 }
 

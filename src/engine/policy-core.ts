@@ -175,7 +175,7 @@ export class PolicyCore {
     this.quotas = compiledQuotas(policy);
     const operations = compiledOperations(policy);
     const layout = layoutOf(this.quotas, operations);
-    // What was compiled is added to: objects that are spread have a hidden class each, and decisions would be slow to ask
+    // Adds to the compiled objects: copies by spread have a hidden class each, and decisions would be slow to ask
     // many cores in turn.
     this.#blocks = layout.all;
     this.#turns = this.quotas.filter(({ isOwn }) => !isOwn).length;

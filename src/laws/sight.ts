@@ -1,4 +1,4 @@
-// What laws see: each operation of a history (a look), with its counts just before and just after (sights). Laws know
+// The view of laws: each operation of a history (a look), with its counts just before and just after (sights). Laws know
 // no other model. Ledgers fill it, by a policy (`quotas/ledger.ts`) or by rules (`ledger.ts`).
 import { limitOf } from "../policy/effective.ts";
 import type { Quota } from "../policy/policy.ts";
