@@ -232,29 +232,37 @@ const toldOf = (kind: Told["kind"], readings: readonly Reading[], cost: number):
 
 const certain = (value: number | null) => (value === null ? null : exactly(value));
 
+type Numbers = Readonly<Record<"limit" | "remaining" | "used", number | null>>;
+
+const shownCount = (
+  by: ShownCount["by"],
+  { limit, remaining, used }: Numbers,
+  reset: number | null,
+  right: Numbers,
+  rightReset: number | null,
+): ShownCount => ({
+  by,
+  name: "used",
+  limit,
+  remaining,
+  used,
+  reset,
+  seconds: null,
+  right: {
+    limit: right.limit,
+    remaining: certain(right.remaining),
+    used: certain(right.used),
+    reset: rightReset,
+  },
+});
+
 /** Returns the numbers that a limiter says of a count, outside its HTTP answer, with the right ones. */
-function saidOf(event: QuotaEvent, { quota, ...right }: Reading): ShownCount[] {
+function saidOf(event: QuotaEvent, right: Reading): ShownCount[] {
   const said = "said" in event ? event.said.readings : undefined;
   return (said ?? []).flatMap((reading): ShownCount[] => {
     const { limit = null, remaining = null, used = null, resetAtMs: reset = null } = reading;
-    if (reading.quota !== quota) return [];
-    return [
-      {
-        by: "said",
-        name: "used",
-        limit,
-        remaining,
-        used,
-        reset,
-        seconds: null,
-        right: {
-          limit: right.limit,
-          remaining: exactly(right.remaining),
-          used: exactly(right.used),
-          reset: right.resetAtMs,
-        },
-      },
-    ];
+    if (reading.quota !== right.quota) return [];
+    return [shownCount("said", { limit, remaining, used }, reset, right, right.resetAtMs)];
   });
 }
 
@@ -275,25 +283,7 @@ function readOf(
     const other = rights[place];
     if (other === undefined) return [];
     const timed = clockMs === event.op.atMs && reading.reset?.means !== "estimate";
-    const { limit, remaining, used } = reading;
-    const reset = timed ? timeOf(reading) : null;
-    return [
-      {
-        by: "answer",
-        name: "used",
-        limit,
-        remaining,
-        used,
-        reset,
-        seconds: null,
-        right: {
-          limit: other.limit,
-          remaining: certain(other.remaining),
-          used: certain(other.used),
-          reset: timeOf(other),
-        },
-      },
-    ];
+    return [shownCount("answer", reading, timed ? timeOf(reading) : null, other, timeOf(other))];
   });
 }
 
