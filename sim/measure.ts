@@ -132,7 +132,7 @@ class Measurer {
     if (call.number === 0) population.clients += 1;
     const status = ints[call.inInts + Flight.STATUS] as number;
     const shown = ints[call.inInts + Flight.SHOWN] as number;
-    const kind = (shown & Flight.UNCOUNTED) === 0 ? call.call.kind : "other";
+    const { kind } = call;
     const end = kind === "call" ? outcomeOf(status, shown) : null;
     if (end !== null) this.#count(call, population, caller, end);
     else if (kind === "status") {
@@ -244,7 +244,7 @@ class Measurer {
       this.#callers = larger;
     }
     this.#callers[caller * INTS + ORGANIZATION] = this.#windows.organization(seat);
-    this.#callers[caller * INTS + USER] = this.#windows.user();
+    this.#callers[caller * INTS + USER] = this.#windows.newOwner();
   }
 
   /** Returns the figures of the run. */

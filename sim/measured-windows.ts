@@ -3,7 +3,7 @@
 //
 // Nearly all answers show the newest window of their owner. So the owner's row holds this window's span, and all else
 // that such an answer needs.
-import { organizationLimit, type Rules, type Scope } from "../src/rules/rules.ts";
+import { organizationLimit, type Rules, scopes } from "../src/rules/rules.ts";
 import type { Seat } from "../src/scenario/seats.ts";
 import { disorderMs, endOf, isJustAfter, slackMs, spanBeforeMs } from "../src/summary/window-ends.ts";
 import { RowTable } from "./row-table.ts";
@@ -22,10 +22,7 @@ const NEWEST = 7;
 const NEXT = 6;
 const NONE = -1;
 
-/** Scopes by number. */
-const scopes: readonly Scope[] = ["rest", "graphql"];
-
-/** Windows by owner. An owner is the number of its REST row; the next number is its GraphQL row. */
+/** Windows by owner; scopes are numbered in their order. An owner is the number of its REST row; the next number is its GraphQL row. */
 export class MeasuredWindows {
   readonly #rules: Rules;
   readonly #startAtMs: number;
@@ -49,7 +46,7 @@ export class MeasuredWindows {
   organization({ organization }: Seat): number {
     const known = this.#organizations.get(organization);
     if (known !== undefined) return known;
-    const owner = this.user();
+    const owner = this.newOwner();
     this.#organizations.set(organization, owner);
     for (const [place, scope] of scopes.entries())
       this.#lengthsMs.set(
@@ -59,8 +56,8 @@ export class MeasuredWindows {
     return owner;
   }
 
-  /** Returns the owner number of a new user. */
-  user(): number {
+  /** Returns the number of a new owner: a user, or an organization. */
+  newOwner(): number {
     const rows = scopes.map(() => this.#owners.take());
     const { doubles, ints } = this.#owners;
     for (const row of rows) {

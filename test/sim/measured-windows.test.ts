@@ -51,7 +51,7 @@ property(
     const ownerOf = (who: number): number => {
       const known = owners.get(who);
       if (known !== undefined) return known;
-      const made = who < 4 ? columns.organization(seat(`org-${who}`, "")) : columns.user();
+      const made = who < 4 ? columns.organization(seat(`org-${who}`, "")) : columns.newOwner();
       owners.set(who, made);
       return made;
     };
