@@ -80,7 +80,7 @@ export const isJudged = (count: Count): count is JudgedCount => count.quota !== 
 
 /** Judge of ends by the grid that they lie on. */
 export interface GridJudge {
-  /** @param reset the seconds beside it; by a policy, the unit of the reset in ms */
+  /** Checks a shown end. @param reset seconds that are shown beside it; by a policy, the unit of the reset, ms */
   observe(line: number, endMs: number, reset: number): void;
   finish(docket: Docket): void;
 }

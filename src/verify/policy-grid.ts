@@ -6,7 +6,7 @@ import type { GridJudge } from "./count.ts";
 import type { Docket } from "./docket.ts";
 import type { QuotaName } from "./quota-name.ts";
 
-/** So far beside the grid an end may be shown, ms: sums of a rounded clock and a rounded rest are. */
+/** Greatest distance from the grid that is no breach, ms: a rounded clock and a rounded rest may add up to it. */
 const slackMs = 2000;
 
 export class PolicyGrid implements GridJudge {
@@ -22,7 +22,7 @@ export class PolicyGrid implements GridJudge {
     this.#rule = rule;
   }
 
-  /** @param gridMs unit of the reset */
+  /** Checks a shown end. @param gridMs unit in which it is shown, ms */
   observe(line: number, endMs: number, gridMs: number): void {
     // Most answers show the end that the one before showed.
     if (endMs === this.#lastMs) return;
@@ -32,7 +32,7 @@ export class PolicyGrid implements GridJudge {
     this.#count += 1;
   }
 
-  /** The distance to the nearest end of a window, ms. */
+  /** Returns the distance to the nearest end of a window, ms. */
   #beside(endMs: number): number {
     const { anchor, windowSeconds } = this.#rule;
     if (typeof anchor === "object" && "calendar" in anchor) {
