@@ -7,12 +7,11 @@ import { shellCommand } from "../runs/run-place.ts";
 import { pc } from "./colors.ts";
 import { readLimits } from "./files.ts";
 import { warn } from "./terminal.ts";
-import { program, type VerbOption } from "./verb.ts";
+import { option, program } from "./verb.ts";
 
-export const asWindowOption = {
-  type: "boolean",
-  describe: "replace sliding windows by fixed ones, and leave out limits of concurrent calls",
-} as const satisfies VerbOption;
+export const asWindowOption = option.flag(
+  "replace sliding windows by fixed ones, and leave out limits of concurrent calls",
+);
 
 interface AsWindowArgs {
   readonly asWindow?: boolean | undefined;

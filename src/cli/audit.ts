@@ -16,65 +16,34 @@ import { requireYes } from "./consent.ts";
 import { readPolicy } from "./files.ts";
 import { requireDuration, rulesOption, tokensFormat, whichVerb } from "./run-options.ts";
 import { openTerminal } from "./terminal.ts";
-import { type ArgsOf, defineVerb, type VerbOptions } from "./verb.ts";
+import { type ArgsOf, defineVerb, option, type VerbOptions } from "./verb.ts";
 
 const UNREACHED = 3;
 const timeoutMs = 10_000;
 const wholeSpend = "100%";
 
 const options = {
-  target: { argument: "URL", type: "string", describe: "audit the deployment at URL" },
-  "allow-host": {
-    argument: "HOST",
-    type: "string",
-    describe: "allow calls to HOST, the target's host, if it is not this machine",
-  },
-  tokens: { argument: "FILE", type: "string", describe: `call with the tokens in FILE: ${tokensFormat}` },
+  target: option.text("URL", "audit the deployment at URL"),
+  "allow-host": option.text("HOST", "allow calls to HOST, the target's host, if it is not this machine"),
+  tokens: option.text("FILE", `call with the tokens in FILE: ${tokensFormat}`),
   ...connectionOptions,
   rules: {
     ...rulesOption("hold the deployment to", "what probe or map see there"),
   },
-  only: {
-    argument: "NAME",
-    type: "string",
-    array: true,
-    describe: "make only the experiment NAME (separate several by commas)",
-  },
-  list: {
-    type: "boolean",
-    default: false,
-    describe: "list the experiments with law, needs and spend; call nobody",
-  },
-  "max-time": { argument: "TIME", type: "string", default: "5m", describe: "take at most TIME" },
-  spend: {
-    argument: "SHARE",
-    type: "string",
-    default: wholeSpend,
-    describe: "use at most SHARE of each window",
-  },
-  alone: {
-    type: "boolean",
-    default: false,
-    describe: "state that nobody else uses these tokens' quotas meanwhile",
-  },
-  resume: {
-    type: "boolean",
-    default: false,
-    describe: "go on with the interrupted audit in the folder of --out",
-  },
-  yes: { type: "boolean", default: false, alias: "y", describe: "start without asking" },
-  "dry-run": { type: "boolean", default: false, describe: "say what would be called, and call nobody" },
-  junit: { argument: "FILE", type: "string", describe: "write the findings as JUnit XML to FILE" },
-  out: {
-    argument: "DIR",
-    type: "string",
-    describe: "keep trace, audit.json, report and summary in DIR [default: a new folder in reports/]",
-  },
-  force: {
-    type: "boolean",
-    default: false,
-    describe: "replace files in DIR that no command of spillway wrote",
-  },
+  only: option.text("NAME", "make only the experiment NAME (separate several by commas)", { array: true }),
+  list: option.flag("list the experiments with law, needs and spend; call nobody", { default: false }),
+  "max-time": option.text("TIME", "take at most TIME", { default: "5m" }),
+  spend: option.text("SHARE", "use at most SHARE of each window", { default: wholeSpend }),
+  alone: option.flag("state that nobody else uses these tokens' quotas meanwhile", { default: false }),
+  resume: option.flag("go on with the interrupted audit in the folder of --out", { default: false }),
+  yes: option.flag("start without asking", { default: false, alias: "y" }),
+  "dry-run": option.flag("say what would be called, and call nobody", { default: false }),
+  junit: option.text("FILE", "write the findings as JUnit XML to FILE"),
+  out: option.text(
+    "DIR",
+    "keep trace, audit.json, report and summary in DIR [default: a new folder in reports/]",
+  ),
+  force: option.flag("replace files in DIR that no command of spillway wrote", { default: false }),
 } as const satisfies VerbOptions;
 
 type Args = ArgsOf<typeof options>;

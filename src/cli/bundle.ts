@@ -9,17 +9,12 @@ import { pc } from "./colors.ts";
 import { readLimits } from "./files.ts";
 import { codeNote, importMsOf, importTimeout, rulesOption, scenarioOperand } from "./run-options.ts";
 import { openTerminal } from "./terminal.ts";
-import { type ArgsOf, defineVerb, type Operand, type VerbOptions } from "./verb.ts";
+import { type ArgsOf, defineVerb, type Operand, option, type VerbOptions } from "./verb.ts";
 
 const operands = [scenarioOperand] as const satisfies readonly Operand[];
 
 const options = {
-  out: {
-    argument: "FILE",
-    type: "string",
-    alias: "o",
-    describe: "write the bundle to FILE [default: SCENARIO.js]",
-  },
+  out: option.text("FILE", "write the bundle to FILE [default: SCENARIO.js]", { alias: "o" }),
   rules: rulesOption("hold answers to", "the scenario's"),
   "import-timeout": importTimeout,
 } as const satisfies VerbOptions;

@@ -28,49 +28,35 @@ import {
 } from "./run-options.ts";
 import { openTerminal, type Terminal } from "./terminal.ts";
 import { untilInterrupted } from "./until-interrupted.ts";
-import { type ArgsOf, defineVerb, program, type VerbOptions } from "./verb.ts";
+import { type ArgsOf, defineVerb, option, program, type VerbOptions } from "./verb.ts";
 
 const clockNote =
   "While your limiter's code runs, Date.now, performance.now and timers follow the script's clock: it needs no fake timers. A clock that it reads elsewhere is set by its setNow.";
 
 const options = {
-  adapter: {
-    argument: "FILE",
-    type: "string",
-    conflicts: "target",
-    describe: "check the limiter that the .ts or .js module FILE exports [default: spillway's engine]",
-  },
+  adapter: option.text(
+    "FILE",
+    "check the limiter that the .ts or .js module FILE exports [default: spillway's engine]",
+    { conflicts: "target" },
+  ),
   rules: rulesOption("use", "rules of all kinds, drawn"),
   "as-window": asWindowOption,
-  law: {
-    argument: "NAME",
-    type: "string",
-    array: true,
-    describe: "check the law NAME alone",
-  },
-  runs: { argument: "N", type: "number", describe: "run each law N times [default: 100]" },
-  seed: { argument: "N", type: "number", describe: "repeat the check that printed seed N" },
-  path: {
-    argument: "PATH",
-    type: "string",
-    describe: "go straight to the counterexample at PATH, with its --law and --seed",
-  },
-  known: {
-    argument: "FILE",
-    type: "string",
-    conflicts: "path",
-    describe: "pass over the counterexamples in FILE, which check --json printed, and look for others",
-  },
-  interleavings: {
-    type: "boolean",
+  law: option.text("NAME", "check the law NAME alone", { array: true }),
+  runs: option.number("N", "run each law N times [default: 100]"),
+  seed: option.number("N", "repeat the check that printed seed N"),
+  path: option.text("PATH", "go straight to the counterexample at PATH, with its --law and --seed"),
+  known: option.text(
+    "FILE",
+    "pass over the counterexamples in FILE, which check --json printed, and look for others",
+    { conflicts: "path" },
+  ),
+  interleavings: option.flag("check calls that overlap, too, for a limiter whose store is asynchronous", {
     conflicts: ["target", "path"],
-    describe: "check calls that overlap, too, for a limiter whose store is asynchronous",
-  },
-  "clock-moves": {
-    type: "boolean",
-    conflicts: ["target", "path"],
-    describe: "with --interleavings, let time pass inside a call, for a limiter that takes the seam",
-  },
+  }),
+  "clock-moves": option.flag(
+    "with --interleavings, let time pass inside a call, for a limiter that takes the seam",
+    { conflicts: ["target", "path"] },
+  ),
   "import-timeout": importTimeout,
   fault: { ...faultOption, conflicts: ["adapter", "target"] },
   ...targetOptions,

@@ -4,7 +4,7 @@ import { builtInScenarios } from "../load/scenario-file.ts";
 import { figureKinds, judgedFigureKinds } from "../rules/figures.ts";
 import { limiterLawNames } from "../rules/laws.ts";
 import { presets } from "../rules/presets.ts";
-import { commonOptions, type Verb, type VerbOption } from "./verb.ts";
+import { commonOptions, option, type Verb, type VerbOption } from "./verb.ts";
 
 /** Values that an argument takes: known words, and paths. */
 export interface CompletionValues {
@@ -35,7 +35,7 @@ export interface CompletedVerb {
 /** Returns the words that may follow each verb. */
 export async function completedVerbs(verbs: readonly Verb[]): Promise<CompletedVerb[]> {
   const known = await knownValues();
-  const help = { help: { type: "boolean", alias: "h", describe: "print the help of this verb" } } as const;
+  const help = { help: option.flag("print the help of this verb", { alias: "h" }) } as const;
   return verbs.map(({ name, summary, operands, options }) => ({
     name,
     summary,

@@ -3,24 +3,15 @@ import { createSecureContext } from "node:tls";
 import type { ConnectionOptions } from "../connect/connection.ts";
 import { readText } from "../files/read-file.ts";
 import { SpillwayError } from "../rules/errors.ts";
-import type { OptionArgs, VerbOptions } from "./verb.ts";
+import { type OptionArgs, option, type VerbOptions } from "./verb.ts";
 
 export const connectionOptions = {
-  ca: {
-    argument: "FILE",
-    type: "string",
-    describe: "trust the authorities in FILE (PEM) instead of the usual ones, for a target of https",
-  },
-  cert: {
-    argument: "FILE",
-    type: "string",
-    describe: "present the client certificate in FILE (PEM); it needs --key",
-  },
-  key: {
-    argument: "FILE",
-    type: "string",
-    describe: "use the private key in FILE (PEM) for --cert",
-  },
+  ca: option.text(
+    "FILE",
+    "trust the authorities in FILE (PEM) instead of the usual ones, for a target of https",
+  ),
+  cert: option.text("FILE", "present the client certificate in FILE (PEM); it needs --key"),
+  key: option.text("FILE", "use the private key in FILE (PEM) for --cert"),
 } as const satisfies VerbOptions;
 
 type Environment = Readonly<Record<string, string | undefined>>;

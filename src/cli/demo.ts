@@ -29,7 +29,7 @@ import {
   runOptions,
 } from "./run-options.ts";
 import { openTerminal, type Terminal } from "./terminal.ts";
-import { type ArgsOf, defineVerb, type VerbOptions } from "./verb.ts";
+import { type ArgsOf, defineVerb, option, type VerbOptions } from "./verb.ts";
 
 /** Options of the demo, checked. */
 interface Asked extends Args {
@@ -53,19 +53,17 @@ const shortWindows = {
 };
 
 const options = {
-  scenario: {
-    argument: "SCENARIO",
-    type: "string",
-    describe:
-      "load with the clients of SCENARIO [default: ci-fleet; under --policy, clients of each of its calls]",
-  },
+  scenario: option.text(
+    "SCENARIO",
+    "load with the clients of SCENARIO [default: ci-fleet; under --policy, clients of each of its calls]",
+  ),
   rules: rulesOption("show every part under", "those of Buildkite's kind, in windows of seconds"),
   "as-window": asWindowOption,
-  duration: { argument: "TIME", type: "string", default: "25s", describe: "load for TIME" },
+  duration: option.text("TIME", "load for TIME", { default: "25s" }),
   driver: driverOption,
-  runs: { argument: "N", type: "number", default: 50, describe: "run each law N times" },
-  seed: { argument: "N", type: "number", default: 7, describe: "draw everything from seed N" },
-  out: { argument: "DIR", type: "string", describe: "write the run to DIR [default: reports/demo-TIME]" },
+  runs: option.number("N", "run each law N times", { default: 50 }),
+  seed: option.number("N", "draw everything from seed N", { default: 7 }),
+  out: option.text("DIR", "write the run to DIR [default: reports/demo-TIME]"),
   open: openOption,
   force: runOptions.force,
   "import-timeout": importTimeout,

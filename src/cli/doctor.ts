@@ -8,7 +8,7 @@ import { version } from "../runs/version.ts";
 import { pc } from "./colors.ts";
 import { openTerminal, type Terminal } from "./terminal.ts";
 import { untilInterrupted } from "./until-interrupted.ts";
-import { type ArgsOf, defineVerb, type VerbOptions } from "./verb.ts";
+import { type ArgsOf, defineVerb, option, type VerbOptions } from "./verb.ts";
 
 /** Something that spillway needs, or could use. */
 interface Finding {
@@ -24,21 +24,11 @@ const MISSING = 3;
 const nodeLeast = [20, 19] as const;
 
 const options = {
-  "get-k6": {
-    type: "boolean",
-    describe:
-      "install k6 for spillway if it is missing: build it by Go, or fetch the archive that k6 publishes",
-  },
-  from: {
-    argument: "URL",
-    type: "string",
-    describe: "with --get-k6, fetch the archive (.tar.gz or .zip) from URL; needs --sha256",
-  },
-  sha256: {
-    argument: "HEX",
-    type: "string",
-    describe: "with --from, refuse an archive with another SHA-256 than HEX",
-  },
+  "get-k6": option.flag(
+    "install k6 for spillway if it is missing: build it by Go, or fetch the archive that k6 publishes",
+  ),
+  from: option.text("URL", "with --get-k6, fetch the archive (.tar.gz or .zip) from URL; needs --sha256"),
+  sha256: option.text("HEX", "with --from, refuse an archive with another SHA-256 than HEX"),
 } as const satisfies VerbOptions;
 
 type Args = ArgsOf<typeof options>;

@@ -5,13 +5,9 @@ import type { Fault } from "../faults/fault.ts";
 import { quote, SpillwayError } from "../rules/errors.ts";
 import { pc } from "./colors.ts";
 import type { Terminal } from "./terminal.ts";
-import type { VerbOption } from "./verb.ts";
+import { option } from "./verb.ts";
 
-export const faultOption = {
-  argument: "NAME[=RATE]",
-  type: "string",
-  describe: "inject the known bug NAME; list shows them all",
-} as const satisfies VerbOption;
+export const faultOption = option.text("NAME[=RATE]", "inject the known bug NAME; list shows them all");
 
 /** Reads `--fault`. For `list` it prints the catalogue, and the command is done. */
 export async function chooseFault(

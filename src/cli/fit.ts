@@ -23,7 +23,7 @@ import { policyOfLogs } from "./log-policy.ts";
 import { repeatCommand, rulesOption } from "./run-options.ts";
 import { openTerminal, type Terminal } from "./terminal.ts";
 import { untilInterrupted } from "./until-interrupted.ts";
-import { type ArgsOf, defineVerb, type Operand, type VerbOptions } from "./verb.ts";
+import { type ArgsOf, defineVerb, type Operand, option, type VerbOptions } from "./verb.ts";
 
 const operands = [
   {
@@ -35,47 +35,30 @@ const operands = [
 ] as const satisfies readonly Operand[];
 
 const options = {
-  out: {
-    argument: "FILE",
-    type: "string",
-    alias: "o",
-    describe: "write the scenario to FILE [default: standard output]",
-  },
-  name: { argument: "NAME", type: "string", describe: "call the scenario NAME [default: the file's name]" },
+  out: option.text("FILE", "write the scenario to FILE [default: standard output]", { alias: "o" }),
+  name: option.text("NAME", "call the scenario NAME [default: the file's name]"),
   rules: rulesOption("use", "the trace's, or what headers showed"),
   "as-window": asWindowOption,
-  check: {
-    type: "boolean",
-    default: true,
-    describe: "simulate the scenario, and say which figures differ from the recording (--no-check: do not)",
-  },
-  strict: {
-    type: "boolean",
+  check: option.flag(
+    "simulate the scenario, and say which figures differ from the recording (--no-check: do not)",
+    { default: true },
+  ),
+  strict: option.flag("exit 1 if the check finds a figure that differs by more than chance", {
     default: false,
-    describe: "exit 1 if the check finds a figure that differs by more than chance",
-  },
-  backtest: {
-    type: "boolean",
-    describe:
-      "fit to the first part, predict the rest, and say how often the prediction holds (--no-backtest: do not) [default: if the rest is long enough]",
-  },
-  seeds: {
-    argument: "N",
-    type: "number",
-    describe: "simulate the backtest N times [default: 39, the fewest for exact 80% and 95% intervals]",
-  },
-  share: {
-    argument: "SHARE",
-    type: "string",
-    describe:
-      "fit the backtest to the first SHARE of the time [default: 70%, less if the rest would be only a weekend]",
-  },
-  report: {
-    argument: "FILE",
-    type: "string",
-    describe: "write the results of check and backtest to FILE, as Markdown",
-  },
-  force: { type: "boolean", default: false, describe: "overwrite files that exist" },
+  }),
+  backtest: option.flag(
+    "fit to the first part, predict the rest, and say how often the prediction holds (--no-backtest: do not) [default: if the rest is long enough]",
+  ),
+  seeds: option.number(
+    "N",
+    "simulate the backtest N times [default: 39, the fewest for exact 80% and 95% intervals]",
+  ),
+  share: option.text(
+    "SHARE",
+    "fit the backtest to the first SHARE of the time [default: 70%, less if the rest would be only a weekend]",
+  ),
+  report: option.text("FILE", "write the results of check and backtest to FILE, as Markdown"),
+  force: option.flag("overwrite files that exist", { default: false }),
   ...logOptions,
 } as const satisfies VerbOptions;
 

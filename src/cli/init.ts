@@ -9,7 +9,7 @@ import { version } from "../runs/version.ts";
 import { ciScript, githubWorkflow } from "./ci-recipe.ts";
 import { readPolicy } from "./files.ts";
 import { openTerminal, type Terminal } from "./terminal.ts";
-import { defineVerb } from "./verb.ts";
+import { defineVerb, option } from "./verb.ts";
 
 const scenario = `// Twelve agents of one organization that list pipelines and wait for the reset when they are refused.
 // Try it in virtual time:   npx spillway simulate DIR/agents.ts
@@ -53,17 +53,13 @@ export const verb = defineVerb({
   summary: "write a first scenario and a rules file into your own repository",
   operands: [{ name: "dir", required: false, describe: "the folder to write to [default: spillway]" }],
   options: {
-    ci: {
-      type: "boolean",
+    ci: option.flag("also write ci.sh and a GitHub Actions workflow; keep a scenario and rules that exist", {
       default: false,
-      describe: "also write ci.sh and a GitHub Actions workflow; keep a scenario and rules that exist",
-    },
-    policy: {
-      argument: "NAME|FILE",
-      type: "string",
-      describe:
-        "write a scenario of the calls of the policy FILE, or of the preset NAME with a policy that builds on it",
-    },
+    }),
+    policy: option.text(
+      "NAME|FILE",
+      "write a scenario of the calls of the policy FILE, or of the preset NAME with a policy that builds on it",
+    ),
   },
   examples: [
     ["$0 init", "write spillway/agents.ts and spillway/rules.json"],

@@ -27,56 +27,39 @@ import {
 } from "./run-options.ts";
 import { openTerminal, type Terminal } from "./terminal.ts";
 import { untilInterrupted } from "./until-interrupted.ts";
-import { type ArgsOf, defineVerb, type Operand, type VerbOptions } from "./verb.ts";
+import { type ArgsOf, defineVerb, type Operand, option, type VerbOptions } from "./verb.ts";
 
 const UNREACHED = 3;
 
 const operands = [scenarioOperand] as const satisfies readonly Operand[];
 
 const options = {
-  target: {
-    argument: "URL",
-    type: "string",
-    describe: "load the deployment at URL [default: the reference deployment, started for this run]",
-  },
-  "allow-host": {
-    argument: "HOST",
-    type: "string",
-    describe: "allow load on HOST, the target's host, if it is not this machine",
-  },
-  tokens: { argument: "FILE", type: "string", describe: `call with the tokens in FILE: ${tokensFormat}` },
-  "graphql-url": {
-    argument: "URL",
-    type: "string",
-    describe: "send GraphQL calls to URL [default: TARGET/v1/graphql]",
-  },
+  target: option.text(
+    "URL",
+    "load the deployment at URL [default: the reference deployment, started for this run]",
+  ),
+  "allow-host": option.text("HOST", "allow load on HOST, the target's host, if it is not this machine"),
+  tokens: option.text("FILE", `call with the tokens in FILE: ${tokensFormat}`),
+  "graphql-url": option.text("URL", "send GraphQL calls to URL [default: TARGET/v1/graphql]"),
   ...connectionOptions,
   driver: driverOption,
   ...runOptions,
   rules: rulesOption("judge by", "the scenario's"),
   "as-window": asWindowOption,
-  timeout: {
-    argument: "TIME",
-    type: "string",
-    describe: "wait at most TIME for an answer [default: the scenario's network.timeout, 30s]",
-  },
-  "keep-alive": {
-    type: "boolean",
-    default: false,
-    describe:
-      "let k6 reuse connections: faster, but it may send a call twice, and the judge must allow for it; Node always reuses them, and sends nothing twice",
-  },
-  shared: {
-    type: "boolean",
-    default: false,
-    describe: "state that others use the same quotas meanwhile, so that the judge allows for their calls",
-  },
+  timeout: option.text(
+    "TIME",
+    "wait at most TIME for an answer [default: the scenario's network.timeout, 30s]",
+  ),
+  "keep-alive": option.flag(
+    "let k6 reuse connections: faster, but it may send a call twice, and the judge must allow for it; Node always reuses them, and sends nothing twice",
+    { default: false },
+  ),
+  shared: option.flag(
+    "state that others use the same quotas meanwhile, so that the judge allows for their calls",
+    { default: false },
+  ),
   open: openOption,
-  compare: {
-    argument: "DIR",
-    type: "string",
-    describe: "show the run in DIR, such as a simulation, beside this one",
-  },
+  compare: option.text("DIR", "show the run in DIR, such as a simulation, beside this one"),
   "import-timeout": importTimeout,
 } as const satisfies VerbOptions;
 

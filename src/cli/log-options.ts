@@ -7,17 +7,12 @@ import {
   durationUnits,
   logFormats,
 } from "../logs/choices.ts";
-import type { VerbOptions } from "./verb.ts";
+import { option, type VerbOptions } from "./verb.ts";
 
 const group = "Reading logs";
 
 const column = (content: string) =>
-  ({
-    argument: "COLUMN",
-    type: "string",
-    group,
-    describe: `read ${content} from COLUMN [default: guessed]`,
-  }) as const;
+  option.text("COLUMN", `read ${content} from COLUMN [default: guessed]`, { group });
 
 export const logOptions = {
   format: {
@@ -38,21 +33,15 @@ export const logOptions = {
   "actual-column": column("points charged in the end"),
   "duration-column": column("durations"),
   "scope-column": column("rest or graphql, or an operation of the policy,"),
-  "caller-column": {
-    argument: "NAME=COLUMN",
-    type: "string",
+  "caller-column": option.text(
+    "NAME=COLUMN",
+    "read the policy's attribute NAME of callers from COLUMN [default: a column of that name, users, organizations]",
+    { array: true, group },
+  ),
+  caller: option.text("NAME=VALUE", "take the policy's attribute NAME for VALUE in all rows", {
     array: true,
     group,
-    describe:
-      "read the policy's attribute NAME of callers from COLUMN [default: a column of that name, users, organizations]",
-  },
-  caller: {
-    argument: "NAME=VALUE",
-    type: "string",
-    array: true,
-    group,
-    describe: "take the policy's attribute NAME for VALUE in all rows",
-  },
+  }),
   "duration-unit": {
     argument: "UNIT",
     choices: Object.keys(durationUnits) as DurationUnit[],
@@ -65,71 +54,44 @@ export const logOptions = {
     group,
     describe: "take a row's time for the start or the end of its request [default: guessed]",
   },
-  zone: {
-    argument: "ZONE",
-    type: "string",
+  zone: option.text("ZONE", "read times that name no zone as times of ZONE, such as +02:00 [default: UTC]", {
     group,
-    describe: "read times that name no zone as times of ZONE, such as +02:00 [default: UTC]",
-  },
-  organization: {
-    argument: "SLUG",
-    type: "string",
-    group,
-    describe: "give rows that name no organization the organization SLUG",
-  },
-  "graphql-cost": {
-    argument: "POINTS",
-    type: "number",
-    group,
-    describe: "charge POINTS for each call of declared cost (GraphQL's) whose row has no cost",
-  },
-  "status-path": {
-    argument: "PATH",
-    type: "string",
+  }),
+  organization: option.text("SLUG", "give rows that name no organization the organization SLUG", { group }),
+  "graphql-cost": option.number(
+    "POINTS",
+    "charge POINTS for each call of declared cost (GraphQL's) whose row has no cost",
+    { group },
+  ),
+  "status-path": option.text("PATH", "treat calls of PATH as calls of the free status endpoint", {
     default: defaultStatusPath,
     group,
-    describe: "treat calls of PATH as calls of the free status endpoint",
-  },
-  "graphql-path": {
-    argument: "PATH",
-    type: "string",
+  }),
+  "graphql-path": option.text("PATH", "treat calls of PATH as GraphQL", {
     default: defaultGraphqlPath,
     group,
-    describe: "treat calls of PATH as GraphQL",
-  },
-  path: {
-    argument: "GLOB",
-    type: "string",
-    array: true,
-    group,
-    describe:
-      "read only rows whose path fits GLOB: '/v2/*' (* is anything but a slash), '/v2/**' (** is anything)",
-  },
-  traffic: {
-    argument: "FACTOR",
-    type: "string",
-    group,
-    describe:
-      "take FACTOR times as many callers: 2x doubles each caller, 0.5x keeps every second one; each copy has windows of its own",
-  },
-  sql: {
-    argument: "WHERE",
-    type: "string",
-    group,
-    describe:
-      'read only rows of Parquet, CSV or JSON lines that WHERE selects, by DuckDB: "where status = 429"',
-  },
-  sort: {
-    type: "boolean",
+  }),
+  path: option.text(
+    "GLOB",
+    "read only rows whose path fits GLOB: '/v2/*' (* is anything but a slash), '/v2/**' (** is anything)",
+    { array: true, group },
+  ),
+  traffic: option.text(
+    "FACTOR",
+    "take FACTOR times as many callers: 2x doubles each caller, 0.5x keeps every second one; each copy has windows of its own",
+    { group },
+  ),
+  sql: option.text(
+    "WHERE",
+    'read only rows of Parquet, CSV or JSON lines that WHERE selects, by DuckDB: "where status = 429"',
+    { group },
+  ),
+  sort: option.flag("put all rows in order first, in memory, however far out of order they are", {
     default: false,
     group,
-    describe: "put all rows in order first, in memory, however far out of order they are",
-  },
-  "allow-unread": {
-    argument: "SHARE",
-    type: "string",
+  }),
+  "allow-unread": option.text("SHARE", "allow the share SHARE of rows to be unreadable", {
     default: defaultUnread,
     group,
-    describe: "allow the share SHARE of rows to be unreadable",
-  },
+  }),
 } as const satisfies VerbOptions;

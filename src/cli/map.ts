@@ -8,7 +8,7 @@ import { counted } from "../rules/words.ts";
 import { shellCommand } from "../runs/run-place.ts";
 import { pc } from "./colors.ts";
 import { openTerminal, type Terminal } from "./terminal.ts";
-import { defineVerb } from "./verb.ts";
+import { defineVerb, option } from "./verb.ts";
 
 export const verb = defineVerb({
   name: "map",
@@ -25,15 +25,10 @@ export const verb = defineVerb({
     },
   ],
   options: {
-    from: { argument: "FILE", type: "string", array: true, describe: "read answers from FILE, too" },
-    out: {
-      argument: "FILE",
-      type: "string",
-      alias: "o",
-      describe: "write the policy to FILE [default: standard output]",
-    },
-    name: { argument: "NAME", type: "string", describe: "call the policy NAME [default: the file's name]" },
-    force: { type: "boolean", default: false, describe: "overwrite a file that exists" },
+    from: option.text("FILE", "read answers from FILE, too", { array: true }),
+    out: option.text("FILE", "write the policy to FILE [default: standard output]", { alias: "o" }),
+    name: option.text("NAME", "call the policy NAME [default: the file's name]"),
+    force: option.flag("overwrite a file that exists", { default: false }),
   },
   examples: [
     ["$0 map first.txt second.txt -o my-api.json", "propose a policy from two outputs of curl -i"],

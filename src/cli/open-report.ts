@@ -3,12 +3,9 @@ import { spawn } from "node:child_process";
 import { resolve } from "node:path";
 import { type Environment, programInPath } from "../load/program.ts";
 import { SpillwayError } from "../rules/errors.ts";
-import type { VerbOption } from "./verb.ts";
+import { option } from "./verb.ts";
 
-export const openOption = {
-  type: "boolean",
-  describe: "open the report in the browser once it is written",
-} as const satisfies VerbOption;
+export const openOption = option.flag("open the report in the browser once it is written");
 
 /** Programs by platform. All other platforms have those of freedesktop.org, and of Linux inside Windows. */
 const openers: Partial<Record<NodeJS.Platform, readonly string[]>> = {

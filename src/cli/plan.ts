@@ -22,66 +22,50 @@ import {
 } from "./run-options.ts";
 import { openTerminal } from "./terminal.ts";
 import { untilInterrupted } from "./until-interrupted.ts";
-import { type ArgsOf, defineVerb, type Operand, program, type VerbOptions } from "./verb.ts";
+import { type ArgsOf, defineVerb, type Operand, option, program, type VerbOptions } from "./verb.ts";
 
 const operands = [scenarioOperand] as const satisfies readonly Operand[];
 
 const options = {
-  vary: {
-    argument: "PATH=VALUES",
-    type: "string",
-    array: true,
-    describe:
-      "vary the member PATH over VALUES: agents.clients=10..500, rules.organization.rest.limit=100..1000:50; two make a heat map",
-  },
-  until: {
-    argument: "BOUND",
-    type: "string",
-    array: true,
-    describe:
-      "require BOUND, a figure and its bound: 'refusedShare<1%', 'agents.waitP95Ms<2s' [default: what the scenario expects]",
-  },
+  vary: option.text(
+    "PATH=VALUES",
+    "vary the member PATH over VALUES: agents.clients=10..500, rules.organization.rest.limit=100..1000:50; two make a heat map",
+    { array: true },
+  ),
+  until: option.text(
+    "BOUND",
+    "require BOUND, a figure and its bound: 'refusedShare<1%', 'agents.waitP95Ms<2s' [default: what the scenario expects]",
+    { array: true },
+  ),
   find: {
     argument: "largest|smallest",
     choices: ["largest", "smallest"],
     describe:
       "find the largest or the smallest value that holds [default: smallest of limits, servers and queues, else largest]",
   },
-  storm: {
-    argument: "TRIGGER",
-    type: "string",
-    describe:
-      "find the smallest TRIGGER that the load does not recover from: outage, burst, outage=1s..60s, burst=10..500",
-  },
-  within: {
-    argument: "N",
-    type: "number",
-    describe: "require recovery within N windows after the trigger [default: by the end of the run]",
-  },
-  compare: { type: "boolean", describe: "compare retry policies and larger limits, side by side" },
-  "in-runs": {
-    argument: "SHARE",
-    type: "string",
-    describe:
-      "require the bounds in more than SHARE of the runs of a point [default: 95%; for a heat map and a storm 50%]",
-  },
-  replications: {
-    argument: "N",
-    type: "number",
-    describe: "run each point at most N times [default: as many as SHARE needs: 128 for 95%]",
-  },
-  confidence: {
-    argument: "SHARE",
-    type: "number",
-    describe: "answer with confidence SHARE [default: 0.95]",
-  },
-  workers: { argument: "N", type: "number", describe: "use N threads [default: one a processor]" },
-  resume: { type: "boolean", describe: "continue the interrupted plan in --out" },
-  csv: {
-    type: "boolean",
+  storm: option.text(
+    "TRIGGER",
+    "find the smallest TRIGGER that the load does not recover from: outage, burst, outage=1s..60s, burst=10..500",
+  ),
+  within: option.number(
+    "N",
+    "require recovery within N windows after the trigger [default: by the end of the run]",
+  ),
+  compare: option.flag("compare retry policies and larger limits, side by side"),
+  "in-runs": option.text(
+    "SHARE",
+    "require the bounds in more than SHARE of the runs of a point [default: 95%; for a heat map and a storm 50%]",
+  ),
+  replications: option.number(
+    "N",
+    "run each point at most N times [default: as many as SHARE needs: 128 for 95%]",
+  ),
+  confidence: option.number("SHARE", "answer with confidence SHARE [default: 0.95]"),
+  workers: option.number("N", "use N threads [default: one a processor]"),
+  resume: option.flag("continue the interrupted plan in --out"),
+  csv: option.flag("print the points as CSV on standard output, text on standard error", {
     conflicts: "json",
-    describe: "print the points as CSV on standard output, text on standard error",
-  },
+  }),
   ...runOptions,
   "as-window": asWindowOption,
   open: openOption,

@@ -16,7 +16,7 @@ import { type ProbedTarget, probedTarget, targetOptions } from "./probed-target.
 import { requireDuration, requireWhole, rulesOption, whichVerb } from "./run-options.ts";
 import { openTerminal, type Terminal } from "./terminal.ts";
 import { untilInterrupted } from "./until-interrupted.ts";
-import { type ArgsOf, defineVerb, type VerbOptions } from "./verb.ts";
+import { type ArgsOf, defineVerb, option, type VerbOptions } from "./verb.ts";
 
 const UNREACHED = 3;
 const pointsDefault = 30_000;
@@ -26,46 +26,24 @@ const lookMs = 10_000;
 const options = {
   ...targetOptions,
   rules: rulesOption("send the samples, and read the answers, of", "the default API's"),
-  "graphql-url": {
-    argument: "URL",
-    type: "string",
-    describe: "send GraphQL calls to URL [default: TARGET/v1/graphql]",
-  },
-  budget: {
-    argument: "N",
-    type: "number",
+  "graphql-url": option.text("URL", "send GraphQL calls to URL [default: TARGET/v1/graphql]"),
+  budget: option.number("N", "make at most N calls that may count (calls of the status are free)", {
     default: 80,
-    describe: "make at most N calls that may count (calls of the status are free)",
-  },
-  points: {
-    argument: "N",
-    type: "number",
+  }),
+  points: option.number("N", "ask for at most N GraphQL points, all queries together", {
     default: pointsDefault,
-    describe: "ask for at most N GraphQL points, all queries together",
-  },
-  "max-wait": {
-    argument: "TIME",
-    type: "string",
-    describe: "wait at most TIME in all for windows to end; 0 waits for none [default: 90s]",
-  },
-  timeout: {
-    argument: "TIME",
-    type: "string",
-    default: "10s",
-    describe: "wait at most TIME for an answer",
-  },
-  yes: { type: "boolean", default: false, alias: "y", describe: "start without asking" },
-  out: {
-    argument: "FILE",
-    type: "string",
-    describe:
-      "write to FILE what the probe saw, as rules or a policy that simulate, load and serve take as --policy",
-  },
-  trace: {
-    argument: "FILE",
-    type: "string",
-    describe: "write all calls to FILE, a trace that verify judges",
-  },
+  }),
+  "max-wait": option.text(
+    "TIME",
+    "wait at most TIME in all for windows to end; 0 waits for none [default: 90s]",
+  ),
+  timeout: option.text("TIME", "wait at most TIME for an answer", { default: "10s" }),
+  yes: option.flag("start without asking", { default: false, alias: "y" }),
+  out: option.text(
+    "FILE",
+    "write to FILE what the probe saw, as rules or a policy that simulate, load and serve take as --policy",
+  ),
+  trace: option.text("FILE", "write all calls to FILE, a trace that verify judges"),
 } as const satisfies VerbOptions;
 
 type Args = ArgsOf<typeof options>;

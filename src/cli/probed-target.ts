@@ -9,33 +9,19 @@ import { counted } from "../rules/words.ts";
 import { connectionOptions, readConnection } from "./connection-options.ts";
 import { readPolicyTokens, readTokens } from "./files.ts";
 import { tokensFormat } from "./run-options.ts";
-import type { OptionArgs, VerbOptions } from "./verb.ts";
+import { type OptionArgs, option, type VerbOptions } from "./verb.ts";
 
 /** Environment variable of the token if there is no tokens file. An option's value would show in process lists. */
 const VARIABLE = "SPILLWAY_TOKEN";
 
 export const targetOptions = {
-  target: {
-    argument: "URL",
-    type: "string",
-    demandOption: true,
-    describe: "call the deployment at URL",
-  },
-  org: {
-    argument: "SLUG",
-    type: "string",
-    describe: "ask for the organization SLUG [default: that of the first token in --tokens]",
-  },
-  "allow-host": {
-    argument: "HOST",
-    type: "string",
-    describe: "allow calls to HOST, the target's host, if it is not this machine",
-  },
-  tokens: {
-    argument: "FILE",
-    type: "string",
-    describe: `call with the first fitting token in FILE: ${tokensFormat} [default: the token in ${VARIABLE}]`,
-  },
+  target: option.text("URL", "call the deployment at URL", { demandOption: true }),
+  org: option.text("SLUG", "ask for the organization SLUG [default: that of the first token in --tokens]"),
+  "allow-host": option.text("HOST", "allow calls to HOST, the target's host, if it is not this machine"),
+  tokens: option.text(
+    "FILE",
+    `call with the first fitting token in FILE: ${tokensFormat} [default: the token in ${VARIABLE}]`,
+  ),
   ...connectionOptions,
 } as const satisfies VerbOptions;
 

@@ -21,7 +21,7 @@ import { openOption, reportOpener } from "./open-report.ts";
 import { requireSeed, rulesOption } from "./run-options.ts";
 import { openTerminal, type Terminal } from "./terminal.ts";
 import { untilInterrupted } from "./until-interrupted.ts";
-import { type ArgsOf, defineVerb, type Operand, program, type VerbOptions } from "./verb.ts";
+import { type ArgsOf, defineVerb, type Operand, option, program, type VerbOptions } from "./verb.ts";
 
 const operands = [
   {
@@ -35,44 +35,29 @@ const operands = [
 const options = {
   rules: rulesOption("use", "a trace's own, else default"),
   "as-window": asWindowOption,
-  set: {
-    argument: "PATH=VALUE",
-    type: "string",
+  set: option.text("PATH=VALUE", "set the rules' member PATH to VALUE: organization.rest.limit=400", {
     array: true,
-    describe: "set the rules' member PATH to VALUE: organization.rest.limit=400",
-  },
-  "on-refused": {
-    argument: "POLICY",
-    type: "string",
-    describe:
-      "replay again with callers that react by POLICY: waitReset, waitReset+0..5s, retryAfter, exponential, fixed+2s, none",
-  },
-  independent: {
-    type: "boolean",
-    default: false,
-    describe: "send each call at its time in the log, even if the caller's calls before it still wait",
-  },
-  "keep-refused": {
-    type: "boolean",
-    default: false,
-    describe:
-      "count each refused call of the log as a call of its own, not as a try of the call that came after it",
-  },
-  seed: { argument: "N", type: "number", default: 1, describe: "draw for --on-refused from seed N" },
-  expect: {
-    argument: "BOUND",
-    type: "string",
-    array: true,
-    describe: "end with exit code 1 unless BOUND holds: 'refusedShare<1%'",
-  },
-  out: { argument: "DIR", type: "string", describe: "write the result, tables and page to DIR" },
+  }),
+  "on-refused": option.text(
+    "POLICY",
+    "replay again with callers that react by POLICY: waitReset, waitReset+0..5s, retryAfter, exponential, fixed+2s, none",
+  ),
+  independent: option.flag(
+    "send each call at its time in the log, even if the caller's calls before it still wait",
+    { default: false },
+  ),
+  "keep-refused": option.flag(
+    "count each refused call of the log as a call of its own, not as a try of the call that came after it",
+    { default: false },
+  ),
+  seed: option.number("N", "draw for --on-refused from seed N", { default: 1 }),
+  expect: option.text("BOUND", "end with exit code 1 unless BOUND holds: 'refusedShare<1%'", { array: true }),
+  out: option.text("DIR", "write the result, tables and page to DIR"),
   open: { ...openOption, describe: "with --out, open the report in the browser once it is written" },
-  force: { type: "boolean", describe: "replace files in DIR that no replay of spillway wrote" },
-  "dry-run": {
-    type: "boolean",
+  force: option.flag("replace files in DIR that no replay of spillway wrote"),
+  "dry-run": option.flag("show how the files were understood and their first rows, and end", {
     default: false,
-    describe: "show how the files were understood and their first rows, and end",
-  },
+  }),
   ...logOptions,
 } as const satisfies VerbOptions;
 

@@ -9,7 +9,7 @@ import { version } from "../runs/version.ts";
 import { pc } from "./colors.ts";
 import { openOption, reportOpener } from "./open-report.ts";
 import { openTerminal } from "./terminal.ts";
-import { defineVerb } from "./verb.ts";
+import { defineVerb, option } from "./verb.ts";
 
 export const verb = defineVerb({
   name: "report",
@@ -22,19 +22,13 @@ export const verb = defineVerb({
     },
   ],
   options: {
-    compare: {
-      argument: "DIR",
-      type: "string",
-      describe: "show the run in DIR beside this one: the simulation beside the measurement",
-    },
-    out: { argument: "FILE", type: "string", describe: "write the page to FILE instead" },
+    compare: option.text("DIR", "show the run in DIR beside this one: the simulation beside the measurement"),
+    out: option.text("FILE", "write the page to FILE instead"),
     open: openOption,
-    pictures: {
-      type: "boolean",
+    pictures: option.flag("write each picture beside the page, too, as SVG and CSV", {
       default: true,
       negatable: true,
-      describe: "write each picture beside the page, too, as SVG and CSV",
-    },
+    }),
   },
   examples: [
     ["$0 report reports/ci-fleet-load", "make the folder's documents again"],

@@ -5,7 +5,7 @@ import { parseDuration } from "../rules/duration.ts";
 import { quote, SpillwayError } from "../rules/errors.ts";
 import { shellCommand } from "../runs/run-place.ts";
 import { longestMs } from "../scenario/mistakes.ts";
-import type { Operand, VerbOption, VerbOptions } from "./verb.ts";
+import { type Operand, option, type VerbOptions } from "./verb.ts";
 
 export const scenarioOperand = {
   name: "scenario",
@@ -14,12 +14,11 @@ export const scenarioOperand = {
 } as const satisfies Operand;
 
 /** Option that chooses the driver of a real run. */
-export const driverOption = {
-  argument: "NAME",
-  type: "string",
-  choices: driverNames,
-  describe: "drive the load by NAME: k6, or node, which needs no other program [default: k6 if it is found]",
-} as const satisfies VerbOption;
+export const driverOption = option.text(
+  "NAME",
+  "drive the load by NAME: k6, or node, which needs no other program [default: k6 if it is found]",
+  { choices: driverNames },
+);
 
 /** Advice on which verb tests what. */
 export const whichVerb =
@@ -34,45 +33,33 @@ export const tokensFormat = 'JSON, [{"token": "...", "user": "...", "organizatio
  * @param otherwise the rules without this option; `null` if yargs has the default
  */
 export const rulesOption = (phrase: string, otherwise: string | null) =>
-  ({
-    argument: "RULES",
-    type: "string",
-    alias: "policy",
-    describe:
-      `${phrase} the rules or policy file RULES, or a preset: default, documented, or one that 'policy list' names` +
+  option.text(
+    "RULES",
+    `${phrase} the rules or policy file RULES, or a preset: default, documented, or one that 'policy list' names` +
       (otherwise === null ? "" : ` [default: ${otherwise}]`),
-  }) as const satisfies VerbOption;
+    { alias: "policy" },
+  );
 
 export const runOptions = {
-  seed: { argument: "N", type: "number", describe: "draw from seed N instead of the scenario's" },
-  duration: {
-    argument: "TIME",
-    type: "string",
-    describe: "run for TIME instead of the scenario's duration (90s, 5m, 1m30s)",
-  },
+  seed: option.number("N", "draw from seed N instead of the scenario's"),
+  duration: option.text("TIME", "run for TIME instead of the scenario's duration (90s, 5m, 1m30s)"),
   rules: rulesOption("follow", "the scenario's"),
-  out: {
-    argument: "DIR",
-    type: "string",
-    describe: "write the run to DIR [default: reports/SCENARIO-TIME]",
-  },
-  force: { type: "boolean", describe: "replace files in DIR that no run of spillway wrote" },
+  out: option.text("DIR", "write the run to DIR [default: reports/SCENARIO-TIME]"),
+  force: option.flag("replace files in DIR that no run of spillway wrote"),
 } as const satisfies VerbOptions;
 
 /** Option that puts a user's limiter in the place of the simulated deployment. */
-export const adapterOption = {
-  argument: "FILE",
-  type: "string",
-  conflicts: "fault",
-  describe: "replace the deployment by the limiter that the .ts or .js module FILE exports",
-} as const satisfies VerbOption;
+export const adapterOption = option.text(
+  "FILE",
+  "replace the deployment by the limiter that the .ts or .js module FILE exports",
+  { conflicts: "fault" },
+);
 
 /** Option of verbs that run a user's code. */
-export const importTimeout = {
-  argument: "TIME",
-  type: "string",
-  describe: "wait at most TIME for your file to be imported [default: 30s]",
-} as const satisfies VerbOption;
+export const importTimeout = option.text(
+  "TIME",
+  "wait at most TIME for your file to be imported [default: 30s]",
+);
 
 /** Note in the help of the same verbs. */
 export const codeNote =

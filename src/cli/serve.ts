@@ -15,55 +15,29 @@ import { readLimits, readPolicyTokens, readTokens } from "./files.ts";
 import { requireSeed, requireWhole, rulesOption, tokensFormat } from "./run-options.ts";
 import { keepCertificate, keepTokens, tlsOf } from "./serve-files.ts";
 import { describeThrown, openTerminal, type Terminal, warn } from "./terminal.ts";
-import { type ArgsOf, defineVerb, type VerbOptions } from "./verb.ts";
+import { type ArgsOf, defineVerb, option, type VerbOptions } from "./verb.ts";
 
 const options = {
-  port: {
-    argument: "PORT",
-    type: "number",
-    default: 4100,
-    describe: "listen on PORT; 0 takes any free one",
-  },
-  host: {
-    argument: "ADDRESS",
-    type: "string",
-    default: "127.0.0.1",
-    describe: "listen on ADDRESS; an address beyond loopback is open to whoever reaches it",
-  },
+  port: option.number("PORT", "listen on PORT; 0 takes any free one", { default: 4100 }),
+  host: option.text(
+    "ADDRESS",
+    "listen on ADDRESS; an address beyond loopback is open to whoever reaches it",
+    { default: "127.0.0.1" },
+  ),
   rules: { ...rulesOption("follow", null), default: "default" },
-  tokens: {
-    argument: "FILE",
-    type: "string",
-    describe: `accept the tokens in FILE: ${tokensFormat} [default: sample tokens in a temporary file]`,
-  },
-  users: {
-    argument: "N",
-    type: "number",
-    default: 30,
-    describe: "make N sample tokens, one a user",
-  },
+  tokens: option.text(
+    "FILE",
+    `accept the tokens in FILE: ${tokensFormat} [default: sample tokens in a temporary file]`,
+  ),
+  users: option.number("N", "make N sample tokens, one a user", { default: 30 }),
   fault: faultOption,
-  seed: { argument: "N", type: "number", default: 1, describe: "draw for --fault from seed N" },
-  workers: {
-    argument: "N",
-    type: "number",
-    describe: "answer by N processes that share their counters [default: this process]",
-  },
-  tls: {
-    type: "boolean",
+  seed: option.number("N", "draw for --fault from seed N", { default: 1 }),
+  workers: option.number("N", "answer by N processes that share their counters [default: this process]"),
+  tls: option.flag("speak TLS, HTTP/2 and HTTP/1.1, by a certificate that is made for this run", {
     default: false,
-    describe: "speak TLS, HTTP/2 and HTTP/1.1, by a certificate that is made for this run",
-  },
-  "tls-cert": {
-    argument: "FILE",
-    type: "string",
-    describe: "speak TLS by the certificate in FILE (PEM); it needs --tls-key",
-  },
-  "tls-key": {
-    argument: "FILE",
-    type: "string",
-    describe: "use the private key in FILE (PEM) for --tls-cert",
-  },
+  }),
+  "tls-cert": option.text("FILE", "speak TLS by the certificate in FILE (PEM); it needs --tls-key"),
+  "tls-key": option.text("FILE", "use the private key in FILE (PEM) for --tls-cert"),
   "as-window": asWindowOption,
 } as const satisfies VerbOptions;
 

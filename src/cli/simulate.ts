@@ -22,39 +22,27 @@ import {
 } from "./run-options.ts";
 import { openTerminal, type Terminal } from "./terminal.ts";
 import { untilInterrupted } from "./until-interrupted.ts";
-import { type ArgsOf, defineVerb, type Operand, type VerbOptions } from "./verb.ts";
+import { type ArgsOf, defineVerb, type Operand, option, type VerbOptions } from "./verb.ts";
 
 const operands = [{ ...scenarioOperand, required: false }] as const satisfies readonly Operand[];
 
 const options = {
   ...runOptions,
   "as-window": asWindowOption,
-  like: {
-    argument: "DIR",
-    type: "string",
+  like: option.text("DIR", "take start, duration, seed, rules, users and latency from the run in DIR", {
     conflicts: "tokens",
-    describe: "take start, duration, seed, rules, users and latency from the run in DIR",
-  },
-  tokens: {
-    argument: "FILE",
-    type: "string",
-    describe: `name organizations and users in the trace as FILE does: ${tokensFormat}`,
-  },
+  }),
+  tokens: option.text("FILE", `name organizations and users in the trace as FILE does: ${tokensFormat}`),
   open: openOption,
   fault: faultOption,
   adapter: adapterOption,
-  world: {
-    argument: "SEED/NUMBER",
-    type: "string",
+  world: option.text("SEED/NUMBER", "run world NUMBER of the swarm with seed SEED again", {
     conflicts: ["scenario", "seed", "like"],
-    describe: "run world NUMBER of the swarm with seed SEED again",
-  },
-  trace: {
-    type: "boolean",
-    default: true,
-    describe:
-      "write the run and judge its trace (--no-trace: count figures alone and write nothing, many times faster)",
-  },
+  }),
+  trace: option.flag(
+    "write the run and judge its trace (--no-trace: count figures alone and write nothing, many times faster)",
+    { default: true },
+  ),
   "import-timeout": importTimeout,
 } as const satisfies VerbOptions;
 

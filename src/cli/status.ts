@@ -13,7 +13,7 @@ import { readLimits } from "./files.ts";
 import { policyTarget, probedTarget, targetOptions } from "./probed-target.ts";
 import { requireDuration, rulesOption } from "./run-options.ts";
 import { openTerminal, type Terminal } from "./terminal.ts";
-import { type ArgsOf, defineVerb, type VerbOptions } from "./verb.ts";
+import { type ArgsOf, defineVerb, option, type VerbOptions } from "./verb.ts";
 
 /** Time between two pictures, ms: the countdown goes on between polls. */
 const redrawEveryMs = 1000;
@@ -24,13 +24,8 @@ const failuresMost = 10;
 const options = {
   ...targetOptions,
   rules: rulesOption("read the status by", "the default API's"),
-  watch: { type: "boolean", default: false, describe: "repeat until Ctrl-C" },
-  every: {
-    argument: "TIME",
-    type: "string",
-    default: "5s",
-    describe: "with --watch, ask every TIME, 1s or more",
-  },
+  watch: option.flag("repeat until Ctrl-C", { default: false }),
+  every: option.text("TIME", "with --watch, ask every TIME, 1s or more", { default: "5s" }),
 } as const satisfies VerbOptions;
 
 type Args = ArgsOf<typeof options>;

@@ -22,7 +22,7 @@ import {
 } from "./run-options.ts";
 import { openTerminal, type Terminal } from "./terminal.ts";
 import { untilInterrupted } from "./until-interrupted.ts";
-import { type ArgsOf, defineVerb, type Operand, type VerbOptions } from "./verb.ts";
+import { type ArgsOf, defineVerb, type Operand, option, type VerbOptions } from "./verb.ts";
 
 const worldsMost = 10_000_000;
 
@@ -31,18 +31,11 @@ const operands = [
 ] as const satisfies readonly Operand[];
 
 const options = {
-  seed: { argument: "N", type: "number", default: 1, describe: "draw the worlds from seed N" },
+  seed: option.number("N", "draw the worlds from seed N", { default: 1 }),
   fault: faultOption,
   adapter: adapterOption,
-  "require-states": {
-    type: "boolean",
-    describe: "end with exit code 1 if an interesting state was never reached",
-  },
-  out: {
-    argument: "DIR",
-    type: "string",
-    describe: "write the result to DIR [default: reports/swarm-SEED-TIME, if a world fails]",
-  },
+  "require-states": option.flag("end with exit code 1 if an interesting state was never reached"),
+  out: option.text("DIR", "write the result to DIR [default: reports/swarm-SEED-TIME, if a world fails]"),
   force: runOptions.force,
   "import-timeout": importTimeout,
 } as const satisfies VerbOptions;

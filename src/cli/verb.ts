@@ -18,6 +18,22 @@ export interface VerbOption extends Options {
 
 export type VerbOptions = Readonly<Record<string, VerbOption>>;
 
+type Remarks = Omit<VerbOption, "type" | "argument" | "describe">;
+
+/** Makes an option that takes an argument. */
+const taking =
+  <T extends "string" | "number">(type: T) =>
+  <const R extends Remarks = Record<never, never>>(argument: string, describe: string, remarks?: R) =>
+    ({ type, argument, describe, ...remarks }) as { type: T; argument: string; describe: string } & R;
+
+/** Makers of options, by their values: texts, numbers, and flags, which take no argument. */
+export const option = {
+  text: taking("string"),
+  number: taking("number"),
+  flag: <const R extends Remarks = Record<never, never>>(describe: string, remarks?: R) =>
+    ({ type: "boolean", describe, ...remarks }) as { type: "boolean"; describe: string } & R,
+} as const;
+
 /** A word without an option's name before it. */
 export interface Operand {
   readonly name: string;
@@ -65,16 +81,13 @@ export function defineVerb<const O extends VerbOptions, const P extends readonly
 
 /** Options of every verb; help shows them last. */
 export const commonOptions = {
-  json: {
-    type: "boolean",
-    describe: "print the result as JSON on standard output, text on standard error; errors are JSON, too",
-  },
-  debug: { type: "boolean", describe: "print stack traces of errors" },
-  color: {
-    type: "boolean",
+  json: option.flag(
+    "print the result as JSON on standard output, text on standard error; errors are JSON, too",
+  ),
+  debug: option.flag("print stack traces of errors"),
+  color: option.flag("print colors, or none [default: on a terminal; NO_COLOR and FORCE_COLOR are honored]", {
     negatable: true,
-    describe: "print colors, or none [default: on a terminal; NO_COLOR and FORCE_COLOR are honored]",
-  },
+  }),
 } as const satisfies VerbOptions;
 
 /** Returns an option as a user types it: `--duration TIME`, `--rules, --policy RULES`, `--[no-]color`. */

@@ -32,7 +32,7 @@ import { openOption, reportOpener } from "./open-report.ts";
 import { unusable } from "./run-options.ts";
 import { openTerminal, type Terminal } from "./terminal.ts";
 import { untilInterrupted } from "./until-interrupted.ts";
-import { defineVerb } from "./verb.ts";
+import { defineVerb, option } from "./verb.ts";
 
 const exitCodes: Readonly<Record<Verdict["verdict"], number>> = { ok: 0, violated: 1, unknown: 2 };
 /** Most violations that are printed; the JSON has all of them. */
@@ -49,27 +49,20 @@ export const verb = defineVerb({
     },
   ],
   options: {
-    sort: {
-      type: "boolean",
-      default: false,
-      describe: "put the trace in the order of received first, in memory",
-    },
-    out: {
-      argument: "FILE",
-      type: "string",
-      array: true,
-      describe: "write the verdict to FILE: .json, .html with pictures, .md, or .xml for build servers",
-    },
+    sort: option.flag("put the trace in the order of received first, in memory", { default: false }),
+    out: option.text(
+      "FILE",
+      "write the verdict to FILE: .json, .html with pictures, .md, or .xml for build servers",
+      { array: true },
+    ),
     open: {
       ...openOption,
       describe: "with an .html file in --out, open it in the browser once it is written",
     },
-    expect: {
-      argument: "BOUND",
-      type: "string",
-      describe:
-        "accept a limiter that is approximate on purpose, within BOUND: 'overAdmission<1%' [default: the run's own]",
-    },
+    expect: option.text(
+      "BOUND",
+      "accept a limiter that is approximate on purpose, within BOUND: 'overAdmission<1%' [default: the run's own]",
+    ),
   },
   examples: [
     ["$0 verify reports/ci-fleet-load", "judge the trace of a run"],
