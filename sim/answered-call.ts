@@ -129,15 +129,6 @@ export class AnsweredCall {
     return (this.#shown & Flight.UNDECIDED) === 0;
   }
 
-  /** True if `reset` belongs to the organization's window of this call's scope. */
-  get showsOrganization(): boolean {
-    return (this.#shown & Flight.SHOWS_ORGANIZATION) !== 0;
-  }
-
-  get showsUser(): boolean {
-    return (this.#shown & Flight.SHOWS_USER) !== 0;
-  }
-
   /** Returns a scope's `reset` in the body of a status call's answer; NaN if there is none. */
   statusReset(scope: Scope): number {
     return this.#double(scope === "rest" ? Flight.REST_RESET : Flight.GRAPHQL_RESET);

@@ -22,12 +22,7 @@ export class Enforcement {
     this.#claimed = claimed;
   }
 
-  /** True if limits were off at some time: by all bodies so far, or by the rules if there are none. */
-  get wasOff(): boolean {
-    return this.#runs.length === 0 ? this.#claimed === false : this.#runs.some(({ enforced }) => !enforced);
-  }
-
-  /** True if limits were enforced at some time, known in the same way. */
+  /** True if limits were enforced at some time: by all bodies so far, or by the rules if there are none. */
   get wasOn(): boolean {
     return this.#runs.length === 0 ? this.#claimed === true : this.#runs.some(({ enforced }) => enforced);
   }
