@@ -19,7 +19,7 @@ export function clientFailure(
 ): SpillwayError {
   const when = new Date(nowMs).toISOString();
   return new SpillwayError("SCENARIO_FAILED", `a client of this scenario failed at ${when}`, {
-    problems: [{ path: `${client} (${behaviour})`, got, allowed }],
+    problem: { path: `${client} (${behaviour})`, got, allowed },
     hint: "look at this population's behaviour and onRefused",
     cause,
   });

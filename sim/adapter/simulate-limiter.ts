@@ -118,7 +118,7 @@ function coded(error: unknown, { name }: LimiterFactory, asked: () => string): u
   if (!(error instanceof LimiterFailure)) return error;
   const { call, got, allowed, cause } = error;
   return new SpillwayError("ADAPTER_FAILED", `the limiter ${quote(name)} failed`, {
-    problems: [{ path: `${asked()}: ${call}`, got, allowed }],
+    problem: { path: `${asked()}: ${call}`, got, allowed },
     hint: "the run is the same again: the same command meets the same call",
     cause,
   });

@@ -82,13 +82,11 @@ export class ReplayCalls {
   #grow(): void {
     if (this.count > this.most)
       throw new SpillwayError("USAGE", "this log is too long for callers that react", {
-        problems: [
-          {
-            path: "--on-refused",
-            got: `more than ${this.most} calls`,
-            allowed: `at most ${this.most}, which are kept in memory`,
-          },
-        ],
+        problem: {
+          path: "--on-refused",
+          got: `more than ${this.most} calls`,
+          allowed: `at most ${this.most}, which are kept in memory`,
+        },
         hint: "replay a part of the log (fewer files, or a filter), or leave --on-refused out",
       });
     const size = Math.min(this.most, Math.max(1024, 2 * this.atMs.length));

@@ -329,13 +329,11 @@ class ReactingRun {
     if (Number.isSafeInteger(atMs)) return atMs;
     const { org, user: name } = this.#callers.users[user] as ReplayCaller;
     throw new SpillwayError("SCENARIO_FAILED", "a caller of this replay failed", {
-      problems: [
-        {
-          path: `${org}/${name} (${this.#policy.name})`,
-          got: `a retry at ${atMs}`,
-          allowed: "a time in whole ms since the epoch",
-        },
-      ],
+      problem: {
+        path: `${org}/${name} (${this.#policy.name})`,
+        got: `a retry at ${atMs}`,
+        allowed: "a time in whole ms since the epoch",
+      },
       hint: "look at the policy's retryAt",
     });
   }

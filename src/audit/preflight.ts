@@ -56,13 +56,11 @@ export async function preflight(
   if (callers.length > 0 || worst === null) return { callers, notes };
   const { shot, problem } = worst;
   throw new SpillwayError("TARGET_UNREACHABLE", "the target does not answer as the policy says", {
-    problems: [
-      {
-        path: `${shot.method} ${base}${shot.path}`,
-        got: notes.length > 1 ? `${problem.got} (${counted(notes.length, "caller")} in all)` : problem.got,
-        allowed: lab.hasStatus ? "200 and the status" : "an answer that is no error",
-      },
-    ],
+    problem: {
+      path: `${shot.method} ${base}${shot.path}`,
+      got: notes.length > 1 ? `${problem.got} (${counted(notes.length, "caller")} in all)` : problem.got,
+      allowed: lab.hasStatus ? "200 and the status" : "an answer that is no error",
+    },
     hint: problem.hint,
   });
 }

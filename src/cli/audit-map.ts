@@ -133,7 +133,7 @@ export async function mapped(
   const looks = new Looks(given, tokens, terminal, signal);
   const unreachable = (got: string, hint: string): SpillwayError =>
     new SpillwayError("TARGET_UNREACHABLE", "neither probe nor map sees a limit there", {
-      problems: [{ path: `GET ${target.base}`, got, allowed: "an answer that shows limits" }],
+      problem: { path: `GET ${target.base}`, got, allowed: "an answer that shows limits" },
       hint,
     });
   try {
@@ -271,13 +271,11 @@ function ofAttributes(tokens: readonly PolicyToken[], names: readonly string[]):
       "TOKENS_INVALID",
       "the proposed policy tells callers apart by what these tokens do not say",
       {
-        problems: [
-          {
-            path: "tokens",
-            got: Object.keys(tokens[0]?.attributes ?? {}).join(", "),
-            allowed: names.join(", "),
-          },
-        ],
+        problem: {
+          path: "tokens",
+          got: Object.keys(tokens[0]?.attributes ?? {}).join(", "),
+          allowed: names.join(", "),
+        },
         hint: "spillway map answers.txt -o my-api.json, then --policy my-api.json and a tokens file of its attributes",
       },
     );

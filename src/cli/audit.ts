@@ -185,7 +185,7 @@ function shareOf(text: string): number {
   const share = Number(percent ?? Number.NaN) / 100;
   if (share > 0 && share <= 1) return share;
   throw new SpillwayError("USAGE", "the share cannot be used", {
-    problems: [{ path: "--spend", got: quote(text), allowed: '"1%" to "100%"' }],
+    problem: { path: "--spend", got: quote(text), allowed: '"1%" to "100%"' },
   });
 }
 
@@ -194,13 +194,11 @@ async function readGiven(args: Args) {
   const { target: url, allowHost, tokens } = args;
   if (url === undefined || tokens === undefined)
     throw new SpillwayError("USAGE", "audit needs a target, and the tokens of those who call", {
-      problems: [
-        {
-          path: url === undefined ? "--target" : "--tokens",
-          got: "nothing",
-          allowed: url === undefined ? "a URL" : "a file",
-        },
-      ],
+      problem: {
+        path: url === undefined ? "--target" : "--tokens",
+        got: "nothing",
+        allowed: url === undefined ? "a URL" : "a file",
+      },
       hint: "tokens come from a file, never from a flag: process lists show flags",
     });
   const target = parseTarget("--target", url);
@@ -229,7 +227,7 @@ async function readEarlier(
   const trace = await openTrace(await openBytes(`${out}/trace.ndjson`));
   const differs = (what: string, got: string, allowed: string): SpillwayError =>
     new SpillwayError("RESUME_INVALID", `the audit there is of another ${what}`, {
-      problems: [{ path, got: quote(got), allowed: quote(allowed) }],
+      problem: { path, got: quote(got), allowed: quote(allowed) },
     });
   // Map's proposal holds for a whole server, whatever URL it was made from.
   if (![target.base, named === undefined ? target.origin : null].includes(result.target))

@@ -49,7 +49,7 @@ export const verb = defineVerb({
       )
     )
       throw new SpillwayError("FILE_UNWRITABLE", "the bundle cannot be written", {
-        problems: [{ path: file, got: "a directory", allowed: "the path of a .js file" }],
+        problem: { path: file, got: "a directory", allowed: "the path of a .js file" },
       });
     await writeWhole(file, await bundleScenario({ path, name: scenario.name, limits }));
     const next = shellCommand([

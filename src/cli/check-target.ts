@@ -65,13 +65,11 @@ async function callersOf(file: string): Promise<Token[]> {
   const callers = all.filter((token) => resourceOf(token) !== null && token.scopes.includes("read_accounts"));
   if (callers.length > 0) return callers;
   throw new SpillwayError("TOKENS_INVALID", "the tokens file has no token that can be checked with", {
-    problems: [
-      {
-        path: file,
-        got: counted(all.length, "entry"),
-        allowed: "one with read_accounts and one of read_organizations, read_pipelines, read_user",
-      },
-    ],
+    problem: {
+      path: file,
+      got: counted(all.length, "entry"),
+      allowed: "one with read_accounts and one of read_organizations, read_pipelines, read_user",
+    },
   });
 }
 
@@ -88,14 +86,11 @@ async function contact(live: LiveCaller, caller: Token, base: string): Promise<v
     hint: "is this the API's address?",
   };
   throw new SpillwayError("TARGET_UNREACHABLE", "the target does not answer as a rate-limited API", {
-    problems: [
-      {
-        path: `GET ${base}/v2/organizations/${encodeURIComponent(caller.organization)}/rate_limit`,
-        got,
-        allowed:
-          '200 and the status of the organization\'s limits: {"scopes": {"rest": ..., "graphql": ...}}',
-      },
-    ],
+    problem: {
+      path: `GET ${base}/v2/organizations/${encodeURIComponent(caller.organization)}/rate_limit`,
+      got,
+      allowed: '200 and the status of the organization\'s limits: {"scopes": {"rest": ..., "graphql": ...}}',
+    },
     hint: `${hint} ${program} probe looks closer`,
   });
 }

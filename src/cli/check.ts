@@ -125,9 +125,7 @@ async function policyOf(args: Args): Promise<Policy | undefined> {
   if (policy === undefined) return undefined;
   if (args.target === undefined) return policy;
   throw new SpillwayError("USAGE", "--target goes with rules: a deployment is held to a policy by audit", {
-    problems: [
-      { path: "--policy", got: quote(args.rules), allowed: "a file of rules, default or documented" },
-    ],
+    problem: { path: "--policy", got: quote(args.rules), allowed: "a file of rules, default or documented" },
     hint: `${program} audit --target ${args.target} --policy ${shellCommand([args.rules])}`,
   });
 }

@@ -22,7 +22,7 @@ export const verb = defineVerb({
     const scripts = { bash: bashCompletion, zsh: zshCompletion };
     if (shell !== "bash" && shell !== "zsh")
       throw new SpillwayError("USAGE", "there is no completion for this shell", {
-        problems: [{ path: "SHELL", got: quote(shell), allowed: Object.keys(scripts).join(", ") }],
+        problem: { path: "SHELL", got: quote(shell), allowed: Object.keys(scripts).join(", ") },
         hint: "npx spillway completion bash",
       });
     const { completedVerbs } = await import("./completion-words.ts");

@@ -88,7 +88,7 @@ function requireMatch(cert: string | undefined, key: string | undefined, path: s
 
 function unusable(path: string, got: string, allowed: string, cause?: unknown): SpillwayError {
   return new SpillwayError("FILE_UNREADABLE", "a file of the connection cannot be used", {
-    problems: [{ path, got, allowed }],
+    problem: { path, got, allowed },
     cause,
   });
 }

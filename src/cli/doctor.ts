@@ -74,7 +74,7 @@ function sourceOf({ getK6, from, sha256 }: Args): GetK6Options["from"] {
   if (from === undefined) throw lacking("--sha256", "--from", whole);
   if (/^[0-9a-f]{64}$/i.test(sha256)) return { url: from, sha256 };
   throw new SpillwayError("USAGE", "the checksum cannot be used", {
-    problems: [{ path: "--sha256", got: quote(sha256), allowed: "a SHA-256: 64 hexadecimal digits" }],
+    problem: { path: "--sha256", got: quote(sha256), allowed: "a SHA-256: 64 hexadecimal digits" },
   });
 }
 

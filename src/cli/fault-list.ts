@@ -38,7 +38,7 @@ export async function faultWords(chosen: ChosenFault, verb: string): Promise<Fau
   const text = faultText(chosen);
   if (nets.every((net) => net === "L" || net === "A"))
     throw new SpillwayError("FAULT_INVALID", `${name} shows only to requests with headers of their own`, {
-      problems: [{ path: "--fault", got: quote(text), allowed: `a fault that ${verb} can show` }],
+      problem: { path: "--fault", got: quote(text), allowed: `a fault that ${verb} can show` },
       hint: `npx spillway serve --fault ${name}, and let clients call that`,
     });
   return { text, note: `the fault ${text} is injected: ${wrong}` };

@@ -50,13 +50,11 @@ async function requireNamed(word: string, file = word, member?: string): Promise
   const meant = /[\\/.]/.test(word) ? null : closest(word, presetNames);
   if (meant === null || (await stat(file).catch(() => null)) !== null) return;
   throw new SpillwayError("FILE_UNREADABLE", "there is no such policy, and no file", {
-    problems: [
-      {
-        path: member ?? word,
-        got: member === undefined ? "no such file" : word,
-        allowed: "a readable file, or a name of 'npx spillway policy list'",
-      },
-    ],
+    problem: {
+      path: member ?? word,
+      got: member === undefined ? "no such file" : word,
+      allowed: "a readable file, or a name of 'npx spillway policy list'",
+    },
     hint: `did you mean ${meant}?`,
   });
 }
@@ -78,13 +76,11 @@ async function onItsBase(document: unknown, files: readonly string[]): Promise<u
   const path = resolve(dirname(files.at(-1) ?? "."), base);
   if (files.includes(path))
     throw new SpillwayError("POLICY_INVALID", "this policy builds on itself", {
-      problems: [
-        {
-          path: "base",
-          got: [...files.slice(files.indexOf(path)), path].map((file) => basename(file)).join(" on "),
-          allowed: `a policy by name (${presetNames.join(", ")}), or another file`,
-        },
-      ],
+      problem: {
+        path: "base",
+        got: [...files.slice(files.indexOf(path)), path].map((file) => basename(file)).join(" on "),
+        allowed: `a policy by name (${presetNames.join(", ")}), or another file`,
+      },
     });
   await requireNamed(base, path, "base");
   const text = await readText(

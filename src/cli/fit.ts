@@ -123,9 +123,11 @@ async function writeFile(path: string, text: string): Promise<void> {
 function nameOf({ name, out }: Args): string {
   if (name !== undefined && !/^[A-Za-z0-9][A-Za-z0-9_-]{0,63}$/.test(name))
     throw new SpillwayError("USAGE", "the name cannot be used", {
-      problems: [
-        { path: "--name", got: quote(name), allowed: "letters, digits, dashes, underscores, at most 64" },
-      ],
+      problem: {
+        path: "--name",
+        got: quote(name),
+        allowed: "letters, digits, dashes, underscores, at most 64",
+      },
     });
   const stem = out === undefined ? "" : basename(out, extname(out));
   const slug = stem
@@ -140,14 +142,14 @@ function shareOf(text: string | undefined): number | undefined {
   const share = parseShare(text);
   if (share !== null && share > 0 && share < 1) return share;
   throw new SpillwayError("USAGE", "the share cannot be used", {
-    problems: [{ path: "--share", got: quote(text), allowed: "a part of the time, such as 70% or 0.5" }],
+    problem: { path: "--share", got: quote(text), allowed: "a part of the time, such as 70% or 0.5" },
   });
 }
 
 function seedsOf(seeds: number | undefined): number | undefined {
   if (seeds === undefined || (Number.isSafeInteger(seeds) && seeds >= 3 && seeds <= 10_000)) return seeds;
   throw new SpillwayError("USAGE", "the number of seeds cannot be used", {
-    problems: [{ path: "--seeds", got: String(seeds), allowed: "a whole number from 3 to 10000" }],
+    problem: { path: "--seeds", got: String(seeds), allowed: "a whole number from 3 to 10000" },
   });
 }
 

@@ -37,9 +37,11 @@ export async function policyOfLogs(
   const other = claimed.find(({ policy }) => JSON.stringify(policy) !== JSON.stringify(first.policy));
   if (other !== undefined)
     throw new SpillwayError("USAGE", "these traces claim different policies", {
-      problems: [
-        { path: other.name, got: other.policy.name, allowed: `${first.policy.name}, as ${first.name} does` },
-      ],
+      problem: {
+        path: other.name,
+        got: other.policy.name,
+        allowed: `${first.policy.name}, as ${first.name} does`,
+      },
       hint: "--policy names the one to use",
     });
   return enforceable(first.policy, { asWindow }, `${verb} LOG`);

@@ -69,7 +69,7 @@ export const verb = defineVerb({
 function requireSome(paths: readonly string[]): void {
   if (paths.length > 0) return;
   throw new SpillwayError("USAGE", "map needs answers of the API", {
-    problems: [{ path: "FILES", got: "nothing", allowed: "files of answers, or - for standard input" }],
+    problem: { path: "FILES", got: "nothing", allowed: "files of answers, or - for standard input" },
     hint: "curl -si URL > answers.txt keeps one",
   });
 }
@@ -77,7 +77,7 @@ function requireSome(paths: readonly string[]): void {
 function nameOf(name: string | undefined, out: string | undefined): string {
   if (name !== undefined && !/^[A-Za-z_][\w.-]{0,63}$/.test(name))
     throw new SpillwayError("USAGE", "the name cannot be used", {
-      problems: [{ path: "--name", got: name, allowed: "a letter, then letters, digits, dots, - and _" }],
+      problem: { path: "--name", got: name, allowed: "a letter, then letters, digits, dots, - and _" },
     });
   const file = out === undefined ? "" : basename(out, extname(out)).replace(/[^\w.-]+/g, "-");
   return name ?? (/^[A-Za-z_]/.test(file) ? file.slice(0, 64) : "my-api");

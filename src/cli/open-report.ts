@@ -42,7 +42,7 @@ export async function reportOpener(
 
 const openerMissing = (got: string, allowed: string, cause?: unknown): SpillwayError =>
   new SpillwayError("OPENER_MISSING", "no program opens reports on this machine", {
-    problems: [{ path: "--open", got, allowed }],
+    problem: { path: "--open", got, allowed },
     hint: "leave --open out: the path of the report is printed",
     cause,
   });

@@ -173,7 +173,7 @@ function requireShare(text: string): number {
 }
 
 const usage = (path: string, got: string, allowed: string): SpillwayError =>
-  new SpillwayError("USAGE", "this plan cannot be run", { problems: [{ path, got, allowed }] });
+  new SpillwayError("USAGE", "this plan cannot be run", { problem: { path, got, allowed } });
 
 /** Returns the command that asks the same question again, without the number of threads. */
 function commandOf(args: Args): string {

@@ -23,11 +23,11 @@ export const verb = defineVerb({
     if (action === "list") return list(terminal);
     if (action !== "show" && action !== "check")
       throw new SpillwayError("USAGE", "policy cannot do that", {
-        problems: [{ path: "ACTION", got: action, allowed: "list, show or check" }],
+        problem: { path: "ACTION", got: action, allowed: "list, show or check" },
       });
     if (named === undefined)
       throw new SpillwayError("USAGE", `policy ${action} needs POLICY`, {
-        problems: [{ path: "POLICY", got: "nothing", allowed: "a policy by name, or a file" }],
+        problem: { path: "POLICY", got: "nothing", allowed: "a policy by name, or a file" },
         hint: `npx spillway policy ${action} github`,
       });
     await (action === "show" ? show(terminal, named) : check(terminal, named));

@@ -71,7 +71,7 @@ function ofVariable(org: string | undefined): Caller {
   const token = tokenOfVariable();
   if (org !== undefined) return { token, user: null, organization: org };
   throw new SpillwayError("USAGE", `the organization of the token in ${VARIABLE} is needed`, {
-    problems: [{ path: "--org", got: "nothing", allowed: "--org SLUG" }],
+    problem: { path: "--org", got: "nothing", allowed: "--org SLUG" },
     hint: "a tokens file names it: --tokens FILE",
   });
 }
@@ -80,13 +80,11 @@ function tokenOfVariable(): string {
   const token = process.env[VARIABLE] ?? "";
   if (!isToken(token))
     throw new SpillwayError("USAGE", "a token is needed", {
-      problems: [
-        {
-          path: VARIABLE,
-          got: token === "" ? "nothing" : "a value with spaces or other than ASCII",
-          allowed: "a token, or --tokens FILE",
-        },
-      ],
+      problem: {
+        path: VARIABLE,
+        got: token === "" ? "nothing" : "a value with spaces or other than ASCII",
+        allowed: "a token, or --tokens FILE",
+      },
       hint: "tokens come from a file or from the environment, never from a flag: process lists show flags",
     });
   return token;
@@ -104,12 +102,10 @@ async function ofFile(file: string, org: string | undefined): Promise<Caller> {
   }
   const whose = org === undefined ? "" : ` of ${quote(org)}`;
   throw new SpillwayError("TOKENS_INVALID", `the tokens file has no token${whose} that may read the status`, {
-    problems: [
-      {
-        path: file,
-        got: `${counted(entries.length, "entry")}${whose}, none with the scope read_accounts`,
-        allowed: `an entry${whose} with the scope read_accounts`,
-      },
-    ],
+    problem: {
+      path: file,
+      got: `${counted(entries.length, "entry")}${whose}, none with the scope read_accounts`,
+      allowed: `an entry${whose} with the scope read_accounts`,
+    },
   });
 }

@@ -48,8 +48,7 @@ export function reactionOf(word: string, seed: number): Reaction {
   if (word === "own")
     throw unusable("--on-refused", word, "a policy by its name: a log does not tell its own");
   const policy = parsePolicy("--on-refused", word, none());
-  if ("path" in policy)
-    throw new SpillwayError("USAGE", "--on-refused cannot be used", { problems: [policy] });
+  if ("path" in policy) throw new SpillwayError("USAGE", "--on-refused cannot be used", { problem: policy });
   return { onRefused: policy, words: word, seed };
 }
 

@@ -46,7 +46,7 @@ export const verb = defineVerb({
     const kept = await readResult(folder);
     if (kept !== null && compare !== undefined)
       throw new SpillwayError("USAGE", `a ${kept.kind} cannot be compared with a run`, {
-        problems: [{ path: "--compare", got: compare, allowed: "only where FOLDER is a run's" }],
+        problem: { path: "--compare", got: compare, allowed: "only where FOLDER is a run's" },
       });
     const options = { out, pictures };
     const made =

@@ -76,14 +76,14 @@ export const importMsOf = ({
 export function requireSeed(seed: number): number {
   if (Number.isSafeInteger(seed) && seed >= 0) return seed;
   throw new SpillwayError("USAGE", "the seed cannot be used", {
-    problems: [{ path: "--seed", got: String(seed), allowed: "a whole number from 0 to 2^53 - 1" }],
+    problem: { path: "--seed", got: String(seed), allowed: "a whole number from 0 to 2^53 - 1" },
   });
 }
 
 /** Makes the error of an option's value. */
 export const unusable = (option: string, got: unknown, allowed: string, hint?: string): SpillwayError =>
   new SpillwayError("USAGE", `${option} cannot be used`, {
-    problems: [{ path: option, got: quote(got), allowed }],
+    problem: { path: option, got: quote(got), allowed },
     ...(hint !== undefined && { hint }),
   });
 
@@ -98,7 +98,7 @@ export function requireDuration(option: string, text: string): number {
   const ms = parseDuration(text);
   if (ms !== null && Number.isSafeInteger(ms) && ms >= 1 && ms <= longestMs) return ms;
   throw new SpillwayError("USAGE", `the ${option.replace(/^-+/, "")} cannot be used`, {
-    problems: [{ path: option, got: quote(text), allowed: '"90s", "5m", "1m30s", at most a year' }],
+    problem: { path: option, got: quote(text), allowed: '"90s", "5m", "1m30s", at most a year' },
   });
 }
 

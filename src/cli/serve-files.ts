@@ -47,9 +47,11 @@ function keep(name: string, text: string, what: string): string {
     writeFileSync(file, text, { mode: 0o600, flag: "wx" });
   } catch (cause) {
     throw new SpillwayError("FILE_UNWRITABLE", `${what} cannot be written`, {
-      problems: [
-        { path: file, got: (cause as NodeJS.ErrnoException).code ?? "an error", allowed: "a writable file" },
-      ],
+      problem: {
+        path: file,
+        got: (cause as NodeJS.ErrnoException).code ?? "an error",
+        allowed: "a writable file",
+      },
       hint: "name a file of your own: --tokens FILE, or --tls-cert and --tls-key",
       cause,
     });

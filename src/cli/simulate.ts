@@ -152,13 +152,11 @@ function requireRules(args: Args, policy: string): void {
   const wrong = (["adapter", "world"] as const).find((name) => args[name] !== undefined);
   if (wrong === undefined) return;
   throw new SpillwayError("POLICY_UNSUPPORTED", `--${wrong} goes with rules, and with no policy yet`, {
-    problems: [
-      {
-        path: `--${wrong}`,
-        got: `a policy beside it, ${policy}`,
-        allowed: "rules, as of the preset buildkite",
-      },
-    ],
+    problem: {
+      path: `--${wrong}`,
+      got: `a policy beside it, ${policy}`,
+      allowed: "rules, as of the preset buildkite",
+    },
   });
 }
 

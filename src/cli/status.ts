@@ -53,7 +53,7 @@ export const verb = defineVerb({
     const everyMs = requireDuration("--every", args.every);
     if (everyMs < everyLeastMs)
       throw new SpillwayError("USAGE", "that is too often", {
-        problems: [{ path: "--every", got: quote(args.every), allowed: "1s or more" }],
+        problem: { path: "--every", got: quote(args.every), allowed: "1s or more" },
       });
     const limits = args.rules === undefined ? null : await readLimits(args.rules);
     const policy = limits !== null && "policy" in limits ? limits.policy : null;

@@ -29,7 +29,7 @@ export function systemError(thrown: unknown): SpillwayError | null {
 
 const refused = (path: string, got: string, allowed: string, cause: unknown): SpillwayError =>
   new SpillwayError("SYSTEM_REFUSED", "the operating system refused what is needed", {
-    problems: [{ path, got, allowed }],
+    problem: { path, got, allowed },
     cause,
   });
 

@@ -14,9 +14,7 @@ export function unknownVerb(word: string | undefined, verbs: readonly Verb[]): S
   const names = verbs.map(({ name }) => name);
   const meant = word === undefined ? null : closest(word, names);
   return new SpillwayError("USAGE", word === undefined ? "a verb is missing" : "there is no such verb", {
-    problems: [
-      { path: "VERB", got: word === undefined ? "nothing" : quote(word), allowed: names.join(", ") },
-    ],
+    problem: { path: "VERB", got: word === undefined ? "nothing" : quote(word), allowed: names.join(", ") },
     hint: meant === null ? `${program} --help shows the verbs` : `did you mean ${meant}?`,
   });
 }
@@ -75,14 +73,14 @@ function withoutValue(verb: Verb, name: string): SpillwayError {
   const option = optionNamed(verb, name);
   const usage = option === undefined ? `--${name}` : optionUsage(...option);
   return new SpillwayError("USAGE", `--${option?.[0] ?? name} needs a value`, {
-    problems: [{ path: `--${option?.[0] ?? name}`, got: "nothing", allowed: usage }],
+    problem: { path: `--${option?.[0] ?? name}`, got: "nothing", allowed: usage },
     hint: helpHint(verb),
   });
 }
 
 function exclusive(verb: Verb, first: string, second: string): SpillwayError {
   return new SpillwayError("USAGE", `--${first} and ${labelOf(verb, second)} exclude each other`, {
-    problems: [{ path: `--${first}`, got: `beside ${labelOf(verb, second)}`, allowed: "one of the two" }],
+    problem: { path: `--${first}`, got: `beside ${labelOf(verb, second)}`, allowed: "one of the two" },
     hint: helpHint(verb),
   });
 }
@@ -95,7 +93,7 @@ function notAChoice(verb: Verb, name: string, given: string): SpillwayError {
   const word = given.replace(/^"(.*)"$/s, "$1");
   const meant = closest(word, choices);
   return new SpillwayError("USAGE", `--${name} cannot be used`, {
-    problems: [{ path: `--${name}`, got: quote(word), allowed: choices.join(", ") }],
+    problem: { path: `--${name}`, got: quote(word), allowed: choices.join(", ") },
     hint: meant === null ? helpHint(verb) : `did you mean ${meant}?`,
   });
 }
@@ -122,7 +120,7 @@ export function rejectOddValues(
     const value = argv[name];
     const fail = (summary: string, got: string): SpillwayError =>
       new SpillwayError("USAGE", summary, {
-        problems: [{ path: `--${name}`, got, allowed: optionUsage(name, option) }],
+        problem: { path: `--${name}`, got, allowed: optionUsage(name, option) },
         hint: helpHint(verb),
       });
     const given = words.find((word) => word.startsWith(`--${name}=`))?.slice(name.length + 3);

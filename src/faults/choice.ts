@@ -23,7 +23,7 @@ export const faultNames: readonly string[] = faults.map(({ name }) => name);
 
 const invalid = (got: string, allowed: string, hint: string): SpillwayError =>
   new SpillwayError("FAULT_INVALID", "this fault cannot be injected", {
-    problems: [{ path: "fault", got: quote(got), allowed }],
+    problem: { path: "fault", got: quote(got), allowed },
     hint,
   });
 
@@ -82,7 +82,7 @@ export function requireSuitable({ fault }: ChosenFault, rules: Rules): void {
   const { quota, name, got, allowed } = found;
   const scope = scopes.find((one) => Object.values<string>(quotaNames[one]).includes(quota));
   throw new SpillwayError("FAULT_INVALID", `${fault.name} cannot be injected under these rules`, {
-    problems: [{ path: `rules.semantics.${name}.${scope}`, got: quote(got), allowed }],
+    problem: { path: `rules.semantics.${name}.${scope}`, got: quote(got), allowed },
     hint: `under these rules it is no fault, or not the only one; choose others: ${rulesHint(fault)}`,
   });
 }
@@ -120,7 +120,7 @@ export function requirePolicy({ fault }: ChosenFault, policy: Policy): void {
     "FAULT_INVALID",
     `${fault.name} cannot be injected under the policy ${policy.name}`,
     {
-      problems: [problem],
+      problem,
       hint: "under this policy it is no fault, or not the only one",
     },
   );

@@ -53,9 +53,11 @@ export class ByteCopy {
     const file = this.#file;
     if (file === null || !this.#isWhole)
       throw new SpillwayError("SYSTEM_REFUSED", "these bytes have to be read again, and there is no copy", {
-        problems: [
-          { path: tmpdir(), got: this.#failure.message, allowed: "room for a copy in a temporary file" },
-        ],
+        problem: {
+          path: tmpdir(),
+          got: this.#failure.message,
+          allowed: "room for a copy in a temporary file",
+        },
         hint: "write them to a file, and name that",
       });
     const bytes = Buffer.allocUnsafe(Math.min(chunkSize, this.#size + 1));

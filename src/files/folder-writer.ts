@@ -180,9 +180,11 @@ const isHeld = (path: string, writer: Writer): boolean =>
 function inUse(folder: string, { path, writer }: Hidden): SpillwayError {
   const { pid, host } = writer;
   return new SpillwayError("FOLDER_IN_USE", "another command is writing this folder", {
-    problems: [
-      { path: folder, got: `process ${pid} on ${host}`, allowed: "a folder that nobody else is writing" },
-    ],
+    problem: {
+      path: folder,
+      got: `process ${pid} on ${host}`,
+      allowed: "a folder that nobody else is writing",
+    },
     hint: `wait for it, or name another folder; where there is no such process any more, remove ${path}`,
   });
 }
@@ -284,6 +286,6 @@ async function requireReplaceable(
 
 const notReplaceable = (path: string, got: string): SpillwayError =>
   new SpillwayError("FILE_UNWRITABLE", "this folder cannot be written", {
-    problems: [{ path, got, allowed: "plain files and folders of spillway's own" }],
+    problem: { path, got, allowed: "plain files and folders of spillway's own" },
     hint: "remove it, or name another folder",
   });

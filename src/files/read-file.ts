@@ -11,7 +11,7 @@ import { openBytes } from "./byte-source.ts";
 export async function requireFile(path: string, what: string, isRegular = false): Promise<void> {
   const unreadable = (got: string, cause?: unknown): SpillwayError =>
     new SpillwayError("FILE_UNREADABLE", `the ${what} cannot be read`, {
-      problems: [{ path, got, allowed: "a readable file" }],
+      problem: { path, got, allowed: "a readable file" },
       cause,
     });
   const found = await stat(path).catch((cause: NodeJS.ErrnoException) => {
@@ -26,9 +26,11 @@ export async function requireFree(path: string): Promise<void> {
   const found = await stat(path).catch(() => null);
   if (found === null) return;
   throw new SpillwayError("FILE_UNWRITABLE", "nothing is overwritten", {
-    problems: [
-      { path, got: found.isDirectory() ? "a folder" : "a file that is already there", allowed: "a new file" },
-    ],
+    problem: {
+      path,
+      got: found.isDirectory() ? "a folder" : "a file that is already there",
+      allowed: "a new file",
+    },
     ...(found.isDirectory() ? {} : { hint: "--force overwrites it" }),
   });
 }
@@ -49,7 +51,7 @@ export async function readText(path: string, what: string): Promise<string> {
     bytes += chunk.length;
     if (bytes > bytesMost)
       throw new SpillwayError("FILE_UNREADABLE", `the ${what} is too large`, {
-        problems: [{ path, got: "more than 64 MiB", allowed: "at most 64 MiB" }],
+        problem: { path, got: "more than 64 MiB", allowed: "at most 64 MiB" },
       });
   }
   const whole = Buffer.concat(chunks);

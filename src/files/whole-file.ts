@@ -48,7 +48,7 @@ export async function writeNew(path: string, content: FileContent): Promise<void
 
 const taken = (path: string): SpillwayError =>
   new SpillwayError("FILE_UNWRITABLE", "nothing is overwritten", {
-    problems: [{ path, got: "a file that is already there", allowed: "a path where there is no file" }],
+    problem: { path, got: "a file that is already there", allowed: "a path where there is no file" },
     hint: "name another place",
   });
 
@@ -88,7 +88,7 @@ export async function makeOwnFolder(path: string): Promise<void> {
 export async function requireNoLink(path: string): Promise<void> {
   if ((await lstat(path).catch(() => null))?.isSymbolicLink() !== true) return;
   throw new SpillwayError("FILE_UNWRITABLE", "this folder cannot be written", {
-    problems: [{ path, got: "a symbolic link", allowed: "a folder" }],
+    problem: { path, got: "a symbolic link", allowed: "a folder" },
   });
 }
 
@@ -115,7 +115,7 @@ export async function writing<T>(path: string, write: () => Promise<T>): Promise
     // An error of the content's source is no fault of the file.
     if (code === undefined || cause instanceof SpillwayError) throw cause;
     throw new SpillwayError("FILE_UNWRITABLE", "a file cannot be written", {
-      problems: [{ path, got: code, allowed: "a place that can be written" }],
+      problem: { path, got: code, allowed: "a place that can be written" },
       cause,
     });
   }

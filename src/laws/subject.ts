@@ -121,13 +121,11 @@ async function requireFresh(factory: LimiterFactory, rules: Rules, startMs: numb
     );
     if (first === second) return;
     throw new SpillwayError("ADAPTER_INVALID", `the limiter ${quote(factory.name)} does not start afresh`, {
-      problems: [
-        {
-          path: "create",
-          got: `the first call is told ${second}`,
-          allowed: `${first}, as by the limiter before`,
-        },
-      ],
+      problem: {
+        path: "create",
+        got: `the first call is told ${second}`,
+        allowed: `${first}, as by the limiter before`,
+      },
       hint: "make the store in `create`, or clear it there: each limiter that it makes starts unused",
     });
   } catch (error) {
@@ -185,7 +183,7 @@ export async function tried<L extends { close?(): unknown }>(
     if (!(error instanceof AdapterFailure)) throw error;
     const { call, got, allowed, cause } = error;
     throw new SpillwayError("ADAPTER_INVALID", `the limiter ${quote(name)} cannot be checked`, {
-      problems: [{ path: call, got, allowed }],
+      problem: { path: call, got, allowed },
       hint: "no law was checked",
       cause,
     });

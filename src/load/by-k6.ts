@@ -153,9 +153,7 @@ export async function connectionVariables(
 ): Promise<Record<string, string>> {
   if (ca !== undefined && (platform === "darwin" || platform === "win32"))
     throw new SpillwayError("USAGE", "k6 trusts the authorities of the system alone on this platform", {
-      problems: [
-        { path: "--ca", got: "a file, with k6", allowed: "--driver node, which takes it everywhere" },
-      ],
+      problem: { path: "--ca", got: "a file, with k6", allowed: "--driver node, which takes it everywhere" },
       hint: "or add the authority to those of the system, and leave --ca out",
     });
   const file = async (name: string, text: string | undefined): Promise<string> => {

@@ -60,7 +60,7 @@ export async function download(url: string, options: DownloadOptions): Promise<B
 /** Returns a `DOWNLOAD_FAILED`. It shows the address without user and query, which may hold secrets. */
 export function downloadFailed(url: string, got: string, allowed: string, cause?: unknown): SpillwayError {
   return new SpillwayError("DOWNLOAD_FAILED", "k6 cannot be fetched", {
-    problems: [{ path: withoutSecrets(url), got, allowed }],
+    problem: { path: withoutSecrets(url), got, allowed },
     hint: "HTTPS_PROXY names a proxy; --from URL --sha256 HEX fetches from another place; or name a k6 by K6_PATH",
     cause,
   });

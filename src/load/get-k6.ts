@@ -93,9 +93,7 @@ async function openWorkshop(env: Environment): Promise<{ folder: string; worksho
 
 const unwritable = (path: string, cause: unknown): SpillwayError =>
   new SpillwayError("FILE_UNWRITABLE", "k6 cannot be written to the cache of spillway", {
-    problems: [
-      { path, got: (cause as NodeJS.ErrnoException).code ?? "an error", allowed: "a place to write" },
-    ],
+    problem: { path, got: (cause as NodeJS.ErrnoException).code ?? "an error", allowed: "a place to write" },
     hint: "XDG_CACHE_HOME names the folder of caches",
     cause,
   });

@@ -178,13 +178,11 @@ function virtualOnly({ network, service, outages, clocks }: Scenario): string[] 
 function throwIfBroken({ errors: [error] }: LoadAccount): void {
   if (error === undefined) return;
   throw new SpillwayError("SCENARIO_FAILED", "a client of this scenario failed, and the run was ended", {
-    problems: [
-      {
-        path: error.client,
-        got: error.message.split("\n")[0] ?? "",
-        allowed: "no exception, calls that can be sent",
-      },
-    ],
+    problem: {
+      path: error.client,
+      got: error.message.split("\n")[0] ?? "",
+      allowed: "no exception, calls that can be sent",
+    },
     hint: "look at this population's behaviour and onRefused; what was sent until then is kept",
     cause: new Error(error.message),
   });

@@ -94,13 +94,11 @@ function requireStatus({ name, populations, policy }: Scenario): void {
     "SCENARIO_INVALID",
     `scenario ${name} asks for a status that this API does not have`,
     {
-      problems: [
-        {
-          path: `populations.${asking.name}`,
-          got: "a status call",
-          allowed: `other calls, or a route of the policy ${policy.name} whose operation is status`,
-        },
-      ],
+      problem: {
+        path: `populations.${asking.name}`,
+        got: "a status call",
+        allowed: `other calls, or a route of the policy ${policy.name} whose operation is status`,
+      },
       hint: "npx spillway init --policy NAME|FILE writes a scenario of a policy's own calls",
     },
   );

@@ -87,13 +87,11 @@ function seated(scenario: Scenario, callerOf: (seat: Seat, population: number) =
 
 function tooFew({ name }: Scenario, organization: string, found: number, needed: number): SpillwayError {
   return new SpillwayError("TOKENS_INVALID", `there are too few tokens for scenario ${name}`, {
-    problems: [
-      {
-        path: "tokens",
-        got: `${counted(found, "token")} of ${organization}`,
-        allowed: `a token for each user, at least ${needed} in all`,
-      },
-    ],
+    problem: {
+      path: "tokens",
+      got: `${counted(found, "token")} of ${organization}`,
+      allowed: `a token for each user, at least ${needed} in all`,
+    },
     hint: "a population's user: 'shared' or a number asks for fewer",
   });
 }

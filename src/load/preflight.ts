@@ -26,7 +26,7 @@ export async function preflight(
   const url = `${target.base}/v2/organizations/${token.organization}/rate_limit`;
   const unreachable = (got: string, hint: string, cause?: unknown): SpillwayError =>
     new SpillwayError("TARGET_UNREACHABLE", "the target does not answer as a rate-limited API", {
-      problems: [{ path: `GET ${url}`, got, allowed: "200 and the status of the organization's limits" }],
+      problem: { path: `GET ${url}`, got, allowed: "200 and the status of the organization's limits" },
       hint,
       cause,
     });

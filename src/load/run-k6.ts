@@ -138,7 +138,7 @@ async function prepare(folder: string, config: string): Promise<void> {
   } catch (cause) {
     const { code = "an error", path = folder } = cause as NodeJS.ErrnoException;
     throw new SpillwayError("FILE_UNWRITABLE", "the run folder cannot be written", {
-      problems: [{ path, got: code, allowed: "a folder that can be written" }],
+      problem: { path, got: code, allowed: "a folder that can be written" },
       cause,
     });
   }

@@ -57,13 +57,11 @@ async function scenarioPath(nameOrPath: string): Promise<string> {
     if (names.includes(nameOrPath)) return join(scenariosFolder, `${nameOrPath}.ts`);
     const meant = closest(nameOrPath, names);
     throw new SpillwayError("USAGE", `there is no scenario ${quote(nameOrPath)}`, {
-      problems: [
-        {
-          path: "SCENARIO",
-          got: quote(nameOrPath),
-          allowed: `${names.join(", ")}, or a path to a .ts or .js file`,
-        },
-      ],
+      problem: {
+        path: "SCENARIO",
+        got: quote(nameOrPath),
+        allowed: `${names.join(", ")}, or a path to a .ts or .js file`,
+      },
       hint:
         meant === null ? "npx spillway init writes a first scenario of your own" : `did you mean ${meant}?`,
     });
@@ -73,7 +71,7 @@ async function scenarioPath(nameOrPath: string): Promise<string> {
   const got =
     typeof found !== "string" ? (found.isDirectory() ? "a directory" : "no regular file") : missing(found);
   throw new SpillwayError("FILE_UNREADABLE", "the scenario file cannot be read", {
-    problems: [{ path: nameOrPath, got, allowed: "a .ts or .js file with a scenario" }],
+    problem: { path: nameOrPath, got, allowed: "a .ts or .js file with a scenario" },
   });
 }
 

@@ -132,7 +132,7 @@ export class TraceFile {
 /** @param hint another place that has the data, or what to do */
 export function unwritable(path: string, cause: unknown, hint?: string): SpillwayError {
   return new SpillwayError("FILE_UNWRITABLE", "the trace cannot be written", {
-    problems: [{ path, got: (cause as Error).message, allowed: "a place that can be written" }],
+    problem: { path, got: (cause as Error).message, allowed: "a place that can be written" },
     ...(hint === undefined ? {} : { hint }),
     cause,
   });

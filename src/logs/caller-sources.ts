@@ -94,9 +94,7 @@ function neededOf(policy: Policy, { columns, values }: CallerFlags): string[] {
     if (strange === undefined) continue;
     const near = closest(strange, needed);
     throw new SpillwayError("USAGE", `${option} names no attribute of this policy`, {
-      problems: [
-        { path: option, got: quote(strange), allowed: needed.join(", ") || "none: all callers share" },
-      ],
+      problem: { path: option, got: quote(strange), allowed: needed.join(", ") || "none: all callers share" },
       ...(near === null ? {} : { hint: `did you mean ${near}?` }),
     });
   }
@@ -159,13 +157,11 @@ class Found {
     // A member may be missing in the first rows; a column may not.
     if (format === "ndjson" && near === null) return this.#further(-1, name.split("."));
     throw new SpillwayError("USAGE", "this log has no such column", {
-      problems: [
-        {
-          path: `--caller-column ${attribute}`,
-          got: quote(name),
-          allowed: `${names.join(", ") || "none: it has no columns"} (${this.#file})`,
-        },
-      ],
+      problem: {
+        path: `--caller-column ${attribute}`,
+        got: quote(name),
+        allowed: `${names.join(", ") || "none: it has no columns"} (${this.#file})`,
+      },
       ...(near === null ? {} : { hint: `did you mean --caller-column ${attribute}=${near}?` }),
     });
   }
@@ -213,13 +209,11 @@ function missing(policy: Policy, attribute: string, file: string): SpillwayError
     policy.quotas[name]?.key.includes(attribute),
   );
   return new SpillwayError("LOG_INVALID", "this log does not tell whose calls share a count", {
-    problems: [
-      {
-        path: `quotas.${quota}.key`,
-        got: `no ${attribute} in ${file}`,
-        allowed: `a column that tells the ${attribute}, or one ${attribute} for all rows`,
-      },
-    ],
+    problem: {
+      path: `quotas.${quota}.key`,
+      got: `no ${attribute} in ${file}`,
+      allowed: `a column that tells the ${attribute}, or one ${attribute} for all rows`,
+    },
     hint: `--caller-column ${attribute}=COLUMN names the column, --caller ${attribute}=NAME takes all rows for one`,
   });
 }

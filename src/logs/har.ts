@@ -158,5 +158,5 @@ function headerOf(list: unknown, name: string): string | undefined {
 }
 
 function invalid(file: string, summary: string, got: string, allowed: string): SpillwayError {
-  return new SpillwayError("LOG_INVALID", summary, { problems: [{ path: file, got, allowed }] });
+  return new SpillwayError("LOG_INVALID", summary, { problem: { path: file, got, allowed } });
 }

@@ -28,13 +28,11 @@ export async function* readLogBlocks(
 
 export function tooLong(file: string, line: number): SpillwayError {
   return new SpillwayError("LOG_INVALID", "a line of this log is too long", {
-    problems: [
-      {
-        path: `${file}:${line}`,
-        got: `more than ${lineLengthMost} bytes without a line's end`,
-        allowed: `at most ${lineLengthMost} bytes`,
-      },
-    ],
+    problem: {
+      path: `${file}:${line}`,
+      got: `more than ${lineLengthMost} bytes without a line's end`,
+      allowed: `at most ${lineLengthMost} bytes`,
+    },
     hint: "is it one document rather than lines? jq -c '.[]' FILE writes each element of an array on a line",
   });
 }

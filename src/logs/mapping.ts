@@ -110,7 +110,7 @@ function namedColumn(sample: LogSample, role: NamedRole, name: string): ColumnUs
     return { role, column: name, path: name.split("."), index: -1, why: "as told; the first rows have none" };
   const option = `--${role}-column`;
   throw new SpillwayError("USAGE", "this log has no such column", {
-    problems: [{ path: option, got: quote(name), allowed: names.join(", ") || "none: it has no columns" }],
+    problem: { path: option, got: quote(name), allowed: names.join(", ") || "none: it has no columns" },
     ...(meant === null ? {} : { hint: `did you mean ${option} ${quote(meant)}?` }),
   });
 }
@@ -155,7 +155,7 @@ function requireEnough(uses: readonly ColumnUse[], sample: LogSample, file: stri
   const columns = sample.columns.map(({ name }) => name).join(", ");
   const fail = (summary: string, allowed: string, hint: string): never => {
     throw new SpillwayError("LOG_INVALID", summary, {
-      problems: [{ path: file, got: `the columns ${columns}`, allowed }],
+      problem: { path: file, got: `the columns ${columns}`, allowed },
       hint,
     });
   };

@@ -34,13 +34,11 @@ export class PathFilter {
     if (this.kept > 0 || this.leftOut === 0) return;
     const others = [...this.#others].map((path) => quote(withoutSecrets(path, false))).join(", ");
     throw new SpillwayError("LOG_INVALID", `none of ${counted(this.leftOut, "row")} is of such a path`, {
-      problems: [
-        {
-          path: "--path",
-          got: this.#globs.join(", "),
-          allowed: others === "" ? "nothing: no row has a path" : `what fits some of ${others}`,
-        },
-      ],
+      problem: {
+        path: "--path",
+        got: this.#globs.join(", "),
+        allowed: others === "" ? "nothing: no row has a path" : `what fits some of ${others}`,
+      },
       hint: "* stands for anything but a slash, ** for anything: '/v2/**'",
     });
   }

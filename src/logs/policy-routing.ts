@@ -40,13 +40,11 @@ export class Unrouted {
       "LOG_INVALID",
       `no route of this policy matches any of ${counted(this.unrouted, "row")}`,
       {
-        problems: [
-          {
-            path: "routes",
-            got: this.paths.join(", "),
-            allowed: `a request of ${[...new Set(policy.routes.map(({ path }) => path))].slice(0, 8).join(", ")}`,
-          },
-        ],
+        problem: {
+          path: "routes",
+          got: this.paths.join(", "),
+          allowed: `a request of ${[...new Set(policy.routes.map(({ path }) => path))].slice(0, 8).join(", ")}`,
+        },
         hint: "--path-column and --method-column name the columns of requests, --scope-column one of operations",
       },
     );
@@ -71,7 +69,7 @@ export class PolicyRouting {
     const names = Object.keys(policy.operations);
     if (names.length > operationsMost)
       throw new SpillwayError("POLICY_UNSUPPORTED", "this policy has too many operations for logs", {
-        problems: [{ path: "operations", got: String(names.length), allowed: `at most ${operationsMost}` }],
+        problem: { path: "operations", got: String(names.length), allowed: `at most ${operationsMost}` },
       });
     this.#places = new Map([
       ...names.map((name, place) => [name, place] as const),

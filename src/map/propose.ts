@@ -100,13 +100,11 @@ function withCaller(seen: readonly SeenAnswers[]): readonly SeenAnswers[] {
 
 const nothingShown = (answers: number): SpillwayError =>
   new SpillwayError("LOG_INVALID", "these answers show no limit", {
-    problems: [
-      {
-        path: "--from",
-        got: `${counted(answers, "answer")} without a header or member of a limit, and without a refusal`,
-        allowed: "answers with headers of limits, or a refusal",
-      },
-    ],
+    problem: {
+      path: "--from",
+      got: `${counted(answers, "answer")} without a header or member of a limit, and without a refusal`,
+      allowed: "answers with headers of limits, or a refusal",
+    },
     hint: "curl -i URL keeps the headers; an access log has none",
   });
 

@@ -17,13 +17,11 @@ export function readTranscript(text: string, file: string, secrets: Set<string>)
   const exchanges = exchangesOf(text.replace(/^\uFEFF/, ""), file);
   if (exchanges.length === 0)
     throw new SpillwayError("LOG_INVALID", "this file shows no answer of an API", {
-      problems: [
-        {
-          path: file,
-          got: "no HTTP answer",
-          allowed: "output of curl -i or curl -v, a HAR, JSON lines, or an access log",
-        },
-      ],
+      problem: {
+        path: file,
+        got: "no HTTP answer",
+        allowed: "output of curl -i or curl -v, a HAR, JSON lines, or an access log",
+      },
       hint: "curl -i URL > answer.txt keeps an answer with its headers",
     });
   return exchanges.map((each) => seenOf(each, secrets));

@@ -62,7 +62,7 @@ export function parseMeasured(figure: string, scenario: Scenario): FigureReferen
 
 const unusable = (problem: Problem): SpillwayError =>
   new SpillwayError("USAGE", "this is no goal", {
-    problems: [problem],
+    problem,
     hint: "npx spillway plan --help shows examples",
   });
 

@@ -173,7 +173,7 @@ function withLimits(scenario: Scenario, factor: number): Scenario {
 }
 
 const unusable = (problem: Problem): SpillwayError =>
-  new SpillwayError("USAGE", "the scenario cannot be changed like that", { problems: [problem] });
+  new SpillwayError("USAGE", "the scenario cannot be changed like that", { problem });
 
 function changed(scenario: Scenario, at: ScenarioPlace, { value }: Change): Scenario {
   const problem = check(scenario, at, value);

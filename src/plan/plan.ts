@@ -190,7 +190,7 @@ function variesOf(scenario: Scenario, { vary = [], until = [], storm, compare }:
 
 const usage = (problem: Problem): SpillwayError =>
   new SpillwayError("USAGE", "this question cannot be answered", {
-    problems: [problem],
+    problem,
     hint: "npx spillway plan --help shows examples",
   });
 

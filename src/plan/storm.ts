@@ -45,7 +45,7 @@ export function parseStorm(
   const [kind = "", range] = text.split("=");
   const refuse = (problem: Problem, hint?: string): SpillwayError =>
     new SpillwayError("USAGE", "this storm cannot be looked for", {
-      problems: [problem],
+      problem,
       ...(hint === undefined ? {} : { hint }),
     });
   if (kind !== "outage" && kind !== "burst")

@@ -39,9 +39,11 @@ function crowd(scenario: Scenario, atMs: number, size: number): Population {
   const call = like.behaviour.calls.find(({ kind }) => kind === "call");
   if (call === undefined)
     throw new SpillwayError("USAGE", "a burst needs a population whose calls count", {
-      problems: [
-        { path: `populations.${like.name}`, got: "status calls alone", allowed: "a REST or GraphQL call" },
-      ],
+      problem: {
+        path: `populations.${like.name}`,
+        got: "status calls alone",
+        allowed: "a REST or GraphQL call",
+      },
     });
   const mistakes = new Mistakes();
   const arrivals = parseArrivals("burst", arrivalsOf(atMs, size), mistakes);

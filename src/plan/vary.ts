@@ -53,7 +53,7 @@ export function parseVary(text: string, scenario: Scenario): Vary {
 }
 
 const refused = (problem: Problem): SpillwayError =>
-  new SpillwayError("USAGE", "this cannot be varied", { problems: [problem] });
+  new SpillwayError("USAGE", "this cannot be varied", { problem });
 
 function candidatesOf(place: ScenarioPlace, range: string): readonly PlanValue[] {
   if (place.unit === "choice") return [...new Set(choicesOf(range))];

@@ -101,7 +101,7 @@ export function rulesOf(policy: Policy): Rules {
   throw new SpillwayError(
     "POLICY_UNSUPPORTED",
     `only policies of the quotas ${known} can be run yet; ${quote(policy.name)} is another`,
-    { problems: [{ path, got: quote(one), allowed: other === undefined ? "nothing" : quote(other) }] },
+    { problem: { path, got: quote(one), allowed: other === undefined ? "nothing" : quote(other) } },
   );
 }
 

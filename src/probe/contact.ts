@@ -25,13 +25,11 @@ export async function contact(session: ProbeSession): Promise<SeenCall> {
   if (problem === null && last !== null) return last;
   const { got, hint } = problem ?? { got: "nothing", hint: "is this the API's address?" };
   throw new SpillwayError("TARGET_UNREACHABLE", "the target does not answer as a rate-limited API", {
-    problems: [
-      {
-        path: `GET ${session.options.base}${session.statusPath}`,
-        got,
-        allowed: "200 and the status of the organization's limits",
-      },
-    ],
+    problem: {
+      path: `GET ${session.options.base}${session.statusPath}`,
+      got,
+      allowed: "200 and the status of the organization's limits",
+    },
     hint,
   });
 }

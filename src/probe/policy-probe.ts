@@ -66,9 +66,11 @@ export async function probePolicy(options: PolicyProbeOptions): Promise<PolicyPr
 function requireSamples({ operations }: Policy): void {
   if (Object.values(operations).some(({ samples }) => samples.length > 0)) return;
   throw new SpillwayError("POLICY_INVALID", "this policy has no sample of a call", {
-    problems: [
-      { path: "operations", got: "no samples", allowed: "a request of `samples` that a probe may send" },
-    ],
+    problem: {
+      path: "operations",
+      got: "no samples",
+      allowed: "a request of `samples` that a probe may send",
+    },
   });
 }
 

@@ -122,7 +122,7 @@ export class PolicySession extends Hand<PolicySessionOptions, QuotaCall> {
     if (!isUnwelcome && this.#failures < failuresMost && !(call === 0 && status === 0)) return;
     if (call > 0) throw new Stopped(`${it} was answered ${words}`);
     throw new SpillwayError("TARGET_UNREACHABLE", "the target does not answer as the policy says", {
-      problems: [{ path: "--target", got: words, allowed: "an answer to the policy's own samples" }],
+      problem: { path: "--target", got: words, allowed: "an answer to the policy's own samples" },
       hint: status === 401 ? "is this a token of this target?" : "is this the API's address, and its policy?",
     });
   }

@@ -43,9 +43,7 @@ export class PolicyStatusReader {
     const request = statusRequest(policy, caller.attributes);
     if (request === null)
       throw new SpillwayError("POLICY_UNSUPPORTED", `the policy ${quote(policy.name)} shows no status`, {
-        problems: [
-          { path: "routes", got: "none of a status", allowed: 'a route whose operation is "status"' },
-        ],
+        problem: { path: "routes", got: "none of a status", allowed: 'a route whose operation is "status"' },
         hint: "answers show the quotas of their own calls: npx spillway load",
       });
     this.#options = options;
@@ -72,7 +70,7 @@ export class PolicyStatusReader {
 
 const notShown = (got: string): SpillwayError =>
   new SpillwayError("TARGET_UNREACHABLE", "the target shows no status", {
-    problems: [{ path: "--target", got, allowed: "an answer that shows quotas as the policy's wire says" }],
+    problem: { path: "--target", got, allowed: "an answer that shows quotas as the policy's wire says" },
   });
 
 function quotasIn(

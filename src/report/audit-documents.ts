@@ -67,7 +67,7 @@ export function parseAudit(text: string, path: string): AuditResult {
   if (isPlainObject(value) && value["format"] === "spillway-audit" && value["version"] === 1)
     if (Array.isArray(value["rows"]) && value["rows"].every(isRow)) return value as unknown as AuditResult;
   throw new SpillwayError("RESUME_INVALID", "there is no audit to go on with", {
-    problems: [{ path, got: "another file", allowed: "the audit.json of spillway audit" }],
+    problem: { path, got: "another file", allowed: "the audit.json of spillway audit" },
   });
 }
 

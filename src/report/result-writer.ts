@@ -237,7 +237,7 @@ async function requireNoFolder(out: string): Promise<void> {
   const isFolder = /[\\/]$/.test(out) || (await stat(out).catch(() => null))?.isDirectory() === true;
   if (!isFolder) return;
   throw new SpillwayError("FILE_UNWRITABLE", "the page cannot be written", {
-    problems: [{ path: out, got: "a folder", allowed: "the path of an .html file" }],
+    problem: { path: out, got: "a folder", allowed: "the path of an .html file" },
   });
 }
 

@@ -69,9 +69,7 @@ export async function requireFolder(folder: string): Promise<void> {
   const found = await stat(folder).catch(() => null);
   if (found?.isDirectory()) return;
   throw new SpillwayError("FILE_UNREADABLE", "the run folder cannot be read", {
-    problems: [
-      { path: folder, got: found === null ? "no such folder" : "a file", allowed: "a run's folder" },
-    ],
+    problem: { path: folder, got: found === null ? "no such folder" : "a file", allowed: "a run's folder" },
     hint: "npx spillway simulate and npx spillway load make one, and print where",
   });
 }
@@ -111,16 +109,14 @@ async function requireRegular(path: string): Promise<void> {
   const found = await stat(path).catch(() => null);
   if (found === null || found.isFile()) return;
   throw new SpillwayError("FILE_UNREADABLE", "a file of the run folder cannot be read", {
-    problems: [
-      { path, got: found.isDirectory() ? "a folder" : "no regular file", allowed: "a readable file" },
-    ],
+    problem: { path, got: found.isDirectory() ? "a folder" : "no regular file", allowed: "a readable file" },
   });
 }
 
 function unreadable(path: string, cause: NodeJS.ErrnoException, hint?: string): SpillwayError {
   const got = cause.code === "ENOENT" ? "no such file" : String(cause.code);
   return new SpillwayError("FILE_UNREADABLE", "a file of the run folder cannot be read", {
-    problems: [{ path, got, allowed: "a readable file" }],
+    problem: { path, got, allowed: "a readable file" },
     ...(hint === undefined ? {} : { hint }),
     cause,
   });

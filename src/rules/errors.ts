@@ -59,9 +59,9 @@ export class SpillwayError extends Error {
   constructor(
     code: ErrorCode,
     summary: string,
-    details: { problems?: readonly Problem[]; hint?: string; cause?: unknown } = {},
+    details: { problem?: Problem; problems?: readonly Problem[]; hint?: string; cause?: unknown } = {},
   ) {
-    const problems = details.problems ?? [];
+    const problems = details.problems ?? (details.problem === undefined ? [] : [details.problem]);
     const lines = problems.map(({ path, got, allowed }) => `  ${path}: got ${got}, allowed: ${allowed}`);
     super([summary, ...lines].join("\n"), details.cause === undefined ? {} : { cause: details.cause });
     this.name = "SpillwayError";

@@ -29,13 +29,13 @@ export function parseDocument(text: string, file: string, kind: DocumentKind): u
     const said = kind.isSecret === true ? "text that is no JSON" : (cause as Error).message;
     const got = bare.trim() === "" ? "an empty file" : said;
     throw new SpillwayError("JSON_INVALID", `the ${kind.name} is no JSON`, {
-      problems: [{ path: file, got, allowed: "JSON (no comments, no trailing comma)" }],
+      problem: { path: file, got, allowed: "JSON (no comments, no trailing comma)" },
     });
   }
   const repeated = repeatedPath(bare);
   if (repeated === null) return value;
   throw new SpillwayError(kind.code, `the ${kind.name} has a member twice`, {
-    problems: [{ path: kind.pathOf(repeated), got: "it twice", allowed: "each member once" }],
+    problem: { path: kind.pathOf(repeated), got: "it twice", allowed: "each member once" },
     hint: "some readers take the first, others the last",
   });
 }

@@ -17,7 +17,7 @@ export async function sourceOf(path: string, signal: AbortSignal | undefined): P
   const folder = await stat(path).catch(() => null);
   if (folder?.isDirectory() === true)
     throw new SpillwayError("FILE_UNREADABLE", "a folder is no log", {
-      problems: [{ path, got: "a folder", allowed: "a file, or a pattern in quotes" }],
+      problem: { path, got: "a folder", allowed: "a file, or a pattern in quotes" },
       hint: `'${join(path, "**")}' takes all files below it`,
     });
   await requireFile(path, "log");
@@ -39,7 +39,7 @@ async function* readable(path: string): AsyncGenerator<Uint8Array> {
   } catch (cause) {
     const got = String((cause as NodeJS.ErrnoException).code);
     throw new SpillwayError("FILE_UNREADABLE", "the log cannot be read", {
-      problems: [{ path, got, allowed: "a readable file" }],
+      problem: { path, got, allowed: "a readable file" },
       cause,
     });
   }

@@ -37,7 +37,7 @@ export async function* csvOf(
     }
   } catch (cause) {
     throw new SpillwayError("LOG_INVALID", "DuckDB cannot read this log", {
-      problems: [{ path, got: firstLine(cause), allowed: `what ${readers[format]} takes` }],
+      problem: { path, got: firstLine(cause), allowed: `what ${readers[format]} takes` },
       ...(where === undefined
         ? {}
         : { hint: `the condition was: where ${where.replace(/^\s*where\b\s*/i, "")}` }),
@@ -66,9 +66,7 @@ async function load(): Promise<typeof import("@duckdb/node-api")> {
     return await import("@duckdb/node-api");
   } catch (cause) {
     throw new SpillwayError("DUCKDB_MISSING", "Parquet and --sql need DuckDB", {
-      problems: [
-        { path: "@duckdb/node-api", got: "no such package", allowed: "the package, beside spillway" },
-      ],
+      problem: { path: "@duckdb/node-api", got: "no such package", allowed: "the package, beside spillway" },
       hint: "npm install @duckdb/node-api",
       cause,
     });

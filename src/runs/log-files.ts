@@ -34,6 +34,6 @@ async function matching(glob: string): Promise<string[]> {
     .sort();
   if (files.length > 0) return files;
   throw new SpillwayError("FILE_UNREADABLE", "no file is called like that", {
-    problems: [{ path: glob, got: "no file", allowed: "a file's name, or a pattern that some have" }],
+    problem: { path: glob, got: "no file", allowed: "a file's name, or a pattern that some have" },
   });
 }

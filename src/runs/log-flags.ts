@@ -9,7 +9,7 @@ import { quote, SpillwayError } from "../rules/errors.ts";
 import { parseShare } from "../rules/share.ts";
 
 export const usage = (path: string, got: string, allowed: string): SpillwayError =>
-  new SpillwayError("USAGE", `${path} cannot be used`, { problems: [{ path, got, allowed }] });
+  new SpillwayError("USAGE", `${path} cannot be used`, { problem: { path, got, allowed } });
 
 export function flagsOf(args: LogOptions): MappingFlags {
   const columns = {

@@ -127,7 +127,7 @@ async function throughDuckDb(
   const { csvOf, isDuckDbFormat } = await import("./log-duckdb.ts");
   if (bytes === 0 || !isDuckDbFormat(format))
     throw new SpillwayError("USAGE", "DuckDB cannot read this log", {
-      problems: [{ path: name, got: format, allowed: "a file of Parquet, CSV or JSON lines" }],
+      problem: { path: name, got: format, allowed: "a file of Parquet, CSV or JSON lines" },
     });
   return () => csvOf(name, format, sql);
 }

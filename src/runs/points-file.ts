@@ -91,7 +91,7 @@ export async function readPoints(
   const text = await readFile(path, "utf8").catch((cause: NodeJS.ErrnoException) => {
     const got = cause.code === "ENOENT" ? "no such file" : String(cause.code);
     throw new SpillwayError("FILE_UNREADABLE", "there is no plan to go on with", {
-      problems: [{ path, got, allowed: "the points.ndjson of a plan that was interrupted" }],
+      problem: { path, got, allowed: "the points.ndjson of a plan that was interrupted" },
       hint: "without --resume the plan begins anew",
       cause,
     });
@@ -141,7 +141,7 @@ function requireSame(path: string, found: unknown, asked: PointsHeader): void {
 
 const invalid = (problem: Problem): SpillwayError =>
   new SpillwayError("RESUME_INVALID", "the points of the earlier plan cannot be read", {
-    problems: [problem],
+    problem,
   });
 
 /** Flags to write at the end, and through no link. Windows has no such flag, and lets few users make links. */
@@ -190,6 +190,6 @@ const lineOf = (job: string, { figures, windows }: JobOutcome): string =>
 
 const unwritable = (path: string, cause: NodeJS.ErrnoException): SpillwayError =>
   new SpillwayError("FILE_UNWRITABLE", "the plan's points cannot be written", {
-    problems: [{ path, got: String(cause.code), allowed: "a place that can be written" }],
+    problem: { path, got: String(cause.code), allowed: "a place that can be written" },
     cause,
   });

@@ -40,7 +40,7 @@ export function endedBy(end: ThreadEnd, all: readonly PlacedModule[], importing:
       ? [failed, `the code of the ${name} file ended the run`]
       : [invalid, `the ${name} file cannot be loaded`];
   const { hint, ...problem } = wordsOf(end, importing !== null);
-  return new SpillwayError(code, summary, { problems: [{ path, ...problem }], ...(hint && { hint }) });
+  return new SpillwayError(code, summary, { problem: { path, ...problem }, ...(hint && { hint }) });
 }
 
 const isOutOfMemory = (error: Error): boolean =>
@@ -49,13 +49,11 @@ const isOutOfMemory = (error: Error): boolean =>
 /** Returns an error: work that is too large for the memory is no mistake in anybody's code. */
 const tooLarge = (cause: Error): SpillwayError =>
   new SpillwayError("SYSTEM_REFUSED", "this takes more memory than there is", {
-    problems: [
-      {
-        path: "a thread",
-        got: "no more memory",
-        allowed: "fewer clients or less time, or NODE_OPTIONS=--max-old-space-size=8192 (in MB)",
-      },
-    ],
+    problem: {
+      path: "a thread",
+      got: "no more memory",
+      allowed: "fewer clients or less time, or NODE_OPTIONS=--max-old-space-size=8192 (in MB)",
+    },
     cause,
   });
 

@@ -30,6 +30,6 @@ export async function* traceFileBytes(path: string): AsyncGenerator<Uint8Array> 
 
 const unreadable = (path: string, cause: unknown): SpillwayError =>
   new SpillwayError("FILE_UNREADABLE", "the trace cannot be read", {
-    problems: [{ path, got: String((cause as NodeJS.ErrnoException).code), allowed: "a readable file" }],
+    problem: { path, got: String((cause as NodeJS.ErrnoException).code), allowed: "a readable file" },
     cause,
   });

@@ -124,13 +124,11 @@ function tooFew(scenario: Scenario, tokens: readonly Token[], organization: stri
     if ((population.organization ?? fallback) === organization) needed += userCount(scenario, place);
   const found = [...distinctUsers(tokens, organization)].length;
   return new SpillwayError("TOKENS_INVALID", `there are too few tokens for scenario ${scenario.name}`, {
-    problems: [
-      {
-        path: "tokens",
-        got: `tokens of ${counted(found, "user")} in organization ${organization}`,
-        allowed: `tokens of ${counted(needed, "user")} or more, one for each user that the scenario needs`,
-      },
-    ],
+    problem: {
+      path: "tokens",
+      got: `tokens of ${counted(found, "user")} in organization ${organization}`,
+      allowed: `tokens of ${counted(needed, "user")} or more, one for each user that the scenario needs`,
+    },
     hint: 'add tokens, or let clients share users: user: "shared", or a number',
   });
 }

@@ -46,7 +46,7 @@ export async function deploy(options: DeployOptions): Promise<Deployment> {
   const count = workers ?? workersOf(chosen);
   if (rest.tls !== undefined)
     throw new SpillwayError("USAGE", "TLS is spoken by one process", {
-      problems: [{ path: "workers", got: String(count), allowed: "1" }],
+      problem: { path: "workers", got: String(count), allowed: "1" },
     });
   if (isApart && count < 2) throw tooFew(count, chosen);
   const arrangement = isApart ? faultyArrangement(chosen, options.rules) : shared(options.rules);
@@ -62,7 +62,7 @@ function workersOf(chosen: ChosenFault | undefined): number {
 
 const wrongCount = (workers: number, allowed: string, hint: string): SpillwayError =>
   new SpillwayError("USAGE", "this fault cannot be had by so many processes", {
-    problems: [{ path: "workers", got: String(workers), allowed }],
+    problem: { path: "workers", got: String(workers), allowed },
     hint,
   });
 

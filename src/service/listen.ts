@@ -64,7 +64,7 @@ export function listenError(error: unknown, port: number, host: string): unknown
   };
   if (code === undefined || !Object.hasOwn(allowed, code)) return error;
   return new SpillwayError("USAGE", "the service cannot listen there", {
-    problems: [{ path: "host:port", got: `${host}:${port} (${code})`, allowed: allowed[code] ?? "" }],
+    problem: { path: "host:port", got: `${host}:${port} (${code})`, allowed: allowed[code] ?? "" },
     cause: error,
   });
 }

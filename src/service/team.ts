@@ -268,7 +268,7 @@ function send(child: ChildProcess, message: ToWorker): void {
 
 const notStarted = (got: string, cause?: unknown): SpillwayError =>
   new SpillwayError("WORKER_FAILED", "a worker of the deployment cannot start", {
-    problems: [{ path: "worker", got, allowed: "a process that serves" }],
+    problem: { path: "worker", got, allowed: "a process that serves" },
     hint: "are there too many processes, or too little memory? --workers 1 needs none beside this one",
     cause,
   });

@@ -33,7 +33,7 @@ function measured(
 export function figure(summary: Summary, name: string, judged: JudgedFigures | null = null): number | null {
   const populations = summary.populations.map((population) => population.name);
   const found = parseFigure(name, populations);
-  if ("path" in found) throw new SpillwayError("USAGE", "there is no such figure", { problems: [found] });
+  if ("path" in found) throw new SpillwayError("USAGE", "there is no such figure", { problem: found });
   return measured(summary, found, judged);
 }
 

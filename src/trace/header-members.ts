@@ -97,7 +97,7 @@ function problemOf(issue: v.BaseIssue<unknown>): Problem {
 function readPolicy(value: unknown): Policy {
   if (isPlainObject(value) && isPolicy(value)) return parsePolicy(value);
   throw new SpillwayError("POLICY_INVALID", "this is no policy", {
-    problems: [{ path: "policy", got: quote(value), allowed: "a policy of version 2" }],
+    problem: { path: "policy", got: quote(value), allowed: "a policy of version 2" },
   });
 }
 

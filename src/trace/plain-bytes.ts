@@ -53,7 +53,7 @@ async function* gunzipped(packed: AsyncIterable<Uint8Array>): AsyncGenerator<Uin
   } catch (cause) {
     if (!(cause instanceof Error && "code" in cause && String(cause.code).startsWith("Z_"))) throw cause;
     throw new SpillwayError("TRACE_INVALID", "this trace's gzip cannot be unpacked", {
-      problems: [{ path: "trace", got: cause.message, allowed: "whole gzip data" }],
+      problem: { path: "trace", got: cause.message, allowed: "whole gzip data" },
       hint: "was it copied whole? gzip -t FILE tells",
       cause,
     });

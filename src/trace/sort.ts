@@ -121,7 +121,7 @@ class KeptLines {
 
 function tooLarge(bytesMost: number): SpillwayError {
   return new SpillwayError("TRACE_INVALID", "this trace is too large to be sorted in memory", {
-    problems: [{ path: "trace", got: `more than ${bytesMost} bytes`, allowed: `at most ${bytesMost} bytes` }],
+    problem: { path: "trace", got: `more than ${bytesMost} bytes`, allowed: `at most ${bytesMost} bytes` },
     hint: "(head -n 1 TRACE; tail -n +2 TRACE | sort -t: -k3,3n) sorts one of any size, if received is the second member",
   });
 }
