@@ -56,21 +56,15 @@ export const verb = defineVerb({
     "Kept means that an experiment saw no contradiction. What no audit sees, and why: src/audit/README.md of the project.",
   ],
   options,
-  examples: [
-    [
-      "$0 audit --target http://127.0.0.1:4100/v1/items --tokens tokens.json",
+  examples: {
+    "$0 audit --target http://127.0.0.1:4100/v1/items --tokens tokens.json":
       "audit an API without a policy: probe and map look first, by answers of that URL",
-    ],
-    [
-      "$0 audit --target http://127.0.0.1:4100 --policy default --tokens tokens.json --alone",
+    "$0 audit --target http://127.0.0.1:4100 --policy default --tokens tokens.json --alone":
       "audit the deployment of serve",
-    ],
-    ["$0 audit --list", "list the experiments"],
-    [
-      "$0 audit --target https://api.example.com --allow-host api.example.com --policy api.json --tokens tokens.json --spend 50%",
+    "$0 audit --list": "list the experiments",
+    "$0 audit --target https://api.example.com --allow-host api.example.com --policy api.json --tokens tokens.json --spend 50%":
       "audit another API, and use half of each window",
-    ],
-  ],
+  },
   handler: async (args) => {
     const terminal = openTerminal(args.json === true);
     const { experiments: all } = await import("../audit/experiments.ts");

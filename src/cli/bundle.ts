@@ -27,14 +27,12 @@ export const verb = defineVerb({
   notes: [codeNote],
   operands,
   options,
-  examples: [
-    ["$0 bundle herd -o herd.js", "run it with: k6 run -e TARGET=http://127.0.0.1:4100 herd.js"],
-    [
-      "$0 bundle github --policy github -o github.js",
+  examples: {
+    "$0 bundle herd -o herd.js": "run it with: k6 run -e TARGET=http://127.0.0.1:4100 herd.js",
+    "$0 bundle github --policy github -o github.js":
       "clients of another API, which read its answers by its policy",
-    ],
-    ["$0 bundle mine.ts -o mine.js", "put tokens.json beside the bundle, or name the file by -e TOKENS=PATH"],
-  ],
+    "$0 bundle mine.ts -o mine.js": "put tokens.json beside the bundle, or name the file by -e TOKENS=PATH",
+  },
   handler: async (args) => {
     const terminal = openTerminal(args.json === true);
     const { bundleScenario } = await import("../load/bundle.ts");

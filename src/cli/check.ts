@@ -69,21 +69,19 @@ export const verb = defineVerb({
   summary: "look for a counterexample to each law of a rate limiter",
   notes: [codeNote, clockNote, whichVerb],
   options,
-  examples: [
-    ["$0 check --adapter my-limiter.ts", "check a limiter of your own by what it says of itself"],
-    ["$0 check", "check every law of the engine, under all kinds of rules"],
-    ["$0 check --runs 10000 --law conserved --law isolated", "check two laws more thoroughly"],
-    ["$0 check --adapter my-limiter.ts --interleavings", "check calls that overlap, too"],
-    [
-      "$0 check --adapter my-limiter.ts --interleavings --clock-moves",
+  examples: {
+    "$0 check --adapter my-limiter.ts": "check a limiter of your own by what it says of itself",
+    "$0 check": "check every law of the engine, under all kinds of rules",
+    "$0 check --runs 10000 --law conserved --law isolated": "check two laws more thoroughly",
+    "$0 check --adapter my-limiter.ts --interleavings": "check calls that overlap, too",
+    "$0 check --adapter my-limiter.ts --interleavings --clock-moves":
       "find a key that ends between two commands of a call",
-    ],
-    ["$0 check --law conserved --seed 7 --path 3:1", "show a counterexample once more"],
-    ["$0 check --target http://127.0.0.1:4100 --tokens tokens.json", "check a live deployment in real time"],
-    ["$0 check --fault one-extra", "see which laws find a known bug"],
-    ["$0 check --policy github --fault one-extra", "see the same under another API's limits"],
-    ["$0 check --policy my-api.json --adapter my-limiter.ts", "check a limiter of your own by a policy"],
-  ],
+    "$0 check --law conserved --seed 7 --path 3:1": "show a counterexample once more",
+    "$0 check --target http://127.0.0.1:4100 --tokens tokens.json": "check a live deployment in real time",
+    "$0 check --fault one-extra": "see which laws find a known bug",
+    "$0 check --policy github --fault one-extra": "see the same under another API's limits",
+    "$0 check --policy my-api.json --adapter my-limiter.ts": "check a limiter of your own by a policy",
+  },
   handler: async (args) => {
     const terminal = openTerminal(args.json === true);
     const fault = await chooseFault(args.fault, terminal);

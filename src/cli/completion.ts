@@ -13,10 +13,10 @@ export const verb = defineVerb({
   ],
   operands: [{ name: "shell", required: false, describe: "bash or zsh [default: the one that SHELL names]" }],
   options: {},
-  examples: [
-    ['eval "$($0 completion bash)"', "complete in this shell"],
-    ["$0 completion zsh > ~/.zfunc/_spillway", "complete in every zsh that has ~/.zfunc in its fpath"],
-  ],
+  examples: {
+    'eval "$($0 completion bash)"': "complete in this shell",
+    "$0 completion zsh > ~/.zfunc/_spillway": "complete in every zsh that has ~/.zfunc in its fpath",
+  },
   handler: async ({ shell = basename(process.env["SHELL"] ?? "") }) => {
     const { bashCompletion, zshCompletion } = await import("./completion-scripts.ts");
     const scripts = { bash: bashCompletion, zsh: zshCompletion };

@@ -76,11 +76,11 @@ export const verb = defineVerb({
   summary: "show every part on this machine: check, serve, load, verify, simulate, break, report",
   notes: [codeNote],
   options,
-  examples: [
-    ["$0 demo", "see every part in under a minute"],
-    ["$0 demo --scenario herd --duration 40s", "load with other clients, for longer"],
-    ["$0 demo --policy github", "see every part under another API's limits"],
-  ],
+  examples: {
+    "$0 demo": "see every part in under a minute",
+    "$0 demo --scenario herd --duration 40s": "load with other clients, for longer",
+    "$0 demo --policy github": "see every part under another API's limits",
+  },
   handler: async (args) => {
     const terminal = openTerminal(args.json === true);
     requireSeed(args.seed);

@@ -37,11 +37,11 @@ export const verb = defineVerb({
   name: "doctor",
   summary: "say what is installed, what is missing and how to get it",
   options,
-  examples: [
-    ["$0 doctor", "look for Node, k6, Go, esbuild and DuckDB, and for a place for reports"],
-    ["$0 doctor --json", "print the same for scripts; exit code 3 means that something is missing"],
-    ["$0 doctor --get-k6", "install k6 into the cache of spillway, then look again"],
-  ],
+  examples: {
+    "$0 doctor": "look for Node, k6, Go, esbuild and DuckDB, and for a place for reports",
+    "$0 doctor --json": "print the same for scripts; exit code 3 means that something is missing",
+    "$0 doctor --get-k6": "install k6 into the cache of spillway, then look again",
+  },
   handler: async (args) => {
     const { json, getK6 } = args;
     const terminal = openTerminal(json === true);

@@ -10,10 +10,10 @@ export const verb = defineVerb({
   name: "figures",
   summary: "list the figures that expect, --expect and --until take, with units and meanings",
   options: {},
-  examples: [
-    ["$0 figures", "list them"],
-    ["$0 plan herd --vary herd.clients=5..60 --until 'refusedShare<5%'", "bound one in a plan"],
-  ],
+  examples: {
+    "$0 figures": "list them",
+    "$0 plan herd --vary herd.clients=5..60 --until 'refusedShare<5%'": "bound one in a plan",
+  },
   handler: ({ json = false }) => {
     const terminal = openTerminal(json);
     const found = [

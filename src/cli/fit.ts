@@ -69,15 +69,13 @@ export const verb = defineVerb({
   summary: "make a scenario from a trace or from logs, and test what it predicts",
   operands,
   options,
-  examples: [
-    ["$0 fit reports/ci-fleet-load -o fleet.ts", "make a scenario of a run's clients"],
-    ["$0 fit 'access.log*' -o monday.ts --backtest", "make one from logs, and test its predictions"],
-    [
-      "$0 fit access.log --path '/v2/**' --traffic 2x -o double.ts",
+  examples: {
+    "$0 fit reports/ci-fleet-load -o fleet.ts": "make a scenario of a run's clients",
+    "$0 fit 'access.log*' -o monday.ts --backtest": "make one from logs, and test its predictions",
+    "$0 fit access.log --path '/v2/**' --traffic 2x -o double.ts":
       "make one of twice the callers of some paths",
-    ],
-    ["$0 fit prod.trace.ndjson.gz --rules limits.json -o prod.ts", "use rules of your own"],
-  ],
+    "$0 fit prod.trace.ndjson.gz --rules limits.json -o prod.ts": "use rules of your own",
+  },
   handler: async (args) => {
     const { out, report, force } = args;
     for (const path of [out, report]) if (path !== undefined && !force) await requireFree(path);

@@ -61,12 +61,12 @@ export const verb = defineVerb({
       "write a scenario of the calls of the policy FILE, or of the preset NAME with a policy that builds on it",
     ),
   },
-  examples: [
-    ["$0 init", "write spillway/agents.ts and spillway/rules.json"],
-    ["$0 init load-tests", "write the same two files to load-tests/"],
-    ["$0 init --policy github", "write spillway/policy.json and spillway/clients.ts"],
-    ["$0 init --ci", "write spillway/ci.sh and .github/workflows/spillway.yml, too"],
-  ],
+  examples: {
+    "$0 init": "write spillway/agents.ts and spillway/rules.json",
+    "$0 init load-tests": "write the same two files to load-tests/",
+    "$0 init --policy github": "write spillway/policy.json and spillway/clients.ts",
+    "$0 init --ci": "write spillway/ci.sh and .github/workflows/spillway.yml, too",
+  },
   handler: async ({ dir = "spillway", ci = false, policy, json = false }) => {
     const terminal = openTerminal(json);
     if (policy !== undefined && ci)

@@ -71,19 +71,15 @@ export const verb = defineVerb({
   notes: [codeNote],
   operands,
   options,
-  examples: [
-    ["$0 load herd", "load the reference deployment, started for this run"],
-    ["$0 load mine.ts --duration 30s --rules documented", "load with your own clients, under other rules"],
-    [
-      "$0 load herd --target http://127.0.0.1:4100 --tokens tokens.json",
+  examples: {
+    "$0 load herd": "load the reference deployment, started for this run",
+    "$0 load mine.ts --duration 30s --rules documented": "load with your own clients, under other rules",
+    "$0 load herd --target http://127.0.0.1:4100 --tokens tokens.json":
       "load a deployment that already runs on this machine",
-    ],
-    [
-      "$0 load steady --target https://api.example.com --allow-host api.example.com --tokens tokens.json --shared",
+    "$0 load steady --target https://api.example.com --allow-host api.example.com --tokens tokens.json --shared":
       "load one elsewhere; its host is named twice, so that nobody loads the wrong one",
-    ],
-    ["$0 load github --policy github", "load a stand-in of another API, started for this run"],
-  ],
+    "$0 load github --policy github": "load a stand-in of another API, started for this run",
+  },
   handler: async (args) => {
     const terminal = openTerminal(args.json === true);
     const { startJobs } = await import("../runs/job-thread.ts");

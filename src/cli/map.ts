@@ -30,11 +30,11 @@ export const verb = defineVerb({
     name: option.text("NAME", "call the policy NAME [default: the file's name]"),
     force: option.flag("overwrite a file that exists", { default: false }),
   },
-  examples: [
-    ["$0 map first.txt second.txt -o my-api.json", "propose a policy from two outputs of curl -i"],
-    ["$0 map session.har -o my-api.json", "propose one from what a browser or a proxy recorded"],
-    ["curl -si URL | $0 map -", "propose one from a single answer, and ask what it does not settle"],
-  ],
+  examples: {
+    "$0 map first.txt second.txt -o my-api.json": "propose a policy from two outputs of curl -i",
+    "$0 map session.har -o my-api.json": "propose one from what a browser or a proxy recorded",
+    "curl -si URL | $0 map -": "propose one from a single answer, and ask what it does not settle",
+  },
   handler: async ({ files = [], from = [], out, name, force, json = false }) => {
     const paths = [...files, ...from];
     requireSome(paths);

@@ -80,22 +80,15 @@ export const verb = defineVerb({
   notes: [`${program} figures lists the figures that --until takes, with their units.`, codeNote],
   operands,
   options,
-  examples: [
-    [
-      "$0 plan herd --vary herd.clients=5..60 --until 'refusedShare<5%'",
-      "find how many clients are too many",
-    ],
-    [
-      "$0 plan ci-fleet --vary agents.clients=10..500 --vary rules.organization.rest.limit=100..1000",
+  examples: {
+    "$0 plan herd --vary herd.clients=5..60 --until 'refusedShare<5%'": "find how many clients are too many",
+    "$0 plan ci-fleet --vary agents.clients=10..500 --vary rules.organization.rest.limit=100..1000":
       "draw a heat map: which limit for how many agents",
-    ],
-    [
-      "$0 plan mine.ts --vary 'agents.onRefused=none,waitReset,waitReset+0..5s'",
+    "$0 plan mine.ts --vary 'agents.onRefused=none,waitReset,waitReset+0..5s'":
       "vary choices instead of numbers",
-    ],
-    ["$0 plan herd --storm outage", "see whether the load recovers after an outage"],
-    ["$0 plan herd --compare", "see which change helps most"],
-  ],
+    "$0 plan herd --storm outage": "see whether the load recovers after an outage",
+    "$0 plan herd --compare": "see which change helps most",
+  },
   handler: async (args) => {
     const terminal = openTerminal(args.json === true || args.csv === true);
     const open = await reportOpener(args.open);

@@ -13,11 +13,11 @@ export const verb = defineVerb({
     { name: "policy", describe: "a policy by name, or a file", required: false },
   ],
   options: {},
-  examples: [
-    ["$0 policy list", "list the policies that come with spillway"],
-    ["$0 policy show github", "say what GitHub allows, how it refuses, and by which sources"],
-    ["$0 policy check my-api.json", "find the mistakes in a file, and what each verb still needs"],
-  ],
+  examples: {
+    "$0 policy list": "list the policies that come with spillway",
+    "$0 policy show github": "say what GitHub allows, how it refuses, and by which sources",
+    "$0 policy check my-api.json": "find the mistakes in a file, and what each verb still needs",
+  },
   handler: async ({ action, policy: named, json = false }) => {
     const terminal = openTerminal(json);
     if (action === "list") return list(terminal);

@@ -53,24 +53,16 @@ export const verb = defineVerb({
   summary: "infer from outside, by a few calls, which rules a live deployment follows",
   notes: [whichVerb],
   options,
-  examples: [
-    [
-      "$0 probe --target http://127.0.0.1:4100 --tokens tokens.json --out rules.json",
+  examples: {
+    "$0 probe --target http://127.0.0.1:4100 --tokens tokens.json --out rules.json":
       "probe a deployment on this machine; then: npx spillway simulate herd --rules rules.json",
-    ],
-    [
-      "SPILLWAY_TOKEN=... $0 probe --target https://api.example.com --allow-host api.example.com --org acme --budget 20",
+    "SPILLWAY_TOKEN=... $0 probe --target https://api.example.com --allow-host api.example.com --org acme --budget 20":
       "probe one elsewhere, gently: too few calls to see a refusal of REST",
-    ],
-    [
-      "$0 probe --target http://127.0.0.1:3000 --policy my-api.json --tokens tokens.json --out seen.json",
+    "$0 probe --target http://127.0.0.1:3000 --policy my-api.json --tokens tokens.json --out seen.json":
       "probe another API: limits, windows, costs and refusals of its quotas",
-    ],
-    [
-      "$0 probe --target http://127.0.0.1:4100 --tokens tokens.json --max-wait 6m --yes --json",
+    "$0 probe --target http://127.0.0.1:4100 --tokens tokens.json --max-wait 6m --yes --json":
       "wait long enough to see GraphQL's window end; ask nothing, for a program",
-    ],
-  ],
+  },
   handler: async (args) => {
     const terminal = openTerminal(args.json === true);
     const timeoutMs = requireDuration("--timeout", args.timeout);

@@ -69,18 +69,16 @@ export const verb = defineVerb({
   notes: [`${program} figures lists the figures that --expect takes, with their units.`],
   operands,
   options,
-  examples: [
-    ["$0 replay access.log", "replay an nginx or Apache log under the default rules"],
-    ["$0 replay 'logs/*.gz' --dry-run", "show how the columns were understood"],
-    [
-      "$0 replay calls.csv --set user.rest.limit=100 --expect 'refused==0'",
+  examples: {
+    "$0 replay access.log": "replay an nginx or Apache log under the default rules",
+    "$0 replay 'logs/*.gz' --dry-run": "show how the columns were understood",
+    "$0 replay calls.csv --set user.rest.limit=100 --expect 'refused==0'":
       "see whether a limit of 100 would do",
-    ],
-    ["$0 replay access.log --path '/v2/**' --path /graphql", "see what limits on some paths would do"],
-    ["$0 replay access.log --traffic 2x", "see who would be refused with twice as many callers"],
-    ["$0 replay access.log --policy github", "see who would have been refused by GitHub's limits"],
-    ["$0 replay access.log --on-refused waitReset+0..5s", "see what waiting would have done"],
-  ],
+    "$0 replay access.log --path '/v2/**' --path /graphql": "see what limits on some paths would do",
+    "$0 replay access.log --traffic 2x": "see who would be refused with twice as many callers",
+    "$0 replay access.log --policy github": "see who would have been refused by GitHub's limits",
+    "$0 replay access.log --on-refused waitReset+0..5s": "see what waiting would have done",
+  },
   handler: async (args) => {
     const terminal = openTerminal(args.json === true);
     if (args.open === true && args.out === undefined)

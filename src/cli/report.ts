@@ -30,15 +30,13 @@ export const verb = defineVerb({
       negatable: true,
     }),
   },
-  examples: [
-    ["$0 report reports/ci-fleet-load", "make the folder's documents again"],
-    ["$0 report reports/ci-fleet-plan", "make those of a plan"],
-    [
-      "$0 report reports/herd-load --compare reports/herd-simulated",
+  examples: {
+    "$0 report reports/ci-fleet-load": "make the folder's documents again",
+    "$0 report reports/ci-fleet-plan": "make those of a plan",
+    "$0 report reports/herd-load --compare reports/herd-simulated":
       "show the measurement with the prediction beside it",
-    ],
-    ["$0 report reports/herd-load --out herd.html", "write the page elsewhere, herd-pictures/ beside it"],
-  ],
+    "$0 report reports/herd-load --out herd.html": "write the page elsewhere, herd-pictures/ beside it",
+  },
   handler: async ({ folder, compare, out, open: isWanted, pictures, json = false }) => {
     const terminal = openTerminal(json);
     const open = await reportOpener(isWanted);

@@ -7,10 +7,10 @@ export const verb = defineVerb({
   name: "scenarios",
   summary: "list the scenarios that come with spillway, with their descriptions",
   options: {},
-  examples: [
-    ["$0 scenarios", "list names that simulate, load, plan and bundle take"],
-    ["$0 scenarios --json", "print them with populations, durations and files, for a program"],
-  ],
+  examples: {
+    "$0 scenarios": "list names that simulate, load, plan and bundle take",
+    "$0 scenarios --json": "print them with populations, durations and files, for a program",
+  },
   handler: async ({ json = false }) => {
     const terminal = openTerminal(json);
     const { builtInScenarios, loadScenarioFile } = await import("../load/scenario-file.ts");

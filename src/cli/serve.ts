@@ -50,18 +50,15 @@ export const verb = defineVerb({
     "Without --policy it is the reference deployment. With one, its routes answer sample JSON, and its limits hold. A request declares its cost by the header Spillway-Cost where the policy has no number.",
   ],
   options,
-  examples: [
-    ["$0 serve --tls", "speak TLS: clients trust the certificate whose file it names"],
-    ["$0 serve", "listen on http://127.0.0.1:4100, with sample tokens"],
-    ["$0 serve --rules documented --port 0", "follow the public documentation's limits, on a free port"],
-    ["$0 serve --rules rules.json --tokens tokens.json", "use rules and tokens of your own"],
-    [
-      "$0 serve --policy github",
-      "stand in for GitHub: limits, headers and refusals as its documentation says",
-    ],
-    ["$0 serve --fault per-instance-counters=3", "have a known bug: three processes that count apart"],
-    ["$0 load herd --target http://127.0.0.1:4100 --tokens FILE", "then load it, from another terminal"],
-  ],
+  examples: {
+    "$0 serve --tls": "speak TLS: clients trust the certificate whose file it names",
+    "$0 serve": "listen on http://127.0.0.1:4100, with sample tokens",
+    "$0 serve --rules documented --port 0": "follow the public documentation's limits, on a free port",
+    "$0 serve --rules rules.json --tokens tokens.json": "use rules and tokens of your own",
+    "$0 serve --policy github": "stand in for GitHub: limits, headers and refusals as its documentation says",
+    "$0 serve --fault per-instance-counters=3": "have a known bug: three processes that count apart",
+    "$0 load herd --target http://127.0.0.1:4100 --tokens FILE": "then load it, from another terminal",
+  },
   handler: async (args) => {
     const terminal = openTerminal(args.json === true);
     requireWhole("--port", args.port, 0, 65_535);

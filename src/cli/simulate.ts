@@ -54,16 +54,16 @@ export const verb = defineVerb({
   notes: [codeNote],
   operands,
   options,
-  examples: [
-    ["$0 simulate ci-fleet", "run five minutes of a build fleet, in a few seconds"],
-    ["$0 simulate herd --seed 5 --rules documented", "draw otherwise, under other rules"],
-    ["$0 simulate mine.ts --duration 1h --json", "run a scenario of your own; print figures as JSON"],
-    ["$0 simulate mine.ts --no-trace --json", "print the figures of a long run alone"],
-    ["$0 simulate herd --like reports/herd-load", "predict what that measurement then found"],
-    ["$0 simulate herd --fault per-instance-counters=3", "judge a deployment with a known bug"],
-    ["$0 simulate herd --adapter my-limiter.ts", "put your own limiter's code under the same clients"],
-    ["$0 simulate --world 7/13", "run the world of number 13 once more, with a run folder"],
-  ],
+  examples: {
+    "$0 simulate ci-fleet": "run five minutes of a build fleet, in a few seconds",
+    "$0 simulate herd --seed 5 --rules documented": "draw otherwise, under other rules",
+    "$0 simulate mine.ts --duration 1h --json": "run a scenario of your own; print figures as JSON",
+    "$0 simulate mine.ts --no-trace --json": "print the figures of a long run alone",
+    "$0 simulate herd --like reports/herd-load": "predict what that measurement then found",
+    "$0 simulate herd --fault per-instance-counters=3": "judge a deployment with a known bug",
+    "$0 simulate herd --adapter my-limiter.ts": "put your own limiter's code under the same clients",
+    "$0 simulate --world 7/13": "run the world of number 13 once more, with a run folder",
+  },
   handler: async (args) => {
     const terminal = openTerminal(args.json === true);
     const fault = await chooseFault(args.fault, terminal);

@@ -34,21 +34,15 @@ export const verb = defineVerb({
   name: "status",
   summary: "show a caller's limits and their use, once or live, free of charge",
   options,
-  examples: [
-    ["$0 status --target http://127.0.0.1:4100 --tokens tokens.json", "show the limits once"],
-    [
-      "SPILLWAY_TOKEN=... $0 status --target https://api.example.com --allow-host api.example.com --org acme --watch",
+  examples: {
+    "$0 status --target http://127.0.0.1:4100 --tokens tokens.json": "show the limits once",
+    "SPILLWAY_TOKEN=... $0 status --target https://api.example.com --allow-host api.example.com --org acme --watch":
       "show those of a deployment elsewhere, live, with a token from the environment",
-    ],
-    [
-      "$0 status --policy github --target https://api.github.com --allow-host api.github.com --tokens tokens.json",
+    "$0 status --policy github --target https://api.github.com --allow-host api.github.com --tokens tokens.json":
       "show the quotas of another API's caller, which its policy names",
-    ],
-    [
-      "$0 status --target http://127.0.0.1:4100 --tokens tokens.json --watch --json",
+    "$0 status --target http://127.0.0.1:4100 --tokens tokens.json --watch --json":
       "print one JSON object a line for each reading",
-    ],
-  ],
+  },
   handler: async (args) => {
     const everyMs = requireDuration("--every", args.every);
     if (everyMs < everyLeastMs)

@@ -48,12 +48,12 @@ export const verb = defineVerb({
   notes: [codeNote],
   operands,
   options,
-  examples: [
-    ["$0 swarm 1000 --seed 7", "draw a thousand worlds"],
-    ["$0 swarm --fault one-extra", "look for a known bug; print the commands that repeat it"],
-    ["$0 swarm 200 --adapter my-limiter.ts", "put your own limiter into every world"],
-    ["$0 simulate --world 7/13", "run the world of number 13 once more, with a run folder"],
-  ],
+  examples: {
+    "$0 swarm 1000 --seed 7": "draw a thousand worlds",
+    "$0 swarm --fault one-extra": "look for a known bug; print the commands that repeat it",
+    "$0 swarm 200 --adapter my-limiter.ts": "put your own limiter into every world",
+    "$0 simulate --world 7/13": "run the world of number 13 once more, with a run folder",
+  },
   handler: async (args) => {
     const terminal = openTerminal(args.json === true);
     const fault = await chooseFault(args.fault, terminal);

@@ -56,16 +56,18 @@ export interface Verb {
   readonly operands: readonly Operand[];
   readonly options: VerbOptions;
   /** At least one example. The first is shown if a required word is missing. */
-  readonly examples: readonly [Example, ...Example[]];
+  readonly examples: readonly Example[];
   /** Runs the verb with the values that yargs parsed. */
   run(argv: unknown): Promise<void> | void;
 }
 
 interface VerbInput<O extends VerbOptions, P extends readonly Operand[]>
-  extends Omit<Verb, "run" | "operands" | "notes" | "options"> {
+  extends Pick<Verb, "name" | "summary"> {
   readonly notes?: readonly string[];
   readonly operands?: P;
   readonly options: O;
+  /** At least one example: purposes by command. */
+  readonly examples: Readonly<Record<string, string>>;
   handler(args: ArgsOf<O, P>): Promise<void> | void;
 }
 
@@ -74,9 +76,11 @@ export function defineVerb<const O extends VerbOptions, const P extends readonly
   handler,
   operands,
   notes = [],
+  examples: purposes,
   ...rest
 }: VerbInput<O, P>): Verb {
-  return { ...rest, operands: operands ?? [], notes, run: (argv) => handler(argv as ArgsOf<O, P>) };
+  const examples = Object.entries(purposes);
+  return { ...rest, operands: operands ?? [], notes, examples, run: (argv) => handler(argv as ArgsOf<O, P>) };
 }
 
 /** Options of every verb; help shows them last. */
@@ -206,9 +210,10 @@ function requireGiven(verb: Verb, argv: Readonly<Record<string, unknown>>): void
   ];
   if (missing.length === 0) return;
   const names = missing.map(({ path }) => path).join(" and ");
+  const [example] = verb.examples;
   throw new SpillwayError("USAGE", `${verb.name} needs ${names}`, {
     problems: missing.map((problem) => ({ ...problem, got: "nothing" })),
-    hint: exampleCommand(verb.examples[0]),
+    ...(example && { hint: exampleCommand(example) }),
   });
 }
 

@@ -64,15 +64,13 @@ export const verb = defineVerb({
       "accept a limiter that is approximate on purpose, within BOUND: 'overAdmission<1%' [default: the run's own]",
     ),
   },
-  examples: [
-    ["$0 verify reports/ci-fleet-load", "judge the trace of a run"],
-    ["$0 verify staging.trace.ndjson.gz --out verdict.json", "judge a trace from anywhere"],
-    ["$0 verify prod.ndjson --expect 'overAdmission<1%' --out verdict.html", "accept what its owner accepts"],
-    [
-      `{ cat header.json; kubectl logs k6-0 | grep '^{"sent"'; } | $0 verify - --json`,
+  examples: {
+    "$0 verify reports/ci-fleet-load": "judge the trace of a run",
+    "$0 verify staging.trace.ndjson.gz --out verdict.json": "judge a trace from anywhere",
+    "$0 verify prod.ndjson --expect 'overAdmission<1%' --out verdict.html": "accept what its owner accepts",
+    "{ cat header.json; kubectl logs k6-0 | grep '^{\"sent\"'; } | $0 verify - --json":
       "judge the calls that plain k6 wrote (bundle, TRACE=1), below a header as FORMAT.md has it",
-    ],
-  ],
+  },
   handler: async ({ trace, sort, out = [], expect, open: isWanted, json = false }) => {
     const writers = out.map(writerOf);
     const page = out.find((path) => extname(path).toLowerCase() === ".html");

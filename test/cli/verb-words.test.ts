@@ -47,7 +47,7 @@ const verb = defineVerb({
     size: { argument: "SIZE", type: "number", demandOption: true, array: true, describe: "take SIZE" },
     quiet: { type: "boolean", default: false, negatable: true, describe: "say less" },
   },
-  examples: [["$0 measure it --size 3", "measure it"]],
+  examples: { "$0 measure it --size 3": "measure it" },
   handler: (args) => void ran.push(args),
 });
 const common = [
