@@ -6,7 +6,7 @@ import type { Owner, Semantics } from "../rules/rules.ts";
 import { counted } from "../rules/words.ts";
 import { isRefusal } from "../wire/outcome.ts";
 import { isQuiet, type ProbeTrial, quiet, trial, trialCalls } from "./counting.ts";
-import { callAt, type Finding, found, notSeen } from "./finding.ts";
+import { about, callAt, type Finding } from "./finding.ts";
 import { refusalFindings } from "./overasking.ts";
 import { ownPipelines, pointsMost, pointsOfNobody } from "./queries.ts";
 import { refuser } from "./seen.ts";
@@ -85,7 +85,7 @@ function nothing(why: string, needs: string): Finding[] {
     "userEnforced",
     "firstRefuser",
   ] as const;
-  return names.map((name) => notSeen({ name, scope }, why, needs));
+  return names.map((name) => about({ name, scope }).unseen(why, needs));
 }
 
 function refusalsUnseen(session: ProbeSession, room: Room): Finding[] {
@@ -134,14 +134,13 @@ function chargedBy(made: ProbeTrial): Charged | null {
 
 function costFinding(charged: Charged | null): Finding {
   if (charged === null)
-    return notSeen(
-      { name: "graphqlCost", scope },
+    return about({ name: "graphqlCost", scope }).unseen(
       "no query was answered with fewer points than it asked for",
       "a larger --budget",
     );
   const { requested, actual, amount, trial: made } = charged;
   const value = { requested, actual, charged: amount };
-  return found({ name: "graphqlCost", scope }, value, "certain", chargeEvidence(charged), trialCalls(made));
+  return about({ name: "graphqlCost", scope }).certain(value, chargeEvidence(charged), trialCalls(made));
 }
 
 const chargeEvidence = ({ trial: { action }, requested, actual, amount }: Charged): string =>
@@ -158,27 +157,24 @@ async function oversize(session: ProbeSession, room: Room): Promise<ProbeTrial |
 }
 
 function chargeFinding(charged: Charged | null, over: ProbeTrial | null, room: Room): Finding {
-  const of = { name: "graphqlCharge", scope } as const;
+  const of = about({ name: "graphqlCharge", scope });
   if (charged === null)
-    return notSeen(
-      of,
+    return of.unseen(
       "no query was answered with fewer points than it asked for",
       "a larger --budget or --points",
     );
   const evidence = chargeEvidence(charged);
   const calls = trialCalls(charged.trial);
-  if (charged.isPrepaid) return found(of, "prepaid" satisfies Charge, "certain", evidence, calls);
+  if (charged.isPrepaid) return of.certain("prepaid" satisfies Charge, evidence, calls);
   if (over === null)
-    return notSeen(of, `${evidence}: reserved or postpaid`, "a query above the limit: larger --points");
+    return of.unseen(`${evidence}: reserved or postpaid`, "a query above the limit: larger --points");
   if (!room.enforced)
-    return notSeen(
-      of,
+    return of.unseen(
       `${evidence}: reserved or postpaid`,
       "a scope that is enforced: then a query above the limit tells them apart",
     );
   if (isRefusal(over.action.status) && !over.hadRoom)
-    return notSeen(
-      of,
+    return of.unseen(
       `${evidence}: reserved or postpaid; a window was full already before a query above the limit`,
       "longer windows, or a larger limit",
     );
@@ -186,25 +182,25 @@ function chargeFinding(charged: Charged | null, over: ProbeTrial | null, room: R
   const asked = `${callAt(action)} asked for ${counted(action.requested ?? 0, "point")}, above the limit of ${Math.min(room.limits.user, room.limits.organization)}, and was`;
   const value: Charge = isRefusal(action.status) ? "reserved" : "postpaid";
   const outcome = isRefusal(action.status) ? "refused" : "admitted";
-  return found(of, value, "certain", `${evidence}; ${asked} ${outcome}`, [...calls, action]);
+  return of.certain(value, `${evidence}; ${asked} ${outcome}`, [...calls, action]);
 }
 
 export const userEnforcedUnseen =
   "while the organization's scope is enforced, the user's window refuses either way";
 
 function userEnforcedFinding(over: ProbeTrial, charged: Charged | null, room: Room): Finding {
-  const of = { name: "userEnforced", scope } as const;
-  if (room.enforced) return notSeen(of, userEnforcedUnseen, "a scope that is not enforced");
+  const of = about({ name: "userEnforced", scope });
+  if (room.enforced) return of.unseen(userEnforcedUnseen, "a scope that is not enforced");
   const { action } = over;
   const shown = `enforced is false, and ${callAt(action)} asked for ${counted(action.requested ?? 0, "point")}, above the user's limit`;
   if (room.limits.user > room.limits.organization)
-    return notSeen(of, "the user's limit is above the organization's", "a smaller user's limit");
+    return of.unseen("the user's limit is above the organization's", "a smaller user's limit");
   if (isRefusal(action.status) && refuser(action) === "user")
-    return found(of, "always", "certain", `${shown}: refused by the user's window`, [action]);
+    return of.certain("always", `${shown}: refused by the user's window`, [action]);
   // Under `postpaid` the query would be admitted whether or not the user's window refuses.
   if (action.status === 200 && charged?.isPrepaid === true)
-    return found(of, "with-organization", "certain", `${shown}: admitted`, [action]);
-  return notSeen(of, `${shown}: admitted, as postpaid would admit it anyway`, "a user's window that is full");
+    return of.certain("with-organization", `${shown}: admitted`, [action]);
+  return of.unseen(`${shown}: admitted, as postpaid would admit it anyway`, "a user's window that is full");
 }
 
 /** Returns a finding if a charge exceeded what was left, and `remaining` yet shows 0. */
@@ -216,7 +212,7 @@ function clampedFinding(over: ProbeTrial, charged: Charged | null, findings: rea
     : charged?.isPrepaid === true;
   if (!isCounted || !isUserClamped || user === null || user >= (action.requested ?? 0)) return [];
   const evidence = `${callAt(action)} was charged ${counted(action.requested ?? 0, "point")} where ${user} were left of the user's, and showed remaining 0`;
-  return [found({ name: "remaining", scope }, "clamped", "certain", evidence, trialCalls(over))];
+  return [about({ name: "remaining", scope }).certain("clamped", evidence, trialCalls(over))];
 }
 
 /** Finds which window is named if both lack room. Makes no call if that would charge the organization for a refusal. */
@@ -226,7 +222,7 @@ async function firstRefuser(
   over: ProbeTrial,
   findings: readonly Finding[],
 ): Promise<Finding> {
-  const of = { name: "firstRefuser", scope } as const;
+  const of = about({ name: "firstRefuser", scope });
   const seen = (of: Finding["name"]) => findings.find((finding) => finding.name === of)?.value;
   const points = Math.max(room.limits.user, room.limits.organization) + 1;
   const isFree = seen("refused") === "uncounted" && seen("refusedByUser") !== "charges-organization";
@@ -234,30 +230,28 @@ async function firstRefuser(
     const who = made === null ? null : refuser(made.action);
     if (made === null || who === null || (made.action.requested ?? 0) < points) return null;
     const evidence = `${callAt(made.action)} asked for ${counted(made.action.requested ?? 0, "point")}, above both limits, and the ${who}'s window refused`;
-    return found(of, who, "certain", evidence, [made.action]);
+    return of.certain(who, evidence, [made.action]);
   };
   const isByRequest = seen("graphqlCharge") === "reserved" || seen("graphqlCharge") === "prepaid";
   if (!isByRequest)
-    return notSeen(
-      of,
+    return of.unseen(
       "how GraphQL is charged was not seen, or it is postpaid",
       "a charge by what is asked for",
     );
   const known = room.enforced ? both(over) : null;
   if (known !== null) return known;
   if (!room.enforced || !isRefusal(over.action.status))
-    return notSeen(of, "nothing was refused by both", "a scope that is enforced and not postpaid");
+    return of.unseen("nothing was refused by both", "a scope that is enforced and not postpaid");
   if (!isFree)
-    return notSeen(
-      of,
+    return of.unseen(
       "refusals are charged: trying would use up the organization's window",
       "nothing: it is not tried",
     );
   if (points > pointsMost)
-    return notSeen(of, `the larger limit is above the ${pointsMost} points of one query`, "a smaller limit");
+    return of.unseen(`the larger limit is above the ${pointsMost} points of one query`, "a smaller limit");
   const made = await answered(session, pointsOfNobody(session.options.organization, points));
   return (
     both(made) ??
-    notSeen(of, "no query above both limits was made", `--points ${session.used.points + points} or more`)
+    of.unseen("no query above both limits was made", `--points ${session.used.points + points} or more`)
   );
 }

@@ -4,7 +4,7 @@ import { type Owner, owners, type Scope, scopes } from "../rules/rules.ts";
 import { counted } from "../rules/words.ts";
 import { headersOf } from "../wire/fields.ts";
 import { quiet, statusCounting } from "./counting.ts";
-import { callAt, type Finding, type FindingName, found, notSeen, timeOf } from "./finding.ts";
+import { about, callAt, type Finding, type FindingName, timeOf } from "./finding.ts";
 import { dateOffset, edgeOffset, type Offset, windowClock } from "./offsets.ts";
 import { refusalOf, type SeenCall, whole } from "./seen.ts";
 import { STATUS } from "./session.ts";
@@ -32,7 +32,10 @@ function ofScope(calls: readonly SeenCall[], scope: Scope): Finding[] {
   const status = statusSights(calls, scope);
   if (status.length === 0)
     return (["organizationLimit", "organizationWindow", "enforced", "anchor", "reset"] as const).map((name) =>
-      notSeen({ name, scope }, "the status shows no such scope", "a status endpoint as SPEC.md §4 has it"),
+      about({ name, scope }).unseen(
+        "the status shows no such scope",
+        "a status endpoint as SPEC.md §4 has it",
+      ),
     );
   return [
     limitFinding(calls, scope, "organization"),
@@ -45,7 +48,7 @@ function ofScope(calls: readonly SeenCall[], scope: Scope): Finding[] {
 }
 
 function limitFinding(calls: readonly SeenCall[], scope: Scope, owner: Owner): Finding {
-  const of = { name: `${owner}Limit`, scope } as const;
+  const of = about({ name: `${owner}Limit`, scope });
   const sights = [
     ...(owner === "organization" ? statusSights(calls, scope) : []),
     ...headerSights(calls, scope, owner),
@@ -54,10 +57,10 @@ function limitFinding(calls: readonly SeenCall[], scope: Scope, owner: Owner): F
   const last = shown.at(-1);
   const limit = last?.limit ?? null;
   if (last === undefined || limit === null)
-    return notSeen(of, "no answer showed it as a whole number", "answers with the eight headers");
+    return of.unseen("no answer showed it as a whole number", "answers with the eight headers");
   const others = new Set(shown.map((sight) => sight.limit)).size - 1;
   const evidence = `${shown.length} readings, the last at ${callAt(last.call)}${others > 0 ? `; ${others} other values before` : ""}`;
-  return found(of, limit, others === 0 && shown.length > 1 ? "certain" : "likely", evidence, [last.call]);
+  return of.found(limit, others === 0 && shown.length > 1 ? "certain" : "likely", evidence, [last.call]);
 }
 
 function enforcedFinding(calls: readonly SeenCall[], scope: Scope): Finding {
@@ -67,10 +70,10 @@ function enforcedFinding(calls: readonly SeenCall[], scope: Scope): Finding {
   });
   const last = shown.at(-1);
   if (last === undefined)
-    return notSeen({ name: "enforced", scope }, "no status showed it", "a status endpoint");
+    return about({ name: "enforced", scope }).unseen("no status showed it", "a status endpoint");
   const isSteady = shown.every(({ enforced }) => enforced === last.enforced);
   const evidence = `${shown.length} status bodies, the last at ${callAt(last.call)}`;
-  return found({ name: "enforced", scope }, last.enforced, isSteady ? "certain" : "likely", evidence, [
+  return about({ name: "enforced", scope }).found(last.enforced, isSteady ? "certain" : "likely", evidence, [
     last.call,
   ]);
 }
@@ -138,28 +141,25 @@ function concluded(
   why: string,
   needs: string,
 ): Finding {
-  if (conclusion === null) return notSeen({ name, scope }, why, needs);
+  if (conclusion === null) return about({ name, scope }).unseen(why, needs);
   const { value, isSure, calls } = conclusion;
-  return found({ name, scope }, value, isSure ? "certain" : "likely", conclusion.why, calls);
+  return about({ name, scope }).found(value, isSure ? "certain" : "likely", conclusion.why, calls);
 }
 
 function remainingFinding(calls: readonly SeenCall[], scope: Scope): Finding {
-  const of = { name: "remaining", scope } as const;
+  const of = about({ name: "remaining", scope });
   for (const owner of owners)
     for (const { call, remaining } of headerSights(calls, scope, owner))
       if (remaining !== null && remaining < 0)
-        return found(
-          of,
+        return of.certain(
           "signed",
-          "certain",
           `${callAt(call)} showed remaining ${remaining} of the ${owner}'s window`,
           [call],
         );
   const clamped = clampedSight(calls, scope);
   if (clamped !== null)
-    return found(of, "clamped", "certain", `${callAt(clamped.call)} ${clamped.why}`, [clamped.call]);
-  return notSeen(
-    of,
+    return of.certain("clamped", `${callAt(clamped.call)} ${clamped.why}`, [clamped.call]);
+  return of.unseen(
     "no count was seen above its limit",
     "refused calls that are counted, or a scope that is not enforced, and a larger --budget",
   );
@@ -202,7 +202,7 @@ function abovePrior(calls: readonly SeenCall[], index: number, scope: Scope): st
 
 /** Tells whether the headers of a status answer agree with its body. */
 function agreement(calls: readonly SeenCall[]): Finding {
-  const of = { name: "agreement", scope: null } as const;
+  const of = about({ name: "agreement", scope: null });
   const pairs = calls.flatMap((call) => {
     const body = call.statusScopes?.rest;
     const { limit, remaining, reset } = call.headers;
@@ -220,8 +220,7 @@ function agreement(calls: readonly SeenCall[]): Finding {
   });
   const [first] = pairs;
   if (first === undefined)
-    return notSeen(
-      of,
+    return of.unseen(
       "no status answer carried the headers of the organization's window as whole numbers",
       "a target that sends them",
     );
@@ -235,19 +234,19 @@ function agreement(calls: readonly SeenCall[]): Finding {
   });
   const evidence = `${agreeing.length} of ${pairs.length} status answers have headers that say what their bodies say`;
   const others = quiet(calls, "rest").organization > 0;
-  if (agreeing.length === pairs.length) return found(of, true, "certain", evidence);
+  if (agreeing.length === pairs.length) return of.certain(true, evidence);
   const odd = pairs.find((pair) => !agreeing.includes(pair));
   const shown = `${evidence}; ${callAt(odd?.call ?? first.call)} does not`;
   return agreeing.length * 2 > pairs.length && others
-    ? found(of, true, "likely", `${shown}, while others called`)
-    : found(of, false, others ? "likely" : "certain", shown);
+    ? of.likely(true, `${shown}, while others called`)
+    : of.found(false, others ? "likely" : "certain", shown);
 }
 
 function clockFinding(name: FindingName, offset: Offset | null, why: string, needs: string): Finding {
-  if (offset === null) return notSeen({ name, scope: null }, why, needs);
+  if (offset === null) return about({ name, scope: null }).unseen(why, needs);
   const middle = Math.round((offset.loMs + offset.hiMs) / 2);
   const evidence = `ahead by ${Math.floor(offset.loMs)} to ${Math.ceil(offset.hiMs)} ms, by ${counted(offset.calls.length, "call")}`;
-  return found({ name, scope: null }, middle, "certain", evidence, offset.calls);
+  return about({ name, scope: null }).certain(middle, evidence, offset.calls);
 }
 
 const dateClock = (calls: readonly SeenCall[]): Finding =>

@@ -4,7 +4,7 @@
 import type { Scope } from "../rules/rules.ts";
 import { counted } from "../rules/words.ts";
 import { isFailure } from "../wire/outcome.ts";
-import { callAt, type Finding, type FindingName, found, notSeen } from "./finding.ts";
+import { about, callAt, type Finding, type FindingName } from "./finding.ts";
 import { type SeenCall, whole } from "./seen.ts";
 import { type Action, type ProbeSession, STATUS } from "./session.ts";
 import { headerSights, type WindowReadingSight } from "./sight.ts";
@@ -178,8 +178,7 @@ export async function tryCounting(
     const { status } = made.action;
     const isOther = status !== 0 && status < 500 && !expectation.statuses.includes(status);
     if (isOther)
-      return notSeen(
-        { name: expectation.name, scope: action.scope },
+      return about({ name: expectation.name, scope: action.scope }).unseen(
         `${callAt(made.action)} (${action.what}) was answered ${status}, not ${expectation.statuses.join(" or ")}`,
         "a token with every scope, a target that has this resource",
       );
@@ -203,7 +202,7 @@ function judgeCounting(
       trials.length === 0
         ? "no call was left for it"
         : `none of ${trials.length} trials fell within one window`;
-    return notSeen({ name, scope }, why, "a larger --budget");
+    return about({ name, scope }).unseen(why, "a larger --budget");
   }
   // Under `reserved` others give points back: the organization's fallen count shows nothing, but the user's own does.
   const free = told.find((one) => {
@@ -211,7 +210,7 @@ function judgeCounting(
     return user === 0 ? !contradicts(one) : user === null && organization === 0;
   });
   if (free !== undefined)
-    return found({ name, scope }, false, "certain", evidenceOf(free, words), trialCalls(free));
+    return about({ name, scope }).certain(false, evidenceOf(free, words), trialCalls(free));
   return judgeGrowth(told, control, expectation, scope);
 }
 
@@ -238,19 +237,18 @@ function judgeGrowth(
   );
   const [shown] = told;
   if (shown === undefined || amounts.some((amount) => (amount ?? 0) <= 0))
-    return notSeen({ name, scope }, "its trials contradict each other", "a quieter time");
+    return about({ name, scope }).unseen("its trials contradict each other", "a quieter time");
   const noise = isByUser && scope === "rest" ? control.user : control.organization;
   // One kind of call always adds the same, so others made any difference.
   const isKnown = control.pairs >= baseLeast && new Set(amounts).size === 1;
   const isStill = isKnown && noise === 0;
   const evidence = `${evidenceOf(shown, words)}${told.length > 1 ? `, and so in all ${told.length} trials` : ""}`;
   const calls = told.flatMap(trialCalls);
-  if (isStill && told.length >= 2) return found({ name, scope }, true, "certain", evidence, calls);
+  if (isStill && told.length >= 2) return about({ name, scope }).certain(true, evidence, calls);
   // Chance of a charge by others in every trial: at most the share of moving pairs, to the power of trials.
   const isRare = isKnown && told.length >= 3 && noise * 3 <= control.pairs;
-  if (isStill || isRare) return found({ name, scope }, true, "likely", evidence, calls);
-  return notSeen(
-    { name, scope },
+  if (isStill || isRare) return about({ name, scope }).likely(true, evidence, calls);
+  return about({ name, scope }).unseen(
     `the counts also moved between ${noise} of ${control.pairs} pairs of readings with no call in between`,
     "a quieter time, or a token that nobody else uses",
   );
@@ -275,23 +273,20 @@ export const trialCalls = ({ before, action, after }: ProbeTrial): SeenCall[] =>
 
 /** Tells whether status calls count, by the control itself. */
 export function statusCounting(calls: readonly SeenCall[], scope: Scope): Finding {
-  const of = { name: "statusCounted", scope } as const;
+  const of = about({ name: "statusCounted", scope });
   const control = quiet(calls, scope);
   const [pair] = control.none;
   if (pair !== undefined)
-    return found(
-      of,
+    return of.certain(
       false,
-      "certain",
       `calls ${pair[0].number} and ${pair[1].number} show the same counts, and so do ${control.none.length} of ${control.pairs} such pairs`,
       pair,
     );
   if (control.base === 1) {
     const evidence = `each of ${control.pairs} status calls moved the counts of the organization and the user by 1`;
-    return found(of, true, "certain", evidence);
+    return of.certain(true, evidence);
   }
-  return notSeen(
-    of,
+  return of.unseen(
     `between status calls the counts moved ${counted(control.organization, "time")} out of ${control.pairs}`,
     "a quieter time",
   );

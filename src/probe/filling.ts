@@ -3,7 +3,7 @@
 import { isRefusal } from "../wire/outcome.ts";
 import { roomOf } from "./charging.ts";
 import { isQuiet, quiet, trial } from "./counting.ts";
-import { callAt, type Finding, found } from "./finding.ts";
+import { about, callAt, type Finding } from "./finding.ts";
 import { refusalFindings } from "./overasking.ts";
 import { ownBuilds, ownPipelines, pointsOfNobody } from "./queries.ts";
 import { refuser, type SeenCall, whole } from "./seen.ts";
@@ -34,7 +34,7 @@ export async function probeFullWindow(session: ProbeSession, reserve: number): P
     const findings = refusalFindings(made, isQuiet(quiet(session.calls, scope)));
     if (!room.enforced && refuser(action) === "user")
       findings.push(
-        found({ name: "userEnforced", scope }, "always", "certain", `enforced is false, ${shown} refused`, [
+        about({ name: "userEnforced", scope }).certain("always", `enforced is false, ${shown} refused`, [
           action,
         ]),
       );
@@ -45,10 +45,8 @@ export async function probeFullWindow(session: ProbeSession, reserve: number): P
   const isAdmitted = action.status === 200 && action.kind === "call" && isFull;
   if (room.enforced || !isAdmitted) return [];
   return [
-    found(
-      { name: "userEnforced", scope },
+    about({ name: "userEnforced", scope }).certain(
       "with-organization",
-      "certain",
       `enforced is false, ${shown} admitted`,
       [action],
     ),

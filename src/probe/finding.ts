@@ -65,23 +65,29 @@ type Call = Pick<SeenCall, "number"> | Pick<QuotaCall, "call">;
 
 const numberOf = (call: Call): number => ("number" in call ? call.number : call.call + 1);
 
-/** Returns a finding of what was seen. */
-export const found = <const F, V>(
-  of: F,
-  value: V,
-  confidence: "certain" | "likely",
-  evidence: string,
-  calls: readonly Call[] = [],
-): F & Sighting<V> => {
-  const numbers = [...new Set(calls.map(numberOf))];
-  return { ...of, value, confidence, evidence, calls: numbers, needs: null };
-};
-
-/** Returns a finding that a thing was not seen, with what would show it. */
-export const notSeen = <const F>(of: F, evidence: string, needs: string): F & Sighting<never> => ({
-  ...of,
-  ...{ value: null, confidence: "not seen", evidence, calls: [], needs },
-});
+/** Returns the makers of findings about one thing. `unseen` tells what would show the thing. */
+export function about<const F>(of: F) {
+  const found = <V>(
+    value: V,
+    confidence: "certain" | "likely",
+    evidence: string,
+    calls: readonly Call[] = [],
+  ): F & Sighting<V> => {
+    const numbers = [...new Set(calls.map(numberOf))];
+    return { ...of, value, confidence, evidence, calls: numbers, needs: null };
+  };
+  return {
+    found,
+    certain: <V>(value: V, evidence: string, calls?: readonly Call[]) =>
+      found(value, "certain", evidence, calls),
+    likely: <V>(value: V, evidence: string, calls?: readonly Call[]) =>
+      found(value, "likely", evidence, calls),
+    unseen: (evidence: string, needs: string): F & Sighting<never> => ({
+      ...of,
+      ...{ value: null, confidence: "not seen", evidence, calls: [], needs },
+    }),
+  };
+}
 
 /** Returns a time as `10:00:59.981`, UTC, by the prober's clock. */
 export const timeOf = (ms: number): string => new Date(ms).toISOString().slice(11, 23);

@@ -5,7 +5,7 @@ import type { Owner } from "../rules/rules.ts";
 import { counted } from "../rules/words.ts";
 import { isRefusal } from "../wire/outcome.ts";
 import { type ProbeTrial, trialCalls } from "./counting.ts";
-import { callAt, type Finding, found, notSeen } from "./finding.ts";
+import { about, callAt, type Finding } from "./finding.ts";
 import { refuser, whole } from "./seen.ts";
 
 const scope = "graphql";
@@ -23,15 +23,13 @@ export function refusalFindings(over: ProbeTrial, isAlone: boolean): Finding[] {
   const shown = `${callAt(action)} asked for ${counted(action.requested ?? 0, "point")} and was answered ${action.status}`;
   if (!isRefusal(action.status))
     return (["refused", "refusedByUser", "retryAfter"] as const).map((name) =>
-      notSeen({ name, scope }, `nothing was refused: ${shown}`, "a window that is full, or enforced"),
+      about({ name, scope }).unseen(`nothing was refused: ${shown}`, "a window that is full, or enforced"),
     );
   return [
     refusedFinding(over, who, shown, isAlone),
     refusedByUserFinding(over, who, shown, isAlone),
-    found(
-      { name: "retryAfter", scope },
+    about({ name: "retryAfter", scope }).certain(
       whole(action.retryAfter) !== null,
-      "certain",
       `${shown}, ${action.retryAfter === null ? "without Retry-After" : `Retry-After ${action.retryAfter}`}`,
       [action],
     ),
@@ -53,15 +51,15 @@ const quieter = "a quieter time, or a token that nobody else uses";
 function refusedFinding(over: ProbeTrial, who: Owner | null, shown: string, isAlone: boolean): Finding {
   const { user, organization, isUserClamped, action } = over;
   const growth = who === "user" ? user : who === "organization" ? organization : null;
-  const of = { name: "refused", scope } as const;
+  const of = about({ name: "refused", scope });
   if (growth === null || who === null)
-    return notSeen(of, `${shown}; what it charged cannot be told`, "a refusal that names its window");
+    return of.unseen(`${shown}; what it charged cannot be told`, "a refusal that names its window");
   const isClamped = who === "user" && isUserClamped;
   const evidence = `${shown} by the ${who}'s window, whose count moved by ${growth}${isClamped ? " or more" : ""}`;
   const charge = chargeOf(growth, action.requested ?? 0, isClamped, isAlone);
-  if (charge === "unknown") return notSeen(of, `${evidence}, and others call`, quieter);
+  if (charge === "unknown") return of.unseen(`${evidence}, and others call`, quieter);
   const value = charge === "charged" ? "counted" : "uncounted";
-  return found(of, value, sureness(growth, isAlone), evidence, trialCalls(over));
+  return of.found(value, sureness(growth, isAlone), evidence, trialCalls(over));
 }
 
 /** Returns how sure a finding is. Others may give back held points: only a count that they leave alone is sure. */
@@ -69,17 +67,16 @@ const sureness = (growth: number, isAlone: boolean): "certain" | "likely" =>
   isAlone || growth === 0 ? "certain" : "likely";
 
 function refusedByUserFinding(over: ProbeTrial, who: Owner | null, shown: string, isAlone: boolean): Finding {
-  const of = { name: "refusedByUser", scope } as const;
+  const of = about({ name: "refusedByUser", scope });
   const { organization, action } = over;
   if (who !== "user" || organization === null)
-    return notSeen(
-      of,
+    return of.unseen(
       `${shown}; it was not the user's window that refused`,
       "a user's limit below the organization's",
     );
   const evidence = `${shown} by the user's window; the organization's count moved by ${organization}`;
   const charge = chargeOf(organization, action.requested ?? 0, false, isAlone);
-  if (charge === "unknown") return notSeen(of, `${evidence}, and others call`, quieter);
+  if (charge === "unknown") return of.unseen(`${evidence}, and others call`, quieter);
   const value = charge === "charged" ? "charges-organization" : "charges-nothing";
-  return found(of, value, sureness(organization, isAlone), evidence, trialCalls(over));
+  return of.found(value, sureness(organization, isAlone), evidence, trialCalls(over));
 }

@@ -4,8 +4,8 @@ import type { Anchor, Policy } from "../policy/policy.ts";
 import { wireOf } from "../policy/presets.ts";
 import { counted } from "../rules/words.ts";
 import type { QuotaCall } from "../trace/quota-record.ts";
-import { found, notSeen } from "./finding.ts";
-import type { QuotaFinding, QuotaFindingName } from "./policy-finding.ts";
+import { about } from "./finding.ts";
+import type { QuotaFinding } from "./policy-finding.ts";
 import type { PolicySession } from "./policy-session.ts";
 import { endIn, gridOf, overlap, readingOf, roundingOf, skewOf, usedIn, windowsOf } from "./quota-windows.ts";
 
@@ -41,40 +41,29 @@ function limitFinding(
   costs: readonly QuotaFinding[],
 ): QuotaFinding {
   const said = limitOf(quotaFor(policy, quota, caller.attributes).algorithm);
-  const of = { quota, name: "limit" as const, said };
+  const of = about({ quota, name: "limit", said });
   const shown = calls.filter((call) => readingOf(call, quota)?.limit != null);
   const limits = new Set(shown.map((call) => readingOf(call, quota)?.limit));
   const refused = calls.find((call) => isRefused(call) && call.by === quota);
   const passed = admittedBefore(calls, quota, refused, costs);
   const [limit] = limits;
   if (limits.size > 1)
-    return notSeen(of, `answers show ${[...limits].join(" and ")}`, "answers that agree on the limit");
+    return of.unseen(`answers show ${[...limits].join(" and ")}`, "answers that agree on the limit");
   if (limit == null) {
     if (refused === undefined)
-      return notSeen(
-        of,
+      return of.unseen(
         "no answer shows it, and none was refused by it",
         "a larger --budget, so that a call is refused",
       );
     if (passed === null)
-      return notSeen(
-        of,
-        "no answer shows it, nor what was used when one was refused",
-        "answers that show it",
-      );
-    return found(
-      of,
-      passed,
-      "likely",
-      `no answer shows it; a call was refused after ${passed} were let through`,
-      [refused],
-    );
+      return of.unseen("no answer shows it, nor what was used when one was refused", "answers that show it");
+    return of.likely(passed, `no answer shows it; a call was refused after ${passed} were let through`, [
+      refused,
+    ]);
   }
   if (passed !== null && passed > limit && policy.quotas[quota]?.algorithm.kind === "fixed-window")
-    return found(
-      of,
+    return of.likely(
       passed,
-      "likely",
       `answers show ${limit}, but one window let ${passed} through`,
       refused ? [refused] : [],
     );
@@ -82,8 +71,7 @@ function limitFinding(
     refused === undefined
       ? "no call was refused by it"
       : `and a call was refused after ${passed ?? "enough"}`;
-  return found(
-    of,
+  return of.found(
     limit,
     refused === undefined ? "likely" : "certain",
     `${counted(shown.length, "answer")} show it, ${kept}`,
@@ -123,8 +111,8 @@ function windowFindings(session: PolicySession, quota: string): QuotaFinding[] {
   const { algorithm } = quotaFor(policy, quota, caller.attributes);
   if (algorithm.kind !== "fixed-window") return [];
   const isCalendar = typeof algorithm.anchor === "object" && "calendar" in algorithm.anchor;
-  const length = { quota, name: "windowSeconds" as const, said: isCalendar ? null : algorithm.windowSeconds };
-  const anchor = { quota, name: "anchor" as const, said: anchorText(algorithm.anchor) };
+  const length = about({ quota, name: "windowSeconds", said: isCalendar ? null : algorithm.windowSeconds });
+  const anchor = about({ quota, name: "anchor", said: anchorText(algorithm.anchor) });
   const windows = windowsOf(calls, quota, roundingOf(policy, quota), (operation) =>
     costOf(policy, operation, quota),
   );
@@ -139,18 +127,14 @@ function windowFindings(session: PolicySession, quota: string): QuotaFinding[] {
     const needs = isCalendar
       ? "days: a calendar's windows are not inferred"
       : "a longer --max-wait, so that windows end";
-    return [notSeen(length, why, needs), notSeen(anchor, why, needs)];
+    return [length.unseen(why, needs), anchor.unseen(why, needs)];
   }
   const { windowSeconds, confidence, evidence } = grid;
   return [
-    found(length, windowSeconds, confidence, evidence, grid.calls),
+    length.found(windowSeconds, confidence, evidence, grid.calls),
     grid.anchor === null
-      ? notSeen(
-          anchor,
-          "its ends are told too roughly",
-          "answers that tell the end to the second, with a Date",
-        )
-      : found(anchor, anchorText(grid.anchor), confidence, evidence, grid.calls),
+      ? anchor.unseen("its ends are told too roughly", "answers that tell the end to the second, with a Date")
+      : anchor.found(anchorText(grid.anchor), confidence, evidence, grid.calls),
   ];
 }
 
@@ -166,7 +150,7 @@ function costFindings({ calls, options: { policy, caller } }: PolicySession, quo
   if (policy.quotas[quota]?.algorithm.kind !== "fixed-window") return [];
   return Object.keys(policy.operations).flatMap((operation) => {
     if (!usedQuotas(policy, operation, caller.attributes).includes(quota)) return [];
-    const of = { quota, name: "cost" as const, operation, said: costOf(policy, operation, quota) };
+    const of = about({ quota, name: "cost", operation, said: costOf(policy, operation, quota) });
     const rounding = roundingOf(policy, quota);
     const pairs = calls.flatMap((call, at) => {
       const before = calls[at - 1];
@@ -180,13 +164,12 @@ function costFindings({ calls, options: { policy, caller } }: PolicySession, quo
     const took = new Set(pairs.map((pair) => pair.took));
     const [cost] = took;
     if (cost === undefined)
-      return [notSeen(of, "no two answers in a row show its use", "answers that show it, and two calls")];
+      return [of.unseen("no two answers in a row show its use", "answers that show it, and two calls")];
     if (took.size > 1)
-      return [notSeen(of, `calls took ${[...took].join(", ")}`, "a time at which nobody else calls")];
+      return [of.unseen(`calls took ${[...took].join(", ")}`, "a time at which nobody else calls")];
     const isSure = pairs.length > 1;
     return [
-      found(
-        of,
+      of.found(
         cost,
         isSure ? "certain" : "likely",
         `${counted(pairs.length, "call")} took ${cost}`,
@@ -198,14 +181,14 @@ function costFindings({ calls, options: { policy, caller } }: PolicySession, quo
 
 function refusalFindings({ calls, options: { policy } }: PolicySession, quota: string): QuotaFinding[] {
   const said = policy.quotas[quota]?.charge.refused ?? "nothing";
-  const of = { quota, name: "refused" as const, said };
-  const back = (name: QuotaFindingName) => ({ quota, name, said: null });
+  const of = about({ quota, name: "refused", said });
+  const back = about({ quota, name: "retryAfter", said: null });
   const refused = calls.filter((call) => isRefused(call) && call.by === quota);
   const [first, second] = refused;
   if (first === undefined) {
     const reason = "no call was refused by it";
     const needs = "a larger --budget, so that a call is refused";
-    return [notSeen(of, reason, needs), notSeen(back("retryAfter"), reason, needs)];
+    return [of.unseen(reason, needs), back.unseen(reason, needs)];
   }
   const { retryAfterMs, retryAt, status } = first;
   const advice =
@@ -216,26 +199,22 @@ function refusalFindings({ calls, options: { policy } }: PolicySession, quota: s
         : "never";
   const isLookedFor = wireOf(policy).retryAfter.length > 0;
   const told = isLookedFor
-    ? found(back("retryAfter"), advice, "certain", `call ${first.call + 1} was answered ${status}`, [first])
-    : notSeen(back("retryAfter"), "the policy's wire does not say where", "`retryAfter` in it");
+    ? back.certain(advice, `call ${first.call + 1} was answered ${status}`, [first])
+    : back.unseen("the policy's wire does not say where", "`retryAfter` in it");
   const levels = refused
     .map((call) => readingOf(call, quota))
     .map((one) => one?.used ?? signed(one?.remaining));
   const [one, two] = levels;
   if (second === undefined || one == null || two == null)
     return [
-      notSeen(
-        of,
+      of.unseen(
         "answers show no count that goes on when it is full",
         "answers that show used, or a remaining below 0",
       ),
       told,
     ];
   const value = two > one ? "counted" : "nothing";
-  return [
-    found(of, value, "certain", `two refusals in a row show ${one} and ${two} used`, [first, second]),
-    told,
-  ];
+  return [of.certain(value, `two refusals in a row show ${one} and ${two} used`, [first, second]), told];
 }
 
 /** Returns by how much a remaining number is below 0: it tells more than an empty window; otherwise `null`. */
@@ -253,7 +232,7 @@ function statusFinding({ calls }: PolicySession, quota: string): QuotaFinding[] 
   if (one === undefined) return [];
   const value = one.took === 0 ? "free" : "charged";
   return [
-    found({ quota, name: "status", said: "free" }, value, "certain", `a status call took ${one.took}`, [
+    about({ quota, name: "status", said: "free" }).certain(value, `a status call took ${one.took}`, [
       one.call,
     ]),
   ];

@@ -10,7 +10,7 @@ import { conclude, windowsOf } from "./conclude.ts";
 import { contact } from "./contact.ts";
 import { tryCounting } from "./counting.ts";
 import { probeFullWindow } from "./filling.ts";
-import { type Finding, type FindingName, findingNames, notSeen } from "./finding.ts";
+import { about, type Finding, type FindingName, findingNames } from "./finding.ts";
 import { type Allowance, type ProbeEnd, traceHead } from "./hand.ts";
 import { rulesOf } from "./probed-rules.ts";
 import { badBody, badQuery, get, graphqlGet, head, missing, resources, wrongMethod } from "./queries.ts";
@@ -205,7 +205,7 @@ function limitsNothing(first: SeenCall): Finding[] {
   const why = `neither limits nor rate limit headers in ${first.what}: nothing shows that it limits at all`;
   const needs = "a deployment that shows its limits (SPEC.md §4, §5)";
   return (["organizationLimit", "userLimit", "enforced"] as const).flatMap((name) =>
-    (["rest", "graphql"] as const).map((scope) => notSeen({ name, scope }, why, needs)),
+    (["rest", "graphql"] as const).map((scope) => about({ name, scope }).unseen(why, needs)),
   );
 }
 
@@ -234,7 +234,7 @@ function complete(findings: readonly Finding[]): Finding[] {
       return (
         ones.find(({ value }) => value !== null) ??
         ones[0] ??
-        notSeen({ name, scope }, "the probe did not get that far", "another probe")
+        about({ name, scope }).unseen("the probe did not get that far", "another probe")
       );
     });
   });

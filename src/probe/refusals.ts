@@ -7,7 +7,7 @@ import { headersOf } from "../wire/fields.ts";
 import { isRefusal } from "../wire/outcome.ts";
 import { userEnforcedUnseen } from "./charging.ts";
 import { type ProbeTrial, quiet, trial, trialCalls } from "./counting.ts";
-import { callAt, type Finding, type FindingName, found, notSeen } from "./finding.ts";
+import { about, callAt, type Finding, type FindingName } from "./finding.ts";
 import { get } from "./queries.ts";
 import { refusalOf, refuser, type SeenCall, whole } from "./seen.ts";
 import type { ProbeSession } from "./session.ts";
@@ -100,7 +100,7 @@ function isTooLate({ calls }: ProbeSession, room: Room): boolean {
 }
 
 function unseen(why: string, needs: string): Finding[] {
-  return names.map((name) => notSeen({ name, scope }, why, needs));
+  return names.map((name) => about({ name, scope }).unseen(why, needs));
 }
 
 interface Exhausted {
@@ -140,10 +140,8 @@ function admittedBeyond(room: Room, beyond: readonly SeenCall[]): Finding[] {
     first === undefined ? "longer windows, or shorter ways" : "a scope that is enforced",
   );
   if (first === undefined || room.enforced) return findings;
-  const value = found(
-    { name: "userEnforced", scope },
+  const value = about({ name: "userEnforced", scope }).certain(
     "with-organization",
-    "certain",
     `enforced is false, and ${callAt(first)} was admitted though the user's window had nothing left`,
     beyond,
   );
@@ -151,37 +149,32 @@ function admittedBeyond(room: Room, beyond: readonly SeenCall[]): Finding[] {
 }
 
 function refusedFinding(first: SeenCall, trials: readonly ProbeTrial[], who: Owner | null): Finding {
-  const of = { name: "refused", scope } as const;
+  const of = about({ name: "refused", scope });
   const refusals = [first, ...trials.map(({ action }) => action)];
   for (const seen of refusals) {
     const { current, limit } = refusalOf(seen);
     if (current === null || limit === null) continue;
     const evidence = `${callAt(seen)} was refused with current ${current} of ${limit}`;
     // Calls are admitted one by one up to the limit, so refused calls make up any count above it.
-    return found(of, current > limit ? "counted" : "uncounted", "certain", evidence, [seen]);
+    return of.certain(current > limit ? "counted" : "uncounted", evidence, [seen]);
   }
   const below = refusals.find(
     ({ headers }) => who !== null && (whole(headersOf(headers, who).remaining) ?? 0) < 0,
   );
   if (below !== undefined && who !== null)
-    return found(
-      of,
+    return of.certain(
       "counted",
-      "certain",
       `${callAt(below)} was refused with remaining ${headersOf(below.headers, who).remaining}`,
       [below],
     );
   const still = trials.find(({ organization }) => who === "organization" && organization === 0);
   if (still !== undefined)
-    return found(
-      of,
+    return of.certain(
       "uncounted",
-      "certain",
       `${callAt(still.action)} was refused, and moved no count`,
       trialCalls(still),
     );
-  return notSeen(
-    of,
+  return of.unseen(
     `${callAt(first)} was refused without a count; remaining is 0 either way`,
     "a refusal that shows current, or remaining below 0",
   );
@@ -192,23 +185,20 @@ function refusedByUserFinding(
   trials: readonly ProbeTrial[],
   who: Owner | null,
 ): Finding {
-  const of = { name: "refusedByUser", scope } as const;
+  const of = about({ name: "refusedByUser", scope });
   const told = trials.filter(
     ({ organization, action }) => organization !== null && refuser(action) === "user",
   );
   if (who !== "user" || told.length === 0)
-    return notSeen(
-      of,
+    return of.unseen(
       "no refusal by the user's window was seen from both sides",
       "a user's limit below the organization's",
     );
   const control = quiet(session.calls, scope);
   const free = told.find(({ organization }) => organization === 0);
   if (free !== undefined)
-    return found(
-      of,
+    return of.certain(
       "charges-nothing",
-      "certain",
       `${callAt(free.action)} was refused by the user's window, and the organization's count stood still`,
       trialCalls(free),
     );
@@ -216,8 +206,8 @@ function refusedByUserFinding(
   const isExact = told.length > 1 && told.every(({ organization }) => organization === 1);
   const sure = control.organization === 0 && isExact;
   if (sure || (told.length > 2 && control.organization * 4 <= control.pairs))
-    return found(of, "charges-organization", sure ? "certain" : "likely", evidence, told.flatMap(trialCalls));
-  return notSeen(of, `${evidence}, but so did others' calls`, "a quieter time");
+    return of.found("charges-organization", sure ? "certain" : "likely", evidence, told.flatMap(trialCalls));
+  return of.unseen(`${evidence}, but so did others' calls`, "a quieter time");
 }
 
 function retryAfterFinding(refusals: readonly SeenCall[]): Finding {
@@ -226,22 +216,19 @@ function retryAfterFinding(refusals: readonly SeenCall[]): Finding {
   const shown = seen === undefined ? "" : `${callAt(seen)} was refused with `;
   const what = carrying.length > 0 ? `Retry-After ${seen?.retryAfter}` : "none";
   const sure = carrying.length === 0 || carrying.length === refusals.length ? "certain" : "likely";
-  return found({ name: "retryAfter", scope }, carrying.length > 0, sure, `${shown}${what}`, refusals);
+  return about({ name: "retryAfter", scope }).found(carrying.length > 0, sure, `${shown}${what}`, refusals);
 }
 
 function userEnforcedFinding({ enforced }: Room, refused: SeenCall, who: Owner | null): Finding {
-  const of = { name: "userEnforced", scope } as const;
-  if (enforced) return notSeen(of, userEnforcedUnseen, "a scope that is not enforced");
+  const of = about({ name: "userEnforced", scope });
+  if (enforced) return of.unseen(userEnforcedUnseen, "a scope that is not enforced");
   if (who === "user")
-    return found(
-      of,
+    return of.certain(
       "always",
-      "certain",
       `enforced is false, and ${callAt(refused)} was refused by the user's window`,
       [refused],
     );
-  return notSeen(
-    of,
+  return of.unseen(
     `${callAt(refused)} was refused by a window that it does not name as the user's`,
     "a refusal that names its window",
   );
@@ -249,23 +236,19 @@ function userEnforcedFinding({ enforced }: Room, refused: SeenCall, who: Owner |
 
 /** Returns the finding on the window that refuses first, from calls before which both windows were full. */
 function firstRefuserFinding(trials: readonly ProbeTrial[]): Finding {
-  const of = { name: "firstRefuser", scope } as const;
+  const of = about({ name: "firstRefuser", scope });
   for (const { before, action } of trials) {
     const window = before.statusScopes?.rest;
     const user = whole(before.headers.userRemaining);
     const who = refuser(action);
     if (window == null || user === null || who === null || !window.enforced) continue;
     if (window.current >= window.limit && user <= 0)
-      return found(
-        of,
-        who,
-        "certain",
-        `both windows were full before ${callAt(action)}, and the ${who}'s refused`,
-        [before, action],
-      );
+      return of.certain(who, `both windows were full before ${callAt(action)}, and the ${who}'s refused`, [
+        before,
+        action,
+      ]);
   }
-  return notSeen(
-    of,
+  return of.unseen(
     "the two windows were never full at the same time",
     "an organization's limit within the budget",
   );
