@@ -9,7 +9,7 @@ import { importsOf, syntaxOf } from "./support/imports.ts";
 
 const root = fileURLToPath(new URL("..", import.meta.url));
 
-/** What each room may import, beside itself. The same table stands in src/README.md. */
+/** Rooms that each room may import, beside itself. The same table stands in src/README.md. */
 const layers: Readonly<Record<string, readonly string[]>> = {
   "src/rules": [],
   "src/policy": ["src/rules"],
@@ -292,7 +292,7 @@ describe("the terminal", () => {
       "src/cli/program.ts",
       "src/cli/serve.ts",
       "src/cli/terminal.ts",
-      // What Node says of a worker that ends, cleaned.
+      // Node's message about a worker that ends, cleaned.
       "src/service/team.ts",
     ]);
   });

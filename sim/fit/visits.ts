@@ -115,7 +115,7 @@ export function visitParts(
   const visits = visitsIn(profile.jobs);
   const work = workOf(visits, slackMs);
   const [calls, lengthMs] = [callsOf(visits), lengthOf(visits)];
-  // Where visits overlap, their first calls are not known, but their number is.
+  // If visits overlap, their first calls are not known, but their number is.
   const starts = everyNth(profile.apart?.rest?.jobs ?? profile.jobs, calls);
   const fromMs = joinedMs(profile.jobs, recording);
   const sessions = starts.map(({ startMs }) => ({

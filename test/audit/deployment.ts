@@ -101,6 +101,6 @@ export const policyCallers = ({ auth: { attributes } }: Policy) =>
     ),
   }));
 
-/** What an audit found, as `experiment: law`. */
+/** Findings of an audit, as `experiment: law`. */
 export const found = ({ result }: Audited): string[] =>
   result.rows.flatMap(({ name, broken }) => broken.map(({ law, got }) => `${name}: ${law}, ${got}`));

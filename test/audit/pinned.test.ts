@@ -74,7 +74,7 @@ interface Refused {
   readonly headers: Readonly<Record<string, string>>;
 }
 
-/** What a server does otherwise than a right one. */
+/** Differences of a server from a right one. */
 interface Wrong {
   /** Units above its limit that a window admits. */
   readonly more?: number;
@@ -86,7 +86,7 @@ interface Wrong {
   readonly ends?: (endMs: number, nowMs: number, isRefused: boolean) => number;
   /** The count that is kept from a call on. */
   readonly keeps?: (used: number, leftMs: number) => number;
-  /** How far what is shown lies beside what is: units left, and ms to the end. */
+  /** Errors of what is shown: in units left, and in ms to the end. */
   readonly shows?: number;
   readonly showsMs?: number;
   readonly refused?: (right: Refused) => Refused;

@@ -56,7 +56,7 @@ export interface PlayedOptions {
 
 export type Served = (shot: Shot, nowMs: number) => Sent;
 
-/** What a right server's window shows. */
+/** Readings of a right server's window. */
 export interface Shown {
   readonly isRefused: boolean;
   readonly headers: Readonly<Record<string, string>>;

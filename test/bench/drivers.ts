@@ -1,4 +1,4 @@
-// What our clients, checks and trace cost each driver: a bare loop of the same HTTP client beside a scenario whose
+// Costs of our clients, checks and trace for each driver: a bare loop of the same HTTP client beside a scenario whose
 // clients do the same, 20 at a time against one bare Node server, in turn: k6's `http.get`, undici's `request`.
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";

@@ -17,7 +17,7 @@ const callCount = sized(500_000, 10_000);
 interface World {
   readonly organizations: readonly string[];
   readonly users: readonly string[];
-  /** Which user makes each call, drawn at random (a fixed generator, so that all contenders see the same). */
+  /** User of each call, drawn at random (a fixed generator, so that all contenders see the same). */
   readonly calls: Int32Array;
   readonly organizationOf: Int32Array;
 }

@@ -23,7 +23,7 @@ const run_ = promisify(execFile);
 const records = Number(process.env["RECORDS"] ?? sized(1_000_000, 20_000));
 const ROUNDS = sized(3, 1);
 const organizations = 20;
-/** How many calls this scenario makes in a second of its time; a little less, so that there are enough. */
+/** Calls of this scenario in a second of its time; a little less, so that there are enough. */
 const callsPerSecond = 90;
 
 /** Twenty organizations of forty users, one of whom is refused most of the time, and a status poller each. */

@@ -11,7 +11,7 @@ const ROUNDS = sized(9, 1);
 const userCount = 100_000;
 const organizationCount = 1_000;
 
-/** Which user makes each call, by a fixed generator. */
+/** User of each call, by a fixed generator. */
 function drawnCalls(count: number): Int32Array {
   let state = 12_345;
   return Int32Array.from({ length: count }, () => {

@@ -49,7 +49,7 @@ function writeLog(path: string, form: Form): number {
   return bytes;
 }
 
-/** How many users called in how many minutes, and how often in all. */
+/** Numbers of users, of minutes, and of calls in all. */
 interface Counts {
   readonly groups: number;
   readonly rows: number;
@@ -132,7 +132,7 @@ type Name = keyof typeof contenders;
 const names = Object.keys(contenders) as Name[];
 const peer: Name = "DuckDB on one thread, counts";
 
-/** What our reader counts is what all must. */
+/** All must count what our reader counts. */
 const known = new Map<string, Promise<Counts>>();
 function expected(path: string, form: Form): Promise<Counts> {
   const found = known.get(path) ?? reader(path, form);

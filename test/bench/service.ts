@@ -85,7 +85,7 @@ interface Contender {
   readonly url: string;
 }
 
-/** What a child says: its port once, then its CPU time in microseconds whenever it is asked. */
+/** Messages of a child: its port once, then its CPU time in microseconds whenever it is asked. */
 async function answerOf(child: ChildProcess): Promise<number> {
   const [value] = (await once(child, "message")) as [number];
   return value;
@@ -117,7 +117,7 @@ async function load(contender: Contender, token: string, warmUp = false): Promis
   const cpuSeconds = ((await cpuMicros(contender)) - before) / 1e6;
   const total = Number(/(\d+) requests in/.exec(stdout)?.[1]);
   const refused = Number(/Non-2xx or 3xx responses: (\d+)/.exec(stdout)?.[1] ?? 0);
-  // Where calls are refused, the warm-up has the one that is not.
+  // If calls are refused, the warm-up has the one that is not.
   if (!warmUp && refused !== (role.endsWith("Refusing") ? total : 0))
     throw new Error(`${role}: ${refused} of ${total} calls were refused`);
   return total / cpuSeconds;

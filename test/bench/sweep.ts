@@ -1,4 +1,4 @@
-// What a plan asks for: the figures of many runs. Counted as they happen, against traces that are summed up; by two
+// Figures of many runs, as a plan asks for them. Counted as they happen, against traces that are summed up; by two
 // threads against one, over a sweep that takes one of them two seconds or more.
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";

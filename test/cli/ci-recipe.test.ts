@@ -1,4 +1,4 @@
-// What `init --ci` writes, its commands run as a build server would.
+// Files of `init --ci`: their commands run as on a build server.
 import { execFile } from "node:child_process";
 import { chmod, mkdir, mkdtemp, readdir, readFile, rm, symlink, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
@@ -35,7 +35,7 @@ test("init --ci writes a workflow whose own commands run, and keeps what is ther
   expect(code).toBe(0);
   const workflow = await readFile(join(folder, ".github", "workflows", "spillway.yml"), "utf8");
   const commands = [...workflow.matchAll(/^ +run: (.+)$/gm)].map(([, command = ""]) => command);
-  // What a test has no network and no pull request for.
+  // Steps that need a network or a pull request, which a test has not.
   const own = commands.filter((command) => !/^(npm ci|gh) ?|spillway[ -]audit/.test(command));
   expect(commands).toHaveLength(own.length + 5);
   const summary = join(folder, "step-summary.md");

@@ -54,7 +54,7 @@ describe("the script", () => {
 });
 
 describe("bash", { tags: ["bash"] }, () => {
-  /** What is offered for the last word of a line; nothing where bash offers files. */
+  /** Returns the words that are offered for the last word of a line; none if bash offers files. */
   async function offered(...line: string[]): Promise<string[]> {
     const script = `source "$0"; COMP_WORDS=("$@"); COMP_CWORD=$(($# - 1)); _$COMPLETED; printf '%s\\n' "\${COMPREPLY[@]}"`;
     const env = { ...process.env, COMPLETED: line[0] === "npx" ? "spillway_npx" : "spillway" };

@@ -1,4 +1,4 @@
-// What `--help` says, and what is said of words that cannot be used: in plain English, by each verb's own data.
+// Texts of `--help`, and of words that cannot be used: in plain English, by each verb's own data.
 import { describe, expect, test, vi } from "vitest";
 import { runCommand } from "../../src/cli/command-line.ts";
 import { verbHelp } from "../../src/cli/help.ts";

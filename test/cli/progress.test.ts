@@ -1,4 +1,4 @@
-// What a simulation that takes its time says meanwhile, by a clock of the test's.
+// Progress of a simulation that takes its time, by a clock of the test's.
 import { mkdtemp, readFile, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -123,7 +123,7 @@ describe("a simulation", () => {
     expect(run.interrupted).toBe(true);
     const [, calls] = / ([\d,]+) calls,/.exec(texts[0] ?? "") ?? [];
     const atStop = Number(calls?.replace(",", ""));
-    // What was on the way is answered; nothing was sent from then on.
+    // Calls on the way are answered; none was sent from then on.
     expect(run.summary.records).toBeGreaterThanOrEqual(atStop);
     expect(run.summary.records).toBeLessThanOrEqual(atStop + 30);
     const lines = (await readFile(join(folder, "run", "trace.ndjson"), "utf8")).trimEnd().split("\n");

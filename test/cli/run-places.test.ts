@@ -1,4 +1,4 @@
-// Where runs go, as users find it: several at once, a kill, a full disk, a folder that is somebody else's. It takes
+// Folders of runs, as users find them: several at once, a kill, a full disk, a folder that is somebody else's. It takes
 // long: whole runs, each with its report.
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";

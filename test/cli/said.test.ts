@@ -1,4 +1,4 @@
-// What commands say to people, word by word: columns, plurals, what is left out and what comes first. A change on purpose
+// Texts of commands for people, word by word: columns, plurals, what is left out and what comes first. A change on purpose
 // writes it anew; read the difference before you commit it:
 //   GOLDEN=said npx vitest run --config test/vitest.config.ts test/cli/said.test.ts
 

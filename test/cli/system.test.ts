@@ -1,4 +1,4 @@
-// What the operating system refuses or never gives, as a user meets it: a coded error or Ctrl-C, never a bug or a
+// Refusals of the operating system, as a user meets them: a coded error or Ctrl-C, never a bug or a
 // hang. It takes long: what the system refuses, it refuses to a process.
 import { execFile } from "node:child_process";
 import { mkdir, mkdtemp, readdir, realpath, rm, writeFile } from "node:fs/promises";
@@ -76,7 +76,7 @@ test("an error that nobody waits for is told, and ends the program, whatever it 
 describe.runIf(isLinux).concurrent("on Linux", () => {
   test("standard output that cannot be written: one line, and 2", async () => {
     const { code, stderr } = await shell("run check --runs 1 --law bounded > /dev/full");
-    // How far it is may come first, on a slow machine.
+    // Its progress may come first, on a slow machine.
     expect(stderr.trimEnd().split("\n").at(-1)).toBe(
       "error FILE_UNWRITABLE standard output cannot be written: ENOSPC",
     );
@@ -141,7 +141,7 @@ describe.runIf(isLinux).concurrent("on Linux", () => {
   });
 
   test("where open files are too few, that is said: 2", async () => {
-    // How many it takes is another number in each version of Node.
+    // The number that it takes differs from version to version of Node.
     const limits = [27, 30, 45];
     const all = await Promise.all(
       limits.map((limit) => shell(`ulimit -n ${limit}; run bundle steady -o ${limit}.js`)),

@@ -18,7 +18,7 @@ afterEach(() => {
   vi.unstubAllGlobals();
 });
 
-/** What is written where progress is told every 250 ms for so long. */
+/** Returns the output of a task that tells its progress every 250 ms for a time. */
 function told(isTerminal: boolean, forMs: number): string[] {
   const was = process.stderr.isTTY;
   process.stderr.isTTY = isTerminal;

@@ -41,7 +41,7 @@ const steady = (text: string): string =>
     .replace(/(runs?|answers judged), \d[\d.,]* m?s$/gm, "$1, N s")
     .replace(/"seconds": [\d.]+/g, '"seconds": N');
 
-/** Whether a line of standard error is told only where a command takes longer than two seconds. */
+/** Tells whether a line of standard error comes only from a command that takes over two seconds. */
 const isProgress = (line: string): boolean =>
   /^(simulating|planning|checking|drawing|judging:|reading:|replaying:|callers react:|[a-z -]+: \d+ of \d+ simulations?|law \d+ of|\d+ of \d+ worlds?,)/.test(
     line,

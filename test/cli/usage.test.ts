@@ -1,4 +1,4 @@
-// What people mistype, and what they then read: a code, the field, what was got, what is allowed, the next step.
+// Mistypes, and the errors that people then read: a code, the field, what was got, what is allowed, the next step.
 // Never a stack trace, unless asked for.
 import { mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";

@@ -239,7 +239,7 @@ describe.concurrent("while Node loads with it", () => {
     expect(record).toMatchObject({ driver: "node", interrupted: true, scenario: { name: "mine" } });
     expect((await readdir(join(folder, "looped"))).filter((name) => name.startsWith("."))).toEqual([]);
     const [header = "", ...lines] = (await read("looped/trace.ndjson")).trimEnd().split("\n");
-    // What was on the way, or not told yet, is in no count.
+    // Calls on the way, or not told yet, are in no count.
     expect(JSON.parse(header)).toMatchObject({ source: "node", complete: false });
     expect(lines.length).toBeGreaterThan(0);
     expect(lines.length).toBeLessThanOrEqual(36);

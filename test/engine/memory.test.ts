@@ -1,4 +1,4 @@
-// What a limiter remembers: snapshots go on as if nothing had happened, sweeps forget what no answer needs.
+// Memory of a limiter: snapshots go on as if nothing had happened, sweeps forget what no answer needs.
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import type { Call } from "../../src/engine/adapter.ts";

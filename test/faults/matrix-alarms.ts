@@ -260,7 +260,7 @@ function sum(a: Alarms, b: Alarms): Alarms {
   };
 }
 
-/** What a thread is told, and what it tells: how far it is, then what it found. */
+/** Messages to a thread and from it: its progress, then its findings. */
 interface Share {
   readonly spillwayAlarms: Pick<AlarmOptions, "seed" | "runs" | "records">;
 }

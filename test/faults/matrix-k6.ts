@@ -28,7 +28,7 @@ export interface ChecksCell {
 export interface K6Cell {
   readonly verdict: VerdictCell;
   readonly checks: ChecksCell;
-  /** Why the run is not what was asked for; `null` where it is. */
+  /** Reason that the run is not the one that was asked for; `null` if it is. */
   readonly failure: string | null;
 }
 

@@ -1,10 +1,10 @@
-// What a run of the matrix has found so far, kept in a file, so that an interrupted run can go on.
+// Findings of a run of the matrix so far, kept in a file, so that an interrupted run can go on.
 import { mkdir, readFile, rm } from "node:fs/promises";
 import { join } from "node:path";
 import { writeWhole } from "./matrix-report.ts";
 import type { Settings } from "./matrix-settings.ts";
 
-/** Where a person looks at it, one line that is written again; else nothing. */
+/** Shows one line that is written again if a person looks at it; else nothing. */
 export function progress(text: string): void {
   if (process.stderr.isTTY === true) process.stderr.write(`\r\u001b[2K${text}`);
 }
@@ -28,7 +28,7 @@ export class Kept {
     return new Kept(file, new Map(JSON.parse(text) as [string, unknown][]));
   }
 
-  /** What stands there under this name, or else what `find` finds. */
+  /** Returns the finding that is kept under this name, or else `find`'s. */
   async cell<T>(name: string, find: () => Promise<T>): Promise<T> {
     if (this.#cells.has(name)) return this.#cells.get(name) as T;
     progress(name);

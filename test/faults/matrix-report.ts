@@ -92,7 +92,7 @@ const counted = (count: number): string => count.toLocaleString("en");
 const calls = (count: number | null | undefined): string =>
   count === 1 ? "1 call" : `${counted(count ?? 0)} calls`;
 
-/** What a net says in the table; in bold where the row names it and it missed. */
+/** Returns a net's cell in the table; in bold if the row names it and it missed. */
 function cell(isNamed: boolean, caught: boolean | undefined, how: string): string {
   if (caught === undefined) return "";
   if (caught) return isNamed ? how : `(${how})`;

@@ -1,4 +1,4 @@
-// What a run of the fault matrix is asked to do: `npm run faults -- --quick`, `--only NAME,...`, `--nets P,V`.
+// Settings of a run of the fault matrix: `npm run faults -- --quick`, `--only NAME,...`, `--nets P,V`.
 import { parseArgs } from "node:util";
 import { faults } from "../../src/faults/catalogue.ts";
 import { type ChosenFault, parseFault } from "../../src/faults/choice.ts";

@@ -31,7 +31,7 @@ export async function run(args: string[]): Promise<number> {
   process.on("SIGINT", onSignal).on("SIGTERM", onSignal);
   try {
     const { out, publish } = settings;
-    // What new rows are put into is looked for first: counting takes long.
+    // The file for new rows is looked for first: counting takes long.
     if (publish && out !== null) await access(join(out, "matrix.json"));
     const found = await makeMatrix(settings, stop.signal);
     const matrix = publish && out !== null ? await withRowsOf(out, found, forms.map(faultText)) : found;

@@ -34,7 +34,7 @@ class Asking {
     return decideNow(this.#faulty.store, { organization, user, scope, cost }, startMs + at);
   }
 
-  /** What is left of the user's window and of the organization's after a call. */
+  /** Units that are left of the user's window and of the organization's after a call. */
   left(user: string, at = 0, scope: Scope = "rest", cost = 1): string {
     const { admitted, user: narrow, organization } = this.call(user, at, scope, cost);
     return `${admitted ? "" : "refused "}${narrow.remaining} ${organization.remaining}`;
@@ -81,7 +81,7 @@ const rulesFor = (name: string): Rules => {
   return { ...rules, semantics: { ...rules.semantics, ...Object.fromEntries(switches) } };
 };
 
-/** What is asked, what a right deployment shows then, and what the fault shows. */
+/** Calls, the readings of a right deployment, and those of the fault. */
 type Row = readonly [string, (asking: Asking) => unknown, unknown, unknown];
 
 const users = ["ann", "bob", "cleo"] as const;

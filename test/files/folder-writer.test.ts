@@ -65,7 +65,7 @@ const nothing = { files: [], within: {} };
 const text = (...path: string[]): Promise<string> => readFile(join(folder, ...path), "utf8");
 
 const parts = ["trace.ndjson", "verdict.json", "pictures/waits.svg", "k6/summary.json", "run.json"];
-/** What an earlier result had and a later one has not. */
+/** Files of an earlier result that a later one lacks. */
 const outdated = { files: ["junit.xml"], within: { pictures: ["old.svg"], k6: ["dashboard.html"] } };
 
 async function write(what: string, more: readonly string[] = []): Promise<void> {

@@ -1,4 +1,4 @@
-// What a fitted scenario predicts, held to what came: near the nominal share where the model can say what callers do,
+// Predictions of a fitted scenario, held to what came: near the nominal share where the model can say what callers do,
 // and plainly short of it where they change.
 import { describe, expect, test } from "vitest";
 import { backtest, defaultSeeds } from "../../sim/fit/backtest.ts";

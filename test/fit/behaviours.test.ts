@@ -1,4 +1,4 @@
-// What callers do is found again: each behaviour simulated, recorded, fitted.
+// Behaviours are found again: each is simulated, recorded and fitted.
 import { describe, expect, test } from "vitest";
 import { fitScenario } from "../../sim/fit/fit.ts";
 import type { FittedPopulation } from "../../sim/fit/model.ts";

@@ -27,7 +27,7 @@ test("the first place that is not before an instant", () => {
 });
 
 describe("too many to be chance", () => {
-  // Where one is usual, six or more come with probability 0.000594, seven or more with 0.0000832: one recording in a
+  // If one is usual, six or more come with probability 0.000594, seven or more with 0.0000832: one recording in a
   // thousand may show such an event, wherever it could be.
   test.each([
     [1, 5, 1, false],

@@ -1,4 +1,4 @@
-// What disturbs a plain behaviour, and must not hide it: time-outs, retries, days that differ, tails, caps that nobody saw.
+// Disturbances that must not hide a plain behaviour: time-outs, retries, days that differ, tails, caps that nobody saw.
 import { expect, test } from "vitest";
 import { fitScenario } from "../../sim/fit/fit.ts";
 import type { FittedModel } from "../../sim/fit/model.ts";

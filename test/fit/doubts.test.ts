@@ -1,4 +1,4 @@
-// What a recording does not tell is said: beside it, in the scenario's head, and in the spread of its days.
+// Doubts name all that a recording does not tell: beside it, in the scenario's head, and in the spread of its days.
 import { describe, expect, test } from "vitest";
 import { fitScenario } from "../../sim/fit/fit.ts";
 import { fitMarkdown } from "../../sim/fit/report.ts";

@@ -75,7 +75,7 @@ test.each([1, 2, 3])("people by day stay callers, all of whom keep the hours, se
     const hours = (behaviour.kind === "sessions" && behaviour.rhythm?.hours) || [];
     const [day, night] = [hours.slice(8, 18), [...hours.slice(0, 8), ...hours.slice(18)]];
     expect(Math.min(...day)).toBeGreaterThan(3 * Math.max(...night));
-    // What was refused by chance is no policy.
+    // A refusal by chance is no policy.
     expect(["unknown", "none"]).toContain(onRefused.kind);
   }
 });

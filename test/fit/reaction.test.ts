@@ -1,4 +1,4 @@
-// What a population does after refusals and failures, and the sentence that says why: from callers that are set.
+// Reactions of a population to refusals and failures, each with its reason: from callers that are set.
 import { describe, expect, test } from "vitest";
 import type { RetrySample } from "../../sim/fit/jobs.ts";
 import type { Profile } from "../../sim/fit/profile.ts";

@@ -20,7 +20,7 @@ export function recorded(header: TraceHeader, calls: Iterable<TraceCall>): Recor
   return recorder.finish();
 }
 
-/** What a simulation of the scenario leaves: its trace. */
+/** Returns the trace of a simulation of the scenario. */
 export function traced(scenario: Scenario, seed = 1): Recording {
   const { header, calls } = simulate(scenario, { seed });
   return recorded(header, calls);
@@ -45,7 +45,7 @@ export interface LoggedOptions {
   readonly resolutionMs?: number;
 }
 
-/** What the same simulation leaves in a server's log. */
+/** Returns the server's log of the same simulation. */
 export function logged(scenario: Scenario, { seed = 1, resolutionMs = 1 }: LoggedOptions = {}): Recording {
   const { calls } = simulate(scenario, { seed });
   const rows = [...calls].sort((a, b) => a.sent - b.sent);

@@ -1,4 +1,4 @@
-// What callers do after a refusal is found again: each policy simulated, recorded, fitted.
+// Retry policies are found again: each is simulated, recorded and fitted.
 import { describe, expect, test } from "vitest";
 import { fitScenario } from "../../sim/fit/fit.ts";
 import type { RetrySample } from "../../sim/fit/jobs.ts";

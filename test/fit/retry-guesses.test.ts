@@ -146,7 +146,7 @@ describe("the likeliest policy", () => {
       refusal(1000 * (1 + (index % 4)) + 25 * index, { retryAfter: 1 + (index % 4) }),
     );
     expect(best(jittered)?.retry).toEqual({ kind: "retryAfter", jitter: { least: 0, most: 1000 } });
-    // Where jitter begins is no choice: of up to a second it is one, from half a second on they are two.
+    // The start of jitter is no choice: of up to a second it is one, from half a second on they are two.
     expect(best(jittered)?.score).toBeCloseTo(score(1, 40, 1001), 9);
     const late = best(jittered.map((one) => ({ ...one, waitMs: one.waitMs + 500 })));
     expect(late?.retry).toEqual({ kind: "retryAfter", jitter: { least: 500, most: 1500 } });

@@ -1,4 +1,4 @@
-// What a caller's jobs are cut into: sessions, volleys, paces of pauses. Values are worked out by hand, at both sides of
+// Parts that a caller's jobs are cut into: sessions, volleys, paces of pauses. Values are worked out by hand, at both sides of
 // each bound.
 import { describe, expect, test } from "vitest";
 import { dayMs } from "../../sim/fit/days.ts";

@@ -27,7 +27,7 @@ function fitted(
 }
 
 test("many sessions of one call and a few of hundreds make as many calls as were recorded", () => {
-  // What is rare here is a third of all calls: no one size, and no one length, stands for all sessions.
+  // The rare sessions are a third of all calls: no one size, and no one length, stands for all sessions.
   const look = worker({ calls: [{ call }], think: { least: 4_750, most: 5_250 } });
   const scenario = world(
     {

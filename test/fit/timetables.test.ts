@@ -1,4 +1,4 @@
-// What keeps to a timetable, by jobs at set minutes: periods, weekdays, chance, and a nightly job beside an hourly one.
+// Jobs that keep to a timetable, at set minutes: periods, weekdays, chance, and a nightly job beside an hourly one.
 import { describe, expect, test } from "vitest";
 import { dayMs } from "../../sim/fit/days.ts";
 import type { RecordedJob } from "../../sim/fit/jobs.ts";
@@ -20,7 +20,7 @@ const jobsAt = (timesMs: readonly number[]): RecordedJob[] =>
     .toSorted((a, b) => a - b)
     .map((ms) => ({ startMs: monday + ms, endMs: monday + ms + 100, jobs: 1 }) as unknown as RecordedJob);
 
-/** What keeps to timetables within so many hours: their lines, how many jobs and sessions each has, and the rest. */
+/** Returns the timetables of some hours: the line of each, its numbers of jobs and sessions, and the rest. */
 function found(timesMs: readonly number[], hours: number) {
   const jobs = jobsAt(timesMs);
   const pausesMs = jobs

@@ -12,7 +12,7 @@ const query = pipelinesQuery(20);
 const isRest = { operation: "rest", free: false, cost: 1, actual: 1 };
 const isQuery = { operation: "graphql", free: false, cost: 23, actual: 13 };
 
-/** What one token's behaviours are taken for, where they are taken apart. */
+/** Returns the behaviours that one token's calls are taken apart into. */
 function partsOf(behaviours: readonly Behaviour[], duration: string, seed = 3): readonly FittedPart[] {
   const scenario = world({ one: { clients: 1, behaviour: together(behaviours) } }, { duration });
   const { populations } = fitScenario(logged(scenario, { seed }));

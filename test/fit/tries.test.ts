@@ -1,4 +1,4 @@
-// Which calls are tries of what was refused: by the span of time in which a policy has them.
+// Calls that are tries of a refused one: told by the span of time in which a policy makes them.
 import { expect, test } from "vitest";
 import { type Jobs, jobsWithin } from "../../sim/fit/jobs.ts";
 import { limitsOfRules } from "../../sim/fit/limits.ts";

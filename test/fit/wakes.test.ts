@@ -1,4 +1,4 @@
-// What callers do by the clock, and what wakes them together, is told from what each does for itself.
+// Jobs by the clock, and events that wake callers together, are told from each caller's own calls.
 import { describe, expect, test } from "vitest";
 import { fitScenario, fitTo } from "../../sim/fit/fit.ts";
 import type { FittedBehaviour, FittedEvents } from "../../sim/fit/model.ts";

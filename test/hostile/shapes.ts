@@ -1,6 +1,6 @@
 // Ways to spoil a document, whatever its format; a new one joins by one line.
 
-/** What is left of a good document's text. */
+/** Remains of a good document's text. */
 export type Shape = (text: string) => string | Uint8Array;
 
 const many = 100_000;

@@ -21,7 +21,7 @@ export type Words = (hostile: string, beside: Beside) => readonly string[];
 export interface Verb {
   /** Documents that it reads, by their format. */
   readonly reads: Readonly<Partial<Record<FormatName, Words>>>;
-  /** Where it writes: the words for a folder that somebody else has prepared. */
+  /** Words that name its output, for a folder that somebody else has prepared. */
   readonly writes?: Words;
   /** Documents that a name makes too dear to run: they are only spoiled. */
   readonly onlySpoiled?: readonly FormatName[];

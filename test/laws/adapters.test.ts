@@ -45,7 +45,7 @@ function expectNone(report: CheckReport, judged: readonly LimiterLawName[]): voi
   for (const law of judged) expect([law, entry(report, law).outcome]).toEqual([law, "no-counterexample"]);
 }
 
-/** What the laws say of a limiter, by the laws that it breaks. */
+/** Returns the laws that a limiter breaks. */
 const broken = ({ laws }: CheckReport): LimiterLawName[] =>
   laws.flatMap(({ law, outcome }) => (outcome === "violated" ? [law] : []));
 

@@ -7,7 +7,7 @@ import { tinyFactory } from "./tiny-limiter.ts";
 
 const seed = 4;
 
-/** What a violation says: what was expected, what was got, and why. */
+/** Text of a violation: the expected value, the value that came, and the reason. */
 const sentences: Readonly<Record<string, readonly [expected: string, got: string, arithmetic: string]>> = {
   "bounded one-extra": [
     "0 <= current <= 1",

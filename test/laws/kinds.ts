@@ -242,7 +242,7 @@ interface CounterOptions {
   readonly before?: boolean;
   readonly extra?: number;
   readonly forgets?: boolean;
-  /** How often it counts the window before. */
+  /** Number of times that it counts the window before. */
   readonly times?: number;
 }
 

@@ -3,7 +3,7 @@ import type { ServerResponse } from "node:http";
 import { expect, test } from "vitest";
 import { type Middleware, runMiddleware } from "../../src/laws/middleware.ts";
 
-/** What Express adds to Node's. */
+/** Members that Express adds to Node's response. */
 interface Reply extends ServerResponse {
   set(name: string | Record<string, unknown>, value?: unknown): this;
   header(name: string | Record<string, unknown>, value?: unknown): this;

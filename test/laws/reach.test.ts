@@ -42,7 +42,7 @@ const atLeast = {
 } as const;
 type State = keyof typeof atLeast;
 
-/** What the sights of one operation show. */
+/** Readings of one operation's sights. */
 function statesOf(event: HistoryEvent, sights: readonly Sight[], ends: ReadonlyMap<string, number>): State[] {
   const states: State[] = [];
   const note = (reached: boolean, state: State): void => {

@@ -33,7 +33,7 @@ const orpcDocs = npm("@orpc/experimental-ratelimit");
 const pacerDocs = "https://tanstack.com/pacer/latest/docs/framework/vanilla/guides/rate-limiting";
 const pacerReference = "https://tanstack.com/pacer/latest/docs/reference/classes/RateLimiter";
 
-/** What follows where no span of the window's length holds more than the limit. */
+/** Laws of a limiter that admits at most the limit in any span of the window's length. */
 const log = ["rate-bound", "twice-at-most", "time-translates"] as const;
 
 /** The package says the same of all its stores. */

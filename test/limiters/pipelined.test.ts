@@ -1,4 +1,4 @@
-// What the table says of overlapping calls, seen on the wire and without any law: one request more than the limit,
+// The table's rows of overlapping calls, seen on the wire and without any law: one request more than the limit,
 // in one packet, to a server that is set up as its documentation says. Node hands such requests out one after the
 // other without a turn in between, so all are counted before the first has read its count; where that count is one
 // object for all, every request reads the last count, and none is let through. What is let through never exceeds

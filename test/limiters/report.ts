@@ -1,4 +1,4 @@
-// What the table and the track record share: where they are kept, and how a counterexample is shown there.
+// Parts that the table and the track record share: their folder, and the form of a counterexample.
 import { existsSync, mkdirSync, readFileSync, renameSync, writeFileSync } from "node:fs";
 import { dirname, resolve } from "node:path";
 import type { LawReport } from "../../src/laws/report.ts";
@@ -14,7 +14,7 @@ export function keep(file: string, text: string): void {
   renameSync(unfinished, file);
 }
 
-/** What was published before, as JSON; `null` where nothing was. */
+/** Returns what was published before, as JSON; `null` if nothing was. */
 export const published = <T>(file: string): T | null =>
   existsSync(file) ? (JSON.parse(readFileSync(file, "utf8")) as T) : null;
 

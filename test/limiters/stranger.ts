@@ -1,4 +1,4 @@
-// What the table knows of a limiter: how it is set up, what its documentation promises, and what is broken.
+// A limiter as the table knows it: its setup, its documentation's promises, and its known bugs.
 import type { LimiterFactory } from "../../src/engine/adapter.ts";
 import type { LimiterLawName } from "../../src/rules/laws.ts";
 import type { RulesInput } from "../../src/rules/rules.ts";
@@ -26,7 +26,7 @@ export interface Stranger {
   /** Way in which it is set up and asked. */
   readonly setting: string;
   readonly promises: readonly Wording[];
-  /** Why it breaks what it breaks: found by reading its code, after the laws had named the calls. */
+  /** Cause of the violation: found by reading its code, after the laws had named the calls. */
   readonly broken?: Fault;
   /** Of the runs asked for, the share that it is given: some take long to make. */
   readonly share?: number;
@@ -37,7 +37,7 @@ export interface Stranger {
 
 export const npm = (name: string): string => `https://www.npmjs.com/package/${name}`;
 
-/** What follows where a window is kept for each key, from its first call, and holds a maximum. */
+/** Laws of a limiter that keeps a window for each key, from its first call, with a maximum. */
 export const perKey: readonly LimiterLawName[] = ["isolated"];
 export const fixedWindow: readonly LimiterLawName[] = [
   "refusal-justified",

@@ -44,7 +44,7 @@ interface Wish {
   readonly seed: number;
   readonly runs: number;
   readonly laws: readonly Row[];
-  /** Whether counterexamples of overlapping calls are made smaller, which takes most of their time. Default: `true`. */
+  /** True to make counterexamples of overlapping calls smaller, which takes most of their time. Default: `true`. */
   readonly shrinks?: boolean;
 }
 
@@ -159,7 +159,7 @@ const marks: Readonly<Record<Cell["outcome"], string>> = {
   "not observable": "not seen",
 };
 
-/** Why no limiter here claims a law. */
+/** Reason that no limiter here claims a law. */
 const unclaimed: { readonly [L in LimiterLawName]?: string } = {
   bounded: "refused calls are counted too, or no count is shown",
   "status-free": "there is no call that shows a window and costs nothing",

@@ -22,7 +22,7 @@ beforeEach(async () => {
 });
 afterAll(() => Promise.all(folders.map(removed)));
 
-/** What is left in the cache: nothing, or k6 alone. */
+/** Returns the files in the cache: none, or k6 alone. */
 const inCache = (): Promise<string[]> => readdir(dirname(join(folder, cached)));
 const installed = (version: string) => ({
   k6: { path: join(folder, cached), version, origin: "cache" },
@@ -120,7 +120,7 @@ async function mirror(files: Readonly<Record<string, Uint8Array | Answer>>) {
 }
 
 const get = (options: GetK6Options) => getK6({ env: bareEnv(folder), stallMs: 5_000, ...options });
-/** What a failing `get` says of the address in question: path, got, allowed. */
+/** Returns the error of a failing `get` about an address: path, got, allowed. */
 const problemOf = async (options: GetK6Options) => {
   const error = await codedErrorOf(get(options));
   expect(error.code).toBe("DOWNLOAD_FAILED");

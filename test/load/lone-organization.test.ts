@@ -40,7 +40,7 @@ interface Step {
   readonly call: number;
 }
 
-/** What a lone client finds in the answers, each with its place. */
+/** Findings of a lone client in the answers, each with its place. */
 async function findings(
   claimed: Rules | null,
   steps: readonly Step[],

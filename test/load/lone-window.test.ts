@@ -36,7 +36,7 @@ const admitted = charge("admitted", 1);
 const refused = charge("refused", 0);
 const looked = charge("status", 0);
 
-/** What is found in the second of two readings; the first leaves 15. */
+/** Returns the findings in the second of two readings; the first leaves 15. */
 function found(second: WindowShown, by: LoneCharge, terms = epoch): string | null {
   const window = new LoneWindow(terms);
   expect(window.read(shown(2_500, 15), admitted)).toBeNull();

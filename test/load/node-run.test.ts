@@ -1,4 +1,4 @@
-// What only the Node driver has to get right: its connections, its own clock, and its end.
+// Parts that the Node driver alone has to get right: its connections, its own clock, and its end.
 // @module-tag real-time
 // @module-tag paced
 import type { IncomingMessage, ServerResponse } from "node:http";

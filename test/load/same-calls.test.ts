@@ -137,7 +137,7 @@ function livesOf(scenario: Scenario): Life[] {
   });
 }
 
-/** What a client is answered to its n-th call, whoever else calls: one in four is refused. */
+/** Returns the answer to a client's n-th call, whoever else calls: one in four is refused. */
 function answerOf(name: string, call: number) {
   let draw = call * 2_654_435_761;
   for (const letter of name) draw = Math.imul(draw ^ letter.charCodeAt(0), 2_246_822_519);

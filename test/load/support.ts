@@ -1,4 +1,4 @@
-// What tests with a real k6 share: a folder, a k6, scenarios in files, deployments that count what reaches them.
+// Parts that tests with a real k6 share: a folder, a k6, scenarios in files, deployments that count what reaches them.
 import { chmod, mkdtemp, readdir, readFile, realpath, rm, writeFile } from "node:fs/promises";
 import { createServer, type RequestListener, type Server } from "node:http";
 import type { AddressInfo } from "node:net";

@@ -1,4 +1,4 @@
-// What a target is seen to be before it begins, and targets that fail while it runs.
+// Checks of a target before a run begins, and targets that fail while it runs.
 // @module-tag real-time
 import { readFile } from "node:fs/promises";
 import { createServer } from "node:net";

@@ -1,4 +1,4 @@
-// What k6 wrote → a trace: every line accounted for, whole lines only.
+// k6's output becomes a trace: every line accounted for, whole lines only.
 import { readdir, readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";

@@ -79,7 +79,7 @@ export class VirtualClock implements RunClock {
   }
 }
 
-/** What a network of the test's own answers to a call. */
+/** Answer of the test's own network to a call. */
 export interface VirtualAnswer {
   readonly afterMs: number;
   /** `null`: never. */

@@ -1,4 +1,4 @@
-// What is wrong with a log is said, with the file and the line, or counted and shown by example; nothing is passed over.
+// Mistakes in a log are named by file and line, or counted and shown by example; none is passed over.
 import { gzipSync } from "node:zlib";
 import { describe, expect, test } from "vitest";
 import { textOfFile } from "../../src/logs/har.ts";

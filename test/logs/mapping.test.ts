@@ -1,4 +1,4 @@
-// What columns are taken for: by their names, then by what stands there; and what flags change.
+// Meanings of columns: by their names, then by their values; and changes by flags.
 import { describe, expect, test } from "vitest";
 import { guessMapping, type LogMapping, type MappingFlags } from "../../src/logs/mapping.ts";
 import { sniffLog } from "../../src/logs/sniff.ts";

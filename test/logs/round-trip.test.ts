@@ -40,7 +40,7 @@ const rowsOf = ({ isCoarse, hasPlainUsers }: Form): fc.Arbitrary<Written[]> =>
     })
     .filter((rows) => rows.every(({ user }) => !looksSecret(user)));
 
-/** Where a user's calls without an organization go depends on the log: see callers.test.ts. */
+/** The organization of a user's calls that name none depends on the log: see callers.test.ts. */
 const shown = ({ atMs, user, status, durationMs }: Written, { hasNoDuration, options }: Form) => {
   const began = options?.flags?.timeIs === "end" ? atMs - durationMs : atMs;
   return JSON.stringify([began, user, status, hasNoDuration === true ? null : durationMs]);

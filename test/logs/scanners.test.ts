@@ -33,7 +33,7 @@ function agrees(format: LineFormat, line: Uint8Array): boolean {
   const block = new Block();
   block.add(line);
   block.add(Uint8Array.of(newline));
-  // What stood in the buffer before must not matter.
+  // Earlier bytes of the buffer must not matter.
   block.add(encoder.encode('"}],"\n'.repeat(4)));
   const cells = cellsOf.get(format) ?? new Cells();
   cellsOf.set(format, cells);
@@ -41,7 +41,7 @@ function agrees(format: LineFormat, line: Uint8Array): boolean {
   if (end === NOT_SCANNED) return false;
   const text = decoder.decode(line);
   expect(end, text).toBe(line.length + 1);
-  // What earlier lines left in the fields must not matter either.
+  // Fields of earlier lines must not matter either.
   const first = new Cells();
   format.scan(block.view, 0, first);
   expect(roles.map((_, role) => first.text(role))).toEqual(roles.map((_, role) => cells.text(role)));

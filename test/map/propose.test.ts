@@ -155,7 +155,7 @@ describe("formats that APIs have beside the usual three headers", () => {
       },
     ]);
     expect(pathsOf(proposal)).not.toContain("wire.readings");
-    // What the others of that window used up is no call's cost.
+    // Units that others used up in that window are no call's cost.
     expect(pathsOf(proposal)).not.toContain("operations.call.uses.requests");
   });
 

@@ -1,4 +1,4 @@
-// Which parts of which modules a test file runs, in its own process and in those that it starts: V8 counts, and Node
+// Parts of modules that a test file runs, in its own process and in those that it starts: V8 counts, and Node
 // writes the counts where NODE_V8_COVERAGE says. What was measured is kept in a file, since it takes minutes.
 import { createHash } from "node:crypto";
 import { mkdir, readdir, readFile, rm, writeFile } from "node:fs/promises";
@@ -24,7 +24,7 @@ interface Measured {
   readonly ran: Readonly<Record<string, { readonly key: string; readonly spans: Spans }>>;
 }
 
-/** What Node writes for one process. */
+/** File that Node writes for one process. */
 interface Written {
   readonly result: readonly {
     readonly url: string;
@@ -120,7 +120,7 @@ export class Coverage {
     return this.#measured.get(test)?.ms;
   }
 
-  /** Whether a test file passes without any mutant here, by file; one that does not says nothing. */
+  /** True for a test file that passes without any mutant here, by file; others say nothing. */
   get passing(): Map<string, boolean> {
     return new Map([...this.#measured].map(([test, { passes }]) => [test, passes]));
   }
@@ -209,7 +209,7 @@ export class Coverage {
   }
 }
 
-/** What a process wrote; nothing where it was ended while it wrote. */
+/** Reads a process's file; returns nothing if the process was ended while it wrote. */
 function resultOf(text: string): Written["result"] {
   try {
     return (JSON.parse(text) as Written).result;

@@ -204,7 +204,7 @@ const equivalents: readonly Equivalent[] = [
   },
 ];
 
-/** Why no test can tell the mutant from the source; `null` where one should. */
+/** Returns the reason that no test can tell the mutant from the source; `null` if one should. */
 export function whyEquivalent(
   { path, was, becomes }: Pick<Mutation, "path" | "was" | "becomes">,
   lineText: string,

@@ -136,7 +136,7 @@ function mutationsFor(workshop: Workshop, settings: Settings, kept: MutantRun | 
   return sample.filter((_, at) => isOpen(kept.mutants[at]));
 }
 
-/** Whether a run did not come to a mutant, or to the end of its tests. */
+/** Tells whether a run did not come to a mutant, or to the end of its tests. */
 const isOpen = (one: JudgedMutant | undefined): boolean =>
   one === undefined || (one.outcome === "survived" && one.left > 0);
 

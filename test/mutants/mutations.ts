@@ -106,7 +106,7 @@ class Finder {
     if (was !== becomes) this.#found.push({ path: this.#path, line, kind, start, end, was, becomes });
   }
 
-  /** Where the operator between two operands stands; `null` where a comment may hold another one. */
+  /** Place of the operator between two operands; `null` if a comment may hold another one. */
   #operator(left: { end: number }, right: { start: number }, operator: string) {
     const between = this.#text.slice(left.end, right.start);
     const at = between.indexOf(operator);

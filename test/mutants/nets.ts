@@ -1,4 +1,4 @@
-// Which test files may see a mutant, and in which order: those that run its place; where none is known to, those of its
+// Test files that may see a mutant, in their order: those that run its place; where none is known to, those of its
 // room and those that import its file, directly or not.
 import { basename, dirname, join } from "node:path/posix";
 import { importsOf } from "../support/imports.ts";
@@ -40,7 +40,7 @@ export class Nets {
     this.tests = [...files.keys()].filter((path) => path.endsWith(".test.ts")).sort();
   }
 
-  /** Whether a test file depends on real time or on other programs: it may fail by itself. */
+  /** Tells whether a test file depends on real time or on other programs: it may fail by itself. */
   isApart(test: string): boolean {
     return this.#apart.has(test);
   }

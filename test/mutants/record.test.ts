@@ -1,4 +1,4 @@
-// What a run keeps: the share is of its first judgement, whatever tests were written since.
+// The record of a run: its share is of the first judgement, whatever tests were written since.
 import { mkdtemp, readFile, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";

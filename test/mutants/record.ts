@@ -1,4 +1,4 @@
-// What a run of mutants leaves: JSON for programs, and a README of all seeds that a folder keeps.
+// Record of a run of mutants: JSON for programs, and a README of all seeds that a folder keeps.
 import { mkdir, readdir, readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { counted } from "../../src/rules/words.ts";
@@ -16,7 +16,7 @@ export interface JudgedMutant {
   /** Test file that killed it. */
   readonly by: string | null;
   readonly test: string;
-  /** Why it is equivalent. */
+  /** Reason that it is equivalent. */
   readonly reason: string | null;
   /** Test files that passed with it, and those that its time left out. */
   readonly passed: number;

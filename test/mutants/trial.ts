@@ -101,7 +101,7 @@ export class Trials {
     return Math.max(loopMs, loopTimes * (this.#msOf(file) ?? 0));
   }
 
-  /** What the file does without the mutant; it is slow where the time that it was given may have been too short. */
+  /** Outcome of the file without the mutant; it is slow if its time may have been too short. */
   async #alone(file: string, hung: boolean): Promise<"passes" | "fails" | "is slow"> {
     const known = this.#sound.get(file);
     if (known === true && !hung) return "passes";

@@ -1,4 +1,4 @@
-// What may be varied, and over which values: paths, ranges, choices, and what is said of those that are none.
+// Members that may be varied, and their values: paths, ranges, choices, and what is said of those that are none.
 import fc from "fast-check";
 import { defineScenario, rest, worker } from "spillway/scenario";
 import { describe, expect, test } from "vitest";

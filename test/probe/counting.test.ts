@@ -1,4 +1,4 @@
-// What counts, and what windows do meanwhile, from answers that are set.
+// Calls that count, and windows meanwhile, from answers that are set.
 import { describe, expect, test } from "vitest";
 import { isQuiet, quiet, statusCounting, trial, tryCounting } from "../../src/probe/counting.ts";
 import { get } from "../../src/probe/queries.ts";
@@ -23,7 +23,7 @@ function moving(
   };
 }
 
-/** What is found after so many readings of the status. */
+/** Returns the findings after a number of status readings. */
 async function counting(answers: Answers, readings = 6, options: Parameters<typeof scripted>[1] = {}) {
   const { session, asked } = scripted(answers, options);
   for (let reading = 0; reading < readings; reading++) await session.status();

@@ -118,7 +118,7 @@ async function probed(
   });
 }
 
-/** What was seen of a quota, by the names of findings. */
+/** Values that were seen of a quota, by the names of findings. */
 const of = ({ findings }: PolicyProbeReport, quota: string): Record<string, string | number | null> =>
   Object.fromEntries(
     findings.flatMap(({ quota: own, name, operation, value }) =>

@@ -16,7 +16,7 @@ interface Kept {
   readonly more?: Partial<Shown>;
   /** Calls that are admitted though nothing is left. */
   readonly beyond?: number;
-  /** What is shown below 0. */
+  /** Value that is shown in place of one below 0. */
   readonly isSigned?: boolean;
 }
 

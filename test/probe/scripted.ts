@@ -4,7 +4,7 @@ import type { Allowance, ProbeProgress } from "../../src/probe/hand.ts";
 import { ProbeSession } from "../../src/probe/session.ts";
 import { statusBody } from "../../src/wire/bodies.ts";
 
-/** What an answer shows of REST's windows: of either, the limit and what is left of it. */
+/** REST windows of an answer: the limit of each, and the units that are left. */
 export interface Shown {
   readonly status?: number;
   readonly organization?: readonly [limit: number, left: number];

@@ -1,4 +1,4 @@
-// What the probe infers is what was set, or "not seen": under every value of every switch (SPEC.md §8), under
+// The probe infers what was set, or "not seen": under every value of every switch (SPEC.md §8), under
 // presets, several limits and lengths, and under random rules.
 import { Readable } from "node:stream";
 import fc from "fast-check";
@@ -52,7 +52,7 @@ async function holdsByTheOracle(report: ProbeReport): Promise<void> {
   );
 }
 
-/** Where a value shows at all: what else must be set for it. */
+/** Other settings that a value needs to show at all. */
 const stages: Partial<Record<SwitchName, RulesInput>> = {
   remaining: { semantics: { refused: "counted" } },
   userEnforced: {

@@ -1,4 +1,4 @@
-// What a probe should have found, the rules that were set; and rules at random.
+// Findings that a probe owes: the rules that were set. And rules at random.
 import fc from "fast-check";
 import type { Finding, FindingName } from "../../src/probe/finding.ts";
 import type { ProbeReport } from "../../src/probe/probe.ts";

@@ -30,7 +30,7 @@ export interface VirtualOptions {
   readonly tokens?: readonly Token[];
   /** Another store, say. */
   readonly app?: Partial<AppOptions>;
-  /** What comes before the service; `null` lets the call through. */
+  /** Answer that comes before the service; `null` lets the call through. */
   readonly before?: (ask: Ask, call: number) => Got | NoAnswer | null;
   /** Changes what comes back. */
   readonly after?: (got: Got, ask: Ask, call: number) => Got;
@@ -50,7 +50,7 @@ function others(token: string, path: string): Ask {
   return { method: "POST", url: "http://127.0.0.1:1/v1/graphql", token, body };
 }
 
-/** What a probe needs of the world, over a service with these rules. */
+/** World of a probe, over a service with these rules. */
 export class VirtualTarget {
   /** The target's clock. */
   nowMs: number;

@@ -1,4 +1,4 @@
-// What is due later comes out by its time.
+// Later calls come out by their time.
 import fc from "fast-check";
 import { expect } from "vitest";
 import { DueHeap } from "../../sim/replay/due.ts";

@@ -24,7 +24,7 @@ describe("a pace", () => {
     expect(at(1_000, 0.1, 10)).toBeNull();
     expect(at(2_000, 0.1, 10)).toEqual({ perSecond: 10, leftMs: 9_000 });
     expect(at(3_000, 0.4, 40)).toEqual({ perSecond: 20, leftMs: expect.closeTo(3_000, 9) });
-    // What was there 3 s ago counts, and nothing before it.
+    // Files of 3 s ago count, and none before them.
     expect(at(5_000, 0.5, 50)).toEqual({
       perSecond: expect.closeTo(40 / 3, 9),
       leftMs: expect.closeTo(3_750, 9),

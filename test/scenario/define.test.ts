@@ -28,7 +28,7 @@ const right: ScenarioInput = {
 };
 
 const paths = (error: SpillwayError): string[] => error.problems.map(({ path }) => path);
-/** What JavaScript lets through, TypeScript does not. */
+/** Values that JavaScript lets through, and TypeScript does not. */
 const define = (input: unknown) => () => defineScenario(input as ScenarioInput);
 
 test("what is left out is filled in", () => {

@@ -1,4 +1,4 @@
-// What every behaviour and policy owes its driver, whatever the answers: no call in the past, no more calls at
+// Promises of every behaviour and policy to its driver, whatever the answers: no call in the past, no more calls at
 // once than declared, an end that is an end, and the same life for the same seed.
 import fc from "fast-check";
 import { describe, expect } from "vitest";
@@ -84,7 +84,7 @@ const answers: fc.Arbitrary<AnswerShown> = fc.record({
   userRemaining: points,
   userReset: seconds,
 });
-/** Which of the open calls is answered next, how long it took, what the answer shows. */
+/** The open call that is answered next, its time, and the answer's readings. */
 const turns = fc.array(fc.record({ pick: fc.nat(20), tookMs: fc.nat(30_000), answer: answers }), {
   maxLength: 60,
 });

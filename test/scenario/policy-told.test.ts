@@ -1,4 +1,4 @@
-// What a client is told of an answer under a policy: the quota that refused, then those with the least share left.
+// Readings that a client gets of an answer under a policy: the quota that refused, then those with the least share left.
 import { describe, expect, test } from "vitest";
 import { parsePolicy } from "../../src/policy/parse.ts";
 import { ABSENT } from "../../src/scenario/client.ts";
@@ -53,7 +53,7 @@ describe("of several quotas", () => {
     // Used up and overdrawn are alike: the first stands first.
     [[shown("day", { remaining: 0 }), shown("minute", { remaining: -3 })], undefined, [0, -3]],
     [[shown("minute", { remaining: -3 }), shown("day", { remaining: 0 })], undefined, [-3, 0]],
-    // What refused comes first, whatever is left of it.
+    // The quota that refused comes first, whatever is left of it.
     [[shown("day", { remaining: 0 }), shown("minute", { remaining: 9 })], "minute", [9, 0]],
     // A count that is used tells what is left, too.
     [[shown("day", { remaining: 7 }), shown("minute", { used: 1, limit: 10 })], undefined, [7, 9]],

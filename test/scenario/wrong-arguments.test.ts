@@ -100,7 +100,7 @@ const functions: readonly (readonly [string, Make])[] = Object.entries(scenario)
 );
 const checked = functions.filter(([name]) => !unchecked.includes(name));
 
-/** What is thrown is coded, and says where. */
+/** Errors are coded, and name the place. */
 function expectCoded(act: () => unknown, tried: string): SpillwayError | null {
   try {
     act();

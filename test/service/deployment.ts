@@ -72,7 +72,7 @@ export class Deployment {
     });
   }
 
-  /** What has been counted for an organization, without counting. */
+  /** Counts of an organization, without counting the question. */
   async counted(as = "alice@acme"): Promise<Record<Scope, number>> {
     const status = await this.call(`/v2/organizations/${token(as).organization}/rate_limit`, { as });
     const { rest, graphql } = status.json().scopes;

@@ -1,4 +1,4 @@
-// What only a socket shows: bytes as they come, bodies too large, callers that go away.
+// Behaviour that only a socket shows: bytes as they come, bodies too large, callers that go away.
 // @module-tag real-time
 // @module-tag paced
 import { type AddressInfo, connect, type Socket } from "node:net";

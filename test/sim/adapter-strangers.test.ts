@@ -104,7 +104,7 @@ describe.each(strangers.map((factory) => [factory.name, factory] as const))("%s"
     const limited = lines.filter(({ call }) => call.scope === scope && call.kind === "call");
     expect(limited.filter(({ call }) => call.status === 429).length).toBeGreaterThan(10);
     expect(limited.filter(({ call }) => call.status === 200).length).toBeGreaterThan(30);
-    // What it does not limit is let through, and no quota counts it.
+    // Calls that it does not limit are let through, and no quota counts them.
     const others = lines.filter(({ call }) => call.scope !== scope);
     expect(others.every(({ call }) => call.kind === "other" && call.status === 200)).toBe(true);
   });

@@ -33,7 +33,7 @@ const crowd = (rules: RulesInput, apart: string) =>
     },
   });
 
-/** What a limiter without headers leaves of an answer. */
+/** Parts of an answer that a limiter without headers leaves. */
 const stripped = ({
   retryAfter,
   warning,

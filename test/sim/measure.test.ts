@@ -1,4 +1,4 @@
-// What is measured by numbers is what a summary counts in the trace of the same run, to the last digit.
+// Figures by numbers equal a summary of the same run's trace, to the last digit.
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { measure } from "../../sim/measure.ts";

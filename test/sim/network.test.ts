@@ -1,4 +1,4 @@
-// What stands between clients and limiter, to the millisecond where it can be told, by its statistics where not.
+// The network between clients and limiter: to the millisecond if it can be told, else by its statistics.
 import { describe, expect, test } from "vitest";
 import { simulate, simulateNumbers } from "../../sim/simulate.ts";
 import {

@@ -19,7 +19,7 @@ const answers = (semantics: RulesInput["semantics"] = {}, isKeyed = false): Part
 const call = rest("/v2/user");
 const none = { limit: null, remaining: null, reset: null };
 
-/** What headers tell of the organization's window, shown so. */
+/** Readings of the organization's window from headers of a kind. */
 function told(reading: Partial<WindowReading>, semantics: RulesInput["semantics"] = {}) {
   const { limit, remaining, reset } = answers(semantics).ofAdmitted(
     ann,

@@ -1,4 +1,4 @@
-// What a scenario may expect, as it is written, and what becomes of it.
+// Expectations of a scenario: as they are written, and as they end.
 import { describe, expect, it } from "vitest";
 import { SpillwayError } from "../../src/rules/errors.ts";
 import {

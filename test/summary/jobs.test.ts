@@ -12,7 +12,7 @@ type Outcome = keyof typeof statusOf;
 const job = fc.record({
   client: fc.integer({ min: 0, max: 3 }),
   wanted: fc.integer({ min: 0, max: 5_000 }),
-  /** What the attempts before the last came to. */
+  /** Outcomes of the attempts before the last. */
   failed: fc.array(fc.constantFrom<Outcome[]>("refused", "broken"), { maxLength: 4 }),
   last: fc.constantFrom<Outcome[]>("admitted", "refused", "broken"),
   stepMs: fc.integer({ min: 1, max: 900 }),

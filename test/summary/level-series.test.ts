@@ -1,4 +1,4 @@
-// What pictures of a policy's quotas are drawn from: levels of buckets over time, and which of all counts are drawn.
+// Series of a policy's quotas for pictures: levels of buckets over time, and which of all counts are drawn.
 import { describe, expect, test } from "vitest";
 import { parsePolicy } from "../../src/policy/parse.ts";
 import { refusalSlots, SeriesCollector, windowsWorthDrawing } from "../../src/summary/series.ts";

@@ -1,4 +1,4 @@
-// What pictures are drawn from: true to the trace, and small whatever its length.
+// Series that pictures are drawn from: true to the trace, and small whatever its length.
 import { describe, expect, it } from "vitest";
 import { parseRules } from "../../src/rules/parse.ts";
 import { refusalSlots, SeriesCollector, windowsWorthDrawing } from "../../src/summary/series.ts";

@@ -38,7 +38,7 @@ test("waits that are kept, and those that are counted, have the percentiles of a
       const expected = percents.flatMap((percent) => plainQuantile(all, percent) ?? []);
       expect(kept[0].quantiles(shares)).toEqual(expected);
       expect(counted[0].quantiles(shares)).toEqual(expected);
-      // What was added to keeps counting where it left off, and what was merged is as it was.
+      // The sum keeps counting at its place, and the merged one is as it was.
       kept[0].add(5);
       counted[0].add(5);
       expect(counted[0].quantiles(shares)).toEqual(kept[0].quantiles(shares));

@@ -1,4 +1,4 @@
-// Which window a reading is of, and when that ends: for figures and pictures.
+// The window of a reading, and its end: for figures and pictures.
 import { describe, expect, test } from "vitest";
 import { parseRules } from "../../src/rules/parse.ts";
 import {

@@ -1,11 +1,11 @@
-// What a run that was cut off has written, at any byte of it.
+// Traces of a run that was cut off, at any byte.
 import { describe, expect, test } from "vitest";
 import { readTrace } from "../../src/trace/read.ts";
 import { unfinishedTrace } from "../../src/trace/unfinished.ts";
 import { chunks, headerLine, line, text } from "./samples.ts";
 
 const bytes = new TextEncoder().encode(text(headerLine, line({ call: 0 }), line({ call: 1, org: "größe" })));
-/** Where each line ends. */
+/** End of each line, in bytes. */
 const ends = [...bytes.entries()].flatMap(([at, byte]) => (byte === 0x0a ? [at + 1] : []));
 
 async function textOf(source: AsyncIterable<Uint8Array>): Promise<string> {

@@ -1,4 +1,4 @@
-// What one run came to, in the figures that prediction and measurement are compared by.
+// Figures of one run, by which prediction and measurement are compared.
 import { Summarizer } from "../../src/summary/summarizer.ts";
 import type { WindowSummary } from "../../src/summary/summary.ts";
 import { tellerOf } from "../../src/summary/told.ts";

@@ -26,7 +26,7 @@ export interface RealRun {
   readonly name: string;
   readonly seed: number;
   readonly duration: string;
-  /** Where the rules are. */
+  /** Path of the rules. */
   readonly rules: string;
   readonly folder: string;
   readonly signal: AbortSignal;
@@ -76,7 +76,7 @@ export async function measuredFigures(folder: string): Promise<RunFigures> {
 }
 
 /**
- * What the simulator says of a run.
+ * Returns the simulator's figures of a run.
  * @param like the run whose users and network it takes
  * @param startAtMs where the run's windows were when it began is no secret: a forecast takes that of the run
  */

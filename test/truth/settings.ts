@@ -1,4 +1,4 @@
-// What a comparison is asked for: `npm run truth -- --quick`, `--only herd,steady`, `--seeds 3`.
+// Settings of a comparison: `npm run truth -- --quick`, `--only herd,steady`, `--seeds 3`.
 import { parseArgs } from "node:util";
 import ciFleet from "../../scenarios/ci-fleet.ts";
 import herd from "../../scenarios/herd.ts";
@@ -18,7 +18,7 @@ export interface Settings {
   readonly duration: string;
   /** Real runs at a time: they mostly wait. */
   readonly lanes: number;
-  /** Where the result goes; `null`: only said. */
+  /** Folder of the result; `null` prints it only. */
   readonly out: string | null;
   readonly command: string;
 }

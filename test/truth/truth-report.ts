@@ -26,7 +26,7 @@ export interface Truth {
 
 export type Versions = Readonly<Record<string, string | undefined>>;
 
-/** What is aimed at: by how much a prediction may be off, as a share of what was measured. */
+/** Aim: the greatest error of a prediction, as a share of the measured value. */
 const aims = { refused: 0.03, admitted: 0.01, waitP95: 0.1 } as const;
 
 interface Row {

@@ -1,4 +1,4 @@
-// What a scenario that was fitted to a world's first week says of a day of it: by the same questions as the world itself.
+// Answers of a scenario that was fitted to a world's first week: to the same questions as the world itself.
 
 import type { FittedModel, FittedPopulation } from "../../sim/fit/model.ts";
 import type { FittedRetry } from "../../sim/fit/policies.ts";

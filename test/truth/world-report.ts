@@ -32,7 +32,7 @@ export interface WorldTruth {
   readonly tuned: boolean;
   /** Populations that were fitted, the first of them. */
   readonly populations: readonly string[];
-  /** What the fit says of itself: figures that are off, and what the recording does not tell. */
+  /** The fit's check of itself: figures that are off, and doubts. */
   readonly says: readonly string[];
   readonly day: Shares;
   readonly twice: Shares;

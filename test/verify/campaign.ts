@@ -255,7 +255,7 @@ function played(world: World, shape: Shape, calls: number, random: RandomState):
   return play(played, new Limiter(played.rules));
 }
 
-/** What `spillway verify` says of the trace as a file. */
+/** Output of `spillway verify` about the trace as a file. */
 async function isSameFromBytes(
   { header, lines }: History,
   callsBetweenClosings: number,

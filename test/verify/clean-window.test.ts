@@ -32,7 +32,7 @@ interface Drawn {
   readonly gapMs: number;
   readonly toDecisionMs: number;
   readonly backMs: number;
-  /** What is wrong with the count that is shown; 0 mostly. */
+  /** Error of the count that is shown; 0 mostly. */
   readonly off: number;
 }
 
@@ -147,7 +147,7 @@ function marksOf(each: readonly Drawn[], given: Setting): Mark[] {
   });
 }
 
-/** What the screen says, once it was compared with what is found. */
+/** Returns the screen's answer, once it was compared with the findings. */
 function screened(marks: readonly Mark[], given: Setting): number | null {
   const { terms: own, limit, fromZero, complete, resolutionMs, errorMs, opensMs, owner } = given;
   const { startedBy, givesBack } = given;

@@ -1,4 +1,4 @@
-// What the whole trace says for and against each fault. A clue that means nothing for a fault leaves its weight alone.
+// Clues of the whole trace for and against each fault. A clue that means nothing for a fault leaves its weight alone.
 import { describe, expect, test } from "vitest";
 import { Clues } from "../../src/verify/clues.ts";
 import { rulesQuota } from "../../src/verify/quota-name.ts";

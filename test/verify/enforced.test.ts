@@ -1,4 +1,4 @@
-// What is judged only once it is known whether limits were enforced; and the picture of an accused window.
+// Judgements that wait until it is known if limits were enforced; and the picture of an accused window.
 import { describe, expect, test } from "vitest";
 import { AmountsTally } from "../../src/verify/amounts.ts";
 import { Docket } from "../../src/verify/docket.ts";

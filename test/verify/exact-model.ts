@@ -202,7 +202,7 @@ export class ScopeModel {
   }
 
   /**
-   * What a quota may hold at `now` that no event has touched yet: a window that opened before `beganBy` may hold
+   * Counts that a quota may hold at `now` if no event has touched it yet: a window that opened before `beganBy` may hold
    * anything up to `most` (FORMAT.md, "Windows open when the trace began"); one that opened later is empty.
    */
   beginnings(key: Key, now: number, beganBy: number, most: number): readonly (Window | null)[] {

@@ -11,7 +11,7 @@ const stepsMost = 200_000;
 const begunMost = 60;
 const owners: readonly Owner[] = ["organization", "user"];
 
-/** What a trace has that this checker does not know: nothing is said of it then. */
+/** Part of a trace that this checker does not know: it says nothing then. */
 export class NotKnown extends RangeError {}
 
 /** One instant of one call. */
@@ -23,7 +23,7 @@ interface Event {
   readonly optional: boolean;
   /** The event that comes first, where it has one. */
   readonly after: number | null;
-  /** What the scope may be afterwards, if this happens at the target's `now` and shows what it showed. */
+  /** States that the scope may have afterwards, if this happens at the target's `now` and shows what it showed. */
   outcomes(state: State, now: number): readonly State[];
   /** The quotas that it touches. */
   readonly keys: readonly Key[];
@@ -272,7 +272,7 @@ export class Group {
     return begun.flatMap((each) => event.outcomes(each, now));
   }
 
-  /** Where this scope's events begin and end, as far as they do. */
+  /** Instants at which this scope's events begin and end, as far as they do. */
   get ends(): readonly number[] {
     return this.events.flatMap(({ from, to }) => [from, to]).filter(Number.isFinite);
   }
@@ -285,7 +285,7 @@ export class Group {
 const isSame = (a: unknown, b: unknown): boolean => JSON.stringify(a) === JSON.stringify(b);
 const range = (most: number): readonly number[] => Array.from({ length: most + 1 }, (_, each) => each);
 
-/** What an admitted GraphQL call may have been charged in the end. */
+/** Points that an admitted GraphQL call may have been charged in the end. */
 const actuals = ({ actual, cost }: TraceCall): readonly number[] =>
   actual === undefined ? range(cost ?? 0) : [actual];
 

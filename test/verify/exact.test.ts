@@ -37,7 +37,7 @@ async function accusations({ header, lines }: History): Promise<readonly Violati
   return (await judge(header, lines)).violations;
 }
 
-/** What the oracle accuses has no order, whether it knows the rules or not. */
+/** An accused history has no order, whether the oracle knows the rules or not. */
 async function agrees(history: History): Promise<void> {
   const silent = { ...history, header: { ...history.header, rules: null } };
   const violations = [...(await accusations(history)), ...(await accusations(silent))];

@@ -1,11 +1,11 @@
 // The slow checker: does any order of decisions explain every answer of a small trace? It tries them all, under a
 // model of the rules that is its own (exact-model.ts), and knows nothing of places, bounds or naming.
 //
-// What it tries: the target's clock is ahead of the clients' by a constant `offset`. Each decision, completion and
+// It tries the following. The target's clock is ahead of the clients' by a constant `offset`. Each decision, completion and
 // reading is an event at one true instant, from just before sending to just after the answer, as the clocks of
 // FORMAT.md allow. Events of one scope change its windows one after the other.
 //
-// Why finitely many instants suffice. The model looks at an instant only through the cell between two edges
+// Finitely many instants suffice. The model looks at an instant only through the cell between two edges
 // (`ScopeModel.edges`) that it lies in. Given the order and the cells, an earlier instant in the same cell leaves
 // every later event no less choice: so each event takes the earliest instant of its cell that is left. Given the
 // order and the cells, what remains are inequalities between instants, `offset`, the calls' ends and the edges; those
@@ -21,7 +21,7 @@ import { Group, isUnknown, NotKnown, part, spanOf } from "./exact-search.ts";
 const second = 1000;
 
 /**
- * Whether an order of all decisions, completions and readings explains every answer of a trace.
+ * Tells whether an order of all decisions, completions and readings explains every answer of a trace.
  * @throws NotKnown where the trace has what this checker does not know
  */
 export function hasOrder(header: TraceHeader, lines: readonly TraceLine[]): boolean {

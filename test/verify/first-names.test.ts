@@ -1,4 +1,4 @@
-// Which law and which suspect a verdict names first, fault by fault: written here, and not in the golden verdicts, which
+// The law and the suspect that a verdict names first, fault by fault: written here, and not in the golden verdicts, which
 // a flag writes anew.
 import { createReadStream } from "node:fs";
 import { readFile } from "node:fs/promises";

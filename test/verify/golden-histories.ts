@@ -1,4 +1,4 @@
-// What the golden corpus is made of: two dozen calls each, against the engine for the right ones and against a
+// Histories of the golden corpus: two dozen calls each, against the engine for the right ones and against a
 // deployment with one fault for the wrong ones. The files are what counts; this only says where they came from.
 import { simulate } from "../../sim/simulate.ts";
 import { Limiter } from "../../src/engine/limiter.ts";
@@ -221,7 +221,7 @@ function firstWindow(seed: number, make: (rules: Rules) => Target): History {
 export interface GoldenHistory {
   /** `NAME-ok` or `FAULT-bad`. */
   readonly name: string;
-  /** What a bad one must be suspected of first. */
+  /** First suspect of a bad one. */
   readonly fault: Suspect | null;
   make(seed: number): History;
 }

@@ -9,7 +9,7 @@ import type { CallKind, Lost, TraceCall, TraceHeader } from "../../src/trace/rec
 import { encodeCall, encodeHeader } from "../../src/trace/write.ts";
 import { refusalBody, statusBody } from "../../src/wire/bodies.ts";
 
-/** What answers: a right limiter, or one that is wrong on purpose. Times are the target's own, whole ms. */
+/** Limiter that answers: a right one, or one that is wrong on purpose. Times are the target's own, whole ms. */
 export interface Target {
   decide(call: Call, nowMs: number, context: Context): Decision;
   settle(reservation: Reservation, actual: number, nowMs: number): Readings;
@@ -18,9 +18,9 @@ export interface Target {
   setEnforced(organization: string, scope: Scope, enforced: boolean): void;
 }
 
-/** What a wrong limiter may go by beside the call. */
+/** Facts that a wrong limiter may go by beside the call. */
 export interface Context {
-  /** Which of the deployment's processes answers. */
+  /** Number of the deployment's process that answers. */
   readonly instance: number;
   /** The caller. */
   readonly user: string;
@@ -58,7 +58,7 @@ export interface Plan {
   readonly toDecisionMs: number;
   readonly workMs: number;
   readonly backMs: number;
-  /** How long after the headers each scope of a status body is read, and in that order. */
+  /** Ms after the headers at which each scope of a status body is read, in that order. */
   readonly bodyMs?: Readonly<Record<Scope, number>>;
   readonly fate: Fate;
   /** True if the trace knows the user. */

@@ -1,4 +1,4 @@
-// What a judge may not assume (FORMAT.md): each licence with a correct history that a judge without it would accuse,
+// Facts that a judge may not assume (FORMAT.md): each licence with a correct history that a judge without it would accuse,
 // beside the nearest history that is no longer correct, which is accused.
 import { describe, expect, test } from "vitest";
 import type { TraceCall } from "../../src/trace/record.ts";

@@ -1,4 +1,4 @@
-// How far one window is off: calls and points that surely belong to it, and how old a reading was that lags.
+// The error of one window: calls and points that surely belong to it, and the age of a reading that lags.
 import { describe, expect, test } from "vitest";
 import type { LawFinding } from "../../src/verify/finding.ts";
 import type { Mark } from "../../src/verify/mark.ts";

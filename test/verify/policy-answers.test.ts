@@ -108,7 +108,7 @@ async function judgedBy(given: object, clock: QuotaTraceHeader["clock"], ...call
   );
 }
 
-/** What is accused: the law, how it is broken, and whom it is told of. */
+/** Accusation: the law, the way in which it is broken, and its owner. */
 async function accused(...calls: QuotaCall[]): Promise<string[][]> {
   const { violations } = await judged(...calls);
   return violations.map((violation) => [

@@ -22,7 +22,7 @@ interface Drawn {
   readonly gapMs: number;
   readonly tripMs: number;
   readonly points: number;
-  /** How much later or earlier the window ends that its answer shows; `null` where it shows none. */
+  /** Ms by which the shown window ends later or earlier; `null` if the answer shows none. */
   readonly off: number | null;
 }
 

@@ -1,4 +1,4 @@
-// Which known faults fit one kind of finding in one window, the likeliest first.
+// Known faults that fit one kind of finding in one window, the likeliest first.
 import { describe, expect, test } from "vitest";
 import type { LawFinding } from "../../src/verify/finding.ts";
 import type { Mark } from "../../src/verify/mark.ts";
@@ -15,7 +15,7 @@ import { countsInput, type GivenWindow, markOf, time } from "./marks.ts";
 const acme = rulesQuota("acme", null, "rest");
 const graphql = rulesQuota("acme", "ann", "graphql");
 
-/** What a window's findings are suspected of, and the faults that its answers show by themselves. */
+/** Suspects of a window's findings, and the faults that its answers show by themselves. */
 function suspected(findings: readonly LawFinding[], marks: readonly Mark[] = [], given: GivenWindow = {}) {
   const ruledIn: string[] = [];
   return { suspects: suspectsOf(countsInput({ marks, ruledIn, ...given }), findings), ruledIn };

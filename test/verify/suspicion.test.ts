@@ -1,4 +1,4 @@
-// What was found in one window, as a verdict tells it: the law, the sentence with its arithmetic, and the lines.
+// Findings in one window, as a verdict tells them: the law, the sentence with its arithmetic, and the lines.
 import { describe, expect, test } from "vitest";
 import type { LawFinding } from "../../src/verify/finding.ts";
 import type { Mark } from "../../src/verify/mark.ts";

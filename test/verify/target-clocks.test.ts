@@ -1,4 +1,4 @@
-// What answers tell of the target's clock and of the grid that its windows lie on, and what contradicts that.
+// The target's clock and the grid of its windows, as answers tell them, and contradictions.
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import type { Scope } from "../../src/rules/rules.ts";
@@ -19,7 +19,7 @@ const minute = Date.UTC(2026, 0, 5, 10, 0);
 
 const docketOf = (): Docket => new Docket({ amounts: new AmountsTally(), violationsMost: 100, accept: null });
 
-/** What a judge accuses. */
+/** Returns the accusations of a judge. */
 function accused(judge: (docket: Docket) => void) {
   const docket = docketOf();
   judge(docket);
@@ -31,7 +31,7 @@ function accused(judge: (docket: Docket) => void) {
   });
 }
 
-/** What a judge says for or against a fault. */
+/** Returns a judge's clue for or against a fault. */
 function weightOf(fault: Suspect, judge: (docket: Docket) => void): number {
   const docket = docketOf();
   judge(docket);

@@ -1,4 +1,4 @@
-// What a decision looks like over HTTP: exactly the documented body, the eight headers, both kinds of 429.
+// Decisions over HTTP: exactly the documented body, the eight headers, both kinds of 429.
 import { describe, expect, test } from "vitest";
 import { Limiter } from "../../src/engine/limiter.ts";
 import { parseRules } from "../../src/rules/parse.ts";

@@ -1,4 +1,4 @@
-// What a policy's wire format leaves open of its resets, and sample answers of it.
+// Resets that a policy's wire format leaves open, and sample answers of it.
 import { describe, expect, test } from "vitest";
 import { parsePolicy } from "../../src/policy/parse.ts";
 import { wireOf } from "../../src/policy/presets.ts";

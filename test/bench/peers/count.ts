@@ -1,4 +1,4 @@
-// What a simulated world comes to, whoever simulates it.
+// Figures of a simulated world, whoever simulates it.
 
 export interface WorldCount {
   readonly events: number;

@@ -70,7 +70,7 @@ const seeded = (stream: number, index: number): RandomState => {
 export function simulatedBySimJs(clients: number, seconds: number, nowMs: () => number): WorldCount {
   const endMs = seconds * 1000;
   let [events, calls, refused] = [0, 0, 0];
-  /** What the next entity is made of: simjs makes them itself. */
+  /** Data of the next entity: simjs makes entities itself. */
   let next = { owner: new Window(0), stream: 0, index: 0 };
 
   class Client extends Entity {

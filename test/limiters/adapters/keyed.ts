@@ -1,4 +1,4 @@
-// What the adapters share: strangers keep one window a key, here one for each user of an organization, all of
+// Parts that the adapters share: strangers keep one window a key, here one for each user of an organization, all of
 // the same limit and length; and they read a clock of the process, which is ours while they run.
 
 import type {
@@ -52,7 +52,7 @@ export interface Keyed {
   readonly frozen?: boolean;
   /** A window's last instant is still of it: Redis keeps a key for the millisecond in which it ends. */
   readonly endsLate?: boolean;
-  /** Where its keys are: empty at first, and at our time. `null` if they are in memory. */
+  /** Redis that holds its keys: empty at first, and at our time. `null` if they are in memory. */
   readonly redis?: RealRedis | null;
 }
 
@@ -122,7 +122,7 @@ export function keyedFactory(keyed: Keyed): LimiterFactory {
     endsLate,
     setNow: (nowMs) => {
       redis?.setNow(nowMs);
-      // What a timer began goes on by our clock, too.
+      // Work that a timer began goes on by our clock, too.
       return clock.during(() => clock.advance(nowMs));
     },
     create: async (rules, seam = stillSeam) => {
@@ -137,7 +137,7 @@ export function keyedFactory(keyed: Keyed): LimiterFactory {
   };
 }
 
-/** Where limiters of REST calls differ from package to package. */
+/** Parts in which limiters of REST calls differ from package to package. */
 interface RestKind extends Pick<Keyed, "endsLate" | "redis"> {
   readonly algorithm?: Algorithm;
   readonly refused?: "counted" | "uncounted";
@@ -181,7 +181,7 @@ export function byKey<T>(make: () => T): (key: string) => T {
   };
 }
 
-/** What three headers say, by their names behind the prefix; one that was not sent is left out. */
+/** Reads three headers, by their names behind the prefix; one that was not sent is left out. */
 export function headersSay(headerOf: (field: string) => unknown): Omit<Said, "admitted"> {
   const headers = ["limit", "remaining", "reset"].map((field) => [field, headerOf(field)] as const);
   const sent = headers.filter(([, value]) => value !== undefined && value !== null && value !== "");

@@ -35,7 +35,7 @@ interface World {
   readonly latency?: string;
 }
 
-/** What so many of them send. */
+/** Returns the calls of a number of clients. */
 function run(
   preset: ClientPreset,
   { clients = 1, duration = "2m", rules = {}, user, latency = "20ms" }: World = {},
