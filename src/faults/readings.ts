@@ -3,7 +3,15 @@ import { resetSeconds } from "../engine/limiter.ts";
 import { quotaNames } from "../policy/names.ts";
 import type { FaultEntry } from "./fault.ts";
 import { ofDefault } from "./fits.ts";
-import { readingsTold, resetsAs, resetsKept, resetsPast, resetsRounded, resetsZero } from "./told.ts";
+import {
+  readingsTold,
+  resetsAs,
+  resetsKept,
+  resetsPast,
+  resetsRounded,
+  resetsZero,
+  retriesSoon,
+} from "./told.ts";
 
 const ofGraphql: readonly string[] = Object.values(quotaNames.graphql);
 
@@ -86,5 +94,13 @@ export const readingFaults: readonly FaultEntry[] = [
     seenIn: ["capgo PR#2865"],
     nets: ["V"],
     ...resetsKept,
+  },
+  {
+    name: "retry-too-soon",
+    wrong: "a refusal tells to retry after one second, whatever its reset says",
+    shows: "Retry-After 1 beside a reset of many seconds, and clients that are refused again and again",
+    seenIn: ["flask-limiter#62"],
+    nets: ["P", "V", "L"],
+    ...retriesSoon,
   },
 ];

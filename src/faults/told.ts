@@ -117,6 +117,25 @@ export const resetsKept: Injected = {
   },
 };
 
+/** Fault: refusals tell to come back in a second, however much of the window is left. */
+export const retriesSoon: Injected = {
+  unfit: (policy) =>
+    wireOf(policy).retryAfter.length > 0 && Object.values(policy.quotas).some(({ shown }) => shown.retryAfter)
+      ? null
+      : { path: "wire.retryAfter", got: "none", allowed: "refusals that tell when to come back" },
+  inject: (policy) =>
+    right(policy, {
+      tell: (told, _caller, nowMs) => ({
+        ...told,
+        retryAtMs: told.retryAtMs === null ? null : Math.min(told.retryAtMs, nowMs + 1000),
+      }),
+      changeOwn: (answer) =>
+        answer.headers[headerNames.retryAfter] === undefined
+          ? answer
+          : { ...answer, headers: { ...answer.headers, [headerNames.retryAfter]: 1 } },
+    }),
+};
+
 /** Fault: a status shows unused quotas. */
 export const statusPristine = readingsTold(
   (reading, { told }) =>

@@ -45,12 +45,13 @@ const PLACE = 4;
 const NOTED = 5;
 const ROUTE = 8;
 
-/** Numbers in a refusal's body (`CallBatch.saidLimit`); `NaN` for those that are missing. */
+/** Numbers in a refusal's body (`CallBatch.saidLimit`), and its `Retry-After`; `NaN` for those that are missing. */
 interface Refusal {
   by: Owner | null;
   limit: number;
   reset: number;
   current: number;
+  wait: number;
 }
 
 /** Greatest whole number of a mark's row. */
@@ -71,7 +72,13 @@ export class PlainCalls {
   readonly #refusalsOf: UnenforcedRefusals[] = [];
   /** Counts by the quota's number. */
   readonly #counts: JudgedCount[] = [];
-  readonly #said: Refusal = { by: null, limit: Number.NaN, reset: Number.NaN, current: Number.NaN };
+  readonly #said: Refusal = {
+    by: null,
+    limit: Number.NaN,
+    reset: Number.NaN,
+    current: Number.NaN,
+    wait: Number.NaN,
+  };
   readonly #slackMs: number;
   readonly #charges: Charges;
   readonly #end = { from: 0, to: 0 };
@@ -247,7 +254,7 @@ export class PlainCalls {
     return at;
   }
 
-  /** Returns the numbers in a refusal's body, in one object that is used again. */
+  /** Returns the numbers of a refusal, in one object that is used again. */
   #refusal(batch: CallBatch, row: number): Refusal {
     const said = this.#said;
     const isSaid = batch.is(row, has.refusal);
@@ -256,13 +263,14 @@ export class PlainCalls {
     said.limit = isSaid ? (batch.saidLimit[row] ?? Number.NaN) : Number.NaN;
     said.reset = isSaid ? (batch.saidReset[row] ?? Number.NaN) : Number.NaN;
     said.current = isSaid ? (batch.saidCurrent[row] ?? Number.NaN) : Number.NaN;
+    said.wait = batch.is(row, has.retryAfter) ? (batch.retryAfter[row] ?? Number.NaN) : Number.NaN;
     return said;
   }
 }
 
-/** Tells whether a refusal breaks no law: its window lacks room, and its body agrees with its headers. */
+/** Tells whether a refusal breaks no law: its window lacks room; its body and its wait agree with its headers. */
 function isJustified(
-  { by, limit: saidLimit, reset: saidReset, current }: Refusal,
+  { by, limit: saidLimit, reset: saidReset, current, wait }: Refusal,
   terms: Terms,
   cost: number,
   limit: number,
@@ -283,6 +291,7 @@ function isJustified(
     ownRemaining < room &&
     (Number.isNaN(saidLimit) || saidLimit === ownLimit) &&
     (Number.isNaN(saidReset) || Math.abs(saidReset - ownReset) <= 1) &&
+    (Number.isNaN(wait) || Math.abs(wait - ownReset) <= 1) &&
     (Number.isNaN(current) ||
       (Math.max(0, ownLimit - current) === ownRemaining &&
         (current <= ownLimit || terms.remaining === "clamped") &&

@@ -2,10 +2,12 @@
 import { nounOf } from "../rules/words.ts";
 import type { QuotaCall, QuotaReading } from "../trace/quota-record.ts";
 import { checkAnswer, checkNumbers, checkRefusal, neededRoom, type ShownNumbers } from "./answer-laws.ts";
+import { accuseAnswer } from "./breach.ts";
 import type { Span, TraceTime } from "./clock.ts";
 import type { Count } from "./count.ts";
 import type { Docket } from "./docket.ts";
 import type { PolicyQuotaJudge } from "./policy-quotas.ts";
+import type { Question } from "./verdict.ts";
 
 /** A quota that a call uses. */
 export interface Used {
@@ -27,34 +29,35 @@ export interface JudgedReading {
   readonly reading: QuotaReading;
 }
 
-/** Finds the end of the window that a reading shows, on the clients' clock; `null` if the reading does not tell it. */
-type EndOf = (
-  call: QuotaCall,
-  judge: PolicyQuotaJudge,
-  reading: QuotaReading,
-) => { readonly span: Span } | null;
+/** Ends of windows and waits, on the clients' clock; `null` for what an answer does not tell. */
+interface Times {
+  endOf(call: QuotaCall, judge: PolicyQuotaJudge, reading: QuotaReading): { readonly span: Span } | null;
+  /** Returns the latest instant at which a refusal may say to come back, ms since the epoch. */
+  retryBy(call: QuotaCall): number | null;
+}
 
 export class PolicyAnswers {
   readonly #docket: Docket;
   readonly #time: TraceTime;
-  readonly #endOf: EndOf;
+  readonly #times: Times;
 
-  constructor(docket: Docket, time: TraceTime, endOf: EndOf) {
+  constructor(docket: Docket, time: TraceTime, times: Times) {
     this.#docket = docket;
     this.#time = time;
-    this.#endOf = endOf;
+    this.#times = times;
   }
 
   /** @param shown readings with their counts, as far as those are known */
   check(line: number, call: QuotaCall, used: readonly Used[], shown: readonly JudgedReading[]): void {
-    const { cost, outcome } = call;
+    const { cost, outcome, via } = call;
     const asked = { cost, isRefused: outcome === "refused" };
     checkAnswer(asked.isRefused, this.#docket, () => {
       for (const { judge, count, reading } of shown)
         if (count !== null) checkNumbers(line, numbersOf(reading, judge), count, asked, this.#docket);
     });
     if (outcome === "admitted") for (const each of used) noteOversize(line, call, each);
-    if (asked.isRefused && used.length > 0) this.#checkRefusal(line, call, used);
+    // A cached refusal shows an earlier call's readings.
+    if (asked.isRefused && used.length > 0 && via === undefined) this.#checkRefusal(line, call, used);
   }
 
   /** Tells whether a refusal's reading leaves room for the call; `null` if it does not tell. */
@@ -65,14 +68,20 @@ export class PolicyAnswers {
     const most = limit ?? count.limit;
     const left = remaining ?? (used === null || most === null ? null : most - used);
     if (left === null) return null;
-    const { charge } = judge.quota;
-    if (left < neededRoom(cost, charge.fits === "any-left")) return false;
-    // Returned points, or a window that opened since the decision, can make room that was not there before.
-    const end = charge.when === "reserve-settle" ? null : (this.#endOf(call, judge, reading)?.span ?? null);
-    if (end === null || judge.length === null) return null;
+    if (left < neededRoom(cost, judge.quota.charge.fits === "any-left")) return false;
+    return this.#windowOf(call, judge, reading) === null ? null : true;
+  }
+
+  /**
+   * Returns the end of the window that a refusal shows, if the refusal was surely decided within it. `null` where
+   * returned points, or a window that opened since the decision, can make room that was not there before.
+   */
+  #windowOf(call: QuotaCall, judge: PolicyQuotaJudge, reading: QuotaReading): Span | null {
+    if (judge.quota.charge.when === "reserve-settle" || judge.length === null) return null;
+    const end = this.#times.endOf(call, judge, reading)?.span ?? null;
     // The window may be over: some limiters show a window that was not opened again as ending now.
-    if (end.from <= call.received + this.#time.slackMs) return null;
-    return end.to - judge.length.least < call.sent - this.#time.slackMs ? true : null;
+    if (end === null || end.from <= call.received + this.#time.slackMs) return null;
+    return end.to - judge.length.least < call.sent - this.#time.slackMs ? end : null;
   }
 
   #checkRefusal(line: number, call: QuotaCall, used: readonly Used[]): void {
@@ -96,8 +105,51 @@ export class PolicyAnswers {
     );
     if (!isNeedless && count !== null)
       askOrder(line, call, used, room.slice(0, Math.max(0, named)), this.#docket);
+    // Where another quota may have refused, the wait may be its own.
+    const isAlone = used.every(
+      ({ count: other }, index) =>
+        index === named ||
+        room[index] === true ||
+        other?.group.enforcement.throughout(call.sent, call.received) === false,
+    );
+    const refuser = isAlone && room[named] === false ? used[named] : undefined;
+    if (refuser !== undefined) this.#checkWait(line, call, refuser);
+  }
+
+  /** Accuses a refusal that tells to come back while the window that refused is still open. */
+  #checkWait(line: number, call: QuotaCall, { judge, count, cost }: Used): void {
+    const { retryAfterMs: waitMs = null, readings } = call;
+    const reading = readings.find(({ quota }) => quota === judge.name);
+    const end = reading && this.#windowOf(call, judge, reading);
+    // A call that costs more than the limit never fits, however long it waits.
+    if (count === null || end == null || (cost ?? 0) > (count.limit ?? 0)) return;
+    const until = this.#times.retryBy(call);
+    if (until !== null && until < end.from)
+      accuseAnswer(this.#docket, line, count.name.told, {
+        law: "refusal-agrees",
+        breach: "wait",
+        suspects: ["retry-too-soon", "stale-cached-reset"],
+        explanation:
+          `was refused by ${judge.name} and told to come back at least ${seconds(end.from - until)} s before ` +
+          "the shown end of its window, which has no room until then",
+      });
+    const longestMs = judge.length?.most ?? Number.POSITIVE_INFINITY;
+    if (waitMs !== null && waitMs > longestMs + 2000)
+      this.#docket.ask(longWait(line, judge.name, waitMs, longestMs));
   }
 }
+
+const seconds = (ms: number): string => String(Math.round(ms / 100) / 10);
+
+/** Returns the question about a wait that no window needs; a server may put callers off for longer. */
+const longWait = (line: number, quota: string, waitMs: number, longestMs: number): Question => ({
+  quota,
+  question:
+    `A refusal by ${quota} tells to come back after ${seconds(waitMs)} s, and its windows last ` +
+    `${seconds(longestMs)} s (line ${line}). Is that meant?`,
+  suspects: ["reset-in-ms"],
+  lines: [line],
+});
 
 function numbersOf(
   { limit, remaining, used, reset }: QuotaReading,

@@ -82,9 +82,10 @@ class QuotaJudgement {
       ]),
     );
     this.#presence = new PolicyPresence(wireOf(policy), docket);
-    this.#answers = new PolicyAnswers(docket, time, (call, judge, reading) =>
-      this.#endOf(call, judge, reading),
-    );
+    this.#answers = new PolicyAnswers(docket, time, {
+      endOf: (call, judge, reading) => this.#endOf(call, judge, reading),
+      retryBy: (call) => this.#retryBy(call),
+    });
   }
 
   #judgeOf(quota: string): PolicyQuotaJudge {
@@ -249,6 +250,14 @@ class QuotaJudgement {
     const ahead = Math.max(0, (span.from + span.to - sent - received) / 2);
     if (!Number.isFinite(ahead) || ahead > length.most + 2 * gridMs) return null;
     return { span, seconds: Math.round(Math.min(ahead, length.most)) / 1000 };
+  }
+
+  /** Returns the latest instant at which a refusal may tell to come back, on the clients' clock; `null` if it tells none. */
+  #retryBy({ sent, received, retryAfterMs, retryAt }: QuotaCall): number | null {
+    // Waits have no unit of their own in a trace. Most have whole seconds.
+    if (retryAfterMs !== undefined)
+      return this.#judging.time.windowEnd(sent, received, retryAfterMs / 1000, null).to;
+    return retryAt === undefined ? null : this.#offset.clientsTime({ from: retryAt, to: retryAt + 1000 }).to;
   }
 
   finish(): Judged<QuotaVerdict> {

@@ -7,7 +7,7 @@ import { nounOf } from "../rules/words.ts";
 import type { TraceCall } from "../trace/record.ts";
 import type { RulesOwner } from "../trace/whose.ts";
 import { type ReadRefusal, readRefusal } from "../wire/bodies.ts";
-import { headersOf } from "../wire/fields.ts";
+import { headersOf, integerOf } from "../wire/fields.ts";
 import { checkRefusal, neededRoom } from "./answer-laws.ts";
 import { type AnswerBreach, accuseAnswer } from "./breach.ts";
 import type { Docket } from "./docket.ts";
@@ -63,6 +63,8 @@ export function judgeRefusal(
   );
   if (named === null || window === null) return;
   const accuse = (breach: AnswerBreach): void => accuseAnswer(docket, line, whose[named], breach);
+  const wait = waitBreach(integerOf(call.retryAfter ?? null), window.reset);
+  if (wait !== null) accuse(wait);
   const other = shown[named === "user" ? "organization" : "user"];
   if (
     terms.refused === "counted" &&
@@ -81,6 +83,18 @@ const ownCharge = (named: Owner, current: number, limit: number, isNeedless: boo
   suspects: ["one-short", "remaining-of-laxer-window"],
   explanation: `was refused by the ${named}'s window and counted there, at current ${current} of ${limit}: only ${current - 1} were there before it`,
 });
+
+/** Returns the breach of a `Retry-After` that is not the reset of the window that refused (SPEC.md §9). */
+function waitBreach(wait: number | null, reset: number | null): AnswerBreach | null {
+  // The two may have been rounded at instants next to each other.
+  if (wait === null || reset === null || Math.abs(wait - reset) <= 1) return null;
+  return {
+    law: "refusal-agrees",
+    breach: "wait",
+    suspects: wait < reset ? ["retry-too-soon"] : ["reset-in-ms", "reset-disagrees"],
+    explanation: `was refused until its window ends in ${reset} s, and told to retry after ${wait} s`,
+  };
+}
 
 function shownOf(call: TraceCall, owner: Owner): Shown | null {
   const { scopeName, limit, remaining, reset } = headersOf(call, owner);

@@ -44,6 +44,7 @@ export const suspectNames = [
   "reset-at-drifts",
   "reset-disagrees",
   "stale-cached-reset",
+  "retry-too-soon",
   "skewed-nodes",
   "remaining-of-laxer-window",
   "wrong-scope-header",

@@ -23,6 +23,8 @@ export function accuseConflict(
   const two = problem(a.end, b.end);
   const marks = two === null ? [a, b, earlier.fromMark, later.toMark] : [a, b];
   if (!length.known && fallsByMs(a, b)) docket.clues.ruledIn.add("reset-in-ms");
+  // A wait that differs from a wrong end may be right.
+  docket.clues.ruledOut.add("retry-too-soon");
   const apart = (later.end.from - earlier.end.to) / 1000;
   docket.accuse({
     law: "reset-agrees",

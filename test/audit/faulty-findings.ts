@@ -284,6 +284,14 @@ export const faultyFindings: Readonly<
     made: "reset-counts-down reset-is-kept refusal-is-free",
     found: ["agreement: reset-agrees"],
   },
+  "retry-too-soon": {
+    made: "reset-is-kept reset-counts-down",
+    found: [
+      "reset-counts-down, rest: honest-wait: the refusal tells the 5 s until rest_user has room, as its reset does: 1 s",
+      "reset-is-kept, rest: honest-wait: admitted after the 1 s that the refusal told: refused",
+      "agreement: refusal-agrees",
+    ],
+  },
   "status-pristine": {
     made: "status-is-true",
     found: [

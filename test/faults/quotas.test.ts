@@ -72,6 +72,7 @@ const gateway = parsePolicy({
       { ...shownIn("trial"), reset },
       { quotas: ["tokens"], headers: { "X-Tokens": "{remaining}/{limit}" } },
     ],
+    retryAfter: [{ header: "Retry-After", form: "delta-s" }],
     outcomes: [{ outcome: "refused", status: [429], by: "{quota}", body: { "/quota": "{quota}" } }],
   },
 });
@@ -171,6 +172,7 @@ const hidden: Readonly<Record<string, Readonly<Record<string, string>>>> = {
     "remaining-of-laxer-window": "the last quota of each call is its points, which no answer shows",
     "headers-missing-on-429": "some of its refusals show nothing",
     "one-short": "a 403 that shows a remaining of 1 is none of its refusals",
+    "retry-too-soon": "refusals by its points alone tell a wait, and they show no reset",
   },
 };
 /** Faults that another one's name fits better. */
@@ -214,6 +216,7 @@ const foundBy: Readonly<Record<string, LawName | null>> = {
   "reset-negative": "reset-agrees",
   "reset-truncated": "reset-agrees",
   "stale-cached-reset": "reset-agrees",
+  "retry-too-soon": "refusal-agrees",
   "status-pristine": "conserved",
   "headers-missing-on-429": null,
   "headers-missing-on-status": null,

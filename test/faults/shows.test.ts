@@ -268,6 +268,16 @@ const rows: readonly Row[] = [
     [10, 10, 10, 9, 9],
   ],
   [
+    "retry-too-soon",
+    (a) => {
+      const refused = [1, 2, 3, 4].map(() => a.call("ann", 2000)).at(-1) as Decision;
+      const { headers } = a.sent(refused, 2000);
+      return [headers["RateLimit-User-Reset"], headers["Retry-After"]];
+    },
+    [8, 8],
+    [8, 1],
+  ],
+  [
     "status-pristine",
     (a) => [a.left("ann"), bodyOf(a.sent("status")).scopes.rest.current],
     ["2 4", 1],

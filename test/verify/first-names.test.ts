@@ -39,6 +39,7 @@ const firstLaws: Readonly<Record<Exclude<Suspect, "boundary-inclusive" | "clock-
   "reset-negative": "reset-agrees",
   "reset-truncated": "reset-agrees",
   "reset-zero": "reset-agrees",
+  "retry-too-soon": "refusal-agrees",
   "scopes-mixed": "conserved",
   "skewed-nodes": "reset-agrees",
   "stale-cached-reset": "reset-agrees",

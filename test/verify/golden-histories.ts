@@ -148,6 +148,7 @@ const simulated: readonly Suspect[] = [
   "immortal-by-polling",
   "reset-zero",
   "stale-cached-reset",
+  "retry-too-soon",
 ];
 
 const quarter = defineScenario({
