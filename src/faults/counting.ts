@@ -85,7 +85,7 @@ class CostIgnored extends Counter {
 
 class CostOverLimitAdmitted extends Counter {
   override hasRoom(use: Use, found: CountBefore): boolean {
-    return use.asked > this.limitOf(use.key).limit || super.hasRoom(use, found);
+    return use.asked > this.limitOf(use.key) || super.hasRoom(use, found);
   }
 }
 

@@ -126,7 +126,7 @@ class RearmedPerHit extends Counter {
       if (!this.isWindow(key)) continue;
       const window = this.window(key, nowMs);
       if (window.resetAtMs !== 0)
-        window.resetAtMs = window.seenMs - (window.seenMs % 1000) + this.limitOf(key).lengthMs;
+        window.resetAtMs = window.seenMs - (window.seenMs % 1000) + this.lengthOf(key);
     }
     return super.look(call, nowMs);
   }
@@ -180,7 +180,7 @@ class DoubleRoll extends StruckCounter {
       phase = 0.2 + 0.6 * this.world.random();
       this.#phases.set(name, phase);
     }
-    return resetAtMs - this.limitOf(key).lengthMs * phase;
+    return resetAtMs - this.lengthOf(key) * phase;
   }
 
   override mayStrike(key: CountKey, window: CounterWindow): boolean {
@@ -221,7 +221,7 @@ class StatusOpensWindow extends Counter {
 class WindowsBackToBack extends Counter {
   override next(key: CountKey, window: CounterWindow, nowMs: number): NextWindow {
     if (window.resetAtMs === 0) return super.next(key, window, nowMs);
-    const { lengthMs } = this.limitOf(key);
+    const lengthMs = this.lengthOf(key);
     const over = Math.floor((nowMs - window.resetAtMs) / lengthMs);
     return { count: 0, resetAtMs: window.resetAtMs + (over + 1) * lengthMs, struck: false };
   }
