@@ -5,10 +5,10 @@ import type {
   QuotaReplayTotals,
   QuotaReplayUser,
 } from "../../src/summary/quota-replay-result.ts";
-import { replayUsersMost } from "../../src/summary/replay-result.ts";
+import { type RecordedRefusals, replayUsersMost } from "../../src/summary/replay-result.ts";
+import { isRefusal } from "../../src/wire/outcome.ts";
 import type { ReplayCaller, ReplayCallers } from "./callers.ts";
 import type { ReplayHeadroom } from "./headroom.ts";
-import { RecordedTally } from "./recorded-tally.ts";
 import { RefusingWindows } from "./refusing-windows.ts";
 import { ReplaySlots } from "./slots.ts";
 
@@ -131,5 +131,33 @@ export class ReplayTally {
   /** Returns the windows that refused most, and the number of all. */
   refusingWindows(): { readonly windows: readonly QuotaRefusingWindow[]; readonly seen: number } {
     return this.#refusing.finish();
+  }
+}
+
+export class RecordedTally {
+  #calls = 0;
+  #refused = 0;
+  #both = 0;
+  #onlyInReplay = 0;
+
+  /** @param status the log's status */
+  add(status: number, isRefusedHere: boolean): void {
+    const isRefusedInLog = isRefusal(status);
+    this.#calls += 1;
+    if (isRefusedInLog) this.#refused += 1;
+    if (isRefusedInLog && isRefusedHere) this.#both += 1;
+    if (!isRefusedInLog && isRefusedHere) this.#onlyInReplay += 1;
+  }
+
+  /**
+   * Returns `null` if no row had a status.
+   * @param isCutOff true if windows pile up at a limit
+   */
+  finish(isCutOff: boolean): RecordedRefusals | null {
+    const [calls, refused, both, onlyInReplay] = [this.#calls, this.#refused, this.#both, this.#onlyInReplay];
+    const seemsFiltered = isCutOff && refused === 0;
+    return calls === 0
+      ? null
+      : { calls, refused, both, onlyInLog: refused - both, onlyInReplay, seemsFiltered };
   }
 }

@@ -4,6 +4,7 @@ import { connect as connectHttp2 } from "node:http2";
 import { connect, isIP, type Socket } from "node:net";
 import { setTimeout as sleep } from "node:timers/promises";
 import { connect as connectTls } from "node:tls";
+import { brotliDecompressSync, gunzipSync, inflateSync, type ZlibOptions } from "node:zlib";
 import type { Dispatcher } from "undici";
 import { type ConnectionOptions, openDispatcher } from "../connect/connection.ts";
 import { reasonOf } from "../connect/no-answer.ts";
@@ -11,7 +12,6 @@ import type { Target } from "../connect/target.ts";
 import { credentialOf } from "../policy/match.ts";
 import type { Policy } from "../policy/policy.ts";
 import { headerText } from "../wire/fields.ts";
-import { BodyBytes } from "./content-coding.ts";
 import { readMessages } from "./http1.ts";
 import type { Shot } from "./step.ts";
 
@@ -257,4 +257,39 @@ function defined(tls: NonNullable<ConnectionOptions["tls"]>): Record<string, str
     string,
     string
   >;
+}
+
+/** Most bytes of a body, more than any status or refusal has. */
+const bodyMost = 1 << 20;
+const limits: ZlibOptions = { maxOutputLength: bodyMost };
+
+const decoders: Readonly<Record<string, (bytes: Buffer) => Buffer>> = {
+  gzip: (bytes) => gunzipSync(bytes, limits),
+  deflate: (bytes) => inflateSync(bytes, limits),
+  br: (bytes) => brotliDecompressSync(bytes, { maxOutputLength: bodyMost }),
+};
+
+/** Collects a body, up to a bound. */
+export class BodyBytes {
+  readonly #chunks: Buffer[] = [];
+  #length = 0;
+
+  /** Adds a chunk. @returns false if the body is now too long */
+  add(chunk: Uint8Array): boolean {
+    this.#chunks.push(Buffer.from(chunk));
+    this.#length += chunk.byteLength;
+    return this.#length <= bodyMost;
+  }
+
+  /** Returns the body as text; its bytes as they are if they are not in that coding. */
+  text(coding: string | undefined): string {
+    const bytes = Buffer.concat(this.#chunks);
+    const decode = decoders[coding?.trim().toLowerCase() ?? ""];
+    if (decode === undefined) return bytes.toString("utf8");
+    try {
+      return decode(bytes).toString("utf8");
+    } catch {
+      return bytes.toString("utf8");
+    }
+  }
 }

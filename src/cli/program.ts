@@ -1,6 +1,5 @@
 // Runs a command as the program does: reports its error, and sets the exit status.
 import { SpillwayError } from "../rules/errors.ts";
-import { systemError } from "./system-error.ts";
 import { describeError, describeThrown, describeUnexpected, endProgress, UNEXPECTED } from "./terminal.ts";
 
 const say = (text: string): void => {
@@ -46,4 +45,45 @@ export function tellError(error: unknown, words: readonly string[]): void {
     process.exitCode = UNEXPECTED;
     say(describeUnexpected(thrown, json));
   }
+}
+
+// Errors of the operating system as coded errors: a full disk, too many open files. They are no bugs of spillway.
+
+/** Resources that the system refused, by its error code. */
+const refusals: Readonly<Record<string, string>> = {
+  EACCES: "permission",
+  EAGAIN: "room for one more process",
+  EDQUOT: "room within the disk quota",
+  EFBIG: "room for a file of this size (ulimit -f)",
+  EIO: "a disk that works",
+  EMFILE: "fewer open files, or a higher limit (ulimit -n)",
+  ENFILE: "fewer open files on this machine",
+  ENOMEM: "free memory",
+  ENOSPC: "free space on the disk (TMPDIR names the folder of temporary files)",
+  EPERM: "permission",
+  EROFS: "a disk that can be written",
+};
+
+/** Returns the operating system's error as a coded error; `null` for any other error. */
+function systemError(thrown: unknown): SpillwayError | null {
+  const { code, syscall, path, message } = thrown as Partial<NodeJS.ErrnoException>;
+  if (syscall === "uv_cwd")
+    return refused("the working folder", "a folder that was deleted", "one that is there", thrown);
+  const found = codeOf(code, message ?? "");
+  const allowed = refusals[found ?? ""];
+  if (found === undefined || allowed === undefined) return null;
+  return refused(path ?? syscall ?? "a thread", found, allowed, thrown);
+}
+
+const refused = (path: string, got: string, allowed: string, cause: unknown): SpillwayError =>
+  new SpillwayError("SYSTEM_REFUSED", "the operating system refused what is needed", {
+    problem: { path, got, allowed },
+    cause,
+  });
+
+/** Returns the system's code. Errors of starting threads, reading modules and allocating buffers have it only in the message. */
+function codeOf(code: string | undefined, message: string): string | undefined {
+  if (/^array buffer allocation failed$/i.test(message)) return "ENOMEM";
+  if (/too many open files/i.test(message)) return "EMFILE";
+  return code === "ERR_WORKER_INIT_FAILED" ? /\bE[A-Z]+\b/.exec(message)?.[0] : code;
 }

@@ -8,7 +8,6 @@ import { headerText } from "../wire/fields.ts";
 import { REFUSED } from "../wire/outcome.ts";
 import { type KeyedAnswer, type KeyedKind, type KeyedSettings, keyedLimiter } from "./keyed.ts";
 import { type Middleware, type MiddlewareRequest, runMiddleware } from "./middleware.ts";
-import { nextTurn } from "./turn.ts";
 
 type Awaitable<T> = T | PromiseLike<T>;
 
@@ -205,3 +204,16 @@ function overHttp(kind: HttpKind, create: (settings: KeyedSettings) => Promise<S
 
 const flat = (headers: Awaited<ReturnType<Injectable["inject"]>>["headers"]): HttpAnswer["headers"] =>
   Object.fromEntries(Object.entries(headers).map(([name, value]) => [name, headerText(value)]));
+
+// One turn of the event loop, without a timer. The runtime frees what a WeakRef has named only between two turns, and
+// a check of a limiter that never waits for anything outside takes no turn.
+
+/** Waits for the next turn of the event loop. */
+async function nextTurn(): Promise<void> {
+  const { port1, port2 } = new MessageChannel();
+  await new Promise<void>((resolve) => {
+    port2.once("message", resolve);
+    port1.postMessage(null);
+  });
+  port1.close();
+}

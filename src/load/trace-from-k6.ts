@@ -1,10 +1,11 @@
 // k6's raw file → a trace. Each line of the raw file is a call as in the trace, `{"start": client, "at": ms}`, `{"end":
 // client}`, `{"error": client, ...}`, or something that a scenario printed.
+
+import { createReadStream } from "node:fs";
 import { lineLengthMost, tooLong } from "../trace/blocks.ts";
 import type { QuotaCall } from "../trace/quota-record.ts";
 import type { TraceCall } from "../trace/record.ts";
 import { Account, type LoadAccount } from "./account.ts";
-import { lineBatches } from "./lines.ts";
 import { type TraceFile, type TraceHead, unwritable } from "./trace-file.ts";
 
 export interface TraceFromK6Options {
@@ -115,5 +116,23 @@ function parseOurs(line: string): Readonly<Record<string, unknown>> | null {
     return JSON.parse(line) as Record<string, unknown>;
   } catch {
     return null;
+  }
+}
+
+// A file's lines, one chunk at a time. (readline would also end lines at U+2028, which JSON leaves in strings.)
+interface LineBatch {
+  /** Lines that the chunk ended, without their ends. */
+  readonly whole: readonly string[];
+  /** Text after the last line's end. In the last batch it is empty, or a line that was cut off. */
+  readonly rest: string;
+}
+
+/** Yields all lines of a file, many at once. @throws Error of the file system */
+async function* lineBatches(path: string): AsyncGenerator<LineBatch, void> {
+  let rest = "";
+  for await (const chunk of createReadStream(path, { encoding: "utf8", highWaterMark: 1 << 18 })) {
+    const whole = (rest + String(chunk)).split("\n");
+    rest = whole.pop() ?? "";
+    yield { whole, rest };
   }
 }

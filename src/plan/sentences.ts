@@ -1,9 +1,11 @@
 // A plan's result in sentences, the answer first.
+
+import { counted } from "../rules/words.ts";
 import type { Scenario } from "../scenario/scenario.ts";
-import type { PlanResult } from "../summary/plan-result.ts";
+import type { PlanResult, PlanStorm } from "../summary/plan-result.ts";
 import { answerSentences } from "./answer-sentences.ts";
 import { comparisonSentences } from "./comparison-sentences.ts";
-import { stormSentence } from "./storm-sentence.ts";
+import { sureText, valueText } from "./words.ts";
 
 /** Returns a result in words for people. */
 export function sentencesOf(result: PlanResult, scenario: Scenario): string[] {
@@ -13,4 +15,36 @@ export function sentencesOf(result: PlanResult, scenario: Scenario): string[] {
     ...(storm === null ? [] : [stormSentence(storm, question.durationMs, question.confidence)]),
     ...(comparison === null ? [] : comparisonSentences(comparison, scenario, question.goals)),
   ];
+}
+
+/** @param durationMs length of the run */
+export function stormSentence(storm: PlanStorm, durationMs: number, confidence: number): string {
+  const { answer, trigger, withinWindows, windowMs } = storm;
+  const of = (size: number): string =>
+    trigger === "outage" ? `an outage of ${valueText("ms", size)}` : `a burst of ${counted(size, "call")}`;
+  const window = valueText("ms", windowMs);
+  const inTime =
+    withinWindows === null
+      ? `by the end of ${valueText("ms", durationMs)}`
+      : `within ${counted(withinWindows, "window")} of ${window}`;
+  const sure = sureText(confidence);
+  switch (answer.kind) {
+    case "value": {
+      const after = storm.triggers.find(({ size }) => size === answer.holds)?.windowsToRecover ?? 0;
+      const windows = `${counted(Math.round(after * 10) / 10, "window")} of ${window}`;
+      return `The load does not recover ${inTime} from ${of(answer.fails)}; from ${of(answer.holds)} it does, in ${windows} after it is over ${sure}.`;
+    }
+    case "all":
+      return `The load recovers from every ${trigger} tried, up to ${of(storm.to)}, ${inTime} ${sure}.`;
+    case "none":
+      return `The load does not recover ${inTime} even from ${of(storm.from)} ${sure}.`;
+    case "too-noisy": {
+      const [low, high] = [answer.holds, answer.fails].map((size) =>
+        size === null ? "none of those tried" : of(size),
+      );
+      return `The runs differ too much to say which ${trigger} is too much: the load surely recovers from ${low}, surely not from ${high}.`;
+    }
+    default:
+      return `Whether the load recovers does not go by the size of the ${trigger}: see the table.`;
+  }
 }

@@ -1,6 +1,7 @@
 // Rules of version 1 as a policy, and back: the API of SPEC.md is one policy among others (POLICY.md §7).
 import { quote, SpillwayError } from "../rules/errors.ts";
 import { parseRules } from "../rules/parse.ts";
+import { isPlainObject } from "../rules/plain-object.ts";
 import {
   type Owner,
   owners,
@@ -11,7 +12,6 @@ import {
   semanticsOf,
 } from "../rules/rules.ts";
 import { eachSwitch, type SwitchName, switchValues } from "../rules/switches.ts";
-import { firstDifference } from "./difference.ts";
 import { quotaNames } from "./names.ts";
 import type { Charge, Override, Policy, Quota, QuotaOverride } from "./policy.ts";
 import { buildkiteRequests } from "./presets/buildkite.ts";
@@ -184,4 +184,29 @@ function overridesIn(overrides: readonly Override[]): Pick<Rules, "organizations
     else users[`${organization}/${user}`] = Object.fromEntries(changed);
   }
   return { organizations, users } as Pick<Rules, "organizations" | "users">;
+}
+
+/** First place at which two JSON values differ. */
+interface Difference {
+  /** Steps to the place, separated by dots. */
+  readonly path: string;
+  readonly one: unknown;
+  readonly other: unknown;
+}
+
+/** Returns where two JSON values differ first; `null` if they are equal. The order of members does not matter. */
+export function firstDifference(
+  one: unknown,
+  other: unknown,
+  path: readonly string[] = [],
+): Difference | null {
+  if (Object.is(one, other)) return null;
+  const isList = Array.isArray(one) && Array.isArray(other);
+  if (!isList && !(isPlainObject(one) && isPlainObject(other))) return { path: path.join("."), one, other };
+  for (const name of new Set([...Object.keys(one), ...Object.keys(other)])) {
+    const [left, right] = [one, other].map((value) => (value as Record<string, unknown>)[name]);
+    const difference = firstDifference(left, right, [...path, name]);
+    if (difference !== null) return difference;
+  }
+  return null;
 }

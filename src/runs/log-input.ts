@@ -1,7 +1,12 @@
 // Logs as verbs take them: files, globs, or standard input. Their first bytes decide format and columns. --dry-run
 // shows the guess, and flags correct it.
+
+import { existsSync } from "node:fs";
+import { readdir } from "node:fs/promises";
+import { dirname, join, sep } from "node:path";
 import { callerMapping } from "../logs/caller-sources.ts";
 import type { LogOptions } from "../logs/choices.ts";
+import { globMatcher } from "../logs/glob.ts";
 import { harMapping } from "../logs/har.ts";
 import { plain } from "../logs/log-blocks.ts";
 import { guessMapping, type LogMapping, type MappingFlags, noMapping } from "../logs/mapping.ts";
@@ -11,10 +16,10 @@ import type { RoutedRows } from "../logs/rows.ts";
 import { headBytes, type LogSample, sniffLog } from "../logs/sniff.ts";
 import { multiplyCallers } from "../logs/traffic.ts";
 import type { Policy } from "../policy/policy.ts";
+import { runFiles } from "../report/run.ts";
 import { quote, SpillwayError } from "../rules/errors.ts";
 import { shortName } from "../rules/printable.ts";
 import { type LogSource, sourceOf } from "./log-bytes.ts";
-import { filesOf } from "./log-files.ts";
 import { callersOf, flagsOf, settingsOf, trafficOf, usage } from "./log-flags.ts";
 
 export interface LogHooks {
@@ -206,4 +211,36 @@ class Progress {
     const share = this.#share();
     return share === null ? `reading: ${megabytes}` : `reading: ${Math.floor(100 * share)} %, ${megabytes}`;
   }
+}
+
+/**
+ * Returns the files that paths and globs (`*`, `?`, `**`) stand for, each file once. Files of a glob are in the order
+ * of their names. A run's folder stands for its trace.
+ * @throws SpillwayError `FILE_UNREADABLE` if nothing fits a glob
+ */
+export async function filesOf(paths: readonly string[]): Promise<string[]> {
+  const files: string[] = [];
+  for (const path of paths) {
+    const trace = join(path, runFiles.trace);
+    if (path !== "-" && existsSync(trace)) files.push(trace);
+    else if (/[*?]/.test(path) && !existsSync(path)) files.push(...(await matching(path)));
+    else files.push(path);
+  }
+  return [...new Set(files)];
+}
+
+async function matching(glob: string): Promise<string[]> {
+  const base = dirname(`${glob.slice(0, glob.search(/[*?]/))}x`);
+  const fits = globMatcher(join(glob).split(sep).join("/"));
+  const recursive = glob.includes("**") || glob.slice(glob.search(/[*?]/)).includes("/");
+  const entries = await readdir(base, { recursive, withFileTypes: true }).catch(() => []);
+  const files = entries
+    .filter((entry) => !entry.isDirectory())
+    .map((entry) => join(entry.parentPath, entry.name))
+    .filter((path) => fits(path.split(sep).join("/")))
+    .sort();
+  if (files.length > 0) return files;
+  throw new SpillwayError("FILE_UNREADABLE", "no file is called like that", {
+    problem: { path: glob, got: "no file", allowed: "a file's name, or a pattern that some have" },
+  });
 }

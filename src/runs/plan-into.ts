@@ -2,17 +2,19 @@
 // can go on. All other files come at the end, so that an earlier plan stays until this one is whole.
 import { join } from "node:path";
 import type { FolderWriter } from "../files/folder-writer.ts";
-import { type PlanOptions, preparePlan } from "../plan/plan.ts";
+import { type JobOutcome, jobKey, type PlanJob } from "../plan/job.ts";
+import { type PlanOptions, type PreparedPlan, preparePlan } from "../plan/plan.ts";
 import { renderCsv } from "../report/csv.ts";
 import { addPlanReport } from "../report/result-report.ts";
 import { json, placeResult, pointsFile, resultFiles } from "../report/result-writer.ts";
+import { counted } from "../rules/words.ts";
 import { adjustScenario } from "../scenario/adjust.ts";
 import type { PlanResult } from "../summary/plan-result.ts";
 import { type JobOptions, startJobs } from "./job-thread.ts";
 import { openPlace } from "./open-place.ts";
-import { drivePlan } from "./plan-drive.ts";
+import { Pace, paceText } from "./pace.ts";
 import type { PlanSetting } from "./plan-job.ts";
-import { createRunner } from "./plan-runner.ts";
+import { createRunner, type Runner } from "./plan-runner.ts";
 import { planTable } from "./plan-table.ts";
 import { headerOf, type KnownOutcomes, PointsFile, readPoints } from "./points-file.ts";
 import { version } from "./version.ts";
@@ -80,4 +82,60 @@ async function keep(writer: FolderWriter, result: PlanResult): Promise<void> {
   await addPlanReport(writer, result, version);
   await writer.write(resultFiles.plan, json(result));
   await placeResult(writer);
+}
+
+interface DriveOptions {
+  /** Opens the file that outcomes are kept in. */
+  begin(): Promise<PointsFile>;
+  /** Outcomes that are known from an earlier plan. */
+  readonly known: KnownOutcomes;
+  readonly runner: Runner;
+  readonly signal: AbortSignal;
+  readonly onProgress: (text: string) => void;
+}
+
+/**
+ * Drives a plan to its end.
+ * @returns `null` if it was interrupted
+ * @throws SpillwayError `FILE_UNWRITABLE`, and what the runs throw; what was done is kept
+ */
+async function drivePlan(
+  plan: PreparedPlan,
+  { begin, known, runner, signal, onProgress }: DriveOptions,
+): Promise<PlanResult | null> {
+  const file = await begin();
+  const pace = new Pace(Date.now);
+  let [done, left] = [0, 0];
+  const onDone = (job: PlanJob, outcome: JobOutcome): void => {
+    known.set(jobKey(job), outcome);
+    file.add(job, outcome);
+    done += 1;
+    left = Math.max(0, left - 1);
+    onProgress(
+      `planning: ${counted(known.size, "run")} done${paceText(pace.at(done / (done + left), done), "run")}`,
+    );
+  };
+  try {
+    const steps = plan.steps();
+    let step = steps.next();
+    while (step.done !== true) {
+      const { jobs, later } = step.value;
+      const missing = jobs.filter((job) => !known.has(jobKey(job)));
+      left = missing.length + later;
+      await runner.run(missing, onDone);
+      step = steps.next(jobs.map((job) => outcomeOf(known, job)));
+    }
+    return step.value;
+  } catch (error) {
+    if (!signal.aborted) throw error;
+    return null;
+  } finally {
+    await file.close();
+  }
+}
+
+function outcomeOf(known: KnownOutcomes, job: PlanJob): JobOutcome {
+  const outcome = known.get(jobKey(job));
+  if (outcome === undefined) throw new RangeError(`${jobKey(job)} has no outcome`);
+  return outcome;
 }

@@ -1,15 +1,15 @@
 // The reference deployment as a Fastify application. It does not listen: tests call it by `inject`.
-import fastify, { type FastifyInstance } from "fastify";
+import fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest } from "fastify";
 import { Limiter } from "../engine/limiter.ts";
 import type { Faulty } from "../faults/fault.ts";
+import { segmentsOf } from "../policy/match.ts";
 import type { Rules } from "../rules/rules.ts";
 import type { Token } from "../rules/tokens.ts";
 import { sendMessage } from "./answer.ts";
 import { type Counters, Gate } from "./gate.ts";
-import { addGraphqlRoute } from "./graphql.ts";
+import { addGraphqlRoute, GRAPHQL_PATH, refuseGraphqlMethod } from "./graphql.ts";
 import { type ServerTls, serverOptions } from "./listen.ts";
-import { addRestRoutes } from "./rest.ts";
-import { addUnrouted, answerUnrouted } from "./unrouted.ts";
+import { addRestRoutes, answerRest, locate } from "./rest.ts";
 
 export interface AppOptions extends Pick<Faulty, "change" | "userOf"> {
   readonly rules: Rules;
@@ -52,4 +52,25 @@ export function buildApp(options: AppOptions): FastifyInstance {
   addGraphqlRoute(app, gate, options);
   addUnrouted(app, gate);
   return app;
+}
+
+// Answers calls that no route takes: another method, an unknown resource, a path that is broken or outside the API.
+// Fastify would answer 404 to all of them; SPEC.md §6 tells them apart, and §2.6 counts some.
+
+/** Adds the answer to calls that no route takes. A Fastify scope of its own keeps its hook away from the routes. */
+function addUnrouted(app: FastifyInstance, gate: Gate): void {
+  app.register(async (scope) => {
+    // Answered in `onRequest`, as the routes are: before any body is parsed.
+    scope.addHook("onRequest", (request, reply) => answerUnrouted(gate, request, reply));
+    scope.setNotFoundHandler(() => undefined);
+  });
+}
+
+/** Answers a call that no route takes. */
+function answerUnrouted(gate: Gate, request: FastifyRequest, reply: FastifyReply): void {
+  const segments = segmentsOf(request.raw.url ?? "");
+  const found = locate(segments);
+  if (found !== null) answerRest(gate, request, reply, found.params, found.resource);
+  else if (`/${segments.join("/")}` === GRAPHQL_PATH) refuseGraphqlMethod(gate, request, reply);
+  else sendMessage(reply, 404, {}, "Not found");
 }

@@ -1,11 +1,59 @@
 // Reads blocks of lines into batches of calls: each line is scanned the fast way, or parsed if that does not take it.
+
+import { type ShownHeaders, shownFields } from "../wire/fields.ts";
 import { CallBatch, has } from "./batch.ts";
 import { type Block, lineLengthMost, newline, tooLong } from "./blocks.ts";
-import { checkCall } from "./call-members.ts";
 import { LineScanner } from "./line-scanner.ts";
+import {
+  actual,
+  type Check,
+  checkerOf,
+  cost,
+  count,
+  isText,
+  oneOf,
+  optional,
+  status,
+  text,
+  time,
+} from "./member-checks.ts";
 import { Names } from "./names.ts";
 import { parseLine } from "./parse-line.ts";
+import type { CallKind, TraceCall } from "./record.ts";
 import { SequenceChecks } from "./sequence.ts";
+
+const kinds: readonly CallKind[] = ["call", "status", "other"];
+const header: Check = [
+  "a whole number, text, or null",
+  (value) => value === null || isText(value) || Number.isSafeInteger(value),
+];
+
+/** Checks of the members, by name. */
+const checks: Readonly<Record<keyof TraceCall, Check>> = {
+  sent: time,
+  received: time,
+  client: text,
+  call: count,
+  org: text,
+  user: ["text or null", (value) => value === null || isText(value)],
+  scope: ['"rest" or "graphql"', (value) => value === "rest" || value === "graphql"],
+  kind: oneOf(kinds),
+  cost,
+  status,
+  ...(Object.fromEntries(shownFields.map((name) => [name, header])) as Record<keyof ShownHeaders, Check>),
+  actual: optional(actual),
+  retryAfter: optional(header),
+  warning: optional(header),
+  userWarning: optional(header),
+  body: ["any JSON", () => true],
+  refusal: ["any JSON", () => true],
+  error: optional(text),
+  wanted: optional(time),
+  attempt: optional(count),
+};
+
+/** @throws SpillwayError `TRACE_INVALID` if the value is no call */
+export const checkCall: (value: unknown, line: number) => asserts value is TraceCall = checkerOf(checks);
 
 export class BatchReader {
   readonly #names = new Names();

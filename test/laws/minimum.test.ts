@@ -1,8 +1,8 @@
 // A counterexample's last look: every operation goes without which the law is broken as well, the last one, too.
 import { expect, test } from "vitest";
-import { minimal } from "../../src/laws/minimum.ts";
 import type { Counterexample } from "../../src/laws/report.ts";
 import type { Script } from "../../src/laws/script.ts";
+import { minimal } from "../../src/laws/trials.ts";
 
 const found = (ops: readonly number[]): Counterexample => ({ script: { ops } }) as unknown as Counterexample;
 const opsOf = ({ script }: { readonly script: Script }): readonly number[] =>

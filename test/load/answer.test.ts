@@ -9,7 +9,7 @@ import { headerBounds, headerFault } from "../../src/load/response-checks.ts";
 import { parseRules } from "../../src/rules/parse.ts";
 import { graphql, rest, status as statusCall } from "../../src/scenario/calls.ts";
 import { ABSENT, type CallTemplate, createEvent } from "../../src/scenario/client.ts";
-import { checkCall } from "../../src/trace/call-members.ts";
+import { checkCall } from "../../src/trace/batch-reader.ts";
 import type { TraceCall } from "../../src/trace/record.ts";
 import { encodeCall } from "../../src/trace/write.ts";
 import { eight } from "./headers.ts";

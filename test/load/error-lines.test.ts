@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { ErrorLines } from "../../src/load/error-lines.ts";
+import { ErrorLines } from "../../src/load/run-k6.ts";
 
 describe("what k6 says on standard error", () => {
   test("is counted by its kinds, wherever the chunks break it", () => {

@@ -1,7 +1,7 @@
 // A refusal by itself: some window lacked room, and body and headers say the same.
 import { describe, expect, test } from "vitest";
 import { TraceableAnswer } from "../../src/load/answer.ts";
-import { refusalFault } from "../../src/load/refusal-checks.ts";
+import { refusalFault } from "../../src/load/ledger.ts";
 import { parseRules } from "../../src/rules/parse.ts";
 import type { Rules } from "../../src/rules/rules.ts";
 import { pipelinesQuery, rest, status } from "../../src/scenario/calls.ts";

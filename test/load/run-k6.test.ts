@@ -4,8 +4,7 @@ import { access, chmod, mkdtemp, readFile, rm, writeFile } from "node:fs/promise
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { describe, expect, onTestFinished, test, vi } from "vitest";
-import { ErrorLines } from "../../src/load/error-lines.ts";
-import { k6Files, runK6 } from "../../src/load/run-k6.ts";
+import { ErrorLines, k6Files, runK6 } from "../../src/load/run-k6.ts";
 
 /** Runs a script in k6's place. */
 async function ran(program: string, more: Partial<Parameters<typeof runK6>[0]> = {}) {

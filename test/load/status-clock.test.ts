@@ -1,6 +1,6 @@
 // The clock of a status: its lead over the client's is constant, but for drift and what whole seconds leave open.
 import { describe, expect, test } from "vitest";
-import { StatusClock } from "../../src/load/status-clock.ts";
+import { StatusClock } from "../../src/load/lone-organization.ts";
 
 const two = "reset-agrees: reset and reset_at of the status are of two clocks";
 /** Rounded up: up to one second less is left. */

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { stormSentence } from "../../src/plan/storm-sentence.ts";
+import { stormSentence } from "../../src/plan/sentences.ts";
 import { amountWords } from "../../src/report/verdict-words.ts";
 import type { PlanStorm } from "../../src/summary/plan-result.ts";
 import type { Verdict } from "../../src/verify/verdict.ts";

@@ -8,8 +8,8 @@ import { defaultGraphqlPath, defaultStatusPath } from "../../src/logs/choices.ts
 import type { Policy } from "../../src/policy/policy.ts";
 import { SpillwayError } from "../../src/rules/errors.ts";
 import { sourceOf } from "../../src/runs/log-bytes.ts";
-import { filesOf } from "../../src/runs/log-files.ts";
 import { callersOf, digestOf, flagsOf, settingsOf, trafficOf } from "../../src/runs/log-flags.ts";
+import { filesOf } from "../../src/runs/log-input.ts";
 
 /** The first mistake of an option. */
 function problemOf(act: () => unknown): unknown {

@@ -4,8 +4,8 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { CallBatch } from "../../src/trace/batch.ts";
+import { checkCall } from "../../src/trace/batch-reader.ts";
 import { Block, newline } from "../../src/trace/blocks.ts";
-import { checkCall } from "../../src/trace/call-members.ts";
 import { LineScanner } from "../../src/trace/line-scanner.ts";
 import { Names } from "../../src/trace/names.ts";
 import { parseLine } from "../../src/trace/parse-line.ts";

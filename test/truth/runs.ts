@@ -7,7 +7,7 @@ import { join } from "node:path";
 import { simulate } from "../../sim/simulate.ts";
 import type { DriverName } from "../../src/load/driver.ts";
 import type { RulesInput } from "../../src/rules/rules.ts";
-import { conditionsOf } from "../../src/runs/conditions.ts";
+import { conditionsOf } from "../../src/runs/simulate-job.ts";
 import { adjustScenario } from "../../src/scenario/adjust.ts";
 import type { Scenario } from "../../src/scenario/scenario.ts";
 import { readTrace } from "../../src/trace/read.ts";
