@@ -1,9 +1,10 @@
 // Builds the package into dist: modules and types by tsc, then three packages bundled into modules of ours, each with
 // its licence beside it. Node alone runs it, on every system. Where dist is what these sources gave, it does nothing.
+// Numbers stand in the place of constants that modules import: compilers fold a module's own constants, not those.
 import { spawnSync } from "node:child_process";
 import { createHash } from "node:crypto";
 import { chmod, mkdir, readdir, readFile, writeFile } from "node:fs/promises";
-import { join } from "node:path";
+import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { build } from "esbuild";
 
@@ -40,6 +41,42 @@ if (error !== undefined) throw error;
 if (status !== 0) process.exit(status ?? 1);
 // `npx spillway` runs it in a clone, too.
 await chmod("dist/src/cli/main.js", 0o755);
+
+/** Returns the whole numbers that a built module exports as constants, by name. */
+const constantsOf = async (file) =>
+  new Map(
+    [...(await readFile(file, "utf8")).matchAll(/^export const ([A-Z_]+) = (-?\d+);$/gm)].map(
+      ([, ...one]) => one,
+    ),
+  );
+
+/** Puts numbers in the place of imported constants. Those imported by name become constants of the module itself. */
+async function inlineConstants(file) {
+  const text = await readFile(file, "utf8");
+  const [spaces, names] = [/^import \* as (\w+) from "(\..+)";$/gm, /^import \{(.*)\} from "(\..+)";$/gm];
+  let inlined = text;
+  for (const [, space, path] of text.matchAll(spaces)) {
+    const constants = await constantsOf(join(dirname(file), path));
+    inlined = inlined.replaceAll(
+      new RegExp(`\\b${space}\\.([A-Z_]+)\\b`, "g"),
+      (whole, name) => constants.get(name) ?? whole,
+    );
+  }
+  for (const [line, imported, path] of text.matchAll(names)) {
+    const constants = await constantsOf(join(dirname(file), path));
+    const all = imported.split(",").map((name) => name.trim());
+    const own = all.filter((name) => constants.has(name));
+    if (own.length === 0) continue;
+    const rest = all.filter((name) => !constants.has(name)).join(", ");
+    const added = own.map((name) => `const ${name} = ${constants.get(name)};`);
+    inlined = inlined.replace(line, [`import { ${rest} } from "${path}";`, ...added].join(" "));
+  }
+  if (inlined !== text) await writeFile(file, inlined);
+}
+
+for (const folder of ["src", "sim"])
+  for (const name of await readdir(join("dist", folder), { recursive: true }))
+    if (name.endsWith(".js")) await inlineConstants(join("dist", folder, name));
 
 /** Bundles what a built module imports into that module. */
 const bundleInPlace = (file, options) =>

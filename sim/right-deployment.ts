@@ -1,8 +1,15 @@
 // The right deployment in virtual time: the pure limiter behind the API's answers (SPEC.md §2, §4-§6). Callers are
 // the limiter's own handles, and readings are filled in place. An answer becomes an object only for a trace.
 import type { WindowReading } from "../src/engine/adapter.ts";
-import { resetSeconds } from "../src/engine/limiter.ts";
-import { NONE_REFUSED, type PolicyCore } from "../src/engine/policy-core.ts";
+import { BROAD, NARROW, READINGS, resetSeconds, windowAt } from "../src/engine/limiter.ts";
+import {
+  CLOCK,
+  LIMIT,
+  NONE_REFUSED,
+  type PolicyCore,
+  REMAINING,
+  RESET_AT,
+} from "../src/engine/policy-core.ts";
 import { PolicyLimiter } from "../src/engine/policy-limiter.ts";
 import { quotaNames } from "../src/policy/names.ts";
 import type { Operation, Policy, Quota } from "../src/policy/policy.ts";
@@ -21,15 +28,6 @@ import * as Flight from "./flight-table.ts";
 const REST = 0;
 const GRAPHQL = 1;
 type ScopeIndex = typeof REST | typeof GRAPHQL;
-// Places of a reading's numbers (`PolicyCore.readEach`); constants of this module, since compilers fold these.
-const READING = 5;
-const LIMIT = 0;
-const REMAINING = 1;
-const USED = 2;
-const RESET_AT = 3;
-const CLOCK = 4;
-const BROAD = 0;
-const NARROW = READING;
 const broadOf = (scope: ScopeIndex): number => 2 * scope;
 const narrowOf = (scope: ScopeIndex): number => 2 * scope + 1;
 
@@ -54,7 +52,7 @@ export class RightDeployment implements TracedDeployment {
   /** Names of callers by handle; `null` without a trace. */
   readonly #names: Omit<Seat, "token">[] | null;
   /** Readings of the organization's and the user's window, filled in by `readEach`. */
-  readonly #readings = new Float64Array(2 * READING);
+  readonly #readings = new Float64Array(READINGS);
   readonly #windows = new Float64Array(2);
   /** Bodies of refusals and status answers, by flight; `null` without a trace. */
   readonly #bodies: unknown[] | null;
@@ -213,8 +211,8 @@ export class RightDeployment implements TracedDeployment {
     if (this.#bodies !== null && decided !== Flight.ADMITTED) {
       const owner = decided === Flight.REFUSED_BY_ORGANIZATION ? "organization" : "user";
       const windows = {
-        organization: this.#window(caller, scope, BROAD),
-        user: this.#window(caller, scope, NARROW),
+        organization: this.#window(scope, BROAD),
+        user: this.#window(scope, NARROW),
       };
       this.#bodies[flight] = refusalBody(call.scope, owner, windows);
     }
@@ -232,23 +230,14 @@ export class RightDeployment implements TracedDeployment {
   }
 
   /** Returns a reading taken before, in the shape of SPEC.md. */
-  #window(caller: number, scope: ScopeIndex, from: typeof BROAD | typeof NARROW): WindowReading {
-    const readings = this.#readings;
-    const resetAtMs = readings[from + RESET_AT] as number;
-    return {
-      limit: readings[from + LIMIT] as number,
-      current: readings[from + USED] as number,
-      remaining: readings[from + REMAINING] as number,
-      reset: this.#seconds(from, scope),
-      resetAtMs,
-      enforced: this.#core.isEnforced(caller, from === BROAD ? broadOf(scope) : narrowOf(scope)),
-    };
+  #window(scope: ScopeIndex, from: typeof BROAD | typeof NARROW): WindowReading {
+    return windowAt(this.#readings, from, this.#rounding[scope] as Semantics["reset"]);
   }
 
   #statusScopes(caller: number, nowMs: number): unknown {
     const of = (scope: ScopeIndex): WindowReading => {
       this.#core.readEach(caller, scope, nowMs, this.#readings);
-      return this.#window(caller, scope, BROAD);
+      return this.#window(scope, BROAD);
     };
     return statusBody({ rest: of(REST), graphql: of(GRAPHQL) }).scopes;
   }

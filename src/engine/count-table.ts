@@ -4,21 +4,20 @@
 //   as doubles          |    0   |   1   |    2   |               |
 //   as integers         |        |       |        |   6  |   7    |
 //
-// Limits stand apart, in profiles: most counts of a quota share one, which stays in the cache. Modules that decide read
-// the buffers by constants of their own: compilers fold those, but not imported ones.
+// Limits stand apart, in profiles: most counts of a quota share one, which stays in the cache.
 
 /** Number of doubles in a record, and in a profile. */
-const DOUBLES = 4;
-const INTS = 8;
+export const DOUBLES = 4;
+export const INTS = 8;
 /** End of the open window, ms since the epoch; 0 if none is open, and for a bucket. */
-const ENDS_AT = 0;
+export const ENDS_AT = 0;
 /** Count of a window, or the parts that a bucket lacks. */
-const COUNT = 1;
+export const COUNT = 1;
 /** Latest time at which a call of this count was decided, ms since the epoch (POLICY.md §2.1). */
-const SEEN = 2;
-const LINK = 6;
+export const SEEN = 2;
+export const LINK = 6;
 /** Twice the profile's number, plus 1 if the quota is enforced; below 0 if the record has no count. */
-const PROFILE = 7;
+export const PROFILE = 7;
 
 /** End of a window that is not open. No open window has this end: windows end after the epoch. */
 export const NOT_OPEN = 0;

@@ -5,7 +5,16 @@ import { policyOf } from "../policy/shorthand.ts";
 import { type Rules, type Scope, type Semantics, scopes, semanticsOf } from "../rules/rules.ts";
 import type { Call, Decision, Readings, Reservation, Status, WindowReading } from "./adapter.ts";
 import { NOT_OPEN } from "./count-table.ts";
-import { emptyCountReading, NONE_REFUSED, type PolicyCore } from "./policy-core.ts";
+import {
+  CLOCK,
+  ENFORCED,
+  LIMIT,
+  NONE_REFUSED,
+  type PolicyCore,
+  REMAINING,
+  RESET_AT,
+  USED,
+} from "./policy-core.ts";
 import { PolicyLimiter } from "./policy-limiter.ts";
 import type { PolicySnapshot } from "./policy-snapshot.ts";
 
@@ -14,6 +23,12 @@ const REST = 0;
 const GRAPHQL = 1;
 const broadOf = (operation: number): number => 2 * operation;
 const narrowOf = (operation: number): number => 2 * operation + 1;
+
+/** Places of the organization's reading and of the user's. */
+export const BROAD = 0;
+export const NARROW = 6;
+/** Number of numbers in both. */
+export const READINGS = 12;
 
 /** Returns the seconds from `nowMs` to `resetAtMs`, rounded as the rules say (SPEC.md §3, §8 `reset`). */
 export function resetSeconds(resetAtMs: number, nowMs: number, rounding: Semantics["reset"]): number {
@@ -24,6 +39,22 @@ export function resetSeconds(resetAtMs: number, nowMs: number, rounding: Semanti
       ? Math.floor(seconds)
       : Math.round(seconds);
 }
+
+/** Returns one of the readings that `PolicyCore.readEach` filled in, in the shape of SPEC.md. */
+export function windowAt(readings: Float64Array, from: number, rounding: Semantics["reset"]): WindowReading {
+  const resetAtMs = readings[from + RESET_AT] as number;
+  return {
+    limit: whole(readings[from + LIMIT] as number),
+    current: whole(readings[from + USED] as number),
+    remaining: whole(readings[from + REMAINING] as number),
+    reset: whole(resetSeconds(resetAtMs, readings[from + CLOCK] as number, rounding)),
+    resetAtMs,
+    enforced: readings[from + ENFORCED] === 1,
+  };
+}
+
+/** Returns the same number. Compilers keep small integers in objects as they are, and others as objects of their own. */
+const whole = (value: number): number => (value === (value | 0) ? value | 0 : value);
 
 /**
  * A pure limiter over both windows of every organization and user (SPEC.md §2, §3, §8).
@@ -38,7 +69,7 @@ export class Limiter {
   readonly #limiter: PolicyLimiter;
   readonly #core: PolicyCore;
   readonly #rounding: readonly Semantics["reset"][];
-  readonly #reading = emptyCountReading();
+  readonly #readings = new Float64Array(READINGS);
 
   constructor(rules: Rules, limiter = new PolicyLimiter(policyOf(rules))) {
     this.rules = rules;
@@ -56,11 +87,12 @@ export class Limiter {
     const caller = this.#caller(call.organization, call.user);
     const refusing = this.#core.decide(caller, operation, call.cost, nowMs);
     const admitted = refusing === NONE_REFUSED;
+    this.#core.readEach(caller, operation, nowMs, this.#readings);
     return {
       admitted,
       refusedBy: admitted ? null : refusing === broadOf(operation) ? "organization" : "user",
-      organization: this.#read(caller, operation, broadOf(operation), nowMs),
-      user: this.#read(caller, operation, narrowOf(operation), nowMs),
+      organization: this.#window(operation, BROAD),
+      user: this.#window(operation, NARROW),
       reservation: admitted && operation === GRAPHQL ? this.#reserve(call, caller) : null,
     };
   }
@@ -90,7 +122,7 @@ export class Limiter {
     const caller = this.#caller(organization, user);
     const windows = [organizationWindow ?? NOT_OPEN, userWindow ?? NOT_OPEN];
     this.#core.settle(caller, GRAPHQL, requested, actual, windows, nowMs);
-    return this.#readings(caller, GRAPHQL, nowMs);
+    return this.#both(caller, GRAPHQL, nowMs);
   }
 
   /** Reads both scopes of an organization, free of charge. Opens no window and moves no clock (SPEC.md §2.8, §4). */
@@ -98,14 +130,14 @@ export class Limiter {
     const quotas = scopes.map((scope) => quotaNames[scope].organization);
     const caller = this.#limiter.readerOf({ organization }, quotas);
     return {
-      rest: this.#read(caller, REST, broadOf(REST), nowMs),
-      graphql: this.#read(caller, GRAPHQL, broadOf(GRAPHQL), nowMs),
+      rest: this.#both(caller, REST, nowMs).organization,
+      graphql: this.#both(caller, GRAPHQL, nowMs).organization,
     };
   }
 
   /** Reads both windows of a scope as they are, for the headers of an uncounted answer. */
   readings(organization: string, user: string, scope: Scope, nowMs: number): Readings {
-    return this.#readings(this.#caller(organization, user), scope === "rest" ? REST : GRAPHQL, nowMs);
+    return this.#both(this.#caller(organization, user), scope === "rest" ? REST : GRAPHQL, nowMs);
   }
 
   /** Switches refusing on or off for one organization and scope, now (SPEC.md §2.5). Counting goes on. */
@@ -142,19 +174,12 @@ export class Limiter {
     );
   }
 
-  #readings(caller: number, operation: number, nowMs: number): Readings {
-    return {
-      organization: this.#read(caller, operation, broadOf(operation), nowMs),
-      user: this.#read(caller, operation, narrowOf(operation), nowMs),
-    };
+  #both(caller: number, operation: number, nowMs: number): Readings {
+    this.#core.readEach(caller, operation, nowMs, this.#readings);
+    return { organization: this.#window(operation, BROAD), user: this.#window(operation, NARROW) };
   }
 
-  #read(caller: number, operation: number, quota: number, nowMs: number): WindowReading {
-    const reading = this.#reading;
-    this.#core.readOf(caller, quota, nowMs, reading);
-    const { limit, used, remaining, resetAtMs, clockMs } = reading;
-    const reset = resetSeconds(resetAtMs, clockMs, this.#rounding[operation] as Semantics["reset"]);
-    const enforced = this.#core.isEnforced(caller, quota);
-    return { limit, current: used, remaining, reset, resetAtMs, enforced };
+  #window(operation: number, from: number): WindowReading {
+    return windowAt(this.#readings, from, this.#rounding[operation] as Semantics["reset"]);
   }
 }

@@ -30,7 +30,19 @@ import {
   requireEnforceable,
 } from "./compiled-policy.ts";
 import { type Blocks, layoutOf } from "./count-blocks.ts";
-import { type CountProfile, type CountState, CountTable, NOT_OPEN } from "./count-table.ts";
+import {
+  COUNT,
+  type CountProfile,
+  type CountState,
+  CountTable,
+  DOUBLES,
+  ENDS_AT,
+  INTS,
+  LINK,
+  NOT_OPEN,
+  PROFILE,
+  SEEN,
+} from "./count-table.ts";
 
 /** Outcome of `decide` if no quota refuses; otherwise the outcome is the place of the refusing quota. */
 export const NONE_REFUSED = -1;
@@ -72,24 +84,18 @@ interface Kept extends CompiledQuota {
   rows: number;
 }
 
-// Places in a record of counts, and in a profile.
-const DOUBLES = 4;
-const INTS = 8;
-const ENDS_AT = 0;
-const COUNT = 1;
-const SEEN = 2;
-const LINK = 6;
-const PROFILE = 7;
+// Places in a profile.
 const FIRST = 1;
 const SECOND = 2;
 
-// Places of a reading's numbers, when all quotas of an operation are read at once.
-const READING = 5;
-const LIMIT = 0;
-const REMAINING = 1;
-const USED = 2;
-const RESET_AT = 3;
-const CLOCK = 4;
+/** Number of numbers in a reading, when all quotas of an operation are read at once; the constants below are their places. */
+const READING = 6;
+export const LIMIT = 0;
+export const REMAINING = 1;
+export const USED = 2;
+export const RESET_AT = 3;
+export const CLOCK = 4;
+export const ENFORCED = 5;
 
 // Bits of an operation's quota: its kind, and above that its offset in a block.
 const IS_OWN = 1;
@@ -496,15 +502,10 @@ export class PolicyCore {
     this.#read(kept, this.#record(kept, row), nowMs, out);
   }
 
-  /** Reads a caller's count at `nowMs` without moving its clock. */
-  readOf(caller: number, quota: number, nowMs: number, out: CountReading): void {
-    const kept = this.#of(quota);
-    this.#read(kept, recordOf(kept, caller), nowMs, out);
-  }
-
   /**
    * Reads a caller's counts of an operation, one after the other, without making or filling an object.
-   * @param out receives five numbers a quota: limit, remaining, used, end of the window, time of the reading
+   * @param out receives six numbers a quota: limit, remaining, used, end of the window, time of the reading, and 1 if
+   * the quota may refuse
    */
   readEach(caller: number, operation: number, nowMs: number, out: Float64Array): void {
     const one = this.operations[operation] as Operation;
@@ -512,9 +513,8 @@ export class PolicyCore {
     const { length } = one.bits;
     for (let index = 0; index < length; index++) {
       const bits = one.bits[index] as number;
-      const table = (bits & IS_OWN) !== 0 ? one.own : this.#shared;
+      const { doubles, ints, profiles } = (bits & IS_OWN) !== 0 ? one.own : this.#shared;
       const record = this.#at(one, index, caller);
-      const { doubles } = table;
       const now = Math.max(least, doubles[record * DOUBLES + SEEN] as number);
       const to = index * READING;
       out[to + CLOCK] = now;
@@ -523,10 +523,13 @@ export class PolicyCore {
         out[to + USED] = doubles[record * DOUBLES + COUNT] as number;
         out[to + RESET_AT] = endsAt;
       } else this.#readOver(one.kept[index] as Kept, record, now, out, to);
-      const limit = table.limit(record);
+      const profile = ints[record * INTS + PROFILE] as number;
+      const limit = profiles[(profile >> 1) * DOUBLES] as number;
       const left = limit - (out[to + USED] as number);
       out[to + LIMIT] = limit;
       out[to + REMAINING] = (bits & IS_SIGNED) !== 0 ? left : Math.max(0, left);
+      const joined = (bits & JOINS) !== 0 && this.#isEnforced(one.kept[index] as Kept, caller);
+      out[to + ENFORCED] = (bits & JOINS) === 0 ? profile & 1 : Number(joined);
     }
   }
 

@@ -78,7 +78,8 @@ const strings: Contender = (world) => {
   const limiter = new Limiter(rules);
   return () => {
     let refused = 0;
-    for (const [index, user] of world.calls.entries()) {
+    for (let index = 0; index < world.calls.length; index++) {
+      const user = world.calls[index] ?? 0;
       const call = {
         organization: organizationName(world, user),
         user: nameOf(world, user),

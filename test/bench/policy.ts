@@ -71,8 +71,8 @@ function namesOf(policy: Policy): () => number {
   const limiter = new PolicyLimiter(policy);
   return () => {
     let refused = 0;
-    for (const [index, user] of calls.entries()) {
-      const caller = callers[user] ?? { organization: "", user: "" };
+    for (let index = 0; index < calls.length; index++) {
+      const caller = callers[calls[index] ?? 0] ?? { organization: "", user: "" };
       if (limiter.decide({ caller, operation: "rest", cost: 1 }, at(index)).refusedBy !== null) refused += 1;
     }
     return refused;

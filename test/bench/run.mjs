@@ -1,12 +1,12 @@
 // `npm run bench [-- NAME ...] [--quick] [--publish]`: every figure as a ratio against a named peer in the same run,
 // since machines are noisy. `--quick` runs a little of everything, and holds nothing to a time: it shows that the benches
 // work. `--publish` puts what was measured into reports/bench. Benches are TypeScript; esbuild makes them runnable on the
-// oldest Node that is supported.
+// oldest Node that is supported. They measure the package as it is built.
 import { readdirSync } from "node:fs";
 import { cpus } from "node:os";
 import { basename } from "node:path";
 import { fileURLToPath } from "node:url";
-import { load } from "../support/typescript.mjs";
+import { asBuilt, load } from "../support/typescript.mjs";
 
 const here = fileURLToPath(new URL(".", import.meta.url));
 const flags = ["--quick", "--publish"];
@@ -30,7 +30,7 @@ const { machine, publish } = await load(`${here}page.ts`, "spillway-bench");
 console.log(`node ${process.version}, ${cpus().length} x ${cpus()[0]?.model ?? "unknown processor"}\n`);
 if (isQuick) console.log("quick: these figures show that the benches work, and nothing else\n");
 for (const name of wanted.length > 0 ? wanted : all) {
-  const { run } = await load(`${here}${name}.ts`, "spillway-bench");
+  const { run } = await load(`${here}${name}.ts`, "spillway-bench", [asBuilt]);
   console.log(`## ${name}`);
   const begin = machine();
   const rows = await run();

@@ -148,20 +148,20 @@ test("all readings of an operation at once are those one by one, before the floo
   core.raiseFloor(5_000);
   core.decide(handle, 0, 13, 7_000);
   for (const nowMs of [0, 6_999, 7_001, 59_999, 60_000, 67_000, 200_000]) {
-    const each = new Float64Array(5 * names.length);
+    const each = new Float64Array(6 * names.length);
     core.readEach(handle, 0, nowMs, each);
     const one = names.flatMap((_, quota) => {
       const reading = emptyCountReading();
-      core.readOf(handle, quota, nowMs, reading);
+      core.read(quota, core.rowOf(handle, quota), nowMs, reading);
       const { limit, remaining, used, resetAtMs, clockMs } = reading;
-      return [limit, remaining, used, resetAtMs, clockMs];
+      return [limit, remaining, used, resetAtMs, clockMs, Number(core.isEnforced(handle, quota))];
     });
     expect([...each]).toEqual(one);
     const clock = Math.max(7_000, nowMs);
     const [over, left] = nowMs < 60_000 ? [13, -3] : [0, 10];
     const end = nowMs < 60_000 ? 60_000 : 60_000 * Math.floor(nowMs / 60_000 + 1);
     expect(one.slice(0, 5)).toEqual([10, left, over, end, clock]);
-    expect(one.slice(5, 7)).toEqual([10, Math.max(0, left)]);
+    expect(one.slice(6, 8)).toEqual([10, Math.max(0, left)]);
   }
 });
 

@@ -2,11 +2,7 @@
 // record's place in the table's doubles, `lengthMs` the first number of its profile.
 import { calendarWindow } from "../../policy/calendar.ts";
 import type { FixedWindow } from "../../policy/policy.ts";
-import { type CountProfile, NOT_OPEN } from "../count-table.ts";
-
-const ENDS_AT = 0;
-const COUNT = 1;
-const SEEN = 2;
+import { COUNT, type CountProfile, ENDS_AT, NOT_OPEN, SEEN } from "../count-table.ts";
 
 /** Ends of windows, for decisions. */
 export interface Grid {

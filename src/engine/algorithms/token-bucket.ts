@@ -2,10 +2,7 @@
 // unit; `amount` parts come back each ms. All numbers are integers, so that no time rounds anything.
 import { lowestTerms } from "../../policy/checks.ts";
 import type { TokenBucket } from "../../policy/policy.ts";
-import type { CountProfile } from "../count-table.ts";
-
-const COUNT = 1;
-const SEEN = 2;
+import { COUNT, type CountProfile, SEEN } from "../count-table.ts";
 
 /** Returns a bucket's profile: `first` is the parts that come back in a ms, `second` the parts of a unit. */
 export function bucketProfile({ capacity, refill }: TokenBucket): CountProfile {
