@@ -1,5 +1,5 @@
 // A replay's users and windows as tables, for spreadsheets.
-import type { DataTable } from "../report/csv.ts";
+import type { Cell, DataTable } from "../report/csv.ts";
 import type { AnyReplay } from "../report/replay-view.ts";
 import type { QuotaReplayResult } from "../summary/quota-replay-result.ts";
 import type { ReplayResult } from "../summary/replay-result.ts";
@@ -30,67 +30,51 @@ function usersByQuotas({ users, policy }: QuotaReplayResult): DataTable {
   };
 }
 
-function windowsByQuotas({ refusingWindows }: QuotaReplayResult): DataTable {
-  return {
-    columns: ["quota", "key", "opens_at_ms", "ends_at_ms", "limit", "refused", "first_refused_at_ms"],
-    rows: refusingWindows.map(({ quota, key, opensAt, endsAt, limit, refused, firstRefusedAt }) => [
-      quota,
-      Object.values(key).join("/"),
-      ...[opensAt, endsAt, limit, refused, firstRefusedAt],
-    ]),
-  };
-}
+type Window = AnyReplay["refusingWindows"][number];
 
-function usersByRules({ users }: ReplayResult): DataTable {
-  return {
-    columns: [
-      "organization",
-      "user",
-      "calls",
-      "refused",
-      "refused_by_organization",
-      "refused_by_user",
-      "first_refused_at_ms",
-      "last_refused_at_ms",
-      "rest_use_max",
-      "graphql_use_max",
-    ],
-    rows: users.map((user) => [
-      user.org,
-      user.user,
-      user.calls,
-      user.refused,
-      user.refusedByOrganization,
-      user.refusedByUser,
-      user.firstRefusedAt,
-      user.lastRefusedAt,
-      user.restUseMax,
-      user.graphqlUseMax,
-    ]),
-  };
-}
+const windowColumns: Readonly<Record<string, (window: Window) => Cell>> = {
+  opens_at_ms: ({ opensAt }) => opensAt,
+  ends_at_ms: ({ endsAt }) => endsAt,
+  limit: ({ limit }) => limit,
+  refused: ({ refused }) => refused,
+  first_refused_at_ms: ({ firstRefusedAt }) => firstRefusedAt,
+};
 
-function windowsByRules({ refusingWindows }: ReplayResult): DataTable {
+const windowsByQuotas = ({ refusingWindows }: QuotaReplayResult): DataTable =>
+  tableOf(refusingWindows, {
+    quota: ({ quota }) => quota,
+    key: ({ key }) => Object.values(key).join("/"),
+    ...windowColumns,
+  });
+
+const usersByRules = ({ users }: ReplayResult): DataTable =>
+  tableOf(users, {
+    organization: ({ org }) => org,
+    user: ({ user }) => user,
+    calls: ({ calls }) => calls,
+    refused: ({ refused }) => refused,
+    refused_by_organization: ({ refusedByOrganization }) => refusedByOrganization,
+    refused_by_user: ({ refusedByUser }) => refusedByUser,
+    first_refused_at_ms: ({ firstRefusedAt }) => firstRefusedAt,
+    last_refused_at_ms: ({ lastRefusedAt }) => lastRefusedAt,
+    rest_use_max: ({ restUseMax }) => restUseMax,
+    graphql_use_max: ({ graphqlUseMax }) => graphqlUseMax,
+  });
+
+const windowsByRules = ({ refusingWindows }: ReplayResult): DataTable =>
+  tableOf(refusingWindows, {
+    organization: ({ org }) => org,
+    user: ({ user }) => user,
+    scope: ({ scope }) => scope,
+    ...windowColumns,
+  });
+
+function tableOf<Row>(
+  rows: readonly Row[],
+  columns: Readonly<Record<string, (row: Row) => Cell>>,
+): DataTable {
   return {
-    columns: [
-      "organization",
-      "user",
-      "scope",
-      "opens_at_ms",
-      "ends_at_ms",
-      "limit",
-      "refused",
-      "first_refused_at_ms",
-    ],
-    rows: refusingWindows.map(({ org, user, scope, opensAt, endsAt, limit, refused, firstRefusedAt }) => [
-      org,
-      user,
-      scope,
-      opensAt,
-      endsAt,
-      limit,
-      refused,
-      firstRefusedAt,
-    ]),
+    columns: Object.keys(columns),
+    rows: rows.map((row) => Object.values(columns).map((cell) => cell(row))),
   };
 }

@@ -11,24 +11,15 @@ import { readStatus, scopesIn } from "../wire/bodies.ts";
 import type { WindowHeaders } from "../wire/fields.ts";
 import { isFailure, isRefusal } from "../wire/outcome.ts";
 import type { TraceableAnswer } from "./answer.ts";
-import { type LoneCharge, LoneWindow } from "./lone-window.ts";
+import { apart, both, drift, type LoneCharge, type LoneSpan, LoneWindow, slackMs } from "./lone-window.ts";
 import { headerBounds } from "./response-checks.ts";
 
 // The target's clock, as statuses show it. `reset` and `reset_at` of one status come from one reading of one clock
 // (SPEC.md §3), so `reset_at - reset` is the time there. Its distance from the client's clock is unknown, but constant.
 
-interface Span {
-  readonly least: number;
-  readonly most: number;
-}
-
-/** Slack of clocks, which are read in whole ms and drift apart by at most 100 ppm (FORMAT.md, "The verdict"). */
-const slackMs = 2;
-const drift = 1e-4;
-
 export class StatusClock {
   /** Lead of the target's clock over the client's, ms. */
-  #ahead: Span = { least: Number.NEGATIVE_INFINITY, most: Number.POSITIVE_INFINITY };
+  #ahead: LoneSpan = { least: Number.NEGATIVE_INFINITY, most: Number.POSITIVE_INFINITY };
   #seenMs = Number.NaN;
 
   /**
@@ -36,24 +27,18 @@ export class StatusClock {
    * @param resetAtMs ms since the epoch on the target's clock
    * @param secondsLeft what `reset` may mean, by its rounding
    */
-  fault(resetAtMs: number, secondsLeft: Span, sentMs: number, receivedMs: number): string | null {
+  fault(resetAtMs: number, secondsLeft: LoneSpan, sentMs: number, receivedMs: number): string | null {
     // The target's time is in [resetAt - most, resetAt - least]; the client's is in [sent, received + 1].
-    const ahead: Span = {
+    const ahead: LoneSpan = {
       least: resetAtMs - secondsLeft.most * 1000 - receivedMs - 1 - slackMs,
       most: resetAtMs - secondsLeft.least * 1000 - sentMs + slackMs,
     };
     const drifted = Number.isNaN(this.#seenMs) ? 0 : (receivedMs - this.#seenMs) * drift;
-    const before: Span = { least: this.#ahead.least - drifted, most: this.#ahead.most + drifted };
+    const before: LoneSpan = { least: this.#ahead.least - drifted, most: this.#ahead.most + drifted };
     this.#seenMs = receivedMs;
-    if (ahead.least > before.most || ahead.most < before.least) {
-      this.#ahead = ahead;
-      return "reset-agrees: reset and reset_at of the status are of two clocks";
-    }
-    this.#ahead = {
-      least: Math.max(ahead.least, before.least),
-      most: Math.min(ahead.most, before.most),
-    };
-    return null;
+    const isOther = apart(ahead, before);
+    this.#ahead = isOther ? ahead : both(ahead, before);
+    return isOther ? "reset-agrees: reset and reset_at of the status are of two clocks" : null;
   }
 }
 

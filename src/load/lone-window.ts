@@ -33,21 +33,21 @@ export interface LoneCharge {
 }
 
 /** Span of ms on the client's clock, or of counts. */
-interface Span {
+export interface LoneSpan {
   readonly least: number;
   readonly most: number;
 }
 
 /** Slack of clocks, which are read in whole ms and drift apart by at most 100 ppm (FORMAT.md, "The verdict"). */
-const slackMs = 2;
-const drift = 1e-4;
+export const slackMs = 2;
+export const drift = 1e-4;
 
 export class LoneWindow {
   readonly #terms: WindowTerms;
   #limit = Number.NaN;
   #remaining = Number.NaN;
   /** End of the window that was shown last; `null` if no window is known to have been open. */
-  #end: Span | null = null;
+  #end: LoneSpan | null = null;
   #resetAtMs = Number.NaN;
 
   constructor(terms: WindowTerms) {
@@ -86,11 +86,11 @@ export class LoneWindow {
     isSame: boolean,
     isNew: boolean,
   ): string | null {
-    const after = (from: number): Span => ({ least: from - charge.most, most: from - charge.least });
+    const after = (from: number): LoneSpan => ({ least: from - charge.most, most: from - charge.least });
     // If nothing was counted, it does not matter whether the window rolled.
     const goesOn = after(before);
     const begins = after(limit);
-    const may: Span[] = isSame ? [goesOn] : isNew ? [begins] : [goesOn, begins];
+    const may: LoneSpan[] = isSame ? [goesOn] : isNew ? [begins] : [goesOn, begins];
     if (!isSame && charge.mayRoll) may.push({ least: limit, most: limit });
     if (may.some((span) => this.#holds(remaining, span))) return null;
     const nearest = isSame || !isNew ? goesOn : begins;
@@ -98,7 +98,7 @@ export class LoneWindow {
   }
 
   /** Tells whether a reading fits a span. A clamped reading shows 0 for less. If the form is unknown, either fits. */
-  #holds(remaining: number, { least, most }: Span): boolean {
+  #holds(remaining: number, { least, most }: LoneSpan): boolean {
     const { isSigned } = this.#terms;
     const isWithin = remaining >= least && remaining <= most;
     if (isSigned === true) return isWithin;
@@ -120,7 +120,7 @@ export class LoneWindow {
   }
 
   /** Returns the window's end, by its reset (FORMAT.md, "The verdict"); `null` if perhaps no window is open. */
-  #endOf({ limit, remaining, reset, sentMs, receivedMs }: WindowShown): Span | null {
+  #endOf({ limit, remaining, reset, sentMs, receivedMs }: WindowShown): LoneSpan | null {
     // An idle first-request window reads as one that would open now, so each reading shows a later end.
     if (!this.#terms.isEpoch && remaining >= limit) return null;
     const { least, most } = this.secondsLeft(reset);
@@ -129,7 +129,7 @@ export class LoneWindow {
   }
 
   /** Returns the span of seconds that a reset may mean, by its rounding. */
-  secondsLeft(reset: number): Span {
+  secondsLeft(reset: number): LoneSpan {
     switch (this.#terms.reset) {
       case "ceil":
         return { least: reset - 1, most: reset };
@@ -156,9 +156,9 @@ export class LoneWindow {
 }
 
 /** Tells whether two spans have no instant in common. */
-const apart = (a: Span, b: Span): boolean => a.least > b.most || b.least > a.most;
+export const apart = (a: LoneSpan, b: LoneSpan): boolean => a.least > b.most || b.least > a.most;
 
-const both = (a: Span, b: Span): Span => ({
+export const both = (a: LoneSpan, b: LoneSpan): LoneSpan => ({
   least: Math.max(a.least, b.least),
   most: Math.min(a.most, b.most),
 });

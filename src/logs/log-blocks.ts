@@ -1,30 +1,11 @@
 // Splits a log's bytes into blocks of whole lines, as for traces, with errors that name the file.
 import { quote, SpillwayError } from "../rules/errors.ts";
-import { Block, lineLengthMost, newline } from "../trace/blocks.ts";
+import { type Block, blocksOf, lineLengthMost } from "../trace/blocks.ts";
 import { plainBytes } from "../trace/plain-bytes.ts";
 
 /** @throws SpillwayError `LOG_INVALID` if a line is longer than 16 MiB, or gzip is broken */
-export async function* readLogBlocks(
-  source: AsyncIterable<Uint8Array>,
-  file: string,
-): AsyncGenerator<Block, void> {
-  const block = new Block();
-  for await (const chunk of plain(source, file)) {
-    const last = chunk.lastIndexOf(newline);
-    if (last !== -1) block.end = block.filled + last + 1;
-    block.add(chunk);
-    if (last !== -1) {
-      yield block;
-      block.forget();
-    }
-    if (block.filled > lineLengthMost) throw tooLong(file, block.line);
-  }
-  if (block.filled === 0) return;
-  block.add(Uint8Array.of(newline));
-  block.end = block.filled;
-  block.ended = false;
-  yield block;
-}
+export const readLogBlocks = (source: AsyncIterable<Uint8Array>, file: string): AsyncGenerator<Block, void> =>
+  blocksOf(plain(source, file), (line) => tooLong(file, line));
 
 export function tooLong(file: string, line: number): SpillwayError {
   return new SpillwayError("LOG_INVALID", "a line of this log is too long", {

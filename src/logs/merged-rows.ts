@@ -1,4 +1,5 @@
 // Merges ordered streams of rows into one. If one stream alone is open, its batches are passed on as they are.
+import { Columns, rowsOf } from "./ordered-rows.ts";
 import type { LogBatch } from "./rows.ts";
 
 /** Rows of one file. */
@@ -21,17 +22,7 @@ export class MergedRows {
   readonly #closed: OrderedStream[];
   #open: OpenStream[] = [];
   #floorMs = Number.NEGATIVE_INFINITY;
-  readonly #out = {
-    atMs: new Float64Array(merged),
-    durationMs: new Float64Array(merged),
-    caller: new Int32Array(merged),
-    kind: new Uint8Array(merged),
-    cost: new Int32Array(merged),
-    actual: new Int32Array(merged),
-    status: new Int16Array(merged),
-    attempt: new Int32Array(merged),
-    wantedMs: new Float64Array(merged),
-  };
+  readonly #out = new Columns(merged, true);
 
   constructor(streams: readonly OrderedStream[]) {
     this.#closed = [...streams].sort((a, b) => a.firstMs - b.firstMs || 0);
@@ -47,7 +38,7 @@ export class MergedRows {
         const last = batch.atMs[batch.count - 1] as number;
         if (this.#open.length === 1 && !((this.#closed[0]?.firstMs ?? Number.POSITIVE_INFINITY) <= last)) {
           this.#floorMs = last;
-          yield row === 0 ? batch : tail(batch, row);
+          yield row === 0 ? batch : rowsOf(batch, row, batch.count);
           only.row = batch.count;
           await this.#advance(only);
         } else yield* this.#merge();
@@ -94,22 +85,14 @@ export class MergedRows {
       const { batch, row } = stream;
       const at = batch.atMs[row] as number;
       if (at >= untilMs) break;
-      out.atMs[count] = at;
-      out.durationMs[count] = batch.durationMs[row] as number;
-      out.caller[count] = batch.caller[row] as number;
-      out.kind[count] = batch.kind[row] as number;
-      out.cost[count] = batch.cost[row] as number;
-      out.actual[count] = batch.actual[row] as number;
-      out.status[count] = batch.status[row] as number;
-      out.attempt[count] = batch.attempt?.[row] ?? -1;
-      out.wantedMs[count] = batch.wantedMs?.[row] ?? -1;
+      out.copyRow(count, batch, row);
       count += 1;
       stream.row += 1;
       if (stream.row === batch.count) ended = stream;
     }
     if (count > 0) {
       this.#floorMs = out.atMs[count - 1] ?? this.#floorMs;
-      yield { ...out, count };
+      yield rowsOf(out, 0, count);
     }
     if (ended !== null) await this.#advance(ended);
   }
@@ -122,20 +105,4 @@ export class MergedRows {
       stream.row = 0;
     }
   }
-}
-
-function tail(batch: LogBatch, from: number): LogBatch {
-  const to = batch.count;
-  return {
-    count: to - from,
-    atMs: batch.atMs.subarray(from, to),
-    durationMs: batch.durationMs.subarray(from, to),
-    caller: batch.caller.subarray(from, to),
-    kind: batch.kind.subarray(from, to),
-    cost: batch.cost.subarray(from, to),
-    actual: batch.actual.subarray(from, to),
-    status: batch.status.subarray(from, to),
-    attempt: batch.attempt?.subarray(from, to),
-    wantedMs: batch.wantedMs?.subarray(from, to),
-  };
 }

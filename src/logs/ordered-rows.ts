@@ -12,7 +12,8 @@ const sortedMost = 1 << 26;
 /** Greatest number of rows of a batch. */
 const batchRows = 1 << 13;
 
-class Columns implements LogBatch {
+/** Rows in arrays of their own. */
+export class Columns implements LogBatch {
   count = 0;
   readonly atMs: Float64Array;
   readonly durationMs: Float64Array;
@@ -54,39 +55,39 @@ class Columns implements LogBatch {
     this.count = to - from;
   }
 
-  view(from: number, to: number): LogBatch {
-    return {
-      count: to - from,
-      atMs: this.atMs.subarray(from, to),
-      durationMs: this.durationMs.subarray(from, to),
-      caller: this.caller.subarray(from, to),
-      kind: this.kind.subarray(from, to),
-      cost: this.cost.subarray(from, to),
-      actual: this.actual.subarray(from, to),
-      status: this.status.subarray(from, to),
-      attempt: this.attempt?.subarray(from, to),
-      wantedMs: this.wantedMs?.subarray(from, to),
-    };
-  }
-
   /** Fills itself with another's rows in an order. */
   gather(other: Columns, order: Float64Array): void {
     const count = other.count;
-    for (let row = 0; row < count; row++) {
-      const source = order[row] as number;
-      this.atMs[row] = other.atMs[source] as number;
-      this.durationMs[row] = other.durationMs[source] as number;
-      this.caller[row] = other.caller[source] as number;
-      this.kind[row] = other.kind[source] as number;
-      this.cost[row] = other.cost[source] as number;
-      this.actual[row] = other.actual[source] as number;
-      this.status[row] = other.status[source] as number;
-      if (this.attempt !== undefined) this.attempt[row] = other.attempt?.[source] ?? 0;
-      if (this.wantedMs !== undefined) this.wantedMs[row] = other.wantedMs?.[source] ?? 0;
-    }
+    for (let row = 0; row < count; row++) this.copyRow(row, other, order[row] as number);
     this.count = count;
   }
+
+  copyRow(row: number, other: LogBatch, source: number): void {
+    this.atMs[row] = other.atMs[source] as number;
+    this.durationMs[row] = other.durationMs[source] as number;
+    this.caller[row] = other.caller[source] as number;
+    this.kind[row] = other.kind[source] as number;
+    this.cost[row] = other.cost[source] as number;
+    this.actual[row] = other.actual[source] as number;
+    this.status[row] = other.status[source] as number;
+    if (this.attempt !== undefined) this.attempt[row] = other.attempt?.[source] ?? -1;
+    if (this.wantedMs !== undefined) this.wantedMs[row] = other.wantedMs?.[source] ?? -1;
+  }
 }
+
+/** Returns some rows of a batch, without copying them. */
+export const rowsOf = (batch: LogBatch, from: number, to: number): LogBatch => ({
+  count: to - from,
+  atMs: batch.atMs.subarray(from, to),
+  durationMs: batch.durationMs.subarray(from, to),
+  caller: batch.caller.subarray(from, to),
+  kind: batch.kind.subarray(from, to),
+  cost: batch.cost.subarray(from, to),
+  actual: batch.actual.subarray(from, to),
+  status: batch.status.subarray(from, to),
+  attempt: batch.attempt?.subarray(from, to),
+  wantedMs: batch.wantedMs?.subarray(from, to),
+});
 
 export class OrderedRows {
   readonly sorts: boolean;
@@ -168,7 +169,7 @@ export class OrderedRows {
     if (ready === 0) return;
     this.floor = rows.atMs[ready - 1] ?? this.floor;
     for (let from = 0; from < ready; from += batchRows)
-      yield rows.view(from, Math.min(ready, from + batchRows));
+      yield rowsOf(rows, from, Math.min(ready, from + batchRows));
     const spare = this.#spareColumns();
     spare.copyFrom(rows, ready, rows.count);
     this.#spare = rows;

@@ -114,8 +114,20 @@ export interface ReplayView {
 
 type Refusals = Pick<ReplayReaction, "refusedByOrganization" | "refusedByUser">;
 
-export const replayView = (result: AnyReplay): ReplayView =>
-  result.version === 1 ? viewByRules(result) : viewByQuotas(result);
+export function replayView(result: AnyReplay): ReplayView {
+  const { log, totals, slotMs, recorded, expectations, interrupted } = result;
+  return {
+    ...{ log, totals, slotMs, recorded, expectations, interrupted },
+    windowsSeen: result.refusingWindowsSeen,
+    ...(result.version === 1 ? viewByRules(result) : viewByQuotas(result)),
+  };
+}
+
+/** Members of a view that depend on the kind of the limits. */
+type LimitsView = Omit<
+  ReplayView,
+  "log" | "totals" | "slotMs" | "recorded" | "expectations" | "interrupted" | "windowsSeen"
+>;
 
 interface Windows {
   readonly owner: Owner;
@@ -135,24 +147,21 @@ function windowsName({ owner, scope, org, user = null }: Windows): string {
 const wordsFor = ({ owner, scope }: Pick<Windows, "owner" | "scope">): string =>
   `${scopeUnits[scope]} for ${owner === "organization" ? "the organization" : "a user"} (${scopeWords[scope]})`;
 
-function viewByRules(result: ReplayResult): ReplayView {
-  const { log, totals, users, headroom, organizations, smallestLimits, refusingWindows, demand } = result;
+function viewByRules(result: ReplayResult): LimitsView {
+  const { log, totals, users, headroom, organizations, smallestLimits, demand, reaction } = result;
   const names = organizations.flatMap(({ org }) => (org === null ? [] : [org]));
   const useOf = (one: ReplayResult["headroom"][number]): UseView => {
     const needed = smallestLimits.find(({ owner, scope }) => owner === one.owner && scope === one.scope);
     const { limit = null, smallest = null } = needed ?? {};
     return { ...one, name: windowsName(one), unit: scopeUnits[one.scope], limit, smallest };
   };
-  const reaction = result.reaction;
   return {
-    log,
     rows: [
       ["REST calls", count(log.rest)],
       ["GraphQL calls", count(log.graphql)],
       ["Status calls, which are free", count(log.status)],
       ["What no quota counts", count(log.other)],
     ],
-    totals,
     callers: `${counted(totals.users, "user")} in ${counted(totals.organizations, "organization")}`,
     under: "rules",
     apart: unplacedWords(log.unplaced, names),
@@ -160,7 +169,6 @@ function viewByRules(result: ReplayResult): ReplayView {
       [totals.refusedByOrganization, "by an organization's window"],
       [totals.refusedByUser, "by a user's own window"],
     ],
-    slotMs: result.slotMs,
     slots: result.slots.map((slot) => ({ ...slot, refusedByQuota: 0 })),
     users: users.map(({ org, user, restUseMax, graphqlUseMax, ...rest }) => ({
       ...rest,
@@ -180,26 +188,19 @@ function viewByRules(result: ReplayResult): ReplayView {
       unit: scopeUnits[one.scope],
       neededBy: ownerName(one.org, one.user),
     })),
-    windows: refusingWindows.map((one) => ({
+    windows: result.refusingWindows.map((one) => ({
       ...one,
       name: windowsName({ ...one, owner: one.user === null ? "organization" : "user" }),
     })),
-    windowsSeen: result.refusingWindowsSeen,
-    recorded: result.recorded,
-    demand:
-      demand === null
-        ? null
-        : { ...demand, limits: demand.limits.map((one) => ({ ...one, words: wordsFor(one) })) },
-    reaction:
-      reaction === null
-        ? null
-        : {
-            ...reaction,
-            slots: reaction.slots.map((slot) => ({ ...slot, refusedByQuota: 0 })),
-            users: reaction.users.map((user) => ({ ...user, name: ownerName(user.org, user.user) })),
-          },
-    expectations: result.expectations,
-    interrupted: result.interrupted,
+    demand: demand && {
+      ...demand,
+      limits: demand.limits.map((one) => ({ ...one, words: wordsFor(one) })),
+    },
+    reaction: reaction && {
+      ...reaction,
+      slots: reaction.slots.map((slot) => ({ ...slot, refusedByQuota: 0 })),
+      users: reaction.users.map((user) => ({ ...user, name: ownerName(user.org, user.user) })),
+    },
     limits: { rules: result.rules },
   };
 }
@@ -210,7 +211,7 @@ const sum = (numbers: readonly number[]): number => numbers.reduce((all, one) =>
 const countName = (quota: string, key: Readonly<Record<string, string>> | null): string =>
   [quota, ...Object.values(key ?? {})].map(shortName).join(", ");
 
-function viewByQuotas(result: QuotaReplayResult): ReplayView {
+function viewByQuotas(result: QuotaReplayResult): LimitsView {
   const { log, totals, policy, smallestLimits, demand, reaction } = result;
   const names = Object.keys(policy.quotas);
   const unitOf = (quota: string): string => policy.quotas[quota]?.unit ?? "units";
@@ -230,19 +231,16 @@ function viewByQuotas(result: QuotaReplayResult): ReplayView {
     result.users.some(({ useMax }) => (useMax[place] ?? null) !== null) ? [{ name, place }] : [],
   );
   return {
-    log,
     rows: [
       ...operations.map(([name, rows]): [string, string] => [`Calls: ${shortName(name)}`, count(rows)]),
       ["Status calls, which are free", count(log.status)],
       ["What no quota counts", count(log.other)],
       ...(log.unrouted === 0 ? [] : [["Of these, without a route", count(log.unrouted)] as [string, string]]),
     ],
-    totals,
     callers: counted(totals.users, "caller"),
     under: "policy",
     apart: unroutedWords(log),
     hits: names.map((name, place) => [totals.refusedBy[place] ?? 0, `by ${shortName(name)}`] as const),
-    slotMs: result.slotMs,
     slots: result.slots.map(slotOf),
     users: result.users.map((user) => ({
       ...user,
@@ -263,22 +261,15 @@ function viewByQuotas(result: QuotaReplayResult): ReplayView {
       neededBy: Object.values(one.key).map(shortName).join(", ") || "all callers",
     })),
     windows: result.refusingWindows.map((one) => ({ ...one, name: countName(one.quota, one.key) })),
-    windowsSeen: result.refusingWindowsSeen,
-    recorded: result.recorded,
-    demand:
-      demand === null
-        ? null
-        : { ...demand, limits: demand.limits.map((one) => ({ ...one, words: wordsOf(one.quota) })) },
-    reaction:
-      reaction === null
-        ? null
-        : {
-            ...reaction,
-            slots: reaction.slots.map(slotOf),
-            users: reaction.users.map((user) => ({ ...user, name: userName(user) })),
-          },
-    expectations: result.expectations,
-    interrupted: result.interrupted,
+    demand: demand && {
+      ...demand,
+      limits: demand.limits.map((one) => ({ ...one, words: wordsOf(one.quota) })),
+    },
+    reaction: reaction && {
+      ...reaction,
+      slots: reaction.slots.map(slotOf),
+      users: reaction.users.map((user) => ({ ...user, name: userName(user) })),
+    },
     limits: { policy },
   };
 }

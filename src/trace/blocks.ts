@@ -50,9 +50,16 @@ export class Block {
  * Yields the lines of a trace, gzip or plain.
  * @throws SpillwayError `TRACE_INVALID` if a line is longer than `lineLengthMost`
  */
-export async function* readBlocks(source: AsyncIterable<Uint8Array>): AsyncGenerator<Block, void> {
+export const readBlocks = (source: AsyncIterable<Uint8Array>): AsyncGenerator<Block, void> =>
+  blocksOf(plainBytes(source), tooLong);
+
+/** Yields the lines of plain bytes. @param long makes the error of a line that is longer than `lineLengthMost` */
+export async function* blocksOf(
+  chunks: AsyncIterable<Uint8Array>,
+  long: (line: number) => Error,
+): AsyncGenerator<Block, void> {
   const block = new Block();
-  for await (const chunk of plainBytes(source)) {
+  for await (const chunk of chunks) {
     const last = chunk.lastIndexOf(newline);
     if (last !== -1) block.end = block.filled + last + 1;
     block.add(chunk);
@@ -60,7 +67,7 @@ export async function* readBlocks(source: AsyncIterable<Uint8Array>): AsyncGener
       yield block;
       block.forget();
     }
-    if (block.filled > lineLengthMost) throw tooLong(block.line);
+    if (block.filled > lineLengthMost) throw long(block.line);
   }
   if (block.filled === 0) return;
   block.add(Uint8Array.of(newline));
