@@ -179,6 +179,7 @@ describe("a lone client sees", () => {
     "reset-zero": "reset-agrees: RateLimit-Reset is below 1",
     "reset-negative": "reset-agrees: RateLimit-Reset is below 1",
     "reset-disagrees": "reset-agrees: reset_at of the status is no multiple of the window's length",
+    "retry-too-soon": "refusal-agrees: Retry-After is not the reset of the window that refused",
     "status-pristine": "conserved: the status shows another count than RateLimit-Remaining",
     "headers-missing-on-429": "headers-present: RateLimit-Scope is missing",
     "headers-missing-on-status": "headers-present: RateLimit-Scope is missing",
