@@ -26,7 +26,7 @@ import {
   tickOf,
   type WorkSession,
 } from "./sessions.ts";
-import { type FittedSpread, spreadOf, withMean } from "./spread.ts";
+import { absencesOf, type FittedSpread, spreadOf } from "./spread.ts";
 import { isMemoryless, roundestWithin, SortedSample } from "./statistics.ts";
 import { spreadText, timeText } from "./words.ts";
 import { workOf } from "./work.ts";
@@ -95,17 +95,13 @@ function byWorkdays(profiles: readonly Profile[], recording: Recording): Comings
   };
 }
 
-const calendarOf = (
-  profiles: readonly Profile[],
-  cut: readonly Sessions[],
-  recording: Recording,
-): Calendar => {
+function calendarOf(profiles: readonly Profile[], cut: readonly Sessions[], recording: Recording): Calendar {
   const lives = cut.map(({ sessions }, index) => ({
     joinedMs: joinedMs((profiles[index] as Profile).jobs, recording),
     sessions,
   }));
   return new Calendar(lives, recording.startedAtMs, recording.endedAtMs);
-};
+}
 
 /** Returns what a caller does between two pauses: a call, or some at once. */
 const spellsIn = ({ shape, runs, jobs }: Profile): readonly Spell[] => (shape.kind === "call" ? runs : jobs);
@@ -144,10 +140,7 @@ const sessionsTell = 12;
 export function bySize(
   profiles: readonly Profile[],
   recording: Recording,
-): {
-  readonly short: readonly (readonly RecordedJob[])[];
-  readonly long: readonly (readonly RecordedJob[])[];
-} | null {
+): Readonly<Record<"short" | "long", readonly (readonly RecordedJob[])[]>> | null {
   const { awayMs, cut } = cutOf(profiles, recording);
   const all = cut.flatMap(({ sessions }) => sessions);
   const days = Math.max(1, (recording.endedAtMs - recording.startedAtMs) / dayMs);
@@ -248,16 +241,23 @@ const longSession = 5;
 const fewSessions = 8;
 /** Greatest deviation of a poll's pauses, as a share of their mean. */
 const evenPauses = 0.35;
+/** Logarithm of the odds above which the last waits of sessions tell what ends them: a hundred to one. */
+const surely = ln(100);
 
 /**
  * Tells whether sessions end after a time, as polls do. Others end after a number of calls, as lists do that are worked
- * off. Refusals and different paces stretch sessions. So lengths and sizes spread differently, in logarithms, and the
- * one that ends the sessions spreads less.
- * @param otherwise answer if chance explains the difference. Default: with enough sessions, whether pauses are even
+ * off. A time ends within a long wait more often than within a short one. Refusals and different paces stretch
+ * sessions, too. So lengths and sizes spread differently, in logarithms, and the one that ends the sessions spreads less.
+ * @param otherwise answer if chance explains both. Default: with enough sessions, whether pauses are even
  */
-function endsByTime({ sessions, pausesMs }: Sessions, otherwise?: boolean): boolean {
+function endsByTime({ sessions, pausesMs, gapsMs }: Sessions, otherwise?: boolean): boolean {
   const long = sessions.filter(({ jobs }) => jobs >= longSession);
   if (long.length < fewSessions) return otherwise ?? false;
+  const [pauses, gaps] = [new SortedSample(pausesMs), new SortedSample(gapsMs)];
+  const odds = long
+    .filter(({ jobs, spells }) => jobs === spells)
+    .reduce((sum, { lastMs, endMs }) => sum + ln((endMs - lastMs + pauses.mean + 1) / (gaps.mean + 1)), 0);
+  if (Math.abs(odds) > surely) return odds > 0;
   const centred = (values: readonly number[]): readonly number[] => {
     const { mean } = new SortedSample(values);
     return values.map((value) => value - mean);
@@ -267,9 +267,7 @@ function endsByTime({ sessions, pausesMs }: Sessions, otherwise?: boolean): bool
   const apart = new SortedSample(sizes.map((size, index) => size * size - (times[index] as number) ** 2));
   const doubt = apart.deviation / Math.sqrt(apart.count);
   if (Math.abs(apart.mean) > 2 * doubt) return apart.mean > 0;
-  if (otherwise !== undefined) return otherwise;
-  const pauses = new SortedSample(pausesMs);
-  return pauses.deviation < evenPauses * pauses.mean;
+  return otherwise ?? pauses.deviation < evenPauses * pauses.mean;
 }
 
 /**
@@ -299,7 +297,5 @@ function absences(
   const mean = busyMs / Math.max(1, returns);
   if (seen.length === 0) return { kind: "uniform", least: 0, most: Math.max(1, Math.round(2 * mean)) };
   const stretch = Math.min(3, Math.max(0.5, mean / Math.max(1, new SortedSample(seen).mean)));
-  const lengths = seen.map((ms) => Math.round(ms * stretch));
-  // The mean is kept, whatever shape fits a few lengths: it says how often callers come.
-  return withMean(spreadOf(lengths, 0, 1000), new SortedSample(lengths).mean);
+  return absencesOf(seen.map((ms) => Math.round(ms * stretch)));
 }

@@ -120,7 +120,7 @@ function eventsDoubt(profiles: readonly Profile[], recording: Recording): string
   const each =
     counts.length === 1 ? counted(least, "time") : `in ${counts.length} ways, ${counts.join(", ")} times`;
   return [
-    `Events woke many callers together ${each}: how often they come is known to ${percent(errorOf(1, least))} at best, and nobody knows when.${[...off].map((day) => ` None came on ${dateOf(day * dayMs)}: it is taken for a day off, which the scenario has not.`).join("")}`,
+    `Events woke many callers together ${each}: how often they come is known to ${percent(errorOf(1, least))} at best, and nobody knows when.${[...off].map((day) => ` Next to none came on ${dateOf(day * dayMs)}: it is taken for a day off, which the scenario has not.`).join("")}`,
   ];
 }
 

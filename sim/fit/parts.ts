@@ -33,19 +33,16 @@ import { workdaysOf } from "./workdays.ts";
 /** Splits each caller's calls by behaviour; callers with only one behaviour stay as they are. */
 export function takenApart(profiles: readonly Profile[], recording: Recording): readonly Profile[] {
   const clocks = profiles.map((profile) => {
-    if (isSteady(profile)) return null;
-    const { timetables, rest } = timetablesOf(profile, recording);
-    return timetables.length === 0 ? null : { timetables, rest: restOf(profile, rest, recording) };
-  });
-  const rests = profiles.map((profile, index) => {
-    const clock = clocks[index];
-    return clock == null ? profile : clock.rest;
+    const { timetables, rest } = isSteady(profile)
+      ? { timetables: [], rest: [] }
+      : timetablesOf(profile, recording);
+    return { timetables, rest: timetables.length === 0 ? profile : restOf(profile, rest, recording) };
   });
   const wakes = wakesIn(
-    rests.filter((rest) => rest !== null),
+    clocks.flatMap(({ rest }) => rest ?? []),
     recording,
   );
-  const calm = rests.map((rest) => withoutWakes(rest, wakes, recording));
+  const calm = clocks.map(({ rest }) => withoutWakes(rest, wakes, recording));
   const rises = risesIn(
     calm.flatMap(({ rest }) => (rest === null || rest.pace.kind === "visits" ? [] : [rest])),
     recording,
@@ -65,7 +62,7 @@ export function takenApart(profiles: readonly Profile[], recording: Recording): 
     const { rest: before, own: first } = calm[index] as (typeof calm)[number];
     const { rest, own: risen } = withoutWakes(before, rises, recording);
     const own = [...first, ...risen];
-    const timetables = clocks[index]?.timetables ?? [];
+    const { timetables } = clocks[index] as (typeof clocks)[number];
     if (timetables.length === 0 && own.length === 0) return profile;
     const names = [
       // Callers of a fleet share the hour, but each may have its own minute.

@@ -8,7 +8,7 @@ import type { FittedRetry } from "./policies.ts";
 import { type Profile, slackOf, usualPauses } from "./profile.ts";
 import type { Recording } from "./recording.ts";
 import { guessRetry, type RetryGuess } from "./retries.ts";
-import { SortedSample } from "./statistics.ts";
+import { mode, SortedSample } from "./statistics.ts";
 import { spanText, timeText } from "./words.ts";
 
 /** A retry policy, and the evidence for it. */
@@ -19,46 +19,35 @@ export interface RetryFit {
 }
 
 export function retryOf(profiles: readonly Profile[], recording: Recording, refused: number): RetryFit {
-  if (refused === 0) {
-    const why = "none was refused: what they would do is unknown, none is assumed";
-    return { retry: { kind: "unknown" }, guess: null, why };
-  }
+  const without = (kind: "none" | "unknown", why: string): RetryFit => ({
+    retry: { kind },
+    guess: null,
+    why,
+  });
+  if (refused === 0)
+    return without("unknown", "none was refused: what they would do is unknown, none is assumed");
   const samples = profiles.flatMap(({ retries }) => retries);
   if (!recording.knowsAttempts && profiles.every(tellsNone))
-    return {
-      retry: { kind: "unknown" },
-      guess: null,
-      why: `which calls were tried again after ${counted(refused, "refusal")} cannot be told from those that come anyway: none is assumed`,
-    };
-  if (samples.length === 0) {
-    const gone = profiles.some(({ jobs }) =>
-      jobs.some((job, index) => isRefused(job.last) && index < jobs.length - 1),
+    return without(
+      "unknown",
+      `which calls were tried again after ${counted(refused, "refusal")} cannot be told from those that come anyway: none is assumed`,
     );
-    return gone
-      ? {
-          retry: { kind: "none" },
-          guess: null,
-          why: `none of ${counted(refused, "refused call")} was tried again`,
-        }
-      : {
-          retry: { kind: "unknown" },
-          guess: null,
-          why: "nothing was seen after a refusal: what they do then is unknown, none is assumed",
-        };
-  }
+  if (samples.length === 0)
+    return profiles.some(({ jobs }) => jobs.slice(0, -1).some(({ last }) => isRefused(last)))
+      ? without("none", `none of ${counted(refused, "refused call")} was tried again`)
+      : without("unknown", "nothing was seen after a refusal: what they do then is unknown, none is assumed");
   const slackMs = slackOf(recording);
   const usual =
     recording.knowsAttempts || profiles.every(({ pace }) => pace.kind === "visits")
       ? null
       : usualPauses(profiles, slackMs);
   const guess = guessRetry(samples, slackMs, usual);
-  if (guess === null) return { retry: { kind: "unknown" }, guess, why: "" };
+  if (guess === null) return without("unknown", "");
   if (guess.retry.kind === "none")
-    return {
-      retry: guess.retry,
-      guess: null,
-      why: `what came after ${counted(refused, "refusal")} may have come anyway: none is taken to be tried again`,
-    };
+    return without(
+      "none",
+      `what came after ${counted(refused, "refusal")} may have come anyway: none is taken to be tried again`,
+    );
   const hits = Math.round(guess.explained * samples.length);
   const alike = guess.alike.length === 0 ? "" : `; ${guess.alike.join(" or ")} would explain them as well`;
   const why = `${hits} of ${counted(samples.length, "attempt")} after a refusal came ${whenText(guess.retry)}${alike}`;
@@ -107,19 +96,19 @@ export function failedWaitOf(profiles: readonly Profile[]): number | null {
     : Math.round(new SortedSample(waits).median);
 }
 
-/** Returns the most attempts of a call; `null` unless most calls that were given up had that many attempts. */
+/**
+ * Returns the most attempts of a call; `null` unless four in five of the calls that were given up, or had more attempts,
+ * were given up there. Another call may come just when a retry would: then some seem to have more.
+ */
 export function attemptsOf(profiles: readonly Profile[]): number | null {
-  let most = 0;
-  const gaveUp: number[] = [];
-  for (const { jobs } of profiles) {
+  const gaveUp = profiles.flatMap(({ jobs }) => {
     const lastStartMs = jobs.at(-1)?.startMs ?? 0;
-    for (const job of jobs) {
-      most = Math.max(most, job.attempts);
-      // Later calls of this caller show that it had given the job up.
-      if (isRefused(job.last) && job.endMs <= lastStartMs) gaveUp.push(job.attempts);
-    }
-  }
-  if (most <= 1 || gaveUp.length < 2) return null;
-  const all = gaveUp.filter((attempts) => attempts === most);
-  return all.length >= 0.8 * gaveUp.length ? most : null;
+    // Later calls of this caller show that it had given the job up.
+    return jobs.filter(({ last, endMs }) => isRefused(last) && endMs <= lastStartMs);
+  });
+  const { value: most } = mode(gaveUp.map(({ attempts }) => attempts));
+  const there = gaveUp.filter(({ attempts }) => attempts === most).length;
+  const earlier = gaveUp.filter(({ attempts }) => attempts < most).length;
+  const later = profiles.flatMap(({ jobs }) => jobs.filter(({ attempts }) => attempts > most)).length;
+  return most > 1 && there > 1 && there >= 4 * (earlier + later) ? most : null;
 }

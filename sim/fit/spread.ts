@@ -62,6 +62,22 @@ export function spreadOf(values: readonly number[], leastMs: number, slackMs: nu
   return kept.kind === "uniform" ? { ...kept, least: Math.max(leastMs, kept.least) } : kept;
 }
 
+/** As `kolmogorov99`, for exponential values and their own mean (Lilliefors). */
+const lilliefors99 = 1.31;
+
+/**
+ * Fits absences. A few that chance may end, at the same rate at any time, are taken for such; others have the simplest
+ * spread. The mean is kept in any case: it says how often callers come.
+ */
+export function absencesOf(values: readonly number[]): FittedSpread {
+  const sample = new SortedSample(values);
+  const endOf = (share: number): number => -sample.mean * ln(1 - share);
+  const off = distance(sample, endOf, 1_000) * Math.sqrt(sample.count);
+  return sample.count < fewValues && off <= lilliefors99
+    ? measured(new SortedSample(Array.from({ length: 500 }, (_, place) => endOf((place + 0.5) / 500))), 0)
+    : withMean(spreadOf(values, 0, 1_000), sample.mean);
+}
+
 function simplestOf(sample: SortedSample, leastMs: number, slackMs: number): FittedSpread {
   const shift = (ms: number): number => Math.max(leastMs, ms);
   if (sample.count === 0) return { kind: "constant", ms: leastMs };
@@ -95,8 +111,12 @@ function simplestOf(sample: SortedSample, leastMs: number, slackMs: number): Fit
     const p95 = Math.max(median + 1, Math.round(exp(lognormal.mu + lognormal.sigma * z95)));
     return { kind: "lognormal", median, p95 };
   }
+  return measured(sample, leastMs);
+}
+
+function measured(sample: SortedSample, leastMs: number): FittedSpread {
   const { quantiles, shares } = knotsOf(sample);
-  return { kind: "quantiles", quantiles: quantiles.map((ms) => Math.round(shift(ms))), shares };
+  return { kind: "quantiles", quantiles: quantiles.map((ms) => Math.round(Math.max(leastMs, ms))), shares };
 }
 
 /** Ratio of a lognormal's 95th percentile to the longest value above which its tail is a guess. */
@@ -118,12 +138,10 @@ export function withMean(spread: FittedSpread, mean: number): FittedSpread {
         ? lognormalMoments({ mu: ln(spread.median), sigma: ln(spread.p95 / spread.median) / z95 })[0]
         : mean;
   const scaled = (ms: number): number => Math.round((ms * mean) / Math.max(1, own));
-  if (spread.kind === "uniform")
-    return {
-      ...spread,
-      least: scaled(spread.least),
-      most: Math.max(scaled(spread.least) + 1, scaled(spread.most)),
-    };
+  if (spread.kind === "uniform") {
+    const least = scaled(spread.least);
+    return { ...spread, least, most: Math.max(least + 1, scaled(spread.most)) };
+  }
   if (spread.kind !== "lognormal") return spread;
   const median = Math.max(1, scaled(spread.median));
   return { ...spread, median, p95: Math.max(median + 1, scaled(spread.p95)) };

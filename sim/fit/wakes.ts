@@ -141,12 +141,12 @@ function groupOf(eventsMs: readonly number[], all: Woken, group: number): FoundW
     ([caller, sessions]) => [caller, sessions.filter(({ eventMs }) => events.has(eventMs))] as const,
   );
   // An event may wake only some callers, each time others. So the usual count weighs each caller by its sessions.
-  const counts = each.map(([, own]) => own.length);
+  const sum = (of: (count: number) => number) => each.reduce((all, [, own]) => all + of(own.length), 0);
   const usual =
-    counts.reduce((sum, count) => sum + count * count, 0) /
+    sum((count) => count * count) /
     Math.max(
       1,
-      counts.reduce((sum, count) => sum + count, 0),
+      sum((count) => count),
     );
   const woken = new Map(each.filter(([, own]) => own.length > 0 && own.length >= oftenEnough * usual));
   return { group, clock: null, eventsMs, lastsMs: lastsOf(woken), woken };

@@ -86,6 +86,18 @@ describe("attempts", () => {
       3,
     ],
     [
+      "one in five seems to have had twice as many",
+      [
+        [0, 3, 429],
+        [1, 3, 429],
+        [2, 3, 429],
+        [3, 3, 429],
+        [4, 6, 429],
+        [5, 1],
+      ],
+      3,
+    ],
+    [
       "fewer had",
       [
         [0, 3, 429],

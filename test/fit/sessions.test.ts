@@ -5,7 +5,7 @@ import type { FittedBehaviour } from "../../sim/fit/model.ts";
 import { fittedScenario } from "../../sim/fit/source.ts";
 import { measure } from "../../sim/measure.ts";
 import type { SpreadInput } from "../../src/scenario/index.ts";
-import { rest, sessions, worker } from "../../src/scenario/index.ts";
+import { rest, sessions, waitReset, worker } from "../../src/scenario/index.ts";
 import { logged, world } from "./recordings.ts";
 
 const call = rest("/v2/organizations/:org/pipelines");
@@ -54,6 +54,26 @@ describe("sessions end", () => {
     [3_000, 6_000],
     [4_000, 8_000],
   ] as const;
+
+  test("after a time, where they end in waits for a reset, which fill nearly all of it", () => {
+    const of = worker({ calls: [{ call }], think: { least: 5, most: 30 } });
+    const away = { least: "30m", most: "2h" } as const;
+    const behaviourOf = (bounds: {
+      calls?: SpreadInput;
+      length?: SpreadInput;
+    }): FittedBehaviour | undefined => {
+      const mirror = {
+        clients: 1,
+        onRefused: waitReset({ of: "both" }),
+        behaviour: sessions({ of, ...bounds, away }),
+      };
+      const rules = { user: { rest: { limit: 50, windowSeconds: 60 } } };
+      const scenario = world({ mirror }, { duration: "24h", seed: 7, rules });
+      return fitScenario(logged(scenario)).populations[0]?.behaviour;
+    };
+    expect(behaviourOf({ length: { least: "10m", most: "30m" } })).toMatchObject({ calls: null });
+    expect(behaviourOf({ calls: { least: 500, most: 1_500 } })).toMatchObject({ length: null });
+  });
 
   test("after a time, where their lengths are more alike than their numbers of calls", () => {
     for (const behaviour of fitted({ length: { least: "3m", most: "9m" } }, paces)) {

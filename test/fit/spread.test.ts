@@ -1,7 +1,8 @@
 // Spreads of lengths of time at their bounds: spans of uniform draws, the simplest distribution, the mean that is kept.
 import { describe, expect, test } from "vitest";
-import { type FittedSpread, spanOf, spreadOf, withMean } from "../../sim/fit/spread.ts";
-import { exp } from "../../src/scenario/elementary.ts";
+import { absencesOf, type FittedSpread, spanOf, spreadOf, withMean } from "../../sim/fit/spread.ts";
+import { SortedSample } from "../../sim/fit/statistics.ts";
+import { exp, ln } from "../../src/scenario/elementary.ts";
 import { normalQuantile } from "../../src/scenario/normal.ts";
 
 /** `count` values from `from` on. */
@@ -80,6 +81,28 @@ describe("a spread", () => {
     expect(spread.quantiles[0]).toBe(120);
     expect(Math.min(...spread.quantiles)).toBe(120);
     expect(spread.quantiles.every(Number.isInteger)).toBe(true);
+  });
+});
+
+describe("absences", () => {
+  const lengths = (count: number): number[] =>
+    Array.from({ length: count }, (_, place) => -3_600_000 * ln(1 - (place + 0.5) / count));
+
+  test("that chance may end are longer than any that was seen, and keep their mean", () => {
+    const { mean, most } = new SortedSample(lengths(12));
+    const spread = absencesOf(lengths(12)) as FittedSpread & { kind: "quantiles" };
+    const area = spread.quantiles.slice(1).reduce((sum, end, place) => {
+      const width = (spread.shares[place + 1] as number) - (spread.shares[place] as number);
+      return sum + (width * (end + (spread.quantiles[place] as number))) / 2;
+    }, 0);
+    expect(Math.abs(area / mean - 1)).toBeLessThan(0.01);
+    expect(spread.quantiles.at(-1)).toBeGreaterThan(1.5 * most);
+  });
+
+  test("that are alike, or many, have the spread that they show", () => {
+    const alike = Array.from({ length: 12 }, (_, place) => 3_600_000 + 60_000 * place);
+    expect(absencesOf(alike)).toMatchObject({ kind: "uniform" });
+    expect(absencesOf(lengths(2_000))).toEqual(spreadOf(lengths(2_000), 0, 1_000));
   });
 });
 
