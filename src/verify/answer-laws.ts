@@ -65,10 +65,15 @@ const byRules: Words = {
 function resetSuspects(reset: number, windowSeconds: number): readonly Suspect[] {
   if (reset < 0) return ["reset-negative"];
   if (reset === 0) return ["reset-truncated", "reset-zero", "reset-negative"];
+  return longResetSuspects(reset, windowSeconds);
+}
+
+/** Names faults that show a reset, in seconds, of more than a window. In ms most are a hundred times as long. */
+function longResetSuspects(reset: number, windowSeconds: number): readonly Suspect[] {
   if (reset > 1_000_000_000) return ["reset-epoch", "reset-in-ms"];
   return reset > 100 * windowSeconds
     ? ["reset-in-ms", "reset-epoch"]
-    : ["reset-in-ms", "reset-disagrees", "skewed-nodes", "two-interleaved-windows"];
+    : ["skewed-nodes", "reset-in-ms", "reset-disagrees", "two-interleaved-windows"];
 }
 
 const byPolicy: Words = {
@@ -77,7 +82,7 @@ const byPolicy: Words = {
   reset(shown, { windowSeconds }) {
     const wrong = shown < 0 ? "over" : `more than a window of ${windowSeconds} s lasts`;
     return {
-      suspects: shown < 0 ? ["reset-negative"] : ["reset-in-ms", "reset-epoch", "reset-disagrees"],
+      suspects: shown < 0 ? ["reset-negative"] : longResetSuspects(shown, windowSeconds),
       explanation: `shows a reset in ${shown} s, which is ${wrong}`,
     };
   },

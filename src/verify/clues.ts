@@ -19,9 +19,9 @@ export class Clues {
   readonly #restarts = new Map<string, Map<number, readonly Span[]>>();
   #datesOnGrid = 0;
   #datesOffGrid = 0;
-  /** Windows with points that no call explains, by owner and by scope; windows of organizations. */
-  readonly #unexplained = { organization: 0, user: 0 };
-  #organizationWindows = 0;
+  /** Windows with points that no call explains, of the narrowest quotas and of broader ones, and by scope; windows of the broader ones. */
+  readonly #unexplained = { broader: 0, narrowest: 0 };
+  #broaderWindows = 0;
   readonly #unexplainedIn: Record<Scope, number> = { rest: 0, graphql: 0 };
   #underCharged = false;
   /** Faults that one answer shows by itself, and faults that one contradicts. */
@@ -79,13 +79,13 @@ export class Clues {
   }
 
   /** Notes a window whose counts were judged. */
-  counts({ owner }: QuotaName): void {
-    if (owner === "organization") this.#organizationWindows += 1;
+  counts({ isNarrowest }: QuotaName): void {
+    if (!isNarrowest) this.#broaderWindows += 1;
   }
 
   /** Notes a window with points that no call explains. */
-  unexplained({ owner, scope }: QuotaName): void {
-    this.#unexplained[owner] += 1;
+  unexplained({ isNarrowest, scope }: QuotaName): void {
+    this.#unexplained[isNarrowest ? "narrowest" : "broader"] += 1;
     this.#unexplainedIn[scope] += 1;
   }
 
@@ -133,7 +133,7 @@ export class Clues {
     // If one scope alone had another clock, its reset_at would jump against the other's.
     "organization-off-grid": () => (this.#jumps > 0 ? 0.2 : this.#datesOnGrid > 0 ? 2 : 1),
     // Unexplained charges may have filled the organization's window.
-    "refusal-names-user": () => (this.#unexplained.organization > 0 ? 0.2 : 1),
+    "refusal-names-user": () => (this.#unexplained.broader > 0 ? 0.2 : 1),
     // A window that has just opened shows its whole length, unless all seconds are cut off.
     "reset-zero": () => (this.#showsFull ? 2.5 : 1),
     "reset-truncated": () => (this.#showsFull ? 0.4 : 1),
@@ -175,22 +175,20 @@ export class Clues {
   }
 
   get #onlyUsers(): boolean {
-    return (
-      this.#unexplained.user > 0 && this.#unexplained.organization === 0 && this.#organizationWindows >= 2
-    );
+    return this.#unexplained.narrowest > 0 && this.#unexplained.broader === 0 && this.#broaderWindows >= 2;
   }
 
   /** Weighs a shared key: users find others' points in their windows, while the organization's counts add up. */
   #strangers(): number {
-    const { organization, user } = this.#unexplained;
-    if (user === 0) return 0.3;
+    const { broader, narrowest } = this.#unexplained;
+    if (narrowest === 0) return 0.3;
     if (this.#onlyUsers) return 3;
-    return organization > 0 ? 0.5 : 1;
+    return broader > 0 ? 0.5 : 1;
   }
 
   /** Weighs mixed scopes: their points come in the course of windows, and not at their start. */
   #mix(): number {
-    const unexplained = this.#unexplained.organization + this.#unexplained.user;
+    const unexplained = this.#unexplained.broader + this.#unexplained.narrowest;
     const carried = this.#carried.organization + this.#carried.user;
     if (unexplained > 0 && carried >= 0.7 * unexplained) return 0.3;
     return this.#unexplainedIn.graphql > 0 && this.#unexplainedIn.rest > 0 ? 1.5 : 1;

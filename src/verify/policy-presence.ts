@@ -73,10 +73,14 @@ export class PolicyPresence {
     const [count] = used.flatMap((each) => each.count ?? []);
     const [place] = at;
     if (place === undefined || count === undefined) return;
+    const isTimes = at.every((each) => this.#isTime(each));
     this.#docket.accuse({
       law: "headers-present",
       breach: `no form of ${place}`,
-      suspects: ["headers-doubled", ...(at.some((each) => this.#isTime(each)) ? timeSuspects : [])],
+      // Doubled headers spoil counts as well as times.
+      suspects: isTimes
+        ? [...timeSuspects, "headers-doubled"]
+        : ["headers-doubled", ...(at.some((each) => this.#isTime(each)) ? timeSuspects : [])],
       ...count.name.told,
       window: null,
       lines: [line],

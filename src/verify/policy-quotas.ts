@@ -78,6 +78,8 @@ export class PolicyQuotaJudge implements CountKind {
   readonly #policy: Policy;
   readonly #unit: string;
   readonly #isUnit: boolean;
+  readonly #isNarrowest: boolean;
+  readonly #isMixable: boolean;
 
   constructor({ policy, lost }: QuotaTraceHeader, name: string) {
     const quota = policy.quotas[name] as PolicyQuota;
@@ -107,6 +109,8 @@ export class PolicyQuotaJudge implements CountKind {
     this.givesBack = charge.when === "reserve-settle";
     this.hypotheses = new Hypotheses("rest", this.terms);
     this.owner = isNarrow(policy, name) ? "user" : "organization";
+    this.#isNarrowest = isNarrowest(policy, name);
+    this.#isMixable = Object.values(policy.operations).some(({ uses }) => (uses[name] ?? 0) === 0);
   }
 
   get #scope(): "rest" | "graphql" {
@@ -133,6 +137,8 @@ export class PolicyQuotaJudge implements CountKind {
       told: { quota: this.name, key },
       scope: this.#scope,
       owner: this.owner,
+      isNarrowest: this.#isNarrowest,
+      isMixable: this.#isMixable,
       unit: this.#unit,
     });
     this.counts.set(id, count);
@@ -172,6 +178,21 @@ function isNarrow({ quotas, operations }: Policy, name: string): boolean {
     charge.refusedByOther === "nothing" &&
     using.length > 0 &&
     using.every(({ uses, relation }) => relation === "all-or-nothing" && Object.keys(uses).some(isBroader))
+  );
+}
+
+/** Tells whether a quota has a key, and no other quota of its calls has that key and more. */
+function isNarrowest({ quotas, operations }: Policy, name: string): boolean {
+  const { key } = quotas[name] as PolicyQuota;
+  const narrower = (other: string): boolean => {
+    const narrow = quotas[other]?.key ?? [];
+    return narrow.length > key.length && key.every((attribute) => narrow.includes(attribute));
+  };
+  return (
+    key.length > 0 &&
+    !Object.values(operations).some(
+      ({ uses }) => uses[name] !== undefined && Object.keys(uses).some(narrower),
+    )
   );
 }
 

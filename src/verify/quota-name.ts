@@ -9,6 +9,10 @@ export interface QuotaName {
   readonly scope: Scope;
   /** `organization` if refusals of other quotas may be charged to it. */
   readonly owner: Owner;
+  /** True if no other quota of its calls keeps callers further apart: callers that share a count by mistake show here. */
+  readonly isNarrowest: boolean;
+  /** True if calls that do not use it may be charged to it by mistake: some use other quotas alone. */
+  readonly isMixable: boolean;
   /** Unit of its counts, singular: `request`. */
   readonly unit: string;
 }
@@ -20,5 +24,7 @@ export const rulesQuota = (org: string, user: string | null, scope: Scope): Quot
   told: { org, user, scope },
   scope,
   owner: user === null ? "organization" : "user",
+  isNarrowest: user !== null,
+  isMixable: true,
   unit: units[scope],
 });

@@ -1,9 +1,11 @@
 // Suspects: known faults of rate limiters that fit the findings, the likeliest first. Unlike the accusation they are
 // guesses from patterns; each function says what its pattern is.
+import type { Owner } from "../rules/rules.ts";
 import type { Span, TraceTime } from "./clock.ts";
 import type { CountsInput } from "./counts-input.ts";
 import type { LawFinding } from "./finding.ts";
 import type { Mark } from "./mark.ts";
+import type { QuotaName } from "./quota-name.ts";
 
 /** Faults that a trace can show, by their names in the fault catalogue; and a step of the target's clock. */
 export const suspectNames = [
@@ -80,11 +82,11 @@ export function suspectsOf(input: CountsInput, findings: readonly LawFinding[]):
     case "fall":
       return first.least === null
         ? fallSuspects(input, findings as readonly Fall[])
-        : shortSuspects(input, first.later);
+        : shortSuspects(input, first.later, first.least);
     case "beyond":
       return beyondSuspects(findings as readonly Beyond[]);
     case "short":
-      return shortSuspects(input, first.mark);
+      return shortSuspects(input, first.mark, first.least);
     case "overrun":
       return overrunSuspects(input, first);
     case "excess":
@@ -186,7 +188,7 @@ function gapSuspects(input: CountsInput, gaps: readonly Gap[]): readonly Suspect
         ? share(gaps, ({ above }) => above.role === "status" && !above.echoesUser) * 2
         : 0,
     "status-shares-user": share(gaps, ({ above }) => above.echoesUser) * 2,
-    "refused-counted": refusals(name.owner) * 2,
+    "refused-counted": input.terms.refused === "counted" ? 0 : refusals(name.owner) * 2,
     "narrow-drains-broad": name.owner === "organization" ? refusals("user") * 2.1 : 0,
     "one-extra": gaps.every(({ from, to, above: { limit } }) => from === limit && to === limit + 1) ? 1.5 : 0,
     "new-reset-old-count": again ? 1 : carried ? 2.5 / gaps.length : 0,
@@ -198,11 +200,15 @@ function gapSuspects(input: CountsInput, gaps: readonly Gap[]): readonly Suspect
         ? 0
         : (doubled.length / charges.length) * share(gaps, (gap) => doubled.includes(gap)) * 1.5 +
           share(gaps, isAsMuchAgain),
-    "wrong-user-key": name.owner === "user" ? 0.7 : 0,
-    "scopes-mixed": 0.6,
+    "wrong-user-key": 0.7 * strangersIn(name),
+    "scopes-mixed": name.isMixable ? 0.6 : 0,
     "two-interleaved-windows": 0.05,
   });
 }
+
+/** Returns how likely other callers' calls come to a quota. Where others' operations may, too, a broader quota has to tell. */
+const strangersIn = ({ isNarrowest, isMixable, owner }: QuotaName): number =>
+  !isNarrowest ? 0 : isMixable && owner === "organization" ? 0.6 : 1;
 
 /** Tells whether a gap is about as large as the points below it that calls explain. */
 function isAsMuchAgain({ from, to, below }: Gap): boolean {
@@ -250,37 +256,57 @@ function overrunSuspects({ limit }: CountsInput, { sum }: Overrun): readonly Sus
   });
 }
 
-function shortSuspects(input: CountsInput, mark: Mark): readonly Suspect[] {
+/** @param mark an answer whose count is below `least`, which calls surely left charged before */
+function shortSuspects(input: CountsInput, mark: Mark, least: number): readonly Suspect[] {
   const reads = mark.role !== "admitted";
+  const drops = dropsOf(input);
   const charges = input.marks.filter(({ role, count }) => role === "admitted" && count > 0);
   const singles = share(charges, ({ count, least }) => least > 1 && count < least);
   return ranked({
     "cost-ignored": singles > 0 ? 2 : 0.2,
+    // A remaining of 0 hides the one call above the limit.
+    "one-extra": mark.clamped && mark.count === mark.limit && least === mark.limit + 1 ? 2 : 0,
     "status-pristine": mark.role === "status" && mark.count === 0 ? 2 : 0,
     "stale-replica-read": reads ? 1 : 0,
     "status-shares-user": mark.echoesUser ? 1.5 : 0,
     "race-read-then-write": reads ? 0.3 : 1,
-    "per-instance-counters": reads ? 0.2 : 0.8,
-    "double-roll": 0.3,
-    "reset-all-sweep": 0.3,
+    // Where a count falls, it is another process's, or it began again; a race only keeps it from rising.
+    "per-instance-counters": reads ? 0.2 : 0.8 + drops.hops,
+    "double-roll": 0.3 + (reads ? 0 : drops.restarts * 1.2),
+    "reset-all-sweep": 0.3 + (reads ? 0 : drops.restarts * 1.2),
   });
 }
 
 function excessSuspects(input: CountsInput, { mark, most }: Excess): readonly Suspect[] {
-  const { owner } = input.setting.name;
+  const {
+    terms,
+    setting: { name },
+  } = input;
+  const { owner, isMixable } = name;
+  const surplus = mark.count - most;
+  const isCounted = terms.refused === "counted";
   const has = (role: Mark["role"]): boolean => input.marks.some((each) => each.role === role);
+  /** Tells whether charges of so many refusals could explain the surplus. */
+  const explains = (by: Owner): boolean =>
+    surplus <=
+    input.marks.reduce(
+      (sum, { refusedBy, sent, cost }) =>
+        refusedBy === by && sent < mark.received ? sum + (cost ?? surplus) : sum,
+      0,
+    );
   const previous = input.previous?.count ?? 0;
   const carried = previous > 0 && mark.count >= previous;
   const again = carried && input.previous?.carried === true;
   return ranked({
-    "double-count": mark.count - most > 0.6 * most ? 1 : 0.4,
+    // A call that is charged twice makes a count no more than twice as high, unless the second charge is one that is held.
+    "double-count": surplus > most && terms.charging !== "reserved" ? 0.1 : surplus > 0.6 * most ? 1 : 0.4,
     "new-reset-old-count": again ? 0.9 : carried ? 1.5 : 0,
     "lost-expiry": again ? 1.6 : 0,
     "immortal-by-polling": carried ? 0.7 : 0,
-    "refused-counted": has("refused") ? 0.8 : 0,
-    "narrow-drains-broad": owner === "organization" && has("refused") ? 0.7 : 0,
-    "scopes-mixed": 0.6,
-    "wrong-user-key": owner === "user" ? 0.9 : 0,
+    "refused-counted": !isCounted && has("refused") ? (explains(owner) ? 0.8 : 0.1) : 0,
+    "narrow-drains-broad": owner === "organization" && has("refused") ? (explains("user") ? 0.9 : 0.1) : 0,
+    "scopes-mixed": isMixable ? 0.6 : 0,
+    "wrong-user-key": 0.9 * strangersIn(name),
     "status-charged": has("status") ? 0.4 : 0,
   });
 }
@@ -302,7 +328,8 @@ export function endSuspects(
   return ranked({
     "reset-in-ms": !length.known && length.ms >= 1_000_000 ? (fallsByMs(earlier, later) ? 4 : 1.5) : 0,
     "rearmed-per-hit": isNew(earlier, length) && isNew(later, length) ? 2 : 0.1,
-    "stale-cached-reset": isRefusedOnly ? 2.3 : 0,
+    // A cached reset of a whole window has to be cached in its first second.
+    "stale-cached-reset": isRefusedOnly ? (isNew(earlier, length) && isNew(later, length) ? 1.5 : 2.3) : 0,
     "two-interleaved-windows": apartMs > 2_000 ? 1 : 0.2,
     "skewed-nodes": 0.9,
     "clock-step": 0.5,

@@ -109,7 +109,7 @@ describe("a header in none of the forms of the wire", () => {
       expect(await accused({ ...fine, "X-Reset": reset })).toEqual([
         {
           law: "headers-present",
-          suspects: ["headers-doubled", "reset-epoch", "reset-in-ms", "reset-negative"],
+          suspects: ["reset-epoch", "reset-in-ms", "reset-negative", "headers-doubled"],
           explanation: `${said}X-Reset, which is {reset} as delta-s`,
         },
       ]);

@@ -71,5 +71,6 @@ export function callByQuotas(call: TraceCall): QuotaCall {
     ],
     actual,
     by: isRefusal(status) && by !== null ? quotaNames[scope][by] : undefined,
+    retryAfterMs: typeof call.retryAfter === "number" ? call.retryAfter * 1000 : undefined,
   };
 }

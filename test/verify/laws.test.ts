@@ -330,7 +330,8 @@ describe("reset-agrees", () => {
   test.each<[string, number, string]>([
     ["0", 0, "reset-truncated"],
     ["-3", -3, "reset-negative"],
-    ["61", 61, "reset-in-ms"],
+    ["61", 61, "skewed-nodes"],
+    ["6001", 6001, "reset-in-ms"],
     ["59000", 59_000, "reset-in-ms"],
     ["the epoch's seconds", 1_767_322_860, "reset-epoch"],
   ])("%s is no number of seconds to the end of a window of 60", async (_, reset, suspect) => {

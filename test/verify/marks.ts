@@ -3,7 +3,7 @@ import { TraceTime } from "../../src/verify/clock.ts";
 import type { CountsInput } from "../../src/verify/counts-input.ts";
 import type { Mark } from "../../src/verify/mark.ts";
 import { type QuotaName, rulesQuota } from "../../src/verify/quota-name.ts";
-import { type Charging, termsOf } from "../../src/verify/terms.ts";
+import { type Charging, type Terms, termsOf } from "../../src/verify/terms.ts";
 
 /** Clocks of whole milliseconds, without an error. */
 export const time = new TraceTime({ kind: "wall", resolutionMs: 1, errorMs: 0 });
@@ -11,6 +11,8 @@ export const time = new TraceTime({ kind: "wall", resolutionMs: 1, errorMs: 0 })
 export interface GivenWindow extends Partial<Omit<CountsInput, "setting" | "terms">> {
   readonly name?: QuotaName;
   readonly charging?: Charging;
+  /** Charging of refused calls, if it is known. */
+  readonly refused?: Terms["refused"];
   /** Takes the faults that answers show by themselves. */
   readonly ruledIn?: string[];
 }
@@ -20,10 +22,11 @@ export function countsInput(given: GivenWindow = {}): CountsInput {
   const {
     name = rulesQuota("acme", "ann", "rest"),
     charging = "at-decision",
+    refused = null,
     ruledIn = [],
     ...facts
   } = given;
-  const terms = { ...termsOf(null, name.scope), charging };
+  const terms = { ...termsOf(null, name.scope), charging, refused };
   const docket = {
     clues: { ruledIn: { add: (fault: string) => void ruledIn.push(fault) } },
     takesPicture: false,

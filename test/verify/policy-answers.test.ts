@@ -191,9 +191,11 @@ describe("numbers of one reading", () => {
     expect(await suspects(reset(-1000))).toEqual(["reset-negative"]);
     expect((await suspects(reset(70_000)))?.toSorted()).toEqual([
       "reset-disagrees",
-      "reset-epoch",
       "reset-in-ms",
+      "skewed-nodes",
+      "two-interleaved-windows",
     ]);
+    expect(await suspects(reset(7_000_000))).toEqual(["reset-in-ms", "reset-epoch"]);
   });
 
   test("off in two ways is accused of both", async () => {
