@@ -20,14 +20,12 @@ export function sayProbe(terminal: Terminal, report: ProbeReport): void {
   for (const scope of ["rest", "graphql", null] as const) {
     const ofScope = findings.filter((finding) => finding.scope === scope && finding.value !== null);
     if (ofScope.length === 0) continue;
-    terminal.say("");
-    terminal.say(pc.bold(scope === null ? "both" : scope));
+    terminal.say("", pc.bold(scope === null ? "both" : scope));
     for (const finding of ofScope) sayFinding(terminal, finding);
   }
   sayUnseen(terminal, findings);
   if (defaults.length > 0) {
-    terminal.say("");
-    terminal.say(`${pc.bold("defaults")} of the rules that were not seen: ${defaults.join(", ")}`);
+    terminal.say("", `${pc.bold("defaults")} of the rules that were not seen: ${defaults.join(", ")}`);
   }
 }
 
@@ -52,8 +50,7 @@ function words(value: Finding["value"]): string {
 function sayUnseen(terminal: Terminal, findings: readonly Finding[]): void {
   const unseen = findings.filter(({ value }) => value === null);
   if (unseen.length === 0) return;
-  terminal.say("");
-  terminal.say(pc.bold("not seen"));
+  terminal.say("", pc.bold("not seen"));
   const byReason = new Map<string, string[]>();
   for (const { name, scope, evidence, needs } of unseen) {
     const reason = `${evidence}; it would take ${needs ?? "more"}`;

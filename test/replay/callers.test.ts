@@ -5,8 +5,7 @@ import { chained, NONE, ReplayCalls, unchained } from "../../sim/replay/calls.ts
 import { Completions } from "../../sim/replay/completions.ts";
 import { ReplayHeadroom } from "../../sim/replay/headroom.ts";
 import { ReactionTally } from "../../sim/replay/reaction-tally.ts";
-import { RefusingWindows } from "../../sim/replay/refusing-windows.ts";
-import { ReplayTally } from "../../sim/replay/tally.ts";
+import { RefusingWindows, ReplayTally } from "../../sim/replay/tally.ts";
 import type { LogCaller } from "../../src/logs/rows.ts";
 import { parsePolicy } from "../../src/policy/parse.ts";
 import type { QuotaAlgorithm } from "../../src/policy/policy.ts";

@@ -1,6 +1,6 @@
 // Lists in pages, the `Link` header that clients follow, and the members that clients read.
 import { describe, expect, test } from "vitest";
-import { linkHeader, pageRequest } from "../../src/service/pages.ts";
+import { linkHeader, pageRequest } from "../../src/service/rest.ts";
 import { Deployment } from "./deployment.ts";
 
 const pipelines = "/v2/organizations/acme/pipelines";
