@@ -74,6 +74,8 @@ export class ReferenceLimiter {
   readonly policy: Policy;
   protected readonly windows = new Map<string, WindowCount>();
   readonly #buckets = new Map<string, BucketCount>();
+  /** Latest caller of each quota, and the name of its count. */
+  readonly #named = new Map<string, { readonly caller: PolicyCall["caller"]; readonly name: string }>();
   /** `enforced` as it was last set, by quota and key. */
   readonly #enforced = new Map<string, boolean>();
   protected floorMs = 0;
@@ -318,8 +320,16 @@ export class ReferenceLimiter {
     return this.#nameOf(key);
   }
 
-  /** Returns the name of a count: its quota, and the values of its key. */
+  /** Returns the name of a count: its quota, and the values of its key. One call asks for it several times. */
   #nameOf({ quota, caller }: CountKey): string {
+    const last = this.#named.get(quota);
+    if (last?.caller === caller) return last.name;
+    const name = this.#newName({ quota, caller });
+    this.#named.set(quota, { caller, name });
+    return name;
+  }
+
+  #newName({ quota, caller }: CountKey): string {
     const values = this.#quota(quota).key.map((attribute) => {
       const value = caller[attribute];
       if (value === undefined) throw new RangeError(`a caller of ${quota} needs ${attribute}`);
@@ -349,12 +359,14 @@ export class ReferenceLimiter {
   /** Returns the quotas that a call uses, in the policy's order. */
   usesOf({ caller, operation, cost: declared }: PolicyCall): readonly Use[] {
     const { uses } = this.#operation(operation);
-    return Object.entries(this.policy.quotas).flatMap(([name, quota]) => {
+    const used: Use[] = [];
+    for (const name in this.policy.quotas) {
       const cost = uses[name];
-      if (cost === undefined) return [];
+      if (cost === undefined) continue;
       const asked = typeof cost === "number" ? cost : cost === "declared" ? declared : cost.atMost;
-      return [{ key: { quota: name, caller }, quota, cost, asked }];
-    });
+      used.push({ key: { quota: name, caller }, quota: this.#quota(name), cost, asked });
+    }
+    return used;
   }
 
   isEnforced(key: CountKey): boolean {
