@@ -42,13 +42,18 @@ if (status !== 0) process.exit(status ?? 1);
 // `npx spillway` runs it in a clone, too.
 await chmod("dist/src/cli/main.js", 0o755);
 
-/** Returns the whole numbers that a built module exports as constants, by name. */
-const constantsOf = async (file) =>
-  new Map(
-    [...(await readFile(file, "utf8")).matchAll(/^export const ([A-Z_]+) = (-?\d+);$/gm)].map(
-      ([, ...one]) => one,
-    ),
-  );
+const modules = new Map();
+
+/** Returns the whole numbers that a built module exports as constants, by name. Each module is read once. */
+async function constantsOf(file) {
+  const known = modules.get(file);
+  if (known !== undefined) return known;
+  const text = await readFile(file, "utf8");
+  const found = [...text.matchAll(/^export const ([A-Z_]+) = (-?\d+);$/gm)].map(([, ...one]) => one);
+  const constants = new Map(found);
+  modules.set(file, constants);
+  return constants;
+}
 
 /** Puts numbers in the place of imported constants. Those imported by name become constants of the module itself. */
 async function inlineConstants(file) {
