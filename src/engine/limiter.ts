@@ -129,10 +129,11 @@ export class Limiter {
   status(organization: string, nowMs: number): Status {
     const quotas = scopes.map((scope) => quotaNames[scope].organization);
     const caller = this.#limiter.readerOf({ organization }, quotas);
-    return {
-      rest: this.#both(caller, REST, nowMs).organization,
-      graphql: this.#both(caller, GRAPHQL, nowMs).organization,
+    const of = (operation: number): WindowReading => {
+      this.#core.readEach(caller, operation, nowMs, this.#readings);
+      return this.#window(operation, BROAD);
     };
+    return { rest: of(REST), graphql: of(GRAPHQL) };
   }
 
   /** Reads both windows of a scope as they are, for the headers of an uncounted answer. */
