@@ -56,7 +56,7 @@ export interface Verb {
   readonly operands: readonly Operand[];
   readonly options: VerbOptions;
   /** At least one example. The first is shown if a required word is missing. */
-  readonly examples: readonly Example[];
+  readonly examples: readonly [Example, ...Example[]];
   /** Runs the verb with the values that yargs parsed. */
   run(argv: unknown): Promise<void> | void;
 }
@@ -79,8 +79,10 @@ export function defineVerb<const O extends VerbOptions, const P extends readonly
   examples: purposes,
   ...rest
 }: VerbInput<O, P>): Verb {
-  const examples = Object.entries(purposes);
-  return { ...rest, operands: operands ?? [], notes, examples, run: (argv) => handler(argv as ArgsOf<O, P>) };
+  const [first, ...others] = Object.entries(purposes);
+  if (first === undefined) throw new RangeError(`${rest.name} has no example`);
+  const run = (argv: unknown) => handler(argv as ArgsOf<O, P>);
+  return { ...rest, operands: operands ?? [], notes, examples: [first, ...others], run };
 }
 
 /** Options of every verb; help shows them last. */
@@ -210,10 +212,9 @@ function requireGiven(verb: Verb, argv: Readonly<Record<string, unknown>>): void
   ];
   if (missing.length === 0) return;
   const names = missing.map(({ path }) => path).join(" and ");
-  const [example] = verb.examples;
   throw new SpillwayError("USAGE", `${verb.name} needs ${names}`, {
     problems: missing.map((problem) => ({ ...problem, got: "nothing" })),
-    ...(example && { hint: exampleCommand(example) }),
+    hint: exampleCommand(verb.examples[0]),
   });
 }
 
