@@ -17,6 +17,7 @@ import {
   described,
   disguised,
   judged as judgedAt,
+  leastWindows,
   limit,
   placeOf,
   type Start,
@@ -73,7 +74,7 @@ describe.concurrent.each<[string, Start]>([
     for (const verdict of await Promise.all(times.map(() => judged(policy, () => start(limit))))) {
       expect(verdict.violations).toEqual([]);
       expect(verdict.verdict).toBe("ok");
-      expect(verdict.windows).toBeGreaterThanOrEqual(6);
+      expect(verdict.windows).toBeGreaterThanOrEqual(leastWindows);
       expect(verdict.amounts?.refused).toBeGreaterThan(0);
       for (const law of ["conserved", "monotone", "limit-agrees"] as const)
         expect(verdict.laws[law], law).toBe("held");
@@ -170,7 +171,7 @@ describe.concurrent("by k6", { tags: ["k6"] }, () => {
     const verdict = await judged(policy, () => start(limit), runByK6);
     expect(verdict.violations).toEqual([]);
     expect(verdict.laws).toMatchObject({ conserved: "held", monotone: "held", "limit-agrees": "held" });
-    expect(verdict.windows).toBeGreaterThanOrEqual(6);
+    expect(verdict.windows).toBeGreaterThanOrEqual(leastWindows);
   });
 
   test.concurrent("it is accused behind a proxy that shows the described limit", async ({ expect }) => {
