@@ -85,6 +85,11 @@ export class Callers {
     return caller;
   }
 
+  /** Returns the caller of two names. */
+  named(organization: string, user: string): number {
+    return this.of(this.user(user), this.organization(organization));
+  }
+
   #newUser(kind: 0 | 1, written: number): number {
     const text = this.#written[kind].text(written);
     const shown = kind === 1 || looksSecret(text) ? this.fingerprint(bareToken(text)) : text;

@@ -2,7 +2,9 @@
 // opened only when its time has come, so that a year of rotated logs needs no more memory than a day.
 
 import type { Policy } from "../policy/policy.ts";
+import { policyOf } from "../policy/shorthand.ts";
 import { SpillwayError } from "../rules/errors.ts";
+import { parseRules } from "../rules/parse.ts";
 import { Callers } from "./callers.ts";
 import { durationUnits } from "./choices.ts";
 import { readHar } from "./har.ts";
@@ -13,13 +15,12 @@ import { PathFilter } from "./path-filter.ts";
 import { LogCallers } from "./policy-callers.ts";
 import { PolicyRowReader } from "./policy-reader.ts";
 import { PolicyRouting, Unrouted } from "./policy-routing.ts";
-import { QuotaTraceRows } from "./quota-trace-rows.ts";
-import { FileReader, type LogFile } from "./read-file.ts";
+import { type AddsRows, FileReader, type LogFile } from "./read-file.ts";
 import { LogTally } from "./rejections.ts";
 import { RowReader, type RowSettings } from "./row-reader.ts";
-import type { LogBatch, RoutedRows } from "./rows.ts";
+import type { LogBatch, LogCaller, RoutedRows } from "./rows.ts";
 import type { Digest } from "./secrets.ts";
-import { TraceRows } from "./trace-rows.ts";
+import { type ReadBy, TraceRows } from "./trace-rows.ts";
 
 /** Meaning of rows, beside each file's mapping. */
 export interface LogSettings
@@ -55,23 +56,17 @@ const disorderMs = 120_000;
  *   `unreadMost` could not be read, and `LOG_INVALID` if there were no rows at all, or none of the paths
  */
 export function readLogs(files: readonly LogFile[], settings: LogSettings): RoutedRows {
-  const callers = new Callers(settings.digest);
   const { policy } = settings;
   const unrouted = new Unrouted();
-  const byPolicy =
-    policy === undefined
-      ? null
-      : { policy, callers: new LogCallers(callers), routing: new PolicyRouting(policy, unrouted) };
+  const callers = new Callers(settings.digest);
+  const by = policy === undefined ? byRules(callers, unrouted) : byPolicy(policy, callers, unrouted);
   const tally = new LogTally();
   const paths = settings.paths === undefined ? null : new PathFilter(settings.paths);
   const streams = files.map((file): OrderedStream => {
     const open = (floorMs: number): AsyncGenerator<LogBatch, void> => {
       const rows = new OrderedRows(settings.sort, undefined, file.sample.format === "trace");
       rows.floor = floorMs;
-      const rowSettings = settingsFor(file, { ...settings, paths });
-      return byPolicy === null
-        ? readFile(file, rowSettings, callers, tally, rows)
-        : readFileBy(byPolicy, file, rowSettings, tally, rows);
+      return readFile(by, file, settingsFor(file, { ...settings, paths }), tally, rows);
     };
     return { firstMs: settings.sort ? Number.NEGATIVE_INFINITY : firstMsOf(file), open };
   });
@@ -83,7 +78,7 @@ export function readLogs(files: readonly LogFile[], settings: LogSettings): Rout
   };
   return {
     batches: batches(),
-    callers: byPolicy?.callers.list ?? callers.list,
+    callers: by.list,
     get read() {
       return tally.read;
     },
@@ -112,41 +107,49 @@ const settingsFor = ({ mapping, sample }: LogFile, settings: FileSettings): RowS
   hasPaths: sample.format === "access-log" || mapping.uses.some(({ role }) => role === "path"),
 });
 
+/** Limits that logs are read by. */
+interface Reading extends ReadBy {
+  /** Callers so far, by their numbers. */
+  readonly list: readonly LogCaller[];
+  readerOf(file: LogFile, settings: RowSettings): AddsRows;
+}
+
+function byRules(callers: Callers, unrouted: Unrouted): Reading {
+  const policy = policyOf(parseRules({}));
+  return {
+    policy,
+    routing: new PolicyRouting(policy, unrouted),
+    callers: { of: (organization, user) => callers.named(organization, user) },
+    list: callers.list,
+    readerOf: (_file, settings) => new RowReader(settings, callers),
+  };
+}
+
+/** @throws SpillwayError `POLICY_UNSUPPORTED` as `PolicyRouting` does */
+function byPolicy(policy: Policy, users: Callers, unrouted: Unrouted): Reading {
+  const callers = new LogCallers(users);
+  const routing = new PolicyRouting(policy, unrouted);
+  return {
+    ...{ policy, routing, callers },
+    list: callers.list,
+    readerOf(file, settings) {
+      if (file.callers === undefined)
+        throw new RangeError("a log that is read by a policy needs what tells its callers");
+      return new PolicyRowReader(policy, settings, file.callers, callers, routing);
+    },
+  };
+}
+
 function readFile(
-  file: LogFile,
-  settings: RowSettings,
-  callers: Callers,
-  tally: LogTally,
-  rows: OrderedRows,
-): AsyncGenerator<LogBatch, void> {
-  const { format } = file.sample;
-  if (format === "trace") return new TraceRows(file, settings.graphqlCost, callers, tally, rows).read();
-  const reader = new RowReader(settings, callers);
-  if (format === "har") return readHar(file, reader, tally, rows);
-  return new FileReader(file, reader, tally, rows).read();
-}
-
-interface ByPolicy {
-  readonly policy: Policy;
-  readonly callers: LogCallers;
-  readonly routing: PolicyRouting;
-}
-
-function readFileBy(
-  { policy, callers, routing }: ByPolicy,
+  by: Reading,
   file: LogFile,
   settings: RowSettings,
   tally: LogTally,
   rows: OrderedRows,
 ): AsyncGenerator<LogBatch, void> {
   const { format } = file.sample;
-  const mapping = file.callers;
-  if (mapping === undefined)
-    throw new RangeError("a log that is read by a policy needs what tells its callers");
-  const { graphqlCost } = settings;
-  if (format === "trace")
-    return new QuotaTraceRows(file, policy, mapping, callers, routing, tally, graphqlCost, rows).read();
-  const reader = new PolicyRowReader(policy, settings, mapping, callers, routing);
+  if (format === "trace") return new TraceRows(by, file, settings.graphqlCost, tally, rows).read();
+  const reader = by.readerOf(file, settings);
   if (format === "har") return readHar(file, reader, tally, rows);
   return new FileReader(file, reader, tally, rows).read();
 }

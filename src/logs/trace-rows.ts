@@ -1,51 +1,83 @@
-// Spillway's own traces as logs: what was sent, by whom, at what cost. A mistake in one is an error, as everywhere.
+// Spillway's own traces as rows of a log: what was sent, by whom, at what cost. Traces of version 2 tell operation and
+// caller; those of version 1 tell scope, organization and user. A mistake in a trace is an error, as everywhere.
+import { isShared } from "../policy/attributes.ts";
+import { type CostKind, costKindOf } from "../policy/declared.ts";
+import type { Policy } from "../policy/policy.ts";
 import { SpillwayError } from "../rules/errors.ts";
-import { type CallBatch, has } from "../trace/batch.ts";
-import { readTrace } from "../trace/read.ts";
+import { type CallBatch, has, kindNames, scopeNames } from "../trace/batch.ts";
+import type { QuotaCall } from "../trace/quota-record.ts";
+import { openTrace } from "../trace/read.ts";
 import type { TraceCall } from "../trace/record.ts";
-import type { Callers } from "./callers.ts";
+import { REFUSED } from "../wire/outcome.ts";
 import type { OrderedRows } from "./ordered-rows.ts";
+import type { LogCallers } from "./policy-callers.ts";
+import { attributesFor } from "./policy-reader.ts";
+import type { PolicyRouting } from "./policy-routing.ts";
 import type { LogFile } from "./read-file.ts";
 import type { LogTally } from "./rejections.ts";
-import { GRAPHQL_CALL, type LogBatch, OTHER_CALL, REST_CALL, STATUS_CALL } from "./rows.ts";
+import { type LogBatch, OTHER_CALL, STATUS_CALL } from "./rows.ts";
 
-const kinds = { status: STATUS_CALL, other: OTHER_CALL } as const;
+/** Limits that logs are read by, with all callers so far. Rules are the policy that they are. */
+export interface ReadBy {
+  readonly policy: Policy;
+  readonly callers: Pick<LogCallers, "of">;
+  readonly routing: PolicyRouting;
+}
+
+/** A call of either version. */
+interface Said {
+  readonly sent: number;
+  readonly received: number;
+  readonly operation: string;
+  readonly attributes: Readonly<Record<string, string>>;
+  readonly organization: string;
+  readonly user: string;
+  readonly cost: number | null;
+  readonly actual: number | undefined;
+  readonly status: number;
+  readonly attempt: number | undefined;
+  readonly wanted: number | undefined;
+}
 
 /** Latest time that a `Date` can have, ms since the epoch. */
-export const latestMs = 8.64e15;
+const latestMs = 8.64e15;
 
 export class TraceRows {
   readonly rows: OrderedRows;
+  readonly #by: ReadBy;
   readonly #file: LogFile;
-  readonly #graphqlCost: number | null;
-  readonly #callers: Callers;
   readonly #tally: LogTally;
-  /** Users and organizations of the trace's names, as `Callers` numbers them. */
-  readonly #users = new Map<number, number>();
-  readonly #organizations = new Map<number, number>();
+  readonly #cost: number | null;
+  readonly #operations: readonly { readonly attributes: readonly string[]; readonly cost: CostKind }[];
 
-  constructor(
-    file: LogFile,
-    graphqlCost: number | null,
-    callers: Callers,
-    tally: LogTally,
-    rows: OrderedRows,
-  ) {
+  /** @param cost cost of a call that should declare it and does not; `null`: such a call cannot be read */
+  constructor(by: ReadBy, file: LogFile, cost: number | null, tally: LogTally, rows: OrderedRows) {
+    const { policy } = by;
     this.rows = rows;
+    this.#by = by;
     this.#file = file;
-    this.#graphqlCost = graphqlCost;
-    this.#callers = callers;
     this.#tally = tally;
+    this.#cost = cost;
+    this.#operations = Object.keys(policy.operations).map((name) => ({
+      attributes: attributesFor(policy, name),
+      cost: costKindOf(policy, name),
+    }));
   }
 
   /** @throws SpillwayError `TRACE_INVALID` naming the file */
   async *read(): AsyncGenerator<LogBatch, void> {
     const { rows } = this;
     try {
-      const { batches } = await readTrace(this.#file.open(), { sort: rows.sorts });
-      for await (const batch of batches)
-        for (let row = 0; row < batch.size; row++) {
-          this.#add(batch, row);
+      const trace = await openTrace(this.#file.open(), { sort: rows.sorts });
+      if (trace.version === 1)
+        for await (const batch of trace.batches)
+          for (let row = 0; row < batch.size; row++) {
+            this.#take(batch.line[row] ?? 0, saidByScope(batch, row));
+            if (rows.isFull) yield* rows.drain();
+          }
+      else
+        for await (const { line, call } of trace.calls) {
+          this.#take(line, saidByQuotas(call, this.#by.policy));
           if (rows.isFull) yield* rows.drain();
         }
     } catch (error) {
@@ -54,95 +86,121 @@ export class TraceRows {
     yield* rows.rest();
   }
 
-  #add(batch: CallBatch, row: number): void {
-    const why = batch.is(row, has.odd) ? this.#addCall(batch.callAt(row)) : this.#addPlain(batch, row);
+  #take(line: number, said: Said): void {
+    const why = this.#add(said);
     if (why === null) this.#tally.read += 1;
-    else this.#tally.reject(this.#file.name, batch.line[row] ?? 0, why, () => "a call of a trace");
+    else this.#tally.reject(this.#file.name, line, why, () => "a call of a trace");
   }
 
-  #addPlain(batch: CallBatch, row: number): string | null {
-    const { names } = batch;
-    const sent = batch.sent[row] ?? 0;
-    const owner = batch.is(row, has.user) ? batch.user[row] : batch.client[row];
-    const user = numberOf(this.#users, owner ?? 0, (name) => this.#callers.user(names.text(name)));
-    const organization = numberOf(this.#organizations, batch.org[row] ?? 0, (name) =>
-      this.#callers.organization(names.text(name)),
-    );
-    const kind =
-      batch.kind[row] === 0 ? (batch.scope[row] ?? 0) : batch.kind[row] === 1 ? STATUS_CALL : OTHER_CALL;
-    return this.#put(
-      sent,
-      (batch.received[row] ?? sent) - sent,
-      this.#callers.of(user, organization),
-      kind,
-      batch.is(row, has.cost) ? (batch.cost[row] ?? 0) : null,
-      batch.is(row, has.actual) ? (batch.actual[row] ?? -1) : -1,
-      batch.status[row] ?? 0,
-      batch.is(row, has.attempt) ? batch.attempt[row] : undefined,
-      batch.is(row, has.wanted) ? batch.wanted[row] : undefined,
-    );
-  }
-
-  #addCall(call: TraceCall): string | null {
-    const user = this.#callers.user(call.user ?? call.client);
-    const organization = this.#callers.organization(call.org);
-    const plainKind = call.scope === "rest" ? REST_CALL : GRAPHQL_CALL;
-    return this.#put(
-      call.sent,
-      call.received - call.sent,
-      this.#callers.of(user, organization),
-      call.kind === "call" ? plainKind : kinds[call.kind],
-      call.cost,
-      call.actual ?? -1,
-      call.status,
-      call.attempt,
-      call.wanted,
-    );
-  }
-
-  #put(
-    sent: number,
-    durationMs: number,
-    caller: number,
-    kind: number,
-    cost: number | null,
-    actual: number,
-    status: number,
-    attempt: number | undefined,
-    wanted: number | undefined,
-  ): string | null {
+  #add(said: Said): string | null {
+    const { sent, received, organization, user, status, attempt, wanted } = said;
     const at = Math.floor(sent);
     if (at < 0 || at > latestMs) return "it was sent at no time of our days";
     if (at < this.rows.floor) return "time goes back too far: later rows were done with already";
-    const points = cost ?? this.#graphqlCost;
-    if (kind === GRAPHQL_CALL && points === null) return "a GraphQL call whose cost is not known";
-    const charged = kind === REST_CALL ? 1 : kind === GRAPHQL_CALL ? (points ?? 0) : 0;
-    this.rows.add(
-      at,
-      durationMs,
-      caller,
-      kind,
-      charged,
-      kind === GRAPHQL_CALL ? actual : -1,
-      status,
-      attempt,
-      wanted,
-    );
+    const { callers } = this.#by;
+    const kind = this.#kindOf(said.operation);
+    const operation = this.#operations[kind];
+    if (operation === undefined) {
+      this.rows.add(at, received - sent, callers.of(organization, user, []), kind, 0, -1, status);
+      return null;
+    }
+    const names: [string, string][] = [];
+    for (const attribute of operation.attributes) {
+      const value = said.attributes[attribute] ?? this.#told(attribute, said);
+      if (value === "") return `its caller has no ${attribute}, which a quota is kept by`;
+      names.push([attribute, value]);
+    }
+    const caller = callers.of(organization, user, names);
+    const cost = operation.cost === "declared" ? (said.cost ?? this.#cost) : 1;
+    if (cost === null) return "a call of declared cost whose cost is not known";
+    const actual = operation.cost === "fixed" ? -1 : (said.actual ?? -1);
+    this.rows.add(at, received - sent, caller, kind, cost, actual, status, attempt, wanted);
     return null;
   }
+
+  /** Returns the value of an attribute by options, or by the trace's own owners. */
+  #told(attribute: string, { organization, user }: Said): string {
+    const source = this.#file.callers?.sources.get(attribute);
+    if (source?.kind === "value") return source.text;
+    if (isShared(attribute)) return organization;
+    return this.#by.policy.auth.attributes.includes(attribute) ? user : "";
+  }
+
+  #kindOf(name: string): number {
+    const { routing } = this.#by;
+    const kind = routing.named(name);
+    if (kind === STATUS_CALL || kind === OTHER_CALL) return kind;
+    // A trace has no paths: the only operation of a policy is that of all calls.
+    if (kind === null && this.#operations.length !== 1) return routing.unrouted(`the operation ${name}`).kind;
+    routing.countNamed();
+    return kind ?? 0;
+  }
 }
 
-function numberOf(known: Map<number, number>, name: number, find: (name: number) => number): number {
-  let number = known.get(name);
-  if (number === undefined) {
-    number = find(name);
-    known.set(name, number);
-  }
-  return number;
+function saidByQuotas(
+  { sent, received, operation, caller, client, cost, actual, status, outcome, attempt, wanted }: QuotaCall,
+  { auth }: Policy,
+): Said {
+  // The attributes that a token means name the caller; the others name what it calls.
+  const own = auth.attributes.flatMap((name) => caller[name] ?? []);
+  const values = own.length === 0 ? Object.values(caller) : own;
+  return {
+    sent,
+    received,
+    operation: outcome === "exempt" ? "other" : operation,
+    attributes: caller,
+    organization: values.slice(0, -1).join("/"),
+    user: values.at(-1) ?? client,
+    cost,
+    actual,
+    status: outcome === "refused" ? REFUSED : outcome === "unknown" ? 0 : status === REFUSED ? 200 : status,
+    attempt,
+    wanted,
+  };
 }
+
+function saidByScope(batch: CallBatch, row: number): Said {
+  if (batch.is(row, has.odd)) return saidOf(batch.callAt(row));
+  const { names } = batch;
+  return saidOf({
+    sent: batch.sent[row] ?? 0,
+    received: batch.received[row] ?? 0,
+    client: names.text(batch.client[row] ?? 0),
+    org: names.text(batch.org[row] ?? 0),
+    user: batch.is(row, has.user) ? names.text(batch.user[row] ?? 0) : null,
+    scope: scopeNames[batch.scope[row] ?? 0] ?? "rest",
+    kind: kindNames[batch.kind[row] ?? 0] ?? "call",
+    cost: batch.is(row, has.cost) ? (batch.cost[row] ?? 0) : null,
+    actual: batch.is(row, has.actual) ? batch.actual[row] : undefined,
+    status: batch.status[row] ?? 0,
+    attempt: batch.is(row, has.attempt) ? batch.attempt[row] : undefined,
+    wanted: batch.is(row, has.wanted) ? batch.wanted[row] : undefined,
+  });
+}
+
+type SaidCall = Pick<
+  TraceCall,
+  "sent" | "received" | "client" | "org" | "user" | "scope" | "kind" | "cost" | "status"
+> & { readonly [M in "actual" | "attempt" | "wanted"]?: number | undefined };
+
+const saidOf = (call: SaidCall): Said => ({
+  sent: call.sent,
+  received: call.received,
+  operation: call.kind === "call" ? call.scope : call.kind,
+  attributes: none,
+  organization: call.org,
+  user: call.user ?? call.client,
+  cost: call.cost,
+  actual: call.actual,
+  status: call.status,
+  attempt: call.attempt,
+  wanted: call.wanted,
+});
+
+const none = {};
 
 /** Returns the same error, with the file's name in front of the line's number. */
-export function named(error: unknown, file: string): unknown {
+function named(error: unknown, file: string): unknown {
   if (!(error instanceof SpillwayError) || error.code !== "TRACE_INVALID") return error;
   const [summary = ""] = error.message.split("\n");
   const problems = error.problems.map(({ path, got, allowed }) => ({

@@ -26,7 +26,7 @@ export const has = {
 } as const;
 
 export const scopeNames: readonly Scope[] = ["rest", "graphql"];
-const kindNames: readonly CallKind[] = ["call", "status", "other"];
+export const kindNames: readonly CallKind[] = ["call", "status", "other"];
 
 const capacity = 2048;
 /** Number of columns with eight, four and one bytes a row. */
