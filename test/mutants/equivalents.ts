@@ -160,6 +160,20 @@ const equivalents: readonly Equivalent[] = [
     reason: "a batch's array of numbers has one for each of its rows",
   },
   {
+    path: "src/verify/suspects.ts",
+    text: '"status-pristine": pristine === 1 ? 2 : 0,',
+    was: "2",
+    becomes: "4",
+    reason: "no other fault of a fallen count weighs more than 1.5: it stands first either way",
+  },
+  {
+    path: "src/verify/docket.ts",
+    text: 'const kind = JSON.stringify([law, breach, "quota" in whose ? whose.quota : whose.user === null]);',
+    was: "===",
+    becomes: "!==",
+    reason: "a name of the kind: the other two names for the same two kinds",
+  },
+  {
     path: "src/laws/orders.ts",
     text: "if (this.#orders >= ordersMost) return true;",
     was: "true",

@@ -151,6 +151,11 @@ describe("numbers of one reading", () => {
       read("tenant", 20, 5, { used: 14 }),
       [["remaining-agrees", "tenant", "2: shows 14 used and 5 remaining of 20"]],
     ],
+    [
+      "all is used, and some of it left",
+      read("tenant", 20, 5, { used: 20 }),
+      [["remaining-agrees", "tenant", "2: shows 20 used and 5 remaining of 20"]],
+    ],
     ["more used than the limit, and nothing left", read("tenant", 20, 0, { used: 23 }), []],
     ["all used, and a signed remainder", read("left", 5, -1, { used: 5 }), []],
     ["a reset by now", read("tenant", 20, 20, { reset: { afterMs: 0, atMs: null, gridMs: 1000 } }), []],
@@ -533,4 +538,26 @@ test("the date and the counts of a cached answer are an earlier one's", async ()
     expect(await among({ ...cached, via: "cache" })).toEqual([]);
     expect(await among(cached)).not.toEqual([]);
   }
+});
+
+test.each([
+  ["of a window that is half over", 31_000, "29.495", "two-interleaved-windows"],
+  ["of a new window", 61_000, "59.495", "rearmed-per-hit"],
+  ["a little beyond a window, as a window's", 62_000, "60", "rearmed-per-hit"],
+])("a date is told as the seconds until it: %s", async (_name, ms, seconds, suspect) => {
+  const tenant = { algorithm: { ...window(20), anchor: "first-request" }, key: ["tenant"] };
+  const dated = (afterMs: number, remaining: number): QuotaCall => {
+    const sent = minute + 1000 + afterMs;
+    const reset = { afterMs: null, atMs: minute + ms + afterMs, gridMs: 1000 };
+    return call({ sent, received: sent + 10, readings: [read("tenant", 20, remaining, { reset })] });
+  };
+  const given = { ...policyInput, quotas: { ...policyInput.quotas, tenant } };
+  const { violations } = await judgedUnder(given, dated(0, 19), dated(4000, 18));
+  expect(violations.map(({ suspects, explanation }) => [suspects[0], explanation])).toEqual([
+    [
+      suspect,
+      `line 2 was told reset ${seconds} and line 3 reset ${seconds}: they show windows that end at least 3.0 s apart, ` +
+        "which is nearer than a window of 60 s",
+    ],
+  ]);
 });
