@@ -116,7 +116,7 @@ export function windowsOf(calls: readonly SeenCall[], scope: Scope): Windows {
 function windowFindings(calls: readonly SeenCall[], scope: Scope): Finding[] {
   const { anchor, rounding, organization, user } = windowsOf(calls, scope);
   const last = statusSights(calls, scope).at(-1);
-  const longest = Math.max(0, ...statusSights(calls, scope).map(({ reset }) => reset));
+  const longest = Math.max(...statusSights(calls, scope).map(({ reset }) => reset));
   const wait = `a window's end: --max-wait ${(last?.reset ?? longest) + 5}s or more`;
   return [
     concluded(

@@ -86,7 +86,6 @@ function stackedBars(
   return outcomes.map((outcome) => ({
     type: "bar" as const,
     stack: "calls",
-    silent: true,
     barWidth: width,
     itemStyle: { color: outcomeColors[outcome] },
     data: dataOf(outcome),

@@ -19,7 +19,6 @@ function stepLine(points: readonly Point[], color: string, dashed: boolean) {
     step: "end" as const,
     data: mutable(points),
     showSymbol: false,
-    silent: true,
     lineStyle: {
       color,
       width: dashed ? 1.5 : 1.75,
@@ -85,7 +84,6 @@ function refusalBars(layout: Layout, series: WindowSeries) {
     type: "bar" as const,
     xAxisIndex: 1,
     yAxisIndex: 1,
-    silent: true,
     barWidth: plotWidth(layout) / refusalSlots,
     barMinHeight: 4,
     itemStyle: { color: refusalColor(series) },
@@ -123,7 +121,6 @@ export function waitChart(curves: readonly WaitCurve[]): ChartOption {
       type: "line",
       step: "end",
       showSymbol: false,
-      silent: true,
       lineStyle: { color, width: dashed ? 1.5 : 2, type: dashed ? [5, 4] : "solid" },
       data: waitPoints(population, end),
     })),

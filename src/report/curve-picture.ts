@@ -4,7 +4,7 @@
 import type { PlanAxis, PlanState } from "../summary/plan-result.ts";
 import { amountAxis, amountText, chartDrawing, gridOf, margins, type Unit } from "./axes.ts";
 import type { Cell } from "./csv.ts";
-import type { ChartOption, DrawItem } from "./echarts.ts";
+import { type ChartOption, type DrawApi, type DrawItem, pointOf } from "./echarts.ts";
 import type { LegendEntry, Picture } from "./picture.ts";
 import { intervalText, valueText } from "./plan-words.ts";
 
@@ -113,7 +113,6 @@ function chart({ axis, unit, points, goal, found }: Curve): ChartOption {
       {
         type: "line",
         showSymbol: false,
-        silent: true,
         lineStyle: { color: "var(--admitted)", width: 2 },
         data: known.map(({ value, mean }) => [value, mean ?? 0]),
       },
@@ -121,7 +120,6 @@ function chart({ axis, unit, points, goal, found }: Curve): ChartOption {
       ...(goal === null ? [] : [whole((api) => goalLine(goal.at, axis, api))]),
       {
         type: "custom",
-        silent: true,
         data: known.map(({ value, mean }) => [value, mean ?? 0]),
         renderItem: drawPoint(known),
       },
@@ -129,23 +127,16 @@ function chart({ axis, unit, points, goal, found }: Curve): ChartOption {
   };
 }
 
-type Api = Parameters<DrawItem>[1];
 type Drawn = ReturnType<DrawItem>;
 
 /** Returns a series that draws once, over the whole plot. */
-const whole = (draw: (api: Api) => Drawn) => ({
+const whole = (draw: (api: DrawApi) => Drawn) => ({
   type: "custom" as const,
-  silent: true,
   data: [[0, 0]],
   renderItem: ((_, api) => draw(api)) satisfies DrawItem,
 });
 
-const pointOf = (api: Api, x: number, y: number): [number, number] => {
-  const [left = 0, top = 0] = api.coord([x, y]);
-  return [left, top];
-};
-
-function bandOf(points: readonly CurvePoint[], api: Api): Drawn {
+function bandOf(points: readonly CurvePoint[], api: DrawApi): Drawn {
   const upper = points.map(({ value, mean, high }) => pointOf(api, value, high ?? mean ?? 0));
   const lower = points.map(({ value, mean, low }) => pointOf(api, value, Math.max(0, low ?? mean ?? 0)));
   return {
@@ -155,7 +146,7 @@ function bandOf(points: readonly CurvePoint[], api: Api): Drawn {
   };
 }
 
-function goalLine(at: number, { from, to }: Curve["axis"], api: Api): Drawn {
+function goalLine(at: number, { from, to }: Curve["axis"], api: DrawApi): Drawn {
   const [x1, y1] = pointOf(api, from, at);
   const [x2] = pointOf(api, to === from ? from + 1 : to, at);
   return {
@@ -166,7 +157,7 @@ function goalLine(at: number, { from, to }: Curve["axis"], api: Api): Drawn {
 }
 
 /** Draws the value that was found, and the span in which it lies. */
-function foundLine({ at, from, to }: NonNullable<Curve["found"]>, top: number, api: Api): Drawn {
+function foundLine({ at, from, to }: NonNullable<Curve["found"]>, top: number, api: DrawApi): Drawn {
   const [x, bottomY] = pointOf(api, at, 0);
   const [left, topY] = pointOf(api, Math.min(from, to), top);
   const [right] = pointOf(api, Math.max(from, to), top);

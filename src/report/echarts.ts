@@ -24,6 +24,11 @@ export type ChartOption = ComposeOption<
 >;
 /** Draws one item of a custom series. */
 export type DrawItem = NonNullable<CustomSeriesOption["renderItem"]>;
+export type DrawApi = Parameters<DrawItem>[1];
+
+/** Returns the place of a value of both axes in the drawing. */
+export const pointOf = (api: DrawApi, x: number | string, y: number | string) =>
+  api.coord([x, y]) as [left: number, top: number];
 
 /** Size in the drawing's own coordinates, which a page scales. */
 export interface Size {

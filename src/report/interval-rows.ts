@@ -2,7 +2,7 @@
 // long and similar amounts can still be told apart, and each shows its uncertainty.
 import { amountAxis, amountText, chartDrawing, gridOf, type Unit } from "./axes.ts";
 import { nameAxis, nameAxisMargins } from "./call-bars.ts";
-import type { ChartOption, DrawItem } from "./echarts.ts";
+import { type ChartOption, type DrawItem, pointOf } from "./echarts.ts";
 import type { Layout, LegendEntry, Picture } from "./picture.ts";
 
 export interface IntervalRow {
@@ -94,7 +94,6 @@ function chart(shown: IntervalRows, layout: Layout): ChartOption {
     series: [
       {
         type: "custom",
-        silent: true,
         renderItem: drawRow(rows),
         data: rows.map(({ mean, low, high }, index) => [
           low ?? mean ?? 0,
@@ -111,10 +110,9 @@ function chart(shown: IntervalRows, layout: Layout): ChartOption {
 
 const lineAt = (at: number, rows: number) => ({
   type: "custom" as const,
-  silent: true,
   data: [[at, 0]],
   renderItem: ((_, api) => {
-    const [x = 0, middle = 0] = api.coord([at, 0]);
+    const [x, middle] = pointOf(api, at, 0);
     const top = middle - rowHeight / 2;
     return {
       type: "line" as const,
@@ -128,10 +126,10 @@ function drawRow(rows: readonly IntervalRow[]): DrawItem {
   return ({ dataIndex }, api) => {
     const row = rows[dataIndex];
     if (row === undefined || row.mean === null) return null;
-    const [low = 0, y = 0] = api.coord([api.value(0), api.value(1)]);
-    const [high = 0] = api.coord([api.value(2), api.value(1)]);
-    const [mean = 0] = api.coord([api.value(3), api.value(1)]);
-    const [zero = 0] = api.coord([0, api.value(1)]);
+    const [low, y] = pointOf(api, api.value(0), api.value(1));
+    const [high] = pointOf(api, api.value(2), api.value(1));
+    const [mean] = pointOf(api, api.value(3), api.value(1));
+    const [zero] = pointOf(api, 0, api.value(1));
     const stroke = { stroke: row.color, lineWidth: 2 };
     const upright = (x: number) => ({
       type: "line" as const,

@@ -7,7 +7,7 @@ import { count, counted } from "../rules/words.ts";
 import type { CountPlace, Violation } from "../verify/verdict.ts";
 import { countAxis, gridOf, margins, text, timeAxis, timeDrawing } from "./axes.ts";
 import type { DataTable } from "./csv.ts";
-import type { ChartOption, DrawItem } from "./echarts.ts";
+import { type ChartOption, type DrawItem, pointOf } from "./echarts.ts";
 import { duration, instant } from "./format.ts";
 import { type Html, html } from "./html.ts";
 import type { Gallery, LegendEntry, Picture } from "./picture.ts";
@@ -171,7 +171,6 @@ function chart({ answers, lines, limit, fromMs, lengthMs }: Accused): ChartOptio
       ...limitLine,
       {
         type: "custom",
-        silent: true,
         clip: true,
         renderItem: drawPlace(answers, lines, named),
         data: answers.map(({ sent, received, from, to }) => [sent - fromMs, from, received - fromMs, to]),
@@ -201,7 +200,6 @@ const limitSeries = (limit: number, lengthMs: number) => ({
     [lengthMs, limit],
   ],
   showSymbol: false,
-  silent: true,
   lineStyle: { color: "var(--limit)", width: 1.5, type: [5, 4] as number[] },
 });
 
@@ -212,8 +210,8 @@ function drawPlace(answers: readonly CountPlace[], lines: ReadonlySet<number>, n
     const { lane, of } = lanes[dataIndex] ?? { lane: 0, of: 1 };
     const place = answers[dataIndex];
     if (place === undefined) return null;
-    const [left = 0, low = 0] = api.coord([api.value(0), api.value(1)]);
-    const [right = 0, high = 0] = api.coord([api.value(2), api.value(3)]);
+    const [left, low] = pointOf(api, api.value(0), api.value(1));
+    const [right, high] = pointOf(api, api.value(2), api.value(3));
     const each = (low - high) / of;
     const height = Math.max(thinnest, each - 1);
     const top = high + lane * each;

@@ -6,7 +6,7 @@ import type { PlanResult, PlanStorm, PlanStormSeries, PlanTrigger } from "../sum
 import { amountText, gridOf, margins, shareAxis, timeAxis, timeDrawing } from "./axes.ts";
 import type { Cell } from "./csv.ts";
 import { curvePicture } from "./curve-picture.ts";
-import type { ChartOption, DrawItem } from "./echarts.ts";
+import { type ChartOption, type DrawItem, pointOf } from "./echarts.ts";
 import { duration, share } from "./format.ts";
 import { type Html, html } from "./html.ts";
 import type { Gallery, Picture } from "./picture.ts";
@@ -100,7 +100,7 @@ function stormChart({ series, windowMs, atMs }: PlanStorm, lengthMs: number): Ch
     xAxis: timeAxis(lengthMs),
     yAxis: shareAxis,
     series: [
-      { type: "custom", silent: true, data: [[atMs, 0]], renderItem: upright },
+      { type: "custom", data: [[atMs, 0]], renderItem: upright },
       ...series.map((one, index) => {
         const { color, dashed } = styleOf(index, one);
         const last = one.shares.at(-1) ?? null;
@@ -108,7 +108,6 @@ function stormChart({ series, windowMs, atMs }: PlanStorm, lengthMs: number): Ch
           type: "line" as const,
           step: "end" as const,
           showSymbol: false,
-          silent: true,
           lineStyle: {
             color,
             width: dashed ? 1.75 : 2.25,
@@ -126,8 +125,8 @@ function stormChart({ series, windowMs, atMs }: PlanStorm, lengthMs: number): Ch
 }
 
 const upright: DrawItem = (_, api) => {
-  const [x = 0, bottom = 0] = api.coord([api.value(0), 0]);
-  const [, top = 0] = api.coord([api.value(0), 1]);
+  const [x, bottom] = pointOf(api, api.value(0), 0);
+  const [, top] = pointOf(api, api.value(0), 1);
   return {
     type: "line",
     shape: { x1: x, y1: top, x2: x, y2: bottom },

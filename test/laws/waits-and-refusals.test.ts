@@ -118,6 +118,83 @@ describe("a refusal needs a past that left no room", () => {
   });
 });
 
+describe("a caller without calls for two windows is admitted", () => {
+  /** `a1 !a1`: calls at times, ms, of which the marked ones are refused. */
+  const of = async (
+    text: string,
+    times: readonly number[],
+    refused: "counted" | "uncounted" = "uncounted",
+  ) => {
+    const said: Said = (_, before) => ({
+      decision: { admitted: !text.split(" ")[before.length]?.startsWith("!"), refusedBy: "user" },
+    });
+    const words = text.replaceAll("!", "");
+    const terms = {
+      rules: rulesOf({ refused }),
+      keyed: true,
+      algorithm: "sliding-log",
+      times,
+      said,
+    } as const;
+    return judged("recovers", words, terms);
+  };
+  const wrong = (at: number, seconds: number, cost = 1) =>
+    `${at}: admitted; refused; nobody called for ${seconds} s, and ${cost} <= 4`;
+
+  test.each([
+    ["a1 !a2", [0, 19_999], "uncounted", 0, null],
+    ["a1 !a2", [0, 20_000], "uncounted", 1, wrong(1, 20)],
+    ["a1 a2", [0, 20_000], "uncounted", 1, null],
+    ["a1 !a2x4", [0, 20_000], "uncounted", 1, wrong(1, 20, 4)],
+    ["a1 !a2x5", [0, 20_000], "uncounted", 0, null],
+    // One refusal takes part of a later window, five take two.
+    ["a1 !a2 !a3", [0, 1, 30_000], "counted", 0, null],
+    ["a1 !a2 !a3", [0, 1, 30_001], "counted", 1, wrong(2, 30)],
+    ["a1 !a2x4 !a3", [0, 1, 30_001], "counted", 1, wrong(2, 30)],
+    ["a1 !a2x4 !a3 !a4", [0, 1, 1, 40_000], "counted", 0, null],
+    ["a1 !a2x4 !a3 !a4", [0, 1, 1, 40_001], "counted", 1, wrong(3, 40)],
+  ] as const)("%s at %j, refused calls %s", async (text, times, refused, count, broken) => {
+    expect(await of(text, times, refused)).toMatchObject({ judged: count, broken });
+  });
+});
+
+describe("a greedy caller is added to one run of ten", () => {
+  const startMs = 12_345;
+  const of = (terms: Terms & { said?: Said }) =>
+    judged("refusal-justified", "a1x2", {
+      ...{ rules: rulesOf(), keyed: true, opensToMs: 1, algorithm: "sliding-log", startMs, pick: 9 },
+      ...{ said: (one: Op) => ("cost" in one ? { decision: { admitted: true } } : {}), times: [startMs] },
+      ...terms,
+    });
+
+  test("with 23 calls of one unit in each of ten windows, from the next edge of the epoch's grid", async () => {
+    const { played, atMs } = await of({});
+    expect(played[1]?.split(" ")).toEqual(Array.from({ length: 230 }, (_, id) => `a${id}`));
+    expect(atMs[1]).toEqual(Array.from({ length: 230 }, (_, id) => 20_000 + Math.floor((id * 10_000) / 23)));
+    expect(played).toHaveLength(2);
+  });
+
+  test.each<[string, Terms]>([
+    ["of the others", { pick: 10 }],
+    ["of known windows", { algorithm: "fixed-window" }],
+    ["of calls under way", { algorithm: "concurrency" }],
+    ["of unknown algorithms", { algorithm: "unknown" }],
+    ["of several keys", { keyed: false }],
+    ["that are recorded", { isRecorded: true }],
+  ])("and not to runs %s", async (_name, terms) => {
+    expect((await of(terms)).played).toHaveLength(1);
+  });
+
+  test("and told without the refusals that do not matter", async () => {
+    const never: Said = (one) => ({ decision: { admitted: "id" in one && one.id < 4 } });
+    const { played, broken } = await of({ said: never });
+    expect(played.slice(2)).toEqual(["a0 a1 a2 a3 a24"]);
+    expect(broken).toBe(
+      "4: admitted; a refusal; at most 3 of 4 are taken by calls of the last 10 s, and the call costs 1",
+    );
+  });
+});
+
 describe("a caller who waits as long as a refusal said", () => {
   interface Refusal {
     readonly refusedBy?: "organization" | "user" | null;

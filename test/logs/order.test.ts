@@ -9,21 +9,33 @@ const start = 1_767_323_045_000;
 const log = (times: readonly number[], user = "alice"): string =>
   lines("time,user,path", ...times.map((at) => `${start + at},${user},/v2/organizations/acme/x`));
 
-/** Rows put through a small buffer; a row's caller is its number. */
+/** Values of a row's columns, in the order of `add`, made of its number. */
+const madeOf = (row: number) =>
+  [row + 0.5, row, row % 4, 2 * row, row - 1, row % 1000, row % 7, row / 4] as const;
+
+/** Rows put through a small buffer; a row's caller is its number, of which its other columns are made, too. */
 function ordered(
   times: readonly number[],
   sorts: boolean,
   capacity: number,
 ): { at: number; row: number }[] | "late" {
-  const rows = new OrderedRows(sorts, capacity);
+  const rows = new OrderedRows(sorts, capacity, true);
   const out: { at: number; row: number }[] = [];
   const take = (batches: ReturnType<OrderedRows["drain"]>): void => {
-    for (const { count, atMs, caller } of batches)
-      for (let row = 0; row < count; row++) out.push({ at: atMs[row] ?? -1, row: caller[row] ?? -1 });
+    for (const batch of batches)
+      for (let at = 0; at < batch.count; at++) {
+        const row = batch.caller[at] ?? -1;
+        const { durationMs, caller, kind, cost, actual, status, attempt, wantedMs } = batch;
+        const columns = [durationMs, caller, kind, cost, actual, status, attempt, wantedMs];
+        const made = madeOf(row);
+        if (columns.some((column, place) => column?.[at] !== made[place]))
+          throw new Error(`row ${row} changed`);
+        out.push({ at: batch.atMs[at] ?? -1, row });
+      }
   };
   for (const [row, at] of times.entries()) {
     if (at < rows.floor) return "late";
-    rows.add(at, row, row, row % 4, row, -1, row % 1000);
+    rows.add(at, ...madeOf(row));
     while (rows.isFull) take(rows.drain());
   }
   take(rows.rest());
@@ -62,6 +74,20 @@ describe("the buffer", () => {
       }),
     );
   });
+
+  test.each([
+    [120_002, 1],
+    [120_003, 2],
+  ])(
+    "lets rows go that are two minutes old, and half of all if fewer are: at %d ms up to %d",
+    (lastMs, floor) => {
+      const rows = new OrderedRows(false, 4);
+      for (const at of [0, 1, 2, lastMs]) rows.add(at, 0, 0, 0, 1, -1, 200);
+      expect(rows.isFull).toBe(true);
+      expect([...rows.drain()].map(({ count }) => count)).toEqual([floor + 1]);
+      expect([rows.floor, rows.isFull]).toEqual([floor, false]);
+    },
+  );
 
   test("sorts what spans longer than time and number fit into one double", () => {
     const times = [2 ** 52, 5, 0, 5, 2 ** 51];

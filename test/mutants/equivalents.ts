@@ -125,6 +125,13 @@ const equivalents: readonly Equivalent[] = [
     reason: "another check of the same law finds what the first did, later",
   },
   {
+    path: "src/logs/ordered-rows.ts",
+    text: "if (atMs >= this.#latest) this.#latest = atMs;",
+    was: ">=",
+    becomes: ">",
+    reason: "rows of one time that are sorted needlessly stay in their own order",
+  },
+  {
     path: "src/logs/instant.ts",
     text: "if (high < 0 || middle < 0 || low < 0 || last < 0 || last > 9) return -1;",
     was: "<",
