@@ -187,6 +187,24 @@ export interface Behaviour<Own extends Record<string, number> = Record<string, n
 const userStream = 0x7fff_0000;
 const users = new Draws();
 
+/** Classes of records by the names of their own numbers, and by behaviour. */
+const byNames = new Map<string, typeof Draws>();
+const byBehaviour = new WeakMap<object, typeof Draws>();
+
+/**
+ * Returns the class of a behaviour's records. A class leaves room for the numbers that its first objects got. With one
+ * class for all, those of later behaviours would lie apart, in a second object.
+ */
+function recordClass(behaviour: Behaviour, own: Record<string, number>): typeof Draws {
+  const known = byBehaviour.get(behaviour);
+  if (known !== undefined) return known;
+  const names = Object.keys(own).join();
+  const made = byNames.get(names) ?? class extends Draws {};
+  byNames.set(names, made);
+  byBehaviour.set(behaviour, made);
+  return made;
+}
+
 /**
  * Returns a client's record at its start.
  * @param population its place among the scenario's populations, from 0, which is its stream of draws
@@ -201,7 +219,8 @@ export function startRecord(
   user = index,
 ): ClientRecord {
   seedRandom(users, seed, userStream - population, user);
-  const record = Object.assign(new Draws(), behaviour.start(seed, next32(users)));
+  const own = behaviour.start(seed, next32(users));
+  const record = Object.assign(new (recordClass(behaviour, own))(), own);
   seedRandom(record, seed, population, index);
   return record;
 }
