@@ -3,7 +3,7 @@ import { dayMs, hourMs, minuteMs } from "./days.ts";
 import type { FittedArrivals } from "./model.ts";
 import type { Recording } from "./recording.ts";
 import { spanOf } from "./spread.ts";
-import { roundestWithin, SortedSample } from "./statistics.ts";
+import { PearsonSum, roundestWithin, SortedSample } from "./statistics.ts";
 
 /**
  * Fits arrivals of clients that are all there from the start: the time until all have begun.
@@ -59,16 +59,12 @@ function byHour(timesMs: readonly number[], startMs: number, endMs: number): rea
   }
   for (const ms of timesMs) if (ms < endMs) (seen[hourOf(ms)] as number) += 1;
   const rate = timesMs.length / ((endMs - startMs) / hourMs);
-  let squares = 0;
-  let degrees = -1;
+  const sum = new PearsonSum();
   for (const [hour, count] of seen.entries()) {
     const expected = rate * (watched[hour] as number);
-    if (expected === 0) continue;
-    degrees += 1;
-    squares += ((count - expected) * (count - expected)) / expected;
+    if (expected > 0) sum.add(count, expected);
   }
-  // Pearson's sum has mean `degrees` and variance 2 · `degrees`; four deviations above the mean are not chance.
-  if (squares <= degrees + 4 * Math.sqrt(2 * Math.max(1, degrees))) return null;
+  if (sum.excess === 0) return null;
   return seen.map((count, hour) => (watched[hour] === 0 ? rate : count / (watched[hour] as number)));
 }
 

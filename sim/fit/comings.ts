@@ -27,7 +27,7 @@ import {
   type WorkSession,
 } from "./sessions.ts";
 import { absencesOf, type FittedSpread, spreadOf } from "./spread.ts";
-import { isMemoryless, roundestWithin, SortedSample } from "./statistics.ts";
+import { isMemoryless, PearsonSum, roundestWithin, SortedSample } from "./statistics.ts";
 import { spreadText, timeText } from "./words.ts";
 import { workOf } from "./work.ts";
 import { beginningOf, workdaysOf } from "./workdays.ts";
@@ -171,15 +171,10 @@ function associationOf(hours: readonly { readonly hour: number; readonly isLong:
   }
   const share = long / Math.max(1, hours.length);
   if (share === 0 || share === 1) return 0;
-  let [squares, degrees] = [0, -1];
-  for (const cell of cells) {
-    if (cell.all < 10) continue;
-    degrees += 1;
-    squares += (cell.long - cell.all * share) ** 2 / (cell.all * share * (1 - share));
-  }
-  return degrees < 1 || squares <= degrees + 4 * Math.sqrt(2 * degrees)
-    ? 0
-    : (squares - degrees) / hours.length;
+  const sum = new PearsonSum();
+  for (const cell of cells)
+    if (cell.all >= 10) sum.add(cell.long, cell.all * share, cell.all * share * (1 - share));
+  return sum.excess / hours.length;
 }
 
 interface LoopFit {

@@ -1,6 +1,7 @@
 // Rhythm of returns by hour and day: the rate at which absent callers come back, relative to the mean rate.
 import { dayMs, hourMs, hourOf, isWeekend, weekdayOf } from "./days.ts";
 import type { WorkSession } from "./sessions.ts";
+import { PearsonSum } from "./statistics.ts";
 
 /** Fitted rhythm in the form of `RhythmInput`; hours are UTC. */
 export interface FittedRhythm {
@@ -189,7 +190,7 @@ function factors(
   return seen.map((number, index) => (number + priorReturns) / ((expected[index] as number) + priorReturns));
 }
 
-/** Tells whether returns differ between classes by more than chance: Pearson's sum, four deviations above its mean. */
+/** Tells whether returns differ between classes by more than chance. */
 function differs(
   cells: readonly HourCell[],
   count: number,
@@ -199,14 +200,12 @@ function differs(
   const { seen, expected } = returnsByClass(cells, count, classOf, expectedRate);
   const scale =
     seen.reduce((sum, number) => sum + number, 0) / expected.reduce((sum, number) => sum + number, 0);
-  let [squares, degrees] = [0, -1];
+  const sum = new PearsonSum();
   for (const [index, number] of seen.entries()) {
     const mean = scale * (expected[index] as number);
-    if (mean === 0) continue;
-    degrees += 1;
-    squares += ((number - mean) * (number - mean)) / mean;
+    if (mean > 0) sum.add(number, mean);
   }
-  return degrees > 0 && squares > degrees + 4 * Math.sqrt(2 * degrees);
+  return sum.excess > 0;
 }
 
 /** Share of the busiest day's expected calls that a day must exceed: quieter days show only a few callers. */

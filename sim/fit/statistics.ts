@@ -123,3 +123,21 @@ export function isMemoryless(sizes: SortedSample): boolean {
   const spread = sizes.deviation / Math.sqrt(Math.max(0.25, sizes.mean * (sizes.mean - 1)));
   return sizes.count < 10 || (spread > 0.75 && spread < 1.33);
 }
+
+/** Pearson's sum of how far counts are from what is expected of them. */
+export class PearsonSum {
+  #squares = 0;
+  #degrees = -1;
+
+  add(seen: number, mean: number, variance = mean): void {
+    const off = seen - mean;
+    this.#squares += (off * off) / variance;
+    this.#degrees += 1;
+  }
+
+  /** Part of the sum above its mean, its degrees; 0 if that is within four deviations, which chance explains. */
+  get excess(): number {
+    const excess = this.#squares - this.#degrees;
+    return this.#degrees > 0 && excess > 4 * Math.sqrt(2 * this.#degrees) ? excess : 0;
+  }
+}

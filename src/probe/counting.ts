@@ -258,7 +258,7 @@ function judgeGrowth(
 function contradicts({ before, action }: ProbeTrial): boolean {
   if (action.scope !== "rest") return false;
   const own = userGrowth(before, action);
-  return own !== null && own > 0 && action.headers.userReset !== null;
+  return own !== null && own > 0;
 }
 
 function evidenceOf({ before, action, after, organization, user }: ProbeTrial, words: string): string {

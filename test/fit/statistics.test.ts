@@ -1,7 +1,7 @@
 // The little statistics of a fit, at their boundaries.
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { isMemoryless, mode, roundestWithin, SortedSample } from "../../sim/fit/statistics.ts";
+import { isMemoryless, mode, PearsonSum, roundestWithin, SortedSample } from "../../sim/fit/statistics.ts";
 import { property } from "../support/property.ts";
 
 describe("a sample", () => {
@@ -112,4 +112,60 @@ test.each([
   [12.2, 12.4, 12],
 ])("the roundest from %d to %d ms is %d", (least, most, expected) => {
   expect(roundestWithin(least, most)).toBe(expected);
+});
+
+// Of three classes the sum has two degrees: chance explains up to 4 * sqrt(4) = 8 more than these.
+test.each<[string, readonly (readonly [seen: number, mean: number, variance?: number])[], number]>([
+  ["of nothing", [], 0],
+  ["of one class, however far off", [[100, 1]], 0],
+  [
+    "at four deviations",
+    [
+      [20, 10],
+      [10, 10],
+      [10, 10],
+    ],
+    0,
+  ],
+  [
+    "above them",
+    [
+      [20, 10, 9],
+      [10, 10],
+      [10, 10],
+    ],
+    100 / 9 - 2,
+  ],
+  [
+    "far above them",
+    [
+      [20, 10],
+      [0, 10],
+      [10, 10],
+    ],
+    18,
+  ],
+  [
+    "by variances of their own",
+    [
+      [20, 10, 5],
+      [10, 10, 5],
+      [10, 10, 5],
+    ],
+    18,
+  ],
+  [
+    "by one more degree",
+    [
+      [20, 10],
+      [0, 10],
+      [10, 10],
+      [10, 10],
+    ],
+    17,
+  ],
+])("Pearson's sum above its mean, %s", (_, classes, excess) => {
+  const sum = new PearsonSum();
+  for (const one of classes) sum.add(...one);
+  expect(sum.excess).toBe(excess);
 });
