@@ -8,7 +8,7 @@ import { pointsMost } from "../../src/scenario/calls.ts";
 import type { QuotaDemand, QuotaReplayResult } from "../../src/summary/quota-replay-result.ts";
 import { judgeReplay, requireReplayFigures } from "../../src/summary/replay-figures.ts";
 import type { ReplayResult } from "../../src/summary/replay-result.ts";
-import { type Limits, limitsOfPolicy, limitsOfRules } from "../fit/limits.ts";
+import { type Limits, limitsOfPolicy } from "../fit/limits.ts";
 import { ReplayCallers } from "./callers.ts";
 import { chained, NONE, type ReplayCalls, reactingCallsMost } from "./calls.ts";
 import { Completions } from "./completions.ts";
@@ -54,8 +54,9 @@ export const demandRowsMost = 1_000_000;
 export async function replay(log: LogRows, rules: Rules, options: ReplayOptions = {}): Promise<ReplayResult> {
   const { expect = {} } = options;
   requireReplayFigures(expect, "rules");
-  const way = { limits: limitsOfRules(rules), isInOrder: true, costMost: pointsMost };
-  const { plain, interrupted, demand, reaction } = await replayed(log, policyOf(rules), way, options);
+  const policy = policyOf(rules);
+  const way = { limits: limitsOfPolicy(policy), isInOrder: true, costMost: pointsMost };
+  const { plain, interrupted, demand, reaction } = await replayed(log, policy, way, options);
   const result = {
     format: "spillway-replay",
     version: 1,

@@ -1,14 +1,14 @@
 // Calls that are tries of a refused one: told by the span of time in which a policy makes them.
 import { expect, test } from "vitest";
 import { type Jobs, jobsWithin } from "../../sim/fit/jobs.ts";
-import { limitsOfRules } from "../../sim/fit/limits.ts";
+import { limitsOf } from "../../sim/fit/limits.ts";
 import { RecordedCall } from "../../sim/fit/recorded-call.ts";
 import { UsualPauses } from "../../sim/fit/retries.ts";
 import { triesOf } from "../../sim/fit/tries.ts";
 import { parseRules } from "../../src/rules/parse.ts";
 
 const kind = { operation: "rest", free: false, cost: 1, actual: 1, key: "rest 1" };
-const limits = limitsOfRules(parseRules({}));
+const limits = limitsOf({ rules: parseRules({}) });
 /** A caller of calls that take no time. */
 const callerOf = (calls: readonly (readonly [atMs: number, status: number])[]) => ({
   organization: "acme",

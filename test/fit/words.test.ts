@@ -1,7 +1,7 @@
 // Numbers, limits and doubts of a fit, at their boundaries.
 import { describe, expect, test } from "vitest";
 import { doubtsOf } from "../../sim/fit/doubts.ts";
-import { limitsOfPolicy, limitsOfRules } from "../../sim/fit/limits.ts";
+import { limitsOf, limitsOfPolicy } from "../../sim/fit/limits.ts";
 import type { Profile } from "../../sim/fit/profile.ts";
 import type { Recording } from "../../sim/fit/recording.ts";
 import { withMean } from "../../sim/fit/spread.ts";
@@ -67,13 +67,13 @@ describe("limits", () => {
       organization: { rest: { limit: 9, windowSeconds: 60 } },
       user: { rest: { windowSeconds: 10 } },
     });
-    const limits = limitsOfRules(rules);
+    const limits = limitsOf({ rules });
     const caller = { organization: "acme", user: "ann" };
     expect(limits.operations).toEqual(["rest", "graphql"]);
     expect(limits.windowOf("acme", "rest")).toMatchObject({ limit: 9, windowSeconds: 60 });
     expect(limits.resetsAt(caller, "rest", 125)).toEqual({ reset: 55, userReset: 5 });
     expect(limits.resetsAt(caller, "rest", 120)).toEqual({ reset: 60, userReset: 10 });
-    const opened = limitsOfRules(parseRules({ semantics: { anchor: "first-request" } }));
+    const opened = limitsOf({ rules: parseRules({ semantics: { anchor: "first-request" } }) });
     expect(opened.resetsAt(caller, "rest", 125)).toEqual({ reset: ABSENT, userReset: ABSENT });
   });
 
