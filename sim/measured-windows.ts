@@ -5,7 +5,8 @@
 // that such an answer needs.
 import { organizationLimit, type Rules, scopes } from "../src/rules/rules.ts";
 import type { Seat } from "../src/scenario/seats.ts";
-import { disorderMs, endOf, isJustAfter, slackMs, spanBeforeMs } from "../src/summary/window-ends.ts";
+import { rulesLengths } from "../src/summary/told.ts";
+import { disorderMs, endOf, isJustAfter, slackMs } from "../src/summary/window-ends.ts";
 import { RowTable } from "./row-table.ts";
 
 // Number of doubles in an owner's row (one scope) and in a window's row, and their places: the span of the end, in an
@@ -39,7 +40,8 @@ export class MeasuredWindows {
   constructor(rules: Rules, startAtMs: number) {
     this.#rules = rules;
     this.#startAtMs = startAtMs;
-    this.#beforeMs = Float64Array.from(scopes, (scope) => spanBeforeMs(rules, scope));
+    const { beforeMs } = rulesLengths(rules);
+    this.#beforeMs = Float64Array.from(scopes, (scope) => beforeMs({ org: "", user: null, scope }));
   }
 
   /** Returns the owner number of a seat's organization. */

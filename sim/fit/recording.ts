@@ -7,11 +7,12 @@ import { SpillwayError } from "../../src/rules/errors.ts";
 import type { Rules } from "../../src/rules/rules.ts";
 import { ABSENT } from "../../src/scenario/client.ts";
 import { longestMs } from "../../src/scenario/mistakes.ts";
-import type { QuotaCall, QuotaTraceHeader } from "../../src/trace/quota-record.ts";
+import { type QuotaCall, type QuotaTraceHeader, statusOf } from "../../src/trace/quota-record.ts";
 import type { TraceCall, TraceHeader } from "../../src/trace/record.ts";
-import { isRefusal, REFUSED } from "../../src/wire/outcome.ts";
+import { isRefusal } from "../../src/wire/outcome.ts";
 import { AskedCalls } from "./asked.ts";
 import { dayMs } from "./days.ts";
+import type { LimitedCaller } from "./limits.ts";
 import {
   CallKinds,
   type CallTraits,
@@ -69,6 +70,9 @@ interface OpenCaller {
   calls: RecordedCall[];
 }
 
+/** What a line of a trace tells of its call, in the form of either version. */
+type Told = Pick<CallTraits, "operation" | "asked" | "free"> & Pick<RecordedInput, "status" | "said">;
+
 /**
  * Takes in a trace call by call, or a log batch by batch.
  *
@@ -105,70 +109,57 @@ export class Recorder {
 
   /** Takes in one line of a trace of version 2; the record is not kept. */
   addQuotas(call: QuotaCall): void {
+    const { operation, caller, client, outcome } = call;
     const asked = this.#asked;
     if (asked === null) throw new RangeError("calls of quotas are told by a policy");
-    if (!asked.counts(call.operation) || call.outcome === "exempt") {
+    if (!asked.counts(operation) || outcome === "exempt") {
       this.#uncounted += 1;
       return;
     }
-    const slash = call.client.lastIndexOf("/");
-    const { organization, user } = asked.owner(call.caller, { user: call.client });
-    const group = slash < 0 ? call.client : call.client.slice(0, slash);
-    if (call.attempt !== undefined) this.#knowsAttempts = true;
-    this.#knowsDurations = true;
-    const free = call.operation === "status";
-    const cost = free ? 0 : (call.cost ?? 1);
-    const isRefused = call.outcome === "refused";
-    this.#push(this.#caller(organization, user, call.client, group), {
-      atMs: call.sent,
-      endMs: call.received,
-      wantedMs: call.wanted ?? call.sent,
-      attempt: call.attempt ?? ABSENT,
-      kind: this.#kinds.of(
-        call.operation,
-        asked.inPath(call.operation, call.caller),
-        free,
-        cost,
-        call.actual ?? cost,
-      ),
-      status: isRefused
-        ? REFUSED
-        : call.outcome === "unknown"
-          ? 0
-          : call.status === REFUSED
-            ? 200
-            : call.status,
-      said: isRefused ? saidByQuotas(call) : null,
+    this.#take(call, asked.owner(caller, { user: client }), {
+      ...{ operation, asked: asked.inPath(operation, caller), free: operation === "status" },
+      status: statusOf(call),
+      said: outcome === "refused" ? saidByQuotas(call) : null,
     });
   }
 
   /** Takes in one line of a trace; the record is not kept. */
   add(call: TraceCall): void {
-    if (call.kind === "other") {
+    const { org: organization, user, client, kind, scope, status } = call;
+    if (kind === "other") {
       this.#uncounted += 1;
       return;
     }
-    const slash = call.client.lastIndexOf("/");
-    const user = call.user ?? call.client;
-    const caller = this.#caller(
-      call.org,
-      user,
-      call.client,
-      slash < 0 ? call.client : call.client.slice(0, slash),
-    );
-    if (call.attempt !== undefined) this.#knowsAttempts = true;
-    this.#knowsDurations = true;
-    const free = call.kind === "status";
-    const cost = free ? 0 : (call.cost ?? 1);
     this.#shown.add(call);
-    this.#push(caller, {
-      atMs: call.sent,
-      endMs: call.received,
-      wantedMs: call.wanted ?? call.sent,
-      attempt: call.attempt ?? ABSENT,
-      kind: this.#kinds.of(call.scope, undefined, free, cost, call.actual ?? cost),
-      status: call.status,
-      said: isRefusal(call.status) ? saidBy(call) : null,
+    this.#take(
+      call,
+      { organization, user: user ?? client },
+      {
+        ...{ operation: scope, asked: undefined, free: kind === "status" },
+        status,
+        said: isRefusal(status) ? saidBy(call) : null,
+      },
+    );
+  }
+
+  #take(
+    { client, sent, received, wanted = sent, attempt, ...call }: TraceCall | QuotaCall,
+    { organization, user }: LimitedCaller,
+    { operation, asked, free, status, said }: Told,
+  ): void {
+    const slash = client.lastIndexOf("/");
+    const group = slash < 0 ? client : client.slice(0, slash);
+    if (attempt !== undefined) this.#knowsAttempts = true;
+    this.#knowsDurations = true;
+    const cost = free ? 0 : (call.cost ?? 1);
+    this.#push(this.#caller(organization, user, client, group), {
+      atMs: sent,
+      endMs: received,
+      wantedMs: wanted,
+      attempt: attempt ?? ABSENT,
+      kind: this.#kinds.of(operation, asked, free, cost, call.actual ?? cost),
+      status,
+      said,
     });
   }
 

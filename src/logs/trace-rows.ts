@@ -5,10 +5,9 @@ import { type CostKind, costKindOf } from "../policy/declared.ts";
 import type { Policy } from "../policy/policy.ts";
 import { SpillwayError } from "../rules/errors.ts";
 import { type CallBatch, has, kindNames, scopeNames } from "../trace/batch.ts";
-import type { QuotaCall } from "../trace/quota-record.ts";
+import { type QuotaCall, statusOf } from "../trace/quota-record.ts";
 import { openTrace } from "../trace/read.ts";
 import type { TraceCall } from "../trace/record.ts";
-import { REFUSED } from "../wire/outcome.ts";
 import type { OrderedRows } from "./ordered-rows.ts";
 import type { LogCallers } from "./policy-callers.ts";
 import { attributesFor } from "./policy-reader.ts";
@@ -137,25 +136,23 @@ export class TraceRows {
   }
 }
 
-function saidByQuotas(
-  { sent, received, operation, caller, client, cost, actual, status, outcome, attempt, wanted }: QuotaCall,
-  { auth }: Policy,
-): Said {
+function saidByQuotas(call: QuotaCall, { auth }: Policy): Said {
+  const { caller, client, operation, outcome } = call;
   // The attributes that a token means name the caller; the others name what it calls.
   const own = auth.attributes.flatMap((name) => caller[name] ?? []);
   const values = own.length === 0 ? Object.values(caller) : own;
   return {
-    sent,
-    received,
+    sent: call.sent,
+    received: call.received,
     operation: outcome === "exempt" ? "other" : operation,
     attributes: caller,
     organization: values.slice(0, -1).join("/"),
     user: values.at(-1) ?? client,
-    cost,
-    actual,
-    status: outcome === "refused" ? REFUSED : outcome === "unknown" ? 0 : status === REFUSED ? 200 : status,
-    attempt,
-    wanted,
+    cost: call.cost,
+    actual: call.actual,
+    status: statusOf(call),
+    attempt: call.attempt,
+    wanted: call.wanted,
   };
 }
 

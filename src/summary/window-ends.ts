@@ -1,7 +1,6 @@
 // Finds the window that an answer shows. A call sent at s is answered at e with a reset of R seconds, rounded up: the
 // window ends in (s + R - 1 s, e + R] on the client's clock. Readings whose spans overlap show one window, and their
 // intersection narrows its end. Figures and pictures use this; the judge has its own reading.
-import { type Rules, type Scope, semanticsOf } from "../rules/rules.ts";
 
 /** One window, whose end lies in `[earliestEnd, latestEnd]`, ms since the epoch. */
 export interface WindowEnd {
@@ -15,12 +14,6 @@ export interface WindowEnd {
 export const disorderMs = 120_000;
 /** Largest gap between readings of one window, ms: unknown rounding and drifting clocks cause smaller gaps. */
 export const slackMs = 500;
-
-/** Returns ms from a span's start to `sent + reset`; the span ends 1000 less these ms after `received + reset`. */
-export function spanBeforeMs(rules: Rules | null, scope: Scope): number {
-  const rounding = rules === null ? "ceil" : semanticsOf(rules, scope).reset;
-  return { ceil: 1000, floor: 0, round: 500 }[rounding];
-}
 
 /**
  * Returns the window that a reading's span shows, narrowed by the span; `undefined` if the window is new.

@@ -1,6 +1,7 @@
 // The trace record, version 2 (FORMAT.md, "Version 2"): calls and readings by the quotas of any policy.
 import type { Policy } from "../policy/policy.ts";
 import type { WireOutcomeKind } from "../policy/wire-data.ts";
+import { REFUSED } from "../wire/outcome.ts";
 import type { ReadTime } from "../wire/times.ts";
 import type { TraceHeader } from "./record.ts";
 
@@ -61,3 +62,7 @@ export interface QuotaCall {
   readonly wanted?: number | undefined;
   readonly attempt?: number | undefined;
 }
+
+/** Returns the status by which version 1 tells the same outcome: every refusal is 429, and 0 says that it is unknown. */
+export const statusOf = ({ outcome, status }: Pick<QuotaCall, "outcome" | "status">): number =>
+  outcome === "refused" ? REFUSED : outcome === "unknown" ? 0 : status === REFUSED ? 200 : status;

@@ -166,14 +166,15 @@ export class PolicyQuotaJudge implements CountKind {
   }
 }
 
+/** Tells whether a key has all attributes of another, and more. */
+const isWithin = (key: readonly string[], broad: readonly string[]): boolean =>
+  key.length > broad.length && broad.every((attribute) => key.includes(attribute));
+
 /** Tells whether each call of a quota uses a broader one, too, and neither is charged where the other refuses. */
 function isNarrow({ quotas, operations }: Policy, name: string): boolean {
   const { key, charge } = quotas[name] as PolicyQuota;
-  const isBroader = (other: string): boolean => {
-    const broad = quotas[other]?.key ?? key;
-    return broad.length < key.length && broad.every((attribute) => key.includes(attribute));
-  };
   const using = Object.values(operations).filter(({ uses }) => uses[name] !== undefined);
+  const isBroader = (other: string): boolean => isWithin(key, quotas[other]?.key ?? key);
   return (
     charge.refusedByOther === "nothing" &&
     using.length > 0 &&
@@ -184,16 +185,9 @@ function isNarrow({ quotas, operations }: Policy, name: string): boolean {
 /** Tells whether a quota has a key, and no other quota of its calls has that key and more. */
 function isNarrowest({ quotas, operations }: Policy, name: string): boolean {
   const { key } = quotas[name] as PolicyQuota;
-  const narrower = (other: string): boolean => {
-    const narrow = quotas[other]?.key ?? [];
-    return narrow.length > key.length && key.every((attribute) => narrow.includes(attribute));
-  };
-  return (
-    key.length > 0 &&
-    !Object.values(operations).some(
-      ({ uses }) => uses[name] !== undefined && Object.keys(uses).some(narrower),
-    )
-  );
+  const using = Object.values(operations).filter(({ uses }) => uses[name] !== undefined);
+  const isNarrower = (other: string): boolean => isWithin(quotas[other]?.key ?? key, key);
+  return key.length > 0 && !using.some(({ uses }) => Object.keys(uses).some(isNarrower));
 }
 
 const isOne = (cost: Cost | undefined): boolean => cost === undefined || cost === 1 || cost === 0;

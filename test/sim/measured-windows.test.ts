@@ -3,13 +3,8 @@ import fc from "fast-check";
 import { expect } from "vitest";
 import { MeasuredWindows } from "../../sim/measured-windows.ts";
 import { parseRules } from "../../src/rules/parse.ts";
-import {
-  endedJustBefore,
-  narrowed,
-  spanBeforeMs,
-  takeOver,
-  type WindowEnd,
-} from "../../src/summary/window-ends.ts";
+import { rulesLengths } from "../../src/summary/told.ts";
+import { endedJustBefore, narrowed, takeOver, type WindowEnd } from "../../src/summary/window-ends.ts";
 import { property } from "../support/property.ts";
 
 const seat = (organization: string, user: string) => ({ organization, user, number: 0 }) as never;
@@ -62,7 +57,7 @@ property(
       const key = `${who} ${scope}`;
       const list = lists.get(key) ?? [];
       lists.set(key, list);
-      const beforeMs = spanBeforeMs(rules, scopes[scope] ?? "rest");
+      const beforeMs = rulesLengths(rules).beforeMs({ org: "", user: null, scope: scopes[scope] ?? "rest" });
       const [earliestEnd, latestEnd] = [
         atMs + reset * 1000 - beforeMs,
         atMs + trip + reset * 1000 + 1000 - beforeMs,

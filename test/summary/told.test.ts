@@ -111,8 +111,10 @@ describe("under rules", () => {
       teller.quotas,
       tellerOf(traceHeader()).lengths.lengthMs({ org: "acme", user: null, scope: "rest" }),
     ]).toEqual([null, null]);
-    const rounded = rulesLengths(parseRules({ semantics: { reset: "round" } }));
-    expect(rounded.beforeMs({ org: "acme", user: null, scope: "rest" })).toBe(500);
+    const before = (["ceil", "floor", "round"] as const).map((reset) =>
+      rulesLengths(parseRules({ semantics: { reset } })).beforeMs({ org: "acme", user: null, scope: "rest" }),
+    );
+    expect(before).toEqual([1000, 0, 500]);
   });
 
   test("owners have names, and a user's is narrow", () => {

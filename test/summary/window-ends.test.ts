@@ -1,29 +1,9 @@
 // The window of a reading, and its end: for figures and pictures.
 import { describe, expect, test } from "vitest";
-import { parseRules } from "../../src/rules/parse.ts";
-import {
-  endedJustBefore,
-  endOf,
-  narrowed,
-  spanBeforeMs,
-  takeOver,
-  type WindowEnd,
-} from "../../src/summary/window-ends.ts";
+import { endedJustBefore, endOf, narrowed, takeOver, type WindowEnd } from "../../src/summary/window-ends.ts";
 
 const ends = (...spans: (readonly [number, number])[]): WindowEnd[] =>
   spans.map(([earliestEnd, latestEnd]) => ({ windowMs: 60_000, earliestEnd, latestEnd }));
-
-test.each([
-  ["ceil", 1000],
-  ["floor", 0],
-  ["round", 500],
-] as const)("a reset rounded by %s begins its span so long before", (reset, expected) => {
-  expect(spanBeforeMs(parseRules({ semantics: { reset } }), "rest")).toBe(expected);
-});
-
-test("a reset is taken to be rounded up where no rules say it", () => {
-  expect(spanBeforeMs(null, "rest")).toBe(1000);
-});
 
 describe("a reading is of the window that its span meets", () => {
   const windows = (): WindowEnd[] => ends([10_000, 11_000], [70_000, 71_000]);
