@@ -1,9 +1,8 @@
 // Simulates a scenario under any policy to a trace of version 2, with calls and readings by the policy's quotas.
-import type { Policy } from "../src/policy/policy.ts";
 import type { Scenario } from "../src/scenario/scenario.ts";
 import type { QuotaCall, QuotaTraceHeader } from "../src/trace/quota-record.ts";
-import { FlightTable } from "./flight-table.ts";
-import { headerOf, policyDeployment, runOf, type SimulateOptions, type World, worldOf } from "./simulate.ts";
+import type { AnsweredCall } from "./answered-call.ts";
+import { callsOf, headerOf, policyDeployment, type SimulateOptions, worldOf } from "./simulate.ts";
 import { undecidedByPolicy } from "./undecided-answer.ts";
 
 /** Simulated run under a policy. */
@@ -27,25 +26,7 @@ export function simulateQuotas(scenario: Scenario, options: SimulateOptions = {}
     ...{ format, version: 2, source, scenario: name, seed, target, startedAt, clock },
     ...{ policy, complete: true, lost: 0 },
   };
-  return { header, calls: { [Symbol.iterator]: () => callsOf(world, policy) } };
-}
-
-function* callsOf(world: World, policy: Policy): Generator<QuotaCall, void> {
-  const flights = new FlightTable();
-  const deployment = policyDeployment(world, policy, flights, true);
-  const { simulator, view } = runOf(world, flights, deployment);
-  for (let flight = simulator.next(); flight >= 0; flight = simulator.next()) {
-    view.show(flight);
-    yield {
-      sent: view.sentMs,
-      received: view.receivedMs,
-      client: view.client,
-      call: view.number,
-      ...(view.isDecided
-        ? deployment.answer(flight, view.caller, view.call)
-        : undecidedByPolicy(policy, view)),
-      wanted: view.wantedMs,
-      attempt: view.attempt,
-    };
-  }
+  const undecided = (view: AnsweredCall) => undecidedByPolicy(policy, view);
+  const calls = () => callsOf(world, (flights) => policyDeployment(world, policy, flights, true), undecided);
+  return { header, calls: { [Symbol.iterator]: calls } };
 }

@@ -65,7 +65,8 @@ export function simulate(scenario: Scenario, options: SimulateOptions = {}): Sim
   const world = worldOf(scenario, options);
   if (world.scenario.policy !== undefined)
     throw new RangeError("a trace of version 1 holds no quotas of a policy: ask simulateQuotas");
-  return { header: headerOf(world), calls: { [Symbol.iterator]: () => callsOf(world) } };
+  const calls = () => callsOf(world, (flights) => rulesDeployment(world, flights, true), undecidedAnswer);
+  return { header: headerOf(world), calls: { [Symbol.iterator]: calls } };
 }
 
 /** Returns the header of a simulated run's trace. */
@@ -237,24 +238,37 @@ function requireOver(flight: number, { limiter }: World): void {
   if (flight === AWAITING && limiter !== undefined) throw isAsynchronous(limiter);
 }
 
-function* callsOf(world: World): Generator<TraceCall, void> {
+/**
+ * Simulates a world, call by call.
+ * @param undecided returns the answer to a call that no limiter decided
+ */
+export function* callsOf<Answer extends object>(
+  world: World,
+  deploymentIn: (flights: FlightTable) => TracedDeployment<Answer>,
+  undecided: (view: AnsweredCall) => Answer,
+): Generator<Answer & ClientFacts, void> {
   const flights = new FlightTable();
-  const deployment = rulesDeployment(world, flights, true);
+  const deployment = deploymentIn(flights);
   const { simulator, view } = runOf(world, flights, deployment);
   let flight = simulator.next();
   for (; flight >= 0; flight = simulator.next()) {
     view.show(flight);
-    yield recordOf(view, deployment);
+    yield recordOf(view, deployment, undecided);
   }
   requireOver(flight, world);
 }
 
+/** Members of a trace's call that its client knows. */
+type ClientFacts = Pick<TraceCall, "sent" | "received" | "client" | "call" | "wanted" | "attempt">;
+
 /** Returns the trace's record of a call: the deployment's answer, with the client's facts. */
-export function recordOf(view: AnsweredCall, deployment: TracedDeployment): TraceCall {
-  const answer = view.isDecided
-    ? deployment.answer(view.flight, view.caller, view.call)
-    : undecidedAnswer(view);
-  const record = answer as TraceCall;
+export function recordOf<Answer extends object>(
+  view: AnsweredCall,
+  deployment: TracedDeployment<Answer>,
+  undecided: (view: AnsweredCall) => Answer,
+): Answer & ClientFacts {
+  const answer = view.isDecided ? deployment.answer(view.flight, view.caller, view.call) : undecided(view);
+  const record = answer as Answer & ClientFacts;
   record.sent = view.sentMs;
   record.received = view.receivedMs;
   record.client = view.client;

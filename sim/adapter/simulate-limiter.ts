@@ -10,6 +10,7 @@ import { FlightTable } from "../flight-table.ts";
 import { ObjectDeployment } from "../object-deployment.ts";
 import { headerOf, recordOf, runOf, type SimulateOptions, type World, worldOf } from "../simulate.ts";
 import { AWAITING } from "../simulator.ts";
+import { undecidedAnswer } from "../undecided-answer.ts";
 import { AdapterDeployment } from "./adapter-deployment.ts";
 import { guarded, type LimiterClock, tellFactory } from "./asker.ts";
 
@@ -82,7 +83,7 @@ async function* callsOf(
       }
       if (flight < 0) return;
       view.show(flight);
-      yield recordOf(view, deployment);
+      yield recordOf(view, deployment, undecidedAnswer);
     }
   } finally {
     await during(clock, () => limiter.close?.());

@@ -4,10 +4,12 @@ import type { ChosenFault } from "../faults/choice.ts";
 import type { CallSample, Policy } from "../policy/policy.ts";
 import { quote, SpillwayError } from "../rules/errors.ts";
 import { adviseRules } from "../rules/parse.ts";
-import type { Token } from "../rules/tokens.ts";
+import type { Rules } from "../rules/rules.ts";
 import { counted } from "../rules/words.ts";
 import { onInterrupt } from "../runs/interrupt.ts";
 import { shellCommand } from "../runs/run-place.ts";
+import type { Deployment } from "../service/deploy.ts";
+import type { ServeOptions } from "../service/serve.ts";
 import { asWindowOption, enforceable } from "./as-window.ts";
 import { pc } from "./colors.ts";
 import { chooseFault, faultOption } from "./fault-list.ts";
@@ -67,39 +69,25 @@ export const verb = defineVerb({
     const fault = await chooseFault(args.fault, terminal);
     if (fault === "list") return;
     const limits = await readLimits(args.rules);
-    if ("policy" in limits) return standIn(terminal, args, limits.policy, fault);
-    const { rules } = limits;
-    const { deploy } = await import("../service/deploy.ts");
-    const { sampleTokens } = await import("../service/sample-tokens.ts");
-    const tokens =
-      args.tokens === undefined ? sampleTokens({ users: args.users }) : await readTokens(args.tokens);
-    const onUnexpected = telling(args);
-    const interrupt = onInterrupt();
-    const { port, host, workers } = args;
-    const seed = requireSeed(args.seed);
+    const served =
+      "policy" in limits
+        ? await standIn(args, limits.policy, fault)
+        : await reference(args, limits.rules, fault);
     const secure = await tlsOf(args);
-    const serving = await deploy({
-      ...(secure === null ? {} : { tls: secure }),
-      port,
-      host,
-      rules,
-      tokens,
-      workers,
-      seed,
-      onUnexpected,
-      ...(fault === null ? {} : { fault }),
-    });
+    const interrupt = onInterrupt();
+    const { port, host } = args;
+    const serving = await served.start({ port, host, tls: secure ?? undefined, onUnexpected: telling(args) });
+    const { url, workers = 1 } = serving;
     try {
-      terminal.say(serving.url);
-      const file = args.tokens ?? keepTokens(tokens);
+      terminal.say(url);
+      const file = args.tokens ?? keepTokens(served.tokens);
       const ca = keepCertificate(secure);
-      terminal.result({ url: serving.url, tokens: file, ...(ca === null ? {} : { ca }) });
+      terminal.result({ url, tokens: file, ...(ca === null ? {} : { ca }) });
       if (fault !== null) warnOfFault(terminal, fault);
-      introduce(terminal, args, serving.url, file, tokens, ca);
-      if (serving.workers > 1) terminal.say(`workers ${serving.workers} processes behind one port`);
-      for (const advice of adviseRules(rules)) terminal.say(`${pc.yellow("note")}    ${advice}`);
-      if (!isLoopback(args.host))
-        terminal.say(`${pc.yellow("warning")} ${beyondLoopback(args.host, secure !== null)}`);
+      introduce(terminal, args, served, { url, file, ca });
+      if (workers > 1) terminal.say(`workers ${workers} processes behind one port`);
+      for (const advice of served.advice) terminal.say(noteOf(advice));
+      if (!isLoopback(host)) terminal.say(`${pc.yellow("warning")} ${beyondLoopback(host, secure !== null)}`);
       terminal.say("stop    Ctrl-C");
       await aborted(interrupt.signal);
       terminal.say("stopping: calls on their way are answered first");
@@ -115,27 +103,56 @@ const telling =
   (error: Error): void =>
     debug === true ? console.error(describeThrown(error)) : warn(`unexpected: ${error.message}`);
 
-/** Serves a policy that is not the reference deployment's. */
-async function standIn(
-  terminal: Terminal,
-  args: Args,
-  written: Policy,
-  fault: ChosenFault | null,
-): Promise<void> {
-  const { workers, host, port } = args;
-  const unfit = { "--workers": workers };
-  const problems = Object.entries(unfit).flatMap(([path, value]) =>
-    value === undefined
-      ? []
-      : [
-          {
-            path,
-            got: quote(value),
-            allowed: `nothing with --policy ${args.rules}: the reference deployment has it`,
-          },
-        ],
-  );
-  if (problems.length > 0) throw new SpillwayError("USAGE", "this policy cannot be served so", { problems });
+type Common = Pick<ServeOptions, "port" | "host" | "tls"> & { readonly onUnexpected: (error: Error) => void };
+
+/** A deployment to serve, with the words on it. */
+interface Served {
+  start(common: Common): Promise<Pick<Deployment, "url" | "close"> & Partial<Deployment>>;
+  /** Entries of the tokens file. */
+  readonly tokens: readonly { readonly token: string }[];
+  readonly notes: readonly string[];
+  /** Limits and callers in words: `rules   default`, `30 users of acme`. */
+  readonly limits: string;
+  readonly callers: string;
+  /** A call to try; `header` contains `{token}`. */
+  readonly call: { readonly header: string; readonly path: string; readonly sample?: CallSample | undefined };
+  readonly advice: readonly string[];
+}
+
+/** Returns the reference deployment. */
+async function reference(args: Args, rules: Rules, fault: ChosenFault | null): Promise<Served> {
+  const { deploy } = await import("../service/deploy.ts");
+  const { sampleTokens } = await import("../service/sample-tokens.ts");
+  const tokens =
+    args.tokens === undefined ? sampleTokens({ users: args.users }) : await readTokens(args.tokens);
+  const organizations = [...new Set(tokens.map(({ organization }) => organization))];
+  const { workers } = args;
+  const seed = requireSeed(args.seed);
+  return {
+    start: (common) => deploy({ ...common, rules, tokens, workers, seed, fault: fault ?? undefined }),
+    tokens,
+    notes: [],
+    limits: `rules   ${args.rules}`,
+    callers: `${counted(tokens.length, "user")} of ${organizations.slice(0, 3).join(", ")}`,
+    call: {
+      header: "Authorization: Bearer {token}",
+      path: `/v2/organizations/${organizations[0]}/rate_limit`,
+    },
+    advice: adviseRules(rules),
+  };
+}
+
+/** Returns a stand-in for a policy that is not the reference deployment's. */
+async function standIn(args: Args, written: Policy, fault: ChosenFault | null): Promise<Served> {
+  const { workers } = args;
+  if (workers !== undefined)
+    throw new SpillwayError("USAGE", "this policy cannot be served so", {
+      problem: {
+        path: "--workers",
+        got: quote(workers),
+        allowed: `nothing with --policy ${args.rules}: the reference deployment has it`,
+      },
+    });
   const policy = enforceable(written, args, "serve");
   const { servePolicy } = await import("../service/serve.ts");
   const { samplePolicyTokens } = await import("../service/sample-tokens.ts");
@@ -146,35 +163,18 @@ async function standIn(
       ? samplePolicyTokens(names, args.users)
       : await readPolicyTokens(args.tokens, names);
   const faulty = fault === null ? undefined : await faultyBy(policy, fault, requireSeed(args.seed));
-  const interrupt = onInterrupt();
-  const tls = (await tlsOf(args)) ?? undefined;
-  const onUnexpected = telling(args);
-  const serving = await servePolicy({ port, host, policy, tokens, faulty, tls, onUnexpected });
-  try {
-    terminal.say(serving.url);
-    if (fault !== null) warnOfFault(terminal, fault);
-    const notes = presets[args.rules]?.notes ?? [];
-    for (const note of notes) terminal.say(`${pc.yellow("note")}    ${note}`);
-    const listed = tokens.map(({ token, attributes }) => ({ token, ...attributes }));
-    const file = args.tokens ?? keepTokens(listed);
-    const ca = keepCertificate(tls ?? null);
-    terminal.result({ url: serving.url, tokens: file, ...(ca === null ? {} : { ca }) });
-    terminal.say(`policy  ${policy.name}: ${Object.keys(policy.quotas).join(", ")}`);
-    terminal.say(`tokens  ${file} (${counted(tokens.length, "caller")}${ofFile(args.tokens)})`);
-    const [operation] = Object.values(policy.operations);
-    const sample = operation?.samples[0];
-    const { header, form } = policy.auth;
-    sayCertificate(terminal, ca);
-    const shown = { header: `${header}: ${[form].flat()[0]}`, file, url: serving.url, ca };
-    terminal.say(`try     ${curlLine({ ...shown, path: sample?.path ?? "/", sample })}`);
-    if (!isLoopback(host)) terminal.say(`${pc.yellow("warning")} ${beyondLoopback(host, tls !== undefined)}`);
-    terminal.say("stop    Ctrl-C");
-    await aborted(interrupt.signal);
-    terminal.say("stopping: calls on their way are answered first");
-  } finally {
-    await serving.close();
-    interrupt.release();
-  }
+  const [operation] = Object.values(policy.operations);
+  const sample = operation?.samples[0];
+  const { header, form } = policy.auth;
+  return {
+    start: (common) => servePolicy({ ...common, policy, tokens, faulty }),
+    tokens: tokens.map(({ token, attributes }) => ({ token, ...attributes })),
+    notes: presets[args.rules]?.notes ?? [],
+    limits: `policy  ${policy.name}: ${Object.keys(policy.quotas).join(", ")}`,
+    callers: counted(tokens.length, "caller"),
+    call: { header: `${header}: ${[form].flat()[0]}`, path: sample?.path ?? "/", sample },
+    advice: [],
+  };
 }
 
 /** Injects a fault into a policy. A fault of several processes happens within one. */
@@ -184,28 +184,19 @@ async function faultyBy(policy: Policy, fault: ChosenFault, seed: number) {
   return injectQuotaFault(fault, policy, seededRandom(seed));
 }
 
-function sayCertificate(terminal: Terminal, ca: string | null): void {
-  if (ca !== null) terminal.say(`ca      ${ca} (clients have to trust it; it goes when this stops)`);
-}
-
 function introduce(
   terminal: Terminal,
-  { tokens: given, rules }: Args,
-  url: string,
-  file: string,
-  tokens: readonly Token[],
-  ca: string | null,
+  { tokens: given }: Args,
+  { notes, limits, callers, call }: Served,
+  shown: { readonly url: string; readonly file: string; readonly ca: string | null },
 ): void {
-  const organizations = new Set(tokens.map(({ organization }) => organization));
-  const whose = `${counted(tokens.length, "user")} of ${[...organizations].slice(0, 3).join(", ")}`;
-  terminal.say(`rules   ${rules}`);
-  terminal.say(`tokens  ${file} (${whose}${ofFile(given)})`);
-  sayCertificate(terminal, ca);
-  const [first] = tokens;
-  if (first === undefined) return;
-  const path = `/v2/organizations/${first.organization}/rate_limit`;
-  terminal.say(`try     ${curlLine({ header: "Authorization: Bearer {token}", file, url, path, ca })}`);
+  const { file, ca } = shown;
+  terminal.say(...notes.map(noteOf), limits, `tokens  ${file} (${callers}${ofFile(given)})`);
+  if (ca !== null) terminal.say(`ca      ${ca} (clients have to trust it; it goes when this stops)`);
+  terminal.say(`try     ${curlLine({ ...call, ...shown })}`);
 }
+
+const noteOf = (text: string): string => `${pc.yellow("note")}    ${text}`;
 
 const ofFile = (given: string | undefined): string =>
   given === undefined ? "; the file goes when this stops" : "";
