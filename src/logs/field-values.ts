@@ -11,8 +11,8 @@ const OTHER_METHOD = 4;
 
 /** Tells whether a field is neither empty nor `-` nor `"-"`. */
 export function isNamed({ view, from, to }: Cells, role: number): boolean {
-  const start = from[role] ?? 0;
-  const length = (to[role] ?? 0) - start;
+  const start = from[role] as number;
+  const length = (to[role] as number) - start;
   return length > 1 || (length === 1 && view.getUint8(start) !== dash && view.getUint8(start) !== quoteMark);
 }
 
@@ -35,8 +35,8 @@ const methods: readonly (readonly [number, string])[] = [
 ];
 
 export function methodOf({ view, from, to }: Cells, role: number): number {
-  const start = from[role] ?? 0;
-  const length = (to[role] ?? 0) - start;
+  const start = from[role] as number;
+  const length = (to[role] as number) - start;
   if (length <= 0 || (length === 1 && view.getUint8(start) === dash)) return NO_METHOD;
   for (const [method, word] of methods) {
     if (word.length !== length) continue;
@@ -49,8 +49,8 @@ export function methodOf({ view, from, to }: Cells, role: number): number {
 
 /** Reads an HTTP status; returns 0 if there is none, -1 if the field is no status. */
 export function statusOf({ view, from, to }: Cells): number {
-  const start = from[STATUS] ?? 0;
-  const length = (to[STATUS] ?? 0) - start;
+  const start = from[STATUS] as number;
+  const length = (to[STATUS] as number) - start;
   if (length <= 0) return 0;
   if (length === 1) {
     const byte = view.getUint8(start);

@@ -97,9 +97,9 @@ export class PolicyRowReader extends TimedRows {
     let fits = false;
     if (target !== "") {
       const { view, to } = cells;
-      const end = to[PATH] ?? 0;
+      const end = to[PATH] as number;
       const start = end - (cells.text(PATH).length === target.length ? target.length : 0);
-      this.#path.read(view, start < end ? start : (cells.from[PATH] ?? 0), end);
+      this.#path.read(view, start < end ? start : (cells.from[PATH] as number), end);
       fits = paths.fits(view, this.#path.pathFrom, this.#path.pathTo);
     }
     if (fits) paths.kept += 1;
@@ -165,7 +165,7 @@ export class PolicyRowReader extends TimedRows {
   /** Reads a cost; returns `undefined` if the row does not tell it, `null` if it is no whole number. */
   #units(cells: Cells, role: number): number | null | undefined {
     if (!isNamed(cells, role)) return undefined;
-    const value = whole(cells.view, cells.from[role] ?? 0, cells.to[role] ?? 0);
+    const value = whole(cells.view, cells.from[role] as number, cells.to[role] as number);
     return value < 0 ? null : value;
   }
 }

@@ -71,7 +71,7 @@ export class TraceRows {
       if (trace.version === 1)
         for await (const batch of trace.batches)
           for (let row = 0; row < batch.size; row++) {
-            this.#take(batch.line[row] ?? 0, saidByScope(batch, row));
+            this.#take(batch.line[row] as number, saidByScope(batch, row));
             if (rows.isFull) yield* rows.drain();
           }
       else
@@ -160,16 +160,16 @@ function saidByScope(batch: CallBatch, row: number): Said {
   if (batch.is(row, has.odd)) return saidOf(batch.callAt(row));
   const { names } = batch;
   return saidOf({
-    sent: batch.sent[row] ?? 0,
-    received: batch.received[row] ?? 0,
-    client: names.text(batch.client[row] ?? 0),
-    org: names.text(batch.org[row] ?? 0),
-    user: batch.is(row, has.user) ? names.text(batch.user[row] ?? 0) : null,
-    scope: scopeNames[batch.scope[row] ?? 0] ?? "rest",
-    kind: kindNames[batch.kind[row] ?? 0] ?? "call",
-    cost: batch.is(row, has.cost) ? (batch.cost[row] ?? 0) : null,
+    sent: batch.sent[row] as number,
+    received: batch.received[row] as number,
+    client: names.text(batch.client[row] as number),
+    org: names.text(batch.org[row] as number),
+    user: batch.is(row, has.user) ? names.text(batch.user[row] as number) : null,
+    scope: scopeNames[batch.scope[row] as number] ?? "rest",
+    kind: kindNames[batch.kind[row] as number] ?? "call",
+    cost: batch.is(row, has.cost) ? (batch.cost[row] as number) : null,
     actual: batch.is(row, has.actual) ? batch.actual[row] : undefined,
-    status: batch.status[row] ?? 0,
+    status: batch.status[row] as number,
     attempt: batch.is(row, has.attempt) ? batch.attempt[row] : undefined,
     wanted: batch.is(row, has.wanted) ? batch.wanted[row] : undefined,
   });

@@ -81,12 +81,9 @@ export class Summarizer<Call> {
     if (told.received > this.#endedAt) this.#endedAt = told.received;
     const client = this.#client(told.client);
     const user = told.user === null ? null : this.#user(told.user.org, told.user.user);
-    if (told.kind === "status") {
-      client.population.tally.statusCalls += 1;
-      if (user !== null) user.tally.statusCalls += 1;
-    }
     const { tally } = client.population;
     const tallies = user === null ? [tally] : [tally, user.tally];
+    if (told.kind === "status") for (const each of tallies) each.statusCalls += 1;
     if (told.kind === "call") this.#count(told, client, user, tallies);
     this.#placeWindows(told, tallies);
   }

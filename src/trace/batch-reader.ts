@@ -105,7 +105,12 @@ export class BatchReader {
     if (next === -1) return this.#parseLine(block, batch, row);
     if (next - this.#at > lineLengthMost) throw tooLong(block.line);
     batch.line[row] = block.line;
-    this.#checks.add(block.line, batch.received[row] ?? 0, batch.client[row] ?? 0, batch.call[row] ?? 0);
+    this.#checks.add(
+      block.line,
+      batch.received[row] as number,
+      batch.client[row] as number,
+      batch.call[row] as number,
+    );
     return next;
   }
 

@@ -34,22 +34,22 @@ export class HabitMemory {
   read(view: DataView, at: number, client: number, batch: CallBatch, row: number): number {
     const words = this.#words;
     const both = placeOf(client);
-    const latest = words[both + LATEST] ?? 0;
+    const latest = words[both + LATEST] as number;
     let said = both + latest * (habitBytes / 4);
     if (!this.#stands(said, view, at)) {
       said = both + (latest ^ 1) * (habitBytes / 4);
       if (!this.#stands(said, view, at)) return -1;
       words[both + LATEST] = latest ^ 1;
     }
-    batch.org[row] = words[said + ORG] ?? 0;
-    batch.user[row] = words[said + USER] ?? 0;
-    batch.scope[row] = words[said + SCOPE] ?? 0;
-    batch.kind[row] = words[said + KIND] ?? 0;
-    batch.cost[row] = words[said + COST] ?? 0;
-    batch.status[row] = words[said + STATUS] ?? 0;
-    batch.limit[row] = words[said + LIMIT] ?? 0;
-    this.has = words[said + HAS] ?? 0;
-    return at + (words[said + LENGTH] ?? 0);
+    batch.org[row] = words[said + ORG] as number;
+    batch.user[row] = words[said + USER] as number;
+    batch.scope[row] = words[said + SCOPE] as number;
+    batch.kind[row] = words[said + KIND] as number;
+    batch.cost[row] = words[said + COST] as number;
+    batch.status[row] = words[said + STATUS] as number;
+    batch.limit[row] = words[said + LIMIT] as number;
+    this.has = words[said + HAS] as number;
+    return at + (words[said + LENGTH] as number);
   }
 
   /** Keeps the text from `at` to `end` with the row's values. */
@@ -57,25 +57,25 @@ export class HabitMemory {
     const length = end - at;
     if (length > lengthMost) return;
     const words = this.#words;
-    const both = placeOf(batch.client[row] ?? 0);
-    const next = (words[both + LATEST] ?? 0) ^ 1;
+    const both = placeOf(batch.client[row] as number);
+    const next = (words[both + LATEST] as number) ^ 1;
     words[both + LATEST] = next;
     const said = both + next * (habitBytes / 4);
     this.#bytes.set(new Uint8Array(view.buffer, view.byteOffset + at, length), 4 * said + saidBytes);
     words[said + LENGTH] = length;
     words[said + HAS] = has;
-    words[said + ORG] = batch.org[row] ?? 0;
-    words[said + USER] = batch.user[row] ?? 0;
-    words[said + SCOPE] = batch.scope[row] ?? 0;
-    words[said + KIND] = batch.kind[row] ?? 0;
-    words[said + COST] = batch.cost[row] ?? 0;
-    words[said + STATUS] = batch.status[row] ?? 0;
-    words[said + LIMIT] = batch.limit[row] ?? 0;
+    words[said + ORG] = batch.org[row] as number;
+    words[said + USER] = batch.user[row] as number;
+    words[said + SCOPE] = batch.scope[row] as number;
+    words[said + KIND] = batch.kind[row] as number;
+    words[said + COST] = batch.cost[row] as number;
+    words[said + STATUS] = batch.status[row] as number;
+    words[said + LIMIT] = batch.limit[row] as number;
   }
 
   /** Compares the bytes as floats: a habit is ASCII, so that different texts are different numbers. */
   #stands(said: number, view: DataView, at: number): boolean {
-    const length = this.#words[said + LENGTH] ?? 0;
+    const length = this.#words[said + LENGTH] as number;
     if (length === 0) return false;
     const own = this.#view;
     const start = 4 * said + saidBytes;

@@ -179,7 +179,7 @@ export class LineScanner extends ByteScanner {
     let bits = 0;
     if (this.takes(toActual)) {
       const actual = this.whole();
-      if (actual === FAILED || ((required & has.cost) !== 0 && actual > (batch.cost[row] ?? 0)))
+      if (actual === FAILED || ((required & has.cost) !== 0 && actual > (batch.cost[row] as number)))
         return FAILED;
       batch.actual[row] = actual;
       bits |= has.actual;
@@ -222,7 +222,7 @@ export class LineScanner extends ByteScanner {
   }
 
   #refusal(batch: CallBatch, row: number): boolean {
-    const key = (batch.reset[row] ?? 0) + 7 * (batch.userReset[row] ?? 0);
+    const key = (batch.reset[row] as number) + 7 * (batch.userReset[row] as number);
     if (!this.#value(this.#refusals, batch, "refusal", row, key)) return false;
     const said = this.#refusals.last;
     batch.refusedBy[row] = said === null || said.by === null ? 0 : said.by === "organization" ? 1 : 2;

@@ -43,11 +43,11 @@ export class Names {
     const slots = this.#slots;
     const mask = slots.length - 1;
     let slot = slotOf(hash, mask);
-    for (let next = slots[slot] ?? 0; next !== 0; next = slots[slot] ?? 0) {
+    for (let next = slots[slot] as number; next !== 0; next = slots[slot] as number) {
       if (
         slots[slot + 1] === hash &&
         slots[slot + 3] === end - start &&
-        this.#is(slots[slot + 2] ?? 0, view, start, end)
+        this.#is(slots[slot + 2] as number, view, start, end)
       )
         return next - 1;
       slot = (slot + SLOT) & mask;
@@ -84,7 +84,7 @@ export class Names {
     const mask = slots.length - 1;
     for (let from = 0; from < old.length; from += SLOT) {
       if (old[from] === 0) continue;
-      let slot = slotOf(old[from + 1] ?? 0, mask);
+      let slot = slotOf(old[from + 1] as number, mask);
       while (slots[slot] !== 0) slot = (slot + SLOT) & mask;
       slots.set(old.subarray(from, from + SLOT), slot);
     }

@@ -72,8 +72,8 @@ export class CallNumbers {
       this.#from.push(0);
       this.#to.push(0);
     }
-    const from = this.#from[client] ?? 0;
-    const to = this.#to[client] ?? 0;
+    const from = this.#from[client] as number;
+    const to = this.#to[client] as number;
     if (call < from) return this.#addBelow(client, call, from);
     if (call < to) return false;
     if (call > to && from < to) {

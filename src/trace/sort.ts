@@ -37,10 +37,11 @@ function* readAgain(kept: KeptLines): Generator<CallBatch, void> {
   let read = 0;
   for (let next = 0; next < order.length; ) {
     block.filled = 0;
-    for (; next < order.length && block.filled < blockBytes; next++) block.add(kept.line(order[next] ?? 0));
+    for (; next < order.length && block.filled < blockBytes; next++)
+      block.add(kept.line(order[next] as number));
     block.end = block.filled;
     for (const batch of reader.read(block, 0)) {
-      for (let row = 0; row < batch.size; row++, read++) batch.line[row] = kept.number(order[read] ?? 0);
+      for (let row = 0; row < batch.size; row++, read++) batch.line[row] = kept.number(order[read] as number);
       yield batch;
     }
   }
@@ -67,10 +68,10 @@ class KeptLines {
   add(batches: Iterable<CallBatch>, block: Block, from: number): void {
     let at = from;
     for (const batch of batches) {
-      if (this.#count === 0) this.#firstLine = batch.line[0] ?? 0;
+      if (this.#count === 0) this.#firstLine = batch.line[0] as number;
       for (let row = 0; row < batch.size; row++) {
         const end = block.bytes.indexOf(newline, at) + 1;
-        this.#keep(block.bytes.subarray(at, end), batch.received[row] ?? 0);
+        this.#keep(block.bytes.subarray(at, end), batch.received[row] as number);
         at = end;
       }
     }
@@ -105,7 +106,7 @@ class KeptLines {
   inOrder(): Uint32Array {
     const received = this.#received;
     const order = Uint32Array.from({ length: this.#count }, (_, index) => index);
-    return order.sort((a, b) => (received[a] ?? 0) - (received[b] ?? 0) || a - b);
+    return order.sort((a, b) => (received[a] as number) - (received[b] as number) || a - b);
   }
 
   line(index: number): Uint8Array {

@@ -151,13 +151,15 @@ export class Sums {
     const { time } = this.#input;
     const begun = firstWhere(this.#bySent, (other) => time.before(mark.received, other.sent));
     return (
-      (this.#helds[begun] ?? 0) - this.#sumBefore(this.#givenBack, mark) - returnedOf(mark.held, mark.most)
+      (this.#helds[begun] as number) -
+      this.#sumBefore(this.#givenBack, mark) -
+      returnedOf(mark.held, mark.most)
     );
   }
 
   #sumBefore(sums: Float64Array, mark: Mark): number {
     const { time } = this.#input;
-    return sums[firstWhere(this.#byReceived, (other) => !time.before(other.received, mark.sent))] ?? 0;
+    return sums[firstWhere(this.#byReceived, (other) => !time.before(other.received, mark.sent))] as number;
   }
 }
 
@@ -168,7 +170,7 @@ function surely({ certainFrom }: SumsTask, mark: Mark): number {
 
 function running(marks: readonly Mark[], value: (mark: Mark) => number): Float64Array {
   const sums = new Float64Array(marks.length + 1);
-  for (const [index, mark] of marks.entries()) sums[index + 1] = (sums[index] ?? 0) + value(mark);
+  for (const [index, mark] of marks.entries()) sums[index + 1] = (sums[index] as number) + value(mark);
   return sums;
 }
 

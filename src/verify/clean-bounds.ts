@@ -80,7 +80,7 @@ function screenSettled(input: ScreenInput, { sums, gone }: Letting, all: Reading
   const isFirst = before === nothingScreened;
   const opening = isFirst ? openingOf(marks, certainFrom, time) : before.opening;
   all.certainFrom = isFirst ? certainFrom : before.certainFrom;
-  all.until = byReceived.keys[lettableOf(marks.size)] ?? 0;
+  all.until = byReceived.keys[lettableOf(marks.size)] as number;
   if (isFirst && opening !== null) {
     if (opening.last >= all.until) return false;
     all.isAsked = (sent) => time.before(opening.until, sent);
@@ -127,22 +127,22 @@ function screenReadings(
   let apartMost = before.apartMost - raised;
   // In the order of `sent`, the set of marks that were surely answered before only grows.
   for (let place = 0; place < all; place++) {
-    const mark = bySent.marks[place] ?? 0;
-    const sent = bySent.keys[place] ?? 0;
-    for (; over < all && time.before(byReceived.keys[over] ?? 0, sent); over++) {
-      const earlier = byReceived.marks[over] ?? 0;
+    const mark = bySent.marks[place] as number;
+    const sent = bySent.keys[place] as number;
+    for (; over < all && time.before(byReceived.keys[over] as number, sent); over++) {
+      const earlier = byReceived.marks[over] as number;
       if (earlier >= size) continue;
-      apartLeast = Math.max(apartLeast, leastApart[earlier] ?? 0);
-      apartMost = Math.min(apartMost, mostApart[earlier] ?? 0);
+      apartLeast = Math.max(apartLeast, leastApart[earlier] as number);
+      apartMost = Math.min(apartMost, mostApart[earlier] as number);
     }
     if (mark >= size) continue;
-    const shown = count[mark] ?? 0;
-    const exact = binding || ((bits[mark] ?? 0) & CLAMPED) === 0;
-    const least = (leasts[over] ?? 0) + raised + surely(marks, mark, certainFrom);
-    const most = (begun[mark] ?? 0) - (givenBack[over] ?? 0) - back(marks, mark);
+    const shown = count[mark] as number;
+    const exact = binding || ((bits[mark] as number) & CLAMPED) === 0;
+    const least = (leasts[over] as number) + raised + surely(marks, mark, certainFrom);
+    const most = (begun[mark] as number) - (givenBack[over] as number) - back(marks, mark);
     leastApart[mark] = sent >= fallsFrom ? shown - most : Number.NEGATIVE_INFINITY;
     mostApart[mark] = exact && sent >= risesFrom ? shown - least : Number.POSITIVE_INFINITY;
-    const answered = received[mark] ?? 0;
+    const answered = received[mark] as number;
     if (answered >= until || answered <= before.answered || isAsked?.(sent) === false) continue;
     const above = exact ? shown - Math.max(least, least + apartLeast) : Number.POSITIVE_INFINITY;
     const below = apartMost - (shown - most);
@@ -163,7 +163,7 @@ const inOrder = ({ sent, received, all }: MarkColumns): boolean =>
 function comesAfter({ size, all, sent }: MarkColumns, before: Screened, time: TraceTime): boolean {
   const { held, answered, certainFrom } = before;
   for (let mark = held; mark < all; mark++) {
-    const at = sent[mark] ?? 0;
+    const at = sent[mark] as number;
     if (!time.before(answered, at) || (mark < size && at < certainFrom)) return false;
   }
   return true;
@@ -175,19 +175,19 @@ function letGo(marks: MarkColumns, until: number, time: TraceTime, { sums, gone 
   let first = Number.POSITIVE_INFINITY;
   let answered = 0;
   for (; (byReceived.keys[answered] ?? until) < until; answered++)
-    sums.answered = Math.max(sums.answered, byReceived.keys[answered] ?? 0);
+    sums.answered = Math.max(sums.answered, byReceived.keys[answered] as number);
   for (let place = answered; place < size; place++)
-    first = Math.min(first, sent[byReceived.marks[place] ?? 0] ?? 0);
+    first = Math.min(first, sent[byReceived.marks[place] ?? 0] as number);
   let place = 0;
-  for (; place < answered && time.before(byReceived.keys[place] ?? 0, first); place++) {
-    const mark = byReceived.marks[place] ?? 0;
+  for (; place < answered && time.before(byReceived.keys[place] as number, first); place++) {
+    const mark = byReceived.marks[place] as number;
     gone[mark] = 1;
-    sums.helds += held[mark] ?? 0;
-    sums.apartLeast = Math.max(sums.apartLeast, leastApart[mark] ?? 0);
-    sums.apartMost = Math.min(sums.apartMost, mostApart[mark] ?? 0);
+    sums.helds += held[mark] as number;
+    sums.apartLeast = Math.max(sums.apartLeast, leastApart[mark] as number);
+    sums.apartMost = Math.min(sums.apartMost, mostApart[mark] as number);
   }
-  sums.leasts = leasts[place] ?? 0;
-  sums.givenBack = givenBack[place] ?? 0;
+  sums.leasts = leasts[place] as number;
+  sums.givenBack = givenBack[place] as number;
   sums.held = size - place;
 }
 
@@ -197,18 +197,19 @@ function sumUp(marks: MarkColumns, certainFrom: number, time: TraceTime, before:
   givenBack[0] = before.givenBack;
   helds[0] = before.helds;
   for (let place = 0; place < all; place++) {
-    const answered = byReceived.marks[place] ?? 0;
+    const answered = byReceived.marks[place] as number;
     const least = answered < size ? surely(marks, answered, certainFrom) : 0;
-    leasts[place + 1] = (leasts[place] ?? 0) + least;
-    givenBack[place + 1] = (givenBack[place] ?? 0) + back(marks, answered);
-    helds[place + 1] = (helds[place] ?? 0) + (held[bySent.marks[place] ?? 0] ?? 0);
+    leasts[place + 1] = (leasts[place] as number) + least;
+    givenBack[place + 1] = (givenBack[place] as number) + back(marks, answered);
+    helds[place + 1] = (helds[place] as number) + (held[bySent.marks[place] ?? 0] as number);
   }
   let until = 0;
   for (let place = 0; place < all; place++) {
-    while (until < all && !time.before(byReceived.keys[place] ?? 0, bySent.keys[until] ?? 0)) until += 1;
-    begun[byReceived.marks[place] ?? 0] = helds[until] ?? 0;
+    while (until < all && !time.before(byReceived.keys[place] as number, bySent.keys[until] as number))
+      until += 1;
+    begun[byReceived.marks[place] as number] = helds[until] as number;
   }
 }
 
 const back = ({ held, most }: MarkColumns, mark: number): number =>
-  returnedOf(held[mark] ?? 0, most[mark] ?? 0);
+  returnedOf(held[mark] as number, most[mark] as number);

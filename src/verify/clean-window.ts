@@ -37,11 +37,11 @@ function screen(input: ScreenInput, letting: Letting | null): number | null {
 function admitted({ marks, certainFrom, screened }: ScreenInput): number {
   let sum = screened?.charged ?? 0;
   for (let mark = 0; mark < marks.size; mark++)
-    if (((marks.bits[mark] ?? 0) & NOT_ADMITTED) === 0) sum += surely(marks, mark, certainFrom);
+    if (((marks.bits[mark] as number) & NOT_ADMITTED) === 0) sum += surely(marks, mark, certainFrom);
   return sum;
 }
 
 function hasClamped({ marks: { size, bits } }: ScreenInput): boolean {
-  for (let mark = 0; mark < size; mark++) if (((bits[mark] ?? 0) & CLAMPED) !== 0) return true;
+  for (let mark = 0; mark < size; mark++) if (((bits[mark] as number) & CLAMPED) !== 0) return true;
   return false;
 }

@@ -13,7 +13,7 @@ export class Order {
   by(column: Float64Array, size: number): boolean {
     this.fit(size);
     for (let mark = 0; mark < size; mark++) {
-      this.keys[mark] = column[mark] ?? 0;
+      this.keys[mark] = column[mark] as number;
       this.marks[mark] = mark;
     }
     return this.sort(size);
@@ -24,13 +24,13 @@ export class Order {
     const { keys, marks } = this;
     let moves = 16 * size + 256;
     for (let next = 1; next < size; next++) {
-      const key = keys[next] ?? 0;
-      if (key >= (keys[next - 1] ?? 0)) continue;
-      const mark = marks[next] ?? 0;
+      const key = keys[next] as number;
+      if (key >= (keys[next - 1] as number)) continue;
+      const mark = marks[next] as number;
       let at = next;
-      for (; at > 0 && (keys[at - 1] ?? 0) > key; at--) {
-        keys[at] = keys[at - 1] ?? 0;
-        marks[at] = marks[at - 1] ?? 0;
+      for (; at > 0 && (keys[at - 1] as number) > key; at--) {
+        keys[at] = keys[at - 1] as number;
+        marks[at] = marks[at - 1] as number;
       }
       keys[at] = key;
       marks[at] = mark;

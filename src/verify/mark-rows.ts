@@ -146,7 +146,7 @@ export class MarkRows {
   take(): number {
     const piece = this.#free;
     if (piece !== NONE) {
-      this.#free = this.next[piece] ?? NONE;
+      this.#free = this.next[piece] as number;
       this.next[piece] = NONE;
       return piece;
     }
@@ -158,9 +158,9 @@ export class MarkRows {
   /** Takes back a chain of pieces. */
   release(first: number, last: number): void {
     if (this.#odd.size > 0)
-      for (let piece = first; piece !== NONE; piece = this.next[piece] ?? NONE)
+      for (let piece = first; piece !== NONE; piece = this.next[piece] as number)
         for (let row = piece * PIECE; row < (piece + 1) * PIECE; row += ROW)
-          if (((this.wholes[2 * row + BITS] ?? 0) & ODD) !== 0) this.#odd.delete(row);
+          if (((this.wholes[2 * row + BITS] as number) & ODD) !== 0) this.#odd.delete(row);
     this.next[last] = this.#free;
     this.#free = first;
   }
@@ -201,19 +201,19 @@ export class MarkRows {
   write(at: number): void {
     const { numbers, wholes, given, givenWholes } = this;
     // The two kinds of numbers are copied separately: whole numbers that are moved as halves of a float may change.
-    numbers[at + SENT] = given[SENT] ?? 0;
-    numbers[at + RECEIVED] = given[RECEIVED] ?? 0;
-    numbers[at + END_FROM] = given[END_FROM] ?? 0;
-    numbers[at + END_TO] = given[END_TO] ?? 0;
-    wholes[2 * at + LINE] = givenWholes[LINE] ?? 0;
-    wholes[2 * at + COUNT] = givenWholes[COUNT] ?? 0;
-    wholes[2 * at + LIMIT] = givenWholes[LIMIT] ?? 0;
-    wholes[2 * at + COST] = givenWholes[COST] ?? 0;
-    wholes[2 * at + ACTUAL] = givenWholes[ACTUAL] ?? 0;
-    wholes[2 * at + RESET] = givenWholes[RESET] ?? 0;
-    wholes[2 * at + HELD] = givenWholes[HELD] ?? 0;
-    wholes[2 * at + BITS] = givenWholes[BITS] ?? 0;
-    if (((givenWholes[BITS] ?? 0) & ODD) !== 0 && this.#given !== null) this.#odd.set(at, this.#given);
+    numbers[at + SENT] = given[SENT] as number;
+    numbers[at + RECEIVED] = given[RECEIVED] as number;
+    numbers[at + END_FROM] = given[END_FROM] as number;
+    numbers[at + END_TO] = given[END_TO] as number;
+    wholes[2 * at + LINE] = givenWholes[LINE] as number;
+    wholes[2 * at + COUNT] = givenWholes[COUNT] as number;
+    wholes[2 * at + LIMIT] = givenWholes[LIMIT] as number;
+    wholes[2 * at + COST] = givenWholes[COST] as number;
+    wholes[2 * at + ACTUAL] = givenWholes[ACTUAL] as number;
+    wholes[2 * at + RESET] = givenWholes[RESET] as number;
+    wholes[2 * at + HELD] = givenWholes[HELD] as number;
+    wholes[2 * at + BITS] = givenWholes[BITS] as number;
+    if (((givenWholes[BITS] as number) & ODD) !== 0 && this.#given !== null) this.#odd.set(at, this.#given);
   }
 
   /** Returns a mark as an object of its own. */
@@ -253,11 +253,11 @@ class RowMark implements Mark {
   }
 
   #number(column: number): number {
-    return this.#rows.numbers[this.#at + column] ?? 0;
+    return this.#rows.numbers[this.#at + column] as number;
   }
 
   #whole(column: number): number {
-    return this.#rows.wholes[2 * this.#at + column] ?? 0;
+    return this.#rows.wholes[2 * this.#at + column] as number;
   }
 
   get line(): number {

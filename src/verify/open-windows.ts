@@ -117,7 +117,7 @@ export class OpenWindows {
   shows(quota: number, limit: number, reset: number): boolean {
     const { numbers } = this.#quotas;
     const at = quota * QUOTA_NUMBERS;
-    return numbers[at + QUOTA_LIMIT] === limit && reset <= (numbers[at + SECONDS] ?? 0);
+    return numbers[at + QUOTA_LIMIT] === limit && reset <= (numbers[at + SECONDS] as number);
   }
 
   /** Tells whether a `reset` is the length of a whole window. */
@@ -139,14 +139,18 @@ export class OpenWindows {
     const at = quota * QUOTA_NUMBERS;
     const { numbers, wholes } = this.#quotas;
     const { given, givenWholes } = this.rows;
-    const which = wholes[2 * at + TAKES] ?? 0;
+    const which = wholes[2 * at + TAKES] as number;
     if (which === takes.none || (which === takes.counting && givenWholes[COUNT] === 0)) return false;
-    const from = given[END_FROM] ?? 0;
-    const to = given[END_TO] ?? 0;
-    const over = numbers[at + CLOSED_UNTIL] ?? 0;
-    if (from <= over || (given[SENT] ?? 0) - slackMs < over || to - from >= (numbers[at + NARROW] ?? 0))
+    const from = given[END_FROM] as number;
+    const to = given[END_TO] as number;
+    const over = numbers[at + CLOSED_UNTIL] as number;
+    if (
+      from <= over ||
+      (given[SENT] as number) - slackMs < over ||
+      to - from >= (numbers[at + NARROW] as number)
+    )
       return false;
-    const limit = givenWholes[MARK_LIMIT] ?? 0;
+    const limit = givenWholes[MARK_LIMIT] as number;
     const known = this.meeting(quota, from, to);
     if (known !== NONE && this.limit(known) !== limit) return false;
     this.#append(known === NONE ? this.#opened(quota, limit, from) : known);
@@ -161,11 +165,11 @@ export class OpenWindows {
     const { numbers, wholes } = this.#windows;
     for (let window = this.last(quota); window !== NONE; ) {
       const at = window * WINDOW_NUMBERS;
-      const ownFrom = numbers[at + FROM] ?? 0;
-      const ownTo = numbers[at + TO] ?? 0;
+      const ownFrom = numbers[at + FROM] as number;
+      const ownTo = numbers[at + TO] as number;
       if (from <= ownTo && to >= ownFrom) return window;
       if (ownFrom <= ownTo && ownTo < from) return NONE;
-      window = wholes[2 * at + EARLIER] ?? NONE;
+      window = wholes[2 * at + EARLIER] as number;
     }
     return NONE;
   }
@@ -194,9 +198,9 @@ export class OpenWindows {
     const { numbers, wholes } = this.#windows;
     let earlier = this.last(quota);
     let later: number = NONE;
-    while (earlier !== NONE && (numbers[earlier * WINDOW_NUMBERS + FROM] ?? 0) > from) {
+    while (earlier !== NONE && (numbers[earlier * WINDOW_NUMBERS + FROM] as number) > from) {
       later = earlier;
-      earlier = wholes[2 * earlier * WINDOW_NUMBERS + EARLIER] ?? NONE;
+      earlier = wholes[2 * earlier * WINDOW_NUMBERS + EARLIER] as number;
     }
     wholes[2 * window * WINDOW_NUMBERS + EARLIER] = earlier;
     wholes[2 * window * WINDOW_NUMBERS + LATER] = later;
@@ -223,15 +227,15 @@ export class OpenWindows {
     const { given } = this.rows;
     const row = this.#row(2 * at);
     this.rows.write(row);
-    const sent = given[SENT] ?? 0;
-    const from = given[END_FROM] ?? 0;
-    const to = given[END_TO] ?? 0;
-    if (sent < (numbers[at + FIRST_SENT] ?? 0)) numbers[at + FIRST_SENT] = sent;
-    if (from > (numbers[at + FROM] ?? 0)) {
+    const sent = given[SENT] as number;
+    const from = given[END_FROM] as number;
+    const to = given[END_TO] as number;
+    if (sent < (numbers[at + FIRST_SENT] as number)) numbers[at + FIRST_SENT] = sent;
+    if (from > (numbers[at + FROM] as number)) {
       numbers[at + FROM] = from;
       wholes[2 * at + FROM_ROW] = row;
     }
-    if (to < (numbers[at + TO] ?? 0)) {
+    if (to < (numbers[at + TO] as number)) {
       numbers[at + TO] = to;
       wholes[2 * at + TO_ROW] = row;
     }
@@ -241,16 +245,16 @@ export class OpenWindows {
   /** Returns a window's next row. @param at place of the window's whole numbers */
   #row(at: number): number {
     const { wholes } = this.#windows;
-    const size = wholes[at + SIZE] ?? 0;
+    const size = wholes[at + SIZE] as number;
     const inPiece = size % rowsPerPiece;
     if (inPiece === 0) {
       const piece = this.rows.take();
       if (size === 0) wholes[at + FIRST_PIECE] = piece;
-      else this.rows.next[wholes[at + LAST_PIECE] ?? 0] = piece;
+      else this.rows.next[wholes[at + LAST_PIECE] as number] = piece;
       wholes[at + LAST_PIECE] = piece;
     }
     wholes[at + SIZE] = size + 1;
-    return (wholes[at + LAST_PIECE] ?? 0) * PIECE + inPiece * ROW;
+    return (wholes[at + LAST_PIECE] as number) * PIECE + inPiece * ROW;
   }
 
   /** Takes the first window out of its quota's chain. Its marks can be read until it is released. */
@@ -269,18 +273,18 @@ export class OpenWindows {
   release(window: number): void {
     const { wholes } = this.#windows;
     const at = 2 * window * WINDOW_NUMBERS;
-    this.rows.release(wholes[at + FIRST_PIECE] ?? 0, wholes[at + LAST_PIECE] ?? 0);
+    this.rows.release(wholes[at + FIRST_PIECE] as number, wholes[at + LAST_PIECE] as number);
     this.#mixed.delete(window);
     this.held.forget(window);
     this.#free.push(window);
   }
 
   last(quota: number): number {
-    return this.#quotas.wholes[2 * quota * QUOTA_NUMBERS + LAST_WINDOW] ?? NONE;
+    return this.#quotas.wholes[2 * quota * QUOTA_NUMBERS + LAST_WINDOW] as number;
   }
 
   first(quota: number): number {
-    return this.#quotas.wholes[2 * quota * QUOTA_NUMBERS + FIRST_WINDOW] ?? NONE;
+    return this.#quotas.wholes[2 * quota * QUOTA_NUMBERS + FIRST_WINDOW] as number;
   }
 
   later(window: number): number {
@@ -325,18 +329,18 @@ export class OpenWindows {
   }
 
   #whole(window: number, place: number): number {
-    return this.#windows.wholes[2 * window * WINDOW_NUMBERS + place] ?? NONE;
+    return this.#windows.wholes[2 * window * WINDOW_NUMBERS + place] as number;
   }
 
   #number(window: number, place: number): number {
-    return this.#windows.numbers[window * WINDOW_NUMBERS + place] ?? 0;
+    return this.#windows.numbers[window * WINDOW_NUMBERS + place] as number;
   }
 
   firstReceived(window: number): number {
     const { numbers } = this.rows;
     let first = this.held.of(window)?.firstReceived ?? Number.POSITIVE_INFINITY;
     this.eachHeld(window, (row) => {
-      first = Math.min(first, numbers[row + RECEIVED] ?? 0);
+      first = Math.min(first, numbers[row + RECEIVED] as number);
     });
     return first;
   }
@@ -359,20 +363,20 @@ export class OpenWindows {
     });
     size = 0;
     for (let mark = 0; mark < all.length; mark++) {
-      const row = all[mark] ?? 0;
+      const row = all[mark] as number;
       if (gone[mark] === 1) {
         if (sums.take(columns, mark)) sums.opener = rows.at(row);
         rows.forget(row);
         continue;
       }
-      const to = all[size] ?? 0;
+      const to = all[size] as number;
       if (to !== row) rows.move(row, to);
       size += 1;
     }
-    const last = Math.floor((all[size - 1] ?? 0) / PIECE);
-    const rest = rows.next[last] ?? NONE;
+    const last = Math.floor((all[size - 1] as number) / PIECE);
+    const rest = rows.next[last] as number;
     rows.next[last] = NONE;
-    if (rest !== NONE) rows.release(rest, wholes[at + LAST_PIECE] ?? 0);
+    if (rest !== NONE) rows.release(rest, wholes[at + LAST_PIECE] as number);
     wholes[at + LAST_PIECE] = last;
     wholes[at + SIZE] = size;
     this.held.keep(quota, window, sums);
@@ -381,7 +385,11 @@ export class OpenWindows {
   /** Calls `use` with the row of each mark that a window holds, in the order in which they came. */
   eachHeld(window: number, use: (row: number) => void): void {
     const size = this.size(window);
-    for (let piece = this.firstPiece(window), index = 0; index < size; piece = this.rows.next[piece] ?? NONE)
+    for (
+      let piece = this.firstPiece(window), index = 0;
+      index < size;
+      piece = this.rows.next[piece] as number
+    )
       for (let inPiece = 0; inPiece < rowsPerPiece && index < size; inPiece++, index++)
         use(piece * PIECE + inPiece * ROW);
   }

@@ -109,23 +109,23 @@ export class PlainCalls {
 
   /** Adds a call. @returns `false` if it has to go the long way */
   add(batch: CallBatch, row: number): boolean {
-    const bits = batch.has[row] ?? 0;
+    const bits = batch.has[row] as number;
     if ((bits & (needed | has.odd)) !== needed || batch.kind[row] !== 0) return false;
     const scope = batch.scope[row] === 0 ? 0 : 1;
-    const status = batch.status[row] ?? 0;
+    const status = batch.status[row] as number;
     const isRefused = isRefusal(status);
     if (!isRefused && (status < 100 || !isCountedStatus(scope === 1, status))) return false;
     const route = this.#route(batch, row, scope);
     const terms = this.#terms[scope];
-    const organization = this.#routes[route + ORG_QUOTA] ?? 0;
-    const user = this.#routes[route + USER_QUOTA] ?? 0;
-    const limit = batch.limit[row] ?? 0;
-    const remaining = batch.remaining[row] ?? 0;
-    const reset = batch.reset[row] ?? 0;
-    const userLimit = batch.userLimit[row] ?? 0;
-    const userRemaining = batch.userRemaining[row] ?? 0;
-    const userReset = batch.userReset[row] ?? 0;
-    const cost = batch.cost[row] ?? 0;
+    const organization = this.#routes[route + ORG_QUOTA] as number;
+    const user = this.#routes[route + USER_QUOTA] as number;
+    const limit = batch.limit[row] as number;
+    const remaining = batch.remaining[row] as number;
+    const reset = batch.reset[row] as number;
+    const userLimit = batch.userLimit[row] as number;
+    const userRemaining = batch.userRemaining[row] as number;
+    const userReset = batch.userReset[row] as number;
+    const cost = batch.cost[row] as number;
     const least = resetLeast(terms);
     if (!this.#isRight(organization, limit, remaining, reset, least)) return false;
     if (!this.#isRight(user, userLimit, userRemaining, userReset, least)) return false;
@@ -136,25 +136,25 @@ export class PlainCalls {
       if (!isJustified(refusal, terms, cost, limit, remaining, reset, userLimit, userRemaining, userReset))
         return false;
     }
-    const line = batch.line[row] ?? 0;
+    const line = batch.line[row] as number;
     if (line > wholeMost || (refusal !== null && refusal.current > wholeMost)) return false;
     const kind = kindOf(refusal !== null, refusal === null ? null : refusal.by);
     if (this.#routes[route + NOTED] === 0) this.#noteRight(route);
     this.#calls += 1;
     if (refusal !== null) this.#refused += 1;
     if (refusal !== null && refusal.by !== null) this.#named += 1;
-    const sent = batch.sent[row] ?? 0;
-    const received = batch.received[row] ?? 0;
+    const sent = batch.sent[row] as number;
+    const received = batch.received[row] as number;
     const hasActual = (bits & has.actual) !== 0;
-    const actual = hasActual ? (batch.actual[row] ?? 0) : 0;
+    const actual = hasActual ? (batch.actual[row] as number) : 0;
     if (cost > 0 && refusal === null)
-      this.#pointsOf[scope] = (this.#pointsOf[scope] ?? 0) + (hasActual ? actual : cost);
+      this.#pointsOf[scope] = (this.#pointsOf[scope] as number) + (hasActual ? actual : cost);
     if (cost > 0) {
       const counts = refusal === null ? this.#admittedOf : this.#refusedOf;
-      counts[scope] = (counts[scope] ?? 0) + 1;
+      counts[scope] = (counts[scope] as number) + 1;
     }
     if (refusal !== null)
-      this.#refusalsOf[this.#routes[route + PLACE] ?? 0]?.add(line, sent, received, refusal.by);
+      this.#refusalsOf[this.#routes[route + PLACE] as number]?.add(line, sent, received, refusal.by);
     // These numbers stay the same while the quotas read the mark.
     const { given, givenWholes } = this.#open.rows;
     given[SENT] = Math.min(sent, received);
@@ -186,9 +186,9 @@ export class PlainCalls {
     for (const [at, scope] of scopeNames.entries())
       this.#amounts.calls(
         scope,
-        this.#admittedOf[at] ?? 0,
-        this.#refusedOf[at] ?? 0,
-        this.#pointsOf[at] ?? 0,
+        this.#admittedOf[at] as number,
+        this.#refusedOf[at] as number,
+        this.#pointsOf[at] as number,
       );
   }
 
@@ -217,9 +217,9 @@ export class PlainCalls {
     this.#time.windowEnd(sent, received, reset, terms.reset, end);
     given[END_FROM] = end.from;
     given[END_TO] = end.to;
-    const held = this.#charges.held[charge] ?? 0;
-    givenWholes[HELD] = held === NONE ? 0 : (givenWholes[held] ?? 0);
-    givenWholes[BITS] = (this.#charges.bits[charge] ?? 0) | (isEnd && !isExact ? CLAMPED : 0);
+    const held = this.#charges.held[charge] as number;
+    givenWholes[HELD] = held === NONE ? 0 : (givenWholes[held] as number);
+    givenWholes[BITS] = (this.#charges.bits[charge] as number) | (isEnd && !isExact ? CLAMPED : 0);
     if (!this.#open.take(quota, this.#slackMs)) this.#counts[quota]?.quota.add(this.#open.rows.givenMark);
   }
 
@@ -232,9 +232,9 @@ export class PlainCalls {
 
   /** @returns place of a call's route in `#routes` */
   #route(batch: CallBatch, row: number, scope: 0 | 1): number {
-    const at = (2 * (batch.client[row] ?? 0) + scope) * ROUTE;
-    const org = batch.org[row] ?? 0;
-    const user = batch.user[row] ?? 0;
+    const at = (2 * (batch.client[row] as number) + scope) * ROUTE;
+    const org = batch.org[row] as number;
+    const user = batch.user[row] as number;
     if (this.#routes[at + ORG] === org && this.#routes[at + USER] === user) return at;
     if (at >= this.#routes.length) {
       const routes = new Int32Array(2 * at).fill(NONE);
@@ -260,10 +260,10 @@ export class PlainCalls {
     const isSaid = batch.is(row, has.refusal);
     const by = isSaid ? batch.refusedBy[row] : 0;
     said.by = by === 1 ? "organization" : by === 2 ? "user" : null;
-    said.limit = isSaid ? (batch.saidLimit[row] ?? Number.NaN) : Number.NaN;
-    said.reset = isSaid ? (batch.saidReset[row] ?? Number.NaN) : Number.NaN;
-    said.current = isSaid ? (batch.saidCurrent[row] ?? Number.NaN) : Number.NaN;
-    said.wait = batch.is(row, has.retryAfter) ? (batch.retryAfter[row] ?? Number.NaN) : Number.NaN;
+    said.limit = isSaid ? (batch.saidLimit[row] as number) : Number.NaN;
+    said.reset = isSaid ? (batch.saidReset[row] as number) : Number.NaN;
+    said.current = isSaid ? (batch.saidCurrent[row] as number) : Number.NaN;
+    said.wait = batch.is(row, has.retryAfter) ? (batch.retryAfter[row] as number) : Number.NaN;
     return said;
   }
 }

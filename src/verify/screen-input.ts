@@ -35,4 +35,4 @@ export const lettableOf = (size: number): number => size - Math.max(1, size >> 2
 
 /** Returns the charge that a call surely left to this window: 0 if it was sent before the window had opened. */
 export const surely = ({ sent, least }: MarkColumns, mark: number, certainFrom: number): number =>
-  (sent[mark] ?? 0) >= certainFrom ? (least[mark] ?? 0) : 0;
+  (sent[mark] as number) >= certainFrom ? (least[mark] as number) : 0;

@@ -44,12 +44,12 @@ export class Screened extends WindowSums {
 
   /** Adds a mark that is let go. @returns `true` if it may be the window's first charge */
   take(columns: MarkColumns, mark: number): boolean {
-    const bits = columns.bits[mark] ?? 0;
-    const sent = columns.sent[mark] ?? 0;
-    const count = columns.count[mark] ?? 0;
-    const least = columns.least[mark] ?? 0;
+    const bits = columns.bits[mark] as number;
+    const sent = columns.sent[mark] as number;
+    const count = columns.count[mark] as number;
+    const least = columns.least[mark] as number;
     this.add(bits, sent, count, least);
-    this.firstReceived = Math.min(this.firstReceived, columns.received[mark] ?? 0);
+    this.firstReceived = Math.min(this.firstReceived, columns.received[mark] as number);
     if (count !== least || least === 0) return false;
     if (isFirstCharge(columns, mark)) this.firstCharge = Math.max(this.firstCharge, sent);
     const isExact = least === columns.most[mark] && (bits & CLAMPED) === 0;
@@ -82,18 +82,19 @@ export function openingOf(marks: MarkColumns, certainFrom: number, time: TraceTi
   const { size, sent, received } = marks;
   let until = Number.NEGATIVE_INFINITY;
   for (let mark = 0; mark < size; mark++)
-    if ((sent[mark] ?? 0) < certainFrom) until = Math.max(until, received[mark] ?? 0);
+    if ((sent[mark] as number) < certainFrom) until = Math.max(until, received[mark] as number);
   if (until === Number.NEGATIVE_INFINITY) return null;
   let last = until;
   for (let mark = 0; mark < size; mark++)
-    if (!time.before(until, sent[mark] ?? 0)) last = Math.max(last, received[mark] ?? 0);
+    if (!time.before(until, sent[mark] as number)) last = Math.max(last, received[mark] as number);
   const places: number[] = [];
-  for (let mark = 0; mark < size; mark++) if (!time.before(last, sent[mark] ?? 0)) places.push(mark);
+  for (let mark = 0; mark < size; mark++) if (!time.before(last, sent[mark] as number)) places.push(mark);
   return { marks: pick(marks, places), until, last };
 }
 
 function pick(marks: MarkColumns, places: readonly number[]): MarkColumns {
-  const of = (column: Float64Array): Float64Array => Float64Array.from(places, (place) => column[place] ?? 0);
+  const of = (column: Float64Array): Float64Array =>
+    Float64Array.from(places, (place) => column[place] as number);
   return {
     size: places.length,
     all: places.length,
@@ -103,7 +104,7 @@ function pick(marks: MarkColumns, places: readonly number[]): MarkColumns {
     least: of(marks.least),
     most: of(marks.most),
     held: of(marks.held),
-    bits: Int32Array.from(places, (place) => marks.bits[place] ?? 0),
+    bits: Int32Array.from(places, (place) => marks.bits[place] as number),
   };
 }
 
@@ -111,8 +112,8 @@ function pick(marks: MarkColumns, places: readonly number[]): MarkColumns {
 export function leastWithin({ size, sent, least }: MarkColumns, from: number, to: number): number {
   let sum = 0;
   for (let mark = 0; mark < size; mark++) {
-    const at = sent[mark] ?? 0;
-    if (at >= from && at < to) sum += least[mark] ?? 0;
+    const at = sent[mark] as number;
+    if (at >= from && at < to) sum += least[mark] as number;
   }
   return sum;
 }
@@ -120,6 +121,6 @@ export function leastWithin({ size, sent, least }: MarkColumns, from: number, to
 /** Returns the earliest sending of a call that may hold points. */
 export function firstHolding({ size, sent, held }: MarkColumns): number {
   let first = Number.POSITIVE_INFINITY;
-  for (let mark = 0; mark < size; mark++) if (held[mark] !== 0) first = Math.min(first, sent[mark] ?? 0);
+  for (let mark = 0; mark < size; mark++) if (held[mark] !== 0) first = Math.min(first, sent[mark] as number);
   return first;
 }

@@ -129,14 +129,14 @@ export class SpanTotals {
     const last = Math.floor(from / this.#stepMs);
     const open = this.#open;
     let at = open.length;
-    while (at > 0 && (open[at - TOTAL + STEP] ?? 0) >= first) at -= TOTAL;
+    while (at > 0 && (open[at - TOTAL + STEP] as number) >= first) at -= TOTAL;
     for (let step = first; step <= last; step++, at += TOTAL) {
       if (at === open.length) open.push(step, points, line, line);
       else if (open[at + STEP] !== step) open.splice(at, 0, step, points, line, line);
       else {
-        open[at + POINTS] = (open[at + POINTS] ?? 0) + points;
-        open[at + FIRST] = Math.min(open[at + FIRST] ?? 0, line);
-        open[at + LAST] = Math.max(open[at + LAST] ?? 0, line);
+        open[at + POINTS] = (open[at + POINTS] as number) + points;
+        open[at + FIRST] = Math.min(open[at + FIRST] as number, line);
+        open[at + LAST] = Math.max(open[at + LAST] as number, line);
       }
     }
   }
@@ -147,7 +147,7 @@ export class SpanTotals {
     const until = watermark - 2 * spansPerLength * this.#stepMs - outOfOrderMsMost;
     let closed = 0;
     while (closed < open.length && this.#fromOf(closed) + this.#lengthMs < until) {
-      const points = open[closed + POINTS] ?? 0;
+      const points = open[closed + POINTS] as number;
       if (points > 2 * this.#limit) {
         const [firstLine = 0, lastLine = 0] = [open[closed + FIRST], open[closed + LAST]];
         this.#excessive.push({ from: this.#fromOf(closed), points, firstLine, lastLine });
@@ -158,7 +158,7 @@ export class SpanTotals {
   }
 
   #fromOf(at: number): number {
-    return (this.#open[at + STEP] ?? 0) * this.#stepMs;
+    return (this.#open[at + STEP] as number) * this.#stepMs;
   }
 
   /** @param seen number of this quota's windows, and of those that followed another */

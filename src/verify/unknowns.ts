@@ -29,13 +29,14 @@ class Series {
       if ((this.#entries[middle]?.at ?? at) < at) low = middle + 1;
       else high = middle;
     }
-    return { calls: low, points: this.#sums[low] ?? 0 };
+    return { calls: low, points: this.#sums[low] as number };
   }
 
   #sum(): Float64Array {
     this.#entries.sort((a, b) => a.at - b.at);
     const sums = new Float64Array(this.#entries.length + 1);
-    for (const [index, { points }] of this.#entries.entries()) sums[index + 1] = (sums[index] ?? 0) + points;
+    for (const [index, { points }] of this.#entries.entries())
+      sums[index + 1] = (sums[index] as number) + points;
     return sums;
   }
 }

@@ -7,7 +7,6 @@ import {
   leastOf,
   type MarkRows,
   mostOf,
-  NONE,
   ODD,
   PIECE,
   RECEIVED,
@@ -40,7 +39,7 @@ export class WindowColumns extends WindowSums implements MarkColumns {
     this.all = size;
     this.begin(open.held.of(window) ?? nothing);
     let index = 0;
-    for (let piece = open.firstPiece(window); index < size; piece = next[piece] ?? NONE)
+    for (let piece = open.firstPiece(window); index < size; piece = next[piece] as number)
       for (let row = piece * PIECE; row < (piece + 1) * PIECE && index < size; row += ROW, index++)
         this.#copy(rows, row, index);
   }
@@ -53,19 +52,19 @@ export class WindowColumns extends WindowSums implements MarkColumns {
   showsFirstCharge(since: number): boolean {
     if (this.firstCharge >= since) return true;
     for (let mark = 0; mark < this.size; mark++)
-      if ((this.sent[mark] ?? 0) >= since && isFirstCharge(this, mark)) return true;
+      if ((this.sent[mark] as number) >= since && isFirstCharge(this, mark)) return true;
     return false;
   }
 
   #copy(rows: MarkRows, row: number, index: number): void {
     const { numbers, wholes } = rows;
-    const bits = wholes[2 * row + BITS] ?? 0;
-    const sent = numbers[row + SENT] ?? 0;
+    const bits = wholes[2 * row + BITS] as number;
+    const sent = numbers[row + SENT] as number;
     this.sent[index] = sent;
-    this.received[index] = numbers[row + RECEIVED] ?? 0;
-    let count = wholes[2 * row + COUNT] ?? 0;
-    let held = wholes[2 * row + HELD] ?? 0;
-    let most = mostOf(bits, held, wholes[2 * row + ACTUAL] ?? 0);
+    this.received[index] = numbers[row + RECEIVED] as number;
+    let count = wholes[2 * row + COUNT] as number;
+    let held = wholes[2 * row + HELD] as number;
+    let most = mostOf(bits, held, wholes[2 * row + ACTUAL] as number);
     let least = leastOf(bits, most);
     if ((bits & ODD) !== 0) ({ count, least, most, held } = rows.at(row));
     this.count[index] = count;

@@ -228,12 +228,12 @@ export class WindowJudge {
     if (opening === null || instant > certainFrom) return false;
     const { size, sent, received, most, held } = opening.marks;
     for (let mark = 0; mark < size; mark++)
-      if ((sent[mark] ?? 0) < instant)
+      if ((sent[mark] as number) < instant)
         this.#setting.columns.addOther(
-          sent[mark] ?? 0,
-          received[mark] ?? 0,
-          most[mark] ?? 0,
-          held[mark] ?? 0,
+          sent[mark] as number,
+          received[mark] as number,
+          most[mark] as number,
+          held[mark] as number,
         );
     return true;
   }

@@ -17,8 +17,8 @@ export interface MarkColumns {
 
 /** Tells whether a mark shows no more than its own call's charge. */
 export function isFirstCharge({ bits, least, count }: MarkColumns, mark: number): boolean {
-  const charged = least[mark] ?? 0;
-  const isExact = ((bits[mark] ?? 0) & (CLAMPED | NOT_ADMITTED)) === 0;
+  const charged = least[mark] as number;
+  const isExact = ((bits[mark] as number) & (CLAMPED | NOT_ADMITTED)) === 0;
   return isExact && charged > 0 && count[mark] === charged;
 }
 

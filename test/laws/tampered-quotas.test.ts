@@ -357,3 +357,18 @@ test.each(cases)("the laws on answers in which %s", async (_name, seconds, chang
   const got = await accusations(changed(seconds, change));
   expect(got).toEqual(expected);
 });
+
+test("an answer is kept as it was given, whatever its limiter makes of it later", async () => {
+  const shown = { quota: "minute", used: 0 };
+  const limiter = {
+    decide: () => {
+      shown.used += 1;
+      return { admitted: true, readings: [shown] };
+    },
+  };
+  const history = await playQuotas({ ...quotaEngine, create: () => limiter }, policy, [
+    call(1, ann),
+    call(2, ann),
+  ]);
+  expect(history).toMatchObject([1, 2].map((used) => ({ said: { readings: [{ quota: "minute", used }] } })));
+});

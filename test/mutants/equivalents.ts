@@ -153,18 +153,11 @@ const equivalents: readonly Equivalent[] = [
     reason: "an array of as many numbers as there are roles has one for each",
   },
   {
-    path: "src/verify/plain-calls.ts",
-    text: "const bits = batch.has[row] ?? 0;",
-    was: "0",
-    becomes: "1",
-    reason: "a batch's array of numbers has one for each of its rows",
-  },
-  {
-    path: "src/verify/plain-calls.ts",
-    text: "const at = 2 * (batch.client[row] ?? 0) + scope;",
-    was: "0",
-    becomes: "1",
-    reason: "a batch's array of numbers has one for each of its rows",
+    path: "src/engine/count-table.ts",
+    text: "while (records * DOUBLES > size) size *= 2;",
+    was: "2",
+    becomes: "4",
+    reason: "how far an array grows that has no room; it grows again",
   },
   {
     path: "src/verify/suspects.ts",

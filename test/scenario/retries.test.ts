@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import type { RefusalPolicy } from "../../src/scenario/client.ts";
+import { ABSENT, type RefusalPolicy } from "../../src/scenario/client.ts";
 import {
   exponential,
   fixed,
@@ -66,6 +66,23 @@ describe("waitReset", () => {
   test("gives up where no reset is shown", () => {
     expect(waits(waitReset({ of: "organization" }), {})).toBe(null);
     expect(waits(waitReset({ of: "both" }), {})).toBe(null);
+  });
+
+  // It costs 53 points.
+  test.each([
+    ["gives up a call above the organization's limit", { limit: 52, remaining: 1 }, null],
+    ["gives up a call above the user's", { userLimit: 52, userRemaining: 1 }, null],
+    ["waits for one of just the limits", { limit: 53, userLimit: 53 }, 40_000],
+    [
+      "waits where the organization's window is used up, and tells no more",
+      { limit: 52, remaining: 0 },
+      12_000,
+    ],
+    ["waits where the user's is", { limit: 52, remaining: 60, userRemaining: 0 }, 40_000],
+    ["waits where no limit is shown", { limit: ABSENT, userLimit: ABSENT }, 40_000],
+  ])("%s", (_, changes, expected) => {
+    const shown = { limit: 99, remaining: 60, reset: 12, userLimit: 99, userRemaining: 60, userReset: 40 };
+    expect(waits(waitReset({ of: "both" }), { ...shown, ...changes }, pipelinesQuery(50))).toBe(expected);
   });
 
   test("waits 0 s where 0 is shown (reset: floor)", () => {
