@@ -3,7 +3,8 @@
 import { parseTarget, requireAllowed } from "../connect/target.ts";
 import type { Policy } from "../policy/policy.ts";
 import type { Allowance } from "../probe/hand.ts";
-import type { ProbeProgress, ProbeReport } from "../probe/probe.ts";
+import type { PolicyProbeReport } from "../probe/policy-probe.ts";
+import type { ProbeOptions, ProbeProgress, ProbeReport } from "../probe/probe.ts";
 import { duration } from "../report/format.ts";
 import { SpillwayError } from "../rules/errors.ts";
 import { count, counted } from "../rules/words.ts";
@@ -12,9 +13,9 @@ import { shellCommand } from "../runs/run-place.ts";
 import { pc } from "./colors.ts";
 import { requireYes } from "./consent.ts";
 import { readLimits } from "./files.ts";
-import { type ProbedTarget, probedTarget, targetOptions } from "./probed-target.ts";
+import { type ProbedTarget, policyTarget, probedTarget, targetOptions } from "./probed-target.ts";
 import { requireDuration, requireWhole, rulesOption, whichVerb } from "./run-options.ts";
-import { openTerminal, type Terminal } from "./terminal.ts";
+import { openTerminal } from "./terminal.ts";
 import { untilInterrupted } from "./until-interrupted.ts";
 import { type ArgsOf, defineVerb, option, type VerbOptions } from "./verb.ts";
 
@@ -71,32 +72,20 @@ export const verb = defineVerb({
       waitMs: args.maxWait === "0" ? 0 : requireDuration("--max-wait", args.maxWait ?? "90s"),
     };
     const limits = args.rules === undefined ? null : await readLimits(args.rules);
-    if (limits !== null && "policy" in limits)
-      return byPolicy(limits.policy, args, { allowance, timeoutMs }, terminal);
-    const probed = await probedTarget(args);
-    const graphqlUrl = graphqlUrlOf(args);
-    const { defaultAllowance, probe } = await import("../probe/probe.ts");
-    const whole = {
-      ...defaultAllowance,
-      ...allowance,
-      points: requireWhole("--points", args.points, 0, Number.MAX_SAFE_INTEGER),
-    };
-    announce(terminal, probed, whole);
+    const probing =
+      limits !== null && "policy" in limits
+        ? await byPolicy(limits.policy, args, allowance)
+        : await byRules(args, allowance);
+    terminal.say(...probing.announcement);
     if (!args.yes) await requireYes(terminal);
     await untilInterrupted(terminal, async (signal) => {
-      const report = await probe({
-        ...probed,
-        graphqlUrl,
-        allowance: whole,
-        timeoutMs,
-        signal,
-        onProgress: (progress) => terminal.progress(() => progressText(progress)),
-      });
+      const onProgress = (progress: ProbeProgress) => terminal.progress(() => progressText(progress));
+      const report = await probing.run({ timeoutMs, signal, onProgress });
       terminal.progress(null);
       await keep(args, report);
       const { sayProbe } = await import("./say-probe.ts");
       sayProbe(terminal, report);
-      sayNext(terminal, args, report);
+      terminal.say(...nextLines(args, report));
       const { trace, ...result } = report;
       terminal.result(result);
       process.exitCode = exitOf(report.ended);
@@ -107,13 +96,31 @@ export const verb = defineVerb({
 const exitOf = (ended: ProbeReport["ended"]): number =>
   ended === "whole" ? 0 : ended === "interrupted" ? INTERRUPTED : UNREACHED;
 
-/** Probes by a policy. @throws SpillwayError `USAGE` if an option is about the default API alone */
-async function byPolicy(
-  policy: Policy,
-  args: Args,
-  { allowance, timeoutMs }: { allowance: Pick<Allowance, "calls" | "waitMs">; timeoutMs: number },
-  terminal: Terminal,
-): Promise<void> {
+type AnyReport = ProbeReport | PolicyProbeReport;
+
+/** A probe that is ready to start. */
+interface Probing {
+  /** Says what will be called, and what that may use up. */
+  readonly announcement: readonly string[];
+  run(hooks: Required<Pick<ProbeOptions, "timeoutMs" | "signal" | "onProgress">>): Promise<AnyReport>;
+}
+
+type Given = Pick<Allowance, "calls" | "waitMs">;
+
+async function byRules(args: Args, given: Given): Promise<Probing> {
+  const probed = await probedTarget(args);
+  const graphqlUrl = graphqlUrlOf(args);
+  const { defaultAllowance, probe } = await import("../probe/probe.ts");
+  const points = requireWhole("--points", args.points, 0, Number.MAX_SAFE_INTEGER);
+  const allowance = { ...defaultAllowance, ...given, points };
+  return {
+    announcement: announcement(probed, allowance),
+    run: (hooks) => probe({ ...probed, graphqlUrl, allowance, ...hooks }),
+  };
+}
+
+/** @throws SpillwayError `USAGE` if an option is about the default API alone */
+async function byPolicy(policy: Policy, args: Args, given: Given): Promise<Probing> {
   for (const [option, value] of Object.entries({
     org: args.org,
     "graphql-url": args.graphqlUrl,
@@ -123,21 +130,19 @@ async function byPolicy(
       throw new SpillwayError("USAGE", `--${option} goes with the default API, and not with ${policy.name}`, {
         hint: "the policy's samples, routes and auth say what is called, and by whom",
       });
-  const { probeByPolicy } = await import("./probe-policy.ts");
-  const { policyAllowance } = await import("../probe/policy-probe.ts");
-  await untilInterrupted(terminal, async (signal) => {
-    const report = await probeByPolicy(
-      policy,
-      {
-        ...args,
-        ...{ allowance: { ...policyAllowance, ...allowance }, timeoutMs, signal },
-        onProgress: (progress) => terminal.progress(() => progressText(progress)),
-      },
-      terminal,
-      async () => (args.yes ? undefined : requireYes(terminal)),
-    );
-    process.exitCode = exitOf(report.ended);
-  });
+  const probed = await policyTarget(args, policy);
+  const { policyAllowance, probePolicy } = await import("../probe/policy-probe.ts");
+  const allowance = { ...policyAllowance, ...given };
+  const who = Object.values(probed.caller.attributes).join("/") || "the token's owner";
+  return {
+    announcement: [
+      `This will call ${pc.bold(probed.target)} as ${who}, by the samples of the policy ${policy.name}:`,
+      `  at most ${counted(allowance.calls, "call")} that may count, ${counted(allowance.statusCalls, "call")} of a status, ` +
+        `and ${duration(allowance.waitMs)} of waiting for windows to end`,
+      "  Quotas that so few calls use up are used up, until they reset: other calls are refused meanwhile.",
+    ],
+    run: (hooks) => probePolicy({ policy, ...probed, allowance, ...hooks }),
+  };
 }
 
 /** Returns GraphQL's own URL. It may be on another host, which must be allowed as well. */
@@ -148,26 +153,19 @@ function graphqlUrlOf({ graphqlUrl, allowHost }: Args): string | undefined {
   return target.base;
 }
 
-function announce(
-  terminal: Terminal,
+function announcement(
   { target, organization, user }: ProbedTarget,
-  { calls, points, statusCalls, waitMs }: ProbeReport["allowance"],
-): void {
+  { calls, points, statusCalls, waitMs }: Allowance,
+): string[] {
   const who = user === null ? "the token's user" : user;
-  terminal.say(`This will call ${pc.bold(target)} as ${who} of ${organization}:`);
-  terminal.say(
+  return [
+    `This will call ${pc.bold(target)} as ${who} of ${organization}:`,
     `  at most ${counted(calls, "call")} that may count, asking for ${counted(points, "GraphQL point")} at most`,
-  );
-  terminal.say(`  at most ${counted(statusCalls, "call")} of the status, which should be free`);
-  terminal.say(
+    `  at most ${counted(statusCalls, "call")} of the status, which should be free`,
     `  at most ${duration(waitMs)} of waiting for windows to end, and about ${duration(lookMs)} and the calls' own time beside it`,
-  );
-  terminal.say(
     "  Nothing there is changed. To see refusals, the user's windows (the organization's, where its",
-  );
-  terminal.say(
     "  limit is the smaller one) may be used up until they reset: other calls are refused meanwhile.",
-  );
+  ];
 }
 
 /** Says what the probe does; a wait counts down. */
@@ -180,23 +178,30 @@ function progressText({ doing, untilMs, calls, statusCalls, waitLeftMs }: ProbeP
   return `${doing}${wait} (${counted(calls, "call")}, ${count(statusCalls)} free${left})`;
 }
 
-async function keep({ out, trace }: Args, report: ProbeReport): Promise<void> {
+/** Returns the limits that a probe saw, as `--out` has them; `null` if it saw none. */
+const seenIn = (report: AnyReport): object | null =>
+  "policy" in report ? report.seen : Object.keys(report.rules).length > 0 ? report.rules : null;
+
+async function keep({ out, trace }: Args, report: AnyReport): Promise<void> {
   const { writeWhole } = await import("../files/whole-file.ts");
+  const seen = seenIn(report);
   if (trace !== undefined) await writeWhole(trace, `${report.trace.join("\n")}\n`);
-  if (out !== undefined && sawLimits(report))
-    await writeWhole(out, `${JSON.stringify(report.rules, null, 2)}\n`);
+  if (out !== undefined && seen !== null) await writeWhole(out, `${JSON.stringify(seen, null, 2)}\n`);
 }
 
-const sawLimits = ({ rules }: ProbeReport): boolean => Object.keys(rules).length > 0;
-
-function sayNext(terminal: Terminal, { out, trace }: Args, report: ProbeReport): void {
-  if (out !== undefined)
-    terminal.say(
-      sawLimits(report)
-        ? `rules   ${out}`
-        : `${pc.yellow("rules")}   ${out} was not written: no rule was seen`,
-    );
-  if (trace !== undefined) terminal.say(`trace   ${trace}`);
-  if (out !== undefined && sawLimits(report))
-    terminal.say(`next    ${shellCommand(["npx", "spillway", "simulate", "herd", "--rules", out])}`);
+/** Names the files that were written, and what to do with them. */
+function nextLines({ out, trace }: Args, report: AnyReport): string[] {
+  const traced = trace === undefined ? [] : [`trace   ${trace}`];
+  if ("policy" in report)
+    return [
+      ...(out === undefined
+        ? []
+        : [`policy  ${out}, with what was seen in place of what ${report.policy} says`]),
+      ...traced.map((line) => `${line}; next: ${shellCommand(["npx", "spillway", "verify", trace ?? ""])}`),
+    ];
+  if (out === undefined) return traced;
+  if (seenIn(report) === null)
+    return [`${pc.yellow("rules")}   ${out} was not written: no rule was seen`, ...traced];
+  const next = shellCommand(["npx", "spillway", "simulate", "herd", "--rules", out]);
+  return [`rules   ${out}`, ...traced, `next    ${next}`];
 }
