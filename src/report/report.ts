@@ -1,8 +1,7 @@
 // A run folder → its documents for people: report.html, summary.md, junit.xml, and its pictures as SVG and CSV.
 import type { FolderWriter } from "../files/folder-writer.ts";
 import { type Series, SeriesCollector, windowsWorthDrawing } from "../summary/series.ts";
-import type { Summary } from "../summary/summary.ts";
-import { type Teller, tellerOf } from "../summary/told.ts";
+import { tellerOf } from "../summary/told.ts";
 import { openTrace } from "../trace/read.ts";
 import { type PageOptions, type WrittenPage, writeDocuments, writePage } from "./result-writer.ts";
 import { type Run, runFiles } from "./run.ts";
@@ -61,19 +60,8 @@ export async function addReport(
 async function readSource(folder: string): Promise<ReportSource> {
   const run = await readRun(folder);
   const trace = await openTrace(traceOf(folder));
-  const series =
-    trace.version === 1
-      ? await seriesOf(run.summary, tellerOf(trace.header), trace.calls)
-      : await seriesOf(run.summary, tellerOf(trace.header), trace.calls);
-  return { run, series };
-}
-
-async function seriesOf<Call>(
-  summary: Summary,
-  teller: Teller<Call>,
-  calls: AsyncIterable<{ readonly call: Call }>,
-): Promise<Series> {
-  const collector = new SeriesCollector(summary, teller, windowsWorthDrawing(summary));
-  for await (const { call } of calls) collector.add(call);
-  return collector.finish();
+  const { summary } = run;
+  const collector = new SeriesCollector(summary, tellerOf(trace.header), windowsWorthDrawing(summary));
+  for await (const { call } of trace.calls) collector.add(call);
+  return { run, series: collector.finish() };
 }

@@ -11,7 +11,7 @@ import { judgeExpectations } from "../summary/expectations.ts";
 import type { Series } from "../summary/series.ts";
 import { Summarizer } from "../summary/summarizer.ts";
 import type { ExpectationResult, Summary } from "../summary/summary.ts";
-import { tellerOf } from "../summary/told.ts";
+import { type AnyCall, tellerOf } from "../summary/told.ts";
 import { type AnyTraceReading, openTrace } from "../trace/read.ts";
 import { claimedVerdict } from "../verify/claims.ts";
 import { judge } from "../verify/judge.ts";
@@ -69,21 +69,20 @@ async function judgedAndCounted(
 ): Promise<{ readonly judged: Verdict; readonly summary: Summary }> {
   const open = (): Promise<AnyTraceReading> => openTrace(traceOf(folder));
   const trace = await open();
+  const summarizer = new Summarizer(trace.header, tellerOf(trace.header));
   if (trace.version === 1) {
-    const summarizer = new Summarizer(trace.header, tellerOf(trace.header));
     const calls = counted(trace.calls, summarizer, onProgress);
     const again = async () => ((await open()) as typeof trace).calls;
     return { judged: await judge(trace.header, calls, accept, again), summary: summarizer.finish() };
   }
-  const summarizer = new Summarizer(trace.header, tellerOf(trace.header));
   const calls = counted(trace.calls, summarizer, onProgress);
   const again = async () => ((await open()) as typeof trace).calls;
   return { judged: await judgeQuotas(trace.header, calls, accept, again), summary: summarizer.finish() };
 }
 
-async function* counted<Line extends { readonly call: Call }, Call>(
+async function* counted<Line extends { readonly call: AnyCall }>(
   lines: AsyncIterable<Line>,
-  summarizer: Summarizer<Call>,
+  summarizer: Summarizer,
   onProgress: ((records: number) => void) | undefined,
 ): AsyncIterable<Line> {
   let records = 0;

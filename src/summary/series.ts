@@ -4,7 +4,7 @@ import { scopes } from "../rules/rules.ts";
 import { type Whose, whoseOf } from "../trace/whose.ts";
 import type { Summary, WindowSummary } from "./summary.ts";
 import { type CallOutcome, outcomeOf, type Timeline, TimelineCollector } from "./timeline.ts";
-import { isNarrow, type Teller, type ToldCall, type ToldWindow, whoseName } from "./told.ts";
+import { type AnyCall, isNarrow, type Teller, type ToldCall, type ToldWindow, whoseName } from "./told.ts";
 import { describeWindow, hasEnd, type WindowEntry, WindowTracker } from "./windows.ts";
 
 /** Time, ms since the run's start, and a value. */
@@ -70,10 +70,10 @@ interface Drawn {
 }
 
 /** Gathers the series of chosen windows in a second pass; the first pass finds the windows worth drawing. */
-export class SeriesCollector<Call> {
+export class SeriesCollector {
   readonly #startedAt: number;
   readonly #lengthMs: number;
-  readonly #teller: Teller<Call>;
+  readonly #teller: Teller;
   readonly #drawn: Map<string, Drawn>;
   /** Series by owner; `null` if the owner is not drawn. */
   readonly #known = new Map<Whose, Drawn | null>();
@@ -82,7 +82,7 @@ export class SeriesCollector<Call> {
   readonly #slotMs: number;
   readonly #timeline: TimelineCollector;
 
-  constructor(summary: Summary, teller: Teller<Call>, drawn: readonly Whose[]) {
+  constructor(summary: Summary, teller: Teller, drawn: readonly Whose[]) {
     this.#startedAt = summary.startedAt;
     this.#lengthMs = Math.max(1, summary.endedAt - summary.startedAt);
     this.#teller = teller;
@@ -102,7 +102,7 @@ export class SeriesCollector<Call> {
     }));
   }
 
-  add(call: Call): void {
+  add(call: AnyCall): void {
     const told = this.#teller.told(call);
     const { kind, end, shown, used, refusing } = told;
     const admitted = kind === "call" && end === "admitted";

@@ -12,7 +12,7 @@ import {
   waitShares,
 } from "./summary.ts";
 import { Tally } from "./tally.ts";
-import { type Teller, type ToldCall, type ToldWindow, tellerOf } from "./told.ts";
+import { type AnyCall, type Teller, type ToldCall, type ToldWindow, tellerOf } from "./told.ts";
 import { KeptWaits } from "./waits.ts";
 import { hasEnd, type WindowEntry, WindowTracker } from "./windows.ts";
 
@@ -50,9 +50,9 @@ const ofOwners = { refusedByOrganization: null, refusedByUser: null } as const;
  * for await (const call of calls) summarizer.add(call);
  * const summary = summarizer.finish();
  */
-export class Summarizer<Call> {
+export class Summarizer {
   readonly #header: TraceHeader | QuotaTraceHeader;
-  readonly #teller: Teller<Call>;
+  readonly #teller: Teller;
   readonly #clients = new Map<string, ClientEntry>();
   readonly #populations = new Map<string, PopulationEntry>();
   readonly #users = new Map<string, Map<string, UserEntry>>();
@@ -66,7 +66,7 @@ export class Summarizer<Call> {
   #records = 0;
   #endedAt: number;
 
-  constructor(header: TraceHeader | QuotaTraceHeader, teller: Teller<Call>) {
+  constructor(header: TraceHeader | QuotaTraceHeader, teller: Teller) {
     this.#header = header;
     this.#teller = teller;
     this.#windows = new WindowTracker(teller.lengths);
@@ -75,7 +75,7 @@ export class Summarizer<Call> {
   }
 
   /** Adds one line of the trace; the summarizer keeps no record. */
-  add(call: Call): void {
+  add(call: AnyCall): void {
     const told = this.#teller.told(call);
     this.#records += 1;
     if (told.received > this.#endedAt) this.#endedAt = told.received;
@@ -261,21 +261,8 @@ const mostUsed = (levels: ReadonlyMap<QuotaOwner, Level>): LevelSummary[] =>
 /** Returns the figures of a trace in memory. */
 export function summarize(header: TraceHeader, calls: Iterable<TraceCall>): Summary;
 export function summarize(header: QuotaTraceHeader, calls: Iterable<QuotaCall>): Summary;
-export function summarize(
-  header: TraceHeader | QuotaTraceHeader,
-  calls: Iterable<TraceCall> | Iterable<QuotaCall>,
-): Summary {
-  return header.version === 1
-    ? summed(header, tellerOf(header), calls as Iterable<TraceCall>)
-    : summed(header, tellerOf(header), calls as Iterable<QuotaCall>);
-}
-
-function summed<Call>(
-  header: TraceHeader | QuotaTraceHeader,
-  teller: Teller<Call>,
-  calls: Iterable<Call>,
-): Summary {
-  const summarizer = new Summarizer(header, teller);
+export function summarize(header: TraceHeader | QuotaTraceHeader, calls: Iterable<AnyCall>): Summary {
+  const summarizer = new Summarizer(header, tellerOf(header));
   for (const call of calls) summarizer.add(call);
   return summarizer.finish();
 }

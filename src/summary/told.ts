@@ -65,10 +65,14 @@ export interface WindowLengths {
   beforeMs(whose: Whose): number;
 }
 
+/** Call of a trace of either version. */
+export type AnyCall = TraceCall | QuotaCall;
+
 /** Tells the calls of one trace. */
-export interface Teller<Call> {
+export interface Teller {
   readonly lengths: WindowLengths;
-  told(call: Call): ToldCall;
+  /** @param call call of the trace's version */
+  told(call: AnyCall): ToldCall;
   /** Names of a policy's quotas; `null` under rules. */
   readonly quotas: readonly string[] | null;
 }
@@ -107,7 +111,7 @@ class Owners {
   }
 }
 
-class RulesTeller implements Teller<TraceCall> {
+class RulesTeller implements Teller {
   readonly lengths: WindowLengths;
   readonly quotas = null;
   readonly #owners = new Owners();
@@ -166,7 +170,7 @@ class RulesTeller implements Teller<TraceCall> {
   }
 }
 
-class QuotaTeller implements Teller<QuotaCall> {
+class QuotaTeller implements Teller {
   readonly lengths: WindowLengths;
   readonly quotas: readonly string[];
   readonly #policy: Policy;
@@ -247,11 +251,8 @@ function userOf(caller: QuotaCall["caller"]): ToldCall["user"] {
 }
 
 /** Returns the teller for a trace's version. */
-export function tellerOf(header: TraceHeader): Teller<TraceCall>;
-export function tellerOf(header: QuotaTraceHeader): Teller<QuotaCall>;
-export function tellerOf(header: TraceHeader | QuotaTraceHeader): Teller<TraceCall> | Teller<QuotaCall> {
-  return header.version === 1 ? new RulesTeller(header.rules) : new QuotaTeller(header.policy);
-}
+export const tellerOf = (header: TraceHeader | QuotaTraceHeader): Teller =>
+  header.version === 1 ? new RulesTeller(header.rules) : new QuotaTeller(header.policy);
 
 /** Returns an owner's name, as a key of maps. */
 export const whoseName = (whose: Whose): string => JSON.stringify(Object.values(whoseOf(whose)));

@@ -20,7 +20,7 @@ export interface RunFigures {
 
 /** Adds up a run, call by call. */
 export class RunCounter {
-  readonly #summarizer: Summarizer<TraceCall>;
+  readonly #summarizer: Summarizer;
   readonly #waitsMs: number[] = [];
 
   constructor(header: TraceHeader) {
