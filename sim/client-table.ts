@@ -1,5 +1,5 @@
-// The clients of a simulation. Each client takes one line of the processor's cache, in one typed array. A behaviour's
-// own record is an object, since the same behaviours run in k6.
+// The clients of a simulation. Each client takes one line of the processor's cache. A behaviour's own record is an
+// object, since the same behaviours run in k6.
 import {
   type Behaviour,
   type CallTemplate,
@@ -7,10 +7,11 @@ import {
   type RefusalPolicy,
   startRecord,
 } from "../src/scenario/client.ts";
-import { between, Draws, next32, type RandomState, seedRandom } from "../src/scenario/random.ts";
+import { between, Draws, next32At, type RandomState, seedRandom } from "../src/scenario/random.ts";
 import type { Population, Scenario } from "../src/scenario/scenario.ts";
 import { userPlace } from "../src/scenario/seats.ts";
 import { drawSpread, type Spread } from "../src/scenario/spread.ts";
+import { RowTable } from "./row-table.ts";
 
 /** Number of integers per client; the constants below are their places. */
 export const INTS = 16;
@@ -35,10 +36,7 @@ const ORPHANS = 11;
 const END = 6;
 const DOUBLES = INTS / 2;
 
-export class ClientTable {
-  ints: Int32Array<ArrayBuffer>;
-  /** The memory of `ints`, seen as doubles. */
-  #doubles: Float64Array<ArrayBuffer>;
+export class ClientTable extends RowTable {
   readonly #scenario: Scenario;
   /** Behaviours by population. Columns are fast; spread populations have hidden classes of their own, and are slow. */
   readonly behaviours: readonly Behaviour[];
@@ -46,20 +44,17 @@ export class ClientTable {
   /** The behaviour's calls, by population. */
   readonly #calls: readonly (readonly CallTemplate[])[];
   readonly #records: ClientRecord[];
-  #used = 0;
-  readonly #free: number[] = [];
   /** Draws of the current client, copied from its integers and back. */
   readonly #random = new Draws();
 
   /** @param capacity number of clients that fit at first; the table grows */
   constructor(scenario: Scenario, capacity: number) {
+    super(DOUBLES, Math.max(1, capacity));
     this.#scenario = scenario;
     this.behaviours = scenario.populations.map(({ behaviour }) => behaviour);
     this.reactions = scenario.populations.map(({ onRefused }) => onRefused);
     this.#calls = this.behaviours.map(({ calls }) => calls);
     this.#records = new Array(capacity);
-    this.ints = new Int32Array(Math.max(1, capacity) * INTS);
-    this.#doubles = new Float64Array(this.ints.buffer);
   }
 
   /**
@@ -69,9 +64,8 @@ export class ClientTable {
    * @param caller the deployment's handle of the caller
    * @param endMs time from which the client sends nothing, ms from the run's start
    */
-  take(place: number, index: number, caller: number, endMs: number): number {
-    const client = this.#free.pop() ?? this.#used++;
-    if ((client + 1) * INTS > this.ints.length) this.#grow();
+  begin(place: number, index: number, caller: number, endMs: number): number {
+    const client = this.take();
     const { seed, populations } = this.#scenario;
     const population = this.population(place);
     const user = userPlace(population, index);
@@ -85,7 +79,7 @@ export class ClientTable {
     const { apartMs } = this.#scenario.clocks;
     this.ints[at + CLOCK] = apartMs === 0 ? 0 : between(this.#random, 0, apartMs);
     this.ints[at + ORPHANS] = 0;
-    this.#doubles[client * DOUBLES + END] = endMs;
+    this.doubles[client * DOUBLES + END] = endMs;
     this.#putRandom(at);
     return client;
   }
@@ -96,7 +90,7 @@ export class ClientTable {
    */
   giveIfOver(client: number): void {
     const at = client * INTS;
-    if (this.ints[at + OPEN] === 0 && this.ints[at + ORPHANS] === 0) this.#free.push(client);
+    if (this.ints[at + OPEN] === 0 && this.ints[at + ORPHANS] === 0) this.give(client);
   }
 
   /** Counts a call that the client gives up before the deployment has finished it. */
@@ -113,7 +107,7 @@ export class ClientTable {
 
   /** Returns the time at which a client stops sending, ms from the run's start. */
   endMs(client: number): number {
-    return this.#doubles[client * DOUBLES + END] as number;
+    return this.doubles[client * DOUBLES + END] as number;
   }
 
   /** Returns the lead of a client's clock over the deployment's, ms. */
@@ -146,17 +140,24 @@ export class ClientTable {
 
   /** Returns a draw of the client's network, whole ms; draws nothing if the spread has one value only. */
   draw(client: number, spread: Spread): number {
-    if (!("shape" in spread) && spread.least === spread.most) return spread.least;
-    const drawn = drawSpread(this.#randomOf(client), spread);
-    this.#putRandom(client * INTS);
-    return drawn;
+    if ("shape" in spread) {
+      const drawn = drawSpread(this.#randomOf(client), spread);
+      this.#putRandom(client * INTS);
+      return drawn;
+    }
+    // Like `between`, without a copy of the state.
+    const { least, most } = spread;
+    return least === most ? least : least + Math.floor(this.#share(client) * (most - least + 1));
   }
 
   /** Tells by a draw whether an event of this probability happens to a client's trip. */
   chance(client: number, share: number): boolean {
-    const drawn = next32(this.#randomOf(client));
-    this.#putRandom(client * INTS);
-    return drawn < share * 4_294_967_296;
+    return this.#share(client) < share;
+  }
+
+  /** Draws a number from 0 to below 1. */
+  #share(client: number): number {
+    return next32At(this.ints, client * INTS + RANDOM) / 4_294_967_296;
   }
 
   #randomOf(client: number): RandomState {
@@ -175,12 +176,5 @@ export class ClientTable {
     this.ints[at + RANDOM + 1] = random1;
     this.ints[at + RANDOM + 2] = random2;
     this.ints[at + RANDOM + 3] = random3;
-  }
-
-  #grow(): void {
-    const larger = new Int32Array(2 * this.ints.length);
-    larger.set(this.ints);
-    this.ints = larger;
-    this.#doubles = new Float64Array(larger.buffer);
   }
 }

@@ -12,16 +12,23 @@ import {
   type RefusalPolicy,
   step,
 } from "../src/scenario/client.ts";
+import type { Scenario } from "../src/scenario/scenario.ts";
+import type { Spread } from "../src/scenario/spread.ts";
 import { type Culprit, clientFailure, clientThrew } from "./client-failure.ts";
 import * as Client from "./client-table.ts";
+import { eventOf, SEND } from "./event-kinds.ts";
+import type { EventQueue } from "./event-queue.ts";
 import * as Flight from "./flight-table.ts";
+import type { PlannedTable } from "./planned-table.ts";
 
 /** Drives the clients of one simulation. */
 export class Driver {
   readonly #clients: Client.ClientTable;
   readonly #flights: Flight.FlightTable;
+  readonly #planned: PlannedTable;
+  readonly #queue: EventQueue;
   readonly #startAtMs: number;
-  readonly #plan: (client: number, planned: PlannedCall, atMs: number) => void;
+  readonly #latenessMs: Spread;
   // Each step fills these in again; for an event that starts a client, only its times.
   readonly #started = createEvent();
   readonly #answered = createEvent();
@@ -29,17 +36,20 @@ export class Driver {
   #event = this.#started;
   readonly #out = new ClientOut();
 
-  /** @param plan takes each call of a client and its sending time, ms from the start, before the client's end */
+  /** @param queue takes the calls that clients plan, by their times, ms from the run's start */
   constructor(
+    { startAtMs, network }: Scenario,
     clients: Client.ClientTable,
     flights: Flight.FlightTable,
-    startAtMs: number,
-    plan: (client: number, planned: PlannedCall, atMs: number) => void,
+    planned: PlannedTable,
+    queue: EventQueue,
   ) {
     this.#clients = clients;
     this.#flights = flights;
+    this.#planned = planned;
+    this.#queue = queue;
     this.#startAtMs = startAtMs;
-    this.#plan = plan;
+    this.#latenessMs = network.latenessMs;
   }
 
   /**
@@ -141,7 +151,10 @@ export class Driver {
     if ((page | 0) !== page) throw this.#failure(client, `page ${page}`, "a whole number below 2^31");
     const { nowMs, endMs } = this.#event;
     if (atMs >= endMs) return;
-    this.#plan(client, planned, Math.max(atMs, nowMs) - this.#startAtMs - this.#clients.clockMs(client));
+    const dueMs = Math.max(atMs, nowMs) - this.#startAtMs - this.#clients.clockMs(client);
+    // A client that has to wait for a call may send it late.
+    const lateMs = dueMs > this.#queue.nowMs ? this.#clients.draw(client, this.#latenessMs) : 0;
+    this.#queue.push(dueMs + lateMs, eventOf(SEND, this.#planned.put(client, planned)));
   }
 
   #failure(client: number, got: string, allowed: string): SpillwayError {

@@ -16,3 +16,6 @@ export const COMPLETE = 5;
 /** An answer reaches the client, or the client's time-out ends. */
 export const RECEIVE = 6;
 export const KIND_BITS = 3;
+
+/** Returns an event as the queue holds it. */
+export const eventOf = (kind: number, subject: number): number => (subject << KIND_BITS) | kind;

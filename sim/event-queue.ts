@@ -27,6 +27,8 @@
 // A slot's list is a chain of chunks of seven events, each a line of the processor's cache. With a million events, a
 // list of single events costs a cache miss for each event appended, placed anew or taken; a chain costs an eighth.
 
+import { doublesInLines, intsOf } from "../src/engine/lines.ts";
+
 /** Result of `pop` if no event is left. */
 export const NOTHING = -1;
 
@@ -47,6 +49,8 @@ const EVENT = 2;
 
 /** Position that means no event and no free chunk, since the first chunk is never used. */
 const NONE = 0;
+
+const chunksOf = (count: number): Int32Array<ArrayBuffer> => intsOf(doublesInLines((count * CHUNK) / 2));
 
 /** Returns the number of the lowest set bit. */
 const lowestBit = (word: number): number => 31 - Math.clz32(word & -word);
@@ -81,7 +85,7 @@ export class EventQueue {
     this.#place = startMs - this.#blockMs;
     // The last chunk of each list may be nearly empty.
     const lists = Math.min(capacity, LEVELS * SLOTS);
-    this.#chunks = new Int32Array(CHUNK * (2 + Math.ceil(capacity / 7) + lists));
+    this.#chunks = chunksOf(2 + Math.ceil(capacity / 7) + lists);
   }
 
   get size(): number {
@@ -283,7 +287,7 @@ export class EventQueue {
   }
 
   #grow(): void {
-    const larger = new Int32Array(2 * this.#chunks.length);
+    const larger = chunksOf((2 * this.#chunks.length) / CHUNK);
     larger.set(this.#chunks);
     this.#chunks = larger;
   }

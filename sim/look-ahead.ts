@@ -7,8 +7,8 @@ import { KIND_BITS, SEND, START } from "./event-kinds.ts";
 import type { EventQueue } from "./event-queue.ts";
 import type { PlannedTable } from "./planned-table.ts";
 
-/** Number of clients below which no look-ahead is needed, since all is in the cache. */
-const few = 8192;
+/** Number of clients below which a look costs more than it saves, since most is in the cache. */
+const few = 65_536;
 /** Number of events at which a look ends, after the whole instant that reaches it; at most `most` events. */
 const enough = 64;
 const most = 1024;

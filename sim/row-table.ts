@@ -1,6 +1,7 @@
 // Rows of numbers in one buffer, seen as doubles and as 32-bit integers. A row that is given back is used again.
 // Nothing is allocated per row once the table has room for the most rows in use. The first integers of free rows link
 // them in a list.
+import { doublesInLines, intsOf } from "../src/engine/lines.ts";
 
 const NONE = -1;
 
@@ -17,8 +18,8 @@ export class RowTable {
    */
   constructor(size: number, capacity = 64) {
     this.#size = size;
-    this.doubles = new Float64Array(capacity * size);
-    this.ints = new Int32Array(this.doubles.buffer);
+    this.doubles = doublesInLines(capacity * size);
+    this.ints = intsOf(this.doubles);
   }
 
   /** Returns a free row, which may hold numbers of an earlier use. */
@@ -38,9 +39,9 @@ export class RowTable {
   }
 
   #grow(): void {
-    const larger = new Float64Array(2 * this.doubles.length);
+    const larger = doublesInLines(2 * this.doubles.length);
     larger.set(this.doubles);
     this.doubles = larger;
-    this.ints = new Int32Array(larger.buffer);
+    this.ints = intsOf(larger);
   }
 }

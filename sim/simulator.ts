@@ -3,7 +3,7 @@
 //
 // The queue counts ms from the run's start: JavaScript engines pass such small integers without allocating. Clients and
 // deployment get ms since the epoch.
-import type { CallTemplate, PlannedCall } from "../src/scenario/client.ts";
+import type { CallTemplate } from "../src/scenario/client.ts";
 import type { Stay } from "../src/scenario/fleet.ts";
 import type { Outage } from "../src/scenario/network.ts";
 import { type Population, type Scenario, startDelayMs, staysOf } from "../src/scenario/scenario.ts";
@@ -13,7 +13,17 @@ import { clientThrew } from "./client-failure.ts";
 import * as Client from "./client-table.ts";
 import { ANSWERED, AWAITED, type Fate, type NumericDeployment, RUNS } from "./deployment.ts";
 import { Driver } from "./driver.ts";
-import { ARRIVAL, ARRIVE, COMPLETE, KIND_BITS, RECEIVE, RESUME, SEND, START } from "./event-kinds.ts";
+import {
+  ARRIVAL,
+  ARRIVE,
+  COMPLETE,
+  eventOf,
+  KIND_BITS,
+  RECEIVE,
+  RESUME,
+  SEND,
+  START,
+} from "./event-kinds.ts";
 import { EventQueue, NOTHING } from "./event-queue.ts";
 import * as Flight from "./flight-table.ts";
 import { LookAhead } from "./look-ahead.ts";
@@ -54,7 +64,6 @@ export class Simulator {
   readonly #planned: PlannedTable;
   readonly #scenario: Scenario;
   // Parts of the scenario that events need, copied since members of adjusted scenarios are slow to read.
-  readonly #latenessMs: Spread;
   readonly #executionMs: Spread;
   readonly #outages: readonly Outage[];
   readonly #seating: Seating;
@@ -81,7 +90,6 @@ export class Simulator {
     const { startAtMs, durationMs, populations } = scenario;
     const clients = populations.reduce((sum, population) => sum + (population.clients ?? 0), 0);
     this.#scenario = scenario;
-    this.#latenessMs = scenario.network.latenessMs;
     this.#executionMs = scenario.network.executionMs;
     this.#outages = scenario.outages;
     this.#seating = seating;
@@ -101,13 +109,9 @@ export class Simulator {
     this.clients = new Client.ClientTable(scenario, clients);
     this.#queue = new EventQueue(0, clients + 1024);
     this.#lookAhead = new LookAhead(this.#queue, this.clients, this.#planned, deployment);
-    this.#transit = new Transit(scenario, this.clients, flights, (atMs, kind, flight) =>
-      this.#schedule(atMs, kind, flight),
-    );
+    this.#transit = new Transit(scenario, this.clients, flights, this.#queue);
     this.#servers = scenario.service === null ? null : new Servers(scenario.service);
-    this.#driver = new Driver(this.clients, flights, startAtMs, (client, planned, atMs) =>
-      this.#plan(client, planned, atMs),
-    );
+    this.#driver = new Driver(scenario, this.clients, flights, this.#planned, this.#queue);
     this.#populate();
   }
 
@@ -175,10 +179,6 @@ export class Simulator {
     }
   }
 
-  #schedule(timeMs: number, kind: number, subject: number): void {
-    this.#queue.push(timeMs, (subject << KIND_BITS) | kind);
-  }
-
   /** Tells whether calls may still be sent at this instant. */
   #isOpen(nowMs: number): boolean {
     return nowMs < this.#durationMs && this.#signal?.aborted !== true;
@@ -193,7 +193,8 @@ export class Simulator {
       }
       for (let index = 0; index < population.clients; index++) {
         const client = this.#client(population, place, index, this.#durationMs);
-        this.#schedule(startDelayMs(population, this.clients.record(client)), START, client);
+        const startMs = startDelayMs(population, this.clients.record(client));
+        this.#queue.push(startMs, eventOf(START, client));
       }
     }
   }
@@ -204,7 +205,7 @@ export class Simulator {
     const caller = callers[index % callers.length];
     if (caller === undefined) throw new RangeError(`${name} has no seat`);
     try {
-      return this.clients.take(place, index, caller, endMs);
+      return this.clients.begin(place, index, caller, endMs);
     } catch (cause) {
       throw clientThrew({ client: name, behaviour: population.behaviour.name, nowMs: this.nowMs }, cause);
     }
@@ -217,7 +218,7 @@ export class Simulator {
     if (arriving === undefined || next === undefined || next.done === true) return;
     arriving.index += 1;
     arriving.endMs = next.value.endMs;
-    this.#schedule(next.value.startMs, ARRIVAL, stream);
+    this.#queue.push(next.value.startMs, eventOf(ARRIVAL, stream));
   }
 
   #admit(stream: number, nowMs: number): void {
@@ -226,12 +227,6 @@ export class Simulator {
     const { place, index, endMs } = arriving;
     this.#driver.start(this.#client(this.clients.population(place), place, index, endMs), nowMs);
     this.#await(stream);
-  }
-
-  /** Schedules a planned call; a client that has to wait for it may send it late. */
-  #plan(client: number, planned: PlannedCall, atMs: number): void {
-    const lateMs = atMs > this.#queue.nowMs ? this.clients.draw(client, this.#latenessMs) : 0;
-    this.#schedule(atMs + lateMs, SEND, this.#planned.put(client, planned));
   }
 
   #send(row: number, nowMs: number): void {

@@ -9,7 +9,8 @@ import { ABSENT } from "../src/scenario/client.ts";
 import type { Network } from "../src/scenario/network.ts";
 import type { Scenario } from "../src/scenario/scenario.ts";
 import type * as Client from "./client-table.ts";
-import { ARRIVE, RECEIVE } from "./event-kinds.ts";
+import { ARRIVE, eventOf, RECEIVE } from "./event-kinds.ts";
+import type { EventQueue } from "./event-queue.ts";
 import * as Flight from "./flight-table.ts";
 
 /** `NUMBER` of a flight that its client has given up. */
@@ -18,22 +19,22 @@ const ORPHAN = -1;
 export class Transit {
   readonly #clients: Client.ClientTable;
   readonly #flights: Flight.FlightTable;
-  readonly #schedule: (timeMs: number, kind: number, flight: number) => void;
+  readonly #queue: EventQueue;
   readonly #network: Network;
   readonly #startAtMs: number;
 
-  /** @param schedule takes the next event of a flight, and its time, ms from the run's start */
+  /** @param queue takes the events of flights, by their times, ms from the run's start */
   constructor(
     { network, startAtMs }: Scenario,
     clients: Client.ClientTable,
     flights: Flight.FlightTable,
-    schedule: (timeMs: number, kind: number, flight: number) => void,
+    queue: EventQueue,
   ) {
     this.#network = network;
     this.#startAtMs = startAtMs;
     this.#clients = clients;
     this.#flights = flights;
-    this.#schedule = schedule;
+    this.#queue = queue;
   }
 
   /**
@@ -57,7 +58,7 @@ export class Transit {
   /** Schedules a flight's next event at the deployment, at `atMs`; parts the flight if its client gives up before. */
   proceed(client: number, flight: number, kind: number, atMs: number): void {
     if (!this.#isOrphan(flight) && atMs > this.#givenUpAt(client, flight)) this.#part(client, flight);
-    this.#schedule(atMs, kind, flight);
+    this.#queue.push(atMs, eventOf(kind, flight));
   }
 
   /** Sends an answer on its way from the deployment, at `atMs`. */
@@ -72,7 +73,7 @@ export class Transit {
         ? this.#clients.draw(client, latencyMs)
         : (this.#flights.ints[flight * Flight.INTS + Flight.BACK] as number);
     if (this.#isLost(client) || atMs + backMs > this.#givenUpAt(client, flight)) this.silence(client, flight);
-    else this.#schedule(atMs + backMs, RECEIVE, flight);
+    else this.#queue.push(atMs + backMs, eventOf(RECEIVE, flight));
   }
 
   /** Lets the client of a flight wait in vain until its time-out; ends an orphan. */
@@ -82,7 +83,7 @@ export class Transit {
       return;
     }
     this.writeUndecided(flight, 0);
-    this.#schedule(this.#givenUpAt(client, flight), RECEIVE, flight);
+    this.#queue.push(this.#givenUpAt(client, flight), eventOf(RECEIVE, flight));
   }
 
   /** Writes an answer that no limiter made, or none (status 0): it has no headers and shows no counts. */

@@ -5,6 +5,7 @@
 //   as integers         |        |       |        |   6  |   7    |
 //
 // Limits stand apart, in profiles: most counts of a quota share one, which stays in the cache.
+import { doublesInLines, intsOf } from "./lines.ts";
 
 /** Number of doubles in a record, and in a profile. */
 export const DOUBLES = 4;
@@ -37,8 +38,8 @@ export interface CountState {
 }
 
 export class CountTable {
-  doubles = new Float64Array(64 * DOUBLES);
-  ints = new Int32Array(this.doubles.buffer);
+  doubles = doublesInLines(64 * DOUBLES);
+  ints = intsOf(this.doubles);
   /** Profiles, four doubles each: three numbers, and one unused. */
   profiles = new Float64Array(4 * DOUBLES);
   #known = 0;
@@ -63,10 +64,10 @@ export class CountTable {
     let size = this.doubles.length;
     while (records * DOUBLES > size) size *= 2;
     if (size === this.doubles.length) return;
-    const larger = new Float64Array(size);
+    const larger = doublesInLines(size);
     larger.set(this.doubles);
     this.doubles = larger;
-    this.ints = new Int32Array(larger.buffer);
+    this.ints = intsOf(larger);
   }
 
   /** Returns the place of a record's numbers in `profiles`. */

@@ -31,6 +31,19 @@ export function next32(state: RandomState): number {
   return sum >>> 0;
 }
 
+/** Draws like `next32`, for a state that lies in four integers from a place on. */
+export function next32At(ints: Int32Array, at: number): number {
+  const second = ints[at + 1] as number;
+  const third = ints[at + 2] as number;
+  const fourth = ints[at + 3] as number;
+  const sum = ((ints[at] as number) + second + fourth) | 0;
+  ints[at] = second ^ (second >>> 9);
+  ints[at + 1] = third + (third << 3);
+  ints[at + 2] = ((third << 21) | (third >>> 11)) + sum;
+  ints[at + 3] = fourth + 1;
+  return sum >>> 0;
+}
+
 /** Draws a whole number in `[0, bound)`. Its bias does not matter, since bound is far below 2^32. */
 export function below(state: RandomState, bound: number): number {
   return Math.floor((next32(state) / 4_294_967_296) * bound);

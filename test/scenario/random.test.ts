@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { between, next32, seedRandom } from "../../src/scenario/random.ts";
+import { between, next32, next32At, seedRandom } from "../../src/scenario/random.ts";
 import { property } from "../support/property.ts";
 
 const fresh = () => ({ random0: 0, random1: 0, random2: 0, random3: 0 });
@@ -18,10 +18,16 @@ function slowSfc32(words: bigint[]): number {
 }
 
 const word = fc.integer({ min: -(2 ** 31), max: 2 ** 31 - 1 });
-property([fc.tuple(word, word, word, word)])("next32 is sfc32", ([random0, random1, random2, random3]) => {
+property([fc.tuple(word, word, word, word)])("both draws are sfc32", ([random0, random1, random2, random3]) => {
   const state = { random0, random1, random2, random3 };
+  const ints = Int32Array.of(7, random0, random1, random2, random3);
   const words = [random0, random1, random2, random3].map((value) => BigInt.asUintN(32, BigInt(value)));
-  for (let draw = 0; draw < 20; draw++) expect(next32(state)).toBe(slowSfc32(words));
+  for (let draw = 0; draw < 20; draw++) {
+    const drawn = slowSfc32(words);
+    expect(next32(state)).toBe(drawn);
+    expect(next32At(ints, 1)).toBe(drawn);
+  }
+  expect(ints[0]).toBe(7);
 });
 
 property([fc.maxSafeNat(), fc.nat(1_000), fc.nat(1_000_000)])(
