@@ -8,7 +8,6 @@ import { pointsMost } from "../../src/scenario/calls.ts";
 import type { QuotaDemand, QuotaReplayResult } from "../../src/summary/quota-replay-result.ts";
 import { judgeReplay, requireReplayFigures } from "../../src/summary/replay-figures.ts";
 import type { ReplayResult } from "../../src/summary/replay-result.ts";
-import { type Limits, limitsOfPolicy } from "../fit/limits.ts";
 import { ReplayCallers } from "./callers.ts";
 import { chained, NONE, type ReplayCalls, reactingCallsMost } from "./calls.ts";
 import { Completions } from "./completions.ts";
@@ -54,9 +53,8 @@ export const demandRowsMost = 1_000_000;
 export async function replay(log: LogRows, rules: Rules, options: ReplayOptions = {}): Promise<ReplayResult> {
   const { expect = {} } = options;
   requireReplayFigures(expect, "rules");
-  const policy = policyOf(rules);
-  const way = { limits: limitsOfPolicy(policy), isInOrder: true, costMost: pointsMost };
-  const { plain, interrupted, demand, reaction } = await replayed(log, policy, way, options);
+  const way = { isInOrder: true, costMost: pointsMost };
+  const { plain, interrupted, demand, reaction } = await replayed(log, policyOf(rules), way, options);
   const result = {
     format: "spillway-replay",
     version: 1,
@@ -81,7 +79,7 @@ export async function replayQuotas(
 ): Promise<QuotaReplayResult> {
   const { expect = {} } = options;
   requireReplayFigures(expect, "policy");
-  const way = { limits: limitsOfPolicy(policy), isInOrder: false, costMost: Number.POSITIVE_INFINITY };
+  const way = { isInOrder: false, costMost: Number.POSITIVE_INFINITY };
   const { plain, ...rest } = await replayed(log, policy, way, options);
   const result = { format: "spillway-replay", version: 2, ...plain, ...rest, policy } as const;
   return { ...result, expectations: judgeReplay(expect, result) };
@@ -110,8 +108,7 @@ async function replayed(
   }
   const plain = run.finish(files, log);
   const isWhole = !interrupted && run.isKept;
-  const demand =
-    isWhole && (plain.recorded?.refused ?? 0) > 0 ? putBack(kept.calls, kept.callers, way.limits) : null;
+  const demand = isWhole && (plain.recorded?.refused ?? 0) > 0 ? putBack(kept.calls, kept.callers) : null;
   const reacted =
     reaction === undefined || interrupted ? null : await kept.react(reaction, way, onProgress, signal);
   interrupted ||= signal?.aborted === true;
@@ -123,9 +120,9 @@ async function replayed(
 // between.
 
 /** Returns the limits that would have refused none of the demand of a log. */
-function putBack(rows: ReplayCalls, callers: ReplayCallers, limits: Limits): QuotaDemand {
-  const told = wishesOf(rows, callers, limits, false);
-  const readings = [told.calls, ...(told.untold === 0 ? [] : [wishesOf(rows, callers, limits, true).calls])];
+function putBack(rows: ReplayCalls, callers: ReplayCallers): QuotaDemand {
+  const told = wishesOf(rows, callers, false);
+  const readings = [told.calls, ...(told.untold === 0 ? [] : [wishesOf(rows, callers, true).calls])];
   const needed = readings.flatMap((calls) =>
     [calls.atMs.subarray(0, calls.count), movedUp(calls)].map((times) => neededBy(calls, times, callers)),
   );

@@ -1,6 +1,4 @@
 // Terms that all replays share: their progress, and the differences between rules and a policy.
-import type { Limits } from "../fit/limits.ts";
-
 export interface ReplayProgress {
   /** Number of rows replayed so far; or, while callers react, of calls that are settled. */
   readonly rows: number;
@@ -10,7 +8,6 @@ export interface ReplayProgress {
 
 /** Differences between rules and policies. */
 export interface ReplayWay {
-  readonly limits: Limits;
   /** True if a refusal tells its quotas in the policy's order, and not the tightest first. */
   readonly isInOrder: boolean;
   /** Greatest cost of a call that a quota counts. */

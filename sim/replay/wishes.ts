@@ -3,7 +3,7 @@
 // ways, as in `fit`: as retries, or as calls that come anyway. If calls overlap by chance, neither can be told.
 import { ABSENT } from "../../src/scenario/client.ts";
 import { REFUSED } from "../../src/wire/outcome.ts";
-import type { Limits } from "../fit/limits.ts";
+import { type Limits, limitsOfPolicy } from "../fit/limits.ts";
 import { type AfterRefusals, afterRefusals } from "../fit/profile.ts";
 import { CallKinds, RecordedCall } from "../fit/recorded-call.ts";
 import type { ReplayCaller, ReplayCallers } from "./callers.ts";
@@ -29,12 +29,8 @@ const RETRIED = -1;
 const LEFT_OUT = -2;
 
 /** @param keepUntold true to take refused rows that cannot be told for wishes of their own */
-export function wishesOf(
-  rows: ReplayCalls,
-  callers: ReplayCallers,
-  limits: Limits,
-  keepUntold: boolean,
-): Wishes {
+export function wishesOf(rows: ReplayCalls, callers: ReplayCallers, keepUntold: boolean): Wishes {
+  const limits = limitsOfPolicy(callers.policy);
   const lasts = Int32Array.from({ length: rows.count }, (_, row) => row);
   const users = [...byUser(rows)].flatMap((own) => {
     const refused = own.reduce((sum, row) => sum + (rows.refused[row] as number), 0);
