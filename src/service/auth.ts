@@ -48,7 +48,7 @@ export class TokenTable<Who> {
   readonly #patterns: readonly RegExp[];
 
   /** Last correct header of each open connection. Only that connection's own client can ask whether it repeats it. */
-  readonly #last = new WeakMap<object, { readonly value: string; readonly caller: Who }>();
+  readonly #last = new WeakMap<object, { readonly value: string | undefined; readonly caller: Who }>();
 
   /** @param form the header's value with `{token}` in it, or several such forms */
   constructor(
@@ -74,7 +74,7 @@ export class TokenTable<Who> {
     if (last !== undefined && last.value === value) return last.caller;
     const token = value === undefined ? undefined : this.#tokenIn(value);
     const caller = token === undefined ? null : this.#look(this.#digest(token));
-    if (value !== undefined && caller !== null) this.#last.set(connection, { value, caller });
+    if (caller !== null) this.#last.set(connection, { value, caller });
     return caller;
   }
 

@@ -153,6 +153,20 @@ const equivalents: readonly Equivalent[] = [
     reason: "an array of as many numbers as there are roles has one for each",
   },
   {
+    path: "src/trace/batch.ts",
+    text: "if (size + text.length > kept.length) {",
+    was: ">",
+    becomes: ">=",
+    reason: "an array that is just full grows before it has to",
+  },
+  {
+    path: "src/trace/names.ts",
+    text: "const mask = slots.length - 1;",
+    was: "1",
+    becomes: "2",
+    reason: "slots are a multiple of four apart: the lowest bit of a place is never set",
+  },
+  {
     path: "src/engine/count-table.ts",
     text: "while (records * DOUBLES > size) size *= 2;",
     was: "2",
