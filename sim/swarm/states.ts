@@ -117,7 +117,8 @@ export class StateWatch {
       this.#count("reset-in-flight");
       const { graphqlCharge } = semanticsOf(this.#rules, scope);
       const givesBack = scope === "graphql" && graphqlCharge === "reserved";
-      if (givesBack && (call.actual ?? 0) < (call.cost ?? 0)) this.#count("give-back-after-edge");
+      const { cost } = call;
+      if (givesBack && cost !== null && (call.actual ?? cost) < cost) this.#count("give-back-after-edge");
     }
     const [broad, narrow] = this.#lengths(call);
     if (broad === narrow && integer(reset) !== null && integer(reset) !== integer(userReset))

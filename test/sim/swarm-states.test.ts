@@ -132,8 +132,10 @@ describe("the fewest calls that show it", () => {
   });
 });
 
+const { actual: _, ...untold } = query({ atMs: 9_000, tookMs: 2_000 });
 const nearly: readonly (readonly [string, StateName, readonly TraceCall[], RulesInput?])[] = [
   ["a query that gives nothing back", "give-back-after-edge", [query({ atMs: 9_000, tookMs: 2_000 })]],
+  ["a query that tells no points", "give-back-after-edge", [untold]],
   [
     "one that is charged at once",
     "give-back-after-edge",
