@@ -167,6 +167,13 @@ const equivalents: readonly Equivalent[] = [
     reason: "slots are a multiple of four apart: the lowest bit of a place is never set",
   },
   {
+    path: "src/engine/algorithms/token-bucket.ts",
+    text: "if (nowMs <= seen) return;",
+    was: "<=",
+    becomes: "<",
+    reason: "in no time nothing comes back",
+  },
+  {
     path: "src/engine/count-table.ts",
     text: "while (records * DOUBLES > size) size *= 2;",
     was: "2",

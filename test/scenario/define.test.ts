@@ -101,6 +101,10 @@ test("durations become milliseconds, rules become complete, bounds become expect
   });
 });
 
+test("a scenario may start with 1970", () => {
+  expect(defineScenario({ ...right, startAt: "1970-01-01T00:00:00Z" }).startAtMs).toBe(0);
+});
+
 test("what stands around the limiter becomes milliseconds, too", () => {
   const scenario = defineScenario({
     ...right,
@@ -147,6 +151,7 @@ describe("each mistake is told by its path", () => {
     ["a duration of parts of a millisecond", { ...right, duration: "0.5ms" }, "duration"],
     ["a duration of two years", { ...right, duration: "17520h" }, "duration"],
     ["a start without a zone", { ...right, startAt: "2026-01-01T00:00:00" }, "startAt"],
+    ["a start before 1970", { ...right, startAt: "1969-12-31T23:59:59Z" }, "startAt"],
     ["a start on a day that there is not", { ...right, startAt: "2026-02-30T00:00:00+01:00" }, "startAt"],
     ["a start that is no date", { ...right, startAt: "2026-13-01T00:00:00Z" }, "startAt"],
     ["rules that are wrong", { ...right, rules: { user: { rest: { limit: 0 } } } }, "rules.user.rest.limit"],

@@ -18,17 +18,20 @@ function slowSfc32(words: bigint[]): number {
 }
 
 const word = fc.integer({ min: -(2 ** 31), max: 2 ** 31 - 1 });
-property([fc.tuple(word, word, word, word)])("both draws are sfc32", ([random0, random1, random2, random3]) => {
-  const state = { random0, random1, random2, random3 };
-  const ints = Int32Array.of(7, random0, random1, random2, random3);
-  const words = [random0, random1, random2, random3].map((value) => BigInt.asUintN(32, BigInt(value)));
-  for (let draw = 0; draw < 20; draw++) {
-    const drawn = slowSfc32(words);
-    expect(next32(state)).toBe(drawn);
-    expect(next32At(ints, 1)).toBe(drawn);
-  }
-  expect(ints[0]).toBe(7);
-});
+property([fc.tuple(word, word, word, word)])(
+  "both draws are sfc32",
+  ([random0, random1, random2, random3]) => {
+    const state = { random0, random1, random2, random3 };
+    const ints = Int32Array.of(7, random0, random1, random2, random3);
+    const words = [random0, random1, random2, random3].map((value) => BigInt.asUintN(32, BigInt(value)));
+    for (let draw = 0; draw < 20; draw++) {
+      const drawn = slowSfc32(words);
+      expect(next32(state)).toBe(drawn);
+      expect(next32At(ints, 1)).toBe(drawn);
+    }
+    expect(ints[0]).toBe(7);
+  },
+);
 
 property([fc.maxSafeNat(), fc.nat(1_000), fc.nat(1_000_000)])(
   "seeds, streams and indexes each give draws of their own",

@@ -11,17 +11,14 @@ export function bucketProfile({ capacity, refill }: TokenBucket): CountProfile {
 }
 
 /** Returns the parts lacking after `passedMs`. A product too large to be exact is greater than any count. */
-function partsAfter(parts: number, passedMs: number, amount: number): number {
-  const back = passedMs * amount;
-  return back >= parts ? 0 : parts - back;
-}
+const partsAfter = (parts: number, passedMs: number, amount: number): number =>
+  Math.max(0, parts - passedMs * amount);
 
 /** Moves the clock to `nowMs`, never back, and adds what came back since: `amount` parts a ms. */
 export function advanceBucket(doubles: Float64Array, at: number, amount: number, nowMs: number): void {
   const seen = doubles[at + SEEN] as number;
   if (nowMs <= seen) return;
-  const parts = doubles[at + COUNT] as number;
-  if (parts > 0) doubles[at + COUNT] = partsAfter(parts, nowMs - seen, amount);
+  doubles[at + COUNT] = partsAfter(doubles[at + COUNT] as number, nowMs - seen, amount);
   doubles[at + SEEN] = nowMs;
 }
 
