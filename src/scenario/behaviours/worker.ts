@@ -24,6 +24,10 @@ type WorkerRecord = {
   done: number;
   /** Number of calls on the way. */
   open: number;
+};
+
+/** Record of a worker with paces. Others lack these numbers, which would take 16 bytes a client. */
+type PacedRecord = WorkerRecord & {
   /** Place of the last pause's pace; -1 before the first pause. */
   pace: number;
   /** Number of pauses of that pace still to come. */
@@ -54,21 +58,22 @@ export function worker(options: WorkerOptions): Behaviour<WorkerRecord> {
   /** Draws the next pause, ms; `null` if nothing follows. */
   const pauseMs = (record: ClientRecord<WorkerRecord>): number | null => {
     if (!("paces" in think)) return thinkMs(record, think);
-    const again = record.paceLeft > 0;
-    if (!again) record.pace = nextPace(record, think.paces[record.pace]?.next ?? think.first);
-    const pace = think.paces[record.pace];
+    const paced = record as ClientRecord<PacedRecord>;
+    const again = paced.paceLeft > 0;
+    if (!again) paced.pace = nextPace(record, think.paces[paced.pace]?.next ?? think.first);
+    const pace = think.paces[paced.pace];
     if (pace === undefined) return null;
-    record.paceLeft = (again ? record.paceLeft : drawSpread(record, pace.times)) - 1;
+    paced.paceLeft = (again ? paced.paceLeft : drawSpread(record, pace.times)) - 1;
     return drawSpread(record, pace.think);
   };
-  const sizeOf = ({ pace }: WorkerRecord): Spread =>
-    ("paces" in think ? think.paces[pace]?.atOnce : null) ?? atOnce;
+  const sizeOf = (record: WorkerRecord): Spread =>
+    ("paces" in think ? think.paces[(record as PacedRecord).pace]?.atOnce : null) ?? atOnce;
 
   return {
     name: "worker",
     calls,
     inFlightMost: Math.min(jobs, Math.max(...sizes.map(mostOf))),
-    start: () => ({ done: 0, open: 0, pace: -1, paceLeft: 0 }),
+    start: () => ("paces" in think ? { done: 0, open: 0, pace: -1, paceLeft: 0 } : { done: 0, open: 0 }),
     next(record, event, out) {
       let atMs = event.nowMs;
       if (event.kind !== STARTED) {
