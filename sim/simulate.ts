@@ -2,6 +2,7 @@
 // rules give the same calls, byte for byte, on any machine.
 import type { LimiterFactory } from "../src/engine/adapter.ts";
 import { followedRules } from "../src/engine/adapter-rules.ts";
+import { tellTime } from "../src/engine/asking.ts";
 import { type ChosenFault, requirePolicy, requireSuitable } from "../src/faults/choice.ts";
 import type { Policy } from "../src/policy/policy.ts";
 import { parseRules } from "../src/rules/parse.ts";
@@ -13,7 +14,6 @@ import type { Scenario } from "../src/scenario/scenario.ts";
 import { type Seating, seatingOf } from "../src/scenario/seats.ts";
 import type { TraceCall, TraceHeader } from "../src/trace/record.ts";
 import { AdapterDeployment } from "./adapter/adapter-deployment.ts";
-import { tellFactory } from "./adapter/asker.ts";
 import { AnsweredCall } from "./answered-call.ts";
 import type { NumericDeployment, TracedDeployment } from "./deployment.ts";
 import { FaultyDeployment } from "./faulty-deployment.ts";
@@ -223,7 +223,7 @@ function rulesDeployment(
       distinct: seating.isDistinct,
       restAlone: scenario.populations.every(({ behaviour }) => behaviour.calls.every(isRest)),
     });
-  tellFactory(limiter, scenario.startAtMs);
+  tellTime(limiter, scenario.startAtMs);
   const made = limiter.create(rules);
   if (!("decide" in made)) throw isAsynchronous(limiter);
   return new ObjectDeployment(new AdapterDeployment(limiter, made, rules, undefined), flights);

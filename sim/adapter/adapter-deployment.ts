@@ -15,6 +15,7 @@ import {
   readingsMistake,
   statusMistake,
 } from "../../src/engine/answer-form.ts";
+import { after, type Eventually, throughJson } from "../../src/engine/asking.ts";
 import type { Rules, Scope } from "../../src/rules/rules.ts";
 import { pointsMost } from "../../src/scenario/calls.ts";
 import type { CallTemplate } from "../../src/scenario/client.ts";
@@ -23,7 +24,7 @@ import type { AnswerParts, ArrivalOutcome, SimulatedCaller, SimulatedDeployment 
 import { showAnswer } from "../object-deployment.ts";
 import { sentAnswer } from "../sent-answer.ts";
 import { type AdapterStatus, PartialAnswers } from "./answers.ts";
-import { after, type Eventually, LimiterAsker, type LimiterClock } from "./asker.ts";
+import { LimiterAsker, type LimiterClock } from "./asker.ts";
 
 interface RunningQuery {
   readonly reservation: unknown;
@@ -76,7 +77,7 @@ export class AdapterDeployment implements SimulatedDeployment<RunningQuery> {
     );
     return after(decision, (said): Eventually<ArrivalOutcome<RunningQuery>> => {
       if (said.admitted && call.scope === "graphql") {
-        const reservation = this.#ask.throughJson("the reservation", said.reservation);
+        const reservation = throughJson("the reservation", "decide(...)", said.reservation);
         return { reservation, decided: said };
       }
       return this.#sent({ kind: "call", call: asked, said }, nowMs, caller, call, () =>

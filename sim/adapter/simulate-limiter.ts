@@ -1,6 +1,7 @@
 // Somebody else's limiter in virtual time, however long it takes: time stands still until it has settled. Calls are
 // asked one after the other, in the order of their arrival, so that a run is repeatable.
 import type { LimiterAdapter, LimiterFactory } from "../../src/engine/adapter.ts";
+import { guarded, tellTime } from "../../src/engine/asking.ts";
 import { LimiterFailure } from "../../src/engine/limiter-failure.ts";
 import { quote, SpillwayError } from "../../src/rules/errors.ts";
 import type { Rules } from "../../src/rules/rules.ts";
@@ -12,7 +13,7 @@ import { headerOf, recordOf, runOf, type SimulateOptions, type World, worldOf } 
 import { AWAITING } from "../simulator.ts";
 import { undecidedAnswer } from "../undecided-answer.ts";
 import { AdapterDeployment } from "./adapter-deployment.ts";
-import { guarded, type LimiterClock, tellFactory } from "./asker.ts";
+import type { LimiterClock } from "./asker.ts";
 
 export interface SimulateLimiterOptions extends Omit<SimulateOptions, "fault" | "limiter"> {
   /**
@@ -102,7 +103,7 @@ async function made(
 ): Promise<LimiterAdapter> {
   try {
     await clock?.set(nowMs);
-    await tellFactory(factory, nowMs);
+    await tellTime(factory, nowMs);
     // The limiter gets a copy, so that its changes do not reach the trace.
     const own = JSON.parse(JSON.stringify(rules)) as Rules;
     const limiter: unknown = await guarded("create", [rules], () => during(clock, () => factory.create(own)));

@@ -15,6 +15,16 @@ export class LimiterFailure extends Error {
     this.got = got;
     this.allowed = allowed;
   }
+
+  /** True if the limiter threw an `AbortError`, which ends the check: it may not be asked again. */
+  get ended(): boolean {
+    return (this.cause as { name?: unknown } | undefined)?.name === "AbortError";
+  }
+
+  /** True if the limiter gave no answer in time. To ask again would only wait again. */
+  get hung(): boolean {
+    return (this.cause as { name?: unknown } | undefined)?.name === "TimeoutError";
+  }
 }
 
 /** Returns what was thrown, in words. */

@@ -1,11 +1,11 @@
 // Groups counterexamples by cause: if the calls of one also break a law found broken before, both laws have one cause.
 import type { LimiterFactory } from "../engine/adapter.ts";
+import { LimiterFailure } from "../engine/limiter-failure.ts";
 import type { LimiterLawName } from "../rules/laws.ts";
 import { byRules } from "./by-rules.ts";
 import { laws } from "./catalogue.ts";
 import { play } from "./history.ts";
 import type { Judgement } from "./law.ts";
-import { AdapterFailure } from "./player.ts";
 import type { Script } from "./script.ts";
 
 /** A law that was found broken, or that the limiter's failure left unjudged. */
@@ -46,7 +46,7 @@ export async function breaks(judge: () => Promise<{ readonly violation: unknown 
   try {
     return (await judge()).violation !== null;
   } catch (error) {
-    if (error instanceof AdapterFailure) return false;
+    if (error instanceof LimiterFailure) return false;
     throw error;
   }
 }

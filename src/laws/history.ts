@@ -17,10 +17,12 @@ import {
   readingsMistake,
   statusMistake,
 } from "../engine/answer-form.ts";
+import { answered, guarded, tellTime } from "../engine/asking.ts";
+import { LimiterFailure } from "../engine/limiter-failure.ts";
 import { quote } from "../rules/errors.ts";
 import { type Rules, type Scope, scopes } from "../rules/rules.ts";
 import type { HttpAnswer } from "../wire/answer.ts";
-import { AdapterFailure, answered, ask, Player, playFresh, tellTime } from "./player.ts";
+import { Player, playFresh } from "./player.ts";
 import type { CallOp, Op, SettleOp, StatusOp } from "./script.ts";
 
 export type PartialReading = Partial<WindowReading>;
@@ -80,7 +82,7 @@ export class RulesPlayer extends Player<LimiterAdapter, Rules, CallOp> {
       case "status":
         return this.#status(op);
       case "enforce":
-        await ask(
+        await guarded(
           "setEnforced",
           [op.organization, op.scope, op.enforced],
           () => this.limiter.setEnforced?.(op.organization, op.scope, op.enforced) ?? undefined,
@@ -144,7 +146,7 @@ function copied<T extends object>(value: T): T {
 
 /**
  * @param nowMs time at which the limiter is made, ms since the epoch
- * @throws AdapterFailure if `create` throws, or returns something without `decide`
+ * @throws LimiterFailure if `create` throws, or returns something without `decide`
  */
 export async function makeLimiter(
   factory: LimiterFactory,
@@ -154,9 +156,9 @@ export async function makeLimiter(
 ): Promise<LimiterAdapter> {
   await tellTime(factory, nowMs);
   // The limiter gets a copy: its changes to the rules must not reach the laws.
-  const limiter = await ask("create", [rules], () => factory.create(copied(rules), seam));
+  const limiter = await guarded("create", [rules], () => factory.create(copied(rules), seam));
   if (isObject(limiter) && typeof limiter.decide === "function") return limiter;
-  throw new AdapterFailure("create(rules)", quote(limiter), "a limiter with `decide`");
+  throw new LimiterFailure("create(rules)", quote(limiter), "a limiter with `decide`");
 }
 
 /** Plays operations on a fresh limiter by rules (see `playFresh`). */

@@ -3,11 +3,11 @@
 // the orders.
 import fc from "fast-check";
 import type { Seam } from "../engine/adapter.ts";
+import { LimiterFailure } from "../engine/limiter-failure.ts";
 import { type OpFrequencies, usualProfile } from "./arbitraries.ts";
 import type { CheckOptions, CheckProgress } from "./check-options.ts";
 import type { RulesKind } from "./law.ts";
 import { type OrderJudge, OrderSearch, type Round, type UnexplainedScript } from "./orders.ts";
-import { AdapterFailure } from "./player.ts";
 import type { Failure } from "./report.ts";
 import type { LawKind } from "./script.ts";
 import { anySeed, requireInteger } from "./subject.ts";
@@ -142,7 +142,7 @@ class NoOrder<K extends LawKind> extends Error {
 
 class FailedOverlap<K extends LawKind> extends Error {
   readonly failure: Failure<K>;
-  constructor(script: K["script"], { call, got, allowed, hung }: AdapterFailure, history: K["history"]) {
+  constructor(script: K["script"], { call, got, allowed, hung }: LimiterFailure, history: K["history"]) {
     super(got);
     this.failure = { call, got, allowed, hung, script, history };
   }
@@ -184,7 +184,7 @@ class OverlapTrial<K extends LawKind> {
     try {
       await playOverlapping(this.#kit, drawn, scheduler, rounds);
     } catch (error) {
-      if (!(error instanceof AdapterFailure)) throw error;
+      if (!(error instanceof LimiterFailure)) throw error;
       if (this.#kind === "broken") return true;
       this.#kind = "failed";
       if (error.hung) this.#hung += 1;

@@ -1,97 +1,25 @@
 // Plays scripts against a limiter, by rules or by a policy. Every answer's form is checked here, so that laws judge
 // numbers and never meet a NaN, a string or a promise that nobody awaited.
 
-import { copyOf, isObject, type Mistake } from "../engine/answer-form.ts";
-import { callText, LimiterFailure, thrown } from "../engine/limiter-failure.ts";
-import { quote } from "../rules/errors.ts";
+import { guarded, tellTime, throughJson } from "../engine/asking.ts";
+import { callText, LimiterFailure } from "../engine/limiter-failure.ts";
 import type { LawKind } from "./script.ts";
 
-/** Failure of a limiter: no law is broken, but there is nothing to judge. */
-export class AdapterFailure extends LimiterFailure {
-  override name = "AdapterFailure";
+/** Failure of a limiter in the middle of a script: no law is broken, but there is nothing to judge. */
+export class PlayFailure extends LimiterFailure {
   /** Answers before the failure; `op` is the operation that failed, `null` before the first. */
-  history: LawKind["history"] = [];
-  op: LawKind["op"] | null = null;
+  readonly history: LawKind["history"];
+  readonly op: LawKind["op"] | null;
 
-  /** True if the limiter threw an `AbortError`, which ends the check: it may not be asked again. */
-  get ended(): boolean {
-    return (this.cause as { name?: unknown } | undefined)?.name === "AbortError";
+  constructor(
+    { call, got, allowed, cause }: LimiterFailure,
+    history: PlayFailure["history"],
+    op: PlayFailure["op"],
+  ) {
+    super(call, got, allowed, cause);
+    this.history = history;
+    this.op = op;
   }
-
-  /** True if the limiter gave no answer in time. To play again would only wait again. */
-  get hung(): boolean {
-    return (this.cause as { name?: unknown } | undefined)?.name === "TimeoutError";
-  }
-}
-
-/** Runs one call of the adapter. An error becomes an `AdapterFailure` with the call. Awaits only promises. */
-export async function ask<T>(
-  name: string,
-  args: readonly unknown[],
-  run: () => T | PromiseLike<T>,
-): Promise<T> {
-  try {
-    const answer = run();
-    return isObject(answer) && typeof (answer as { then?: unknown }).then === "function"
-      ? await answer
-      : (answer as T);
-  } catch (cause) {
-    throw new AdapterFailure(callText(name, args), thrown(cause), "an answer", cause);
-  }
-}
-
-/**
- * Runs one call of the adapter, and returns a copy of its answer.
- * @throws AdapterFailure if the adapter throws, or if the answer's form is wrong
- */
-export async function answered<T>(
-  name: string,
-  args: readonly unknown[],
-  mistake: Mistake,
-  run: () => T | PromiseLike<T>,
-  copy?: (answer: Readonly<Record<string, unknown>>) => unknown,
-): Promise<T> {
-  const answer = await ask(name, args, run);
-  const [value, wrong] = received(name, args, answer, mistake, copy);
-  if (wrong === null) return value;
-  const [path, got, allowed] = wrong;
-  throw new AdapterFailure(callText(name, args), `${path} = ${quote(got)}`, allowed);
-}
-
-/** Returns a copy of an answer, since the limiter may change its own, and the first mistake in its form. */
-function received<T>(
-  name: string,
-  args: readonly unknown[],
-  answer: T,
-  mistake: Mistake,
-  copy: (answer: Readonly<Record<string, unknown>>) => unknown = copyOf,
-): readonly [T, ReturnType<Mistake>] {
-  try {
-    const value = isObject(answer) ? (copy(answer) as T) : answer;
-    return [value, mistake(value)];
-  } catch (cause) {
-    throw new AdapterFailure(
-      callText(name, args),
-      `an answer that throws ${thrown(cause)}`,
-      "plain data",
-      cause,
-    );
-  }
-}
-
-/** Copies a value through JSON, as a limiter promises it to be plain JSON. A live reference in it does not survive. */
-function throughJson(what: string, call: string, value: unknown): unknown {
-  try {
-    return JSON.parse(JSON.stringify(value ?? null));
-  } catch (cause) {
-    throw new AdapterFailure(call, `${what}: ${thrown(cause)}`, "plain JSON", cause);
-  }
-}
-
-/** Tells the time, in ms, to a limiter or factory that has `setNow`. */
-export async function tellTime(told: Pick<Playable, "setNow">, nowMs: number): Promise<void> {
-  const { setNow } = told;
-  if (setNow !== undefined) await ask("setNow", [nowMs], () => setNow.call(told, nowMs));
 }
 
 /** Members of a limiter that playing needs, by rules or by a policy. */
@@ -153,28 +81,28 @@ export abstract class Player<L extends Playable, D, C> {
   }
 
   protected async sweep(atMs: number): Promise<void> {
-    await ask("sweep", [atMs], () => this.limiter.sweep?.(atMs));
+    await guarded("sweep", [atMs], () => this.limiter.sweep?.(atMs));
   }
 
   /** Replaces the limiter by one restored from its snapshot. */
   protected async restart(): Promise<void> {
-    const taken = await ask("snapshot", [], () => this.limiter.snapshot?.());
+    const taken = await guarded("snapshot", [], () => this.limiter.snapshot?.());
     const snapshot = throughJson("the snapshot", "snapshot()", taken);
     const { restore } = this.#factory;
     if (restore === undefined) return;
-    this.limiter = await ask("restore", [snapshot], () =>
+    this.limiter = await guarded("restore", [snapshot], () =>
       restore.call(this.#factory, this.description, snapshot),
     );
   }
 
   async close(): Promise<void> {
-    await ask("close", [], () => this.limiter.close?.());
+    await guarded("close", [], () => this.limiter.close?.());
   }
 }
 
 /**
  * Plays operations, one after the other, and closes the limiter.
- * @throws AdapterFailure if the limiter throws, or an answer's form is wrong
+ * @throws LimiterFailure if the limiter throws, or an answer's form is wrong
  */
 export async function playAll<O extends LawKind["op"], E extends LawKind["history"][number]>(
   player: { play(op: O): Promise<E>; close(): Promise<void> },
@@ -188,8 +116,7 @@ export async function playAll<O extends LawKind["op"], E extends LawKind["histor
       history.push(await player.play(op));
     }
   } catch (error) {
-    if (error instanceof AdapterFailure) Object.assign(error, { history, op: at });
-    throw error;
+    throw error instanceof LimiterFailure ? new PlayFailure(error, history, at) : error;
   } finally {
     await player.close();
   }

@@ -1,9 +1,9 @@
 // Finds the anchor of fixed windows if a limiter does not say it, by calls that tell the two anchors apart.
 import type { LimiterFactory } from "../engine/adapter.ts";
 import { agreedRules } from "../engine/adapter-rules.ts";
+import { LimiterFailure } from "../engine/limiter-failure.ts";
 import { type RulesInput, userLimit } from "../rules/rules.ts";
 import { play } from "./history.ts";
-import { AdapterFailure } from "./player.ts";
 import type { CallOp } from "./script.ts";
 
 /** Greatest limit, calls, of a window that is filled to see where it ends. */
@@ -50,7 +50,7 @@ async function liesOnGrid(factory: LimiterFactory, given: RulesInput, startMs: n
     return admitted.every((is, at) => is === (at !== limit));
   } catch (error) {
     // The laws report this failure.
-    if (error instanceof AdapterFailure) return false;
+    if (error instanceof LimiterFailure) return false;
     throw error;
   }
 }

@@ -3,6 +3,7 @@
 import fc from "fast-check";
 import type { LimiterFactory } from "../engine/adapter.ts";
 import { agreedRules } from "../engine/adapter-rules.ts";
+import { LimiterFailure } from "../engine/limiter-failure.ts";
 import { algorithmHint, claimsOf, promiseProblems } from "../rules/algorithms.ts";
 import { quote, SpillwayError } from "../rules/errors.ts";
 import { type LimiterLawName, limiterLawNames } from "../rules/laws.ts";
@@ -10,7 +11,6 @@ import { parseRules } from "../rules/parse.ts";
 import type { Rules, RulesInput } from "../rules/rules.ts";
 import type { LimiterSubject, OpFrequencies } from "./arbitraries.ts";
 import { type History, makeLimiter, play } from "./history.ts";
-import { AdapterFailure } from "./player.ts";
 import { anchored } from "./shown-anchor.ts";
 
 export const newYear2026Ms = 1_767_225_600_000;
@@ -130,7 +130,7 @@ async function requireFresh(factory: LimiterFactory, rules: Rules, startMs: numb
     });
   } catch (error) {
     // The laws report this failure.
-    if (!(error instanceof AdapterFailure)) throw error;
+    if (!(error instanceof LimiterFailure)) throw error;
   }
 }
 
@@ -180,7 +180,7 @@ export async function tried<L extends { close?(): unknown }>(
     await limiter.close?.();
     return limiter;
   } catch (error) {
-    if (!(error instanceof AdapterFailure)) throw error;
+    if (!(error instanceof LimiterFailure)) throw error;
     const { call, got, allowed, cause } = error;
     throw new SpillwayError("ADAPTER_INVALID", `the limiter ${quote(name)} cannot be checked`, {
       problem: { path: call, got, allowed },

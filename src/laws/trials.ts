@@ -1,9 +1,10 @@
 // One law's runs: the predicate that fast-check calls, and its counts. A counterexample stays of one kind while
 // it is made smaller: a script that fails in another way is not taken for a smaller one.
 import fc from "fast-check";
+import { LimiterFailure } from "../engine/limiter-failure.ts";
 import { joined, noEvidence, type RunEvidence } from "./evidence.ts";
 import type { Judgement, LawViolation } from "./law.ts";
-import { AdapterFailure } from "./player.ts";
+import { PlayFailure } from "./player.ts";
 import type { Counterexample, Failure } from "./report.ts";
 import type { LawKind } from "./script.ts";
 
@@ -27,8 +28,10 @@ const counterexampleOf = <K extends LawKind>(
 export class Failed<K extends LawKind> extends Error {
   readonly failure: Failure<K>;
 
-  constructor(script: K["script"], { call, got, allowed, hung, history, op }: AdapterFailure) {
+  constructor(script: K["script"], failure: LimiterFailure) {
+    const { call, got, allowed, hung } = failure;
     super(got);
+    const { history, op } = failure instanceof PlayFailure ? failure : { history: [], op: null };
     // Only the operations as played: a law may leave some out or shift them, and later ones were not reached.
     const ops = op === null ? [] : [...history.map((event) => event.op), op];
     this.failure = { call, got, allowed, hung, script: { ...script, ops }, history };
@@ -113,7 +116,7 @@ export class Trials<K extends LawKind> {
     try {
       return await this.#law.judge(script);
     } catch (error) {
-      if (!(error instanceof AdapterFailure)) throw error;
+      if (!(error instanceof LimiterFailure)) throw error;
       if (error.ended) throw new fc.PreconditionFailure(true);
       if (this.#failed === "broken") return null;
       this.#failed = "adapter";

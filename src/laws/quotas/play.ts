@@ -3,6 +3,8 @@
 
 import type { Seam } from "../../engine/adapter.ts";
 import { isObject, type Mistake } from "../../engine/answer-form.ts";
+import { answered, guarded, tellTime } from "../../engine/asking.ts";
+import { LimiterFailure } from "../../engine/limiter-failure.ts";
 import type {
   QuotaDecision,
   QuotaLimiter,
@@ -14,7 +16,7 @@ import type { Policy } from "../../policy/policy.ts";
 import { wireOf } from "../../policy/presets.ts";
 import { quote } from "../../rules/errors.ts";
 import { type ReadAnswer, readAnswer } from "../../wire/read-answer.ts";
-import { AdapterFailure, answered, ask, Player, playFresh, tellTime } from "../player.ts";
+import { Player, playFresh } from "../player.ts";
 import type { SettleOp } from "../script.ts";
 import { stillSeam } from "../seam.ts";
 import type { QuotaCallEvent, QuotaCallOp, QuotaEvent, QuotaHistory, QuotaOp } from "./script.ts";
@@ -85,7 +87,7 @@ export class QuotaPlayer extends Player<QuotaLimiter, Policy, QuotaCallOp> {
       }
       case "enforce": {
         const { quota, caller, enforced } = op;
-        await ask("setEnforced", [quota, caller, enforced], () =>
+        await guarded("setEnforced", [quota, caller, enforced], () =>
           limiter.setEnforced?.(quota, caller, enforced),
         );
         return { op };
@@ -148,7 +150,7 @@ export class QuotaPlayer extends Player<QuotaLimiter, Policy, QuotaCallOp> {
 
 /**
  * @param nowMs time at which the limiter is made, ms since the epoch
- * @throws AdapterFailure if `create` throws, or returns something without `decide`
+ * @throws LimiterFailure if `create` throws, or returns something without `decide`
  */
 export async function makeQuotaLimiter(
   factory: QuotaLimiterFactory,
@@ -158,9 +160,9 @@ export async function makeQuotaLimiter(
 ): Promise<QuotaLimiter> {
   await tellTime(factory, nowMs);
   // The limiter gets a copy: its changes to the policy must not reach the laws.
-  const limiter = await ask("create", [policy.name], () => factory.create(structuredClone(policy), seam));
+  const limiter = await guarded("create", [policy.name], () => factory.create(structuredClone(policy), seam));
   if (isObject(limiter) && typeof limiter.decide === "function") return limiter;
-  throw new AdapterFailure("create(policy)", quote(limiter), "a limiter with `decide`");
+  throw new LimiterFailure("create(policy)", quote(limiter), "a limiter with `decide`");
 }
 
 /** Plays operations on a fresh limiter by a policy (see `playFresh`). */

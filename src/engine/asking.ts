@@ -1,0 +1,81 @@
+// Asks a limiter of somebody else's: guards against its mistakes, and waits only if it returns a promise.
+import { quote } from "../rules/errors.ts";
+import { copyOf, isObject, type Mistake } from "./answer-form.ts";
+import { callText, LimiterFailure, thrown } from "./limiter-failure.ts";
+
+/** A value now, or once a promise has settled. */
+export type Eventually<T> = T | Promise<T>;
+
+const isThenable = (value: unknown): value is PromiseLike<unknown> =>
+  (typeof value === "object" || typeof value === "function") &&
+  value !== null &&
+  typeof (value as { then?: unknown }).then === "function";
+
+/** Goes on with a value, at once if it is there, so that a synchronous limiter stays synchronous. */
+export function after<T, U>(value: T | PromiseLike<T>, next: (value: T) => Eventually<U>): Eventually<U> {
+  return isThenable(value) ? Promise.resolve(value).then(next) : next(value);
+}
+
+/** Runs code of the limiter's. The `LimiterFailure` of a throw or a rejection names the call. */
+export function guarded<T>(
+  name: string,
+  args: readonly unknown[],
+  run: () => T | PromiseLike<T>,
+): Eventually<T> {
+  const failed = (cause: unknown): never => {
+    throw new LimiterFailure(callText(name, args), thrown(cause), "an answer", cause);
+  };
+  try {
+    const answer = run();
+    return isThenable(answer) ? Promise.resolve(answer).catch(failed) : answer;
+  } catch (cause) {
+    return failed(cause);
+  }
+}
+
+/** Runs code of the limiter's, and returns a copy of its answer. A wrong form of it is a `LimiterFailure`, too. */
+export const answered = <T>(
+  name: string,
+  args: readonly unknown[],
+  mistake: Mistake,
+  run: () => T | PromiseLike<T>,
+  copy?: (answer: Readonly<Record<string, unknown>>) => unknown,
+): Eventually<T> =>
+  after(guarded(name, args, run), (answer) => {
+    const [value, wrong] = received(name, args, answer, mistake, copy);
+    if (wrong === null) return value;
+    const [path, got, allowed] = wrong;
+    throw new LimiterFailure(callText(name, args), `${path} = ${quote(got)}`, allowed);
+  });
+
+/** Returns a copy of an answer, since the limiter may change its own, and the first mistake in its form. */
+function received<T>(
+  name: string,
+  args: readonly unknown[],
+  answer: T,
+  mistake: Mistake,
+  copy: (answer: Readonly<Record<string, unknown>>) => unknown = copyOf,
+): readonly [T, ReturnType<Mistake>] {
+  try {
+    const value = isObject(answer) ? (copy(answer) as T) : answer;
+    return [value, mistake(value)];
+  } catch (cause) {
+    const got = `an answer that throws ${thrown(cause)}`;
+    throw new LimiterFailure(callText(name, args), got, "plain data", cause);
+  }
+}
+
+/** Copies a value through JSON, as a limiter promises it to be plain JSON. A live reference in it does not survive. */
+export function throughJson(what: string, call: string, value: unknown): unknown {
+  try {
+    return JSON.parse(JSON.stringify(value ?? null));
+  } catch (cause) {
+    throw new LimiterFailure(call, `${what}: ${thrown(cause)}`, "plain JSON", cause);
+  }
+}
+
+/** Tells the time, in ms, to a limiter or factory that has `setNow`. */
+export function tellTime(told: { setNow?(nowMs: number): unknown }, nowMs: number): Eventually<unknown> {
+  const { setNow } = told;
+  return setNow && guarded("setNow", [nowMs], () => setNow.call(told, nowMs));
+}
