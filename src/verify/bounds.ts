@@ -6,6 +6,8 @@
 //                                                      most(j) where j was before r, else held(j)
 // A call before r has completed and holds its final points. A call that r is before has not begun. Any other call
 // may hold from nothing up to its cost. The call of r itself is complete in its own answer.
+
+import type { Owner } from "../rules/rules.ts";
 import type { TraceTime } from "./clock.ts";
 import type { LawFinding } from "./finding.ts";
 import { type Mark, returnedOf } from "./mark.ts";
@@ -25,6 +27,8 @@ export interface BoundsTask {
   readonly keptFrom: number;
   readonly certainFrom: number;
   readonly binding: boolean;
+  /** Owner of the window, if it counts its own refusals: one passes the limit by its own charge. Otherwise `null`. */
+  readonly countsOwn: Owner | null;
 }
 
 export interface BoundsResult {
@@ -45,6 +49,8 @@ export function judgeBounds(input: BoundsTask): BoundsResult {
     const most = sums.mostBy(mark);
     const accountable = input.fromZero && input.complete;
     if (accountable && mark.count > most) findings.push({ kind: "excess", mark, most });
+    else if (accountable && most <= input.limit && isPast(mark, input))
+      findings.push({ kind: "needless", mark, most });
     if (accountable && exact && least === most) pinned += 1;
     if (input.binding && input.fromZero && exact && mark.count > input.limit)
       findings.push({ kind: "beyond", mark });
@@ -54,6 +60,13 @@ export function judgeBounds(input: BoundsTask): BoundsResult {
     pinned,
   };
 }
+
+/**
+ * Tells whether the points by an answer have passed the limit, its own among them. A refusal that shows a later window
+ * was charged to an earlier one: then a count of the limit has all its points from other calls.
+ */
+const isPast = ({ refusedBy, count, held }: Mark, { limit, countsOwn }: BoundsTask): boolean =>
+  refusedBy !== null && refusedBy === countsOwn && count >= limit && held > 0;
 
 /**
  * Compares readings with each other, in a window that may hold more than its marks explain: it was open when the trace

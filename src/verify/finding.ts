@@ -1,5 +1,5 @@
-// Findings in one window's counts. Each is a contradiction by itself, except `gap` and `excess`: those are points that
-// no known call explains, but calls of unknown outcome may.
+// Findings in one window's counts. Each is a contradiction by itself, except `gap`, `excess` and `needless`: those are
+// points that no known call explains, but calls of unknown outcome may.
 import type { Mark } from "./mark.ts";
 
 export type LawFinding =
@@ -22,7 +22,9 @@ export type LawFinding =
   /** A count is below what the calls `by` had surely left charged before. */
   | { readonly kind: "short"; readonly mark: Mark; readonly least: number; readonly by: readonly Mark[] }
   /** A count is above the most that all known calls can have charged by then. */
-  | { readonly kind: "excess"; readonly mark: Mark; readonly most: number };
+  | { readonly kind: "excess"; readonly mark: Mark; readonly most: number }
+  /** A counted refusal, whose own charge passes the limit, although all known calls come to no more than the limit. */
+  | { readonly kind: "needless"; readonly mark: Mark; readonly most: number };
 
 /** Returns the answer whose count is too low; `null` if only charges are, `undefined` if nothing is. */
 export function lowOf(finding: LawFinding): Mark | null | undefined {

@@ -36,7 +36,9 @@ export function overshootOf(input: CountsInput, findings: readonly LawFinding[])
     refused,
     points,
     overAdmitted: terms.charging === "postpaid" ? 0 : Math.max(0, points - limit),
-    wronglyRefused: findings.some(({ kind }) => kind === "gap" || kind === "excess") ? roomFor(input) : 0,
+    wronglyRefused: findings.some(({ kind }) => ["gap", "excess", "needless"].includes(kind))
+      ? roomFor(input)
+      : 0,
     stalenessMs: findings.length === 0 ? null : oldest(input, findings),
   };
 }
@@ -47,7 +49,7 @@ function roomFor(input: CountsInput): number {
   if (!fromZero || !complete) return 0;
   const sums = new Sums({ ...input, time: setting.time });
   const ours = marks.filter(({ refusedBy }) => refusedBy === setting.name.owner);
-  return ours.filter((mark) => sums.mostBy(mark) + mark.asked <= limit).length;
+  return ours.filter((mark) => sums.mostBy(mark) - mark.held + mark.asked <= limit).length;
 }
 
 /** Returns the greatest age, ms, of a lagging reading at its sending: the count had surely passed it by then. */

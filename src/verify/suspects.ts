@@ -91,6 +91,8 @@ export function suspectsOf(input: CountsInput, findings: readonly LawFinding[]):
       return overrunSuspects(input, first);
     case "excess":
       return excessSuspects(input, first);
+    case "needless":
+      return ["one-short", "double-count", "lost-expiry"];
   }
 }
 

@@ -59,7 +59,7 @@ export function suspicionsOf(
 }
 
 /** Kinds of findings, in the order in which a window's suspicions are told. */
-const kinds = ["overlap", "gap", "fall", "beyond", "short", "overrun", "excess"] as const;
+const kinds = ["overlap", "gap", "fall", "beyond", "short", "overrun", "excess", "needless"] as const;
 
 function suspicionOf<K extends Kind>(
   kind: K,
@@ -192,5 +192,17 @@ class Words implements Readonly<{ [K in Kind]: Teller<K> }> {
       `line ${mark.line} was told ${this.#shown(mark)}, a count of ${mark.count}, but all calls that can have been ` +
       `charged to this window by then come to at most ${this.#points(most)}`;
     return { law, marks: [mark], explanation, unexplained: { points: over(worst), calls: 1 } };
+  }
+
+  needless({ mark, most }: FindingOf<"needless">): Told {
+    const explanation =
+      `line ${mark.line} was refused and counted, told ${this.#shown(mark)}, but all calls that can have been charged to ` +
+      `this window by then, itself among them, come to ${this.#points(most)}: it had room`;
+    return {
+      law: "refusal-justified",
+      marks: [mark],
+      explanation,
+      unexplained: { points: mark.limit + 1 - most, calls: 1 },
+    };
   }
 }

@@ -147,8 +147,15 @@ interface Found {
 }
 
 function found(input: CountsInput, binding: boolean): Found {
-  const { time, startedBy } = input.setting;
-  const given = { ...input, time, startedBy, keptFrom: keptFrom(input.setting, input.complete), binding };
+  const { time, startedBy, name } = input.setting;
+  const given = {
+    ...input,
+    time,
+    startedBy,
+    keptFrom: keptFrom(input.setting, input.complete),
+    binding,
+    countsOwn: input.terms.refused === "counted" ? name.owner : null,
+  };
   if (methodOf(input.terms) === "bounds") {
     const { findings, pinned } = judgeBounds(given);
     return { findings, pinned, loose: none, suspicions: suspicionsOf(input, findings, none) };

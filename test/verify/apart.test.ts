@@ -19,7 +19,7 @@ const always = Number.NEGATIVE_INFINITY;
 
 function found(marks: readonly Mark[], facts: Partial<Parameters<typeof judgeBounds>[0]> = {}) {
   const window = { fromZero: false, complete: true, startedBy: 0, keptFrom: always, certainFrom: 0 };
-  const task = { marks, others: [], limit: 1000, time, binding: false, ...window, ...facts };
+  const task = { marks, others: [], limit: 1000, time, binding: false, countsOwn: null, ...window, ...facts };
   return judgeBounds(task).findings;
 }
 
