@@ -52,6 +52,9 @@ export function bucketOf(
 export const msFor = ({ refill }: TokenBucket, units: number): number =>
   (units * refill.everyMs) / refill.amount;
 
+/** Returns the units that come back in a time. */
+export const unitsIn = ({ refill }: TokenBucket, ms: number): number => (ms * refill.amount) / refill.everyMs;
+
 const callsIn = ({ algorithm, cost }: Bucket): number => Math.floor(algorithm.capacity / cost);
 
 export function lacksBucket(lab: Lab, subject: Subject): string | null {
@@ -88,7 +91,7 @@ function* rest(lab: Lab, { name, caller, algorithm }: Bucket): ExperimentSteps<v
 }
 
 /** Makes a burst of plain calls for which a bucket lacks room. */
-function* burst(lab: Lab, { operation }: Subject, bucket: Bucket): ExperimentSteps<readonly Answer[]> {
+export function* burst(lab: Lab, { operation }: Subject, bucket: Bucket): ExperimentSteps<readonly Answer[]> {
   const shot = lab.shot(bucket.caller, operation);
   return yield* lab.together(Array.from({ length: callsIn(bucket) + beyond }, () => shot));
 }
@@ -116,7 +119,7 @@ function unitsOf(answers: readonly Answer[], from: Answer | undefined, bucket: B
   const spanMs = until - (from ?? (answers[0] as Answer)).call.sent + stepMs;
   return {
     admitted: admitted.length * cost,
-    added: (spanMs * algorithm.refill.amount) / algorithm.refill.everyMs,
+    added: unitsIn(algorithm, spanMs),
   };
 }
 

@@ -146,7 +146,7 @@ export function checkNumbers(
   if (reset === null) return;
   evidence["reset-agrees"].readings += 1;
   const isInRange = reset >= known.resetLeast && reset <= known.windowSeconds + resetSlack;
-  docket.clues.reset(isInRange && reset >= known.windowSeconds);
+  docket.clues.reset(isInRange && reset >= known.windowSeconds, reset);
   if (isInRange) return;
   const breach = reset < 0 ? "negative" : reset < known.resetLeast ? "too small" : "too large";
   accuseAnswer(docket, line, known.told, {

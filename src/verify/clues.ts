@@ -32,6 +32,8 @@ export class Clues {
   #othersCounts = 0;
   #jumps = 0;
   #fullResets = 0;
+  #noResets = 0;
+  #showsPast = false;
   #resets = 0;
 
   /** Notes whether a window began with the previous window's count, and whether the previous one had, too. */
@@ -89,9 +91,11 @@ export class Clues {
     this.#unexplainedIn[scope] += 1;
   }
 
-  /** Notes a `reset`, and whether it was the length of a whole window. */
-  reset(isFull: boolean): void {
+  /** Notes a `reset`, in seconds, and whether it was the length of a whole window. */
+  reset(isFull: boolean, seconds: number): void {
     this.#resets += 1;
+    if (seconds === 0) this.#noResets += 1;
+    if (seconds < 0) this.#showsPast = true;
     if (isFull) this.#fullResets += 1;
   }
 
@@ -116,9 +120,10 @@ export class Clues {
     "reset-all-sweep": () => this.#restart(false),
     // Ends on the grid speak for windows of one clock that other clocks read.
     "two-interleaved-windows": () => (this.#datesOffGrid === 0 && this.#datesOnGrid > 0 ? 0.4 : 1),
-    "skewed-nodes": () => (this.#datesOffGrid > 0 ? 0.4 : this.#datesOnGrid > 0 && this.#jumps > 1 ? 3 : 1),
-    // All processes share one clock, so that their windows cannot jump.
-    "per-instance-counters": () => (this.#jumps > 1 || this.#datesOffGrid > 0 ? 0.4 : 1),
+    "skewed-nodes": () => this.#skew(),
+    // All processes share one clock, so that their windows cannot jump, and none has counted before the others.
+    "per-instance-counters": () =>
+      this.#jumps > 1 || this.#datesOffGrid > 0 || this.ruledIn.has("skewed-nodes") ? 0.4 : 1,
     "status-shares-user": () => (this.#othersCounts > 0.2 * this.#bodies ? 0.3 : 1.3),
     "wrong-user-key": () => this.#strangers(),
     // Status calls belong to REST: unexplained points of GraphQL have another cause.
@@ -135,9 +140,20 @@ export class Clues {
     // Unexplained charges may have filled the organization's window.
     "refusal-names-user": () => (this.#unexplained.broader > 0 ? 0.2 : 1),
     // A window that has just opened shows its whole length, unless all seconds are cut off.
-    "reset-zero": () => (this.#showsFull ? 2.5 : 1),
+    "reset-zero": () => (this.#isPast ? 0.2 : this.#showsFull ? 2.5 : 1),
+    "reset-negative": () => (this.#isPast ? 2 : this.#noResets > 0 ? 0.2 : 1),
     "reset-truncated": () => (this.#showsFull ? 0.4 : 1),
   };
+
+  #skew(): number {
+    if (this.#datesOffGrid > 0) return 0.4;
+    return (this.#datesOnGrid > 0 && this.#jumps > 1) || this.ruledIn.has("skewed-nodes") ? 3 : 1;
+  }
+
+  /** True if resets are past. Where they may not be negative, they are cut off at 0, so that most are. */
+  get #isPast(): boolean {
+    return this.#showsPast || this.#noResets > 0.5 * this.#resets;
+  }
 
   get #showsFull(): boolean {
     return this.#fullResets > 0.002 * this.#resets;

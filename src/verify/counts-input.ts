@@ -25,7 +25,7 @@ export interface CountedQuota {
   readonly startedBy: number;
   readonly givesBack: boolean;
   readonly docket: {
-    readonly clues: { readonly ruledIn: { add(fault: "double-count"): void } };
+    readonly clues: { readonly ruledIn: { add(fault: "double-count" | "skewed-nodes"): void } };
     readonly takesPicture: boolean;
   };
 }

@@ -209,7 +209,7 @@ export class PlainCalls {
     const isEnd = remaining === 0 && terms.remaining !== "signed";
     const shown = isEnd && refusal !== null && refusal.by === owner ? refusal.current : Number.NaN;
     const isExact = Number.isSafeInteger(shown) && shown >= limit;
-    this.#docket.clues.reset(this.#open.isWhole(quota, reset));
+    this.#docket.clues.reset(this.#open.isWhole(quota, reset), reset);
     givenWholes[LIMIT] = limit;
     givenWholes[COUNT] = isExact ? shown : limit - remaining;
     givenWholes[RESET] = reset;

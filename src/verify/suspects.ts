@@ -299,7 +299,12 @@ function excessSuspects(input: CountsInput, { mark, most }: Excess): readonly Su
   const previous = input.previous?.count ?? 0;
   const carried = previous > 0 && mark.count >= previous;
   const again = carried && input.previous?.carried === true;
+  // Nodes whose clocks are a window apart answer from two counts, one of which the other node has charged before.
+  const { hops, restarts } = dropsOf(input);
+  const isApart = hops + restarts > 0;
+  if (isApart) input.setting.docket.clues.ruledIn.add("skewed-nodes");
   return ranked({
+    "skewed-nodes": isApart ? 1.6 : 0,
     // A call that is charged twice makes a count no more than twice as high, unless the second charge is one that is held.
     "double-count": surplus > most && terms.charging !== "reserved" ? 0.1 : surplus > 0.6 * most ? 1 : 0.4,
     "new-reset-old-count": again ? 0.9 : carried ? 1.5 : 0,
@@ -327,7 +332,12 @@ export function endSuspects(
   isRefusedOnly: boolean,
 ): readonly Suspect[] {
   const apartMs = later.end.from - earlier.end.to;
+  // A window that shows 0 in its last second seems to end there: less than a second before it does.
+  const showsZero = earlier.reset === 0 || later.reset === 0;
+  const isLastSecond = Math.min(apartMs, length.ms - apartMs) < 1000;
   return ranked({
+    "reset-zero": length.known && showsZero && isLastSecond ? 2.8 : 0,
+    "reset-negative": length.known && showsZero ? 2.8 : 0,
     "reset-in-ms": !length.known && length.ms >= 1_000_000 ? (fallsByMs(earlier, later) ? 4 : 1.5) : 0,
     "rearmed-per-hit": isNew(earlier, length) && isNew(later, length) ? 2 : 0.1,
     // A cached reset of a whole window has to be cached in its first second.

@@ -13,7 +13,7 @@ export function windowOf(lengthMs: number, { from, to }: Span): { opensAt: numbe
 
 /** Accuses two neighbouring windows of one quota that contradict each other (SPEC.md §3) as `reset-agrees`. */
 export function accuseConflict(
-  { name, docket }: QuotaSetting,
+  { name, docket, terms }: QuotaSetting,
   earlier: Window,
   later: Window,
   length: Length,
@@ -23,6 +23,8 @@ export function accuseConflict(
   const two = problem(a.end, b.end);
   const marks = two === null ? [a, b, earlier.fromMark, later.toMark] : [a, b];
   if (!length.known && fallsByMs(a, b)) docket.clues.ruledIn.add("reset-in-ms");
+  if (terms.anchor === "epoch" && isOneCounter(countsIn(earlier), countsIn(later)))
+    docket.clues.ruledIn.add("skewed-nodes");
   // A wait that differs from a wrong end may be right.
   docket.clues.ruledOut.add("retry-too-soon");
   const apart = (later.end.from - earlier.end.to) / 1000;
@@ -40,6 +42,14 @@ export function accuseConflict(
 }
 
 const isRefusedOnly = ({ views }: Window): boolean => views.every(({ role }) => role === "refused");
+
+/** Returns the counts that a window's charges show. */
+const countsIn = ({ views }: Window): ReadonlySet<number> =>
+  new Set(views.flatMap(({ role, clamped, count }) => (role === "admitted" && !clamped ? [count] : [])));
+
+/** Tells whether charges of two windows are surely counted together, as by nodes whose clocks differ: none show one count. */
+const isOneCounter = (a: ReadonlySet<number>, b: ReadonlySet<number>): boolean =>
+  Math.min(a.size, b.size) > 3 && [...a].every((count) => !b.has(count));
 
 /** Accuses answers of one window that show different limits (SPEC.md §7, `limit-agrees`). */
 export function accuseMixedLimits(setting: QuotaSetting, window: Window, mark: Mark): void {

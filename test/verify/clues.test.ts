@@ -43,10 +43,13 @@ describe("what a trace shows weighs the faults that it fits or contradicts", () 
     times(user, () => clues.window(rest, true, true));
     times(anewUser, () => clues.window(rest, false, false));
   };
-  const resets = (full: number, others: number) => (clues: Clues) => {
-    times(full, () => clues.reset(true));
-    times(others, () => clues.reset(false));
-  };
+  const resets =
+    (full: number, others: number, none = 0) =>
+    (clues: Clues) => {
+      times(full, () => clues.reset(true, 60));
+      times(others, () => clues.reset(false, 59));
+      times(none, () => clues.reset(false, 0));
+    };
   const rows: readonly Row[] = [
     [
       "ends on the grid: one clock for all",
@@ -228,6 +231,18 @@ describe("what a trace shows weighs the faults that it fits or contradicts", () 
     ["one reset in 500 is full", resets(1, 499), {}],
     ["one in 499 is", resets(1, 498), { "reset-zero": 2.5, "reset-truncated": 0.4 }],
     ["no reset is full", resets(0, 5), {}],
+    ["one is negative", (clues) => clues.reset(false, -1), { "reset-negative": 2, "reset-zero": 0.2 }],
+    ["half of the resets are 0", resets(0, 3, 3), { "reset-negative": 0.2 }],
+    [
+      "most are: what is past is cut off there",
+      resets(1, 1, 3),
+      { "reset-negative": 2, "reset-zero": 0.2, "reset-truncated": 0.4 },
+    ],
+    [
+      "nodes a window apart: a count that others charged before",
+      (clues) => clues.ruledIn.add("skewed-nodes"),
+      { "skewed-nodes": 3, "per-instance-counters": 0.4 },
+    ],
   ];
   test.each(rows)("%s", (_name, note, expected) => {
     expect(moved(note)).toEqual(expected);

@@ -1,8 +1,30 @@
 // Experiments on buckets by admissions and refusals alone: the burst that a rested one admits, its refill, and the cost
 // of refusals (SPEC.md §7; POLICY.md §5). They need no header.
-import { bucketOf, isIts, lacksBucket, msFor, onlyAlone, restedBurst, stepMs } from "../buckets.ts";
+import {
+  type Bucket,
+  bucketOf,
+  burst,
+  isIts,
+  lacksBucket,
+  msFor,
+  onlyAlone,
+  restedBurst,
+  stepMs,
+  unitsIn,
+} from "../buckets.ts";
 import type { Experiment } from "../experiment.ts";
-import { broken, isRefused, isServed, kept, lacksRefusal, unexercised } from "../step.ts";
+import type { Lab } from "../lab.ts";
+import {
+  type Answer,
+  type AuditFinding,
+  broken,
+  isRefused,
+  isServed,
+  kept,
+  lacksRefusal,
+  type Subject,
+  unexercised,
+} from "../step.ts";
 
 const common = {
   section: "SPEC.md §7",
@@ -11,49 +33,88 @@ const common = {
   empties: 1,
 } as const;
 
+const lastOf = (answers: readonly Answer[]): number => Math.max(...answers.map(({ call }) => call.received));
+const admittedOf = (answers: readonly Answer[]): readonly Answer[] =>
+  answers.filter(({ call }) => call.outcome === "admitted");
+
+/** Returns the first refusal of a burst that a bucket itself refused, if each call was admitted or refused; else `null`. */
+function refusalOf(answers: readonly Answer[], bucket: Bucket, subject: Subject): Answer | null {
+  const refused = answers.filter(isRefused);
+  const [first] = refused;
+  const isWhole = admittedOf(answers).length + refused.length === answers.length;
+  return isWhole && first !== undefined && isIts(first, bucket, subject) ? first : null;
+}
+
+/** Judges the burst of a rested bucket: its capacity is admitted, and no more than is refilled meanwhile. */
+function ofRested(lab: Lab, subject: Subject, bucket: Bucket, answers: readonly Answer[]): AuditFinding {
+  const { algorithm, cost, name } = bucket;
+  const admitted = admittedOf(answers);
+  const spanMs = lastOf(answers) - (answers[0]?.call.sent ?? 0);
+  const most = Math.floor((algorithm.capacity + unitsIn(algorithm, spanMs)) / cost);
+  if (admitted.length > most)
+    return broken(
+      admitted,
+      `${most} calls of ${name} at most within ${spanMs} ms`,
+      `${admitted.length} admitted`,
+    );
+  const least = Math.floor(algorithm.capacity / cost);
+  const refusal = refusalOf(answers, bucket, subject);
+  if (lab.alone && refusal !== null && admitted.length < least)
+    return broken(
+      [...admitted, refusal],
+      `${least} calls admitted: ${name} had rested`,
+      `${admitted.length} admitted`,
+      "refusal-justified",
+    );
+  if (answers.some(isRefused)) return kept;
+  return unexercised(answers.every(isServed) ? "calls came too slowly to empty it" : lacksRefusal(answers));
+}
+
+/** Judges a second burst, of a bucket that was empty after the first: both are held to its rate. It may count in steps. */
+function ofRefilled(
+  lab: Lab,
+  subject: Subject,
+  bucket: Bucket,
+  before: readonly Answer[],
+  answers: readonly Answer[],
+): AuditFinding {
+  const { algorithm, cost, name, caller } = bucket;
+  const admitted = admittedOf(answers);
+  const both = [...admittedOf(before), ...admitted];
+  const spanMs = lastOf(answers) - (before[0]?.call.sent ?? 0);
+  const most = Math.floor((algorithm.capacity + unitsIn(algorithm, spanMs + stepMs)) / cost);
+  if (both.length > most)
+    return broken(both, `${most} calls of ${name} at most within ${spanMs} ms`, `${both.length} admitted`);
+  const [first, again] = [refusalOf(before, bucket, subject), refusalOf(answers, bucket, subject)];
+  const isFree = lab.quota(name, caller).charge.refused === "nothing";
+  const restMs = (answers[0]?.call.sent ?? 0) - lastOf(before) - stepMs;
+  const least = Math.floor(Math.min(algorithm.capacity, unitsIn(algorithm, restMs)) / cost);
+  if (lab.alone && isFree && first !== null && again !== null && admitted.length < least)
+    return broken(
+      [first, ...admitted, again],
+      `${least} calls admitted: ${name} was refilled for ${restMs + stepMs} ms`,
+      `${admitted.length} admitted`,
+      "refusal-justified",
+    );
+  return kept;
+}
+
 export const bucketExperiments: readonly Experiment[] = [
   {
     ...common,
     name: "bucket-bounds-a-burst",
     law: "rate-bound",
-    promise: "a rested bucket admits its capacity at once, and no more than its rate adds meanwhile",
+    promise: "a rested bucket admits its capacity at once, and then what its rate adds, no more and no less",
     lacks: lacksBucket,
     *run(lab, subject) {
       const bucket = bucketOf(lab, subject);
       if (bucket === null) return unexercised("no bucket that plain calls empty first");
-      const { algorithm, cost, name } = bucket;
       const answers = yield* restedBurst(lab, subject, bucket);
-      const admitted = answers.filter(({ call }) => call.outcome === "admitted");
-      const spanMs = Math.max(...answers.map(({ call }) => call.received)) - (answers[0]?.call.sent ?? 0);
-      const most = Math.floor(
-        (algorithm.capacity + (spanMs * algorithm.refill.amount) / algorithm.refill.everyMs) / cost,
-      );
-      if (admitted.length > most)
-        return broken(
-          admitted,
-          `${most} calls of ${name} at most within ${spanMs} ms`,
-          `${admitted.length} admitted`,
-        );
-      const least = Math.floor(algorithm.capacity / cost);
-      const refused = answers.filter(isRefused);
-      const isWhole = admitted.length + refused.length === answers.length;
-      const [first] = refused;
-      if (
-        lab.alone &&
-        isWhole &&
-        admitted.length < least &&
-        first !== undefined &&
-        isIts(first, bucket, subject)
-      )
-        return broken(
-          [...admitted, first],
-          `${least} calls admitted: ${name} had rested`,
-          `${admitted.length} admitted`,
-          "refusal-justified",
-        );
-      if (refused.length > 0) return kept;
-      const isSlow = answers.every(isServed);
-      return unexercised(isSlow ? "calls came too slowly to empty it" : lacksRefusal(answers));
+      const first = ofRested(lab, subject, bucket, answers);
+      const halfMs = lastOf(answers) + msFor(bucket.algorithm, bucket.algorithm.capacity / 2);
+      if (first !== kept || lab.isOver(halfMs)) return first;
+      yield* lab.wait(halfMs);
+      return ofRefilled(lab, subject, bucket, answers, yield* burst(lab, subject, bucket));
     },
   },
   {
