@@ -24,11 +24,11 @@ const bare = parsePolicy({
 });
 
 /** A bucket of twenty, two a second, as a proxy may have it: no answer shows a count. */
-async function bareBucket(keyOf: (request: IncomingMessage) => string | null): Promise<Started> {
+async function bareBucket(keyOf: (request: IncomingMessage) => string | null, grainMs = 1): Promise<Started> {
   const levels = new Map<string, { level: number; at: number }>();
   return listening((request, reply) => {
     const key = keyOf(request);
-    const now = Date.now();
+    const now = Math.floor(Date.now() / grainMs) * grainMs;
     const { level, at } = levels.get(key ?? "") ?? { level: 20, at: now };
     const has = Math.min(20, level + ((now - at) * 2) / 1000);
     const isRoom = key === null || has >= 1;
@@ -66,6 +66,17 @@ test.concurrent.each<readonly [string, (request: IncomingMessage) => string | nu
     expect(made.result.rows.filter(({ state }) => state === "kept").length, why.join("\n")).toBe(
       4 - expected.length,
     );
+  } finally {
+    await close();
+  }
+});
+
+test.concurrent("a bucket that is refilled in whole seconds is a right one", async () => {
+  const { url, close } = await bareBucket(tokenOf, 1000);
+  try {
+    const own = experiments.filter(({ name }) => name === "bucket-bounds-a-burst");
+    const made = await audited(url, bare, { experiments: own, maxMs: 60_000 });
+    expect(found(made)).toEqual([]);
   } finally {
     await close();
   }

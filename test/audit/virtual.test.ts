@@ -74,7 +74,10 @@ test.each([
   ],
   [
     "refused-counted",
-    ["bucket-gives-back, call: give-back: requests has room for a call after 1500 ms: refused"],
+    [
+      "bucket-bounds-a-burst, call: refusal-justified: 6 calls admitted: requests had rested: 0 admitted",
+      "bucket-gives-back, call: give-back: requests has room for a call after 1500 ms: refused",
+    ],
   ],
 ])("a bucket of six, two a second, under %s", async (fault, found) => {
   const own = experiments.filter((each) => each.name.startsWith("bucket-"));
@@ -82,6 +85,40 @@ test.each([
   expect(findings(made)).toEqual(found);
   if (fault === null)
     expect(made.result.rows.map(({ state }) => state)).toEqual(["kept", "kept", "kept", "not exercised"]);
+});
+
+/** The same, of 20, refilled by so many a second. */
+const refilled = (amount: number) =>
+  parsePolicy({
+    ...buckets,
+    quotas: {
+      requests: {
+        ...buckets.quotas["requests"],
+        algorithm: { kind: "token-bucket", capacity: 20, refill: { amount, everyMs: 1000 } },
+      },
+    },
+  });
+
+test.each([
+  [2, []],
+  [3, ["bucket-bounds-a-burst, call: rate-bound: 32 calls of requests at most within 5008 ms: 35 admitted"]],
+  [
+    1,
+    [
+      "bucket-bounds-a-burst, call: refusal-justified: 8 calls admitted: requests was refilled for 5000 ms: 5 admitted",
+    ],
+  ],
+])("a bucket of twenty, two a second by its policy, under %d a second", async (amount, found) => {
+  const own = experiments.filter(({ name }) => name === "bucket-bounds-a-burst");
+  const made = await auditedPolicy(refilled(amount), null, { experiments: own, policy: refilled(2) });
+  expect(findings(made)).toEqual(found);
+});
+
+test("a bucket that cannot be refilled in the time that is left is judged by its first burst alone", async () => {
+  const own = experiments.filter(({ name }) => name === "bucket-bounds-a-burst");
+  const options = { experiments: own, policy: refilled(2), maxMs: 14_000 };
+  const made = await auditedPolicy(refilled(3), null, options);
+  expect(made.result.rows[0]).toMatchObject({ state: "kept" });
 });
 
 test("a bucket of calls beside one of what they declare is emptied first, by what the sample declares", async () => {
