@@ -375,7 +375,9 @@ describe("windows that cannot be", () => {
       ending(4, { from: 30_500, to: 31_000 }, { reset: 59_000, sent: 1000, ...given }),
       ending(7, { from: 30_000, to: 30_600 }),
     );
-    accuseConflict({ name: quota, docket } as QuotaSetting, earlier, later, { ms: 60_000, known }, problem);
+    const terms = { anchor: "epoch" };
+    const setting = { name: quota, docket, terms } as QuotaSetting;
+    accuseConflict(setting, earlier, later, { ms: 60_000, known }, problem);
     return { docket, violation: verdictOf(docket).violations[0] };
   };
 
