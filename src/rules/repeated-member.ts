@@ -17,21 +17,18 @@ export function repeatedMember(text: string, value: object): string | null {
   return name === undefined ? null : String(name);
 }
 
-/** Returns the number of members: one more than the commas between them; 0 for an empty object. */
+/** Returns the number of members, one more than the commas between them; 1 for an empty object, too. */
 function countMembers(text: string): number {
   let depth = 0;
   let commas = 0;
-  let isEmpty = true;
   for (let at = 0; at < text.length; at++) {
     const code = text.charCodeAt(at);
-    if (code === quoteMark) {
-      at = endOfText(text, at);
-      isEmpty = false;
-    } else if ((code | asBrace) === openBrace) depth += 1;
+    if (code === quoteMark) at = endOfText(text, at);
+    else if ((code | asBrace) === openBrace) depth += 1;
     else if ((code | asBrace) === closeBrace) depth -= 1;
     else if (code === comma && depth === 1) commas += 1;
   }
-  return isEmpty ? 0 : commas + 1;
+  return commas + 1;
 }
 
 /** Returns the place of the second quotation mark of the text that begins at `start`. */

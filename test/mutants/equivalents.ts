@@ -167,6 +167,13 @@ const equivalents: readonly Equivalent[] = [
     reason: "slots are a multiple of four apart: the lowest bit of a place is never set",
   },
   {
+    path: "src/scenario/client.ts",
+    text: "seedRandom(users, seed, userStream - population, user);",
+    was: "-",
+    becomes: "+",
+    reason: "other streams for users' draws, which also lie apart from those of populations and of events",
+  },
+  {
     path: "src/engine/algorithms/token-bucket.ts",
     text: "if (nowMs <= seen) return;",
     was: "<=",
