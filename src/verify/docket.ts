@@ -75,7 +75,7 @@ export class Docket {
   readonly #methods = { places: 0, bounds: 0, readings: 0, pinned: 0 };
   /** Violations found but not kept, and those of them that say more than that counts came out too low. */
   #left = 0;
-  #leftGrave = 0;
+  #leftGrave = false;
   #openedEarly = false;
   #windowsKept = 0;
   #pictures = 0;
@@ -118,7 +118,7 @@ export class Docket {
 
   /** True if neither amounts nor violations tell of all findings. */
   get #isPartial(): boolean {
-    return this.#leftGrave > 0 || this.#windowsKept > windowsEach * this.#options.violationsMost;
+    return this.#leftGrave || this.#windowsKept > windowsEach * this.#options.violationsMost;
   }
 
   /** Asks a question that only the rules can settle, once for each scope or quota and kind of question. */
@@ -138,7 +138,7 @@ export class Docket {
     if (accused === undefined) {
       if (this.#accused.size >= this.#options.violationsMost) {
         this.#left += 1;
-        if (tooLow !== "charges") this.#leftGrave += 1;
+        if (tooLow !== "charges") this.#leftGrave = true;
         return;
       }
       const kind = JSON.stringify([law, breach, "quota" in whose ? whose.quota : whose.user === null]);
