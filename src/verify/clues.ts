@@ -134,6 +134,7 @@ export class Clues {
     "double-count": () => (this.ruledIn.has("double-count") ? 1.8 : 1),
     "refused-counted": () => (this.ruledIn.has("refused-counted") ? 1.8 : 1),
     "reset-in-ms": () => (this.ruledIn.has("reset-in-ms") ? 4 : 1),
+    "window-slides": () => (this.ruledIn.has("window-slides") ? 2 : 1),
     "scopes-mixed": () => this.#mix(),
     // If one scope alone had another clock, its reset_at would jump against the other's.
     "organization-off-grid": () => (this.#jumps > 0 ? 0.2 : this.#datesOnGrid > 0 ? 2 : 1),

@@ -25,7 +25,9 @@ export interface CountedQuota {
   readonly startedBy: number;
   readonly givesBack: boolean;
   readonly docket: {
-    readonly clues: { readonly ruledIn: { add(fault: "double-count" | "skewed-nodes"): void } };
+    readonly clues: {
+      readonly ruledIn: { add(fault: "double-count" | "skewed-nodes" | "window-slides"): void };
+    };
     readonly takesPicture: boolean;
   };
 }

@@ -28,6 +28,8 @@ export class JudgedQuota {
   #closed = 0;
   #resets = 0;
   #hasConflict = false;
+  /** End of the window before the one that was judged last. */
+  #endBefore: Span | null = null;
   readonly #shape = new QuotaShape();
 
   constructor(setting: QuotaSetting) {
@@ -227,6 +229,7 @@ export class JudgedQuota {
     const before = this.#known.previousCount;
     const carried = isNext && before > 0 && lowest >= 0.9 * before;
     if (isNext && before > 1) docket.clues.window(name, carried, this.#known.previousCarried);
+    this.#endBefore = this.#previousEnd;
     if (isNext) open.release(this.#known.previous);
     this.#known.previous = number;
     this.#known.previousCount = highest;
@@ -248,6 +251,11 @@ export class JudgedQuota {
 
   #conflict(number: number): void {
     this.#hasConflict = true;
+    const { open, docket, terms } = this.#setting;
+    const [before, lengthMs] = [this.#endBefore, shortest(this.#judge.apartMs)];
+    // On a grid two clocks show no three ends within a length.
+    if (terms.anchor === "epoch" && before !== null && open.end(number).to - before.from < lengthMs)
+      docket.clues.ruledIn.add("window-slides");
     const problem = (earlier: Span, later: Span): string | null => this.#problem(earlier, later);
     accuseConflict(
       this.#setting,

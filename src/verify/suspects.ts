@@ -7,7 +7,10 @@ import type { LawFinding } from "./finding.ts";
 import type { Mark } from "./mark.ts";
 import type { QuotaName } from "./quota-name.ts";
 
-/** Faults that a trace can show, by their names in the fault catalogue; and a step of the target's clock. */
+/**
+ * Faults that a trace can show, by their names in the fault catalogue; and, beyond it, a step of the target's clock, and a
+ * window that slides where the policy's are fixed.
+ */
 export const suspectNames = [
   "race-read-then-write",
   "per-instance-counters",
@@ -54,6 +57,7 @@ export const suspectNames = [
   "unenforced-refuses",
   "refusal-names-user",
   "clock-step",
+  "window-slides",
 ] as const;
 export type Suspect = (typeof suspectNames)[number];
 
@@ -136,15 +140,22 @@ function overlapSuspects(input: CountsInput, overlaps: readonly Overlap[]): read
 /** Drops of a count, in the order of its charges' answers, and those of them that start again from almost 0. */
 interface Drops {
   readonly count: number;
+  /** Number of times at which it rose by more than a call's own charge. */
+  readonly jumps: number;
   readonly restarts: readonly Span[];
 }
 
 function dropsIn(marks: readonly Mark[], time: TraceTime): Drops {
   const restarts: Span[] = [];
   let count = 0;
+  let jumps = 0;
+  let last: Mark | null = null;
   let highest: Mark | null = null;
   const charges = marks.filter(({ least }) => least > 0).sort((a, b) => a.received - b.received);
   for (const mark of charges) {
+    if (last !== null && mark.count > last.count + mark.least + 1 && time.before(last.received, mark.sent))
+      jumps += 1;
+    last = mark;
     if (highest !== null && mark.count < highest.count && time.before(highest.received, mark.sent)) {
       count += 1;
       if (mark.count - mark.least <= 0.15 * highest.count)
@@ -152,7 +163,7 @@ function dropsIn(marks: readonly Mark[], time: TraceTime): Drops {
       highest = mark;
     } else if (highest === null || mark.count > highest.count) highest = mark;
   }
-  return { count, restarts };
+  return { count, jumps, restarts };
 }
 
 /** Returns when counts began again from almost 0 in the course of a window, by charges. */
@@ -160,10 +171,10 @@ export const restartsOf = (marks: readonly Mark[], time: TraceTime): readonly Sp
   dropsIn(marks, time).restarts;
 
 /** Returns the share of drops that start again from almost 0, and of those that hop to another count. */
-function dropsOf({ marks, setting }: CountsInput): { restarts: number; hops: number } {
-  const { count, restarts } = dropsIn(marks, setting.time);
+function dropsOf({ marks, setting }: CountsInput): { jumps: number; restarts: number; hops: number } {
+  const { count, jumps, restarts } = dropsIn(marks, setting.time);
   const share = count === 0 ? 0 : restarts.length / count;
-  return { restarts: share, hops: count === 0 ? 0 : 1 - share };
+  return { jumps, restarts: share, hops: count === 0 ? 0 : 1 - share };
 }
 
 /** Names faults that charge without a call: the mark on the gap, or next to it, shows the cause. */
@@ -300,11 +311,15 @@ function excessSuspects(input: CountsInput, { mark, most }: Excess): readonly Su
   const carried = previous > 0 && mark.count >= previous;
   const again = carried && input.previous?.carried === true;
   // Nodes whose clocks are a window apart answer from two counts, one of which the other node has charged before.
-  const { hops, restarts } = dropsOf(input);
-  const isApart = hops + restarts > 0;
-  if (isApart) input.setting.docket.clues.ruledIn.add("skewed-nodes");
+  // A window that slides begins with the last one's calls, and loses them one by one.
+  const { jumps, hops, restarts } = dropsOf(input);
+  const isByPolicy = "quota" in name.told;
+  const isApart = isByPolicy && hops + restarts > 0 && jumps > 0;
+  const slides = isByPolicy && hops > 0 && jumps === 0 && previous > 0;
+  if (isApart || slides) input.setting.docket.clues.ruledIn.add(slides ? "window-slides" : "skewed-nodes");
   return ranked({
     "skewed-nodes": isApart ? 1.6 : 0,
+    "window-slides": slides ? 1.6 : 0,
     // A call that is charged twice makes a count no more than twice as high, unless the second charge is one that is held.
     "double-count": surplus > most && terms.charging !== "reserved" ? 0.1 : surplus > 0.6 * most ? 1 : 0.4,
     "new-reset-old-count": again ? 0.9 : carried ? 1.5 : 0,
@@ -330,7 +345,10 @@ export function endSuspects(
   later: Mark,
   length: Length,
   isRefusedOnly: boolean,
+  isByPolicy: boolean,
 ): readonly Suspect[] {
+  // By quotas a reading has one end, which cannot drift from another one of its own.
+  const moving = isByPolicy ? "window-slides" : "reset-at-drifts";
   const apartMs = later.end.from - earlier.end.to;
   // A window that shows 0 in its last second seems to end there: less than a second before it does.
   const showsZero = earlier.reset === 0 || later.reset === 0;
@@ -346,7 +364,7 @@ export function endSuspects(
     "skewed-nodes": 0.9,
     "clock-step": 0.5,
     "per-instance-counters": 0.6,
-    "reset-at-drifts": apartMs < 2_000 ? 1 : 0.3,
+    [moving]: apartMs < 2_000 ? 1 : 0.3,
     "reset-disagrees": 0.4,
   });
 }

@@ -31,7 +31,7 @@ export function accuseConflict(
   docket.accuse({
     law: "reset-agrees",
     breach: "ends",
-    suspects: endSuspects(a, b, length, isRefusedOnly(earlier) || isRefusedOnly(later)),
+    suspects: endSuspects(a, b, length, isRefusedOnly(earlier) || isRefusedOnly(later), "quota" in name.told),
     ...name.told,
     window: null,
     lines: [...new Set(marks.map(({ line }) => line))].sort((x, y) => x - y),

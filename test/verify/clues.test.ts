@@ -253,6 +253,7 @@ describe("what a trace shows weighs the faults that it fits or contradicts", () 
     ["double-count", 1.8],
     ["refused-counted", 1.8],
     ["reset-in-ms", 4],
+    ["window-slides", 2],
   ] as const)("%s, which an answer shows by itself", (name, weight) => {
     expect(moved((clues) => clues.ruledIn.add(name))).toEqual({ [name]: weight });
   });

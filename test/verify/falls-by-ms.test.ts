@@ -26,7 +26,7 @@ describe("a reset falls by milliseconds", () => {
 
 describe("milliseconds in place of seconds are suspected", () => {
   const asked = (ms: number, known: boolean) =>
-    endSuspects(mark(0, 60_000), mark(500, 59_500), { ms, known }, false);
+    endSuspects(mark(0, 60_000), mark(500, 59_500), { ms, known }, false, false);
 
   test("first, where no rules tell the length, and it is shown as a million or more", () => {
     expect(asked(1_000_000, false)[0]).toBe("reset-in-ms");

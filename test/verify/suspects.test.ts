@@ -615,6 +615,7 @@ describe("a count below what calls had left", () => {
 });
 
 describe("a count above all that calls can have charged", () => {
+  const byPolicy = { ...acme, told: { quota: "calls", key: {} } };
   const excess = (count: number, most: number): LawFinding => ({
     kind: "excess",
     mark: charge(9, count),
@@ -688,9 +689,16 @@ describe("a count above all that calls can have charged", () => {
     [
       "beside counts that fall: two nodes' windows, one of which the other has charged before",
       [excess(8, 5)],
-      [charge(0, 7), charge(10, 2)],
-      {},
-      ["skewed-nodes", "wrong-user-key", "scopes-mixed", "double-count"],
+      [charge(0, 7), charge(10, 2), charge(20, 8)],
+      { name: byPolicy },
+      ["skewed-nodes", "scopes-mixed", "double-count"],
+    ],
+    [
+      "beside counts that fall one by one, after a window with a count: it slides",
+      [excess(8, 5)],
+      [charge(0, 7), charge(10, 6), charge(20, 7)],
+      { name: byPolicy, previous: { count: 9, carried: false } },
+      ["window-slides", "scopes-mixed", "double-count"],
     ],
     [
       "beside counts that rise",
@@ -913,7 +921,7 @@ describe("ends of one window that cannot both be", () => {
       ],
     ],
   ])("%s", (_name, earlier, later, refusedOnly, expected) => {
-    expect(endSuspects(earlier, later, minute, refusedOnly)).toEqual(expected);
+    expect(endSuspects(earlier, later, minute, refusedOnly, false)).toEqual(expected);
   });
 
   const dated = (resetAt: number | null, reset = 30): Mark => markOf({ resetAt, reset });
