@@ -70,7 +70,7 @@ interface OpenCaller {
   calls: RecordedCall[];
 }
 
-/** What a line of a trace tells of its call, in the form of either version. */
+/** Facts of a call that its line tells, in the form of either version. */
 type Told = Pick<CallTraits, "operation" | "asked" | "free"> & Pick<RecordedInput, "status" | "said">;
 
 /**

@@ -1,4 +1,4 @@
-// Where fixed windows end, by their anchors, at the instants on both sides of an edge.
+// Ends of fixed windows, by their anchors, at the instants on both sides of an edge.
 import { expect, test } from "vitest";
 import { gridOf } from "../../src/engine/algorithms/fixed-window.ts";
 import type { FixedWindow } from "../../src/policy/policy.ts";

@@ -1,4 +1,4 @@
-// What one answer shows of a window: a status body's count, and whose it is.
+// Readings of a window by one answer: a status body's count, and whose it is.
 import { expect, test } from "vitest";
 import { headerReading, negativeCount, statusReading } from "../../src/verify/answer.ts";
 import { refused, rest, status } from "./traces.ts";
