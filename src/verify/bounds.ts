@@ -56,10 +56,16 @@ export function judgeBounds(input: BoundsTask): BoundsResult {
       findings.push({ kind: "beyond", mark });
   }
   return {
-    findings: input.fromZero && input.complete ? findings : [...findings, ...apart(input, sums)],
+    findings: input.fromZero && input.complete ? explained(findings) : [...findings, ...apart(input, sums)],
     pinned,
   };
 }
+
+/** Leaves out needless refusals where counts are in excess: the calls that explain those may explain the refusals, too. */
+const explained = (findings: readonly LawFinding[]): readonly LawFinding[] =>
+  findings.some(({ kind }) => kind === "excess")
+    ? findings.filter(({ kind }) => kind !== "needless")
+    : findings;
 
 /**
  * Tells whether the points by an answer have passed the limit, its own among them. A refusal that shows a later window

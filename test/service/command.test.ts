@@ -124,6 +124,8 @@ describe("spillway serve", () => {
       `rules   ${rules}`,
       `tokens  ${tokens} (1 user of globex)`,
       `try     ${read} | curl -sS -H @- ${url}/v2/organizations/globex/rate_limit`,
+      "note    user.rest.limit is 50, above its organization's 7: a user can never use it in full, and a cost above 7 is " +
+        "refused for ever",
       "stop    Ctrl-C",
     ]);
     await end(child, "SIGTERM");

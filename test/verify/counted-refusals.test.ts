@@ -86,6 +86,11 @@ test("a call without an answer may have been counted before it, and a lost one, 
   expect(await broken([...short, { ...silent, caller: {} }])).toEqual([]);
 });
 
+test("a call without an answer that explains the counts explains the refusal, too", async () => {
+  const silent = hit(0, 4, { status: 0, outcome: "unknown", readings: [] });
+  expect(await broken([silent, ...fine.slice(1)])).toEqual([]);
+});
+
 test("calls from before the trace, or of others, may have been counted before it", async () => {
   expect(await broken(short.slice(1), { startedAt: start + 5500 })).toEqual([]);
   expect(await broken(short, { complete: false })).toEqual([]);
