@@ -6,7 +6,6 @@
 //                                                      most(j) where j was before r, else held(j)
 // A call before r has completed and holds its final points. A call that r is before has not begun. Any other call
 // may hold from nothing up to its cost. The call of r itself is complete in its own answer.
-
 import type { Owner } from "../rules/rules.ts";
 import type { TraceTime } from "./clock.ts";
 import type { LawFinding } from "./finding.ts";
@@ -42,12 +41,12 @@ export function judgeBounds(input: BoundsTask): BoundsResult {
   const findings: LawFinding[] = [];
   let pinned = 0;
   const sums = new Sums(input);
+  const accountable = input.fromZero && input.complete;
   for (const mark of input.marks) {
     const exact = !mark.clamped || input.binding;
     const least = sums.leastBefore(mark);
     if (exact && mark.count < least) findings.push({ kind: "short", mark, least, by: fewest(input, mark) });
     const most = sums.mostBy(mark);
-    const accountable = input.fromZero && input.complete;
     if (accountable && mark.count > most) findings.push({ kind: "excess", mark, most });
     else if (accountable && most <= input.limit && isPast(mark, input))
       findings.push({ kind: "needless", mark, most });
@@ -56,7 +55,7 @@ export function judgeBounds(input: BoundsTask): BoundsResult {
       findings.push({ kind: "beyond", mark });
   }
   return {
-    findings: input.fromZero && input.complete ? explained(findings) : [...findings, ...apart(input, sums)],
+    findings: accountable ? explained(findings) : [...findings, ...apart(input, sums)],
     pinned,
   };
 }
