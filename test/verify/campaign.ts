@@ -23,8 +23,8 @@ import { verify } from "../../src/verify/verify.ts";
 import { isAnswered } from "../../src/wire/outcome.ts";
 import { callByQuotas, headerByQuotas } from "./as-quotas.ts";
 import { ChangingLimits, changeable } from "./changing-limits.ts";
+import { allFates, honestFates, worlds } from "./drawn-worlds.ts";
 import { type History, play, type World } from "./history.ts";
-import { allFates, honestFates, worlds } from "./worlds.ts";
 import { short, woven } from "./woven.ts";
 
 /** So many calls are drawn one by one; longer histories are woven of them. */

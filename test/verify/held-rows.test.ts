@@ -13,9 +13,9 @@ import { judgeQuotas } from "../../src/verify/policy-judge.ts";
 import { callByQuotas, headerByQuotas } from "./as-quotas.ts";
 import { brokenDeployments } from "./broken.ts";
 import * as day from "./days.ts";
+import { allFates, worlds } from "./drawn-worlds.ts";
 import { type History, play } from "./history.ts";
 import { workload } from "./workload.ts";
-import { allFates, worlds } from "./worlds.ts";
 
 const runs = Number(process.env["HISTORIES"] ?? 60);
 const golden = fileURLToPath(new URL("../golden/", import.meta.url));

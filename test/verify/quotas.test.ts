@@ -24,8 +24,8 @@ import { judgeQuotas } from "../../src/verify/policy-judge.ts";
 import { crowd, crowdRules, suited } from "../faults/crowd.ts";
 import { inference } from "../policy/policies.ts";
 import { callByQuotas, headerByQuotas } from "./as-quotas.ts";
+import { allFates, honestFates, worlds } from "./drawn-worlds.ts";
 import { play, type World } from "./history.ts";
-import { allFates, honestFates, worlds } from "./worlds.ts";
 
 const runs = Number(process.env["HISTORIES"] ?? 60);
 

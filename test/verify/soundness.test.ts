@@ -6,8 +6,8 @@ import { describe, expect, test } from "vitest";
 import { Limiter } from "../../src/engine/limiter.ts";
 import { judge } from "../../src/verify/judge.ts";
 import { ChangingLimits, changeable } from "./changing-limits.ts";
+import { allFates, honestFates, worlds } from "./drawn-worlds.ts";
 import { play, type Target, type World } from "./history.ts";
-import { allFates, honestFates, worlds } from "./worlds.ts";
 
 const runs = Number(process.env["HISTORIES"] ?? 120);
 

@@ -10,9 +10,9 @@ import { readTrace, type TraceLine } from "../../src/trace/read.ts";
 import { judge } from "../../src/verify/judge.ts";
 import { verify } from "../../src/verify/verify.ts";
 import { brokenDeployments } from "./broken.ts";
+import { allFates, worlds } from "./drawn-worlds.ts";
 import { bytesOf, type History, numbered, play } from "./history.ts";
 import { workload } from "./workload.ts";
-import { allFates, worlds } from "./worlds.ts";
 
 const runs = Number(process.env["HISTORIES"] ?? 50);
 const golden = fileURLToPath(new URL("../golden/", import.meta.url));
