@@ -1,7 +1,7 @@
 // Somebody else's limiter in virtual time, however long it takes: time stands still until it has settled. Calls are
 // asked one after the other, in the order of their arrival, so that a run is repeatable.
 import type { LimiterAdapter, LimiterFactory } from "../../src/engine/adapter.ts";
-import { guarded, tellTime } from "../../src/engine/asking.ts";
+import { madeLimiter } from "../../src/engine/asking.ts";
 import { LimiterFailure } from "../../src/engine/limiter-failure.ts";
 import { quote, SpillwayError } from "../../src/rules/errors.ts";
 import type { Rules } from "../../src/rules/rules.ts";
@@ -103,13 +103,9 @@ async function made(
 ): Promise<LimiterAdapter> {
   try {
     await clock?.set(nowMs);
-    await tellTime(factory, nowMs);
     // The limiter gets a copy, so that its changes do not reach the trace.
-    const own = JSON.parse(JSON.stringify(rules)) as Rules;
-    const limiter: unknown = await guarded("create", [rules], () => during(clock, () => factory.create(own)));
-    if (typeof limiter === "object" && limiter !== null && "decide" in limiter)
-      return limiter as LimiterAdapter;
-    throw new LimiterFailure("create(rules)", quote(limiter), "a limiter with `decide`");
+    const own = structuredClone(rules);
+    return await madeLimiter(factory, "rules", rules, nowMs, () => during(clock, () => factory.create(own)));
   } catch (error) {
     throw coded(error, factory, () => "before the first call");
   }

@@ -74,6 +74,24 @@ export function throughJson(what: string, call: string, value: unknown): unknown
   }
 }
 
+/**
+ * Makes a limiter at a time, ms.
+ * @param word what it is made by, `rules` or `policy`; `shown` is that, or its name, for errors
+ * @throws LimiterFailure if `create` throws, or returns something without `decide`
+ */
+export async function madeLimiter<L extends { decide: unknown }>(
+  factory: Parameters<typeof tellTime>[0],
+  word: string,
+  shown: unknown,
+  nowMs: number,
+  create: () => L | PromiseLike<L>,
+): Promise<L> {
+  await tellTime(factory, nowMs);
+  const limiter = await guarded("create", [shown], create);
+  if (isObject(limiter) && typeof limiter.decide === "function") return limiter;
+  throw new LimiterFailure(`create(${word})`, quote(limiter), "a limiter with `decide`");
+}
+
 /** Tells the time, in ms, to a limiter or factory that has `setNow`. */
 export function tellTime(told: { setNow?(nowMs: number): unknown }, nowMs: number): Eventually<unknown> {
   const { setNow } = told;

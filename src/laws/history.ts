@@ -17,9 +17,7 @@ import {
   readingsMistake,
   statusMistake,
 } from "../engine/answer-form.ts";
-import { answered, guarded, tellTime } from "../engine/asking.ts";
-import { LimiterFailure } from "../engine/limiter-failure.ts";
-import { quote } from "../rules/errors.ts";
+import { answered, guarded, madeLimiter } from "../engine/asking.ts";
 import { type Rules, type Scope, scopes } from "../rules/rules.ts";
 import type { HttpAnswer } from "../wire/answer.ts";
 import { Player, playFresh } from "./player.ts";
@@ -145,21 +143,16 @@ function copied<T extends object>(value: T): T {
 }
 
 /**
+ * Makes a limiter (see `madeLimiter`). It gets a copy: its changes to the rules must not reach the laws.
  * @param nowMs time at which the limiter is made, ms since the epoch
- * @throws LimiterFailure if `create` throws, or returns something without `decide`
  */
-export async function makeLimiter(
+export const makeLimiter = (
   factory: LimiterFactory,
   rules: Rules,
   nowMs: number,
   seam?: Seam,
-): Promise<LimiterAdapter> {
-  await tellTime(factory, nowMs);
-  // The limiter gets a copy: its changes to the rules must not reach the laws.
-  const limiter = await guarded("create", [rules], () => factory.create(copied(rules), seam));
-  if (isObject(limiter) && typeof limiter.decide === "function") return limiter;
-  throw new LimiterFailure("create(rules)", quote(limiter), "a limiter with `decide`");
-}
+): Promise<LimiterAdapter> =>
+  madeLimiter(factory, "rules", rules, nowMs, () => factory.create(copied(rules), seam));
 
 /** Plays operations on a fresh limiter by rules (see `playFresh`). */
 export async function play(

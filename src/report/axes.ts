@@ -123,21 +123,27 @@ function roundStep(most: number, magnitude: number): number {
 /** Returns an axis of counts, by default from 0. */
 export function countAxis(most: number, least = 0) {
   const interval = roundStep(Math.max(1, most - least), 1);
-  return {
-    type: "value" as const,
-    min: least,
-    max: most,
-    interval,
-    containShape: false,
-    axisLabel: {
-      ...text,
-      formatter: (value: number) => (value % interval === 0 ? count(value) : ""),
-    },
-    axisLine: { show: false },
-    axisTick: { show: false },
-    splitLine: gridLine,
-  };
+  return valueAxis(least, most, interval, (value) => (value % interval === 0 ? count(value) : ""), {});
 }
+
+/** @param marks values at which the axis has its labels, in place of the interval's multiples */
+const valueAxis = <Marks extends object>(
+  min: number,
+  max: number,
+  interval: number,
+  formatter: (value: number) => string,
+  marks: Marks,
+) => ({
+  type: "value" as const,
+  min,
+  max,
+  interval,
+  containShape: false,
+  axisLabel: { ...text, ...marks, formatter },
+  axisLine: { show: false },
+  axisTick: { show: false, ...marks },
+  splitLine: gridLine,
+});
 
 /** Axis of shares, from 0 to 1. */
 export const shareAxis = {
@@ -182,20 +188,6 @@ export function amountAxis(unit: Unit, most: number, least = 0, ends = false) {
   const ticks: number[] = [];
   for (let tick = first; tick <= most + interval * 1e-9; tick += interval) ticks.push(tick);
   if (ends) addEnds(ticks, least, most, interval);
-  const marks = { customValues: ticks };
-  return {
-    type: "value" as const,
-    min: least,
-    max: most,
-    interval,
-    containShape: false,
-    axisLabel: {
-      ...text,
-      ...marks,
-      formatter: (value: number) => (unit === "ms" && value === 0 ? "0" : amountText(unit, value)),
-    },
-    axisLine: { show: false },
-    axisTick: { show: false, ...marks },
-    splitLine: gridLine,
-  };
+  const formatter = (value: number) => (unit === "ms" && value === 0 ? "0" : amountText(unit, value));
+  return valueAxis(least, most, interval, formatter, { customValues: ticks });
 }

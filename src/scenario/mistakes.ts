@@ -84,6 +84,11 @@ export class Mistakes {
     return least;
   }
 
+  /** Checks for a bound, a whole number from 1; absent ones are no bound. */
+  most(path: string, value: unknown): number {
+    return this.whole(path, value ?? Number.MAX_SAFE_INTEGER, 1, Number.MAX_SAFE_INTEGER);
+  }
+
   /** Checks for a finite number in a range. @returns `NaN` if it is none */
   number(path: string, value: unknown, fits: (value: number) => boolean, allowed: string): number {
     if (Number.isFinite(value) && fits(value as number)) return value as number;

@@ -17,6 +17,7 @@ import {
   windowRolled,
 } from "../step.ts";
 import { trial } from "../trials.ts";
+import { lacksWindow } from "./windows.ts";
 
 const common = {
   section: "SPEC.md §2.7",
@@ -73,11 +74,7 @@ export const costAsTold: Experiment = {
   needs: "a window whose count answers show",
   calls: 10,
   isLone: true,
-  lacks(lab, subject) {
-    const [caller] = subject.callers;
-    if (caller === undefined) return "nobody can call it";
-    return lab.windows(subject, caller).length > 0 ? null : "answers show no count of a window";
-  },
+  lacks: lacksWindow,
   *run(lab, subject) {
     const caller = yield* lab.pick(subject, 8, 700);
     for (const cost of [

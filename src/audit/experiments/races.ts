@@ -3,6 +3,7 @@ import { seenIn } from "../book.ts";
 import type { Experiment } from "../experiment.ts";
 import { broken, isRefused, kept, unexercised, windowRolled } from "../step.ts";
 import { isOneWindow } from "../trials.ts";
+import { lacksWindow } from "./windows.ts";
 
 const needsEmptying = "a quota that can be emptied";
 
@@ -66,10 +67,7 @@ export const raceExperiments: readonly Experiment[] = [
     promise: "calls at once are each charged",
     needs: "a window whose count answers show",
     calls: 20,
-    lacks: (lab, subject) =>
-      subject.callers[0] !== undefined && lab.windows(subject, subject.callers[0]).length > 0
-        ? null
-        : "answers show no count of a window",
+    lacks: lacksWindow,
     *run(lab, subject) {
       const caller = yield* lab.pick(subject, 20, 900);
       const charges = new Map<string, number>();
@@ -106,10 +104,7 @@ export const raceExperiments: readonly Experiment[] = [
     needs: "a window whose count answers show",
     calls: 16,
     waits: 1,
-    lacks: (lab, subject) =>
-      subject.callers[0] !== undefined && lab.windows(subject, subject.callers[0]).length > 0
-        ? null
-        : "answers show no count of a window",
+    lacks: lacksWindow,
     *run(lab, subject) {
       const [caller] = subject.callers;
       if (caller === undefined) return unexercised("nobody can call it");
@@ -147,10 +142,7 @@ export const raceExperiments: readonly Experiment[] = [
     needs: "a window whose end answers tell",
     calls: 40,
     waits: 1,
-    lacks: (lab, subject) =>
-      subject.callers[0] !== undefined && lab.windows(subject, subject.callers[0]).length > 0
-        ? null
-        : "answers show no count of a window",
+    lacks: lacksWindow,
     *run(lab, subject) {
       const callers = subject.callers.slice(0, 3);
       const [caller] = callers;

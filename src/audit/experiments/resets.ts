@@ -14,7 +14,7 @@ import {
   Unexercised,
   unexercised,
 } from "../step.ts";
-import { showsWindow } from "./windows.ts";
+import { lacksWindow } from "./windows.ts";
 
 const section = "SPEC.md §3";
 
@@ -170,7 +170,7 @@ export const resetExperiments: readonly Experiment[] = [
     calls: 8,
     waits: 1,
     lacks: (lab, subject) =>
-      showsWindow(lab, subject) ??
+      lacksWindow(lab, subject) ??
       (subject.quotas.some((name) => lab.roundsUp(name))
         ? null
         : "resets are rounded down, or to the nearest"),

@@ -7,11 +7,12 @@ import { type Answer, broken, isRefused, kept, type Subject, unexercised } from 
 
 const section = "SPEC.md §3";
 
-export const showsWindow = (lab: Lab, { callers, ...subject }: Subject): string | null => {
-  const [caller] = callers;
+/** Returns why no count of a window is seen of an operation's calls; `null` if answers show one. */
+export function lacksWindow(lab: Lab, subject: Subject): string | null {
+  const [caller] = subject.callers;
   if (caller === undefined) return "nobody can call it";
-  return lab.windows({ callers, ...subject }, caller).length > 0 ? null : "answers show no count of a window";
-};
+  return lab.windows(subject, caller).length > 0 ? null : "answers show no count of a window";
+}
 
 /** Longest time that most servers wait for the rest of a request. */
 const slowMostMs = 20_000;
@@ -26,7 +27,7 @@ export const windowExperiments: readonly Experiment[] = [
     needs: "a window whose count answers show",
     calls: 80,
     waits: 1,
-    lacks: showsWindow,
+    lacks: lacksWindow,
     *run(lab, subject) {
       const callers = subject.callers.slice(0, 4);
       const [caller] = callers;
@@ -77,7 +78,7 @@ export const windowExperiments: readonly Experiment[] = [
     calls: 4,
     waits: 1,
     lacks: (lab, subject) =>
-      showsWindow(lab, subject) ?? (openings(lab, subject).length === 0 ? "windows lie on a grid" : null),
+      lacksWindow(lab, subject) ?? (openings(lab, subject).length === 0 ? "windows lie on a grid" : null),
     *run(lab, subject) {
       const quota = openings(lab, subject).at(-1);
       const [caller] = subject.callers;
@@ -128,7 +129,7 @@ export const windowExperiments: readonly Experiment[] = [
     waits: 1,
     lacks(lab, subject) {
       const [caller] = subject.callers;
-      const why = showsWindow(lab, subject);
+      const why = lacksWindow(lab, subject);
       if (why !== null || caller === undefined) return why;
       const lengths = lab.windows(subject, caller).map((name) => lab.windowMs(name, caller) ?? 0);
       return Math.max(...lengths) <= slowMostMs ? null : "servers wait less long for a request";
@@ -165,7 +166,7 @@ export const windowExperiments: readonly Experiment[] = [
     needs: "windows on a grid, two quotas or callers",
     calls: 8,
     lacks: (lab, subject) =>
-      showsWindow(lab, subject) ??
+      lacksWindow(lab, subject) ??
       (subject.quotas.some((name) => isOnGrid(lab, name)) ? null : "windows open with their first call"),
     *run(lab, subject) {
       const seen: {

@@ -3,8 +3,7 @@
 
 import type { Seam } from "../../engine/adapter.ts";
 import { isObject, type Mistake } from "../../engine/answer-form.ts";
-import { answered, guarded, tellTime } from "../../engine/asking.ts";
-import { LimiterFailure } from "../../engine/limiter-failure.ts";
+import { answered, guarded, madeLimiter } from "../../engine/asking.ts";
 import type {
   QuotaDecision,
   QuotaLimiter,
@@ -14,7 +13,6 @@ import type {
 import { filledQuotas } from "../../policy/effective.ts";
 import type { Policy } from "../../policy/policy.ts";
 import { wireOf } from "../../policy/presets.ts";
-import { quote } from "../../rules/errors.ts";
 import { type ReadAnswer, readAnswer } from "../../wire/read-answer.ts";
 import { Player, playFresh } from "../player.ts";
 import type { SettleOp } from "../script.ts";
@@ -148,22 +146,14 @@ export class QuotaPlayer extends Player<QuotaLimiter, Policy, QuotaCallOp> {
   }
 }
 
-/**
- * @param nowMs time at which the limiter is made, ms since the epoch
- * @throws LimiterFailure if `create` throws, or returns something without `decide`
- */
-export async function makeQuotaLimiter(
+/** Makes a limiter by a policy, as `makeLimiter` does by rules. */
+export const makeQuotaLimiter = (
   factory: QuotaLimiterFactory,
   policy: Policy,
   nowMs: number,
   seam: Seam = stillSeam,
-): Promise<QuotaLimiter> {
-  await tellTime(factory, nowMs);
-  // The limiter gets a copy: its changes to the policy must not reach the laws.
-  const limiter = await guarded("create", [policy.name], () => factory.create(structuredClone(policy), seam));
-  if (isObject(limiter) && typeof limiter.decide === "function") return limiter;
-  throw new LimiterFailure("create(policy)", quote(limiter), "a limiter with `decide`");
-}
+): Promise<QuotaLimiter> =>
+  madeLimiter(factory, "policy", policy.name, nowMs, () => factory.create(structuredClone(policy), seam));
 
 /** Plays operations on a fresh limiter by a policy (see `playFresh`). */
 export async function playQuotas(

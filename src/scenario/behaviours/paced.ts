@@ -28,12 +28,7 @@ export function paced(options: PacedOptions): Behaviour<{ done: number }> {
   const sharedBy = mistakes.whole("paced.sharedBy", options.sharedBy ?? 1, 1, 1_000_000);
   const userSharedBy = mistakes.whole("paced.userSharedBy", options.userSharedBy ?? 1, 1, 1_000_000);
   const leastMs = mistakes.duration("paced.least", options.least ?? 0, 0);
-  const jobs = mistakes.whole(
-    "paced.jobs",
-    options.jobs ?? Number.MAX_SAFE_INTEGER,
-    1,
-    Number.MAX_SAFE_INTEGER,
-  );
+  const jobs = mistakes.most("paced.jobs", options.jobs);
   mistakes.finish("this client cannot be made");
   return {
     name: "paced",

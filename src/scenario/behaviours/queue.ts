@@ -32,12 +32,7 @@ export function queue(options: QueueOptions): Behaviour<QueueRecord> {
   const workers = mistakes.whole("queue.workers", options.workers, 1, 1_000);
   if (every === undefined && options.jobs === undefined)
     mistakes.add("queue.jobs", options.jobs, "a number of jobs, or queue.every");
-  const jobs = mistakes.whole(
-    "queue.jobs",
-    options.jobs ?? Number.MAX_SAFE_INTEGER,
-    1,
-    Number.MAX_SAFE_INTEGER,
-  );
+  const jobs = mistakes.most("queue.jobs", options.jobs);
   mistakes.finish("this queue cannot be made");
   return {
     name: "queue",

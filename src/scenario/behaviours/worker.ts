@@ -46,12 +46,7 @@ export function worker(options: WorkerOptions): Behaviour<WorkerRecord> {
     ? parsePaces("worker.think", options.think, mistakes)
     : parseSpread("worker.think", options.think ?? 0, mistakes);
   const atOnce = parseSpread("worker.atOnce", options.atOnce ?? 1, mistakes, 1, atOnceMost);
-  const jobs = mistakes.whole(
-    "worker.jobs",
-    options.jobs ?? Number.MAX_SAFE_INTEGER,
-    1,
-    Number.MAX_SAFE_INTEGER,
-  );
+  const jobs = mistakes.most("worker.jobs", options.jobs);
   mistakes.finish("this worker cannot be made");
   const sizes = [atOnce, ...("paces" in think ? think.paces.flatMap((pace) => pace.atOnce ?? []) : [])];
 
