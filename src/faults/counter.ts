@@ -2,10 +2,12 @@
 // Unchanged it answers as the engine does, and tests require this under policies and rules. A fault made of it thus has
 // no other error.
 import type { PolicyCall, Reading } from "../engine/decision.ts";
-import { type CountBefore, type CountKey, ReferenceLimiter, type WindowCount } from "../engine/reference.ts";
+import { ReferenceLimiter } from "../engine/reference.ts";
+import type { CountBefore, CountKey, WindowCount } from "../engine/reference-counts.ts";
 import type { QuotaStore } from "../engine/store.ts";
 
-export type { CountBefore, CountKey, FoundAll, Use } from "../engine/reference.ts";
+export type { FoundAll, Use } from "../engine/reference.ts";
+export type { CountBefore, CountKey } from "../engine/reference-counts.ts";
 
 export type CountedCaller = PolicyCall["caller"];
 
