@@ -1,7 +1,7 @@
 // A deployment by a policy with a fault, in virtual time, apart from the right one, which knows nothing of faults. Each
 // answer is written in the API's format, may be changed by the fault, and is read back.
 import type { PolicyDecision, PolicyReservation, Reading } from "../src/engine/decision.ts";
-import type { SlowQuotaStore } from "../src/engine/store.ts";
+import { type SlowQuotaStore, shownByStatus } from "../src/engine/store.ts";
 import { type ChosenFault, injectQuotaFault } from "../src/faults/choice.ts";
 import { sentBy } from "../src/faults/sent.ts";
 import { filledQuotas } from "../src/policy/effective.ts";
@@ -46,7 +46,7 @@ export class FaultyQuotaDeployment implements SimulatedDeployment<Running, Quota
     const { operation } = asked;
     if (operation === "status") {
       const quotas = filledQuotas(this.#policy, asked.caller);
-      const readings = (store.status ?? store.read).call(store, asked.caller, quotas, nowMs);
+      const readings = shownByStatus(store, asked.caller, quotas, nowMs);
       return this.#answer(asked, call, { kind: "status", readings }, nowMs);
     }
     if (operation === "other") return this.#answer(asked, call, { kind: "admitted", readings: [] }, nowMs);

@@ -5,7 +5,7 @@ import type { HttpAnswer } from "../wire/answer.ts";
 import type { AnswerToWrite } from "../wire/write-answer.ts";
 import type { PolicyCall, PolicyReservation } from "./decision.ts";
 import type { QuotaLimiter, QuotaSaid } from "./quota-limiter.ts";
-import { decideNow, type SlowQuotaStore } from "./store.ts";
+import { decideNow, type SlowQuotaStore, shownByStatus } from "./store.ts";
 
 /** Writes an answer in the form in which it is sent. */
 export type WriteAnswer = (told: AnswerToWrite, nowMs: number, caller: PolicyCall["caller"]) => HttpAnswer;
@@ -30,8 +30,7 @@ export function storeLimiter(policy: Policy, store: SlowQuotaStore, write: Write
       return answered({ kind: "admitted", readings, refusedBy: null, retryAtMs: null, cost }, nowMs, caller);
     },
     status(caller, nowMs) {
-      const look = store.status ?? store.read;
-      const readings = look.call(store, caller, filledQuotas(policy, caller), nowMs);
+      const readings = shownByStatus(store, caller, filledQuotas(policy, caller), nowMs);
       return answered({ kind: "status", readings, refusedBy: null, retryAtMs: null, cost: 0 }, nowMs, caller);
     },
     sweep: (nowMs) => store.sweep(nowMs),

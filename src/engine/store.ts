@@ -61,6 +61,12 @@ export interface SlowQuotaStore extends Omit<QuotaStore, "decide"> {
   decide(call: PolicyCall, nowMs: number): PolicyDecision | Pending<PolicyDecision>;
 }
 
+/** Returns the readings that a status shows a caller. */
+export const shownByStatus = (
+  store: SlowQuotaStore,
+  ...asked: Parameters<SlowQuotaStore["read"]>
+): readonly Reading[] => (store.status ?? store.read).apply(store, asked);
+
 /** Decides at once: laws ask one call after the other, so that no call runs between read and write. */
 export function decideNow<C, D extends object>(
   store: { decide(call: C, nowMs: number): D | Pending<D> },

@@ -1,6 +1,6 @@
 // Several processes behind one address, simulated in one: a random one answers each call.
 import type { PolicyCall, PolicyDecision, PolicyReservation, Reading } from "../engine/decision.ts";
-import type { QuotaStore } from "../engine/store.ts";
+import { type QuotaStore, shownByStatus } from "../engine/store.ts";
 import type { CountedCaller } from "./counter.ts";
 
 /** A reservation with the number of the process that holds it, as plain JSON. */
@@ -49,8 +49,7 @@ export class Nodes implements QuotaStore {
   }
 
   status(caller: CountedCaller, quotas: readonly string[], nowMs: number): readonly Reading[] {
-    const node = this.#reader(nowMs);
-    return (node.status ?? node.read).call(node, caller, quotas, nowMs);
+    return shownByStatus(this.#reader(nowMs), caller, quotas, nowMs);
   }
 
   read(caller: CountedCaller, quotas: readonly string[], nowMs: number): readonly Reading[] {

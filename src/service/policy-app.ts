@@ -3,7 +3,7 @@ import type { IncomingHttpHeaders } from "node:http";
 import fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest } from "fastify";
 import { Kind, parse } from "graphql";
 import type { PolicyDecision } from "../engine/decision.ts";
-import type { SlowQuotaStore } from "../engine/store.ts";
+import { type SlowQuotaStore, shownByStatus } from "../engine/store.ts";
 import type { WriteAnswer } from "../engine/store-limiter.ts";
 import type { FaultyQuotas } from "../faults/fault.ts";
 import { sentBy } from "../faults/sent.ts";
@@ -95,12 +95,7 @@ function answerer({ policy, limiter, now, sleep }: PolicyAppOptions, sent: Write
 
   function status(asked: Asked, caller: Attributes): void {
     const nowMs = now();
-    const readings = (limiter.status ?? limiter.read).call(
-      limiter,
-      caller,
-      filledQuotas(policy, caller),
-      nowMs,
-    );
+    const readings = shownByStatus(limiter, caller, filledQuotas(policy, caller), nowMs);
     write(asked, caller, { kind: "status", readings }, 0, nowMs);
   }
 

@@ -5,11 +5,12 @@ import { Rate, Trend } from "k6/metrics";
 import type { CallTemplate, ClientEvent, PlannedCall } from "../../scenario/client.ts";
 import type { Population } from "../../scenario/scenario.ts";
 import { REFUSED } from "../../wire/outcome.ts";
+import { refusalStatuses } from "../../wire/read-answer.ts";
 import { isCutOff, type RawAnswer } from "../answer.ts";
 import type { Caller } from "../callers.ts";
 import type { StillWorld, ToldOutcome } from "../drive.ts";
 import { type AnswerLedger, Ledger, type LedgerPage } from "../ledger.ts";
-import { type PolicyBook, PolicyLedger } from "../policy-ledger.ts";
+import { PolicyLedger } from "../policy-ledger.ts";
 import { pageUrl, requestParts } from "../request.ts";
 import { metricNames, refusalsExpected } from "../thresholds.ts";
 import type { Settings } from "./settings.ts";
@@ -51,7 +52,8 @@ export class Client implements StillWorld {
     this.#ledger =
       book === null ? new Ledger(settings, population, name, caller) : new PolicyLedger(book, name, caller);
     this.#prepared = population.behaviour.calls.map((template) => this.#prepare(template));
-    const refusals = refusalsExpected(settings.scenario.expect, population.name) ? refusedBy(book) : [];
+    const isExpected = refusalsExpected(settings.scenario.expect, population.name);
+    const refusals = isExpected ? [REFUSED, ...(book === null ? [] : refusalStatuses(book.wire))] : [];
     // This holds for one VU, which is this client's for its whole life.
     http.setResponseCallback(http.expectedStatuses({ min: 200, max: 399 }, ...refusals));
   }
@@ -143,14 +145,6 @@ export class Client implements StillWorld {
     if (measured.refused) refusedRate.add(isRefusal);
     if (measured.wait && !isRefusal) waitTrend.add(receivedMs - planned.wantedMs);
   }
-}
-
-/** Returns the statuses by which an API refuses. */
-function refusedBy(book: PolicyBook | null): readonly number[] {
-  const said = book?.wire.outcomes.flatMap(({ outcome, status = [] }) =>
-    outcome === "refused" ? status : [],
-  );
-  return [...new Set([REFUSED, ...(said ?? [])])];
 }
 
 /** Returns the headers by names in lower case, as policies have them. Go spells them in its own way. */
