@@ -36,15 +36,6 @@ export interface LogSettings
   readonly policy?: Policy | undefined;
 }
 
-/** Settings without options, except for the digest. */
-export const usualSettings: Omit<LogSettings, "digest"> = {
-  organization: null,
-  graphqlCost: null,
-  zoneMinutes: 0,
-  unreadMost: 0.01,
-  sort: false,
-};
-
 /** Greatest time, ms, by which rows may begin before the first ones of their file. */
 const disorderMs = 120_000;
 

@@ -18,14 +18,11 @@ function lnGamma(x: number): number {
 }
 
 /**
- * Returns the regularized incomplete beta function I_x(a, b): the chance that a Beta(a, b) variable is at most x. It
- * computes the continued fraction DLMF 8.17.22 by Lentz's method, as in Numerical Recipes (3rd ed.) §6.4. That
- * converges fast below the mean; above it I_x(a, b) = 1 - I_{1-x}(b, a) is used.
+ * Returns the regularized incomplete beta function I_x(a, b) as a function of x: the chance that a Beta(a, b) variable
+ * is at most x. It computes the continued fraction DLMF 8.17.22 by Lentz's method, as in Numerical Recipes (3rd ed.)
+ * §6.4. That converges fast below the mean; above it I_x(a, b) = 1 - I_{1-x}(b, a) is used.
  */
-export const incompleteBeta = (x: number, a: number, b: number): number => incompleteBetaOf(a, b)(x);
-
-/** Returns I_x(a, b) as a function of x: the slow parts depend on a and b alone. */
-function incompleteBetaOf(a: number, b: number): (x: number) => number {
+export function incompleteBeta(a: number, b: number): (x: number) => number {
   const [whole, ofA, ofB] = [lnGamma(a + b), lnGamma(a), lnGamma(b)];
   const below = (x: number, p: number, q: number, lnScale: number): number =>
     exp(lnScale + p * ln(x) + q * ln(1 - x)) / p / betaFraction(x, p, q);
@@ -62,7 +59,7 @@ function betaFraction(x: number, a: number, b: number): number {
 
 /** Returns the x at which I_x(a, b) is `share`. 60 halvings of [0, 1] leave less than a double can tell. */
 function betaQuantile(share: number, a: number, b: number): number {
-  const chance = incompleteBetaOf(a, b);
+  const chance = incompleteBeta(a, b);
   let low = 0;
   let high = 1;
   for (let step = 0; step < 60; step++) {

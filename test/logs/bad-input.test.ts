@@ -2,12 +2,12 @@
 import { gzipSync } from "node:zlib";
 import { describe, expect, test } from "vitest";
 import { textOfFile } from "../../src/logs/har.ts";
-import { readLogs, usualSettings } from "../../src/logs/read-logs.ts";
+import { readLogs } from "../../src/logs/read-logs.ts";
 import { lineLengthMost } from "../../src/trace/blocks.ts";
 import { encodeCall, encodeHeader } from "../../src/trace/write.ts";
 import { codedErrorOf } from "../support/coded-error.ts";
 import { call, header, text } from "../trace/samples.ts";
-import { digest, fileOf, lines, read } from "./reading.ts";
+import { digest, fileOf, lines, read, usualSettings } from "./reading.ts";
 
 const csv = (...rows: readonly string[]): string => lines("time,user,path,status", ...rows);
 const good = "1767323045,alice,/v2/organizations/acme/x,200";

@@ -5,7 +5,7 @@ import { harMapping } from "../../src/logs/har.ts";
 import { plain } from "../../src/logs/log-blocks.ts";
 import { guessMapping, type MappingFlags, noMapping } from "../../src/logs/mapping.ts";
 import type { LogFile } from "../../src/logs/read-file.ts";
-import { type LogSettings, readLogs, usualSettings } from "../../src/logs/read-logs.ts";
+import { type LogSettings, readLogs } from "../../src/logs/read-logs.ts";
 import { type LogRows, OTHER_CALL, STATUS_CALL, type UnreadRow } from "../../src/logs/rows.ts";
 import { headBytes, sniffLog } from "../../src/logs/sniff.ts";
 import { chunks } from "../trace/samples.ts";
@@ -39,6 +39,15 @@ export interface ReadingOptions extends Partial<LogSettings> {
   /** Bytes of a chunk. */
   readonly size?: number;
 }
+
+/** Settings without options, except for the digest. */
+export const usualSettings: Omit<LogSettings, "digest"> = {
+  organization: null,
+  graphqlCost: null,
+  zoneMinutes: 0,
+  unreadMost: 0.01,
+  sort: false,
+};
 
 export const digest = (token: string): string => createHash("sha256").update(token).digest("hex");
 
