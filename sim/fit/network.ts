@@ -14,15 +14,11 @@ import { spreadText } from "./words.ts";
 /** Number of durations above which more say nothing new. */
 const samplesMost = 100_000;
 
+const unknown = (reason: string) => ({ roundTrip: null, execution: null, lateness: null, reason });
+
 /** Fits the network. `roundTrip` is `null` if no call shows its duration, `execution` if no query does. */
 export function fittedNetwork(recording: Recording): FittedModel["network"] {
-  if (!recording.knowsDurations)
-    return {
-      roundTrip: null,
-      execution: null,
-      lateness: null,
-      reason: "nothing says how long calls took: the simulator's defaults",
-    };
+  if (!recording.knowsDurations) return unknown("nothing says how long calls took: the simulator's defaults");
   // A refused query was not executed: its time is a round trip.
   const { policy } = recording;
   const isQuery = (operation: string): boolean =>
@@ -36,12 +32,7 @@ export function fittedNetwork(recording: Recording): FittedModel["network"] {
     ({ kind: { operation, free }, status }) => isQuery(operation) && status === 200 && !free,
   );
   if (trips.length === 0 && queries.length === 0)
-    return {
-      roundTrip: null,
-      execution: null,
-      lateness: null,
-      reason: "no call has an answer: the simulator's defaults",
-    };
+    return unknown("no call has an answer: the simulator's defaults");
   // Queries alone do not tell trips from execution: the trip is then taken as short as can be.
   const travelled = trips.length === 0 ? [1] : trips.map((ms) => Math.max(1, ms));
   const roundTrip = spreadOf(travelled, 1, 1);

@@ -221,35 +221,33 @@ function behaviourExpression(
     );
   if (first === undefined) throw new RangeError("a population makes calls");
   const call = callExpression(first, policy);
+  const sessions = (
+    { of, calls, length }: Pick<Extract<FittedBehaviour, { kind: "timetable" }>, "of" | "calls" | "length">,
+    when: Parameters<typeof object>[0],
+  ): Expression =>
+    make(
+      "sessions",
+      object({
+        of: behaviourExpression(of, mix, policy),
+        calls: calls === null ? null : countExpression(calls),
+        length: length === null ? null : spreadExpression(length),
+        ...when,
+      }),
+    );
   switch (behaviour.kind) {
     case "sessions": {
-      const { of, away, rhythm, calls, length } = behaviour;
-      return make(
-        "sessions",
-        object({
-          of: behaviourExpression(of, mix, policy),
-          calls: calls === null ? null : countExpression(calls),
-          length: length === null ? null : spreadExpression(length),
-          away: spreadExpression(away),
-          rhythm: rhythm === null ? null : rhythmExpression(rhythm),
-        }),
-      );
+      const { away, rhythm } = behaviour;
+      return sessions(behaviour, {
+        away: spreadExpression(away),
+        rhythm: rhythm === null ? null : rhythmExpression(rhythm),
+      });
     }
     case "timetable": {
-      const { of, at, withinMs, calls, length } = behaviour;
-      return make(
-        "sessions",
-        object({
-          of: behaviourExpression(of, mix, policy),
-          calls: calls === null ? null : countExpression(calls),
-          length: length === null ? null : spreadExpression(length),
-          at,
-          within: withinMs === 0 ? null : timeText(withinMs),
-        }),
-      );
+      const { at, withinMs } = behaviour;
+      return sessions(behaviour, { at, within: withinMs === 0 ? null : timeText(withinMs) });
     }
     case "woken": {
-      const { of, calls, events, within, lasts, share, group, byUser } = behaviour;
+      const { events, within, lasts, share, group, byUser } = behaviour;
       const wakes = object({
         ...(events.kind === "clock"
           ? { at: events.at, late: events.lateMs === 0 ? null : timeText(events.lateMs) }
@@ -260,14 +258,7 @@ function behaviourExpression(
         group: group === 0 ? null : group,
         by: byUser ? "user" : null,
       });
-      return make(
-        "sessions",
-        object({
-          of: behaviourExpression(of, mix, policy),
-          calls: calls === null ? null : countExpression(calls),
-          wakes,
-        }),
-      );
+      return sessions({ ...behaviour, length: null }, { wakes });
     }
     case "poller":
       return make("poller", object({ every: timeText(behaviour.everyMs), call }));
