@@ -37,16 +37,22 @@ const policyKind: ModuleKind = {
   hint: 'export default { name, limits: "any", claims: "all", create(policy) { return { decide(call, nowMs) { ... } } } }',
 };
 
-/** Tells files of CommonJS packages where they lie, since some read files beside them, such as a script in Lua. */
+/** Tells files of packages where they lie, since some read files beside them, such as a script in Lua. */
 const placed: Plugin = {
   name: "placed",
   setup({ onLoad }) {
-    onLoad({ filter: /[\\/]node_modules[\\/].*\.c?js$/ }, async ({ path }) => {
+    onLoad({ filter: /[\\/]node_modules[\\/].*\.[cm]?js$/ }, async ({ path }) => {
       const text = await readFile(path, "utf8");
-      if (!/\b__(dir|file)name\b/.test(text) || /^#!|import\.meta|(const|let|var) __/.test(text))
-        return undefined;
-      const names = `var __filename = ${JSON.stringify(path)}, __dirname = ${JSON.stringify(dirname(path))};`;
-      return { contents: `${names} ${text}`, loader: "js" };
+      const place = { url: pathToFileURL(path).href, filename: path, dirname: dirname(path) };
+      const isModule = /\bimport\.meta\b/.test(text);
+      const contents = isModule
+        ? text.replace(/\bimport\.meta\.(url|filename|dirname)\b/g, (_, member: keyof typeof place) =>
+            JSON.stringify(place[member]),
+          )
+        : /\b__(dir|file)name\b/.test(text) && !/^#!|(const|let|var) __/.test(text)
+          ? `var __filename = ${JSON.stringify(path)}, __dirname = ${JSON.stringify(dirname(path))}; ${text}`
+          : text;
+      return contents === text ? undefined : { contents, loader: "js" };
     });
   },
 };

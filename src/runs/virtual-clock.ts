@@ -81,15 +81,18 @@ export class VirtualClock {
     return undefined;
   }
 
-  async #advanceOver(nowMs: number): Promise<void> {
-    let turns = 0;
-    for (let next = this.#next(nowMs); next !== null; next = this.#next(nowMs)) {
-      this.#fire(...next);
-      turns += 1;
-      // A short interval may fall due a million times in one step.
-      if (turns <= turnsMost) await setImmediate();
-    }
-    this.nowMs = nowMs;
+  #advanceOver(nowMs: number): Promise<void> {
+    // What waited for a timer goes on under this clock, too.
+    return this.during(async () => {
+      let turns = 0;
+      for (let next = this.#next(nowMs); next !== null; next = this.#next(nowMs)) {
+        this.#fire(...next);
+        turns += 1;
+        // A short interval may fall due a million times in one step.
+        if (turns <= turnsMost) await setImmediate();
+      }
+      this.nowMs = nowMs;
+    });
   }
 
   /**

@@ -179,13 +179,20 @@ const files: Record<string, string> = {
   "node_modules/beside/name.lua": "a script",
   "beside.mjs":
     "import name from 'beside'; export default { name, algorithm: 'fixed-window', claims: [], create: () => ({ decide: () => ({ admitted: true }) }) };",
+  "node_modules/module-beside/lib/index.mjs":
+    "import { readFileSync } from 'node:fs'; export default readFileSync(new URL('name.lua', import.meta.url), 'utf8') + import.meta.dirname.slice(-4);",
+  "node_modules/module-beside/lib/name.lua": "a script in ",
+  "node_modules/module-beside/package.json": '{ "exports": "./lib/index.mjs" }',
+  "module-beside.mjs":
+    "import name from 'module-beside'; export default { name, algorithm: 'fixed-window', claims: [], create: () => ({ decide: () => ({ admitted: true }) }) };",
   "loads.mjs": "throw new Error('cannot connect');",
 };
 
 let folder = "";
 beforeAll(async () => {
   folder = await mkdtemp(join(tmpdir(), "spillway-check-"));
-  await mkdir(join(folder, "node_modules/beside"), { recursive: true });
+  for (const name of ["beside", "module-beside/lib"])
+    await mkdir(join(folder, "node_modules", name), { recursive: true });
   for (const [name, text] of Object.entries(files)) await writeFile(join(folder, name), text);
 });
 afterAll(() => rm(folder, { recursive: true, force: true }));
@@ -211,6 +218,10 @@ describe("adapter files", () => {
 
   test("a package of CommonJS finds what lies beside it", async () => {
     expect((await load("beside.mjs")).name).toBe("a script");
+  });
+
+  test("a package of modules finds what lies beside it", async () => {
+    expect((await load("module-beside.mjs")).name).toBe("a script in /lib");
   });
 
   test("one that makes a `require` of its own finds no other in its way, and what lies beside it", async () => {

@@ -147,6 +147,21 @@ test("what a timer began is done before the next one fires, as in Node", async (
   expect(done).toEqual(["first fires", "first is done", "second fires", "second is done"]);
 });
 
+test("what waited for a timer reads this clock, and sets timers of it", async () => {
+  const clock = clockAt(atMs);
+  const read: number[] = [];
+  clock.during(() => {
+    void (async () => {
+      for (let nap = 0; nap < 2; nap += 1) {
+        await new Promise((resolve) => setTimeout(resolve, 10));
+        read.push(Date.now() - atMs);
+      }
+    })();
+  });
+  await clock.advance(atMs + 1_000);
+  expect(read).toEqual([10, 20]);
+});
+
 test("an interval that falls due a million times in one step ends", async () => {
   const clock = clockAt(atMs);
   let fired = 0;
