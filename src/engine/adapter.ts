@@ -150,6 +150,8 @@ export interface LimiterFactory {
   readonly opensToMs?: 1 | 1000;
   /** True if the instant at which a window ends still belongs to it. */
   readonly endsLate?: boolean;
+  /** True if windows follow one another from the time on at which the limiter is made, whatever `anchor` says. */
+  readonly fromStart?: boolean;
   /** Sets a clock that all limiters of this kind read, before one is made and before each call. */
   setNow?(nowMs: number): unknown;
   /** @param seam access of an asynchronous limiter to its store, by which its calls are interleaved */

@@ -56,6 +56,7 @@ export interface LimiterSubject {
   readonly opensToMs?: 1 | 1000 | undefined;
   readonly algorithm?: Algorithm | undefined;
   readonly endsLate?: boolean | undefined;
+  readonly fromStart?: boolean | undefined;
   readonly callers?: LimiterFactory["callers"] | undefined;
   /** Time about which the scripts take place, ms since the epoch. */
   readonly startMs: number;
@@ -255,14 +256,15 @@ export function scriptArbitrary(
   profile: OpFrequencies,
   maxLength = 30,
 ): fc.Arbitrary<Script> {
-  const { rules, keyed = false, opensToMs = 1000, algorithm = "fixed-window", endsLate = false } = subject;
+  const { rules, keyed = false, opensToMs = 1000, algorithm = "fixed-window" } = subject;
   const world = knownWorld(subject) ?? (rules === undefined ? drawnWorld : worldOf(rules));
   const drawn = rulesArbitrary(subject.semantics, keyed ? fc.constant(0) : morePoints);
   const terms = {
     ...(keyed && { keyed }),
     ...(opensToMs !== 1000 && { opensToMs }),
     ...(algorithm !== "fixed-window" && { algorithm }),
-    ...(endsLate && { endsLate }),
+    ...(subject.endsLate && { endsLate: true }),
+    ...(subject.fromStart && { fromStart: true }),
   };
   const intent: fc.Arbitrary<Intent> = fc.record({
     move: moveArbitrary(profile, anyOwner),

@@ -192,15 +192,25 @@ function agreement(sight: Sight, reset: number | null, resetAtMs: number | null)
 /** Tolerance of an end, ms: a limiter may round it to a ms, or name the last ms before it. */
 const endsOffMs = 1;
 
-/** Judges that a window of the epoch's grid ends at a whole multiple of its length. */
+/** Returns by how much the grid on which windows lie is off the epoch's, ms; `null` if there is none. */
+function gridOf({ algorithm }: Quota): number | null {
+  if (algorithm.kind !== "fixed-window") return null;
+  const { anchor } = algorithm;
+  if (typeof anchor === "object") return "offsetMs" in anchor ? anchor.offsetMs : null;
+  return anchor === "epoch" ? 0 : null;
+}
+
+/** Judges that a window of a grid ends at a whole multiple of its length from the grid's edge. */
 function onGrid({ rule, lengthMs, clockMs }: Sight, [least, most]: [number, number]): Opinion {
-  const end = Math.ceil((least - endsOffMs) / lengthMs) * lengthMs;
-  const isEpoch = rule.algorithm.kind === "fixed-window" && rule.algorithm.anchor === "epoch";
-  if (!isEpoch || end <= most + endsOffMs) return "kept";
+  const offMs = gridOf(rule);
+  if (offMs === null) return "kept";
+  const end = Math.ceil((least - endsOffMs - offMs) / lengthMs) * lengthMs + offMs;
+  if (end <= most + endsOffMs) return "kept";
+  const from = offMs === 0 ? "the epoch" : `${offMs} ms after the epoch`;
   return {
-    expected: `reset_at ${lengthMs - (clockMs % lengthMs)} ms after now`,
+    expected: `reset_at ${lengthMs - ((clockMs - offMs) % lengthMs)} ms after now`,
     got: `reset_at ${instants([least, most], clockMs)} after now`,
-    arithmetic: `windows of ${lengthMs / 1000} s end at whole multiples of that since the epoch`,
+    arithmetic: `windows of ${lengthMs / 1000} s end at whole multiples of that since ${from}`,
   };
 }
 

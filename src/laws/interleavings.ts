@@ -61,8 +61,8 @@ export async function checkInterleavings(
     isVoid: (law, { rules }) => voidEverywhere(law, rules) !== null,
     judge: (law, trial) => byRules(laws[law].judge)(trial),
     scripts: (profile, intentsMost) => scriptArbitrary(subject, profile, intentsMost),
-    player: async ({ rules, startMs }, seam) =>
-      new RulesPlayer(factory, rules, await makeLimiter(factory, rules, startMs, seam)),
+    player: async ({ rules, startMs, ops }, seam) =>
+      new RulesPlayer(factory, rules, await makeLimiter(factory, rules, ops[0]?.atMs ?? startMs, seam)),
     isAdmitted: ({ decision }) => decision.admitted,
     bare,
     windowMs: ({ rules }, { organization, user, scope }) =>

@@ -87,10 +87,11 @@ export interface KeyedKind {
    */
   readonly claims?: readonly LimiterLawName[];
   /**
-   * Start of a window: its first call, or a whole multiple of its length since the epoch. Default: the check finds out,
-   * by whether a full window admits a call at the next edge of the epoch's grid.
+   * Start of a window: its first call (`first-request`), or a whole multiple of its length since the epoch (`epoch`) or
+   * since the limiter was made (`start`), as where one timer empties all counts. Default: the check finds out, by
+   * whether a full window admits a call at the next edge of such a grid.
    */
-  readonly anchor?: "first-request" | "epoch";
+  readonly anchor?: "first-request" | "epoch" | "start";
   /** Unit that the opening of a first-request window is rounded down to. Default: `millisecond`. */
   readonly opensTo?: "millisecond" | "second";
   /** End of a window: `inclusive` if that instant still belongs to it, else `exclusive`. Default: `exclusive`. */
@@ -197,8 +198,9 @@ function kindOf(kind: KeyedKind): Omit<LimiterFactory, "create"> {
     scopes: ["rest"],
     opensToMs: kind.opensTo === "second" ? 1000 : 1,
     endsLate: kind.end === "inclusive",
+    fromStart: kind.anchor === "start",
     semantics: {
-      anchor: kind.anchor === undefined ? anchorsOf(algorithm) : [kind.anchor],
+      anchor: kind.anchor === undefined || kind.anchor === "start" ? anchorsOf(algorithm) : [kind.anchor],
       refused: [kind.refused ?? "uncounted"],
       refusedByUser: ["charges-nothing"],
       graphqlCharge: ["prepaid"],
@@ -263,14 +265,10 @@ function decisionOf(answer: boolean | KeyedAnswer, nowMs: number, shown: Reading
   return { admitted: false, refusedBy: "user", retryAfterMs, user: shown(answer, nowMs) };
 }
 
-function windowReading(reading: KeyedReading, nowMs: number): Partial<WindowReading> {
-  return readingOf(reading, nowMs, asShown, asShown);
-}
+const windowReading: ReadingForm = (reading, nowMs) => readingOf(reading, nowMs, asShown, asShown);
 
 /** Returns a reading in whole numbers: a bucket may have 3.7 units, which admit three calls, and be full in 0.3 ms. */
-function wholeReading(reading: KeyedReading, nowMs: number): Partial<WindowReading> {
-  return readingOf(reading, nowMs, Math.ceil, wholeLeft);
-}
+const wholeReading: ReadingForm = (reading, nowMs) => readingOf(reading, nowMs, Math.ceil, wholeLeft);
 
 /** Greatest shortfall of `remaining` below 0, units, that counts as 0: an error of added fractions. */
 const nothing = 1e-6;

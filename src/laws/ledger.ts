@@ -36,6 +36,8 @@ const nothing: Charged = { charge: null, givenBack: 0 };
 export class RulesLedger {
   readonly #policy: Policy;
   readonly #terms: LedgerTerms;
+  /** Time of the first operation, at which the limiter is made, ms. */
+  readonly #madeMs: number;
   readonly #books = new Map<string, Book>();
   /** Books that a call uses, by operation and caller. */
   readonly #booksOfCalls = new Map<string, readonly Book[]>();
@@ -44,9 +46,10 @@ export class RulesLedger {
   #floorMs = 0;
   #at = -1;
 
-  constructor({ policy }: Pick<QuotaScript, "policy">, terms: LedgerTerms) {
+  constructor({ policy, ops }: Pick<QuotaScript, "policy" | "ops">, terms: LedgerTerms) {
     this.#policy = policy;
     this.#terms = terms;
+    this.#madeMs = ops[0]?.atMs ?? 0;
   }
 
   /** Returns the windows that an event touches or shows, the organization's first. */
@@ -183,17 +186,25 @@ export class RulesLedger {
     const name = nameOfCount({ quota, key });
     const known = this.#books.get(name);
     if (known !== undefined) return known;
-    const { opensToMs = 1000, endsLate = false } = this.#terms;
-    const rule = quotaFor(this.#policy, quota, key);
-    const { algorithm } = rule;
+    const { opensToMs = 1000, endsLate = false, fromStart = false } = this.#terms;
+    const given = quotaFor(this.#policy, quota, key);
+    const { algorithm } = given;
     const isEpoch = algorithm.kind === "fixed-window" && algorithm.anchor === "epoch";
     const lengthMs = "windowSeconds" in algorithm ? algorithm.windowSeconds * 1000 : 0;
-    const window = new WindowBook(lengthMs, isEpoch, opensToMs, endsLate);
+    const gridMs = fromStart ? this.#madeMs % lengthMs : isEpoch ? 0 : null;
+    const rule = fromStart ? onGridAt(given, this.#madeMs % lengthMs) : given;
+    const window = new WindowBook(lengthMs, gridMs, opensToMs, endsLate);
     const book = { quota, key, name, rule, limit: limitOf(algorithm), window };
     this.#books.set(name, book);
     return book;
   }
 }
+
+/** Returns a quota whose windows lie on a grid that is so many ms off the epoch's. */
+const onGridAt = (quota: Quota, offsetMs: number): Quota =>
+  quota.algorithm.kind === "fixed-window"
+    ? { ...quota, algorithm: { ...quota.algorithm, anchor: { offsetMs } } }
+    : quota;
 
 const isUsers = ({ key }: Book): boolean => key["user"] !== undefined;
 

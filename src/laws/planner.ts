@@ -123,6 +123,7 @@ class Planner {
   readonly ops: Op[] = [];
   readonly #rules: Rules;
   readonly #opensToMs: number;
+  readonly #isFromStart: boolean;
   readonly #costLeast: number;
   /** Owners whose windows a call touches; with a limiter by key the user only. */
   readonly #owners: readonly Owner[];
@@ -138,13 +139,14 @@ class Planner {
   #last: Target;
 
   constructor(terms: LedgerTerms, world: ScriptNames, startMs: number) {
-    const { rules, opensToMs = 1000, keyed = false } = terms;
+    const { rules, opensToMs = 1000, keyed = false, fromStart = false } = terms;
     this.#allUnderWay = algorithmOf(terms) === "concurrency";
     // SPEC.md allows calls that cost 0; most limiters by key take these for a mistake.
     this.#costLeast = keyed ? 1 : 0;
     this.#owners = keyed ? ["user"] : ["organization", "user"];
     this.#rules = rules;
     this.#opensToMs = opensToMs;
+    this.#isFromStart = fromStart;
     this.#world = world;
     this.#nowMs = startMs;
     this.#clockMs = startMs;
@@ -258,8 +260,10 @@ class Planner {
     const { untilMs } = this.#guess(target, owner);
     if (untilMs !== null) return untilMs;
     const lengthMs = this.#limit(target, owner).windowSeconds * 1000;
-    const epoch = semanticsOf(this.#rules, target.scope).anchor === "epoch";
-    return this.#clockMs - (this.#clockMs % (epoch ? lengthMs : this.#opensToMs)) + lengthMs;
+    const gridMs = this.#isFromStart ? (this.ops[0]?.atMs ?? this.#clockMs) : 0;
+    const isGrid = this.#isFromStart || semanticsOf(this.#rules, target.scope).anchor === "epoch";
+    const sinceMs = (this.#clockMs - gridMs) % (isGrid ? lengthMs : this.#opensToMs);
+    return this.#clockMs - sinceMs + lengthMs;
   }
 }
 

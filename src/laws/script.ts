@@ -70,6 +70,8 @@ export interface LedgerTerms {
   readonly algorithm?: Algorithm;
   /** True if a window includes the instant of its end. Default: `false`. */
   readonly endsLate?: boolean;
+  /** True if windows follow one another from the first operation on, when the limiter is made. Default: `false`. */
+  readonly fromStart?: boolean;
 }
 
 export const algorithmOf = ({ algorithm = "fixed-window" }: LedgerTerms): Algorithm => algorithm;

@@ -161,6 +161,7 @@ function subjectOf(
     opensToMs: factory.opensToMs,
     algorithm: factory.algorithm,
     endsLate: factory.endsLate,
+    fromStart: factory.fromStart,
     callers: factory.callers,
     startMs: options.startMs,
   };

@@ -76,14 +76,16 @@ function switchesText(terms: LedgerTerms, { scope }: WindowKey): string[] {
   const isKeyed = terms.keyed === true;
   const ending = terms.endsLate === true ? ["the end of a window is still of it"] : [];
   const kind = algorithm === "fixed-window" ? [] : [algorithm];
+  const isFromStart = terms.fromStart === true;
+  const start = isFromStart ? ["windows follow one another from the first operation on"] : [];
   const switches = (Object.keys(switchValues) as SwitchName[]).flatMap((name) => {
     const isMeaningless = isKeyed
-      ? !keyedSwitches.includes(name) || (name === "anchor" && algorithm !== "fixed-window")
+      ? !keyedSwitches.includes(name) || (name === "anchor" && (algorithm !== "fixed-window" || isFromStart))
       : scope === "rest" && name === "graphqlCharge";
     if (semantics[name] === switchValues[name][0] || isMeaningless) return [];
     return [`${isKeyed ? "" : `${scope}: `}${name} = ${semantics[name]}`];
   });
-  return [...kind, ...ending, ...switches];
+  return [...kind, ...start, ...ending, ...switches];
 }
 
 const whoText = ({ organization, user }: Pick<WindowKey, "organization" | "user">): string =>

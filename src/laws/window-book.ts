@@ -22,7 +22,8 @@ export interface Held {
 
 export class WindowBook {
   readonly lengthMs: number;
-  readonly epoch: boolean;
+  /** Edge of the grid on which windows lie, ms; `null` if a window opens with its first charge. */
+  readonly gridMs: number | null;
   readonly opensToMs: number;
   /** 1 if a window includes the instant of its end, else 0; ms. */
   readonly lateMs: number;
@@ -44,19 +45,20 @@ export class WindowBook {
   ended = 0;
 
   /**
+   * @param gridMs edge of the grid on which windows lie, ms; `null` if a window opens with its first charge
    * @param opensToMs unit that the opening of a first-request window is rounded down to, ms
    * @param endsLate true if a window includes the instant of its end
    */
-  constructor(lengthMs: number, epoch: boolean, opensToMs: number, endsLate: boolean) {
+  constructor(lengthMs: number, gridMs: number | null, opensToMs: number, endsLate: boolean) {
     this.lengthMs = lengthMs;
-    this.epoch = epoch;
+    this.gridMs = gridMs;
     this.opensToMs = opensToMs;
     this.lateMs = endsLate ? 1 : 0;
   }
 
   copy(): WindowBook {
-    const { lengthMs, epoch, opensToMs, lateMs } = this;
-    return Object.assign(new WindowBook(lengthMs, epoch, opensToMs, lateMs > 0), this);
+    const { lengthMs, gridMs, opensToMs, lateMs } = this;
+    return Object.assign(new WindowBook(lengthMs, gridMs, opensToMs, lateMs > 0), this);
   }
 
   get span(): CountSpan {
@@ -102,17 +104,18 @@ export class WindowBook {
       this.most += charge.most;
       if (charge.most > 0) this.charged = true;
     }
-    if (this.untilMs === null && (this.epoch || charge !== null)) this.#open(charge, toldMs);
+    if (this.untilMs === null && (this.gridMs !== null || charge !== null)) this.#open(charge, toldMs);
   }
 
   #open(charge: CountSpan | null, toldMs: number | null): void {
     const now = this.seenMs;
     const possible = toldMs !== null && toldMs > now - this.lateMs && toldMs <= now + this.lengthMs;
-    const surely = this.epoch || (charge !== null && charge.least > 0);
+    const { gridMs } = this;
+    const surely = gridMs !== null || (charge !== null && charge.least > 0);
     if (surely && (possible || this.doubtUntilMs === 0)) {
-      const within = now - (this.epoch ? this.lateMs : 0);
-      const opened = within - (within % (this.epoch ? this.lengthMs : this.opensToMs));
-      this.untilMs = possible ? toldMs : opened + this.lengthMs;
+      const sinceMs = gridMs === null ? now % this.opensToMs : (now - this.lateMs - gridMs) % this.lengthMs;
+      const lateMs = gridMs === null ? 0 : this.lateMs;
+      this.untilMs = possible ? toldMs : now - lateMs - sinceMs + this.lengthMs;
       this.doubtUntilMs = 0;
     } else this.doubtUntilMs = now + this.lengthMs;
   }

@@ -56,6 +56,8 @@ export const lawsOf = (algorithm: Algorithm): readonly LimiterLawName[] =>
 export interface Promised {
   readonly algorithm: Algorithm;
   readonly claims: "all" | readonly LimiterLawName[];
+  /** True if windows begin with the limiter, at a time that no trace tells. */
+  readonly fromStart?: boolean | undefined;
 }
 
 /** Returns the laws that a limiter claims and its algorithm can be held to. */
@@ -64,7 +66,7 @@ export const claimsOf = ({ algorithm, claims }: Promised): readonly LimiterLawNa
 
 /** Returns the claimed laws that a trace can be judged by: laws of windows only if windows are fixed. */
 export function claimsInTraces(promised: Promised): "all" | readonly LawName[] {
-  const isWindow = promised.algorithm === "fixed-window";
+  const isWindow = promised.algorithm === "fixed-window" && promised.fromStart !== true;
   if (isWindow && promised.claims === "all") return "all";
   const claims = claimsOf(promised);
   return lawNames.filter(

@@ -42,8 +42,8 @@ export async function importInVirtualTime(module: PlacedModule): Promise<JobLimi
  */
 export async function patientLimiter({ factory, clock }: JobLimiter): Promise<JobLimiter> {
   const asked = patient(clockedFactory({ factory, clock }), timers);
-  const { semantics } = await anchored(asked, undefined, newYear2026Ms);
-  return { factory: Object.assign(patient(factory, timers), { semantics }), clock };
+  const { semantics, fromStart } = await anchored(asked, undefined, newYear2026Ms);
+  return { factory: Object.assign(patient(factory, timers), { semantics, fromStart }), clock };
 }
 
 /** Returns the facts that the reader of such a run must know. */

@@ -344,10 +344,16 @@ export const both: KindOfLimiter = {
 };
 
 /** Counts of everybody that are cleared together, each time that a window has passed since the limiter was made. */
-export function clearedTogether(): KindOfLimiter {
+export function clearedTogether({
+  extra = 0,
+  length = 1,
+  ...said
+}: { extra?: number; length?: number } & Pick<KindOfLimiter, "anchor"> = {}): KindOfLimiter {
   let now = 0;
   return {
-    algorithm: "unknown",
+    algorithm: "fixed-window",
+    refused: "counted",
+    ...said,
     setNow: (nowMs) => {
       now = nowMs;
     },
@@ -357,10 +363,15 @@ export function clearedTogether(): KindOfLimiter {
       return {
         consume(key) {
           const counted = countOf(key);
-          const window = Math.floor((now - madeMs) / windowMs);
+          const window = Math.floor((now - madeMs) / (windowMs * length));
           if (window !== counted.window) Object.assign(counted, { count: 0, window });
           counted.count += 1;
-          return counted.count <= limit;
+          const resetAt = madeMs + (window + 1) * windowMs * length;
+          return {
+            allowed: counted.count <= limit + extra,
+            remaining: Math.max(0, limit - counted.count),
+            resetAt,
+          };
         },
       };
     },
