@@ -28,10 +28,14 @@ export const shownEnd = (seen: SeenAnswers | undefined, reset: Reset | null): Sh
     ? []
     : [{ atMs: seen.atMs, caller: seen.caller, reset }];
 
-/** Returns the lengths in whole seconds that resets and ends allow; none if no caller saw two windows. */
-function possible(shown: readonly ShownEnd[]): number[] {
+/** Returns the longest wait for a reset, ms; 0 if none was shown. */
+export const longestWaitMs = (shown: readonly ShownEnd[]): number =>
+  Math.max(0, ...shown.map((each) => endOf(each) - each.atMs));
+
+/** Returns the greatest length in whole seconds that ends of windows allow; infinite if no caller saw two windows. */
+export function mostSeconds(shown: readonly ShownEnd[]): number {
   const [first] = shown;
-  if (first === undefined) return [];
+  if (first === undefined) return Number.POSITIVE_INFINITY;
   const { gridMs, afterMs } = first.reset;
   // An end lies within a step of its form, in the part that all of its answers allow.
   const gaps = [...endsByCaller(shown).values()].flatMap((ends) =>
@@ -40,12 +44,17 @@ function possible(shown: readonly ShownEnd[]): number[] {
       return least - before.least + gridMs - (before.most - before.least);
     }),
   );
-  if (gaps.length === 0) return [];
-  const doubtMs = clockDoubt(shown);
-  const longestMs = Math.max(...shown.map((each) => endOf(each) - each.atMs));
-  // No wait exceeds its window by more than a step of its form, and a caller's windows do not overlap.
-  const least = Math.floor((longestMs - doubtMs - gridMs) / 1000) + 1;
-  const most = Math.floor((Math.min(...gaps) + doubtMs + wayMs + (afterMs === null ? gridMs : 0)) / 1000);
+  // A caller's windows do not overlap.
+  return Math.floor((Math.min(...gaps) + clockDoubt(shown) + wayMs + (afterMs === null ? gridMs : 0)) / 1000);
+}
+
+/** Returns the lengths in whole seconds that resets and ends allow; none if no caller saw two windows. */
+function possible(shown: readonly ShownEnd[]): number[] {
+  const most = mostSeconds(shown);
+  if (most === Number.POSITIVE_INFINITY) return [];
+  const gridMs = shown[0]?.reset.gridMs ?? 0;
+  // No wait exceeds its window by more than a step of its form.
+  const least = Math.floor((longestWaitMs(shown) - clockDoubt(shown) - gridMs) / 1000) + 1;
   return Array.from({ length: Math.max(0, Math.min(possibleMost, most - least + 1)) }, (_, at) => least + at);
 }
 

@@ -9,7 +9,7 @@ import { anchorOf, isRoundedUp, windowEnds } from "./ends.ts";
 import { knownFormat } from "./known-format.ts";
 import { operationsOf } from "./operations.ts";
 import type { MapQuestion } from "./question.ts";
-import { type QuotaSeen, quotasOf, quotasSeen, secondsSeen } from "./quotas.ts";
+import { presetWindow, type QuotaSeen, quotasOf, quotasSeen, secondsSeen } from "./quotas.ts";
 import type { SeenAnswers } from "./seen.ts";
 import { type BuiltWire, buildWire } from "./wire-of.ts";
 
@@ -121,7 +121,10 @@ function withLimitsSeen(
     if (known === undefined || !(limit >= 1)) return [quota, { ...rest, algorithm }] as const;
     if (algorithm.kind === "token-bucket")
       return [quota, { ...rest, algorithm: { ...algorithm, capacity: limit } }] as const;
-    return [quota, { ...rest, algorithm: withWindowSeen({ ...algorithm, limit }, known) }] as const;
+    return [
+      quota,
+      { ...rest, algorithm: presetWindow(quota, { ...algorithm, limit }, known, questions) },
+    ] as const;
   });
   questions.push({
     path: "quotas",
@@ -129,15 +132,6 @@ function withLimitsSeen(
     settle: `npx spillway policy show ${policy.name} says them in words, with their sources.`,
   });
   return { ...policy, name, quotas: Object.fromEntries(changed) } as unknown as PolicyInput;
-}
-
-/** Returns an algorithm with the window length and the anchor that answers settle. */
-function withWindowSeen(algorithm: Quota["algorithm"], known: QuotaSeen): Quota["algorithm"] {
-  const seconds = secondsSeen(known);
-  if (algorithm.kind !== "fixed-window" || algorithm.windowSeconds === undefined || seconds === null)
-    return algorithm;
-  const anchor = anchorOf(windowEnds(known.ends), seconds) ?? algorithm.anchor;
-  return { ...algorithm, windowSeconds: seconds, anchor };
 }
 
 function newPolicy(

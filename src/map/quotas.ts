@@ -1,7 +1,18 @@
 // Readings → quotas: limits that were shown, and the lengths of windows that they allow.
+
+import type { Quota } from "../policy/policy.ts";
 import type { PolicyInput } from "../policy/schema.ts";
 import { counted } from "../rules/words.ts";
-import { anchorOf, likelySeconds, type ShownEnd, settledSeconds, shownEnd, windowEnds } from "./ends.ts";
+import {
+  anchorOf,
+  likelySeconds,
+  longestWaitMs,
+  mostSeconds,
+  type ShownEnd,
+  settledSeconds,
+  shownEnd,
+  windowEnds,
+} from "./ends.ts";
 import type { MapQuestion } from "./question.ts";
 import type { FoundForm } from "./reset-form.ts";
 import type { SeenAnswers } from "./seen.ts";
@@ -115,6 +126,52 @@ function limitOf(name: string, { limits, mostLeft, mostWhole }: QuotaSeen, quest
   return limit;
 }
 
+const usualSeconds = (longestMs: number): number =>
+  longestMs === 0 ? 60 : (usual.find((seconds) => seconds * 1000 + slackMs >= longestMs) ?? 2_592_000);
+
+const settleLength =
+  "Take it from the documentation, or call right after a reset and give that answer to map.";
+
+/** Returns what tells a window's length that answers leave open, in words. */
+function lengthText({ ends }: QuotaSeen, longestMs: number): string {
+  const likely = likelySeconds(ends);
+  const seconds = usualSeconds(longestMs);
+  if (likely !== null)
+    return `Resets and ends of windows fit ${likely} s, a usual length, and a second less or more.`;
+  return longestMs > 0
+    ? `The longest wait for a reset was ${Math.ceil(longestMs / 1000)} s; ${seconds} s is the usual length that holds it.`
+    : `Nothing tells the window's length and beginning; ${seconds} s from the first request on is a guess.`;
+}
+
+/**
+ * Returns a preset's algorithm with the window that answers settle. A length of the preset's that ends of windows contradict
+ * is replaced by the likeliest; one that is far longer than any wait is asked about.
+ */
+export function presetWindow(
+  name: string,
+  algorithm: Quota["algorithm"],
+  shown: QuotaSeen,
+  questions: MapQuestion[],
+): Quota["algorithm"] {
+  if (algorithm.kind !== "fixed-window" || algorithm.windowSeconds === undefined) return algorithm;
+  const own = algorithm.windowSeconds;
+  const longestMs = Math.max(shown.longestMs, longestWaitMs(shown.ends));
+  const told = secondsSeen(shown);
+  const likely = told ?? likelySeconds(shown.ends) ?? (longestMs === 0 ? own : usualSeconds(longestMs));
+  const isWrong = told !== null || mostSeconds(shown.ends) < own || longestMs > own * 1000 + slackMs;
+  const windowSeconds = isWrong ? likely : own;
+  if (told === null && likely !== own)
+    questions.push({
+      path: `quotas.${name}.algorithm.windowSeconds`,
+      seen: isWrong
+        ? `${lengthText(shown, longestMs)} It is not the preset's ${own} s.`
+        : `The longest wait for a reset was ${Math.ceil(longestMs / 1000)} s; that the window lasts ${own} s is the preset's word alone.`,
+      settle: settleLength,
+    });
+  const anchor = isWrong ? anchorOf(windowEnds(shown.ends), windowSeconds) : null;
+  return { ...algorithm, windowSeconds, anchor: anchor ?? algorithm.anchor };
+}
+
 function windowOf(
   name: string,
   shown: QuotaSeen,
@@ -124,25 +181,12 @@ function windowOf(
   const path = `quotas.${name}.algorithm`;
   const longest = Math.max(shown.longestMs, reset?.longestMs ?? 0);
   const told = secondsSeen(shown);
-  const likely = likelySeconds(shown.ends);
-  const windowSeconds =
-    told ??
-    likely ??
-    (longest === 0 ? 60 : (usual.find((seconds) => seconds * 1000 + slackMs >= longest) ?? 2_592_000));
+  const windowSeconds = told ?? likelySeconds(shown.ends) ?? usualSeconds(longest);
   const ends = reset?.means === "window-end" ? windowEnds(shown.ends) : [];
   const found = anchorOf(ends, windowSeconds);
   const anchor = found ?? "first-request";
   if (told === null)
-    questions.push({
-      path: `${path}.windowSeconds`,
-      seen:
-        likely !== null
-          ? `Resets and ends of windows fit ${windowSeconds} s, a usual length, and a second less or more.`
-          : longest > 0
-            ? `The longest wait for a reset was ${Math.ceil(longest / 1000)} s; ${windowSeconds} s is the usual length that holds it.`
-            : `Nothing tells the window's length and beginning; ${windowSeconds} s from the first request on is a guess.`,
-      settle: "Take it from the documentation, or call right after a reset and give that answer to map.",
-    });
+    questions.push({ path: `${path}.windowSeconds`, seen: lengthText(shown, longest), settle: settleLength });
   if (told !== null || longest > 0)
     questions.push({
       path: `${path}.anchor`,

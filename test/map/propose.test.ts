@@ -346,6 +346,41 @@ describe("a policy", () => {
     });
   });
 
+  describe("a preset's window against what answers show", () => {
+    const windowMs = 10_000;
+    const github = (afterMs: number, left: number, endsMs: number): string =>
+      answer(START + afterMs, {
+        "x-ratelimit-limit": 60,
+        "x-ratelimit-remaining": left,
+        "x-ratelimit-reset": (START + endsMs) / 1000,
+        "x-ratelimit-used": 60 - left,
+        "x-ratelimit-resource": "core",
+      });
+    const secondsOf = ({ policy }: Proposal) => parsePolicy(policy).quotas["core"]?.algorithm;
+
+    test("an hour is the preset's word alone where no wait came near it", () => {
+      const proposal = proposalOf(github(0, 59, 9_000), github(4_000, 58, 9_000));
+      expect(secondsOf(proposal)).toMatchObject({ windowSeconds: 3_600 });
+      const question = proposal.questions.find(({ path }) => path === "quotas.core.algorithm.windowSeconds");
+      expect(question?.seen).toBe(
+        "The longest wait for a reset was 9 s; that the window lasts 3600 s is the preset's word alone.",
+      );
+    });
+
+    test("an hour that most of one is left of raises no question", () => {
+      expect(pathsOf(proposalOf(github(0, 59, 2_400_000)))).not.toContain(
+        "quotas.core.algorithm.windowSeconds",
+      );
+    });
+
+    test("an hour gives way to windows that end every 10 s", () => {
+      const ends = (ms: number): number => Math.floor(ms / windowMs) * windowMs + windowMs;
+      const calls = Array.from({ length: 14 }, (_, n) => github(3_000 * n, 59 - (n % 3), ends(3_000 * n)));
+      const proposal = proposalOf(...calls);
+      expect(secondsOf(proposal)).toMatchObject({ windowSeconds: 10 });
+    });
+  });
+
   test.each(["github", "buildkite"])("recognizes the format of %s by headers of its own", (name) => {
     const texts = (presets[name]?.answers ?? []).map(({ answer: { status, headers, body } }) =>
       [
