@@ -84,10 +84,14 @@ export const bucketCalls = (lab: Lab, subject: Subject): number => {
   return bucket === null ? 0 : Math.ceil(callsIn(bucket) * (1 + share)) + beyond;
 };
 
+/** Returns the time after which an emptied bucket is surely full, ms; 0 for no bucket. */
+export const restMs = (bucket: Bucket | null): number =>
+  bucket === null ? 0 : msFor(bucket.algorithm, bucket.algorithm.capacity) + stepMs;
+
 /** Waits until a bucket is surely full. */
-function* rest(lab: Lab, { name, caller, algorithm }: Bucket): ExperimentSteps<void> {
-  const usedAt = lab.book.usedAt(name, caller.attributes) ?? lab.beganMs;
-  yield* lab.wait(usedAt + msFor(algorithm, algorithm.capacity) + stepMs);
+function* rest(lab: Lab, bucket: Bucket): ExperimentSteps<void> {
+  const usedAt = lab.book.usedAt(bucket.name, bucket.caller.attributes) ?? lab.beganMs;
+  yield* lab.wait(usedAt + restMs(bucket));
 }
 
 /** Makes a burst of plain calls for which a bucket lacks room. */

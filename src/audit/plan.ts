@@ -1,6 +1,6 @@
 // The plan of an audit: which experiment is possible with which operation, what it spends, and how long it takes.
 import type { LimiterLawName } from "../rules/laws.ts";
-import { bucketCalls } from "./buckets.ts";
+import { bucketCalls, bucketOf, restMs } from "./buckets.ts";
 import type { Experiment } from "./experiment.ts";
 import type { Lab } from "./lab.ts";
 import type { Subject } from "./step.ts";
@@ -127,13 +127,21 @@ const windowsEmptied = (lane: readonly Task[]): number =>
   lane.filter(({ experiment: { empties = 0, name } }) => empties > 0 && /^last-place|^broad/.test(name))
     .length;
 
+/**
+ * Returns the number of times that a bucket rests: before each trial of charges, where no window shows them, and before
+ * and after an experiment that empties it.
+ */
+const restsOf = ({ experiment }: Task, windows: readonly number[]): number =>
+  (experiment.empties ?? 0) > 0 ? 2 : windows.length === 0 ? 1 : 0;
+
 function laneMs(lab: Lab, { inTurn, beside }: Lane): number {
   const msOf = (task: Task): number => {
     const { experiment, subject } = task;
     const [caller] = subject.callers;
     const lengths =
       caller === undefined ? [] : lab.windows(subject, caller).map((name) => lab.windowMs(name, caller) ?? 0);
-    return callsOf(lab, task) * callMs + (experiment.waits ?? 0) * Math.max(0, ...lengths);
+    const windowsMs = (experiment.waits ?? 0) * Math.max(0, ...lengths);
+    return callsOf(lab, task) * callMs + windowsMs + restsOf(task, lengths) * restMs(bucketOf(lab, subject));
   };
   const ms = inTurn.reduce((sum, task) => sum + msOf(task), 0) + Math.max(0, ...beside.map(msOf));
   const calls = new Map<Subject, number>();

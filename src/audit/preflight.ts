@@ -2,6 +2,7 @@
 import { hintFor, inWords, redirectOf } from "../connect/no-answer.ts";
 import type { Policy } from "../policy/policy.ts";
 import { wireOf } from "../policy/presets.ts";
+import type { WireData } from "../policy/wire-data.ts";
 import { quote, SpillwayError } from "../rules/errors.ts";
 import { counted } from "../rules/words.ts";
 import { readBody } from "../wire/bodies.ts";
@@ -59,11 +60,17 @@ export async function preflight(
     problem: {
       path: `${shot.method} ${base}${shot.path}`,
       got: notes.length > 1 ? `${problem.got} (${counted(notes.length, "caller")} in all)` : problem.got,
-      allowed: lab.hasStatus ? "200 and the status" : "an answer that is no error",
+      allowed:
+        shot.operation === "status" && readsStatus(lab.wire)
+          ? "200 and the status"
+          : "an answer that is no error",
     },
     hint: problem.hint,
   });
 }
+
+/** Tells whether a status's answer shows counts in a form that the policy's wire knows. */
+const readsStatus = ({ readings }: WireData): boolean => readings.some(({ on }) => on.includes("status"));
 
 function problemOf(
   policy: Policy,
@@ -82,7 +89,7 @@ function problemOf(
   const body = readBody(text);
   const wire = wireOf(policy);
   // If the format shows nothing, any answer without an error counts.
-  if (wire.readings.length === 0 && operation !== "status" && status < 400) return null;
+  if (wire.readings.length === 0 && status < 400) return null;
   const read = readAnswer(wire, { status, headers, body }, { quotas, isStatus: operation === "status" });
   if (read.outcome === "refused") return null;
   if (read.readings.length > 0 && status < 400) return null;
@@ -101,7 +108,7 @@ function problemOf(
     };
   if (status >= 400) return { got: `${status}`, hint: "is it healthy?" };
   const shows = read.readings.length > 0 || read.unread.length > 0;
-  return shows || operation !== "status"
+  return shows || operation !== "status" || !readsStatus(wire)
     ? null
     : {
         got: `${status} and ${quote(text.slice(0, 60))}`,

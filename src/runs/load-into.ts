@@ -1,5 +1,6 @@
 // A load run, kept in a run folder: k6 or Node measures, then the run is judged. `load` and `demo` share it.
-import { readdir } from "node:fs/promises";
+import { open, readdir } from "node:fs/promises";
+import { join } from "node:path";
 import type { FolderWriter } from "../files/folder-writer.ts";
 import type { DriverChoice } from "../load/driver.ts";
 import { type LoadOptions, type LoadProgress, type LoadResult, load } from "../load/load.ts";
@@ -45,9 +46,25 @@ export async function loadInto(place: RunPlace, options: LoadIntoOptions): Promi
   } catch (error) {
     const left: string[] = await readdir(writer.staging).catch(() => []);
     if (left.length > 0) writer.leave();
-    throw left.includes(runFiles.trace) ? withWayOn(error, writer) : error;
+    throw (await hasCall(join(writer.staging, runFiles.trace))) ? withWayOn(error, writer) : error;
   } finally {
     await writer.close();
+  }
+}
+
+/** Tells whether a trace is there and has a call below its header. */
+async function hasCall(path: string): Promise<boolean> {
+  const file = await open(path).catch(() => null);
+  if (file === null) return false;
+  try {
+    let lines = 0;
+    for await (const _ of file.readLines()) {
+      lines += 1;
+      if (lines > 1) return true;
+    }
+    return false;
+  } finally {
+    await file.close();
   }
 }
 

@@ -34,13 +34,15 @@ async function answering(answer: RequestListener): Promise<string> {
   return `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
 }
 
-const audit = (url: string, ...words: readonly string[]) =>
+const audit = (url: string, ...words: readonly string[]) => auditBy("default", url, ...words);
+
+const auditBy = (policy: string, url: string, ...words: readonly string[]) =>
   spillwayHere([
     "audit",
     "--target",
     url,
     "--policy",
-    "default",
+    policy,
     "--tokens",
     tokens,
     "-y",
@@ -101,6 +103,37 @@ test("--dry-run takes the time into account in which windows have room for the c
   const [narrow, wide] = [await planned(6), await planned(10_000)];
   expect(wide).toBeLessThan(5_000);
   expect(narrow).toBeGreaterThanOrEqual(60_000);
+});
+
+test("--dry-run takes the time into account in which buckets rest", async () => {
+  const policy = join(folder, "bucket.json");
+  const planned = async (everySeconds: number): Promise<number> => {
+    const text = {
+      version: 2,
+      name: "bucket",
+      quotas: {
+        calls: {
+          algorithm: {
+            kind: "token-bucket",
+            capacity: 10,
+            refill: { amount: 1, everyMs: everySeconds * 1000 },
+          },
+          key: ["user"],
+        },
+      },
+      operations: { call: { uses: { calls: 1 }, samples: [{ path: "/v1/items" }] } },
+      routes: [{ path: "/**", operation: "call" }],
+      auth: { header: "Authorization", form: "Bearer {token}", attributes: ["organization", "user"] },
+    };
+    await writeFile(policy, JSON.stringify(text));
+    const only = ["--alone", "--only", "bucket-bounds-a-burst,bucket-gives-back", "--dry-run", "--json"];
+    const { stdout } = await auditBy(policy, "http://127.0.0.1:9", ...only);
+    return (JSON.parse(stdout) as { ms: number }).ms;
+  };
+  const [slow, quick] = [await planned(6), await planned(1)];
+  // A bucket that is full again after a minute is left alone for as long, once for each experiment at least.
+  expect(slow).toBeGreaterThanOrEqual(120_000);
+  expect(quick).toBeLessThan(60_000);
 });
 
 test("without --policy nothing is called under --dry-run, nor before somebody says yes", async () => {
@@ -198,6 +231,40 @@ describe("what is no such API is named, before anything is spent", () => {
     expect(code).toBe(3);
     expect(calls).toBe(1);
     expect(stdout + stderr).not.toContain("planted-secret");
+  });
+
+  test("a status in no form that the wire knows is any answer that is no error", async () => {
+    const policy = join(folder, "bare-status.json");
+    const text = {
+      version: 2,
+      name: "bare-status",
+      quotas: {
+        calls: {
+          algorithm: { kind: "fixed-window", limit: 5, windowSeconds: 10, anchor: "epoch" },
+          key: ["user"],
+        },
+      },
+      operations: { call: { uses: { calls: 1 }, samples: [{ path: "/v1/items" }] } },
+      routes: [
+        { path: "/v1/limits", operation: "status" },
+        { path: "/**", operation: "call" },
+      ],
+      auth: { header: "Authorization", form: "Bearer {token}", attributes: ["organization", "user"] },
+      wire: {
+        revision: "1",
+        readings: [
+          { headers: { "X-Limit": "{limit}", "X-Left": "{remaining}" }, on: ["admitted", "refused"] },
+        ],
+      },
+    };
+    await writeFile(policy, JSON.stringify(text));
+    const by = async (answer: RequestListener) =>
+      auditBy(policy, await answering(answer), "--only", "headers-on-every-answer");
+    const failing = await by((_request, reply) => reply.writeHead(500).end());
+    expect(failing.stderr).toContain("allowed: an answer that is no error");
+    expect(failing.code).toBe(3);
+    const served = await by((_request, reply) => reply.end("{}"));
+    expect(served.stderr).not.toContain("TARGET_UNREACHABLE");
   });
 
   test("plain HTTP under https://", async () => {

@@ -251,6 +251,18 @@ describe("spillway load with Node alone", () => {
   });
 });
 
+test("where nothing was measured, no trace is offered for judgement", async () => {
+  const behaviour = `{ ...worker({ calls: [{ call: user }] }), next() { throw new Error("out of cheese"); } }`;
+  const path = await scenarioFile(
+    folder,
+    "unmeasured",
+    `duration: "20s", populations: { broken: { clients: 1, behaviour: ${behaviour} } }`,
+  );
+  const { code, stderr } = await typedHere(["load", path, "--driver", "node", "--out", "unmeasured"]);
+  expect([code, stderr]).toEqual([2, expect.stringContaining("out of cheese")]);
+  expect(stderr).not.toContain("spillway verify");
+});
+
 test("a disk that is full at the end is told by the folder that was named, and what was measured is judged", async () => {
   // No file may have more than so many blocks of 512 bytes: the trace and the scenario's module have fewer, the page has more.
   const program = ["sh", "-c", 'ulimit -f 225; exec "$0" "$@"'];
