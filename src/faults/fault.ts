@@ -1,7 +1,7 @@
 // A fault: a deployment with one error, made of correct parts. Correct deployments know nothing of faults: a store does
 // all the counting, and an answer may be changed on its way.
 import type { LimiterFactory } from "../engine/adapter.ts";
-import type { EnforcementSwitch, QuotaStore, SlowQuotaStore, SlowStore } from "../engine/store.ts";
+import type { QuotaStore, SlowQuotaStore, SlowStore } from "../engine/store.ts";
 import type { Policy } from "../policy/policy.ts";
 import type { WireData } from "../policy/wire-data.ts";
 import type { Problem } from "../rules/errors.ts";
@@ -59,9 +59,11 @@ export interface FaultyQuotas {
 
 /** A deployment of the default API with one faulty part. */
 export interface Faulty extends Pick<FaultyQuotas, "userOf"> {
-  readonly store: SlowStore & EnforcementSwitch;
+  readonly store: SlowStore;
   /** Changes the correct answer before it is sent. */
   readonly change?: (answer: HttpAnswer, about: Answered) => HttpAnswer;
+  /** Turns refusing on or off while it runs (SPEC.md §2.5). */
+  readonly setEnforced: (organization: string, scope: Scope, enforced: boolean) => void;
 }
 
 /** Degrees of a fault, which `NAME=RATE` sets. */
@@ -76,10 +78,14 @@ export interface FaultRate {
 }
 
 /**
- * Returns the counters as each of several processes sees them, in turn.
- * @param count number of processes, if it is given
+ * Way in which several processes of a deployment disagree. A function returns the shared counters as each process sees
+ * them, in turn.
  */
-export type Processes = (policy: Policy, rate: number, count?: number) => readonly QuotaStore[];
+export type Processes =
+  | "one"
+  | "counters-apart"
+  | "replicas-lag"
+  | ((policy: Policy, rate: number) => readonly QuotaStore[]);
 
 export interface Fault {
   readonly name: string;
@@ -93,8 +99,8 @@ export interface Fault {
   readonly nets: readonly Net[];
   /** Its rate; `null` if it has no degrees. */
   readonly rate: FaultRate | null;
-  /** Its processes in a real deployment; `null` if one will do. `inject` runs all of them within one process. */
-  readonly processes: Processes | null;
+  /** Its processes in a real deployment. `inject` runs all of them within one process. */
+  readonly processes: Processes;
   /** Switch values under which it is a fault, and the only one. Absent switches may have any value. */
   readonly semantics?: NonNullable<LimiterFactory["semantics"]>;
   /** Returns the first member that keeps a policy from having this fault; `null` if it can have it. */
@@ -104,7 +110,7 @@ export interface Fault {
 }
 
 /** Members of most faults. */
-export const usual = { seenIn: [], rate: null, processes: null, unfit: () => null } as const;
+export const usual = { seenIn: [], rate: null, processes: "one", unfit: () => null } as const;
 
 /** A fault as the catalogue lists it. Default of absent members: `usual`. */
 export type FaultEntry = Omit<Fault, keyof typeof usual> & Partial<Pick<Fault, keyof typeof usual>>;

@@ -3,22 +3,32 @@ import { type ChildProcess, fork } from "node:child_process";
 import type { Socket } from "node:net";
 import { setTimeout as wait } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
-import type { Store } from "../engine/store.ts";
+import type { SlowStore, Store } from "../engine/store.ts";
 import { SpillwayError } from "../rules/errors.ts";
 import { printableLines } from "../rules/printable.ts";
-import type { AppOptions } from "./app.ts";
+import type { Rules } from "../rules/rules.ts";
+import type { Token } from "../rules/tokens.ts";
+import type { Arrangement } from "./arrangement.ts";
+import type { CounterChange } from "./copy.ts";
 import { answerLetter, type Letter, type Reply } from "./letters.ts";
-import { CLOSE_WITHIN_MS, type ListenOptions } from "./listen.ts";
 
 /** The task of a worker, as plain JSON. */
-export type WorkerTask = Required<
-  Pick<WorkersOptions, "rules" | "tokens" | "executionDelayMs" | "closeWithinMs">
->;
+export interface WorkerTask {
+  readonly rules: Rules;
+  readonly tokens: readonly Token[];
+  /** Counters of its own: all of them, a copy to read from, or none, so that it asks for each answer. */
+  readonly own: "counters" | "copy" | "nothing";
+  /** Delay until its copy receives a change, ms. */
+  readonly lagMs: number;
+  readonly executionDelayMs: number;
+  readonly closeWithinMs: number;
+}
 
 export type ToWorker =
   | { readonly kind: "begin"; readonly task: WorkerTask }
   | { readonly kind: "connection" }
   | { readonly kind: "reply"; readonly reply: Reply }
+  | { readonly kind: "change"; readonly change: CounterChange }
   | { readonly kind: "end" };
 
 export type FromWorker =
@@ -28,12 +38,18 @@ export type FromWorker =
   | { readonly kind: "letter"; readonly letter: Letter }
   | { readonly kind: "unexpected"; readonly message: string };
 
-export interface WorkersOptions
-  extends Pick<AppOptions, "rules" | "tokens" | "executionDelayMs">,
-    Omit<ListenOptions, "now"> {
+export interface WorkersOptions {
+  readonly rules: Rules;
+  readonly tokens: readonly Token[];
   readonly workers: number;
-  /** Counters that the workers ask, in turn: the first worker the first, and so on. */
-  readonly stores: readonly Store[];
+  readonly arrangement: Arrangement;
+  /** Port; 0 for any free one. */
+  readonly port?: number;
+  readonly host?: string;
+  readonly executionDelayMs?: number;
+  readonly sweepEveryMs?: number;
+  /** Time that `close` waits for calls on their way before it cuts them off, ms. */
+  readonly closeWithinMs?: number;
   /** Program of a worker. Default: `worker.js` beside this module. */
   readonly workerFile?: string;
   /** Longest time that workers may take to start, ms. */
@@ -46,6 +62,7 @@ export interface WorkersOptions
   readonly onUnexpected?: (error: Error) => void;
 }
 
+const CLOSE_WITHIN_MS = 10_000;
 const START_WITHIN_MS = 20_000;
 /** Most characters kept of the output of a worker that fails to start. */
 const SAID_MOST = 4_000;
@@ -62,7 +79,7 @@ const ownWorkerFile = fileURLToPath(new URL("./worker.js", import.meta.url));
 
 /** A worker's place in the team. The worker in it may change. */
 interface Seat {
-  readonly store: Store;
+  readonly store: Store | SlowStore;
   restarts: number;
 }
 
@@ -89,10 +106,12 @@ export class Team {
 
   constructor(options: WorkersOptions) {
     this.#options = options;
-    const { rules, tokens, stores, executionDelayMs = 0, closeWithinMs = CLOSE_WITHIN_MS } = options;
-    this.#task = { rules, tokens, executionDelayMs, closeWithinMs };
+    const { rules, tokens, arrangement, executionDelayMs = 0, closeWithinMs = CLOSE_WITHIN_MS } = options;
+    const { own, lagMs = 0 } = arrangement;
+    this.#task = { rules, tokens, own, lagMs, executionDelayMs, closeWithinMs };
+    const storeOf = arrangement.storesOf((change) => this.#tellAll({ kind: "change", change }));
     this.#seats = Array.from({ length: options.workers }, (_, seat) => ({
-      store: stores[seat % stores.length] as Store,
+      store: storeOf(seat),
       restarts: 0,
     }));
   }
@@ -159,10 +178,12 @@ export class Team {
     await ready.finally(() => began.abort());
   }
 
-  #hear(child: ChildProcess, store: Store, message: FromWorker): void {
+  #hear(child: ChildProcess, store: Store | SlowStore, message: FromWorker): void {
     if (message.kind === "unexpected") this.#tell(message.message);
     if (message.kind !== "letter") return;
-    send(child, { kind: "reply", reply: answerLetter(store, message.letter, Date.now()) });
+    void answerLetter(store, message.letter, Date.now, wait).then((reply) =>
+      send(child, { kind: "reply", reply }),
+    );
   }
 
   /** Starts a worker in place of one that ended by itself, after a wait, and only a few times. */
@@ -198,7 +219,7 @@ export class Team {
   }
 
   sweep(): void {
-    for (const store of this.#options.stores) store.sweep(Date.now());
+    for (const store of new Set(this.#seats.map((seat) => seat.store))) store.sweep(Date.now());
   }
 
   #tellAll(message: ToWorker): void {

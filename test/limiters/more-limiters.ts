@@ -18,6 +18,7 @@ import { expressBrute, expressSlowDown, expressThrottle } from "./adapters/expre
 import { hapiRateLimitor } from "./adapters/hapi-rate-limit.ts";
 import { grammyRatelimiter, nestRedis, redisRateLimiter } from "./adapters/redis-stores.ts";
 import { orpcRedis } from "./adapters/sliding-redis.ts";
+import { asyncMutex, discordRateLimiter } from "./adapters/taken.ts";
 import {
   fixedWindow,
   npm,
@@ -460,5 +461,43 @@ export const moreStrangers: readonly Stranger[] = [
       },
     ],
     limiter: adonisPenalize,
+  },
+  {
+    name: "async-mutex",
+    package: "async-mutex",
+    setting: "a Semaphore a key, whose places nobody gives back, `tryAcquire(semaphore).acquire(weight)`",
+    broken: {
+      rows: ["refusal-justified", "give-back", overlapping],
+      why: "`tryAcquire` is a time-out of 0 ms, and what it gives up on stays in the semaphore's queue: until that weight is free, and for ever if it is more than the semaphore holds, every later `acquire` of less waits behind it, and every `tryAcquire` fails.",
+      issue: "issues/async-mutex.md",
+    },
+    promises: [
+      {
+        words:
+          "changes the behavior of `acquire` and `runExclusive` to immediately throw `E_ALREADY_LOCKED` if the mutex is not available",
+        link: npm("async-mutex"),
+        laws: [...perKey, "rate-bound", "refusal-justified", "give-back"],
+      },
+    ],
+    limiter: asyncMutex,
+  },
+  {
+    name: "discord.js-rate-limiter",
+    package: "discord.js-rate-limiter",
+    setting: "`take(key)`",
+    broken: {
+      rows: ["twice-at-most", "rate-bound", overlapping],
+      why: "It asks a bucket for room, and takes the token by a method of `limiter` that waits until the interval has room, too: while it waits, the bucket keeps its token, and each further call is let through.",
+      issue: "issues/discord-js-rate-limiter.md",
+    },
+    promises: [
+      {
+        words:
+          "amount - Amount of times an action can be done within an interval. Ex: `2` would mean 2 times.",
+        link: npm("discord.js-rate-limiter"),
+        laws: [...perKey, ...log],
+      },
+    ],
+    limiter: discordRateLimiter,
   },
 ];

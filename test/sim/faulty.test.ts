@@ -25,7 +25,7 @@ const asFault = ({ name, make }: Control): Fault => ({
   seenIn: [],
   nets: [],
   rate: null,
-  processes: null,
+  processes: "one",
   unfit: () => null,
   inject: (policy) => make(policy),
 });
