@@ -42,7 +42,6 @@ export function mixOf(cluster: Cluster, single: boolean): { mix: FittedCall[]; u
 
 /** Returns the smallest whole weights that are as close to the shares as these are known. */
 function weightsOf(shares: readonly number[], jobs: number): number[] {
-  if (shares.length <= 1) return shares.map(() => 1);
   for (let total = shares.length; total <= 100; total++) {
     const weights = shares.map((share) => Math.round(share * total));
     const sum = weights.reduce((all, weight) => all + weight, 0);
@@ -52,5 +51,5 @@ function weightsOf(shares: readonly number[], jobs: number): number[] {
     });
     if (fits) return weights;
   }
-  return shares.map((share) => Math.max(1, Math.round(share * 1000)));
+  return shares.map((share) => Math.round(share * 1000));
 }

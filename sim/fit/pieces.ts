@@ -169,8 +169,8 @@ function retriesFailures(retry: FittedRetry, failedWaitMs: number | null): boole
   return retry.kind === "exponential" ? 4 * failedWaitMs >= retry.first : true;
 }
 
-/** Units of time for rates, ms. A rate uses the smallest unit in which it is at least 30. */
-const units = [1_000, 60_000, hourMs, 24 * hourMs];
+/** Units of time for rates, ms. A rate uses the smallest unit in which it is at least 30, or else a day. */
+const units = [1_000, 60_000, hourMs];
 
 const rateMost = 1_000_000;
 

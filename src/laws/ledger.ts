@@ -193,7 +193,7 @@ export class RulesLedger {
     const lengthMs = "windowSeconds" in algorithm ? algorithm.windowSeconds * 1000 : 0;
     const gridMs = fromStart ? this.#madeMs % lengthMs : isEpoch ? 0 : null;
     const rule = fromStart ? onGridAt(given, this.#madeMs % lengthMs) : given;
-    const window = new WindowBook(lengthMs, gridMs, opensToMs, endsLate);
+    const window = new WindowBook(lengthMs, gridMs, opensToMs, endsLate ? 1 : 0);
     const book = { quota, key, name, rule, limit: limitOf(algorithm), window };
     this.#books.set(name, book);
     return book;

@@ -25,7 +25,6 @@ export class WindowBook {
   /** Edge of the grid on which windows lie, ms; `null` if a window opens with its first charge. */
   readonly gridMs: number | null;
   readonly opensToMs: number;
-  /** 1 if a window includes the instant of its end, else 0; ms. */
   readonly lateMs: number;
   /** Clock of the window: the latest time of its operations, ms. */
   seenMs = 0;
@@ -47,18 +46,18 @@ export class WindowBook {
   /**
    * @param gridMs edge of the grid on which windows lie, ms; `null` if a window opens with its first charge
    * @param opensToMs unit that the opening of a first-request window is rounded down to, ms
-   * @param endsLate true if a window includes the instant of its end
+   * @param lateMs 1 if a window includes the instant of its end, else 0; ms
    */
-  constructor(lengthMs: number, gridMs: number | null, opensToMs: number, endsLate: boolean) {
+  constructor(lengthMs: number, gridMs: number | null, opensToMs: number, lateMs: number) {
     this.lengthMs = lengthMs;
     this.gridMs = gridMs;
     this.opensToMs = opensToMs;
-    this.lateMs = endsLate ? 1 : 0;
+    this.lateMs = lateMs;
   }
 
   copy(): WindowBook {
     const { lengthMs, gridMs, opensToMs, lateMs } = this;
-    return Object.assign(new WindowBook(lengthMs, gridMs, opensToMs, lateMs > 0), this);
+    return Object.assign(new WindowBook(lengthMs, gridMs, opensToMs, lateMs), this);
   }
 
   get span(): CountSpan {
