@@ -20,7 +20,7 @@ const largeLeast = 100;
 export function refusalFindings(over: ProbeTrial, isAlone: boolean): Finding[] {
   const { action } = over;
   const who = refuser(action);
-  const shown = `${callAt(action)} asked for ${counted(action.requested ?? 0, "point")} and was answered ${action.status}`;
+  const shown = `${callAt(action)} asked for ${counted(action.requested as number, "point")} and was answered ${action.status}`;
   if (!isRefusal(action.status))
     return (["refused", "refusedByUser", "retryAfter"] as const).map((name) =>
       about({ name, scope }).unseen(`nothing was refused: ${shown}`, "a window that is full, or enforced"),
@@ -56,7 +56,7 @@ function refusedFinding(over: ProbeTrial, who: Owner | null, shown: string, isAl
     return of.unseen(`${shown}; what it charged cannot be told`, "a refusal that names its window");
   const isClamped = who === "user" && isUserClamped;
   const evidence = `${shown} by the ${who}'s window, whose count moved by ${growth}${isClamped ? " or more" : ""}`;
-  const charge = chargeOf(growth, action.requested ?? 0, isClamped, isAlone);
+  const charge = chargeOf(growth, action.requested as number, isClamped, isAlone);
   if (charge === "unknown") return of.unseen(`${evidence}, and others call`, quieter);
   const value = charge === "charged" ? "counted" : "uncounted";
   return of.found(value, sureness(growth, isAlone), evidence, trialCalls(over));
@@ -75,7 +75,7 @@ function refusedByUserFinding(over: ProbeTrial, who: Owner | null, shown: string
       "a user's limit below the organization's",
     );
   const evidence = `${shown} by the user's window; the organization's count moved by ${organization}`;
-  const charge = chargeOf(organization, action.requested ?? 0, false, isAlone);
+  const charge = chargeOf(organization, action.requested as number, false, isAlone);
   if (charge === "unknown") return of.unseen(`${evidence}, and others call`, quieter);
   const value = charge === "charged" ? "charges-organization" : "charges-nothing";
   return of.found(value, sureness(organization, isAlone), evidence, trialCalls(over));

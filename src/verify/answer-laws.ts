@@ -45,19 +45,20 @@ export interface JudgedCall {
 interface Words {
   readonly limitsBy: string;
   belowZero(call: JudgedCall, limit: number): readonly Suspect[];
-  reset(shown: number, known: KnownNumbers): Pick<AnswerBreach, "suspects" | "explanation">;
+  /** @param isLow true if the reset is below what it may show; otherwise it is above that */
+  reset(shown: number, isLow: boolean, known: KnownNumbers): Pick<AnswerBreach, "suspects" | "explanation">;
 }
 
 const byRules: Words = {
   limitsBy: "the rules say",
   belowZero({ cost, isRefused }, limit) {
-    if ((cost ?? 0) > limit) return ["cost-over-limit-admitted", "one-extra"];
+    if (cost !== null && cost > limit) return ["cost-over-limit-admitted", "one-extra"];
     return isRefused
       ? ["refused-counted", "one-extra"]
       : ["one-extra", "race-read-then-write", "cost-over-limit-admitted"];
   },
-  reset(shown, { resetLeast: least, windowSeconds: most }) {
-    const wrong = shown < least ? `below ${least}` : `above ${most}, the longest that a window lasts`;
+  reset(shown, isLow, { resetLeast: least, windowSeconds: most }) {
+    const wrong = isLow ? `below ${least}` : `above ${most}, the longest that a window lasts`;
     return { suspects: resetSuspects(shown, most), explanation: `shows reset ${shown}, which is ${wrong}` };
   },
 };
@@ -79,10 +80,10 @@ function longResetSuspects(reset: number, windowSeconds: number): readonly Suspe
 const byPolicy: Words = {
   limitsBy: "the policy says",
   belowZero: () => ["one-extra", "refused-counted", "race-read-then-write"],
-  reset(shown, { windowSeconds }) {
-    const wrong = shown < 0 ? "over" : `more than a window of ${windowSeconds} s lasts`;
+  reset(shown, isLow, { windowSeconds }) {
+    const wrong = isLow ? "over" : `more than a window of ${windowSeconds} s lasts`;
     return {
-      suspects: shown < 0 ? ["reset-negative"] : longResetSuspects(shown, windowSeconds),
+      suspects: isLow ? ["reset-negative"] : longResetSuspects(shown, windowSeconds),
       explanation: `shows a reset in ${shown} s, which is ${wrong}`,
     };
   },
@@ -145,14 +146,15 @@ export function checkNumbers(
   }
   if (reset === null) return;
   evidence["reset-agrees"].readings += 1;
-  const isInRange = reset >= known.resetLeast && reset <= known.windowSeconds + resetSlack;
+  const isLow = reset < known.resetLeast;
+  const isInRange = !isLow && reset <= known.windowSeconds + resetSlack;
   docket.clues.reset(isInRange && reset >= known.windowSeconds, reset);
   if (isInRange) return;
-  const breach = reset < 0 ? "negative" : reset < known.resetLeast ? "too small" : "too large";
+  const breach = reset < 0 ? "negative" : isLow ? "too small" : "too large";
   accuseAnswer(docket, line, known.told, {
     law: "reset-agrees",
     breach,
-    ...wordsOf(known).reset(reset, known),
+    ...wordsOf(known).reset(reset, isLow, known),
   });
 }
 

@@ -16,6 +16,11 @@ export interface Hypothesis {
   readonly against: Exhibit | null;
 }
 
+interface Contradiction {
+  readonly exhibit: Exhibit;
+  readonly weight: number;
+}
+
 class Candidate implements Hypothesis {
   readonly terms: Terms;
   against: Exhibit | null = null;
@@ -54,7 +59,7 @@ export class Hypotheses {
   }
 
   /** Rules out contradicted hypotheses. @param out hypotheses with their contradictions, and the weight of each */
-  ruleOut(out: ReadonlyMap<Hypothesis, { readonly exhibit: Exhibit; readonly weight: number }>): void {
+  ruleOut(out: ReadonlyMap<Hypothesis, Contradiction>): void {
     const survivors = this.#left.filter((each) => !out.has(each));
     for (const [hypothesis, { exhibit }] of out) {
       const candidate = this.#candidates.get(hypothesis);
@@ -65,8 +70,7 @@ export class Hypotheses {
       return;
     }
     this.#isExhausted = true;
-    const weightOf = (each: Hypothesis): number => out.get(each)?.weight ?? 0;
-    const least = this.#left.toSorted((a, b) => weightOf(a) - weightOf(b)).slice(0, 1);
-    this.#left = least;
+    const weightOf = (each: Hypothesis) => (out.get(each) as Contradiction).weight;
+    this.#left = this.#left.toSorted((a, b) => weightOf(a) - weightOf(b)).slice(0, 1);
   }
 }

@@ -41,7 +41,7 @@ export function judgeRefusal(
     {
       whose: whose[named ?? "organization"],
       room: owners.map((owner) => roomOf(shown[owner])),
-      named: named === null ? -1 : owners.indexOf(named),
+      named: (owners as readonly (Owner | null)[]).indexOf(named),
       isByQuota: true,
       hasNumbers: true,
       suspects:

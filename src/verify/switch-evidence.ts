@@ -97,7 +97,6 @@ export class SwitchEvidence {
     const hypotheses = this.#hypotheses[scope];
     if (hypotheses.isGiven || hypotheses.isExhausted) return;
     const out = hypotheses.left.filter(({ terms }) => terms[name] === value);
-    if (out.length === 0) return;
     const last = out.length === hypotheses.left.length;
     hypotheses.ruleOut(new Map(out.map((each) => [each, { exhibit, weight: 1 }] as const)));
     if (!last) return;

@@ -13,6 +13,7 @@ import {
   withinExpression,
 } from "../../sim/fit/pieces.ts";
 import type { FittedRetry } from "../../sim/fit/policies.ts";
+import { parsePolicy } from "../../src/policy/parse.ts";
 import { presets } from "../../src/policy/presets.ts";
 
 const text = (expression: Expression | null): string | null =>
@@ -47,7 +48,7 @@ describe("a call", () => {
     expect(text(callExpression(each))).toBe(source);
   });
 
-  const policy = presets["github"]?.policy;
+  const policy = parsePolicy(presets["github"]?.policy);
   test.each<[FittedCall, string]>([
     [call("search", 1), 'rest("/search/issues?q=is:open", { name: "search" })'],
     [

@@ -202,6 +202,20 @@ const equivalents: readonly Equivalent[] = [
     reason: "a name of the kind: the other two names for the same two kinds",
   },
   {
+    path: "src/verify/refusal-laws.ts",
+    text: 'suspects: wait < reset ? ["retry-too-soon"] : ["reset-in-ms", "reset-disagrees"],',
+    was: "<",
+    becomes: "<=",
+    reason: "the two differ by more than 1 here",
+  },
+  {
+    path: "src/verify/switch-evidence.ts",
+    text: "hypotheses.ruleOut(new Map(out.map((each) => [each, { exhibit, weight: 1 }] as const)));",
+    was: "1",
+    becomes: "2",
+    reason: "all weights of one call are alike, and they are compared with one another alone",
+  },
+  {
     path: "src/laws/orders.ts",
     text: "if (this.#orders >= ordersMost) return true;",
     was: "true",
