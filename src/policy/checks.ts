@@ -101,6 +101,9 @@ export function lowestTerms({ amount, everyMs }: TokenBucket["refill"]): TokenBu
   return { amount: amount / a, everyMs: everyMs / a };
 }
 
+/** Headers that no client sends because it is told to. */
+const ofConnection = /^(?:expect|keep-alive|transfer-encoding|upgrade)$/i;
+
 function operationMisfits(policy: Policy, name: string, { uses, samples }: Operation): Problem[] {
   const path = `operations.${name}`;
   const names = Object.keys(uses);
@@ -120,10 +123,17 @@ function operationMisfits(policy: Policy, name: string, { uses, samples }: Opera
     else problems.push(...useMisfits(policy, name, used, quota));
   }
   const attributes = knownAttributes(policy);
-  for (const [index, sample] of samples.entries())
+  for (const [index, sample] of samples.entries()) {
     for (const attribute of attributesOfPath(sample.path))
       if (!attributes.includes(attribute))
         problems.push(unknown(`${path}.samples.${index}.path`, attribute, attributes, "an attribute"));
+    for (const header of Object.keys(sample.headers).filter((each) => ofConnection.test(each)))
+      problems.push({
+        path: `${path}.samples.${index}.headers.${header}`,
+        got: quote(header),
+        allowed: "no header of the connection: the client that sends the sample sets these",
+      });
+  }
   return problems;
 }
 

@@ -59,6 +59,9 @@ const unseen: Readonly<Record<LawName, string>> = {
   "refusal-agrees": "nothing was refused",
 };
 
+/** Laws that one refusal's own answer shows. */
+const ofRefusals: readonly LawName[] = ["refusal-justified", "refusal-agrees"];
+
 /** Laws whose breach is accused as `conserved` (FORMAT.md, "Naming the law"). */
 const namedByConserved: readonly LawName[] = ["status-free", "all-or-nothing", "isolated"];
 
@@ -196,7 +199,10 @@ export class Docket {
         skipped:
           "a window that opened before its first call is accused as reset-agrees; its suspects name the cause",
       };
-    return isTested(this.evidence[law]) ? "held" : { skipped: unseen[law] };
+    if (isTested(this.evidence[law])) return "held";
+    const isUnsure =
+      ofRefusals.includes(law) && Object.values(this.evidence).some((each) => each.refusals > 0);
+    return { skipped: isUnsure ? "no refusal told surely whether there was room" : unseen[law] };
   }
 }
 

@@ -222,6 +222,14 @@ describe("a mistake is named with its path and what is allowed", () => {
       "86400",
     ],
     [
+      "a header of the connection",
+      "operations.list.samples",
+      [{ path: "/v1/models", headers: { "X-Kind": "a", expect: "100-continue" } }],
+      "operations.list.samples.0.headers.expect",
+      '"expect"',
+      "no header of the connection",
+    ],
+    [
       "a key that a call cannot fill",
       "quotas.tenant.key",
       ["region"],
