@@ -73,6 +73,30 @@ describe("paths are taken as they stand", () => {
   });
 });
 
+test("a client that waits for 100 before its body is told to go on, answered and charged", async () => {
+  const { service, port } = await listening();
+  const body = JSON.stringify({ query: "{ viewer { user { name } } }" });
+  const head = [
+    ...["POST /v1/graphql HTTP/1.1", "Host: x", "Connection: close", authorization],
+    ...["Content-Type: application/json", `Content-Length: ${body.length}`, "Expect: 100-continue"],
+  ];
+  const told = await new Promise<string>((resolve, reject) => {
+    const socket = connect(port, "127.0.0.1");
+    let text = "";
+    socket.on("data", (chunk) => {
+      if (text === "") socket.write(body);
+      text += String(chunk);
+    });
+    socket.on("error", reject);
+    socket.on("close", () => resolve(text));
+    socket.write(`${head.join("\r\n")}\r\n\r\n`);
+  });
+  const [goOn = "", ...answer] = told.split("\r\n\r\n");
+  expect(goOn).toBe("HTTP/1.1 100 Continue");
+  expect(statusOf(answer.join("\r\n\r\n"))).toBe(200);
+  expect((await service.counted()).graphql).toBeGreaterThan(0);
+});
+
 describe("HEAD", () => {
   test.each(["/v2/organizations/acme/rate_limit", "/v2/organizations/acme/pipelines"])(
     "%s: GET's headers without the body",
