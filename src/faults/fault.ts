@@ -78,14 +78,10 @@ export interface FaultRate {
 }
 
 /**
- * Way in which several processes of a deployment disagree. A function returns the shared counters as each process sees
- * them, in turn.
+ * Returns the counters as each of several processes sees them, in turn.
+ * @param count number of processes, if it is given
  */
-export type Processes =
-  | "one"
-  | "counters-apart"
-  | "replicas-lag"
-  | ((policy: Policy, rate: number) => readonly QuotaStore[]);
+export type Processes = (policy: Policy, rate: number, count?: number) => readonly QuotaStore[];
 
 export interface Fault {
   readonly name: string;
@@ -99,8 +95,8 @@ export interface Fault {
   readonly nets: readonly Net[];
   /** Its rate; `null` if it has no degrees. */
   readonly rate: FaultRate | null;
-  /** Its processes in a real deployment. `inject` runs all of them within one process. */
-  readonly processes: Processes;
+  /** Its processes in a real deployment; `null` if one will do. `inject` runs all of them within one process. */
+  readonly processes: Processes | null;
   /** Switch values under which it is a fault, and the only one. Absent switches may have any value. */
   readonly semantics?: NonNullable<LimiterFactory["semantics"]>;
   /** Returns the first member that keeps a policy from having this fault; `null` if it can have it. */
@@ -110,7 +106,7 @@ export interface Fault {
 }
 
 /** Members of most faults. */
-export const usual = { seenIn: [], rate: null, processes: "one", unfit: () => null } as const;
+export const usual = { seenIn: [], rate: null, processes: null, unfit: () => null } as const;
 
 /** A fault as the catalogue lists it. Default of absent members: `usual`. */
 export type FaultEntry = Omit<Fault, keyof typeof usual> & Partial<Pick<Fault, keyof typeof usual>>;

@@ -145,7 +145,7 @@ class DisputedLimits extends Counter {
 
 /** Returns a fault of processes that share counters, but see them differently. */
 const differing = (
-  processes: Exclude<Processes, string>,
+  processes: Processes,
   unfit?: FaultEntry["unfit"],
 ): Pick<Fault, "processes" | "unfit" | "inject"> => ({
   processes,
@@ -160,11 +160,7 @@ export const processFaults: readonly FaultEntry[] = [
     seenIn: ["hapi-rate-limit#52", "express-rate-limit#354"],
     nets: ["V", "L"],
     rate: { default: 2, least: 2, most: 64, whole: true, meaning: "how many processes" },
-    processes: "counters-apart",
-    ...counted((policy, { random, rate }) => {
-      const counters = Array.from({ length: rate }, () => new Counter(policy));
-      return new Nodes(counters, random);
-    }),
+    ...differing((policy, rate, count = rate) => Array.from({ length: count }, () => new Counter(policy))),
   },
   {
     name: "stale-replica-read",
@@ -173,8 +169,7 @@ export const processFaults: readonly FaultEntry[] = [
     seenIn: ["gubernator#208"],
     nets: ["V"],
     rate: { default: 1, least: 0.001, most: 300, meaning: "by how many seconds the copy lags" },
-    processes: "replicas-lag",
-    ...counted((policy, { rate }) => new LaggingCopy(policy, rate * 1000), hasStatus),
+    ...differing((policy, rate) => [new LaggingCopy(policy, rate * 1000)], hasStatus),
   },
   {
     name: "skewed-nodes",

@@ -1,8 +1,12 @@
 // Starts the reference deployment that a caller asks for: one process or several, correct or with a fault.
+import { Limiter } from "../engine/limiter.ts";
+import type { Store } from "../engine/store.ts";
 import { type ChosenFault, injectFault } from "../faults/choice.ts";
 import { seededRandom } from "../faults/random.ts";
+import { rulesStore } from "../faults/rules-store.ts";
+import { policyOf } from "../policy/shorthand.ts";
 import { SpillwayError } from "../rules/errors.ts";
-import { faultyArrangement, shared } from "./arrangement.ts";
+import type { Rules } from "../rules/rules.ts";
 import { type ServeOptions, serve } from "./serve.ts";
 import { serveWorkers } from "./workers.ts";
 
@@ -37,27 +41,29 @@ export async function deploy(options: DeployOptions): Promise<Deployment> {
   const { fault: chosen, seed = 1, workers, workerFile, onUnexpected = () => {}, ...rest } = options;
   const common = { ...rest, onUnexpected };
   const faulty = chosen === undefined ? null : injectFault(chosen, options.rules, seededRandom(seed));
-  const isApart = chosen !== undefined && chosen.fault.processes !== "one";
+  const isApart = chosen !== undefined && chosen.fault.processes !== null;
   if (!isApart && (faulty !== null || workers === undefined || workers === 1)) {
     if (faulty !== null && workers !== undefined && workers > 1) throw tooMany(workers, chosen);
     const { url, close } = await serve({ ...common, ...faulty });
     return { url, workers: 1, close };
   }
-  const count = workers ?? workersOf(chosen);
+  const stores = storesOf(options.rules, chosen, workers);
+  const count = workers ?? Math.max(2, stores.length);
   if (rest.tls !== undefined)
     throw new SpillwayError("USAGE", "TLS is spoken by one process", {
       problem: { path: "workers", got: String(count), allowed: "1" },
     });
   if (isApart && count < 2) throw tooFew(count, chosen);
-  const arrangement = isApart ? faultyArrangement(chosen, options.rules) : shared(options.rules);
   const file = workerFile === undefined ? {} : { workerFile };
-  const { url, close } = await serveWorkers({ ...common, ...file, workers: count, arrangement });
+  const { url, close } = await serveWorkers({ ...common, ...file, workers: count, stores });
   return { url, workers: count, close };
 }
 
-/** Returns the number of workers: the fault's rate if it means that, otherwise two. */
-function workersOf(chosen: ChosenFault | undefined): number {
-  return chosen?.fault.processes === "counters-apart" ? chosen.rate : 2;
+/** Returns the counters that the processes ask, in turn: correct ones for all, or a fault's. */
+function storesOf(rules: Rules, chosen: ChosenFault | undefined, workers: number | undefined): Store[] {
+  if (chosen === undefined || chosen.fault.processes === null) return [new Limiter(rules)];
+  const policy = policyOf(rules);
+  return chosen.fault.processes(policy, chosen.rate, workers).map((counters) => rulesStore(policy, counters));
 }
 
 const wrongCount = (workers: number, allowed: string, hint: string): SpillwayError =>

@@ -1,7 +1,7 @@
 // Counters in another process. Letters over Node's channel between parent and child ask them: one letter a question,
 // one an answer. Letters may cross.
 import type { Call, Decision, Readings, Reservation, Status } from "../engine/adapter.ts";
-import type { RemoteStore, SlowStore, Store } from "../engine/store.ts";
+import type { RemoteStore, Store } from "../engine/store.ts";
 import type { Scope } from "../rules/rules.ts";
 
 /** A question to counters in another process. They use their own clock, so a question has no time. */
@@ -80,27 +80,16 @@ export class RemoteCounters implements RemoteStore {
   }
 }
 
-/**
- * Answers a letter from the counters, by this process's clock.
- * @param sleep waits if the counters are slow
- */
-export async function answerLetter(
-  store: Store | SlowStore,
-  { number, question }: Letter,
-  now: () => number,
-  sleep: (ms: number) => Promise<void>,
-): Promise<Reply> {
+/** Answers a letter from the counters, by this process's clock. */
+export function answerLetter(store: Store, { number, question }: Letter, nowMs: number): Reply {
   try {
-    const said = answerOf(store, question, now());
-    if (!("resume" in said)) return { number, answer: said };
-    await sleep(said.waitMs);
-    return { number, answer: said.resume(now()) };
+    return { number, answer: answerOf(store, question, nowMs) };
   } catch (error) {
     return { number, failure: error instanceof Error ? error.message : String(error) };
   }
 }
 
-function answerOf(store: Store | SlowStore, question: CounterQuestion, nowMs: number) {
+function answerOf(store: Store, question: CounterQuestion, nowMs: number): object {
   switch (question.ask) {
     case "decide":
       return store.decide(question.call, nowMs);

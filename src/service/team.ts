@@ -3,23 +3,17 @@ import { type ChildProcess, fork } from "node:child_process";
 import type { Socket } from "node:net";
 import { setTimeout as wait } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
-import type { SlowStore, Store } from "../engine/store.ts";
+import type { Store } from "../engine/store.ts";
 import { SpillwayError } from "../rules/errors.ts";
 import { printableLines } from "../rules/printable.ts";
 import type { Rules } from "../rules/rules.ts";
 import type { Token } from "../rules/tokens.ts";
-import type { Arrangement } from "./arrangement.ts";
-import type { CounterChange } from "./copy.ts";
 import { answerLetter, type Letter, type Reply } from "./letters.ts";
 
 /** The task of a worker, as plain JSON. */
 export interface WorkerTask {
   readonly rules: Rules;
   readonly tokens: readonly Token[];
-  /** Counters of its own: all of them, a copy to read from, or none, so that it asks for each answer. */
-  readonly own: "counters" | "copy" | "nothing";
-  /** Delay until its copy receives a change, ms. */
-  readonly lagMs: number;
   readonly executionDelayMs: number;
   readonly closeWithinMs: number;
 }
@@ -28,7 +22,6 @@ export type ToWorker =
   | { readonly kind: "begin"; readonly task: WorkerTask }
   | { readonly kind: "connection" }
   | { readonly kind: "reply"; readonly reply: Reply }
-  | { readonly kind: "change"; readonly change: CounterChange }
   | { readonly kind: "end" };
 
 export type FromWorker =
@@ -42,7 +35,8 @@ export interface WorkersOptions {
   readonly rules: Rules;
   readonly tokens: readonly Token[];
   readonly workers: number;
-  readonly arrangement: Arrangement;
+  /** Counters that the workers ask, in turn: the first worker the first, and so on. */
+  readonly stores: readonly Store[];
   /** Port; 0 for any free one. */
   readonly port?: number;
   readonly host?: string;
@@ -79,7 +73,7 @@ const ownWorkerFile = fileURLToPath(new URL("./worker.js", import.meta.url));
 
 /** A worker's place in the team. The worker in it may change. */
 interface Seat {
-  readonly store: Store | SlowStore;
+  readonly store: Store;
   restarts: number;
 }
 
@@ -106,12 +100,10 @@ export class Team {
 
   constructor(options: WorkersOptions) {
     this.#options = options;
-    const { rules, tokens, arrangement, executionDelayMs = 0, closeWithinMs = CLOSE_WITHIN_MS } = options;
-    const { own, lagMs = 0 } = arrangement;
-    this.#task = { rules, tokens, own, lagMs, executionDelayMs, closeWithinMs };
-    const storeOf = arrangement.storesOf((change) => this.#tellAll({ kind: "change", change }));
+    const { rules, tokens, stores, executionDelayMs = 0, closeWithinMs = CLOSE_WITHIN_MS } = options;
+    this.#task = { rules, tokens, executionDelayMs, closeWithinMs };
     this.#seats = Array.from({ length: options.workers }, (_, seat) => ({
-      store: storeOf(seat),
+      store: stores[seat % stores.length] as Store,
       restarts: 0,
     }));
   }
@@ -178,12 +170,10 @@ export class Team {
     await ready.finally(() => began.abort());
   }
 
-  #hear(child: ChildProcess, store: Store | SlowStore, message: FromWorker): void {
+  #hear(child: ChildProcess, store: Store, message: FromWorker): void {
     if (message.kind === "unexpected") this.#tell(message.message);
     if (message.kind !== "letter") return;
-    void answerLetter(store, message.letter, Date.now, wait).then((reply) =>
-      send(child, { kind: "reply", reply }),
-    );
+    send(child, { kind: "reply", reply: answerLetter(store, message.letter, Date.now()) });
   }
 
   /** Starts a worker in place of one that ended by itself, after a wait, and only a few times. */
@@ -219,7 +209,7 @@ export class Team {
   }
 
   sweep(): void {
-    for (const store of new Set(this.#seats.map((seat) => seat.store))) store.sweep(Date.now());
+    for (const store of this.#options.stores) store.sweep(Date.now());
   }
 
   #tellAll(message: ToWorker): void {

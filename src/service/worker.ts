@@ -2,37 +2,17 @@
 // connections over Node's channel, and also its rules, its tokens, and the order to end.
 import type { IncomingMessage, Server, ServerResponse } from "node:http";
 import { Socket } from "node:net";
-import type { FastifyInstance } from "fastify";
-import { Limiter } from "../engine/limiter.ts";
+import { setTimeout as wait } from "node:timers/promises";
 import { buildApp } from "./app.ts";
-import { ReadCopy } from "./copy.ts";
-import type { Counters } from "./gate.ts";
 import { RemoteCounters } from "./letters.ts";
 import type { FromWorker, ToWorker, WorkerTask } from "./team.ts";
 
-const SWEEP_EVERY_MS = 60_000;
 /** Time between two closings of idle connections while the worker ends, ms. */
 const IDLE_CHECK_MS = 20;
 
 const post = (message: FromWorker): void => {
   process.send?.(message);
 };
-
-/** Counters that this process asks, and the other receivers of messages from the channel. */
-interface Wiring {
-  readonly store: Counters;
-  readonly remote: RemoteCounters;
-  readonly copy: ReadCopy | null;
-}
-
-function wire({ rules, own, lagMs }: WorkerTask): Wiring {
-  const remote = new RemoteCounters((letter) => post({ kind: "letter", letter }));
-  if (own === "counters") return { store: new Limiter(rules), remote, copy: null };
-  if (own === "nothing") return { store: remote, remote, copy: null };
-  // Timers of equal length end in the order in which they began.
-  const copy = new ReadCopy(remote, rules, (act) => setTimeout(act, lagMs));
-  return { store: copy, remote, copy };
-}
 
 /** Connections, each with its number of calls on their way. */
 class Connections {
@@ -68,31 +48,23 @@ class Connections {
     }, withinMs);
     while (this.#calls.size > 0) {
       endIdle();
-      await new Promise((resolve) => setTimeout(resolve, IDLE_CHECK_MS));
+      await wait(IDLE_CHECK_MS);
     }
     clearTimeout(cut);
   }
 }
 
-function start(task: WorkerTask): { readonly app: FastifyInstance; readonly wiring: Wiring } {
-  const wiring = wire(task);
-  const { rules, tokens, executionDelayMs } = task;
-  const sleep = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms));
+async function run({ rules, tokens, executionDelayMs, closeWithinMs }: WorkerTask): Promise<void> {
+  const counters = new RemoteCounters((letter) => post({ kind: "letter", letter }));
   const app = buildApp({
     rules,
     tokens,
     now: Date.now,
-    sleep,
-    store: wiring.store,
+    sleep: wait,
+    store: counters,
     executionDelayMs,
     onUnexpected: ({ message }) => post({ kind: "unexpected", message }),
   });
-  setInterval(() => wiring.store.sweep(Date.now()), SWEEP_EVERY_MS).unref();
-  return { app, wiring };
-}
-
-async function run(task: WorkerTask): Promise<void> {
-  const { app, wiring } = start(task);
   const connections = new Connections(app.server);
   await app.ready();
   process.on("message", (message: ToWorker, socket: unknown) => {
@@ -102,17 +74,14 @@ async function run(task: WorkerTask): Promise<void> {
         if (socket instanceof Socket) connections.take(app.server, socket);
         break;
       case "reply":
-        wiring.remote.take(message.reply);
-        break;
-      case "change":
-        wiring.copy?.hear(message.change);
+        counters.take(message.reply);
         break;
       case "end":
         // The team takes a worker that does not say so for blocked.
         post({ kind: "ending" });
         // Answers now tell their callers to close.
         void app.close().then(async () => {
-          await connections.end(task.closeWithinMs);
+          await connections.end(closeWithinMs);
           process.exit(0);
         });
     }

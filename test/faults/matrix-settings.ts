@@ -79,7 +79,7 @@ export function settingsOf(args: readonly string[]): Settings {
     allLaws: !quick,
     seeds: quick ? 1 : 10,
     isReal: ({ fault }) =>
-      !quick || only !== undefined || fault.nets.includes("L") || fault.processes !== "one",
+      !quick || only !== undefined || fault.nets.includes("L") || fault.processes !== null,
     k6Ms: quick ? 11_000 : 15_000,
     lanes: 3,
     alarmRuns: whole(values.runs, isPart ? 0 : quick ? 60 : 3_000),

@@ -1,11 +1,10 @@
-// Parts of the service by themselves: sample data, memories that are bounded, letters between processes, arrangements.
+// Parts of the service by themselves: sample data, memories that are bounded, letters between processes, counters of several.
 import { describe, expect, test } from "vitest";
 import { Limiter } from "../../src/engine/limiter.ts";
-import type { Store } from "../../src/engine/store.ts";
-import { faults } from "../../src/faults/catalogue.ts";
+import type { QuotaStore, Store } from "../../src/engine/store.ts";
 import { parseFault } from "../../src/faults/choice.ts";
+import { policyOf } from "../../src/policy/shorthand.ts";
 import { parseRules } from "../../src/rules/parse.ts";
-import { faultyArrangement, shared } from "../../src/service/arrangement.ts";
 import { answerLetter, type Letter, RemoteCounters } from "../../src/service/letters.ts";
 import { once } from "../../src/service/once.ts";
 import {
@@ -129,16 +128,7 @@ describe("letters", () => {
       [3, "readings"],
       [4, "decide"],
     ]);
-    const replies = await Promise.all(
-      posted.map((letter) =>
-        answerLetter(
-          store,
-          letter,
-          () => 5_000,
-          async () => undefined,
-        ),
-      ),
-    );
+    const replies = posted.map((letter) => answerLetter(store, letter, 5_000));
     for (const reply of replies.toReversed()) remote.take(reply);
     // A reply to nothing says nothing.
     remote.take({ number: 9, answer: {} });
@@ -150,31 +140,16 @@ describe("letters", () => {
     ]);
   });
 
-  test("of slow counters wait, and go on by the clock of then; what fails is told", async () => {
-    const waits: number[] = [];
-    let nowMs = 1_000;
-    const slow = {
-      status: (_: string, at: number) => ({ waitMs: 70, resume: (later: number) => ({ at, later }) }),
-    };
-    const ask = (store: unknown, organization = "acme") =>
-      answerLetter(
-        store as Store,
-        { number: 3, question: { ask: "status", organization } },
-        () => nowMs,
-        async (ms) => {
-          waits.push(ms);
-          nowMs += ms;
+  test("that fail are told", async () => {
+    const letter = { number: 3, question: { ask: "status", organization: "acme" } } as const;
+    const failing = (error: unknown): Store =>
+      Object.assign(new Limiter(rules), {
+        status() {
+          throw error;
         },
-      );
-    expect(await ask(slow)).toEqual({ number: 3, answer: { at: 1_000, later: 1_070 } });
-    expect(waits).toEqual([70]);
-    const failing = (error: unknown) => ({
-      status() {
-        throw error;
-      },
-    });
-    expect(await ask(failing(new RangeError("no")))).toEqual({ number: 3, failure: "no" });
-    expect(await ask(failing("odd"))).toEqual({ number: 3, failure: "odd" });
+      });
+    expect(answerLetter(failing(new RangeError("no")), letter, 1_000)).toEqual({ number: 3, failure: "no" });
+    expect(answerLetter(failing("odd"), letter, 1_000)).toEqual({ number: 3, failure: "odd" });
     const remote = new RemoteCounters(() => undefined);
     const asked = remote.status("acme");
     remote.take({ number: 1, failure: "no" });
@@ -183,39 +158,33 @@ describe("letters", () => {
 });
 
 describe("counters of several processes", () => {
-  const rules = parseRules({});
-  const call = { organization: "acme", user: "ann", scope: "rest", cost: 1 } as const;
-  const several = faults.filter(({ processes }) => processes !== "one");
+  const policy = policyOf(parseRules({}));
+  const call = { caller: { organization: "acme", user: "ann" }, operation: "rest", cost: 1 };
+  const counts = (name: string, count?: number) => {
+    const { fault, rate } = parseFault(name);
+    return fault.processes?.(policy, rate, count) ?? [];
+  };
+  /** Charges the first count, and reads the user's window from each. */
+  const used = (stores: readonly QuotaStore[]): (number | undefined)[] => {
+    stores[0]?.decide(call, 1_000);
+    return stores.map((store) => store.read(call.caller, ["rest_user"], 1_000)[0]?.used);
+  };
 
-  test("are one's, whom all ask, where nothing is wrong", () => {
-    const { own, lagMs, storesOf } = shared(rules);
-    const storeOf = storesOf(() => undefined);
-    expect([own, lagMs, storeOf(0) === storeOf(1)]).toEqual(["nothing", 0, true]);
+  test("are apart, as many as there are processes, else as the rate says", () => {
+    expect(used(counts("per-instance-counters=3"))).toEqual([1, 0, 0]);
+    expect(used(counts("per-instance-counters=3", 2))).toEqual([1, 0]);
   });
 
-  test.each(several.map((fault) => [fault.name, fault]))("%s", (name, { processes }) => {
-    const chosen = parseFault(name);
-    const { own, lagMs, storesOf } = faultyArrangement(chosen, rules);
-    const told: unknown[] = [];
-    const storeOf = storesOf((change) => told.push(change));
-    const owns = new Map<unknown, string>([
-      ["counters-apart", "counters"],
-      ["replicas-lag", "copy"],
-    ]);
-    expect(own).toBe(owns.get(processes) ?? "nothing");
-    expect(lagMs).toBe(processes === "replicas-lag" ? Math.round(chosen.rate * 1_000) : 0);
-    // Of several workers every other one, beginning with the second, is another's, where they see the counters apart.
-    expect(storeOf(0) === storeOf(2)).toBe(true);
-    expect(storeOf(1) === storeOf(3)).toBe(true);
-    expect(storeOf(0) === storeOf(1)).toBe(typeof processes === "string");
-    (storeOf(0) as Store).decide(call, 1_000);
-    expect(told).toEqual(processes === "replicas-lag" ? [{ change: "decide", call, nowMs: 1_000 }] : []);
+  test("are one's, seen in two ways", () => {
+    expect(used(counts("limit-changes-mid-window"))).toEqual([1, 1]);
+    // Both times are in one window.
+    expect(used(counts("skewed-nodes=1"))).toEqual([1, 1]);
   });
 
-  test("are at least two faults' own; a fault of one process is none of theirs", () => {
-    expect(several.length).toBeGreaterThanOrEqual(2);
-    expect(() => faultyArrangement(parseFault("one-extra"), rules)).toThrow(
-      new RangeError("one-extra is no fault of several processes"),
-    );
+  test("are one's, read late", () => {
+    const [copied] = counts("stale-replica-read=2");
+    copied?.decide(call, 1_000);
+    const read = (nowMs: number) => copied?.read(call.caller, ["rest_user"], nowMs)[0]?.used;
+    expect([read(2_999), read(3_000)]).toEqual([0, 1]);
   });
 });

@@ -5,10 +5,10 @@
 import { rm, writeFile } from "node:fs/promises";
 import { Agent, type IncomingHttpHeaders, request } from "node:http";
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
+import { Limiter } from "../../src/engine/limiter.ts";
 import { parseFault } from "../../src/faults/choice.ts";
 import { parseRules } from "../../src/rules/parse.ts";
 import type { RulesInput } from "../../src/rules/rules.ts";
-import { shared } from "../../src/service/arrangement.ts";
 import { type Deployment, type DeployOptions, deploy } from "../../src/service/deploy.ts";
 import type { WorkersOptions } from "../../src/service/team.ts";
 import { type ServingWorkers, serveWorkers } from "../../src/service/workers.ts";
@@ -179,7 +179,7 @@ describe("a worker that ends by itself", () => {
       tokens,
       port: 0,
       workers: 2,
-      arrangement: shared(rules),
+      stores: [new Limiter(rules)],
       workerFile: worker.path,
       restartAfterMs: 1,
       onUnexpected: ({ message }) => told.push(message),

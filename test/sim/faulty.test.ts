@@ -25,7 +25,7 @@ const asFault = ({ name, make }: Control): Fault => ({
   seenIn: [],
   nets: [],
   rate: null,
-  processes: "one",
+  processes: null,
   unfit: () => null,
   inject: (policy) => make(policy),
 });
