@@ -86,7 +86,7 @@ export const verb = defineVerb({
       if (fault !== null) warnOfFault(terminal, fault);
       introduce(terminal, args, served, { url, file, ca });
       if (workers > 1) terminal.say(`workers ${workers} processes behind one port`);
-      for (const advice of served.advice) terminal.say(noteOf(advice));
+      for (const note of served.notes) terminal.say(`${pc.yellow("note")}    ${note}`);
       if (!isLoopback(host)) terminal.say(`${pc.yellow("warning")} ${beyondLoopback(host, secure !== null)}`);
       terminal.say("stop    Ctrl-C");
       await aborted(interrupt.signal);
@@ -116,7 +116,6 @@ interface Served {
   readonly callers: string;
   /** A call to try; `header` contains `{token}`. */
   readonly call: { readonly header: string; readonly path: string; readonly sample?: CallSample | undefined };
-  readonly advice: readonly string[];
 }
 
 /** Returns the reference deployment. */
@@ -131,14 +130,13 @@ async function reference(args: Args, rules: Rules, fault: ChosenFault | null): P
   return {
     start: (common) => deploy({ ...common, rules, tokens, workers, seed, fault: fault ?? undefined }),
     tokens,
-    notes: [],
+    notes: adviseRules(rules),
     limits: `rules   ${args.rules}`,
     callers: `${counted(tokens.length, "user")} of ${organizations.slice(0, 3).join(", ")}`,
     call: {
       header: "Authorization: Bearer {token}",
       path: `/v2/organizations/${organizations[0]}/rate_limit`,
     },
-    advice: adviseRules(rules),
   };
 }
 
@@ -173,7 +171,6 @@ async function standIn(args: Args, written: Policy, fault: ChosenFault | null): 
     limits: `policy  ${policy.name}: ${Object.keys(policy.quotas).join(", ")}`,
     callers: counted(tokens.length, "caller"),
     call: { header: `${header}: ${[form].flat()[0]}`, path: sample?.path ?? "/", sample },
-    advice: [],
   };
 }
 
@@ -187,16 +184,14 @@ async function faultyBy(policy: Policy, fault: ChosenFault, seed: number) {
 function introduce(
   terminal: Terminal,
   { tokens: given }: Args,
-  { notes, limits, callers, call }: Served,
+  { limits, callers, call }: Served,
   shown: { readonly url: string; readonly file: string; readonly ca: string | null },
 ): void {
   const { file, ca } = shown;
-  terminal.say(...notes.map(noteOf), limits, `tokens  ${file} (${callers}${ofFile(given)})`);
+  terminal.say(limits, `tokens  ${file} (${callers}${ofFile(given)})`);
   if (ca !== null) terminal.say(`ca      ${ca} (clients have to trust it; it goes when this stops)`);
   terminal.say(`try     ${curlLine({ ...call, ...shown })}`);
 }
-
-const noteOf = (text: string): string => `${pc.yellow("note")}    ${text}`;
 
 const ofFile = (given: string | undefined): string =>
   given === undefined ? "; the file goes when this stops" : "";

@@ -1,8 +1,21 @@
-// The HTTP answer to what a limiter was asked, for limiters without a server.
+// A store by rules as a limiter that laws can check: its decisions, and the HTTP answers that a deployment would send.
 import { type Rules, semanticsOf } from "../rules/rules.ts";
 import { callAnswer, type HttpAnswer, refusalAnswer, statusAnswer } from "../wire/answer.ts";
-import type { Asked, Readings } from "./adapter.ts";
-import type { Store } from "./store.ts";
+import type { Asked, LimiterAdapter, Readings, Reservation } from "./adapter.ts";
+import { decideNow, type EnforcementSwitch, type SlowStore, type Store } from "./store.ts";
+
+/** @param rules rules that `store` was made with */
+export function storeAdapter(rules: Rules, store: SlowStore & EnforcementSwitch): LimiterAdapter {
+  return {
+    decide: (call, nowMs) => decideNow(store, call, nowMs),
+    settle: (reservation, actual, nowMs) => store.settle(reservation as Reservation, actual, nowMs),
+    status: (organization, nowMs) => store.status(organization, nowMs),
+    readWindows: (organization, user, scope, nowMs) => store.readings(organization, user, scope, nowMs),
+    sweep: (nowMs) => store.sweep(nowMs),
+    setEnforced: (organization, scope, enforced) => store.setEnforced(organization, scope, enforced),
+    answer: (asked, nowMs) => answerTo(rules, store, asked, nowMs),
+  };
+}
 
 /**
  * Returns the HTTP answer to a question, made from what the limiter said, so that a wrong limiter also sends wrong

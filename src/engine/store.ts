@@ -29,6 +29,11 @@ export interface SlowStore extends Omit<Store, "decide"> {
   decide(call: Call, nowMs: number): Decision | Pending<Decision>;
 }
 
+/** Switches refusing on or off for one organization and scope while it runs (SPEC.md §2.5). */
+export interface EnforcementSwitch {
+  setEnforced(organization: string, scope: Scope, enforced: boolean): void;
+}
+
 type Later<T> = T | Promise<T>;
 
 /** Counters that are elsewhere: in another process, or on another machine. */

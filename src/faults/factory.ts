@@ -1,8 +1,7 @@
 // Makes limiters with a fault, for the laws: `check --fault`.
-import type { Asked, LimiterAdapter, LimiterFactory, Reservation } from "../engine/adapter.ts";
-import { answerTo } from "../engine/http-answer.ts";
+import type { Asked, LimiterAdapter, LimiterFactory } from "../engine/adapter.ts";
+import { answerTo, storeAdapter } from "../engine/http-answer.ts";
 import type { QuotaLimiterFactory } from "../engine/quota-limiter.ts";
-import { decideNow } from "../engine/store.ts";
 import { storeLimiter } from "../engine/store-limiter.ts";
 import { limiterLawNames } from "../rules/laws.ts";
 import type { Rules } from "../rules/rules.ts";
@@ -45,14 +44,9 @@ export function quotaFaultFactory(chosen: ChosenFault, seed: number): QuotaLimit
 }
 
 /** Returns a deployment as the laws see it, with its answers. It takes no snapshots: they would lose the fault. */
-export function faultyAdapter(rules: Rules, { store, setEnforced, change }: Faulty): LimiterAdapter {
+export function faultyAdapter(rules: Rules, { store, change }: Faulty): LimiterAdapter {
   return {
-    decide: (call, nowMs) => decideNow(store, call, nowMs),
-    settle: (reservation, actual, nowMs) => store.settle(reservation as Reservation, actual, nowMs),
-    status: (organization, nowMs) => store.status(organization, nowMs),
-    readWindows: (organization, user, scope, nowMs) => store.readings(organization, user, scope, nowMs),
-    sweep: (nowMs) => store.sweep(nowMs),
-    setEnforced,
+    ...storeAdapter(rules, store),
     answer(asked, nowMs) {
       const answer = answerTo(rules, store, asked, nowMs);
       return answer === null || change === undefined ? answer : change(answer, aboutOf(asked, nowMs));

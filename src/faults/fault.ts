@@ -1,7 +1,7 @@
 // A fault: a deployment with one error, made of correct parts. Correct deployments know nothing of faults: a store does
 // all the counting, and an answer may be changed on its way.
 import type { LimiterFactory } from "../engine/adapter.ts";
-import type { QuotaStore, SlowQuotaStore, SlowStore } from "../engine/store.ts";
+import type { EnforcementSwitch, QuotaStore, SlowQuotaStore, SlowStore } from "../engine/store.ts";
 import type { Policy } from "../policy/policy.ts";
 import type { WireData } from "../policy/wire-data.ts";
 import type { Problem } from "../rules/errors.ts";
@@ -59,11 +59,9 @@ export interface FaultyQuotas {
 
 /** A deployment of the default API with one faulty part. */
 export interface Faulty extends Pick<FaultyQuotas, "userOf"> {
-  readonly store: SlowStore;
+  readonly store: SlowStore & EnforcementSwitch;
   /** Changes the correct answer before it is sent. */
   readonly change?: (answer: HttpAnswer, about: Answered) => HttpAnswer;
-  /** Turns refusing on or off while it runs (SPEC.md §2.5). */
-  readonly setEnforced: (organization: string, scope: Scope, enforced: boolean) => void;
 }
 
 /** Degrees of a fault, which `NAME=RATE` sets. */

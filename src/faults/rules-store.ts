@@ -2,7 +2,7 @@
 import type { Call, Decision, Readings, Reservation, Status, WindowReading } from "../engine/adapter.ts";
 import type { PolicyDecision, PolicyReservation, Reading } from "../engine/decision.ts";
 import { resetSeconds } from "../engine/limiter.ts";
-import type { Pending, QuotaStore, SlowQuotaStore, SlowStore, Store } from "../engine/store.ts";
+import type { EnforcementSwitch, Pending, QuotaStore, SlowQuotaStore, Store } from "../engine/store.ts";
 import { quotaNames } from "../policy/names.ts";
 import type { Policy } from "../policy/policy.ts";
 import { wireOf } from "../policy/presets.ts";
@@ -10,9 +10,6 @@ import { type AnswerKind, mayShow } from "../policy/wire-data.ts";
 import { owners, type Scope, scopes } from "../rules/rules.ts";
 import type { CountedCaller } from "./counter.ts";
 import type { ChangedReading, Faulty, FaultyQuotas } from "./fault.ts";
-
-/** A store of rules whose refusing can be turned on and off. */
-export type Switched<S> = S & Pick<Faulty, "setEnforced">;
 
 /** A reservation that contains the counters' own, as plain JSON. */
 interface Held extends Reservation {
@@ -38,13 +35,13 @@ function resetOf(
  * @param policy the rules' own policy
  * @param telling differences between what answers tell and what the counters count
  */
-export function rulesStore(policy: Policy, counters: QuotaStore, telling?: Telling): Switched<Store>;
-export function rulesStore(policy: Policy, counters: SlowQuotaStore, telling?: Telling): Switched<SlowStore>;
 export function rulesStore(
   policy: Policy,
-  counters: SlowQuotaStore,
-  telling: Telling = {},
-): Switched<SlowStore> {
+  counters: QuotaStore,
+  telling?: Telling,
+): Store & EnforcementSwitch;
+export function rulesStore(policy: Policy, counters: SlowQuotaStore, telling?: Telling): Faulty["store"];
+export function rulesStore(policy: Policy, counters: SlowQuotaStore, telling: Telling = {}): Faulty["store"] {
   const shown = { shownBy: policy, ...telling };
   const windowsOf = (
     caller: CountedCaller,
@@ -120,10 +117,5 @@ const pair = ([organization, user]: readonly WindowReading[]): Readings =>
 export function faultyRules(policy: Policy, faulty: FaultyQuotas): Faulty {
   const { store: counters, change, changeOwn = change, userOf } = faulty;
   const store = rulesStore(policy, counters, faulty.changeOwn === undefined ? faulty : {});
-  return {
-    store,
-    setEnforced: store.setEnforced,
-    ...(changeOwn && { change: changeOwn }),
-    ...(userOf && { userOf }),
-  };
+  return { store, ...(changeOwn && { change: changeOwn }), ...(userOf && { userOf }) };
 }

@@ -1,6 +1,6 @@
 // Our own engine under rules, behind the interface by which laws check any limiter.
-import type { LimiterAdapter, LimiterFactory, Reservation } from "../engine/adapter.ts";
-import { answerTo } from "../engine/http-answer.ts";
+import type { LimiterAdapter, LimiterFactory } from "../engine/adapter.ts";
+import { storeAdapter } from "../engine/http-answer.ts";
 import { Limiter } from "../engine/limiter.ts";
 import type { Rules } from "../rules/rules.ts";
 
@@ -9,16 +9,7 @@ import type { Rules } from "../rules/rules.ts";
  * @param rules rules that `limiter` was made with
  */
 export function engineAdapter(rules: Rules, limiter: Limiter): LimiterAdapter {
-  return {
-    decide: (call, nowMs) => limiter.decide(call, nowMs),
-    settle: (reservation, actual, nowMs) => limiter.settle(reservation as Reservation, actual, nowMs),
-    status: (organization, nowMs) => limiter.status(organization, nowMs),
-    readWindows: (organization, user, scope, nowMs) => limiter.readings(organization, user, scope, nowMs),
-    snapshot: () => limiter.snapshot(),
-    sweep: (nowMs) => limiter.sweep(nowMs),
-    setEnforced: (organization, scope, enforced) => limiter.setEnforced(organization, scope, enforced),
-    answer: (asked, nowMs) => answerTo(rules, limiter, asked, nowMs),
-  };
+  return { ...storeAdapter(rules, limiter), snapshot: () => limiter.snapshot() };
 }
 
 /** The engine as a limiter that claims every law. */

@@ -338,10 +338,7 @@ function inTurn(): () => number {
   return () => (draws++ % 2 === 0 ? 0.25 : 0.75);
 }
 
-function rightly(rules: Rules): Faulty {
-  const store = new Limiter(rules);
-  return { store, setEnforced: (...args) => store.setEnforced(...args) };
-}
+const rightly = (rules: Rules): Faulty => ({ store: new Limiter(rules) });
 
 describe.each([...rows, ...nodeRows])("%s", (name, ask, right, wrong) => {
   test("shows", () => {

@@ -87,14 +87,14 @@ const catalogue: readonly Wrong[] = faults.map((fault) => [
     const suitable = { ...semantics, ...Object.fromEntries(needed) };
     const world = { ...drawn, rules: parseRules({ ...rules, semantics: suitable }) };
     const chosen = { fault, rate: fault.rate?.default ?? 1 };
-    const { store, change, userOf, setEnforced } = injectFault(chosen, world.rules, seededRandom(at));
+    const { store, change, userOf } = injectFault(chosen, world.rules, seededRandom(at));
     if (change !== undefined || userOf !== undefined) return null;
     return play(world, {
       decide: (call, now) => decideNow(store, call, now),
       settle: (reservation, actual, now) => store.settle(reservation, actual, now),
       status: (org, now) => store.status(org, now),
       readings: (org, user, scope, now) => store.readings(org, user, scope, now),
-      setEnforced: (org, scope, enforced) => setEnforced?.(org, scope, enforced),
+      setEnforced: (org, scope, enforced) => store.setEnforced(org, scope, enforced),
     });
   },
 ]);
