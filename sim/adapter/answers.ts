@@ -1,6 +1,7 @@
 // Answers made of what a limiter says, if it sends none of its own: headers of the windows that it shows (SPEC.md §5),
 // and `null` for the others.
 import type { PartialDecision, PartialReadings, WindowReading } from "../../src/engine/adapter.ts";
+import { resetSeconds } from "../../src/engine/limiter.ts";
 import { quotaNames } from "../../src/policy/names.ts";
 import {
   type Owner,
@@ -133,8 +134,7 @@ export class PartialAnswers {
     const semantics = semanticsOf(this.#rules, scope);
     const left = current == null ? null : limit - current;
     const shownLeft = left === null || semantics.remaining === "signed" ? left : Math.max(0, left);
-    const round = { ceil: Math.ceil, floor: Math.floor, round: Math.round }[semantics.reset];
-    const seconds = resetAtMs == null ? null : round((resetAtMs - nowMs) / 1000);
+    const seconds = resetAtMs == null ? null : resetSeconds(resetAtMs, nowMs, semantics.reset);
     return {
       limit,
       current: current ?? null,

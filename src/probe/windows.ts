@@ -11,9 +11,6 @@ import { type FullSight, headerSights, statusSights, type WindowReadingSight } f
 type Rounding = Semantics["reset"];
 type Anchor = Semantics["anchor"];
 
-const rounded = (seconds: number, rounding: Rounding): number =>
-  rounding === "ceil" ? Math.ceil(seconds) : rounding === "floor" ? Math.floor(seconds) : Math.round(seconds);
-
 /** A conclusion and the calls that led to it. */
 export interface Conclusion<T> {
   readonly value: T;
@@ -31,8 +28,8 @@ export function roundings(calls: readonly SeenCall[], scope: Scope, clock: Windo
   return switchValues.reset.filter((rounding) =>
     sights.every(({ call, resetAtMs, reset }) => {
       const [fromMs, toMs] = span(call, clock);
-      const most = rounded((resetAtMs - fromMs) / 1000, rounding);
-      const least = rounded((resetAtMs - toMs) / 1000, rounding);
+      const most = Math[rounding]((resetAtMs - fromMs) / 1000);
+      const least = Math[rounding]((resetAtMs - toMs) / 1000);
       return least <= reset && reset <= most;
     }),
   );
@@ -48,8 +45,8 @@ export function tellingSight(
   const fits = (sight: FullSight, rounding: Rounding): boolean => {
     const [fromMs, toMs] = span(sight.call, clock);
     return (
-      rounded((sight.resetAtMs - toMs) / 1000, rounding) <= sight.reset &&
-      sight.reset <= rounded((sight.resetAtMs - fromMs) / 1000, rounding)
+      Math[rounding]((sight.resetAtMs - toMs) / 1000) <= sight.reset &&
+      sight.reset <= Math[rounding]((sight.resetAtMs - fromMs) / 1000)
     );
   };
   const others = switchValues.reset.filter((rounding) => rounding !== value);
@@ -250,8 +247,8 @@ function endOf({ call, reset }: WindowReadingSight, rounding: Rounding, clock: W
   const [fromMs, toMs] = span(call, clock);
   const candidates: number[] = [];
   for (let end = Math.floor(fromMs / 1000) + reset - 1; end <= toMs / 1000 + reset + 2; end++) {
-    const least = rounded(end - toMs / 1000, rounding);
-    const most = rounded(end - fromMs / 1000, rounding);
+    const least = Math[rounding](end - toMs / 1000);
+    const most = Math[rounding](end - fromMs / 1000);
     if (least <= reset && reset <= most) candidates.push(end);
   }
   return candidates.length === 1 ? (candidates[0] ?? null) : null;

@@ -1,28 +1,16 @@
 // The reference deployment as a Fastify application. It does not listen: tests call it by `inject`.
 import fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest } from "fastify";
 import { Limiter } from "../engine/limiter.ts";
-import type { Faulty } from "../faults/fault.ts";
 import { segmentsOf } from "../policy/match.ts";
-import type { Rules } from "../rules/rules.ts";
-import type { Token } from "../rules/tokens.ts";
 import { sendMessage } from "./answer.ts";
-import { type Counters, Gate } from "./gate.ts";
-import { addGraphqlRoute, GRAPHQL_PATH, refuseGraphqlMethod } from "./graphql.ts";
+import { type Counters, Gate, type GateOptions } from "./gate.ts";
+import { addGraphqlRoute, GRAPHQL_PATH, type GraphqlAppOptions, refuseGraphqlMethod } from "./graphql.ts";
 import { type ServerTls, serverOptions } from "./listen.ts";
 import { addRestRoutes, answerRest, locate } from "./rest.ts";
 
-export interface AppOptions extends Pick<Faulty, "change" | "userOf"> {
-  readonly rules: Rules;
-  /** Tokens of those who may call, kept as hashes only. */
-  readonly tokens: readonly Token[];
-  /** Returns the time, whole ms since the Unix epoch. */
-  readonly now: () => number;
+export interface AppOptions extends Omit<GateOptions, "store">, GraphqlAppOptions {
   /** Counters. Default: a new `Limiter`. */
   readonly store?: Counters;
-  /** Time that each GraphQL query is in flight, ms. Default: none. */
-  readonly executionDelayMs?: number;
-  /** Waits; needed by `executionDelayMs` and slow stores. Injected, so that tests hold calls in flight as they like. */
-  readonly sleep?: (ms: number) => Promise<void>;
   /** Certificate for TLS. Default: plain HTTP. */
   readonly tls?: ServerTls | undefined;
   /** Receives each unexpected error, which is answered 500. */

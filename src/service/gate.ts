@@ -33,11 +33,12 @@ export function fieldsOf(scope: Scope, readings: Readings, requested: number, ac
 
 export interface GateOptions extends Pick<Faulty, "change" | "userOf"> {
   readonly rules: Rules;
+  /** Tokens of those who may call, kept as hashes only. */
   readonly tokens: readonly Token[];
   readonly store: Counters;
-  /** Returns the time, ms since the Unix epoch. */
+  /** Returns the time, whole ms since the Unix epoch. */
   readonly now: () => number;
-  /** Waits; a slow store needs it. */
+  /** Waits; slow stores need it. Injected, so that tests hold calls in flight as they like. */
   readonly sleep?: (ms: number) => Promise<void>;
 }
 

@@ -6,13 +6,12 @@ import * as v from "valibot";
 import type { Decision, Readings } from "../engine/adapter.ts";
 import { isPlainObject } from "../rules/plain-object.ts";
 import type { TokenOwner } from "./auth.ts";
-import { fieldsOf, type Gate } from "./gate.ts";
+import { fieldsOf, type Gate, type GateOptions } from "./gate.ts";
 import { executeQuery, prepareQuery } from "./query.ts";
 
-export interface GraphqlAppOptions {
-  /** Time that each query is in flight, ms. */
+export interface GraphqlAppOptions extends Pick<GateOptions, "sleep"> {
+  /** Time that each query is in flight, ms; it needs `sleep`. Default: none. */
   readonly executionDelayMs?: number;
-  readonly sleep?: (ms: number) => Promise<void>;
 }
 
 export const GRAPHQL_PATH = "/v1/graphql";

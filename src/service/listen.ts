@@ -6,6 +6,21 @@ import type { AddressInfo, Server } from "node:net";
 import type { FastifyServerOptions } from "fastify";
 import { SpillwayError } from "../rules/errors.ts";
 
+export interface ListenOptions {
+  /** Port; 0 for any free one. */
+  readonly port?: number;
+  readonly host?: string;
+  /** Returns the time, whole ms since the Unix epoch. Default: the wall clock. */
+  readonly now?: () => number;
+  /** Time between two sweeps of idle keys, ms. */
+  readonly sweepEveryMs?: number;
+  /** Time that `close` waits for calls on their way before it cuts them off, ms. */
+  readonly closeWithinMs?: number;
+}
+
+export const SWEEP_EVERY_MS = 60_000;
+export const CLOSE_WITHIN_MS = 10_000;
+
 /**
  * Binds a server.
  * @throws SpillwayError as `listenError` makes it

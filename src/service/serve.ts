@@ -7,20 +7,15 @@ import { Limiter } from "../engine/limiter.ts";
 import { PolicyLimiter } from "../engine/policy-limiter.ts";
 import type { FaultyQuotas } from "../faults/fault.ts";
 import { type AppOptions, buildApp } from "./app.ts";
-import { addressOf, listenError, urlOf } from "./listen.ts";
+import {
+  addressOf,
+  CLOSE_WITHIN_MS,
+  type ListenOptions,
+  listenError,
+  SWEEP_EVERY_MS,
+  urlOf,
+} from "./listen.ts";
 import { buildPolicyApp, type PolicyAppOptions } from "./policy-app.ts";
-
-export interface ListenOptions {
-  /** Port; 0 for any free one. */
-  readonly port?: number;
-  readonly host?: string;
-  /** Returns the time, whole ms since the Unix epoch. Default: the wall clock. */
-  readonly now?: () => number;
-  /** Time between two sweeps of idle keys, ms. */
-  readonly sweepEveryMs?: number;
-  /** Time that `close` waits for calls on their way before it cuts them off, ms. */
-  readonly closeWithinMs?: number;
-}
 
 export interface ServeOptions extends Omit<AppOptions, "now" | "sleep">, ListenOptions {
   readonly sleep?: (ms: number) => Promise<void>;
@@ -42,8 +37,6 @@ export interface Serving {
   close(): Promise<void>;
 }
 
-const SWEEP_EVERY_MS = 60_000;
-const CLOSE_WITHIN_MS = 10_000;
 /** Time between two closings of idle connections while the server closes, ms. */
 const IDLE_CHECK_MS = 20;
 

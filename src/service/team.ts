@@ -6,17 +6,14 @@ import { fileURLToPath } from "node:url";
 import type { Store } from "../engine/store.ts";
 import { SpillwayError } from "../rules/errors.ts";
 import { printableLines } from "../rules/printable.ts";
-import type { Rules } from "../rules/rules.ts";
-import type { Token } from "../rules/tokens.ts";
+import type { AppOptions } from "./app.ts";
 import { answerLetter, type Letter, type Reply } from "./letters.ts";
+import { CLOSE_WITHIN_MS, type ListenOptions } from "./listen.ts";
 
 /** The task of a worker, as plain JSON. */
-export interface WorkerTask {
-  readonly rules: Rules;
-  readonly tokens: readonly Token[];
-  readonly executionDelayMs: number;
-  readonly closeWithinMs: number;
-}
+export type WorkerTask = Required<
+  Pick<WorkersOptions, "rules" | "tokens" | "executionDelayMs" | "closeWithinMs">
+>;
 
 export type ToWorker =
   | { readonly kind: "begin"; readonly task: WorkerTask }
@@ -31,19 +28,12 @@ export type FromWorker =
   | { readonly kind: "letter"; readonly letter: Letter }
   | { readonly kind: "unexpected"; readonly message: string };
 
-export interface WorkersOptions {
-  readonly rules: Rules;
-  readonly tokens: readonly Token[];
+export interface WorkersOptions
+  extends Pick<AppOptions, "rules" | "tokens" | "executionDelayMs">,
+    Omit<ListenOptions, "now"> {
   readonly workers: number;
   /** Counters that the workers ask, in turn: the first worker the first, and so on. */
   readonly stores: readonly Store[];
-  /** Port; 0 for any free one. */
-  readonly port?: number;
-  readonly host?: string;
-  readonly executionDelayMs?: number;
-  readonly sweepEveryMs?: number;
-  /** Time that `close` waits for calls on their way before it cuts them off, ms. */
-  readonly closeWithinMs?: number;
   /** Program of a worker. Default: `worker.js` beside this module. */
   readonly workerFile?: string;
   /** Longest time that workers may take to start, ms. */
@@ -56,7 +46,6 @@ export interface WorkersOptions {
   readonly onUnexpected?: (error: Error) => void;
 }
 
-const CLOSE_WITHIN_MS = 10_000;
 const START_WITHIN_MS = 20_000;
 /** Most characters kept of the output of a worker that fails to start. */
 const SAID_MOST = 4_000;

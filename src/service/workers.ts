@@ -1,7 +1,7 @@
 // The deployment as several processes behind one port. This process listens, gives out connections in turn, and may
 // hold the counters that the others ask. Each of the others is a whole deployment (`worker.ts`).
 import { createServer, type Server } from "node:net";
-import { bind, urlOf } from "./listen.ts";
+import { bind, SWEEP_EVERY_MS, urlOf } from "./listen.ts";
 import { Team, type WorkersOptions } from "./team.ts";
 
 /** A deployment of several processes that is listening. */
@@ -13,8 +13,6 @@ export interface ServingWorkers {
   /** Takes no new connection, and waits for calls on their way. Callers may call it again. */
   close(): Promise<void>;
 }
-
-const SWEEP_EVERY_MS = 60_000;
 
 /**
  * Starts a deployment of several processes.
