@@ -28,25 +28,35 @@ function policyFor(rules: Rules): Policy {
   return policy;
 }
 
+/** Translations of scripts by rules, so that each is made once. */
+const scripts = new WeakMap<Script, QuotaScript>();
+
 /** Returns a script by rules as a script by the policy that they are. */
 export function quotaScript(script: Script): QuotaScript {
+  const known = scripts.get(script);
+  if (known !== undefined) return known;
   const { startMs, pick, ops } = script;
   const isExact = algorithmOf(script) === "fixed-window";
-  return { policy: policyFor(script.rules), isExact, startMs, pick, ops: ops.map(quotaOp), terms: script };
+  const policy = policyFor(script.rules);
+  const own: QuotaScript = { policy, isExact, startMs, pick, ops: ops.map(quotaOp), terms: script };
+  scripts.set(script, own);
+  return own;
 }
 
+// Literals: objects made of what is left of others are slow to make and to read.
 function quotaOp(op: Op): QuotaOp {
   if (op.do === "call") {
-    const { organization, user, scope, ...call } = op;
-    return { ...call, caller: { organization, user }, operation: scope };
+    const { atMs, id, organization, user, scope, cost } = op;
+    return { do: "call", atMs, id, caller: { organization, user }, operation: scope, cost };
   }
   if (op.do === "status") {
-    const { organization, user, ...status } = op;
-    return { ...status, caller: { organization, user } };
+    const { atMs, organization, user } = op;
+    return { do: "status", atMs, caller: { organization, user } };
   }
   if (op.do !== "enforce") return op;
-  const { organization, scope, ...enforce } = op;
-  return { ...enforce, quota: quotaNames[scope].organization, caller: { organization } };
+  const { atMs, organization, scope, enforced } = op;
+  const quota = quotaNames[scope].organization;
+  return { do: "enforce", atMs, quota, caller: { organization }, enforced };
 }
 
 /** Returns an operation by rules for one that a law made by the policy. */
