@@ -88,7 +88,7 @@ export class WindowCounts {
 
   /** Returns a figure of a window; `null` if there was nothing to measure. */
   figure(name: PredictedFigure, place: number): number | null {
-    const [offered = 0, refused = 0] = [this.offered[place], this.refused[place]];
+    const [offered, refused] = [this.offered[place] as number, this.refused[place] as number];
     switch (name) {
       case "offered":
         return offered;

@@ -65,7 +65,7 @@ function tookMs({ callers }: Recording, fits: (call: RecordedCall) => boolean): 
   const all: number[] = [];
   for (const { calls } of callers) for (const call of calls) if (fits(call)) all.push(call.endMs - call.atMs);
   const step = Math.ceil(all.length / samplesMost);
-  return step <= 1 ? all : all.filter((_, index) => index % step === 0);
+  return all.filter((_, index) => index % step === 0);
 }
 
 /**

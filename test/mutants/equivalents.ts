@@ -216,6 +216,13 @@ const equivalents: readonly Equivalent[] = [
     reason: "all weights of one call are alike, and they are compared with one another alone",
   },
   {
+    path: "sim/fit/network.ts",
+    text: "const scale = all.deviation === 0 ? 1 : Math.sqrt(Math.max(0, rest)) / all.deviation;",
+    was: "1",
+    becomes: "2",
+    reason: "what does not deviate from the mean is scaled to nothing by any factor",
+  },
+  {
     path: "src/laws/orders.ts",
     text: "if (this.#orders >= ordersMost) return true;",
     was: "true",
