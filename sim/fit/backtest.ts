@@ -204,8 +204,8 @@ function predictedWindows(
 /** Returns a window's class by its predictions. Measured values would single out unusual windows, whose spans fail. */
 function classOf(runs: readonly WindowCounts[], place: number, limit: number): WindowClass {
   const often = (isSo: (run: WindowCounts) => boolean): boolean => 2 * runs.filter(isSo).length > runs.length;
-  if (often(({ refused }) => (refused[place] ?? 0) > 0)) return "saturated";
-  return often(({ used }) => (used[place] ?? 0) > 0.8 * limit) ? "near" : "far";
+  if (often(({ refused }) => (refused[place] as number) > 0)) return "saturated";
+  return often(({ used }) => (used[place] as number) > 0.8 * limit) ? "near" : "far";
 }
 
 /** Predicts the sums over all windows. Windows depend on each other, so a sum tells more than any of them. */

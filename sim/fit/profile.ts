@@ -256,7 +256,7 @@ function clockOf(
   lag: number,
   slackMs: number,
 ): (CallPace & { kind: "ticks" }) | null {
-  const gaps = runs.slice(lag).map(({ startMs }, index) => startMs - (runs[index]?.startMs ?? 0));
+  const gaps = runs.slice(lag).map(({ startMs }, index) => startMs - (runs[index] as Spell).startMs);
   if (gaps.length < 3) return null;
   const rough = new SortedSample(gaps).median;
   if (rough <= 2 * slackMs) return null;
@@ -300,6 +300,6 @@ function clockOfSeveral(runs: readonly Spell[], slackMs: number): { pace: CallPa
 
 /** Tells whether clients of one period begin apart. Clients that begin together are one client that makes runs. */
 function areApart(runs: readonly Spell[], clients: number, everyMs: number): boolean {
-  const gaps = runs.slice(1, clients).map(({ startMs }, index) => startMs - (runs[index]?.startMs ?? 0));
+  const gaps = runs.slice(1, clients).map(({ startMs }, index) => startMs - (runs[index] as Spell).startMs);
   return new SortedSample(gaps).median >= (0.1 * everyMs) / clients;
 }

@@ -314,7 +314,7 @@ function spreadOut(calls: readonly RecordedCall[]): RecordedCall[] {
   return calls.map((call) => {
     place = call.atMs === second ? place + 1 : 0;
     second = call.atMs;
-    const shiftMs = Math.floor((1000 * place) / (ofSecond.get(second) ?? 1));
+    const shiftMs = Math.floor((1000 * place) / (ofSecond.get(second) as number));
     const { atMs, endMs, wantedMs, attempt, status, said, kind } = call;
     const shifted = { atMs: atMs + shiftMs, endMs: endMs + shiftMs, wantedMs: wantedMs + shiftMs };
     return new RecordedCall({ ...shifted, attempt, status, said, kind });

@@ -186,7 +186,7 @@ function bySize(
   const usual = new SortedSample(own.map(({ length }) => length)).median;
   const byMinute = new Map<number, (readonly RecordedJob[])[]>();
   for (const jobs of own) {
-    const minute = Math.floor(((jobs[0]?.startMs ?? 0) % dayMs) / minuteMs);
+    const minute = Math.floor(((jobs[0] as RecordedJob).startMs % dayMs) / minuteMs);
     byMinute.set(minute, [...(byMinute.get(minute) ?? []), jobs]);
   }
   const long = [...byMinute].filter(
@@ -213,7 +213,7 @@ function bySize(
 function ofMinutes(sessions: readonly (readonly RecordedJob[])[]): (readonly RecordedJob[])[] {
   const minutes = new Map<number, readonly RecordedJob[]>();
   for (const jobs of sessions) {
-    const minute = Math.floor((jobs[0]?.startMs ?? 0) / minuteMs);
+    const minute = Math.floor((jobs[0] as RecordedJob).startMs / minuteMs);
     minutes.set(minute, [...(minutes.get(minute) ?? []), ...jobs]);
   }
   return [...minutes.values()];

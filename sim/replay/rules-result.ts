@@ -60,7 +60,10 @@ type Refused = Pick<ReplayTotals, "refusedByOrganization" | "refusedByUser">;
 
 function refusedOf(refusedBy: ByQuota): Refused {
   const of = (wanted: Owner): number =>
-    quotas.reduce((sum, { owner, place }) => (owner === wanted ? sum + (refusedBy[place] ?? 0) : sum), 0);
+    quotas.reduce(
+      (sum, { owner, place }) => (owner === wanted ? sum + (refusedBy[place] as number) : sum),
+      0,
+    );
   return { refusedByOrganization: of("organization"), refusedByUser: of("user") };
 }
 

@@ -157,16 +157,16 @@ async function firstRows(logs: OpenedLogs): Promise<UnderstoodRow[]> {
 }
 
 function understoodRow({ callers, policy }: OpenedLogs, batch: LogBatch, row: number): UnderstoodRow {
-  const caller = callers[batch.caller[row] ?? 0];
-  const actual = batch.actual[row] ?? -1;
+  const caller = callers[batch.caller[row] as number];
+  const actual = batch.actual[row] as number;
   const durationMs = batch.durationMs[row] ?? Number.NaN;
   return {
-    atMs: batch.atMs[row] ?? 0,
+    atMs: batch.atMs[row] as number,
     organization: caller?.organization ?? "",
     user: caller?.user ?? "",
-    kind: kindName(batch.kind[row] ?? 0, policy),
+    kind: kindName(batch.kind[row] as number, policy),
     caller: caller?.attributes,
-    cost: batch.cost[row] ?? 0,
+    cost: batch.cost[row] as number,
     actual: actual < 0 ? null : actual,
     status: batch.status[row] === 0 ? null : (batch.status[row] ?? null),
     durationMs: Number.isNaN(durationMs) ? null : durationMs,

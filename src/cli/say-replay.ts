@@ -97,7 +97,9 @@ function userLines({ users, totals, under }: ReplayView): string[] {
       firstRefusedAt === null ? "" : instant(firstRefusedAt),
     ]),
   ];
-  const widths = [0, 1, 2, 3, 4].map((column) => Math.max(...rows.map((row) => row[column]?.length ?? 0)));
+  const widths = [0, 1, 2, 3, 4].map((column) =>
+    Math.max(...rows.map((row) => (row[column] as string).length)),
+  );
   const lines = rows.map((row, place) => {
     const text = row
       .map((cell, column) =>

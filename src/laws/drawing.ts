@@ -76,7 +76,7 @@ function otherRun<K extends LawKind>(
   // A run whose operations are all shifted starts later by the shift; a run that omits some starts at the same time.
   const shifted =
     other.length === history.length &&
-    other.every(({ op }, at) => op.atMs - (history[at]?.op.atMs ?? 0) === shiftMs);
+    other.every(({ op }, at) => op.atMs - (history[at] as (typeof history)[number]).op.atMs === shiftMs);
   return drawing.timeline(script, other, script.startMs + (shifted ? shiftMs : 0), null);
 }
 

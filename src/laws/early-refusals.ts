@@ -83,7 +83,9 @@ function opinionOf(
   const enforced = sights.filter((sight) => sight.isEnforced);
   const taken = enforced.map((sight) => mostTaken(pasts.get(sight.name) ?? [], op.atMs, sight, script));
   if (taken.some(({ points }) => points === Number.POSITIVE_INFINITY)) return null;
-  const full = enforced.find(({ limit }, index) => (taken[index]?.points ?? 0) + op.cost > limit + 1e-9);
+  const full = enforced.find(
+    ({ limit }, index) => (taken[index] as MostTaken).points + op.cost > limit + 1e-9,
+  );
   const [first] = enforced;
   if (first === undefined || full !== undefined) return first === undefined ? null : ["kept", full ?? first];
   const of = enforced.map(

@@ -66,12 +66,12 @@ function passed(
   { windowOf }: LineTexts,
 ): string[] {
   if (toMs < fromMs) return [`${time(toMs, startMs)}  <<<< the clock steps back by ${fromMs - toMs} ms`];
-  const over = [...edges].filter(([, { untilMs }]) => (untilMs ?? 0) <= toMs);
+  const over = [...edges].filter(([, { untilMs }]) => (untilMs as number) <= toMs);
   for (const [name] of over) edges.delete(name);
   return over
     .map(([, sight]) => sight)
-    .toSorted((one, other) => (one.untilMs ?? 0) - (other.untilMs ?? 0))
-    .map((sight) => `${time(sight.untilMs ?? 0, startMs)}  ---- ${windowOf(sight)} ends`);
+    .toSorted((one, other) => (one.untilMs as number) - (other.untilMs as number))
+    .map((sight) => `${time(sight.untilMs as number, startMs)}  ---- ${windowOf(sight)} ends`);
 }
 
 /** Tells whether the next operation is an equal call with the same answer, apart from the counts. */

@@ -77,7 +77,7 @@ export class OrderSearch<K extends LawKind> {
   /** Returns why no order explains the script; `null` if one does, or if there are too many to try. */
   async unexplained(): Promise<Omit<UnexplainedScript<K>, "script"> | null> {
     if (await this.#explains([], 0)) return null;
-    if (this.#breach === null || this.#orders >= ordersMost) return null;
+    if (this.#breach === null) return null;
     return { ...this.#breach, rounds: this.#rounds.slice(0, this.#furthest + 1), orders: this.#orders };
   }
 
@@ -128,7 +128,7 @@ function* explanationsOf<K extends LawKind>({
 
 /** Yields every order of items, their own first. */
 function* ordersOf<T>(items: readonly T[]): Generator<readonly T[]> {
-  if (items.length <= 1) {
+  if (items.length === 0) {
     yield items;
     return;
   }

@@ -96,7 +96,7 @@ function* widestSpans({ key, charges }: Track): Generator<[number, Opinion]> {
   for (const [index, last] of charges.entries()) {
     total += last.charge;
     while ((charges[first]?.clockMs ?? last.clockMs) <= last.clockMs - lengthMs) {
-      total -= charges[first]?.charge ?? 0;
+      total -= (charges[first] as typeof last).charge;
       first += 1;
     }
     const over = mayOvershoot(rule) ? overshoots(charges, charges.slice(first, index + 1), limit) : 0;

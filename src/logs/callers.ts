@@ -64,12 +64,12 @@ export class Callers {
 
   /** Returns the last organization of a user; -1 if none. */
   lastOrganization(user: number): number {
-    return this.#organization[user] ?? -1;
+    return this.#organization[user] as number;
   }
 
   /** Returns the caller that a user and an organization make. */
   of(user: number, organization: number): number {
-    if (this.#organization[user] === organization) return this.#caller[user] ?? 0;
+    if (this.#organization[user] === organization) return this.#caller[user] as number;
     const key = organization * 0x8000_0000 + user;
     let caller = this.#pairs.get(key);
     if (caller === undefined) {

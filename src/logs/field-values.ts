@@ -99,7 +99,7 @@ export function decimal(view: DataView, from: number, to: number): number {
     else break;
   }
   if (at !== to || to - from > 15 || point === to - 1) return numberOf(view, from, to);
-  return point === -1 ? value : value / (powersOfTen[to - point - 1] ?? 1);
+  return point === -1 ? value : value / (powersOfTen[to - point - 1] as number);
 }
 
 /** Reads a number that is not a few plain digits. Such numbers are rare, so that a text may be made first. */

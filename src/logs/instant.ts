@@ -32,7 +32,7 @@ function daysTo(year: number, month: number, day: number): number {
 const lengths = [31, 29, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31];
 
 function isDate(year: number, month: number, day: number): boolean {
-  if (year < 0 || month < 1 || month > 12 || day < 1 || day > (lengths[month - 1] ?? 0)) return false;
+  if (year < 0 || month < 1 || month > 12 || day < 1 || day > (lengths[month - 1] as number)) return false;
   return month !== 2 || day < 29 || (year % 4 === 0 && (year % 100 !== 0 || year % 400 === 0));
 }
 

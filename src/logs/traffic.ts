@@ -44,7 +44,7 @@ export function multiplyCallers(rows: LogRows, factor: number): Pick<LogRows, "b
       const from: number[] = [];
       const caller: number[] = [];
       for (let row = 0; row < batch.count; row++) {
-        const { first, count } = copiesAt(batch.caller[row] ?? 0);
+        const { first, count } = copiesAt(batch.caller[row] as number);
         for (let copy = 0; copy < count; copy++) {
           from.push(row);
           caller.push(first + copy);
@@ -74,7 +74,7 @@ export function copiesOfCalls(factor: number): (call: TraceCall) => TraceCall[] 
 /** Returns some rows of a batch as a new one. @param from places in `batch` */
 function picked(batch: LogBatch, from: readonly number[], caller: readonly number[]): LogBatch {
   const column = (values: { readonly [place: number]: number }): number[] =>
-    from.map((row) => values[row] ?? 0);
+    from.map((row) => values[row] as number);
   return {
     count: from.length,
     atMs: Float64Array.from(column(batch.atMs)),

@@ -102,7 +102,7 @@ export class Points {
       ({ candidates }) => new Map(candidates.map((value, index) => [value, index])),
     );
     const rank = (values: readonly PlanValue[], axis: number): number =>
-      places[axis]?.get(values[axis] ?? "") ?? 0;
+      places[axis]?.get(values[axis] ?? "") as number;
     return [...this.#tried.values()]
       .sort((a, b) => rank(a.values, 0) - rank(b.values, 0) || rank(a.values, 1) - rank(b.values, 1))
       .map(({ values, tried }) => this.#point(values, tried));

@@ -166,7 +166,7 @@ async function watchWindows(session: PolicySession, operations: readonly string[
     const nth = tries.get(quota) ?? 0;
     const lengthMs = longestSight(session.calls, quota);
     const waitMs =
-      Math.max(0, endMs - session.now()) + Math.ceil(lengthMs * (delays[nth % delays.length] ?? 0));
+      Math.max(0, endMs - session.now()) + Math.ceil(lengthMs * (delays[nth % delays.length] as number));
     if (waitMs > session.left.waitMs) return;
     session.say(`waiting for the window of ${quota} to end`, waitMs);
     await session.wait(waitMs);

@@ -154,7 +154,7 @@ function lanesOf(answers: readonly CountPlace[]): readonly { readonly lane: numb
     free[lane] = received;
     return { key, lane };
   });
-  return lanes.map(({ key, lane }) => ({ lane, of: groups.get(key)?.length ?? 1 }));
+  return lanes.map(({ key, lane }) => ({ lane, of: (groups.get(key) as number[]).length }));
 }
 /** Greatest number of names that do not overlap. */
 const namesMost = 6;

@@ -6,12 +6,12 @@ function editDistance(a: string, b: string): number {
   for (let row = 1; row <= a.length; row++) {
     const current = [row];
     for (let column = 1; column <= b.length; column++) {
-      const replaced = (previous[column - 1] ?? 0) + (a[row - 1] === b[column - 1] ? 0 : 1);
-      current.push(Math.min(replaced, (previous[column] ?? 0) + 1, (current[column - 1] ?? 0) + 1));
+      const replaced = (previous[column - 1] as number) + (a[row - 1] === b[column - 1] ? 0 : 1);
+      current.push(Math.min(replaced, (previous[column] as number) + 1, (current[column - 1] as number) + 1));
     }
     previous = current;
   }
-  return previous[b.length] ?? 0;
+  return previous[b.length] as number;
 }
 
 /** Returns the nearest known word, at most a third of the word's length in edits away; otherwise `null`. */

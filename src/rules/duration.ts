@@ -11,7 +11,7 @@ export function parseDuration(text: string): number | null {
   if (!syntax.test(text)) return null;
   let ms = 0;
   for (const [, amount = "", unit = ""] of text.matchAll(/([\d.]+)(ms|s|m|h)/g))
-    ms += Number(amount) * (msOfUnit[unit] ?? 0);
+    ms += Number(amount) * (msOfUnit[unit] as number);
   // Removes rounding errors: 1.1 * 1000 is 1100.0000000000002.
   return Math.round(ms * 1_000_000) / 1_000_000;
 }

@@ -89,7 +89,7 @@ function seated(
   const counts = scenario.populations.map((_, place) => userCount(scenario, place));
   return {
     isDistinct,
-    count: (population) => counts[population] ?? 0,
+    count: (population) => counts[population] as number,
     seat: (population, n) => seatFor(scenario.populations[population] as Population, n),
   };
 }

@@ -64,7 +64,7 @@ export function selfSigned(hosts: readonly string[], nowMs: number): Certified {
   );
   // Positive, as X.509 asks, and random, so that no two certificates share it.
   const serial = randomBytes(16);
-  serial[0] = ((serial[0] ?? 0) & 0x7f) | 0x40;
+  serial[0] = ((serial[0] as number) & 0x7f) | 0x40;
   const body = sequence(
     der(0xa0, der(0x02, Buffer.from([2]))),
     der(0x02, serial),

@@ -212,6 +212,6 @@ export class CallBatch {
 }
 
 /** Returns a row's value; every row up to the batch's size has one. */
-const at = (column: ArrayLike<number>, row: number): number => column[row] ?? 0;
+const at = (column: ArrayLike<number>, row: number): number => column[row] as number;
 
 const decoder = new TextDecoder();

@@ -56,5 +56,5 @@ export class LineStream<B, L> implements AsyncIterable<L> {
 /** Returns the calls of batches, one by one. */
 export const callsOf = (batches: AsyncIterable<CallBatch>): AsyncIterable<TraceLine> =>
   new LineStream(batches, (batch: CallBatch, row) =>
-    row < batch.size ? { line: batch.line[row] ?? 0, call: batch.callAt(row) } : null,
+    row < batch.size ? { line: batch.line[row] as number, call: batch.callAt(row) } : null,
   );

@@ -177,7 +177,7 @@ function letGo(marks: MarkColumns, until: number, time: TraceTime, { sums, gone 
   for (; (byReceived.keys[answered] ?? until) < until; answered++)
     sums.answered = Math.max(sums.answered, byReceived.keys[answered] as number);
   for (let place = answered; place < size; place++)
-    first = Math.min(first, sent[byReceived.marks[place] ?? 0] as number);
+    first = Math.min(first, sent[byReceived.marks[place] as number] as number);
   let place = 0;
   for (; place < answered && time.before(byReceived.keys[place] as number, first); place++) {
     const mark = byReceived.marks[place] as number;
@@ -201,7 +201,7 @@ function sumUp(marks: MarkColumns, certainFrom: number, time: TraceTime, before:
     const least = answered < size ? surely(marks, answered, certainFrom) : 0;
     leasts[place + 1] = (leasts[place] as number) + least;
     givenBack[place + 1] = (givenBack[place] as number) + back(marks, answered);
-    helds[place + 1] = (helds[place] as number) + (held[bySent.marks[place] ?? 0] as number);
+    helds[place + 1] = (helds[place] as number) + (held[bySent.marks[place] as number] as number);
   }
   let until = 0;
   for (let place = 0; place < all; place++) {

@@ -40,8 +40,8 @@ export class Deferrals {
   #isWorthKeeping(speaking: readonly (readonly [Hypothesis, CountsResult])[], { left }: Hypotheses): boolean {
     if (speaking.length === left.length) return true;
     const kept = speaking.map(([hypothesis]) => this.#keptAgainst.get(hypothesis) ?? 0);
-    for (const [hypothesis] of speaking)
-      this.#keptAgainst.set(hypothesis, (this.#keptAgainst.get(hypothesis) ?? 0) + 1);
+    for (const [place, [hypothesis]] of speaking.entries())
+      this.#keptAgainst.set(hypothesis, (kept[place] as number) + 1);
     return kept.some((count) => count < keptAgainstMost);
   }
 
@@ -121,5 +121,5 @@ function ruleOut(hypotheses: Hypotheses, speaking: readonly (readonly [Hypothesi
     const weight = certain.reduce((sum, { count }) => sum + count, 0);
     return [[hypothesis, { exhibit: { lines, explanation }, weight }] as const];
   });
-  if (out.length > 0) hypotheses.ruleOut(new Map(out));
+  hypotheses.ruleOut(new Map(out));
 }

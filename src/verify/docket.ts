@@ -226,11 +226,11 @@ function byLikelihood(accused: readonly Accused[], clues: Clues): readonly Viola
   for (const { kind, violation, scores } of accused) {
     const most = Math.max(...scores.values());
     const alone = violation.window === null && violation.lines.length === 1;
-    const share = (alone ? 2 : 1) / (sizes.get(kind) ?? 1) / most;
+    const share = (alone ? 2 : 1) / (sizes.get(kind) as number) / most;
     for (const [name, score] of scores) add(votes, name, score * share);
   }
   for (const [name, score] of votes) votes.set(name, score * clues.weight(name));
-  const vote = (name: string | undefined): number => (name === undefined ? 0 : (votes.get(name) ?? 0));
+  const vote = (name: string | undefined): number => (name === undefined ? 0 : (votes.get(name) as number));
   return accused
     .map(({ violation, count, scores }) => {
       const names = [...scores].sort((a, b) => b[1] * vote(b[0]) - a[1] * vote(a[0])).map(([name]) => name);

@@ -108,8 +108,8 @@ class RulesJudgement {
 
   addAll(batch: CallBatch): void {
     for (let row = 0; row < batch.size; row++)
-      if (this.#plain?.add(batch, row) === true) this.#judging.count(batch.received[row] ?? 0);
-      else this.add(batch.line[row] ?? 0, batch.callAt(row));
+      if (this.#plain?.add(batch, row) === true) this.#judging.count(batch.received[row] as number);
+      else this.add(batch.line[row] as number, batch.callAt(row));
   }
 
   add(line: number, call: TraceCall): void {

@@ -382,7 +382,7 @@ const isNew = ({ reset }: Mark, { ms }: Length): boolean => reset * 1000 >= ms -
 
 /** Names faults of two status bodies that show one window with different `reset_at`. */
 export function movingEndSuspects(a: Mark, b: Mark, length: Length): readonly Suspect[] {
-  const apartMs = Math.abs((a.resetAt ?? 0) - (b.resetAt ?? 0));
+  const apartMs = Math.abs((a.resetAt as number) - (b.resetAt as number));
   return ranked({
     "rearmed-per-hit": isNew(a, length) && isNew(b, length) ? 2 : 0,
     "reset-at-drifts": apartMs > 2_000 ? 0.3 : 1,

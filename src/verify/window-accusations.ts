@@ -70,7 +70,7 @@ export function accuseMixedLimits(setting: QuotaSetting, window: Window, mark: M
 
 /** Accuses two status bodies that show one window with different `reset_at` (SPEC.md §7, `reset-agrees`). */
 export function accuseMovingEnd({ name, docket }: QuotaSetting, a: Mark, b: Mark, length: Length): void {
-  const iso = ({ resetAt }: Mark): string => new Date(resetAt ?? 0).toISOString();
+  const iso = ({ resetAt }: Mark): string => new Date(resetAt as number).toISOString();
   docket.accuse({
     law: "reset-agrees",
     breach: "reset_at within a window",

@@ -84,11 +84,11 @@ export class WindowShapes {
 
   /** Checks a `reset_at`: on the epoch's grid, a length of at least the longest reset divides every end. */
   #date(name: QuotaName, shape: QuotaShape, mark: Mark): void {
-    const divisor = greatestDivisor(shape.divisor, (mark.resetAt ?? 0) / second);
+    const divisor = greatestDivisor(shape.divisor, (mark.resetAt as number) / second);
     if (divisor !== shape.divisor) shape.dates.push(mark);
     shape.divisor = divisor;
     if (divisor * second >= shape.longestMs) return;
-    const iso = shape.dates.map(({ resetAt }) => new Date(resetAt ?? 0).toISOString().slice(11, 19));
+    const iso = shape.dates.map(({ resetAt }) => new Date(resetAt as number).toISOString().slice(11, 19));
     const explanation =
       `windows end at ${iso.join(", ")}, and no length of ${shape.longestMs / second} s or more, the longest ` +
       `reset that was shown (line ${shape.longestLine}), divides the seconds of all of them`;

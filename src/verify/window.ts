@@ -84,7 +84,7 @@ export class Window {
     const found: Mark[] = [];
     const { numbers } = this.#open.rows;
     this.#open.eachHeld(this.#window, (row) => {
-      if ((numbers[row + SENT] ?? 0) < instant) found.push(this.#open.rows.at(row));
+      if ((numbers[row + SENT] as number) < instant) found.push(this.#open.rows.at(row));
     });
     return found;
   }

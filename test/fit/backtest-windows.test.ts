@@ -11,7 +11,7 @@ const limits = {
     limit: organization === "acme" ? 10 : 20,
     windowSeconds: scope === "rest" ? 60 : 300,
   }),
-} as Limits;
+} as unknown as Limits;
 const minuteMs = 60_000;
 
 test("a grid has each whole window of a span", () => {
@@ -70,7 +70,9 @@ describe("the share of predictions that held", () => {
   type Kind = PredictedWindow["class"];
   const nothing = { measured: null, narrow: null, wide: null };
   const levels = { narrow: 0.5, wide: 0.9 } as BacktestResult["levels"];
-  const grid = { rows: [{ windowMs: 60_000 }, { windowMs: 60_000 }, { windowMs: 300_000 }] } as WindowGrid;
+  const grid = {
+    rows: [{ windowMs: 60_000 }, { windowMs: 60_000 }, { windowMs: 300_000 }],
+  } as unknown as WindowGrid;
   const windows = (count: number, measured: number, kind: Kind = "far"): PredictedWindow[] =>
     Array.from({ length: count }, () => ({
       class: kind,

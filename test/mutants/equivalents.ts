@@ -146,13 +146,6 @@ const equivalents: readonly Equivalent[] = [
     reason: "a shorter text is refused by the clock, too, which asks for five characters behind the twelve",
   },
   {
-    path: "src/logs/row-reader.ts",
-    text: "const start = from[PATH] ?? 0;",
-    was: "0",
-    becomes: "1",
-    reason: "an array of as many numbers as there are roles has one for each",
-  },
-  {
     path: "src/trace/batch.ts",
     text: "if (size + text.length > kept.length) {",
     was: ">",
@@ -223,19 +216,18 @@ const equivalents: readonly Equivalent[] = [
     reason: "what does not deviate from the mean is scaled to nothing by any factor",
   },
   {
-    path: "src/laws/orders.ts",
-    text: "if (this.#orders >= ordersMost) return true;",
-    was: "true",
-    becomes: "false",
-    reason:
-      "a search that tried so many orders accuses nobody, whether or not the last one explained the calls",
+    path: "src/verify/deferrals.ts",
+    text: "const weight = certain.reduce((sum, { count }) => sum + count, 0);",
+    was: "0",
+    becomes: "1",
+    reason: "weights are compared with one another alone",
   },
   {
-    path: "src/rules/depth.ts",
-    text: "for (let depth = 0; depth <= depthMost && level.length > 0; depth++)",
-    was: ">",
-    becomes: ">=",
-    reason: "an empty level stays empty: more turns, to the same answer",
+    path: "src/laws/orders.ts",
+    text: "#furthest = -1;",
+    was: "1",
+    becomes: "2",
+    reason: "no round comes before the first one",
   },
   {
     path: "sim/simulator.ts",
@@ -243,13 +235,6 @@ const equivalents: readonly Equivalent[] = [
     was: "1024",
     becomes: "2048",
     reason: "the room that a queue has at first; it grows",
-  },
-  {
-    path: "sim/replay/tally.ts",
-    text: "const larger = new Float64Array(2 * (at + 2 * REFUSALS));",
-    was: "2",
-    becomes: "4",
-    reason: "how far an array grows that has no room; it grows again",
   },
   {
     path: "src/service/serve.ts",

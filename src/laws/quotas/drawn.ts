@@ -106,7 +106,7 @@ function policies(policy: Policy): fc.Arbitrary<Policy> {
         }),
       );
       const quotas = Object.entries(policy.quotas).map(([name, quota]) => {
-        const least = Math.min(limitOf(quota.algorithm), most.get(name) ?? 1);
+        const least = Math.min(limitOf(quota.algorithm), most.get(name) as number);
         const limit = isDeclared(policy, name) ? least + more : least;
         return [name, { ...quota, algorithm: smaller(quota.algorithm, limit) }] as const;
       });
@@ -118,7 +118,7 @@ function policies(policy: Policy): fc.Arbitrary<Policy> {
           quotas: Object.fromEntries(
             Object.entries(one.quotas).map(([name, changed]) => [
               name,
-              smallerOverride(policy, name, changed, (most.get(name) ?? 1) + 2),
+              smallerOverride(policy, name, changed, (most.get(name) as number) + 2),
             ]),
           ),
         })),
