@@ -96,7 +96,7 @@ export interface KeyedKind {
   readonly opensTo?: "millisecond" | "second";
   /** End of a window: `inclusive` if that instant still belongs to it, else `exclusive`. Default: `exclusive`. */
   readonly end?: "exclusive" | "inclusive";
-  /** Treatment of refused calls: `counted` if they use up the window too. Default: `uncounted`. */
+  /** Treatment of refused calls: `counted` if they take up room, at once or later, as in a queue. Default: `uncounted`. */
   readonly refused?: "uncounted" | "counted";
   /** Rounding of `reset` to whole seconds. Default: up. */
   readonly reset?: "ceil" | "floor" | "round";
