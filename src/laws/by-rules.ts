@@ -122,8 +122,9 @@ function quotaEvent(event: HistoryEvent, op: QuotaOp): QuotaEvent {
 const readingsOf = (scope: Scope, readings: PartialReadings): SaidReading[] =>
   owners.map((owner) => readingOf(quotaNames[scope][owner], readings[owner] ?? {}));
 
-function readingOf(quota: string, { current, ...reading }: PartialReading): SaidReading {
-  return { quota, ...reading, used: current };
+function readingOf(quota: string, reading: PartialReading): SaidReading {
+  const { limit, remaining, reset, resetAtMs, enforced, current } = reading;
+  return { quota, limit, remaining, reset, resetAtMs, enforced, used: current };
 }
 
 /** Returns the looks of a history by rules. */
