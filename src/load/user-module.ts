@@ -163,7 +163,9 @@ function notImported(thrown: unknown, module: PlacedModule): SpillwayError {
   }
   const got = typeof error?.message === "string" ? `${error.name}: ${error.message}` : quote(thrown);
   const allowed = "a module that loads without an exception";
-  return invalidModule(module.kind, "throws while it is loaded", [{ path: where, got, allowed }], thrown);
+  // The form of an export is no help to code that never came so far.
+  const { hint: _, ...kind } = module.kind;
+  return invalidModule(kind, "throws while it is loaded", [{ path: where, got, allowed }], thrown);
 }
 
 /** Source folder of this package, parts of which are in the user's bundle. */

@@ -220,6 +220,13 @@ describe("adapter files", () => {
     expect((await load("beside.mjs")).name).toBe("a script");
   });
 
+  test("one that throws is not told what to export", async () => {
+    await expect(load("loads.mjs")).rejects.toMatchObject({ hint: undefined });
+    await expect(load("nothing.mjs")).rejects.toMatchObject({
+      hint: expect.stringContaining("export default"),
+    });
+  });
+
   test("a package of modules finds what lies beside it", async () => {
     expect((await load("module-beside.mjs")).name).toBe("a script in /lib");
   });
