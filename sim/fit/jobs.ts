@@ -152,19 +152,26 @@ export function jobsWithin(
 ): Jobs {
   const book = new JobBook(caller, limits);
   const isFailed = failuresOf(caller);
-  let open: { readonly job: RecordedJob; readonly fromMs: number; readonly untilMs: number }[] = [];
+  let open: Due[] = [];
   for (const call of caller.calls) {
-    open = open.filter(({ untilMs }) => call.atMs <= untilMs);
-    const [again = null] = open
-      .filter(({ job, fromMs }) => job.key === call.kind.key && fromMs <= call.atMs)
-      .sort((one, other) => one.untilMs - other.untilMs);
-    open = open.filter((each) => each !== again);
+    let again: Due | null = null;
+    for (const due of open)
+      if (due.job.key === call.kind.key && due.fromMs <= call.atMs && call.atMs <= due.untilMs)
+        again = again === null || due.untilMs < again.untilMs ? due : again;
+    if (open.length > 0) open = open.filter((due) => due !== again && call.atMs <= due.untilMs);
     const job = again === null ? book.begin(call) : book.retry(again.job, call);
     let span = isFailed(call) ? { least: 0, most: atOnceMs } : null;
     if (isRefused(call)) span = spanAfter(book.sampleOf(job, 0), book.resetOf(call));
     if (span !== null) open.push({ job, fromMs: call.endMs + span.least, untilMs: call.endMs + span.most });
   }
   return book.finish();
+}
+
+/** A job that may be retried, and the span in which a call retries it. */
+interface Due {
+  readonly job: RecordedJob;
+  readonly fromMs: number;
+  readonly untilMs: number;
 }
 
 class JobBook {
@@ -195,21 +202,27 @@ class JobBook {
   /** Returns what is known of a job's last refusal, with the wait after it. */
   sampleOf({ attempts, last }: RecordedJob, waitMs: number): RetrySample {
     const before = this.#retries.at(-1);
+    const { remaining, userRemaining, reset, userReset, retryAfter } = this.#saidBy(last);
     return {
       waitMs,
       nowMs: last.endMs,
       attempt: attempts - 1,
       beforeMs: attempts > 1 && before !== undefined ? before.waitMs : 0,
       cost: last.kind.cost,
-      ...this.#saidBy(last),
+      remaining,
+      userRemaining,
+      reset,
+      userReset,
+      retryAfter,
     };
   }
 
   /** Returns the headers of a refusal. If it had none, returns those of windows on the epoch's grid (SPEC.md §3). */
   #saidBy({ said, kind: { operation }, atMs, endMs }: RecordedCall): RefusalSaid {
     if (said !== null && (said.reset !== ABSENT || said.userReset !== ABSENT)) return said;
-    const resets = this.#limits.resetsAt(this.#caller, operation, (atMs + endMs) / 2000);
-    return { remaining: ABSENT, userRemaining: ABSENT, ...resets, retryAfter: said?.retryAfter ?? ABSENT };
+    const { reset, userReset } = this.#limits.resetsAt(this.#caller, operation, (atMs + endMs) / 2000);
+    const retryAfter = said?.retryAfter ?? ABSENT;
+    return { remaining: ABSENT, userRemaining: ABSENT, reset, userReset, retryAfter };
   }
 
   /** Returns when the windows of a refused call end, ms since the epoch; `null` if unknown. */
