@@ -1,5 +1,6 @@
 // Buckets under audit: no count of theirs is shown, so admissions and refusals alone tell.
 // @module-tag real-time
+// @module-tag paced
 import type { IncomingMessage } from "node:http";
 import { expect, test } from "vitest";
 import { experiments } from "../../src/audit/experiments.ts";

@@ -45,12 +45,12 @@ function refusalOf(answers: readonly Answer[], bucket: Bucket, subject: Subject)
   return isWhole && first !== undefined && isIts(first, bucket, subject) ? first : null;
 }
 
-/** Judges the burst of a rested bucket: its capacity is admitted, and no more than is refilled meanwhile. */
+/** Judges the burst of a rested bucket: its capacity is admitted, and no more than is refilled meanwhile, in steps. */
 function ofRested(lab: Lab, subject: Subject, bucket: Bucket, answers: readonly Answer[]): AuditFinding {
   const { algorithm, cost, name } = bucket;
   const admitted = admittedOf(answers);
   const spanMs = lastOf(answers) - (answers[0]?.call.sent ?? 0);
-  const most = Math.floor((algorithm.capacity + unitsIn(algorithm, spanMs)) / cost);
+  const most = Math.floor((algorithm.capacity + unitsIn(algorithm, spanMs + stepMs)) / cost);
   if (admitted.length > most)
     return broken(
       admitted,
