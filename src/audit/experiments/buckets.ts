@@ -9,6 +9,7 @@ import {
   msFor,
   onlyAlone,
   restedBurst,
+  restMs,
   stepMs,
   unitsIn,
 } from "../buckets.ts";
@@ -18,6 +19,7 @@ import {
   type Answer,
   type AuditFinding,
   broken,
+  type ExperimentSteps,
   isRefused,
   isServed,
   kept,
@@ -45,18 +47,66 @@ function refusalOf(answers: readonly Answer[], bucket: Bucket, subject: Subject)
   return isWhole && first !== undefined && isIts(first, bucket, subject) ? first : null;
 }
 
-/** Judges the burst of a rested bucket: its capacity is admitted, and no more than is refilled meanwhile, in steps. */
+const sentOf = (answers: readonly Answer[]): number => (answers[0] as Answer).call.sent;
+const spanOf = (answers: readonly Answer[]): number => lastOf(answers) - sentOf(answers);
+
+/**
+ * Finds more calls admitted than a bucket's capacity and its refill meanwhile; `null` if there were none.
+ * @param grantedMs time that the refill may be ahead, as of a bucket that is refilled in steps
+ */
+function overRate(
+  { algorithm, cost, name }: Bucket,
+  answers: readonly Answer[],
+  grantedMs: number,
+): AuditFinding | null {
+  const admitted = admittedOf(answers);
+  const spanMs = spanOf(answers);
+  const most = Math.floor((algorithm.capacity + unitsIn(algorithm, spanMs + grantedMs)) / cost);
+  const expected = `${most} calls of ${name} at most within ${spanMs} ms`;
+  return admitted.length > most ? broken(admitted, expected, `${admitted.length} admitted`) : null;
+}
+
+/** Time in a second at which a second burst begins after the first, ms: another one in each usual step of refill. */
+const apartMs = 370;
+/** Span that both bursts are shorter than, so that no step comes within both, ms. */
+const shortMs = 100;
+/** Usual steps of refill, ms. */
+const steps = [stepMs, stepMs / 2, stepMs / 4];
+
+/** Tells whether no step of refill can have come within both of two bursts. */
+const areApart = (one: readonly Answer[], other: readonly Answer[]): boolean =>
+  Math.max(spanOf(one), spanOf(other)) < shortMs &&
+  steps.every((ms) => {
+    const phaseMs = (sentOf(other) - sentOf(one)) % ms;
+    return phaseMs >= shortMs && phaseMs <= ms - shortMs;
+  });
+
+/**
+ * Finds more calls in a rested bucket's burst than its capacity and its rate; `null` if there were none. One step of a
+ * refill may explain them. Then a second rested burst, at another time in the step, has to show more, too.
+ */
+function* overRested(
+  lab: Lab,
+  subject: Subject,
+  bucket: Bucket,
+  answers: readonly Answer[],
+): ExperimentSteps<AuditFinding | null> {
+  const over = overRate(bucket, answers, 0);
+  if (over === null || overRate(bucket, answers, stepMs) !== null) return over;
+  const beganMs = sentOf(answers) + apartMs;
+  const atMs = beganMs + Math.ceil((lastOf(answers) + restMs(bucket) - beganMs) / stepMs) * stepMs;
+  if (spanOf(answers) >= shortMs || lab.isOver(atMs)) return null;
+  yield* lab.wait(atMs);
+  const again = yield* restedBurst(lab, subject, bucket);
+  return areApart(answers, again) && overRate(bucket, again, 0) !== null
+    ? over
+    : unexercised("a refill in steps explains what was admitted");
+}
+
+/** Judges the burst of a rested bucket that admitted no more than its rate: its capacity is admitted. */
 function ofRested(lab: Lab, subject: Subject, bucket: Bucket, answers: readonly Answer[]): AuditFinding {
   const { algorithm, cost, name } = bucket;
   const admitted = admittedOf(answers);
-  const spanMs = lastOf(answers) - (answers[0]?.call.sent ?? 0);
-  const most = Math.floor((algorithm.capacity + unitsIn(algorithm, spanMs + stepMs)) / cost);
-  if (admitted.length > most)
-    return broken(
-      admitted,
-      `${most} calls of ${name} at most within ${spanMs} ms`,
-      `${admitted.length} admitted`,
-    );
   const least = Math.floor(algorithm.capacity / cost);
   const refusal = refusalOf(answers, bucket, subject);
   if (lab.alone && refusal !== null && admitted.length < least)
@@ -70,7 +120,7 @@ function ofRested(lab: Lab, subject: Subject, bucket: Bucket, answers: readonly 
   return unexercised(answers.every(isServed) ? "calls came too slowly to empty it" : lacksRefusal(answers));
 }
 
-/** Judges a second burst, of a bucket that was empty after the first: both are held to its rate. It may count in steps. */
+/** Judges a second burst, of a bucket that was empty after the first: both are held to its rate. */
 function ofRefilled(
   lab: Lab,
   subject: Subject,
@@ -78,21 +128,18 @@ function ofRefilled(
   before: readonly Answer[],
   answers: readonly Answer[],
 ): AuditFinding {
+  const over = overRate(bucket, [...before, ...answers], stepMs);
+  if (over !== null) return over;
   const { algorithm, cost, name, caller } = bucket;
   const admitted = admittedOf(answers);
-  const both = [...admittedOf(before), ...admitted];
-  const spanMs = lastOf(answers) - (before[0]?.call.sent ?? 0);
-  const most = Math.floor((algorithm.capacity + unitsIn(algorithm, spanMs + stepMs)) / cost);
-  if (both.length > most)
-    return broken(both, `${most} calls of ${name} at most within ${spanMs} ms`, `${both.length} admitted`);
   const [first, again] = [refusalOf(before, bucket, subject), refusalOf(answers, bucket, subject)];
   const isFree = lab.quota(name, caller).charge.refused === "nothing";
-  const restMs = (answers[0]?.call.sent ?? 0) - lastOf(before) - stepMs;
-  const least = Math.floor(Math.min(algorithm.capacity, unitsIn(algorithm, restMs)) / cost);
+  const pauseMs = sentOf(answers) - lastOf(before);
+  const least = Math.floor(Math.min(algorithm.capacity, unitsIn(algorithm, pauseMs - stepMs)) / cost);
   if (lab.alone && isFree && first !== null && again !== null && admitted.length < least)
     return broken(
       [first, ...admitted, again],
-      `${least} calls admitted: ${name} was refilled for ${restMs + stepMs} ms`,
+      `${least} calls admitted: ${name} was refilled for ${pauseMs} ms`,
       `${admitted.length} admitted`,
       "refusal-justified",
     );
@@ -110,7 +157,8 @@ export const bucketExperiments: readonly Experiment[] = [
       const bucket = bucketOf(lab, subject);
       if (bucket === null) return unexercised("no bucket that plain calls empty first");
       const answers = yield* restedBurst(lab, subject, bucket);
-      const first = ofRested(lab, subject, bucket, answers);
+      const first =
+        (yield* overRested(lab, subject, bucket, answers)) ?? ofRested(lab, subject, bucket, answers);
       const halfMs = lastOf(answers) + msFor(bucket.algorithm, bucket.algorithm.capacity / 2);
       if (first !== kept || lab.isOver(halfMs)) return first;
       yield* lab.wait(halfMs);
