@@ -161,7 +161,10 @@ export function jobsWithin(
     if (open.length > 0) open = open.filter((due) => due !== again && call.atMs <= due.untilMs);
     const job = again === null ? book.begin(call) : book.retry(again.job, call);
     let span = isFailed(call) ? { least: 0, most: atOnceMs } : null;
-    if (isRefused(call)) span = spanAfter(book.sampleOf(job, 0), book.resetOf(call));
+    if (isRefused(call)) {
+      const refusal = book.sampleOf(job, 0);
+      span = spanAfter(refusal, resetOf(call, refusal));
+    }
     if (span !== null) open.push({ job, fromMs: call.endMs + span.least, untilMs: call.endMs + span.most });
   }
   return book.finish();
@@ -172,6 +175,12 @@ interface Due {
   readonly job: RecordedJob;
   readonly fromMs: number;
   readonly untilMs: number;
+}
+
+/** Returns when the windows of a refused call end, ms since the epoch; `null` if unknown. */
+function resetOf({ atMs, endMs }: RecordedCall, { reset, userReset }: RefusalSaid): number | null {
+  const seconds = Math.max(reset, userReset);
+  return seconds < 0 ? null : 1000 * Math.floor((atMs + endMs) / 2000 + seconds);
 }
 
 class JobBook {
@@ -223,13 +232,6 @@ class JobBook {
     const { reset, userReset } = this.#limits.resetsAt(this.#caller, operation, (atMs + endMs) / 2000);
     const retryAfter = said?.retryAfter ?? ABSENT;
     return { remaining: ABSENT, userRemaining: ABSENT, reset, userReset, retryAfter };
-  }
-
-  /** Returns when the windows of a refused call end, ms since the epoch; `null` if unknown. */
-  resetOf(call: RecordedCall): number | null {
-    const { reset, userReset } = this.#saidBy(call);
-    const seconds = Math.max(reset, userReset);
-    return seconds < 0 ? null : 1000 * Math.floor((call.atMs + call.endMs) / 2000 + seconds);
   }
 
   finish(): Jobs {

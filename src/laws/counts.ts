@@ -6,7 +6,7 @@ import { firstOf, isKnown, overShown, overSights, type QuotaJudge } from "./look
 import type { QuotaScript } from "./quotas/script.ts";
 import { remainingIsThere } from "./room.ts";
 import type { LedgerTerms } from "./script.ts";
-import { countShown, isWindow, type ShownCount, type Sight } from "./sight.ts";
+import { countShown, gridOf, isWindow, type ShownCount, type Sight } from "./sight.ts";
 import { type CountSpan, exactly } from "./window-book.ts";
 
 const byWhom = ({ by }: ShownCount): string => (by === "said" ? "" : " (its answer shows it)");
@@ -191,14 +191,6 @@ function agreement(sight: Sight, reset: number | null, resetAtMs: number | null)
 
 /** Tolerance of an end, ms: a limiter may round it to a ms, or name the last ms before it. */
 const endsOffMs = 1;
-
-/** Returns by how much the grid on which windows lie is off the epoch's, ms; `null` if there is none. */
-function gridOf({ algorithm }: Quota): number | null {
-  if (algorithm.kind !== "fixed-window") return null;
-  const { anchor } = algorithm;
-  if (typeof anchor === "object") return "offsetMs" in anchor ? anchor.offsetMs : null;
-  return anchor === "epoch" ? 0 : null;
-}
 
 /** Judges that a window of a grid ends at a whole multiple of its length from the grid's edge. */
 function onGrid({ rule, lengthMs, clockMs }: Sight, [least, most]: [number, number]): Opinion {

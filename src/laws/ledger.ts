@@ -13,7 +13,15 @@ import type {
   SaidReading,
 } from "./quotas/script.ts";
 import type { LedgerTerms } from "./script.ts";
-import { countShown, type Look, nameOfCount, type QuotaKey, type ShownCount, type Sight } from "./sight.ts";
+import {
+  countShown,
+  gridOf,
+  type Look,
+  nameOfCount,
+  type QuotaKey,
+  type ShownCount,
+  type Sight,
+} from "./sight.ts";
 import { type CountSpan, exactly, type Held, WindowBook } from "./window-book.ts";
 
 /** The book of one count. */
@@ -189,11 +197,9 @@ export class RulesLedger {
     const { opensToMs = 1000, endsLate = false, fromStart = false } = this.#terms;
     const given = quotaFor(this.#policy, quota, key);
     const { algorithm } = given;
-    const isEpoch = algorithm.kind === "fixed-window" && algorithm.anchor === "epoch";
     const lengthMs = "windowSeconds" in algorithm ? algorithm.windowSeconds * 1000 : 0;
-    const gridMs = fromStart ? this.#madeMs % lengthMs : isEpoch ? 0 : null;
     const rule = fromStart ? onGridAt(given, this.#madeMs % lengthMs) : given;
-    const window = new WindowBook(lengthMs, gridMs, opensToMs, endsLate ? 1 : 0);
+    const window = new WindowBook(lengthMs, gridOf(rule), opensToMs, endsLate ? 1 : 0);
     const book = { quota, key, name, rule, limit: limitOf(algorithm), window };
     this.#books.set(name, book);
     return book;

@@ -124,6 +124,14 @@ export const isWindow = ({ algorithm }: Quota): boolean => algorithm.kind === "f
 export const isOfCalendar = ({ algorithm }: Quota): boolean =>
   algorithm.kind === "fixed-window" && typeof algorithm.anchor === "object" && "calendar" in algorithm.anchor;
 
+/** Returns by how much the grid on which windows lie is off the epoch's, ms; `null` if there is none. */
+export function gridOf({ algorithm }: Quota): number | null {
+  if (algorithm.kind !== "fixed-window") return null;
+  const { anchor } = algorithm;
+  if (typeof anchor === "object") return "offsetMs" in anchor ? anchor.offsetMs : null;
+  return anchor === "epoch" ? 0 : null;
+}
+
 /** Returns the length of a window, or the time to fill an empty bucket, ms. */
 export function windowMsOf({ algorithm }: Quota): number {
   if (algorithm.kind === "token-bucket")

@@ -1,5 +1,4 @@
 // Readings → quotas: limits that were shown, and the lengths of windows that they allow.
-
 import type { Quota } from "../policy/policy.ts";
 import type { PolicyInput } from "../policy/schema.ts";
 import { counted } from "../rules/words.ts";
