@@ -29,7 +29,7 @@ const usualSeconds = 60;
 export function limitsOfPolicy(policy: Policy): Limits {
   const known = new Map<string, readonly Quota[]>();
   const quotasOf = (operation: string, organization: string, user = ""): readonly Quota[] => {
-    const name = [operation, organization, user].join("\n");
+    const name = `${operation}\n${organization}\n${user}`;
     const found =
       known.get(name) ??
       Object.keys(policy.quotas)

@@ -237,6 +237,9 @@ const joining = (a: number, b: number): number =>
   a === 0 || b === 0 ? 0 : nLogN(a + b) - nLogN(a) - nLogN(b);
 const nLogN = (count: number): number => (count === 0 ? 0 : count * ln(count));
 
+const areEqual = (some: readonly number[], others: readonly number[]): boolean =>
+  some.every((value, place) => value === others[place]);
+
 /** Number of rounds in which `endsAsSeen` sums, per pause of a mean session. */
 const rounds = 60;
 
@@ -255,8 +258,11 @@ function endsAsSeen(
     return row.map((count) => count / Math.max(1, sum));
   });
   const own = times.map((lengths) => new SortedSample(lengths));
-  const meanOf = (row: readonly number[], values: readonly number[]): number =>
-    values.reduce((sum, value, to) => sum + (row[to] as number) * value, 0);
+  const meanOf = (row: readonly number[], values: readonly number[]): number => {
+    let sum = 0;
+    for (let to = 0; to < values.length; to++) sum += (row[to] as number) * (values[to] as number);
+    return sum;
+  };
   // For each pace: the mean number of pauses still to come, and the mean of its square.
   let [means, squares] = [own.map(() => 0), own.map(() => 0)];
   for (let round = 0; round < rounds * (sizes.mean + 1); round++) {
@@ -270,6 +276,8 @@ function endsAsSeen(
         2 * mean * (after[pace] as number) +
         meanOf(rest[pace] as readonly number[], before.squares),
     );
+    // What a round did not change, the next ones do not change either.
+    if (areEqual(means, before.means) && areEqual(squares, before.squares)) break;
   }
   const deviation = Math.sqrt(Math.max(0, meanOf(first, squares) - meanOf(first, means) ** 2));
   return deviation <= spreadMost * sizes.deviation && sizes.deviation <= spreadMost * deviation;

@@ -238,7 +238,7 @@ const fewRuns = 4;
 
 function paceOf(runs: readonly Spell[], pausesMs: readonly number[], slackMs: number): CallPace {
   if (runs.length < 2) return { kind: "once" };
-  const ticks = runs.length < fewRuns ? null : clockOf(runs, 1, slackMs);
+  const ticks = runs.length < fewRuns ? null : clockOf(startsOf(runs), 1, slackMs);
   const pauses = new SortedSample(pausesMs);
   // A caller that calls again right after each answer follows the answers, however regular they are.
   if (ticks !== null && pauses.median < 0.2 * ticks.everyMs && ticks.everyMs < 1000) return { kind: "pause" };
@@ -251,26 +251,28 @@ function paceOf(runs: readonly Spell[], pausesMs: readonly number[], slackMs: nu
  * of periods apart. Starts, not gaps, are compared with the clock: pauses of nearly equal length have similar gaps, but
  * drift away from any clock.
  */
-function clockOf(
-  runs: readonly Spell[],
-  lag: number,
-  slackMs: number,
-): (CallPace & { kind: "ticks" }) | null {
-  const gaps = runs.slice(lag).map(({ startMs }, index) => startMs - (runs[index] as Spell).startMs);
+function clockOf(starts: Float64Array, lag: number, slackMs: number): (CallPace & { kind: "ticks" }) | null {
+  const gaps = starts.subarray(lag).map((startMs, index) => startMs - (starts[index] as number));
   if (gaps.length < 3) return null;
   const rough = new SortedSample(gaps).median;
   if (rough <= 2 * slackMs) return null;
   // Missed ticks make a gap of several periods.
   // A call soon after another counts as no tick: it may retry a failed call.
-  const periods = gaps.map((gapMs) => (gapMs < rough / 4 ? 0 : Math.max(1, Math.round(gapMs / rough))));
-  if (periods.filter((count) => count === 1).length < 0.6 * gaps.length) return null;
-  const ticks = periods.reduce((sum, count) => sum + count, 0);
+  const periodsIn = (gapMs: number): number =>
+    gapMs < rough / 4 ? 0 : Math.max(1, Math.round(gapMs / rough));
+  let [single, ticks, wholeMs] = [0, 0, 0];
+  for (const gapMs of gaps) {
+    const periods = periodsIn(gapMs);
+    if (periods === 1) single += 1;
+    ticks += periods;
+    wholeMs += gapMs;
+  }
   // A caller that misses more than two ticks of three is away in between.
-  if (ticks > 3 * gaps.length) return null;
-  const everyMs = gaps.reduce((sum, gapMs) => sum + gapMs, 0) / ticks;
-  const phases: number[] = runs.slice(0, lag).map(() => 0);
+  if (single < 0.6 * gaps.length || ticks > 3 * gaps.length) return null;
+  const everyMs = wholeMs / ticks;
+  const phases = new Float64Array(starts.length);
   for (const [index, gapMs] of gaps.entries())
-    phases.push((phases[index] as number) + gapMs - (periods[index] as number) * everyMs);
+    phases[index + lag] = (phases[index] as number) + gapMs - periodsIn(gapMs) * everyMs;
   const middles = Array.from(
     { length: lag },
     (_, start) => new SortedSample(phases.filter((_phase, index) => index % lag === start)).median,
@@ -282,11 +284,14 @@ function clockOf(
   return offMs <= Math.max(2 * slackMs, 0.05 * everyMs) ? { kind: "ticks", everyMs, offMs } : null;
 }
 
+const startsOf = (runs: readonly Spell[]): Float64Array => Float64Array.from(runs, ({ startMs }) => startMs);
+
 /** Finds several clients of one period under one name: every n-th call keeps to the clock, though adjacent calls do not. */
 function clockOfSeveral(runs: readonly Spell[], slackMs: number): { pace: CallPace; clients: number } | null {
+  const starts = startsOf(runs);
   for (let clients = 1; clients <= 12; clients++) {
     if (runs.length < 6 * clients) return null;
-    const pace = clockOf(runs, clients, slackMs);
+    const pace = clockOf(starts, clients, slackMs);
     // Among many lags one may fit by chance, but not this well.
     if (pace === null || slackMs > 0.02 * pace.everyMs) continue;
     if (

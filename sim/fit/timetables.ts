@@ -85,7 +85,19 @@ function punctualIn(
   const [atWeekends, onWeekdays] = periodsIn(watched, periodMs);
   const periods = atWeekends + onWeekdays;
   if (periods < periodsLeast || sessions.length < 0.5 * periods) return null;
-  const phases = new Float64Array(sessions.map(({ startMs }) => startMs % periodMs)).sort();
+  const phases = new Float64Array(sessions.length);
+  const counts = new Uint32Array(periodMs / punctualMs + 1);
+  for (let place = 0; place < phases.length; place++) {
+    const phaseMs = (sessions[place] as WorkSession).startMs % periodMs;
+    phases[place] = phaseMs;
+    const span = Math.floor(phaseMs / punctualMs);
+    counts[span] = (counts[span] as number) + 1;
+  }
+  // Any span of this length lies within two next to each other.
+  const isEnough = (count: number, span: number): boolean =>
+    count + (counts[span + 1] ?? 0) >= periodsShare * onWeekdays;
+  if (!counts.some(isEnough)) return null;
+  phases.sort();
   const from = (phaseMs: number): readonly WorkSession[] =>
     sessions.filter(({ startMs }) => {
       const behindMs = (startMs % periodMs) - phaseMs;
