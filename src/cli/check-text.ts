@@ -46,7 +46,8 @@ export async function describeCheck(
   }
   const violated = laws.filter(({ outcome }) => outcome === "violated");
   const failed = laws.find(({ outcome }) => outcome === "failed");
-  for (const law of [...violated, ...(failed === undefined ? [] : [failed])])
+  const unrepeated = laws.filter(({ outcome }) => outcome === "not-repeatable");
+  for (const law of [...violated, ...unrepeated.slice(0, 1), ...(failed === undefined ? [] : [failed])])
     terminal.say("", ...render(law));
   if (violated.some(isOfManyKinds) && args.adapter !== undefined && args.rules === undefined)
     terminal.say("", advice);
@@ -56,9 +57,11 @@ export async function describeCheck(
   const found =
     violated.length > 0
       ? pc.red(`${counted(violated.length, "law")} violated`)
-      : failed === undefined
-        ? pc.green("no law violated")
-        : pc.red("the limiter failed");
+      : failed !== undefined
+        ? pc.red("the limiter failed")
+        : unrepeated.length > 0
+          ? pc.yellow(`no law violated, and ${unrepeated.length} not judged, as answers do not repeat`)
+          : pc.green("no law violated");
   const mended = report.known.filter(({ state }) => state === "mended");
   if (mended.length > 0) terminal.say("");
   for (const known of mended) terminal.say(`${pc.cyan("note")} ${mendedText(known)}`);
@@ -94,6 +97,7 @@ export async function describeInterleavings(
   const { outcome, runs, overlapped } = report;
   const text = {
     "no-counterexample": `${pc.green("no counterexample")} in ${counted(runs, "run")}, ${counted(overlapped, "overlap")} explained`,
+    "not-repeatable": `${pc.yellow("not repeatable")} in run ${runs}: the same calls are answered otherwise when played again`,
     violated: `${pc.red("violated")} in run ${runs}: some calls are explained by no order`,
     failed: `${pc.red("failed")} in run ${runs}: the limiter, not a law`,
     "not-claimed": pc.dim("no law is claimed by which orders are told apart"),
@@ -114,7 +118,7 @@ const isOfManyKinds = ({ counterexample }: AnyLawReport): boolean =>
 
 const advice = `${pc.cyan("note")} Rules of all kinds were drawn. If your limiter follows one kind alone, name it: --rules FILE, or \`semantics\` of the factory, as in { anchor: ["epoch"] }.`;
 
-function outcomeText({ outcome, runs, judged, known, reason, evidence }: AnyLawReport): string {
+function outcomeText({ outcome, runs, judged, known, plays, reason, evidence }: AnyLawReport): string {
   const answers = counted(judged, "answer");
   const rests = evidence === undefined ? "" : pc.dim(`: ${evidenceWords(evidence)}`);
   switch (outcome) {
@@ -122,6 +126,8 @@ function outcomeText({ outcome, runs, judged, known, reason, evidence }: AnyLawR
       return `${pc.green("no counterexample")} in ${counted(runs, "run")}, ${answers} judged${rests}`;
     case "violated":
       return `${pc.red("violated")} in run ${runs}${known > 0 ? `, beside known counterexamples: ${known}` : ""}`;
+    case "not-repeatable":
+      return `${pc.yellow("not repeatable")} in run ${runs}: broken in ${plays?.broken} of ${counted(plays?.all ?? 0, "play")} of the same calls, so not judged`;
     case "known":
       return `${pc.yellow(`known: ${known}`)}, and no other counterexample in ${counted(runs, "run")}`;
     case "failed":

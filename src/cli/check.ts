@@ -2,6 +2,7 @@
 import { randomInt } from "node:crypto";
 import type { ChosenFault } from "../faults/choice.ts";
 import type { CheckOptions } from "../laws/check-options.ts";
+import { isFine } from "../laws/report.ts";
 import type { Policy } from "../policy/policy.ts";
 import { closest } from "../rules/closest.ts";
 import { quote, SpillwayError } from "../rules/errors.ts";
@@ -104,7 +105,7 @@ export const verb = defineVerb({
       await describeCheck(report, seconds, args, terminal);
       terminal.result({ ...report, seconds });
       requireAnswers(report);
-      process.exitCode = exitOf(report.ok, report.interrupted);
+      process.exitCode = exitOf(report);
     });
   },
 });
@@ -128,7 +129,13 @@ async function policyOf(args: Args): Promise<Policy | undefined> {
   });
 }
 
-const exitOf = (ok: boolean, interrupted: boolean): number => (!ok ? 1 : interrupted ? INTERRUPTED : 0);
+/** Returns the exit status: 0 held, 1 violated, 2 only findings that do not repeat, 130 interrupted. */
+function exitOf(report: AnyCheckReport, overlapped: AnyInterleavingReport | null = null): number {
+  const { ok, laws, interrupted } = report;
+  const reports = [...laws, ...(overlapped === null ? [] : [overlapped])];
+  if (ok && overlapped?.ok !== false) return interrupted ? INTERRUPTED : 0;
+  return reports.some(({ outcome }) => outcome === "violated" || outcome === "failed") ? 1 : 2;
+}
 
 /** Checks a user's limiter, one with a fault, or our engine, in a thread of its own. */
 async function checkModule(
@@ -169,7 +176,7 @@ async function checkModule(
     const overlapped = args.interleavings ? await checkOverlaps(threads.thread, task, terminal) : null;
     terminal.result({ ...report, seconds, ...(overlapped !== null && { interleavings: overlapped }) });
     requireAnswers(report);
-    process.exitCode = exitOf(report.ok && overlapped?.ok !== false, report.interrupted);
+    process.exitCode = exitOf(report, overlapped);
   } finally {
     await threads.close();
   }
@@ -183,7 +190,7 @@ function partOf(
   { seed = 0, runs = 0 }: CheckOptions,
   laws: readonly AnyLawReport[],
 ): AnyCheckReport {
-  const ok = laws.every(({ outcome }) => outcome !== "violated" && outcome !== "failed");
+  const ok = laws.every(isFine);
   return { limiter, seed, runs, laws, known: [], interrupted: true, ok } as AnyCheckReport;
 }
 

@@ -23,7 +23,10 @@ const exitCodes: readonly Row[] = [
     "1",
     "a law or an expectation was violated, or no value that was searched for holds; of check, swarm and audit also where they were interrupted since",
   ],
-  ["2", "the command or its input cannot be used"],
+  [
+    "2",
+    "the command or its input cannot be used, or nothing could be judged; of check, a limiter that does not repeat its answers",
+  ],
   ["3", "the target or the driver could not be reached or run, or a program is missing"],
   ["130", "interrupted; what was done is kept"],
   ["70", "a bug in spillway"],

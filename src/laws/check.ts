@@ -1,11 +1,13 @@
 // Checks the laws: one fast-check property for each law, with the same scripts for the same seed.
+import fc from "fast-check";
 import type { LimiterFactory } from "../engine/adapter.ts";
 import type { LimiterLawName } from "../rules/laws.ts";
 import type { CheckOptions } from "./check-options.ts";
 import { parseKnown } from "./known.ts";
 import { KnownList } from "./known-list.ts";
 import { patient } from "./patience.ts";
-import type { CheckReport, LawReport } from "./report.ts";
+import { answeredAlike, decisionsOf, scriptsTwice } from "./repeats.ts";
+import { type CheckReport, isFine, type LawReport } from "./report.ts";
 import { rulesKit } from "./rules-kit.ts";
 import type { LawKind } from "./script.ts";
 import { type LawKit, Search, type Setting, unrun } from "./search.ts";
@@ -42,7 +44,12 @@ export async function checkKit<K extends LawKind>(
     throw new RangeError("a path needs the seed and the one law that it was found with");
   const kit = await prepare();
   const known = new KnownList(options.path === undefined ? parseKnown<K>(options.known ?? []) : [], kit);
-  const setting = { kit, options, runs, seed, names };
+  let steady: Promise<boolean> | undefined;
+  const isSteady = (): Promise<boolean> => {
+    steady ??= decidesAlike(kit, seed);
+    return steady;
+  };
+  const setting = { kit, options, runs, seed, names, isSteady };
   const reports: LawReport<K>[] = [];
   for (const law of names) {
     const isOver = options.signal?.aborted || reports.some(({ failure }) => failure?.hung);
@@ -53,8 +60,15 @@ export async function checkKit<K extends LawKind>(
     options.onLaw?.(report);
   }
   const cut = reports.some(({ outcome }) => outcome === "interrupted" || outcome === "not-run");
-  const ok = reports.every(({ outcome }) => outcome !== "violated" && outcome !== "failed");
+  const ok = reports.every(isFine);
   return { limiter: kit.name, seed, runs, laws: reports, known: known.states, interrupted: cut, ok };
+}
+
+/** Tells whether the limiter decides the same calls alike, by scripts of a law that plays each once. */
+function decidesAlike<K extends LawKind>(kit: LawKit<K>, seed: number): Promise<boolean> {
+  const { judge } = kit.runs("bounded");
+  const scripts = fc.sample(kit.scripts("bounded"), { seed, numRuns: scriptsTwice });
+  return answeredAlike(scripts, async (script) => decisionsOf(await judge(script)));
 }
 
 async function checkLaw<K extends LawKind>(
@@ -82,10 +96,10 @@ async function goOn<K extends LawKind>(
   let report = found;
   let { runs } = report;
   let met = 0;
-  while (report.outcome === "violated" && known.has(report)) {
+  while (report.counterexample !== undefined && known.has(report)) {
     met += 1;
     if (runs >= most || known.isWhole(report.law)) {
-      const { path: _, repeat: __, counterexample: ___, ...quiet } = report;
+      const { path: _, repeat: __, counterexample: ___, plays: ____, ...quiet } = report;
       return { ...quiet, runs, known: met, outcome: "known" };
     }
     report = await search.run((report.seed + 1) | 0, most - runs);

@@ -36,8 +36,8 @@ export interface DescribeOptions
   /** Longest time of a case, ms, for runners whose `test` takes it third (Vitest, Jest, Bun). Default: 60,000. */
   readonly timeoutMs?: number;
   /**
-   * True to fail a claimed law that judged nothing, and a law whose known counterexample is mended. Default: `true`.
-   * Without `claims`, a law that needs a reading that the limiter does not show is skipped instead.
+   * True to fail a claimed law that judged nothing or whose finding does not repeat (`not-repeatable`), and one whose
+   * known counterexample is mended. Default: `true`. Without `claims`, a law that needs a reading that the limiter does not show is skipped instead.
    */
   readonly strict?: boolean;
 }
@@ -148,6 +148,7 @@ class Suite {
     if (outcome === "known")
       return { skips: `${law}: known counterexamples alone (${counted(known, "run")})` };
     if (outcome === "not-observed") return this.#silence(law);
+    if (outcome === "not-repeatable") return this.#unrepeated(renderCounterexample(report));
     if (outcome !== "violated" && outcome !== "failed") return null;
     const found = { law, script: counterexample?.script ?? null, got: failure?.got ?? null };
     const others = this.#known.filter((other) => other.law !== law);
@@ -163,6 +164,7 @@ class Suite {
   async overlaps(options: InterleavingOptions): Promise<Ending> {
     const report = await checkInterleavings(this.#factory, { ...this.#options, ...options });
     if (report.ok) return null;
+    if (report.outcome === "not-repeatable") return this.#unrepeated(renderInterleaving(report));
     const { seed, path, counterexample, failure } = report;
     const found = {
       script: counterexample === undefined ? null : playedOps(counterexample),
@@ -172,6 +174,11 @@ class Suite {
     if (cause !== null) return { skips: `${sameCause} ${cause.law}: overlapping calls` };
     const repeat = again(`laws: [], interleavings: { seed: ${seed}, path: "${path}" }`);
     return { fails: renderInterleaving({ ...report, repeat }) };
+  }
+
+  /** Returns the end of a case that could not be judged, as its calls are answered otherwise when played again. */
+  #unrepeated(lines: readonly string[]): Ending {
+    return this.#options.strict === false ? { skips: lines[0] ?? "" } : { fails: lines };
   }
 
   /** Returns the end of a case in which nothing was judged. */

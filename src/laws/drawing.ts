@@ -2,6 +2,7 @@
 // the expectation, the answer and the arithmetic.
 import { isoSecond } from "../wire/bodies.ts";
 import type { Breach, LawViolation } from "./law.ts";
+import { playsText, repeatHint } from "./repeats.ts";
 import type { Counterexample, Failure, LawReport } from "./report.ts";
 import type { LawKind } from "./script.ts";
 
@@ -19,22 +20,25 @@ export interface ScriptDrawing<K extends LawKind> {
   ): readonly string[];
 }
 
-/** Returns a violated law with its counterexample, or a limiter's failure, as lines of text; else no lines. */
+/** Returns a law with its counterexample, or a limiter's failure, as lines of text; else no lines. */
 export function rendered<K extends LawKind>(report: LawReport<K>, drawing: ScriptDrawing<K>): string[] {
-  const { counterexample, failure } = report;
+  const { counterexample, failure, plays } = report;
   if (failure !== undefined)
     return renderedFailure(report, `${report.law} cannot be judged: the limiter failed`, failure, drawing);
   if (counterexample === undefined) return [];
   const { script, history, compared, violation } = counterexample;
   return [
-    `${report.law} is violated: ${report.statement}`,
+    plays === undefined
+      ? `${report.law} is violated: ${report.statement}`
+      : `${report.law} cannot be judged: ${playsText(plays)}`,
     "",
     ...settingOf(counterexample, drawing),
     ...drawing.timeline(script, history, script.startMs, violation),
     ...(compared === undefined
       ? []
       : ["", `The other run, ${compared.label}:`, ...otherRun(counterexample, drawing)]),
-    ...(report.repeat === undefined ? [] : ["", `repeat: ${report.repeat}`]),
+    ...(plays === undefined ? [] : ["", `note: ${repeatHint}`]),
+    ...(report.repeat === undefined || plays !== undefined ? [] : ["", `repeat: ${report.repeat}`]),
   ];
 }
 

@@ -5,6 +5,7 @@ import { breachLines, renderedFailure, type ScriptDrawing, settingOf, time } fro
 import type { LawViolation } from "./law.ts";
 import type { Round, UnexplainedScript } from "./orders.ts";
 import type { InterleavingReport } from "./overlaps.ts";
+import { repeatHint } from "./repeats.ts";
 import type { LawKind } from "./script.ts";
 import { answer, operation, ownerText, rulesDrawing } from "./timeline.ts";
 
@@ -28,7 +29,7 @@ export function renderedInterleaving<K extends LawKind>(
   report: InterleavingReport<K>,
   drawing: OverlapDrawing<K>,
 ): string[] {
-  const { counterexample, failure, repeat } = report;
+  const { counterexample, failure, outcome, repeat } = report;
   if (failure !== undefined)
     return renderedFailure(
       { ...(repeat !== undefined && { repeat }) },
@@ -40,8 +41,11 @@ export function renderedInterleaving<K extends LawKind>(
   const { script, rounds, law, orders } = counterexample;
   const history = rounds.flatMap(({ events }) => events);
   const texts = drawing.texts(script, history);
+  const isRepeated = outcome !== "not-repeatable";
   return [
-    `no order of the overlapping calls explains their answers (${orders} tried)`,
+    isRepeated
+      ? `no order of the overlapping calls explains their answers (${orders} tried)`
+      : "overlapping calls cannot be judged: one after the other, they are answered otherwise in a second play",
     "",
     ...settingOf({ script, history }, drawing),
     ...rounds.flatMap((round, at) =>
@@ -49,7 +53,8 @@ export function renderedInterleaving<K extends LawKind>(
     ),
     "",
     `In the order of the answers ${law} is broken, and in every other this law or another.`,
-    ...(repeat === undefined ? [] : ["", `repeat: ${repeat}`]),
+    ...(isRepeated ? [] : ["", `note: ${repeatHint}`]),
+    ...(repeat === undefined || !isRepeated ? [] : ["", `repeat: ${repeat}`]),
   ];
 }
 

@@ -59,6 +59,7 @@ export function parseKnown<K extends LawKind = RulesKind>(value: unknown): reado
 const found = (laws: readonly unknown[]): unknown[] =>
   laws.flatMap((report) => {
     if (!isPlainObject(report) || !isPlainObject(report["counterexample"])) return [];
+    if (report["outcome"] === "not-repeatable") return [];
     return [{ law: report["law"], script: report["counterexample"]["script"] }];
   });
 

@@ -8,10 +8,11 @@ import { type OpFrequencies, usualProfile } from "./arbitraries.ts";
 import type { CheckOptions, CheckProgress } from "./check-options.ts";
 import type { RulesKind } from "./law.ts";
 import { type OrderJudge, OrderSearch, type Round, type UnexplainedScript } from "./orders.ts";
+import { aloneText, type Drawn, playOverlapping, schedulerOf } from "./overlapped-play.ts";
+import { answeredAlike, scriptsTwice } from "./repeats.ts";
 import type { Failure } from "./report.ts";
 import type { LawKind } from "./script.ts";
 import { anySeed, requireInteger } from "./subject.ts";
-import { Weave } from "./weave.ts";
 
 export interface OverlapOptions
   extends Pick<CheckOptions, "runs" | "seed" | "path" | "startMs" | "timers" | "answerMsMost" | "signal"> {
@@ -35,8 +36,17 @@ export interface InterleavingReport<K extends LawKind = RulesKind> {
   readonly runs: number;
   /** Number of rounds of two calls or more, or in which the clock moved, up to the first failure. */
   readonly overlapped: number;
-  /** `not-claimed`: the limiter claims none of the laws by which orders are judged. */
-  readonly outcome: "no-counterexample" | "violated" | "failed" | "not-claimed" | "interrupted";
+  /**
+   * `not-claimed`: the limiter claims none of the laws by which orders are judged. `not-repeatable`: it answers calls
+   * otherwise when they are played again, one after the other, so that orders tell nothing.
+   */
+  readonly outcome:
+    | "no-counterexample"
+    | "violated"
+    | "not-repeatable"
+    | "failed"
+    | "not-claimed"
+    | "interrupted";
   readonly ok: boolean;
   readonly path?: string;
   readonly repeat?: string;
@@ -72,21 +82,6 @@ const intentsMost = 8;
 /** Number of a round's first steps before which the clock may move. */
 const stepsMost = 3;
 const roundsTicked = { minLength: 8, maxLength: 8 };
-/** Greatest number of calls after all others, one by one, that show the final count. */
-const closingMost = 12;
-
-interface Drawn<K extends LawKind> {
-  readonly script: K["script"];
-  /** Greatest number of calls that overlap. Rounds whose bit of `staggered` is set do not start their calls at once. */
-  readonly overlap: number;
-  readonly staggered: number;
-  /** Step of each round before which the clock moves, from 1; 0 or absent if the clock stands still. */
-  readonly ticks: readonly number[];
-  /** Time by which the clock moves, ms. */
-  readonly tickMs: number;
-  /** Seed of the scheduler. A scheduler that fast-check drew would change whenever a script is made smaller. */
-  readonly weave: number;
-}
 
 /** Looks for overlapping calls whose answers no order explains. */
 export async function checkOverlaps<K extends LawKind>(
@@ -122,7 +117,11 @@ export async function checkOverlaps<K extends LawKind>(
   const found = { ...seen, ok: false, path: counterexamplePath ?? "" };
   if (errorInstance instanceof NoOrder) {
     const { unexplained }: NoOrder<K> = errorInstance;
-    return { ...found, outcome: "violated", counterexample: unexplained };
+    // Longer scripts show what a small counterexample may not.
+    const others = fc.sample(kit.scripts(profile, 4 * intentsMost), { seed, numRuns: scriptsTwice });
+    const twice = [unexplained.script, ...others];
+    const repeats = await answeredAlike(twice, (script) => aloneText(kit, script));
+    return { ...found, outcome: repeats ? "violated" : "not-repeatable", counterexample: unexplained };
   }
   if (errorInstance instanceof FailedOverlap) {
     const { failure }: FailedOverlap<K> = errorInstance;
@@ -208,88 +207,3 @@ const isJudged = <K extends LawKind>({ events, atMs, untilMs }: Round<K>): boole
   events.length > 1 || untilMs > atMs;
 
 const moreWeaves: readonly number[] = [1, 2, 3, 4, 5, 6, 7, 8];
-
-/** Returns a scheduler of fast-check, the same for the same seed. */
-function schedulerOf(seed: number): fc.Scheduler {
-  const [scheduler] = fc.sample(fc.scheduler(), { seed, numRuns: 1 });
-  if (scheduler === undefined) throw new RangeError("no scheduler was drawn");
-  return scheduler;
-}
-
-/** Plays a script's calls, overlapping if of one instant, and then closing calls one by one. */
-async function playOverlapping<K extends LawKind>(
-  kit: OverlapKit<K>,
-  { script, overlap, staggered, ticks, tickMs }: Drawn<K>,
-  scheduler: fc.Scheduler,
-  rounds: Round<K>[],
-): Promise<void> {
-  const weave = new Weave(scheduler);
-  const player = await kit.player(script, weave);
-  const calls = script.ops.flatMap((op) => (op.do === "call" ? [op as K["call"]] : []));
-  let nowMs = 0;
-  const setNow = (ms: number): Promise<void> => {
-    nowMs = ms;
-    return player.setNow(ms);
-  };
-  const playRound = async (group: readonly K["call"][], atOnce: boolean): Promise<Round<K>> => {
-    // A call whose time has passed comes now.
-    const atMs = Math.max(nowMs, group[0]?.atMs ?? script.startMs);
-    await setNow(atMs);
-    const step = ticks[rounds.length] ?? 0;
-    weave.tickBefore(step, `${tickMs} ms pass`, () => setNow(atMs + tickMs));
-    const answers: K["answered"][] = [];
-    const from = weave.steps.length;
-    const runs = group.map((op) => ({
-      id: op.id,
-      run: () => player.call({ ...op, atMs }).then((event) => answers.push(event)),
-    }));
-    await weave.overlap(runs, atOnce);
-    const moved = nowMs > atMs;
-    const events = group.length > 1 || moved ? answers.map((event) => kit.bare(event, moved)) : answers;
-    const round = { atMs, untilMs: nowMs, events, steps: weave.steps.slice(from) };
-    rounds.push(round);
-    return round;
-  };
-  try {
-    for (const [at, group] of grouped(calls, overlap).entries())
-      await playRound(group, ((staggered >> (at % 8)) & 1) === 0);
-    for (const call of closing(calls)) {
-      const { events } = await playRound([call], true);
-      if (events[0] === undefined || !kit.isAdmitted(events[0])) break;
-    }
-    if (tickMs > 0) for (const call of muchLater(kit, script, calls, nowMs)) await playRound([call], true);
-  } finally {
-    await player.close();
-  }
-}
-
-/** Groups consecutive calls of one instant, at most `most` together. */
-function grouped<C extends LawKind["call"]>(calls: readonly C[], most: number): C[][] {
-  const groups: C[][] = [];
-  for (const call of calls) {
-    const last = groups.at(-1);
-    if (last !== undefined && last.length < most && last[0]?.atMs === call.atMs) last.push(call);
-    else groups.push([call]);
-  }
-  return groups;
-}
-
-/** Returns calls of the last caller that use up the rest, one after the other. */
-function closing<C extends LawKind["call"]>(calls: readonly C[]): C[] {
-  const last = calls.at(-1);
-  if (last === undefined) return [];
-  return Array.from({ length: closingMost }, (_, n) => ({ ...last, id: calls.length + n, cost: 1 }));
-}
-
-/** Returns a call of the last caller after every window has ended; it shows a count that never expires. */
-function muchLater<K extends LawKind>(
-  kit: OverlapKit<K>,
-  script: K["script"],
-  calls: readonly K["call"][],
-  nowMs: number,
-): readonly K["call"][] {
-  const last = calls.at(-1);
-  if (last === undefined) return [];
-  const atMs = nowMs + 2 * kit.windowMs(script, last);
-  return [{ ...last, id: calls.length + closingMost, cost: 1, atMs }];
-}

@@ -3,11 +3,14 @@ import type { LimiterLawName } from "../rules/laws.ts";
 import type { RunEvidence } from "./evidence.ts";
 import type { KnownState } from "./known.ts";
 import type { Compared, LawViolation, RulesKind } from "./law.ts";
+import type { Plays } from "./repeats.ts";
 import type { LawKind } from "./script.ts";
 
 /**
  * - `no-counterexample`: `runs` runs found none. That proves nothing.
  * - `violated`: `counterexample` breaks the law.
+ * - `not-repeatable`: `counterexample` broke the law, but the limiter answers the same calls otherwise when they are
+ *   played again (`plays`), as one that draws random numbers. The law is neither broken nor kept.
  * - `known`: the law is broken, but only by counterexamples listed as known.
  * - `failed`: the limiter threw, gave no answer or answered nonsense (`failure`), which no law can judge.
  * - `skipped`: the law is void here (`reason`).
@@ -19,6 +22,7 @@ import type { LawKind } from "./script.ts";
 export type LawOutcome =
   | "no-counterexample"
   | "violated"
+  | "not-repeatable"
   | "known"
   | "failed"
   | "skipped"
@@ -74,8 +78,14 @@ export interface LawReport<K extends LawKind = RulesKind> {
   /** Command that shows this counterexample again. */
   readonly repeat?: string;
   readonly counterexample?: Counterexample<K>;
+  /** Plays of the counterexample, if it is `not-repeatable`. */
+  readonly plays?: Plays;
   readonly failure?: Failure<K>;
 }
+
+/** Tells whether a law's outcome leaves a check `ok`. */
+export const isFine = ({ outcome }: Pick<LawReport, "outcome">): boolean =>
+  outcome !== "violated" && outcome !== "not-repeatable" && outcome !== "failed";
 
 export interface CheckReport<K extends LawKind = RulesKind> {
   /** The limiter's name. */
@@ -87,6 +97,6 @@ export interface CheckReport<K extends LawKind = RulesKind> {
   /** The known counterexamples that were listed, in their order. */
   readonly known: readonly KnownState[];
   readonly interrupted: boolean;
-  /** True if no law that was checked is `violated` or `failed`. */
+  /** True if no law that was checked is `violated`, `not-repeatable` or `failed`. */
   readonly ok: boolean;
 }

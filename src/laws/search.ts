@@ -4,7 +4,8 @@ import { SpillwayError } from "../rules/errors.ts";
 import { type LimiterLawName, limiterLawNames } from "../rules/laws.ts";
 import { breaks } from "./causes.ts";
 import type { CheckOptions } from "./check-options.ts";
-import type { LawOutcome, LawReport } from "./report.ts";
+import { unrepeated } from "./repeats.ts";
+import type { Counterexample, LawOutcome, LawReport } from "./report.ts";
 import type { LawKind } from "./script.ts";
 import { Failed, LawBroken, type LawRuns, Trials } from "./trials.ts";
 
@@ -29,6 +30,8 @@ export interface Setting<K extends LawKind> {
   readonly runs: number;
   readonly seed: number;
   readonly names: readonly LimiterLawName[];
+  /** Tells whether the limiter decides the same calls alike when they are played again. It looks once. */
+  isSteady(): Promise<boolean>;
 }
 
 /** Returns a law's own seed, so that laws with equal profiles see different scripts. */
@@ -82,7 +85,15 @@ export class Search<K extends LawKind> {
     const details = await walk(() =>
       fc.check(property, { seed: seedOf(this.#law, seed), numRuns: runs, maxSkipsPerRun: 10, ...replay }),
     );
-    return reportOf(this.#law, { ...this.#setting, seed }, trials, details);
+    return reportOf(this.#law, { ...this.#setting, seed }, trials, details, (found) => this.#told(found));
+  }
+
+  /** Returns a counterexample with its outcome. */
+  async #told(counterexample: Counterexample<K>): Promise<Told<K>> {
+    const { judge } = this.#runs;
+    const plays = await unrepeated(counterexample, judge, this.#setting.isSteady);
+    if (plays === null) return { outcome: "violated", counterexample };
+    return { outcome: "not-repeatable", plays, counterexample };
   }
 
   /** Tells whether a script still breaks the law. */
@@ -104,11 +115,15 @@ async function walk<T>(check: () => Promise<T>): Promise<T> {
   }
 }
 
+type Told<K extends LawKind> = Pick<LawReport<K>, "outcome" | "plays" | "counterexample">;
+
+/** @param told returns a counterexample with its outcome */
 async function reportOf<K extends LawKind>(
   law: LimiterLawName,
   { kit, seed, options }: Setting<K>,
   trials: Trials<K>,
   details: fc.RunDetails<[K["script"]]>,
+  told: (found: Counterexample<K>) => Promise<Told<K>>,
 ): Promise<LawReport<K>> {
   const { errorInstance, counterexamplePath: path, numRuns, interrupted } = details;
   const repeat = repeatCommand(law, seed, path, options.repeatWith);
@@ -126,10 +141,9 @@ async function reportOf<K extends LawKind>(
   if (errorInstance instanceof LawBroken)
     return {
       ...report,
-      outcome: "violated",
       path: path ?? "",
       repeat,
-      counterexample: await trials.smallest((errorInstance as LawBroken<K>).counterexample),
+      ...(await told(await trials.smallest((errorInstance as LawBroken<K>).counterexample))),
     };
   if (details.failed && errorInstance !== null) throw errorInstance;
   if (interrupted) return { ...report, outcome: "interrupted" };

@@ -126,7 +126,7 @@ async function requireFresh(factory: LimiterFactory, rules: Rules, startMs: numb
         got: `the first call is told ${second}`,
         allowed: `${first}, as by the limiter before`,
       },
-      hint: "make the store in `create`, or clear it there: each limiter that it makes starts unused",
+      hint: "make the store in `create`, or clear it there: each limiter that it makes starts unused; fix the seed of random numbers there, too",
     });
   } catch (error) {
     // The laws report this failure.

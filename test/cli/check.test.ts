@@ -5,7 +5,7 @@ import { mkdir, mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import type { CheckReport } from "../../src/laws/index.ts";
+import type { CheckReport, LawReport } from "../../src/laws/index.ts";
 import { type PlacedModule, placeModules } from "../../src/load/user-module.ts";
 import { bundleAdapterFile, importAdapter } from "../../src/runs/adapter-file.ts";
 import { spillwayHere } from "../support/command.ts";
@@ -84,6 +84,29 @@ export default keyedLimiter({
 });
 `;
 
+/** Its windows follow one another from a random time on. */
+const byChance = `
+import { keyedLimiter } from "spillway/laws";
+let state = 1;
+const random = () => (state = (state * 16807) % 2147483647) / 2147483647;
+export default keyedLimiter({
+  name: "by chance", algorithm: "fixed-window",
+  create({ limit, windowMs }) {
+    const phases = new Map();
+    const counts = new Map();
+    return {
+      consume(key, _cost, nowMs) {
+        if (!phases.has(key)) phases.set(key, random());
+        const window = key + " " + Math.floor(nowMs / windowMs + phases.get(key));
+        const count = (counts.get(window) ?? 0) + 1;
+        if (count <= limit) counts.set(window, count);
+        return count <= limit;
+      },
+    };
+  },
+});
+`;
+
 /** Its windows end by a timer, and it reads the process's clock. */
 const byTimer = (limit: string): string => `
 import { keyedLimiter } from "spillway/laws";
@@ -154,6 +177,7 @@ const files: Record<string, string> = {
   "ending.ts": ending,
   "one.json": '{ "user": { "rest": { "limit": 1, "windowSeconds": 10 } } }',
   "racy.ts": racy,
+  "by-chance.ts": byChance,
   "user-only.ts": userOnly,
   "throws.mjs":
     "export default { name: 'mine', algorithm: 'fixed-window', claims: 'all', create: () => ({ decide() { throw new Error('no store'); } }) };",
@@ -305,6 +329,17 @@ describe("the command", () => {
     const again = await spillwayHere(command, { cwd: folder });
     expect(again.code).toBe(1);
     expect(again.stdout).toContain("refusal-justified         violated in run 1");
+  });
+
+  test("exits 2 where all that it found does not repeat, and violates nothing", async () => {
+    const words = ["check", "--adapter", "by-chance.ts", "--seed", "3", "--interleavings", "--json"];
+    const { code, stdout } = await spillwayHere(words, { cwd: folder });
+    const { ok, laws, interleavings } = JSON.parse(stdout);
+    const outcomes = (laws as LawReport[]).map(({ outcome }) => outcome);
+    expect(outcomes).toContain("not-repeatable");
+    expect(outcomes).not.toContain("violated");
+    expect(interleavings).toMatchObject({ ok: false, outcome: "not-repeatable" });
+    expect([ok, code]).toEqual([false, 2]);
   });
 
   test("--interleavings finds what calls one after the other do not show, and its command repeats it", async () => {

@@ -54,9 +54,15 @@ export async function tryBug(
         ? await overlapping(factory, { ...options, ...(bug.clockMoves && { overlap: 1, clockMoves: true }) })
         : await one(factory, bug, options);
     trials.push({ bug, version: versionOf(alias), bad, ...found });
+    // Whoever still tries again ends where no key is left, before the next limiter is asked.
+    await redis?.clear();
+    for (let turn = 0; turn < 5; turn += 1) await redis?.client.time();
   }
   return trials;
 }
+
+/** The real timers: `globalThis` has a limiter's own while it runs. */
+const timers = { setTimeout, clearTimeout };
 
 type Found = Omit<Trial, "bug" | "version" | "bad">;
 
@@ -70,7 +76,8 @@ async function one(factory: LimiterFactory, { law }: PastBug, options: CheckOpti
 }
 
 async function overlapping(factory: LimiterFactory, options: InterleavingOptions): Promise<Found> {
-  const report = await checkInterleavings(factory, options);
+  // ratelimiter 2.1.3 tries again for ever in the last second of a window.
+  const report = await checkInterleavings(factory, { ...options, timers, answerMsMost: 1000 });
   const { outcome, runs, overlapped, counterexample } = report;
   const calls = counterexample?.rounds.reduce((sum, { events }) => sum + events.length, 0) ?? 0;
   return { outcome, runs, judged: overlapped, calls, timeline: withoutRepeat(renderInterleaving(report)) };
