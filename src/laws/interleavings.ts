@@ -10,7 +10,8 @@ import type { CheckOptions } from "./check-options.ts";
 import { type CallEvent, makeLimiter, RulesPlayer } from "./history.ts";
 import type { RulesKind } from "./law.ts";
 import { ordering } from "./orders.ts";
-import { checkOverlaps, type InterleavingReport, type OverlapKit, type OverlapOptions } from "./overlaps.ts";
+import type { OverlapKit } from "./overlapped-play.ts";
+import { checkOverlaps, type InterleavingReport, type OverlapOptions } from "./overlaps.ts";
 import { patient } from "./patience.ts";
 import { prepare } from "./subject.ts";
 

@@ -1,12 +1,33 @@
 // Plays calls that overlap: those of one instant together, then some one by one that show the final count.
 import fc from "fast-check";
-import type { Round } from "./orders.ts";
-import type { OverlapKit } from "./overlaps.ts";
+import type { Seam } from "../engine/adapter.ts";
+import type { OpFrequencies } from "./arbitraries.ts";
+import type { OrderJudge, Round } from "./orders.ts";
 import type { LawKind } from "./script.ts";
 import { Weave } from "./weave.ts";
 
 /** Greatest number of calls after all others, one by one, that show the final count. */
 const closingMost = 12;
+
+/** Player of one limiter, which is told the time and asked for calls that may overlap. */
+export interface OverlapPlayer<K extends LawKind> {
+  setNow(nowMs: number): Promise<void>;
+  call(op: K["call"]): Promise<K["answered"]>;
+  close(): Promise<void>;
+}
+
+/** Means to draw, play and judge calls, by rules or by a policy. */
+export interface OverlapKit<K extends LawKind> extends OrderJudge<K> {
+  /** The limiter's name. */
+  readonly name: string;
+  scripts(profile: OpFrequencies, intentsMost: number): fc.Arbitrary<K["script"]>;
+  player(script: K["script"], seam: Seam): Promise<OverlapPlayer<K>>;
+  isAdmitted(answered: K["answered"]): boolean;
+  /** Removes counts from an answer, as they may be of a later time; if the clock `moved`, also the ends of windows. */
+  bare(answered: K["answered"], moved: boolean): K["answered"];
+  /** Length of the window that a call meets, ms. */
+  windowMs(script: K["script"], call: K["call"]): number;
+}
 
 /** Calls that may overlap, as drawn. */
 export interface Drawn<K extends LawKind> {

@@ -2,13 +2,12 @@
 // other, must explain who was admitted. A lost update has no such order. The claimed laws that look at one run judge
 // the orders.
 import fc from "fast-check";
-import type { Seam } from "../engine/adapter.ts";
 import { LimiterFailure } from "../engine/limiter-failure.ts";
 import { type OpFrequencies, usualProfile } from "./arbitraries.ts";
 import type { CheckOptions, CheckProgress } from "./check-options.ts";
 import type { RulesKind } from "./law.ts";
-import { type OrderJudge, OrderSearch, type Round, type UnexplainedScript } from "./orders.ts";
-import { aloneText, type Drawn, playOverlapping, schedulerOf } from "./overlapped-play.ts";
+import { OrderSearch, type Round, type UnexplainedScript } from "./orders.ts";
+import { aloneText, type Drawn, type OverlapKit, playOverlapping, schedulerOf } from "./overlapped-play.ts";
 import { answeredAlike, scriptsTwice } from "./repeats.ts";
 import type { Failure } from "./report.ts";
 import type { LawKind } from "./script.ts";
@@ -52,26 +51,6 @@ export interface InterleavingReport<K extends LawKind = RulesKind> {
   readonly repeat?: string;
   readonly counterexample?: UnexplainedScript<K>;
   readonly failure?: Failure<K>;
-}
-
-/** Player of one limiter, which is told the time and asked for calls that may overlap. */
-export interface OverlapPlayer<K extends LawKind> {
-  setNow(nowMs: number): Promise<void>;
-  call(op: K["call"]): Promise<K["answered"]>;
-  close(): Promise<void>;
-}
-
-/** Means to draw, play and judge calls, by rules or by a policy. */
-export interface OverlapKit<K extends LawKind> extends OrderJudge<K> {
-  /** The limiter's name. */
-  readonly name: string;
-  scripts(profile: OpFrequencies, intentsMost: number): fc.Arbitrary<K["script"]>;
-  player(script: K["script"], seam: Seam): Promise<OverlapPlayer<K>>;
-  isAdmitted(answered: K["answered"]): boolean;
-  /** Removes counts from an answer, as they may be of a later time; if the clock `moved`, also the ends of windows. */
-  bare(answered: K["answered"], moved: boolean): K["answered"];
-  /** Length of the window that a call meets, ms. */
-  windowMs(script: K["script"], call: K["call"]): number;
 }
 
 /** Profile of scripts with calls only, at few instants. */

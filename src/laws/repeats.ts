@@ -4,15 +4,8 @@
 import { LimiterFailure } from "../engine/limiter-failure.ts";
 import { counted } from "../rules/words.ts";
 import type { Judgement } from "./law.ts";
-import type { Counterexample } from "./report.ts";
+import type { Counterexample, Plays } from "./report.ts";
 import type { LawKind } from "./script.ts";
-
-/** Plays of a counterexample, the one that found it among them. */
-export interface Plays {
-  readonly all: number;
-  /** Number of plays that broke the law. */
-  readonly broken: number;
-}
 
 /** Number of plays of a counterexample. */
 const playsMost = 10;

@@ -3,7 +3,6 @@ import type { LimiterLawName } from "../rules/laws.ts";
 import type { RunEvidence } from "./evidence.ts";
 import type { KnownState } from "./known.ts";
 import type { Compared, LawViolation, RulesKind } from "./law.ts";
-import type { Plays } from "./repeats.ts";
 import type { LawKind } from "./script.ts";
 
 /**
@@ -38,6 +37,13 @@ export interface Counterexample<K extends LawKind = RulesKind> {
   /** The other run, if the law compares two. */
   readonly compared?: Compared<K>;
   readonly violation: LawViolation<K>;
+}
+
+/** Plays of a counterexample, the one that found it among them. */
+export interface Plays {
+  readonly all: number;
+  /** Number of plays that broke the law. */
+  readonly broken: number;
 }
 
 /** The call that failed, and the smallest script found that leads to it. */
