@@ -3,6 +3,8 @@
 // calls (the simulator, the laws, Redis's client, the test runner) sees the real ones.
 import { performance } from "node:perf_hooks";
 import { setImmediate } from "node:timers/promises";
+import { promisify } from "node:util";
+import { followClock, replacePromisedTimers, waitByClock } from "./promised-timers.ts";
 
 interface Timer {
   dueMs: number;
@@ -66,6 +68,10 @@ export class VirtualClock {
   #running = 0;
   #restore: () => void = () => {};
   #fakes: Fakes | null = null;
+
+  constructor() {
+    replacePromisedTimers();
+  }
 
   /** Moves the clock forward or back, and fires in order the timers that fall due. */
   set(nowMs: number): void {
@@ -170,6 +176,12 @@ export class VirtualClock {
     return new Handle(this, this.#lastId);
   }
 
+  /** Runs code once after a time, ms. Returns a function that cancels it. */
+  after(ms: number | undefined, run: () => void): () => void {
+    const { id } = this.#start(run, ms ?? 1, false);
+    return () => this.#timers.delete(id);
+  }
+
   refresh(id: number): void {
     const timer = this.#timers.get(id);
     if (timer !== undefined) timer.dueMs = this.nowMs + (this.#delays.get(id) ?? 1);
@@ -206,7 +218,9 @@ export class VirtualClock {
     Object.assign(globalThis, this.#fakes.globals);
     performance.now = this.#fakes.now;
     process.hrtime = this.#fakes.hrtime;
+    const outer = followClock(this);
     return () => {
+      followClock(outer);
       Object.assign(globalThis, { Date: RealDate, setTimeout, setInterval, clearTimeout, clearInterval });
       performance.now = now;
       process.hrtime = hrtime;
@@ -248,7 +262,7 @@ export class VirtualClock {
     return {
       globals: {
         Date: FakeDate,
-        setTimeout: start(false),
+        setTimeout: Object.assign(start(false), { [promisify.custom]: waitByClock }),
         setInterval: start(true),
         clearTimeout: stop,
         clearInterval: stop,

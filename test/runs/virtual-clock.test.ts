@@ -1,5 +1,7 @@
 // The clock that strangers read: theirs while they run, the process's before and after.
 import { performance } from "node:perf_hooks";
+import { scheduler, setInterval as ticks, setTimeout as wait } from "node:timers/promises";
+import { promisify } from "node:util";
 import { expect, test } from "vitest";
 import type { LimiterFactory } from "../../src/engine/adapter.ts";
 import { parseRules } from "../../src/rules/parse.ts";
@@ -160,6 +162,51 @@ test("what waited for a timer reads this clock, and sets timers of it", async ()
   });
   await clock.advance(atMs + 1_000);
   expect(read).toEqual([10, 20]);
+});
+
+// A limiter's file is imported when there is a clock.
+new VirtualClock();
+const nap = promisify(setTimeout);
+
+test.each<[string, () => Promise<unknown>]>([
+  ["setTimeout of node:timers/promises", () => wait(10, "kept")],
+  ["scheduler.wait", () => scheduler.wait(10)],
+  ["a promisified setTimeout", () => nap(10)],
+  ["one promisified under the clock", () => promisify(setTimeout)(10)],
+])("%s follows the clock while code runs under it, and only then", async (_name, sleep) => {
+  const clock = clockAt(atMs);
+  const read: number[] = [];
+  clock.during(() => {
+    void sleep()
+      .then(() => sleep())
+      .then(() => read.push(Date.now() - atMs));
+  });
+  await clock.advance(atMs + 19);
+  expect(read).toEqual([]);
+  await clock.advance(atMs + 1_000);
+  expect(read).toEqual([20]);
+  await expect(wait(0, "real")).resolves.toBe("real");
+});
+
+test("promised timers tick, and end by their signal, as the process's own do", async () => {
+  const clock = clockAt(atMs);
+  const told: unknown[] = [];
+  const ending = new AbortController();
+  clock.during(() => {
+    void (async () => {
+      for await (const value of ticks(10, "tick")) told.push([value, Date.now() - atMs]);
+    })();
+    wait(500, "late", { signal: ending.signal }).then(
+      (value) => told.push(value),
+      ({ name, code }) => told.push(name, code),
+    );
+    wait(1, "never", { signal: AbortSignal.abort() }).catch(({ name }) => told.push(name));
+  });
+  await clock.advance(atMs + 25);
+  ending.abort();
+  await clock.advance(atMs + 25);
+  await expect(wait(0)).resolves.toBeUndefined();
+  expect(told).toEqual(["AbortError", ["tick", 10], ["tick", 20], "AbortError", "ABORT_ERR"]);
 });
 
 test("an interval that falls due a million times in one step ends", async () => {
