@@ -50,8 +50,9 @@ describe("what is asked for", () => {
     expect(() => settingsOf(["--alarms", "--only", "double-count"])).toThrow("--alarms");
   });
 
-  test("the bounded form runs by k6 what k6 alone can show", () => {
-    const { isReal } = settingsOf(["--quick"]);
+  test("the bounded form runs by k6 what k6 alone can show, and leaves out what the tests do", () => {
+    const { isReal, nets } = settingsOf(["--quick"]);
+    expect(nets).toEqual(["V", "L"]);
     const real = (name: string): boolean => isReal(parseFault(name));
     expect([real("status-charged"), real("stale-replica-read"), real("overflow")]).toEqual([
       true,

@@ -7,6 +7,10 @@ import { main } from "../support/command.ts";
 const runner = fileURLToPath(new URL("runner.mjs", import.meta.url));
 /** Of the child's heap, MB: no document of the tests has a twentieth of it. */
 const heapMost = 256;
+/** V8's flags of the process that runs the tests: a child runs as much code, and saves as much by them. */
+const tuned = process.execArgv.filter((flag) =>
+  /^--(?:interrupt-budget|always-sparkplug|single-threaded-gc)\b/.test(flag),
+);
 /** Of the child's computing, s, however busy the machine is: a command line takes some hundredths. */
 const secondsMost = 120;
 
@@ -27,7 +31,7 @@ export function bounded(...words: readonly string[]): { readonly program: string
   const script = `ulimit -t ${secondsMost}; exec "$0" "$@"`;
   return {
     program: "sh",
-    words: ["-c", script, process.execPath, `--max-old-space-size=${heapMost}`, ...words],
+    words: ["-c", script, process.execPath, ...tuned, `--max-old-space-size=${heapMost}`, ...words],
   };
 }
 
