@@ -12,7 +12,6 @@ import { lookUpPrograms } from "./support/programs.ts";
 const root = fileURLToPath(new URL("..", import.meta.url));
 const counts = `${root}node_modules/.cache/spillway-tests.json`;
 const inCI = process.env["CI"] !== undefined;
-const isCovered = process.env["NODE_V8_COVERAGE"] !== undefined;
 const programs = await lookUpPrograms();
 const closingLines = new ClosingLines(programs, { mayLeaveOut: !inCI });
 
@@ -76,11 +75,7 @@ function project(name: string, test: NonNullable<ViteUserConfig["test"]>): ViteU
       execArgv,
       restoreMocks: true,
       unstubEnvs: true,
-      setupFiles: [
-        "test/support/seed.ts",
-        "test/support/clock.ts",
-        ...(isCovered ? ["test/mutants/cover.ts"] : []),
-      ],
+      setupFiles: ["test/support/seed.ts", "test/support/clock.ts"],
       // picocolors colours whatever runs in CI; the tests read plain text. Programs that they start keep their compiled
       // modules, from Node 22 on: a sixth of what short commands take.
       env: { NO_COLOR: "1", NODE_COMPILE_CACHE: compiled },

@@ -1,19 +1,25 @@
 // Runs test files over a workshop's sources by a host, and ends the host where a file takes too long.
 import { type ChildProcess, fork } from "node:child_process";
 import { once } from "node:events";
-import type { Event, Order } from "./host.ts";
+import type { Order, Outcome } from "./host.ts";
 
 export interface Trial {
-  /** The file that failed or took too long; `null` where all passed. */
-  readonly failed: { readonly file: string; readonly test: string; readonly hung: boolean } | null;
-  /** Ms of each file that ended. */
-  readonly times: ReadonlyMap<string, number>;
+  /** The first test that failed, or what is wrong; `null` where all passed. */
+  readonly failed: string | null;
+  /** True if its time was over. */
+  readonly hung: boolean;
+  readonly ms: number;
 }
+
+/** Orders after which a host is begun anew. */
+const mostOrders = 200;
 
 export class Bench {
   readonly #root: string;
   readonly #env: NodeJS.ProcessEnv;
   #host: ChildProcess | null = null;
+  /** Orders of the host that runs. */
+  #orders = 0;
 
   /** @param env what the host knows besides this process's environment */
   constructor(root: string, env: NodeJS.ProcessEnv = {}) {
@@ -22,43 +28,32 @@ export class Bench {
   }
 
   /**
-   * Runs test files until one fails.
-   * @param limitMs how long one of them may take
-   * @throws Error where the host ends before they do
+   * Runs a test file until a test fails.
+   * @param limitMs how long it may take
+   * @throws Error where the host ends before it does
    */
-  async run(order: Order, limitMs: (file: string) => number): Promise<Trial> {
+  async run(order: Order, limitMs: number): Promise<Trial> {
+    // Node keeps modules that were evaluated.
+    if (this.#orders >= mostOrders) this.end();
     const host = await this.start();
-    const times = new Map<string, number>();
-    let failed: Trial["failed"] = null;
-    await new Promise<void>((resolve, reject) => {
-      let timer: NodeJS.Timeout | undefined;
-      let file = order.tests[0] ?? "";
-      const settle = (work: () => void): void => {
-        clearTimeout(timer);
-        host.removeAllListeners("message").removeAllListeners("exit");
-        work();
-      };
-      const wait = (next: string): void => {
-        file = next;
-        clearTimeout(timer);
-        timer = setTimeout(() => {
-          failed = { file, test: "", hung: true };
-          settle(resolve);
-          this.end();
-        }, limitMs(file));
-      };
-      host.on("exit", () => settle(() => reject(new Error("the tests' process ended before its tests"))));
-      host.on("message", (event: Event) => {
-        if (event.kind === "started") wait(event.file);
-        if (event.kind === "done") settle(resolve);
-        if (event.kind !== "ended") return;
-        times.set(event.file, event.ms);
-        if (event.failed !== null) failed ??= { file: event.file, test: event.failed, hung: false };
-      });
-      wait(file);
-      host.send(order);
-    });
-    return { failed, times };
+    this.#orders += 1;
+    const over = new AbortController();
+    const signal = AbortSignal.any([over.signal, AbortSignal.timeout(limitMs)]);
+    const startedMs = performance.now();
+    host.send(order);
+    try {
+      const ended = once(host, "message", { signal });
+      const gone = once(host, "exit", { signal });
+      const [said] = (await Promise.race([ended, gone])) as [Outcome | number];
+      if (typeof said !== "object") throw new Error("the tests' process ended before its tests");
+      return { ...said, hung: false };
+    } catch (error) {
+      if (!signal.aborted) throw error;
+      this.end();
+      return { failed: "", hung: true, ms: performance.now() - startedMs };
+    } finally {
+      over.abort();
+    }
   }
 
   /** Starts the host, where none runs. Two of one workshop are started one after the other: each bundles itself first. */
@@ -69,11 +64,14 @@ export class Bench {
       cwd: this.#root,
       env: { ...process.env, ...this.#env },
       detached: true,
+      execArgv: ["--experimental-vm-modules", "--no-warnings"],
       stdio: ["ignore", "ignore", "inherit", "ipc"],
     });
     this.#host = host;
-    const [first] = (await Promise.race([once(host, "message"), once(host, "exit")])) as [Event | number];
-    if (typeof first === "object") return host;
+    const [first] = (await Promise.race([once(host, "message"), once(host, "exit")])) as [
+      Outcome | "ready" | number,
+    ];
+    if (first === "ready") return host;
     throw new Error("the tests' process did not start");
   }
 
@@ -81,6 +79,7 @@ export class Bench {
   end(): void {
     const { pid } = this.#host ?? {};
     this.#host = null;
+    this.#orders = 0;
     if (pid === undefined) return;
     try {
       process.kill(-pid, "SIGKILL");

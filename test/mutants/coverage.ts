@@ -94,19 +94,18 @@ const has = (spans: Spans, place: number): boolean =>
 export class Coverage {
   readonly #workshop: Workshop;
   readonly #nets: Nets;
-  readonly #file: string | null;
+  readonly #file: string;
   readonly #measured: Map<string, Measured>;
 
-  private constructor(workshop: Workshop, nets: Nets, file: string | null, measured: Map<string, Measured>) {
+  private constructor(workshop: Workshop, nets: Nets, file: string, measured: Map<string, Measured>) {
     this.#workshop = workshop;
     this.#nets = nets;
     this.#file = file;
     this.#measured = measured;
   }
 
-  /** @param file what earlier runs measured; it need not exist. `null`: nothing is known, and nothing is kept */
-  static async of(workshop: Workshop, nets: Nets, file: string | null): Promise<Coverage> {
-    if (file === null) return new Coverage(workshop, nets, file, new Map());
+  /** @param file what earlier runs measured; it need not exist */
+  static async of(workshop: Workshop, nets: Nets, file: string): Promise<Coverage> {
     const text = await readFile(file, "utf8").catch((error: NodeJS.ErrnoException) => {
       if (error.code === "ENOENT") return "{}";
       throw error;
@@ -142,10 +141,10 @@ export class Coverage {
       for (let test = stale.shift(); test !== undefined && !signal.aborted; test = stale.shift()) {
         await rm(folder, { recursive: true, force: true });
         await mkdir(folder);
-        const { failed, times } = await bench.run({ tests: [test] }, () => hangsMs);
+        const { failed, ms } = await bench.run({ test, changed: [] }, hangsMs);
         const key = this.#keyOf(test, files);
         const ran = await this.#ranIn(folder);
-        this.#measured.set(test, { key, ms: times.get(test) ?? 0, passes: failed === null, ran });
+        this.#measured.set(test, { key, ms, passes: failed === null, ran });
         done += 1;
         tell(`${done} of ${done + stale.length}  ${failed === null ? "measured" : "fails"}  ${test}`);
       }
@@ -162,28 +161,28 @@ export class Coverage {
     } finally {
       signal.removeEventListener("abort", onAbort);
       for (const bench of benches) bench.end();
-      if (this.#file !== null) {
-        await mkdir(dirname(this.#file), { recursive: true });
-        await writeFile(this.#file, JSON.stringify(Object.fromEntries(this.#measured)));
-      }
+      await mkdir(dirname(this.#file), { recursive: true });
+      await writeFile(this.#file, JSON.stringify(Object.fromEntries(this.#measured)));
     }
   }
 
   /**
-   * The test files that run the place of a mutant; each that loads its module, where the module has changed since.
-   * @returns `null` where none loads it
+   * Tells of test files whether they run the place of a mutant; of those measured before the module changed, whether
+   * they load it. `null` of a file that was not measured, and of all where none loads the module: other programs may
+   * run it, k6 among them.
    */
-  async testsOf(mutation: Mutation): Promise<ReadonlySet<string> | null> {
+  async runnersOf(mutation: Mutation): Promise<(test: string) => boolean | null> {
     const { path } = mutation;
-    if (![...this.#measured.values()].some(({ ran }) => ran[path] !== undefined)) return null;
+    if (![...this.#measured.values()].some(({ ran }) => ran[path] !== undefined)) return () => null;
     const text = this.#workshop.files.get(path) ?? "";
     const place = differenceOf(await builtText(path, text), await builtText(path, mutated(text, mutation)));
     const key = markOf(text);
-    const found = [...this.#measured].filter(([, { ran }]) => {
-      const known = ran[path];
+    return (test) => {
+      const measured = this.#measured.get(test);
+      if (measured === undefined) return null;
+      const known = measured.ran[path];
       return known !== undefined && (known.key !== key || has(known.spans, place));
-    });
-    return new Set(found.map(([test]) => test));
+    };
   }
 
   #keyOf(test: string, files: Sources): string {

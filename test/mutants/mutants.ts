@@ -36,7 +36,7 @@ interface Settings {
   readonly out: string | null;
   readonly again: boolean;
   readonly resume: boolean;
-  /** Tests are chosen by what they import: no test is run beforehand. */
+  /** Tests are chosen by what earlier runs measured and by imports: no test is run beforehand. */
   readonly near: boolean;
   readonly json: boolean;
 }
@@ -97,7 +97,7 @@ export async function run(args: string[]): Promise<number> {
   process.once("SIGINT", onSignal).once("SIGTERM", onSignal);
   try {
     const nets = new Nets(workshop.files);
-    const coverage = await Coverage.of(workshop, nets, settings.near ? null : coverageFile);
+    const coverage = await Coverage.of(workshop, nets, coverageFile);
     if (!settings.near) await coverage.measure(nets.tests, (text) => console.error(text), over.signal);
     const trials = new Trials(workshop, bench, nets, coverage, 1000 * settings.budgetSeconds);
     const startedMs = performance.now();

@@ -50,40 +50,38 @@ export class Nets {
     return [...distancesFrom(path, this.#imports).keys()].sort();
   }
 
+  /** A file and all that import it, directly or not. */
+  dependentsOf(path: string): string[] {
+    return [...distancesFrom(path, this.#importers).keys()];
+  }
+
   /**
-   * The test files for a source's mutants: of a verb those of the room that it is named after, then those of its own room,
-   * then others that import it. Of each, the near and cheap ones come first. Those that may fail by themselves come last.
+   * The test files for a source's mutants, the near and cheap ones first. Those of its own room count as nearer than
+   * others, and of a verb those of the room that it is named after. Those that may fail by themselves come last.
    * @param costMs how long a test file takes, as far as that is known
-   * @param running those that run the mutant's place, and no other is asked; `null` where none is known to load its
-   *   module: other programs may run it, k6 among them
+   * @param runs tells whether a test file runs the mutant's place; `null` where that is not known: those of the room and
+   *   those that import the source are asked
    */
-  of(path: string, costMs: (test: string) => number, running: ReadonlySet<string> | null): string[] {
+  of(path: string, costMs: (test: string) => number, runs: (test: string) => boolean | null): string[] {
     const distances = distancesFrom(path, this.#importers);
     const room = roomOf(path);
     const verbs = room === "cli" ? basename(path, ".ts").split("-") : [];
     const ranked = this.tests.flatMap((test) => {
       const distance = distances.get(test);
       const isOwn = roomOf(test) === room;
-      const rank = verbs.includes(roomOf(test)) ? 0 : isOwn ? 1 : 2;
-      const isApart = this.isApart(test);
-      const mayRun = isOwn || distance !== undefined;
-      if (running === null ? !mayRun : !running.has(test)) return [];
-      return [{ test, isApart, rank, distance: distance ?? unreached, cost: costMs(test) }];
+      if (!(runs(test) ?? (isOwn || distance !== undefined))) return [];
+      const weight = verbs.includes(roomOf(test)) ? 1 : isOwn ? 2 : 8;
+      const score = weight * (distance ?? unreached) * (1 + costMs(test));
+      return [{ test, isApart: this.isApart(test), score }];
     });
     return ranked
-      .sort(
-        (a, b) =>
-          Number(a.isApart) - Number(b.isApart) ||
-          a.rank - b.rank ||
-          a.distance * a.cost - b.distance * b.cost ||
-          a.distance - b.distance,
-      )
+      .sort((a, b) => Number(a.isApart) - Number(b.isApart) || a.score - b.score)
       .map(({ test }) => test);
   }
 }
 
-/** More than there are steps between any two files. */
-const unreached = 1_000_000;
+/** Steps to a test file that runs a source without importing it. */
+const unreached = 10;
 
 function listIn(lists: Map<string, string[]>, key: string): string[] {
   const list = lists.get(key) ?? [];

@@ -106,8 +106,8 @@ where a test fails, or never ends, that passes without it. Repeat a row at its c
 
     npm run mutants -- --sample N --seed N
 
-A mutant meets the test files that run its place, as V8 counted before: those of its room first (of a verb those of the
-room that it is named after), the near and cheap ones before others, until its time is over. (Up to seed 88105, tests were chosen by imports alone.) Test files that depend on
+A mutant meets the test files that run its place, as V8 counted before, the near and cheap ones first, until its time is
+over. (Up to seed 88105, tests were chosen by imports alone.) Test files that depend on
 real time or on other programs come last, and have to fail twice; so does one that never ends: it takes over 30 s, and over
 ten times as long as without the mutant.
 

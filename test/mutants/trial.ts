@@ -20,8 +20,6 @@ export interface Judgement {
 /** A file that takes longer than this, and than ten times as long as without the mutant, loops. */
 const loopMs = 30_000;
 const loopTimes = 10;
-/** Files of one order: the time for a mutant is looked at between orders. */
-const orderSize = 8;
 
 export class Trials {
   readonly #workshop: Workshop;
@@ -51,46 +49,40 @@ export class Trials {
 
   async judge(mutation: Mutation): Promise<Judgement> {
     const cost = (file: string): number => this.#msOf(file) ?? 0;
-    const running = await this.#coverage.testsOf(mutation);
-    const tests = this.#nets
-      .of(mutation.path, cost, running)
-      .filter((file) => this.#sound.get(file) !== false);
-    let passed = 0;
-    let spentMs = 0;
-    while (tests.length > 0 && spentMs < this.#budgetMs) {
-      const order = tests.splice(0, orderSize);
-      const { failed, times } = await this.#with(mutation, order);
-      for (const [file, ms] of times) spentMs += this.#least(file, ms);
-      if (failed === null) {
-        passed += order.length;
-        for (const [file, ms] of times) this.#times.set(file, this.#least(file, ms));
+    const runs = await this.#coverage.runnersOf(mutation);
+    const tests = this.#nets.of(mutation.path, cost, runs).filter((file) => this.#sound.get(file) !== false);
+    let [passed, left, spentMs] = [0, 0, 0];
+    for (let file = tests.shift(); file !== undefined; file = tests.shift()) {
+      if (spentMs + cost(file) > this.#budgetMs) {
+        left += 1;
         continue;
       }
-      const { file, test, hung } = failed;
+      const { failed: test, hung, ms } = await this.#with(mutation, file);
+      if (test === null) {
+        const leastMs = Math.min(ms, this.#msOf(file) ?? ms);
+        this.#times.set(file, leastMs);
+        spentMs += leastMs;
+        passed += 1;
+        continue;
+      }
       const alone = await this.#alone(file, hung);
       if (alone === "passes" && (await this.#failsAgain(mutation, file, hung)))
-        return { outcome: "killed", by: file, test, passed, left: tests.length };
-      passed += times.size - (times.has(file) ? 1 : 0);
-      // Those behind it were not run; where it is slow by itself it has more time now.
-      const again = alone === "is slow" ? [file] : [];
-      tests.unshift(...again, ...order.filter((one) => one !== file && !times.has(one)));
+        return { outcome: "killed", by: file, test, passed, left: left + tests.length };
+      if (alone === "may pass") tests.unshift(file);
     }
-    return { outcome: "survived", by: null, test: "", passed, left: tests.length };
+    return { outcome: "survived", by: null, test: "", passed, left };
   }
 
   /** A busy machine may fail what depends on real time, or hold up any file: such a file has to fail twice. */
   async #failsAgain(mutation: Mutation, file: string, hung: boolean): Promise<boolean> {
-    return !(hung || this.#nets.isApart(file)) || (await this.#with(mutation, [file])).failed !== null;
+    return !(hung || this.#nets.isApart(file)) || (await this.#with(mutation, file)).failed !== null;
   }
 
-  #with(mutation: Mutation, tests: readonly string[]): Promise<Trial> {
+  #with(mutation: Mutation, test: string): Promise<Trial> {
     const { path } = mutation;
     const text = mutated(this.#workshop.files.get(path) ?? "", mutation);
-    return this.#workshop.with(path, text, () => this.#bench.run({ tests }, (file) => this.#limitMs(file)));
-  }
-
-  #least(file: string, ms: number): number {
-    return Math.min(ms, this.#msOf(file) ?? ms);
+    const order = { test, changed: this.#nets.dependentsOf(path) };
+    return this.#workshop.with(path, text, () => this.#bench.run(order, this.#limitMs(test)));
   }
 
   #msOf(file: string): number | undefined {
@@ -101,16 +93,24 @@ export class Trials {
     return Math.max(loopMs, loopTimes * (this.#msOf(file) ?? 0));
   }
 
-  /** Outcome of the file without the mutant; it is slow if its time may have been too short. */
-  async #alone(file: string, hung: boolean): Promise<"passes" | "fails" | "is slow"> {
-    const known = this.#sound.get(file);
-    if (known === true && !hung) return "passes";
+  /**
+   * Outcome of the file without the mutant. It may pass with the mutant where it had too little time, or where an earlier
+   * mutant left traces in the process.
+   */
+  async #alone(file: string, hung: boolean): Promise<"passes" | "fails" | "may pass"> {
     const givenMs = this.#limitMs(file);
-    const { failed, times } = await this.#bench.run({ tests: [file] }, () => 240_000);
-    const ms = times.get(file) ?? 0;
-    this.#times.set(file, ms);
+    const first = await this.#withoutMutant(file);
+    this.#sound.set(file, first.failed === null);
+    if (first.failed === null) return hung && 3 * (this.#msOf(file) ?? 0) >= givenMs ? "may pass" : "passes";
+    this.#bench.end();
+    const { failed } = await this.#withoutMutant(file);
     this.#sound.set(file, failed === null);
-    if (failed !== null) return "fails";
-    return hung && 3 * ms >= givenMs ? "is slow" : "passes";
+    return failed === null ? "may pass" : "fails";
+  }
+
+  async #withoutMutant(file: string): Promise<Trial> {
+    const trial = await this.#bench.run({ test: file, changed: [] }, 240_000);
+    this.#times.set(file, trial.ms);
+    return trial;
   }
 }

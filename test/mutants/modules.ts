@@ -1,0 +1,150 @@
+// Modules of a workshop, loaded here instead of by Node, so that a mutant costs a new evaluation of the modules that
+// depend on it and of no other. Needs `--experimental-vm-modules`.
+import { readFileSync } from "node:fs";
+import { createRequire } from "node:module";
+import { dirname, join } from "node:path";
+import { fileURLToPath, pathToFileURL } from "node:url";
+import { type Module, SourceTextModule, SyntheticModule } from "node:vm";
+import { transformSync } from "esbuild";
+import { moduleOf } from "./workshop.ts";
+
+const packages = /^spillway(?:\/(\w+))?$/;
+const sources = /^(?:src|sim)\/.*(?<!\.d)\.ts$/;
+
+export class Modules {
+  readonly #root: string;
+  /** By file, or by name of a package. */
+  readonly #modules = new Map<string, Module>();
+  /** JavaScript of files, by path. */
+  readonly #texts = new Map<string, string>();
+  /** Ends when all modules are linked: Node links one graph at a time. */
+  #linked: Promise<unknown> = Promise.resolve();
+
+  /** @param root the workshop, an absolute path */
+  constructor(root: string) {
+    this.#root = root;
+  }
+
+  /** File of a source's built module, or of another file, by its path in the repository. */
+  fileOf(path: string): string {
+    return join(this.#root, sources.test(path) ? moduleOf(path) : path);
+  }
+
+  /** Forgets modules, so that their next import evaluates them again. @param files absolute paths */
+  forget(files: Iterable<string>): void {
+    for (const file of files) {
+      this.#modules.delete(file);
+      this.#texts.delete(file);
+    }
+  }
+
+  /** Forgets modules that were not evaluated to their end. */
+  forgetUnfinished(): void {
+    for (const [file, { status }] of this.#modules) if (status !== "evaluated") this.#modules.delete(file);
+  }
+
+  /** Evaluates a file and all that it imports. @throws what it throws */
+  async import(file: string): Promise<Module> {
+    const module = await this.#get(file);
+    const linked = this.#linked.then(async () => {
+      if (module.status === "unlinked")
+        await module.link((name, { identifier }) => this.#resolve(name, fileURLToPath(identifier)));
+    });
+    this.#linked = linked.catch(() => {});
+    await linked;
+    await module.evaluate();
+    return module;
+  }
+
+  /** The module that a file imports by a name. */
+  #resolve(name: string, from: string): Promise<Module> {
+    const [, entry = ""] = packages.exec(name) ?? [];
+    if (packages.test(name)) return this.#get(this.fileOf(join("src", entry, "index.ts")));
+    if (!name.startsWith(".")) return this.#kept(name, () => foreign(name));
+    const path = join(dirname(from), name).slice(this.#root.length + 1);
+    return this.#get(this.fileOf(path));
+  }
+
+  #get(file: string): Promise<Module> {
+    return this.#kept(file, async () => (/\.[mc]?[jt]s$/.test(file) ? this.#own(file) : foreign(file)));
+  }
+
+  async #kept(key: string, make: () => Promise<Module>): Promise<Module> {
+    const known = this.#modules.get(key);
+    if (known !== undefined) return known;
+    const made = await make();
+    // Another import may have made it meanwhile.
+    const module = this.#modules.get(key) ?? made;
+    this.#modules.set(key, module);
+    return module;
+  }
+
+  #own(file: string): Module {
+    const { href } = pathToFileURL(file);
+    return new SourceTextModule(this.#textOf(file), {
+      identifier: href,
+      initializeImportMeta: (meta) => {
+        meta.url = href;
+        meta.filename = file;
+        meta.dirname = dirname(file);
+        meta.resolve = (name) => pathToFileURL(createRequire(file).resolve(name)).href;
+      },
+      // Node's types lack that a module may be returned.
+      importModuleDynamically: (name) => this.#dynamic(name, file),
+    });
+  }
+
+  async #dynamic(name: string, from: string): Promise<Module> {
+    const isUrl = name.startsWith("file:");
+    const path = isUrl ? fileURLToPath(name) : "";
+    // What users' modules import is Node's to load: their files lie elsewhere.
+    if (isUrl && !path.startsWith(join(this.#root, "dist"))) return foreign(name);
+    if (isUrl) return this.import(path);
+    const module = await this.#resolve(name, from);
+    return module instanceof SourceTextModule
+      ? this.import(fileURLToPath(module.identifier))
+      : linkedOf(module);
+  }
+
+  #textOf(file: string): string {
+    const known = this.#texts.get(file);
+    if (known !== undefined) return known;
+    const text = readFileSync(file, "utf8");
+    const code = file.endsWith(".ts") ? javaScriptOf(text) : text;
+    this.#texts.set(file, code);
+    return code;
+  }
+}
+
+const javaScriptOf = (text: string): string =>
+  transformSync(text, {
+    loader: "ts",
+    format: "esm",
+    target: "es2023",
+    tsconfigRaw: { compilerOptions: { verbatimModuleSyntax: true } },
+  }).code;
+
+/** A module that Node loads: of a package, of its own, or a user's. */
+async function foreign(name: string): Promise<Module> {
+  const loading: Promise<Record<string, unknown>> = name.endsWith(".json")
+    ? import(name, { with: { type: "json" } })
+    : import(name);
+  const loaded = await loading;
+  const names = Object.keys(loaded);
+  return linkedOf(
+    new SyntheticModule(
+      names,
+      function () {
+        for (const one of names) this.setExport(one, loaded[one]);
+      },
+      { identifier: name },
+    ),
+  );
+}
+
+/** A module that imports nothing, ready for whoever imports it. */
+async function linkedOf(module: Module): Promise<Module> {
+  if (module.status === "unlinked") await module.link(() => module);
+  if (module.status !== "evaluated") await module.evaluate();
+  return module;
+}
