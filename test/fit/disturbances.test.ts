@@ -1,4 +1,4 @@
-// Disturbances that must not hide a plain behaviour: time-outs, retries, days that differ, tails, caps that nobody saw.
+// Disturbances that must not hide a plain behaviour: time-outs, retries, tails, caps that nobody saw.
 import { expect, test } from "vitest";
 import { fitScenario } from "../../sim/fit/fit.ts";
 import type { FittedModel } from "../../sim/fit/model.ts";
@@ -6,7 +6,6 @@ import { guessRetry } from "../../sim/fit/retries.ts";
 import { spreadOf, withMean } from "../../sim/fit/spread.ts";
 import { parseRules } from "../../src/rules/parse.ts";
 import { chanceOf } from "../worlds/chance.ts";
-import { daysDiffer } from "../worlds/days-differ.ts";
 import { feeds } from "../worlds/feeds.ts";
 import { recordingOf, worldRules } from "../worlds/recorded.ts";
 import { timeOuts } from "../worlds/time-outs.ts";
@@ -45,15 +44,6 @@ test("a job of twelve pages an hour is not twelve clients", () => {
   expect(populations).toHaveLength(1);
   expect(populations[0]?.arrivals).toMatchObject({ kind: "closed", clients: 1 });
   expect(populations[0]?.behaviour.kind).not.toBe("poller");
-});
-
-test("days differ, though hours do not", () => {
-  const { populations } = fitted(play(daysDiffer, { firstDay: 0, days: 7, seed: 1, agents: 4 }).rows);
-  const [days = []] = populations.map(({ behaviour }) =>
-    behaviour.kind === "sessions" ? (behaviour.rhythm?.days ?? []) : [],
-  );
-  expect(days).toHaveLength(7);
-  expect(Math.max(...days) - Math.min(...days)).toBeGreaterThan(0.4);
 });
 
 test("long sessions keep their own hours beside short ones", () => {

@@ -5,12 +5,13 @@ import { fitMarkdown } from "../../sim/fit/report.ts";
 import { fittedScenario, fittedSource } from "../../sim/fit/source.ts";
 import { spreadOf, withMean } from "../../sim/fit/spread.ts";
 import { plan } from "../../src/plan/plan.ts";
+import { parseRules } from "../../src/rules/parse.ts";
 import { adjustScenario } from "../../src/scenario/adjust.ts";
 import { fixed, rest, sessions, waitReset, worker } from "../../src/scenario/index.ts";
 import { chanceOf } from "../worlds/chance.ts";
 import { daysDiffer } from "../worlds/days-differ.ts";
 import { offices } from "../worlds/offices.ts";
-import { recordingOf } from "../worlds/recorded.ts";
+import { recordingOf, worldRules } from "../worlds/recorded.ts";
 import { hourMs, mondayMs, play, type Row } from "../worlds/world.ts";
 import { logged, world } from "./recordings.ts";
 
@@ -18,10 +19,16 @@ const call = rest("/v2/organizations/:org/pipelines");
 const monday = "2026-01-05T00:00:00Z";
 
 describe("a recording says what it does not tell", () => {
-  test("where days differ: so many of them tell no mean", () => {
+  test("where days differ, though hours do not: so many of them tell no mean", () => {
     const model = fitScenario(
       recordingOf(play(daysDiffer, { firstDay: 0, days: 7, seed: 1, agents: 4 }).rows),
+      { rules: parseRules(worldRules) },
     );
+    const [factors = []] = model.populations.map(({ behaviour }) =>
+      behaviour.kind === "sessions" ? (behaviour.rhythm?.days ?? []) : [],
+    );
+    expect(factors).toHaveLength(7);
+    expect(Math.max(...factors) - Math.min(...factors)).toBeGreaterThan(0.4);
     const [doubt = ""] = model.doubts;
     expect(doubt).toMatch(
       /^Days differ by \d+ % from each other, for all callers together: 7 days tell their mean to \d+ % at best\.$/,
