@@ -38,7 +38,7 @@ export class Bench {
     const host = await this.start();
     this.#orders += 1;
     const over = new AbortController();
-    const signal = AbortSignal.any([over.signal, AbortSignal.timeout(limitMs)]);
+    const signal = AbortSignal.any([over.signal, AbortSignal.timeout(Math.ceil(limitMs))]);
     const startedMs = performance.now();
     host.send(order);
     try {
