@@ -38,8 +38,13 @@ export class Bench {
     const host = await this.start();
     this.#orders += 1;
     const over = new AbortController();
-    const signal = AbortSignal.any([over.signal, AbortSignal.timeout(Math.ceil(limitMs))]);
+    const { signal } = over;
     const startedMs = performance.now();
+    let hung = false;
+    const timer = setTimeout(() => {
+      hung = true;
+      over.abort();
+    }, limitMs);
     host.send(order);
     try {
       const ended = once(host, "message", { signal });
@@ -48,10 +53,11 @@ export class Bench {
       if (typeof said !== "object") throw new Error("the tests' process ended before its tests");
       return { ...said, hung: false };
     } catch (error) {
-      if (!signal.aborted) throw error;
+      if (!hung) throw error;
       this.end();
       return { failed: "", hung: true, ms: performance.now() - startedMs };
     } finally {
+      clearTimeout(timer);
       over.abort();
     }
   }
