@@ -8,7 +8,7 @@ import type { RecordedJob } from "../../sim/fit/jobs.ts";
 import { overlapByChance } from "../../sim/fit/overlaps.ts";
 import type { Profile } from "../../sim/fit/profile.ts";
 import type { Recording } from "../../sim/fit/recording.ts";
-import { foundIn } from "../../sim/fit/wakes.ts";
+import { eventsOf, foundIn, merged } from "../../sim/fit/wakes.ts";
 
 const secondMs = 1000;
 const minuteMs = 60 * secondMs;
@@ -298,5 +298,36 @@ describe("calls of one name that overlap by chance", () => {
     ],
   ])("%s", (_, jobs, slackMs, byChance) => {
     expect(overlapByChance(jobs, slackMs)).toBe(byChance);
+  });
+});
+
+describe("events", () => {
+  test("begin where more callers than usual begin within a span; each instant is told once", () => {
+    const crowd = [...Array(12).fill(hourMs), hourMs + 2000, hourMs + 9000];
+    const few = [2 * hourMs, 2 * hourMs];
+    const recorded = new Crowd(begins([...crowd, ...few]), over(0, 4 * hourMs));
+    expect(eventsOf(recorded, 10_000, 1_000)).toEqual([{ atMs: hourMs, count: 14 }]);
+    // Two callers are no event, however few the places are at which they could have begun.
+    expect(eventsOf(recorded, 10_000, 0.001).map(({ atMs }) => atMs)).toEqual([hourMs]);
+  });
+
+  test("are one where they follow each other within two minutes, at the instant of most callers", () => {
+    const [first, second] = [10 * minuteMs, 12 * minuteMs];
+    expect(
+      merged([
+        { atMs: second + 1, count: 3 },
+        { atMs: first, count: 5 },
+        { atMs: hourMs, count: 1 },
+        { atMs: first - minuteMs, count: 5 },
+      ]),
+    ).toEqual([first - minuteMs, second + 1, hourMs]);
+    expect(
+      merged([
+        { atMs: second, count: 6 },
+        { atMs: first, count: 5 },
+        { atMs: second + 2 * minuteMs, count: 6 },
+      ]),
+    ).toEqual([second]);
+    expect(merged([])).toEqual([]);
   });
 });

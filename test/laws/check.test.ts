@@ -110,6 +110,13 @@ describe("repeating", () => {
     expect(only(one)).toEqual(entry(all, "isolated"));
   });
 
+  test.each([2 ** 31 - 1, -(2 ** 31)])("%d is a seed", async (outermost) => {
+    expect(await checkLaws(engineFactory, { seed: outermost, runs: 1, laws: ["bounded"] })).toMatchObject({
+      seed: outermost,
+      ok: true,
+    });
+  });
+
   test("a seed is drawn and told where none is given", async () => {
     const { seed: drawn } = await checkLaws(engineFactory, { runs: 1, laws: ["bounded"] });
     expect(Number.isSafeInteger(drawn)).toBe(true);
@@ -135,7 +142,8 @@ describe("repeating", () => {
   test.each([
     [{ runs: 0 }, "runs"],
     [{ runs: 1.5 }, "runs"],
-    [{ seed: 2 ** 40 }, "seed"],
+    [{ seed: 2 ** 31 }, "seed"],
+    [{ seed: -(2 ** 31) - 1 }, "seed"],
     [{ laws: ["conservd" as "conserved"] }, "laws .*conservd"],
     [{ path: "1", seed }, "path"],
     [{ path: "1", laws: ["bounded"] as const }, "path"],
