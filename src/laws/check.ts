@@ -64,11 +64,26 @@ export async function checkKit<K extends LawKind>(
   return { limiter: kit.name, seed, runs, laws: reports, known: known.states, interrupted: cut, ok };
 }
 
-/** Tells whether the limiter decides the same calls alike, by scripts of a law that plays each once. */
+/**
+ * Tells whether the limiter decides the same calls alike, by scripts of a law that plays each once. Their time never goes
+ * back: a live deployment may have seen the time before a script's first call in the play before.
+ */
 function decidesAlike<K extends LawKind>(kit: LawKit<K>, seed: number): Promise<boolean> {
   const { judge } = kit.runs("bounded");
-  const scripts = fc.sample(kit.scripts("bounded"), { seed, numRuns: scriptsTwice });
+  const scripts = fc.sample(kit.scripts("bounded"), { seed, numRuns: scriptsTwice }).map(goingOn);
   return answeredAlike(scripts, async (script) => decisionsOf(await judge(script)));
+}
+
+/** Returns a script whose clock stands still where it would go back. */
+function goingOn<K extends LawKind>(script: K["script"]): K["script"] {
+  let atMs = script.startMs;
+  return {
+    ...script,
+    ops: script.ops.map((op) => {
+      atMs = Math.max(atMs, op.atMs);
+      return { ...op, atMs };
+    }),
+  };
 }
 
 async function checkLaw<K extends LawKind>(

@@ -135,7 +135,7 @@ describe("a live target", () => {
       "5000",
     ];
     const { code, stdout } = await check(url, ...words);
-    expect(code).toBe(1);
+    expect(code, stdout).toBe(1);
     expect(stdout).toContain("^ expected a refusal");
     expect(stdout).toContain(`--rules rules.json --target ${url} --tokens tokens.json --clock-header x-now`);
   });
