@@ -108,8 +108,10 @@ export interface Quiet {
   readonly none: readonly (readonly [SeenCall, SeenCall])[];
 }
 
-/** Number of pairs from which growth by 1 in each is no chance. Fewer also say nothing of how quiet the target is. */
-const baseLeast = 5;
+/** Number of pairs from which growth by 1 in each is no chance: somebody may call about as often as the probe looks. */
+const baseLeast = 12;
+/** Number of pairs that tell how quiet the target is. */
+const quietLeast = 5;
 
 /** Returns the control of every trial. For `graphql` it lacks the user's window. */
 export function quiet(calls: readonly SeenCall[], scope: Scope): Quiet {
@@ -136,7 +138,7 @@ export function quiet(calls: readonly SeenCall[], scope: Scope): Quiet {
 
 /** Tells whether no calls of others were seen. */
 export const isQuiet = ({ pairs, organization, user }: Quiet): boolean =>
-  pairs >= baseLeast && organization + user === 0;
+  pairs >= quietLeast && organization + user === 0;
 
 /** Returns the growth between two readings; `null` if it cannot be told, or nothing could grow. */
 function growthBetween(
@@ -240,7 +242,7 @@ function judgeGrowth(
     return about({ name, scope }).unseen("its trials contradict each other", "a quieter time");
   const noise = isByUser && scope === "rest" ? control.user : control.organization;
   // One kind of call always adds the same, so others made any difference.
-  const isKnown = control.pairs >= baseLeast && new Set(amounts).size === 1;
+  const isKnown = control.pairs >= quietLeast && new Set(amounts).size === 1;
   const isStill = isKnown && noise === 0;
   const evidence = `${evidenceOf(shown, words)}${told.length > 1 ? `, and so in all ${told.length} trials` : ""}`;
   const calls = told.flatMap(trialCalls);

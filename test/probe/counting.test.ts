@@ -86,10 +86,17 @@ describe("a kind of call", () => {
   });
 
   test("is told beside readings that count themselves", async () => {
-    expect((await counting(moving([1, 1], [1, 1]))).said.slice(0, 2)).toEqual([true, "certain"]);
-    expect((await counting(moving([0, 0], [1, 1]))).said.slice(0, 2)).toEqual([false, "certain"]);
+    expect((await counting(moving([1, 1], [1, 1]), 13)).said.slice(0, 2)).toEqual([true, "certain"]);
+    expect((await counting(moving([0, 0], [1, 1]), 13)).said.slice(0, 2)).toEqual([false, "certain"]);
+    // Five or eleven pairs may be a caller who comes as often as the probe looks.
+    for (const readings of [6, 12])
+      for (const own of [0, 1])
+        expect((await counting(moving([own, own], [1, 1]), readings)).said.slice(0, 2)).toEqual([
+          null,
+          "not seen",
+        ]);
     // Two of one reading are others': no base.
-    expect((await counting(moving([1, 1], [2, 1]))).said[0]).toBeNull();
+    expect((await counting(moving([1, 1], [2, 1]), 13)).said[0]).toBeNull();
   });
 
   test("is likely where others move the counts in a third of readings at most", async () => {
@@ -235,15 +242,17 @@ describe("readings alone", () => {
   };
 
   test("show what they count, and how much else moves", async () => {
-    const { calls } = await readings(moving([0, 0], [1, 1]), 6);
-    expect(quiet(calls, "rest")).toMatchObject({ pairs: 5, base: 1, organization: 0, user: 0, none: [] });
+    const { calls } = await readings(moving([0, 0], [1, 1]), 13);
+    expect(quiet(calls, "rest")).toMatchObject({ pairs: 12, base: 1, organization: 0, user: 0, none: [] });
     expect(isQuiet(quiet(calls, "rest"))).toBe(true);
     expect(isQuiet(quiet(calls.slice(1), "rest"))).toBe(false);
-    // Four pairs are no rule.
-    expect(quiet(calls.slice(1), "rest")).toMatchObject({ pairs: 4, base: 0, organization: 4, user: 4 });
-    // Of GraphQL nothing moved: its user's window is in no status.
-    expect(quiet(calls, "graphql")).toMatchObject({ pairs: 5, base: 0, organization: 0, user: 0 });
-    expect(quiet(calls, "graphql").none).toHaveLength(5);
+    // Eleven pairs are no rule.
+    expect(quiet(calls.slice(1), "rest")).toMatchObject({ pairs: 11, base: 0, organization: 11, user: 11 });
+    // Of GraphQL nothing moved: its user's window is in no status. Five pairs tell how quiet it is.
+    const few = calls.slice(0, 6);
+    expect(quiet(few, "graphql")).toMatchObject({ pairs: 5, base: 0, organization: 0, user: 0 });
+    expect(quiet(few, "graphql").none).toHaveLength(5);
+    expect([isQuiet(quiet(few, "graphql")), isQuiet(quiet(few.slice(1), "graphql"))]).toEqual([true, false]);
   });
 
   test("of full windows show nothing", async () => {
@@ -264,8 +273,8 @@ describe("readings alone", () => {
     expect(said(await readings(moving([0, 0]), 3))).toEqual([
       ...[false, "certain", "calls 1 and 2 show the same counts, and so do 2 of 2 such pairs", [1, 2]],
     ]);
-    expect(said(await readings(moving([0, 0], [1, 1]), 6)).slice(0, 3)).toEqual([
-      ...[true, "certain", "each of 5 status calls moved the counts of the organization and the user by 1"],
+    expect(said(await readings(moving([0, 0], [1, 1]), 13)).slice(0, 3)).toEqual([
+      ...[true, "certain", "each of 12 status calls moved the counts of the organization and the user by 1"],
     ]);
     expect(said(await readings(moving([0, 0], [2, 1]), 6)).slice(0, 3)).toEqual([
       ...[null, "not seen", "between status calls the counts moved 5 times out of 5"],

@@ -1,0 +1,102 @@
+// Events that bring more calls of callers who call all day, told from each caller's calls by the minute.
+import { describe, expect, test } from "vitest";
+import { hourMs, minuteMs } from "../../sim/fit/days.ts";
+import type { RecordedJob } from "../../sim/fit/jobs.ts";
+import type { Profile } from "../../sim/fit/profile.ts";
+import type { Recording } from "../../sim/fit/recording.ts";
+import { risesIn } from "../../sim/fit/rises.ts";
+import type { FoundWakes } from "../../sim/fit/wakes.ts";
+
+const recorded = (hours: number): Recording =>
+  ({ startedAtMs: 20_000, endedAtMs: 20_000 + hours * hourMs }) as unknown as Recording;
+
+/** Minutes from and to, and calls of each of them. */
+type Stretch = readonly [from: number, to: number, calls: number];
+
+/** A caller whose calls take a tenth of a second, evenly over each minute of its stretches; the later one counts. */
+function caller(...stretches: readonly Stretch[]): Profile {
+  const counts = new Map<number, number>();
+  for (const [from, to, calls] of stretches)
+    for (let minute = from; minute < to; minute++) counts.set(minute, calls);
+  const jobs = [...counts]
+    .sort(([a], [b]) => a - b)
+    .flatMap(([minute, calls]) =>
+      Array.from({ length: calls }, (_, call): RecordedJob => {
+        const startMs = minute * minuteMs + (call * minuteMs) / calls;
+        const answered = { endMs: startMs + 100, status: 200 };
+        return {
+          startMs,
+          endMs: startMs + 100,
+          attempts: 1,
+          first: answered,
+          last: answered,
+        } as unknown as RecordedJob;
+      }),
+    );
+  return { jobs } as unknown as Profile;
+}
+const alike = (count: number, ...stretches: readonly Stretch[]): Profile[] =>
+  Array.from({ length: count }, () => caller(...stretches));
+
+/** Instants of events in minutes, their length, and calls that each caller made beyond its usual number. */
+const told = (found: readonly FoundWakes[]) =>
+  found.map(({ group, clock, eventsMs, lastsMs, woken }) => ({
+    group,
+    clock,
+    events: eventsMs.map((ms) => ms / minuteMs),
+    lasts: lastsMs?.map((ms) => ms / minuteMs),
+    calls: [...woken.values()].map((sessions) =>
+      sessions.map(({ eventMs, jobs }) => [eventMs / minuteMs, jobs.length]),
+    ),
+  }));
+
+const day: Stretch = [0, 600, 2];
+const first: Stretch = [150, 180, 10];
+const second: Stretch = [400, 445, 8];
+
+describe("callers who call all day", () => {
+  test("have events where many of them call far more often for some time", () => {
+    const callers = [...alike(6, day, first, second), ...alike(2, day)];
+    // Of 300 and 360 calls, 60 and 90 are usual; the edges of an event are known to a minute.
+    const each = [
+      [149, 224],
+      [399, 258],
+    ];
+    const event = { group: 0, clock: null, events: [149, 399], lasts: [29, 44], calls: Array(6).fill(each) };
+    expect(told(risesIn(callers, recorded(10), []))).toEqual([event]);
+  });
+
+  test("have no event where less than three of them call more often", () => {
+    expect(risesIn(alike(2, day, first, second), recorded(10), [])).toEqual([]);
+    const callers = [...alike(2, day, first, second), ...alike(4, day)];
+    expect(risesIn(callers, recorded(10), [])).toEqual([]);
+  });
+
+  test("have no event where less than a fifth of them call more often", () => {
+    expect(told(risesIn([...alike(3, day, first, second), ...alike(13, day)], recorded(10), []))).toEqual([]);
+  });
+
+  test("have no event by one rise alone", () => {
+    expect(risesIn(alike(6, day, first), recorded(10), [])).toEqual([]);
+  });
+
+  test("have no event where less than one and a half times as many calls come", () => {
+    const busy: Stretch = [0, 600, 20];
+    expect(told(risesIn(alike(6, busy, [150, 180, 29], [400, 445, 29]), recorded(10), []))).toEqual([]);
+    expect(told(risesIn(alike(6, busy, [150, 180, 32], [400, 445, 32]), recorded(10), []))).toMatchObject([
+      {
+        events: [149, 399],
+        lasts: [29, 44],
+        calls: Array(6).fill([
+          [149, 336],
+          [399, 516],
+        ]),
+      },
+    ]);
+  });
+
+  test("have no event next to one that is known", () => {
+    const known = [{ eventsMs: [150 * minuteMs], woken: new Map() }] as unknown as readonly FoundWakes[];
+    expect(told(risesIn(alike(6, day, first, second), recorded(10), known))).toEqual([]);
+  });
+});
