@@ -1,5 +1,6 @@
 // The spread of a length of time over its draws: constant, uniform, lognormal, or as measured. All draws are whole
 // milliseconds, with the same bits on every machine.
+import { counted } from "../rules/words.ts";
 import { exp, ln } from "./elementary.ts";
 import { type Duration, type DurationSpan, longestMs, type Mistakes, type MsSpan } from "./mistakes.ts";
 import { normalQuantile } from "./normal.ts";
@@ -97,7 +98,7 @@ function parseQuantiles(path: string, value: object, mistakes: Mistakes, bounds:
   if (!Array.isArray(list) || list.length < 2 || list.length > quantilesMost) {
     mistakes.add(
       `${path}.quantiles`,
-      Array.isArray(list) ? `${list.length} values` : list,
+      Array.isArray(list) ? counted(list.length, "value") : list,
       `a list of 2 to ${quantilesMost} times, ascending`,
     );
     return otherwise;

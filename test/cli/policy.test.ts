@@ -187,6 +187,7 @@ test.each([
   [["policy", "show"], "POLICY: got nothing"],
   [["policy", "show", "githup.json"], "githup.json: got no such file"],
   [["serve", "--policy", "github", "--fault", "reset-disagrees"], "error FAULT_INVALID"],
+  [["check", "--policy", "github", "--fault", "reset-disagrees", "--runs", "1"], "error FAULT_INVALID"],
   [["serve", "--policy", "github", "--workers", "2"], "--workers: got 2"],
 ])("%j is a mistake that is named: 2", async (words, said) => {
   const { code, stderr } = await spillwayHere(words);

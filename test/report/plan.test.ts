@@ -84,6 +84,21 @@ describe("two varied values", () => {
     says("✓ the goals hold, ✗ they fail, ? unclear", pageOf(mapped));
   });
 
+  it("write figures into cells that are wide enough for the longest of them", () => {
+    const columns = (count: number): PlanResult => {
+      const [row = []] = mapped.heatMap?.cells ?? [];
+      const xs = Array.from({ length: count }, (_, column) => column);
+      const cells = [xs.map(() => row[0] ?? 0)];
+      return { ...mapped, heatMap: { ...map, xs, ys: map.ys.slice(0, 1), cells, frontier: [] } };
+    };
+    const written = (count: number): number =>
+      readMarkup(filesOf(columns(count)).get("map-1.svg") ?? "").filter(
+        ({ name, text }) => name === "text" && text.includes("%"),
+      ).length;
+    // A figure of two characters and its margin take 26.4 of the 810 pixels.
+    expect([1, 10, 20, 40].map(written)).toEqual([1, 10, 20, 0]);
+  });
+
   const map = mapped.heatMap as PlanHeatMap;
   it("have the frontier between what holds and what fails, in the middle of what is unclear", () => {
     // All of 10 clients' limits hold; of 20 clients' the first fails; of 30 clients' the second is unclear.

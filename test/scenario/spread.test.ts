@@ -163,4 +163,14 @@ describe("mistakes are told by their path", () => {
       }),
     );
   });
+
+  test.each([
+    ["quantiles", { quantiles: [5] }, '"1 value"'],
+    ["quantiles", { quantiles: "5, 6" }, '"5, 6"'],
+    ["quantiles", { quantiles: [] }, '"0 values"'],
+  ])("%s: what was got", (name, input, got) => {
+    expect(() => checked(input)).toThrow(
+      expect.objectContaining({ problems: [expect.objectContaining({ path: `time.${name}`, got })] }),
+    );
+  });
 });
