@@ -1,7 +1,7 @@
 // Modules of a workshop, loaded here instead of by Node, so that a mutant costs a new evaluation of the modules that
 // depend on it and of no other. Needs `--experimental-vm-modules`.
 import { readFileSync } from "node:fs";
-import { createRequire } from "node:module";
+import { createRequire, isBuiltin, syncBuiltinESMExports } from "node:module";
 import { dirname, join } from "node:path";
 import { fileURLToPath, pathToFileURL } from "node:url";
 import { type Module, SourceTextModule, SyntheticModule } from "node:vm";
@@ -95,15 +95,12 @@ export class Modules {
   }
 
   async #dynamic(name: string, from: string): Promise<Module> {
-    const isUrl = name.startsWith("file:");
-    const path = isUrl ? fileURLToPath(name) : "";
+    const path = name.startsWith("file:") ? fileURLToPath(name).slice(this.#root.length + 1) : "";
+    if (sources.test(path) || path.startsWith("dist/")) return this.import(this.fileOf(path));
     // What users' modules import is Node's to load: their files lie elsewhere.
-    if (isUrl && !path.startsWith(join(this.#root, "dist"))) return foreign(name);
-    if (isUrl) return this.import(path);
+    if (path !== "") return foreign(name);
     const module = await this.#resolve(name, from);
-    return module instanceof SourceTextModule
-      ? this.import(fileURLToPath(module.identifier))
-      : linkedOf(module);
+    return module instanceof SourceTextModule ? this.import(fileURLToPath(module.identifier)) : module;
   }
 
   #textOf(file: string): string {
@@ -124,22 +121,31 @@ const javaScriptOf = (text: string): string =>
     tsconfigRaw: { compilerOptions: { verbatimModuleSyntax: true } },
   }).code;
 
+/** Node's own modules, and what they export. */
+const builtins = new Map<SyntheticModule, Readonly<Record<string, unknown>>>();
+
+/** Does what Node's function of the same name does, for modules that were loaded here, too. */
+function syncAll(): void {
+  syncBuiltinESMExports();
+  for (const [module, loaded] of builtins) exportAll(module, loaded);
+}
+
+function exportAll(module: SyntheticModule, loaded: Readonly<Record<string, unknown>>): void {
+  for (const [name, value] of Object.entries(loaded))
+    module.setExport(name, value === syncBuiltinESMExports ? syncAll : value);
+}
+
 /** A module that Node loads: of a package, of its own, or a user's. */
 async function foreign(name: string): Promise<Module> {
   const loading: Promise<Record<string, unknown>> = name.endsWith(".json")
     ? import(name, { with: { type: "json" } })
     : import(name);
   const loaded = await loading;
-  const names = Object.keys(loaded);
-  return linkedOf(
-    new SyntheticModule(
-      names,
-      function () {
-        for (const one of names) this.setExport(one, loaded[one]);
-      },
-      { identifier: name },
-    ),
-  );
+  const module = new SyntheticModule(Object.keys(loaded), () => exportAll(module, loaded), {
+    identifier: name,
+  });
+  if (isBuiltin(name)) builtins.set(module, loaded);
+  return linkedOf(module);
 }
 
 /** A module that imports nothing, ready for whoever imports it. */
