@@ -2,7 +2,7 @@
 // depend on it and of no other. Needs `--experimental-vm-modules`.
 import { readFileSync } from "node:fs";
 import { createRequire, isBuiltin, syncBuiltinESMExports } from "node:module";
-import { dirname, join } from "node:path";
+import { dirname, join, relative } from "node:path";
 import { fileURLToPath, pathToFileURL } from "node:url";
 import { type Module, SourceTextModule, SyntheticModule } from "node:vm";
 import { transformSync } from "esbuild";
@@ -61,8 +61,7 @@ export class Modules {
     const [, entry = ""] = packages.exec(name) ?? [];
     if (packages.test(name)) return this.#get(this.fileOf(join("src", entry, "index.ts")));
     if (!name.startsWith(".")) return this.#kept(name, () => foreign(name));
-    const path = join(dirname(from), name).slice(this.#root.length + 1);
-    return this.#get(this.fileOf(path));
+    return this.#get(this.fileOf(relative(this.#root, join(dirname(from), name))));
   }
 
   #get(file: string): Promise<Module> {
@@ -95,7 +94,7 @@ export class Modules {
   }
 
   async #dynamic(name: string, from: string): Promise<Module> {
-    const path = name.startsWith("file:") ? fileURLToPath(name).slice(this.#root.length + 1) : "";
+    const path = name.startsWith("file:") ? relative(this.#root, fileURLToPath(name)) : "";
     if (sources.test(path) || path.startsWith("dist/")) return this.import(this.fileOf(path));
     // What users' modules import is Node's to load: their files lie elsewhere.
     if (path !== "") return foreign(name);
