@@ -1,6 +1,14 @@
 // A source as the build makes it a module: types are left out, and imports name JavaScript.
-import { transform } from "esbuild";
+import { type TransformOptions, transform } from "esbuild";
 import { parseSync } from "oxc-parser";
+
+/** How TypeScript becomes a module that Node loads. */
+export const asModule = {
+  loader: "ts",
+  format: "esm",
+  target: "es2023",
+  tsconfigRaw: { compilerOptions: { verbatimModuleSyntax: true } },
+} as const satisfies TransformOptions;
 
 /** The module of a source's text. @param path of the source */
 export async function builtText(path: string, text: string): Promise<string> {
@@ -17,11 +25,6 @@ export async function builtText(path: string, text: string): Promise<string> {
       const isRelative = /["']\.{1,2}\/[^"']*\.ts["']$/.test(changed.slice(0, end));
       return isRelative ? `${changed.slice(0, end - 3)}js${changed.slice(end - 1)}` : changed;
     }, text);
-  const { code } = await transform(withModules, {
-    loader: "ts",
-    format: "esm",
-    target: "es2023",
-    tsconfigRaw: { compilerOptions: { verbatimModuleSyntax: true } },
-  });
+  const { code } = await transform(withModules, asModule);
   return code;
 }

@@ -6,6 +6,7 @@ import { dirname, join, relative } from "node:path";
 import { fileURLToPath, pathToFileURL } from "node:url";
 import { type Module, SourceTextModule, SyntheticModule } from "node:vm";
 import { transformSync } from "esbuild";
+import { asModule } from "./built-text.ts";
 import { moduleOf } from "./workshop.ts";
 
 const packages = /^spillway(?:\/(\w+))?$/;
@@ -88,7 +89,6 @@ export class Modules {
         meta.dirname = dirname(file);
         meta.resolve = (name) => pathToFileURL(createRequire(file).resolve(name)).href;
       },
-      // Node's types lack that a module may be returned.
       importModuleDynamically: (name) => this.#dynamic(name, file),
     });
   }
@@ -106,19 +106,11 @@ export class Modules {
     const known = this.#texts.get(file);
     if (known !== undefined) return known;
     const text = readFileSync(file, "utf8");
-    const code = file.endsWith(".ts") ? javaScriptOf(text) : text;
+    const code = file.endsWith(".ts") ? transformSync(text, asModule).code : text;
     this.#texts.set(file, code);
     return code;
   }
 }
-
-const javaScriptOf = (text: string): string =>
-  transformSync(text, {
-    loader: "ts",
-    format: "esm",
-    target: "es2023",
-    tsconfigRaw: { compilerOptions: { verbatimModuleSyntax: true } },
-  }).code;
 
 /** Node's own modules, and what they export. */
 const builtins = new Map<SyntheticModule, Readonly<Record<string, unknown>>>();
