@@ -37,7 +37,8 @@ export interface DescribeOptions
   readonly timeoutMs?: number;
   /**
    * True to fail a claimed law that judged nothing or whose finding does not repeat (`not-repeatable`), and one whose
-   * known counterexample is mended. Default: `true`. Without `claims`, a law that needs a reading that the limiter does not show is skipped instead.
+   * known counterexample is mended. Default: `true`. Without `claims`, a law that needs a reading that the limiter does
+   * not show is skipped instead.
    */
   readonly strict?: boolean;
 }

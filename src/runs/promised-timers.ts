@@ -32,11 +32,15 @@ export function waitByClock<T>(ms?: number, value?: T, options: Aborting = {}): 
   // The process's own rejects at once if it is aborted.
   if (clock === null || signal?.aborted === true) return wait(ms, value, options);
   return new Promise((resolve, reject) => {
-    const cancel = clock.after(ms, () => resolve(value));
-    signal?.addEventListener("abort", () => {
+    const cancel = clock.after(ms, () => {
+      signal?.removeEventListener("abort", onAbort);
+      resolve(value);
+    });
+    const onAbort = (): void => {
       cancel();
       wait(ms, value, options).catch(reject);
-    });
+    };
+    signal?.addEventListener("abort", onAbort, { once: true });
   });
 }
 
