@@ -6,11 +6,8 @@ import { dirname, join, relative } from "node:path";
 import { fileURLToPath, pathToFileURL } from "node:url";
 import { type Module, SourceTextModule, SyntheticModule } from "node:vm";
 import { transformSync } from "esbuild";
+import { builtFor, builtOf } from "../support/built.ts";
 import { asModule } from "./built-text.ts";
-import { moduleOf } from "./workshop.ts";
-
-const packages = /^spillway(?:\/(\w+))?$/;
-const sources = /^(?:src|sim)\/.*(?<!\.d)\.ts$/;
 
 export class Modules {
   readonly #root: string;
@@ -28,7 +25,7 @@ export class Modules {
 
   /** File of a source's built module, or of another file, by its path in the repository. */
   fileOf(path: string): string {
-    return join(this.#root, sources.test(path) ? moduleOf(path) : path);
+    return builtOf(`${this.#root}/`, path) ?? join(this.#root, path);
   }
 
   /** Forgets modules, so that their next import evaluates them again. @param files absolute paths */
@@ -59,10 +56,11 @@ export class Modules {
 
   /** The module that a file imports by a name. */
   #resolve(name: string, from: string): Promise<Module> {
-    const [, entry = ""] = packages.exec(name) ?? [];
-    if (packages.test(name)) return this.#get(this.fileOf(join("src", entry, "index.ts")));
-    if (!name.startsWith(".")) return this.#kept(name, () => foreign(name));
-    return this.#get(this.fileOf(relative(this.#root, join(dirname(from), name))));
+    const built = builtFor(`${this.#root}/`, name, from);
+    if (built !== null) return this.#get(built);
+    return name.startsWith(".")
+      ? this.#get(join(dirname(from), name))
+      : this.#kept(name, () => foreign(name));
   }
 
   #get(file: string): Promise<Module> {
@@ -94,10 +92,12 @@ export class Modules {
   }
 
   async #dynamic(name: string, from: string): Promise<Module> {
-    const path = name.startsWith("file:") ? relative(this.#root, fileURLToPath(name)) : "";
-    if (sources.test(path) || path.startsWith("dist/")) return this.import(this.fileOf(path));
-    // What users' modules import is Node's to load: their files lie elsewhere.
-    if (path !== "") return foreign(name);
+    if (name.startsWith("file:")) {
+      const path = relative(this.#root, fileURLToPath(name));
+      const file = this.fileOf(path);
+      // What users' modules import is Node's to load: their files lie elsewhere.
+      return file.startsWith(join(this.#root, "dist/")) ? this.import(file) : foreign(name);
+    }
     const module = await this.#resolve(name, from);
     return module instanceof SourceTextModule ? this.import(fileURLToPath(module.identifier)) : module;
   }

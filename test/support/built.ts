@@ -7,19 +7,25 @@ import type { Plugin } from "vite";
 /** Pattern of modules that are loaded as they are. */
 export const builtModules = /\/dist\/(src|sim)\//;
 
-/** Returns a plugin that leads imports of the rooms to built modules. @param root of the project, ending in `/` */
-export function built(root: string): Plugin {
-  const rooms = /^(src|sim)\/.*(?<!\.d)\.ts$/;
-  return {
-    name: "spillway-built",
-    enforce: "pre",
-    resolveId(source, importer) {
-      const [, entry] = /^spillway(\/\w+)?$/.exec(source) ?? [];
-      if (source === "spillway" || entry !== undefined) return `${root}dist/src${entry ?? ""}/index.js`;
-      if (importer === undefined || !source.startsWith(".")) return null;
-      const path = relative(root, resolve(dirname(importer), source)).replaceAll("\\", "/");
-      const module = `${root}dist/${path.replace(/\.ts$/, ".js")}`;
-      return rooms.test(path) && existsSync(module) ? module : null;
-    },
-  };
+const rooms = /^(src|sim)\/.*(?<!\.d)\.ts$/;
+
+/** Returns the built module of a source; `null` for another file. @param path relative to the root, which ends in `/` */
+export const builtOf = (root: string, path: string): string | null =>
+  rooms.test(path) ? `${root}dist/${path.replace(/\.ts$/, ".js")}` : null;
+
+/** Returns the built module that an import leads to; `null` for what is not built. @param root of the project, ending in `/` */
+export function builtFor(root: string, source: string, importer: string | undefined): string | null {
+  const [, entry] = /^spillway(\/\w+)?$/.exec(source) ?? [];
+  if (source === "spillway" || entry !== undefined) return `${root}dist/src${entry ?? ""}/index.js`;
+  if (importer === undefined || !source.startsWith(".")) return null;
+  const path = relative(root, resolve(dirname(importer), source)).replaceAll("\\", "/");
+  const module = builtOf(root, path);
+  return module !== null && existsSync(module) ? module : null;
 }
+
+/** Returns a plugin that leads imports of the rooms to built modules. @param root of the project, ending in `/` */
+export const built = (root: string): Plugin => ({
+  name: "spillway-built",
+  enforce: "pre",
+  resolveId: (source, importer) => builtFor(root, source, importer),
+});
