@@ -13,7 +13,8 @@ export const EVERYONE = "everyone";
 
 const encoder = new TextEncoder();
 
-function viewOf(name: string): DataView {
+/** Returns a text's bytes. */
+export function viewOf(name: string): DataView {
   const { buffer, byteOffset, byteLength } = encoder.encode(name);
   return new DataView(buffer, byteOffset, byteLength);
 }

@@ -3,7 +3,7 @@
 import { type CostKind, costKindOf } from "../policy/declared.ts";
 import type { Policy } from "../policy/policy.ts";
 import type { CallerMapping, CallerSource } from "./caller-sources.ts";
-import { EVERYONE } from "./callers.ts";
+import { EVERYONE, viewOf } from "./callers.ts";
 import { ACTUAL, ADDRESS, type Cells, COST, METHOD, ORGANIZATION, PATH, SCOPE, USER } from "./cells.ts";
 import { isNamed, whole } from "./field-values.ts";
 import type { OrderedRows } from "./ordered-rows.ts";
@@ -50,7 +50,7 @@ export class PolicyRowReader extends TimedRows {
     const wrong = this.readTimes(cells, rows);
     if (wrong !== null) return wrong;
     const { method, target } = this.#request(cells);
-    if (!this.#isWanted(cells, target)) return null;
+    if (!this.#isWanted(target)) return null;
     const found = this.#routed(cells, method, target);
     if (found === null) return noKind;
     const { status } = this;
@@ -91,15 +91,13 @@ export class PolicyRowReader extends TimedRows {
   }
 
   /** Counts the row as kept or left out by its path. */
-  #isWanted(cells: Cells, target: string): boolean {
+  #isWanted(target: string): boolean {
     const { paths } = this.settings;
     if (paths === null) return true;
     let fits = false;
     if (target !== "") {
-      const { view, to } = cells;
-      const end = to[PATH] as number;
-      const start = end - (cells.text(PATH).length === target.length ? target.length : 0);
-      this.#path.read(view, start < end ? start : (cells.from[PATH] as number), end);
+      const view = viewOf(target);
+      this.#path.read(view, 0, view.byteLength);
       fits = paths.fits(view, this.#path.pathFrom, this.#path.pathTo);
     }
     if (fits) paths.kept += 1;

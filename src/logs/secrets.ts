@@ -40,7 +40,7 @@ export function withoutSecrets(line: string, strict: boolean): string {
 
 /** Tells whether a word may be shown. Times may: what is wrong with a line is mostly there. */
 function isShown(word: string, strict: boolean): boolean {
-  if (/^[\d.:+-]+(?:T[\d.]+Z?)?$/.test(word) && word.length < 24) return true;
+  if (/^[\d.+-]+(?:T[\d.]+)?Z?$/.test(word) && word.length < 24) return true;
   if (known.test(word)) return false;
   return strict ? word.length < 6 : word.length < 20 || uuid.test(word) || !isRandom(word);
 }

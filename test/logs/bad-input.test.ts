@@ -258,3 +258,14 @@ describe("rows that cannot be read", () => {
     expect([code, problems[0]?.path]).toEqual(["TRACE_INVALID", "log, line 1: source"]);
   });
 });
+
+test.each(["\ufb01le", "\ufec0", "\ufbbf"])(
+  "a table whose first name begins like a byte order mark keeps it: %s",
+  async (name) => {
+    const rows = ["x,1767323045,alice,/x"];
+    const head = `${name},time,user,path`;
+    // The names come again where files were put together.
+    const { unread, files } = await read(lines(head, ...rows, head, ...rows));
+    expect([unread, files[0]?.sample.columns[0]?.name]).toEqual([0, name]);
+  },
+);

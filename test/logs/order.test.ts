@@ -186,3 +186,13 @@ describe("several logs", () => {
     expect(most).toBeLessThanOrEqual(2);
   });
 });
+
+test("rows come out in batches of at most 8,192, and the last ones of what is left", () => {
+  const rows = new OrderedRows();
+  for (let row = 0; row < 10_000; row++) rows.add(start + row, ...madeOf(row));
+  const counts = [...rows.rest()].map(({ count, atMs }) => [count, atMs.length, atMs[0]]);
+  expect(counts).toEqual([
+    [8192, 8192, start],
+    [1808, 1808, start + 8192],
+  ]);
+});

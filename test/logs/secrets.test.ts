@@ -2,7 +2,7 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { Callers } from "../../src/logs/callers.ts";
-import { withoutSecrets } from "../../src/logs/secrets.ts";
+import { looksSecret, withoutSecrets } from "../../src/logs/secrets.ts";
 import { SpillwayError } from "../../src/rules/errors.ts";
 import { digest, lines, type Reading, read } from "./reading.ts";
 
@@ -107,6 +107,40 @@ test.each([
   ["page=token=abc1 my-api_key-of-ci: abc2", "page=token=*** my-api_key-of-ci: ***"],
 ])("%s is shown as %s", (line, shown) => {
   expect(withoutSecrets(line, false)).toBe(shown);
+});
+
+test.each([
+  ["short longer 12345 123456", "short *** 12345 123456"],
+  ["2026-01-02T03:04:05.678901Z 20260102T030405.678Z", "2026-01-02T03:04:05.678901Z 20260102T030405.678Z"],
+  [`${"1".repeat(23)} ${"1".repeat(24)}`, `${"1".repeat(23)} ***`],
+  ["page-1 gh_ab", "*** gh_ab"],
+  ["ghp_a pk_1", "*** ***"],
+])("strictly, %s is shown as %s: words of at most five characters, and times", (line, shown) => {
+  expect(withoutSecrets(line, true)).toBe(shown);
+});
+
+test("a word is struck out from 20 characters on, if it has digits and letters and is no UUID", () => {
+  const uuid = "123e4567-e89b-12d3-a456-426614174000";
+  const [letters, digits] = ["a".repeat(24), "1".repeat(23)];
+  const mixed = (length: number): string => `a${"1".repeat(length - 1)}`;
+  const line = [mixed(19), mixed(20), letters, digits, uuid, `${uuid}0`].join(" ");
+  expect(withoutSecrets(line, false)).toBe([mixed(19), "***", letters, digits, uuid, "***"].join(" "));
+});
+
+test("a caller's name is a secret from 24 characters on, by the same signs", () => {
+  const mixed = (length: number): string => `a${"1".repeat(length - 1)}`;
+  const uuid = "123e4567-e89b-12d3-a456-426614174000";
+  const names = [
+    mixed(23),
+    mixed(24),
+    "a".repeat(24),
+    "1".repeat(24),
+    uuid,
+    `${mixed(24)} x`,
+    "Basic x",
+    "sk-1",
+  ];
+  expect(names.map(looksSecret)).toEqual([false, true, false, false, false, false, true, true]);
 });
 
 // A line that took time by its length squared would take minutes.

@@ -64,3 +64,53 @@ test("a trace's users are multiplied with their clients", () => {
   expect(named("bob", "agents/2")).toEqual(["bob agents/2", "bob#2 agents/2#2"]);
   expect(named(null, "agents/3")).toEqual(["null agents/3"]);
 });
+
+test.each([true, false])(
+  "a copied row has all values of its own, and the names of its copy (attempts told: %j)",
+  async (tells) => {
+    const named = (user: string) => ({
+      organization: "acme",
+      user,
+      attributes: { user, plan: "pro", tenant: user },
+    });
+    const numbers = (step: number) => Float64Array.of(step, 2 * step);
+    const batch: LogBatch = {
+      count: 2,
+      atMs: numbers(1000.5),
+      durationMs: numbers(2.5),
+      caller: Int32Array.of(1, 0),
+      kind: Uint8Array.of(1, 2),
+      cost: Int32Array.of(3, 4),
+      actual: Int32Array.of(5, 6),
+      status: Int16Array.of(200, 429),
+      attempt: tells ? Int32Array.of(7, 8) : undefined,
+      wantedMs: tells ? numbers(900.5) : undefined,
+    };
+    const batches = async function* (): AsyncGenerator<LogBatch> {
+      yield batch;
+    };
+    const rows = { ...log(), batches: batches(), callers: [named("ann"), named("bob")] };
+    const copied = multiplyCallers(rows, 1.5);
+    const found: LogBatch[] = [];
+    for await (const one of copied.batches) found.push(one);
+    expect(found).toEqual([
+      {
+        count: 3,
+        atMs: Float64Array.of(1000.5, 1000.5, 2001),
+        durationMs: Float64Array.of(2.5, 2.5, 5),
+        caller: Int32Array.of(1, 2, 0),
+        kind: Uint8Array.of(1, 1, 2),
+        cost: Int32Array.of(3, 3, 4),
+        actual: Int32Array.of(5, 5, 6),
+        status: Int16Array.of(200, 200, 429),
+        attempt: tells ? Int32Array.of(7, 7, 8) : undefined,
+        wantedMs: tells ? Float64Array.of(900.5, 900.5, 1801) : undefined,
+      },
+    ]);
+    expect(copied.callers).toEqual([
+      named("ann"),
+      named("bob"),
+      { organization: "acme", user: "bob#2", attributes: { user: "bob#2", plan: "pro", tenant: "bob#2" } },
+    ]);
+  },
+);
