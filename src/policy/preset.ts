@@ -37,8 +37,6 @@ export interface KnownAnswer {
   readonly seen: string;
   /** Operation that was called, or `status`. */
   readonly operation: string;
-  /** Caller's clock, ms since the epoch. */
-  readonly nowMs: number;
   readonly answer: {
     readonly status: number;
     readonly headers: Readonly<Record<string, string>>;

@@ -195,6 +195,19 @@ const termsOf = ({ quotas, operations, overrides }: Policy): string[] => [
   ...overrides.map(plain),
 ];
 
+/** Statuses of known answers that are neither an admitted 200 nor a refused 429. */
+const oddStatuses: Readonly<Record<string, readonly string[]>> = {
+  anthropic: ["unknown 529"],
+  fastify: ["refused 403", "admitted 403"],
+  github: ["refused 403", "refused 403", "refused 200", "admitted 403"],
+  "ietf-11": ["refused 503"],
+  linear: ["refused 400", "refused 400", "admitted 400"],
+  nginx: ["refused 503"],
+  "shopify-graphql": ["refused 200", "unknown 430"],
+  "shopify-rest": ["unknown 430"],
+  stripe: ["admitted 429"],
+};
+
 const quotasOf = ({ operations, quotas }: Policy, operation: string): string[] =>
   operation === "status" ? Object.keys(quotas) : Object.keys(operations[operation]?.uses ?? {});
 
@@ -209,6 +222,12 @@ describe.each(Object.entries(presets))("%s", (name, preset) => {
     expect([policy.name, policy.wire]).toEqual([name, name]);
     expect(preset.sources.length).toBeGreaterThanOrEqual(1);
     expect(preset.answers.length).toBeGreaterThanOrEqual(1);
+  });
+
+  test("has answers of these statuses", () => {
+    const statuses = preset.answers.map(({ shows, answer }) => `${shows.outcome} ${answer.status}`);
+    const odd = statuses.filter((one) => one !== "admitted 200" && one !== "refused 429");
+    expect(odd).toEqual(oddStatuses[name] ?? []);
   });
 
   test.each(preset.answers.map((known) => [known.title, known] as const))("%s", (_, known) => {

@@ -120,7 +120,6 @@ export const anthropic: Preset = {
       title: "Remaining tokens in thousands: 51 were used, and none is missing",
       seen: "2026-11-22",
       operation: "message",
-      nowMs: 1_728_985_703_000,
       answer: {
         status: 200,
         headers: {
@@ -150,7 +149,6 @@ export const anthropic: Preset = {
       title: "A reset 12 seconds before the answer's date",
       seen: "2026-11-22",
       operation: "message",
-      nowMs: 1_740_429_483_000,
       answer: {
         status: 200,
         headers: {
@@ -179,7 +177,6 @@ export const anthropic: Preset = {
       title: "A refusal by input tokens, with the seconds to wait",
       seen: "2026-11-22",
       operation: "message",
-      nowMs: 1_795_305_600_000,
       answer: {
         status: 429,
         headers: {
@@ -218,7 +215,6 @@ export const anthropic: Preset = {
       title: "An overload, which says nothing of a limit",
       seen: "2026-11-22",
       operation: "message",
-      nowMs: 1_795_305_600_000,
       answer: {
         status: 529,
         headers: {},

@@ -146,7 +146,6 @@ export const buildkiteAnswers: Omit<Preset, "policy"> = {
       title: "A REST call that the organization's quota refuses",
       seen: "2026-11-22",
       operation: "rest",
-      nowMs: 1_795_305_600_000,
       answer: {
         status: 429,
         headers: {

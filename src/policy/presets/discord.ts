@@ -106,7 +106,6 @@ export const discord: Preset = {
       title: "The last call of a bucket",
       seen: "2026-11-22",
       operation: "channel",
-      nowMs: 1_470_173_022_000,
       answer: {
         status: 200,
         headers: {
@@ -130,7 +129,6 @@ export const discord: Preset = {
       title: "A refusal by the route's bucket, whose times have decimals",
       seen: "2026-11-22",
       operation: "channel",
-      nowMs: 1_470_172_958_553,
       answer: {
         status: 429,
         headers: {
@@ -158,7 +156,6 @@ export const discord: Preset = {
       title: "A refusal by a shared resource, while the bucket has room",
       seen: "2026-11-22",
       operation: "channel",
-      nowMs: 1_470_172_958_553,
       answer: {
         status: 429,
         headers: {
@@ -183,7 +180,6 @@ export const discord: Preset = {
       title: "A refusal by the global limit, without headers of the bucket",
       seen: "2026-11-22",
       operation: "channel",
-      nowMs: 1_470_172_958_553,
       answer: {
         status: 429,
         headers: { "Retry-After": "65", "X-RateLimit-Global": "true", "X-RateLimit-Scope": "global" },

@@ -76,7 +76,6 @@ export const dockerHub: Preset = {
       title: "A look at the limit by HEAD: numbers, each with its window",
       seen: "2026-11-22",
       operation: "status",
-      nowMs: 1_795_305_600_000,
       answer: {
         status: 200,
         headers: {
@@ -94,7 +93,6 @@ export const dockerHub: Preset = {
       title: "A pull of an image without a limit",
       seen: "2026-11-22",
       operation: "pull",
-      nowMs: 1_795_305_600_000,
       answer: { status: 200, headers: { "docker-distribution-api-version": "registry/2.0" } },
       shows: { outcome: "admitted", by: null, readings: [] },
     },
@@ -102,7 +100,6 @@ export const dockerHub: Preset = {
       title: "A pull that is refused",
       seen: "2026-11-22",
       operation: "pull",
-      nowMs: 1_795_305_600_000,
       answer: {
         status: 429,
         headers: { "ratelimit-limit": "100;w=21600", "ratelimit-remaining": "0;w=21600" },
@@ -118,7 +115,6 @@ export const dockerHub: Preset = {
       title: "A refusal by the limit against abuse",
       seen: "2026-11-22",
       operation: "pull",
-      nowMs: 1_795_305_600_000,
       answer: { status: 429, headers: {}, body: "Too Many Requests" },
       shows: { outcome: "refused", by: "abuse", readings: [] },
     },

@@ -70,7 +70,6 @@ export const envoyFilter: Preset = {
       title: "A call under one quota",
       seen: "2026-11-22",
       operation: "call",
-      nowMs: 1_795_305_600_250,
       answer: {
         status: 200,
         headers: {
@@ -96,7 +95,6 @@ export const envoyFilter: Preset = {
       title: "A refusal under two quotas: the headers show one, and do not say which",
       seen: "2026-11-22",
       operation: "call",
-      nowMs: 1_795_305_600_250,
       answer: {
         status: 429,
         headers: {
@@ -117,7 +115,6 @@ export const envoyFilter: Preset = {
       title: "The second of two quotas has the least left",
       seen: "2026-11-22",
       operation: "call",
-      nowMs: 1_795_305_600_250,
       answer: {
         status: 200,
         headers: {
@@ -211,7 +208,6 @@ export const envoyJson: Preset = {
       title: "A call that both descriptors admit",
       seen: "2026-11-22",
       operation: "check",
-      nowMs: 1_795_305_639_000,
       answer: {
         status: 200,
         headers: {},
@@ -244,7 +240,6 @@ export const envoyJson: Preset = {
       title: "A refusal by one of two descriptors that have no names",
       seen: "2026-11-22",
       operation: "check",
-      nowMs: 1_795_305_639_000,
       answer: {
         status: 429,
         headers: {},
@@ -269,7 +264,6 @@ export const envoyJson: Preset = {
       title: "A descriptor without a limit",
       seen: "2026-11-22",
       operation: "check",
-      nowMs: 1_795_305_639_000,
       answer: { status: 200, headers: {}, body: { overallCode: "OK", statuses: [{ code: "OK" }] } },
       shows: { outcome: "admitted", readings: [] },
     },

@@ -36,8 +36,6 @@ const retryAfter = [{ header: "Retry-After", form: "delta-s" }] as const;
 /** Reset in seconds to the window's end, rounded up. */
 const reset = { form: "delta-s", means: "window-end", round: "ceil" } as const;
 
-/** Time of the package's run that gave these answers, ms since the epoch. */
-const NOW = 1_795_446_489_951;
 const text = "Too many requests, please try again later.";
 
 const answered = (
@@ -49,7 +47,6 @@ const answered = (
   title,
   seen: "2026-11-23",
   operation: "call",
-  nowMs: NOW,
   answer: { status, headers, body: status === 200 ? "ok" : text },
   shows,
 });

@@ -12,7 +12,6 @@ const answered = (
   title,
   seen: "2026-11-23",
   operation: "call",
-  nowMs: 1_795_446_491_235,
   answer: { status, ...answer },
   shows,
 });

@@ -146,7 +146,6 @@ export const github: Preset = {
       title: "A call with room left",
       seen: "2026-11-22",
       operation: "read",
-      nowMs: 1_795_305_600_000,
       answer: {
         status: 200,
         headers: {
@@ -174,7 +173,6 @@ export const github: Preset = {
       title: "A refusal by the primary limit, with 403",
       seen: "2026-11-22",
       operation: "read",
-      nowMs: 1_795_305_600_000,
       answer: {
         status: 403,
         headers: {
@@ -192,7 +190,6 @@ export const github: Preset = {
       title: "A refusal by a secondary limit, while the primary one has room",
       seen: "2026-11-22",
       operation: "write",
-      nowMs: 1_795_305_600_000,
       answer: {
         status: 403,
         headers: {
@@ -215,7 +212,6 @@ export const github: Preset = {
       title: "A GraphQL query that is refused with status 200",
       seen: "2026-11-22",
       operation: "query",
-      nowMs: 1_795_305_600_000,
       answer: {
         status: 200,
         headers: {
@@ -232,7 +228,6 @@ export const github: Preset = {
       title: "A 403 that is no refusal by a limit",
       seen: "2026-11-22",
       operation: "read",
-      nowMs: 1_795_305_600_000,
       answer: {
         status: 403,
         headers: {

@@ -95,7 +95,6 @@ export const gitlab: Preset = {
       title: "A call in a window of an hour: the limit is shown for a minute, the rest for the hour",
       seen: "2026-11-22",
       operation: "api",
-      nowMs: 1_795_305_600_000,
       answer: {
         status: 200,
         headers: {
@@ -123,7 +122,6 @@ export const gitlab: Preset = {
       title: "A refusal, with the reset as a date as well",
       seen: "2026-11-22",
       operation: "api",
-      nowMs: 1_609_844_370_000,
       answer: {
         status: 429,
         headers: {
@@ -156,7 +154,6 @@ export const gitlab: Preset = {
       title: "A refusal by a limit of the application, while the throttle has room",
       seen: "2026-11-22",
       operation: "api",
-      nowMs: 1_795_305_600_000,
       answer: {
         status: 429,
         headers: {

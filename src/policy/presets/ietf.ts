@@ -54,7 +54,6 @@ const answered = (
   title,
   seen: "2026-11-22",
   operation: "call",
-  nowMs: 1_564_997_220_000,
   answer: { status, ...answer },
   shows,
 });

@@ -58,7 +58,6 @@ export const kong: Preset = {
       title: "A call with room in both windows",
       seen: "2026-11-22",
       operation: "call",
-      nowMs: 1_795_305_618_000,
       answer: {
         status: 200,
         headers: {
@@ -84,7 +83,6 @@ export const kong: Preset = {
       title: "A refusal by the minute's quota",
       seen: "2026-11-22",
       operation: "call",
-      nowMs: 1_795_305_618_000,
       answer: {
         status: 429,
         headers: {
@@ -114,7 +112,6 @@ export const kong: Preset = {
       title: "A refusal with a message of its own, and without the common headers",
       seen: "2026-11-22",
       operation: "call",
-      nowMs: 1_795_305_618_000,
       answer: {
         status: 429,
         headers: { "Retry-After": "42", "X-RateLimit-Remaining-Minute": "0" },

@@ -99,7 +99,6 @@ export const linear: Preset = {
       title: "A query with room left: instants in ms, and what it cost",
       seen: "2026-11-22",
       operation: "query",
-      nowMs: 1_795_305_600_250,
       answer: {
         status: 200,
         headers: {
@@ -131,7 +130,6 @@ export const linear: Preset = {
       title: "A refusal with status 400, by requests",
       seen: "2026-11-22",
       operation: "query",
-      nowMs: 1_795_305_600_250,
       answer: {
         status: 400,
         headers: {
@@ -158,7 +156,6 @@ export const linear: Preset = {
       title: "A refusal by the limit of one mutation, which the answer names",
       seen: "2026-11-22",
       operation: "query",
-      nowMs: 1_795_305_600_250,
       answer: {
         status: 400,
         headers: {
@@ -185,7 +182,6 @@ export const linear: Preset = {
       title: "Another error with status 400",
       seen: "2026-11-22",
       operation: "query",
-      nowMs: 1_795_305_600_250,
       answer: {
         status: 400,
         headers: {},

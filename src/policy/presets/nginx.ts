@@ -49,7 +49,6 @@ export const nginx: Preset = {
       title: "The sixth of six calls at once",
       seen: "2026-11-23",
       operation: "call",
-      nowMs: 1_795_446_963_000,
       answer: { status: 200, headers: { server: "nginx/1.22.1" }, body: "ok" },
       shows: { outcome: "admitted", readings: [] },
     },
@@ -57,7 +56,6 @@ export const nginx: Preset = {
       title: "The seventh",
       seen: "2026-11-23",
       operation: "call",
-      nowMs: 1_795_446_963_000,
       answer: {
         status: 503,
         headers: {

@@ -100,7 +100,6 @@ export const okta: Preset = {
       title: "A call with room left",
       seen: "2026-11-22",
       operation: "list_users",
-      nowMs: 1_609_459_170_000,
       answer: {
         status: 200,
         headers: {
@@ -125,7 +124,6 @@ export const okta: Preset = {
       title: "A refusal by the endpoint's limit",
       seen: "2026-11-22",
       operation: "list_users",
-      nowMs: 1_609_459_170_000,
       answer: {
         status: 429,
         headers: {
@@ -141,7 +139,6 @@ export const okta: Preset = {
       title: "A refusal by the limit of concurrent calls, which shows no numbers of the endpoint",
       seen: "2026-11-22",
       operation: "list_users",
-      nowMs: 1_609_459_170_000,
       answer: {
         status: 429,
         headers: {

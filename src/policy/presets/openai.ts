@@ -139,7 +139,6 @@ export const openai: Preset = {
       title: "The documentation's sample: minutes and seconds in one span",
       seen: "2026-11-22",
       operation: "chat",
-      nowMs: 1_795_305_600_000,
       answer: {
         status: 200,
         headers: {
@@ -168,7 +167,6 @@ export const openai: Preset = {
       title: "Spans of ms: one call of 5,000 a minute is back after 12 ms",
       seen: "2026-11-22",
       operation: "chat",
-      nowMs: 1_755_780_103_000,
       answer: {
         status: 200,
         headers: {
@@ -193,7 +191,6 @@ export const openai: Preset = {
       title: "A refusal by tokens, of which some are left; its advice is in ms and in seconds",
       seen: "2026-11-22",
       operation: "chat",
-      nowMs: 1_795_305_600_000,
       answer: {
         status: 429,
         headers: {
@@ -230,7 +227,6 @@ export const openai: Preset = {
       title: "A refusal for want of credit, which no window ends",
       seen: "2026-11-22",
       operation: "chat",
-      nowMs: 1_795_305_600_000,
       answer: {
         status: 429,
         headers: {},

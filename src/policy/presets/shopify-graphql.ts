@@ -109,7 +109,6 @@ export const shopifyGraphql: Preset = {
       title: "A query with room left: its costs and the bucket stand in the body",
       seen: "2026-11-22",
       operation: "query",
-      nowMs: 1_795_305_600_000,
       answer: {
         status: 200,
         headers: {},
@@ -134,7 +133,6 @@ export const shopifyGraphql: Preset = {
       title: "A refusal with status 200, while there are points left",
       seen: "2026-11-22",
       operation: "query",
-      nowMs: 1_795_305_600_000,
       answer: {
         status: 200,
         headers: {},
@@ -160,7 +158,6 @@ export const shopifyGraphql: Preset = {
       title: "An error of the query, which is no refusal",
       seen: "2026-11-22",
       operation: "query",
-      nowMs: 1_795_305_600_000,
       answer: {
         status: 200,
         headers: {},
@@ -172,7 +169,6 @@ export const shopifyGraphql: Preset = {
       title: "A rejection for security",
       seen: "2026-11-22",
       operation: "query",
-      nowMs: 1_795_305_600_000,
       answer: { status: 430, headers: {} },
       shows: { outcome: "unknown", by: null, readings: [] },
     },

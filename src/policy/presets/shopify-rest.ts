@@ -47,7 +47,6 @@ export const shopifyRest: Preset = {
       title: "A call with room left: used and size in one header",
       seen: "2026-11-22",
       operation: "call",
-      nowMs: 1_795_305_600_000,
       answer: { status: 200, headers: { "X-Shopify-Shop-Api-Call-Limit": "32/40" } },
       shows: {
         outcome: "admitted",
@@ -58,7 +57,6 @@ export const shopifyRest: Preset = {
       title: "A refusal, with seconds to wait that have a decimal",
       seen: "2026-11-22",
       operation: "call",
-      nowMs: 1_795_305_600_000,
       answer: {
         status: 429,
         headers: { "X-Shopify-Shop-Api-Call-Limit": "40/40", "Retry-After": "2.0" },
@@ -75,7 +73,6 @@ export const shopifyRest: Preset = {
       title: "A rejection for security",
       seen: "2026-11-22",
       operation: "call",
-      nowMs: 1_795_305_600_000,
       answer: { status: 430, headers: {} },
       shows: { outcome: "unknown", by: null, readings: [] },
     },

@@ -85,7 +85,6 @@ export const slack: Preset = {
       title: "A call that passes: nothing is told",
       seen: "2026-11-22",
       operation: "list",
-      nowMs: 1_795_305_600_000,
       answer: { status: 200, headers: {}, body: { ok: true, channels: [] } },
       shows: { outcome: "admitted", by: null, retryAfter: null, readings: [] },
     },
@@ -93,7 +92,6 @@ export const slack: Preset = {
       title: "A refusal, with seconds to wait",
       seen: "2026-11-22",
       operation: "list",
-      nowMs: 1_795_305_600_000,
       answer: {
         status: 429,
         headers: { "Retry-After": "30" },

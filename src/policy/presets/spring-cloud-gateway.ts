@@ -61,7 +61,6 @@ export const springCloudGateway: Preset = {
       title: "A call with room left",
       seen: "2026-11-22",
       operation: "call",
-      nowMs: 1_795_305_600_000,
       answer: { status: 200, headers: { "X-RateLimit-Remaining": "19", ...limits } },
       shows: {
         outcome: "admitted",
@@ -72,7 +71,6 @@ export const springCloudGateway: Preset = {
       title: "A refusal, which tells nothing of when to come back",
       seen: "2026-11-22",
       operation: "call",
-      nowMs: 1_795_305_600_000,
       answer: { status: 429, headers: { "X-RateLimit-Remaining": "0", ...limits } },
       shows: {
         outcome: "refused",
@@ -85,7 +83,6 @@ export const springCloudGateway: Preset = {
       title: "A call while Redis is lost",
       seen: "2026-11-22",
       operation: "call",
-      nowMs: 1_795_305_600_000,
       answer: { status: 200, headers: { "X-RateLimit-Remaining": "-1", ...limits } },
       shows: {
         outcome: "admitted",

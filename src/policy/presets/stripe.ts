@@ -123,7 +123,6 @@ export const stripe: Preset = {
       title: "A call that passes: nothing is told",
       seen: "2026-11-22",
       operation: "call",
-      nowMs: 1_795_305_600_000,
       answer: { status: 200, headers: {}, body: { object: "list", data: [] } },
       shows: { outcome: "admitted", by: null, retryAfter: null, readings: [] },
     },
@@ -131,7 +130,6 @@ export const stripe: Preset = {
       title: "A refusal by the endpoint's limit, which the header names",
       seen: "2026-11-22",
       operation: "call",
-      nowMs: 1_795_305_600_000,
       answer: {
         status: 429,
         headers: { "Stripe-Rate-Limited-Reason": "endpoint-rate" },
@@ -143,7 +141,6 @@ export const stripe: Preset = {
       title: "A refusal by concurrent calls, whose body nobody kept",
       seen: "2026-11-22",
       operation: "call",
-      nowMs: 1_795_305_600_000,
       answer: { status: 429, headers: { "stripe-rate-limited-reason": "global-concurrency" } },
       shows: { outcome: "refused", by: "global-concurrency", readings: [] },
     },
@@ -151,7 +148,6 @@ export const stripe: Preset = {
       title: "A 429 of a locked object, which no limit refused",
       seen: "2026-11-22",
       operation: "update_intent",
-      nowMs: 1_795_305_600_000,
       answer: {
         status: 429,
         headers: {},

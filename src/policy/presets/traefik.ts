@@ -46,7 +46,6 @@ export const traefik: Preset = {
       title: "A call that passes shows nothing",
       seen: "2026-11-22",
       operation: "call",
-      nowMs: 1_795_305_600_000,
       answer: { status: 200, headers: {} },
       shows: { outcome: "admitted", retryAfter: null, readings: [] },
     },
@@ -54,7 +53,6 @@ export const traefik: Preset = {
       title: "A refusal, whose X-Retry-In is a duration of Go",
       seen: "2026-11-22",
       operation: "call",
-      nowMs: 1_795_305_600_000,
       answer: {
         status: 429,
         headers: { "Retry-After": "1", "X-Retry-In": "9.837261ms" },
@@ -66,7 +64,6 @@ export const traefik: Preset = {
       title: "A refusal at one call a minute",
       seen: "2026-11-22",
       operation: "call",
-      nowMs: 1_795_305_600_000,
       answer: {
         status: 429,
         headers: { "Retry-After": "120", "X-Retry-In": "1m59.25s" },

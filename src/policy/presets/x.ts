@@ -93,7 +93,6 @@ export const x: Preset = {
       title: "A call with room left",
       seen: "2026-11-22",
       operation: "post",
-      nowMs: 1_705_420_000_000,
       answer: {
         status: 200,
         headers: {
@@ -118,7 +117,6 @@ export const x: Preset = {
       title: "A refusal by the endpoint's window",
       seen: "2026-11-22",
       operation: "post",
-      nowMs: 1_705_420_000_000,
       answer: {
         status: 429,
         headers: {
@@ -139,7 +137,6 @@ export const x: Preset = {
       title: "A refusal by the app's day, while the endpoint's window and the user's day have room",
       seen: "2026-11-22",
       operation: "create",
-      nowMs: 1_705_420_000_000,
       answer: {
         status: 429,
         headers: {
