@@ -122,6 +122,8 @@ interface Operation extends CompiledOperation {
   readonly kept: readonly Kept[];
   readonly known: Float64Array;
   readonly bits: Int32Array;
+  /** Index of the quota, up to this one, whose `enforced` each quota has; -1 if no such quota has it. */
+  readonly switches: Int32Array;
   readonly own: CountTable;
   readonly size: number;
   readonly isPair: boolean;
@@ -198,6 +200,9 @@ export class PolicyCore {
         kept,
         known: Float64Array.from(operation.costs),
         bits: Int32Array.from(kept, (quota) => bitsOf(quota, offsets.get(quota.place) as number)),
+        switches: Int32Array.from(kept, ({ enforcedBy }, at) =>
+          kept.findIndex(({ place }, before) => before <= at && place === enforcedBy),
+        ),
         own: table,
         size,
         isPair: isPair(operation, kept),
@@ -528,8 +533,13 @@ export class PolicyCore {
       const left = limit - (out[to + USED] as number);
       out[to + LIMIT] = limit;
       out[to + REMAINING] = (bits & IS_SIGNED) !== 0 ? left : Math.max(0, left);
-      const joined = (bits & JOINS) !== 0 && this.#isEnforced(one.kept[index] as Kept, caller);
-      out[to + ENFORCED] = (bits & JOINS) === 0 ? profile & 1 : Number(joined);
+      const by = one.switches[index] as number;
+      if (by === index) out[to + ENFORCED] = profile & 1;
+      else
+        out[to + ENFORCED] =
+          by < 0
+            ? Number(this.#isEnforced(one.kept[index] as Kept, caller))
+            : (out[by * READING + ENFORCED] as number);
     }
   }
 

@@ -18,6 +18,7 @@ test("modules that nothing changed are kept; what imports a changed one sees the
 import { kept } from "../src/rules/kept.ts";
 import { word, type Word } from "../src/rules/words.ts";
 await import("../src/late.ts");
+await import(new URL("../dist/src/late.js?2", import.meta.url).href);
 console.log(word satisfies Word, basename(kept));`,
   };
   for (const [path, text] of Object.entries(files)) {
@@ -36,9 +37,11 @@ console.log(word satisfies Word, basename(kept));`,
     "kept",
     "words",
     "late",
+    "late",
     "right kept.js",
     "changed",
     "words anew",
+    "late",
     "wrong kept.js",
   ]);
 });

@@ -95,6 +95,8 @@ export class Modules {
     if (name.startsWith("file:")) {
       const path = relative(this.#root, fileURLToPath(name));
       const file = this.fileOf(path);
+      // A new query is a new module.
+      if (new URL(name).search !== "") this.forget([file]);
       // What users' modules import is Node's to load: their files lie elsewhere.
       return file.startsWith(join(this.#root, "dist/")) ? this.import(file) : foreign(name);
     }
