@@ -15,7 +15,7 @@ import {
   RESET_AT,
   USED,
 } from "./policy-core.ts";
-import { PolicyLimiter } from "./policy-limiter.ts";
+import { PolicyLimiter, whole } from "./policy-limiter.ts";
 import type { PolicySnapshot } from "./policy-snapshot.ts";
 
 /** Operations of a policy of rules, in this order. Each has the organization's quota before the user's. */
@@ -52,9 +52,6 @@ export function windowAt(readings: Float64Array, from: number, rounding: Semanti
     enforced: readings[from + ENFORCED] === 1,
   };
 }
-
-/** Returns the same number. Compilers keep small integers in objects as they are, and others as objects of their own. */
-const whole = (value: number): number => (value === (value | 0) ? value | 0 : value);
 
 /**
  * A pure limiter over both windows of every organization and user (SPEC.md §2, §3, §8).

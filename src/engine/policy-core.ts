@@ -89,7 +89,7 @@ const FIRST = 1;
 const SECOND = 2;
 
 /** Number of numbers in a reading, when all quotas of an operation are read at once; the constants below are their places. */
-const READING = 6;
+export const READING = 6;
 export const LIMIT = 0;
 export const REMAINING = 1;
 export const USED = 2;

@@ -6,11 +6,17 @@ import { type CountProfile, NOT_OPEN } from "./count-table.ts";
 import type { PolicyCall, PolicyDecision, PolicyReservation, Reading } from "./decision.ts";
 import {
   type CountReading,
+  ENFORCED,
   emptyCountReading,
+  LIMIT,
   NO_ROW,
   NONE_REFUSED,
   OWN_ROW,
   PolicyCore,
+  READING,
+  REMAINING,
+  RESET_AT,
+  USED,
 } from "./policy-core.ts";
 import { type PolicySnapshot, parsePolicySnapshot } from "./policy-snapshot.ts";
 import { ValueTree } from "./value-tree.ts";
@@ -40,12 +46,15 @@ export class PolicyLimiter {
   readonly #callers: ValueTree;
   readonly #counts: readonly Counts[];
   readonly #reading: CountReading = emptyCountReading();
+  /** Readings of an operation's quotas, six numbers each. */
+  readonly #readings: Float64Array;
 
   /** @throws SpillwayError `POLICY_UNSUPPORTED` if a quota has an algorithm that the engine does not enforce */
   constructor(policy: Policy) {
     this.policy = policy;
     this.#core = new PolicyCore(policy);
     this.#names = Object.keys(policy.quotas);
+    this.#readings = new Float64Array(READING * this.#names.length);
     this.#operations = new Map(this.#core.operations.map(({ name }, place) => [name, place]));
     this.#callers = new ValueTree(attributesOf(policy));
     this.#counts = this.#core.quotas.map(({ quota: { key }, isOwn }) => ({
@@ -61,18 +70,18 @@ export class PolicyLimiter {
    */
   decide(call: PolicyCall, nowMs: number): PolicyDecision {
     const core = this.#core;
-    const operation = this.#operation(call.operation);
+    const place = this.#place(call.operation);
+    const operation = core.operations[place] as CompiledOperation;
     const caller = this.#caller(call.caller, operation);
-    const refused = core.decide(caller, this.#place(call.operation), call.cost, nowMs);
-    const quotas = [...operation.quotas];
+    const refused = core.decide(caller, place, call.cost, nowMs);
     const isAdmitted = refused === NONE_REFUSED;
     return {
       refusedBy: isAdmitted ? null : (this.#names[refused] as string),
       retryAtMs: isAdmitted ? null : this.#retryAt(caller, operation, refused, call.cost),
-      readings: quotas.map((quota) => this.#read(caller, quota, nowMs)),
+      readings: this.#readEach(caller, place, nowMs),
       reservation:
         isAdmitted && operation.isSettled
-          ? { ...call, windows: quotas.map((quota) => windowOf(core, caller, quota)) }
+          ? { ...call, windows: operation.quotas.map((quota) => windowOf(core, caller, quota)) }
           : null,
     };
   }
@@ -93,11 +102,11 @@ export class PolicyLimiter {
    * @throws RangeError if `actual` or `nowMs` is out of range
    */
   settle(reservation: PolicyReservation, actual: number, nowMs: number): readonly Reading[] {
-    const operation = this.#operation(reservation.operation);
-    const caller = this.#caller(reservation.caller, operation);
+    const place = this.#place(reservation.operation);
+    const caller = this.#caller(reservation.caller, this.#core.operations[place] as CompiledOperation);
     const windows = reservation.windows.map((window) => window ?? NOT_OPEN);
-    this.#core.settle(caller, this.#place(reservation.operation), reservation.cost, actual, windows, nowMs);
-    return [...operation.quotas].map((quota) => this.#read(caller, quota, nowMs));
+    this.#core.settle(caller, place, reservation.cost, actual, windows, nowMs);
+    return this.#readEach(caller, place, nowMs);
   }
 
   /** Reads quotas of a caller, free of charge. Opens no window and moves no clock (POLICY.md §5). */
@@ -213,7 +222,7 @@ export class PolicyLimiter {
 
   /** Returns the handle of a caller, whose attributes an operation needs. */
   handleOf(caller: Caller, operation: string): number {
-    return this.#caller(caller, this.#operation(operation));
+    return this.#caller(caller, this.#core.operations[this.#place(operation)] as CompiledOperation);
   }
 
   /** Returns the handle of a known caller, by the two attributes of a policy that has two. */
@@ -236,10 +245,6 @@ export class PolicyLimiter {
         `operation must be one of ${[...this.#operations.keys()].join(", ")}, got ${operation}`,
       );
     return place;
-  }
-
-  #operation(name: string): CompiledOperation {
-    return this.#core.operations[this.#place(name)] as CompiledOperation;
   }
 
   #quota(name: string): number {
@@ -293,6 +298,26 @@ export class PolicyLimiter {
     return [profileOf(effective), set === undefined ? effective.enforced !== false : set === 1];
   }
 
+  /** Reads all quotas of an operation. */
+  #readEach(caller: number, operation: number, nowMs: number): Reading[] {
+    const { quotas } = this.#core.operations[operation] as CompiledOperation;
+    const read = this.#readings;
+    this.#core.readEach(caller, operation, nowMs, read);
+    const readings: Reading[] = [];
+    for (let index = 0; index < quotas.length; index++) {
+      const from = index * READING;
+      readings.push({
+        quota: this.#names[quotas[index] as number] as string,
+        limit: whole(read[from + LIMIT] as number),
+        remaining: whole(read[from + REMAINING] as number),
+        used: whole(read[from + USED] as number),
+        resetAtMs: read[from + RESET_AT] as number,
+        enforced: read[from + ENFORCED] === 1,
+      });
+    }
+    return readings;
+  }
+
   #read(caller: number, quota: number, nowMs: number): Reading {
     const reading = this.#reading;
     this.#core.read(quota, this.#core.rowOf(caller, quota), nowMs, reading);
@@ -301,6 +326,9 @@ export class PolicyLimiter {
     return { quota: this.#names[quota] as string, limit, remaining, used, resetAtMs, enforced };
   }
 }
+
+/** Returns the same number. Compilers keep small integers in objects as they are, and others as objects of their own. */
+export const whole = (value: number): number => (value === (value | 0) ? value | 0 : value);
 
 function windowOf(core: PolicyCore, caller: number, quota: number): number | null {
   const window = core.windowOf(caller, quota);
