@@ -79,10 +79,10 @@ export function jobsRecorded(caller: RecordedCaller, limits: Limits): Jobs {
     else others.push(job);
   };
   for (const call of caller.calls) {
-    const waiting = call.attempt > 0 ? open.get(openName(call, call.attempt)) : undefined;
+    const waiting = (call.attempt >= 1 ? open.get(openName(call, call.attempt)) : null) ?? [];
     // The first of several refused jobs is taken: a volley's retries come roughly in the order of its refusals.
-    const index = waiting?.findIndex(({ endMs }) => endMs <= call.atMs) ?? -1;
-    const [job] = index < 0 || waiting === undefined ? [] : waiting.splice(index, 1);
+    const index = waiting.findIndex(({ endMs }) => endMs <= call.atMs);
+    const [job] = index < 0 ? [] : waiting.splice(index, 1);
     keep(job === undefined ? book.begin(call) : book.retry(job, call));
   }
   return book.finish();
@@ -158,7 +158,7 @@ export function jobsWithin(
     for (const due of open)
       if (due.job.key === call.kind.key && due.fromMs <= call.atMs && call.atMs <= due.untilMs)
         again = again === null || due.untilMs < again.untilMs ? due : again;
-    if (open.length > 0) open = open.filter((due) => due !== again && call.atMs <= due.untilMs);
+    open = open.filter((due) => due !== again && call.atMs <= due.untilMs);
     const job = again === null ? book.begin(call) : book.retry(again.job, call);
     let span = isFailed(call) ? { least: 0, most: atOnceMs } : null;
     if (isRefused(call)) {
