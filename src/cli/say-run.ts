@@ -14,7 +14,7 @@ import { count, counted } from "../rules/words.ts";
 import type { KeptRun } from "../runs/keep-run.ts";
 import type { LoadedRun } from "../runs/load-into.ts";
 import type { SimulatedRun } from "../runs/simulate-into.ts";
-import type { ExpectationResult, PopulationSummary, Summary } from "../summary/summary.ts";
+import type { ExpectationResult, Summary } from "../summary/summary.ts";
 import type { Verdict } from "../verify/verdict.ts";
 import { pc } from "./colors.ts";
 import type { Terminal } from "./terminal.ts";
@@ -51,7 +51,7 @@ export function sayLoad(terminal: Terminal, run: LoadedRun): void {
 }
 
 const headlineOf = ({ calls }: Measured["figures"], ms: number, seed: number): string =>
-  `${counted(calls ?? 0, "call")} in ${duration(ms)} of virtual time, seed ${seed}`;
+  `${counted(calls, "call")} in ${duration(ms)} of virtual time, seed ${seed}`;
 
 /** Says a run in virtual time. */
 export function saySimulation(
@@ -131,12 +131,11 @@ function windowLines({ series: { windows, lengthMs } }: KeptRun): string[] {
 }
 
 function refusalLines(summary: Measured): string[] {
-  const refused = (population: PopulationSummary): number => population.figures.refused ?? 0;
-  const hit = summary.populations.filter((population) => refused(population) > 0);
+  const hit = summary.populations.filter(({ figures }) => figures.refused > 0);
   const lines = hit
-    .toSorted((a, b) => refused(b) - refused(a))
+    .toSorted((a, b) => b.figures.refused - a.figures.refused)
     .map(({ name, figures }) => {
-      const lost = figures.gaveUp ?? 0;
+      const lost = figures.gaveUp;
       const rest = lost > 0 ? `, ${counted(lost, "job")} never got through` : "";
       return `  ${shortName(name)}: ${figureText("refusedShare", figures.refusedShare)} of its calls${rest}`;
     });

@@ -137,12 +137,15 @@ export function waitDecades(curves: readonly WaitCurve[]): number {
 
 /** Returns the share of jobs that had an answer which was no refusal. */
 export const answeredShare = ({ admitted, jobs }: Figures): number =>
-  Math.min(1, (admitted ?? 0) / Math.max(1, jobs ?? 0));
+  Math.min(1, admitted / Math.max(1, jobs));
 
 /** @param end end of the axis, up to which the share after the last answer stays the same */
 function waitPoints({ waitsMs, figures }: PopulationSummary, end: number): number[][] {
   const answered = answeredShare(figures);
-  const points = waitsMs.map((waitMs, index) => [Math.max(1, waitMs), (waitShares[index] ?? 1) * answered]);
+  const points = waitsMs.map((waitMs, index) => [
+    Math.max(1, waitMs),
+    (waitShares[index] as number) * answered,
+  ]);
   return [[points[0]?.[0] ?? 1, 0], ...points, [end, answered]];
 }
 

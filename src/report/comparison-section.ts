@@ -66,7 +66,7 @@ function introduction({ measured, predicted, measuredName, predictedName }: Comp
 function pairs(ours: Summary, theirs: Summary): [name: string, ours: Figures, theirs: Figures][] {
   return ours.populations.flatMap(({ name, figures }) => {
     const other = theirs.populations.find((population) => population.name === name);
-    return other === undefined || (figures.calls ?? 0) === 0
+    return other === undefined || figures.calls === 0
       ? []
       : [[shortName(name), figures, other.figures] as [string, Figures, Figures]];
   });

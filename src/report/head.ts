@@ -30,7 +30,7 @@ export function headSection({ run }: ReportSource): Html {
 ${scenario.description === null ? null : html`<p class="lead">${scenario.description}</p>\n`}<div class="verdict ${outcomeOf(run)}">
 <p class="what">${headline(run)}</p>
 ${verdictDetails(run).map((sentence) => html`<p>${sentence}</p>\n`)}</div>
-${interrupted ? html`<p><strong>Interrupted</strong> after ${length} of ${duration(record.durationMs)}; what was done until then is shown.</p>\n` : null}${notes.map((note) => html`<p>${note}</p>\n`)}<p class="lead ran">${counted(clients, "client")} sent ${counted(summary.figures.calls ?? 0, "call")} in ${length}. ${refusalWords(summary)}</p>
+${interrupted ? html`<p><strong>Interrupted</strong> after ${length} of ${duration(record.durationMs)}; what was done until then is shown.</p>\n` : null}${notes.map((note) => html`<p>${note}</p>\n`)}<p class="lead ran">${counted(clients, "client")} sent ${counted(summary.figures.calls, "call")} in ${length}. ${refusalWords(summary)}</p>
 ${keyFigures(run)}
 </header>
 `;
@@ -66,13 +66,13 @@ function keyFigures({ summary }: Run): Html {
   const { figures } = summary;
   const users = counted(summary.usersSeen, "user");
   const entries: [string, string, string][] = [
-    ["Calls admitted", figureText("admitted", figures.admitted), `of ${count(figures.calls ?? 0)} sent`],
+    ["Calls admitted", figureText("admitted", figures.admitted), `of ${count(figures.calls)} sent`],
     [
       "Refused",
       figures.refusedShare === null ? "–" : share(figures.refusedShare),
       figures.gaveUp === 0
         ? "no job was refused for good"
-        : `${counted(figures.gaveUp ?? 0, "job")} never got through`,
+        : `${counted(figures.gaveUp, "job")} never got through`,
     ],
     [
       "Wait, 95th percentile",
@@ -81,13 +81,13 @@ function keyFigures({ summary }: Run): Html {
     ],
     ["Fairness", figureText("fairness", figures.fairness), `over ${users}; 1 is even`],
   ];
-  if ((figures.unanswered ?? 0) > 0)
+  if (figures.unanswered > 0)
     entries.push([
       "Unanswered",
       figureText("unanswered", figures.unanswered),
       "time-outs, broken connections",
     ]);
-  if ((figures.points ?? 0) > 0)
+  if (figures.points > 0)
     entries.push(["GraphQL points", figureText("points", figures.points), "charged to admitted queries"]);
   return keyList(entries);
 }

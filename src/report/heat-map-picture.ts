@@ -186,10 +186,10 @@ function colorOf(
   const at = most === least ? 0 : ((mean - least) / (most - least)) * (ramp.length - 1);
   const below = Math.min(Math.floor(at), ramp.length - 2);
   const mix = (offset: number): number => {
-    const [from, to] = [ramp[below] ?? "", ramp[below + 1] ?? ""].map((color) =>
-      Number.parseInt(color.slice(offset, offset + 2), 16),
-    );
-    return Math.round((from ?? 0) + ((to ?? 0) - (from ?? 0)) * (at - below));
+    const [from, to] = [below, below + 1].map((place) =>
+      Number.parseInt((ramp[place] as string).slice(offset, offset + 2), 16),
+    ) as [number, number];
+    return Math.round(from + (to - from) * (at - below));
   };
   return [mix(1), mix(3), mix(5)];
 }

@@ -25,8 +25,8 @@ ${trafficFigure(source, gallery)}${populationFigure(summary, gallery)}${usersFig
 }
 
 function gaveUpWords({ figures }: Summary): string {
-  const gaveUp = figures.gaveUp ?? 0;
-  if ((figures.refused ?? 0) === 0) return "";
+  const gaveUp = figures.gaveUp;
+  if (figures.refused === 0) return "";
   return gaveUp === 0
     ? " Every job that was refused was tried again and got through, or was still waiting at the end."
     : ` ${counted(gaveUp, "job")} ended with a refusal: given up, or still waiting at the end.`;
@@ -34,7 +34,7 @@ function gaveUpWords({ figures }: Summary): string {
 
 function trafficFigure({ run, series }: ReportSource, gallery: Gallery): Html | null {
   const { summary } = run;
-  if ((summary.figures.calls ?? 0) === 0) return null;
+  if (summary.figures.calls === 0) return null;
   const { traffic, slotMs, lengthMs } = series;
   const picture = callsOverTime({
     id: "traffic",
@@ -121,7 +121,7 @@ const populationColumns = {
 function populationTable({ populations }: Summary): Html {
   const always = ["calls", "admitted", "refused", "refusedShare"];
   const names = (Object.keys(populationColumns) as (keyof typeof populationColumns)[]).filter(
-    (name) => always.includes(name) || populations.some(({ figures }) => (figures[name] ?? 0) > 0),
+    (name) => always.includes(name) || populations.some(({ figures }) => figures[name] !== 0),
   );
   const columns: Column<PopulationSummary>[] = [
     { title: "Population", name: true, cell: ({ name }) => shortName(name) },
@@ -144,17 +144,16 @@ function userNames({ users }: Summary): (user: UserSummary) => string {
 }
 
 function callBar(name: string, figures: Figures): CallBar {
-  const isByQuota = figures.refusedByUser === null;
-  const refusedByUser = figures.refusedByUser ?? 0;
-  const refusedByOrganization = figures.refusedByOrganization ?? 0;
+  const { admitted, refused, refusedByUser, refusedByOrganization, unanswered } = figures;
+  const isByQuota = refusedByUser === null || refusedByOrganization === null;
   return {
     name,
-    admitted: figures.admitted ?? 0,
-    refusedByUser,
-    refusedByOrganization,
-    refusedByQuota: isByQuota ? (figures.refused ?? 0) : 0,
-    refusedByUnknown: isByQuota ? 0 : (figures.refused ?? 0) - refusedByUser - refusedByOrganization,
-    unanswered: figures.unanswered ?? 0,
+    admitted,
+    refusedByUser: isByQuota ? 0 : refusedByUser,
+    refusedByOrganization: isByQuota ? 0 : refusedByOrganization,
+    refusedByQuota: isByQuota ? refused : 0,
+    refusedByUnknown: isByQuota ? 0 : refused - refusedByUser - refusedByOrganization,
+    unanswered,
   };
 }
 
@@ -166,7 +165,7 @@ function usersTitle({ figures, usersSeen }: Summary): string {
 }
 
 function usersCaption({ users, usersSeen, figures }: Summary): string {
-  const refused = users.filter((one) => (one.figures.refused ?? 0) > 0).length;
+  const refused = users.filter((one) => one.figures.refused > 0).length;
   const hit =
     refused === 0
       ? "No user was refused."

@@ -107,17 +107,15 @@ function quotasWords(refusedBy: Readonly<Record<string, number>>): string {
 
 /** Returns `143 of 2,412 answered calls were refused: 118 by a user's own window, 25 by the organization's.` */
 export function refusalWords({ figures, refusedBy }: Pick<Summary, "figures" | "refusedBy">): string {
-  const refused = figures.refused ?? 0;
-  const answered = refused + (figures.admitted ?? 0);
+  const { refused, refusedByUser: byUser, refusedByOrganization: byOrganization } = figures;
+  const answered = refused + figures.admitted;
   if (answered === 0) return "No call was answered.";
   if (refused === 0) return `None of ${counted(answered, "answered call")} was refused.`;
   const verb = refused === 1 ? "was" : "were";
   const said = `${count(refused)} of ${counted(answered, "answered call")} ${verb} refused`;
   if (refusedBy !== undefined) return `${said}${quotasWords(refusedBy)}.`;
   // Under a policy no figure names a window.
-  if (figures.refusedByUser === null) return `${said}.`;
-  const byUser = figures.refusedByUser ?? 0;
-  const byOrganization = figures.refusedByOrganization ?? 0;
+  if (byUser === null || byOrganization === null) return `${said}.`;
   const reasons: [number, string][] = [
     [byUser, "by a user's own window"],
     [byOrganization, "by the organization's"],

@@ -60,7 +60,11 @@ export function waitData(curves: readonly WaitCurve[], nameOf: CurveName): DataT
   return {
     columns: ["population", "share_of_answered", "within_ms"],
     rows: curves.flatMap(({ population, dashed }) =>
-      population.waitsMs.map((waitMs, index) => [nameOf(population, dashed), waitShares[index] ?? 1, waitMs]),
+      population.waitsMs.map((waitMs, index) => [
+        nameOf(population, dashed),
+        waitShares[index] as number,
+        waitMs,
+      ]),
     ),
   };
 }
@@ -89,8 +93,10 @@ function answeredWithin({ waitsMs, figures }: PopulationSummary, ms: number): nu
 }
 
 export function waitWords({ name, figures }: PopulationSummary): string {
-  const { waitP50Ms, waitP95Ms, waitMaxMs } = figures;
-  return `${name}: half within ${duration(waitP50Ms ?? 0)}, 95% within ${duration(waitP95Ms ?? 0)}, all within ${duration(waitMaxMs ?? 0)}.`;
+  const [half, most, all] = (["waitP50Ms", "waitP95Ms", "waitMaxMs"] as const).map((wait) =>
+    figureText(wait, figures[wait]),
+  );
+  return `${name}: half within ${half}, 95% within ${most}, all within ${all}.`;
 }
 
 const waitColumns = {
@@ -103,7 +109,7 @@ const waitColumns = {
 function waitTable({ populations }: Summary): Html {
   const columns: Column<PopulationSummary>[] = [
     { title: "Population", name: true, cell: ({ name }) => shortName(name) },
-    { title: "Jobs", number: true, cell: ({ figures }) => count(figures.jobs ?? 0) },
+    { title: "Jobs", number: true, cell: ({ figures }) => count(figures.jobs) },
     ...(Object.keys(waitColumns) as (keyof typeof waitColumns)[]).map(
       (name): Column<PopulationSummary> => ({
         title: waitColumns[name],
@@ -114,10 +120,10 @@ function waitTable({ populations }: Summary): Html {
     {
       title: "Never",
       number: true,
-      cell: ({ figures }) => count(Math.max(0, (figures.jobs ?? 0) - (figures.admitted ?? 0))),
+      cell: ({ figures }) => count(Math.max(0, figures.jobs - figures.admitted)),
     },
   ];
-  const called = populations.filter(({ figures }) => (figures.calls ?? 0) > 0);
+  const called = populations.filter(({ figures }) => figures.calls > 0);
   return table(columns, called, {
     caption: "Within what time the answered jobs had their answer, and how many never had one",
   });

@@ -94,16 +94,19 @@ export function limitWords({ limits }: WindowSeries): string {
 export function windowWords(one: WindowSeries): string {
   const { windows } = one;
   if (windows.length === 0) return levelWords(one);
-  const filled = windows.filter(({ highest, limit }) => highest !== null && limit !== null);
-  const fullest = filled.reduce<WindowSummary | null>(
-    (most, each) => (most === null || fillOf(each) > fillOf(most) ? each : most),
-    null,
+  const filled = windows.flatMap(({ highest, limit }) =>
+    highest === null || limit === null ? [] : [{ highest, limit, fill: highest / limit }],
   );
-  if (fullest === null) return `${counted(windows.length, "window")}; no count was shown.`;
+  const [first] = filled;
+  if (first === undefined) return `${counted(windows.length, "window")}; no count was shown.`;
   const refused = windows.reduce((sum, one) => sum + one.refused, 0);
-  const full = filled.filter((one) => fillOf(one) >= 1).length;
+  const { highest, limit, fill } = filled.reduce(
+    (most, each) => (each.fill > most.fill ? each : most),
+    first,
+  );
+  const full = filled.filter((each) => each.fill >= 1).length;
   const [which, they] = windows.length === 1 ? ["it", "It"] : ["the fullest", "They"];
-  const peak = `${which} held ${count(fullest.highest ?? 0)} of ${count(fullest.limit ?? 0)} ${unitsOf(one)} (${share(fillOf(fullest))})`;
+  const peak = `${which} held ${count(highest)} of ${count(limit)} ${unitsOf(one)} (${share(fill)})`;
   const spent = windows.length === 1 ? "" : full === 0 ? ", none was used up" : `, ${count(full)} used up`;
   const refusals =
     refused === 0 ? `${they} refused nothing.` : `${they} refused ${counted(refused, "call")}.`;
@@ -118,8 +121,6 @@ function levelWords({ counts, limits, refusals }: WindowSeries): string {
   const said = refused === 0 ? "It refused nothing." : `It refused ${counted(refused, "call")}.`;
   return `At most ${count(highest)} of ${count(limit)} were in use, as far as answers showed. ${said}`;
 }
-
-const fillOf = ({ highest, limit }: WindowSummary): number => (highest ?? 0) / (limit ?? 1);
 
 function windowTable({ windows }: WindowSeries, startedAt: number): Html {
   const columns: Column<WindowSummary>[] = [

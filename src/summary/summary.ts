@@ -9,11 +9,25 @@ type FigureEntry = v.GenericSchema<number | null | undefined, number | null>;
 
 /** Figures that runs kept by earlier versions lack. */
 const laterFigures: readonly FigureName[] = ["finishedMs", "windowsExhausted", "refusedFirstSecondShare"];
+/** Figures that every trace tells. */
+const always = [
+  "calls",
+  "admitted",
+  "refused",
+  "unanswered",
+  "jobs",
+  "gaveUp",
+  "statusCalls",
+  "points",
+] as const;
+type Always = (typeof always)[number];
+const isAlways = (name: FigureName): boolean => always.some((one) => one === name);
 const entryOf = (name: FigureName): FigureEntry =>
-  laterFigures.includes(name) ? v.optional(maybe, null) : maybe;
+  isAlways(name) ? amount : laterFigures.includes(name) ? v.optional(maybe, null) : maybe;
+type FigureEntries = Record<Always, typeof amount> & Record<Exclude<FigureName, Always>, FigureEntry>;
 /** Figures by name (`figureKinds`); `null` if there was nothing to measure. */
 const figures = v.object(
-  Object.fromEntries(figureNames.map((name) => [name, entryOf(name)])) as Record<FigureName, FigureEntry>,
+  Object.fromEntries(figureNames.map((name) => [name, entryOf(name)])) as FigureEntries,
 );
 export type Figures = Shape<typeof figures>;
 
