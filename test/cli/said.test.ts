@@ -59,9 +59,122 @@ const commands = [
   "figures",
 ];
 
+const target = "--target http://127.0.0.1:9";
+const audit = `audit ${target} --tokens tokens.json --policy default --yes`;
+/** Mistakes, and what lists or explains itself: none of them makes a call or runs a scenario. */
+const mistakes = [
+  "audit",
+  "audit --list",
+  `${audit} --dry-run`,
+  `${audit} --dry-run --spend 10% --only cost-as-told,other-user`,
+  ...[
+    "--only elephants",
+    "--only cost-as-tolt",
+    "--spend 0%",
+    "--spend 101%",
+    "--max-time 0s",
+    "--resume",
+  ].map((more) => `${audit} ${more}`),
+  "audit --target ftp://x --tokens tokens.json --policy default",
+  "audit --target http://example.com --tokens tokens.json --policy default",
+  ...["--budget x", "--max-wait soon", "--timeout 0s", "--tokens none.json", "--org"].map(
+    (more) => `probe ${target} ${more}`,
+  ),
+  "probe",
+  `probe ${target} --ca ca.pem`,
+  ...["--cert access.log", "--key access.log", "--cert access.log --key access.log", "--ca none.pem"].map(
+    (more) => `probe --target https://127.0.0.1:9 ${more}`,
+  ),
+  `status ${target} --watch --every 999ms`,
+  `status ${target} --tokens empty.json`,
+  ...[
+    "--port 65536",
+    "--port x",
+    "--users 0",
+    "--users 1000001",
+    "--tls-cert access.log",
+    "--tls-key none.pem",
+  ].map((more) => `serve ${more}`),
+  ...[
+    "--fault one-extr",
+    "--fault one-extra=2",
+    "--workers 0",
+    "--seed x",
+    "--rules none.json",
+    "--policy gitub",
+  ].map((more) => `serve ${more}`),
+  "load",
+  ...[
+    "--driver k7",
+    "--seed -1",
+    "--duration 0s",
+    "--timeout x",
+    "--target http://example.com",
+    "--compare none",
+  ].map((more) => `load steady ${more}`),
+  "load none.ts",
+  ...["--law conservd", "--law elephants", "--runs 0", "--path x", "--path 3:1", "--known none.json"].map(
+    (more) => `check ${more}`,
+  ),
+  ...["--clock-moves", "--calls 5", "--alone", `${target} --runs 5`, "--adapter none.js", "--fault list"].map(
+    (more) => `check ${more}`,
+  ),
+  "plan steady",
+  ...["x", "rules.user.rest.limit=9..5", "rules.user.rest.limt=5..9", "x.clients=1..2"].map(
+    (vary) => `plan steady --vary ${vary} --until refusedShare<5%`,
+  ),
+  ...["refused", "refusd<5", "x.refused<5", "refused<5 --in-runs 0%", "refused<5 --confidence 100%"].map(
+    (until) => `plan steady --vary rules.user.rest.limit=5..9 --until ${until}`,
+  ),
+  ...["none.log", "access.log --set x", "access.log --set user.rest.limt=5", "access.log --zone nowhere"].map(
+    (more) => `replay ${more}`,
+  ),
+  ...["--allow-unread 101%", "--traffic 0", "--user-column usr", "--on-refused own", "--expect refused"].map(
+    (more) => `replay access.log ${more}`,
+  ),
+  ...[
+    "--format xml",
+    "--graphql-cost -1",
+    "--duration-unit h",
+    "--time-is now",
+    "--path /none",
+    "--sql x",
+  ].map((more) => `replay access.log ${more}`),
+  "fit access.log --share 2",
+  "map",
+  "map access.log",
+  "map none.txt",
+  "policy",
+  "policy list",
+  "policy check none.json",
+  "report none",
+  "report steady --compare none",
+  "bundle none.ts",
+  "completion ksh",
+  "swarm 0",
+  "swarm 2 --seed x",
+  "verify none.ndjson",
+  "verify steady --out verdict.txt",
+  "verify steady --accept overAdmission",
+  "verify steady --expect refused",
+  "verify steady",
+  "simulate",
+  ...["--seed 1.5", "--fault one-extra=0.5", "--fault per-instance-counters=x", "--adapter none.js"].map(
+    (more) => `simulate steady ${more}`,
+  ),
+  "simulate steady --sed 3",
+  "simulat steady",
+  "figures x",
+];
+
 test("commands say what they said", async () => {
   const sections: string[] = [];
-  for (const command of commands) {
+  await writeFile(join(folder, "empty.json"), "[]");
+  await writeFile(
+    join(folder, "tokens.json"),
+    JSON.stringify([{ token: "spw_x", user: "ann", organization: "acme" }]),
+  );
+  for (const command of [...commands, ...mistakes]) {
     // Of standard error only mistakes: progress is told by the clock.
     const { code, stdout, stderr } = await spillwayHere(command.split(" "), { cwd: folder });
     sections.push(`$ spillway ${command}\n${code === 2 ? stderr : stdout}=> ${code}\n`);
