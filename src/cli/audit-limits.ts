@@ -97,7 +97,6 @@ async function probed(
     signal,
     onProgress,
   });
-  terminal.progress(null);
   signal.throwIfAborted();
   sayProbe(terminal, report);
   if (limitPaths.every((path) => report.defaults.includes(path))) return null;

@@ -75,7 +75,6 @@ class Looks {
   }
 
   async close(): Promise<void> {
-    this.#terminal.progress(null);
     await this.#sender.close();
   }
 

@@ -116,7 +116,6 @@ export const verb = defineVerb({
       const writer = await openPlace({ out: args.out, name: "audit", force: args.force }, "audit");
       try {
         const { result, trace } = await audit({ ...options, traceFile: `${writer.folder}/trace.ndjson` });
-        terminal.progress(null);
         const { addAuditReport } = await import("../report/audit-documents.ts");
         const { placeResult } = await import("../report/result-writer.ts");
         const { version } = await import("../runs/version.ts");
@@ -131,7 +130,6 @@ export const verb = defineVerb({
         await writer.close();
       }
     } finally {
-      terminal.progress(null);
       interrupt.release();
     }
   },

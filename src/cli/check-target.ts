@@ -145,7 +145,6 @@ export async function checkRealTime(
     judge,
     onProgress: (text) => terminal.progress(text),
   });
-  terminal.progress(null);
   sayLive(report, terminal);
   terminal.result(report);
   process.exitCode = exitOf(report);

@@ -100,7 +100,6 @@ export const verb = defineVerb({
       if (args.clockHeader === undefined) return await checkRealTime(args, live, terminal, signal);
       const startedMs = Date.now();
       const report = await checkAhead(args, live, terminal, signal);
-      terminal.progress(null);
       const seconds = secondsFrom(startedMs);
       await describeCheck(report, seconds, args, terminal);
       terminal.result({ ...report, seconds });
@@ -170,7 +169,6 @@ async function checkModule(
         );
       throw error;
     });
-    terminal.progress(null);
     const seconds = secondsFrom(startedMs);
     await describeCheck(report, seconds, words, terminal);
     const overlapped = args.interleavings ? await checkOverlaps(threads.thread, task, terminal) : null;
@@ -204,7 +202,6 @@ async function checkOverlaps(
   const report = await resultOf(thread.run("interleavings", task), (event) =>
     sayOverlapProgress(event, terminal),
   );
-  terminal.progress(null);
   const { runs, seed, repeatWith: more = [] } = task.options;
   const switches = ["--interleavings", ...(task.clockMoves ? ["--clock-moves"] : [])];
   const repeat = ["npx spillway check", ...switches, `--runs ${runs}`, `--seed ${seed}`, ...more].join(" ");

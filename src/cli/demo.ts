@@ -103,7 +103,6 @@ export const verb = defineVerb({
     } catch (error) {
       if (!interrupt.signal.aborted) throw error;
     } finally {
-      terminal.progress(null);
       interrupt.release();
     }
     if (!interrupt.signal.aborted) return;
@@ -171,7 +170,6 @@ async function check(
   const report = await resultOf(thread.run("check", { options, policy }), (event) => {
     if (!("outcome" in event)) sayCheckProgress(event, terminal);
   });
-  terminal.progress(null);
   const judged = report.laws.reduce((sum, law) => sum + law.judged, 0);
   const found = report.ok ? pc.green("no counterexample") : pc.red("violated");
   terminal.say(
@@ -219,7 +217,6 @@ async function loadForReal(
     signal,
     onProgress: terminal.progress,
   });
-  terminal.progress(null);
   sayLoad(terminal, run);
   return run;
 }
@@ -273,7 +270,6 @@ async function simulated(
     notes: fault === undefined ? facts.notes : [`the fault ${fault} is injected`],
     onProgress: terminal.progress,
   });
-  terminal.progress(null);
   return { run, facts };
 }
 

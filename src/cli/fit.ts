@@ -178,7 +178,6 @@ async function recordingOf(
     if (trace.version === 2 && isSameCalls(trace.header.policy, logs.policy)) {
       const recorder = new Recorder(trace.header, logs.policy);
       for await (const { call } of trace.calls) recorder.addQuotas(call);
-      terminal.progress(null);
       return recorder.finish();
     }
     for await (const _ of trace.calls) break;
@@ -190,12 +189,10 @@ async function recordingOf(
     const recorder = new Recorder(header);
     const copies = copiesOfCalls(trafficOf(args));
     for await (const { call } of calls) for (const copy of copies(call)) recorder.add(copy);
-    terminal.progress(null);
     return recorder.finish();
   }
   const recorder = new Recorder(null, logs.policy);
   for await (const batch of logs.batches) recorder.addBatch(batch, logs.callers);
-  terminal.progress(null);
   if (logs.unread > 0)
     terminal.say(
       pc.yellow(
@@ -255,7 +252,6 @@ async function done<Result>(
   for (;;) {
     const { done, value } = steps.next();
     if (done === true) {
-      terminal.progress(null);
       return value;
     }
     terminal.progress(`${name}: ${value.done} of ${counted(value.of, "simulation")}`);

@@ -119,7 +119,6 @@ async function loadOne(
     signal,
     onProgress: terminal.progress,
   });
-  terminal.progress(null);
   sayLoad(terminal, run);
   const { folder, summary, verdict, expectations, notes, load } = run;
   const { driver, checks, crossed, failure, interrupted } = load;

@@ -55,7 +55,6 @@ export const verb = defineVerb({
       const text = await textOfFile({ open: () => source, name: path });
       seen.push(...readTranscript(text, path, secrets));
     }
-    terminal.progress(null);
     const proposal = propose(seen, secrets, called);
     const text = `${JSON.stringify(proposal.policy, null, 2)}\n`;
     if (out !== undefined) await (await import("../files/whole-file.ts")).writeWhole(out, text);

@@ -29,7 +29,6 @@ export async function measuredRun(
     const speed = paceText(pace.at(done, event.calls), "call");
     terminal.progress(`simulating: ${share(done)}, ${counted(event.calls, "call")}${speed}`);
   });
-  terminal.progress(null);
   const [first] = facts;
   if (first === undefined) throw new RangeError("a measurement begins with its facts");
   const { name, seed, startAtMs, durationMs, expect } = first.scenario;

@@ -94,7 +94,6 @@ export const verb = defineVerb({
     const open = await reportOpener(args.open);
     await untilInterrupted(terminal, async (signal) => {
       const { folder, result } = await answer(args, signal, terminal.progress);
-      terminal.progress(null);
       if (result === null) {
         const again = shellCommand(["--out", folder, "--resume"]);
         terminal.say("Interrupted: what was done is kept. Go on with", `  ${commandOf(args)} ${again}`);

@@ -81,7 +81,6 @@ export const verb = defineVerb({
     await untilInterrupted(terminal, async (signal) => {
       const onProgress = (progress: ProbeProgress) => terminal.progress(() => progressText(progress));
       const report = await probing.run({ timeoutMs, signal, onProgress });
-      terminal.progress(null);
       await keep(args, report);
       const { sayProbe } = await import("./say-probe.ts");
       sayProbe(terminal, report);

@@ -118,7 +118,6 @@ export const verb = defineVerb({
         logs.policy === undefined
           ? await replay(logs, changedRules(given.rules ?? (await rulesOf(logs)), args.set ?? []), options)
           : await replayQuotas(logs, logs.policy, options);
-      terminal.progress(null);
       const { sayReplay } = await import("./say-replay.ts");
       sayReplay(terminal, result);
       await keep(args, result, terminal);

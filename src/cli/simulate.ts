@@ -126,7 +126,6 @@ async function simulateOne(
       compare: args.like,
       onProgress: terminal.progress,
     });
-    terminal.progress(null);
     const { saySimulation } = await import("./say-run.ts");
     const { folder, summary, verdict, expectations, interrupted, notes } = run;
     saySimulation(terminal, run, header.seed ?? scenario.seed, notes);

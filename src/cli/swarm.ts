@@ -82,7 +82,6 @@ async function runSwarm(
     const startedMs = Date.now();
     const events = threads.thread.run("swarm", { worlds, seed, fault: words?.text });
     const result = await resultOf(events, progressOf(worlds, terminal));
-    terminal.progress(null);
     const files = await write(result, args);
     say(terminal, result, { seconds: (Date.now() - startedMs) / 1000, files, target });
     terminal.result({ ...result, files });

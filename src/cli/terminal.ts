@@ -19,12 +19,12 @@ export interface Terminal {
   /** Prints a document on standard output. */
   document(text: string): void;
   /**
-   * Shows how far a command is, until the next line for people. A terminal shows one line, replaced at most ten times a
-   * second; `null` clears it. Elsewhere a line is printed every five seconds, the first after two. Callers report news
-   * at once: all timing is here.
+   * Shows how far a command is, until the next output, or its end. A terminal shows one line, replaced at most ten times
+   * a second. Elsewhere a line is printed every five seconds, the first after two. Callers report news at once: all
+   * timing is here.
    * @param text words, or a function that makes the words each time they are shown
    */
-  progress(text: string | (() => string) | null): void;
+  progress(text: string | (() => string)): void;
 }
 
 const redrawMs = 100;
@@ -36,7 +36,7 @@ const againMs = 1_000;
 
 let clearShown = (): void => undefined;
 
-/** Clears the progress that is shown, if any: a failing command leaves neither its line nor its timer. */
+/** Clears the progress that is shown, if any: a command that ends leaves neither its line nor its timer. */
 export const endProgress = (): void => clearShown();
 
 /** Opens the terminal's output. @param nowMs a clock */
@@ -74,16 +74,17 @@ export function openTerminal(json: boolean, nowMs: () => number = Date.now): Ter
       drawn = lines.length;
     },
     result(value) {
+      clear();
       if (json) process.stdout.write(`${printableJson(value, 2)}\n`);
     },
     resultLine(value) {
       if (json) process.stdout.write(`${printableJson(value)}\n`);
     },
     document(text) {
+      clear();
       process.stdout.write(printableLines(text));
     },
     progress(text) {
-      if (text === null) return clear();
       clearShown = clear;
       latest = typeof text === "string" ? () => text : text;
       again ??= setInterval(draw, againMs).unref();

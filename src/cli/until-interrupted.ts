@@ -10,7 +10,7 @@ import type { Terminal } from "./terminal.ts";
  * @returns the work's result; `null` if the words were said
  */
 export async function untilInterrupted<T>(
-  terminal: Pick<Terminal, "progress" | "say">,
+  terminal: Pick<Terminal, "say">,
   work: (signal: AbortSignal) => Promise<T>,
   said?: string,
   isCut = false,
@@ -20,12 +20,10 @@ export async function untilInterrupted<T>(
     return await work(signal);
   } catch (error) {
     if (!signal.aborted || said === undefined || (error instanceof SpillwayError && !isCut)) throw error;
-    terminal.progress(null);
     terminal.say(said);
     process.exitCode = INTERRUPTED;
     return null;
   } finally {
-    terminal.progress(null);
     release();
   }
 }

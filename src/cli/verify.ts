@@ -84,7 +84,6 @@ export const verb = defineVerb({
       const onProgress = (calls: number): void => terminal.progress(`judging: ${counted(calls, "call")}`);
       const { first, again, close } = await openNamed(trace, sort, signal, terminal);
       const verdict = await verifyReading(first, { onProgress, signal, again, ...accept }).finally(close);
-      terminal.progress(null);
       for (const write of writers) await write(nameOf(trace), verdict);
       if (page !== undefined) await open(page);
       describe(trace, verdict, terminal);

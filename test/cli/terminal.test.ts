@@ -2,7 +2,13 @@
 import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
 import { printedLine } from "../../src/cli/colors.ts";
 import { tellError } from "../../src/cli/program.ts";
-import { describeError, describeUnexpected, openTerminal, type Terminal } from "../../src/cli/terminal.ts";
+import {
+  describeError,
+  describeUnexpected,
+  endProgress,
+  openTerminal,
+  type Terminal,
+} from "../../src/cli/terminal.ts";
 import { SpillwayError } from "../../src/rules/errors.ts";
 
 let said: string[] = [];
@@ -25,7 +31,7 @@ function told(isTerminal: boolean, forMs: number): string[] {
   let nowMs = 0;
   const terminal = openTerminal(false, () => nowMs);
   for (; nowMs <= forMs; nowMs += 250) terminal.progress(`${nowMs} ms`);
-  terminal.progress(null);
+  endProgress();
   process.stderr.isTTY = was;
   return said;
 }
@@ -107,9 +113,18 @@ describe("lines for people", () => {
       terminal.progress("three and more");
       terminal.say("a", "b");
       terminal.say("c");
-      terminal.progress(null);
+      terminal.progress("later");
+      pass(100);
+      terminal.progress("four");
+      terminal.document("d\n");
+      pass(100);
+      terminal.progress("five");
+      terminal.result({});
     });
-    expect(lines).toEqual([`${clear}one`, `${clear}three and m`, clear, ">a\nb\n", ">c\n"]);
+    expect(lines).toEqual([
+      ...[`${clear}one`, `${clear}three and m`, clear, ">a\nb\n", ">c\n"],
+      ...[`${clear}four`, clear, ">d\n", `${clear}five`, clear],
+    ]);
   });
 
   test("are drawn in the place of those before", () => {
