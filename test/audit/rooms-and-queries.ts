@@ -2,6 +2,7 @@
 import { experiments } from "../../src/audit/experiments.ts";
 import { type AuditFinding, type Shot, Unexercised } from "../../src/audit/step.ts";
 import { parsePolicy } from "../../src/policy/parse.ts";
+import type { Policy } from "../../src/policy/policy.ts";
 import { Played, type Sent, type Served } from "./played.ts";
 
 export const windowMs = 10_000;
@@ -158,9 +159,9 @@ export function server({
 }
 
 /** Returns what an experiment says of a server, with the calls and the time that it took. */
-function lineOf(name: string, operation: string, served: Served): string {
+function lineOf(name: string, operation: string, served: Served, of: Policy): string {
   const attributesOf = (user: string) => ({ organization: "acme", user });
-  const played = new Played(served, 3, "first-request", { policy, attributesOf });
+  const played = new Played(served, 3, "first-request", { policy: of, attributesOf });
   const subject = played.lab.subjects.find((each) => each.operation === operation);
   const experiment = experiments.find((each) => each.name === name);
   if (subject === undefined || experiment === undefined) throw new RangeError(name);
@@ -190,6 +191,10 @@ function words(finding: AuditFinding): string {
   return `broken${law === undefined ? "" : ` (${law})`}: ${expected}: ${got}: lines ${lines}`;
 }
 
-/** Returns what experiments say, each of a server of its own. */
-export const linesOf = (make: () => Served, names = experiments.map(({ name }) => name)): string[] =>
-  ["call", "query"].flatMap((operation) => names.map((name) => lineOf(name, operation, make())));
+/** Returns what experiments say, each of a server of its own, that is to keep a policy. */
+export const linesOf = (
+  make: () => Served,
+  names = experiments.map(({ name }) => name),
+  of = policy,
+): string[] =>
+  Object.keys(of.operations).flatMap((operation) => names.map((name) => lineOf(name, operation, make(), of)));
