@@ -28,9 +28,9 @@ export class Bench {
   }
 
   /**
-   * Runs a test file until a test fails.
+   * Runs a test file until a test fails. It fails, too, where the host ends before it does: it took all memory, say.
    * @param limitMs how long it may take
-   * @throws Error where the host ends before it does
+   * @throws Error where this bench is ended meanwhile
    */
   async run(order: Order, limitMs: number): Promise<Trial> {
     // Node keeps modules that were evaluated.
@@ -50,8 +50,10 @@ export class Bench {
       const ended = once(host, "message", { signal });
       const gone = once(host, "exit", { signal });
       const [said] = (await Promise.race([ended, gone])) as [Outcome | number];
-      if (typeof said !== "object") throw new Error("the tests' process ended before its tests");
-      return { ...said, hung: false };
+      if (typeof said === "object" && said !== null) return { ...said, hung: false };
+      if (this.#host !== host) throw new Error("the tests' process was ended before its tests");
+      this.end();
+      return { failed: "the tests' process ended", hung: false, ms: performance.now() - startedMs };
     } catch (error) {
       if (!hung) throw error;
       this.end();
