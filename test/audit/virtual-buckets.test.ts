@@ -9,7 +9,7 @@ import { linesOf } from "./rooms-and-queries.ts";
 
 const [capacity, perSecond] = [12, 1];
 const bucket = (size: number, key: string) => ({
-  algorithm: { kind: "token-bucket", capacity: size, refill: { amount: perSecond, everyMs: 1000 } },
+  algorithm: { kind: "token-bucket", capacity: size, refill: { amount: 2 * perSecond, everyMs: 2000 } },
   key: [key],
 });
 /** A user's bucket, and a larger one of its organization; no answer shows a count. */
