@@ -1,5 +1,6 @@
 // A deployment in virtual time that limits by any policy (POLICY.md).
-import { emptyCountReading, NO_ROW, NONE_REFUSED, type PolicyCore } from "../src/engine/policy-core.ts";
+import { emptyCountReading } from "../src/engine/count-reading.ts";
+import { NO_ROW, NONE_REFUSED, type PolicyCore } from "../src/engine/policy-core.ts";
 import { PolicyLimiter } from "../src/engine/policy-limiter.ts";
 import { sentBy } from "../src/faults/sent.ts";
 import type { Policy } from "../src/policy/policy.ts";

@@ -1,15 +1,9 @@
 // The right deployment in virtual time: the pure limiter behind the API's answers (SPEC.md §2, §4-§6). Callers are
 // the limiter's own handles, and readings are filled in place. An answer becomes an object only for a trace.
 import type { WindowReading } from "../src/engine/adapter.ts";
+import { CLOCK, LIMIT, REMAINING, RESET_AT } from "../src/engine/count-reading.ts";
 import { BROAD, NARROW, READINGS, resetSeconds, windowAt } from "../src/engine/limiter.ts";
-import {
-  CLOCK,
-  LIMIT,
-  NONE_REFUSED,
-  type PolicyCore,
-  REMAINING,
-  RESET_AT,
-} from "../src/engine/policy-core.ts";
+import { NONE_REFUSED, type PolicyCore } from "../src/engine/policy-core.ts";
 import { PolicyLimiter } from "../src/engine/policy-limiter.ts";
 import { quotaNames } from "../src/policy/names.ts";
 import type { Operation, Policy, Quota } from "../src/policy/policy.ts";

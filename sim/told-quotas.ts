@@ -1,6 +1,7 @@
 // The readings of a policy's quotas that clients are told: the two with the least room among those that answers show. A
 // client sees no more than its API would show.
-import { emptyCountReading, type PolicyCore } from "../src/engine/policy-core.ts";
+import { emptyCountReading } from "../src/engine/count-reading.ts";
+import type { PolicyCore } from "../src/engine/policy-core.ts";
 import type { Policy, Shown } from "../src/policy/policy.ts";
 import { wireOf } from "../src/policy/presets.ts";
 import { type AnswerKind, mayShow, type WireReading } from "../src/policy/wire-data.ts";

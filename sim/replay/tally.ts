@@ -1,5 +1,6 @@
 // The counts of a replay, over each call that it decides: by user, over time, and by the window that refused.
-import { emptyCountReading, NONE_REFUSED, type PolicyCore } from "../../src/engine/policy-core.ts";
+import { emptyCountReading } from "../../src/engine/count-reading.ts";
+import { NONE_REFUSED, type PolicyCore } from "../../src/engine/policy-core.ts";
 import type {
   QuotaRefusingWindow,
   QuotaReplayTotals,

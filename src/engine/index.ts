@@ -27,9 +27,10 @@ export type {
   Status,
   WindowReading,
 } from "./adapter.ts";
+export { type CountReading, emptyCountReading } from "./count-reading.ts";
 export type { PolicyCall, PolicyDecision, PolicyReservation, Reading } from "./decision.ts";
 export { Limiter } from "./limiter.ts";
-export { type CountReading, emptyCountReading, NONE_REFUSED, PolicyCore } from "./policy-core.ts";
+export { NONE_REFUSED, PolicyCore } from "./policy-core.ts";
 export { PolicyLimiter } from "./policy-limiter.ts";
 export type { PolicySnapshot } from "./policy-snapshot.ts";
 export { ReferenceLimiter } from "./reference.ts";

@@ -23,13 +23,40 @@ import {
   readBucket,
 } from "./algorithms/token-bucket.ts";
 import {
-  type CompiledOperation,
   type CompiledQuota,
   compiledOperations,
   compiledQuotas,
   requireEnforceable,
 } from "./compiled-policy.ts";
+import {
+  type CoreOperation,
+  FIRST,
+  IS_BUCKET,
+  IS_LATE,
+  IS_OWN,
+  IS_SIGNED,
+  JOINS,
+  type Kept,
+  keptIn,
+  laidOut,
+  numberOf,
+  OFFSET,
+  recordOf,
+  SECOND,
+  TAKES_ANY,
+} from "./core-layout.ts";
 import { type Blocks, layoutOf } from "./count-blocks.ts";
+import {
+  CLOCK,
+  type CountReading,
+  ENFORCED,
+  emptyCountReading,
+  LIMIT,
+  READING,
+  REMAINING,
+  RESET_AT,
+  USED,
+} from "./count-reading.ts";
 import {
   COUNT,
   type CountProfile,
@@ -51,103 +78,10 @@ export const NO_ROW = -1;
 /** Row of a caller in a quota whose key it fills with all its attributes: the caller itself. */
 export const OWN_ROW = -2;
 
-/** A reading to fill. Frequent readers keep one. */
-export interface CountReading {
-  limit: number;
-  remaining: number;
-  used: number;
-  resetAtMs: number;
-  /** Time of the reading by the count's own clock, which never goes back, ms since the epoch. */
-  clockMs: number;
-}
-
-export const emptyCountReading = (): CountReading => ({
-  limit: 0,
-  remaining: 0,
-  used: 0,
-  resetAtMs: 0,
-  clockMs: 0,
-});
-
 function requireCount(value: number, field: string): void {
   if (!Number.isSafeInteger(value) || value < 0)
     throw new RangeError(`${field} must be a safe integer >= 0, got ${value}`);
 }
-
-/** A quota, and the place of its counts. */
-interface Kept extends CompiledQuota {
-  readonly table: CountTable;
-  readonly blocks: Blocks;
-  readonly offset: number;
-  /** Rows that were given back, for a quota with shared counts. */
-  readonly free: number[];
-  rows: number;
-}
-
-// Places in a profile.
-const FIRST = 1;
-const SECOND = 2;
-
-/** Number of numbers in a reading, when all quotas of an operation are read at once; the constants below are their places. */
-export const READING = 6;
-export const LIMIT = 0;
-export const REMAINING = 1;
-export const USED = 2;
-export const RESET_AT = 3;
-export const CLOCK = 4;
-export const ENFORCED = 5;
-
-// Bits of an operation's quota: its kind, and above that its offset in a block.
-const IS_OWN = 1;
-const IS_BUCKET = 2;
-const TAKES_ANY = 4;
-const IS_LATE = 8;
-const JOINS = 16;
-const IS_SIGNED = 32;
-const OFFSET = 6;
-
-const bitsOf = (
-  { isOwn, grid, isWhole, isLate, isSigned, place, enforcedBy }: CompiledQuota,
-  offset: number,
-): number =>
-  (isOwn ? IS_OWN : 0) |
-  (grid === null ? IS_BUCKET : 0) |
-  (isWhole ? 0 : TAKES_ANY) |
-  (isLate ? IS_LATE : 0) |
-  (enforcedBy === place ? 0 : JOINS) |
-  (isSigned ? IS_SIGNED : 0) |
-  (offset << OFFSET);
-
-interface Operation extends CompiledOperation {
-  readonly kept: readonly Kept[];
-  readonly known: Float64Array;
-  readonly bits: Int32Array;
-  /** Index of the quota, up to this one, whose `enforced` each quota has; -1 if no such quota has it. */
-  readonly switches: Int32Array;
-  readonly own: CountTable;
-  readonly size: number;
-  readonly isPair: boolean;
-}
-
-/** Tells whether the quotas of an operation are the usual two windows. */
-function isPair({ isTogether, isFree, costs }: CompiledOperation, kept: readonly Kept[]): boolean {
-  const [first, second] = kept;
-  if (first === undefined || second === undefined || kept.length > 2) return false;
-  const isPlain = kept.every(({ grid, isWhole, isLate }) => grid !== null && isWhole && !isLate);
-  const joins = second.enforcedBy === first.place || second.enforcedBy === second.place;
-  const isEnforced = first.enforcedBy === first.place && joins;
-  return (
-    isPlain && isEnforced && isTogether && isFree && !first.isOwn && second.isOwn && costs[0] === costs[1]
-  );
-}
-
-function recordOf({ isOwn, blocks: { table, size }, offset }: Kept, caller: number): number {
-  const block = caller * size;
-  return isOwn ? block + offset : (table.ints[block * INTS + offset] as number);
-}
-
-const numberOf = (table: CountTable, record: number, place: number): number =>
-  table.profiles[table.profileAt(record) + place] as number;
 
 function lacksRoom({ table, grid, isWhole }: Kept, record: number, asked: number): boolean {
   const at = record * DOUBLES;
@@ -163,7 +97,7 @@ function lacksRoom({ table, grid, isWhole }: Kept, record: number, asked: number
  * Times are safe integers >= 0 in milliseconds; anything else is a RangeError that names the field.
  */
 export class PolicyCore {
-  readonly operations: readonly Operation[];
+  readonly operations: readonly CoreOperation[];
   readonly quotas: readonly CompiledQuota[];
   readonly #kept: readonly Kept[];
   readonly #shared = new CountTable();
@@ -183,31 +117,10 @@ export class PolicyCore {
     this.quotas = compiledQuotas(policy);
     const operations = compiledOperations(policy);
     const layout = layoutOf(this.quotas, operations);
-    // Adds to the compiled objects: copies by spread have a hidden class each, and decisions would be slow to ask
-    // many cores in turn.
     this.#blocks = layout.all;
     this.#turns = this.quotas.filter(({ isOwn }) => !isOwn).length;
-    this.#kept = this.quotas.map((quota, place) => {
-      const blocks = layout.ofQuota[place] as Blocks;
-      const table = quota.isOwn ? blocks.table : this.#shared;
-      const offset = blocks.offsets.get(place) as number;
-      return Object.assign(quota, { table, blocks, offset, free: [], rows: 0 });
-    });
-    this.operations = operations.map((operation, index) => {
-      const { table, size, offsets } = layout.ofOperation[index] as Blocks;
-      const kept = operation.quotas.map((place) => this.#of(place));
-      return Object.assign(operation, {
-        kept,
-        known: Float64Array.from(operation.costs),
-        bits: Int32Array.from(kept, (quota) => bitsOf(quota, offsets.get(quota.place) as number)),
-        switches: Int32Array.from(kept, ({ enforcedBy }, at) =>
-          kept.findIndex(({ place }, before) => before <= at && place === enforcedBy),
-        ),
-        own: table,
-        size,
-        isPair: isPair(operation, kept),
-      });
-    });
+    this.#kept = keptIn(layout, this.quotas, this.#shared);
+    this.operations = laidOut(layout, operations, this.#kept);
   }
 
   /** Earliest time, ms; earlier ones count as this (POLICY.md §2.1). */
@@ -266,7 +179,7 @@ export class PolicyCore {
 
   /** Reads what a call of the first operation needs first, so that it is in the cache. Returns any number. */
   lookAt(caller: number): number {
-    const { own, size } = this.operations[0] as Operation;
+    const { own, size } = this.operations[0] as CoreOperation;
     return own.ints[caller * size * INTS + LINK] as number;
   }
 
@@ -296,7 +209,7 @@ export class PolicyCore {
   decide(caller: number, operation: number, cost: number, nowMs: number): number {
     requireCount(cost, "cost");
     requireCount(nowMs, "nowMs");
-    const one = this.operations[operation] as Operation;
+    const one = this.operations[operation] as CoreOperation;
     if (one.isPair) {
       this.#asked[0] = Math.max(nowMs, this.#floorMs);
       this.#asked[1] = cost;
@@ -316,7 +229,7 @@ export class PolicyCore {
     return NONE_REFUSED;
   }
 
-  #decidePair(one: Operation, caller: number): number {
+  #decidePair(one: CoreOperation, caller: number): number {
     const now = this.#asked[0] as number;
     const declared = this.#asked[1] as number;
     const { own, size, bits } = one;
@@ -346,7 +259,7 @@ export class PolicyCore {
     return NONE_REFUSED;
   }
 
-  #at({ bits, own, size }: Operation, index: number, caller: number): number {
+  #at({ bits, own, size }: CoreOperation, index: number, caller: number): number {
     const one = bits[index] as number;
     const block = caller * size;
     return (one & IS_OWN) !== 0
@@ -355,7 +268,7 @@ export class PolicyCore {
   }
 
   /** Moves the clock of an operation's quota, and tells whether the quota refuses. */
-  #refuses(one: Operation, index: number, caller: number, declared: number, now: number): boolean {
+  #refuses(one: CoreOperation, index: number, caller: number, declared: number, now: number): boolean {
     const bits = one.bits[index] as number;
     const { doubles, ints, profiles } = (bits & IS_OWN) !== 0 ? one.own : this.#shared;
     const record = this.#at(one, index, caller);
@@ -377,18 +290,18 @@ export class PolicyCore {
   }
 
   /** Charges an operation's quota with an admitted call. */
-  #admit(one: Operation, index: number, caller: number, declared: number): void {
+  #admit(one: CoreOperation, index: number, caller: number, declared: number): void {
     if (((one.bits[index] as number) & IS_LATE) !== 0) return;
     const before = one.known[index] as number;
     this.#charge(one.kept[index] as Kept, this.#at(one, index, caller), before < 0 ? declared : before);
   }
 
-  #roll({ kept }: Operation, index: number, record: number): void {
+  #roll({ kept }: CoreOperation, index: number, record: number): void {
     const { table, grid } = kept[index] as Kept;
     rollWindow(table.doubles, record * DOUBLES, grid as Grid, numberOf(table, record, FIRST));
   }
 
-  #open({ kept }: Operation, index: number, record: number): void {
+  #open({ kept }: CoreOperation, index: number, record: number): void {
     const { table, grid } = kept[index] as Kept;
     openWindow(table.doubles, record * DOUBLES, grid as Grid, numberOf(table, record, FIRST));
   }
@@ -405,7 +318,7 @@ export class PolicyCore {
   }
 
   /** Charges the quotas of a call that was refused, or whose quotas decide each by itself. */
-  #chargeEach(caller: number, one: Operation, cost: number, refusing: number): number {
+  #chargeEach(caller: number, one: CoreOperation, cost: number, refusing: number): number {
     const { kept, known, relation } = one;
     const last = relation === "first-refusal-stops" && refusing >= 0 ? refusing : kept.length - 1;
     for (const [index, quota] of kept.slice(0, last + 1).entries()) {
@@ -444,7 +357,7 @@ export class PolicyCore {
   ): void {
     requireCount(actual, "actual");
     requireCount(nowMs, "nowMs");
-    const { kept, costs, isFixed } = this.operations[operation] as Operation;
+    const { kept, costs, isFixed } = this.operations[operation] as CoreOperation;
     const now = Math.max(nowMs, this.#floorMs);
     const asked = costs.map((known) => (known < 0 ? cost : known));
     for (const [index, most] of asked.entries())
@@ -513,7 +426,7 @@ export class PolicyCore {
    * the quota may refuse
    */
   readEach(caller: number, operation: number, nowMs: number, out: Float64Array): void {
-    const one = this.operations[operation] as Operation;
+    const one = this.operations[operation] as CoreOperation;
     const least = Math.max(nowMs, this.#floorMs);
     const { length } = one.bits;
     for (let index = 0; index < length; index++) {

@@ -2,22 +2,19 @@
 import { quotaFor } from "../policy/effective.ts";
 import type { Policy } from "../policy/policy.ts";
 import { attributesOf, type CompiledOperation, profileOf, requireOwnEnforced } from "./compiled-policy.ts";
-import { type CountProfile, NOT_OPEN } from "./count-table.ts";
-import type { PolicyCall, PolicyDecision, PolicyReservation, Reading } from "./decision.ts";
 import {
   type CountReading,
   ENFORCED,
   emptyCountReading,
   LIMIT,
-  NO_ROW,
-  NONE_REFUSED,
-  OWN_ROW,
-  PolicyCore,
   READING,
   REMAINING,
   RESET_AT,
   USED,
-} from "./policy-core.ts";
+} from "./count-reading.ts";
+import { type CountProfile, NOT_OPEN } from "./count-table.ts";
+import type { PolicyCall, PolicyDecision, PolicyReservation, Reading } from "./decision.ts";
+import { NO_ROW, NONE_REFUSED, OWN_ROW, PolicyCore } from "./policy-core.ts";
 import { type PolicySnapshot, parsePolicySnapshot } from "./policy-snapshot.ts";
 import { ValueTree } from "./value-tree.ts";
 

@@ -1,6 +1,7 @@
 // The engine over handles, where answers alone do not show it: the fast way, handles given again, bounds, idle counts.
 import { describe, expect, test } from "vitest";
-import { emptyCountReading, NONE_REFUSED } from "../../src/engine/policy-core.ts";
+import { emptyCountReading } from "../../src/engine/count-reading.ts";
+import { NONE_REFUSED } from "../../src/engine/policy-core.ts";
 import { PolicyLimiter } from "../../src/engine/policy-limiter.ts";
 import { parsePolicy } from "../../src/policy/parse.ts";
 
