@@ -47,8 +47,7 @@ export function fitMarkdown({ model, check, backtest }: FitResult): string {
 /** Says in one or two sentences how much of the recording the populations explain. */
 export function foundText({ populations, callers, calls, unexplained, uncounted }: FittedModel): string {
   const left = uncounted === 0 ? "" : ` ${counted(uncounted, "call")} that no quota counts were left out.`;
-  const share = calls === 0 ? 0 : unexplained / calls;
-  return `${counted(populations.length, "population")} of ${counted(callers, "caller")}; ${unexplained === 0 ? "every call is of one of them" : `${percent(share)} of the calls (${unexplained.toLocaleString("en-US")}) are of none`}.${left}`;
+  return `${counted(populations.length, "population")} of ${counted(callers, "caller")}; ${unexplained === 0 ? "every call is of one of them" : `${percent(unexplained / calls)} of the calls (${unexplained.toLocaleString("en-US")}) are of none`}.${left}`;
 }
 
 /** Describes a population's behaviour in a few words, such as `poller, every 5s`. */

@@ -55,6 +55,6 @@ function timesOthers({ day, hours }: Weekday, days: readonly Weekday[]): number 
   const sumIn = (some: Weekday["hours"]): number =>
     hours.reduce((sum: number, count, hour) => sum + (count === null ? 0 : (some[hour] ?? 0)), 0);
   const others = days.filter((other) => other.day !== day).map((other) => sumIn(other.hours));
-  const usual = others.length === 0 ? 0 : new SortedSample(others).median;
+  const usual = new SortedSample(others).median;
   return usual === 0 ? 1 : Math.max(0.01, sumIn(hours) / usual);
 }

@@ -1,0 +1,86 @@
+// The sentence on weekdays that were recorded once, by the numbers of calls of each day.
+import { describe, expect, test } from "vitest";
+import { dayMs, hourMs } from "../../sim/fit/days.ts";
+import type { Recording } from "../../sim/fit/recording.ts";
+import { weekdaysDoubt } from "../../sim/fit/weekdays.ts";
+
+/** A Monday: the epoch began on a Thursday. */
+const monday = 4 * dayMs;
+/** Days on which a caller calls so often in each of these hours; `null`: it was not recorded. */
+function recordingOf(
+  counts: readonly number[],
+  { fromHour = 0, hours = [0, 9, 23], toHour = 24 * counts.length } = {},
+): Recording {
+  const calls = counts.flatMap((count, day) =>
+    hours.flatMap((hour) =>
+      Array.from({ length: count }, (_, at) => ({ atMs: monday + day * dayMs + hour * hourMs + at })),
+    ),
+  );
+  const [fromMs, toMs] = [monday + fromHour * hourMs, monday + toHour * hourMs];
+  const seen = calls.filter(({ atMs }) => atMs >= fromMs && atMs < toMs);
+  // Two callers share the calls.
+  const callers = [0, 1].map((place) => ({ calls: seen.filter((_, at) => at % 2 === place) }));
+  return { startedAtMs: fromMs + 1_000, endedAtMs: toMs - 1_000, callers } as unknown as Recording;
+}
+const alone =
+  "No weekday was recorded twice: whether one is busier every week is not told, and the scenario takes all alike.";
+const days = 7;
+const of = (...counts: readonly number[]): string[] => weekdaysDoubt(recordingOf(counts), days);
+
+describe("five weekdays", () => {
+  test("that are alike, within a fifth, are no doubt", () => {
+    expect(of(10, 10, 10, 10, 10, 1, 1)).toEqual([]);
+    expect(of(10, 10, 12, 10, 10, 1, 1)).toEqual([]);
+    expect(of(12, 12, 10, 12, 12, 1, 1)).toEqual([]);
+    expect(of(10, 10, 13, 10, 10, 10, 10)).toEqual([alone]);
+    expect(of(13, 13, 10, 13, 13, 10, 10)).toEqual([alone]);
+  });
+
+  test("of which one has half as many again, or two thirds, are named", () => {
+    const named = (text: string): string[] => [`${alone} ${text} times the calls of the other weekdays.`];
+    expect(of(10, 15, 10, 10, 10, 1, 1)).toEqual(named("Tuesday (1970-01-06) had 1.5"));
+    expect(of(10, 10, 10, 10, 30, 1, 1)).toEqual(named("Friday (1970-01-09) had 3.0"));
+    expect(of(4, 10, 10, 10, 10, 1, 1)).toEqual(named("Monday (1970-01-05) had 0.4"));
+    expect(of(10, 10, 10, 0, 10, 1, 1)).toEqual(named("Thursday (1970-01-08) had 0.0"));
+    expect(of(0, 600, 10, 10, 10)).toEqual(named("Monday (1970-01-05) had 0.0"));
+    // By the median of the others, the further one.
+    expect(of(10, 40, 10, 10, 20, 1, 1)).toEqual(named("Tuesday (1970-01-06) had 4.0"));
+  });
+
+  test("on which nobody called have nothing to differ from", () => {
+    expect(of(0, 0, 0, 0, 0, 9, 9)).toEqual([]);
+    expect(of(0, 0, 5, 0, 0, 9, 9)).toEqual([]);
+  });
+});
+
+describe("fewer weekdays", () => {
+  test("leave a doubt though they are alike, and one alone", () => {
+    expect(of(10, 10, 10, 10)).toEqual([alone]);
+    expect(of(10)).toEqual([alone]);
+    expect(of(10, 20)[0]).toContain(" Monday (1970-01-05) had 0.5 times");
+    expect(weekdaysDoubt(recordingOf([], { toHour: 0 }), days)).toEqual([]);
+  });
+
+  test("count from twelve recorded hours on, by the hours that both have", () => {
+    const half = { hours: [9, 12, 23] };
+    const from = (fromHour: number) => weekdaysDoubt(recordingOf([30, 10, 10], { ...half, fromHour }), days);
+    expect(from(12)[0]).toContain(" Monday (1970-01-05) had 3.0 times");
+    // Without Monday the rest are alike.
+    expect(from(13)).toEqual([alone]);
+    const until = (toHour: number) => weekdaysDoubt(recordingOf([10, 10, 30], { ...half, toHour }), days);
+    expect(until(2 * 24 + 12)[0]).toContain(" Wednesday (1970-01-07) had 3.0 times");
+    expect(until(2 * 24 + 11)).toEqual([alone]);
+  });
+});
+
+test.each([
+  [2 - 1 / 24 - 0.001, null],
+  [2 - 1 / 24, "No weekday was recorded twice"],
+  [7 + 1 / 24, "No weekday was recorded twice"],
+  [7 + 1 / 24 + 0.001, "Some weekdays were recorded only once"],
+  [14 - 1 / 24 - 0.001, "Some weekdays were recorded only once"],
+  [14 - 1 / 24, null],
+])("a span of %d days: %s", (spanDays, words) => {
+  const [said = null] = weekdaysDoubt(recordingOf([10, 30]), spanDays);
+  expect(said?.split(":")[0] ?? null).toBe(words);
+});
