@@ -179,6 +179,33 @@ describe("a limiter refuses what it cannot do", () => {
       }),
     );
   });
+
+  const state = { endsAt: 0, count: 0, seenMs: 0 };
+  test.each<[string, object, readonly object[]]>([
+    [
+      "keys of another form",
+      { counts: [{ quota: "user", key: { user: "ann" }, state }] },
+      [{ path: "counts.0.key", got: '{"user":"ann"}', allowed: "an object of tenant, user" }],
+    ],
+    [
+      "a key of too much",
+      { enforced: [{ quota: "tenant", key: { tenant: "acme", user: "ann" }, enforced: true }] },
+      [{ path: "enforced.0.key", got: '{"tenant":"acme","user":"ann"}', allowed: "an object of tenant" }],
+    ],
+    [
+      "a count twice",
+      { counts: [0, 1].map(() => ({ quota: "tenant", key: { tenant: "acme" }, state })) },
+      [{ path: "counts.1", got: '{"tenant":"acme"}', allowed: "each count once" }],
+    ],
+    ["no snapshot", { counts: 3 }, [{ path: "counts", got: "3" }]],
+  ])("a snapshot with %s", (_, change, problems) => {
+    expect(() => PolicyLimiter.restore(policy, { ...limiter.snapshot(), ...change } as never)).toThrow(
+      expect.objectContaining({
+        ...{ code: "SNAPSHOT_INVALID" },
+        problems: problems.map((problem) => expect.objectContaining(problem)),
+      }),
+    );
+  });
 });
 
 test("a limiter that is swept forgets what says nothing, and nothing else", () => {

@@ -1,0 +1,203 @@
+// Limiters by key: what a few facts say of them, and their answers as decisions.
+import { describe, expect, test } from "vitest";
+import { type KeyedAnswer, type KeyedKind, keyedLaws, keyedLimiter } from "../../src/laws/keyed.ts";
+import type { Algorithm } from "../../src/rules/algorithms.ts";
+import { parseRules } from "../../src/rules/parse.ts";
+
+const rules = parseRules({
+  user: { rest: { limit: 3, windowSeconds: 7 }, graphql: { limit: 9, windowSeconds: 8 } },
+});
+
+/** A limiter that gives one answer, and what it was asked. */
+async function made(answer: unknown, kind: Partial<KeyedKind> = {}, more: object = {}) {
+  const asked: unknown[] = [];
+  const factory = keyedLimiter({
+    ...{ name: "mine", algorithm: "fixed-window", ...kind },
+    create: (settings) => {
+      asked.push(settings);
+      const consume = (...given: unknown[]): KeyedAnswer => {
+        asked.push(given);
+        return answer as KeyedAnswer;
+      };
+      return { consume, ...more };
+    },
+  });
+  const limiter = await factory.create(rules);
+  const call = { organization: "acme", user: "ann", scope: "rest", cost: 2 } as const;
+  return { factory, limiter, asked, decide: () => limiter.decide(call, 1_000) };
+}
+
+describe("laws that are claimed by default", () => {
+  const any = ["status-free", "isolated", "honest-wait", "rate-bound", "give-back"];
+  test.each<[Algorithm, readonly string[]]>([
+    ["unknown", any.filter((law) => law !== "give-back")],
+    ["concurrency", ["remaining-agrees", ...any, "refusal-justified"]],
+  ])("of %s", (algorithm, laws) => {
+    expect([...keyedLaws({ algorithm })].sort()).toEqual([...laws].sort());
+  });
+
+  test("fewer where refused calls are counted, by saying so, or by saying nothing", () => {
+    const without = (refused: "counted" | "uncounted", algorithm: Algorithm) =>
+      keyedLaws({ algorithm, refused });
+    expect(keyedLaws({ algorithm: "fixed-window" })).toEqual(without("uncounted", "fixed-window"));
+    expect(keyedLaws({ algorithm: "unknown" })).toEqual(without("counted", "unknown"));
+    const lost = without("uncounted", "fixed-window").filter(
+      (law) => !without("counted", "fixed-window").includes(law),
+    );
+    expect([...lost].sort()).toEqual(["all-or-nothing", "bounded", "give-back"]);
+  });
+});
+
+describe("facts of a factory", () => {
+  const usual = {
+    ...{ name: "mine", algorithm: "fixed-window", claims: keyedLaws({ algorithm: "fixed-window" }) },
+    ...{ claimsAsShown: true, anchorUnsaid: true, keyed: true, scopes: ["rest"] },
+    ...{ opensToMs: 1, endsLate: false, fromStart: false, create: expect.any(Function) },
+  };
+  const semantics = {
+    ...{ anchor: ["first-request"], refused: ["uncounted"], refusedByUser: ["charges-nothing"] },
+    ...{ graphqlCharge: ["prepaid"], remaining: ["clamped"], reset: ["ceil"] },
+  };
+  test.each<[string, Partial<KeyedKind>, object, object]>([
+    ["by default", {}, {}, {}],
+    ["of the epoch", { anchor: "epoch" }, { anchorUnsaid: false }, { anchor: ["epoch"] }],
+    ["from the start", { anchor: "start" }, { anchorUnsaid: false, fromStart: true }, {}],
+    ["opened to the second", { opensTo: "second" }, { opensToMs: 1000 }, {}],
+    ["with an inclusive end", { end: "inclusive" }, { endsLate: true }, {}],
+    ["of calls that cost", { weighted: true }, { scopes: ["graphql"] }, {}],
+    ["with claims", { claims: ["bounded"] }, { claims: ["bounded"], claimsAsShown: false }, {}],
+    [
+      "of other semantics",
+      { refused: "counted", remaining: "signed", reset: "floor" },
+      { claims: keyedLaws({ algorithm: "fixed-window", refused: "counted" }) },
+      { refused: ["counted"], remaining: ["signed"], reset: ["floor"] },
+    ],
+    [
+      "of a sliding counter",
+      { algorithm: "sliding-counter" },
+      {
+        algorithm: "sliding-counter",
+        anchorUnsaid: false,
+        claims: keyedLaws({ algorithm: "sliding-counter" }),
+      },
+      { anchor: ["epoch", "first-request"] },
+    ],
+  ])("%s", async (_, kind, facts, switches) => {
+    const { factory } = await made(true, kind);
+    expect(factory).toEqual({ ...usual, ...facts, semantics: { ...semantics, ...switches } });
+  });
+
+  test("settings are those of the users' windows", async () => {
+    expect((await made(true)).asked).toEqual([{ limit: 3, windowSeconds: 7, windowMs: 7_000 }]);
+    expect((await made(true, { weighted: true })).asked).toEqual([
+      { limit: 9, windowSeconds: 8, windowMs: 8_000 },
+    ]);
+  });
+});
+
+describe("answers", () => {
+  test.each<[unknown, object]>([
+    [true, { admitted: true, refusedBy: null }],
+    [false, { admitted: false, refusedBy: "user" }],
+    [
+      { allowed: true, retryAfter: 3 },
+      { admitted: true, refusedBy: null, user: {} },
+    ],
+    [
+      { allowed: false, retryAfter: 3 },
+      { admitted: false, refusedBy: "user", retryAfterMs: 3_000, user: {} },
+    ],
+    [
+      { allowed: false, retryAfter: 3, retryAfterMs: 20 },
+      { admitted: false, refusedBy: "user", retryAfterMs: 20, user: {} },
+    ],
+    [
+      { allowed: false, retryAfter: null, remaining: null, limit: null },
+      { admitted: false, refusedBy: "user", retryAfterMs: undefined, user: {} },
+    ],
+    [
+      { allowed: false, retryAfterMs: Number.POSITIVE_INFINITY },
+      { admitted: false, refusedBy: "user", user: {} },
+    ],
+    [
+      { allowed: true, limit: 5, current: 1.5, remaining: 3.7, reset: 2.2, resetMs: 30.5 },
+      {
+        ...{ admitted: true, refusedBy: null },
+        user: { limit: 5, current: 1.5, remaining: 3.7, reset: 2.2, resetAtMs: 1_030.5 },
+      },
+    ],
+    [
+      { allowed: true, resetAt: 2_000, resetMs: 30 },
+      { admitted: true, refusedBy: null, user: { resetAtMs: 2_000 } },
+    ],
+    [
+      { allowed: true, resetAt: new Date(3_000) },
+      { admitted: true, refusedBy: null, user: { resetAtMs: 3_000 } },
+    ],
+  ])("%j of a fixed window", async (answer, decision) => {
+    expect(await (await made(answer)).decide()).toEqual(decision);
+  });
+
+  test.each([
+    [
+      { limit: 5, current: 1.5, remaining: 3.7, reset: 2.2, resetMs: 30.5 },
+      { limit: 5, current: 2, remaining: 3, reset: 3, resetAtMs: 1_031 },
+    ],
+    [{ remaining: -1e-7 }, { remaining: 0 }],
+    [{ remaining: -1e-6 }, { remaining: -1 }],
+    [{ remaining: -0.4 }, { remaining: -1 }],
+    [{ remaining: 0 }, { remaining: 0 }],
+  ])("%j of a bucket is told in whole numbers", async (shown, user) => {
+    const { decide } = await made({ allowed: true, ...shown }, { algorithm: "token-bucket" });
+    expect(await decide()).toEqual({ admitted: true, refusedBy: null, user });
+  });
+
+  test.each<[unknown, string]>([
+    [null, "true, false or an object with `allowed` was expected, got null"],
+    ["yes", "true, false or an object with `allowed` was expected, got yes"],
+    [{ allowed: 1 }, "allowed: true or false was expected, got 1"],
+  ])("%j is none", async (answer, message) => {
+    await expect((await made(answer)).decide()).rejects.toThrow(new TypeError(message));
+  });
+
+  test("a key is an organization's user; an admitted call is released with its lease", async () => {
+    const released: unknown[] = [];
+    const release = (...given: unknown[]): void => void released.push(given);
+    const { decide, limiter, asked } = await made(
+      { allowed: true, lease: "seven" },
+      { algorithm: "concurrency" },
+      { release },
+    );
+    const { reservation } = await decide();
+    expect(asked.at(-1)).toEqual(["acme/ann", 2, 1_000]);
+    expect(reservation).toEqual({ key: "acme/ann", cost: 2, lease: 0 });
+    expect((await decide()).reservation).toMatchObject({ lease: 1 });
+    expect(await limiter.settle?.(reservation, 1, 1_500)).toEqual({});
+    expect(released).toEqual([["acme/ann", 2, 1_500, "seven"]]);
+    const refusing = await made(false, { algorithm: "concurrency" }, { release });
+    expect(await refusing.decide()).toEqual({ admitted: false, refusedBy: "user" });
+  });
+
+  test("a look shows a user's window, or nothing", async () => {
+    const looked = async (shown: unknown) => {
+      const { limiter } = await made(true, {}, { peek: () => shown });
+      return limiter.status?.("acme", 1_000, "ann");
+    };
+    expect(await looked({ remaining: 2, resetMs: 5 })).toEqual({ rest: { remaining: 2, resetAtMs: 1_005 } });
+    expect([await looked(null), await looked(undefined)]).toEqual([{ rest: {} }, { rest: {} }]);
+    expect((await made(true)).limiter.status).toBeUndefined();
+  });
+});
+
+test("what is no limiter, or does not say what it counts", async () => {
+  const create = () => ({}) as never;
+  await expect(keyedLimiter({ name: "none", algorithm: "unknown", create }).create(rules)).rejects.toThrow(
+    new TypeError("a limiter with `consume` was expected"),
+  );
+  expect(() => keyedLimiter({ name: "none", create } as never)).toThrow(
+    expect.objectContaining({
+      code: "ADAPTER_INVALID",
+      problems: [expect.objectContaining({ path: "algorithm" })],
+    }),
+  );
+});
