@@ -45,6 +45,16 @@ function accessLog(): string {
   return `${lines.map(([, line]) => line).join("\n")}\n`;
 }
 
+/** Output of `curl -si`: two quotas of which one is known by its header alone, and a refusal. */
+const answers = [
+  "HTTP/1.1 200 OK\r\nDate: Mon, 05 Jan 2026 12:00:10 GMT\r\nX-RateLimit-Limit: 100\r\nX-RateLimit-Remaining: 98",
+  "X-RateLimit-Reset: 50\r\nX-Tokens-Left: 7\r\n\r\n{}\n",
+  "HTTP/1.1 200 OK\r\nDate: Mon, 05 Jan 2026 12:00:20 GMT\r\nX-RateLimit-Limit: 100\r\nX-RateLimit-Remaining: 97",
+  "X-RateLimit-Reset: 40\r\nX-Tokens-Left: 6\r\n\r\n{}\n",
+  "HTTP/1.1 429 Too Many Requests\r\nDate: Mon, 05 Jan 2026 12:00:30 GMT\r\nX-RateLimit-Limit: 100",
+  'X-RateLimit-Remaining: 0\r\nX-RateLimit-Reset: 30\r\nRetry-After: 30\r\n\r\n{"error":"slow down"}\n',
+].join("\r\n");
+
 const commands = [
   ...traces.map((name) => `verify ${name}.trace.ndjson`),
   "simulate steady --duration 30s --seed 3 --out steady",
@@ -57,6 +67,9 @@ const commands = [
   "simulate nowhere --duration 5x",
   "scenarios",
   "figures",
+  "map answers.txt",
+  "map answers.txt --out mapped.json",
+  "policy check mapped.json",
 ];
 
 const target = "--target http://127.0.0.1:9";
@@ -120,6 +133,7 @@ const mistakes = [
     (more) => `check ${more}`,
   ),
   "plan steady",
+  "plan steady --resume",
   ...["x", "rules.user.rest.limit=9..5", "rules.user.rest.limt=5..9", "x.clients=1..2"].map(
     (vary) => `plan steady --vary ${vary} --until refusedShare<5%`,
   ),
@@ -144,12 +158,14 @@ const mistakes = [
   "map",
   "map access.log",
   "map none.txt",
+  "map answers.txt --out mapped.json",
   "policy",
   "policy list",
   "policy check none.json",
   "report none",
   "report steady --compare none",
   "bundle none.ts",
+  "init --policy none.json",
   "completion ksh",
   "swarm 0",
   "swarm 2 --seed x",
@@ -170,6 +186,7 @@ const mistakes = [
 test("commands say what they said", async () => {
   const sections: string[] = [];
   await writeFile(join(folder, "empty.json"), "[]");
+  await writeFile(join(folder, "answers.txt"), answers);
   await writeFile(
     join(folder, "tokens.json"),
     JSON.stringify([{ token: "spw_x", user: "ann", organization: "acme" }]),

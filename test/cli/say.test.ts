@@ -2,10 +2,11 @@
 import { describe, expect, test } from "vitest";
 import { replay } from "../../sim/replay/replay.ts";
 import { uncolored } from "../../src/cli/colors.ts";
-import { readConnection } from "../../src/cli/connection-options.ts";
+import { readConnection, readServerTls } from "../../src/cli/connection-options.ts";
 import { faultWords } from "../../src/cli/fault-list.ts";
 import { policyText, scenarioText } from "../../src/cli/init-policy.ts";
 import { usersTable, windowsTable } from "../../src/cli/replay-table.ts";
+import { sayAudit, sayPlan } from "../../src/cli/say-audit.ts";
 import { sayProbe } from "../../src/cli/say-probe.ts";
 import { sayReplay } from "../../src/cli/say-replay.ts";
 import { sayLoad, saySimulation } from "../../src/cli/say-run.ts";
@@ -14,9 +15,12 @@ import { parseFault } from "../../src/faults/choice.ts";
 import { parsePolicy } from "../../src/policy/parse.ts";
 import { parseRules } from "../../src/rules/parse.ts";
 import { waitReset } from "../../src/scenario/retries/wait-reset.ts";
+import type { AuditResult, Row as AuditRow } from "../../src/summary/audit-result.ts";
+import { pem, pemPath } from "../connect/tls.ts";
 import { inference } from "../policy/policies.ts";
 import { logOf, noon, type Row } from "../replay/rows.ts";
 import { fixture, sampleViolation } from "../report/fixtures.ts";
+import { codedErrorOf } from "../support/coded-error.ts";
 
 function linesOf(say: (terminal: Terminal) => void): string[] {
   const lines: string[] = [];
@@ -362,6 +366,46 @@ describe("a connection", () => {
     expect(await env({ HTTPS_PROXY: "http://p", NO_PROXY: "b" })).toMatchObject({ proxy: { except: "b" } });
   });
 
+  const secrets = { ca: pemPath("ca"), cert: pemPath("client"), key: pemPath("client-key") };
+  test("shows and trusts certificates, each read from its file", async () => {
+    const tls = { ca: pem("ca"), cert: pem("client"), key: pem("client-key") };
+    expect(await readConnection(secrets, "https://x", {})).toEqual({ tls });
+    expect(await readServerTls(pemPath("server"), pemPath("server-key"))).toEqual({
+      cert: pem("server"),
+      key: pem("server-key"),
+    });
+    expect(await readServerTls(undefined, undefined)).toBeNull();
+  });
+
+  const unusable = async (reading: Promise<unknown>): Promise<unknown> => {
+    const { code, problems } = await codedErrorOf(reading);
+    return [code, ...problems];
+  };
+  const file = "FILE_UNREADABLE";
+  test("takes no key for a certificate, no certificate for a key, and no pair that does not fit", async () => {
+    const [certificate, key] = [pemPath("client"), pemPath("client-key")];
+    const asCertificate = { path: key, got: "text without a certificate", allowed: "a certificate in PEM" };
+    const asKey = { path: certificate, got: "text without a private key", allowed: "a private key in PEM" };
+    expect(await unusable(readConnection({ ca: key }, "https://x", {}))).toEqual([file, asCertificate]);
+    expect(await unusable(readServerTls(key, undefined))).toEqual([file, asCertificate]);
+    expect(await unusable(readServerTls(certificate, certificate))).toEqual([file, asKey]);
+    expect(await unusable(readConnection({ ...secrets, key: certificate }, "https://x", {}))).toEqual([
+      file,
+      asKey,
+    ]);
+    const allowed = "a certificate and its own private key, which no passphrase protects";
+    for (const other of ["server-key", "locked-key"] as const)
+      expect(await unusable(readServerTls(certificate, pemPath(other)))).toEqual([
+        file,
+        { path: `${certificate} and ${pemPath(other)}`, got: expect.stringMatching(/^ERR_/), allowed },
+      ]);
+    for (const [cert, other] of [
+      [certificate, undefined],
+      [undefined, key],
+    ])
+      await expect(readServerTls(cert, other)).rejects.toThrow("--tls-cert and --tls-key go together");
+  });
+
   test.each([
     [{ ca: "a" }, "http://x", "--ca needs a --target of https://"],
     [{ key: "a" }, undefined, "--key needs a --target of https://"],
@@ -369,5 +413,142 @@ describe("a connection", () => {
     [{ key: "a" }, "https://x", "--cert and --key go together"],
   ])("%j to %s is refused", async (options, url, message) => {
     await expect(readConnection(options as never, url, {})).rejects.toThrow(message);
+  });
+});
+
+describe("an audit", () => {
+  const row = (name: string, changes: Partial<AuditRow> = {}): AuditRow => ({
+    ...{
+      name,
+      law: "conserved",
+      section: "2.1",
+      promise: "",
+      state: "kept",
+      why: null,
+      operations: ["read"],
+    },
+    broken: [],
+    ...changes,
+  });
+  const call = (line: number, status: number, said: string) => ({
+    line,
+    what: `GET /${line} by ann`,
+    status,
+    said,
+  });
+  const broken = {
+    ...{
+      law: "bounded",
+      operation: "read",
+      expected: "at most 5",
+      got: "6",
+      isRepeated: true,
+      oracle: "agrees",
+    },
+    ...{
+      follows: null,
+      repeat: "spillway audit --only b",
+      calls: [1, 2, 3, 4, 5, 6, 7].map((at) => call(at, 200, "rest 0 of 5 left")),
+    },
+  } as const;
+  const result = (changes: Partial<AuditResult>): AuditResult => ({
+    ...{
+      format: "spillway-audit",
+      version: 1,
+      target: "http://127.0.0.1:1",
+      policy: "own",
+      alone: true,
+      calls: 12,
+    },
+    ...{ startedAt: 0, endedAt: 70_000, assumptions: [], ended: "whole", rows: [row("a")] },
+    verdict: { verdict: "ok", records: 12, windows: 3, violations: [] },
+    ...changes,
+  });
+  const said = (changes: Partial<AuditResult>): string[] =>
+    linesOf((terminal) => sayAudit(terminal, result(changes), "out"));
+
+  test("says each experiment on a line, in columns, and why it was not exercised", () => {
+    const rows = [
+      row("a", { operations: ["read", "write"] }),
+      row("longer", { operations: [] }),
+      row("b", { why: "write: no sample" }),
+      row("c", { state: "not exercised", why: "no bucket" }),
+      row("d", { state: "broken", law: "bounded" }),
+    ];
+    expect(said({ rows }).slice(0, 7)).toEqual([
+      "",
+      "kept          a       conserved read, write",
+      "kept          longer  conserved",
+      "kept          b       conserved read  not exercised with write: no sample",
+      "not exercised c       conserved  no bucket",
+      "broken        d       bounded",
+      "",
+    ]);
+    expect(said({ rows }).at(-1)).toBe("report  out/report.html");
+  });
+
+  test("shows what broke a law: what was expected, the first six calls, and how to see it again", () => {
+    const follows = {
+      ...broken,
+      follows: "a",
+      isRepeated: false,
+      oracle: "does not see it",
+      calls: [call(9, 0, "")],
+    } as const;
+    const rows = [row("b", { state: "broken", broken: [broken, follows] })];
+    expect(said({ rows }).slice(2, -3)).toEqual([
+      "",
+      "broken b, read: bounded, 2.1",
+      "  expected  at most 5",
+      "  got       6",
+      ...[1, 2, 3, 4, 5, 6].map((at) => `  line ${at}  GET /${at} by ann: 200; rest 0 of 5 left`),
+      "  seen again when repeated; the oracle agrees",
+      "  repeat    spillway audit --only b",
+      "",
+      "broken b, read: bounded, 2.1 (it may follow from a)",
+      "  expected  at most 5",
+      "  got       6",
+      "  line 9  GET /9 by ann:",
+      "  not repeated; the oracle does not see it",
+      "  repeat    spillway audit --only b",
+    ]);
+  });
+
+  test("says whether it came to its end, and what was assumed", () => {
+    const [head, tail] = [["", "kept          a  conserved read"], said({}).slice(-3)];
+    const ends = (changes: Partial<AuditResult>) => said(changes).slice(0, -3);
+    expect(said({})).toEqual([...head, ...tail]);
+    expect(ends({ ended: "interrupted" })).toEqual([
+      ...head,
+      "",
+      "interrupted: go on with --resume --out out",
+    ]);
+    expect(ends({ ended: { stopped: "by 503" }, assumptions: ["one", "two"] })).toEqual([
+      ...head,
+      ...["", "stopped by 503", "note    one", "note    two"],
+    ]);
+  });
+
+  test("says beforehand what it will call, use up and take", () => {
+    const task = (name: string) => ({ experiment: { name } });
+    const plan = {
+      lone: [task("a")],
+      lanes: [{ inTurn: [task("a")], beside: [task("b")] }],
+      calls: 1,
+      empties: 2,
+      ms: 90_000,
+    };
+    const lab = { callers: [1, 2], policy: { name: "own" } };
+    const plans = (maxMs: number) =>
+      linesOf((terminal) => sayPlan(terminal, "http://127.0.0.1:1", plan as never, lab as never, maxMs));
+    expect(plans(300_000)).toEqual([
+      "This will call http://127.0.0.1:1 as 2 callers, under the policy own:",
+      "  2 experiments, about 1 call; 2 windows used up, never two in a row of one quota",
+      "  about 1 min 30 s, at most 5 min; what does not fit is said to be not exercised",
+      "  The policy's samples are sent. Other calls of these quotas may be refused meanwhile.",
+    ]);
+    expect(plans(60_000)[2]).toBe(
+      "  about 1 min, at most 1 min; what does not fit is said to be not exercised",
+    );
   });
 });

@@ -36,6 +36,20 @@ test("dates, and the monotonic clock's differences, are the clock's while code r
   expect(read() - first).toBe(1000n);
 });
 
+test("the monotonic clock counts from 1970, in seconds and nanoseconds", () => {
+  const clock = clockAt(1_234);
+  const hrtime = (since?: [number, number]) => clock.during(() => process.hrtime(since));
+  expect([hrtime(), hrtime()]).toEqual([
+    [1, 234_001_000],
+    [1, 234_002_000],
+  ]);
+  expect(clock.during(() => process.hrtime.bigint())).toBe(1_234_003_000n);
+  expect([hrtime([0, 900_000_000]), hrtime([1, 234_005_000])]).toEqual([
+    [0, 334_004_000],
+    [0, 0],
+  ]);
+});
+
 test("the process's own are back after an answer, a throw, a resolved and a rejected promise", async () => {
   const clock = clockAt(atMs);
   const own = [Date, setTimeout, setInterval, clearTimeout, clearInterval, performance.now, process.hrtime];
