@@ -15,7 +15,7 @@ import { parseFault } from "../../src/faults/choice.ts";
 import { parsePolicy } from "../../src/policy/parse.ts";
 import { parseRules } from "../../src/rules/parse.ts";
 import { waitReset } from "../../src/scenario/retries/wait-reset.ts";
-import type { AuditResult, Row as AuditRow } from "../../src/summary/audit-result.ts";
+import type { AuditResult, Row as AuditRow, ShownBroken } from "../../src/summary/audit-result.ts";
 import { pem, pemPath } from "../connect/tls.ts";
 import { inference } from "../policy/policies.ts";
 import { logOf, noon, type Row } from "../replay/rows.ts";
@@ -436,7 +436,7 @@ describe("an audit", () => {
     status,
     said,
   });
-  const broken = {
+  const broken: ShownBroken = {
     ...{
       law: "bounded",
       operation: "read",
@@ -450,7 +450,7 @@ describe("an audit", () => {
       repeat: "spillway audit --only b",
       calls: [1, 2, 3, 4, 5, 6, 7].map((at) => call(at, 200, "rest 0 of 5 left")),
     },
-  } as const;
+  };
   const result = (changes: Partial<AuditResult>): AuditResult => ({
     ...{
       format: "spillway-audit",
@@ -488,13 +488,13 @@ describe("an audit", () => {
   });
 
   test("shows what broke a law: what was expected, the first six calls, and how to see it again", () => {
-    const follows = {
+    const follows: ShownBroken = {
       ...broken,
       follows: "a",
       isRepeated: false,
       oracle: "does not see it",
       calls: [call(9, 0, "")],
-    } as const;
+    };
     const rows = [row("b", { state: "broken", broken: [broken, follows] })];
     expect(said({ rows }).slice(2, -3)).toEqual([
       "",

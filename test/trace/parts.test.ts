@@ -4,15 +4,21 @@ import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { parsePolicy } from "../../src/policy/parse.ts";
 import { SpillwayError } from "../../src/rules/errors.ts";
+import { CallBatch } from "../../src/trace/batch.ts";
 import { checkCall } from "../../src/trace/batch-reader.ts";
+import { Block } from "../../src/trace/blocks.ts";
 import { fourDigits } from "../../src/trace/digits.ts";
+import { HabitMemory } from "../../src/trace/habit-memory.ts";
 import { Literal } from "../../src/trace/literal.ts";
 import { answerMembers } from "../../src/trace/quota-answer.ts";
 import { QuotaLineReader } from "../../src/trace/quota-lines.ts";
+import { readTrace } from "../../src/trace/read.ts";
 import { CallNumbers } from "../../src/trace/sequence.ts";
 import type { ReadAnswer } from "../../src/wire/read-answer.ts";
 import { inference } from "../policy/policies.ts";
 import { traceCall } from "../summary/traces.ts";
+import { codedErrorOf } from "../support/coded-error.ts";
+import { chunks } from "./samples.ts";
 
 const viewOf = (text: string): DataView => new DataView(new TextEncoder().encode(text).buffer);
 
@@ -68,6 +74,106 @@ test("a pair of client and call was there before, or not, as a set says", () => 
     }),
     { numRuns: 300 },
   );
+});
+
+test("a block holds chunks of any size, and readable bytes behind them; what is forgotten makes room", () => {
+  const block = new Block();
+  const bytesOf = (length: number, from: number): Uint8Array =>
+    Uint8Array.from({ length }, (_, at) => from + (at % 7));
+  const parts = [bytesOf(5, 1), bytesOf(300_000, 20), bytesOf(400_000, 40)];
+  for (const chunk of parts) {
+    block.add(chunk);
+    expect(block.view.buffer).toBe(block.bytes.buffer);
+    expect(block.bytes.length - block.filled).toBeGreaterThanOrEqual(256);
+  }
+  expect(Buffer.concat(parts).equals(block.bytes.subarray(0, block.filled))).toBe(true);
+  block.end = 300_005;
+  block.forget();
+  expect([block.filled, block.end]).toEqual([400_000, 0]);
+  expect(Buffer.from(parts[2] ?? []).equals(block.bytes.subarray(0, block.filled))).toBe(true);
+  expect(new Block().bytes.length).toBe(2 ** 18 + 256);
+});
+
+test("a trace without a byte is told so, by its first line", async () => {
+  const { code, problems, message } = await codedErrorOf(readTrace(chunks("")));
+  expect([code, message.split("\n")[0], ...problems]).toEqual([
+    "TRACE_INVALID",
+    "this trace is empty",
+    { path: "line 1", got: "nothing", allowed: "a trace's header" },
+  ]);
+});
+
+describe("a client's habits", () => {
+  const columns = ["org", "user", "scope", "kind", "cost", "status", "limit"] as const;
+  const batch = new CallBatch({ text: () => "" } as never);
+  /** Text of a habit between others, of so many bytes. */
+  const textOf = (habit: number, length: number): string =>
+    `${habit}`.padEnd(length - 1, "abcdefg") + String(habit % 10);
+  const placed = (habit: number, length: number): DataView => viewOf(`>>>${textOf(habit, length)}<<<<<<<<`);
+  const valuesOf = (habit: number): number[] => columns.map((_, place) => 10 * habit + place + 1);
+
+  function keep(memory: HabitMemory, client: number, habit: number, length = 40): void {
+    for (const [place, column] of columns.entries()) batch[column][5] = valuesOf(habit)[place] ?? 0;
+    batch.client[5] = client;
+    memory.keep(placed(habit, length), 3, 3 + length, batch, 5, 100 + habit);
+  }
+
+  /** Values of the habit that is found, with its bits; `null` if none is. */
+  function found(memory: HabitMemory, client: number, habit: number, length = 40): number[] | null {
+    for (const column of columns) batch[column][6] = 0;
+    const end = memory.read(placed(habit, length), 3, client, batch, 6);
+    if (end === -1) return null;
+    expect(end).toBe(3 + length);
+    return [...columns.map((column) => batch[column][6] as number), memory.has];
+  }
+
+  const said = (habit: number): number[] => [...valuesOf(habit), 100 + habit];
+
+  test("are its last two lines, with all their values; a third replaces the one that was not used last", () => {
+    const memory = new HabitMemory();
+    for (const client of [0, 1, 2, 4094, 4095]) {
+      expect(found(memory, client, 1)).toBeNull();
+      keep(memory, client, 1);
+      keep(memory, client, 2);
+      expect([2, 1, 1, 2, 1].map((habit) => found(memory, client, habit))).toEqual([2, 1, 1, 2, 1].map(said));
+      keep(memory, client, 3);
+      expect([1, 2, 3, 1].map((habit) => found(memory, client, habit))).toEqual([
+        said(1),
+        null,
+        said(3),
+        said(1),
+      ]);
+    }
+    for (const client of [0, 1, 2, 4094, 4095]) expect(found(memory, client, 3)).toEqual(said(3));
+    for (const client of [3, 4093, 2048]) expect(found(memory, client, 3)).toBeNull();
+  });
+
+  test("are known at once to the client whose number is 4,096 higher, and forgotten by its lines", () => {
+    const memory = new HabitMemory();
+    keep(memory, 7, 1);
+    expect(found(memory, 4103, 1)).toEqual(said(1));
+    keep(memory, 4103, 2);
+    keep(memory, 4103, 3);
+    expect(found(memory, 7, 1)).toBeNull();
+  });
+
+  test.each([8, 9, 15, 16, 17, 63, 64, 255, 256])("of %d bytes are known by every one of them", (length) => {
+    const memory = new HabitMemory();
+    keep(memory, 1, 4, length);
+    keep(memory, 1, 5, length);
+    expect([4, 5].map((habit) => found(memory, 1, habit, length))).toEqual([4, 5].map(said));
+    const text = textOf(4, length);
+    for (let at = 0; at < length; at++) {
+      const other = viewOf(`>>>${text.slice(0, at)}~${text.slice(at + 1)}<<<<<<<<`);
+      expect(memory.read(other, 3, 1, batch, 6)).toBe(-1);
+    }
+  });
+
+  test("of more than 256 bytes are read each time", () => {
+    const memory = new HabitMemory();
+    keep(memory, 1, 4, 257);
+    expect(found(memory, 1, 4, 257)).toBeNull();
+  });
 });
 
 /** The member that an error names, and what it may be; `null` where there is none. */
