@@ -3,7 +3,6 @@
 import { describe, expect, test } from "vitest";
 import { dayMs } from "../../sim/fit/days.ts";
 import { atOnceOf, pacesOf, withoutEnds } from "../../sim/fit/paces.ts";
-import type { Recording } from "../../sim/fit/recording.ts";
 import type { Spell } from "../../sim/fit/runs.ts";
 import {
   absenceOf,
@@ -14,7 +13,6 @@ import {
   sessionsOf,
   tickOf,
 } from "../../sim/fit/sessions.ts";
-import { weekdaysDoubt } from "../../sim/fit/weekdays.ts";
 
 const hourMs = 3_600_000;
 /** A Monday: the epoch began on a Thursday. */
@@ -224,77 +222,5 @@ describe("paces", () => {
       [0, 0, 5],
     ]);
     expect(endless.first).toEqual([1, 2, 4]);
-  });
-});
-
-describe("weekdays that were seen once", () => {
-  /** So many calls in the ninth hour of each day from Monday on, and one in each hour beside it. */
-  const recordingOf = (
-    counts: readonly number[],
-    fromMs = monday,
-    untilMs = monday + counts.length * dayMs,
-  ): Recording => {
-    const calls = counts.flatMap((count, day) =>
-      many(count, () => ({ atMs: monday + day * dayMs + 9 * hourMs })),
-    );
-    return { startedAtMs: fromMs, endedAtMs: untilMs, callers: [{ calls }] } as unknown as Recording;
-  };
-  const once =
-    "No weekday was recorded twice: whether one is busier every week is not told, and the scenario takes all alike.";
-  const some = once.replace("No weekday was recorded twice", "Some weekdays were recorded only once");
-  const doubt = (counts: readonly number[], spanDays = counts.length): string[] =>
-    weekdaysDoubt(recordingOf(counts), spanDays);
-
-  test("are named where they differ", () => {
-    expect(doubt([10, 10, 10, 10, 15])).toEqual([
-      `${once} Friday (1970-01-09) had 1.5 times the calls of the other weekdays.`,
-    ]);
-    expect(doubt([10, 10, 10, 10, 14])).toEqual([once]);
-    expect(doubt([100, 40, 100, 100, 100])).toEqual([
-      `${once} Tuesday (1970-01-06) had 0.4 times the calls of the other weekdays.`,
-    ]);
-    expect(doubt([100, 0, 100, 100, 100])).toEqual([
-      `${once} Tuesday (1970-01-06) had 0.0 times the calls of the other weekdays.`,
-    ]);
-  });
-
-  test("are no question where five of them are alike, or weekends differ", () => {
-    expect(doubt([10, 10, 10, 10, 12])).toEqual([]);
-    expect(doubt([10, 10, 10, 10, 13])).toEqual([once]);
-    expect(doubt([10, 10, 10, 10, 12, 50, 0])).toEqual([]);
-    expect(doubt([10, 10, 10, 10])).toEqual([once]);
-    expect(doubt([0, 0, 0, 0, 0])).toEqual([]);
-  });
-
-  test.each([
-    [2 - 1 / 24, [once]],
-    [2 - 1.01 / 24, []],
-    [7 + 1 / 24, [once]],
-    [7 + 1.01 / 24, [some]],
-    [14 - 1.01 / 24, [some]],
-    [14 - 1 / 24, []],
-  ])("of %d days", (spanDays, texts) => {
-    expect(doubt([10, 10, 10, 10, 13], spanDays)).toEqual(texts);
-  });
-
-  test("count from half a day on, by the hours that both have", () => {
-    // Of Monday its last hours alone, with ten calls in the tenth hour; the other days have as many, and 30 in the ninth.
-    const late = many(5, (day) => monday + day * dayMs);
-    const calls = late.flatMap((ms, day) => [
-      ...many(10, () => ({ atMs: ms + 15 * hourMs })),
-      ...many(day === 0 ? 0 : 30, () => ({ atMs: ms + 9 * hourMs })),
-    ]);
-    const from = (hour: number): string[] =>
-      weekdaysDoubt(
-        {
-          startedAtMs: monday + hour * hourMs,
-          endedAtMs: monday + 5 * dayMs,
-          callers: [{ calls }],
-        } as unknown as Recording,
-        5,
-      );
-    // Twelve hours of Monday make five days that are alike; eleven make four, which tell less.
-    expect(from(12)).toEqual([]);
-    expect(from(13)).toEqual([once]);
   });
 });

@@ -1,4 +1,5 @@
 // Retry storms, where the answer can be worked out: what a burst leaves over takes from what later windows can spare.
+import { defineScenario, poller, rest, status } from "spillway/scenario";
 import { describe, expect, test } from "vitest";
 import type { JobOutcome } from "../../src/plan/job.ts";
 import { plan } from "../../src/plan/plan.ts";
@@ -28,6 +29,29 @@ describe("recovered", () => {
 
   test("never where clients fell silent", () => {
     expect(windowsUntil([100, 0], [100, 90], [100, 0], [100, 0], [0, 0])).toBeNull();
+  });
+});
+
+describe("a trigger comes after the first window", () => {
+  const looking = (call: ReturnType<typeof rest>, duration: string) =>
+    defineScenario({
+      ...{ name: "looking", duration, rules: { organization: { rest: { limit: 9, windowSeconds: 30 } } } },
+      populations: { one: { clients: 1, behaviour: poller({ call, every: "9s" }) } },
+    });
+
+  test("of the limit that the calls touch, or of a minute if they touch none", () => {
+    expect(parseStorm("burst", looking(rest("/v2/user"), "2m"))).toMatchObject({
+      atMs: 30_000,
+      windowMs: 30_000,
+    });
+    expect(parseStorm("burst", looking(status(), "4m"))).toMatchObject({ atMs: 60_000, windowMs: 60_000 });
+  });
+
+  test("and is over a window before the end: an outage lasts half of what is left, a burst has 2,000 calls", () => {
+    const { sizes } = parseStorm("outage", looking(rest("/v2/user"), "2m"));
+    expect([sizes[0], sizes.at(-1)]).toEqual([1_000, 45_000]);
+    const burst = parseStorm("burst", looking(rest("/v2/user"), "2m")).sizes;
+    expect([burst[0], burst.at(-1)]).toEqual([1, 2_000]);
   });
 });
 

@@ -48,6 +48,11 @@ describe("ranges", () => {
     expect(candidates).toHaveLength(120);
   });
 
+  test("shares without a step have a hundred steps", () => {
+    const found = values("network.loss=0%..1%");
+    expect([found.length, found[1], found[50], found.at(-1)]).toEqual([101, 0.0001, 0.005, 0.01]);
+  });
+
   test.each([
     ["crowd.clients", "no range"],
     ["crowd.clients=", "no range"],

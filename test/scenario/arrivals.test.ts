@@ -3,13 +3,16 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { parseArrivals } from "../../src/scenario/arrival-input.ts";
+import { dayTimes } from "../../src/scenario/arrival-rates.ts";
 import {
   type ArrivalRun,
   type ArrivalSchedule,
   arrivalTimes,
   roughArrivals,
 } from "../../src/scenario/arrivals.ts";
+import { ln } from "../../src/scenario/elementary.ts";
 import { Mistakes } from "../../src/scenario/mistakes.ts";
+import { next32, type RandomState, seedRandom } from "../../src/scenario/random.ts";
 import { property } from "../support/property.ts";
 
 const common = { timeUnitMs: 1_000, preAllocatedVUs: 1, maxVUs: 1 };
@@ -184,6 +187,43 @@ function slowTimes(startRate: number, stages: Stages, timeUnitMs: number): numbe
   }
   return found;
 }
+
+describe("a day's rates", () => {
+  const hourMs = 3_600_000;
+  const rates = fc.array(fc.constantFrom(0, 0.1, 0.5, 1, 3), { minLength: 24, maxLength: 24 });
+  const whole = (most: number) => fc.integer({ min: 1, max: most });
+  property([rates, fc.constantFrom("steps", "lines"), whole(hourMs), whole(2 * 24 * hourMs), fc.nat()])(
+    "bring an arrival when the area under them has grown by its gap",
+    (rates, shape, timeUnitMs, startAtMs, seed) => {
+      const state = (): RandomState => {
+        const made = { random0: 0, random1: 0, random2: 0, random3: 0 };
+        seedRandom(made, seed, 0, 0);
+        return made;
+      };
+      const rateOf = (hour: number): number => rates[hour % 24] as number;
+      /** The area from the epoch on, by whole hours and a part of one. */
+      const areaAt = (ms: number): number => {
+        let area = 0;
+        for (let hour = 0; hour * hourMs < ms; hour++) {
+          const part = Math.min(1, ms / hourMs - hour);
+          const rise = shape === "lines" ? rateOf(hour + 1) - rateOf(hour) : 0;
+          area += hourMs * part * (rateOf(hour) + (rise * part) / 2);
+        }
+        return area;
+      };
+      const random = state();
+      const draw = (): number => -ln((next32(random) + 0.5) / 4_294_967_296) * timeUnitMs;
+      let due = areaAt(startAtMs) + draw();
+      const times = dayTimes({ rates, timeUnitMs, shape }, startAtMs, 5 * hourMs, state());
+      for (const ms of Array.from(times).slice(0, 300)) {
+        const slack = 1e-9 * due + 1e-3;
+        expect(areaAt(startAtMs + ms)).toBeLessThanOrEqual(due + slack);
+        expect(areaAt(startAtMs + ms + 1)).toBeGreaterThanOrEqual(due - slack);
+        due += draw();
+      }
+    },
+  );
+});
 
 describe("k6's words are checked", () => {
   const mistakesOf = (value: unknown): string[] => {
