@@ -166,10 +166,11 @@ class Walk {
   #describe(name: string, node: FieldNode, nodes: readonly FieldNode[]): void {
     const isSchema = name === SchemaMetaFieldDef.name;
     const field = isSchema ? SchemaMetaFieldDef : TypeMetaFieldDef;
-    const type = getNamedType(field.type);
+    // Both fields describe objects.
+    const type = getNamedType(field.type) as GraphQLObjectType;
     const args = getArgumentValues(field, node, this.#variables);
     const described = isSchema ? this.#schema : this.#schema.getType(String(args["name"]));
-    if (isObjectType(type) && described !== undefined) this.#values(type, belowOf(nodes), [described]);
+    if (described !== undefined) this.#values(type, belowOf(nodes), [described]);
   }
 
   /** Prices fields of the schema's description of itself by their values. */

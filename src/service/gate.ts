@@ -169,8 +169,14 @@ function isPending<T extends object>(said: T | Pending<T> | Promise<T>): said is
 
 const AUTHORIZATION = "authorization";
 
+/** A request's headers, as Node reads them and as they came. */
+interface Authorized {
+  readonly headers: Pick<FastifyRequest["headers"], "authorization">;
+  readonly raw: Pick<FastifyRequest["raw"], "rawHeaders">;
+}
+
 /** Returns the `Authorization` header; nothing if there are two, of which Node shows only the first. */
-function authorizationOf({ headers, raw: { rawHeaders } }: FastifyRequest): string | undefined {
+export function authorizationOf({ headers, raw: { rawHeaders } }: Authorized): string | undefined {
   let found = 0;
   for (let at = 0; at < rawHeaders.length; at += 2) {
     const name = rawHeaders[at] ?? "";

@@ -132,6 +132,8 @@ const mistakes = [
   ...["--clock-moves", "--calls 5", "--alone", `${target} --runs 5`, "--adapter none.js", "--fault list"].map(
     (more) => `check ${more}`,
   ),
+  "check --rules default --fault status-opens-window --runs 1",
+  "check --policy github --fault reset-disagrees --runs 1",
   "plan steady",
   "plan steady --resume",
   ...["x", "rules.user.rest.limit=9..5", "rules.user.rest.limt=5..9", "x.clients=1..2"].map(

@@ -2,6 +2,7 @@
 import { describe, expect, test } from "vitest";
 import { parseTokens, tokenScopes } from "../../src/rules/tokens.ts";
 import { callersOf, TokenTable } from "../../src/service/auth.ts";
+import { authorizationOf } from "../../src/service/gate.ts";
 import { samplePolicyTokens, sampleTokens } from "../../src/service/sample-tokens.ts";
 import { Deployment } from "./deployment.ts";
 
@@ -55,6 +56,17 @@ describe("the table of tokens", () => {
       scopes: new Set(tokenScopes),
     });
   });
+});
+
+test.each([
+  [["Authorization", "a"], "a"],
+  [["Host", "Authorization", "authorization", "a"], "a"],
+  [["X-Authorizatio", "b", "AUTHORIZATION", "a"], "a"],
+  [["authorization", "a", "Authorization", "b"], undefined],
+  [["Authorization", "a", "Host", "x", "AUTHORIZATION", "a"], undefined],
+  [["Authorization", "a", "Authorizatiox", "b", "Proxy-Authorization", "c"], "a"],
+])("of the headers %j the credential is %s: two are none", (rawHeaders, credential) => {
+  expect(authorizationOf({ headers: { authorization: "a" }, raw: { rawHeaders } })).toBe(credential);
 });
 
 describe("sample tokens", () => {
