@@ -1,5 +1,4 @@
 // Limits as a fit needs them: the lengths of windows, and when they end.
-import { calendarSeconds } from "../../src/policy/calendar.ts";
 import { quotaFor } from "../../src/policy/effective.ts";
 import type { Policy, Quota } from "../../src/policy/policy.ts";
 import { policyOf } from "../../src/policy/shorthand.ts";
@@ -44,7 +43,7 @@ export function limitsOfPolicy(policy: Policy): Limits {
       const quotas = quotasOf(operation, organization);
       for (const { algorithm } of quotas)
         if (algorithm.kind === "fixed-window")
-          return { limit: algorithm.limit, windowSeconds: lengthOf(algorithm) };
+          return { limit: algorithm.limit, windowSeconds: algorithm.windowSeconds };
       const algorithm = quotas[0]?.algorithm;
       const limit = algorithm?.kind === "token-bucket" ? algorithm.capacity : Number.MAX_SAFE_INTEGER;
       return { limit, windowSeconds: usualSeconds };
@@ -58,12 +57,6 @@ export function limitsOfPolicy(policy: Policy): Limits {
       return { reset: resets[0] ?? ABSENT, userReset: resets[1] ?? ABSENT };
     },
   };
-}
-
-function lengthOf({ anchor, windowSeconds }: Extract<Quota["algorithm"], { kind: "fixed-window" }>): number {
-  return typeof anchor === "object" && "calendar" in anchor
-    ? calendarSeconds[anchor.calendar]
-    : windowSeconds;
 }
 
 /** Returns the limits that a fit was made under. */

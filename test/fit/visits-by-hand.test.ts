@@ -62,7 +62,7 @@ describe("events that wake callers", () => {
   const recording = { startedAtMs: 0, endedAtMs: 24 * hourMs } as unknown as Recording;
   /** Each caller calls once an hour, at a time of its own, and ten times, two seconds apart, after its events. */
   const callerOf = (place: number, eventsMs: readonly number[], lastsMs = 18 * secondMs): Profile => {
-    const hourly = many(24, (hour) => hour * hourMs + (5 + 7 * place) * minuteMs + 20 * secondMs);
+    const hourly = many(24, (hour) => hour * hourMs + (15 + 4 * place) * minuteMs + 20 * secondMs);
     const woken = eventsMs.flatMap((ms) =>
       many(10, (index) => ms + place * secondMs + (index * lastsMs) / 9),
     );
@@ -98,8 +98,45 @@ describe("events that wake callers", () => {
     expect(told(many(6, (place) => callerOf(place, eventsMs.slice(0, 1))))).toEqual([]);
   });
 
-  test("leave out who is woken by few of them", () => {
-    const callers = [...many(5, (place) => callerOf(place, eventsMs)), callerOf(5, [])];
-    expect(told(callers)[0]?.woken[5]).toEqual([]);
+  test("leave out who is woken by less than a third of what is usual", () => {
+    const own = (first: readonly number[], last: readonly number[]) =>
+      told([...many(5, (place) => callerOf(place, first)), callerOf(5, last)])[0]?.woken[5];
+    expect(own(eventsMs, [])).toEqual([]);
+    // Callers weigh by their events: 46 / 16 are usual of three, and 81 / 21 of four.
+    expect(own(eventsMs, eventsMs.slice(0, 1))).toEqual([[eventsMs[0], 10]]);
+    const four = [...eventsMs, 21 * hourMs + 2 * minuteMs];
+    expect(own(four, eventsMs.slice(0, 1))).toEqual([]);
+    expect(own(four, eventsMs.slice(0, 2))).toHaveLength(2);
+  });
+
+  test("last a time if their callers end together, whenever that is", () => {
+    const lasts = [60, 100, 150];
+    const callers = many(6, (place): Profile => {
+      const each = eventsMs.map((ms, event) => callerOf(place, [ms], (lasts[event] as number) * secondMs));
+      const jobs = [
+        ...new Map(each.flatMap((one) => one.jobs).map((one) => [one.startMs, one])).values(),
+      ].sort((a, b) => a.startMs - b.startMs);
+      const pausesMs = jobs
+        .slice(1)
+        .map(({ startMs }, index) => startMs - (jobs[index] as RecordedJob).endMs);
+      return { ...(each[0] as Profile), jobs, pausesMs };
+    });
+    const [found] = told(callers);
+    // The median of six callers, who begin and end a second apart.
+    expect(found?.lastsMs).toEqual(lasts.map((seconds) => (seconds + 2) * secondMs));
+    expect(found?.woken).toEqual(many(6, () => eventsMs.map((ms) => [ms, 10])));
+  });
+
+  test("are of two groups if they wake other callers", () => {
+    const others = eventsMs.map((ms) => ms + 3 * hourMs);
+    const found = told(many(10, (place) => callerOf(place, place < 5 ? eventsMs : others)));
+    const none = many(5, () => []);
+    expect(found.map(({ group, eventsMs }) => [group, eventsMs])).toEqual([
+      [0, eventsMs],
+      [1, others.map((ms) => ms + 5 * secondMs)],
+    ]);
+    expect(found[0]?.woken).toEqual([...many(5, () => eventsMs.map((ms) => [ms, 10])), ...none]);
+    expect(found[1]?.woken.slice(0, 5)).toEqual(none);
+    expect(found[1]?.woken.slice(5).flat()).toHaveLength(15);
   });
 });
