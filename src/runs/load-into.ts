@@ -152,7 +152,8 @@ function latenessNotes(load: LoadResult): string[] {
   ];
 }
 
-function progressText(progress: LoadProgress, pace: Pace): string {
+/** Returns how far a load is, in words. */
+export function progressText(progress: LoadProgress, pace: Pace): string {
   if ("doing" in progress) return progress.doing;
   const { elapsedMs, durationMs, calls, refused, tightest, lateMs } = progress;
   const left = elapsedMs >= durationMs ? "ending" : `of ${duration(durationMs)}`;

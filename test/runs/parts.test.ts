@@ -1,7 +1,13 @@
+import { mkdtemp, readdir, realpath, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import { describe, expect, test, vi } from "vitest";
 import type { PlacedModule } from "../../src/load/user-module.ts";
+import { placeResult } from "../../src/report/result-writer.ts";
 import { SpillwayError } from "../../src/rules/errors.ts";
 import { acceptedBy } from "../../src/runs/accepted.ts";
+import { progressText } from "../../src/runs/load-into.ts";
+import { openPlace } from "../../src/runs/open-place.ts";
 import { Pace } from "../../src/runs/pace.ts";
 import { planTable } from "../../src/runs/plan-table.ts";
 import { headerOf } from "../../src/runs/points-file.ts";
@@ -32,6 +38,54 @@ describe("a pace", () => {
     expect(at(8_000, 0.5, 50)).toBeNull();
     expect(at(8_500, 0.5, 60)).toBeNull();
   });
+});
+
+describe("a load's progress", () => {
+  const told = (changes: object): string => {
+    let nowMs = 0;
+    const pace = new Pace(() => nowMs);
+    const more = {
+      elapsedMs: 30_000,
+      durationMs: 60_000,
+      refused: 0,
+      tightest: null,
+      lateMs: null,
+      ...changes,
+    };
+    progressText({ ...more, calls: 0 }, pace);
+    nowMs = 2_000;
+    return progressText({ calls: 2_469, ...more }, pace);
+  };
+  const tightest = { org: "acme", user: "ann", scope: "rest", limit: 5_000, remaining: 1_200 } as const;
+
+  test("is its time, its calls and their pace, and what is refused, tight or late", () => {
+    expect(told({})).toBe("30 s of 1 min, 2,469 calls, 1,235/s, 0% refused");
+    expect(told({ elapsedMs: 59_999 })).toBe("1 min of 1 min, 2,469 calls, 1,235/s, 0% refused");
+    expect(told({ elapsedMs: 60_000 })).toBe("1 min ending, 2,469 calls, 1,235/s, 0% refused");
+    expect(told({ refused: 823, tightest, lateMs: 1_500 })).toBe(
+      "30 s of 1 min, 2,469 calls, 1,235/s, 33.3% refused, 1,200 of 5,000 left for acme/ann, REST, 1.5 s late",
+    );
+    expect(told({ lateMs: 0, calls: 0 })).toBe("30 s of 1 min, 0 calls, 0/s, 0 ms late");
+    expect(progressText({ doing: "getting k6" }, new Pace(() => 0))).toBe("getting k6");
+  });
+});
+
+test("a result without a folder of its own gets one by its name and the second in UTC", async () => {
+  const folder = await realpath(await mkdtemp(join(tmpdir(), "spillway-open-")));
+  const cwd = process.cwd();
+  vi.useFakeTimers({ now: Date.UTC(2026, 0, 2, 3, 4, 5, 678), toFake: ["Date"] });
+  process.chdir(folder);
+  try {
+    const writer = await openPlace({ name: "herd" }, "run");
+    await writer.write("a.txt", "a");
+    await placeResult(writer);
+    await writer.close();
+    expect(await readdir("reports")).toEqual(["herd-20260102-030405"]);
+  } finally {
+    vi.useRealTimers();
+    process.chdir(cwd);
+    await rm(folder, { recursive: true, force: true });
+  }
 });
 
 test("a turn is due each 50 ms; news between turns are passed over", async () => {
