@@ -202,6 +202,13 @@ const equivalents: readonly Equivalent[] = [
     reason: "the two differ by more than 1 here",
   },
   {
+    path: "src/verify/refusal-laws.ts",
+    text: "Math.min(organization?.remaining ?? 0, user?.remaining ?? 0) === cost",
+    was: "0",
+    becomes: "1",
+    reason: "suspects are named of needless refusals alone, for which both windows show what remains",
+  },
+  {
     path: "src/verify/switch-evidence.ts",
     text: "hypotheses.ruleOut(new Map(out.map((each) => [each, { exhibit, weight: 1 }] as const)));",
     was: "1",
