@@ -137,6 +137,29 @@ describe("a window that is watched", () => {
   });
 });
 
+describe("a call that is slower than its window", () => {
+  const name = "call-slower-than-its-window";
+
+  test("is charged to its window, or to the next one", () => {
+    expect(made(name, serving())).toEqual({ state: "kept" });
+  });
+
+  test.each([
+    [0, { state: "broken", expected: "requests shows 1 or 2 used", got: "0 used" }],
+    [1, { state: "kept" }],
+    [2, { state: "kept" }],
+    [3, { state: "broken", expected: "requests shows 1 or 2 used", got: "3 used" }],
+  ])("leaves %i used", (used, finding) => {
+    let isOver = false;
+    const server = serving(({ headers }, { way }) => {
+      const shown = isOver ? { status: 200, headers: { ...headers, "x-left": String(limit - used) } } : null;
+      isOver ||= way === "slow";
+      return shown;
+    });
+    expect(made(name, server)).toMatchObject(finding);
+  });
+});
+
 describe("windows on Unix time's grid", () => {
   const name = "window-on-its-grid";
   /** Ends so far beside the grid, by a clock that differs so much. */
