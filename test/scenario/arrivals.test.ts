@@ -215,7 +215,9 @@ describe("a day's rates", () => {
       const draw = (): number => -ln((next32(random) + 0.5) / 4_294_967_296) * timeUnitMs;
       let due = areaAt(startAtMs) + draw();
       const times = dayTimes({ rates, timeUnitMs, shape }, startAtMs, 5 * hourMs, state());
-      for (const ms of Array.from(times).slice(0, 300)) {
+      let left = 60;
+      for (const ms of times) {
+        if (left-- === 0) break;
         const slack = 1e-9 * due + 1e-3;
         expect(areaAt(startAtMs + ms)).toBeLessThanOrEqual(due + slack);
         expect(areaAt(startAtMs + ms + 1)).toBeGreaterThanOrEqual(due - slack);
