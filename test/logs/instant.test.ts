@@ -7,15 +7,32 @@ import { accessLogTime, offsetOf } from "./written.ts";
 const encoder = new TextEncoder();
 
 /** As ISO text, or `null` where it is no time. */
-function read(text: string, zoneMinutes = 0): string | null {
+function read(text: string, zoneMinutes = 0, reader = new InstantReader(zoneMinutes)): string | null {
   const bytes = new Uint8Array(text.length * 3 + 64).fill(0x39);
   const { written } = encoder.encodeInto(text, bytes.subarray(7));
-  const ms = new InstantReader(zoneMinutes).read(new DataView(bytes.buffer), 7, 7 + written);
+  const ms = reader.read(new DataView(bytes.buffer), 7, 7 + written);
   return Number.isNaN(ms) ? null : new Date(ms).toISOString();
 }
 
 const instant = "2026-01-02T03:04:05.678Z";
 const second = "2026-01-02T03:04:05.000Z";
+
+test("a reader that has read one day reads any other", () => {
+  const reader = new InstantReader(0);
+  const days = ["2024", "2025", "2026"].flatMap((year) =>
+    ["01", "02", "03", "12"].flatMap((month) =>
+      ["01", "03", "05", "17"].map((day) => `${year}-${month}-${day}`),
+    ),
+  );
+  const wrong = days.flatMap((before) =>
+    days.filter((day) => {
+      read(before, 0, reader);
+      return read(day, 0, reader) !== `${day}T00:00:00.000Z`;
+    }),
+  );
+  expect(days).toHaveLength(48);
+  expect(wrong).toEqual([]);
+});
 
 describe("a time", () => {
   test.each([
