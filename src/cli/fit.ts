@@ -251,9 +251,7 @@ async function done<Result>(
 ): Promise<Result | null> {
   for (;;) {
     const { done, value } = steps.next();
-    if (done === true) {
-      return value;
-    }
+    if (done === true) return value;
     terminal.progress(`${name}: ${value.done} of ${counted(value.of, "simulation")}`);
     await setImmediate();
     if (signal.aborted) return null;

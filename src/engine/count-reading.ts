@@ -26,3 +26,6 @@ export const USED = 2;
 export const RESET_AT = 3;
 export const CLOCK = 4;
 export const ENFORCED = 5;
+
+/** Returns the same number. Compilers keep small integers in objects as they are, and others as objects of their own. */
+export const whole = (value: number): number => (value === (value | 0) ? value | 0 : value);

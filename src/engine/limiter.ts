@@ -4,10 +4,10 @@ import { quotaNames } from "../policy/names.ts";
 import { policyOf } from "../policy/shorthand.ts";
 import { type Rules, type Scope, type Semantics, scopes, semanticsOf } from "../rules/rules.ts";
 import type { Call, Decision, Readings, Reservation, Status, WindowReading } from "./adapter.ts";
-import { CLOCK, ENFORCED, LIMIT, REMAINING, RESET_AT, USED } from "./count-reading.ts";
+import { CLOCK, ENFORCED, LIMIT, REMAINING, RESET_AT, USED, whole } from "./count-reading.ts";
 import { NOT_OPEN } from "./count-table.ts";
 import { NONE_REFUSED, type PolicyCore } from "./policy-core.ts";
-import { PolicyLimiter, whole } from "./policy-limiter.ts";
+import { PolicyLimiter } from "./policy-limiter.ts";
 import type { PolicySnapshot } from "./policy-snapshot.ts";
 
 /** Operations of a policy of rules, in this order. Each has the organization's quota before the user's. */

@@ -11,6 +11,7 @@ import {
   REMAINING,
   RESET_AT,
   USED,
+  whole,
 } from "./count-reading.ts";
 import { type CountProfile, NOT_OPEN } from "./count-table.ts";
 import type { PolicyCall, PolicyDecision, PolicyReservation, Reading } from "./decision.ts";
@@ -323,9 +324,6 @@ export class PolicyLimiter {
     return { quota: this.#names[quota] as string, limit, remaining, used, resetAtMs, enforced };
   }
 }
-
-/** Returns the same number. Compilers keep small integers in objects as they are, and others as objects of their own. */
-export const whole = (value: number): number => (value === (value | 0) ? value | 0 : value);
 
 function windowOf(core: PolicyCore, caller: number, quota: number): number | null {
   const window = core.windowOf(caller, quota);

@@ -148,10 +148,10 @@ export const windowExperiments: readonly Experiment[] = [
         return unexercised(`answered ${answer.call.status}`);
       const after = yield* lab.look(subject, caller);
       for (const name of names) {
-        const seen = seenIn(after, name);
-        const plain = yield* lab.plainCharge(subject, caller, name);
         // A call that holds points shows more than it is charged.
         if (lab.quota(name, caller).charge.when !== "admission") continue;
+        const seen = seenIn(after, name);
+        const plain = yield* lab.plainCharge(subject, caller, name);
         const isOwn = lab.alone && lab.isOwn(name);
         // The window of the first look is over, whichever window the slow call was charged to.
         if (seen !== null && (seen.used < plain || (isOwn && seen.used > 2 * plain)))
