@@ -21,17 +21,16 @@ class Histogram {
 
   /** Returns the values at equal shares, nearest rank, from the least to the greatest; `null` if there are none. */
   quantiles(): readonly number[] | null {
-    const values = [...this.#counts].sort(([a], [b]) => a - b);
+    const values = [...this.#counts.keys()].sort((a, b) => a - b);
     if (values.length === 0) return null;
-    let index = 0;
-    let below = 0;
+    let [value, until] = [0, 0];
     return Array.from({ length: parts + 1 }, (_, part) => {
       const rank = Math.max(1, Math.ceil((part * this.#size) / parts));
-      while (below + (values[index]?.[1] ?? 0) < rank) {
-        below += values[index]?.[1] ?? 0;
-        index += 1;
+      while (until < rank) {
+        value = values.shift() as number;
+        until += this.#counts.get(value) as number;
       }
-      return values[index]?.[0] ?? 0;
+      return value;
     });
   }
 }
@@ -109,7 +108,7 @@ export class Likeness {
     const known = late === null ? fallback : { ...fallback, latenessMs: empirical(late) };
     if (trips === null) return known;
     const roundTripMs = empirical(trips.map((ms) => Math.max(1, ms)));
-    const middle = trips[parts / 2] ?? 0;
+    const middle = trips[parts / 2] as number;
     const queries = this.#quantiles("graphqlMs");
     if (queries === null) return { ...known, roundTripMs };
     return {

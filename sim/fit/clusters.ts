@@ -5,7 +5,7 @@ import { hourMs } from "./days.ts";
 import type { FittedRetry } from "./policies.ts";
 import type { Profile } from "./profile.ts";
 import { explainedBy } from "./retries.ts";
-import { SortedSample } from "./statistics.ts";
+import { addTo, SortedSample } from "./statistics.ts";
 import { workdaysOf } from "./workdays.ts";
 
 /** Callers that are alike, the busiest first; the others were compared with the first. */
@@ -46,7 +46,7 @@ export function clustersOf(profiles: readonly Profile[], slackMs: number): reado
     }
     home.profiles.push(profile);
     home.jobs += profile.jobs.length;
-    for (const [key, count] of profile.mix) home.mix.set(key, (home.mix.get(key) ?? 0) + count);
+    for (const [key, count] of profile.mix) addTo(home.mix, key, count);
   }
   clusters.sort((a, b) => b.jobs - a.jobs);
   const apart = apartOf(clusters);
@@ -56,13 +56,13 @@ export function clustersOf(profiles: readonly Profile[], slackMs: number): reado
 function mixturesOf(clusters: readonly Cluster[]): Cluster[] {
   const mixtures = new Map<string, Cluster>();
   for (const { profiles, mix, jobs } of clusters) {
-    const organization = profiles[0]?.caller.organization ?? "";
+    const { organization } = (profiles[0] as Profile).caller;
     const empty: Cluster = { profiles: [], mixture: true, mix: new Map(), jobs: 0 };
     const mixture = mixtures.get(organization) ?? empty;
     mixtures.set(organization, mixture);
     mixture.profiles.push(...profiles);
     mixture.jobs += jobs;
-    for (const [key, count] of mix) mixture.mix.set(key, (mixture.mix.get(key) ?? 0) + count);
+    for (const [key, count] of mix) addTo(mixture.mix, key, count);
   }
   return [...mixtures.values()];
 }
@@ -83,7 +83,7 @@ const userOf = ({ caller: { organization, user } }: Profile): string => `${organ
 
 function clientsByUser(profiles: readonly Profile[]): ReadonlyMap<string, number> {
   const counts = new Map<string, number>();
-  for (const profile of profiles) counts.set(userOf(profile), (counts.get(userOf(profile)) ?? 0) + 1);
+  for (const profile of profiles) addTo(counts, userOf(profile));
   return counts;
 }
 

@@ -12,6 +12,7 @@ import type { Profile } from "./profile.ts";
 import type { Recording } from "./recording.ts";
 import type { Calendar } from "./rhythm.ts";
 import { absenceOf, joinedMs, sessionsOf } from "./sessions.ts";
+import { addTo } from "./statistics.ts";
 import { weekdaysDoubt } from "./weekdays.ts";
 
 /** Something that a recording does not tell, as a sentence; and its kind, if a plan has to know of it. */
@@ -74,8 +75,7 @@ function daysDoubt(days: number, spanDays: number): string[] {
 /** Names days on which whole populations stayed away. */
 function daysOffDoubts(calendars: readonly Calendar[]): string[] {
   const off = new Map<number, number>();
-  for (const { daysOff, callers } of calendars)
-    for (const day of daysOff) off.set(day, (off.get(day) ?? 0) + callers);
+  for (const { daysOff, callers } of calendars) for (const day of daysOff) addTo(off, day, callers);
   return [...off].map(
     ([day, callers]) =>
       `Next to none of ${counted(callers, "caller")} came on ${dateOf(day * dayMs)}, though they did on other days of the week: it is taken for a day off, which the scenario has not.`,

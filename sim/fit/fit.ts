@@ -3,7 +3,7 @@
 import { quote } from "../../src/rules/errors.ts";
 import { parseRules } from "../../src/rules/parse.ts";
 import type { Rules } from "../../src/rules/rules.ts";
-import { clustersOf } from "./clusters.ts";
+import { type Cluster, clustersOf } from "./clusters.ts";
 import { doubtsOf, refusalsTelling } from "./doubts.ts";
 import { limitsOf } from "./limits.ts";
 import type { FittedBehaviour, FittedModel, FittedPopulation, RulesFrom } from "./model.ts";
@@ -58,7 +58,7 @@ export function fitTo(recording: Recording, { name = "fitted", rules: given }: F
   const days = daysApart(rhythms);
   const named = fits.map(({ population }, index): FittedPopulation => {
     const behaviour = withDays(population.behaviour, days.factors);
-    const { profiles = [], mixture = false } = clusters[index] ?? {};
+    const { profiles, mixture } = clusters[index] as Cluster;
     return { name: names.of(population, profiles, mixture), ...population, behaviour };
   });
   const populations = named.map((population) => asOthersDo(population, named));

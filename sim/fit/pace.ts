@@ -4,7 +4,7 @@ import { counted } from "../../src/rules/words.ts";
 import { closedArrivals, openArrivals, timetableOf } from "./arrivals.ts";
 import type { Cluster } from "./clusters.ts";
 import { bySessions, type RhythmFit } from "./comings.ts";
-import { isRefused } from "./jobs.ts";
+import { isRefused, type RecordedJob } from "./jobs.ts";
 import type { FittedArrivals, FittedBehaviour, FittedComings } from "./model.ts";
 import { atOnceOf } from "./paces.ts";
 import { partsOf } from "./parts.ts";
@@ -29,11 +29,9 @@ export interface PaceFit {
 /** Fits the behaviour and the arrivals of a cluster's callers. */
 export function paceOf(cluster: Cluster, recording: Recording): PaceFit {
   const { profiles } = cluster;
-  const [model] = profiles;
-  if (model === undefined) throw new RangeError("a cluster has callers");
+  const { shape, pace } = profiles[0] as Profile;
   const kinds = new SortedSample([...cluster.mix.values()]);
   const mixed = kinds.most < 0.9 * cluster.jobs;
-  const { shape, pace } = model;
   const parts = partsOf(profiles, recording);
   if (parts !== null) return inParts(parts, profiles, recording);
   if (pace.kind === "chance") return byChance(profiles, recording);
@@ -207,7 +205,7 @@ function isOpen(
 ): boolean {
   const whole = endedAtMs - startedAtMs;
   const lives = new SortedSample(
-    profiles.map(({ jobs }) => (jobs.at(-1)?.endMs ?? 0) - (jobs[0]?.startMs ?? 0)),
+    profiles.map(({ jobs }) => (jobs.at(-1) as RecordedJob).endMs - (jobs[0] as RecordedJob).startMs),
   );
   return (
     profiles.length >= fewCallers &&

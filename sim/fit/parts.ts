@@ -22,7 +22,7 @@ import { risesIn } from "./rises.ts";
 import { spellsOf } from "./runs.ts";
 import { joined, sessionsOf } from "./sessions.ts";
 import { type FittedSpread, spreadOf } from "./spread.ts";
-import { roundestWithin, SortedSample } from "./statistics.ts";
+import { addTo, roundestWithin, SortedSample } from "./statistics.ts";
 import { timetablesOf } from "./timetables.ts";
 import { visitsWoken } from "./visit-events.ts";
 import { visitParts } from "./visits.ts";
@@ -158,8 +158,7 @@ function partsBySize(profiles: readonly Profile[], recording: Recording): Return
 /** Returns the mix of calls of all these callers together. */
 function mixOfAll(profiles: readonly Profile[]): FittedCall[] {
   const mix = new Map<string, number>();
-  for (const profile of profiles)
-    for (const [key, count] of profile.mix) mix.set(key, (mix.get(key) ?? 0) + count);
+  for (const profile of profiles) for (const [key, count] of profile.mix) addTo(mix, key, count);
   const jobs = profiles.reduce((sum, profile) => sum + profile.jobs.length, 0);
   return mixOf({ profiles: [...profiles], mixture: false, mix, jobs }, false).mix;
 }

@@ -24,7 +24,7 @@ import {
   shapeOf,
   volleysOf,
 } from "./runs.ts";
-import { SortedSample } from "./statistics.ts";
+import { addTo, SortedSample } from "./statistics.ts";
 import { triesOf } from "./tries.ts";
 
 export type CallPace =
@@ -196,7 +196,7 @@ function described(
   slackMs: number,
 ): Profile {
   const mix = new Map<string, number>();
-  for (const { key } of jobs) mix.set(key, (mix.get(key) ?? 0) + 1);
+  for (const { key } of jobs) addTo(mix, key);
   const refused = caller.calls.filter(isRefused).length;
   const common = { caller, jobs, retries, guess, mix, refused, apart: null };
   const whole = runsOf(jobs, slackMs);
@@ -227,7 +227,7 @@ function described(
 }
 
 function pausesOf(runs: readonly Spell[]): number[] {
-  return runs.slice(1).map(({ startMs }, index) => Math.max(0, startMs - (runs[index]?.endMs ?? startMs)));
+  return runs.slice(1).map(({ startMs }, index) => Math.max(0, startMs - (runs[index] as Spell).endMs));
 }
 
 /** Share of overlapping jobs up to which a caller is still one loop: late answers make some jobs overlap. */

@@ -3,7 +3,7 @@
 import { counted } from "../../src/rules/words.ts";
 import { ABSENT } from "../../src/scenario/client.ts";
 import { isFailure } from "../../src/wire/outcome.ts";
-import { atOnceMs, isRefused } from "./jobs.ts";
+import { atOnceMs, isRefused, type RecordedJob } from "./jobs.ts";
 import type { FittedRetry } from "./policies.ts";
 import { type Profile, slackOf, usualPauses } from "./profile.ts";
 import type { Recording } from "./recording.ts";
@@ -102,7 +102,7 @@ export function failedWaitOf(profiles: readonly Profile[]): number | null {
  */
 export function attemptsOf(profiles: readonly Profile[]): number | null {
   const gaveUp = profiles.flatMap(({ jobs }) => {
-    const lastStartMs = jobs.at(-1)?.startMs ?? 0;
+    const lastStartMs = (jobs.at(-1) as RecordedJob).startMs;
     // Later calls of this caller show that it had given the job up.
     return jobs.filter(({ last, endMs }) => isRefused(last) && endMs <= lastStartMs);
   });

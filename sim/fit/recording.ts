@@ -22,6 +22,7 @@ import {
   saidByQuotas,
 } from "./recorded-call.ts";
 import { LimitsShown } from "./rules.ts";
+import { addTo } from "./statistics.ts";
 
 /** The sender of some calls: a client of a trace, or a user of a log. */
 export interface RecordedCaller {
@@ -308,7 +309,7 @@ const idleMostMs = dayMs;
 /** Spreads calls of one second evenly over it, as a clock of whole seconds hides that they came one after the other. */
 function spreadOut(calls: readonly RecordedCall[]): RecordedCall[] {
   const ofSecond = new Map<number, number>();
-  for (const { atMs } of calls) ofSecond.set(atMs, (ofSecond.get(atMs) ?? 0) + 1);
+  for (const { atMs } of calls) addTo(ofSecond, atMs);
   let second = Number.NaN;
   let place = 0;
   return calls.map((call) => {

@@ -3,6 +3,7 @@ import { parseRules } from "../../src/rules/parse.ts";
 import type { Owner, Rules, RulesInput, Scope } from "../../src/rules/rules.ts";
 import type { TraceCall } from "../../src/trace/record.ts";
 import type { HeaderValue } from "../../src/wire/fields.ts";
+import { addTo } from "./statistics.ts";
 
 interface Seen {
   /** Number of answers that showed each limit. */
@@ -47,7 +48,7 @@ function unseen(): Seen {
 }
 
 function note(seen: Seen, limit: HeaderValue, reset: HeaderValue): void {
-  if (typeof limit === "number" && limit >= 1) seen.limits.set(limit, (seen.limits.get(limit) ?? 0) + 1);
+  if (typeof limit === "number" && limit >= 1) addTo(seen.limits, limit);
   if (typeof reset === "number" && reset > seen.resetMost) seen.resetMost = reset;
 }
 

@@ -91,7 +91,7 @@ function headText(model: FittedModel): string {
       ? ""
       : ` Its limits are those of the policy ${policy.name}: simulate it with --policy.`;
   const from = instantText(startAtMs);
-  const explained = calls === 0 ? 0 : Math.floor((1000 * (calls - unexplained)) / calls) / 10;
+  const explained = Math.floor((1000 * (calls - unexplained)) / calls) / 10;
   const left = uncounted === 0 ? "" : ` ${counted(uncounted, "call")} that no quota counts were left out.`;
   return commentText(
     `Fitted by spillway from ${counted(calls, "call")} of ${counted(callers, "caller")}, from ${from} on, ${timeText(durationMs)} long. The populations below make ${explained} % of these calls.${left} What was asked for was not recorded, only what it cost: the calls are stand-ins.${under}${doubts.length === 0 ? "" : ` What the recording does not tell: ${doubts.join(" ")}`}`,
@@ -219,8 +219,7 @@ function behaviourExpression(
       list(behaviour.parts.map((part) => behaviourExpression(part.behaviour, part.mix, policy))),
       ...(behaviour.inTurn ? [object({ inTurn: true })] : []),
     );
-  if (first === undefined) throw new RangeError("a population makes calls");
-  const call = callExpression(first, policy);
+  const call = callExpression(first as FittedCall, policy);
   const sessions = (
     { of, calls, length }: Pick<Extract<FittedBehaviour, { kind: "timetable" }>, "of" | "calls" | "length">,
     when: Parameters<typeof object>[0],

@@ -32,9 +32,10 @@ export class SortedSample {
 
   /** Returns the value at a place in rising order; 0 if there is none. */
   #at(place: number): number {
-    if (this.#isSorted || this.#lookedFor >= lookedForMost) return this.sorted[place] ?? 0;
+    if (this.count === 0) return 0;
+    if (this.#isSorted || this.#lookedFor >= lookedForMost) return this.sorted[place] as number;
     this.#lookedFor += 1;
-    return placed(this.#values, place) ?? this.sorted[place] ?? 0;
+    return placed(this.#values, place) ?? (this.sorted[place] as number);
   }
 
   get median(): number {
@@ -95,10 +96,15 @@ function placed(values: Float64Array, place: number): number | null {
   return values[place] ?? null;
 }
 
+/** Adds to the count of a key. */
+export function addTo<Key>(counts: Map<Key, number>, key: Key, count = 1): void {
+  counts.set(key, (counts.get(key) ?? 0) + count);
+}
+
 /** Returns the most frequent value, the smallest of equally frequent ones, and its share of all values. */
 export function mode(values: readonly number[]): { readonly value: number; readonly share: number } {
   const counts = new Map<number, number>();
-  for (const value of values) counts.set(value, (counts.get(value) ?? 0) + 1);
+  for (const value of values) addTo(counts, value);
   let best: [number, number] = [0, 0];
   for (const [value, count] of counts)
     if (count > best[1] || (count === best[1] && value < best[0])) best = [value, count];

@@ -13,7 +13,7 @@ import type { Recording } from "./recording.ts";
 import { busyBetween, Calendar, evenRhythm, rhythmOf } from "./rhythm.ts";
 import { joined, joinedMs, type Sessions, sessionsOf } from "./sessions.ts";
 import { spreadOf } from "./spread.ts";
-import { SortedSample } from "./statistics.ts";
+import { addTo, SortedSample } from "./statistics.ts";
 import { workOf } from "./work.ts";
 
 /** Least number of calls, and share of all calls, in the quietest hours of the day, which show single visits. */
@@ -169,9 +169,6 @@ export const everyNth = <Item>(items: readonly Item[], n: number): Item[] =>
 /** Counts the jobs of each minute that has any. */
 function countsOf(jobs: readonly RecordedJob[]): number[] {
   const counts = new Map<number, number>();
-  for (const { startMs } of jobs) {
-    const minute = Math.floor(startMs / minuteMs);
-    counts.set(minute, (counts.get(minute) ?? 0) + 1);
-  }
+  for (const { startMs } of jobs) addTo(counts, Math.floor(startMs / minuteMs));
   return [...counts.values()];
 }

@@ -302,8 +302,8 @@ function lateAmong(
   const all = long.flatMap(([, starts]) => starts);
   const after = all.filter(isAfter).length;
   const spanMs =
-    Math.max(...callers.map(({ jobs }) => jobs.at(-1)?.startMs ?? 0)) -
-    Math.min(...callers.map(({ jobs }) => jobs[0]?.startMs ?? 0));
+    Math.max(...callers.map(({ jobs }) => (jobs.at(-1) as RecordedJob).startMs)) -
+    Math.min(...callers.map(({ jobs }) => (jobs[0] as RecordedJob).startMs));
   const usual =
     ((all.length - after) * eventsMs.length * lateMs) / Math.max(1, spanMs - eventsMs.length * lateMs);
   return after < lateMoreOften * usual ? new Map() : new Map(long);

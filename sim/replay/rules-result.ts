@@ -40,11 +40,7 @@ const inOrder: readonly RulesQuota[] = owners.flatMap((wanted) =>
   quotas.filter(({ owner }) => owner === wanted),
 );
 
-function quotaOf(name: string): RulesQuota {
-  const found = quotas.find((quota) => quota.name === name);
-  if (found === undefined) throw new RangeError(`rules have no quota ${name}`);
-  return found;
-}
+const quotaOf = (name: string): RulesQuota => quotas.find((quota) => quota.name === name) as RulesQuota;
 
 /** Returns results of quotas in order, organizations' first. */
 const ordered = <Told extends { readonly quota: string }>(told: readonly Told[]): readonly Told[] =>
@@ -71,8 +67,8 @@ function logOf({ operations, unrouted: _unrouted, paths: _paths, ...log }: Quota
   const { status, other, firstAt, lastAt, ...rest } = log;
   return {
     ...rest,
-    rest: operations["rest"] ?? 0,
-    graphql: operations["graphql"] ?? 0,
+    rest: operations["rest"] as number,
+    graphql: operations["graphql"] as number,
     ...{ status, other, firstAt, lastAt },
   };
 }
@@ -83,7 +79,7 @@ function totalsOf({ refusedBy, costs, ...totals }: QuotaReplayTotals): ReplayTot
     ...{ calls, admitted, refused },
     ...refusedOf(refusedBy),
     hopeless,
-    points: costs["graphql"] ?? 0,
+    points: costs["graphql"] as number,
     ...who,
   };
 }

@@ -147,7 +147,7 @@ function* stepsOf(asked: Asked, shop: Workshop, guessed: boolean): PlanSteps<Pla
   const comparison = compares ? yield* compare(shop, scenario) : null;
   const shares = (sweep?.points ?? [])
     .flatMap(({ figures }) => figures)
-    .map(({ figure, mean }) => (figure === "refusedShare" ? (mean ?? 0) : 0));
+    .flatMap(({ figure, mean }) => (figure === "refusedShare" && mean !== null ? [mean] : []));
   // A storm and a comparison are asked because of refusals.
   const refused = sweep === null ? 1 : Math.max(0, ...shares);
   const result: PlanResult = {

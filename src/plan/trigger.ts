@@ -1,6 +1,7 @@
 // The triggers of a retry storm: everything is down for a while, or a crowd arrives at once.
 import { SpillwayError } from "../rules/errors.ts";
 import { parseArrivals } from "../scenario/arrival-input.ts";
+import type { ArrivalSchedule } from "../scenario/arrivals.ts";
 import { burst } from "../scenario/behaviours/burst.ts";
 import { Mistakes } from "../scenario/mistakes.ts";
 import type { Population, Scenario } from "../scenario/scenario.ts";
@@ -48,7 +49,6 @@ function crowd(scenario: Scenario, atMs: number, size: number): Population {
   const mistakes = new Mistakes();
   const arrivals = parseArrivals("burst", arrivalsOf(atMs, size), mistakes);
   mistakes.finish("this burst cannot be made");
-  if (arrivals === null) throw new RangeError(`a burst of ${size} calls has no arrivals`);
   return {
     name: crowdName(scenario),
     organization: like.organization,
@@ -56,7 +56,7 @@ function crowd(scenario: Scenario, atMs: number, size: number): Population {
     behaviour: burst({ call, size: 1 }),
     onRefused: like.onRefused,
     clients: null,
-    arrivals,
+    arrivals: arrivals as ArrivalSchedule,
   };
 }
 
@@ -75,9 +75,7 @@ function largest({ populations }: Scenario): Population {
   const ordered = (counting.length > 0 ? counting : populations).toSorted(
     (a, b) => (b.clients ?? 0) - (a.clients ?? 0),
   );
-  const [first] = ordered;
-  if (first === undefined) throw new RangeError("a scenario has a population");
-  return first;
+  return ordered[0] as Population;
 }
 
 /** Returns a name that no population has. */

@@ -1,0 +1,158 @@
+// Figures of a fit's check, at both sides of each bound: recorded calls that are set, against simulations that are
+// all alike.
+import { describe, expect, test } from "vitest";
+import { checkSteps, type SimulationsDone } from "../../sim/fit/check.ts";
+import type { CheckedFigure, FitCheck } from "../../sim/fit/check-result.ts";
+import { type Fit, fitTo } from "../../sim/fit/fit.ts";
+import type { Profile } from "../../sim/fit/profile.ts";
+import { poller, rest } from "../../src/scenario/index.ts";
+import { traced, world } from "./recordings.ts";
+
+/** Clients that call twelve times in each of ten minutes; each call takes 100 ms. */
+const network = { roundTrip: { least: 100, most: 100 } };
+const fitOf = (clients: number): Fit => {
+  const polls = { clients, behaviour: poller({ every: "5s", call: rest("/v2/user") }) };
+  return fitTo(traced(world({ polls }, { network })));
+};
+const [one, four] = [fitOf(1), fitOf(4)];
+const startMs = one.recording.startedAtMs;
+
+interface Call {
+  /** From the start, ms. */
+  readonly atMs: number;
+  readonly waitMs?: number;
+  readonly refused?: boolean;
+}
+
+/** The fit as if these were the recorded calls. */
+function recordedAs(fit: Fit, calls: readonly Call[]): Fit {
+  const own = calls.map(({ atMs, waitMs = 100, refused = false }) => ({
+    ...{ atMs: startMs + atMs, endMs: startMs + atMs + waitMs, status: refused ? 429 : 200 },
+  }));
+  const jobs = own.map((last) => ({ startMs: last.atMs, last }));
+  return { ...fit, members: [[{ caller: { calls: own }, jobs } as unknown as Profile]] };
+}
+
+function checked(fit: Fit): FitCheck {
+  const steps = checkSteps(fit, 2);
+  for (;;) {
+    const { done, value } = steps.next();
+    if (done === true) return value;
+  }
+}
+
+/** As many calls as are simulated, at the same times. */
+const usual = (clients = 1): Call[] =>
+  Array.from({ length: 120 * clients }, (_, call) => ({ atMs: Math.floor(call / clients) * 5_000 }));
+/** The same with more calls in the first minute. */
+const more = (count: number, refused = false, clients = 1): Call[] => [
+  ...usual(clients),
+  ...Array.from({ length: count }, () => ({ atMs: 30_000, refused })),
+];
+const offIn = (fit: Fit): CheckedFigure[] =>
+  checked(fit).rows.flatMap(({ population, figure, off }) => (population === null && off ? [figure] : []));
+
+test("all figures of each population, and of all together, are told", () => {
+  const calls = [
+    ...usual().map((call, place) => ({ ...call, waitMs: 10 * (place + 1) })),
+    ...more(2, true).slice(120),
+  ];
+  const figures: readonly [CheckedFigure, number, number][] = [
+    ["calls", 122, 120],
+    ["refused", 2, 0],
+    ["admittedP50", 12, 12],
+    ["admittedP95", 12, 12],
+    ["admittedMost", 12, 12],
+    ["waitP50Ms", 600, 100],
+    ["waitP95Ms", 1_140, 100],
+    ["waitP99Ms", 1_190, 100],
+    ["busiest", 14, 12],
+  ];
+  const check = checked(recordedAs(one, calls));
+  expect(check).toEqual({
+    seeds: 2,
+    rows: ["polls", null].flatMap((population) =>
+      figures.map(([figure, recorded, of]) => ({
+        ...{ population, figure, recorded, least: of, middle: of, most: of },
+        off: ["waitP50Ms", "waitP95Ms", "waitP99Ms"].includes(figure),
+      })),
+    ),
+    error: { calls: 0.016, refused: 1, waitP95Ms: 0.912 },
+    why: null,
+    findings: [
+      "all: median wait: 600ms recorded, 100ms simulated",
+      "all: p95 wait: 1140ms recorded, 100ms simulated",
+      "all: p99 wait: 1190ms recorded, 100ms simulated",
+      "polls: median wait: 600ms recorded, 100ms simulated",
+      "polls: p95 wait: 1140ms recorded, 100ms simulated",
+      "polls: p99 wait: 1190ms recorded, 100ms simulated",
+    ],
+  });
+});
+
+describe("a figure is off", () => {
+  const late = (count: number, waitMs: number): Call[] =>
+    usual().map((call, place) => (place < count ? { ...call, waitMs } : call));
+  // As many calls of one client differ by the least number of calls or ms that counts, and by the next one.
+  test.each<[string, readonly Call[], readonly Call[], readonly CheckedFigure[]]>([
+    ["calls", spread(5), spread(6), ["calls"]],
+    ["refusals", spread(3, true), spread(4, true), ["refused"]],
+    ["calls in one minute", more(3), more(4), ["admittedMost", "busiest", "admittedP95"]],
+    ["calls in each minute", each(1), each(2), ["admittedP50", "calls", "admittedP95"]],
+    ["half of all waits", late(60, 119), late(61, 121), ["waitP50Ms"]],
+    ["most waits", late(7, 200), late(7, 201), ["waitP95Ms"]],
+    ["long waits", late(2, 1_100), late(2, 1_101), ["waitP99Ms"]],
+  ])("by more than a few %s", (_, within, beyond, figures) => {
+    expect(offIn(recordedAs(one, within))).not.toContain(figures[0]);
+    expect(new Set(offIn(recordedAs(one, beyond)))).toEqual(new Set(figures));
+  });
+
+  test("by more than three in a hundred", () => {
+    expect(offIn(recordedAs(four, spread(14, false, 4)))).not.toContain("calls");
+    expect(offIn(recordedAs(four, spread(15, false, 4)))).toContain("calls");
+    expect(offIn(recordedAs(four, usual(4).slice(0, -14)))).not.toContain("calls");
+    expect(offIn(recordedAs(four, usual(4).slice(0, -15)))).toContain("calls");
+  });
+});
+
+/** More calls, each in a minute of its own as far as there are minutes. */
+function spread(count: number, refused = false, clients = 1): Call[] {
+  const extra = Array.from({ length: count }, (_, call) => ({ atMs: (call % 10) * 60_000 + 1_000, refused }));
+  return [...usual(clients), ...extra];
+}
+
+function each(count: number): Call[] {
+  const extra = Array.from({ length: 10 * count }, (_, call) => ({ atMs: (call % 10) * 60_000 + 1_000 }));
+  return [...usual(), ...extra];
+}
+
+test("calls together are the reason if one minute is too full, and refuses, but the usual one is not", () => {
+  const why =
+    "in some windows callers called together, more than each for itself does; what made them (a release, an outage, a schedule) is not in the recording";
+  expect(checked(recordedAs(one, more(4, true))).why).toBe(why);
+  expect(checked(recordedAs(one, more(3, true))).why).toBeNull();
+  expect(checked(recordedAs(one, more(4))).why).toBeNull();
+  expect(checked(recordedAs(one, [...each(2), ...more(9, true).slice(120)])).why).toBeNull();
+});
+
+test("errors are shares of the greater figure, to a thousandth", () => {
+  expect(checked(recordedAs(one, more(80))).error.calls).toBe(0.4);
+  expect(checked(recordedAs(one, usual().slice(0, 80))).error.calls).toBe(-0.333);
+  expect(checked(recordedAs(one, usual())).error).toEqual({ calls: 0, refused: 0, waitP95Ms: 0 });
+});
+
+test("a check begins when the last caller joined, if a tenth of the recording follows", () => {
+  const { durationMs, startAtMs } = one.model;
+  const recordedFrom = (settledMs: number) =>
+    checked(recordedAs({ ...one, model: { ...one.model, settledAtMs: startAtMs + settledMs } }, usual()))
+      .rows[0];
+  const lengthMs = one.recording.endedAtMs - startAtMs;
+  expect(durationMs).toBe(600_000);
+  expect(recordedFrom(300_000)).toMatchObject({ figure: "calls", recorded: 60 });
+  expect(recordedFrom(Math.floor(0.9 * lengthMs))).toMatchObject({ recorded: 12 });
+  expect(recordedFrom(Math.ceil(0.9 * lengthMs) + 1)).toMatchObject({ recorded: 120 });
+});
+
+test("each simulation is told before it begins", () => {
+  expect([...checkSteps(one, 3)]).toEqual([0, 1, 2].map((done): SimulationsDone => ({ done, of: 3 })));
+});
