@@ -63,7 +63,12 @@ class VirtualClock implements AuditClock {
   }
 }
 
-type Given = Partial<AuditOptions>;
+type Send = (shot: Shot) => Promise<Raw>;
+
+interface Given extends Partial<AuditOptions> {
+  /** Takes the place of the way to the deployment. */
+  readonly by?: (send: Send, clock: AuditClock) => Send;
+}
 
 /** Audits the reference deployment, with a fault of the catalogue or without. */
 export function auditedRules(
@@ -110,9 +115,9 @@ function audited(
   app: FastifyInstance,
   clock: VirtualClock,
   isSlow: boolean,
-  options: Pick<AuditOptions, "policy" | "rules" | "tokens"> & Given,
+  { by = (one) => one, ...options }: Pick<AuditOptions, "policy" | "rules" | "tokens"> & Given,
 ): Promise<Audited> {
-  const send = async (shot: Shot): Promise<Raw> => {
+  const direct = async (shot: Shot): Promise<Raw> => {
     const sentMs = clock.now();
     await clock.sleep(tripMs + (shot.holdMs ?? 0));
     const none = { sentMs, status: 0, headers: {}, body: "", error: "cut off" };
@@ -126,6 +131,7 @@ function audited(
     const headers = { ...Object.fromEntries(told), date: new Date(receivedMs).toUTCString() };
     return { sentMs, receivedMs, error: null, status: answer.statusCode, headers, body: answer.body };
   };
+  const send = by(direct, clock);
   const made = audit({
     target: parseTarget("target", "http://127.0.0.1:4100"),
     experiments,

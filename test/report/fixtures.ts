@@ -10,6 +10,7 @@ import type { TraceCall, TraceHeader } from "../../src/trace/record.ts";
 import { encodeCall, encodeHeader } from "../../src/trace/write.ts";
 import type { CountPlace, Evidence, LawVerdict, Verdict, Violation } from "../../src/verify/verdict.ts";
 import { playWorld, type WorldOptions } from "../summary/traces.ts";
+import { callByQuotas, headerByQuotas } from "../verify/as-quotas.ts";
 
 export interface FixtureOptions extends WorldOptions {
   readonly record?: Partial<RunRecord>;
@@ -53,6 +54,31 @@ export function fixture(options: FixtureOptions = {}): Fixture {
   for (const call of calls) collector.add(call);
   const lines = [encodeHeader(header), ...calls.map(encodeCall)];
   return { run, series: collector.finish(), header, calls, lines };
+}
+
+/** The same world, told and judged by the quotas of its rules as a policy. */
+export function quotasFixture(): ReportSource {
+  const world = playWorld({ latencyMs: 30 });
+  const { rules } = world.header;
+  if (rules === null) throw new RangeError("the world has rules");
+  const header = headerByQuotas(world.header, rules);
+  const calls = world.calls.map(callByQuotas);
+  const summary = summarize(header, calls);
+  const collector = new SeriesCollector(summary, tellerOf(header), windowsWorthDrawing(summary));
+  for (const call of calls) collector.add(call);
+  const { run } = fixture();
+  const record: RunRecord = {
+    ...run.record,
+    driver: "node",
+    scenario: { name: "quotas", description: null, file: null },
+    rules: null,
+    policy: header.policy,
+    lateness: { calls: 900, p50Ms: 0, p99Ms: 3, maxMs: 14 },
+    expect: { refused: "<1", "agents.calls": ">0" },
+    interrupted: true,
+    notes: ["the target stopped answering after 12 s"],
+  };
+  return { run: { record, summary, verdict: null }, series: collector.finish() };
 }
 
 function verdictOf(records: number, windows: number, violations: readonly Violation[]): Verdict {

@@ -1,5 +1,6 @@
 // Plans and replays for the report's tests: small, and of every shape that the pages draw.
-import { replay } from "../../sim/replay/replay.ts";
+import { replay, replayQuotas } from "../../sim/replay/replay.ts";
+import { policyOf } from "../../src/policy/shorthand.ts";
 import { parseRules } from "../../src/rules/parse.ts";
 import { waitReset } from "../../src/scenario/retries/wait-reset.ts";
 import type {
@@ -9,6 +10,7 @@ import type {
   PlanState,
   PlanValue,
 } from "../../src/summary/plan-result.ts";
+import type { QuotaReplayResult } from "../../src/summary/quota-replay-result.ts";
 import type { ReplayResult } from "../../src/summary/replay-result.ts";
 import { logOf, noon, type Row } from "../replay/rows.ts";
 
@@ -224,16 +226,36 @@ function rows(user = (index: number): string => `agent-${index}`): Row[] {
   return [...calls, ...burst].sort((a, b) => a.atMs - b.atMs);
 }
 
+const shown = (user?: (index: number) => string) => ({
+  ...logOf(rows(user), 500),
+  unread: 2,
+  examples: [{ file: "access.log", line: 17, text: "<b>garbage", why: "no time" }],
+});
+const reaction = { onRefused: waitReset({ of: "both" }), words: "waitReset" };
+
 /** @param react whether the callers do something about a refusal */
 export function replayed(react = false, user?: (index: number) => string): Promise<ReplayResult> {
-  const log = {
-    ...logOf(rows(user), 500),
-    unread: 2,
-    examples: [{ file: "access.log", line: 17, text: "<b>garbage", why: "no time" }],
-  };
-  return replay(log, parseRules({}), {
+  return replay(shown(user), parseRules({}), {
     files: ["access.log"],
     expect: { refusedShare: "<50%" },
-    reaction: react ? { onRefused: waitReset({ of: "both" }), words: "waitReset" } : undefined,
+    reaction: react ? reaction : undefined,
+  });
+}
+
+/** The same log by the quotas of the rules as a policy, with smaller limits, until it is interrupted. */
+export function replayedByQuotas(): Promise<QuotaReplayResult> {
+  const limits = { rest: { limit: 40 }, graphql: { limit: 9_000 } };
+  const log = { ...shown(), unrouted: 3, paths: ["/{id}/parts", "/health"] };
+  let batches = 0;
+  return replayQuotas(log, policyOf(parseRules({ organization: limits, user: limits })), {
+    files: ["monday.log", "tuesday.log"],
+    expect: { refusedShare: "<1%", waitP95Ms: "<1s" },
+    reaction,
+    signal: {
+      get aborted() {
+        batches += 1;
+        return batches > 4;
+      },
+    },
   });
 }

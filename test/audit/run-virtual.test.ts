@@ -1,0 +1,180 @@
+// How an audit runs, in virtual time: whom it calls as, how it ends early, and whose calls it takes for its own.
+import { describe, expect, test } from "vitest";
+import { planned } from "../../src/audit/run.ts";
+import type { Shot } from "../../src/audit/step.ts";
+import type { Raw } from "../../src/audit/wires.ts";
+import { parseTarget } from "../../src/connect/target.ts";
+import { policyOf } from "../../src/policy/shorthand.ts";
+import { parseRules } from "../../src/rules/parse.ts";
+import { auditedRules, experimentsOf } from "./virtual.ts";
+
+const unanswered = ({ sentMs, receivedMs }: Raw, error = "gone"): Raw => ({
+  ...{ sentMs, receivedMs, error, status: 0, headers: {}, body: "" },
+});
+const statesOf = ({ result }: Awaited<ReturnType<typeof auditedRules>>) =>
+  result.rows.map(({ name, state, why }) => [name, state, why]);
+const lostIn = (trace: string): number => JSON.parse(trace.slice(0, trace.indexOf("\n"))).lost;
+const gentle = { experiments: experimentsOf("cost-as-told other-user") };
+
+describe("callers", () => {
+  const rules = parseRules({});
+  const named = (sizes: readonly number[]) => {
+    const tokens = sizes.flatMap((size, group) =>
+      Array.from({ length: size }, (_, user) => ({
+        token: `${group}/${user}`,
+        attributes: { organization: `o${group}`, user: `u${user}` },
+      })),
+    );
+    const { lab } = planned({
+      ...{ policy: policyOf(rules), rules, tokens, alone: true, spend: 1, maxMs: 1_000, timeoutMs: 1_000 },
+      target: parseTarget("target", "http://127.0.0.1:4100"),
+      experiments: [],
+    });
+    return lab.callers.map(({ name }) => name);
+  };
+  const of = (group: number, from: number, to: number): string[] =>
+    Array.from({ length: to - from }, (_, at) => `o${group}/u${from + at}`);
+
+  test.each([
+    ["all of a few", [2, 1], [...of(0, 0, 2), ...of(1, 0, 1)]],
+    [
+      "three of each further organization first",
+      [2, 5, 4],
+      [...[...of(0, 0, 2), ...of(1, 0, 3), ...of(2, 0, 3)], ...[...of(1, 3, 5), ...of(2, 3, 4)]],
+    ],
+    ["24 at most", [30], of(0, 0, 24)],
+    ["three of others beside many", [30, 9], [...of(0, 0, 21), ...of(1, 0, 3)]],
+    ["as many of others as have room", [20, 3, 3, 9], [...of(0, 0, 20), ...of(1, 0, 3), ...of(2, 0, 1)]],
+  ])("are %s", (_, sizes, names) => {
+    expect(named(sizes)).toEqual(names);
+  });
+});
+
+describe("calls without an answer", () => {
+  /** The first calls are those of the preflight: one a caller. */
+  const withSilence = (isSilent: (calls: number) => boolean) => {
+    let calls = -19;
+    return auditedRules(null, {
+      ...gentle,
+      by: (send) => async (shot) => {
+        const raw = await send(shot);
+        calls += 1;
+        return calls > 0 && isSilent(calls) ? unanswered(raw) : raw;
+      },
+    });
+  };
+
+  test("end an audit after six in a row", async () => {
+    const made = await withSilence(() => true);
+    const why = "interrupted: 6 calls in a row had no answer (gone)";
+    expect(made.result.ended).toEqual({ stopped: "6 calls in a row had no answer (gone)" });
+    expect(statesOf(made)).toContainEqual(["other-user", "not exercised", why]);
+    expect(made.result.calls).toBe(19 + 6);
+  });
+
+  test("do not end it where every sixth has one", async () => {
+    expect((await withSilence((calls) => calls % 6 !== 0)).result.ended).toBe("whole");
+  });
+});
+
+describe("an interruption", () => {
+  const interrupted = (by: (shot: Shot) => boolean, isTold = true) => {
+    const stop = new AbortController();
+    return auditedRules(null, {
+      experiments: experimentsOf("burst-of-a-caller twin-pipelined cost-as-told race-at-the-limit"),
+      signal: stop.signal,
+      by: (send) => (shot) => {
+        if (!by(shot)) return send(shot);
+        if (isTold) stop.abort();
+        return Promise.reject(new Error("the call was given up"));
+      },
+    });
+  };
+  const second = (): (() => boolean) => {
+    let calls = 0;
+    return () => ++calls === 19 + 2;
+  };
+
+  test("keeps what was found, says that the rest was not tried, and counts calls of which nobody heard", async () => {
+    const made = await interrupted(second());
+    expect(made.result.ended).toBe("interrupted");
+    expect(new Set(made.result.rows.map(({ why }) => why))).toContain("interrupted");
+    expect(made.result.rows.filter(({ state }) => state === "broken")).toEqual([]);
+    expect(made.result.calls).toBe(19 + 1);
+    expect(lostIn(made.trace)).toBe(1);
+  });
+
+  test("is told from a failure, which is thrown", async () => {
+    await expect(interrupted(second(), false)).rejects.toThrow("the call was given up");
+  });
+
+  test("ends a wait", async () => {
+    const stop = new AbortController();
+    const made = await auditedRules(
+      null,
+      {
+        experiments: experimentsOf("pause-then-status-then-call"),
+        signal: stop.signal,
+        by: (send, clock) => {
+          const { sleep } = clock;
+          Object.assign(clock, {
+            sleep: (ms: number, signal: AbortSignal | undefined) => {
+              if (ms < 500) return sleep(ms, signal);
+              stop.abort();
+              return Promise.reject(new Error("aborted"));
+            },
+          });
+          return send;
+        },
+      },
+      { semantics: { anchor: "first-request" } },
+    );
+    expect(made.result.ended).toBe("interrupted");
+    expect(lostIn(made.trace)).toBe(0);
+  });
+});
+
+test("what has no time left is not tried", async () => {
+  const made = await auditedRules(null, { ...gentle, maxMs: 1 });
+  expect(statesOf(made).slice(0, 2)).toEqual([
+    ["cost-as-told", "not exercised", "no time is left"],
+    ["other-user", "not exercised", "no time is left"],
+  ]);
+});
+
+describe("somebody else", () => {
+  /** Makes the latest call that costs something again and again, as the same caller: at most five times between two calls. */
+  const beside = (alone: boolean) =>
+    auditedRules(null, {
+      ...{ experiments: experimentsOf("cost-as-told"), alone },
+      by: (send, clock) => {
+        let latest: Shot | null = null;
+        let heardMs = clock.now();
+        return async (shot) => {
+          const times = Math.min(5, Math.ceil((clock.now() - heardMs + 1) / 200));
+          for (let time = 0; latest !== null && time < times; time++) await send(latest);
+          if (shot.operation !== "status") latest = shot;
+          const raw = await send(shot);
+          heardMs = clock.now();
+          return raw;
+        };
+      },
+    });
+
+  test("is not taken for the deployment", async () => {
+    const why = "somebody else uses these quotas: --alone says that nobody does";
+    expect(statesOf(await beside(false))[0]).toEqual(["cost-as-told", "not exercised", why]);
+  });
+
+  test("is, where the audit is said to be alone", async () => {
+    expect(statesOf(await beside(true))[0]?.[1]).toBe("broken");
+  });
+
+  test("is not who charges twice", async () => {
+    const made = await auditedRules("double-count", {
+      experiments: experimentsOf("cost-as-told"),
+      alone: false,
+    });
+    expect(statesOf(made)[0]?.[1]).toBe("broken");
+  });
+});
