@@ -161,7 +161,7 @@ describe.each(seeds)("seed %i", (seed) => {
   ])("given up after %s attempts, in a log that numbers none", (attempts, found) => {
     const behaviour = worker({ calls: [{ call: pipelines }], think: { least: "4s", most: "20s" } });
     const onRefused = fixed({ wait: { least: "900ms", most: "1100ms" }, ...(attempts && { attempts }) });
-    const scenario = world({ crowd: { clients: 60, behaviour, onRefused } }, { duration: "1h" });
+    const scenario = world({ crowd: { clients: 60, behaviour, onRefused } }, { duration: "20m" });
     const fitted = only(logged(scenario, { seed }));
     expect(fitted.attempts).toBe(found);
     expect(fitted.onRefused.kind).toBe("fixed");

@@ -83,8 +83,8 @@ describe("events that wake all callers", () => {
     });
     for (const seed of [1, 2, 3]) {
       const alone = world(
-        { agents: { clients: 12, behaviour: own } },
-        { duration: "96h", startAt: monday, seed },
+        { agents: { clients: 8, behaviour: own } },
+        { duration: "48h", startAt: monday, seed },
       );
       const kinds = fitScenario(logged(alone, { seed })).populations.flatMap(({ behaviour }) =>
         partsOf(behaviour).map(({ kind }) => kind),
@@ -96,7 +96,7 @@ describe("events that wake all callers", () => {
 });
 
 test("callers who were refused, and go on a while later, were not woken", () => {
-  const { rows } = play(office, { firstDay: 0, days: 7, seed: 2 });
+  const { rows } = play(office, { firstDay: 0, days: 7, seed: 2, agents: 16 });
   const { populations } = fitTo(recordingOf(rows), { name: "week", rules: parseRules(worldRules) }).model;
   expect(populations.length).toBeGreaterThan(0);
   const parts = populations.flatMap(({ behaviour }) => partsOf(behaviour));
@@ -273,9 +273,12 @@ test("callers whom nobody refused are taken to do as most of those who were", ()
 });
 
 test("events whose callers end together last a time, however many calls that brings", () => {
-  const model = fitScenario(recordingOf(play(incidents, { firstDay: 0, days: 7, seed: 1 }).rows), {
-    rules: parseRules(worldRules),
-  });
+  const model = fitScenario(
+    recordingOf(play(incidents, { firstDay: 0, days: 7, seed: 1, agents: 16 }).rows),
+    {
+      rules: parseRules(worldRules),
+    },
+  );
   const woken = model.populations
     .flatMap(({ behaviour }) => partsOf(behaviour))
     .flatMap((part) => (part.kind === "woken" ? [part] : []));
