@@ -48,7 +48,7 @@ interface Effort {
   readonly weeks: number;
 }
 
-const whole: Effort = { simulations: 79, plays: 60, twice: 60, fleet: 21, check: 5, weeks: 4 };
+const whole: Effort = { simulations: 79, plays: 240, twice: 120, fleet: 21, check: 5, weeks: 4 };
 const quick: Effort = { simulations: 9, plays: 9, twice: 2, fleet: 1, check: 0, weeks: 0 };
 /** Simulations of each question, of fits to other weeks. */
 const weekSimulations = 9;
