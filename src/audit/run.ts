@@ -1,6 +1,5 @@
-// Runs an audit: makes the steps of experiments, lane by lane, repeats broken ones, and lets the oracle judge the
-// trace. Findings are kept however the audit ends.
-import { setTimeout as sleep } from "node:timers/promises";
+// Runs an audit: plays experiments, lane by lane, repeats broken ones, and lets the oracle judge the trace. Findings are
+// kept however the audit ends.
 import type { Policy } from "../policy/policy.ts";
 import type { PolicyToken } from "../policy/tokens.ts";
 import type { Rules } from "../rules/rules.ts";
@@ -14,18 +13,9 @@ import { type Lane, type Plan, planAudit, type Task, tasksOf } from "./plan.ts";
 import { preflight, type Served } from "./preflight.ts";
 import { AuditRecord } from "./record.ts";
 import { type FoundBroken, rowsOf, withEarlier } from "./rows.ts";
-import {
-  type Answer,
-  type AuditFinding,
-  type Broken,
-  type Done,
-  type Shot,
-  type Step,
-  Unexercised,
-  unexercised,
-  windowRolled,
-} from "./step.ts";
-import { type Raw, Wires, type WiresOptions } from "./wires.ts";
+import { type AuditFinding, type Broken, Unexercised, unexercised, windowRolled } from "./step.ts";
+import { type AuditClock, type AuditWires, Ended, StepPlayer, wallClock } from "./step-player.ts";
+import { Wires, type WiresOptions } from "./wires.ts";
 
 export interface AuditOptions extends Omit<WiresOptions, "tokens" | "auth"> {
   readonly policy: Policy;
@@ -54,20 +44,6 @@ export interface AuditOptions extends Omit<WiresOptions, "tokens" | "auth"> {
   readonly onFinding?: ((task: Task, finding: AuditFinding) => void) | undefined;
 }
 
-type AuditWires = Pick<Wires, "send" | "sendAll" | "close">;
-
-/** Time, ms since the Unix epoch. */
-export interface AuditClock {
-  now(): number;
-  /** Waits. Rejects if the signal is aborted before. */
-  sleep(ms: number, signal: AbortSignal | undefined): Promise<void>;
-}
-
-const wallClock: AuditClock = {
-  now: Date.now,
-  sleep: (ms, signal) => sleep(ms, undefined, { signal }),
-};
-
 /** An interrupted audit: its findings stay, and its trace goes on. */
 export interface Earlier {
   readonly result: AuditResult;
@@ -83,11 +59,6 @@ export interface Audited {
 
 const triesMost = 3;
 const callersMost = 24;
-/** Number of calls in a row without an answer after which the audit gives up. */
-const silentMost = 6;
-
-class Ended extends Error {}
-
 /** Chooses callers: the first organization's, at least three of others, and more of these while there is room. */
 function chosen(tokens: readonly PolicyToken[]): PolicyToken[] {
   const groups = new Map<string, PolicyToken[]>();
@@ -128,11 +99,9 @@ class Audit {
   readonly #wires: AuditWires;
   readonly #clock: AuditClock;
   readonly #record: AuditRecord;
-  readonly #answers: Answer[] = [];
+  readonly #player: StepPlayer;
   readonly #found: FoundBroken[] = [];
   readonly #beganAt: number;
-  #silent = 0;
-  #stopped: string | null = null;
   #done = 0;
   #tasks = 0;
 
@@ -175,13 +144,20 @@ class Audit {
       rules !== null,
       earlier?.calls ?? [],
     );
+    this.#player = new StepPlayer({
+      lab: this.lab,
+      wires: this.#wires,
+      clock: this.#clock,
+      record: this.#record,
+      signal: options.signal,
+    });
   }
 
   /** Finds out which callers are served. */
   async greet(): Promise<Served> {
     try {
       const served = await preflight(this.lab, this.#wires, this.#options.target.base, (shot, raw) =>
-        this.#heard(shot, raw),
+        this.#player.hear(shot, raw),
       );
       if (served.notes.length > 0) await this.#wires.close();
       return served;
@@ -230,10 +206,6 @@ class Audit {
     return earlier === undefined ? [] : settledRows(earlier.result);
   }
 
-  get #isInterrupted(): boolean {
-    return this.#options.signal?.aborted === true;
-  }
-
   /** Runs a task, tries again if its window rolled, and repeats it once if it found something. */
   async #task(task: Task): Promise<void> {
     this.#options.onProgress?.(`${task.experiment.name}, ${task.subject.operation}`, this.#done, this.#tasks);
@@ -256,7 +228,7 @@ class Audit {
     let why = "";
     for (let attempt = 0; attempt < triesMost; attempt++) {
       try {
-        const finding = await this.#play(task.experiment.run(this.lab, task.subject));
+        const finding = await this.#player.play(task.experiment.run(this.lab, task.subject));
         if (finding.state !== "not exercised" || finding.why !== windowRolled) return finding;
         why = finding.why;
       } catch (error) {
@@ -268,79 +240,12 @@ class Audit {
     return unexercised(why);
   }
 
-  async #play<T>(steps: Generator<Step, T, Done>): Promise<T> {
-    let next = steps.next();
-    while (next.done !== true) {
-      let done: Done;
-      try {
-        done = await this.#step(next.value);
-      } catch (error) {
-        steps.return(undefined as never);
-        throw error;
-      }
-      next = steps.next(done);
-    }
-    return next.value;
-  }
-
-  async #step(step: Step): Promise<Done> {
-    const { signal } = this.#options;
-    if (this.#isInterrupted || this.#stopped !== null) throw new Ended();
-    if ("untilMs" in step) {
-      const ms = step.untilMs - this.#clock.now();
-      if (ms > 0)
-        await this.#clock.sleep(ms, signal).catch(() => {
-          throw new Ended();
-        });
-      return { answers: [], nowMs: this.#clock.now() };
-    }
-    const answers: Answer[] = [];
-    const take = (
-      shots: Extract<Step, { shots: unknown }>["shots"],
-      raws: Awaited<ReturnType<Wires["sendAll"]>>,
-    ): void => {
-      for (const [at, shot] of shots.entries()) {
-        const raw = raws[at];
-        if (raw === undefined) continue;
-        const answer = this.#heard(shot, raw);
-        answers.push(answer);
-        this.#heed(answer);
-      }
-    };
-    try {
-      if (step.together) take(step.shots, await this.#wires.sendAll(step.shots));
-      else for (const shot of step.shots) take([shot], await this.#wires.sendAll([shot]));
-    } catch (error) {
-      // These calls may have been charged, but have no line.
-      this.#record.lose(step.shots.length - answers.length);
-      if (this.#isInterrupted) throw new Ended();
-      throw error;
-    }
-    return { answers, nowMs: this.#clock.now() };
-  }
-
-  /** Records a call. */
-  #heard(shot: Shot, raw: Raw): Answer {
-    const answer = this.#record.add(shot, raw);
-    this.lab.book.note(answer);
-    this.#answers.push(answer);
-    return answer;
-  }
-
-  #heed({ call, shot }: Answer): void {
-    if (shot.way.startsWith("cut-")) return;
-    this.#silent =
-      call.status === 0 && shot.way === "kept" ? this.#silent + 1 : call.status > 0 ? 0 : this.#silent;
-    if (this.#silent >= silentMost)
-      this.#stopped ??= `${this.#silent} calls in a row had no answer (${call.error})`;
-  }
-
   /** Tells whether a count moves while this audit makes no call. */
   async #isForeign({ subject }: Task, { answers }: Broken): Promise<boolean> {
     const caller = answers.at(-1)?.shot.caller ?? subject.callers[0];
     if (caller == null) return false;
     try {
-      return await this.#play(movesIdle(this.lab, subject, caller));
+      return await this.#player.play(movesIdle(this.lab, subject, caller));
     } catch (error) {
       if (error instanceof Unexercised) return false;
       throw error;
@@ -353,12 +258,13 @@ class Audit {
     const { traceFile: trace = "trace.ndjson" } = this.#options;
     const tasks = tasksOf(plan);
     const made = new Set(this.#found.map(({ task }) => task));
-    const why = this.#isInterrupted ? interruptedWhy : `${interruptedWhy}: ${this.#stopped}`;
+    const { answers, isInterrupted, stopped } = this.#player;
+    const why = isInterrupted ? interruptedWhy : `${interruptedWhy}: ${stopped}`;
     for (const task of tasks)
       if (!made.has(task)) this.#found.push({ task, finding: unexercised(why), isRepeated: false });
     // A judgement of all answers, whichever experiment made them.
     for (const experiment of new Set(tasks.map(({ experiment }) => experiment))) {
-      const finding = experiment.judge?.(this.lab, this.#answers);
+      const finding = experiment.judge?.(this.lab, answers);
       const task = tasks.find((each) => each.experiment === experiment);
       if (finding?.state !== "broken" || task === undefined) continue;
       const isKnown = this.#found.some(
@@ -368,11 +274,7 @@ class Audit {
       if (!isKnown) this.#found.push({ task, finding, isRepeated: true });
     }
     const judged = await agreement(this.#record, rules, unsettled);
-    const ended = this.#isInterrupted
-      ? "interrupted"
-      : this.#stopped === null
-        ? "whole"
-        : { stopped: this.#stopped };
+    const ended = isInterrupted ? "interrupted" : stopped === null ? "whole" : { stopped };
     const result: AuditResult = {
       format: "spillway-audit",
       version: 1,

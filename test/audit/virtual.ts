@@ -1,8 +1,9 @@
 // An audit in virtual time: the deployment's application without a socket, and a clock that leaps to what is waited for.
 import type { FastifyInstance } from "fastify";
 import { experiments } from "../../src/audit/experiments.ts";
-import { type AuditClock, type Audited, type AuditOptions, audit } from "../../src/audit/run.ts";
+import { type Audited, type AuditOptions, audit } from "../../src/audit/run.ts";
 import type { AuditCaller, Shot } from "../../src/audit/step.ts";
+import type { AuditClock } from "../../src/audit/step-player.ts";
 import type { Raw } from "../../src/audit/wires.ts";
 import { parseTarget } from "../../src/connect/target.ts";
 import { PolicyLimiter } from "../../src/engine/policy-limiter.ts";
