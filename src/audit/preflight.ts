@@ -111,7 +111,7 @@ function problemOf(
   return shows || operation !== "status" || !readsStatus(wire)
     ? null
     : {
-        got: `${status} and ${quote(text.slice(0, 60))}`,
+        got: `${status} and ${quote(text)}`,
         hint: "is this the API's address, and its policy?",
       };
 }

@@ -42,7 +42,8 @@ export async function preflight(
   if (problem !== null) throw unreachable(problem.got, problem.hint);
 }
 
-function answerProblem(
+/** Returns what is wrong with an answer to the status call; `null` if the target seems to be one. */
+export function answerProblem(
   { status, headers, body }: Got,
   token: Token,
 ): { readonly got: string; readonly hint: string } | null {
@@ -65,7 +66,7 @@ function answerProblem(
     };
   // A refused status call is a fault of the target, which the run will show.
   if (isRefusal(status) || isStatus(body)) return null;
-  return { got: `${status} and ${quote(body.slice(0, 60))}`, hint: "is this the API's address?" };
+  return { got: `${status} and ${quote(body)}`, hint: "is this the API's address?" };
 }
 
 function isStatus(body: string): boolean {

@@ -136,3 +136,15 @@ test("a field of the wire that no answer has is asked about", async () => {
       "The names in its readings settle it.",
   ]);
 });
+
+test.each([
+  ["gone", "gone"],
+  ["", "no answer"],
+  ["e".repeat(300), "e".repeat(200)],
+])("a call without an answer keeps why, in 200 characters: %s", (error, kept) => {
+  const caller = { organization: "acme", user: "ann", token: "a-secret", attributes: { user: "ann" } };
+  const page = new PolicyLedger(new PolicyBook(policyOf(inBodies)), "agents/0", caller).page(rest("/a"));
+  const answer = { status: 0, headers: {}, body: "", error_code: 1, error };
+  const line = JSON.parse(page.take(0, planned, answer, START, START + 5, createEvent()));
+  expect(line).toMatchObject({ status: 0, outcome: "unknown", error: kept, readings: [] });
+});

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { refusalsExpected, thresholdsOf } from "../../src/load/thresholds.ts";
+import { measuredBy, refusalsExpected, thresholdsOf } from "../../src/load/thresholds.ts";
 import { parseExpectations } from "../../src/rules/figures.ts";
 
 const expectations = (expect: Record<string, string>) => parseExpectations(expect).expectations;
@@ -47,5 +47,20 @@ describe("a refusal is a failed request only where the scenario forbids it", () 
     [{ "agents.refusedShare": "==0" }, false],
   ])("%o", (expect_, expected) => {
     expect(refusalsExpected(expectations(expect_), "agents")).toBe(expected);
+  });
+});
+
+describe("our own metrics are kept only where an expectation needs them", () => {
+  test.each<[Record<string, string>, ReturnType<typeof measuredBy>]>([
+    [{}, null],
+    [{ calls: ">1", fairness: ">90%" }, null],
+    [{ refusedShare: "<5%" }, { refused: true, wait: false }],
+    [{ "agents.waitMaxMs": "<1m" }, { refused: false, wait: true }],
+    [
+      { calls: ">1", waitP50Ms: "<1s", refusedShare: "<5%" },
+      { refused: true, wait: true },
+    ],
+  ])("%o", (expect_, measured) => {
+    expect(measuredBy(expectations(expect_))).toEqual(measured);
   });
 });
