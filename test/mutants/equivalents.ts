@@ -160,6 +160,14 @@ const equivalents: readonly Equivalent[] = [
     reason: "slots are a multiple of four apart: the lowest bit of a place is never set",
   },
   {
+    path: "src/scenario/spread.ts",
+    text: "let [low, high] = [0, shares.length - 1];",
+    was: "-",
+    becomes: "+",
+    reason:
+      "no share is behind the last one, and none is no less than any: the last one is found all the same",
+  },
+  {
     path: "src/scenario/client.ts",
     text: "seedRandom(users, seed, userStream - population, user);",
     was: "-",

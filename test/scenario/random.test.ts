@@ -33,6 +33,20 @@ property([fc.tuple(word, word, word, word)])(
   },
 );
 
+property([fc.maxSafeNat(), fc.nat(0x7fff_ffff), fc.nat(1_000_000)])(
+  "a seed is sfc32's, of which twelve draws are discarded",
+  (seed, stream, index) => {
+    const high = Math.floor(seed / 2 ** 32) ^ Math.imul(stream + 1, 0x9e37_79b1);
+    const words = [seed, high, index, 1].map((value) => BigInt.asUintN(32, BigInt(value)));
+    for (let draw = 0; draw < 12; draw++) slowSfc32(words);
+    const state = fresh();
+    seedRandom(state, seed, stream, index);
+    const { random0, random1, random2, random3 } = state;
+    const seeded = [random0, random1, random2, random3].map((value) => BigInt.asUintN(32, BigInt(value)));
+    expect(seeded).toEqual(words);
+  },
+);
+
 property([fc.maxSafeNat(), fc.nat(1_000), fc.nat(1_000_000)])(
   "seeds, streams and indexes each give draws of their own",
   (seed, stream, index) => {

@@ -46,6 +46,14 @@ describe("octokit", () => {
     );
   });
 
+  test("waits for the later reset of those of which nothing remains", () => {
+    const shown = { limit: 5000, remaining: 0, reset: 30, userLimit: 50, userRemaining: 0, userReset: 20 };
+    expect(waitOf(onRefused, shown)).toBe(31_000);
+    expect(waitOf(onRefused, { ...shown, userReset: 40 })).toBe(41_000);
+    expect(waitOf(onRefused, { ...shown, remaining: 1 })).toBe(21_000);
+    expect(waitOf(onRefused, { ...shown, userRemaining: 1, userReset: 40 })).toBe(31_000);
+  });
+
   test("waits as long as a secondary limit says, or a minute", () => {
     expect(waitOf(onRefused, { limit: 5000, remaining: 4_000, reset: 30, retryAfter: 7 })).toBe(7_000);
     expect(waitOf(onRefused, { limit: 5000, remaining: 4_000, reset: 30 })).toBe(60_000);
@@ -125,4 +133,27 @@ describe("gh api --paginate", () => {
     expect(figures).toMatchObject({ refused: 1, gaveUp: 1 });
     expect(figures.admitted).toBe(900);
   });
+});
+
+test.each([
+  ["octokit", octokit(), 500],
+  ["openaiNode", openaiNode(), 200],
+  ["ghApiPaginate", ghApiPaginate(), 100],
+])("%s makes so many calls by default, if none is refused", (_, preset, calls) => {
+  const scenario = defineScenario({
+    name: "clients",
+    duration: "24h",
+    populations: { all: { clients: 1, ...preset } },
+  });
+  const algorithm = { kind: "fixed-window", limit: 1_000_000_000, windowSeconds: 60 } as const;
+  const policy = parsePolicy({
+    ...{
+      version: 2,
+      name: "wide",
+      quotas: { all: { algorithm } },
+      operations: { any: { uses: { all: 1 } } },
+    },
+    routes: ["GET", "POST"].map((method) => ({ methods: [method], path: "/**", operation: "any" })),
+  });
+  expect(measure(adjustScenario(scenario, { policy })).records).toBe(calls);
 });
