@@ -64,6 +64,12 @@ describe("whole numbers", () => {
     ["paced.sharedBy", option(s.paced, "sharedBy", { calls }), 1, million],
     ["paced.userSharedBy", option(s.paced, "userSharedBy", { calls }), 1, million],
     ["paced.jobs", option(s.paced, "jobs", { calls }), 1, safe],
+    ["octokit.retries", option(s.octokit, "retries", {}), 0, 1_000],
+    ["openaiNode.tokens", option(s.openaiNode, "tokens", { used: 0 }), 0, safe],
+    ["openaiNode.used", option(s.openaiNode, "used", { tokens: 7 }), 0, 7],
+    ["openaiNode.maxRetries", option(s.openaiNode, "maxRetries", {}), 0, 1_000],
+    ["ghApiPaginate.entries", option(s.ghApiPaginate, "entries", {}), 0, 10_000_000],
+    ["ghApiPaginate.perPage", option(s.ghApiPaginate, "perPage", {}), 1, 100],
     ["fixed.attempts", option(s.fixed, "attempts", { wait: 1 }), 1, safe],
     ["populations.all.arrivals.startVUs", inArrivals("ramping-vus", "startVUs", { stages }), 0, million],
     [
