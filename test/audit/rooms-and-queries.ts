@@ -13,7 +13,7 @@ const algorithm = (limit: number) => ({
   ...{ kind: "fixed-window", limit, windowSeconds: windowMs / 1000, anchor: "first-request" },
 });
 /** Requests of a user and of its organization, all or nothing; points of queries, which say what they cost. */
-const policy = parsePolicy({
+export const policyInput = {
   version: 2,
   name: "pinned",
   quotas: {
@@ -64,7 +64,8 @@ const policy = parsePolicy({
       ...{ outcome: "refused", by, status: [429], body: { "/by": by } },
     })),
   },
-});
+};
+const policy = parsePolicy(policyInput);
 
 interface Refused {
   readonly status: number;
@@ -95,7 +96,7 @@ export interface Wrong {
 
 const owners: Readonly<Record<Quota, (shot: Shot) => string>> = {
   own: ({ caller }) => caller?.name ?? "nobody",
-  shared: () => "acme",
+  shared: ({ caller }) => String(caller?.attributes["organization"]),
   points: ({ caller }) => caller?.name ?? "nobody",
 };
 
@@ -125,8 +126,7 @@ export function server({
       : path === "/query"
         ? ["points"]
         : ["own", "shared"];
-    const declared =
-      path === "/query" ? Number((JSON.parse(shot.body ?? "{}") as { first?: number }).first) : 1;
+    const declared = path === "/query" ? declaredBy(shot) : 1;
     const units = isStatus ? statusCost : cost(declared, shot, ++made);
     const own = quotas.map((quota) => {
       const name = `${quota} ${owners[quota](shot)} ${key(shot)}`;
@@ -158,10 +158,21 @@ export function server({
   };
 }
 
+/** Units that a request for rooms, a query of GraphQL or a batch of them asks for. */
+function declaredBy({ body }: Shot): number {
+  type Asked = { readonly first?: number; readonly query?: string; readonly variables?: { first?: number } };
+  const asked = [JSON.parse(body ?? "{}") as Asked | Asked[]].flat();
+  return asked.reduce(
+    (sum, { first, query, variables }) => sum + Number(variables?.first ?? first ?? (query && 1)),
+    0,
+  );
+}
+
 /** Returns what an experiment says of a server, with the calls and the time that it took. */
-function lineOf(name: string, operation: string, served: Served, of: Policy): string {
-  const attributesOf = (user: string) => ({ organization: "acme", user });
-  const played = new Played(served, 3, "first-request", { policy: of, attributesOf });
+function lineOf(name: string, operation: string, served: Served, of: Policy, users: number): string {
+  // The fourth user and those after it are of another organization.
+  const attributesOf = (user: string) => ({ organization: user > "user-2" ? "globex" : "acme", user });
+  const played = new Played(served, users, "first-request", { policy: of, attributesOf });
   const subject = played.lab.subjects.find((each) => each.operation === operation);
   const experiment = experiments.find((each) => each.name === name);
   if (subject === undefined || experiment === undefined) throw new RangeError(name);
@@ -196,5 +207,8 @@ export const linesOf = (
   make: () => Served,
   names = experiments.map(({ name }) => name),
   of = policy,
+  users = 3,
 ): string[] =>
-  Object.keys(of.operations).flatMap((operation) => names.map((name) => lineOf(name, operation, make(), of)));
+  Object.keys(of.operations).flatMap((operation) =>
+    names.map((name) => lineOf(name, operation, make(), of, users)),
+  );
