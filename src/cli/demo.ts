@@ -151,10 +151,15 @@ async function demonstrate(
     broken: { fault: faultFor(asked), verdict: broken.verdict.verdict },
   });
   await open(html);
-  const found =
-    signal.aborted || (broken.verdict.notJudged ?? []).length > 0 || broken.verdict.verdict === "violated";
-  process.exitCode = checked.ok && loaded.held && found ? 0 : 1;
+  process.exitCode = exitOf(checked.ok && loaded.held, broken.verdict);
 }
+
+/**
+ * Returns the exit status: 0 if everything held, and the broken limiter was found.
+ * @param broken verdict on it; it need not be found by a trace that was not judged whole
+ */
+export const exitOf = (isHeld: boolean, { verdict, notJudged = [] }: Verdict): number =>
+  isHeld && (notJudged.length > 0 || verdict === "violated") ? 0 : 1;
 
 const stage = (terminal: Terminal, name: string, what: string): void =>
   terminal.say("", `${pc.bold(pc.cyan(name))} ${what}`);

@@ -121,13 +121,19 @@ async function loadOne(
   });
   sayLoad(terminal, run);
   const { folder, summary, verdict, expectations, notes, load } = run;
-  const { driver, checks, crossed, failure, interrupted } = load;
+  const { driver, checks, crossed, failure } = load;
   const lateness = load.driver === "node" ? load.lateness : null;
   const result = { folder, driver, summary, verdict, expectations, checks, crossed, failure, lateness };
   terminal.result({ ...result, notes });
   await open(join(folder, runFiles.html));
-  process.exitCode = interrupted ? INTERRUPTED : failure !== null ? UNREACHED : run.held ? 0 : 1;
+  process.exitCode = exitOf(load, run.held);
 }
+
+/** Returns the exit status: an interruption goes before a failure, and that before what did not hold. */
+export const exitOf = (
+  { interrupted, failure }: { readonly interrupted: boolean; readonly failure: string | null },
+  isHeld: boolean,
+): number => (interrupted ? INTERRUPTED : failure !== null ? UNREACHED : isHeld ? 0 : 1);
 
 /** Reads everything that the command line names, before the run starts anything. */
 async function loadOptions(args: Args) {
