@@ -108,13 +108,16 @@ export class PolicyCore {
   readonly #free: number[] = [];
   #floorMs = 0;
   readonly #reading = emptyCountReading();
-  /** Time and cost of a call of the pair: as arguments both would become objects. */
+  /** Time and cost of the call: as arguments both would become objects. */
   readonly #asked = new Float64Array(2);
+  /** Records of the call's quotas. */
+  readonly #records: Int32Array;
 
   /** @throws SpillwayError `POLICY_UNSUPPORTED` if a quota has an algorithm that the engine does not enforce */
   constructor(policy: Policy) {
     requireEnforceable(policy);
     this.quotas = compiledQuotas(policy);
+    this.#records = new Int32Array(this.quotas.length);
     const operations = compiledOperations(policy);
     const layout = layoutOf(this.quotas, operations);
     this.#blocks = layout.all;
@@ -210,22 +213,13 @@ export class PolicyCore {
     requireCount(cost, "cost");
     requireCount(nowMs, "nowMs");
     const one = this.operations[operation] as CoreOperation;
-    if (one.isPair) {
-      this.#asked[0] = Math.max(nowMs, this.#floorMs);
-      this.#asked[1] = cost;
-      return this.#decidePair(one, caller);
-    }
-    // Results of Math.max are doubles to the compiler, and never objects.
-    const now = Math.max(nowMs, this.#floorMs);
-    const declared = Math.max(cost, 0);
-    const { length } = one.bits;
-    let refusing = NONE_REFUSED;
-    for (let index = length - 1; index >= 0; index--)
-      if (this.#refuses(one, index, caller, declared, now)) refusing = index;
+    this.#asked[0] = Math.max(nowMs, this.#floorMs);
+    this.#asked[1] = cost;
+    if (one.isPair) return this.#decidePair(one, caller);
+    const refusing = this.#refusing(one, caller);
     if (refusing !== NONE_REFUSED && one.isFree) return one.quotas[refusing] as number;
-    if (refusing !== NONE_REFUSED || !one.isTogether)
-      return this.#chargeEach(caller, one, declared, refusing);
-    for (let index = 0; index < length; index++) this.#admit(one, index, caller, declared);
+    if (refusing !== NONE_REFUSED || !one.isTogether) return this.#chargeEach(caller, one, cost, refusing);
+    this.#admit(one);
     return NONE_REFUSED;
   }
 
@@ -267,33 +261,52 @@ export class PolicyCore {
       : (own.ints[block * INTS + (one >> OFFSET)] as number);
   }
 
-  /** Moves the clock of an operation's quota, and tells whether the quota refuses. */
-  #refuses(one: CoreOperation, index: number, caller: number, declared: number, now: number): boolean {
-    const bits = one.bits[index] as number;
-    const { doubles, ints, profiles } = (bits & IS_OWN) !== 0 ? one.own : this.#shared;
-    const record = this.#at(one, index, caller);
-    const before = one.known[index] as number;
-    const asked = (bits & TAKES_ANY) !== 0 ? 1 : before < 0 ? declared : before;
-    const at = record * DOUBLES;
-    const profile = ints[record * INTS + PROFILE] as number;
-    const numbers = (profile >> 1) * DOUBLES;
-    let used: number;
-    if ((bits & IS_BUCKET) !== 0) {
-      advanceBucket(doubles, at, profiles[numbers + FIRST] as number, now);
-      used = bucketUsed(doubles, at, profiles[numbers + SECOND] as number);
-    } else {
-      if (advanceWindow(doubles, at, now)) this.#roll(one, index, record);
-      used = doubles[at + COUNT] as number;
+  /**
+   * Moves the clocks of an operation's quotas, and notes their records.
+   * @returns index of the first quota that refuses, or `NONE_REFUSED`
+   */
+  #refusing(one: CoreOperation, caller: number): number {
+    const now = this.#asked[0] as number;
+    const declared = this.#asked[1] as number;
+    const { bits: all, known, own, size } = one;
+    const records = this.#records;
+    const block = caller * size;
+    let refusing = NONE_REFUSED;
+    for (let index = all.length - 1; index >= 0; index--) {
+      const bits = all[index] as number;
+      const isOwn = (bits & IS_OWN) !== 0;
+      const { doubles, ints, profiles } = isOwn ? own : this.#shared;
+      const place = bits >> OFFSET;
+      const record = isOwn ? block + place : (own.ints[block * INTS + place] as number);
+      records[index] = record;
+      const before = known[index] as number;
+      const asked = (bits & TAKES_ANY) !== 0 ? 1 : before < 0 ? declared : before;
+      const at = record * DOUBLES;
+      const profile = ints[record * INTS + PROFILE] as number;
+      const numbers = (profile >> 1) * DOUBLES;
+      let used: number;
+      if ((bits & IS_BUCKET) !== 0) {
+        advanceBucket(doubles, at, profiles[numbers + FIRST] as number, now);
+        used = bucketUsed(doubles, at, profiles[numbers + SECOND] as number);
+      } else {
+        if (advanceWindow(doubles, at, now)) this.#roll(one, index, record);
+        used = doubles[at + COUNT] as number;
+      }
+      if (asked <= (profiles[numbers] as number) - used) continue;
+      if ((bits & JOINS) === 0 ? (profile & 1) === 1 : this.#isEnforced(one.kept[index] as Kept, caller))
+        refusing = index;
     }
-    if (asked <= (profiles[numbers] as number) - used) return false;
-    return (bits & JOINS) === 0 ? (profile & 1) === 1 : this.#isEnforced(one.kept[index] as Kept, caller);
+    return refusing;
   }
 
-  /** Charges an operation's quota with an admitted call. */
-  #admit(one: CoreOperation, index: number, caller: number, declared: number): void {
-    if (((one.bits[index] as number) & IS_LATE) !== 0) return;
-    const before = one.known[index] as number;
-    this.#charge(one.kept[index] as Kept, this.#at(one, index, caller), before < 0 ? declared : before);
+  /** Charges the noted records of an operation with an admitted call. */
+  #admit({ bits, known, kept }: CoreOperation): void {
+    const declared = this.#asked[1] as number;
+    for (let index = 0; index < bits.length; index++) {
+      if (((bits[index] as number) & IS_LATE) !== 0) continue;
+      const before = known[index] as number;
+      this.#charge(kept[index] as Kept, this.#records[index] as number, before < 0 ? declared : before);
+    }
   }
 
   #roll({ kept }: CoreOperation, index: number, record: number): void {
