@@ -52,6 +52,8 @@ describe("octokit", () => {
     expect(waitOf(onRefused, { ...shown, userReset: 40 })).toBe(41_000);
     expect(waitOf(onRefused, { ...shown, remaining: 1 })).toBe(21_000);
     expect(waitOf(onRefused, { ...shown, userRemaining: 1, userReset: 40 })).toBe(31_000);
+    expect(waitOf(onRefused, { ...shown, userRemaining: 1, reset: 0 })).toBe(1_000);
+    expect(waitOf(onRefused, { ...shown, remaining: 1, userReset: 0 })).toBe(1_000);
   });
 
   test("waits as long as a secondary limit says, or a minute", () => {
