@@ -75,7 +75,7 @@ export class SortedSample {
  * Reorders values until the one at `place` is the one of their rising order, and returns it (C. A. R. Hoare, 1961).
  * Returns `null` if sorting would be quicker.
  */
-function placed(values: Float64Array, place: number): number | null {
+export function placed(values: Float64Array, place: number): number | null {
   let [low, high] = [0, values.length - 1];
   for (let steps = values.length * 8; low < high; steps -= high - low) {
     if (steps < 0) return null;

@@ -1,7 +1,14 @@
 // The little statistics of a fit, at their boundaries.
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { isMemoryless, mode, PearsonSum, roundestWithin, SortedSample } from "../../sim/fit/statistics.ts";
+import {
+  isMemoryless,
+  mode,
+  PearsonSum,
+  placed,
+  roundestWithin,
+  SortedSample,
+} from "../../sim/fit/statistics.ts";
 import { property } from "../support/property.ts";
 
 describe("a sample", () => {
@@ -35,6 +42,16 @@ describe("a sample", () => {
       expect(told).toEqual(ranks.map((rank) => sorted[rank - 1]));
       expect([sample.least, sample.most]).toEqual([sorted[0], sorted.at(-1)]);
       expect(sample.sorted).toEqual(sorted);
+    },
+  );
+
+  // Up to sixteen values, each round may set one apart alone: its steps, at most 8 for each value, suffice.
+  property([fc.array(fc.integer({ min: -5, max: 5 }), { minLength: 1, maxLength: 16 }), fc.nat(15)])(
+    "of few values is never sorted to find the one at a place",
+    (drawn, at) => {
+      const place = at % drawn.length;
+      const sorted = drawn.toSorted((a, b) => a - b);
+      expect(placed(Float64Array.from(drawn), place)).toBe(sorted[place]);
     },
   );
 
