@@ -10,6 +10,7 @@ import {
   arrivalTimes,
   roughArrivals,
 } from "../../src/scenario/arrivals.ts";
+import { cronTimes, parseCron } from "../../src/scenario/cron.ts";
 import { ln } from "../../src/scenario/elementary.ts";
 import { Mistakes } from "../../src/scenario/mistakes.ts";
 import { next32, type RandomState, seedRandom } from "../../src/scenario/random.ts";
@@ -270,4 +271,10 @@ describe("k6's words are checked", () => {
   ])("%s", (_, value, expected) => {
     expect(mistakesOf(value)).toEqual(expected);
   });
+});
+
+test("a line of cron lists its minutes and hours in any order", () => {
+  const cron = parseCron("at", "40,5,20 13,2 * * *", new Mistakes());
+  const times = cron === null ? [] : [...cronTimes(cron, 0, 24 * 3_600_000)];
+  expect(times.map((ms) => ms / 60_000)).toEqual([125, 140, 160, 785, 800, 820]);
 });

@@ -113,6 +113,7 @@ describe("times", () => {
     ["clocks.apart", inScenario("clocks", "apart"), 0, 60_000],
     ["poller.every", option(s.poller, "every", { call }), 1, year],
     ["burst.every", option(s.burst, "every", { call, size: 1 }), 1, year],
+    ["pager.every", option(s.pager, "every", { call, pages: 1 }), 1, year],
     ["queue.every", option(s.queue, "every", { call, workers: 1 }), 1, year],
     ["worker.think", option(s.worker, "think", { calls }), 0, year],
     ["worker.atOnce", option(s.worker, "atOnce", { calls }), 1, 1_000],
