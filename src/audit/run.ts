@@ -59,6 +59,7 @@ export interface Audited {
 
 const triesMost = 3;
 const callersMost = 24;
+
 /** Chooses callers: the first organization's, at least three of others, and more of these while there is room. */
 function chosen(tokens: readonly PolicyToken[]): PolicyToken[] {
   const groups = new Map<string, PolicyToken[]>();
