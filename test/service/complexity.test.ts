@@ -265,6 +265,46 @@ describe("fields to be resolved, leaves too, are bounded before anything is exec
   });
 });
 
+describe("a query may ask for exactly so much", () => {
+  const leaves = (count: number): string => Array.from({ length: count }, (_, n) => `s${n}: slug`).join(" ");
+  const page = (size: number): string =>
+    `{ organization { pipelines(first: ${size}) { edges { node { name } } } } }`;
+  // 2,433 fields down to the nodes of builds, 40 leaves of each of 2,400 builds, and leaves of the organization.
+  const resolving = (more: number): string =>
+    `{ organization { ${leaves(more)} pipelines(first: 10) { edges { node { builds(first: 240) { edges { node { ${leaves(40).replaceAll("slug", "id")} } } } } } } } }`;
+  const named = (length: number): string => `{ viewer { user { ${"n".repeat(length)}: id } } }`;
+
+  test.each([
+    [
+      "points",
+      page(49_997),
+      page(49_998),
+      "Query asks for 50001 complexity points, above the 50000 that one query may ask for.",
+    ],
+    [
+      "fields",
+      resolving(1_567),
+      resolving(1_568),
+      "Query would resolve 100001 fields, above the 100000 that one query may resolve.",
+    ],
+    [
+      "characters of names",
+      named(3_999_990),
+      named(3_999_991),
+      "Query's names would take 4000001 characters of its answer, above the 4000000 that they may take.",
+    ],
+  ])("%s", (_, most, above, message) => {
+    expect(errorOf(most)).toBeUndefined();
+    expect(errorOf(above)).toBe(message);
+  });
+
+  test("a field that is selected twice has what both select, and counts once", () => {
+    const pipelines = (name: string, size: number): string =>
+      `organization { ${name}: pipelines(first: ${size}) { edges { node { slug } } } }`;
+    expect(points(`{ ${pipelines("one", 1)} ${pipelines("two", 2)} }`)).toEqual([8, 8]);
+  });
+});
+
 describe("hostile queries end soon", () => {
   const rejection = (query: string): string => errorOf(query) ?? "executed";
 

@@ -387,3 +387,35 @@ describe("octokit with its throttling plugin", () => {
     expect(told[0]?.[2]).toBeLessThanOrEqual(most);
   });
 });
+
+describe("what cannot be answered", () => {
+  const told: string[] = [];
+  const failing = (): never => {
+    throw new RangeError("no store");
+  };
+  const policy = parsePolicy(presets["github"]?.policy);
+  const app = buildPolicyApp({
+    policy,
+    tokens: [{ token: "t", attributes: { user: "ann" } }],
+    limiter: Object.assign(new PolicyLimiter(policy), { decide: failing }),
+    now: () => START,
+    sleep: async () => {},
+    onUnexpected: ({ message }) => told.push(message),
+  });
+  const headers = { authorization: "Bearer t" };
+
+  test.each([
+    ["by the limiter's fault", { method: "GET", url: "/user" }, 500, "Internal error", ["no store"]],
+    [
+      "by the caller's",
+      { method: "POST", url: "/graphql", payload: "x".repeat(1_048_577) },
+      413,
+      "Bad request",
+      [],
+    ],
+  ] as const)("is told as an error, %s", async (_, request, status, message, errors) => {
+    told.length = 0;
+    const { statusCode, body } = await app.inject({ ...request, headers });
+    expect([statusCode, body, told]).toEqual([status, JSON.stringify({ message }), errors]);
+  });
+});
