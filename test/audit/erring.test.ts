@@ -120,11 +120,19 @@ test("servers that keep another policy", async () => {
   const lines = policies.flatMap((change) => {
     const policy = parsePolicy(change(structuredClone(policyInput) as unknown as Changed));
     return [
-      ...linesOf(() => server(), all, policy, 5),
-      ...linesOf(() => erring(added("left", -1), 0.25, 2), names, policy, 5),
+      ...linesOf(() => server(), all, policy, { users: 5 }),
+      ...linesOf(() => erring(added("left", -1), 0.25, 2), names, policy, { users: 5 }),
     ];
   });
   await expect(rowsOf(lines)).toMatchFileSnapshot("./pinned/erring-policies.txt");
+});
+
+test("right servers that are far away break nothing", async () => {
+  const lines = [60, 170, 450, 1_100].flatMap((tripMs) =>
+    linesOf(() => server(), names, undefined, { users: 4, tripMs }),
+  );
+  expect(lines.filter((line) => line.includes("broken"))).toEqual([]);
+  await expect(rowsOf(lines)).toMatchFileSnapshot("./pinned/erring-far.txt");
 });
 
 /** Numbers and a digest of each experiment's lines. */

@@ -52,6 +52,8 @@ export interface PlayedOptions {
   /** In place of ten requests in ten seconds. */
   readonly policy?: Policy;
   readonly attributesOf?: (user: string) => Readonly<Record<string, string>>;
+  /** Time that a call takes, ms; 4 unless told. */
+  readonly tripMs?: number;
 }
 
 export type Served = (shot: Shot, nowMs: number) => Sent;
@@ -89,12 +91,13 @@ export function serving(
 
 const none: Sent = { status: 0, body: "" };
 
-/** Plays steps against a server, from time 0 on, each call taking 4 ms. */
+/** Plays steps against a server, from time 0 on. */
 export class Played {
   readonly lab: Lab;
   readonly answers: Answer[] = [];
   readonly #record: AuditRecord;
   readonly #server: Served;
+  readonly #tripMs: number;
   #nowMs = 0;
 
   constructor(
@@ -106,6 +109,7 @@ export class Played {
       key = "user",
       policy = ownPolicy(anchor, key),
       attributesOf = (user) => ({ user }),
+      tripMs = 4,
     }: PlayedOptions = {},
   ) {
     const callers = Array.from({ length: users }, (_, index): AuditCaller => {
@@ -124,6 +128,7 @@ export class Played {
       [],
     );
     this.#server = server;
+    this.#tripMs = tripMs;
   }
 
   play<T>(steps: ExperimentSteps<T>): T {
@@ -140,8 +145,8 @@ export class Played {
 
   #call(shot: Shot): Answer {
     const sentMs = this.#nowMs;
-    this.#nowMs += 4 + (shot.holdMs ?? 0);
-    const served = shot.way === "cut-sending" ? none : this.#server(shot, this.#nowMs - 2);
+    this.#nowMs += this.#tripMs + (shot.holdMs ?? 0);
+    const served = shot.way === "cut-sending" ? none : this.#server(shot, this.#nowMs - this.#tripMs / 2);
     const { status, headers = {}, body = "{}" } = shot.way.startsWith("cut-") ? none : served;
     const error = status === 0 ? "cut off" : null;
     const raw: Raw = { sentMs, receivedMs: this.#nowMs, status, headers, body, error };

@@ -168,11 +168,17 @@ function declaredBy({ body }: Shot): number {
   );
 }
 
+interface LinesOptions {
+  readonly users?: number;
+  readonly tripMs?: number;
+}
+
 /** Returns what an experiment says of a server, with the calls and the time that it took. */
-function lineOf(name: string, operation: string, served: Served, of: Policy, users: number): string {
+function lineOf(name: string, operation: string, served: Served, of: Policy, more: LinesOptions): string {
+  const { users = 3, tripMs = 4 } = more;
   // The fourth user and those after it are of another organization.
   const attributesOf = (user: string) => ({ organization: user > "user-2" ? "globex" : "acme", user });
-  const played = new Played(served, users, "first-request", { policy: of, attributesOf });
+  const played = new Played(served, users, "first-request", { policy: of, attributesOf, tripMs });
   const subject = played.lab.subjects.find((each) => each.operation === operation);
   const experiment = experiments.find((each) => each.name === name);
   if (subject === undefined || experiment === undefined) throw new RangeError(name);
@@ -207,8 +213,8 @@ export const linesOf = (
   make: () => Served,
   names = experiments.map(({ name }) => name),
   of = policy,
-  users = 3,
+  more: LinesOptions = {},
 ): string[] =>
   Object.keys(of.operations).flatMap((operation) =>
-    names.map((name) => lineOf(name, operation, make(), of, users)),
+    names.map((name) => lineOf(name, operation, make(), of, more)),
   );
