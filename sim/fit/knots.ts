@@ -35,7 +35,6 @@ export function knotsOf({ sorted, mean }: SortedSample): Knots {
   while (pieces.length < knotsMost - 1) {
     if (pieces.reduce((sum, { off }) => sum + off, 0) <= closeEnough * total) break;
     const worst = pieces.reduce((first, piece) => (piece.off > first.off ? piece : first));
-    if (worst.off === 0) break;
     const { from, to, split } = worst;
     pieces.splice(pieces.indexOf(worst), 1, pieceOf(values, from, split), pieceOf(values, split, to));
   }

@@ -57,3 +57,11 @@ test("of more than 50,000 values the means of each two are enough, and the ends"
 test("values on a line need the two ends alone", () => {
   expect(knotsOf(new SortedSample([10, 20, 30, 40, 50]))).toEqual({ quantiles: [10, 50], shares: [0, 1] });
 });
+
+test("values in a hundred steps have sixty knots, and their mean", () => {
+  const steps = Array.from({ length: 2_000 }, (_, place) => (1 + Math.floor(place / 20)) ** 2);
+  const sample = new SortedSample(steps);
+  const knots = knotsOf(sample);
+  expect(knots.quantiles).toHaveLength(60);
+  expect(meanOf(knots)).toBeCloseTo(sample.mean, 6);
+});
