@@ -1,4 +1,4 @@
-// How an audit runs, in virtual time: whom it calls as, how it ends early, and whose calls it takes for its own.
+// An audit in virtual time: it calls as some callers, ends early, and takes some calls for its own.
 import { describe, expect, test } from "vitest";
 import { planned } from "../../src/audit/run.ts";
 import type { Shot } from "../../src/audit/step.ts";

@@ -1,4 +1,4 @@
-// What a caller keeps to, a clock or pauses, from calls that are set, at both sides of each bound.
+// Paces of callers, by a clock or by pauses, from calls that are set, at both sides of each bound.
 import { describe, expect, test } from "vitest";
 import type { RecordedJob } from "../../sim/fit/jobs.ts";
 import { type Profile, profileOfJobs } from "../../sim/fit/profile.ts";

@@ -1,4 +1,4 @@
-// What a recording keeps of a log's rows and a trace's lines, and the limits that its answers show.
+// Recordings of rows of logs and of lines of traces, and the limits that their answers show.
 import { describe, expect, test } from "vitest";
 import { dayMs } from "../../sim/fit/days.ts";
 import { limitsOf, limitsOfPolicy } from "../../sim/fit/limits.ts";

@@ -5,7 +5,7 @@ import { exactly, WindowBook } from "../../src/laws/window-book.ts";
 const firstRequest = (opensToMs = 1, lateMs = 0): WindowBook => new WindowBook(1000, null, opensToMs, lateMs);
 const onGrid = (lateMs: number, gridMs: number): WindowBook => new WindowBook(1000, gridMs, 1, lateMs);
 const none = { least: 0, most: 0 };
-/** What a book holds of its open window. */
+/** The open window of a book. */
 const told = ({ untilMs, doubtUntilMs, span, charged, ended, window }: WindowBook) => ({
   untilMs,
   doubtUntilMs,
