@@ -112,7 +112,7 @@ export const pageScript = `"use strict";
       note.style.left = Math.max(0, beside + 12 + note.offsetWidth > home.width ? beside - 12 - note.offsetWidth : beside + 12) + "px";
       note.style.top = Math.max(0, (y ?? offset.y + top * scale) - (y === null ? 0 : note.offsetHeight + 10)) + "px";
     };
-    /** Place of the pointer: x in the picture's own units, y in thousandths. */
+    /** Where the pointer is: x in the picture's own units, y in thousandths. */
     const place = (event) => {
       const drawing = drawingOf(picture);
       if (drawing === null) return null;
