@@ -265,6 +265,34 @@ const equivalents: readonly Equivalent[] = [
     becomes: "40",
     reason: "how long a connection that turns idle while the worker closes stays open, unseen by its client",
   },
+  {
+    path: "src/trace/byte-scanner.ts",
+    text: "export const isPlain = Uint8Array.from({ length: 256 }, (_, byte) =>",
+    was: "256",
+    becomes: "512",
+    reason: "no byte is above 255: the table's other half is never read",
+  },
+  {
+    path: "src/verify/enforcement.ts",
+    text: "#isSorted = true;",
+    was: "true",
+    becomes: "false",
+    reason: "before the first body there is nothing to sort, and each body says that the list is unsorted",
+  },
+  {
+    path: "sim/measured-windows.ts",
+    text: "const DOUBLES = 4;",
+    was: "4",
+    becomes: "8",
+    reason: "rows of twice the width; integers fall into doubles that no row uses",
+  },
+  {
+    path: "src/engine/count-table.ts",
+    text: "export const DOUBLES = 4;",
+    was: "4",
+    becomes: "8",
+    reason: "rows of twice the width; integers fall into doubles that no row uses",
+  },
 ];
 
 /** Returns the reason that no test can tell the mutant from the source; `null` if one should. */
