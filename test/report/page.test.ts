@@ -173,6 +173,14 @@ describe("what it says", () => {
     says("window 2026-01-01 00:00:00 UTC to 2026-01-01 00:00:05 UTC", broken);
     says("trace lines 12, 15", broken);
     says("race-read-then-write, or double-count", broken);
+    const violations = [{ ...sampleViolation, suspects: ["double-count"] }];
+    says(" It looks like double-count.", renderVerdict("trace", { ...fullVerdict, violations }, "0.1.0"));
+    const unnamed = renderVerdict(
+      "trace",
+      { ...fullVerdict, violations: [{ ...sampleViolation, suspects: [] }] },
+      "0.1.0",
+    );
+    expect(unnamed).not.toContain("It looks like");
   });
 
   it("draws the places of an accused window, the accused lines by name, and lists them", () => {
