@@ -34,21 +34,13 @@ interface Surroundings {
 }
 
 export class StepPlayer {
-  readonly #lab: Lab;
-  readonly #wires: AuditWires;
-  readonly #clock: AuditClock;
-  readonly #record: AuditRecord;
-  readonly #signal: AbortSignal | undefined;
+  readonly #with: Surroundings;
   readonly #answers: Answer[] = [];
   #silent = 0;
   #stopped: string | null = null;
 
-  constructor({ lab, wires, clock, record, signal }: Surroundings) {
-    this.#lab = lab;
-    this.#wires = wires;
-    this.#clock = clock;
-    this.#record = record;
-    this.#signal = signal;
+  constructor(surroundings: Surroundings) {
+    this.#with = surroundings;
   }
 
   /** All answers so far. */
@@ -62,7 +54,7 @@ export class StepPlayer {
   }
 
   get isInterrupted(): boolean {
-    return this.#signal?.aborted === true;
+    return this.#with.signal?.aborted === true;
   }
 
   /**
@@ -86,21 +78,23 @@ export class StepPlayer {
 
   /** Records a call. */
   hear(shot: Shot, raw: Raw): Answer {
-    const answer = this.#record.add(shot, raw);
-    this.#lab.book.note(answer);
+    const { lab, record } = this.#with;
+    const answer = record.add(shot, raw);
+    lab.book.note(answer);
     this.#answers.push(answer);
     return answer;
   }
 
   async #step(step: Step): Promise<Done> {
+    const { wires, clock, record, signal } = this.#with;
     if (this.isInterrupted || this.#stopped !== null) throw new Ended();
     if ("untilMs" in step) {
-      const ms = step.untilMs - this.#clock.now();
+      const ms = step.untilMs - clock.now();
       if (ms > 0)
-        await this.#clock.sleep(ms, this.#signal).catch(() => {
+        await clock.sleep(ms, signal).catch(() => {
           throw new Ended();
         });
-      return { answers: [], nowMs: this.#clock.now() };
+      return { answers: [], nowMs: clock.now() };
     }
     const answers: Answer[] = [];
     const take = (shots: readonly Shot[], raws: Awaited<ReturnType<Wires["sendAll"]>>): void => {
@@ -113,15 +107,15 @@ export class StepPlayer {
       }
     };
     try {
-      if (step.together) take(step.shots, await this.#wires.sendAll(step.shots));
-      else for (const shot of step.shots) take([shot], await this.#wires.sendAll([shot]));
+      if (step.together) take(step.shots, await wires.sendAll(step.shots));
+      else for (const shot of step.shots) take([shot], await wires.sendAll([shot]));
     } catch (error) {
       // These calls may have been charged, but have no line.
-      this.#record.lose(step.shots.length - answers.length);
+      record.lose(step.shots.length - answers.length);
       if (this.isInterrupted) throw new Ended();
       throw error;
     }
-    return { answers, nowMs: this.#clock.now() };
+    return { answers, nowMs: clock.now() };
   }
 
   #heed({ call, shot }: Answer): void {

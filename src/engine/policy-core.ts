@@ -330,13 +330,13 @@ export class PolicyCore {
     chargeWindow(doubles, at, cost);
   }
 
-  /** Charges the quotas of a call that was refused, or whose quotas decide each by itself. */
+  /** Charges the noted records of a call that was refused, or whose quotas decide each by itself. */
   #chargeEach(caller: number, one: CoreOperation, cost: number, refusing: number): number {
     const { kept, known, relation } = one;
     const last = relation === "first-refusal-stops" && refusing >= 0 ? refusing : kept.length - 1;
     for (const [index, quota] of kept.slice(0, last + 1).entries()) {
       const { countsRefused, chargedWithOthers, isLate } = quota;
-      const record = recordOf(quota, caller);
+      const record = this.#records[index] as number;
       const before = known[index] as number;
       const asked = before < 0 ? cost : before;
       const isAlone = relation === "each-alone" && lacksRoom(quota, record, asked);

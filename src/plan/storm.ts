@@ -117,8 +117,8 @@ export function recoveredAfter(
   const over = Math.ceil(overMs / windowMs);
   const highest = Math.max(0, ...normal.slice(begins).map(([calls, bad]) => (calls === 0 ? 0 : bad / calls)));
   const isBack = (place: number): boolean => {
-    const [calls, bad] = seen[place] as readonly [number, number];
-    if (calls === 0) return normal[place]?.[0] === 0;
+    const [calls, bad] = seen[place] ?? [0, 0];
+    if (calls === 0) return (normal[place]?.[0] ?? 0) === 0;
     return bad / calls <= highest + 0.01;
   };
   let back: number | null = null;
@@ -201,7 +201,7 @@ function seriesOf({ outcomes, screen }: Workshop, variant: Variant, size: number
   );
   const shares = (runs[0] ?? []).map((_, place) => {
     const values = runs.flatMap((run) => {
-      const [calls, bad] = run[place] as readonly [number, number];
+      const [calls, bad] = run[place] ?? [0, 0];
       return calls === 0 ? [] : [bad / calls];
     });
     return values.length === 0 ? null : values.reduce((sum, value) => sum + value, 0) / values.length;
