@@ -1,5 +1,6 @@
 // The seam of overlapping calls: every store call waits until fast-check's scheduler lets it run, so that
 // the same seed gives the same interleaving, whatever the limiter awaits.
+import { AsyncLocalStorage } from "node:async_hooks";
 import type fc from "fast-check";
 import type { Seam } from "../engine/adapter.ts";
 
@@ -19,12 +20,13 @@ const atOnce: ReadonlySet<string | symbol> = new Set([
 /** Greatest length of an argument's text in a step, characters. */
 const wordsMost = 40;
 
+/** Id of the call whose code runs, also after it waited for a store's answer over the network. */
+const running = new AsyncLocalStorage<number>();
+
 export class Weave implements Seam {
   /** Steps in the order in which they ran: `call 1: get("acme/ann")`. */
   readonly steps: string[] = [];
   readonly #scheduler: fc.Scheduler;
-  /** Id of the call whose code runs, set when the call starts and when its step goes on. */
-  #running: number | null = null;
   /** True while calls overlap. Before and after, stores are set up and closed, and their calls run at once. */
   #overlapping = false;
   /** Number of steps left until the clock moves, and the function that moves it; `null` if it does not. */
@@ -46,11 +48,8 @@ export class Weave implements Seam {
   async overlap<T>(calls: readonly { id: number; run: () => Promise<T> }[], together: boolean): Promise<T[]> {
     this.#overlapping = true;
     const started = calls.map(({ id, run }) => {
-      const start = (): Promise<T> => {
-        this.#running = id;
-        return run();
-      };
-      return together ? start() : this.#step(id, "arrives").then(start);
+      const start = (): Promise<T> => running.run(id, run);
+      return together ? start() : running.run(id, () => this.#step("arrives")).then(start);
     });
     return this.#scheduler.waitFor(settled(started)).finally(() => {
       this.#overlapping = false;
@@ -64,7 +63,7 @@ export class Weave implements Seam {
         if (typeof member !== "function" || name === "constructor") return member;
         return (...args: unknown[]): unknown => {
           if (!this.#overlapping || atOnce.has(name)) return member.apply(target, args);
-          const step = this.#step(this.#running, `${String(name)}(${args.map(words).join(", ")})`);
+          const step = this.#step(`${String(name)}(${args.map(words).join(", ")})`);
           return chainedCall(() => step.then(() => ({ value: member.apply(target, args) as unknown })));
         };
       },
@@ -72,10 +71,10 @@ export class Weave implements Seam {
   }
 
   async pause(label = "pause"): Promise<void> {
-    if (this.#overlapping) await this.#step(this.#running, label);
+    if (this.#overlapping) await this.#step(label);
   }
 
-  async #step(id: number | null, label: string): Promise<void> {
+  async #step(label: string): Promise<void> {
     await this.#scheduler.schedule(Promise.resolve(), label);
     const ticking = this.#ticking;
     if (ticking !== null) {
@@ -86,8 +85,8 @@ export class Weave implements Seam {
         this.steps.push(ticking.label);
       }
     }
-    this.#running = id;
-    this.steps.push(id === null ? label : `call ${id}: ${label}`);
+    const id = running.getStore();
+    this.steps.push(id === undefined ? label : `call ${id}: ${label}`);
   }
 }
 

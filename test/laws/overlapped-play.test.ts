@@ -251,3 +251,33 @@ test("a clock moves once, and steps of nobody have no number", async () => {
   await weave.overlap([{ id: 1, run }], true);
   expect([ticks, weave.steps]).toEqual([1, ["a second passes", "call 1: pause", "call 1: thinks"]]);
 });
+
+test("a step is its own call's, also behind a store whose answers come at once from a socket", async () => {
+  const weave = new Weave(schedulerOf(5));
+  const answers: (() => void)[] = [];
+  const store = weave.over({
+    get: (_: string) =>
+      new Promise<void>((resolve) => {
+        answers.push(resolve);
+        if (answers.length !== 2) return;
+        const both = answers.splice(0);
+        setImmediate(() => {
+          for (const answer of both) answer();
+        });
+      }),
+  });
+  const runs = ["ann", "bob"].map((key, id) => ({
+    id,
+    run: async () => {
+      await store.get(key);
+      await store.get(key);
+    },
+  }));
+  await weave.overlap(runs, true);
+  expect(weave.steps.toSorted()).toEqual([
+    'call 0: get("ann")',
+    'call 0: get("ann")',
+    'call 1: get("bob")',
+    'call 1: get("bob")',
+  ]);
+});
