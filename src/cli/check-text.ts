@@ -17,6 +17,7 @@ interface CheckWords {
   readonly rules?: string | undefined;
   readonly path?: string | undefined;
   readonly adapter?: string | undefined;
+  readonly interleavings?: boolean | undefined;
   /** True if the limits are a policy's. */
   readonly byPolicy?: boolean;
 }
@@ -61,7 +62,7 @@ export async function describeCheck(
         ? pc.red("the limiter failed")
         : unrepeated.length > 0
           ? pc.yellow(`no law violated, and ${unrepeated.length} not judged, as answers do not repeat`)
-          : pc.green("no law violated");
+          : pc.green(`no law violated${args.interleavings === true ? " by one call after the other" : ""}`);
   const mended = report.known.filter(({ state }) => state === "mended");
   if (mended.length > 0) terminal.say("");
   for (const known of mended) terminal.say(`${pc.cyan("note")} ${mendedText(known)}`);

@@ -128,11 +128,24 @@ async function policyOf(args: Args): Promise<Policy | undefined> {
   });
 }
 
+/** Report of calls one after the other, and of overlapping calls if they were checked, too. */
+type WholeReport = AnyCheckReport & { readonly interleavings?: AnyInterleavingReport };
+
+/** Joins two reports: the whole is `ok` if both are, and interrupted if one is. */
+export const wholeOf = (report: AnyCheckReport, overlapped: AnyInterleavingReport | null): WholeReport =>
+  overlapped === null
+    ? report
+    : {
+        ...report,
+        ok: report.ok && overlapped.ok,
+        interrupted: report.interrupted || overlapped.outcome === "interrupted",
+        interleavings: overlapped,
+      };
+
 /** Returns the exit status: 0 held, 1 violated, 2 only findings that do not repeat, 130 interrupted. */
-function exitOf(report: AnyCheckReport, overlapped: AnyInterleavingReport | null = null): number {
-  const { ok, laws, interrupted } = report;
-  const reports = [...laws, ...(overlapped === null ? [] : [overlapped])];
-  if (ok && overlapped?.ok !== false) return interrupted ? INTERRUPTED : 0;
+export function exitOf({ ok, laws, interrupted, interleavings }: WholeReport): number {
+  const reports = [...laws, ...(interleavings === undefined ? [] : [interleavings])];
+  if (ok) return interrupted ? INTERRUPTED : 0;
   return reports.some(({ outcome }) => outcome === "violated" || outcome === "failed") ? 1 : 2;
 }
 
@@ -172,9 +185,10 @@ async function checkModule(
     const seconds = secondsFrom(startedMs);
     await describeCheck(report, seconds, words, terminal);
     const overlapped = args.interleavings ? await checkOverlaps(threads.thread, task, terminal) : null;
-    terminal.result({ ...report, seconds, ...(overlapped !== null && { interleavings: overlapped }) });
+    const whole = wholeOf(report, overlapped);
+    terminal.result({ ...whole, seconds });
     requireAnswers(report);
-    process.exitCode = exitOf(report, overlapped);
+    process.exitCode = exitOf(whole);
   } finally {
     await threads.close();
   }

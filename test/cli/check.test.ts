@@ -349,11 +349,12 @@ describe("the command", () => {
     const { code, stdout } = await spillwayHere([...words, "--interleavings"], { cwd: folder });
     expect(code).toBe(1);
     expect(stdout).toMatch(/conserved +no counterexample/);
+    expect(stdout).toContain("no law violated by one call after the other: ");
     expect(stdout).toMatch(/2 calls overlap\n( +\. call \d: (arrives|read|write).*\n){4,6}/);
     const command = /^repeat: npx spillway (.*)$/m.exec(stdout)?.[1]?.split(" ") ?? [];
     const again = await spillwayHere([...command, "--json"], { cwd: folder });
     expect(JSON.parse(again.stdout)).toMatchObject({
-      ok: true,
+      ok: false,
       interleavings: { ok: false, outcome: "violated" },
     });
   });

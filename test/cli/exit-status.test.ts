@@ -1,5 +1,6 @@
-// Exit statuses of the demo and of loads.
+// Exit statuses of the demo, of loads, and of checks whose calls also overlap.
 import { expect, test } from "vitest";
+import { exitOf as exitOfCheck, wholeOf } from "../../src/cli/check.ts";
 import { exitOf as exitOfDemo } from "../../src/cli/demo.ts";
 import { exitOf as exitOfLoad } from "../../src/cli/load.ts";
 import type { Verdict } from "../../src/verify/verdict.ts";
@@ -27,4 +28,22 @@ test.each([
   [true, "gone", false, 130],
 ])("a load: interrupted %s, failure %s, held %s", (interrupted, failure, isHeld, status) => {
   expect(exitOfLoad({ interrupted, failure }, isHeld)).toBe(status);
+});
+
+test.each([
+  [true, "no-counterexample", false, 0],
+  [true, "interrupted", false, 130],
+  [true, "no-counterexample", true, 130],
+  [true, "violated", false, 1],
+  [true, "not-repeatable", false, 2],
+  [false, "no-counterexample", false, 1],
+])("a check: ok %s, overlapping calls %s, interrupted %s", (ok, outcome, interrupted, status) => {
+  const laws = [{ outcome: ok ? "no-counterexample" : "violated" }];
+  const overlapped = { outcome, ok: outcome === "no-counterexample" || outcome === "interrupted" };
+  const whole = wholeOf({ ok, laws, interrupted } as never, overlapped as never);
+  expect([whole.ok, whole.interrupted, exitOfCheck(whole)]).toEqual([
+    status === 0 || status === 130,
+    status === 130,
+    status,
+  ]);
 });
