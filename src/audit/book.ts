@@ -19,11 +19,11 @@ type Attributes = Readonly<Record<string, string>>;
 /** Resolution of the `Date` header, ms. Resets that are instants are read by it. */
 const dateGridMs = 1000;
 
-/** Returns the length of a quota's windows, ms; `null` if it has none, or if a calendar sets them. */
-export function windowMs(policy: Policy, quota: string, attributes: Attributes): number | null {
+/** Returns the length of a quota's windows, ms; 0 if it has none, or if a calendar sets them. */
+export function windowMs(policy: Policy, quota: string, attributes: Attributes): number {
   const { algorithm } = quotaFor(policy, quota, attributes);
-  if (algorithm.kind !== "fixed-window" || algorithm.windowSeconds === undefined) return null;
-  if (typeof algorithm.anchor === "object" && "calendar" in algorithm.anchor) return null;
+  if (algorithm.kind !== "fixed-window" || algorithm.windowSeconds === undefined) return 0;
+  if (typeof algorithm.anchor === "object" && "calendar" in algorithm.anchor) return 0;
   return algorithm.windowSeconds * 1000;
 }
 
@@ -40,6 +40,9 @@ export function seenIn(answer: Answer, quota: string): SeenCount | null {
   return null;
 }
 
+/** Returns the units that an answer shows left of a quota; NaN if it shows no count. */
+export const leftIn = (answer: Answer, quota: string): number => seenIn(answer, quota)?.left ?? Number.NaN;
+
 function endOf({ call }: Answer, { reset }: QuotaReading): SeenCount["end"] {
   if (reset === null) return null;
   const { afterMs, atMs, gridMs } = reset;
@@ -51,15 +54,15 @@ function endOf({ call }: Answer, { reset }: QuotaReading): SeenCount["end"] {
 }
 
 /** Tells whether two readings of one count surely show one window. Unknown ends prove nothing. */
-export function isSameWindow(one: SeenCount, other: SeenCount, lengthMs: number | null): boolean {
-  if (one.end === null || other.end === null || lengthMs === null) return false;
+export function isSameWindow(one: SeenCount, other: SeenCount, lengthMs: number): boolean {
+  if (one.end === null || other.end === null) return false;
   const apart = Math.max(one.end.least - other.end.most, other.end.least - one.end.most);
   const spread = Math.max(one.end.most, other.end.most) - Math.min(one.end.least, other.end.least);
   return apart <= 0 && spread < lengthMs;
 }
 
 /** Returns the rises of a count from look to look, without those that may span two windows. */
-export function risesOf(looks: readonly Answer[], quota: string, lengthMs: number | null): number[] {
+export function risesOf(looks: readonly Answer[], quota: string, lengthMs: number): number[] {
   return looks.slice(1).flatMap((look, at) => {
     const [one, other] = [seenIn(looks[at] as Answer, quota), seenIn(look, quota)];
     return one !== null && other !== null && isSameWindow(one, other, lengthMs)
@@ -128,7 +131,7 @@ export class Book {
   endOf(quota: string, attributes: Attributes, nowMs: number): number | null {
     const seen = this.latest(quota, attributes);
     const lengthMs = windowMs(this.#policy, quota, attributes);
-    if (seen === null || lengthMs === null) return null;
+    if (seen === null || lengthMs === 0) return null;
     const { received } = seen.answer.call;
     const isTold = seen.end !== null && seen.end.most > received && seen.end.least < received + lengthMs;
     if (isTold) return seen.end?.least ?? null;
@@ -143,6 +146,6 @@ export class Book {
   wasEmptied(quota: string, attributes: Attributes, nowMs: number): boolean {
     const empty = this.#empty.get(this.keyOf(quota, attributes));
     const lengthMs = windowMs(this.#policy, quota, attributes);
-    return empty !== undefined && lengthMs !== null && nowMs < empty.fromMs + 2 * lengthMs;
+    return empty !== undefined && nowMs < empty.fromMs + 2 * lengthMs;
   }
 }

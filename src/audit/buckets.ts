@@ -36,7 +36,6 @@ export function bucketOf(
   { operation, quotas, callers }: Subject,
   caller = callers[0],
 ): Bucket | null {
-  if (caller === undefined) return null;
   const all = quotas.map((name) => {
     const { algorithm, charge, enforced } = lab.quota(name, caller);
     const { uses, samples } = lab.policy.operations[operation] ?? {};
@@ -69,7 +68,6 @@ export const needsCounts = "a window whose count answers show, or a bucket that 
 /** Returns why charges of an operation's calls cannot be told; `null` if answers show counts, or a bucket can be emptied. */
 export function lacksCounts(lab: Lab, subject: Subject): string | null {
   const [caller] = subject.callers;
-  if (caller === undefined) return "nobody can call it";
   if (lab.windows(subject, caller).length > 0) return null;
   if (bucketOf(lab, subject) === null)
     return "answers show no count of a window, and no bucket is emptied first";

@@ -6,6 +6,7 @@ import { Requests } from "./requests.ts";
 import {
   type Answer,
   type AuditCaller,
+  type AuditCallers,
   type ExperimentSteps,
   type Shot,
   type Subject,
@@ -14,7 +15,7 @@ import {
 
 export interface LabOptions {
   readonly policy: Policy;
-  readonly callers: readonly AuditCaller[];
+  readonly callers: AuditCallers;
   /** True if no other caller uses these quotas during the audit. */
   readonly alone: boolean;
   /** Share of each window that the audit may use, at most 1. */
@@ -64,10 +65,9 @@ export class Lab extends Requests {
   /** Returns why a subject's quota cannot be used up; `null` if it can. */
   lacksEmptying(subject: Subject): string | null {
     const [caller] = subject.callers;
-    if (caller === undefined) return "nobody can call it";
     if (this.spend < 1) return "--spend leaves no window to be emptied";
-    const narrow = this.narrow(subject, caller);
-    if (narrow === null) return "no quota whose limit is known in calls, and whose count answers show";
+    if (this.narrow(subject, caller) === null)
+      return "no quota whose limit is known in calls, and whose count answers show";
     return this.callsToEmpty(subject, caller) === null ? "the quota is too large to empty in the time" : null;
   }
 
@@ -150,14 +150,12 @@ export class Lab extends Requests {
    */
   *pick(subject: Subject, calls: number, ms: number, isToEmpty = false): ExperimentSteps<AuditCaller> {
     const [first] = subject.callers;
-    if (first !== undefined && this.callsIn(subject, first) < calls + 1)
+    if (this.callsIn(subject, first) < calls + 1)
       throw new Unexercised("a window has too little room for it");
     // For buckets, the caller whose bucket has rested longest.
-    if (first !== undefined && this.windows(subject, first).length === 0)
-      return (
-        subject.callers.toSorted(
-          (one, other) => this.#usedAt(subject, one) - this.#usedAt(subject, other),
-        )[0] ?? first
+    if (this.windows(subject, first).length === 0)
+      return subject.callers.reduce((one, other) =>
+        this.#usedAt(subject, other) < this.#usedAt(subject, one) ? other : one,
       );
     for (let attempt = 0; attempt < 4; attempt++) {
       const nowMs = yield* this.now();
@@ -216,7 +214,7 @@ export class Lab extends Requests {
       const end = this.book.endOf(name, caller.attributes, nowMs) ?? nowMs + ms;
       if (seen === null) return false;
       const left = seen.left - seen.limit * (1 - this.spend);
-      const lengthMs = this.windowMs(name, caller) ?? ms;
+      const lengthMs = this.windowMs(name, caller);
       return left >= this.#unitsOf(subject, name) * calls && end - nowMs >= Math.min(ms, lengthMs / 2);
     });
   }
@@ -226,15 +224,15 @@ export class Lab extends Requests {
     const nowMs = yield* this.now();
     const ends = this.windows(subject, caller).map((name) => {
       const end = this.book.endOf(name, caller.attributes, nowMs);
-      const most = this.book.latest(name, caller.attributes)?.end?.most ?? 0;
-      const lengthMs = this.windowMs(name, caller) ?? 0;
+      const most = this.book.latest(name, caller.attributes)?.end?.most ?? Number.NaN;
+      const lengthMs = this.windowMs(name, caller);
       return end === null ? nowMs + lengthMs : most > end && most < end + lengthMs ? most : end + 1000;
     });
     yield* this.wait(Math.max(nowMs, ...ends) + 50);
   }
 
   /** Waits until the earliest window of these callers has surely ended. */
-  *nextWindow(subject: Subject, callers: readonly AuditCaller[]): ExperimentSteps<void> {
+  *nextWindow(subject: Subject, callers: AuditCallers): ExperimentSteps<void> {
     const nowMs = yield* this.now();
     const ends = callers.flatMap((caller) =>
       this.windows(subject, caller).flatMap((name) => {
@@ -246,16 +244,16 @@ export class Lab extends Requests {
     yield* this.wait(ends.length === 0 ? nowMs + 1000 : Math.min(...ends) + 300);
     if (ends.length === 0) return;
     const [caller] = callers;
-    if (caller === undefined) return;
+    const endsTold = () =>
+      this.windows(subject, caller).map((name) => this.book.latest(name, caller.attributes)?.end);
     for (let polls = 0; polls < 12; polls++) {
-      const before = this.windows(subject, caller).map((name) => this.book.latest(name, caller.attributes));
+      const before = endsTold();
       yield* this.look(subject, caller);
-      const after = this.windows(subject, caller).map((name) => this.book.latest(name, caller.attributes));
-      const hasRolled = after.every(
-        (seen, at) =>
-          seen !== null && before[at] != null && (seen.end?.least ?? 0) > (before[at]?.end?.most ?? 0),
+      const after = endsTold();
+      const isLater = after.map(
+        (end, at) => end && end.least > (before[at]?.most ?? Number.POSITIVE_INFINITY),
       );
-      if (hasRolled || after.some((seen) => seen?.end == null)) return;
+      if (isLater.every((is) => is) || after.some((end) => end == null)) return;
       yield* this.wait((yield* this.now()) + 200);
     }
   }
@@ -311,7 +309,7 @@ export class Lab extends Requests {
       const quota = this.narrow(subject, caller);
       const seen = quota === null ? null : this.book.current(quota, caller.attributes, nowMs);
       if (quota === null || seen === null || seen.left > 0) continue;
-      if ((this.book.endOf(quota, caller.attributes, nowMs) ?? 0) - nowMs >= ms)
+      if ((this.book.endOf(quota, caller.attributes, nowMs) as number) - nowMs >= ms)
         return { caller, quota, seen };
     }
     const caller = yield* this.pick(subject, 2, ms + 500, true);

@@ -3,6 +3,7 @@ import type { LimiterLawName } from "../rules/laws.ts";
 import { bucketCalls, bucketOf, restMs } from "./buckets.ts";
 import type { Experiment } from "./experiment.ts";
 import type { Lab } from "./lab.ts";
+import { slice } from "./requests.ts";
 import type { Subject } from "./step.ts";
 
 /** An experiment with one operation. */
@@ -91,7 +92,7 @@ function laneOf(tasks: readonly Task[]): Lane {
   const share = Math.min(...gentle.map(({ subject }) => Math.floor(subject.callers.length / gentle.length)));
   if (gentle.length < 2 || share < 1) return { inTurn: [...rest, ...gentle], beside: [] };
   const beside = gentle.map((task, at) => {
-    const callers = task.subject.callers.slice(at * share, (at + 1) * share);
+    const callers = slice(task.subject.callers, at * share, (at + 1) * share);
     return { ...task, subject: { ...task.subject, callers } };
   });
   return { inTurn: rest, beside };
@@ -117,7 +118,6 @@ function lanesOf({ subjects }: Lab): Subject[][] {
 function callsOf(lab: Lab, { experiment, subject }: Task): number {
   const { calls, empties = 0 } = experiment;
   const [caller] = subject.callers;
-  if (caller === undefined) return calls;
   if (empties > 0) return calls + (lab.callsToEmpty(subject, caller) ?? 0);
   return calls + (lab.windows(subject, caller).length === 0 ? bucketCalls(lab, subject) : 0);
 }
@@ -138,8 +138,7 @@ function laneMs(lab: Lab, { inTurn, beside }: Lane): number {
   const msOf = (task: Task): number => {
     const { experiment, subject } = task;
     const [caller] = subject.callers;
-    const lengths =
-      caller === undefined ? [] : lab.windows(subject, caller).map((name) => lab.windowMs(name, caller) ?? 0);
+    const lengths = lab.windows(subject, caller).map((name) => lab.windowMs(name, caller));
     const windowsMs = (experiment.waits ?? 0) * Math.max(0, ...lengths);
     return callsOf(lab, task) * callMs + windowsMs + restsOf(task, lengths) * restMs(bucketOf(lab, subject));
   };
@@ -153,11 +152,10 @@ function laneMs(lab: Lab, { inTurn, beside }: Lane): number {
 /** Returns the time in which the windows of a subject's callers have room for `calls` plain calls. */
 function roomMs(lab: Lab, subject: Subject, calls: number): number {
   const [caller] = subject.callers;
-  if (caller === undefined) return 0;
   const each = lab.windows(subject, caller).map((name) => {
     const keys = new Set(subject.callers.map(({ attributes }) => lab.book.keyOf(name, attributes)));
     const room = Math.max(1, keys.size * lab.roomIn(subject, caller, name));
-    return Math.floor(calls / room) * (lab.windowMs(name, caller) ?? 0);
+    return Math.floor(calls / room) * lab.windowMs(name, caller);
   });
   return Math.max(0, ...each);
 }

@@ -5,8 +5,15 @@ import { routeOf } from "../policy/match.ts";
 import type { CallSample, Policy, Quota, RequestSample } from "../policy/policy.ts";
 import { wireOf } from "../policy/presets.ts";
 import { mayShow, type WireData } from "../policy/wire-data.ts";
-import { seenIn, windowMs } from "./book.ts";
-import { type Answer, type AuditCaller, type Shot, type Subject, Unexercised } from "./step.ts";
+import { leftIn, windowMs } from "./book.ts";
+import {
+  type Answer,
+  type AuditCaller,
+  type AuditCallers,
+  type Shot,
+  type Subject,
+  Unexercised,
+} from "./step.ts";
 
 /** Most calls that use up one quota. */
 const emptyingMost = 2_500;
@@ -14,16 +21,16 @@ const emptyingMost = 2_500;
 export class Requests {
   readonly policy: Policy;
   readonly wire: WireData;
-  readonly callers: readonly AuditCaller[];
+  readonly callers: AuditCallers;
   readonly subjects: readonly Subject[];
 
-  constructor(policy: Policy, callers: readonly AuditCaller[]) {
+  constructor(policy: Policy, callers: AuditCallers) {
     this.policy = policy;
     this.wire = wireOf(policy);
     this.callers = callers;
     this.subjects = subjectsOf(policy, callers).map((subject) => ({
       ...subject,
-      callers: subject.callers.map((caller) => this.#onRoute(caller, subject)),
+      callers: subject.callers.map((caller) => this.#onRoute(caller, subject)) as unknown as AuditCallers,
     }));
   }
 
@@ -53,14 +60,14 @@ export class Requests {
     return limitOf(this.quota(name, caller).algorithm);
   }
 
-  /** Returns the length of a quota's windows, ms; `null` if it has none. */
-  windowMs(name: string, caller: AuditCaller): number | null {
+  /** Returns the length of a quota's windows, ms; 0 if it has none. */
+  windowMs(name: string, caller: AuditCaller): number {
     return windowMs(this.policy, name, caller.attributes);
   }
 
   /** Returns a subject's quotas that are windows and whose counts its answers show. */
   windows({ quotas }: Subject, caller: AuditCaller): string[] {
-    return quotas.filter((name) => this.windowMs(name, caller) !== null && this.shows(name));
+    return quotas.filter((name) => this.windowMs(name, caller) > 0 && this.shows(name));
   }
 
   /** Tells whether answers to calls show a quota's count. */
@@ -97,7 +104,7 @@ export class Requests {
 
   /** Tells whether an answer shows room in each quota of an operation. */
   showsRoom({ quotas }: Subject, answer: Answer): boolean {
-    return quotas.every((name) => (seenIn(answer, name)?.left ?? 0) > 0);
+    return quotas.every((name) => leftIn(answer, name) > 0);
   }
 
   get hasStatus(): boolean {
@@ -195,7 +202,7 @@ export class Requests {
       const calls = this.limit(name, caller) / cost;
       if (found === null || calls < found.calls) found = { name, calls };
     }
-    if (found === null || this.windowMs(found.name, caller) === null || !this.shows(found.name)) return null;
+    if (found === null || this.windowMs(found.name, caller) === 0 || !this.shows(found.name)) return null;
     return this.quota(found.name, caller).charge.when === "admission" ? found.name : null;
   }
 }
@@ -210,12 +217,14 @@ function graphqlKind(body: string | null): "query" | "mutation" | null {
  * Returns one callable operation for each set of quotas. Operations that share a quota get different callers if no two
  * callers share a count; otherwise each begins with another caller.
  */
-function subjectsOf(policy: Policy, callers: readonly AuditCaller[]): Subject[] {
+function subjectsOf(policy: Policy, callers: AuditCallers): Subject[] {
   const found = new Map<string, Omit<Subject, "callers">>();
   for (const [operation, { uses, samples }] of Object.entries(policy.operations)) {
-    const quotas = Object.keys(policy.quotas).filter((name) => uses[name] !== undefined && uses[name] !== 0);
+    const [first, ...others] = Object.keys(policy.quotas).filter((name) => (uses[name] ?? 0) !== 0);
+    if (samples.length === 0 || first === undefined) continue;
+    const quotas = [first, ...others] as const;
     const key = quotas.join(" ");
-    if (samples.length > 0 && quotas.length > 0 && !found.has(key)) found.set(key, { operation, quotas });
+    if (!found.has(key)) found.set(key, { operation, quotas });
   }
   const all = [...found.values()];
   return all.map((subject, turn) => {
@@ -223,11 +232,15 @@ function subjectsOf(policy: Policy, callers: readonly AuditCaller[]): Subject[] 
     const share = Math.floor(callers.length / all.length);
     const isOwn = group.every(({ quotas }) => quotas.every((name) => isApart(policy, name, callers)));
     if (group.length > 1 && isOwn && share >= 2)
-      return { ...subject, callers: callers.slice(turn * share, (turn + 1) * share) };
-    const at = turn % Math.max(1, callers.length);
-    return { ...subject, callers: [...callers.slice(at), ...callers.slice(0, at)] };
+      return { ...subject, callers: slice(callers, turn * share, (turn + 1) * share) };
+    const at = turn % callers.length;
+    return { ...subject, callers: [...slice(callers, at), ...callers.slice(0, at)] };
   });
 }
+
+/** Returns a part of callers that is not empty. */
+export const slice = (callers: AuditCallers, from: number, to?: number): AuditCallers =>
+  callers.slice(from, to) as unknown as AuditCallers;
 
 /** Tells whether each caller has its own count in a quota. */
 function isApart({ quotas }: Policy, name: string, callers: readonly AuditCaller[]): boolean {

@@ -13,7 +13,14 @@ import { type Lane, type Plan, planAudit, type Task, tasksOf } from "./plan.ts";
 import { preflight, type Served } from "./preflight.ts";
 import { AuditRecord } from "./record.ts";
 import { type FoundBroken, rowsOf, withEarlier } from "./rows.ts";
-import { type AuditFinding, type Broken, Unexercised, unexercised, windowRolled } from "./step.ts";
+import {
+  type AuditCallers,
+  type AuditFinding,
+  type Broken,
+  Unexercised,
+  unexercised,
+  windowRolled,
+} from "./step.ts";
 import { type AuditClock, type AuditWires, Ended, StepPlayer, wallClock } from "./step-player.ts";
 import { Wires, type WiresOptions } from "./wires.ts";
 
@@ -119,7 +126,7 @@ class Audit {
     const secrets = tokens.map(({ token }) => token);
     this.lab = new Lab({
       policy,
-      callers,
+      callers: callers as unknown as AuditCallers,
       alone,
       spend,
       isTls: target.origin.startsWith("https:"),
@@ -244,7 +251,6 @@ class Audit {
   /** Tells whether a count moves while this audit makes no call. */
   async #isForeign({ subject }: Task, { answers }: Broken): Promise<boolean> {
     const caller = answers.at(-1)?.shot.caller ?? subject.callers[0];
-    if (caller == null) return false;
     try {
       return await this.#player.play(movesIdle(this.lab, subject, caller));
     } catch (error) {

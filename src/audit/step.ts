@@ -113,12 +113,14 @@ export class Unexercised extends Error {
   }
 }
 
+export type AuditCallers = readonly [AuditCaller, ...AuditCaller[]];
+
 /** An operation under audit, and its callers. */
 export interface Subject {
   readonly operation: string;
-  /** Quotas that it uses, in the policy's order. */
-  readonly quotas: readonly string[];
-  readonly callers: readonly AuditCaller[];
+  /** Quotas that it uses, in the policy's order; at least one. */
+  readonly quotas: readonly [string, ...string[]];
+  readonly callers: AuditCallers;
 }
 
 /** Charges of a trial's calls in one quota. */

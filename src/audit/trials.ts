@@ -42,11 +42,10 @@ export function* trial(
     const answers = together ? yield* lab.together(shots) : yield* lab.send(...shots);
     const after = yield* lab.look(subject, viewer);
     const charged: Charged[] = [];
-    for (const quota of quotas) {
+    for (const [quota, each] of plain) {
       const [one, other] = [seenIn(before, quota), seenIn(after, quota)];
       if (one === null || other === null || isRefused(after)) continue;
       if (!isSameWindow(one, other, lab.windowMs(quota, viewer))) continue;
-      const each = plain.get(quota) ?? 0;
       const units = other.used - one.used - each;
       charged.push({ quota, units, most: units, plain: each });
     }

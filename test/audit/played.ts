@@ -1,7 +1,7 @@
 // Experiments in virtual time: a server as a function of requests, and a clock that steps move.
 import { Lab } from "../../src/audit/lab.ts";
 import { AuditRecord } from "../../src/audit/record.ts";
-import type { Answer, AuditCaller, Done, ExperimentSteps, Shot } from "../../src/audit/step.ts";
+import type { Answer, AuditCaller, AuditCallers, Done, ExperimentSteps, Shot } from "../../src/audit/step.ts";
 import type { Raw } from "../../src/audit/wires.ts";
 import { parsePolicy } from "../../src/policy/parse.ts";
 import type { Policy } from "../../src/policy/policy.ts";
@@ -115,7 +115,7 @@ export class Played {
     const callers = Array.from({ length: users }, (_, index): AuditCaller => {
       const name = `user-${index}`;
       return { index, name, attributes: attributesOf(name) };
-    });
+    }) as unknown as AuditCallers;
     const timed = { beganMs: 0, untilMs };
     this.lab = new Lab({ policy, callers, alone: true, spend: 1, isTls: false, ...timed });
     const clock = { kind: "wall", resolutionMs: 1, errorMs: 0 } as const;

@@ -35,7 +35,7 @@ function labOf({ hasStatus = false, shows = true, hasSample = true }: Api = {}):
     auth: { header: "Authorization", form: "Bearer {token}", attributes: ["user"] },
     wire: { revision: "1", readings: shows ? readings : [] },
   } as never);
-  const callers = ["ann", "bob"].map((user, index) => ({ index, name: user, attributes: { user } }));
+  const callers = ["ann", "bob"].map((user, index) => ({ index, name: user, attributes: { user } })) as never;
   return new Lab({ policy, callers, alone: true, spend: 1, isTls: false, beganMs: 0, untilMs: 9_000 });
 }
 

@@ -59,7 +59,6 @@ const eachCaller: Experiment = {
   *run(lab, subject) {
     const { callers } = subject;
     const [first] = callers;
-    if (first === undefined) return unexercised("nobody can call it");
     const own = ownQuotas(lab, subject, first);
     const shared = lab.windows(subject, first).filter((name) => !own.includes(name));
     let told = 0;
@@ -109,7 +108,6 @@ const otherResource: Experiment = {
   calls: 10,
   lacks(lab, subject) {
     const [caller] = subject.callers;
-    if (caller === undefined) return "nobody can call it";
     if (elsewhere(lab, subject, caller) === null) return "no second sample of another resource";
     return lab.windows(subject, caller).length > 0 ? null : "answers show no count of a window";
   },

@@ -1,7 +1,7 @@
 // Experiments on costs: a call that fits exactly, a unit too many, above the limit, a dearer call (SPEC.md §1, §2.7).
 import { quotaFor } from "../../policy/effective.ts";
 import { counted } from "../../rules/words.ts";
-import { isSameWindow, seenIn } from "../book.ts";
+import { isSameWindow, leftIn, seenIn } from "../book.ts";
 import { isRejected } from "../charges.ts";
 import type { Experiment } from "../experiment.ts";
 import type { Lab } from "../lab.ts";
@@ -43,12 +43,10 @@ function declaredAll(lab: Lab, { operation, quotas }: Subject, caller: AuditCall
 
 /** Returns the smallest such quota that is a window whose count answers show; `null` if there is none. */
 const declared = (lab: Lab, subject: Subject, caller: AuditCaller): string | null =>
-  declaredAll(lab, subject, caller).find((name) => lab.shows(name) && lab.windowMs(name, caller) !== null) ??
-  null;
+  declaredAll(lab, subject, caller).find((name) => lab.shows(name) && lab.windowMs(name, caller) > 0) ?? null;
 
 function lacksDearer(lab: Lab, subject: Subject): string | null {
   const [caller] = subject.callers;
-  if (caller === undefined) return "nobody can call it";
   if (lab.dearest(subject.operation) === null) return "no sample that can be made dearer";
   if (!isEnforced(lab, subject, caller)) return "limits are not enforced";
   return declared(lab, subject, caller) === null ? "no cost is declared by the call" : null;
@@ -140,7 +138,6 @@ export const costExperiments: readonly Experiment[] = [
     calls: 4,
     lacks(lab, subject) {
       const [caller] = subject.callers;
-      if (caller === undefined) return "nobody can call it";
       if (lab.dearest(subject.operation) === null) return "no sample that can be made dearer";
       return declaredAll(lab, subject, caller).length === subject.quotas.length
         ? null
@@ -149,10 +146,9 @@ export const costExperiments: readonly Experiment[] = [
     *run(lab, subject) {
       const [caller] = subject.callers;
       const { operation, quotas } = subject;
-      const [narrow] = caller === undefined ? [] : declaredAll(lab, subject, caller);
+      const [narrow] = declaredAll(lab, subject, caller);
       const [first] = quotas;
-      if (caller === undefined || narrow === undefined || first === undefined)
-        return unexercised("no cost is declared by the call");
+      if (narrow === undefined) return unexercised("no cost is declared by the call");
       const limits = quotas.map((name) => lab.limit(name, caller));
       const above = costFrom(lab, operation, Math.max(...limits) + 1);
       const all = yield* lab.one(lab.shot(caller, operation, above));
@@ -167,7 +163,7 @@ export const costExperiments: readonly Experiment[] = [
       const beside = costFrom(lab, operation, lab.limit(narrow, caller) + 1);
       const one = yield* lab.one(lab.shot(caller, operation, beside));
       const { by } = one.call;
-      const hasRoom = by !== undefined && (seenIn(one, by)?.left ?? 0) >= beside;
+      const hasRoom = by !== undefined && leftIn(one, by) >= beside;
       if (isRefused(one) && isNamed(lab, one) && by !== narrow && hasRoom)
         return broken(
           [one],
@@ -207,7 +203,7 @@ export const costExperiments: readonly Experiment[] = [
           `${before.left + 1} units refused, ${before.left} being left`,
           "admitted",
         );
-      const others = subject.quotas.every((name) => (seenIn(before.answer, name)?.left ?? 0) >= before.left);
+      const others = subject.quotas.every((name) => leftIn(before.answer, name) >= before.left);
       if (isRefused(exact) && others && lab.alone)
         return broken(
           [before.answer, exact],

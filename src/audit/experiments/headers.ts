@@ -9,7 +9,6 @@ import {
   broken,
   kept,
   Unexercised,
-  unexercised,
   windowRolled,
 } from "../step.ts";
 
@@ -97,7 +96,6 @@ export const headerExperiments: readonly Experiment[] = [
         : "the format has no headers",
     *run(lab, subject) {
       const [caller] = subject.callers;
-      if (caller === undefined) return unexercised("nobody can call it");
       const answers = [yield* lab.look(subject, caller)];
       if (lab.hasStatus) answers.push(yield* lab.one(lab.status(caller)));
       const refusal = lab.dearest(subject.operation);

@@ -121,7 +121,6 @@ const experimentOf = ({ name, promise, make, isRejected: mustFail }: Variant): E
   calls: 6,
   lacks(lab, subject) {
     const [caller] = subject.callers;
-    if (caller === undefined) return "nobody can call it";
     const plain = lab.shot(caller, subject.operation);
     const query = queryOf(plain);
     if (query === null) return "the sample is no GraphQL";

@@ -107,7 +107,6 @@ export const raceExperiments: readonly Experiment[] = [
     lacks: lacksWindow,
     *run(lab, subject) {
       const [caller] = subject.callers;
-      if (caller === undefined) return unexercised("nobody can call it");
       yield* lab.look(subject, caller);
       yield* lab.windowsOver(subject, caller);
       const shots = Array.from({ length: 8 }, () => lab.shot(caller, subject.operation));
@@ -144,10 +143,9 @@ export const raceExperiments: readonly Experiment[] = [
     waits: 1,
     lacks: lacksWindow,
     *run(lab, subject) {
+      const [caller] = subject.callers;
       const callers = subject.callers.slice(0, 3);
-      const [caller] = callers;
-      const quota = caller === undefined ? undefined : lab.windows(subject, caller).at(-1);
-      if (caller === undefined || quota === undefined) return unexercised("nobody can call it");
+      const quota = lab.windows(subject, caller).at(-1) as string;
       const before = yield* lab.look(subject, caller);
       const end = lab.book.endOf(quota, caller.attributes, before.call.received);
       if (end === null) return unexercised("no end of a window is told");

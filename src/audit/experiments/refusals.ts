@@ -1,10 +1,11 @@
 // Experiments on refusals: which quota refuses, what its refusal says, and what it costs (SPEC.md §2; POLICY.md §2).
-import { seenIn } from "../book.ts";
+import { leftIn, seenIn } from "../book.ts";
 import type { Experiment } from "../experiment.ts";
 import type { Lab } from "../lab.ts";
 import {
   type Answer,
   type AuditCaller,
+  type AuditCallers,
   type AuditFinding,
   broken,
   type ExperimentSteps,
@@ -52,7 +53,7 @@ export const refusalExperiments: readonly Experiment[] = [
             "bounded",
           );
         if (call.by !== undefined && call.by !== quota && lab.policy.quotas[call.by] !== undefined)
-          if ((seenIn(answer, call.by)?.left ?? 0) > 0)
+          if (leftIn(answer, call.by) > 0)
             return broken([answer], `a refusal by ${quota}`, `one by ${call.by}, which shows room`);
       }
       return answers.some(isRefused) ? kept : yield* refusedOtherwise(lab, subject, found);
@@ -95,7 +96,7 @@ export const refusalExperiments: readonly Experiment[] = [
       const answers = yield* lab.send(shot, shot, shot);
       if (!answers.every(isRefused)) return unexercised(lacksRefusal(answers));
       const others = subject.quotas.filter((name) => name !== quota);
-      if (!answers.every((answer) => others.some((name) => (seenIn(answer, name)?.left ?? 0) > 0)))
+      if (!answers.every((answer) => others.some((name) => leftIn(answer, name) > 0)))
         return unexercised("its other quotas had no room, too");
       return chargedRefusal(lab, subject, quota, answers) ?? kept;
     },
@@ -109,7 +110,7 @@ export const refusalExperiments: readonly Experiment[] = [
     calls: 4,
     lacks(lab, subject) {
       const [first, second] = subject.callers;
-      if (first === undefined || second === undefined) return "no second caller";
+      if (second === undefined) return "no second caller";
       const narrow = lab.narrow(subject, first);
       const key = narrow === null ? [] : (lab.policy.quotas[narrow]?.key ?? []);
       if (key.every((name) => first.attributes[name] === second.attributes[name]))
@@ -148,7 +149,7 @@ export const refusalExperiments: readonly Experiment[] = [
     lacks(lab, subject) {
       const [caller] = subject.callers;
       const why = lab.lacksEmptying(subject);
-      if (why !== null || caller === undefined) return why ?? "no caller";
+      if (why !== null) return why;
       const broad = broadQuota(lab, subject);
       if (broad === null) return "no quota that callers share";
       const narrow = lab.narrow(subject, caller);
@@ -160,16 +161,16 @@ export const refusalExperiments: readonly Experiment[] = [
     },
     *run(lab, subject) {
       const broad = broadQuota(lab, subject);
-      const callers = broad === null ? [] : sharers(lab, subject, broad);
+      if (broad === null) return unexercised("no quota that callers share");
+      const callers = sharers(lab, subject, broad);
       const [first] = callers;
-      if (broad === null || first === undefined) return unexercised("no quota that callers share");
       if (lab.book.wasEmptied(broad, first.attributes, yield* lab.now()))
         yield* lab.nextWindow(subject, [first]);
       yield* freshBroad(lab, subject, broad, first);
       let empty: Answer | null = null;
       for (const caller of callers) {
         const answers = yield* lab.drain(subject, caller);
-        empty = answers.find((answer) => (seenIn(answer, broad)?.left ?? 1) <= 0) ?? empty;
+        empty = answers.find((answer) => leftIn(answer, broad) <= 0) ?? empty;
         if (empty !== null) break;
       }
       if (empty === null) return unexercised(`${broad} was not brought to 0`);
@@ -178,14 +179,13 @@ export const refusalExperiments: readonly Experiment[] = [
       let isNamed = false;
       for (const answer of seen) {
         const { call } = answer;
-        const shown = seenIn(answer, broad);
-        if (shown === null || shown.left > 0) continue;
-        if (!isRefused(answer)) continue;
+        if (!(isRefused(answer) && leftIn(answer, broad) <= 0)) continue;
         if (call.by === undefined || lab.policy.quotas[call.by] === undefined) continue;
         isNamed = true;
-        const lacking = subject.quotas.filter((name) => (seenIn(answer, name)?.left ?? 1) <= 0);
-        const expected = lacking[0];
-        if (expected !== undefined && call.by !== expected)
+        // The broad quota is one of them.
+        const lacking = subject.quotas.filter((name) => leftIn(answer, name) <= 0);
+        const [expected] = lacking;
+        if (call.by !== expected)
           return broken(
             [answer],
             `a refusal by ${expected}, the first of the quotas without room (${lacking.join(", ")})`,
@@ -202,8 +202,7 @@ type Emptied = ReturnType<typeof refusals> extends Generator<infer _Step, infer 
 /** Returns an operation that uses up one quota of this one, but not all of them; `null` if there is none. */
 function helperOf(lab: Lab, { operation, quotas }: Subject): Subject | null {
   const found = lab.subjects.find((other) => {
-    const [caller] = other.callers;
-    const narrow = caller === undefined || other.operation === operation ? null : lab.narrow(other, caller);
+    const narrow = other.operation === operation ? null : lab.narrow(other, other.callers[0]);
     return narrow !== null && quotas.includes(narrow) && quotas.some((name) => !other.quotas.includes(name));
   });
   return found ?? null;
@@ -216,9 +215,7 @@ function chargedRefusal(
   by: string,
   answers: readonly Answer[],
 ): AuditFinding | null {
-  const [first] = answers;
-  const last = answers.at(-1);
-  if (first === undefined || last === undefined) return null;
+  const [first, last] = [answers[0], answers.at(-1)] as [Answer, Answer];
   for (const name of quotas) {
     const { charge } = lab.policy.quotas[name] ?? {};
     if (charge?.refused === "counted" || charge?.refusedByOther === "charged") continue;
@@ -252,7 +249,7 @@ function* refusedOtherwise(
 ): ExperimentSteps<AuditFinding> {
   const due = [...answers];
   const isWell = yield* othersServed(lab, subject, caller, quota, due);
-  const until = seen.end?.least ?? 0;
+  const until = seen.end?.least ?? Number.NEGATIVE_INFINITY;
   if (due.some((answer) => isServed(answer) || isRefused(answer) || answer.call.received >= until))
     return unexercised(lacksRefusal(due));
   if (!isWell) {
@@ -290,23 +287,24 @@ function* othersServed(
 }
 
 /** Returns the first quota of an operation that callers of different attributes share. */
-function broadQuota(lab: Lab, { quotas, callers }: Parameters<Experiment["run"]>[1]): string | null {
+function broadQuota(lab: Lab, { quotas, callers }: Subject): string | null {
   const [first, ...others] = callers;
-  if (first === undefined) return null;
   const found = quotas.find((name) => {
     const key = lab.policy.quotas[name]?.key ?? [];
     const shared = others.some((other) =>
       key.every((part) => other.attributes[part] === first.attributes[part]),
     );
-    return shared && lab.windowMs(name, first) !== null && lab.shows(name);
+    return shared && lab.windowMs(name, first) > 0 && lab.shows(name);
   });
   return found ?? null;
 }
 
-function sharers(lab: Lab, { callers }: Parameters<Experiment["run"]>[1], quota: string) {
+function sharers(lab: Lab, { callers }: Subject, quota: string): AuditCallers {
   const key = lab.policy.quotas[quota]?.key ?? [];
   const [first] = callers;
-  return callers.filter((caller) => key.every((part) => caller.attributes[part] === first?.attributes[part]));
+  const isOf = ({ attributes }: AuditCaller): boolean =>
+    key.every((part) => attributes[part] === first.attributes[part]);
+  return callers.filter(isOf) as unknown as AuditCallers;
 }
 
 /** Waits for the next window of a shared quota, unless half of its room and of its time are left. */
@@ -314,8 +312,8 @@ function* freshBroad(lab: Lab, subject: Subject, quota: string, caller: AuditCal
   yield* lab.look(subject, caller);
   const nowMs = yield* lab.now();
   const seen = lab.book.latest(quota, caller.attributes);
-  const lengthMs = lab.windowMs(quota, caller) ?? 0;
-  const end = lab.book.endOf(quota, caller.attributes, nowMs) ?? 0;
+  const lengthMs = lab.windowMs(quota, caller);
+  const end = lab.book.endOf(quota, caller.attributes, nowMs) as number;
   if (seen !== null && seen.left * 2 >= seen.limit && (end - nowMs) * 2 >= lengthMs) return;
   yield* lab.nextWindow(subject, [caller]);
 }

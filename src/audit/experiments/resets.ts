@@ -61,7 +61,7 @@ function tooSoon(lab: Lab, answers: readonly Answer[]): AuditFinding {
     const { caller } = answer.shot;
     const isOnly =
       by !== undefined && readings.every(({ quota, remaining }) => quota === by || remaining !== 0);
-    if (!isRefused(answer) || !isOnly || caller === null || lab.windowMs(by, caller) === null) continue;
+    if (!isRefused(answer) || !isOnly || caller === null || lab.windowMs(by, caller) === 0) continue;
     const means = lab.wire.readings.filter((row) => row.reset !== undefined && mayShow(row, by));
     if (!means.every(({ reset }) => reset?.means === "window-end")) continue;
     const all = told(lab, answer, by);
@@ -99,7 +99,7 @@ export const resetExperiments: readonly Experiment[] = [
           until: answer.call.received + ms + slackMs,
         })),
       );
-      const lengthMs = lab.windowMs(quota, caller) ?? 0;
+      const lengthMs = lab.windowMs(quota, caller);
       // Another experiment judges ends that cannot be true.
       const fit = waits.filter(({ ms }) => ms >= 0 && ms <= lengthMs + 1000);
       const first = fit.toSorted((one, other) => one.until - other.until)[0];
@@ -131,7 +131,7 @@ export const resetExperiments: readonly Experiment[] = [
     lacks: (lab, subject) => lab.lacksEmptying(subject),
     *run(lab, subject) {
       const { caller, quota, answers } = yield* spacedRefusals(lab, subject);
-      const lengthMs = lab.windowMs(quota, caller) ?? 0;
+      const lengthMs = lab.windowMs(quota, caller);
       for (const answer of answers)
         for (const { ms, by } of told(lab, answer, quota))
           if (ms > lengthMs + 2000)
@@ -176,8 +176,7 @@ export const resetExperiments: readonly Experiment[] = [
         : "resets are rounded down, or to the nearest"),
     *run(lab, subject) {
       const [caller] = subject.callers;
-      const quota = caller === undefined ? undefined : lab.windows(subject, caller).at(-1);
-      if (caller === undefined || quota === undefined) return unexercised("nobody can call it");
+      const quota = lab.windows(subject, caller).at(-1) as string;
       yield* lab.look(subject, caller);
       const end = lab.book.endOf(quota, caller.attributes, yield* lab.now());
       if (end === null) return unexercised("no end of a window is told");

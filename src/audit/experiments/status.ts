@@ -36,7 +36,7 @@ const free = (shape: RequestShape): Experiment => ({
   lacks(lab, subject) {
     const [caller] = subject.callers;
     const why = lacksStatus(lab, subject);
-    return why !== null || caller === undefined ? why : (shape.lacks?.(lab, lab.status(caller)) ?? null);
+    return why !== null ? why : (shape.lacks?.(lab, lab.status(caller)) ?? null);
   },
   *run(lab, subject) {
     const caller = yield* lab.pick(subject, 4, 700);

@@ -23,7 +23,7 @@ const twin = (shape: RequestShape): Experiment => ({
   lacks(lab, subject) {
     const [caller] = subject.callers;
     const why = lacksCounts(lab, subject);
-    if (why !== null || caller === undefined) return why;
+    if (why !== null) return why;
     return shape.lacks?.(lab, lab.shot(caller, subject.operation)) ?? null;
   },
   *run(lab, subject) {
@@ -67,7 +67,7 @@ const provoked = (status: "304" | "400" | "404" | "405"): Experiment => ({
     if (sample === undefined) return `the policy has no request that provokes ${status}`;
     const [caller] = subject.callers;
     const why = lacksCounts(lab, subject);
-    if (why !== null || caller === undefined) return why;
+    if (why !== null) return why;
     return lab.route(lab.request(caller, sample, "other", null))?.route.operation === subject.operation
       ? null
       : "the request is another operation's";
@@ -107,8 +107,7 @@ const tooLarge: Experiment = {
   calls: 4,
   lacks(lab, subject) {
     const [caller] = subject.callers;
-    if (caller === undefined || lab.windows(subject, caller).length === 0)
-      return "answers show no count of a window";
+    if (lab.windows(subject, caller).length === 0) return "answers show no count of a window";
     return lab.shot(caller, subject.operation).body === null ? "the sample has no body" : null;
   },
   *run(lab, subject) {
@@ -134,9 +133,7 @@ const keptConnection: Experiment = {
   needs: `two callers, ${needsCounts}`,
   calls: 12,
   lacks: (lab, subject) => {
-    const [first, second] = subject.callers;
-    if (first === undefined || second === undefined) return "no second caller";
-    return lacksCounts(lab, subject);
+    return subject.callers.length === 1 ? "no second caller" : lacksCounts(lab, subject);
   },
   *run(lab, subject) {
     const caller = yield* lab.pick(subject, 10, 700);

@@ -3,6 +3,7 @@ import { quotaFor } from "../../policy/effective.ts";
 import { isSameWindow, seenIn } from "../book.ts";
 import type { Experiment } from "../experiment.ts";
 import type { Lab } from "../lab.ts";
+import { slice } from "../requests.ts";
 import { type Answer, broken, isRefused, kept, type Subject, unexercised } from "../step.ts";
 
 const section = "SPEC.md §3";
@@ -10,7 +11,6 @@ const section = "SPEC.md §3";
 /** Returns why no count of a window is seen of an operation's calls; `null` if answers show one. */
 export function lacksWindow(lab: Lab, subject: Subject): string | null {
   const [caller] = subject.callers;
-  if (caller === undefined) return "nobody can call it";
   return lab.windows(subject, caller).length > 0 ? null : "answers show no count of a window";
 }
 
@@ -29,11 +29,9 @@ export const windowExperiments: readonly Experiment[] = [
     waits: 1,
     lacks: lacksWindow,
     *run(lab, subject) {
-      const callers = subject.callers.slice(0, 4);
-      const [caller] = callers;
-      const quota = caller === undefined ? undefined : lab.windows(subject, caller).at(-1);
-      if (caller === undefined || quota === undefined) return unexercised("nobody can call it");
-      const lengthMs = lab.windowMs(quota, caller) ?? 1000;
+      const [caller, ...others] = slice(subject.callers, 0, 4);
+      const quota = lab.windows(subject, caller).at(-1) as string;
+      const lengthMs = lab.windowMs(quota, caller);
       let last = yield* lab.look(subject, caller);
       const charges = yield* lab.plainCharge(subject, caller, quota);
       const settles = lab.policy.quotas[quota]?.charge.when !== "admission";
@@ -42,13 +40,11 @@ export const windowExperiments: readonly Experiment[] = [
       const every = Math.max(120, Math.min(lengthMs, end - begin) / 16);
       for (let at = begin; at < end; at += every) {
         yield* lab.wait(at);
-        const answers: Answer[] = [];
-        for (const each of callers) answers.push(yield* lab.one(lab.shot(each, subject.operation)));
+        const now = yield* lab.one(lab.shot(caller, subject.operation));
+        for (const other of others) yield* lab.one(lab.shot(other, subject.operation));
         if (lab.hasStatus) yield* lab.one(lab.status(caller));
-        const [now] = answers;
-        if (now === undefined) break;
         const [one, other] = [seenIn(last, quota), seenIn(now, quota)];
-        const until = one?.end?.least ?? 0;
+        const until = one?.end?.least ?? Number.NEGATIVE_INFINITY;
         if (one !== null && other !== null && other.used < one.used && !settles && now.call.received < until)
           return broken(
             [last, now],
@@ -82,8 +78,8 @@ export const windowExperiments: readonly Experiment[] = [
     *run(lab, subject) {
       const quota = openings(lab, subject).at(-1);
       const [caller] = subject.callers;
-      if (quota === undefined || caller === undefined) return unexercised("windows lie on a grid");
-      const lengthMs = lab.windowMs(quota, caller) ?? 0;
+      if (quota === undefined) return unexercised("windows lie on a grid");
+      const lengthMs = lab.windowMs(quota, caller);
       yield* lab.look(subject, caller);
       const end = lab.book.endOf(quota, caller.attributes, yield* lab.now());
       if (end === null) return unexercised("no end of a window is told");
@@ -101,7 +97,7 @@ export const windowExperiments: readonly Experiment[] = [
         // Somebody else's call may have opened the window.
         if (seen?.end == null || seen.used !== (yield* lab.plainCharge(subject, caller, name))) continue;
         isTold = true;
-        const ofMs = lab.windowMs(name, caller) ?? 0;
+        const ofMs = lab.windowMs(name, caller);
         // A reset that is rounded up may tell an end up to one step after the true one.
         const grid = answer.call.readings.find(
           ({ quota: of, reset }) => of === name && reset?.afterMs != null,
@@ -130,15 +126,14 @@ export const windowExperiments: readonly Experiment[] = [
     lacks(lab, subject) {
       const [caller] = subject.callers;
       const why = lacksWindow(lab, subject);
-      if (why !== null || caller === undefined) return why;
-      const lengths = lab.windows(subject, caller).map((name) => lab.windowMs(name, caller) ?? 0);
+      if (why !== null) return why;
+      const lengths = lab.windows(subject, caller).map((name) => lab.windowMs(name, caller));
       return Math.max(...lengths) <= slowMostMs ? null : "servers wait less long for a request";
     },
     *run(lab, subject) {
       const [caller] = subject.callers;
-      if (caller === undefined) return unexercised("nobody can call it");
       const names = lab.windows(subject, caller);
-      const holdMs = Math.max(...names.map((name) => lab.windowMs(name, caller) ?? 0)) + 300;
+      const holdMs = Math.max(...names.map((name) => lab.windowMs(name, caller))) + 300;
       if (lab.isOver((yield* lab.now()) + holdMs))
         return unexercised("the window lasts longer than the time that is left");
       yield* lab.look(subject, caller);
@@ -190,7 +185,7 @@ export const windowExperiments: readonly Experiment[] = [
         seen.map(({ quota, answer }) => lab.windowMs(quota, answer.shot.caller as never)),
       );
       const [lengthMs] = lengths;
-      if (lengths.size !== 1 || lengthMs == null) return unexercised("windows are of several lengths");
+      if (lengths.size !== 1 || lengthMs === undefined) return unexercised("windows are of several lengths");
       for (const other of seen) {
         // Ends of two windows in a row belong to one grid, too.
         const apart =
@@ -238,7 +233,6 @@ const isOnGrid = (lab: Lab, name: string): boolean => {
 /** Returns the quotas whose windows open with their first call. */
 function openings(lab: Lab, { quotas, callers }: Subject): string[] {
   const [caller] = callers;
-  if (caller === undefined) return [];
   return quotas.filter((name) => {
     const { algorithm } = quotaFor(lab.policy, name, caller.attributes);
     return algorithm.kind === "fixed-window" && algorithm.anchor === "first-request" && lab.shows(name);
