@@ -103,6 +103,9 @@ interface Place {
   readonly depth: number;
 }
 
+/** Fields of one response name, which the executor merges. */
+type SameFields = [FieldNode, ...FieldNode[]];
+
 class Walk {
   points = 0;
   introspection = 0;
@@ -133,15 +136,14 @@ class Walk {
     }
   }
 
-  #field(type: GraphQLObjectType, nodes: readonly FieldNode[], place: Place): void {
+  #field(type: GraphQLObjectType, nodes: SameFields, place: Place): void {
     const [node] = nodes;
-    const name = node?.name.value ?? "";
-    if (node === undefined) return;
+    const name = node.name.value;
     const { multiplier, objects } = place;
     if (name === SchemaMetaFieldDef.name || name === TypeMetaFieldDef.name) {
       this.#add(multiplier);
       this.introspection += multiplier;
-      this.#describe(name, node, nodes);
+      this.#describe(name, nodes);
       return;
     }
     const field = type.getFields()[name];
@@ -163,12 +165,12 @@ class Walk {
   }
 
   /** Prices `__schema` and `__type`. graphql-js bounds their depth. */
-  #describe(name: string, node: FieldNode, nodes: readonly FieldNode[]): void {
+  #describe(name: string, nodes: SameFields): void {
     const isSchema = name === SchemaMetaFieldDef.name;
     const field = isSchema ? SchemaMetaFieldDef : TypeMetaFieldDef;
     // Both fields describe objects.
     const type = getNamedType(field.type) as GraphQLObjectType;
-    const args = getArgumentValues(field, node, this.#variables);
+    const args = getArgumentValues(field, nodes[0], this.#variables);
     const described = isSchema ? this.#schema : this.#schema.getType(String(args["name"]));
     if (described !== undefined) this.#values(type, belowOf(nodes), [described]);
   }
@@ -185,9 +187,9 @@ class Walk {
       // Such a query is not executed, and the walk would take as long as its execution.
       if (this.fields > FIELDS_MOST) return;
       const [node] = nodes;
-      const field = node === undefined ? undefined : type.getFields()[node.name.value];
+      const field = type.getFields()[node.name.value];
       const inner = field === undefined ? undefined : getNamedType(field.type);
-      if (node === undefined || field?.resolve === undefined || !isObjectType(inner)) continue;
+      if (field?.resolve === undefined || !isObjectType(inner)) continue;
       const args = getArgumentValues(field, node, this.#variables);
       // Introspection's resolvers read only the schema of all that a resolver receives.
       const info = { schema: this.#schema } as unknown as GraphQLResolveInfo;
@@ -216,15 +218,15 @@ class Walk {
     this.names = atMostSafe(this.names + objects * name.length);
   }
 
-  #collected(selections: readonly SelectionSetNode[]): Map<string, FieldNode[]> {
-    const byResponseName = new Map<string, FieldNode[]>();
+  #collected(selections: readonly SelectionSetNode[]): Map<string, SameFields> {
+    const byResponseName = new Map<string, SameFields>();
     const spread = new Set<string>();
     for (const selection of selections) this.#collect(selection, byResponseName, spread);
     return byResponseName;
   }
 
   /** Collects fields by response name, as the executor does. Every type is an object, so every fragment fits. */
-  #collect({ selections }: SelectionSetNode, into: Map<string, FieldNode[]>, spread: Set<string>): void {
+  #collect({ selections }: SelectionSetNode, into: Map<string, SameFields>, spread: Set<string>): void {
     for (const selection of selections) {
       this.#visits += 1;
       if (this.#visits > VISITS_MOST) throw new GraphQLError("Query has too many fields.");

@@ -1,4 +1,5 @@
 // Starts the reference deployment that a caller asks for: one process or several, correct or with a fault.
+import type { ChildProcess } from "node:child_process";
 import { Limiter } from "../engine/limiter.ts";
 import type { Store } from "../engine/store.ts";
 import { type ChosenFault, injectFault } from "../faults/choice.ts";
@@ -18,8 +19,8 @@ export interface DeployOptions
   readonly seed?: number | undefined;
   /** Number of processes that answer. Default: 1, or as many as the fault needs. */
   readonly workers?: number | undefined;
-  /** Program of a worker. Default: the package's own. */
-  readonly workerFile?: string | undefined;
+  /** Starts a worker's process. Default: forks the package's own program. */
+  readonly fork?: (() => ChildProcess) | undefined;
   readonly onUnexpected?: ((error: Error) => void) | undefined;
 }
 
@@ -38,7 +39,7 @@ export interface Deployment {
  * @throws SpillwayError `PORT_IN_USE`, `WORKER_FAILED`, `USAGE`; `FAULT_INVALID` if the fault needs other rules
  */
 export async function deploy(options: DeployOptions): Promise<Deployment> {
-  const { fault: chosen, seed = 1, workers, workerFile, onUnexpected = () => {}, ...rest } = options;
+  const { fault: chosen, seed = 1, workers, fork, onUnexpected = () => {}, ...rest } = options;
   const common = { ...rest, onUnexpected };
   const faulty = chosen === undefined ? null : injectFault(chosen, options.rules, seededRandom(seed));
   const isApart = chosen !== undefined && chosen.fault.processes !== null;
@@ -54,8 +55,8 @@ export async function deploy(options: DeployOptions): Promise<Deployment> {
       problem: { path: "workers", got: String(count), allowed: "1" },
     });
   if (isApart && count < 2) throw tooFew(count, chosen);
-  const file = workerFile === undefined ? {} : { workerFile };
-  const { url, close } = await serveWorkers({ ...common, ...file, workers: count, stores });
+  const started = fork === undefined ? {} : { fork };
+  const { url, close } = await serveWorkers({ ...common, ...started, workers: count, stores });
   return { url, workers: count, close };
 }
 

@@ -45,9 +45,9 @@ export function addGraphqlRoute(app: FastifyInstance, gate: Gate, options: Graph
     scope.addContentTypeParser("application/json", { parseAs: "buffer", bodyLimit: BODY_MOST }, parseJson);
     scope.setErrorHandler<FastifyError>((error, request, reply) => {
       const caller = request.getDecorator<TokenOwner | null>(CALLER);
-      const status = error.statusCode ?? 500;
+      const { statusCode: status } = error;
       // Only errors that the client can correct are answered here; the application answers the rest with 500.
-      if (caller === null || status >= 500) throw error;
+      if (caller === null || status === undefined || status >= 500) throw error;
       gate.after(reply, gate.uncounted("graphql", caller), (fields) =>
         gate.send(reply, status, fields, errorsBody(error.message), gate.about("other", caller, "graphql")),
       );

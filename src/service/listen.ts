@@ -62,24 +62,27 @@ export function urlOf(server: Server): string {
   return `${scheme}://${family === "IPv6" ? `[${callable}]` : callable}:${port}`;
 }
 
+/** Allowed values of a host or port that cannot be bound, by the error's code. */
+const allowedInPlace: ReadonlyMap<string | undefined, string> = new Map([
+  ["EACCES", "a port that you may open (most systems: from 1024)"],
+  ["EADDRNOTAVAIL", "an address of this machine"],
+  ["ENOTFOUND", "an address of this machine"],
+  ["EAI_AGAIN", "an address of this machine"],
+  ["ERR_SOCKET_BAD_PORT", "a port from 0 to 65535"],
+]);
+
 /** Makes a coded error: `PORT_IN_USE` if the port is taken, `USAGE` if it cannot be bound for another reason. */
 export function listenError(error: unknown, port: number, host: string): unknown {
-  const code = (error as NodeJS.ErrnoException).code;
+  const { code } = error as NodeJS.ErrnoException;
   if (code === "EADDRINUSE")
     return new SpillwayError("PORT_IN_USE", `port ${port} of ${host} is in use`, {
       hint: "stop what listens there, or choose another port: --port 0 takes any free one",
       cause: error,
     });
-  const allowed: Readonly<Record<string, string>> = {
-    EACCES: "a port that you may open (most systems: from 1024)",
-    EADDRNOTAVAIL: "an address of this machine",
-    ENOTFOUND: "an address of this machine",
-    EAI_AGAIN: "an address of this machine",
-    ERR_SOCKET_BAD_PORT: "a port from 0 to 65535",
-  };
-  if (code === undefined || !Object.hasOwn(allowed, code)) return error;
+  const allowed = allowedInPlace.get(code);
+  if (allowed === undefined) return error;
   return new SpillwayError("USAGE", "the service cannot listen there", {
-    problem: { path: "host:port", got: `${host}:${port} (${code})`, allowed: allowed[code] ?? "" },
+    problem: { path: "host:port", got: `${host}:${port} (${code})`, allowed },
     cause: error,
   });
 }

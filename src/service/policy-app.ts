@@ -96,7 +96,7 @@ function answerer({ policy, limiter, now, sleep }: PolicyAppOptions, sent: Write
   function status(asked: Asked, caller: Attributes): void {
     const nowMs = now();
     const readings = shownByStatus(limiter, caller, filledQuotas(policy, caller), nowMs);
-    write(asked, caller, { kind: "status", readings }, 0, nowMs);
+    write(asked, caller, { kind: "status", readings }, nowMs);
   }
 
   function decide(asked: Asked, name: string, caller: Attributes): void {
@@ -104,7 +104,7 @@ function answerer({ policy, limiter, now, sleep }: PolicyAppOptions, sent: Write
     const operation = policy.operations[name];
     // The policy sets no limit on this operation.
     if (operation === undefined) {
-      write(asked, caller, { kind: "admitted", readings: [] }, 0, nowMs);
+      write(asked, caller, { kind: "admitted", readings: [] }, nowMs);
       return;
     }
     const cost = costOf(operation, asked);
@@ -129,17 +129,16 @@ function answerer({ policy, limiter, now, sleep }: PolicyAppOptions, sent: Write
     const { reservation, refusedBy, retryAtMs } = decision;
     const readings = reservation === null ? decision.readings : limiter.settle(reservation, cost, nowMs);
     const kind = refusedBy === null ? "admitted" : "refused";
-    write(asked, caller, { kind, readings, refusedBy, retryAtMs }, cost, nowMs);
+    write(asked, caller, { kind, readings, refusedBy, retryAtMs, cost }, nowMs);
   }
 
   function write(
     { request, reply, isGraphql }: Asked,
     caller: Attributes,
     said: Pick<AnswerToWrite, "kind" | "readings"> & Partial<AnswerToWrite>,
-    cost: number,
     nowMs: number,
   ): void {
-    const right: AnswerToWrite = { refusedBy: null, retryAtMs: null, ...said, cost };
+    const right: AnswerToWrite = { refusedBy: null, retryAtMs: null, cost: 0, ...said };
     const { status, headers, body } = sent(right, nowMs, caller);
     const fields: Fields = {};
     for (const [name, value] of Object.entries(headers)) if (value !== undefined) fields[name] = value;

@@ -22,6 +22,7 @@ import {
   type RequestedPoints,
   requestedPoints,
 } from "./complexity.ts";
+import { once } from "./once.ts";
 import { rootValue, schema } from "./schema.ts";
 
 /** The body of a GraphQL request. */
@@ -63,7 +64,7 @@ export function prepareQuery({
   variables,
 }: GraphqlQuery): PreparedQuery | RejectedQuery {
   try {
-    const read = documentOf(query);
+    const read = query.length > KEPT_LENGTH_MOST ? documentOf(query) : keptDocument(query);
     return "errors" in read ? read : priceQuery(read, operationName, variables ?? {});
   } catch (error) {
     if (error instanceof GraphQLError) return rejected(error);
@@ -73,23 +74,16 @@ export function prepareQuery({
 
 /** Reads a query's text. @throws GraphQLError if it is not GraphQL */
 function documentOf(query: string): DocumentNode | RejectedQuery {
-  const known = documents.get(query);
-  if (known !== undefined) return known;
   if (nestsTooDeep(query))
     return rejected(new GraphQLError(`Query is nested deeper than ${NESTING_MOST} brackets.`));
   const document = parse(query, { maxTokens: TOKENS_MOST });
   const errors = validate(schema, document);
-  if (errors.length > 0) return rejected(...errors);
-  if (query.length > KEPT_LENGTH_MOST) return document;
-  const [oldest] = documents.keys();
-  if (oldest !== undefined && documents.size >= KEPT_MOST) documents.delete(oldest);
-  documents.set(query, document);
-  return document;
+  return errors.length > 0 ? rejected(...errors) : document;
 }
 
-/** The latest valid documents, by their text: a load sends a few queries a thousand times each. */
-const documents = new Map<string, DocumentNode>();
-const KEPT_MOST = 64;
+/** The latest documents, by their text: a load sends a few queries a thousand times each. */
+const keptDocument = once(64, documentOf);
+/** Greatest length of a query whose document is kept, characters. */
 const KEPT_LENGTH_MOST = 4096;
 
 /** Tells whether a query nests its brackets too deep. @throws GraphQLError if it has an invalid token */
@@ -103,14 +97,13 @@ function nestsTooDeep(query: string): boolean {
   // Some of the brackets may stand in strings and comments.
   const lexer = new Lexer(new Source(query));
   let depth = 0;
-  for (let tokens = 0; tokens < TOKENS_MOST; tokens++) {
+  for (;;) {
     const { kind } = lexer.advance();
     if (kind === TokenKind.EOF) return false;
     if (kind === TokenKind.BRACE_L || kind === TokenKind.BRACKET_L || kind === TokenKind.PAREN_L) depth += 1;
     if (kind === TokenKind.BRACE_R || kind === TokenKind.BRACKET_R || kind === TokenKind.PAREN_R) depth -= 1;
     if (depth > NESTING_MOST) return true;
   }
-  return false;
 }
 
 const [parenthesis, bracket, brace] = [0x28, 0x5b, 0x7b];

@@ -113,7 +113,7 @@ const ownView = once(1_000, (user) => lasting(userView(sampleUser(user))));
 /** Returns one page of a list, and sets its `Link` header. */
 function paged(ask: Ask, total: number, pick: (skip: number, most: number) => object[]): object[] {
   const { request, fields } = ask;
-  const [path = "", text = ""] = request.url.split("?", 2);
+  const [path = "", text = ""] = request.url.split("?");
   const query = new URLSearchParams(text);
   const asked = pageRequest(query);
   const link = linkHeader(`${originOf(ask)}${path}`, query, asked, total);

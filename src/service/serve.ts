@@ -77,7 +77,6 @@ async function listen(
   try {
     await app.listen({ port, host: await addressOf(host) });
   } catch (error) {
-    await app.close();
     throw listenError(error, port, host);
   }
   const sweeping = setInterval(() => store.sweep(now()), sweepEveryMs);

@@ -1,7 +1,6 @@
 // The processes of a deployment: starts them, talks to them, replaces those that end by themselves, and ends them.
 import { type ChildProcess, fork } from "node:child_process";
 import type { Socket } from "node:net";
-import { setTimeout as wait } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
 import type { Store } from "../engine/store.ts";
 import { SpillwayError } from "../rules/errors.ts";
@@ -34,57 +33,53 @@ export interface WorkersOptions
   readonly workers: number;
   /** Counters that the workers ask, in turn: the first worker the first, and so on. */
   readonly stores: readonly Store[];
-  /** Program of a worker. Default: `worker.js` beside this module. */
-  readonly workerFile?: string;
-  /** Longest time that workers may take to start, ms. */
-  readonly startWithinMs?: number;
-  /** Wait before a worker that ended by itself is started again, ms; it doubles each further time. */
-  readonly restartAfterMs?: number;
-  /** Time in which a worker must say that it is ending, ms. A worker that does not is taken for blocked, and killed. */
-  readonly answerWithinMs?: number;
+  /** Starts a worker's process. Default: forks the package's own program. */
+  readonly fork?: () => ChildProcess;
   /** Receives each unexpected error, and news of workers that ended by themselves. */
   readonly onUnexpected?: (error: Error) => void;
 }
 
+/** Longest time that workers may take to start, ms. */
 const START_WITHIN_MS = 20_000;
-/** Most characters kept of the output of a worker that fails to start. */
-const SAID_MOST = 4_000;
 /** Time beyond its own patience that a worker has to end before it is killed. */
 const KILL_AFTER_MS = 2_000;
-/** Default of `answerWithinMs`. */
+/** Time in which a worker must say that it is ending, ms. A worker that does not is taken for blocked, and killed. */
 const ANSWER_WITHIN_MS = 2_000;
+/** Wait before a worker that ended by itself is started again, ms; it doubles each further time. */
 const RESTART_AFTER_MS = 100;
 /** Most restarts of a worker. A worker that has lived for `STEADY_MS` counts anew. */
 const RESTARTS_MOST = 6;
 const STEADY_MS = 60_000;
 
-const ownWorkerFile = fileURLToPath(new URL("./worker.js", import.meta.url));
+/** Starts the program of a worker. It gets everything over the channel, so that no process list shows tokens. */
+export const forkWorker = (file: string): ChildProcess =>
+  fork(file, [], { execArgv: [], stdio: ["ignore", "ignore", "pipe", "ipc"] });
+
+const ownWorkerFile = fileURLToPath(new URL("./worker-entry.js", import.meta.url));
 
 /** A worker's place in the team. The worker in it may change. */
 interface Seat {
   readonly store: Store;
   restarts: number;
+  restart: NodeJS.Timeout | undefined;
+  member: Member | null;
 }
 
 /** A worker, from its start to its end. */
 interface Member {
   readonly child: ChildProcess;
-  readonly seat: Seat;
   readonly ended: Promise<unknown>;
   /** Fulfilled when the worker says that it is ending. */
   readonly ending: Promise<unknown>;
+  isReady: boolean;
 }
 
 /** The workers of a deployment. */
 export class Team {
   readonly #options: WorkersOptions;
   readonly #seats: readonly Seat[];
-  /** Workers that are ready. */
-  readonly #members: Member[] = [];
-  /** All workers, also those that are not ready yet. */
-  readonly #children = new Set<ChildProcess>();
   readonly #task: WorkerTask;
-  readonly #over = new AbortController();
+  #isOver = false;
   #next = 0;
 
   constructor(options: WorkersOptions) {
@@ -94,11 +89,18 @@ export class Team {
     this.#seats = Array.from({ length: options.workers }, (_, seat) => ({
       store: stores[seat % stores.length] as Store,
       restarts: 0,
+      restart: undefined,
+      member: null,
     }));
   }
 
+  /** Workers that are ready, by the order of seats: a fault may affect every second worker. */
+  get #members(): Member[] {
+    return this.#seats.flatMap(({ member }) => (member?.isReady ? [member] : []));
+  }
+
   get pids(): number[] {
-    return this.#members.map(({ child }) => child.pid ?? 0);
+    return this.#members.map(({ child }) => child.pid as number);
   }
 
   /** Starts all workers. @throws SpillwayError `WORKER_FAILED` */
@@ -107,10 +109,7 @@ export class Team {
   }
 
   async #startOne(seat: Seat): Promise<void> {
-    // A worker gets everything over the channel, so that no process list shows tokens.
-    const file = this.#options.workerFile ?? ownWorkerFile;
-    const child = fork(file, [], { execArgv: [], stdio: ["ignore", "ignore", "pipe", "ipc"] });
-    this.#children.add(child);
+    const child = (this.#options.fork ?? (() => forkWorker(ownWorkerFile)))();
     const ended = new Promise((resolve) => child.once("close", resolve).once("error", resolve));
     const ending = new Promise<void>((resolve) => {
       child.on("message", (message: FromWorker) => {
@@ -118,31 +117,28 @@ export class Team {
         else this.#hear(child, seat.store, message);
       });
     });
-    void ended.then(() => this.#children.delete(child));
-    await this.#untilReady(child).catch((error: unknown) => {
+    const member = { child, ended, ending, isReady: false };
+    seat.member = member;
+    await this.#untilReady(member).catch((error: unknown) => {
       child.kill("SIGKILL");
       throw error;
     });
-    child.stderr?.on("data", (text: string) => process.stderr.write(printableLines(text)));
-    const member = { child, seat, ended, ending };
-    this.#members.push(member);
-    // Connections are given out by the order of seats, not of readiness: a fault may affect every second worker.
-    this.#members.sort((a, b) => this.#seats.indexOf(a.seat) - this.#seats.indexOf(b.seat));
     const beganMs = Date.now();
     child.once("exit", (code, signal) => {
       if (Date.now() - beganMs > STEADY_MS) seat.restarts = 0;
-      this.#members.splice(this.#members.indexOf(member), 1);
+      seat.member = null;
       this.#replace(seat, `worker ${child.pid} ended with ${signal ?? `status ${code}`}`);
     });
   }
 
-  async #untilReady(child: ChildProcess): Promise<void> {
-    const patienceMs = this.#options.startWithinMs ?? START_WITHIN_MS;
-    const began = new AbortController();
+  async #untilReady(member: Member): Promise<void> {
+    const { child } = member;
     let said = "";
     child.stderr?.setEncoding("utf8").on("data", (text: string) => {
-      said = (said + text).slice(-SAID_MOST);
+      if (member.isReady) process.stderr.write(printableLines(text));
+      else said += text;
     });
+    let late: NodeJS.Timeout | undefined;
     const ready = new Promise<void>((resolve, reject) => {
       child.on("message", (message: FromWorker) => {
         if (message.kind === "ready") resolve();
@@ -150,13 +146,12 @@ export class Team {
       });
       child.once("error", (cause) => reject(notStarted(cause.message, cause)));
       child.once("close", (code, signal) => reject(notStarted(endOf(code, signal, said))));
-      wait(patienceMs, null, { signal: began.signal }).then(
-        () => reject(notStarted(`it was not ready within ${patienceMs} ms`)),
-        () => {},
-      );
+      const isLate = (): void => reject(notStarted(`it was not ready within ${START_WITHIN_MS} ms`));
+      late = setTimeout(isLate, START_WITHIN_MS);
     });
     send(child, { kind: "begin", task: this.#task });
-    await ready.finally(() => began.abort());
+    await ready.finally(() => clearTimeout(late));
+    member.isReady = true;
   }
 
   #hear(child: ChildProcess, store: Store, message: FromWorker): void {
@@ -167,22 +162,22 @@ export class Team {
 
   /** Starts a worker in place of one that ended by itself, after a wait, and only a few times. */
   #replace(seat: Seat, how: string): void {
-    const { signal } = this.#over;
-    if (signal.aborted) return;
+    if (this.#isOver) return;
     const left = this.#members.length;
     const rest = `${left} ${left === 1 ? "is" : "are"} left`;
     if (seat.restarts === RESTARTS_MOST) {
       this.#tell(`${how}; it was started again ${RESTARTS_MOST} times, and is not any more; ${rest}`);
       return;
     }
-    const inMs = (this.#options.restartAfterMs ?? RESTART_AFTER_MS) * 2 ** seat.restarts;
+    const inMs = RESTART_AFTER_MS * 2 ** seat.restarts;
     seat.restarts += 1;
     this.#tell(`${how}; another is started in ${inMs} ms; ${rest}`);
-    wait(inMs, null, { signal })
-      .then(() => this.#startOne(seat))
-      .catch((error: unknown) => {
-        if (!signal.aborted) this.#replace(seat, `a worker cannot start: ${reasonOf(error)}`);
+    const restart = (): void => {
+      this.#startOne(seat).catch((error: unknown) => {
+        this.#replace(seat, `a worker cannot start: ${reasonOf(error)}`);
       });
+    };
+    seat.restart = setTimeout(restart, inMs);
   }
 
   #tell(text: string): void {
@@ -191,7 +186,8 @@ export class Team {
 
   /** Gives a connection to the next worker in turn. */
   take(socket: Socket): void {
-    const member = this.#members[this.#next % this.#members.length];
+    const members = this.#members;
+    const member = members[this.#next % members.length];
     this.#next += 1;
     if (member === undefined || !member.child.connected) socket.destroy();
     else member.child.send({ kind: "connection" }, socket, (error) => error && socket.destroy());
@@ -201,33 +197,35 @@ export class Team {
     for (const store of this.#options.stores) store.sweep(Date.now());
   }
 
-  #tellAll(message: ToWorker): void {
-    for (const { child } of this.#members) send(child, message);
-  }
-
   /** Lets the workers finish calls on their way, and kills those that are blocked or do not end. */
   async end(): Promise<void> {
-    this.#over.abort();
-    const members = [...this.#members];
-    const ready = new Set(members.map(({ child }) => child));
-    for (const child of this.#children) if (!ready.has(child)) child.kill("SIGKILL");
-    this.#tellAll({ kind: "end" });
+    const members = this.#members;
+    this.#stop(({ isReady }) => !isReady);
     await Promise.all(members.map((member) => this.#endOne(member)));
   }
 
   async #endOne({ child, ended, ending }: Member): Promise<void> {
-    const kill = (): boolean => child.kill("SIGKILL");
-    const blocked = setTimeout(kill, this.#options.answerWithinMs ?? ANSWER_WITHIN_MS);
+    const kill = (): void => void child.kill("SIGKILL");
+    const blocked = setTimeout(kill, ANSWER_WITHIN_MS);
     const late = setTimeout(kill, this.#task.closeWithinMs + KILL_AFTER_MS);
     void ending.then(() => clearTimeout(blocked));
+    send(child, { kind: "end" });
     await ended;
     clearTimeout(blocked);
     clearTimeout(late);
   }
 
   kill(): void {
-    this.#over.abort();
-    for (const child of this.#children) child.kill("SIGKILL");
+    this.#stop(() => true);
+  }
+
+  /** Starts no more workers, and kills some. */
+  #stop(isKilled: (member: Member) => boolean): void {
+    this.#isOver = true;
+    for (const { member, restart } of this.#seats) {
+      clearTimeout(restart);
+      if (member !== null && isKilled(member)) member.child.kill("SIGKILL");
+    }
   }
 }
 
@@ -237,8 +235,9 @@ function endOf(code: number | null, signal: NodeJS.Signals | null, said: string)
   return `it ended with ${signal ?? `status ${code}`}${error === undefined ? "" : ` (${error})`}`;
 }
 
+/** Returns why a worker cannot start: `fork` itself throws too. */
 const reasonOf = (error: unknown): string =>
-  error instanceof SpillwayError ? (error.problems[0]?.got ?? error.message) : String(error);
+  error instanceof SpillwayError ? (error.problems[0]?.got ?? "") : String(error);
 
 /** Sends a message, unless the worker has ended and hears nothing more. */
 function send(child: ChildProcess, message: ToWorker): void {

@@ -1,5 +1,6 @@
 // Real runs: the deployment on loopback with a fault, k6 or Node over the matrix's scenario; judged by the oracle over
 // the trace, and by the checks inside the driver alone.
+import type { ChildProcess } from "node:child_process";
 import { randomUUID } from "node:crypto";
 import { createReadStream } from "node:fs";
 import { mkdtemp, rm } from "node:fs/promises";
@@ -46,7 +47,7 @@ export interface K6RunOptions {
   /** Processes of a right deployment. */
   readonly workers?: number | undefined;
   readonly durationMs?: number;
-  readonly workerFile?: string;
+  readonly fork?: (() => ChildProcess) | undefined;
 }
 
 /**
@@ -77,7 +78,7 @@ export async function openRig(signal: AbortSignal, wanted?: DriverName): Promise
   return {
     by,
     scenario,
-    async run(chosen, { seed, signal: stop, workers, durationMs, workerFile }) {
+    async run(chosen, { seed, signal: stop, workers, durationMs, fork }) {
       const fault = chosen ?? undefined;
       const claimed = suited({ scenario: crowd, rules }, chosen).rules;
       const service = await deploy({
@@ -88,7 +89,7 @@ export async function openRig(signal: AbortSignal, wanted?: DriverName): Promise
         fault,
         seed,
         workers,
-        workerFile,
+        fork,
       });
       const folder = await mkdtemp(join(tmpdir(), "spillway-matrix-"));
       try {

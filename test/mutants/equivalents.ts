@@ -259,13 +259,6 @@ const equivalents: readonly Equivalent[] = [
     reason: "how long a connection that turns idle while the service closes stays open, unseen by its client",
   },
   {
-    path: "src/service/worker.ts",
-    text: "const IDLE_CHECK_MS = 20;",
-    was: "20",
-    becomes: "40",
-    reason: "how long a connection that turns idle while the worker closes stays open, unseen by its client",
-  },
-  {
     path: "src/trace/byte-scanner.ts",
     text: "export const isPlain = Uint8Array.from({ length: 256 }, (_, byte) =>",
     was: "256",

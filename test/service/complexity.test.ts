@@ -428,3 +428,23 @@ describe("actual never passes requested", () => {
     expect(actual).toBeGreaterThan(0);
   });
 });
+
+test("documents are kept by their text: the latest 64, of at most 4,096 characters", () => {
+  const documentOf = (query: string) => {
+    const prepared = prepareQuery({ query });
+    return "errors" in prepared ? prepared.errors : prepared.document;
+  };
+  const query = (name: string, length = 0) =>
+    `query ${name} { viewer { user { name } } }`.padEnd(length, " ");
+  const isKept = (text: string): boolean => new Set([documentOf(text), documentOf(text)]).size === 1;
+  expect([isKept(query("long", 4_096)), isKept(query("longer", 4_097))]).toEqual([true, false]);
+  const first = documentOf(query("first"));
+  for (let at = 0; at < 63; at++) documentOf(query(`fill${at}`));
+  const second = documentOf(query("second"));
+  expect(documentOf(query("second"))).toBe(second);
+  for (let at = 0; at < 64; at++) documentOf(query(`more${at}`));
+  expect([documentOf(query("first")) === first, documentOf(query("second")) === second]).toEqual([
+    false,
+    false,
+  ]);
+});

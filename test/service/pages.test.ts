@@ -1,6 +1,14 @@
 // Lists in pages, the `Link` header that clients follow, and the members that clients read.
 import { describe, expect, test } from "vitest";
 import { linkHeader, pageRequest } from "../../src/service/rest.ts";
+import {
+  type SampleBuild,
+  type SamplePipeline,
+  sampleBuild,
+  sampleOrganization,
+  samplePipeline,
+  sampleUser,
+} from "../../src/service/sample-data.ts";
 import { Deployment } from "./deployment.ts";
 
 const pipelines = "/v2/organizations/acme/pipelines";
@@ -84,32 +92,47 @@ describe("the sample data", () => {
 
   test("has the members that clients read", async () => {
     const service = new Deployment();
-    const pipeline = (await service.call(`${pipelines}/end-to-end`)).json();
-    expect(pipeline).toMatchObject({
-      slug: "end-to-end",
-      name: "End to end",
-      default_branch: "main",
-      url: "http://localhost:80/v2/organizations/acme/pipelines/end-to-end",
-      builds_url: "http://localhost:80/v2/organizations/acme/pipelines/end-to-end/builds",
-      repository: expect.any(String),
-      created_at: "2025-01-01T00:00:00Z",
-      provider: { id: "github", settings: expect.any(Object) },
+    const read = async (url: string, as = "alice@acme") => (await service.call(url, { as })).json();
+    const created = "2025-01-01T00:00:00Z";
+    const api = "http://localhost:80/v2/organizations/acme";
+    const shown = ({ id, graphqlId }: { id: string; graphqlId: string }) => ({ id, graphql_id: graphqlId });
+    expect(await read("/v2/user", "bob@acme")).toEqual({
+      ...shown(sampleUser("bob")),
+      ...{ name: "bob", email: "bob@example.com", created_at: created },
     });
-    const build = (await service.call(`${builds}/239`)).json();
-    expect(build).toMatchObject({
-      number: 239,
-      state: expect.stringMatching(/^(passed|failed|running)$/),
-      commit: expect.stringMatching(/^[0-9a-f]{40}$/),
-      url: `http://localhost:80${builds}/239`,
-      author: { name: expect.any(String), email: expect.any(String) },
-      creator: { id: expect.any(String) },
-      pipeline: { slug: "api" },
+    expect(await read("/v2/organizations/acme")).toEqual({
+      ...shown(sampleOrganization("acme")),
+      ...{ slug: "acme", name: "acme", created_at: created },
+      ...{ url: api, web_url: "http://localhost:80/acme", pipelines_url: `${api}/pipelines` },
     });
-    expect((await service.call("/v2/user", { as: "bob@acme" })).json()).toMatchObject({
-      name: "bob",
-      email: "bob@example.com",
+    const found = samplePipeline("acme", "end-to-end") as SamplePipeline;
+    const pipeline = {
+      ...shown(found),
+      url: `${api}/pipelines/end-to-end`,
+      web_url: "http://localhost:80/acme/end-to-end",
+      builds_url: `${api}/pipelines/end-to-end/builds`,
+      ...{ slug: "end-to-end", name: "End to end", description: "Sample pipeline of acme" },
+      repository: "https://git.example.com/acme/end-to-end.git",
+      ...{ default_branch: "main", visibility: "private", created_at: created, archived_at: null },
+      ...{ scheduled_builds_count: 0, running_builds_count: 1 },
+      ...{ scheduled_jobs_count: 0, running_jobs_count: 0, waiting_jobs_count: 0 },
+      provider: { id: "github", webhook_url: null, settings: { trigger_mode: "code" } },
+      steps: [{ type: "script", name: "Test", command: "make test" }],
+    };
+    expect(await read(`${pipelines}/end-to-end`)).toEqual(pipeline);
+    const author = sampleUser("author-4");
+    expect(await read(`${pipelines}/end-to-end/builds/239`)).toEqual({
+      ...shown(sampleBuild(found, 239) as SampleBuild),
+      url: `${api}/pipelines/end-to-end/builds/239`,
+      web_url: "http://localhost:80/acme/end-to-end/builds/239",
+      ...{ number: 239, state: "passed", blocked: false, message: "Change 239 of end-to-end" },
+      ...{ commit: sampleBuild(found, 239)?.commit, branch: "change-239", source: "webhook" },
+      author: { name: "author-4", email: "author-4@example.com" },
+      creator: { id: author.id, name: "author-4", email: "author-4@example.com", created_at: created },
+      ...{ env: {}, meta_data: {}, jobs: [], pipeline },
+      ...{ created_at: "2026-01-03T11:45:00Z", scheduled_at: "2026-01-03T11:45:00Z" },
+      ...{ started_at: "2026-01-03T11:45:05Z", finished_at: "2026-01-03T11:49:00Z" },
     });
-    expect((await service.call("/v2/organizations/acme")).json()).toMatchObject({ slug: "acme" });
   });
 
   test("every URL that it names is answered", async () => {

@@ -225,6 +225,53 @@ describe("a policy of one's own", () => {
     expect((await call("POST", "/acme/complete", ask(101))).status).toBe(200);
   });
 
+  test.each([
+    ["the cost that a header declares", { max_tokens: 900 }, "7", 993],
+    ["at most 600, declared or not", { max_tokens: 900 }, "601", 400],
+    ["the sample's cost for each token that is more than the sample's", { max_tokens: 30 }, undefined, 915],
+    ["the sample's cost, which is 45, where the body says nothing", { max_tokens: "30" }, undefined, 955],
+    ["less for fewer tokens", { max_tokens: 1 }, undefined, 973],
+    ["of a half token, a whole one", { max_tokens: 29.5 }, undefined, 915],
+    ["at most 600 by the body", { max_tokens: 900 }, undefined, 400],
+    ["the cost in the body where the header holds no whole number", { max_tokens: 30 }, "1.5", 915],
+  ])("charges %s", async (_, body, declared, remaining) => {
+    const [sample] = policy.operations.completion.samples;
+    const samples = [{ ...sample, cost: 45, dearer: { pointer: "/max_tokens", costEach: 2 } }];
+    const completion = { uses: { tokens: { atMost: 600 } }, samples };
+    const own = { ...policy, operations: { completion } };
+    const { call } = standIn(own, [{ tenant: "acme" }]);
+    const headers: Record<string, string> = declared === undefined ? {} : { "Spillway-Cost": declared };
+    const answer = await call("POST", "/acme/complete", { body: { model: "small", ...body }, headers });
+    expect([answer.status, answer.headers["x-ratelimit-remaining"]]).toEqual([200, String(remaining)]);
+  });
+
+  test.each([
+    ["the operation that the body names", "M", "1995"],
+    ["the first one where it names none", undefined, "1999"],
+    ["the first one where there is none of that name", "none", "1999"],
+  ])("takes a GraphQL document for %s", async (_, operationName, remaining) => {
+    const points = {
+      algorithm: { kind: "fixed-window", windowSeconds: 60, limit: 2000, anchor: "epoch" },
+      key: ["tenant"],
+      unit: "points",
+    };
+    const sample = { method: "POST", path: "/graphql", cost: 1 };
+    const uses = (cost: number) => ({ uses: { points: cost }, samples: [{ ...sample, cost }] });
+    const own = {
+      ...policy,
+      quotas: { points },
+      operations: { query: uses(1), mutation: uses(5) },
+      routes: [
+        { path: "/graphql", graphql: "mutation", operation: "mutation" },
+        { path: "/graphql", operation: "query" },
+      ],
+    };
+    const { call } = standIn(own, [{ tenant: "acme" }]);
+    const query = "fragment F on User { login } query Q { viewer { ...F } } mutation M { star { id } }";
+    const { headers } = await call("POST", "/graphql", { body: { query, operationName } });
+    expect(headers["x-ratelimit-remaining"]).toBe(remaining);
+  });
+
   test("answers 404 to another tenant's path, to no route, and to a body without the attribute", async () => {
     const { call } = standIn(policy, [{ tenant: "acme" }]);
     for (const [method, url] of [

@@ -2,7 +2,6 @@
 // it; its start, its end, and the end of its parts.
 // @module-tag real-time
 // @module-tag paced
-import { rm, writeFile } from "node:fs/promises";
 import { Agent, type IncomingHttpHeaders, request } from "node:http";
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
 import { Limiter } from "../../src/engine/limiter.ts";
@@ -10,8 +9,8 @@ import { parseFault } from "../../src/faults/choice.ts";
 import { parseRules } from "../../src/rules/parse.ts";
 import type { RulesInput } from "../../src/rules/rules.ts";
 import { type Deployment, type DeployOptions, deploy } from "../../src/service/deploy.ts";
-import type { WorkersOptions } from "../../src/service/team.ts";
-import { type ServingWorkers, serveWorkers } from "../../src/service/workers.ts";
+import { forkWorker } from "../../src/service/team.ts";
+import { serveWorkers } from "../../src/service/workers.ts";
 import type { TraceCall, TraceHeader } from "../../src/trace/record.ts";
 import { judge } from "../../src/verify/judge.ts";
 import { until } from "../support/until.ts";
@@ -33,7 +32,7 @@ afterEach(() => Promise.all(started.splice(0).map((deployment) => deployment.clo
 
 async function start(input: RulesInput, options: Partial<DeployOptions>): Promise<Deployment> {
   const rules = parseRules(input);
-  const made = await deploy({ rules, tokens, port: 0, workerFile: worker.path, ...options });
+  const made = await deploy({ rules, tokens, port: 0, fork: worker.fork, ...options });
   started.push(made);
   return made;
 }
@@ -167,72 +166,24 @@ async function oneOf(url: string, client: string, as: string, index: number): Pr
   };
 }
 
-describe("a worker that ends by itself", () => {
-  const serving: ServingWorkers[] = [];
-  afterEach(() => Promise.all(serving.splice(0).map((one) => one.close())));
-
-  async function serve(options: Partial<WorkersOptions>) {
-    const rules = parseRules(steady);
-    const told: string[] = [];
-    const made = await serveWorkers({
-      rules,
-      tokens,
-      port: 0,
-      workers: 2,
-      stores: [new Limiter(rules)],
-      workerFile: worker.path,
-      restartAfterMs: 1,
-      onUnexpected: ({ message }) => told.push(message),
-      ...options,
-    });
-    serving.push(made);
-    return { ...made, pids: () => made.pids, told };
-  }
-
-  /** A worker's program that does as little. */
-  async function program(onBegin: string): Promise<string> {
-    const path = `${worker.path}.${started.length}-${serving.length}-${onBegin.length}.mjs`;
-    await writeFile(
-      path,
-      `process.on("message", (message) => {
-        if (message.kind === "begin") { process.send({ kind: "ready" }); ${onBegin} }
-        if (message.kind === "end") for (;;);
-      });\n`,
-    );
-    return path;
-  }
-
-  test("is replaced, and the counters go on", async () => {
-    const { url, pids, told } = await serve({});
+test("a worker that ends by itself is replaced, and the counters go on", async () => {
+  const rules = parseRules(steady);
+  const told: string[] = [];
+  const onUnexpected = ({ message }: Error): void => void told.push(message);
+  const options = { rules, tokens, port: 0, workers: 2, stores: [new Limiter(rules)], fork: worker.fork };
+  const serving = await serveWorkers({ ...options, onUnexpected });
+  try {
+    const { url } = serving;
     expect(remaining(await call(url, userPath))).toBe(199);
-    const [first = 0, second = 0] = pids();
+    const [first = 0, second = 0] = serving.pids;
     process.kill(first, "SIGKILL");
-    await until(async () => pids().length === 2 && !pids().includes(first));
-    expect(pids()).toContain(second);
-    expect(told).toEqual([`worker ${first} ended with SIGKILL; another is started in 1 ms; 1 is left`]);
+    await until(async () => serving.pids.length === 2 && !serving.pids.includes(first));
+    expect(serving.pids).toContain(second);
+    expect(told).toEqual([`worker ${first} ended with SIGKILL; another is started in 100 ms; 1 is left`]);
     for (const left of [198, 197, 196]) expect(remaining(await call(url, userPath))).toBe(left);
-  });
-
-  test("again and again is given up, after waits that double, and it is said", async () => {
-    const workerFile = await program("setTimeout(() => process.exit(5));");
-    const { told } = await serve({ workers: 1, workerFile });
-    await until(async () => told.at(-1)?.includes("not any more") === true);
-    await rm(workerFile);
-    expect(told.map((text) => text.replace(/^worker \d+ /, ""))).toEqual([
-      ...[1, 2, 4, 8, 16, 32].map((ms) => `ended with status 5; another is started in ${ms} ms; 0 are left`),
-      "ended with status 5; it was started again 6 times, and is not any more; 0 are left",
-    ]);
-  });
-
-  test("never, since it is blocked, is ended with the others", async () => {
-    const workerFile = await program("");
-    const { pids, close, told } = await serve({ workerFile, answerWithinMs: 50 });
-    const blocked = pids();
-    await close();
-    await rm(workerFile);
-    for (const pid of blocked) expect(() => process.kill(pid, 0)).toThrow();
-    expect(told).toEqual([]);
-  });
+  } finally {
+    await serving.close();
+  }
 });
 
 describe("faults of several processes, for real", () => {
@@ -272,8 +223,8 @@ describe("faults of several processes, for real", () => {
 
 describe("what a deployment refuses", () => {
   test("a worker that cannot start", async () => {
-    const broken = `${worker.path}.none.mjs`;
-    await expect(start({}, { workers: 2, workerFile: broken })).rejects.toMatchObject({
+    const fork = () => forkWorker("/none.mjs");
+    await expect(start({}, { workers: 2, fork })).rejects.toMatchObject({
       code: "WORKER_FAILED",
       exitCode: 3,
     });
