@@ -2,7 +2,7 @@
 import { exp } from "../../src/scenario/elementary.ts";
 import type { Profile } from "./profile.ts";
 import type { Recording } from "./recording.ts";
-import { absenceOf, longAmong, sessionsOf } from "./sessions.ts";
+import { longAmong, sessionsOf } from "./sessions.ts";
 
 /** Least silence of a caller before a beginning, ms. */
 export const quietMs = 10_000;
@@ -24,8 +24,12 @@ export interface Beginning {
   readonly isAfterRefusal: boolean;
 }
 
-export function beginningsOf({ jobs, pausesMs }: Profile): Beginning[] {
-  const awayMs = absenceOf(pausesMs) || quietMs;
+/**
+ * Returns the instants at which a caller begins after a silence.
+ * @param absenceMs length above which its pause is an absence, ms; 0 if it has none
+ */
+export function beginningsOf({ jobs }: Profile, absenceMs: number): Beginning[] {
+  const awayMs = absenceMs || quietMs;
   const long = new Set(longAmong(sessionsOf(jobs, awayMs).sessions).map(({ startMs }) => startMs));
   const found: Beginning[] = [];
   let refusedAtMs = Number.NEGATIVE_INFINITY;

@@ -4,6 +4,7 @@ import type { FittedEvents } from "./model.ts";
 import type { Recording } from "./recording.ts";
 import { daysOffIn } from "./rhythm.ts";
 import { SortedSample } from "./statistics.ts";
+import { apartMs } from "./woken.ts";
 
 /** Hours before and after an event in which others are likely, the less the further. */
 const hoursWide = 3;
@@ -62,7 +63,12 @@ export function eventsByChance(
 ): FittedEvents & { readonly kind: "chance" } {
   const off = eventsDaysOff(eventsMs, recording).length;
   const least = Math.max(1 / 24, Math.min(1, (recording.endedAtMs - recording.startedAtMs) / dayMs));
-  const days = daysBy(recording, 24, hourOf).map((watched) => Math.max(least, 24 * watched - off));
+  const seen = new Array<number>(24).fill(0);
+  for (const ms of eventsMs) seen[hourOf(ms)] = (seen[hourOf(ms)] as number) + 1;
+  // Another event so soon after an event counts as the same one, so that time shows none.
+  const days = daysBy(recording, 24, hourOf).map((watched, hour) =>
+    Math.max(least, 24 * watched - off - ((seen[hour] as number) * apartMs) / hourMs),
+  );
   const perDayBy = (ms: number): number => 1 / (days[hourOf(ms)] as number);
   const weights = days.map((_, hour) =>
     eventsMs.reduce((sum, ms) => {

@@ -2,6 +2,8 @@
 import type { Cluster } from "./clusters.ts";
 import { isRefused, type RecordedJob } from "./jobs.ts";
 import type { FittedCall } from "./model.ts";
+import type { Profile } from "./profile.ts";
+import { addTo } from "./statistics.ts";
 
 /** Greatest number of a population's kinds of calls; rarer kinds are left unexplained. */
 const kindsMost = 6;
@@ -38,6 +40,14 @@ export function mixOf(cluster: Cluster, single: boolean): { mix: FittedCall[]; u
     return [{ operation, asked, free, cost, actual, weight: parts[index] as number }];
   });
   return { mix, unexplained };
+}
+
+/** Returns the mix of calls of all these callers together. */
+export function mixOfAll(profiles: readonly Profile[]): FittedCall[] {
+  const mix = new Map<string, number>();
+  for (const profile of profiles) for (const [key, count] of profile.mix) addTo(mix, key, count);
+  const jobs = profiles.reduce((sum, profile) => sum + profile.jobs.length, 0);
+  return mixOf({ profiles: [...profiles], mixture: false, mix, jobs }, false).mix;
 }
 
 /** Returns the smallest whole weights that are as close to the shares as these are known. */

@@ -1,6 +1,6 @@
-// Pauses whose order matters, such as polls that grow further apart, then uploads in a row. Pauses form few classes by
-// length. Each class counts which class follows it, and how often the session ends instead.
-import { ln } from "../../src/scenario/elementary.ts";
+// Pauses whose order matters, such as polls that grow further apart, then uploads in a row. Each pace counts which one
+// follows it, and how often the session ends instead.
+import { classesIn, classOf, tableOf, toldByBefore } from "./pace-classes.ts";
 import type { Sessions } from "./sessions.ts";
 import { type FittedSpread, spreadOf } from "./spread.ts";
 import { isMemoryless, SortedSample } from "./statistics.ts";
@@ -31,20 +31,10 @@ export function withoutEnds({ paces, first, kind }: FittedPaces): FittedPaces {
 
 /** Least number of pauses that can show an order. */
 const pausesTell = 200;
-const classesMost = 8;
-/** Information on the next class, nats per pause, below which two classes are joined. */
-const tellsLeast = 0.01;
 /** Least share of pauses, beyond chance, that follow another pace than in a random order. */
 const orderLeast = 0.1;
 /** Largest ratio, either way, between the deviations of predicted and recorded session lengths. */
 const spreadMost = 2;
-
-/** Returns a pause's class; each class spans half an octave. */
-function classOf(ms: number): number {
-  const whole = Math.min(2 ** 31, Math.max(1, ms));
-  const octave = 31 - Math.clz32(whole);
-  return 2 * octave + Number(whole >= 2 ** octave * Math.SQRT2);
-}
 
 /** Returns the spread of numbers of calls at once; `null` if each is one. */
 export const atOnceOf = (sizes: readonly number[]): FittedSpread | null =>
@@ -60,10 +50,10 @@ export function pacesOf({ sessions, pausesMs, sizes }: Sessions, slackMs: number
     return classes.slice(begun - spells + 1, begun);
   });
   const ends = classesIn(orders);
-  const count = ends.length;
-  if (count < 2) return null;
-  const paceOf = (base: number): number => ends.findIndex((end) => base <= end);
-  const paced = orders.map((order) => order.map(paceOf));
+  if (ends.length < 2) return null;
+  const classed = orders.map((order) => order.map((base) => ends.findIndex((end) => base <= end)));
+  if (!areOrdered(classed, tableOf(classed, ends.length))) return null;
+  const { paced, count } = toldByBefore(classed, ends.length);
   const seenTable = tableOf(paced, count);
   const runs = runsIn(paced, count);
   const told = runs.map((lengths) => !isMemoryless(new SortedSample(lengths)));
@@ -71,7 +61,7 @@ export function pacesOf({ sessions, pausesMs, sizes }: Sessions, slackMs: number
   const way = [told, told.map(() => false)]
     .map((apart) => tabled(seenTable, runs, apart))
     .find(({ table, times }) => endsAsSeen(table, times, paced));
-  if (way === undefined || !areOrdered(paced, seenTable)) return null;
+  if (way === undefined) return null;
   const { apart, table } = way;
   const seen = Array.from({ length: count }, () => ({ pausesMs: [] as number[], sizes: [] as number[] }));
   let pause = 0;
@@ -135,20 +125,6 @@ function areOrdered(orders: readonly (readonly number[])[], seen: readonly (read
   return apart / all > orderLeast + Math.sqrt((paces * (paces + 1)) / all) / 2;
 }
 
-/** Counts how often each class follows the start (row 0) and each other class; the last column counts ends. */
-function tableOf(orders: readonly (readonly number[])[], classes: number): number[][] {
-  const table = Array.from({ length: classes + 1 }, () => new Array<number>(classes + 1).fill(0));
-  for (const order of orders) {
-    let row = table[0] as number[];
-    for (const place of order) {
-      row[place] = (row[place] as number) + 1;
-      row = table[place + 1] as number[];
-    }
-    row[classes] = (row[classes] as number) + 1;
-  }
-  return table;
-}
-
 /** Returns the lengths of each pace's runs. */
 function runsIn(orders: readonly (readonly number[])[], paces: number): number[][] {
   const runs = Array.from({ length: paces }, (): number[] => []);
@@ -163,79 +139,6 @@ function runsIn(orders: readonly (readonly number[])[], paces: number): number[]
   }
   return runs;
 }
-
-/** Returns each class's last base class. Joins neighbours first whose distinction tells the least of what comes next. */
-function classesIn(orders: readonly (readonly number[])[]): number[] {
-  let ends = [...new Set(orders.flat())].sort((a, b) => a - b);
-  const places = new Map(ends.map((end, place) => [end, place]));
-  let table = tableOf(
-    orders.map((order) => order.map((base) => places.get(base) as number)),
-    ends.length,
-  );
-  const all = table.flat().reduce((sum, count) => sum + count, 0);
-  while (ends.length > 1) {
-    let best = { loss: Number.POSITIVE_INFINITY, place: 0 };
-    const sums = sumsOf(table);
-    for (let place = 0; place + 1 < ends.length; place++) {
-      const loss = lossOf(table, sums, place);
-      if (loss < best.loss) best = { loss, place };
-    }
-    // One class more adds parameters, two for each class. Each costs half a logarithm (Schwarz).
-    const worth = Math.max(ends.length * ln(all), tellsLeast * all);
-    if (ends.length <= classesMost && best.loss > worth) break;
-    table = joinedAt(table, best.place);
-    ends = ends.filter((_, place) => place !== best.place);
-  }
-  return ends;
-}
-
-/** Returns the table with a class and the next one joined. */
-function joinedAt(table: readonly (readonly number[])[], place: number): number[][] {
-  const joined = <Value>(
-    values: readonly Value[],
-    at: number,
-    both: (a: Value, b: Value) => Value,
-  ): Value[] => [
-    ...values.slice(0, at),
-    both(values[at] as Value, values[at + 1] as Value),
-    ...values.slice(at + 2),
-  ];
-  const columns = table.map((row) => joined(row, place, (a, b) => a + b));
-  return joined(columns, place + 1, (a, b) => a.map((count, column) => count + (b[column] as number)));
-}
-
-interface Sums {
-  readonly rows: readonly number[];
-  readonly columns: readonly number[];
-}
-
-const sumsOf = (table: readonly (readonly number[])[]): Sums => ({
-  rows: table.map((row) => row.reduce((sum, count) => sum + count, 0)),
-  columns: (table[0] ?? []).map((_, column) => table.reduce((sum, row) => sum + (row[column] as number), 0)),
-});
-
-/**
- * Returns the information that joining a class and the next one loses, nats over all counts. The table's information,
- * but for a constant, is the sum of n ln n over its cells, less the sums over totals of rows and columns.
- */
-function lossOf(table: readonly (readonly number[])[], { rows, columns }: Sums, place: number): number {
-  const [up, down] = [table[place + 1], table[place + 2]] as [readonly number[], readonly number[]];
-  let loss = 0;
-  for (const [index, row] of table.entries())
-    if (index !== place + 1 && index !== place + 2)
-      loss -= joining(row[place] as number, row[place + 1] as number);
-  for (const [column, count] of up.entries())
-    if (column !== place && column !== place + 1) loss -= joining(count, down[column] as number);
-  const four = [up[place], up[place + 1], down[place], down[place + 1]] as number[];
-  loss -=
-    nLogN(four.reduce((sum, count) => sum + count, 0)) - four.reduce((sum, count) => sum + nLogN(count), 0);
-  loss += joining(rows[place + 1] as number, rows[place + 2] as number);
-  return loss + joining(columns[place] as number, columns[place + 1] as number);
-}
-
-const joining = (a: number, b: number): number =>
-  a === 0 || b === 0 ? 0 : nLogN(a + b) - nLogN(a) - nLogN(b);
-const nLogN = (count: number): number => (count === 0 ? 0 : count * ln(count));
 
 const areEqual = (some: readonly number[], others: readonly number[]): boolean =>
   some.every((value, place) => value === others[place]);

@@ -3,31 +3,20 @@
 import { timetableOf } from "./arrivals.ts";
 import { bySessions, bySize, type RhythmFit } from "./comings.ts";
 import { minuteMs } from "./days.ts";
-import { eventsByChance } from "./events.ts";
 import type { RecordedJob } from "./jobs.ts";
-import { mixOf } from "./mix.ts";
-import type { FittedCall, FittedPart } from "./model.ts";
+import { mixOfAll } from "./mix.ts";
+import type { FittedPart } from "./model.ts";
 import { atOnceOf } from "./paces.ts";
-import {
-  isSteady,
-  type OwnWakes,
-  type Profile,
-  profileOfJobs,
-  rareOverlaps,
-  slackOf,
-  type WokenSession,
-} from "./profile.ts";
+import { isSteady, type OwnWakes, type Profile, profileOfJobs, rareOverlaps, slackOf } from "./profile.ts";
 import type { Recording } from "./recording.ts";
 import { risesIn } from "./rises.ts";
-import { spellsOf } from "./runs.ts";
-import { joined, sessionsOf } from "./sessions.ts";
-import { type FittedSpread, spreadOf } from "./spread.ts";
-import { addTo, roundestWithin, SortedSample } from "./statistics.ts";
+import { spreadOf } from "./spread.ts";
+import { SortedSample } from "./statistics.ts";
 import { timetablesOf } from "./timetables.ts";
 import { visitsWoken } from "./visit-events.ts";
 import { visitParts } from "./visits.ts";
 import { type FoundWakes, wakesIn } from "./wakes.ts";
-import { workOf } from "./work.ts";
+import { wokenParts } from "./woken-parts.ts";
 import { workdaysOf } from "./workdays.ts";
 
 /** Splits each caller's calls by behaviour; callers with only one behaviour stay as they are. */
@@ -155,14 +144,6 @@ function partsBySize(profiles: readonly Profile[], recording: Recording): Return
   return { parts: loops.map(({ part }) => part), rhythms: loops.flatMap(({ rhythms }) => rhythms) };
 }
 
-/** Returns the mix of calls of all these callers together. */
-function mixOfAll(profiles: readonly Profile[]): FittedCall[] {
-  const mix = new Map<string, number>();
-  for (const profile of profiles) for (const [key, count] of profile.mix) addTo(mix, key, count);
-  const jobs = profiles.reduce((sum, profile) => sum + profile.jobs.length, 0);
-  return mixOf({ profiles: [...profiles], mixture: false, mix, jobs }, false).mix;
-}
-
 const minutesBetween = (a: string, b: string): number =>
   a === b ? 0 : Number.parseInt(b, 10) - Number.parseInt(a, 10);
 
@@ -203,63 +184,6 @@ function clockedParts(profiles: readonly Profile[], recording: Recording): Fitte
       mix: mixOfAll(jobs),
     };
   });
-}
-
-function wokenParts(profiles: readonly Profile[], recording: Recording): FittedPart[] {
-  const groups = profiles[0]?.apart?.wakes ?? [];
-  return groups.map((events) => wokenPart(profiles, events, recording));
-}
-
-/** Ratio of median to 90th percentile below which some callers wake long after the others. */
-const tailFrom = 0.25;
-
-/** Fits the time from an event until a caller wakes. */
-function withinOf(late: SortedSample, slackMs: number): FittedSpread {
-  if (late.median < tailFrom * late.quantile(0.9)) return spreadOf([...late.sorted], 0, slackMs);
-  // The latest callers may have begun without the event.
-  const most = new SortedSample(late.sorted.filter((ms) => ms <= late.median / tailFrom)).quantile(0.95);
-  return { kind: "uniform", least: 0, most: roundestWithin(most, 1.1 * most + slackMs) };
-}
-
-function wokenPart(
-  profiles: readonly Profile[],
-  { group, byUser, clock, eventsMs, lastsMs }: Omit<OwnWakes, "sessions">,
-  recording: Recording,
-): FittedPart {
-  const wokenOf = ({ apart }: Profile): readonly WokenSession[] =>
-    apart?.wakes.find((wakes) => wakes.group === group)?.sessions ?? [];
-  const woken = profiles.flatMap(wokenOf);
-  const sessions = profiles.flatMap((profile) =>
-    wokenOf(profile).map(({ jobs }) => {
-      const spells = profile.pace.kind === "volleys" ? spellsOf(jobs) : jobs;
-      return sessionsOf(spells, Number.POSITIVE_INFINITY);
-    }),
-  );
-  const slackMs = slackOf(recording);
-  const late = new SortedSample(woken.map(({ eventMs, jobs }) => (jobs[0] as RecordedJob).startMs - eventMs));
-  const own = profiles.map((profile) =>
-    profileOfJobs(
-      profile,
-      wokenOf(profile).flatMap(({ jobs }) => jobs),
-      slackMs,
-    ),
-  );
-  return {
-    behaviour: {
-      kind: "woken",
-      ...workOf(joined(sessions), slackMs, lastsMs !== null),
-      lasts: lastsMs === null ? null : spreadOf(lastsMs, 1, slackMs),
-      events:
-        clock === null
-          ? eventsByChance(eventsMs, recording)
-          : { kind: "clock", at: clock.at, lateMs: clock.lateMs },
-      within: withinOf(late, slackMs),
-      share: Math.min(1, Math.round((100 * woken.length) / (eventsMs.length * profiles.length)) / 100),
-      group,
-      byUser,
-    },
-    mix: mixOfAll(own),
-  };
 }
 
 /** Largest ratio between the periods of one part. */

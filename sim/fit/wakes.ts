@@ -2,12 +2,12 @@
 // show because far more callers begin within some seconds than independent callers ever do.
 
 import { clockedIn, clockedSpanMs } from "./clocked-wakes.ts";
-import { beginningsOf, Crowd, isCrowd, placeOf, quietMs, rareCrowd } from "./crowds.ts";
+import { beginningsOf, Crowd, isCrowd, rareCrowd } from "./crowds.ts";
 import type { RecordedJob } from "./jobs.ts";
 import { type ClockedEvents, isSteady, type Profile, type WokenSession } from "./profile.ts";
 import type { Recording } from "./recording.ts";
-import { absenceOf } from "./sessions.ts";
 import { SortedSample } from "./statistics.ts";
+import { type Absences, absencesOf, apartMs, wokenBy } from "./woken.ts";
 
 /** Events that wake the same callers. */
 export interface FoundWakes {
@@ -25,8 +25,6 @@ export interface FoundWakes {
 
 /** Spans within which callers begin together, ms. */
 const spansMs = [10_000, 60_000];
-/** Time by which two events are further apart, ms. */
-const apartMs = 120_000;
 const callersLeast = 5;
 const eventsLeast = 2;
 /** Number of events from which smaller crowds count as events, too. */
@@ -49,17 +47,20 @@ const tellsMore = 0.25;
 export function wakesIn(profiles: readonly Profile[], recording: Recording): readonly FoundWakes[] {
   const callers = profiles.filter((profile) => !isSteady(profile));
   if (callers.length < callersLeast) return [];
-  const all = callers.flatMap(beginningsOf).sort((a, b) => a.atMs - b.atMs);
+  const absences = absencesOf(callers);
+  const all = [...absences]
+    .flatMap(([caller, awayMs]) => beginningsOf(caller, awayMs))
+    .sort((a, b) => a.atMs - b.atMs);
   const crowds = [all, all.filter(({ isLong }) => isLong)].map((each) => new Crowd(each, recording));
   const clocked = clockedIn(crowds[0] as Crowd, recording).map((clock, group) => {
-    const woken = wokenBy(clock.eventsMs, clockedSpanMs, callers, true);
+    const woken = wokenBy(clock.eventsMs, clockedSpanMs, absences, true);
     return { group, clock, eventsMs: clock.eventsMs, lastsMs: lastsOf(woken), woken };
   });
   const isClocked = (ms: number): boolean =>
     clocked.some(({ eventsMs }) => eventsMs.some((eventMs) => Math.abs(ms - eventMs) <= apartMs));
   return [
     ...clocked,
-    ...wakesByChance(crowds, callers, isClocked, recording).map((found) => ({
+    ...wakesByChance(crowds, absences, isClocked, recording).map((found) => ({
       ...found,
       group: found.group + clocked.length,
     })),
@@ -69,12 +70,12 @@ export function wakesIn(profiles: readonly Profile[], recording: Recording): rea
 /** Finds events without a clock. A longer span also shows events of few callers, but wakes some by chance. */
 function wakesByChance(
   crowds: readonly Crowd[],
-  callers: readonly Profile[],
+  absences: Absences,
   isClocked: (ms: number) => boolean,
   recording: Recording,
 ): readonly FoundWakes[] {
   return spansMs
-    .map((spanMs) => wakesWithin(spanMs, crowds, callers, isClocked, recording))
+    .map((spanMs) => wakesWithin(spanMs, crowds, absences, isClocked, recording))
     .reduce((short, long) => (isMore(long, short) ? long : short));
 }
 
@@ -91,7 +92,7 @@ const sumOf = (groups: readonly FoundWakes[], count: (group: FoundWakes) => numb
 function wakesWithin(
   spanMs: number,
   crowds: readonly Crowd[],
-  callers: readonly Profile[],
+  absences: Absences,
   isClocked: (ms: number) => boolean,
   recording: Recording,
 ): readonly FoundWakes[] {
@@ -102,7 +103,7 @@ function wakesWithin(
   const spans = Math.max(1, (recording.endedAtMs - recording.startedAtMs) / spanMs);
   const eventsMs = foundIn(spans, foundAt);
   if (eventsMs.length < eventsLeast) return [];
-  const woken = wokenBy(eventsMs, spanMs, callers, false);
+  const woken = wokenBy(eventsMs, spanMs, absences, false);
   const together = groupOf(eventsMs, woken, 0);
   const apart = groupsOf(eventsMs, woken);
   const told = sumOf(apart, (group) => group.eventsMs.length);
@@ -113,7 +114,7 @@ function wakesWithin(
     shareOf(apart) > shareOf([together]) + tellsMore
   )
     return apart;
-  const isEach = sessionsIn(together) / eventsMs.length >= Math.max(3, shareLeast * callers.length);
+  const isEach = sessionsIn(together) / eventsMs.length >= Math.max(3, shareLeast * absences.size);
   return isEach ? [together] : [];
 }
 
@@ -230,91 +231,4 @@ export function merged(found: readonly { readonly atMs: number; readonly count: 
     if (count > event.count) Object.assign(event, { atMs, count });
   }
   return events.map(({ atMs }) => atMs);
-}
-
-/** Returns each caller's calls from an event on, as long as they keep the pace of a woken caller. */
-function wokenBy(
-  eventsMs: readonly number[],
-  spanMs: number,
-  callers: readonly Profile[],
-  beginsOnly: boolean,
-): ReadonlyMap<Profile, readonly WokenSession[]> {
-  const late = beginsOnly ? new Map<Profile, readonly number[]>() : lateAmong(eventsMs, callers);
-  const firstsOf = (caller: Profile): (readonly [eventMs: number, firsts: readonly number[]])[] => {
-    const starts = caller.jobs.map(({ startMs }) => startMs);
-    return eventsMs.flatMap((eventMs) => {
-      const first = placeOf(starts, eventMs);
-      const startMs = starts[first];
-      const inTime = startMs !== undefined && startMs < eventMs + spanMs + quietMs / 2 ? [first] : [];
-      const longMs = (late.get(caller) ?? []).filter((ms) => ms >= eventMs && ms < eventMs + lateMs);
-      const firsts = [...inTime, ...longMs.map((ms) => placeOf(starts, ms))];
-      return firsts.length === 0 ? [] : [[eventMs, firsts] as const];
-    });
-  };
-  const firsts = new Map(callers.map((caller) => [caller, firstsOf(caller)] as const));
-  const cutMs = absenceOf(
-    [...firsts].flatMap(([{ jobs }, own]) =>
-      own.flatMap(([eventMs, [first = 0]]) => gapsFrom(jobs, first, eventMs + apartMs)),
-    ),
-  );
-  const least = cutMs === 0 ? 1 : 2;
-  const absences = callers.map(({ pausesMs }) => absenceOf(pausesMs)).filter((awayMs) => awayMs > 0);
-  const usualAwayMs = 2 * new SortedSample(absences).median;
-  const woken = new Map<Profile, readonly WokenSession[]>();
-  for (const [caller, own] of firsts) {
-    // A caller whose pauses show absences only at night is judged by the others' usual absence, too.
-    const awayMs = Math.min(absenceOf(caller.pausesMs), usualAwayMs);
-    const sessionFrom = (eventMs: number, first: number): WokenSession | null => {
-      const begins = awayMs > 0 && (first === 0 || gapBefore(caller.jobs, first) > awayMs);
-      if (awayMs > 0 && !begins && beginsOnly) return null;
-      const pauseMs = begins ? awayMs : cutMs;
-      let end = first + 1;
-      while (end < caller.jobs.length && gapBefore(caller.jobs, end) <= pauseMs) end += 1;
-      return end - first < least ? null : { eventMs, jobs: caller.jobs.slice(first, end) };
-    };
-    const sessions = own.flatMap(([eventMs, each]) => {
-      for (const first of each) {
-        const session = sessionFrom(eventMs, first);
-        if (session !== null) return [session];
-      }
-      return [];
-    });
-    if (sessions.length > 0) woken.set(caller, sessions);
-  }
-  return woken;
-}
-
-/** Time within which a caller that is busy at an event begins a long session, ms. */
-const lateMs = 300_000;
-/** Least ratio of long sessions then to long sessions at other times. */
-const lateMoreOften = 4;
-
-/** Returns starts of each caller's long sessions, which may follow an event late; none if others are as frequent. */
-function lateAmong(
-  eventsMs: readonly number[],
-  callers: readonly Profile[],
-): ReadonlyMap<Profile, readonly number[]> {
-  const isAfter = (ms: number): boolean => eventsMs.some((eventMs) => ms >= eventMs && ms < eventMs + lateMs);
-  const long = callers.map((caller) => {
-    const all = beginningsOf(caller).flatMap(({ atMs, isLong }) => (isLong ? [atMs] : []));
-    return [caller, all] as const;
-  });
-  const all = long.flatMap(([, starts]) => starts);
-  const after = all.filter(isAfter).length;
-  const spanMs =
-    Math.max(...callers.map(({ jobs }) => (jobs.at(-1) as RecordedJob).startMs)) -
-    Math.min(...callers.map(({ jobs }) => (jobs[0] as RecordedJob).startMs));
-  const usual =
-    ((all.length - after) * eventsMs.length * lateMs) / Math.max(1, spanMs - eventsMs.length * lateMs);
-  return after < lateMoreOften * usual ? new Map() : new Map(long);
-}
-
-const gapBefore = (jobs: readonly RecordedJob[], place: number): number =>
-  Math.max(0, (jobs[place] as RecordedJob).startMs - (jobs[place - 1] as RecordedJob).endMs);
-
-function gapsFrom(jobs: readonly RecordedJob[], first: number, untilMs: number): number[] {
-  const gaps: number[] = [];
-  for (let place = first + 1; place < jobs.length && (jobs[place] as RecordedJob).startMs < untilMs; place++)
-    gaps.push(gapBefore(jobs, place));
-  return gaps;
 }

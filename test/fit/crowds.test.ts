@@ -70,7 +70,7 @@ describe("beginnings", () => {
     return { jobs, pausesMs: [] } as unknown as Profile;
   };
   const at = (seconds: readonly number[], again: readonly number[] = []) =>
-    beginningsOf(profile(seconds, again)).map(({ atMs, isLong, isAfterRefusal }) => [
+    beginningsOf(profile(seconds, again), 0).map(({ atMs, isLong, isAfterRefusal }) => [
       atMs / secondMs,
       ...(isLong ? ["long"] : []),
       ...(isAfterRefusal ? ["after a refusal"] : []),
@@ -214,12 +214,17 @@ describe("events by chance", () => {
   test("weigh the hours near them, less the further, and come so many a day", () => {
     const noon = [0, 1].map((day) => monday + day * dayMs + 12.5 * hourMs);
     const { perDay, rhythm } = eventsByChance(noon, over(monday, monday + 2 * dayMs));
-    expect(perDay).toBe(1);
+    // Each hides others for two minutes of its hour: two of two such hours, less four minutes.
+    const hours = 2 - 4 / 60;
+    expect(perDay).toBe(Math.round((100 * 2) / hours) / 100);
     // 1 for the hour itself, 2/3 and 1/3 for those beside it, 0.02 for all: of two events 6 in all, and 24 * 0.02.
-    const weights = [2 / 3, 4 / 3, 2, 4 / 3, 2 / 3].map((weight) => weight + 0.02);
-    const mean = (6 + 24 * 0.02) / 24;
+    const little = (0.02 * hours) / ((23 * 2 + hours) / 24);
+    const weights = [2 / 3, 4 / 3, 2, 4 / 3, 2 / 3].map((weight) => weight + little);
+    const mean = (6 + 24 * little) / 24;
     const round = (weight: number): number => Math.round((1000 * weight) / mean) / 1000;
-    expect(rhythm.hours).toEqual(Array.from({ length: 24 }, (_, hour) => round(weights[hour - 10] ?? 0.02)));
+    expect(rhythm.hours).toEqual(
+      Array.from({ length: 24 }, (_, hour) => round(weights[hour - 10] ?? little)),
+    );
     expect(rhythm).toMatchObject({ weekend: null, weekdays: null, days: [] });
     // Over midnight, too.
     const { rhythm: late } = eventsByChance([monday + 0.5 * hourMs], over(monday, monday + dayMs));
@@ -228,10 +233,12 @@ describe("events by chance", () => {
     expect(late.hours[0]).toBeGreaterThan(late.hours[1] as number);
     // Of less than an hour, 24 a day.
     expect(eventsByChance([monday], over(monday, monday + 1)).perDay).toBe(24);
-    expect(eventsByChance([monday, monday], over(monday, monday + 3 * dayMs)).perDay).toBe(0.67);
+    expect(eventsByChance([monday, monday], over(monday, monday + 3 * dayMs)).perDay).toBe(0.68);
     // Noon of five days, of which the log ends before the fifth night.
     const noons = [0, 1, 2, 3, 4].map((day) => monday + day * dayMs + 12 * hourMs);
-    expect(eventsByChance(noons, over(monday + 8 * hourMs, monday + 4 * dayMs + 18 * hourMs)).perDay).toBe(1);
+    expect(eventsByChance(noons, over(monday + 8 * hourMs, monday + 4 * dayMs + 18 * hourMs)).perDay).toBe(
+      1.03,
+    );
   });
 
   /** So many events at noon of each of seven days from Monday on. */

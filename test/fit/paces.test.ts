@@ -69,6 +69,40 @@ test("polls that grow further apart, and what follows them, keep their order", (
   expect(Math.abs(simulated - recorded)).toBeLessThan(0.15 * recorded);
 });
 
+test("reads at a session's start are told from uploads after polls, though pauses are alike", () => {
+  const short = { least: 100, most: 300 };
+  const think = {
+    paces: [
+      { think: short, times: 2, next: [0, 1, 0, 0] },
+      { think: { least: "19s", most: "21s" }, times: { least: 3, most: 8 }, next: [0, 0, 1, 0] },
+      { think: short, times: { least: 1, most: 9 }, next: [0, 0, 0, 1] },
+    ],
+    first: [1, 0, 0],
+  };
+  const { behaviour, recorded, simulated } = fitted(
+    sessions({ of: worker({ calls, think }), away: { median: "20m", p95: "1h" } }),
+  );
+  const fit = workerIn(behaviour).think;
+  if (fit.kind !== "paces") throw new RangeError("its pauses have paces");
+  // Reads go on with polls, polls with uploads, and uploads with the session's end: always.
+  const { paces, first } = fit;
+  expect(paces.map(({ think: { kind } }) => kind)).toEqual(["uniform", "uniform", "uniform"]);
+  expect(paces.map(({ times }) => times)).toMatchObject([
+    { kind: "constant", ms: 2 },
+    { kind: "uniform", least: 1, most: 9 },
+    { kind: "quantiles" },
+  ]);
+  const all = first[0] as number;
+  expect(all).toBeGreaterThan(50);
+  expect([first, ...paces.map(({ next }) => next)]).toEqual([
+    [all, 0, 0, 0],
+    [0, 0, all, 0],
+    [0, 0, 0, all],
+    [0, all, 0, 0],
+  ]);
+  expect(Math.abs(simulated - recorded)).toBeLessThan(0.15 * recorded);
+});
+
 test("pauses in no order, and sessions that are each of a pace of their own, have no paces", () => {
   const away = { median: "3h", p95: "4h" };
   const inAnyOrder = worker({ calls, think: { median: "5s", p95: "40s" } });
