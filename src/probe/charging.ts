@@ -9,11 +9,15 @@ import { isQuiet, type ProbeTrial, quiet, trial, trialCalls } from "./counting.t
 import { about, callAt, type Finding } from "./finding.ts";
 import { refusalFindings } from "./overasking.ts";
 import { ownPipelines, pointsMost, pointsOfNobody } from "./queries.ts";
-import { refuser } from "./seen.ts";
+import { refuser, type SeenCall } from "./seen.ts";
 import type { Action, ProbeSession } from "./session.ts";
 import { headerSights, statusSights } from "./sight.ts";
 
 const scope = "graphql";
+
+/** Returns the points that a query asked for. */
+const pointsOf = ({ requested }: SeenCall): number => requested as number;
+
 const attemptsMost = 4;
 
 /** Both windows of the scope, as last seen. */
@@ -179,7 +183,7 @@ function chargeFinding(charged: Charged | null, over: ProbeTrial | null, room: R
       "longer windows, or a larger limit",
     );
   const { action } = over;
-  const asked = `${callAt(action)} asked for ${counted(action.requested ?? 0, "point")}, above the limit of ${Math.min(room.limits.user, room.limits.organization)}, and was`;
+  const asked = `${callAt(action)} asked for ${counted(pointsOf(action), "point")}, above the limit of ${Math.min(room.limits.user, room.limits.organization)}, and was`;
   const value: Charge = isRefusal(action.status) ? "reserved" : "postpaid";
   const outcome = isRefusal(action.status) ? "refused" : "admitted";
   return of.certain(value, `${evidence}; ${asked} ${outcome}`, [...calls, action]);
@@ -192,7 +196,7 @@ function userEnforcedFinding(over: ProbeTrial, charged: Charged | null, room: Ro
   const of = about({ name: "userEnforced", scope });
   if (room.enforced) return of.unseen(userEnforcedUnseen, "a scope that is not enforced");
   const { action } = over;
-  const shown = `enforced is false, and ${callAt(action)} asked for ${counted(action.requested ?? 0, "point")}, above the user's limit`;
+  const shown = `enforced is false, and ${callAt(action)} asked for ${counted(pointsOf(action), "point")}, above the user's limit`;
   if (room.limits.user > room.limits.organization)
     return of.unseen("the user's limit is above the organization's", "a smaller user's limit");
   if (isRefusal(action.status) && refuser(action) === "user")
@@ -210,8 +214,8 @@ function clampedFinding(over: ProbeTrial, charged: Charged | null, findings: rea
     ? refuser(action) === "user" &&
       findings.some(({ name, value }) => name === "refused" && value === "counted")
     : charged?.isPrepaid === true;
-  if (!isCounted || !isUserClamped || user === null || user >= (action.requested ?? 0)) return [];
-  const evidence = `${callAt(action)} was charged ${counted(action.requested ?? 0, "point")} where ${user} were left of the user's, and showed remaining 0`;
+  if (!isCounted || !isUserClamped || user === null || user >= pointsOf(action)) return [];
+  const evidence = `${callAt(action)} was charged ${counted(pointsOf(action), "point")} where ${user} were left of the user's, and showed remaining 0`;
   return [about({ name: "remaining", scope }).certain("clamped", evidence, trialCalls(over))];
 }
 
@@ -228,8 +232,8 @@ async function firstRefuser(
   const isFree = seen("refused") === "uncounted" && seen("refusedByUser") !== "charges-organization";
   const both = (made: ProbeTrial | null): Finding | null => {
     const who = made === null ? null : refuser(made.action);
-    if (made === null || who === null || (made.action.requested ?? 0) < points) return null;
-    const evidence = `${callAt(made.action)} asked for ${counted(made.action.requested ?? 0, "point")}, above both limits, and the ${who}'s window refused`;
+    if (made === null || who === null || pointsOf(made.action) < points) return null;
+    const evidence = `${callAt(made.action)} asked for ${counted(pointsOf(made.action), "point")}, above both limits, and the ${who}'s window refused`;
     return of.certain(who, evidence, [made.action]);
   };
   const isByRequest = seen("graphqlCharge") === "reserved" || seen("graphqlCharge") === "prepaid";

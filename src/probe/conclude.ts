@@ -6,7 +6,7 @@ import { headersOf } from "../wire/fields.ts";
 import { quiet, statusCounting } from "./counting.ts";
 import { about, callAt, type Finding, type FindingName, timeOf } from "./finding.ts";
 import { dateOffset, edgeOffset, type Offset, windowClock } from "./offsets.ts";
-import { refusalOf, type SeenCall, whole } from "./seen.ts";
+import { refusalOf, type SeenCall } from "./seen.ts";
 import { STATUS } from "./session.ts";
 import { headerSights, statusSights } from "./sight.ts";
 import {
@@ -187,7 +187,7 @@ function clampedSight(calls: readonly SeenCall[], scope: Scope): { call: SeenCal
 function abovePrior(calls: readonly SeenCall[], index: number, scope: Scope): string | null {
   const call = calls[index];
   if (call === undefined || call.kind !== "call" || call.status !== 200) return null;
-  const charged = scope === "rest" ? 1 : (call.actual ?? 0);
+  const charged = scope === "rest" ? 1 : Number(call.actual);
   for (const owner of owners) {
     const prior = headerSights(calls.slice(0, index), scope, owner).at(-1);
     const reset = prior?.reset ?? null;
@@ -206,17 +206,8 @@ function agreement(calls: readonly SeenCall[]): Finding {
   const pairs = calls.flatMap((call) => {
     const body = call.statusScopes?.rest;
     const { limit, remaining, reset } = call.headers;
-    return body == null || whole(limit) === null || whole(remaining) === null || whole(reset) === null
-      ? []
-      : [
-          {
-            call,
-            body,
-            limit: whole(limit) ?? 0,
-            remaining: whole(remaining) ?? 0,
-            reset: whole(reset) ?? 0,
-          },
-        ];
+    if (body == null || ![limit, remaining, reset].every(Number.isSafeInteger)) return [];
+    return [{ call, body, limit, remaining, reset: Number(reset) }];
   });
   const [first] = pairs;
   if (first === undefined)

@@ -26,7 +26,7 @@ export interface ProbeTrial {
 /** Reads, calls, reads; returns `null` if the allowance is too small. */
 export async function trial(session: ProbeSession, action: Action): Promise<ProbeTrial | null> {
   const { calls } = session;
-  if (session.left.calls < 1 || session.left.points < (action.points ?? 0)) return null;
+  if (!session.affords(action)) return null;
   const last = calls.at(-1);
   const before = last?.statusScopes != null ? last : await session.status();
   if (before === null) return null;
@@ -47,8 +47,8 @@ function weigh(
   prior: WindowReadingSight | null,
 ): ProbeTrial {
   const from = before.statusScopes?.[scope] ?? null;
-  const userLeft = whole((scope === "rest" ? before : prior?.call)?.headers.userRemaining) ?? 0;
-  const hadRoom = userLeft > 0 && from !== null && from.current < from.limit;
+  const userLeft = whole((scope === "rest" ? before : prior?.call)?.headers.userRemaining);
+  const hadRoom = Number(userLeft) > 0 && from !== null && from.current < from.limit;
   const void_ = { before, action, after, organization: null, user: null, isUserClamped: false, hadRoom };
   if (isFailure(action.status)) return void_;
   const to = after.statusScopes?.[scope] ?? null;
@@ -58,6 +58,12 @@ function weigh(
   const user =
     first !== null && isSameUserWindow(first, second, scope, stays) ? userGrowth(first, second) : null;
   return { ...void_, organization, user, isUserClamped: second.headers.userRemaining === 0 };
+}
+
+/** Tells whether an answer shows nothing left of the user's window. */
+export function isUserFull({ headers }: SeenCall): boolean {
+  const left = whole(headers.userRemaining);
+  return left !== null && left <= 0;
 }
 
 function userGrowth(first: SeenCall, second: SeenCall): number | null {
@@ -131,7 +137,7 @@ export function quiet(calls: readonly SeenCall[], scope: Scope): Quiet {
     organization: pairs.filter(({ organization }) => organization !== base).length,
     user: byUser.filter(({ user }) => user !== base).length,
     none: pairs.flatMap(({ before, after, organization, user }) =>
-      organization === 0 && (user ?? 0) === 0 ? [[before, after] as const] : [],
+      organization === 0 && !user ? [[before, after] as const] : [],
     ),
   };
 }
@@ -150,7 +156,7 @@ function growthBetween(
   const to = after.statusScopes?.[scope];
   if (from == null || to == null || !isSameWindow(before, after, scope)) return null;
   // A full window may count nothing more, whatever happens.
-  const isFull = scope === "rest" && (whole(before.headers.userRemaining) ?? 1) <= 0;
+  const isFull = scope === "rest" && isUserFull(before);
   if (isFull || from.current >= from.limit) return null;
   const isKnown = scope === "rest" && isSameUserWindow(before, after, scope, true);
   return { organization: to.current - from.current, user: isKnown ? userGrowth(before, after) : null };
@@ -233,12 +239,13 @@ function judgeGrowth(
 ): Finding {
   const growths = told.map((one) => growthOf(one, control, scope));
   // A counted call is charged to both windows, or to none: others made a charge in one window alone.
-  const isByUser = growths.some(({ organization, user }) => (user ?? 0) > 0 && (organization ?? 1) > 0);
-  const amounts = growths.map(({ organization, user }) =>
-    isByUser ? ((organization ?? 1) > 0 ? user : null) : organization,
+  const byUser = growths.map(({ organization, user }) =>
+    organization === null || organization > 0 ? user : null,
   );
+  const isByUser = byUser.some((amount) => Number(amount) > 0);
+  const amounts = isByUser ? byUser : growths.map(({ organization }) => organization);
   const [shown] = told;
-  if (shown === undefined || amounts.some((amount) => (amount ?? 0) <= 0))
+  if (shown === undefined || amounts.some((amount) => amount === null || amount <= 0))
     return about({ name, scope }).unseen("its trials contradict each other", "a quieter time");
   const noise = isByUser && scope === "rest" ? control.user : control.organization;
   // One kind of call always adds the same, so others made any difference.

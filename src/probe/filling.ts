@@ -2,12 +2,12 @@
 // does so if an excessive query shows no refusal (`postpaid`, or a scope that is not enforced).
 import { isRefusal } from "../wire/outcome.ts";
 import { roomOf } from "./charging.ts";
-import { isQuiet, quiet, trial } from "./counting.ts";
+import { isQuiet, isUserFull, quiet, trial } from "./counting.ts";
 import { about, callAt, type Finding } from "./finding.ts";
 import { refusalFindings } from "./overasking.ts";
 import { ownBuilds, ownPipelines, pointsOfNobody } from "./queries.ts";
 import { refuser, type SeenCall, whole } from "./seen.ts";
-import type { Action, ProbeSession } from "./session.ts";
+import type { ProbeSession, QueryAction } from "./session.ts";
 
 const scope = "graphql";
 /** Calls left for afterwards: a trial of a refusal, and one more. */
@@ -41,7 +41,7 @@ export async function probeFullWindow(session: ProbeSession, reserve: number): P
     return findings;
   }
   // Nothing is left even now: no window ended before the call was decided.
-  const isFull = !made.hadRoom && (whole(action.headers.userRemaining) ?? 1) <= 0;
+  const isFull = !made.hadRoom && isUserFull(action);
   const isAdmitted = action.status === 200 && action.kind === "call" && isFull;
   if (room.enforced || !isAdmitted) return [];
   return [
@@ -54,30 +54,40 @@ export async function probeFullWindow(session: ProbeSession, reserve: number): P
 }
 
 /** Returns a query that fills the window within the allowance; `null` if there is none. */
-async function filling(session: ProbeSession, remaining: number, reserve: number): Promise<Action | null> {
+async function filling(
+  session: ProbeSession,
+  remaining: number,
+  reserve: number,
+): Promise<QueryAction | null> {
   const { organization } = session.options;
-  const fits = (query: Action, actual: number): boolean => {
+  const fits = (query: QueryAction, actual: number): boolean => {
     const queries = Math.ceil(Math.max(0, remaining) / actual);
     const { calls, points } = session.left;
     return (
       actual > 0 &&
       queries + afterwards <= calls - reserve &&
-      queries * (query.points ?? 0) + refusedPoints <= points
+      queries * query.points + refusedPoints <= points
     );
   };
   const small = session.calls.findLast(
-    ({ actual, status, points }) => status === 200 && (actual ?? 0) > 0 && (points ?? 0) > 0,
+    ({ actual, status, points }) => status === 200 && Number(actual) > 0 && Number(points) > 0,
   );
-  const again = ownPipelines(organization, Math.max(1, Math.min(500, (small?.points ?? 4) - 3)));
-  if (small !== undefined && fits(again, small.actual ?? 0)) return again;
+  if (small !== undefined) {
+    const again = ownPipelines(organization, Math.max(1, Math.min(500, Number(small.points) - 3)));
+    if (fits(again, Number(small.actual))) return again;
+  }
   const large = ownBuilds(organization, 10, 50);
-  if (session.left.calls - reserve < afterwards + 2 || !fits(large, large.points ?? 1)) return null;
+  if (session.left.calls - reserve < afterwards + 2 || !fits(large, large.points)) return null;
   const measured = await session.act(large);
-  return measured?.status === 200 && fits(large, measured.actual ?? 0) ? large : null;
+  return measured?.status === 200 && fits(large, Number(measured.actual)) ? large : null;
 }
 
 /** Makes queries until the user's window is full, or one is refused. */
-async function fill(session: ProbeSession, query: Action, reserve: number): Promise<"full" | "not full"> {
+async function fill(
+  session: ProbeSession,
+  query: QueryAction,
+  reserve: number,
+): Promise<"full" | "not full"> {
   let last: SeenCall | null = null;
   while (session.left.calls - reserve > 1) {
     session.say("filling the user's GraphQL window");

@@ -106,7 +106,7 @@ class ClockedLimiter {
     this.#last = seen;
     const shown = seen.statusScopes?.rest;
     if (!shown) return {};
-    return { rest: { ...shown, resetAtMs: shown.resetAtMs - (this.#shiftMs ?? 0) } };
+    return { rest: { ...shown, resetAtMs: shown.resetAtMs - (this.#shiftMs as number) } };
   }
 
   /** Returns the headers of the last answer. */

@@ -164,14 +164,17 @@ function merge(laws: Record<string, LawState>, more: Readonly<Record<string, Law
 }
 
 function add(evidence: Record<string, LiveEvidence>, more: Readonly<Record<string, LiveEvidence>>): void {
-  for (const [law, { readings, refusals, windows, resets }] of Object.entries(more)) {
+  for (const [law, one] of Object.entries(more)) {
     const known = evidence[law];
-    evidence[law] = {
-      readings: (known?.readings ?? 0) + readings,
-      refusals: (known?.refusals ?? 0) + refusals,
-      windows: (known?.windows ?? 0) + windows,
-      resets: (known?.resets ?? 0) + resets,
-    };
+    evidence[law] =
+      known === undefined
+        ? one
+        : {
+            readings: known.readings + one.readings,
+            refusals: known.refusals + one.refusals,
+            windows: known.windows + one.windows,
+            resets: known.resets + one.resets,
+          };
   }
 }
 
@@ -232,10 +235,9 @@ class LiveRun {
   async #begin(callers: ReadonlySet<Token>): Promise<void> {
     let untilMs = 0;
     for (const caller of callers) {
-      await this.#call(caller, true);
-      const last = this.#last.get(caller);
-      for (const reset of [last?.headers.reset, last?.headers.userReset])
-        untilMs = Math.max(untilMs, (last?.receivedMs ?? 0) + (whole(reset) ?? 0) * 1000);
+      const { headers, receivedMs } = await this.#call(caller, true);
+      for (const reset of [headers.reset, headers.userReset])
+        untilMs = Math.max(untilMs, receivedMs + Number(whole(reset)) * 1000);
     }
     const ms = untilMs + settledMs - this.#live.now();
     if (ms <= this.#live.leftMs * beginningMost) await this.#live.wait(ms);
@@ -245,8 +247,7 @@ class LiveRun {
     const { when, what, count, together } = step;
     const token = this.#callerOf(step);
     await this.#wait(when, token);
-    const left = (this.#userLeft(token) ?? 0) + count;
-    let due = what === "all" ? left : count;
+    let due = what === "all" ? this.#userLeft(token) + count : count;
     while (due > 0) {
       const now = Math.min(due, together, this.#live.leftCalls + 1);
       due -= now;
@@ -254,32 +255,32 @@ class LiveRun {
     }
   }
 
-  async #call(caller: Token, isStatus: boolean): Promise<void> {
+  async #call(caller: Token, isStatus: boolean): Promise<SeenCall> {
     const seen = await (isStatus ? this.#live.status(caller) : this.#live.read(caller));
     this.#calls.push({ seen, caller });
     this.#last.set(caller, seen);
+    return seen;
   }
 
-  /** Returns the number of calls for which the caller's windows have room, as far as known. */
-  #userLeft(caller: Token): number | null {
+  /** Returns the number of calls for which the caller's windows have room; 0 if that is unknown. */
+  #userLeft(caller: Token): number {
     const headers = this.#last.get(caller)?.headers;
     const shown = [whole(headers?.userRemaining), whole(headers?.remaining)];
     const known = shown.filter((value) => value !== null);
-    return known.length === 0 ? null : Math.max(0, Math.min(...known));
+    return known.length === 0 ? 0 : Math.max(0, Math.min(...known));
   }
 
   /** Waits exactly as long as the caller was told. */
   async #wait(when: Step["when"], caller: Token): Promise<void> {
-    const last = this.#last.get(caller);
-    const reset = whole(last?.headers.userReset) ?? 0;
-    if (last === undefined || when === "now" || reset <= 0) return;
-    const ms = last.receivedMs + reset * (when === "reset" ? 1000 : 500) - this.#live.now();
-    await this.#live.wait(Math.max(0, ms));
+    if (when === "now") return;
+    const { headers, receivedMs } = this.#last.get(caller) as SeenCall;
+    const reset = Number(whole(headers.userReset));
+    await this.#live.wait(receivedMs + reset * (when === "reset" ? 1000 : 500) - this.#live.now());
   }
 }
 
 /** Waits for all calls, then rejects with the first rejection. */
-async function settledAll(calls: readonly Promise<void>[]): Promise<void> {
+async function settledAll(calls: readonly Promise<unknown>[]): Promise<void> {
   await Promise.allSettled(calls);
   await Promise.all(calls);
 }

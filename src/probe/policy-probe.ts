@@ -90,8 +90,8 @@ const notInferred = ({ quotas }: Policy): PolicyProbeReport["notInferred"] =>
 
 async function experiments(session: PolicySession): Promise<void> {
   const { policy } = session.options;
-  const operations = Object.keys(policy.operations).filter(
-    (name) => (policy.operations[name]?.samples.length ?? 0) > 0,
+  const operations = Object.entries(policy.operations).flatMap(([name, { samples }]) =>
+    samples.length > 0 ? [name] : [],
   );
   await session.status();
   for (const operation of operations) {
@@ -111,7 +111,7 @@ const refusedMore = 3;
 /** Makes calls until one is refused, if the budget suffices. */
 async function useUp(session: PolicySession, operation: string): Promise<void> {
   const last = session.calls.findLast((call) => call.operation === operation);
-  if (last === undefined || isRefused(last) || callsLeft(session, operation) > session.left.calls - keptCalls)
+  if (last === undefined || isRefused(last) || callsLeft(session, last) > session.left.calls - keptCalls)
     return;
   for (;;) {
     if (session.left.calls <= keptCalls) return;
@@ -123,11 +123,11 @@ async function useUp(session: PolicySession, operation: string): Promise<void> {
   for (let n = 0; n < refusedMore; n++) await session.call(operation);
 }
 
-/** Returns the number of calls until one is refused, by the last answer, or otherwise by the policy. */
-function callsLeft({ calls, options: { policy, caller } }: PolicySession, operation: string): number {
-  const last = calls.findLast((call) => call.operation === operation);
+/** Returns the number of calls until one is refused, by the last of them, or otherwise by the policy. */
+function callsLeft({ options: { policy, caller } }: PolicySession, last: QuotaCall): number {
+  const { operation } = last;
   const rooms = usedQuotas(policy, operation, caller.attributes).map((quota) => {
-    const reading = last && readingOf(last, quota);
+    const reading = readingOf(last, quota);
     const { algorithm } = quotaFor(policy, quota, caller.attributes);
     const left = reading?.remaining ?? limitOf(algorithm);
     return Math.ceil((left + 1) / Math.max(1, costOf(policy, operation, quota) ?? 1));
@@ -135,42 +135,39 @@ function callsLeft({ calls, options: { policy, caller } }: PolicySession, operat
   return Math.min(...rooms);
 }
 
-/** Most windows of one quota that the probe waits for. It calls each after a different delay. */
-const windowsWatched = 3;
-/** Delays after a window's end, as shares of a window: far apart, so that a grid shows. */
+/** Delays after the windows of one quota that the probe waits for, as shares of a window: far apart, so that a grid shows. */
 const delays = [0.02, 0.6, 0.3];
 
 /** Waits for windows to end, the soonest first, as far as the allowance goes. */
 async function watchWindows(session: PolicySession, operations: readonly string[]): Promise<void> {
   const { policy, caller } = session.options;
-  const tries = new Map<string, number>();
+  const windows = fixedWindows(policy).flatMap((quota) => {
+    const operation = operations.find((name) => usedQuotas(policy, name, caller.attributes).includes(quota));
+    return operation === undefined ? [] : [{ quota, operation, left: [...delays] }];
+  });
   for (;;) {
-    const soonest = fixedWindows(policy)
-      .flatMap((quota) => {
-        const operation = operations.find((name) =>
-          usedQuotas(policy, name, caller.attributes).includes(quota),
-        );
-        const call = session.calls.findLast(
-          (one) => endIn(one, readingOf(one, quota), roundingOf(policy, quota)) !== null,
-        );
-        const end =
-          call === undefined ? null : endIn(call, readingOf(call, quota), roundingOf(policy, quota));
-        if (operation === undefined || end === null || (tries.get(quota) ?? 0) >= windowsWatched) return [];
+    const [soonest] = windows
+      .flatMap((window) => {
+        const { quota } = window;
+        const ends = session.calls.flatMap((call) => {
+          const reading = readingOf(call, quota);
+          const end = endIn(call, reading, roundingOf(policy, quota));
+          return end === null ? [] : [{ most: end.most, isInstant: reading?.reset?.atMs != null }];
+        });
+        const end = ends.at(-1);
+        if (end === undefined || window.left.length === 0) return [];
         const skew = skewOf(session.calls)?.least ?? 0;
-        const isInstant = call !== undefined && readingOf(call, quota)?.reset?.atMs != null;
-        return [{ quota, operation, endMs: isInstant ? end.most - skew : end.most }];
+        return [{ window, endMs: end.isInstant ? end.most - skew : end.most }];
       })
-      .toSorted((one, other) => one.endMs - other.endMs)[0];
+      .toSorted((one, other) => one.endMs - other.endMs);
     if (soonest === undefined) return;
-    const { quota, operation, endMs } = soonest;
-    const nth = tries.get(quota) ?? 0;
-    const lengthMs = longestSight(session.calls, quota);
-    const waitMs =
-      Math.max(0, endMs - session.now()) + Math.ceil(lengthMs * (delays[nth % delays.length] as number));
+    const { window, endMs } = soonest;
+    const { quota, operation } = window;
+    const delayMs = Math.ceil(longestSight(session.calls, quota) * (window.left.shift() as number));
+    const waitMs = Math.max(0, endMs - session.now()) + delayMs;
     if (waitMs > session.left.waitMs) return;
     session.say(`waiting for the window of ${quota} to end`, waitMs);
     await session.wait(waitMs);
-    tries.set(quota, nth + 1);
     for (let n = 0; n < 2; n++) if ((await session.call(operation)) === null) return;
   }
 }

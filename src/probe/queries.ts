@@ -1,7 +1,7 @@
 // The calls that the probe makes. None changes anything at the target. A query that requests many points names an
 // organization that does not exist: the target then looks up next to nothing.
 import { counted } from "../rules/words.ts";
-import type { Action } from "./session.ts";
+import type { Action, QueryAction } from "./session.ts";
 
 /** Most requested points of a query that is executed (SPEC.md §6). */
 export const pointsMost = 50_000;
@@ -38,24 +38,24 @@ export const badBody: Action = {
   body: "{",
 };
 
-function post(query: string, points: number, what: string): Action {
+function post(query: string, points: number, what: string): QueryAction {
   return { what, scope: "graphql", method: "POST", path: null, body: JSON.stringify({ query }), points };
 }
 
 /** Query of a field that no schema has. */
-export const badQuery: Action = { ...post("{ spillwayProbeNoSuchField }", 0, "a query of an unknown field") };
+export const badQuery: Action = post("{ spillwayProbeNoSuchField }", 0, "a query of an unknown field");
 
 const organizationOf = (slug: string, inner: string): string =>
   `{ organization(slug: ${JSON.stringify(slug)}) { ${inner} } }`;
 const page = (first: number): string => `pipelines(first: ${first}) { edges { node { id } } }`;
 
 /** Returns a query of the organization's own first pipelines: `3 + first` counted points (SPEC.md §1). */
-export function ownPipelines(organization: string, first: number): Action {
+export function ownPipelines(organization: string, first: number): QueryAction {
   return post(organizationOf(organization, page(first)), 3 + first, `query of ${3 + first} points`);
 }
 
 /** Returns a query of builds of the own first pipelines: 3 points, and 3 and its builds for each pipeline. */
-export function ownBuilds(organization: string, pipelines: number, builds: number): Action {
+export function ownBuilds(organization: string, pipelines: number, builds: number): QueryAction {
   const inner = `pipelines(first: ${pipelines}) { edges { node { builds(first: ${builds}) { edges { node { id } } } } } }`;
   const points = 3 + pipelines * (3 + builds);
   return post(organizationOf(organization, inner), points, `query of ${counted(points, "point")}`);

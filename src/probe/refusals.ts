@@ -87,7 +87,7 @@ const needed = ({ calls }: Room): number => calls + 1 + refusalsMost;
 /** Returns the number of calls that REST's refusals take, by the last reading; 0 if that is more than there are. */
 export function callsToRefusals({ calls, left }: ProbeSession): number {
   const last = calls.findLast(({ statusScopes }) => statusScopes !== null);
-  const remaining = whole(last?.headers.userRemaining) ?? 0;
+  const remaining = Number(whole(last?.headers.userRemaining));
   const most = Math.max(0, remaining) + 1 + refusalsMost + 1;
   return most <= left.calls ? most : 0;
 }
@@ -95,7 +95,7 @@ export function callsToRefusals({ calls, left }: ProbeSession): number {
 /** Tells whether the window would end before it is full, by the duration of calls so far. */
 function isTooLate({ calls }: ProbeSession, room: Room): boolean {
   const spent = calls.map(({ sentMs, receivedMs }) => receivedMs - sentMs).sort((a, b) => a - b);
-  const each = spent[Math.floor(spent.length * 0.8)] ?? 0;
+  const each = spent[Math.floor(spent.length * 0.8)] as number;
   return room.windowLeftMs < (needed(room) + refusalsMost + 2) * each + 500;
 }
 
@@ -159,7 +159,7 @@ function refusedFinding(first: SeenCall, trials: readonly ProbeTrial[], who: Own
     return of.certain(current > limit ? "counted" : "uncounted", evidence, [seen]);
   }
   const below = refusals.find(
-    ({ headers }) => who !== null && (whole(headersOf(headers, who).remaining) ?? 0) < 0,
+    ({ headers }) => who !== null && Number(whole(headersOf(headers, who).remaining)) < 0,
   );
   if (below !== undefined && who !== null)
     return of.certain(

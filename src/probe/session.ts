@@ -29,6 +29,9 @@ export interface Action {
   readonly isExempt?: true;
 }
 
+/** A query, with its points. */
+export type QueryAction = Action & { readonly points: number };
+
 /** `what` of a GET of the status. */
 export const STATUS = "GET status";
 /** Numbers of calls in a row without answer, and answered 5xx, that end the probe. */
@@ -69,10 +72,15 @@ export class ProbeSession extends Hand<SessionOptions, SeenCall> {
     return null;
   }
 
+  /** Tells whether the allowance has room for a call. */
+  affords({ points = 0 }: Action): boolean {
+    return this.left.calls >= 1 && this.left.points >= points;
+  }
+
   /** Makes a call that may count. Makes none and returns `null` if the allowance is too small. */
   async act(action: Action): Promise<SeenCall | null> {
+    if (!this.affords(action)) return null;
     const { points = 0 } = action;
-    if (this.left.calls < 1 || this.left.points < points) return null;
     this.used.calls += 1;
     this.used.points += points;
     return await this.#make(action, false);

@@ -27,12 +27,6 @@ const afterEveryMs = [160, 230, 250, 240, 270] as const;
 const endsFromMs = ({ call, reset }: FullSight): number => call.sentMs + (reset - 1) * 1000;
 const endsToMs = ({ call, reset }: FullSight): number => call.receivedMs + (reset + 1) * 1000;
 
-/** Returns the time until the organization's window of a scope ends, ms; `null` if none is open. */
-function msToEnd(session: ProbeSession, scope: Scope): number | null {
-  const window = openWindow(session, scope);
-  return window === null ? null : Math.max(0, window.toMs - session.now());
-}
-
 /** Returns the end of the window last seen, by all its readings; `null` if it is idle and moves. */
 function openWindow(
   session: ProbeSession,
@@ -42,9 +36,8 @@ function openWindow(
   const last = sights.at(-1);
   if (last === undefined) return null;
   const same = sights.filter(({ resetAtMs }) => resetAtMs === last.resetAtMs);
-  const [first] = same;
-  const stoodMs = first === undefined ? 0 : last.call.sentMs - first.call.receivedMs;
-  if (last.current === 0 && stoodMs < 1010) return null;
+  const first = same[0] as FullSight;
+  if (last.current === 0 && last.call.sentMs - first.call.receivedMs < 1010) return null;
   return {
     fromMs: Math.max(...same.map(endsFromMs)),
     toMs: Math.min(...same.map(endsToMs)),
@@ -60,10 +53,11 @@ export async function waitForEnd(session: ProbeSession, scope: Scope): Promise<b
   const window = openWindow(session, scope);
   if (window === null) return false;
   if (window.toMs - session.now() > session.left.waitMs) return false;
-  const ended = (): boolean => (statusSights(session.calls, scope).at(-1)?.resetAtMs ?? 0) > window.resetAtMs;
+  const ended = (): boolean =>
+    (statusSights(session.calls, scope).at(-1) as FullSight).resetAtMs > window.resetAtMs;
   const waitMs = window.fromMs - 150 - session.now();
   session.say(`waiting for the ${scope} window to end`, waitMs);
-  if (waitMs > 0 && !(await session.wait(waitMs))) return false;
+  if (!(await session.wait(waitMs))) return false;
   while (!ended() && session.now() < window.toMs + 1000) {
     session.say(`watching the ${scope} window end`);
     if ((await session.status()) === null) return false;
@@ -90,7 +84,7 @@ export async function waitForUserEnd(session: ProbeSession, scope: Scope): Promi
   const toMs = last.call.receivedMs + (reset + 1) * 1000 + 50;
   const waitMs = toMs - session.now();
   session.say(`waiting for the user's ${scope} window to end`, waitMs);
-  if (waitMs > 0 && !(await session.wait(waitMs))) return false;
+  if (!(await session.wait(waitMs))) return false;
   await readUser(session, scope);
   await session.pause(330);
   await readUser(session, scope);
@@ -99,15 +93,17 @@ export async function waitForUserEnd(session: ProbeSession, scope: Scope): Promi
 
 /** Waits for a window of each scope to end, the sooner one first, as far as the allowance goes. */
 export async function waitForEnds(session: ProbeSession): Promise<void> {
-  const soonest = (): Scope[] =>
-    scopes
-      .filter((scope) => edges(session.calls, scope).length === 0 && msToEnd(session, scope) !== null)
-      .sort((a, b) => (msToEnd(session, a) ?? 0) - (msToEnd(session, b) ?? 0));
   const tried = new Set<Scope>();
   for (;;) {
-    const scope = soonest().find((each) => !tried.has(each));
-    if (scope === undefined) return;
-    tried.add(scope);
-    await waitForEnd(session, scope);
+    const [soonest] = scopes
+      .filter((scope) => !tried.has(scope) && edges(session.calls, scope).length === 0)
+      .flatMap((scope) => {
+        const window = openWindow(session, scope);
+        return window === null ? [] : [{ scope, toMs: window.toMs }];
+      })
+      .sort((a, b) => a.toMs - b.toMs);
+    if (soonest === undefined) return;
+    tried.add(soonest.scope);
+    await waitForEnd(session, soonest.scope);
   }
 }

@@ -120,7 +120,7 @@ function anchorByUser(sights: readonly WindowReadingSight[]): Conclusion<Anchor>
   const idle = sights.filter(({ limit, remaining }) => limit !== null && remaining === limit);
   const [first] = idle;
   const last = idle.at(-1);
-  if (first === undefined || last === undefined || first.reset === null || last.reset === null) return null;
+  if (first?.reset == null || last?.reset == null) return null;
   const elapsedMs = last.call.sentMs - first.call.receivedMs;
   if (idle.length < sights.length || elapsedMs < 2200 || first.reset < 8) return null;
   const fell = first.reset - last.reset;
@@ -232,10 +232,10 @@ export function userWindow(
  */
 function mayBeOpen(calls: readonly SeenCall[], { call, reset }: WindowReadingSight): boolean {
   if (call.scope === "rest") return false;
-  const queries = calls.filter(({ points, number }) => (points ?? 0) > 0 && number <= call.number);
+  const queries = calls.filter(({ points, number }) => Number(points) > 0 && number <= call.number);
   const last = queries.at(-1);
   const longest = Math.max(
-    reset ?? 0,
+    Number(reset),
     ...queries.map(({ headers }) => whole(headers.userReset) ?? Number.POSITIVE_INFINITY),
   );
   return last !== undefined && call.sentMs < last.receivedMs + (longest + 1) * 1000;
@@ -260,19 +260,14 @@ function wholeSecond([fromMs, toMs]: readonly [number, number]): number | null {
 }
 
 function agreed(
-  readings: readonly { readonly value: number; readonly call: SeenCall; readonly before?: SeenCall }[],
-  why: (call: SeenCall, value: number, before?: SeenCall) => string,
+  readings: readonly { readonly value: number; readonly call: SeenCall }[],
+  why: (call: SeenCall, value: number) => string,
 ): Conclusion<number> | null {
   const [first] = readings;
   if (first === undefined || first.value < 1 || readings.some(({ value }) => value !== first.value))
     return null;
-  const { value, call, before } = first;
-  return {
-    value,
-    isSure: false,
-    why: why(call, value, before),
-    calls: before === undefined ? [call] : [before, call],
-  };
+  const { value, call } = first;
+  return { value, isSure: false, why: why(call, value), calls: [call] };
 }
 
 const userShown = (call: SeenCall): string =>
