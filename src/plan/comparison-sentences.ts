@@ -50,7 +50,7 @@ function populationSentences(
   clients: number | null,
 ): string[] {
   const mine = alternatives.filter((one) => one.population === population);
-  const asIs = alternatives.find((one) => one.asIs);
+  const asIs = alternatives.find((one) => one.asIs) as PlanAlternative;
   const who = clients === null ? population : `${clients} ${population}`;
   const share = `${population}.refusedShare`;
   const text = (one: PlanAlternative | undefined, figure: string): string => {
@@ -86,20 +86,20 @@ function populationSentences(
 /** Returns the policy that refuses least, among those that do not surely lose more jobs than the present one. */
 function leastRefused(
   alternatives: readonly PlanAlternative[],
-  asIs: PlanAlternative | undefined,
+  asIs: PlanAlternative,
   population: string,
 ): PlanAlternative | null {
-  const mean = (one: PlanAlternative | undefined, figure: string): number =>
-    named(one, `${population}.${figure}`)?.mean ?? 0;
-  const lost = (one: PlanAlternative | undefined) => named(one, `${population}.gaveUp`);
+  const share = (one: PlanAlternative): number =>
+    named(one, `${population}.refusedShare`)?.mean ?? Number.NaN;
+  const lost = (one: PlanAlternative) => named(one, `${population}.gaveUp`);
   let best: PlanAlternative | null = null;
   for (const one of alternatives) {
     if (one.limits !== asTheyAre || surelyMore(lost(one), lost(asIs))) continue;
-    if (mean(one, "refusedShare") < mean(best ?? asIs, "refusedShare")) best = one;
+    if (share(one) < share(best ?? asIs)) best = one;
   }
   return best;
 }
 
 /** Tells whether a figure is more than another by more than chance. */
 const surelyMore = (one: PlanFigure | undefined, other: PlanFigure | undefined): boolean =>
-  (one?.interval?.low ?? one?.mean ?? 0) > (other?.interval?.high ?? other?.mean ?? 0);
+  (one?.interval?.low ?? one?.mean ?? Number.NaN) > (other?.interval?.high ?? other?.mean ?? Number.NaN);

@@ -107,7 +107,7 @@ export function meanOf(
   if (values.every((value) => value === first))
     return { mean: first, interval: n < 2 ? null : { low: first, high: first } };
   const mean = values.reduce((sum, value) => sum + value, 0) / n;
-  const squares = values.reduce((sum, value) => sum + (value - mean) * (value - mean), 0);
+  const squares = values.map((value) => value - mean).reduce((sum, beside) => sum + beside * beside, 0);
   const half = studentQuantile((1 + confidence) / 2, n - 1) * Math.sqrt(squares / (n - 1) / n);
   return { mean, interval: { low: mean - half, high: mean + half } };
 }

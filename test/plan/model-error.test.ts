@@ -1,7 +1,8 @@
 // The error that a fit found in its own scenario: figures are as uncertain as it says, and no goal is kept by it.
 import { describe, expect, test } from "vitest";
 import type { Goal } from "../../src/plan/goals.ts";
-import { errorNotes, heldTo, widened } from "../../src/plan/model-error.ts";
+import { errorNotes, heldTo, untoldNotes, widened } from "../../src/plan/model-error.ts";
+import type { Scenario } from "../../src/scenario/scenario.ts";
 
 const error = { calls: 0.2, refused: -0.5, waitP95Ms: 0.5 };
 const interval = { low: 10, high: 20 };
@@ -64,4 +65,50 @@ test("the error is named, as far as there is one", () => {
   expect(errorNotes({ ...error, calls: 0 })).toEqual([
     "the fit of this scenario simulated refusals by 50% too high, 95% of waits by 50% too low: intervals are wider by that, and a goal counts as kept only where it holds in spite of it",
   ]);
+});
+
+describe("what a recording does not tell", () => {
+  type Untold = NonNullable<NonNullable<Scenario["fitError"]>["untold"]>[number];
+  const monday = Date.UTC(2026, 0, 5);
+  const notes = (untold: readonly Untold[], refused: number, days = 1): string[] =>
+    untoldNotes(
+      {
+        fitError: { ...error, untold },
+        ...{ startAtMs: monday, durationMs: days * 86_400_000, populations: [{ name: "agents" }] },
+      } as unknown as Scenario,
+      refused,
+    );
+  const weekdays =
+    "this run begins on a Monday, and no weekday was recorded twice: where Mondays differ from other days each week, so does the truth from this answer";
+  const reactions =
+    "what callers do when refused was not seen when this was recorded: the answer takes it for granted. Ask for others, such as --vary agents.onRefused=none,waitReset,exponential";
+  const attempts =
+    "nobody gave a call up when this was recorded: where callers try so many times at most (attempts), fewer are refused than here";
+  const caller =
+    "one caller had most of the refusals that were recorded: the answer depends on what that one does next";
+  const all: readonly Untold[] = ["weekdays", "reactions", "attempts", "caller"];
+
+  test.each<[refused: number, days: number, told: string[]]>([
+    [0, 1, [weekdays]],
+    [0, 4.9, [weekdays]],
+    [0, 5, []],
+    [0.001, 5, [reactions, caller]],
+    [0.049, 5, [reactions, caller]],
+    [0.05, 5, [reactions, attempts, caller]],
+    [1, 1, [weekdays, reactions, attempts, caller]],
+  ])("is told where %d are refused in %d days", (refused, days, told) => {
+    expect(notes(all, refused, days)).toEqual(told);
+    for (const [one, note] of [
+      ["weekdays", weekdays],
+      ["reactions", reactions],
+      ["attempts", attempts],
+      ["caller", caller],
+    ] as const)
+      expect(notes([one], refused, days)).toEqual(told.includes(note) ? [note] : []);
+    expect(notes([], refused, days)).toEqual([]);
+  });
+
+  test("is nothing of a scenario that no recording made", () => {
+    expect(untoldNotes({ fitError: null } as Scenario, 1)).toEqual([]);
+  });
 });

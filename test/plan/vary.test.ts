@@ -178,12 +178,23 @@ describe("policies in words", () => {
     expect(parsePolicy("", word, own)).toMatchObject({ name });
   });
 
-  test.each(["none+2s", "exponential+1s", "waitReset+", "waitReset+5s..1s", "waitReset+5", "", "+2s"])(
-    "%s is none",
-    (word) => {
-      expect(parsePolicy("here", word, own)).toMatchObject({ path: "here", allowed: expect.any(String) });
-    },
-  );
+  const words =
+    "one of own, none, waitReset, waitOrganizationReset, retryAfter, exponential, immediate, fixed";
+  test.each([
+    ["none+2s", "none alone"],
+    ["exponential+1s", "exponential alone"],
+    ["waitReset+5s..1s", "waitReset+0..5s or waitReset+2s"],
+    ["waitReset+5", '"waitReset", if that was meant'],
+    ["immediate+400d", "immediate+0..5s or immediate+2s"],
+    ["waitReset+", '"waitReset", if that was meant'],
+    ["waitRest", '"waitReset", if that was meant'],
+    ["", words],
+    ["+2s", words],
+    ["constructor", words],
+  ])("%s is none: %s", (word, allowed) => {
+    const got = JSON.stringify(word);
+    expect(parsePolicy("here", word, own)).toEqual({ path: "here", got, allowed });
+  });
 
   test("are said as what clients do", () => {
     expect(policyMeaning("waitReset")).toBe("waiting for the reset alone");

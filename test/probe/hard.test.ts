@@ -1,27 +1,12 @@
 // Targets that make it hard: silent, broken, hostile, shared, or with clocks of their own. What the probe says of
-// them is less, and never wrong. It takes long: over a hundred whole probes.
-import fc from "fast-check";
+// them is less, and never wrong.
 import { describe, expect, test } from "vitest";
 import { NoAnswer } from "../../src/connect/no-answer.ts";
 import type { Ask, Got } from "../../src/connect/send.ts";
-import type { FindingName } from "../../src/probe/finding.ts";
-import type { ProbeReport } from "../../src/probe/probe.ts";
-import { parseRules } from "../../src/rules/parse.ts";
 import type { RulesInput } from "../../src/rules/rules.ts";
-import { anyRules, mistakes } from "./truth.ts";
-import { probeOf, probeVirtually, tokenOf, type VirtualOptions, VirtualTarget } from "./virtual.ts";
-
-const answer = (status: number, body: unknown = {}, headers: Got["headers"] = {}): Got => ({
-  status,
-  headers,
-  body: typeof body === "string" ? body : JSON.stringify(body),
-});
-const seen = (report: ProbeReport, name: FindingName, scope: "rest" | "graphql" | null) =>
-  report.findings.find((finding) => finding.name === name && finding.scope === scope);
-const isStatus = ({ url, method }: Ask): boolean => method === "GET" && url.endsWith("/rate_limit");
-/** The same for everybody, and as even as a seed makes it: `Math.imul` of the number. */
-const draw = (call: number, seed = 1): number =>
-  ((Math.imul(call * 7919 + seed, 2654435761) >>> 8) % 1000) / 1000;
+import { answer, draw, isStatus, seen } from "./hard.ts";
+import { mistakes } from "./truth.ts";
+import { probeOf, probeVirtually, tokenOf, VirtualTarget } from "./virtual.ts";
 
 describe("a target whose bodies are hostile", () => {
   const deep = (levels: number): string => "[".repeat(levels) + "]".repeat(levels);
@@ -125,36 +110,6 @@ describe("a target that answers 500", () => {
   });
 });
 
-describe("a target that bans the prober", () => {
-  const bans: [string, (ask: Ask) => Got | NoAnswer, number][] = [
-    ["403", () => answer(403, "<html>blocked</html>"), 1],
-    ["429 without rate limit headers", () => answer(429, "slow down", { "retry-after": "3600" }), 1],
-    ["401", () => answer(401), 1],
-    [
-      "a redirect to a page of its own",
-      () => answer(302, "", { location: "https://elsewhere.example/captcha" }),
-      1,
-    ],
-    ["connection resets", () => new NoAnswer("reset", "the connection was closed without an answer"), 2],
-    ["silence", () => new NoAnswer("timeout", "no answer within 10000 ms"), 2],
-  ];
-  const from = [5, 17, 20, 36, 40, 60, 90];
-  test.each(bans.flatMap(([how, ban, calls]) => from.map((first) => ({ how, ban, calls, first }))))(
-    "by $how from call $first on: it stops at once and keeps what it found",
-    async ({ ban, calls, first }) => {
-      const target = new VirtualTarget({}, { before: (ask, call) => (call >= first ? ban(ask) : null) });
-      const report = await probeOf(target);
-      expect(target.calls).toBe(first - 1 + calls);
-      expect(report.ended).toMatchObject({ stopped: expect.stringMatching(/^(?:call|\d+ calls)/) as string });
-      expect(seen(report, "organizationLimit", "graphql")?.value).toBe(20_000);
-      expect(mistakes(report, {})).toEqual([]);
-      expect(() => parseRules(report.rules)).not.toThrow();
-      expect(report.trace).toHaveLength(target.calls + 1);
-      expect(target.asked.every(({ url }) => url.startsWith("http://127.0.0.1:1/"))).toBe(true);
-    },
-  );
-});
-
 describe("no such API", () => {
   test.each<[string, Got | NoAnswer, RegExp]>([
     ["a token that is not known", answer(401, { message: "no" }), /^401: the token is not known there$/],
@@ -237,125 +192,6 @@ describe("headers that are none", () => {
       },
     );
     expect(JSON.stringify(report)).not.toContain(secret);
-  });
-});
-
-/** Others' calls every `everyMs`, give or take: REST, or every second one a query. */
-function others(
-  everyMs: number,
-  seed: number,
-  user = "other",
-  queries = false,
-): NonNullable<VirtualOptions["meanwhile"]> {
-  let next = 0;
-  let calls = 0;
-  return async (nowMs, call) => {
-    while (nowMs >= next) {
-      const path = queries && calls % 2 === 0 ? "graphql" : "/v2/user";
-      if (next > 0) await call(tokenOf(user).token, path);
-      calls += 1;
-      next = nowMs + everyMs * (0.2 + 1.6 * draw(calls, seed));
-    }
-  };
-}
-
-describe("others on the same organization at the same time", () => {
-  const rules: RulesInput = { organization: { rest: { limit: 100_000 } } };
-
-  /** Calls that follow each other within ms are thousands a probe: their order is drawn once. */
-  const seedsOf = (everyMs: number): readonly number[] => (everyMs < 40 ? [1] : [1, 2]);
-
-  // From a whisper to more than one between any two calls of the probe.
-  test.each([7, 15, 40, 100, 300, 1000, 2500])("a call every %i ms", async (everyMs) => {
-    for (const seed of seedsOf(everyMs)) {
-      const report = await probeVirtually(rules, { meanwhile: others(everyMs, seed) });
-      expect(mistakes(report, rules)).toEqual([]);
-      expect(seen(report, "statusCounted", "rest")?.value).not.toBe(true);
-      // The user's own window is nobody else's.
-      for (const name of ["getCounted", "headCounted", "notFoundCounted"] as const)
-        expect(seen(report, name, "rest")?.value).toBe(true);
-      expect(seen(report, "headStatusCounted", "rest")?.value).toBe(false);
-      expect(seen(report, "refused", "rest")?.value).toBe("uncounted");
-    }
-  });
-
-  test.each([7, 15, 40, 100, 300, 1000])("the same user, a call every %i ms", async (everyMs) => {
-    const wide: RulesInput = {
-      organization: { rest: { limit: 100_000 } },
-      user: { rest: { limit: 50_000 } },
-    };
-    for (const seed of seedsOf(everyMs)) {
-      const report = await probeVirtually(wide, { meanwhile: others(everyMs, seed, "prober") });
-      expect(mistakes(report, wide)).toEqual([]);
-    }
-  });
-
-  test("anybody, under any rules", { timeout: 600_000 }, async () => {
-    const noise = fc.record({
-      everyMs: fc.integer({ min: 3, max: 2000 }),
-      seed: fc.integer({ min: 1, max: 1_000_000 }),
-      user: fc.constantFrom("other", "prober"),
-      queries: fc.boolean(),
-      latency: fc.integer({ min: 1, max: 40 }),
-    });
-    await fc.assert(
-      fc.asyncProperty(anyRules, noise, async (random, { everyMs, seed, user, queries, latency }) => {
-        const meanwhile = others(everyMs, seed, user, queries);
-        const report = await probeVirtually(
-          random,
-          { meanwhile, latencyMs: () => latency },
-          { allowance: { waitMs: 20_000, calls: 100 } },
-        );
-        expect(mistakes(report, random)).toEqual([]);
-      }),
-      // As often as the probe looks: five looks in a row saw one call each, and no sixth was left to the user.
-      {
-        numRuns: Number(process.env["PROBE_RUNS"] ?? 8),
-        examples: [
-          [
-            {
-              organization: { rest: { limit: 61, enforced: false } },
-              user: { rest: { limit: 5 } },
-              semantics: { refused: "uncounted" },
-            },
-            { everyMs: 105, seed: 382_689, user: "prober", queries: true, latency: 1 },
-          ],
-        ],
-      },
-    );
-  });
-});
-
-describe("clocks", () => {
-  test.each([-7_200_000, -90_000, -1_300, 1_700, 86_400_000])("the prober's is %i ms off", async (skewMs) => {
-    for (const anchor of ["epoch", "first-request"] as const) {
-      const rules: RulesInput = { semantics: { anchor, reset: { rest: "floor", graphql: "round" } } };
-      const report = await probeVirtually(rules, { skewMs });
-      expect(mistakes(report, rules)).toEqual([]);
-      expect(seen(report, "reset", "rest")).toMatchObject({ value: "floor", confidence: "certain" });
-      for (const name of ["dateClock", "windowClock"] as const)
-        expect(Math.abs(Number(seen(report, name, null)?.value) + skewMs)).toBeLessThan(150);
-    }
-  });
-
-  test.each([-3_000, -1_000, -400, 400, 1_000, 2_000, 3_600_000])(
-    "Date is that of another machine, %i ms off: what hangs on it alone is never certain",
-    async (dateSkewMs) => {
-      for (const reset of ["ceil", "floor", "round"] as const) {
-        const rules: RulesInput = { semantics: { reset } };
-        const report = await probeVirtually(rules, { dateSkewMs }, { allowance: { waitMs: 0 } });
-        const wrong = mistakes(report, rules);
-        expect(wrong.filter((text) => text.includes("(certain)"))).toEqual([]);
-        expect(mistakes(await probeVirtually(rules, { dateSkewMs }), rules)).toEqual([]);
-      }
-    },
-  );
-
-  test("no Date, and no window's end: rounding is not seen", async () => {
-    const report = await probeVirtually({}, { dateSkewMs: null }, { allowance: { waitMs: 0 } });
-    expect(seen(report, "reset", "rest")?.confidence).toBe("not seen");
-    expect(seen(report, "dateClock", null)?.evidence).toBe("no answer had a Date header");
-    expect(mistakes(report, {})).toEqual([]);
   });
 });
 

@@ -1,14 +1,8 @@
 // The oracle by quotas: traces of version 1, written by the quotas of their rules, and of any other policy.
-import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { simulate } from "../../sim/simulate.ts";
 import { simulateQuotas } from "../../sim/simulate-quotas.ts";
-import { Limiter } from "../../src/engine/limiter.ts";
-import { faults } from "../../src/faults/catalogue.ts";
-import { parseFault } from "../../src/faults/choice.ts";
 import { parsePolicy } from "../../src/policy/parse.ts";
 import type { PolicyInput } from "../../src/policy/schema.ts";
-import { parseRules } from "../../src/rules/parse.ts";
 import { adjustScenario } from "../../src/scenario/adjust.ts";
 import {
   burst,
@@ -21,75 +15,7 @@ import {
 } from "../../src/scenario/index.ts";
 import type { QuotaCall } from "../../src/trace/quota-record.ts";
 import { judgeQuotas } from "../../src/verify/policy-judge.ts";
-import { crowd, crowdRules, suited } from "../faults/crowd.ts";
 import { inference } from "../policy/policies.ts";
-import { callByQuotas, headerByQuotas } from "./as-quotas.ts";
-import { allFates, honestFates, worlds } from "./drawn-worlds.ts";
-import { play, type World } from "./history.ts";
-
-const runs = Number(process.env["HISTORIES"] ?? 60);
-
-/** No policy says when limits are switched off. */
-const steady = (world: World): World => ({ ...world, flips: [], showsRules: true });
-
-async function notAccused(drawn: World, callsBetweenClosings: number): Promise<void> {
-  const world = steady(drawn);
-  const { header, lines } = play(world, new Limiter(world.rules));
-  const byQuotas = lines.map(({ line, call }) => ({ line, call: callByQuotas(call) }));
-  const { violations } = await judgeQuotas(headerByQuotas(header, world.rules), byQuotas, {
-    callsBetweenClosings,
-  });
-  const shown = violations.flatMap((violation) => [
-    JSON.stringify(violation),
-    ...violation.lines.map((line) => `${line} ${JSON.stringify(lines[line - 2]?.call)}`),
-  ]);
-  expect(shown, JSON.stringify(world.rules)).toEqual([]);
-}
-
-describe("a correct deployment is never accused", () => {
-  test.each([
-    ["when every call is answered", ["answered"], false],
-    ["when calls time out, fail, or are lost", honestFates, false],
-    ["when users are unknown and the trace is not complete", allFates, true],
-  ] as const)(
-    "%s",
-    async (_, fates, anonymous) => {
-      const closings = fc.constantFrom(1, 7, 4096);
-      await fc.assert(fc.asyncProperty(worlds({ fates, anonymous, plansMost: 90 }), closings, notAccused), {
-        numRuns: runs,
-      });
-    },
-    600_000,
-  );
-});
-
-/** Faults that readings by quota do not show, and why. */
-const unseen: Readonly<Record<string, string>> = {
-  "refusal-names-user": "a policy's order is not what everybody names refusals by",
-  "reset-at-drifts": "a reading has one reset, as the header tells it",
-  "reset-disagrees": "a reading has one reset, as the header tells it",
-  "headers-missing-on-429": "a policy does not say which answers owe readings",
-  "headers-missing-on-status": "a policy does not say which answers owe readings",
-  "headers-doubled": "a value that nobody can read is no reading",
-  "wrong-scope-header": "a value that nobody can read is no reading",
-};
-/** Faults that another one's name fits better, by quotas. */
-const misnamed = ["one-extra", "reset-zero", "reset-truncated", "status-shares-user"];
-
-describe("faults of the catalogue, by quotas", () => {
-  const judged = faults.filter(({ nets }) => nets.includes("V")).map(({ name }) => name);
-
-  test.each(judged)("%s", async (name) => {
-    const fault = parseFault(name);
-    const { scenario, rules } = suited({ scenario: crowd, rules: parseRules(crowdRules) }, fault);
-    const { header, calls } = simulate(scenario, { seed: 1, rules, fault, durationMs: 30_000 });
-    const lines = [...calls].map((call, at) => ({ line: at + 2, call: callByQuotas(call) }));
-    const { verdict, violations } = await judgeQuotas(headerByQuotas(header, rules), lines);
-    expect(verdict).toBe(name in unseen ? "ok" : "violated");
-    if (name in unseen || misnamed.includes(name)) return;
-    expect(violations.flatMap(({ suspects }) => suspects)).toContain(name);
-  });
-});
 
 /** Three dimensions, five quotas on one call: a day's tokens in a time zone, a bucket of tokens whose cost comes later. */
 const gateway: PolicyInput = {
@@ -162,12 +88,15 @@ async function judgedAs(kept: PolicyInput, claimed: PolicyInput, change = (call:
 }
 
 type Quotas = PolicyInput["quotas"];
+
 const gatewayWith = (quotas: Partial<Quotas>): PolicyInput => ({
   ...gateway,
   wire,
   quotas: { ...(gateway.quotas as Quotas), ...(quotas as Quotas) },
 });
+
 const claimed = gatewayWith({});
+
 const { tenant, user } = gateway.quotas as typeof inference.quotas;
 
 describe("five quotas on one call", () => {
