@@ -6,8 +6,7 @@ import { OpenWindows } from "../../src/verify/open-windows.ts";
 import { judgeQuotas } from "../../src/verify/policy-judge.ts";
 import { callByQuotas, headerByQuotas } from "./as-quotas.ts";
 import * as day from "./days.ts";
-
-const holdsAll = Number.POSITIVE_INFINITY;
+import { holdsAll } from "./held-rows.ts";
 
 describe("a window of a day", () => {
   const rowsMost = 2048;
