@@ -95,3 +95,54 @@ test("no more worlds are tried than was said", async () => {
   );
   expect([tried, asked]).toEqual([5, 5]);
 });
+
+test("where nothing smaller fails, parts are left out in turn, and numbers are lowered in steps", async () => {
+  const tried: string[] = [];
+  const world = {
+    ...{ name: "small", seed: 7, duration: 4_321, rules: { user: { rest: { limit: 9 } } } },
+    populations: { one: { clients: 13, behaviour: { make: "poller", with: [{ every: 2 }] } } },
+  } as unknown as WorldRecipe;
+  await shrinkWorld(
+    world,
+    async (smaller) => {
+      tried.push(JSON.stringify(smaller));
+      return false;
+    },
+    1_000,
+  );
+  expect(
+    tried.map((one) => one.replaceAll('"', "").replace("{name:small,seed:7,", "{")),
+  ).toMatchInlineSnapshot(`
+    [
+      "{duration:4321,rules:{user:{rest:{limit:9}}},populations:{}}",
+      "{rules:{user:{rest:{limit:9}}},populations:{one:{clients:13,behaviour:{make:poller,with:[{every:2}]}}}}",
+      "{duration:4321,rules:{user:{rest:{limit:9}}}}",
+      "{duration:4321,rules:{user:{rest:{limit:9}}},populations:{}}",
+      "{rules:{user:{rest:{limit:9}}},populations:{one:{clients:13,behaviour:{make:poller,with:[{every:2}]}}}}",
+      "{duration:4321,rules:{user:{rest:{limit:9}}}}",
+      "{duration:4321,rules:{user:{rest:{limit:9}}},populations:{}}",
+      "{duration:4321,rules:{user:{rest:{limit:9}}},populations:{one:{behaviour:{make:poller,with:[{every:2}]}}}}",
+      "{duration:4321,rules:{user:{rest:{limit:9}}},populations:{one:{clients:13}}}",
+      "{duration:4321,rules:{user:{rest:{limit:9}}},populations:{one:{clients:13,behaviour:{make:poller,with:[{}]}}}}",
+      "{duration:1,rules:{user:{rest:{limit:9}}},populations:{one:{clients:13,behaviour:{make:poller,with:[{every:2}]}}}}",
+      "{duration:2160,rules:{user:{rest:{limit:9}}},populations:{one:{clients:13,behaviour:{make:poller,with:[{every:2}]}}}}",
+      "{duration:4000,rules:{user:{rest:{limit:9}}},populations:{one:{clients:13,behaviour:{make:poller,with:[{every:2}]}}}}",
+      "{duration:4321,rules:{user:{rest:{limit:1}}},populations:{one:{clients:13,behaviour:{make:poller,with:[{every:2}]}}}}",
+      "{duration:4321,rules:{user:{rest:{limit:4}}},populations:{one:{clients:13,behaviour:{make:poller,with:[{every:2}]}}}}",
+      "{duration:4321,rules:{user:{rest:{limit:8}}},populations:{one:{clients:13,behaviour:{make:poller,with:[{every:2}]}}}}",
+      "{duration:4321,rules:{user:{rest:{limit:9}}},populations:{one:{clients:1,behaviour:{make:poller,with:[{every:2}]}}}}",
+      "{duration:4321,rules:{user:{rest:{limit:9}}},populations:{one:{clients:6,behaviour:{make:poller,with:[{every:2}]}}}}",
+      "{duration:4321,rules:{user:{rest:{limit:9}}},populations:{one:{clients:13,behaviour:{make:poller,with:[{every:1}]}}}}",
+      "{rules:{user:{rest:{limit:9}}},populations:{one:{clients:13,behaviour:{make:poller,with:[{every:2}]}}}}",
+      "{duration:4321,populations:{one:{clients:13,behaviour:{make:poller,with:[{every:2}]}}}}",
+      "{duration:4321,rules:{user:{rest:{limit:9}}}}",
+      "{duration:4321,rules:{},populations:{one:{clients:13,behaviour:{make:poller,with:[{every:2}]}}}}",
+      "{duration:4321,rules:{user:{}},populations:{one:{clients:13,behaviour:{make:poller,with:[{every:2}]}}}}",
+      "{duration:4321,rules:{user:{rest:{}}},populations:{one:{clients:13,behaviour:{make:poller,with:[{every:2}]}}}}",
+      "{duration:4321,rules:{user:{rest:{limit:9}}},populations:{}}",
+      "{duration:4321,rules:{user:{rest:{limit:9}}},populations:{one:{behaviour:{make:poller,with:[{every:2}]}}}}",
+      "{duration:4321,rules:{user:{rest:{limit:9}}},populations:{one:{clients:13}}}",
+      "{duration:4321,rules:{user:{rest:{limit:9}}},populations:{one:{clients:13,behaviour:{make:poller,with:[{}]}}}}",
+    ]
+  `);
+});
