@@ -26,6 +26,10 @@ export function nearest(values: readonly string[], input: unknown): string {
   return meant === null ? list : `${list} (did you mean ${JSON.stringify(meant)}?)`;
 }
 
+/** Returns the schema of a list that is not empty. */
+export const listOf = <const S extends v.GenericSchema>(item: S, allowed: string) =>
+  v.pipe(v.array(item, allowed), v.minLength(1, `${allowed}, at least one`));
+
 /** Returns the schema of these members and no others. A missing or unknown member is named with what is allowed. */
 export function members<const E extends v.ObjectEntries>(entries: E) {
   const names = Object.keys(entries);

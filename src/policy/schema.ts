@@ -2,7 +2,7 @@
 // and the JSON Schema for editors (`policy.schema.json`) are made of it. `checks.ts` checks how the parts fit together.
 import * as v from "valibot";
 import { switchValues } from "../rules/switches.ts";
-import { byName, members, name, nearest, object, oneOf, text, whole } from "./forms.ts";
+import { byName, listOf, members, name, nearest, object, oneOf, text, whole } from "./forms.ts";
 import { wireSchema } from "./wire-schema.ts";
 
 /** Longest window, s: a century or more is a mistake in units. The bound keeps every time in ms a safe integer. */
@@ -118,7 +118,7 @@ export const cost = v.union(
 const request = {
   method: v.optional(text("an HTTP method"), "GET"),
   path: v.pipe(text("a path"), v.startsWith("/", "a path that begins with /")),
-  headers: v.optional(v.record(v.string(), v.string("text")), {}),
+  headers: v.optional(v.record(v.string(), v.string("text"), "an object of texts by header name"), {}),
   /** Text as it is sent, or JSON. */
   body: v.optional(v.unknown()),
 };
@@ -153,14 +153,14 @@ export const attribute = v.union(
   [
     object({ header: text("a header's name") }),
     object({ pointer: text("a JSON pointer") }),
-    object({ text: v.string() }),
+    object({ text: v.string("text") }),
   ],
   'one of {"header": ...}, {"pointer": ...} into the body, {"text": ...}',
 );
 
 /** Requests of one kind. Absent members match all requests. */
 export const route = object({
-  methods: v.optional(v.pipe(v.array(text("an HTTP method")), v.minLength(1, "at least one method"))),
+  methods: v.optional(listOf(text("an HTTP method"), "a list of HTTP methods")),
   host: v.optional(text("a host's name")),
   /** Segments: `{name}` matches one and fills the caller's attribute of that name; a final `**` matches the rest. */
   path: v.pipe(
@@ -185,10 +185,7 @@ const form = v.pipe(v.string(formWords), v.includes("{token}", formWords));
 export const auth = object({
   header: v.optional(text("a header's name"), "Authorization"),
   /** Value of the header. If there are several, the first is sent, and all are accepted. */
-  form: v.optional(
-    v.union([form, v.pipe(v.array(form), v.minLength(1, formWords))], formWords),
-    "Bearer {token}",
-  ),
+  form: v.optional(v.union([form, listOf(form, formWords)], formWords), "Bearer {token}"),
   /**
    * Attributes that a token means; the tokens file gives their values. Default: every attribute that a key names and no
    * request fills.
@@ -217,7 +214,7 @@ const wireWords = "the name of a wire format, or one as data";
 
 /** A policy as people write it: an API's promises about its limits, and all that a caller needs. */
 export const policySchema = object({
-  $schema: v.optional(v.string()),
+  $schema: v.optional(v.string("text")),
   version: v.literal(2, "2"),
   name: text("a name"),
   /** Quotas by name. If several lack room, a refusal names the first of them. */

@@ -1,7 +1,7 @@
 // The form of a wire format in a policy file (POLICY.md §8): one table by which answers are read and written. Its types
 // (`wire-data.ts`) are made of this.
 import * as v from "valibot";
-import { byName, object, oneOf, text, whole } from "./forms.ts";
+import { byName, listOf, object, oneOf, text, whole } from "./forms.ts";
 import { outcomes, timeForms } from "./wire-words.ts";
 
 const placeholders = ["limit", "remaining", "used", "reset", "window", "windowMs", "quota", "retry", "cost"];
@@ -18,7 +18,7 @@ const line = v.pipe(
  * name), `{retry}` and `{cost}`; `*` matches any text. Of several templates, the first is written, and all are read.
  */
 export const template = v.union(
-  [line, v.pipe(v.array(line), v.minLength(1))],
+  [line, listOf(line, "a list of texts")],
   `${templateWords}, or a list of such`,
 );
 
@@ -56,11 +56,11 @@ export const reset = object({
 /** One reading of an answer, or one for each member of a list. */
 export const reading = object({
   /** Quotas that it may show. Default: any. `{quota}`, a single name here, or the call tells which one it is. */
-  quotas: v.optional(v.pipe(v.array(v.string(), "names of quotas"), v.minLength(1, "at least one quota"))),
-  on: v.optional(
-    v.pipe(v.array(oneOf(["admitted", "refused", "status"])), v.minLength(1, "at least one kind")),
-    ["admitted", "refused"],
-  ),
+  quotas: v.optional(listOf(v.string("the name of a quota"), "a list of quotas' names")),
+  on: v.optional(listOf(oneOf(["admitted", "refused", "status"]), "a list of kinds of answer"), [
+    "admitted",
+    "refused",
+  ]),
   headers,
   body,
   reset: v.optional(reset),
@@ -87,12 +87,10 @@ export const outcome = object({
   /** Quota that refused, or a word for what refused; `{quota}`: the answer tells. Default: the call's own quota. */
   by: v.optional(text("a quota, or a word")),
   /** Statuses of such answers: the first is written, all are read. */
-  status: v.optional(
-    v.pipe(v.array(whole("an HTTP status", 100, 599)), v.minLength(1, "at least one status")),
-  ),
+  status: v.optional(listOf(whole("an HTTP status", 100, 599), "a list of HTTP statuses")),
   headers: v.optional(byName("templates", template, header), {}),
   /** Headers that must be absent. */
-  lacks: v.optional(v.array(header), []),
+  lacks: v.optional(v.array(header, "a list of headers' names"), []),
   body,
   /** False if such an answer shows no readings, whatever its headers say. */
   readings: v.optional(v.boolean("true or false"), true),
@@ -107,7 +105,7 @@ export const wireSchema = object({
   /** Kinds of answer; the first that matches counts. Otherwise 429 is refused, 0 and 5xx unknown, the rest admitted. */
   outcomes: v.optional(v.array(outcome, "a list of outcomes"), []),
   /** Headers that a cache adds: an answer with one of them shows nothing of the present. */
-  cached: v.optional(v.array(header), []),
+  cached: v.optional(v.array(header, "a list of headers' names"), []),
 });
 
 export type WireInput = v.InferInput<typeof wireSchema>;

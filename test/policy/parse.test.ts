@@ -22,8 +22,8 @@ function problems(input: unknown): readonly Problem[] {
 type Changed = { [name: string]: unknown };
 
 /** The policy of three dimensions with one member changed, named by its path. */
-function changed(path: string, value: unknown): unknown {
-  const policy = structuredClone(inference) as Changed;
+function changed(path: string, value: unknown, from: object = inference): unknown {
+  const policy = structuredClone(from) as Changed;
   const steps = path.split(".");
   const last = steps.pop() ?? "";
   let at: Changed = policy;
@@ -335,7 +335,7 @@ describe("a mistake is named with its path and what is allowed", () => {
       '"/v1/{a}b"',
       "a path of segments",
     ],
-    ["no method", "routes.0.methods", [], "routes.0.methods", "[]", "at least one method"],
+    ["no method", "routes.0.methods", [], "routes.0.methods", "[]", "a list of HTTP methods, at least one"],
     [
       "an unknown attribute",
       "overrides.0.match",
@@ -445,6 +445,36 @@ describe("a mistake is named with its path and what is allowed", () => {
     const problem = found.find((one) => one.path === at);
     expect(problem?.got).toContain(got);
     expect(problem?.allowed).toContain(allowed);
+  });
+
+  test("in our own words, whatever is put into any place", () => {
+    const full = {
+      ...inference,
+      routes: [{ methods: ["GET"], path: "/**", operation: "list", attributes: { model: { text: "x" } } }],
+      wire: {
+        revision: "1",
+        readings: [{ quotas: ["user"], on: ["admitted"], headers: { a: ["{limit}"] }, body: {} }],
+        retryAfter: [{ header: "Retry-After", form: "delta-s" }],
+        outcomes: [{ outcome: "refused", status: [429], headers: {}, lacks: ["b"], readings: true }],
+        cached: ["age"],
+      },
+      auth: { header: "Authorization", form: ["Bearer {token}"], attributes: ["user"] },
+      $schema: "policy",
+    };
+    const places = (value: unknown): string[] =>
+      typeof value === "object" && value !== null
+        ? Object.entries(value).flatMap(([key, inner]) => [
+            key,
+            ...places(inner).map((path) => `${key}.${path}`),
+          ])
+        : [];
+    const words = places(full).flatMap((place) =>
+      [-1.5, [], [-1.5], { odd: 1 }, null].flatMap((value) =>
+        problems(changed(place, value, full)).map(({ allowed }) => allowed),
+      ),
+    );
+    expect(words.length).toBeGreaterThan(100);
+    expect(words.filter((allowed) => allowed.startsWith("Invalid"))).toEqual([]);
   });
 
   test("50 quotas on one call", () => {
