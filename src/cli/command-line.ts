@@ -12,7 +12,8 @@ import { commandParser } from "./yargs.ts";
  * @throws SpillwayError `USAGE`, and those of the verb
  */
 export async function runCommand(words: readonly string[]): Promise<void> {
-  const isHelp = words[0] === "help" || words.includes("--help") || words.includes("-h");
+  const options = words.includes("--") ? words.slice(0, words.indexOf("--")) : words;
+  const isHelp = words[0] === "help" || options.includes("--help") || options.includes("-h");
   const [name] = (words[0] === "help" ? words.slice(1) : words).filter((word) => !word.startsWith("-"));
   const verb = name === undefined ? null : await verbNamed(name);
   if (name === undefined && isHelp) print(programHelp(await allVerbs(), process.stdout.columns));

@@ -50,21 +50,26 @@ function unknownWords(verb: Verb, list: string, words: readonly string[]): Spill
   // yargs reports `--keep-aliv` in camel case as well.
   const unknown = [...new Set(list.split(", ").map((word) => (words.includes(word) ? word : kebab(word))))];
   const meant = unknown.map((word) => optionFor(word, names));
-  const problems = unknown.map((word, index): Problem => {
-    const option = words.find(
-      (given) => /^-/.test(given) && kebab(given.replace(/^-+|=.*$/gs, "")) === kebab(word),
-    );
+  const told = unknown.map((word, index): Problem => {
+    const option = words.find((given) => isOption(given, word));
     if (option === undefined)
       return { path: word, got: "a word too many", allowed: meant[index] ?? verbUsage(verb) };
     const allowed = meant[index] ?? names.map((name) => `--${name}`).join(", ");
     return { path: option.replace(/=.*$/s, ""), got: "an unknown option", allowed };
   });
+  // yargs takes each letter of `-abc` for an option.
+  const problems = [...new Map(told.map((problem) => [problem.path, problem])).values()];
   const likely = meant.find((option) => option !== null);
   return new SpillwayError("USAGE", `${verb.name} cannot use all of these words`, {
     problems,
     hint: likely === undefined ? helpHint(verb) : `did you mean ${likely}?`,
   });
 }
+
+/** Tells whether yargs reports a given option by this word: by its name, or by a letter of several. */
+const isOption = (given: string, word: string): boolean =>
+  (given.startsWith("-") && kebab(given.replace(/^-+|=.*$/gs, "")) === kebab(word)) ||
+  (/^-[^-]/.test(given) && word.length === 1 && given.includes(word));
 
 /** Returns `in-runs` for `inRuns`. */
 export const kebab = (word: string): string => word.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`);

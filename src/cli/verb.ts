@@ -151,11 +151,16 @@ export type ArgsOf<O extends VerbOptions, P extends readonly Operand[] = readonl
   OptionArgs<typeof commonOptions> &
   OperandArgs<P[number]>;
 
-/** Stands for a lone `-`, which yargs would drop as an option without a name. */
+/** Stands for a `-` that begins no option. */
 const dash = "\u0000";
 
-export const withoutDashes = (words: readonly string[]): string[] =>
-  words.map((word) => (word === "-" ? dash : word));
+/** Shields a lone `-`, which yargs would drop, and what begins with `-` behind `--`, where no options are any more. */
+export function withoutDashes(words: readonly string[]): string[] {
+  const end = words.includes("--") ? words.indexOf("--") : words.length;
+  const shielded = (word: string, at: number): string =>
+    word === "-" || at > end ? word.replace(/^-/, dash) : word;
+  return words.map(shielded).filter((_, at) => at !== end);
+}
 
 /** Puts each lone `-` back. */
 export const dashed = (text: string): string => text.replaceAll(dash, "-");

@@ -8,6 +8,10 @@ const [zero, dot, comma, dash, slash, colon, plus, space] = [
 ] as const;
 const dayMs = 86_400_000;
 
+/** The forms of time that are read, in words. */
+export const timeForms =
+  "a time is ISO 8601 (2026-11-20T08:00:03Z), an access log's (20/Nov/2026:08:00:03 +0000), or s, ms, µs or ns since 1970";
+
 /** Returns the number of exactly `count` digits at `at`. @returns -1 if one of them is no digit */
 function digits(view: DataView, at: number, count: number): number {
   let value = 0;

@@ -15,6 +15,7 @@ import {
   unitless,
   valuesOf,
 } from "./column-guesses.ts";
+import { timeForms } from "./instant.ts";
 import type { LogSample, SampledColumn } from "./sniff.ts";
 
 /** Choices of the options. */
@@ -160,7 +161,7 @@ function requireEnough(uses: readonly ColumnUse[], sample: LogSample, file: stri
     });
   };
   if (!has("time"))
-    fail("no column of this log is a time", "a time in one of them", "--time-column names it");
+    fail("no column of this log is a time", "a time in one of them", `--time-column names it; ${timeForms}`);
   if (!["user", "address", "path", "status", "organization"].some((role) => has(role as NamedRole)))
     fail(
       "this log tells when, but not who asked for what",

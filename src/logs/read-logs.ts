@@ -5,10 +5,11 @@ import type { Policy } from "../policy/policy.ts";
 import { policyOf } from "../policy/shorthand.ts";
 import { SpillwayError } from "../rules/errors.ts";
 import { parseRules } from "../rules/parse.ts";
+import { counted } from "../rules/words.ts";
 import { Callers } from "./callers.ts";
 import { durationUnits } from "./choices.ts";
 import { readHar } from "./har.ts";
-import { instantOf } from "./instant.ts";
+import { instantOf, timeForms } from "./instant.ts";
 import { MergedRows, type OrderedStream } from "./merged-rows.ts";
 import { OrderedRows } from "./ordered-rows.ts";
 import { PathFilter } from "./path-filter.ts";
@@ -171,7 +172,7 @@ function requireRead({ read, unread, examples }: LogTally, most: number, files: 
   const share = (value: number): string => `${Math.round(value * 10_000) / 100} %`;
   throw new SpillwayError(
     "LOG_UNREAD",
-    `${unread} of ${read + unread} rows could not be read, ${share(unread / (read + unread))}; at most ${share(most)} may be`,
+    `${unread.toLocaleString("en-US")} of ${counted(read + unread, "row")} could not be read, ${share(unread / (read + unread))}; at most ${share(most)} may be`,
     { problems, hint: nextStep(examples.map(({ why }) => why)) },
   );
 }
@@ -188,5 +189,6 @@ function nextStep(reasons: readonly string[]): string {
     return `--caller-column ${lacked}=COLUMN says where the ${lacked} stands, --caller ${lacked}=NAME takes all rows for one`;
   if (reasons.some((why) => why.includes("time goes back")))
     return "--sort puts all rows in order first, in memory; parts of a log may be given as several files";
+  if (reasons.every((why) => why.startsWith("its time cannot be read"))) return timeForms;
   return "--dry-run shows what each column was taken for; --allow-unread 5% goes on without such rows";
 }

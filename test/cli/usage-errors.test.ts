@@ -18,6 +18,17 @@ afterAll(() => rm(cwd, { recursive: true, force: true }));
 
 test.each([
   [
+    "replay -- -a.log",
+    `FILE_UNREADABLE the log cannot be read
+  -a.log: got no such file, allowed: a readable file`,
+  ],
+  [
+    "verify -dash.log",
+    `USAGE verify cannot use all of these words
+  -dash.log: got an unknown option, allowed: --sort, --out, --open, --expect, --json, --debug, --color
+next npx spillway verify --help shows what can be used`,
+  ],
+  [
     "fit a.log --share 0",
     `USAGE the share cannot be used
   --share: got "0", allowed: a part of the time, such as 70% or 0.5`,

@@ -64,7 +64,7 @@ describe("a log that cannot be used", () => {
       "log",
       "the columns who, what",
       "a time in one of them",
-      "--time-column names it",
+      "--time-column names it; a time is ISO 8601 (2026-11-20T08:00:03Z), an access log's (20/Nov/2026:08:00:03 +0000), or s, ms, µs or ns since 1970",
     ]);
     expect(await mistake(lines('{"time":1767323045}', '{"time":1767323046}'))).toContain(
       "this log tells when, but not who asked for what",
@@ -149,6 +149,15 @@ describe("rows that cannot be read", () => {
     expect([rows.length, unread]).toEqual([120, 1]);
     expect(examples).toEqual([
       { file: "log", line: 62, text: "x,alice,/y,200", why: "its time cannot be read: x" },
+    ]);
+  });
+
+  test("are told which forms a time has, where all are for want of one", async () => {
+    const bad = Array.from({ length: 1_000 }, () => "20/11/2026 08:00:10,alice,/y,200");
+    const said = await mistake(csv(...bad), { flags: { columns: { time: "time" } } });
+    expect([said[1], said.at(-1)]).toEqual([
+      "1,000 of 1,000 rows could not be read, 100 %; at most 1 % may be",
+      expect.stringMatching(/^a time is ISO 8601 /),
     ]);
   });
 
