@@ -199,12 +199,13 @@ async function recordingOf(
         `${count(logs.unread)} of ${counted(logs.read + logs.unread, "row")} could not be read, the first: ${logs.examples[0]?.why}`,
       ),
     );
-  const { unplacedWords } = await import("../logs/unplaced-words.ts");
+  const { anonymousWords, unplacedWords } = await import("../logs/unplaced-words.ts");
   const apart = unplacedWords(
     logs.unplaced,
     logs.callers.map(({ organization }) => organization),
   );
-  if (apart !== "") terminal.say(pc.yellow(apart));
+  for (const words of [anonymousWords(logs.anonymous), apart])
+    if (words !== "") terminal.say(pc.yellow(words));
   return recorder.finish();
 }
 

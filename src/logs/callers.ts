@@ -23,6 +23,8 @@ export class Callers {
   readonly list: LogCaller[] = [];
   /** Number of users whose organization nothing named. */
   unplaced = 0;
+  /** Number of rows that name no user. */
+  anonymous = 0;
   readonly #digest: Digest;
   readonly #organizations = new Names();
   /** Users as the log writes them. Tokens are kept apart, since a token may read like a user's name. */

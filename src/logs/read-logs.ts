@@ -81,6 +81,9 @@ export function readLogs(files: readonly LogFile[], settings: LogSettings): Rout
     get unplaced() {
       return callers.unplaced;
     },
+    get anonymous() {
+      return callers.anonymous;
+    },
     get unrouted() {
       return unrouted.unrouted;
     },

@@ -255,6 +255,7 @@ export class RowReader extends TimedRows {
   #user(cells: Cells): number {
     const role = isNamed(cells, USER) ? USER : isNamed(cells, ADDRESS) ? ADDRESS : -1;
     if (role === -1) {
+      this.#callers.anonymous += 1;
       if (this.#everyone === NONE) this.#everyone = this.#callers.user(EVERYONE);
       return this.#everyone;
     }

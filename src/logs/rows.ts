@@ -71,6 +71,8 @@ export interface LogRows {
   readonly examples: readonly UnreadRow[];
   /** Number of users in `defaultOrganization`, since nothing named theirs. */
   readonly unplaced: number;
+  /** Number of rows that name no user: all of them are one user's, `everyone`. */
+  readonly anonymous: number;
 }
 
 /** A log that is read by a policy. */

@@ -1,8 +1,13 @@
-// Words about users whose organization no row names. They have their own windows, which is right only if their
-// organization is none of the named ones.
+// Words about rows that name no user, and about users whose organization no row names. The latter have their own windows,
+// which is right only if their organization is none of the named ones.
 import { shortName } from "../rules/printable.ts";
 import { counted } from "../rules/words.ts";
+import { EVERYONE } from "./callers.ts";
 import { defaultOrganization } from "./rows.ts";
+
+/** Tells how many rows name no user; returns nothing if all name one. */
+export const anonymousWords = (anonymous: number): string =>
+  anonymous === 0 ? "" : `No user stands in ${counted(anonymous, "row")}, counted for one user, ${EVERYONE}.`;
 
 /**
  * Tells who was put apart, and which option corrects it; returns nothing if no user was, or all were.

@@ -1,6 +1,6 @@
 // A replay as its documents show it, under rules or under a policy.
 import { defaultOrganization } from "../logs/rows.ts";
-import { unplacedWords } from "../logs/unplaced-words.ts";
+import { anonymousWords, unplacedWords } from "../logs/unplaced-words.ts";
 import type { Policy } from "../policy/policy.ts";
 import { shortName } from "../rules/printable.ts";
 import type { Owner, Rules, Scope } from "../rules/rules.ts";
@@ -164,7 +164,7 @@ function viewByRules(result: ReplayResult): LimitsView {
     ],
     callers: `${counted(totals.users, "user")} in ${counted(totals.organizations, "organization")}`,
     under: "rules",
-    apart: unplacedWords(log.unplaced, names),
+    apart: `${anonymousWords(log.anonymous)} ${unplacedWords(log.unplaced, names)}`.trim(),
     hits: [
       [totals.refusedByOrganization, "by an organization's window"],
       [totals.refusedByUser, "by a user's own window"],

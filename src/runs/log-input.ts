@@ -92,6 +92,9 @@ export async function openLogs(
     get unplaced() {
       return rows.unplaced;
     },
+    get anonymous() {
+      return rows.anonymous;
+    },
     get unrouted() {
       return rows.unrouted;
     },

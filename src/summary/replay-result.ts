@@ -17,6 +17,8 @@ export const log = v.object({
   examples: v.array(v.object({ file: text, /** From 1. */ line: whole, text, why: text })),
   /** Number of users put into an organization `default`, as no row named theirs. Earlier versions lack this. */
   unplaced: v.optional(whole, 0),
+  /** Number of rows that name no user, and so are one user's, `everyone`. Earlier versions lack this. */
+  anonymous: v.optional(whole, 0),
   status: whole,
   other: whole,
   /** Times of the first and last row read, ms since the epoch; `null` if there was none. */

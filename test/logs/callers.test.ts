@@ -59,6 +59,7 @@ describe("the user", () => {
       "1767323047,al,,/x",
     );
     expect(await callersOf(log)).toEqual(["default/203.0.113.9", "default/everyone", "default/al"]);
+    expect((await read(log)).anonymous).toBe(1);
   });
 
   test("may be one of very many, in several organizations each", () => {

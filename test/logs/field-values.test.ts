@@ -14,7 +14,7 @@ import {
 } from "../../src/logs/field-values.ts";
 import { PathFilter } from "../../src/logs/path-filter.ts";
 import { defaultOrganization, GRAPHQL_CALL, REST_CALL } from "../../src/logs/rows.ts";
-import { unplacedWords } from "../../src/logs/unplaced-words.ts";
+import { anonymousWords, unplacedWords } from "../../src/logs/unplaced-words.ts";
 import { codedError } from "../support/coded-error.ts";
 import { property } from "../support/property.ts";
 
@@ -204,6 +204,13 @@ test("paths that no glob fits are told: the first five, and nothing where a row 
   filter.kept += 1;
   filter.requireKept();
   new PathFilter(["/v2"]).requireKept();
+});
+
+test("rows that name no user are told", () => {
+  expect([0, 252].map(anonymousWords)).toEqual([
+    "",
+    "No user stands in 252 rows, counted for one user, everyone.",
+  ]);
 });
 
 test.each([

@@ -30,6 +30,7 @@ export interface Reading {
   readonly files: readonly LogFile[];
   readonly read: number;
   readonly unread: number;
+  readonly anonymous: number;
   readonly examples: readonly UnreadRow[];
 }
 
@@ -60,7 +61,9 @@ export async function readAll(
   for (const [name, bytes] of Object.entries(logs))
     files.push(await fileOf(name, () => chunks(bytes, size), flags, format ?? null));
   const rows = readLogs(files, { ...usualSettings, digest, ...settings });
-  return { rows: await rowsOf(rows), files, read: rows.read, unread: rows.unread, examples: rows.examples };
+  const all = await rowsOf(rows);
+  const { read, unread, anonymous, examples } = rows;
+  return { rows: all, files, read, unread, anonymous, examples };
 }
 
 export const read = (log: string | Uint8Array, options: ReadingOptions = {}): Promise<Reading> =>

@@ -74,7 +74,15 @@ function logOfAsked(rows: readonly Asked[], size = 7): RoutedRows {
       };
     }
   }
-  const counts = { read: rows.length, unread: 0, examples: [], unplaced: 0, unrouted: 0, paths: [] };
+  const counts = {
+    read: rows.length,
+    unread: 0,
+    examples: [],
+    unplaced: 0,
+    anonymous: 0,
+    unrouted: 0,
+    paths: [],
+  };
   return { batches: batches(), callers, ...counts };
 }
 

@@ -47,7 +47,15 @@ export function logOf(rows: readonly Row[], size = 7): LogRows {
       };
     }
   }
-  return { batches: batches(), callers, read: rows.length, unread: 0, examples: [], unplaced: 0 };
+  return {
+    batches: batches(),
+    callers,
+    read: rows.length,
+    unread: 0,
+    examples: [],
+    unplaced: 0,
+    anonymous: 0,
+  };
 }
 
 /** A whole minute, and the edge of a window of five. */
