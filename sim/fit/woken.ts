@@ -71,10 +71,10 @@ export function wokenBy(
 
 /** Time within which a caller that is busy at an event begins a long session, ms. */
 const lateMs = 300_000;
-/** Least ratio of long sessions then to as long a time before events: most of them come late, not by chance. */
-const lateMoreOften = 2;
+/** Least ratio of long sessions then to those in as long a time before events: a third and more come late. */
+const lateMoreOften = 1.5;
 
-/** Returns starts of each caller's long sessions, which may follow an event late; none if chance explains most of them. */
+/** Returns starts of each caller's long sessions, which may follow an event late; none if chance explains nearly all. */
 function lateAmong(
   eventsMs: readonly number[],
   spanMs: number,
