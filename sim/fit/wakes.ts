@@ -79,11 +79,16 @@ function wakesByChance(
     .reduce((short, long) => (isMore(long, short) ? long : short));
 }
 
-/** Tells whether some groups have both more events and more sessions than others. */
-const isMore = (some: readonly FoundWakes[], others: readonly FoundWakes[]): boolean =>
-  [({ eventsMs }: FoundWakes) => eventsMs.length, sessionsIn].every(
-    (count) => sumOf(some, count) > sumOf(others, count),
-  );
+/** Least ratio of sessions at which as many events of a longer span show more than the shorter one's. */
+const sessionsMore = 1.25;
+
+/** Tells whether some groups have more events and sessions than others, or as many events of far more sessions. */
+export function isMore(some: readonly FoundWakes[], others: readonly FoundWakes[]): boolean {
+  const events =
+    sumOf(some, ({ eventsMs }) => eventsMs.length) - sumOf(others, ({ eventsMs }) => eventsMs.length);
+  const least = events > 0 ? 1 : sessionsMore;
+  return events >= 0 && sumOf(some, sessionsIn) > least * sumOf(others, sessionsIn);
+}
 
 const sumOf = (groups: readonly FoundWakes[], count: (group: FoundWakes) => number): number =>
   groups.reduce((sum, group) => sum + count(group), 0);

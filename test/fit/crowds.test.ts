@@ -6,9 +6,9 @@ import { dayMs } from "../../sim/fit/days.ts";
 import { eventsByChance, eventsDaysOff } from "../../sim/fit/events.ts";
 import type { RecordedJob } from "../../sim/fit/jobs.ts";
 import { overlapByChance } from "../../sim/fit/overlaps.ts";
-import type { Profile } from "../../sim/fit/profile.ts";
+import type { Profile, WokenSession } from "../../sim/fit/profile.ts";
 import type { Recording } from "../../sim/fit/recording.ts";
-import { eventsOf, foundIn, merged } from "../../sim/fit/wakes.ts";
+import { eventsOf, type FoundWakes, foundIn, isMore, merged } from "../../sim/fit/wakes.ts";
 
 const secondMs = 1000;
 const minuteMs = 60 * secondMs;
@@ -336,5 +336,24 @@ describe("events", () => {
       ]),
     ).toEqual([second]);
     expect(merged([])).toEqual([]);
+  });
+});
+
+describe("events of a longer span", () => {
+  /** A group of so many events, which wake one caller to so many sessions. */
+  const group = (events: number, sessions: number): FoundWakes => ({
+    ...{ group: 0, clock: null, lastsMs: null, eventsMs: new Array<number>(events).fill(0) },
+    woken: new Map([[{} as Profile, new Array<WokenSession>(sessions).fill({ eventMs: 0, jobs: [] })]]),
+  });
+  const shorter = [group(4, 30), group(2, 10)];
+
+  test.each<[string, readonly FoundWakes[], boolean]>([
+    ["more events and sessions", [group(7, 41)], true],
+    ["more events of as many sessions", [group(7, 40)], false],
+    ["as many events of a quarter more sessions", [group(3, 20), group(3, 30)], false],
+    ["as many events of yet more sessions", [group(3, 20), group(3, 31)], true],
+    ["fewer events, though of far more sessions", [group(5, 400)], false],
+  ])("are taken for the shorter span's if they are more: %s", (_, longer, expected) => {
+    expect(isMore(longer, shorter)).toBe(expected);
   });
 });
