@@ -19,12 +19,15 @@ export interface PlanJob {
   readonly replication: number;
 }
 
+/** Calls sent in each whole window of a run, and those of them that were refused or not answered. */
+export type WindowCounts = readonly (readonly [calls: number, bad: number])[];
+
 /** Outcome of a job. Plain JSON. */
 export interface JobOutcome {
   /** The plan's figures in their order; `null` if there was nothing to measure. Empty for a job by windows. */
   readonly figures: readonly (number | null)[];
-  /** Calls sent in each window, and those of them that were refused or not answered. `null` for figures. */
-  readonly windows: readonly (readonly [calls: number, bad: number])[] | null;
+  /** `null` for figures. */
+  readonly windows: WindowCounts | null;
 }
 
 /** Returns a job's name, which depends on the run alone. */

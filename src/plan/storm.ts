@@ -8,7 +8,7 @@ import type { Scenario } from "../scenario/scenario.ts";
 import { defaultOrganization } from "../scenario/seats.ts";
 import type { PlanAnswer, PlanStorm, PlanStormSeries, PlanTrigger } from "../summary/plan-result.ts";
 import { answerAlong } from "./edge-answer.ts";
-import type { JobOutcome, Variant } from "./job.ts";
+import type { JobOutcome, Variant, WindowCounts } from "./job.ts";
 import type { Workshop } from "./points.ts";
 import { decide, type PlanSteps, type RunTrial, type Tried } from "./sampling.ts";
 import { findEdge } from "./search.ts";
@@ -106,25 +106,29 @@ function windowMsOf({ rules, populations }: Scenario): number {
  * only if the run without the trigger has none there, too: clients that fell silent have not recovered.
  */
 export function recoveredAfter(
-  without: JobOutcome,
-  with_: JobOutcome,
+  normal: WindowCounts,
+  seen: WindowCounts,
   { atMs, windowMs }: Pick<StormQuestion, "atMs" | "windowMs">,
   overMs: number,
 ): number | null {
-  const normal = without.windows ?? [];
-  const seen = with_.windows ?? [];
   const begins = Math.floor(atMs / windowMs);
   const over = Math.ceil(overMs / windowMs);
   const highest = Math.max(0, ...normal.slice(begins).map(([calls, bad]) => (calls === 0 ? 0 : bad / calls)));
   const isBack = (place: number): boolean => {
-    const [calls, bad] = seen[place] ?? [0, 0];
-    if (calls === 0) return (normal[place]?.[0] ?? 0) === 0;
+    const [calls, bad] = countsIn(seen, place);
+    if (calls === 0) return countsIn(normal, place)[0] === 0;
     return bad / calls <= highest + 0.01;
   };
   let back: number | null = null;
   for (let place = seen.length - 1; place >= over && isBack(place); place--) back = place;
   return back === null ? null : back - over;
 }
+
+/** Returns a window's counts. All runs of a storm have as many windows. */
+const countsIn = (windows: WindowCounts, place: number) => windows[place] as WindowCounts[number];
+
+/** Returns the counts of a job by windows, as all jobs of a storm are. */
+const windowsOf = ({ windows }: JobOutcome): WindowCounts => windows as WindowCounts;
 
 /** Searches for the smallest trigger that the load does not recover from. */
 export function* searchStorm(shop: Workshop, question: StormQuestion): PlanSteps<PlanStorm> {
@@ -134,8 +138,8 @@ export function* searchStorm(shop: Workshop, question: StormQuestion): PlanSteps
   const hit = (size: number): Variant => ({ changes: [], trigger: { kind, atMs, size }, windowMs });
   const after = (size: number, replication: number): number | null =>
     recoveredAfter(
-      outcomes.of(calm, replication),
-      outcomes.of(hit(size), replication),
+      windowsOf(outcomes.of(calm, replication)),
+      windowsOf(outcomes.of(hit(size), replication)),
       question,
       overAtMs({ kind, atMs, size }),
     );
@@ -195,13 +199,12 @@ function sizesWorthDrawing(answer: PlanAnswer, triggers: readonly PlanTrigger[])
 /** Returns the shares over the first look's replications, which every variant has. */
 function seriesOf({ outcomes, screen }: Workshop, variant: Variant, size: number): PlanStormSeries {
   const times = screen.looks[0] as number;
-  const runs = Array.from(
-    { length: times },
-    (_, replication) => outcomes.of(variant, replication).windows ?? [],
+  const runs = Array.from({ length: times }, (_, replication) =>
+    windowsOf(outcomes.of(variant, replication)),
   );
-  const shares = (runs[0] ?? []).map((_, place) => {
+  const shares = (runs[0] as WindowCounts).map((_, place) => {
     const values = runs.flatMap((run) => {
-      const [calls, bad] = run[place] ?? [0, 0];
+      const [calls, bad] = countsIn(run, place);
       return calls === 0 ? [] : [bad / calls];
     });
     return values.length === 0 ? null : values.reduce((sum, value) => sum + value, 0) / values.length;

@@ -1,5 +1,6 @@
 // Runs a scenario's clients in real time, in Node. They have no file and no terminal, and only tell what they do.
 import { driveHere, type NodePart, type NodeTask } from "../load/node/run.ts";
+import type { Scenario } from "../scenario/scenario.ts";
 import type { JobContext } from "./job.ts";
 
 /** Time between two looks whether the run is to end, ms. */
@@ -10,11 +11,10 @@ export async function* loadJob(
   task: NodeTask,
   { scenario, signal }: JobContext,
 ): AsyncGenerator<NodePart, void, undefined> {
-  if (scenario === null) throw new RangeError("a load is of a scenario");
   const stop = new AbortController();
   const look = setInterval(() => signal.aborted && stop.abort(), lookMs).unref();
   try {
-    yield* driveHere(scenario, task, { signal: stop.signal });
+    yield* driveHere(scenario as Scenario, task, { signal: stop.signal });
   } finally {
     clearInterval(look);
   }

@@ -123,7 +123,7 @@ async function drivePlan(
       const missing = jobs.filter((job) => !known.has(jobKey(job)));
       left = missing.length + later;
       await runner.run(missing, onDone);
-      step = steps.next(jobs.map((job) => outcomeOf(known, job)));
+      step = steps.next(jobs.map((job) => known.get(jobKey(job)) as JobOutcome));
     }
     return step.value;
   } catch (error) {
@@ -132,10 +132,4 @@ async function drivePlan(
   } finally {
     await file.close();
   }
-}
-
-function outcomeOf(known: KnownOutcomes, job: PlanJob): JobOutcome {
-  const outcome = known.get(jobKey(job));
-  if (outcome === undefined) throw new RangeError(`${jobKey(job)} has no outcome`);
-  return outcome;
 }

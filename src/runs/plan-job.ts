@@ -3,6 +3,7 @@ import type { JobOutcome, PlanJob } from "../plan/job.ts";
 import { runJob } from "../plan/run-job.ts";
 import type { FigureReference } from "../rules/figures.ts";
 import { type Adjustments, adjustScenario } from "../scenario/adjust.ts";
+import type { Scenario } from "../scenario/scenario.ts";
 import type { JobContext } from "./job.ts";
 import { eventsOf } from "./job-events.ts";
 
@@ -20,8 +21,5 @@ export function planJob(
   { adjustments, figures, job }: PlanSetting & { readonly job: PlanJob },
   { scenario }: JobContext,
 ): AsyncGenerator<never, JobOutcome, undefined> {
-  return eventsOf(async () => {
-    if (scenario === null) throw new RangeError("a plan is of a scenario");
-    return runJob(adjustScenario(scenario, adjustments), figures, job);
-  });
+  return eventsOf(async () => runJob(adjustScenario(scenario as Scenario, adjustments), figures, job));
 }

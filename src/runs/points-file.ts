@@ -104,12 +104,18 @@ export async function readPoints(
   const schema = lineSchema(figures);
   for (const [index, line] of lines.entries()) {
     const read = v.safeParse(schema, parsed(path, index + 2, line));
-    if (!read.success)
+    if (!read.success || read.output.windows?.length !== windowsOf(read.output.job, asked))
       throw invalid({ path: `${path}:${index + 2}`, got: quote(line), allowed: "a run's outcome" });
     const { job, ...outcome } = read.output;
     known.set(job, outcome);
   }
   return known;
+}
+
+/** Returns the number of windows of a job's outcome; `undefined` for a job by figures. @param job its key */
+function windowsOf(job: string, { durationMs }: PointsHeader): number | undefined {
+  const windowMs = /\bwindows=(\d+)#/.exec(job)?.[1];
+  return windowMs === undefined ? undefined : Math.floor(durationMs / Number(windowMs));
 }
 
 function parsed(path: string, line: number, text: string): unknown {
@@ -144,8 +150,8 @@ const invalid = (problem: Problem): SpillwayError =>
     problem,
   });
 
-/** Flags to write at the end, and through no link. Windows has no such flag, and lets few users make links. */
-const appending = constants.O_WRONLY | constants.O_APPEND | (constants.O_NOFOLLOW ?? 0);
+/** Flags to write at the end, and through no link. On Windows the last is `undefined`, thus 0: few users make links there. */
+const appending = constants.O_WRONLY | constants.O_APPEND | constants.O_NOFOLLOW;
 
 /** Writes outcomes as they come. */
 export class PointsFile {

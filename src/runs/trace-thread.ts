@@ -48,9 +48,7 @@ export const isFileOf = (bytesLeast: number, path: string): Promise<boolean> =>
 async function openInThread(path: string, signal: AbortSignal): Promise<AnyTraceReading | null> {
   const thread = new TraceThread(path, signal);
   try {
-    const first = await thread.next();
-    if (first.kind !== "header") throw new Error(`a thread began with ${first.kind}`);
-    const { header } = first;
+    const { header } = (await thread.next()) as Extract<FromTraceThread, { kind: "header" }>;
     if (header === null) {
       thread.end();
       return null;
@@ -98,7 +96,6 @@ class TraceThread {
     this.#worker.on("error", (error: Error) => this.#fail(error));
     this.#worker.on("exit", (code) => this.#fail(new Error(`a thread that reads a trace ended: ${code}`)));
     signal.addEventListener("abort", this.#onAbort, { once: true });
-    if (signal.aborted) this.#onAbort();
   }
 
   #fail(error: Error): void {
