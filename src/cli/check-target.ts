@@ -156,7 +156,7 @@ const restingOn = (tested: Evidence | undefined): string =>
 const widest = Math.max(...lawNames.map((law) => law.length));
 
 /** Says the findings of a check in real time. */
-function sayLive(
+export function sayLive(
   { target, seed, runs, calls, laws, evidence, ended, counterexample, ok }: LiveReport<Verdict>,
   terminal: Terminal,
 ): void {

@@ -86,7 +86,7 @@ export const verb = defineVerb({
       const verdict = await verifyReading(first, { onProgress, signal, again, ...accept }).finally(close);
       for (const write of writers) await write(nameOf(trace), verdict);
       if (page !== undefined) await open(page);
-      describe(trace, verdict, terminal);
+      sayVerdict(trace, verdict, terminal);
       terminal.result(verdict);
       process.exitCode = exitCodes[verdict.verdict];
     };
@@ -178,7 +178,8 @@ const isFolder = (path: string): Promise<boolean> =>
 
 const widest = Math.max(...lawNames.map((law) => law.length));
 
-function describe(trace: string, verdict: Verdict, terminal: Terminal): void {
+/** Says a verdict on a trace. */
+export function sayVerdict(trace: string, verdict: Verdict, terminal: Terminal): void {
   const color = { ok: pc.green, violated: pc.red, unknown: pc.yellow }[verdict.verdict];
   const { records, windows, laws, evidence, violations, accepted = [], inferred = [] } = verdict;
   const gaps = evidenceGaps(verdict);
@@ -190,8 +191,9 @@ function describe(trace: string, verdict: Verdict, terminal: Terminal): void {
     if (words !== "") terminal.say(`  ${words}`);
   for (const { expectation, explanation } of accepted)
     terminal.say(`  ${pc.yellow("accepted")} ${expectation}: ${explanation}`);
-  for (const violation of violations.slice(0, printedMost)) sayViolation(violation, terminal);
-  const more = violations.length - printedMost + leftOut(verdict);
+  const printed = violations.slice(0, printedMost);
+  for (const violation of printed) sayViolation(violation, terminal);
+  const more = violations.length - printed.length + leftOut(verdict);
   if (more > 0) terminal.say(`  and ${counted(more, "violation")} more: --out verdict.json, --json`);
   const entries = Object.entries(laws) as [LawName, LawVerdict][];
   const held = entries.filter(([, law]) => law === "held").map(([law]) => law);

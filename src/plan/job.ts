@@ -20,14 +20,14 @@ export interface PlanJob {
 }
 
 /** Calls sent in each whole window of a run, and those of them that were refused or not answered. */
-export type WindowCounts = readonly (readonly [calls: number, bad: number])[];
+export type CountsByWindow = readonly (readonly [calls: number, bad: number])[];
 
 /** Outcome of a job. Plain JSON. */
 export interface JobOutcome {
   /** The plan's figures in their order; `null` if there was nothing to measure. Empty for a job by windows. */
   readonly figures: readonly (number | null)[];
   /** `null` for figures. */
-  readonly windows: WindowCounts | null;
+  readonly windows: CountsByWindow | null;
 }
 
 /** Returns a job's name, which depends on the run alone. */

@@ -8,7 +8,7 @@ import type { Scenario } from "../scenario/scenario.ts";
 import { defaultOrganization } from "../scenario/seats.ts";
 import type { PlanAnswer, PlanStorm, PlanStormSeries, PlanTrigger } from "../summary/plan-result.ts";
 import { answerAlong } from "./edge-answer.ts";
-import type { JobOutcome, Variant, WindowCounts } from "./job.ts";
+import type { CountsByWindow, JobOutcome, Variant } from "./job.ts";
 import type { Workshop } from "./points.ts";
 import { decide, type PlanSteps, type RunTrial, type Tried } from "./sampling.ts";
 import { findEdge } from "./search.ts";
@@ -106,8 +106,8 @@ function windowMsOf({ rules, populations }: Scenario): number {
  * only if the run without the trigger has none there, too: clients that fell silent have not recovered.
  */
 export function recoveredAfter(
-  normal: WindowCounts,
-  seen: WindowCounts,
+  normal: CountsByWindow,
+  seen: CountsByWindow,
   { atMs, windowMs }: Pick<StormQuestion, "atMs" | "windowMs">,
   overMs: number,
 ): number | null {
@@ -125,10 +125,10 @@ export function recoveredAfter(
 }
 
 /** Returns a window's counts. All runs of a storm have as many windows. */
-const countsIn = (windows: WindowCounts, place: number) => windows[place] as WindowCounts[number];
+const countsIn = (windows: CountsByWindow, place: number) => windows[place] as CountsByWindow[number];
 
 /** Returns the counts of a job by windows, as all jobs of a storm are. */
-const windowsOf = ({ windows }: JobOutcome): WindowCounts => windows as WindowCounts;
+const windowsOf = ({ windows }: JobOutcome): CountsByWindow => windows as CountsByWindow;
 
 /** Searches for the smallest trigger that the load does not recover from. */
 export function* searchStorm(shop: Workshop, question: StormQuestion): PlanSteps<PlanStorm> {
@@ -202,7 +202,7 @@ function seriesOf({ outcomes, screen }: Workshop, variant: Variant, size: number
   const runs = Array.from({ length: times }, (_, replication) =>
     windowsOf(outcomes.of(variant, replication)),
   );
-  const shares = (runs[0] as WindowCounts).map((_, place) => {
+  const shares = (runs[0] as CountsByWindow).map((_, place) => {
     const values = runs.flatMap((run) => {
       const [calls, bad] = countsIn(run, place);
       return calls === 0 ? [] : [bad / calls];

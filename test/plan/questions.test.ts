@@ -1,7 +1,7 @@
 // Storms that are searched for by outcomes that are given, and questions that cannot be answered.
 import { burst, defineScenario, fixed, rest, status } from "spillway/scenario";
 import { describe, expect, test } from "vitest";
-import type { JobOutcome, WindowCounts } from "../../src/plan/job.ts";
+import type { CountsByWindow, JobOutcome } from "../../src/plan/job.ts";
 import { changeScenario } from "../../src/plan/paths.ts";
 import { type PlanOptions, preparePlan } from "../../src/plan/plan.ts";
 import { Outcomes, samplingOf } from "../../src/plan/sampling.ts";
@@ -104,7 +104,7 @@ describe("a storm", () => {
 
   test("a window without calls is back where the calm run has none there, too, and no share is drawn of it", () => {
     const at = { atMs: 0, windowMs: 1_000 };
-    const hit = (...windows: [number, number][]): WindowCounts => windows;
+    const hit = (...windows: [number, number][]): CountsByWindow => windows;
     const calm = hit([10, 1], [0, 0], [10, 0]);
     expect(recoveredAfter(calm, hit([10, 9], [0, 0], [10, 1]), at, 500)).toBe(0);
     expect(recoveredAfter(calm, hit([10, 9], [0, 0], [0, 0]), at, 500)).toBeNull();

@@ -1,14 +1,14 @@
 // Retry storms, where the answer can be worked out: what a burst leaves over takes from what later windows can spare.
 import { defineScenario, poller, rest, status } from "spillway/scenario";
 import { describe, expect, test } from "vitest";
-import type { WindowCounts } from "../../src/plan/job.ts";
+import type { CountsByWindow } from "../../src/plan/job.ts";
 import { plan } from "../../src/plan/plan.ts";
 import { parseStorm, recoveredAfter } from "../../src/plan/storm.ts";
 import { withTrigger } from "../../src/plan/trigger.ts";
 import { hammering, steady } from "./worlds.ts";
 
 describe("recovered", () => {
-  const outcome = (...windows: [number, number][]): WindowCounts => windows;
+  const outcome = (...windows: [number, number][]): CountsByWindow => windows;
   const at = { atMs: 60_000, windowMs: 60_000 };
   const calm = outcome([100, 0], [100, 10], [100, 0], [100, 5], [100, 0]);
   const windowsUntil = (...windows: [number, number][]) =>
