@@ -2,7 +2,7 @@
 import { describe, expect, test } from "vitest";
 import { planned } from "../../src/audit/run.ts";
 import type { Shot } from "../../src/audit/step.ts";
-import type { Raw } from "../../src/audit/wires.ts";
+import { BodyBytes, type Raw } from "../../src/audit/wires.ts";
 import { parseTarget } from "../../src/connect/target.ts";
 import { policyOf } from "../../src/policy/shorthand.ts";
 import { parseRules } from "../../src/rules/parse.ts";
@@ -177,4 +177,39 @@ describe("somebody else", () => {
     });
     expect(statesOf(made)[0]?.[1]).toBe("broken");
   });
+});
+
+test("each task is told as it begins and as it ends, and the trace begins with what it is of", async () => {
+  const told: string[] = [];
+  const { trace } = await auditedRules(null, {
+    experiments: experimentsOf("other-user twin-head query-by-get"),
+    onProgress: (doing, done, tasks) => void told.push(`${doing}: ${done} of ${tasks}`),
+    onFinding: ({ experiment, subject }, { state }) =>
+      void told.push(`${experiment.name}, ${subject.operation}: ${state}`),
+  });
+  expect(told.toSorted()).toEqual([
+    "other-user, graphql: 1 of 4",
+    "other-user, graphql: kept",
+    "other-user, rest: 0 of 4",
+    "other-user, rest: kept",
+    "query-by-get, graphql: 3 of 4",
+    "query-by-get, graphql: kept",
+    "twin-head, rest: 2 of 4",
+    "twin-head, rest: kept",
+  ]);
+  const { policy: _, ...header } = JSON.parse(trace.slice(0, trace.indexOf("\n")));
+  expect(header).toEqual({
+    ...{ format: "spillway-trace", version: 2, source: "other", scenario: "audit", seed: null },
+    ...{ target: "http://127.0.0.1:4100", startedAt: Date.UTC(2026, 0, 5, 10, 0, 1, 300) },
+    clock: { kind: "wall", resolutionMs: 1, errorMs: 0 },
+    ...{ complete: true, lost: 0 },
+  });
+});
+
+test("a body is taken up to a MiB, chunk by chunk", () => {
+  const bytes = new BodyBytes();
+  const half = new Uint8Array(1 << 19);
+  expect([bytes.add(half), bytes.add(half), bytes.add(new Uint8Array(1))]).toEqual([true, true, false]);
+  const whole = new BodyBytes();
+  expect(whole.add(new Uint8Array((1 << 20) + 1))).toBe(false);
 });
