@@ -133,6 +133,21 @@ describe("volleys", () => {
     // Of four that each overlap the next alone, two are open at once: half. Of five it is less.
     ["half of which are open at once", spells(20, [0, 9, 18, 27]), 0, true],
     ["fewer of which are open at once", spells(20, [0, 9, 18, 27, 36]), 0, false],
+    // Of 82 jobs 40 are.
+    [
+      "one fewer than half",
+      [...spells(19, [0, 9, 18, 27]), ...spells(20, [0, 9, 18, 27, 36, 45]).slice(-6)],
+      0,
+      false,
+    ],
+    [
+      "of which the first is open beside each of the others",
+      Array.from({ length: 20 }, (_, at) => 1000 * at).flatMap((ms) => [
+        ...[job(ms, ms + 30), job(ms + 5, ms + 8), job(ms + 29, ms + 40)],
+      ]),
+      0,
+      true,
+    ],
     // Of 28 jobs 5.6 have to come with others: three pairs are six.
     ["a fifth with others", [...spells(3, [0, 0]), ...spells(25, [0]).slice(3)], 0, true],
     ["fewer with others", [...spells(2, [0, 0]), ...spells(26, [0]).slice(2)], 0, false],
