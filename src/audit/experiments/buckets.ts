@@ -154,8 +154,7 @@ export const bucketExperiments: readonly Experiment[] = [
     promise: "a rested bucket admits its capacity at once, and then what its rate adds, no more and no less",
     lacks: lacksBucket,
     *run(lab, subject) {
-      const bucket = bucketOf(lab, subject);
-      if (bucket === null) return unexercised("no bucket that plain calls empty first");
+      const bucket = bucketOf(lab, subject) as Bucket;
       const answers = yield* restedBurst(lab, subject, bucket);
       const first =
         (yield* overRested(lab, subject, bucket, answers)) ?? ofRested(lab, subject, bucket, answers);
@@ -181,8 +180,7 @@ export const bucketExperiments: readonly Experiment[] = [
         : "refused calls are counted";
     },
     *run(lab, subject) {
-      const bucket = bucketOf(lab, subject);
-      if (bucket === null) return unexercised("no bucket that plain calls empty first");
+      const bucket = bucketOf(lab, subject) as Bucket;
       const { algorithm, cost, caller, name } = bucket;
       const refused = (yield* restedBurst(lab, subject, bucket)).filter(isRefused);
       const last = refused.at(-1);
@@ -203,8 +201,7 @@ export const bucketExperiments: readonly Experiment[] = [
     needs: "a bucket that can be emptied, whose refusals tell when to come back",
     lacks: lacksBucket,
     *run(lab, subject) {
-      const bucket = bucketOf(lab, subject);
-      if (bucket === null) return unexercised("no bucket that plain calls empty first");
+      const bucket = bucketOf(lab, subject) as Bucket;
       const refused = (yield* restedBurst(lab, subject, bucket)).filter(isRefused);
       const told = refused.flatMap((answer) => {
         const { received, retryAfterMs } = answer.call;

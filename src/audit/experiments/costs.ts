@@ -146,9 +146,8 @@ export const costExperiments: readonly Experiment[] = [
     *run(lab, subject) {
       const [caller] = subject.callers;
       const { operation, quotas } = subject;
-      const [narrow] = declaredAll(lab, subject, caller);
+      const narrow = declaredAll(lab, subject, caller)[0] as string;
       const [first] = quotas;
-      if (narrow === undefined) return unexercised("no cost is declared by the call");
       const limits = quotas.map((name) => lab.limit(name, caller));
       const above = costFrom(lab, operation, Math.max(...limits) + 1);
       const all = yield* lab.one(lab.shot(caller, operation, above));

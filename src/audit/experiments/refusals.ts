@@ -88,8 +88,7 @@ export const refusalExperiments: readonly Experiment[] = [
         : lab.lacksEmptying(helper);
     },
     *run(lab, subject) {
-      const helper = helperOf(lab, subject);
-      if (helper === null) return unexercised("no other operation empties one of its quotas alone");
+      const helper = helperOf(lab, subject) as Subject;
       yield* lab.pick(subject, 4, 1500);
       const { caller, quota } = yield* lab.emptied(helper);
       const shot = lab.shot(caller, subject.operation);
@@ -160,8 +159,7 @@ export const refusalExperiments: readonly Experiment[] = [
       return sharing < need ? `${need} callers are needed to empty ${broad}, ${sharing} are there` : null;
     },
     *run(lab, subject) {
-      const broad = broadQuota(lab, subject);
-      if (broad === null) return unexercised("no quota that callers share");
+      const broad = broadQuota(lab, subject) as string;
       const callers = sharers(lab, subject, broad);
       const [first] = callers;
       if (lab.book.wasEmptied(broad, first.attributes, yield* lab.now()))

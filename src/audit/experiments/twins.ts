@@ -1,9 +1,10 @@
 // Experiments with twins: a call in another shape is charged like its plain twin, or free by the policy (SPEC.md §2.6).
+import type { RequestSample } from "../../policy/policy.ts";
 import { seenIn } from "../book.ts";
 import { lacksCounts, needsCounts } from "../buckets.ts";
 import { judgeCharges } from "../charges.ts";
 import type { Experiment } from "../experiment.ts";
-import { broken, isRefused, kept, unexercised, usedWords } from "../step.ts";
+import { type AuditCaller, broken, isRefused, kept, unexercised, usedWords } from "../step.ts";
 import { shownApart, trial } from "../trials.ts";
 import { lateMs, type RequestShape, shapes } from "./shapes.ts";
 
@@ -73,8 +74,7 @@ const provoked = (status: "304" | "400" | "404" | "405"): Experiment => ({
       : "the request is another operation's";
   },
   *run(lab, subject) {
-    const sample = lab.policy.provoke[status];
-    if (sample === undefined) return unexercised(`no request that provokes ${status}`);
+    const sample = lab.policy.provoke[status] as RequestSample;
     const caller = yield* lab.pick(subject, 8, 700);
     const shot = lab.request(caller, sample, subject.operation, null);
     const made = yield* trial(lab, subject, caller, [shot, shot]);
@@ -137,8 +137,7 @@ const keptConnection: Experiment = {
   },
   *run(lab, subject) {
     const caller = yield* lab.pick(subject, 10, 700);
-    const other = subject.callers.find((each) => each.index !== caller.index);
-    if (other === undefined) return unexercised("no second caller");
+    const other = subject.callers.find((each) => each.index !== caller.index) as AuditCaller;
     const own = shownApart(lab, subject, caller, other);
     if (own === null) return unexercised("the callers share all quotas");
     const [mine, theirs] = [lab.shot(caller, subject.operation), lab.shot(other, subject.operation)];

@@ -76,9 +76,8 @@ export const windowExperiments: readonly Experiment[] = [
     lacks: (lab, subject) =>
       lacksWindow(lab, subject) ?? (openings(lab, subject).length === 0 ? "windows lie on a grid" : null),
     *run(lab, subject) {
-      const quota = openings(lab, subject).at(-1);
+      const quota = openings(lab, subject).at(-1) as string;
       const [caller] = subject.callers;
-      if (quota === undefined) return unexercised("windows lie on a grid");
       const lengthMs = lab.windowMs(quota, caller);
       yield* lab.look(subject, caller);
       const end = lab.book.endOf(quota, caller.attributes, yield* lab.now());
