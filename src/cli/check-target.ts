@@ -192,6 +192,10 @@ export function sayLive(
     }
     terminal.say("", "real time is not repeated exactly: run it again, or keep the trace with --json");
   }
+  if (laws["headers-present"] === "violated")
+    terminal.say(
+      `${pc.cyan("note")} answers are read as those of the default API; where yours show limits otherwise, hold them to what they show: ${program} audit --target ${target} --tokens FILE`,
+    );
   if (ended !== null) terminal.say("", `ended early: ${ended.reason}`);
   const outcome = !ok
     ? pc.red("a law is violated")

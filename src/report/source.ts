@@ -109,7 +109,7 @@ function quotasWords(refusedBy: Readonly<Record<string, number>>): string {
 export function refusalWords({ figures, refusedBy }: Pick<Summary, "figures" | "refusedBy">): string {
   const { refused, refusedByUser: byUser, refusedByOrganization: byOrganization } = figures;
   const answered = refused + figures.admitted;
-  if (answered === 0) return "No call was answered.";
+  if (answered === 0) return "No call that counts was answered.";
   if (refused === 0) return `None of ${counted(answered, "answered call")} was refused.`;
   const verb = refused === 1 ? "was" : "were";
   const said = `${count(refused)} of ${counted(answered, "answered call")} ${verb} refused`;

@@ -1,6 +1,7 @@
-// The exit status of `check --target`: what a CI job does next hangs on it.
+// The exit status of `check --target`: what a CI job does next hangs on it. And its advice where answers look otherwise.
 import { expect, test } from "vitest";
-import { exitOf } from "../../src/cli/check-target.ts";
+import { exitOf, sayLive } from "../../src/cli/check-target.ts";
+import type { Terminal } from "../../src/cli/terminal.ts";
 
 type Report = Parameters<typeof exitOf>[0];
 
@@ -17,4 +18,21 @@ test.each<[string, number, Partial<Report>]>([
 ])("%s: %i", (_, status, members) => {
   const report = { ok: true, ended: null, laws: { conserved: "held", monotone: "skipped" }, ...members };
   expect(exitOf(report as unknown as Report)).toBe(status);
+});
+
+test.each([
+  ["violated", 1],
+  ["held", 0],
+])("audit is named where answers lack the default API's headers: %s", (state, times) => {
+  const lines: string[] = [];
+  const report = {
+    target: "http://127.0.0.1:1",
+    laws: { "headers-present": state },
+    evidence: {},
+    ended: null,
+  };
+  const terminal = { say: (...more: string[]) => lines.push(...more) } as unknown as Terminal;
+  sayLive({ ...report, counterexample: null, ok: state === "held" } as unknown as Report, terminal);
+  const advice = "npx spillway audit --target http://127.0.0.1:1 --tokens FILE";
+  expect(lines.filter((line) => line.includes(advice))).toHaveLength(times);
 });

@@ -263,7 +263,7 @@ describe("hostile and empty input", () => {
     expect(empty.run.summary.records).toBe(0);
     const rendered = renderReport(empty);
     readMarkup(rendered);
-    says("No call was answered.", rendered);
+    says("No call that counts was answered.", rendered);
     expect(shown(rendered)).not.toMatch(/NaN|undefined|Infinity/);
   });
 
