@@ -41,9 +41,9 @@ const wasTooSlow = (load: LoadResult): boolean => load.driver === "node" && isTo
 /** Says a real run. */
 export function sayLoad(terminal: Terminal, run: LoadedRun): void {
   const { notes, load } = run;
-  const { interrupted, header, account } = load;
+  const { interrupted, header } = load;
   const spent = duration(load.endedAt - header.startedAt);
-  const calls = counted(account.calls, "call");
+  const calls = counted(run.summary.figures.calls, "call");
   const driven = `${calls} to ${header.target} in ${spent}, by ${driverText(load)}, seed ${header.seed}`;
   const headline = wasTooSlow(load) ? `${driven}; ${pc.yellow("the generator was too slow")}` : driven;
   const measured = load.driver === "node" ? [`Calls left late: ${latenessWords(load.lateness)}.`] : [];

@@ -14,6 +14,7 @@ import type { Terminal } from "../../src/cli/terminal.ts";
 import { parseFault } from "../../src/faults/choice.ts";
 import { parsePolicy } from "../../src/policy/parse.ts";
 import { parseRules } from "../../src/rules/parse.ts";
+import { count } from "../../src/rules/words.ts";
 import { waitReset } from "../../src/scenario/retries/wait-reset.ts";
 import type { AuditResult, Row as AuditRow, ShownBroken } from "../../src/summary/audit-result.ts";
 import { pem, pemPath } from "../connect/tls.ts";
@@ -76,25 +77,22 @@ describe("a run", () => {
   });
 
   const load = {
-    ...{
-      driver: "k6",
-      k6: { version: "1.8.1" },
-      endedAt: 61_000,
-      account: { calls: 1_200 },
-      interrupted: false,
-    },
+    ...{ driver: "k6", k6: { version: "1.8.1" }, endedAt: 61_000, interrupted: false },
     header: { startedAt: 1_000, target: "http://127.0.0.1:4100", seed: 7 },
   };
   const loaded = (more: object): string[] =>
     linesOf((terminal) => sayLoad(terminal, { ...kept, notes: [], load: { ...load, ...more } } as never));
-  test("of a load says who drove it, and how late it was", () => {
-    expect(loaded({})[0]).toBe("fleet: 1,200 calls to http://127.0.0.1:4100 in 1 min, by k6 1.8.1, seed 7");
+  test("of a load says who drove it, how late it was, and as many calls as its other documents", () => {
+    const calls = count(run.summary.figures.calls);
+    expect(loaded({})[0]).toBe(
+      `fleet: ${calls} calls to http://127.0.0.1:4100 in 1 min, by k6 1.8.1, seed 7`,
+    );
     expect(loaded({}).some((line) => line.startsWith("  Calls left late"))).toBe(false);
     const lateness = { p50Ms: 1, p99Ms: 2, maxMs: 3 };
     const late = { p50Ms: 1_000, p99Ms: 20_000, maxMs: 30_000 };
     const node = loaded({ driver: "node", lateness });
     expect(node[0]).toBe(
-      `fleet: 1,200 calls to http://127.0.0.1:4100 in 1 min, by Node ${process.versions.node}, seed 7`,
+      `fleet: ${calls} calls to http://127.0.0.1:4100 in 1 min, by Node ${process.versions.node}, seed 7`,
     );
     expect(node.filter((line) => line.startsWith("  Calls left late: "))).toHaveLength(1);
     expect(loaded({ driver: "node", lateness: late })[0]).toContain("seed 7; the generator was too slow");
