@@ -24,13 +24,12 @@ export async function measuredRun(
       facts.push(event);
       return;
     }
-    const { startAtMs = 0, durationMs = 1 } = facts[0]?.scenario ?? {};
+    const { startAtMs, durationMs } = (facts[0] as MeasureFacts).scenario;
     const done = Math.min(1, (event.nowMs - startAtMs) / durationMs);
     const speed = paceText(pace.at(done, event.calls), "call");
     terminal.progress(`simulating: ${share(done)}, ${counted(event.calls, "call")}${speed}`);
   });
-  const [first] = facts;
-  if (first === undefined) throw new RangeError("a measurement begins with its facts");
+  const first = facts[0] as MeasureFacts;
   const { name, seed, startAtMs, durationMs, expect } = first.scenario;
   const unjudged = expect.filter((one) => isJudgedFigure(one.name)).map(({ figure }) => figure);
   const counts = expect.filter((one) => !isJudgedFigure(one.name));

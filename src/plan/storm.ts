@@ -115,17 +115,14 @@ export function recoveredAfter(
   const over = Math.ceil(overMs / windowMs);
   const highest = Math.max(0, ...normal.slice(begins).map(([calls, bad]) => (calls === 0 ? 0 : bad / calls)));
   const isBack = (place: number): boolean => {
-    const [calls, bad] = countsIn(seen, place);
-    if (calls === 0) return countsIn(normal, place)[0] === 0;
+    const [calls, bad] = seen[place] as CountsByWindow[number];
+    if (calls === 0) return normal[place]?.[0] === 0;
     return bad / calls <= highest + 0.01;
   };
   let back: number | null = null;
   for (let place = seen.length - 1; place >= over && isBack(place); place--) back = place;
   return back === null ? null : back - over;
 }
-
-/** Returns a window's counts. All runs of a storm have as many windows. */
-const countsIn = (windows: CountsByWindow, place: number) => windows[place] as CountsByWindow[number];
 
 /** Returns the counts of a job by windows, as all jobs of a storm are. */
 const windowsOf = ({ windows }: JobOutcome): CountsByWindow => windows as CountsByWindow;
@@ -204,7 +201,7 @@ function seriesOf({ outcomes, screen }: Workshop, variant: Variant, size: number
   );
   const shares = (runs[0] as CountsByWindow).map((_, place) => {
     const values = runs.flatMap((run) => {
-      const [calls, bad] = countsIn(run, place);
+      const [calls, bad] = run[place] as CountsByWindow[number];
       return calls === 0 ? [] : [bad / calls];
     });
     return values.length === 0 ? null : values.reduce((sum, value) => sum + value, 0) / values.length;

@@ -43,9 +43,7 @@ type Parts = AsyncGenerator<SimulationFacts | TracePart, void, undefined>;
 
 /** Begins a simulation. @throws SpillwayError as `simulateJob` does */
 export async function factsOf(parts: Parts): Promise<SimulationFacts> {
-  const { value } = await parts.next();
-  if (value?.kind === "facts") return value;
-  throw new RangeError("a simulation begins with its facts");
+  return (await parts.next()).value as SimulationFacts;
 }
 
 /**

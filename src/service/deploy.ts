@@ -55,8 +55,7 @@ export async function deploy(options: DeployOptions): Promise<Deployment> {
       problem: { path: "workers", got: String(count), allowed: "1" },
     });
   if (isApart && count < 2) throw tooFew(count, chosen);
-  const started = fork === undefined ? {} : { fork };
-  const { url, close } = await serveWorkers({ ...common, ...started, workers: count, stores });
+  const { url, close } = await serveWorkers({ ...common, fork, workers: count, stores });
   return { url, workers: count, close };
 }
 

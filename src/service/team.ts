@@ -34,7 +34,7 @@ export interface WorkersOptions
   /** Counters that the workers ask, in turn: the first worker the first, and so on. */
   readonly stores: readonly Store[];
   /** Starts a worker's process. Default: forks the package's own program. */
-  readonly fork?: () => ChildProcess;
+  readonly fork?: (() => ChildProcess) | undefined;
   /** Receives each unexpected error, and news of workers that ended by themselves. */
   readonly onUnexpected?: (error: Error) => void;
 }
@@ -235,7 +235,6 @@ function endOf(code: number | null, signal: NodeJS.Signals | null, said: string)
   return `it ended with ${signal ?? `status ${code}`}${error === undefined ? "" : ` (${error})`}`;
 }
 
-/** Returns why a worker cannot start: `fork` itself throws too. */
 const reasonOf = (error: unknown): string =>
   error instanceof SpillwayError ? (error.problems[0]?.got ?? "") : String(error);
 

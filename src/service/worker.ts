@@ -44,11 +44,10 @@ class Connections {
     const sockets = [...this.#calls.keys()];
     const closed = sockets.map((socket) => once(socket, "close"));
     for (const [socket, calls] of this.#calls) if (calls === 0) socket.destroy();
-    const cut = setTimeout(() => {
+    setTimeout(() => {
       for (const socket of sockets) socket.destroy();
-    }, withinMs);
+    }, withinMs).unref();
     await Promise.all(closed);
-    clearTimeout(cut);
   }
 }
 
