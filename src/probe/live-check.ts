@@ -237,7 +237,7 @@ class LiveRun {
     for (const caller of callers) {
       const { headers, receivedMs } = await this.#call(caller, true);
       for (const reset of [headers.reset, headers.userReset])
-        untilMs = Math.max(untilMs, receivedMs + Number(whole(reset)) * 1000);
+        untilMs = Math.max(untilMs, receivedMs + (whole(reset) ?? 0) * 1000);
     }
     const ms = untilMs + settledMs - this.#live.now();
     if (ms <= this.#live.leftMs * beginningMost) await this.#live.wait(ms);
@@ -274,7 +274,7 @@ class LiveRun {
   async #wait(when: Step["when"], caller: Token): Promise<void> {
     if (when === "now") return;
     const { headers, receivedMs } = this.#last.get(caller) as SeenCall;
-    const reset = Number(whole(headers.userReset));
+    const reset = whole(headers.userReset) ?? 0;
     await this.#live.wait(receivedMs + reset * (when === "reset" ? 1000 : 500) - this.#live.now());
   }
 }

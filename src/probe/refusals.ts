@@ -87,7 +87,7 @@ const needed = ({ calls }: Room): number => calls + 1 + refusalsMost;
 /** Returns the number of calls that REST's refusals take, by the last reading; 0 if that is more than there are. */
 export function callsToRefusals({ calls, left }: ProbeSession): number {
   const last = calls.findLast(({ statusScopes }) => statusScopes !== null);
-  const remaining = Number(whole(last?.headers.userRemaining));
+  const remaining = whole(last?.headers.userRemaining) ?? 0;
   const most = Math.max(0, remaining) + 1 + refusalsMost + 1;
   return most <= left.calls ? most : 0;
 }
@@ -159,7 +159,7 @@ function refusedFinding(first: SeenCall, trials: readonly ProbeTrial[], who: Own
     return of.certain(current > limit ? "counted" : "uncounted", evidence, [seen]);
   }
   const below = refusals.find(
-    ({ headers }) => who !== null && Number(whole(headersOf(headers, who).remaining)) < 0,
+    ({ headers }) => who !== null && (whole(headersOf(headers, who).remaining) ?? 0) < 0,
   );
   if (below !== undefined && who !== null)
     return of.certain(

@@ -109,7 +109,7 @@ function kindOf(
   actual: number | null,
 ): CallKind {
   const errors = (body as { errors?: unknown } | null | undefined)?.errors;
-  const isUnexecuted = errors !== undefined && !actual;
+  const isUnexecuted = errors !== undefined && (actual ?? 0) === 0;
   const counted = isExempt ? "rest" : scope;
   if (isUncounted(counted, status, scopeName !== null, isUnexecuted)) return "other";
   return isExempt ? "status" : "call";
