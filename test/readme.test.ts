@@ -36,11 +36,12 @@ beforeAll(async () => {
   await symlink(root, join(folder, "node_modules", "spillway"));
   await writeFile(
     join(folder, "package.json"),
-    JSON.stringify({ name: "readme", private: true, type: "module" }),
+    // As `npm init -y` makes it, since npm 11.
+    JSON.stringify({ name: "readme", private: true, type: "commonjs" }),
   );
   // Scripts by the names that they begin with: commands use them, too.
   for (const { text } of scripts)
-    await writeFile(join(folder, /^\/\/ (\S+\.js)\n/.exec(text)?.[1] ?? ""), text);
+    await writeFile(join(folder, /^\/\/ (\S+\.m?js)\n/.exec(text)?.[1] ?? ""), text);
   path = `${bin}:${process.env["PATH"] ?? ""}`;
 });
 afterAll(() => rm(folder, { recursive: true, force: true }));
@@ -93,7 +94,7 @@ describe("README", () => {
     }
   });
 
-  test.each(scripts.filter(({ text }) => /^\/\/ \S+\.test\.js\n/.test(text)))("$text", async ({ text }) => {
+  test.each(scripts.filter(({ text }) => /^\/\/ \S+\.test\.mjs\n/.test(text)))("$text", async ({ text }) => {
     const [, name = ""] = /^\/\/ (\S+)\n/.exec(text) ?? [];
     // By name: which reporter is the default, depends on the version of Node.
     const words = ["--test", "--test-reporter=tap", name];
