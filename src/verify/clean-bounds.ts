@@ -5,7 +5,7 @@
 import type { TraceTime } from "./clock.ts";
 import { returnedOf } from "./mark.ts";
 import { Order } from "./mark-order.ts";
-import { CLAMPED } from "./mark-rows.ts";
+import { CLAMPED, NOT_ADMITTED } from "./mark-rows.ts";
 import { type Letting, lettableOf, nothingScreened, type ScreenInput, surely } from "./screen-input.ts";
 import { leastWithin, type Opening, openingOf, type Screened } from "./screened.ts";
 import type { MarkColumns } from "./window-sums.ts";
@@ -148,6 +148,8 @@ function screenReadings(
     const below = apartMost - (shown - most);
     if (above < 0 || below < 0 || (accountable && shown > most)) return null;
     if (binding && fromZero && shown > limit) return null;
+    // A counted refusal with room, by its own points, too (`isPast`).
+    if (accountable && shown >= limit && most <= limit && isCountedRefusal(marks, mark)) return null;
     if (seen !== null) seen.slack = Math.min(seen.slack, above, below);
     if (!exact) continue;
     if (accountable && least === most) pinned += 1;
@@ -155,6 +157,9 @@ function screenReadings(
   }
   return pinned;
 }
+
+const isCountedRefusal = ({ bits, held }: MarkColumns, mark: number): boolean =>
+  ((bits[mark] as number) & NOT_ADMITTED) !== 0 && (held[mark] as number) > 0;
 
 const inOrder = ({ sent, received, all }: MarkColumns): boolean =>
   bySent.by(sent, all) && byReceived.by(received, all);

@@ -90,7 +90,7 @@ test("one that reads before it writes is found by calls that overlap", async () 
     "2",
   ];
   const { code, stdout } = await typed(...words);
-  expect(stdout).toContain("no law violated: 1 law");
+  expect(stdout).toContain("no law violated by one call after the other: 1 law");
   expect(stdout).toContain("no order of the overlapping calls explains their answers");
   expect(stdout).toMatch(/rule: minute of user-1: \d+ per 60 s/);
   expect(stdout).toMatch(/call 0: look by user-1: admitted/);

@@ -219,6 +219,33 @@ describe("the screen before the judging of counts", () => {
     );
   });
 
+  // Found by a fresh seed: five of five points, the refused call's own among them.
+  test("lets no window pass whose refusal is counted, and would have had room", () => {
+    const own = {
+      ...termsOf(parseRules({ semantics: { refused: "counted" } }), "graphql"),
+      charging: "reserved" as const,
+    };
+    const call = { share: 0, gapMs: 0, toDecisionMs: 0, off: 0 };
+    const given = { terms: own, limit: 5, fromZero: true, complete: true, resolutionMs: 0, errorMs: 0 };
+    const rest = {
+      opensMs: 0,
+      owner: "organization" as const,
+      givesBack: false,
+      startedBy: 0,
+      heldBefore: 0,
+    };
+    const marks = (asked: number) =>
+      marksOf(
+        [
+          { ...call, role: "refused", cost: 1, backMs: 1, off: 1 },
+          { ...call, role: "admitted", cost: asked, backMs: 0 },
+        ],
+        { ...given, ...rest },
+      );
+    expect(screened(marks(4), { ...given, ...rest })).toBeNull();
+    expect(screened(marks(5), { ...given, ...rest })).not.toBeNull();
+  });
+
   test("lets pass what a right deployment shows, places or bounds", () => {
     for (const graphqlCharge of ["prepaid", "reserved"] as const) {
       const own: Terms = termsOf(parseRules({ semantics: { graphqlCharge } }), "graphql");
