@@ -87,6 +87,7 @@ export const verb = defineVerb({
       for (const write of writers) await write(nameOf(trace), verdict);
       if (page !== undefined) await open(page);
       sayVerdict(trace, verdict, terminal);
+      if (out.length > 0) terminal.say(`wrote ${out.join(", ")}`);
       terminal.result(verdict);
       process.exitCode = exitCodes[verdict.verdict];
     };
