@@ -3,7 +3,7 @@ import { dayMs, hourMs, hourOf, isWeekend, weekdayOf } from "./days.ts";
 import type { FittedEvents } from "./model.ts";
 import type { Recording } from "./recording.ts";
 import { daysOffIn } from "./rhythm.ts";
-import { SortedSample } from "./statistics.ts";
+import { addAt, SortedSample } from "./statistics.ts";
 import { apartMs } from "./woken.ts";
 
 /** Hours before and after an event in which others are likely, the less the further. */
@@ -64,7 +64,7 @@ export function eventsByChance(
   const off = eventsDaysOff(eventsMs, recording).length;
   const least = Math.max(1 / 24, Math.min(1, (recording.endedAtMs - recording.startedAtMs) / dayMs));
   const seen = new Array<number>(24).fill(0);
-  for (const ms of eventsMs) seen[hourOf(ms)] = (seen[hourOf(ms)] as number) + 1;
+  for (const ms of eventsMs) addAt(seen, hourOf(ms));
   // Another event so soon after an event counts as the same one, so that time shows none.
   const days = daysBy(recording, 24, hourOf).map((watched, hour) =>
     Math.max(least, 24 * watched - off - ((seen[hour] as number) * apartMs) / hourMs),

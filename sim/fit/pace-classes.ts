@@ -1,6 +1,7 @@
 // Classes of pauses that say what comes next. Pauses form few classes by length. A class is told apart by the class before
 // where that says how it goes on: reads at a session's start are not uploads after polls.
 import { ln } from "../../src/scenario/elementary.ts";
+import { addAt } from "./statistics.ts";
 
 const classesMost = 8;
 /** Information on the next class, nats per pause, below which two classes are joined. */
@@ -89,10 +90,6 @@ export function toldByBefore(
   }
   return { paced: keyed.map((order) => order.map((key) => paceOf.get(key) as number)), count };
 }
-
-const addAt = (counts: number[], place: number): void => {
-  counts[place] = (counts[place] as number) + 1;
-};
 
 /** Groups rows of counts by key: joins those whose distinction tells the least, as long as it is not worth a row. */
 function groupsIn(rows: readonly (readonly [number, readonly number[]])[], worth: number): number[][] {

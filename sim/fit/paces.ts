@@ -3,7 +3,7 @@
 import { classesIn, classOf, tableOf, toldByBefore } from "./pace-classes.ts";
 import type { Sessions } from "./sessions.ts";
 import { type FittedSpread, spreadOf } from "./spread.ts";
-import { isMemoryless, SortedSample } from "./statistics.ts";
+import { addAt, isMemoryless, SortedSample } from "./statistics.ts";
 
 export interface FittedPace {
   readonly think: FittedSpread;
@@ -108,7 +108,7 @@ function areOrdered(orders: readonly (readonly number[])[], seen: readonly (read
   const usual = seen.map((row) => row.map(() => 0));
   for (const order of orders) {
     const counts = new Array<number>(paces).fill(0);
-    for (const pace of order) counts[pace] = (counts[pace] as number) + 1;
+    for (const pace of order) addAt(counts, pace);
     for (const [to, count] of counts.entries())
       for (const [from, before] of [1, ...counts].entries()) {
         const pairs = count * (from === to + 1 ? before - 1 : before);

@@ -96,6 +96,11 @@ export function placed(values: Float64Array, place: number): number | null {
   return values[place] ?? null;
 }
 
+/** Adds one to a count. */
+export function addAt(counts: number[], place: number): void {
+  counts[place] = (counts[place] as number) + 1;
+}
+
 /** Adds to the count of a key. */
 export function addTo<Key>(counts: Map<Key, number>, key: Key, count = 1): void {
   counts.set(key, (counts.get(key) ?? 0) + count);

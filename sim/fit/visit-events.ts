@@ -7,7 +7,7 @@ import type { RecordedJob } from "./jobs.ts";
 import type { OwnWakes, Profile } from "./profile.ts";
 import type { Recording } from "./recording.ts";
 import { isMuchLonger, type Sessions } from "./sessions.ts";
-import { SortedSample } from "./statistics.ts";
+import { addAt, SortedSample } from "./statistics.ts";
 import { callsOf, everyNth, visitsIn } from "./visits.ts";
 import { eventsOf, foundIn, merged } from "./wakes.ts";
 
@@ -124,7 +124,7 @@ function lastingOf(eventsMs: readonly number[], jobs: readonly RecordedJob[]): n
     for (const eventMs of eventsMs) {
       if (ms >= eventMs - beforeMs && ms < eventMs - nextToMs) before += 1;
       const minute = Math.floor((ms - eventMs) / minuteMs);
-      if (minute >= 0 && minute < minutes.length) minutes[minute] = (minutes[minute] as number) + 1;
+      if (minute >= 0 && minute < minutes.length) addAt(minutes, minute);
     }
   const usual = (before * minuteMs) / (beforeMs - nextToMs);
   const excess = minutes.map((count) => count - usual);

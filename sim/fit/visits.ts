@@ -13,7 +13,7 @@ import type { Recording } from "./recording.ts";
 import { busyBetween, Calendar, evenRhythm, rhythmOf } from "./rhythm.ts";
 import { joined, joinedMs, type Sessions, sessionsOf } from "./sessions.ts";
 import { spreadOf } from "./spread.ts";
-import { addTo, SortedSample } from "./statistics.ts";
+import { addAt, addTo, SortedSample } from "./statistics.ts";
 import { workOf } from "./work.ts";
 
 /** Least number of calls, and share of all calls, in the quietest hours of the day, which show single visits. */
@@ -56,7 +56,7 @@ function betweenVisits(pausesMs: readonly number[]): number {
 export function visitsIn(jobs: readonly RecordedJob[]): Sessions {
   const hourOf = ({ startMs }: RecordedJob): number => Math.floor(startMs / hourMs) % 24;
   const counts = new Array<number>(24).fill(0);
-  for (const job of jobs) counts[hourOf(job)] = (counts[hourOf(job)] as number) + 1;
+  for (const job of jobs) addAt(counts, hourOf(job));
   const hours = counts.map((_, hour) => hour).sort((a, b) => (counts[a] as number) - (counts[b] as number));
   const blocksOf = (kept: ReadonlySet<number>): RecordedJob[][] => {
     const blocks: RecordedJob[][] = [];

@@ -2,7 +2,7 @@
 // show because far more callers begin within some seconds than independent callers ever do.
 
 import { clockedIn, clockedSpanMs } from "./clocked-wakes.ts";
-import { beginningsOf, Crowd, isCrowd, rareCrowd } from "./crowds.ts";
+import { Crowd, isCrowd, rareCrowd } from "./crowds.ts";
 import type { RecordedJob } from "./jobs.ts";
 import { type ClockedEvents, isSteady, type Profile, type WokenSession } from "./profile.ts";
 import type { Recording } from "./recording.ts";
@@ -48,9 +48,7 @@ export function wakesIn(profiles: readonly Profile[], recording: Recording): rea
   const callers = profiles.filter((profile) => !isSteady(profile));
   if (callers.length < callersLeast) return [];
   const absences = absencesOf(callers);
-  const all = [...absences]
-    .flatMap(([caller, awayMs]) => beginningsOf(caller, awayMs))
-    .sort((a, b) => a.atMs - b.atMs);
+  const all = [...absences.values()].flatMap(({ begins }) => begins).sort((a, b) => a.atMs - b.atMs);
   const crowds = [all, all.filter(({ isLong }) => isLong)].map((each) => new Crowd(each, recording));
   const clocked = clockedIn(crowds[0] as Crowd, recording).map((clock, group) => {
     const woken = wokenBy(clock.eventsMs, clockedSpanMs, absences, true);

@@ -1,5 +1,5 @@
 // The calls of each caller that an event woke.
-import { beginningsOf, placeOf, quietMs } from "./crowds.ts";
+import { type Beginning, beginningsOf, placeOf, quietMs } from "./crowds.ts";
 import type { RecordedJob } from "./jobs.ts";
 import type { Profile, WokenSession } from "./profile.ts";
 import { absenceOf } from "./sessions.ts";
@@ -8,14 +8,24 @@ import { SortedSample } from "./statistics.ts";
 /** Time by which two events are further apart, ms. */
 export const apartMs = 120_000;
 
-/** The length above which each caller's pause is an absence, ms; 0 if its pauses show none. */
-export type Absences = ReadonlyMap<Profile, number>;
+/** A caller's beginnings, and the length above which its pause is an absence, ms; 0 if its pauses show none. */
+interface Silences {
+  readonly awayMs: number;
+  readonly begins: readonly Beginning[];
+}
+
+export type Absences = ReadonlyMap<Profile, Silences>;
 
 /** Returns callers' absences. A caller whose pauses show them only at night is judged by the others' usual one, too. */
 export function absencesOf(callers: readonly Profile[]): Absences {
   const own = callers.map((caller) => [caller, absenceOf(caller.pausesMs)] as const);
   const most = 2 * new SortedSample(own.map(([, awayMs]) => awayMs).filter((awayMs) => awayMs > 0)).median;
-  return new Map(own.map(([caller, awayMs]) => [caller, Math.min(awayMs, most)]));
+  return new Map(
+    own.map(([caller, ownMs]) => {
+      const awayMs = Math.min(ownMs, most);
+      return [caller, { awayMs, begins: beginningsOf(caller, awayMs) }];
+    }),
+  );
 }
 
 /** Returns each caller's calls from an event on, as long as they keep the pace of a woken caller. */
@@ -48,7 +58,7 @@ export function wokenBy(
   const least = cutMs === 0 ? 1 : 2;
   const woken = new Map<Profile, readonly WokenSession[]>();
   for (const [caller, own] of firsts) {
-    const awayMs = absences.get(caller) as number;
+    const { awayMs } = absences.get(caller) as Silences;
     const sessionFrom = (eventMs: number, first: number): WokenSession | null => {
       const begins = awayMs > 0 && (first === 0 || gapBefore(caller.jobs, first) > awayMs);
       if (awayMs > 0 && !begins && beginsOnly) return null;
@@ -80,10 +90,9 @@ function lateAmong(
   spanMs: number,
   absences: Absences,
 ): ReadonlyMap<Profile, readonly number[]> {
-  const long = [...absences].map(([caller, awayMs]) => {
-    const all = beginningsOf(caller, awayMs).flatMap(({ atMs, isLong }) => (isLong ? [atMs] : []));
-    return [caller, all] as const;
-  });
+  const long = [...absences].map(
+    ([caller, { begins }]) => [caller, begins.flatMap(({ atMs, isLong }) => (isLong ? [atMs] : []))] as const,
+  );
   const all = long.flatMap(([, starts]) => starts);
   const countIn = (fromMs: number, toMs: number): number =>
     all.filter((ms) => eventsMs.some((eventMs) => ms >= eventMs + fromMs && ms < eventMs + toMs)).length;

@@ -2,7 +2,7 @@
 import { version } from "../runs/version.ts";
 import { programHelp, verbHelp } from "./help.ts";
 import { rejectOddValues, unknownVerb, unparsed } from "./usage-mistake.ts";
-import { dashed, type Verb, withoutDashes, yargsCommand } from "./verb.ts";
+import { dashed, endOfOptions, type Verb, withoutDashes, yargsCommand } from "./verb.ts";
 import { allVerbs, verbNamed } from "./verbs.ts";
 import { commandParser } from "./yargs.ts";
 
@@ -12,7 +12,7 @@ import { commandParser } from "./yargs.ts";
  * @throws SpillwayError `USAGE`, and those of the verb
  */
 export async function runCommand(words: readonly string[]): Promise<void> {
-  const options = words.includes("--") ? words.slice(0, words.indexOf("--")) : words;
+  const options = words.slice(0, endOfOptions(words));
   const isHelp = words[0] === "help" || options.includes("--help") || options.includes("-h");
   const [name] = (words[0] === "help" ? words.slice(1) : words).filter((word) => !word.startsWith("-"));
   const verb = name === undefined ? null : await verbNamed(name);

@@ -154,9 +154,13 @@ export type ArgsOf<O extends VerbOptions, P extends readonly Operand[] = readonl
 /** Stands for a `-` that begins no option. */
 const dash = "\u0000";
 
+/** Returns the place of `--`, which ends the options; the number of words if none does. */
+export const endOfOptions = (words: readonly string[]): number =>
+  words.includes("--") ? words.indexOf("--") : words.length;
+
 /** Shields a lone `-`, which yargs would drop, and what begins with `-` behind `--`, where no options are any more. */
 export function withoutDashes(words: readonly string[]): string[] {
-  const end = words.includes("--") ? words.indexOf("--") : words.length;
+  const end = endOfOptions(words);
   const shielded = (word: string, at: number): string =>
     word === "-" || at > end ? word.replace(/^-/, dash) : word;
   return words.map(shielded).filter((_, at) => at !== end);

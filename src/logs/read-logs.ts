@@ -5,7 +5,7 @@ import type { Policy } from "../policy/policy.ts";
 import { policyOf } from "../policy/shorthand.ts";
 import { SpillwayError } from "../rules/errors.ts";
 import { parseRules } from "../rules/parse.ts";
-import { counted } from "../rules/words.ts";
+import { count, counted } from "../rules/words.ts";
 import { Callers } from "./callers.ts";
 import { durationUnits } from "./choices.ts";
 import { readHar } from "./har.ts";
@@ -175,7 +175,7 @@ function requireRead({ read, unread, examples }: LogTally, most: number, files: 
   const share = (value: number): string => `${Math.round(value * 10_000) / 100} %`;
   throw new SpillwayError(
     "LOG_UNREAD",
-    `${unread.toLocaleString("en-US")} of ${counted(read + unread, "row")} could not be read, ${share(unread / (read + unread))}; at most ${share(most)} may be`,
+    `${count(unread)} of ${counted(read + unread, "row")} could not be read, ${share(unread / (read + unread))}; at most ${share(most)} may be`,
     { problems, hint: nextStep(examples.map(({ why }) => why)) },
   );
 }

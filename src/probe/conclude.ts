@@ -187,7 +187,7 @@ function clampedSight(calls: readonly SeenCall[], scope: Scope): { call: SeenCal
 function abovePrior(calls: readonly SeenCall[], index: number, scope: Scope): string | null {
   const call = calls[index];
   if (call === undefined || call.kind !== "call" || call.status !== 200) return null;
-  const charged = scope === "rest" ? 1 : Number(call.actual);
+  const charged = scope === "rest" ? 1 : (call.actual ?? 0);
   for (const owner of owners) {
     const prior = headerSights(calls.slice(0, index), scope, owner).at(-1);
     const reset = prior?.reset ?? null;

@@ -48,7 +48,7 @@ function weigh(
 ): ProbeTrial {
   const from = before.statusScopes?.[scope] ?? null;
   const userLeft = whole((scope === "rest" ? before : prior?.call)?.headers.userRemaining);
-  const hadRoom = Number(userLeft) > 0 && from !== null && from.current < from.limit;
+  const hadRoom = (userLeft ?? 0) > 0 && from !== null && from.current < from.limit;
   const void_ = { before, action, after, organization: null, user: null, isUserClamped: false, hadRoom };
   if (isFailure(action.status)) return void_;
   const to = after.statusScopes?.[scope] ?? null;
@@ -242,7 +242,7 @@ function judgeGrowth(
   const byUser = growths.map(({ organization, user }) =>
     organization === null || organization > 0 ? user : null,
   );
-  const isByUser = byUser.some((amount) => Number(amount) > 0);
+  const isByUser = byUser.some((amount) => (amount ?? 0) > 0);
   const amounts = isByUser ? byUser : growths.map(({ organization }) => organization);
   const [shown] = told;
   if (shown === undefined || amounts.some((amount) => amount === null || amount <= 0))

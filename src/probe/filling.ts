@@ -70,16 +70,16 @@ async function filling(
     );
   };
   const small = session.calls.findLast(
-    ({ actual, status, points }) => status === 200 && Number(actual) > 0 && Number(points) > 0,
+    ({ actual, status, points }) => status === 200 && (actual ?? 0) > 0 && (points ?? 0) > 0,
   );
   if (small !== undefined) {
-    const again = ownPipelines(organization, Math.max(1, Math.min(500, Number(small.points) - 3)));
-    if (fits(again, Number(small.actual))) return again;
+    const again = ownPipelines(organization, Math.max(1, Math.min(500, (small.points ?? 0) - 3)));
+    if (fits(again, small.actual ?? 0)) return again;
   }
   const large = ownBuilds(organization, 10, 50);
   if (session.left.calls - reserve < afterwards + 2 || !fits(large, large.points)) return null;
   const measured = await session.act(large);
-  return measured?.status === 200 && fits(large, Number(measured.actual)) ? large : null;
+  return measured?.status === 200 && fits(large, measured.actual ?? 0) ? large : null;
 }
 
 /** Makes queries until the user's window is full, or one is refused. */

@@ -232,10 +232,10 @@ export function userWindow(
  */
 function mayBeOpen(calls: readonly SeenCall[], { call, reset }: WindowReadingSight): boolean {
   if (call.scope === "rest") return false;
-  const queries = calls.filter(({ points, number }) => Number(points) > 0 && number <= call.number);
+  const queries = calls.filter(({ points, number }) => (points ?? 0) > 0 && number <= call.number);
   const last = queries.at(-1);
   const longest = Math.max(
-    Number(reset),
+    reset ?? 0,
     ...queries.map(({ headers }) => whole(headers.userReset) ?? Number.POSITIVE_INFINITY),
   );
   return last !== undefined && call.sentMs < last.receivedMs + (longest + 1) * 1000;

@@ -41,6 +41,8 @@ export interface WorkersOptions
 
 /** Longest time that workers may take to start, ms. */
 const START_WITHIN_MS = 20_000;
+/** Most characters kept of the output of a worker that fails to start. */
+const SAID_MOST = 4_000;
 /** Time beyond its own patience that a worker has to end before it is killed. */
 const KILL_AFTER_MS = 2_000;
 /** Time in which a worker must say that it is ending, ms. A worker that does not is taken for blocked, and killed. */
@@ -136,7 +138,7 @@ export class Team {
     let said = "";
     child.stderr?.setEncoding("utf8").on("data", (text: string) => {
       if (member.isReady) process.stderr.write(printableLines(text));
-      else said += text;
+      else said = (said + text).slice(-SAID_MOST);
     });
     let late: NodeJS.Timeout | undefined;
     const ready = new Promise<void>((resolve, reject) => {
