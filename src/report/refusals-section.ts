@@ -112,7 +112,7 @@ const populationColumns = {
   admitted: "Admitted",
   refused: "Refused",
   refusedShare: "Share",
-  gaveUp: "Gave up",
+  gaveUp: "Never through",
   unanswered: "Unanswered",
   statusCalls: "Status calls",
 } as const;
@@ -186,7 +186,7 @@ function userTable({ users, usersSeen }: Summary): Html {
       number: true,
       cell: ({ figures }) => (figures.refusedShare === null ? "–" : share(figures.refusedShare)),
     },
-    { title: "Gave up", number: true, cell: ({ figures }) => figureText("gaveUp", figures.gaveUp) },
+    { title: "Never through", number: true, cell: ({ figures }) => figureText("gaveUp", figures.gaveUp) },
     { title: "Wait, 95%", number: true, cell: ({ figures }) => figureText("waitP95Ms", figures.waitP95Ms) },
   ];
   const listed = users.slice(0, usersListed);

@@ -160,7 +160,8 @@ export function progressText(progress: LoadProgress, pace: Pace): string {
   const perSecond = pace.at(elapsedMs / durationMs, calls)?.perSecond;
   const parts = [
     `${duration(elapsedMs)} ${left}`,
-    counted(calls, "call"),
+    // Looks at the status are among them.
+    counted(calls, "request"),
     ...(perSecond === undefined ? [] : [`${count(Math.round(perSecond))}/s`]),
     ...(calls === 0 ? [] : [`${share(refused / calls)} refused`]),
     ...(tightest === null

@@ -40,7 +40,21 @@ export function adviseScenario(scenario: Scenario, rules: Rules): string[] {
   // One sentence for all: a fitted scenario of a week has many outages, and a plan may run a day of it.
   const outside =
     late.length <= 1 ? late : [`${late.length} outages begin after the run's end: they never happen`];
-  return [...hopeless, ...nobody, ...outside];
+  return [...hopeless, ...nobody, ...outside, ...withoutLimits(scenario)];
+}
+
+/** Returns the next step for a scenario whose calls are all counted by no quota of its policy. */
+function withoutLimits({ populations, policy }: Scenario): string[] {
+  if (policy === undefined) return [];
+  const uses = populations.flatMap((population) =>
+    population.behaviour.calls
+      .filter(({ kind }) => kind !== "status")
+      .map((call) => policyUse(population, call, policy).uses),
+  );
+  if (uses.length === 0 || uses.some((use) => use !== undefined)) return [];
+  return [
+    `${policy.name} limits no call of this scenario: npx spillway init --policy NAME|FILE writes one of a policy's own calls`,
+  ];
 }
 
 function isEmpty(scenario: Scenario, place: number): boolean {
@@ -49,12 +63,18 @@ function isEmpty(scenario: Scenario, place: number): boolean {
   return true;
 }
 
-/** Returns a sentence for a call that no quota counts, and one for each quota that cannot hold it. */
-function policyAdvice({ name, organization }: Population, call: CallTemplate, policy: Policy): string[] {
-  if (call.kind === "status") return [];
+/** Returns what a call of a population uses of a policy's quotas (`undefined`: none of them counts it), and its caller. */
+function policyUse({ organization }: Population, call: CallTemplate, policy: Policy) {
   const seat = { organization: organization ?? defaultOrganization, user: "", token: null };
   const { operation, caller } = policyCall(policy, call, seat);
-  const uses = policy.operations[operation]?.uses;
+  return { caller, uses: policy.operations[operation]?.uses };
+}
+
+/** Returns a sentence for a call that no quota counts, and one for each quota that cannot hold it. */
+function policyAdvice(population: Population, call: CallTemplate, policy: Policy): string[] {
+  if (call.kind === "status") return [];
+  const { name } = population;
+  const { caller, uses } = policyUse(population, call, policy);
   if (uses === undefined) return [`${name}: ${call.name} is limited by no quota of ${policy.name}`];
   return Object.entries(uses).flatMap(([quota, cost]) => {
     const { algorithm, charge, enforced } = quotaFor(policy, quota, caller);

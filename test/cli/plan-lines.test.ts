@@ -140,7 +140,7 @@ describe("a plan", () => {
     ];
     const lines = planned({ comparison: { populations: ["bots"], alternatives } }).slice(2, -1);
     expect(lines.map((line) => line.trim().split(/ {2,}/))).toEqual([
-      ["bots", "limits", "refused", "in the first second", "p95 wait", "gave up"],
+      ["bots", "limits", "refused", "in the first second", "p95 wait", "never through"],
       ["its own", "as they are", "50%", "–", "1 min 30 s", "12"],
       ["waitReset", "x2", "–", "–", "–", "–"],
     ]);

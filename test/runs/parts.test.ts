@@ -58,14 +58,14 @@ describe("a load's progress", () => {
   };
   const tightest = { org: "acme", user: "ann", scope: "rest", limit: 5_000, remaining: 1_200 } as const;
 
-  test("is its time, its calls and their pace, and what is refused, tight or late", () => {
-    expect(told({})).toBe("30 s of 1 min, 2,469 calls, 1,235/s, 0% refused");
-    expect(told({ elapsedMs: 59_999 })).toBe("1 min of 1 min, 2,469 calls, 1,235/s, 0% refused");
-    expect(told({ elapsedMs: 60_000 })).toBe("1 min ending, 2,469 calls, 1,235/s, 0% refused");
+  test("is its time, its requests and their pace, and what is refused, tight or late", () => {
+    expect(told({})).toBe("30 s of 1 min, 2,469 requests, 1,235/s, 0% refused");
+    expect(told({ elapsedMs: 59_999 })).toBe("1 min of 1 min, 2,469 requests, 1,235/s, 0% refused");
+    expect(told({ elapsedMs: 60_000 })).toBe("1 min ending, 2,469 requests, 1,235/s, 0% refused");
     expect(told({ refused: 823, tightest, lateMs: 1_500 })).toBe(
-      "30 s of 1 min, 2,469 calls, 1,235/s, 33.3% refused, 1,200 of 5,000 left for acme/ann, REST, 1.5 s late",
+      "30 s of 1 min, 2,469 requests, 1,235/s, 33.3% refused, 1,200 of 5,000 left for acme/ann, REST, 1.5 s late",
     );
-    expect(told({ lateMs: 0, calls: 0 })).toBe("30 s of 1 min, 0 calls, 0/s, 0 ms late");
+    expect(told({ lateMs: 0, calls: 0 })).toBe("30 s of 1 min, 0 requests, 0/s, 0 ms late");
     expect(progressText({ doing: "getting k6" }, new Pace(() => 0))).toBe("getting k6");
   });
 });

@@ -111,10 +111,30 @@ describe("advice", () => {
       post("/v1/7/call", { cost: 6, name: "call" }),
       ["all: call costs 6 of calls, above its limit of 5: it is refused for ever"],
     ],
-    [rest("/nowhere"), ["all: nowhere is limited by no quota of own"]],
+    [
+      rest("/nowhere"),
+      [
+        "all: nowhere is limited by no quota of own",
+        "own limits no call of this scenario: npx spillway init --policy NAME|FILE writes one of a policy's own calls",
+      ],
+    ],
     [status(), []],
   ])("under a policy: %#", (call, words) => {
     expect(underPolicy(call)).toEqual(words);
+  });
+
+  test("one call that is limited is enough not to be sent elsewhere", () => {
+    const two = defineScenario({
+      name: "own",
+      duration: "1m",
+      populations: {
+        all: { clients: 1, behaviour: poller({ every: "1s", call: post("/v1/7/call", { cost: 5 }) }) },
+        some: { clients: 1, behaviour: poller({ every: "1s", call: rest("/nowhere") }) },
+      },
+    });
+    expect(adviseScenario(adjustScenario(two, { policy }), parseRules({}))).toEqual([
+      "some: nowhere is limited by no quota of own",
+    ]);
   });
 
   test.each<[number, object, string[]]>([

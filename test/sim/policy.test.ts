@@ -196,6 +196,7 @@ describe("quotas that rules cannot say", () => {
     expect(measure(under(free, policy)).figures).toMatchObject({ calls: 0, refused: 0, statusCalls: 5 });
     expect(adviseScenario(under(free, policy), parseRules({}))).toEqual([
       "free: elsewhere is limited by no quota of some",
+      "some limits no call of this scenario: npx spillway init --policy NAME|FILE writes one of a policy's own calls",
     ]);
   });
 
