@@ -1,4 +1,5 @@
 // Runs a command as the program does: reports its error, and sets the exit status.
+import { systemNeeds } from "../files/unwritable.ts";
 import { SpillwayError } from "../rules/errors.ts";
 import { describeError, describeThrown, describeUnexpected, endProgress, UNEXPECTED } from "./terminal.ts";
 
@@ -51,17 +52,12 @@ export function tellError(error: unknown, words: readonly string[]): void {
 
 /** Resources that the system refused, by its error code. */
 const refusals: Readonly<Record<string, string>> = {
+  ...systemNeeds,
   EACCES: "permission",
   EAGAIN: "room for one more process",
-  EDQUOT: "room within the disk quota",
-  EFBIG: "room for a file of this size (ulimit -f)",
-  EIO: "a disk that works",
-  EMFILE: "fewer open files, or a higher limit (ulimit -n)",
-  ENFILE: "fewer open files on this machine",
   ENOMEM: "free memory",
   ENOSPC: "free space on the disk (TMPDIR names the folder of temporary files)",
   EPERM: "permission",
-  EROFS: "a disk that can be written",
 };
 
 /** Returns the operating system's error as a coded error; `null` for any other error. */

@@ -146,7 +146,9 @@ function comparisonLines({ populations, alternatives }: PlanComparison): string[
       const found = one.figures.find((measured) => measured.figure === `${population}.${figure}`);
       return found === undefined ? "–" : meanOf(found);
     };
-    const head = [population, "limits", "refused", "in the first second", "p95 wait", "never through"].map(pc.dim);
+    const head = [population, "limits", "refused", "in the first second", "p95 wait", "never through"].map(
+      pc.dim,
+    );
     const rows = [...own, ...mine].map((one) => [
       one.asIs ? pc.bold(one.policy) : one.policy,
       one.limits,

@@ -1,8 +1,9 @@
 // The files of `serve`: sample tokens and a certificate, deleted at its end, and the user's own certificates.
+
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
-import { SpillwayError } from "../rules/errors.ts";
+import { unwritable } from "../files/unwritable.ts";
 import { readServerTls } from "./connection-options.ts";
 
 /** Options of `serve` that say whether and how it speaks TLS. */
@@ -46,15 +47,12 @@ function keep(name: string, text: string, what: string): string {
   try {
     writeFileSync(file, text, { mode: 0o600, flag: "wx" });
   } catch (cause) {
-    throw new SpillwayError("FILE_UNWRITABLE", `${what} cannot be written`, {
-      problem: {
-        path: file,
-        got: (cause as NodeJS.ErrnoException).code ?? "an error",
-        allowed: "a writable file",
-      },
-      hint: "name a file of your own: --tokens FILE, or --tls-cert and --tls-key",
+    throw unwritable(
+      what,
+      file,
       cause,
-    });
+      "name a file of your own: --tokens FILE, or --tls-cert and --tls-key",
+    );
   }
   return file;
 }

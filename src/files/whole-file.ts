@@ -4,6 +4,7 @@ import { randomBytes } from "node:crypto";
 import { lstat, mkdir, rename, rm, stat, writeFile } from "node:fs/promises";
 import { dirname, join, resolve } from "node:path";
 import { SpillwayError } from "../rules/errors.ts";
+import { unwritable } from "./unwritable.ts";
 
 /** Text at once, or in pieces. */
 export type FileContent = string | AsyncIterable<string | Uint8Array>;
@@ -114,9 +115,6 @@ export async function writing<T>(path: string, write: () => Promise<T>): Promise
     const { code } = cause as NodeJS.ErrnoException;
     // An error of the content's source is no fault of the file.
     if (code === undefined || cause instanceof SpillwayError) throw cause;
-    throw new SpillwayError("FILE_UNWRITABLE", "a file cannot be written", {
-      problem: { path, got: code, allowed: "a place that can be written" },
-      cause,
-    });
+    throw unwritable("a file", path, cause);
   }
 }

@@ -3,6 +3,7 @@ import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { ConnectionOptions } from "../connect/connection.ts";
+import { unwritable } from "../files/unwritable.ts";
 import { makeFolder } from "../files/whole-file.ts";
 import type { Policy } from "../policy/policy.ts";
 import { SpillwayError } from "../rules/errors.ts";
@@ -13,7 +14,7 @@ import type { K6Binary } from "./k6-binary.ts";
 import { accountNotes, crossedThresholds, failedChecks, failureOf, k6Notes } from "./outcome.ts";
 import type { LoadPlan } from "./plan.ts";
 import { type K6Outcome, k6Exit, k6Files, runK6 } from "./run-k6.ts";
-import { TraceFile, unwritable } from "./trace-file.ts";
+import { TraceFile } from "./trace-file.ts";
 import { traceFromK6 } from "./trace-from-k6.ts";
 import type { Variable } from "./variables.ts";
 
@@ -101,7 +102,7 @@ async function runBundle(
 async function begunTrace({ folder, trace, head }: DriverRun): Promise<TraceFile> {
   await makeFolder(folder);
   return TraceFile.create(trace, head).catch((cause: unknown) => {
-    throw unwritable(trace, cause);
+    throw unwritable("the trace", trace, cause);
   });
 }
 

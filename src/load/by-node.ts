@@ -1,6 +1,7 @@
 // A run by Node itself: no other program, but the same clients, checks and trace. The clients may run in a thread of
 // their own. The trace is written here, so it is kept however they end.
 import { dirname } from "node:path";
+import { unwritable } from "../files/unwritable.ts";
 import { makeFolder } from "../files/whole-file.ts";
 import { SpillwayError } from "../rules/errors.ts";
 import { counted } from "../rules/words.ts";
@@ -12,7 +13,7 @@ import { driveHere, type NodeDrive, type NodePart, type NodeTask } from "./node/
 import { accountNotes, type FailedCheck, silenceOf } from "./outcome.ts";
 import type { RunProgress } from "./raw-progress.ts";
 import { graphqlUrlAt } from "./request.ts";
-import { TraceFile, type TraceHead, unwritable } from "./trace-file.ts";
+import { TraceFile, type TraceHead } from "./trace-file.ts";
 
 export interface DrivenByNode extends Driven {
   readonly driver: "node";
@@ -48,7 +49,7 @@ export async function runInNode(run: DriverRun): Promise<DrivenByNode> {
     };
   } catch (cause) {
     if ((cause as NodeJS.ErrnoException).syscall === undefined) throw cause;
-    throw unwritable(run.trace, cause);
+    throw unwritable("the trace", run.trace, cause);
   }
 }
 

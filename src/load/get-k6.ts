@@ -1,8 +1,10 @@
 // Gets k6 into the tool's own cache, on demand only: from an address with a checksum, built by Go, or from k6's
 // published archive.
+
 import { mkdtempSync, rmSync } from "node:fs";
 import { rename, writeFile } from "node:fs/promises";
 import { join } from "node:path";
+import { unwritable } from "../files/unwritable.ts";
 import { makeFolder } from "../files/whole-file.ts";
 import { SpillwayError } from "../rules/errors.ts";
 import { download } from "./download.ts";
@@ -61,7 +63,7 @@ export async function getK6(options: GetK6Options = {}): Promise<GotK6> {
     const version = await k6Version(made, from, { env, signal });
     const path = join(folder, programName("k6"));
     await rename(made, path).catch((cause: unknown) => {
-      throw unwritable(path, cause);
+      throw cacheUnwritable(path, cause);
     });
     return { k6: { path, version, origin: "cache" }, wasThere: false };
   } finally {
@@ -87,16 +89,12 @@ async function openWorkshop(env: Environment): Promise<{ folder: string; worksho
   try {
     return { folder, workshop: mkdtempSync(join(folder, ".get-")) };
   } catch (cause) {
-    throw unwritable(folder, cause);
+    throw cacheUnwritable(folder, cause);
   }
 }
 
-const unwritable = (path: string, cause: unknown): SpillwayError =>
-  new SpillwayError("FILE_UNWRITABLE", "k6 cannot be written to the cache of spillway", {
-    problem: { path, got: (cause as NodeJS.ErrnoException).code ?? "an error", allowed: "a place to write" },
-    hint: "XDG_CACHE_HOME names the folder of caches",
-    cause,
-  });
+const cacheUnwritable = (path: string, cause: unknown): SpillwayError =>
+  unwritable("the cache for k6", path, cause, "XDG_CACHE_HOME names the folder of caches");
 
 /** Puts a k6 into the workshop. Returns its path, and where it comes from. */
 async function make(
@@ -155,7 +153,7 @@ async function place(
   const path = join(workshop, programName("k6"));
   const bytes = unpackProgram(url, archive, programName("k6", machine?.platform));
   await writeFile(path, bytes, { mode: 0o755 }).catch((cause: unknown) => {
-    throw unwritable(path, cause);
+    throw cacheUnwritable(path, cause);
   });
   return path;
 }

@@ -1,8 +1,10 @@
 // Runs k6 over a bundle as a child process, and tells truly how it ended. k6's exit status is only one witness among
 // several: k6 ends with 0 even if the disk was full or a script threw.
+
 import { type ChildProcess, spawn } from "node:child_process";
 import { readFile, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
+import { unwritable } from "../files/unwritable.ts";
 import { makeOwnFolder } from "../files/whole-file.ts";
 import { SpillwayError } from "../rules/errors.ts";
 import { RawProgress, type RunProgress } from "./raw-progress.ts";
@@ -135,11 +137,8 @@ async function prepare(folder: string, config: string): Promise<void> {
     await writeFile(join(folder, k6Files.raw), "");
     await writeFile(config, "{}\n");
   } catch (cause) {
-    const { code = "an error", path = folder } = cause as NodeJS.ErrnoException;
-    throw new SpillwayError("FILE_UNWRITABLE", "the run folder cannot be written", {
-      problem: { path, got: code, allowed: "a folder that can be written" },
-      cause,
-    });
+    const { path = folder } = cause as NodeJS.ErrnoException;
+    throw unwritable("the run folder", path, cause);
   }
 }
 

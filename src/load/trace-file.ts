@@ -1,7 +1,6 @@
 // A trace while it is written. Its header stands in front but is known last, so room is kept for it. Until then the
 // header says that calls are missing, which is true of what a kill leaves.
 import { type FileHandle, open, rm } from "node:fs/promises";
-import { SpillwayError } from "../rules/errors.ts";
 import type { QuotaTraceHeader } from "../trace/quota-record.ts";
 import type { TraceHeader } from "../trace/record.ts";
 import { encodeHeader } from "../trace/write.ts";
@@ -127,13 +126,4 @@ export class TraceFile {
     await this.#file.writeFile(text);
     this.#size += Buffer.byteLength(text);
   }
-}
-
-/** @param hint another place that has the data, or what to do */
-export function unwritable(path: string, cause: unknown, hint?: string): SpillwayError {
-  return new SpillwayError("FILE_UNWRITABLE", "the trace cannot be written", {
-    problem: { path, got: (cause as Error).message, allowed: "a place that can be written" },
-    ...(hint === undefined ? {} : { hint }),
-    cause,
-  });
 }

@@ -2,11 +2,12 @@
 // client}`, `{"error": client, ...}`, or something that a scenario printed.
 
 import { createReadStream } from "node:fs";
+import { unwritable } from "../files/unwritable.ts";
 import { lineLengthMost, tooLong } from "../trace/blocks.ts";
 import type { QuotaCall } from "../trace/quota-record.ts";
 import type { TraceCall } from "../trace/record.ts";
 import { Account, type LoadAccount } from "./account.ts";
-import { type TraceFile, type TraceHead, unwritable } from "./trace-file.ts";
+import type { TraceFile, TraceHead } from "./trace-file.ts";
 
 export interface TraceFromK6Options {
   /** Path of the file that k6's `console.log` wrote. */
@@ -39,7 +40,7 @@ export async function traceFromK6(options: TraceFromK6Options): Promise<LoadAcco
     return account.finish(lost);
   } catch (cause) {
     await trace.leaveHeader();
-    throw unwritable(trace.path, cause, "what k6 wrote is kept");
+    throw unwritable("the trace", trace.path, cause, "what k6 wrote is kept");
   }
 }
 

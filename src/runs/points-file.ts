@@ -1,8 +1,10 @@
 // points.ndjson: the outcomes of a plan's runs, one line each, as they end. An interrupted plan goes on from it. The
 // first line says which question they answer.
+
 import { constants } from "node:fs";
 import { type FileHandle, open, readFile } from "node:fs/promises";
 import * as v from "valibot";
+import { unwritable } from "../files/unwritable.ts";
 import { writeWhole } from "../files/whole-file.ts";
 import { type JobOutcome, jobKey, type PlanJob } from "../plan/job.ts";
 import type { Policy } from "../policy/policy.ts";
@@ -184,7 +186,7 @@ export class PointsFile {
     try {
       await this.#written;
     } catch (cause) {
-      throw unwritable("points.ndjson", cause as NodeJS.ErrnoException);
+      throw unwritable("the plan's points", "points.ndjson", cause);
     } finally {
       await this.#file.close();
     }
@@ -193,9 +195,3 @@ export class PointsFile {
 
 const lineOf = (job: string, { figures, windows }: JobOutcome): string =>
   `${JSON.stringify({ job, figures, windows })}\n`;
-
-const unwritable = (path: string, cause: NodeJS.ErrnoException): SpillwayError =>
-  new SpillwayError("FILE_UNWRITABLE", "the plan's points cannot be written", {
-    problem: { path, got: String(cause.code), allowed: "a place that can be written" },
-    cause,
-  });

@@ -161,7 +161,7 @@ describe("points that are written", () => {
       await expect(file.close()).rejects.toMatchObject({
         code: "FILE_UNWRITABLE",
         message: expect.stringContaining("the plan's points cannot be written"),
-        problems: [{ path: "points.ndjson", got: "ENOSPC", allowed: "a place that can be written" }],
+        problems: [{ path: "points.ndjson", got: "ENOSPC", allowed: "free space on the disk" }],
         cause: full,
       });
     } finally {
