@@ -1,6 +1,7 @@
 // Options that verbs which read logs have in common. They load nothing that reads logs.
 import {
   type DurationUnit,
+  dateOrders,
   defaultGraphqlPath,
   defaultStatusPath,
   defaultUnread,
@@ -53,6 +54,13 @@ export const logOptions = {
     choices: ["start", "end"] as const,
     group,
     describe: "take a row's time for the start or the end of its request [default: guessed]",
+  },
+  dates: {
+    argument: "ORDER",
+    choices: dateOrders,
+    group,
+    describe:
+      "read dates such as 5/11/2026 with the day or the month first [default: told from the first rows]",
   },
   zone: option.text("ZONE", "read times that name no zone as times of ZONE, such as +02:00 [default: UTC]", {
     group,

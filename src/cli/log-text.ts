@@ -2,6 +2,7 @@
 
 import { Callers } from "../logs/callers.ts";
 import type { ColumnUse } from "../logs/column-guesses.ts";
+import { isUnordered } from "../logs/instant.ts";
 import type { LogFile } from "../logs/read-file.ts";
 import { type LogBatch, type LogRows, OTHER_CALL, STATUS_CALL } from "../logs/rows.ts";
 import { bareToken, looksSecret, withoutSecrets } from "../logs/secrets.ts";
@@ -83,16 +84,20 @@ export const describeLogs = ({ files, changes, rows, unread }: UnderstoodLogs): 
   ]),
 ];
 
-const zoneless = /^(?:\d{4}[-/]\d\d[-/]\d\d(?:[T ][\d:.,]+)?|\d\d\/[A-Z][a-z]{2}\/\d{4}:[\d:.]+)$/;
+const zoneless =
+  /^(?:\d{4}[-/]\d\d[-/]\d\d(?:[T ][\d:.,]+)?|\d\d[-/ ][A-Z][a-z]{2}[-/ ]\d{4}[ :][\d:.]+|\d\d?[-/.]\d\d?[-/.]\d{4},? [\d:.]+(?:\s?[AP]M)?)$/i;
 
 function understoodFile({ name, sample, mapping }: LogFile): UnderstoodFile {
-  const { uses, timeIs, durationUnit, organization } = mapping;
+  const { uses, timeIs, dates, durationUnit, organization } = mapping;
   const has = (role: string): boolean => uses.some((use) => use.role === role);
   const left = sample.columns.filter((_, index) => !uses.some((use) => use.index === index));
   const times = sample.columns[uses.find(({ role }) => role === "time")?.index ?? -1]?.values ?? [];
   const notes = [
     times.some((time) => zoneless.test(time ?? ""))
       ? "times name no zone: UTC is meant, unless --zone says otherwise"
+      : "",
+    times.some((time) => isUnordered(time ?? ""))
+      ? `dates have the ${dates === "day-first" ? "day" : "month"} first`
       : "",
     timeIs === "end" && has("duration")
       ? "times are when requests were over: they began a duration before"

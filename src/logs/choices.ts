@@ -4,6 +4,10 @@
 export const logFormats = ["access-log", "words", "ndjson", "csv", "har", "k6", "trace", "parquet"] as const;
 export type LogFormat = (typeof logFormats)[number];
 
+/** Places of day and month in dates that are numbers alone: 20/11/2026 or 11/20/2026. */
+export const dateOrders = ["day-first", "month-first"] as const;
+export type DateOrder = (typeof dateOrders)[number];
+
 /** Units of durations, ms. */
 export const durationUnits = { s: 1000, ms: 1, us: 1e-3, ns: 1e-6 } as const;
 export type DurationUnit = keyof typeof durationUnits;
@@ -37,6 +41,8 @@ export interface LogOptions {
   readonly caller?: readonly string[] | undefined;
   readonly durationUnit?: DurationUnit | undefined;
   readonly timeIs?: "start" | "end" | undefined;
+  /** Order of day and month in dates that are numbers alone. */
+  readonly dates?: DateOrder | undefined;
   /** Zone of times that name none: `UTC`, `+02:00`. */
   readonly zone?: string | undefined;
   /** Organization of rows that name none. */

@@ -50,6 +50,7 @@ export const harMapping: LogMapping = {
   hasTokens: true,
   durationUnit: "ms",
   timeIs: "start",
+  dates: "day-first",
   organization: null,
 };
 

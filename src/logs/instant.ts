@@ -1,16 +1,19 @@
 // Reads times of logs, byte by byte, as ms since the epoch. Numbers are seconds, ms, µs or ns since the epoch, told
-// apart by their size. Other forms are ISO 8601 with any zone, and the dates of access logs.
+// apart by their size. Other forms are ISO 8601 with any zone, the dates of access logs, and those of spreadsheets.
 
 import { fourDigits } from "../trace/digits.ts";
+import { type DateOrder, dateOrders } from "./choices.ts";
 
 const [zero, dot, comma, dash, slash, colon, plus, space] = [
   0x30, 0x2e, 0x2c, 0x2d, 0x2f, 0x3a, 0x2b, 0x20,
 ] as const;
+/** First byte of U+202F, the narrow space that JavaScript and Excel put before AM and PM. */
+const narrowSpace = 0xe2;
 const dayMs = 86_400_000;
 
 /** The forms of time that are read, in words. */
 export const timeForms =
-  "a time is ISO 8601 (2026-11-20T08:00:03Z), an access log's (20/Nov/2026:08:00:03 +0000), or s, ms, µs or ns since 1970";
+  "a time is ISO 8601 (2026-11-20T08:00:03Z), an access log's (20/Nov/2026:08:00:03 +0000), a spreadsheet's (20/11/2026 08:00:03, 11/20/2026 8:00:03 AM), or s, ms, µs or ns since 1970";
 
 /** Returns the number of exactly `count` digits at `at`. @returns -1 if one of them is no digit */
 function digits(view: DataView, at: number, count: number): number {
@@ -44,13 +47,16 @@ function isDate(year: number, month: number, day: number): boolean {
 export class InstantReader {
   /** Minutes east of Greenwich of times without a zone. */
   readonly #zoneMinutes: number;
+  readonly #order: DateOrder;
   #date = -1;
   #dateMs = 0;
   /** Place that `#fraction` and `#zone` have come to. */
   #at = 0;
 
-  constructor(zoneMinutes = 0) {
+  /** @param order which of two numbers before the year is the day; between dots, it is the first */
+  constructor(zoneMinutes = 0, order: DateOrder = "day-first") {
     this.#zoneMinutes = zoneMinutes;
+    this.#order = order;
   }
 
   /**
@@ -72,9 +78,17 @@ export class InstantReader {
     }
     if (length >= 10 && length <= 64) {
       const fifth = view.getUint8(from + 4);
-      if (fifth === dash || fifth === slash) return this.#iso(view, from, to);
-      if (view.getUint8(from + 2) === slash && view.getUint8(from + 6) === slash)
-        return this.#accessLog(view, from, to);
+      if (fifth === dash || fifth === slash) {
+        const ms = this.#iso(view, from, to);
+        if (!Number.isNaN(ms)) return ms;
+      }
+      const third = view.getUint8(from + 2);
+      const isNamed = third === slash || third === dash || third === space;
+      if (isNamed && view.getUint8(from + 6) === third) return this.#accessLog(view, from, to);
+      if (isBetween(third) || isBetween(view.getUint8(from + 1))) {
+        const ms = this.#numbers(view, from, to);
+        if (!Number.isNaN(ms)) return ms;
+      }
     }
     return sinceEpoch(view, from, to);
   }
@@ -94,15 +108,45 @@ export class InstantReader {
     return date + this.#clock(view, to);
   }
 
-  /** Reads `10/Oct/2000:13:55:36 -0700`. */
+  /** Reads `10/Oct/2000:13:55:36 -0700`, also with `-` for `/` and a space before the hour. */
   #accessLog(view: DataView, from: number, to: number): number {
     const day = digits(view, from, 2);
     const month = monthOf(view, from + 3);
     const year = digits(view, from + 7, 4);
-    if (to - from < 17 || view.getUint8(from + 11) !== colon) return Number.NaN;
+    const between = view.getUint8(from + 11);
+    if (to - from < 17 || (between !== colon && between !== space)) return Number.NaN;
     const date = this.#dateOf(year, month, day);
     this.#at = from + 12;
     return date + this.#clock(view, to);
+  }
+
+  /** Reads `20/11/2026 08:00:03`, `20.11.2026, 8:00` or `11/20/2026 8:00:03 AM`. */
+  #numbers(view: DataView, from: number, to: number): number {
+    this.#at = from;
+    const first = this.#shortNumber(view);
+    const between = view.getUint8(this.#at);
+    this.#at += 1;
+    const second = this.#shortNumber(view);
+    if (!isBetween(between) || view.getUint8(this.#at) !== between) return Number.NaN;
+    const year = digits(view, this.#at + 1, 4);
+    this.#at += 5;
+    if (to - this.#at < 5) return Number.NaN;
+    if (view.getUint8(this.#at) === comma) this.#at += 1;
+    if (view.getUint8(this.#at) !== space) return Number.NaN;
+    this.#at += 1;
+    const isMonthFirst = between !== dot && this.#order === "month-first";
+    return (
+      (isMonthFirst ? this.#dateOf(year, first, second) : this.#dateOf(year, second, first)) +
+      this.#clock(view, to)
+    );
+  }
+
+  /** Reads one or two digits. @returns -1 if there are none */
+  #shortNumber(view: DataView): number {
+    const count = digits(view, this.#at + 1, 1) < 0 ? 1 : 2;
+    const value = digits(view, this.#at, count);
+    this.#at += count;
+    return value;
   }
 
   #dateOf(year: number, month: number, day: number): number {
@@ -116,13 +160,14 @@ export class InstantReader {
 
   /** Reads from the hour on; returns the ms to add to the day's beginning. */
   #clock(view: DataView, to: number): number {
+    if (to - this.#at < 4) return Number.NaN;
+    const hour = this.#shortNumber(view);
     const at = this.#at;
-    if (to - at < 5 || view.getUint8(at + 2) !== colon) return Number.NaN;
-    const hour = digits(view, at, 2);
-    const minute = digits(view, at + 3, 2);
+    if (to - at < 3 || view.getUint8(at) !== colon) return Number.NaN;
+    const minute = digits(view, at + 1, 2);
     if (hour < 0 || hour > 23 || minute < 0 || minute > 59) return Number.NaN;
-    this.#at = at + 5;
-    let ms = (hour * 60 + minute) * 60_000;
+    this.#at = at + 3;
+    let ms = minute * 60_000;
     if (this.#at < to && view.getUint8(this.#at) === colon) {
       if (to - this.#at < 3) return Number.NaN;
       const second = digits(view, this.#at + 1, 2);
@@ -131,7 +176,19 @@ export class InstantReader {
       this.#at += 3;
       ms += second * 1000 + this.#fraction(view, to);
     }
-    return ms - this.#zone(view, to) * 60_000;
+    if ((view.getUint8(to - 1) | 0x20) === 0x6d) return ms + this.#halfDay(view, hour, to);
+    return ms + (hour * 60 - this.#zone(view, to)) * 60_000;
+  }
+
+  /** Returns the ms from midnight to an hour that AM or PM follows. */
+  #halfDay(view: DataView, hour: number, to: number): number {
+    let at = this.#at;
+    if (view.getUint8(at) === space) at += 1;
+    else if (view.getUint8(at) === narrowSpace) at += 3;
+    if (to - at !== 2 || hour < 1 || hour > 12) return Number.NaN;
+    const half = view.getUint8(at) | 0x20;
+    if (half !== 0x61 && half !== 0x70) return Number.NaN;
+    return (((hour % 12) + (half === 0x70 ? 12 : 0)) * 60 - this.#zoneMinutes) * 60_000;
   }
 
   #fraction(view: DataView, to: number): number {
@@ -170,6 +227,9 @@ export class InstantReader {
     return (sign === plus ? 1 : -1) * (hours * 60 + minutes);
   }
 }
+
+/** Tells whether a byte stands between the numbers of a date. */
+const isBetween = (byte: number): boolean => byte === slash || byte === dot || byte === dash;
 
 const months = "janfebmaraprmayjunjulaugsepoctnovdec";
 
@@ -234,18 +294,39 @@ function sinceEpoch(view: DataView, from: number, to: number): number {
   return count <= 17 ? Math.floor(value / 10 ** (17 - count)) : Math.floor(value / 10 ** (20 - count));
 }
 
-const instants = new InstantReader();
+const readers = {
+  "day-first": new InstantReader(0, "day-first"),
+  "month-first": new InstantReader(0, "month-first"),
+} satisfies Record<DateOrder, InstantReader>;
 const encoder = new TextEncoder();
 
 /** Returns a text's time in ms; `NaN` if it is none. */
-export function instantOf(text: string): number {
+export function instantOf(text: string, order: DateOrder): number {
   const bytes = new Uint8Array(3 * text.length + 64);
   const { written } = encoder.encodeInto(text, bytes);
-  return instants.read(new DataView(bytes.buffer), 0, written);
+  return readers[order].read(new DataView(bytes.buffer), 0, written);
 }
 
-/** Tells whether a text is a time from 2000 to 2099, as a log may hold. */
-export function isTime(text: string): boolean {
-  const ms = instantOf(text.trim());
+/** Tells whether a text is a time from 2000 to 2099, as a log may hold, its day first or not. */
+export const isTime = (text: string): boolean => dateOrders.some((order) => isTimeBy(text, order));
+
+function isTimeBy(text: string, order: DateOrder): boolean {
+  const ms = instantOf(text.trim(), order);
   return ms >= Date.UTC(2000, 0) && ms < Date.UTC(2100, 0);
+}
+
+/** Tells whether a text begins as a date whose day may stand first or second: `5/11/2026`. */
+export const isUnordered = (text: string): boolean => /^\[?\d{1,2}([/-])\d{1,2}\1\d{4}\b/.test(text.trim());
+
+/**
+ * Returns the order of day and month by which more of the texts are times.
+ * @returns `null` if both read as many, though the order matters
+ */
+export function dateOrderOf(texts: readonly string[]): DateOrder | null {
+  const unordered = texts.filter(isUnordered);
+  const [dayFirst, monthFirst] = dateOrders.map(
+    (order) => unordered.filter((text) => isTimeBy(text, order)).length,
+  ) as [number, number];
+  if (dayFirst === monthFirst && unordered.length > 0) return null;
+  return dayFirst >= monthFirst ? "day-first" : "month-first";
 }

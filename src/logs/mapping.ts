@@ -2,7 +2,7 @@
 // A column that an option names is taken as it is.
 import { closest } from "../rules/closest.ts";
 import { quote, SpillwayError } from "../rules/errors.ts";
-import type { DurationUnit } from "./choices.ts";
+import type { DateOrder, DurationUnit } from "./choices.ts";
 import {
   type ColumnUse,
   guesses,
@@ -15,7 +15,7 @@ import {
   unitless,
   valuesOf,
 } from "./column-guesses.ts";
-import { timeForms } from "./instant.ts";
+import { dateOrderOf, timeForms } from "./instant.ts";
 import type { LogSample, SampledColumn } from "./sniff.ts";
 
 /** Choices of the options. */
@@ -26,6 +26,8 @@ export interface MappingFlags {
   readonly tokenColumn?: string | undefined;
   readonly durationUnit?: DurationUnit | undefined;
   readonly timeIs?: "start" | "end" | undefined;
+  /** Order of day and month in dates that are numbers alone. */
+  readonly dates?: DateOrder | undefined;
 }
 
 export interface LogMapping {
@@ -35,6 +37,8 @@ export interface LogMapping {
   readonly hasTokens: boolean;
   readonly durationUnit: DurationUnit;
   readonly timeIs: "start" | "end";
+  /** Order of day and month in dates that are numbers alone. */
+  readonly dates: DateOrder;
   /** Only organization that the first rows name in their paths, and so that of rows that name none. */
   readonly organization: string | null;
 }
@@ -46,6 +50,7 @@ export const noMapping: LogMapping = {
   hasTokens: false,
   durationUnit: "ms",
   timeIs: "start",
+  dates: "day-first",
   organization: null,
 };
 
@@ -84,6 +89,7 @@ export function guessMapping(sample: LogSample, flags: MappingFlags, file: strin
     hasTokens: userIsToken || sample.columns.some((column) => isTokenColumn(column, column.path)),
     durationUnit,
     timeIs: flags.timeIs ?? meaningOfTime(sample, uses, durationUnit),
+    dates: flags.dates ?? dateOrderIn(sample, uses, file),
     organization: loneOrganization(sample, uses),
   };
 }
@@ -168,6 +174,18 @@ function requireEnough(uses: readonly ColumnUse[], sample: LogSample, file: stri
       "a user, token, address or path in one of them",
       "--user-column, --token-column and --path-column name them",
     );
+}
+
+/** @throws SpillwayError `LOG_INVALID` if the first rows do not settle which number of a date is the day */
+function dateOrderIn(sample: LogSample, uses: readonly ColumnUse[], file: string): DateOrder {
+  const column = sample.columns[find(uses, "time")?.index ?? -1];
+  const times = column === undefined ? [] : valuesOf(column);
+  const order = dateOrderOf(times);
+  if (order !== null) return order;
+  throw new SpillwayError("LOG_INVALID", "the first times of this log may have the day or the month first", {
+    problem: { path: file, got: quote(times[0]), allowed: "dates of which one number is above 12" },
+    hint: "--dates day-first or --dates month-first tells which",
+  });
 }
 
 /** Names of a request's duration in nginx and in AWS's load balancers: in seconds, and known when the request ends. */

@@ -99,6 +99,7 @@ const settingsFor = ({ mapping, sample }: LogFile, settings: FileSettings): RowS
   userIsToken: mapping.userIsToken,
   durationUnitMs: durationUnits[mapping.durationUnit],
   timeIs: mapping.timeIs,
+  dates: mapping.dates,
   hasPaths: sample.format === "access-log" || mapping.uses.some(({ role }) => role === "path"),
 });
 
@@ -155,7 +156,7 @@ function firstMsOf({ sample, mapping }: LogFile): number {
   const values = use === undefined ? [] : (sample.columns[use.index]?.values ?? []);
   let first = Number.POSITIVE_INFINITY;
   for (const value of values) {
-    const ms = value === undefined ? Number.NaN : instantOf(value);
+    const ms = value === undefined ? Number.NaN : instantOf(value, mapping.dates);
     if (ms < first) first = ms;
   }
   return first === Number.POSITIVE_INFINITY ? Number.NEGATIVE_INFINITY : first - disorderMs;

@@ -14,6 +14,7 @@ import {
   TIME,
   USER,
 } from "./cells.ts";
+import type { DateOrder } from "./choices.ts";
 import {
   decimal,
   GET,
@@ -42,6 +43,8 @@ export interface RowSettings {
   readonly durationUnitMs: number;
   /** `end` if the log is written when a request ends: it began `duration` before. */
   readonly timeIs: "start" | "end";
+  /** Order of day and month in dates that are numbers alone. */
+  readonly dates: DateOrder;
   /** Organization of rows that name none, and whose user has not named one; `null`: `default`. */
   readonly organization: string | null;
   /** Points of a GraphQL call whose row does not tell them; `null`: such a row cannot be read. */
@@ -76,7 +79,7 @@ export class TimedRows {
 
   constructor(settings: RowSettings) {
     this.settings = settings;
-    this.#times = new InstantReader(settings.zoneMinutes);
+    this.#times = new InstantReader(settings.zoneMinutes, settings.dates);
   }
 
   /** @returns `null`, or why the row cannot be read */

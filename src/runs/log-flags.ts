@@ -31,6 +31,7 @@ export function flagsOf(args: LogOptions): MappingFlags {
     tokenColumn: args.tokenColumn,
     durationUnit: args.durationUnit,
     timeIs: args.timeIs,
+    dates: args.dates,
   };
 }
 

@@ -88,7 +88,14 @@ function opened(
     },
     mapping: {
       uses: uses.map(([role], index) => ({ role, column: role, why: "named", index })),
-      ...{ timeIs: "start", durationUnit: "s", organization: null, userIsToken: false, ...mapping },
+      ...{
+        timeIs: "start",
+        dates: "day-first" as const,
+        durationUnit: "s",
+        organization: null,
+        userIsToken: false,
+        ...mapping,
+      },
     },
   } as unknown as LogFile;
   const callers = [

@@ -64,7 +64,7 @@ describe("a log that cannot be used", () => {
       "log",
       "the columns who, what",
       "a time in one of them",
-      "--time-column names it; a time is ISO 8601 (2026-11-20T08:00:03Z), an access log's (20/Nov/2026:08:00:03 +0000), or s, ms, µs or ns since 1970",
+      "--time-column names it; a time is ISO 8601 (2026-11-20T08:00:03Z), an access log's (20/Nov/2026:08:00:03 +0000), a spreadsheet's (20/11/2026 08:00:03, 11/20/2026 8:00:03 AM), or s, ms, µs or ns since 1970",
     ]);
     expect(await mistake(lines('{"time":1767323045}', '{"time":1767323046}'))).toContain(
       "this log tells when, but not who asked for what",
@@ -153,7 +153,7 @@ describe("rows that cannot be read", () => {
   });
 
   test("are told which forms a time has, where all are for want of one", async () => {
-    const bad = Array.from({ length: 1_000 }, () => "20/11/2026 08:00:10,alice,/y,200");
+    const bad = Array.from({ length: 1_000 }, () => "20-11-26 08:00:10,alice,/y,200");
     const said = await mistake(csv(...bad), { flags: { columns: { time: "time" } } });
     expect([said[1], said.at(-1)]).toEqual([
       "1,000 of 1,000 rows could not be read, 100 %; at most 1 % may be",

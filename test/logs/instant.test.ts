@@ -1,16 +1,17 @@
 // Times as logs write them, in every form and zone.
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { InstantReader } from "../../src/logs/instant.ts";
+import { dateOrderOf, InstantReader, isTime } from "../../src/logs/instant.ts";
 import { accessLogTime, offsetOf } from "./written.ts";
 
 const encoder = new TextEncoder();
 
-/** As ISO text, or `null` where it is no time. */
+/** As ISO text, or `null` where it is no time. Nothing behind the byte after the text can be read. */
 function read(text: string, zoneMinutes = 0, reader = new InstantReader(zoneMinutes)): string | null {
-  const bytes = new Uint8Array(text.length * 3 + 64).fill(0x39);
-  const { written } = encoder.encodeInto(text, bytes.subarray(7));
-  const ms = reader.read(new DataView(bytes.buffer), 7, 7 + written);
+  const written = encoder.encode(text);
+  const bytes = new Uint8Array(Math.max(15, written.length + 8)).fill(0x39);
+  bytes.set(written, 7);
+  const ms = reader.read(new DataView(bytes.buffer), 7, 7 + written.length);
   return Number.isNaN(ms) ? null : new Date(ms).toISOString();
 }
 
@@ -59,6 +60,18 @@ describe("a time", () => {
     ["02/Jan/2026:03:04:05 +0000", second],
     ["[02/Jan/2026:04:04:05 +0100]", second],
     ["01/Jan/2026:19:04:05 -0800", second],
+    ["02-Jan-2026 03:04:05", second],
+    ["02 Jan 2026 03:04:05 GMT", second],
+    ["02.01.2026 03:04:05", second],
+    ["2.1.2026, 3:04:05,678", instant],
+    ["02/01/2026 03:04:05", second],
+    ["2-1-2026 4:04:05+01:00", second],
+    ["2/1/2026, 3:04:05 AM", second],
+    ["2/1/2026, 3:04:05\u202fAM", second],
+    ["2/1/2026 3:04am", "2026-01-02T03:04:00.000Z"],
+    ["5/11/2026 8:00", "2026-11-05T08:00:00.000Z"],
+    ["25/11/2026 8:00", "2026-11-25T08:00:00.000Z"],
+    ["2026-01-02 3:04:05", second],
     ["2024-02-29T00:00:00Z", "2024-02-29T00:00:00.000Z"],
     ["2016-12-31T23:59:60Z", "2017-01-01T00:00:00.000Z"],
     ["1969-12-31T23:59:59Z", "1969-12-31T23:59:59.000Z"],
@@ -93,8 +106,50 @@ describe("a time", () => {
     "1767323045.6x",
     "-5",
     "1e9",
+    "02/01.2026 03:04:05",
+    "2/13/2026 03:04:05",
+    "2/1/20260 03:04:05",
+    "2/1/2026_03:04:05",
+    "22/11/2026",
+    "22/11/2026 ",
+    "22/11/2026,",
+    "22/11/2026, 8",
+    "222/1/2026 03:04",
+    "2/111/2026 03:04",
+    "/1/2026 03:04:05",
+    "2/1/2026 0:04 AM",
+    "2/1/2026 13:04 PM",
+    "2/1/2026 3:04 XM",
+    "2/1/2026 3:04  AM",
+    "2/1/2026 3:04\u202fM",
+    "2/1/2026 3:04 m",
+    "02/Jan-2026:03:04:05",
+    "02.Jan.2026 03:04:05",
+    "02/Jan/2026T03:04:05",
   ])("%j is none", (text) => {
     expect(read(text)).toBeNull();
+  });
+
+  test("has its month first where that is said, but not between dots", () => {
+    const reader = new InstantReader(0, "month-first");
+    expect(read("1/2/2026 03:04:05", 0, reader)).toBe(second);
+    expect(read("1-2-2026 03:04:05", 0, reader)).toBe(second);
+    expect(read("2.1.2026 03:04:05", 0, reader)).toBe(second);
+    expect(read("13/2/2026 03:04:05", 0, reader)).toBeNull();
+  });
+
+  test.each([
+    ["12:04:05 AM", "00:04:05"],
+    ["1:04:05 AM", "01:04:05"],
+    ["11:59:59 AM", "11:59:59"],
+    ["12:00:00 PM", "12:00:00"],
+    ["1:00:00 PM", "13:00:00"],
+    ["11:59:59 PM", "23:59:59"],
+  ])("at %s is at %s", (clock, expected) => {
+    expect(read(`2/1/2026 ${clock}`)).toBe(`2026-01-02T${expected}.000Z`);
+    expect(read(`2/1/2026 ${clock}`, 60)).toBe(
+      new Date(Date.parse(`2026-01-02T${expected}Z`) - 3_600_000).toISOString(),
+    );
   });
 
   test("without a zone is of the zone that was given for such", () => {
@@ -139,6 +194,31 @@ describe("a time", () => {
       }),
       { numRuns: 1000 },
     );
+  });
+});
+
+describe("the order of day and month", () => {
+  test.each<[readonly string[], string | null]>([
+    [[], "day-first"],
+    [["2026-11-05T08:00:00Z", "5.11.2026 08:00"], "day-first"],
+    [["5/11/2026 08:00", "12/11/2026 08:00"], null],
+    [["5/11/2026 08:00", "13/11/2026 08:00"], "day-first"],
+    [["11/5/2026 08:00", "11/13/2026 08:00"], "month-first"],
+    [["11-13-2026 08:00", "13-11-2026 08:00"], null],
+    [["11/13/2026 08:00", "11/14/2026 08:00", "13/11/2026 08:00"], "month-first"],
+    [["13/11/2026 08:00", "-"], "day-first"],
+    [["13/13/2026 08:00"], null],
+  ])("of %j is %s", (texts, order) => {
+    expect(dateOrderOf(texts)).toBe(order);
+  });
+
+  test("does not matter to whether a text is a time of a log", () => {
+    expect(["13/11/2026 8:00", "11/13/2026 8:00", " 1767323045 "].map(isTime)).toEqual([true, true, true]);
+    expect(["13/13/2026 8:00", "13/11/1999 8:00", "13/11/2100 8:00"].map(isTime)).toEqual([
+      false,
+      false,
+      false,
+    ]);
   });
 });
 

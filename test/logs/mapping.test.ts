@@ -26,6 +26,26 @@ function rolesOf(log: string, flags: MappingFlags = {}): string {
     .join(" ");
 }
 
+describe("dates of numbers alone", () => {
+  const log = (...times: readonly string[]) => lines("time,user", ...times.map((time) => `${time},al`));
+
+  test("have the order that the first rows show, or that is told", () => {
+    expect(mappingOf(log("5/11/2026 8:00", "13/11/2026 8:00")).dates).toBe("day-first");
+    expect(mappingOf(log("5/11/2026 8:00", "5/13/2026 8:00")).dates).toBe("month-first");
+    expect(mappingOf(log("5/11/2026 8:00"), { dates: "month-first" }).dates).toBe("month-first");
+    expect(mappingOf(log("1767323045")).dates).toBe("day-first");
+  });
+
+  test("of which nothing shows the order are refused, with both choices", () => {
+    expect(codedError(() => mappingOf(log("5/11/2026 8:00", "6/11/2026 8:00")))).toMatchObject({
+      code: "LOG_INVALID",
+      message: expect.stringContaining("the first times of this log may have the day or the month first"),
+      problems: [{ path: "log", got: '"5/11/2026 8:00"', allowed: "dates of which one number is above 12" }],
+      hint: "--dates day-first or --dates month-first tells which",
+    });
+  });
+});
+
 describe("a column", () => {
   test.each([
     [

@@ -28,6 +28,7 @@ const usual: RowSettings = {
   userIsToken: false,
   durationUnitMs: 1,
   timeIs: "start",
+  dates: "day-first",
   organization: null,
   graphqlCost: null,
   zoneMinutes: 0,
