@@ -1,15 +1,22 @@
 // Colours. Each code carries a number that is drawn at the program's start. The terminal thus tells it from a code in a
-// user's name.
-import { randomBytes } from "node:crypto";
+// user's name. Words are always coloured, and a line that is printed keeps its colours only where they are wanted.
+import { randomUUID } from "node:crypto";
 import picocolors from "picocolors";
 import { printable } from "../rules/printable.ts";
 
-const mark = `\u001b${randomBytes(8).toString("hex")}`;
+const mark = `\u001b${randomUUID()}`;
 const codes = new RegExp(`${mark}(\\[\\d+m)`);
 const allCodes = new RegExp(codes, "g");
 
+/** Parts of the process that say whether colours are wanted. */
+interface Surroundings {
+  readonly argv: readonly string[];
+  readonly env: Readonly<Record<string, string | undefined>>;
+  readonly stdout: { readonly isTTY?: boolean };
+}
+
 /** Tells whether text is coloured. picocolors alone also colours pipes under `CI` or on Windows, and by `FORCE_COLOR=0`. */
-function isColored({ argv, env, stdout }: NodeJS.Process): boolean {
+export function isColored({ argv, env, stdout }: Surroundings): boolean {
   const { NO_COLOR, FORCE_COLOR, TERM } = env;
   if (argv.includes("--no-color") || argv.includes("--color")) return !argv.includes("--no-color");
   if (NO_COLOR) return false;
@@ -17,7 +24,8 @@ function isColored({ argv, env, stdout }: NodeJS.Process): boolean {
   return stdout.isTTY === true && TERM !== "dumb";
 }
 
-const colors = picocolors.createColors(isColored(process));
+const hasColors = isColored(process);
+const colors = picocolors.createColors(true);
 
 function marked(color: (text: string) => string): (text: string) => string {
   const [begin = "", end = ""] = color("|")
@@ -26,7 +34,7 @@ function marked(color: (text: string) => string): (text: string) => string {
   return (text) => `${begin}${text}${end}`;
 }
 
-/** Colours for the terminal's text; they do nothing if the terminal has none. */
+/** Colours for the terminal's text. */
 export const pc = {
   bold: marked(colors.bold),
   dim: marked(colors.dim),
@@ -42,11 +50,15 @@ export const uncolored = (text: string): string => text.replace(allCodes, "");
 /** Most characters of a line for people. Only somebody's name makes a line longer. */
 const lineMost = 2_000;
 
-/** Returns a line to print: only `pc`'s control characters remain, and the middle of a long line is left out. */
-export function printedLine(text: string): string {
+/**
+ * Returns a line to print: only `pc`'s control characters remain, and the middle of a long line is left out.
+ * @param isColored false if the line is printed without colours
+ */
+export function printedLine(text: string, isColored: boolean = hasColors): string {
   const bare = uncolored(text);
   if (bare.length > lineMost)
     return printable(`${bare.slice(0, lineMost / 2)} … ${bare.slice(-lineMost / 2)}`);
+  if (!isColored) return printable(bare);
   return text
     .split(codes)
     .map((part, index) => (index % 2 === 1 ? `\u001b${part}` : printable(part)))

@@ -126,7 +126,7 @@ function fileLines({ name, format, columns, unused, notes }: UnderstoodFile): st
   return [
     `${pc.bold(name)}: ${format}`,
     ...columns.map(({ role, column, why, example }) =>
-      `  ${role.padEnd(12)} ${column.padEnd(20)} ${pc.dim(why.padEnd(20))} ${example}`.trimEnd(),
+      `  ${role.padEnd(12)} ${column.padEnd(20)} ${pc.dim(why)}${" ".repeat(Math.max(0, 20 - why.length))} ${example}`.trimEnd(),
     ),
     ...[...notes, ...left].map((note) => `  ${pc.dim(note)}`),
   ];

@@ -1,6 +1,6 @@
 // `spillway status`: shows an organization's limits as bars, once or live. It only asks for the status, which is free.
 
-import { setTimeout as wait } from "node:timers/promises";
+import { setTimeout as sleep } from "node:timers/promises";
 import type { Policy } from "../policy/policy.ts";
 import type { PolicyStatus } from "../probe/policy-status.ts";
 import type { StatusReading } from "../probe/status.ts";
@@ -44,11 +44,7 @@ export const verb = defineVerb({
       "print one JSON object a line for each reading",
   },
   handler: async (args) => {
-    const everyMs = requireDuration("--every", args.every);
-    if (everyMs < everyLeastMs)
-      throw new SpillwayError("USAGE", "that is too often", {
-        problem: { path: "--every", got: quote(args.every), allowed: "1s or more" },
-      });
+    const everyMs = requireEvery(args.every);
     const limits = args.rules === undefined ? null : await readLimits(args.rules);
     const policy = limits !== null && "policy" in limits ? limits.policy : null;
     const interrupt = onInterrupt();
@@ -65,6 +61,14 @@ export const verb = defineVerb({
     }
   },
 });
+
+function requireEvery(every: string): number {
+  const everyMs = requireDuration("--every", every);
+  if (everyMs >= everyLeastMs) return everyMs;
+  throw new SpillwayError("USAGE", "that is too often", {
+    problem: { path: "--every", got: quote(every), allowed: "1s or more" },
+  });
+}
 
 type Reading = StatusReading | PolicyStatus;
 
@@ -102,11 +106,20 @@ const barsIn = (reading: Reading): readonly Bar[] =>
 const whoseOf = (reading: Reading): string =>
   "quotas" in reading ? [reading.policy, ...Object.values(reading.caller)].join(", ") : reading.organization;
 
-async function once(reader: Reader, terminal: Terminal): Promise<void> {
+/** Says one reading. */
+export async function once(reader: Reader, terminal: Terminal): Promise<void> {
   const reading = await reader.read();
   for (const line of barsOf(reading, reading.atMs, process.stdout.columns ?? 100)) terminal.say(line);
   terminal.result(reading);
 }
+
+interface Clock {
+  now(): number;
+  /** Waits for a time. @throws if the signal is aborted */
+  wait(ms: number, signal: AbortSignal): Promise<void>;
+}
+
+const realClock: Clock = { now: Date.now, wait: (ms, signal) => sleep(ms, undefined, { signal }) };
 
 /**
  * Says readings until aborted: as a picture, as lines of JSON, or as lines of text.
@@ -117,12 +130,13 @@ export async function watch(
   { terminal, json }: { readonly terminal: Terminal; readonly json: boolean },
   everyMs: number,
   signal: AbortSignal,
+  { now, wait }: Clock = realClock,
 ): Promise<void> {
   const live = !json && process.stdout.isTTY === true;
-  const picture = new Picture(terminal);
+  const picture = new Picture(terminal, now);
   let failures = 0;
   for (;;) {
-    const startedMs = Date.now();
+    const startedMs = now();
     let failure: string | null = null;
     const reading = await reader.read().catch((error: unknown) => {
       failures += 1;
@@ -132,12 +146,11 @@ export async function watch(
     });
     if (reading !== null) failures = 0;
     if (live) picture.show(reading, failure);
-    else if (json) terminal.resultLine(reading ?? { atMs: Date.now(), failure });
+    else if (json) terminal.resultLine(reading ?? { atMs: now(), failure });
     else terminal.say(plainLine(reading, failure, startedMs));
-    while (Date.now() - startedMs < everyMs) {
-      await wait(Math.max(1, Math.min(redrawEveryMs, everyMs - (Date.now() - startedMs))), undefined, {
-        signal,
-      });
+    const untilNext = (): number => startedMs + everyMs - now();
+    for (let ms = untilNext(); ms > 0; ms = untilNext()) {
+      await wait(Math.min(redrawEveryMs, ms), signal);
       if (live) picture.redraw();
     }
   }
@@ -157,11 +170,13 @@ function plainLine(reading: Reading | null, failure: string | null, atMs: number
 /** Draws the picture again in place. */
 class Picture {
   readonly #terminal: Terminal;
+  readonly #now: () => number;
   #reading: Reading | null = null;
   #failure: string | null = null;
 
-  constructor(terminal: Terminal) {
+  constructor(terminal: Terminal, now: () => number) {
     this.#terminal = terminal;
+    this.#now = now;
   }
 
   show(reading: Reading | null, failure: string | null): void {
@@ -172,7 +187,7 @@ class Picture {
 
   redraw(): void {
     const columns = process.stdout.columns ?? 80;
-    const bars = this.#reading === null ? [] : barsOf(this.#reading, Date.now(), columns);
+    const bars = this.#reading === null ? [] : barsOf(this.#reading, this.#now(), columns);
     const below =
       this.#failure === null
         ? "Ctrl-C ends"
@@ -196,7 +211,7 @@ const barMost = 40;
  */
 export function barsOf(reading: Reading, nowMs: number, columns: number): string[] {
   const bars = barsIn(reading);
-  const nameWidth = Math.max(0, ...bars.map(({ name }) => name.length));
+  const nameWidth = Math.max(...bars.map(({ name }) => name.length));
   const rows = bars.map((bar) => {
     const isOver = bar.endsAtMs !== null && nowMs >= bar.endsAtMs;
     const used = isOver ? 0 : bar.used;
@@ -210,8 +225,8 @@ export function barsOf(reading: Reading, nowMs: number, columns: number): string
       time: time + enforced,
     };
   });
-  const numberWidth = Math.max(0, ...rows.map(({ numbers }) => numbers.length));
-  const timeWidth = Math.max(0, ...rows.map(({ time }) => time.length));
+  const numberWidth = Math.max(...rows.map(({ numbers }) => numbers.length));
+  const timeWidth = Math.max(...rows.map(({ time }) => time.length));
   const room = Math.min(barMost, columns - 1 - nameWidth - numberWidth - timeWidth - 6);
   const lines = rows.map(({ name, share, numbers, time }) => {
     const bar = room >= 5 ? `${barOf(share, room)} ` : "";
@@ -235,8 +250,12 @@ function barOf(share: number, width: number): string {
   return `[${color("#".repeat(filled))}${pc.dim(".".repeat(width - filled))}]`;
 }
 
-/** Says how far the clocks differ; nothing below 1.5 s, which no user needs to know. */
+/** Least difference of the clocks that a user needs to know, ms. */
+const skewToldMs = 1500;
+
+/** Says how far the clocks differ. */
 function skewText({ skewMs }: Reading): string {
-  if (skewMs === null || Math.abs(skewMs) < 1500) return "";
-  return `, the target's clock is ${duration(Math.abs(skewMs))} ${skewMs > 0 ? "ahead" : "behind"}`;
+  if (skewMs === null) return "";
+  const off = `, the target's clock is ${duration(Math.abs(skewMs))}`;
+  return skewMs >= skewToldMs ? `${off} ahead` : skewMs <= -skewToldMs ? `${off} behind` : "";
 }

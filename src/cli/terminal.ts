@@ -93,7 +93,7 @@ export function openTerminal(json: boolean, nowMs: () => number = Date.now): Ter
   };
 }
 
-const printed = (lines: readonly string[]): string => lines.map(printedLine).join("\n");
+const printed = (lines: readonly string[]): string => lines.map((line) => printedLine(line)).join("\n");
 
 /** Prints a warning for people on standard error. */
 export const warn = (line: string): void => {

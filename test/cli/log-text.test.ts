@@ -1,5 +1,6 @@
 // Dry runs of logs: they say what each log was taken for and why, its first rows, and what could not be read.
 import { expect, test } from "vitest";
+import { uncolored } from "../../src/cli/colors.ts";
 import { describeLogs, type UnderstoodLogs, understandLogs } from "../../src/cli/log-text.ts";
 import type { LogFile } from "../../src/logs/read-file.ts";
 import { type LogBatch, OTHER_CALL, STATUS_CALL } from "../../src/logs/rows.ts";
@@ -45,7 +46,7 @@ test("files are told by their columns, notes and what is not used; then come row
   });
   const unread = [{ file: "a.csv", line: 7, why: "no time", text: "x,y" }];
   const said = (unused: readonly string[], changes: readonly string[] = []) =>
-    describeLogs({ files: [file(unused)], changes, rows: [], unread });
+    describeLogs({ files: [file(unused)], changes, rows: [], unread }).map(uncolored);
   expect(said([])).toEqual([
     "a.csv: csv",
     "  time         at                   its name             1",

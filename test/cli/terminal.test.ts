@@ -1,6 +1,6 @@
 // Progress by a clock of the test's: a line that is redrawn on a terminal, a line every few seconds elsewhere.
 import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
-import { printedLine } from "../../src/cli/colors.ts";
+import { isColored, pc, printedLine } from "../../src/cli/colors.ts";
 import { tellError } from "../../src/cli/program.ts";
 import {
   describeError,
@@ -195,6 +195,34 @@ describe("what is printed", () => {
     const lines = describeError(new SpillwayError("USAGE", "no", { problems }), false).split("\n");
     expect(lines).toHaveLength(22);
     expect([lines[20], lines[21]]).toEqual(["  p19: got \ufffdx y, allowed: z", "  and 99980 more"]);
+  });
+});
+
+describe("colors", () => {
+  test("are printed where they are wanted, beside names that obey none of their own", () => {
+    const line = `${pc.bold(pc.red("no"))} \u001b[32m${pc.dim("x")}`;
+    expect(printedLine(line, true)).toBe(
+      "\u001b[1m\u001b[31mno\u001b[39m\u001b[22m \ufffd[32m\u001b[2mx\u001b[22m",
+    );
+    expect(printedLine(line, false)).toBe("no \ufffd[32mx");
+    expect(printedLine(pc.red("x".repeat(2_000)), true)).toBe(`\u001b[31m${"x".repeat(2_000)}\u001b[39m`);
+    expect(printedLine(pc.red("x".repeat(2_001)), true)).toBe(`${"x".repeat(1_000)} … ${"x".repeat(1_000)}`);
+  });
+
+  test.each<[string, readonly string[], Readonly<Record<string, string>>, boolean | undefined, boolean]>([
+    ["on a terminal", [], {}, true, true],
+    ["off a terminal", [], {}, undefined, false],
+    ["on a terminal that is dumb", [], { TERM: "dumb" }, true, false],
+    ["on another terminal", [], { TERM: "xterm" }, true, true],
+    ["by NO_COLOR", [], { NO_COLOR: "1", FORCE_COLOR: "1" }, true, false],
+    ["by FORCE_COLOR", [], { FORCE_COLOR: "1" }, undefined, true],
+    ["by FORCE_COLOR=0", [], { FORCE_COLOR: "0" }, true, false],
+    ["by FORCE_COLOR=false", [], { FORCE_COLOR: "false" }, true, false],
+    ["by --color", ["--color"], { NO_COLOR: "1" }, undefined, true],
+    ["by --no-color", ["--no-color"], { FORCE_COLOR: "1" }, true, false],
+    ["by both", ["--color", "--no-color"], {}, true, false],
+  ])("%s", (_, argv, env, isTTY, colored) => {
+    expect(isColored({ argv, env, stdout: isTTY === undefined ? {} : { isTTY } })).toBe(colored);
   });
 });
 

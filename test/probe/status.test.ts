@@ -1,6 +1,7 @@
 // The status as people see it: bars that fit the terminal, times by the target's clock, one free call a reading.
 import { describe, expect, test } from "vitest";
-import { barsOf, watch } from "../../src/cli/status.ts";
+import { uncolored } from "../../src/cli/colors.ts";
+import { barsOf as coloredBarsOf, watch } from "../../src/cli/status.ts";
 import type { Terminal } from "../../src/cli/terminal.ts";
 import { NoAnswer } from "../../src/connect/no-answer.ts";
 import { readStatus, StatusReader, type StatusReading } from "../../src/probe/status.ts";
@@ -15,6 +16,7 @@ const options = ({ send, now, sleep }: VirtualTarget) => ({
   now,
   sleep,
 });
+const barsOf = (...args: Parameters<typeof coloredBarsOf>) => coloredBarsOf(...args).map(uncolored);
 const read = (virtual: VirtualOptions = {}): Promise<StatusReading> =>
   readStatus(options(new VirtualTarget({}, virtual)));
 
