@@ -31,7 +31,7 @@ function marked(color: (text: string) => string): (text: string) => string {
   const [begin = "", end = ""] = color("|")
     .split("|")
     .map((code) => code.replace("\u001b", mark));
-  return (text) => `${begin}${text}${end}`;
+  return (text) => (text === "" ? "" : `${begin}${text}${end}`);
 }
 
 /** Colours for the terminal's text. */

@@ -52,14 +52,10 @@ function meanOf({ figure, mean }: PlanFigure): string {
 
 /** Aligns columns of text, each as wide as its widest cell; colour codes have no width. */
 function columns(rows: readonly (readonly string[])[]): string[] {
-  const bare = (text: string): number => uncolored(text).length;
-  const widths = rows.reduce<number[]>(
-    (most, row) => row.map((cell, index) => Math.max(most[index] ?? 0, bare(cell))),
-    [],
-  );
+  const widthOf = (column: number) => Math.max(...rows.map((row) => uncolored(row[column] ?? "").length));
   return rows.map((row) =>
     row
-      .map((cell, index) => cell + " ".repeat(Math.max(0, (widths[index] as number) - bare(cell))))
+      .map((cell, column) => cell.padEnd(widthOf(column) + cell.length - uncolored(cell).length))
       .join("  ")
       .trimEnd(),
   );
@@ -70,15 +66,17 @@ const barWidth = 24;
 /** Returns a line for each point: its value, a bar for the first figure, the figures, the number of runs that held. */
 function pointLines({ question, points }: PlanResult): string[] {
   const [axis] = question.vary;
-  if (axis === undefined || points.length === 0) return [];
+  const [first] = points;
+  if (axis === undefined || first === undefined) return [];
   const goals = new Set(question.goals.map(({ figure }) => figure));
   const shown = ({ figures }: PlanPoint): readonly PlanFigure[] =>
     goals.size > 0 ? figures.filter(({ figure }) => goals.has(figure)).slice(0, 4) : figures.slice(0, 4);
-  const heads = points[0] === undefined ? [] : shown(points[0]).map(({ figure }) => pc.dim(figure));
-  const most = Math.max(...points.map((point) => shown(point)[0]?.mean ?? 0));
+  const heads = shown(first).map(({ figure }) => pc.dim(figure));
+  const amountOf = (point: PlanPoint) => shown(point)[0]?.mean ?? 0;
+  const most = Math.max(...points.map(amountOf));
   const rows = points.map((point) => {
-    const amount = shown(point)[0]?.mean ?? 0;
-    const bar = "█".repeat(most > 0 ? Math.round((amount / most) * barWidth) : 0) || "▏";
+    // Of nothing but zeros the share is no number, and there is no bar.
+    const bar = "█".repeat(Math.round((amountOf(point) / most) * barWidth)) || "▏";
     const paint = point.state === null ? pc.cyan : colorOf[point.state];
     const said =
       point.state === null
@@ -127,7 +125,7 @@ function stormLines({ series, unit, windowMs, trigger, triggers, answer }: PlanS
     const state = triggers.find((one) => one.size === size)?.state;
     const paint = state === undefined ? pc.dim : colorOf[state];
     const words = state === "holds" ? "recovers" : state === "fails" ? "does not recover" : (state ?? "");
-    return [said, paint(sparkline(steps, lengthMs, 1, width)), paint(words)];
+    return [said, paint(sparkline(steps, lengthMs, 1, width).trimEnd()), paint(words)];
   });
   const head = pc.dim(
     `share of calls refused or not answered, ${shareWindows(windowMs)}${answer.kind === "all" ? "" : ", both sides of the edge"}:`,

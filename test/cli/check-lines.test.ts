@@ -7,6 +7,7 @@ import { checkLaws } from "../../src/laws/check.ts";
 import { limiterLawNames } from "../../src/rules/laws.ts";
 import { brokenLimiters } from "../laws/broken-limiters.ts";
 import { tinyFactory } from "../laws/tiny-limiter.ts";
+import { recorded } from "../support/recorded.ts";
 
 type Said = (terminal: Terminal) => Promise<void>;
 
@@ -38,6 +39,13 @@ describe("a law", () => {
     [{ outcome: "not-observed", runs: 1 }, "not observed: nothing in 1 run that it could judge"],
     [{ outcome: "interrupted", runs: 4, judged: 9 }, "interrupted after 4 runs, 9 answers judged"],
     [{ outcome: "not-run" }, "not run"],
+    [{ outcome: "violated", runs: 3 }, "violated in run 3"],
+    [{ outcome: "violated", runs: 3, known: 1 }, "violated in run 3, beside known counterexamples: 1"],
+    [
+      { outcome: "not-repeatable", runs: 4, plays: { all: 8, broken: 1 } },
+      "not repeatable in run 4: broken in 1 of 8 plays of the same calls, so not judged",
+    ],
+    [{ outcome: "failed", runs: 3 }, "failed in run 3: the limiter, not the law"],
   ])("%j", async (law, words) => {
     const [, line] = await checked([law]);
     expect(line).toBe(`  ${"bounded".padEnd(widest)}  ${words}`);
@@ -86,6 +94,53 @@ describe("a check", () => {
     );
   });
 
+  test("says in its last line what it found, by its colour", async () => {
+    const last = async (outcomes: string[], args: object = {}, report: object = {}) => {
+      const { terminal, tagged } = recorded();
+      const laws = outcomes.map((outcome) => ({ law: "bounded", ...noted, outcome, runs: 2 }));
+      const whole = { limiter: "mine", runs: 2, seed: 7, laws, known: [], ok: true, ...report };
+      await describeCheck(whole as never, 61.04, args, terminal);
+      return tagged.slice(1 + laws.length);
+    };
+    const held = "no-counterexample";
+    expect(await last([held])).toEqual(["", "<green>no law violated</>: 1 law, 2 runs, 61.0 s"]);
+    expect(await last([held, "not-observed"], { interleavings: true })).toEqual([
+      "",
+      "<green>no law violated by one call after the other</>: 1 law and 1 that judged nothing, 4 runs, 61.0 s",
+    ]);
+    expect(await last(["not-repeatable", "not-repeatable"], {}, { interrupted: true })).toEqual([
+      "",
+      "",
+      "<yellow>no law violated, and 2 not judged, as answers do not repeat</>, <yellow>interrupted</>: 2 laws, 4 runs, 61.0 s",
+    ]);
+    expect(await last(["failed", "not-repeatable"])).toEqual([
+      ...["", "", ""],
+      "<red>the limiter failed</>: 2 laws, 4 runs, 61.0 s",
+    ]);
+    expect(await last(["violated", "violated", "failed", "failed"])).toEqual([
+      ...["", "", "", ""],
+      "<red>2 laws violated</>: 4 laws, 8 runs, 61.0 s",
+    ]);
+    const known = [{ law: "bounded", state: "mended" }];
+    expect(await last([held], {}, { known })).toEqual([
+      "",
+      "<cyan>note</> a known counterexample to bounded breaks it no longer: take it off the list",
+      "",
+      "<green>no law violated</>: 1 law, 2 runs, 61.0 s",
+    ]);
+  });
+
+  test("advises to name the rules where some of all kinds were drawn, unless the limiter has one kind", async () => {
+    const advised = async (counterexample: object | undefined, args: object) => {
+      const law = { outcome: "violated", runs: 1, ...(counterexample && { counterexample }) };
+      const lines = await checked([law], args).catch(() => null);
+      return lines?.some((line) => line.startsWith("note Rules of all kinds were drawn.")) ?? null;
+    };
+    expect(await advised(undefined, { adapter: "a.ts" })).toBe(true);
+    expect(await advised(undefined, {})).toBe(false);
+    expect(await advised(undefined, { adapter: "a.ts", rules: "r" })).toBe(false);
+  });
+
   test("says which known counterexamples break no longer", async () => {
     const known = [
       { law: "bounded", state: "mended", note: "issue 4" },
@@ -99,16 +154,36 @@ describe("a check", () => {
 });
 
 describe("a law that does not hold", () => {
-  async function found(decide?: () => never): Promise<string[]> {
+  async function reportOf(decide?: () => never) {
     const Kind = brokenLimiters.find(({ fault }) => fault === "one-extra")?.Kind;
     const factory = tinyFactory("mine", Kind);
     const options = { seed: 2, laws: ["bounded"], runs: 30, timers: { setTimeout, clearTimeout } } as const;
-    const report = await checkLaws(
-      decide === undefined ? factory : { ...factory, create: () => ({ decide }) },
-      options,
-    );
+    return checkLaws(decide === undefined ? factory : { ...factory, create: () => ({ decide }) }, options);
+  }
+  async function found(decide?: () => never): Promise<string[]> {
+    const report = await reportOf(decide);
     return linesOf((terminal) => describeCheck(report, 0, { adapter: "mine.ts" }, terminal));
   }
+
+  test("by overlapping calls is drawn below its line", async () => {
+    const [{ counterexample } = {}] = (await reportOf()).laws.filter(({ outcome }) => outcome === "violated");
+    const failure = {
+      ...counterexample,
+      call: "decide()",
+      got: "nothing",
+      allowed: "an answer",
+      hung: false,
+    };
+    const report = { outcome: "failed", runs: 2, overlapped: 0, failure } as never;
+    const lines = await linesOf((terminal) => describeInterleavings(report, false, terminal));
+    expect(lines.slice(0, 4)).toEqual([
+      "overlapping calls: failed in run 2: the limiter, not a law",
+      "",
+      "the limiter failed while calls overlapped",
+      "",
+    ]);
+    expect(lines[4]).toMatch(/^rule: /);
+  });
 
   test("is violated, with its counterexample and what rules would change", async () => {
     const lines = await found();
@@ -136,6 +211,12 @@ test.each([
   ],
   [{ outcome: "not-claimed" }, "no law is claimed by which orders are told apart"],
   [{ outcome: "interrupted", runs: 1 }, "interrupted after 1 run"],
+  [{ outcome: "violated", runs: 2 }, "violated in run 2: some calls are explained by no order"],
+  [{ outcome: "failed", runs: 2 }, "failed in run 2: the limiter, not a law"],
+  [
+    { outcome: "not-repeatable", runs: 2 },
+    "not repeatable in run 2: the same calls are answered otherwise when played again",
+  ],
 ])("overlapping calls: %j", async (report, words) => {
   for (const byPolicy of [false, true]) {
     const whole = { runs: 0, overlapped: 0, ...report } as never;

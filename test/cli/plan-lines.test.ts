@@ -4,6 +4,7 @@ import { uncolored } from "../../src/cli/colors.ts";
 import { sayPlan } from "../../src/cli/say-plan.ts";
 import { sayMeasured } from "../../src/cli/say-run.ts";
 import type { Terminal } from "../../src/cli/terminal.ts";
+import { saidBy } from "../support/recorded.ts";
 
 function linesOf(say: (terminal: Terminal) => void): string[] {
   const lines: string[] = [];
@@ -18,14 +19,136 @@ const point = (values: unknown[], figures: object[], members: object = {}) => ({
   ...members,
 });
 
-function planned({ question, ...members }: { question?: object; [member: string]: unknown }): string[] {
+interface Members {
+  readonly question?: object;
+  readonly [member: string]: unknown;
+}
+
+const planned = (members: Members): string[] => linesOf((terminal) => plannedTo(terminal, members));
+
+function plannedTo(terminal: Terminal, { question, ...members }: Members): void {
   const result = {
     question: { scenario: "herd", seed: 3, vary: [], goals: [], find: null, ...question },
     ...{ points: [], heatMap: null, storm: null, comparison: null, sentences: [], notes: [], simulations: 1 },
     ...members,
   };
-  return linesOf((terminal) => sayPlan(terminal, result as never, "out"));
+  sayPlan(terminal, result as never, "out");
 }
+
+/** The same with colours as tags, without the first line and the last. */
+const picture = (members: Members): string[] =>
+  saidBy((terminal) => plannedTo(terminal, members)).slice(1, -1);
+
+describe("a plan in colours", () => {
+  test("has a line a point, painted by its state, with the figures of at most four goals", () => {
+    const names = ["calls", "refused", "admitted", "gaveUp", "refusedShare"];
+    const figures = names.map((name, at) => figure(name, 10 * at));
+    const goals = names.map((name) => ({ figure: name, bound: "<1" }));
+    const points = [
+      point([10], [figure("calls", 9.4), figure("refused", 9.6), ...figures.slice(2)], {
+        state: "holds",
+        held: 8,
+      }),
+      point([200], figures, { state: "fails", held: 0 }),
+      point([3_000], [figure("calls", 4.7), ...figures.slice(1)], { state: "unclear", held: 3 }),
+    ];
+    expect(picture({ question: { vary: [axis("a.b")], goals }, points })).toEqual([
+      "  ",
+      `  <dim>a.b</>${" ".repeat(29)}<dim>calls</>  <dim>refused</>  <dim>admitted</>  <dim>gaveUp</>`,
+      `  10    <green>${"█".repeat(24)}</>  9.4    9.6      20        30      <green>holds (8 of 8 runs)</>`,
+      `  200   <red>▏</>${" ".repeat(25)}0      10       20        30      <red>fails (0 of 8 runs)</>`,
+      `  3000  <yellow>${"█".repeat(12)}</>${" ".repeat(14)}4.7    10       20        30      <yellow>unclear (3 of 8 runs)</>`,
+    ]);
+    const bare = [
+      point([1], [figure("calls", null)]),
+      point([2], [figure("calls", 1.5)]),
+      point([3], [figure("calls", 0)]),
+    ];
+    expect(picture({ question: { vary: [axis("a")] }, points: bare })).toEqual([
+      "  ",
+      `  <dim>a</>${" ".repeat(27)}<dim>calls</>`,
+      `  1  <cyan>▏</>${" ".repeat(25)}–      <cyan>8 runs</>`,
+      `  2  <cyan>${"█".repeat(24)}</>  1.5    <cyan>8 runs</>`,
+      `  3  <cyan>▏</>${" ".repeat(25)}0      <cyan>8 runs</>`,
+    ]);
+  });
+
+  test("has no lines of points without an axis, and none without points", () => {
+    expect(picture({ points: [point([1], [figure("calls", 1)])] })).toEqual([]);
+    expect(picture({ question: { vary: [axis("a")] } })).toEqual([]);
+    const heatMap = { xs: [1], ys: [1], cells: [[0]], figures: [], frontier: [] };
+    expect(picture({ question: { vary: [axis("a")] }, heatMap })).toEqual([]);
+  });
+
+  test("in two directions is a map whose key names the first figure of the first point", () => {
+    const points = [
+      point([], [figure("calls", 5), figure("refused", 6)], { state: "holds" }),
+      point([], [figure("refused", 7), figure("calls", 8)], { state: "fails" }),
+      point([], [], { state: "unclear" }),
+    ];
+    const heatMap = { xs: [10, 200], ys: [3, 4], cells: [[0, 1], [2]], figures: [], frontier: [] };
+    const vary = [axis("x"), axis("y")];
+    expect(picture({ question: { vary }, heatMap, points })).toEqual([
+      "  ",
+      "  4        <yellow>? </>",
+      "  3        <green>■ 5</>  <red>· 7</>",
+      "  <dim>y ↑ x →</>  10   200",
+      "  <dim>calls</>",
+    ]);
+    expect(picture({ question: { vary }, heatMap, points: [] }).at(-1)).toBe("  ");
+  });
+
+  test("of a storm draws at least 24 characters, and a window in each where there are more", () => {
+    const storm = {
+      ...{ unit: "ms", windowMs: 1_000, trigger: "outage", answer: { kind: "all" } },
+      series: [
+        { size: 0, shares: [0, 1] },
+        { size: 5, shares: [null, 0.5] },
+        { size: 6, shares: [1, 1] },
+        { size: 7, shares: [0.5, 0] },
+      ],
+      triggers: [
+        { size: 5, state: "holds" },
+        { size: 6, state: "fails" },
+        { size: 7, state: "unclear" },
+      ],
+    };
+    const [none, half, full] = [" ", "▄", "█"].map((mark) => mark.repeat(12));
+    expect(picture({ storm })).toEqual([
+      "  ",
+      "  <dim>share of calls refused or not answered, by windows of 1 s:</>",
+      `  without         <dim>${none}${full}</>`,
+      `  outage of 5 ms  <green>${none}${half}</>  <green>recovers</>`,
+      `  outage of 6 ms  <red>${full}${full}</>  <red>does not recover</>`,
+      `  outage of 7 ms  <yellow>${half}</>${none}  <yellow>unclear</>`,
+    ]);
+    const long = { size: 0, shares: Array.from({ length: 30 }, (_, at) => at % 2) };
+    expect(picture({ storm: { ...storm, series: [long] } })[2]).toBe(`  without  <dim>${" █".repeat(15)}</>`);
+  });
+
+  test("of alternatives has the present one in bold", () => {
+    const alternatives = [
+      {
+        population: "bots",
+        policy: "waitReset",
+        limits: "x2",
+        asIs: false,
+        figures: [figure("bots.gaveUp", 0)],
+      },
+      { population: null, policy: "its own", limits: "as they are", asIs: true, figures: [] },
+    ];
+    const heads = ["limits", "refused", "in the first second", "p95 wait", "never through"];
+    expect(picture({ comparison: { populations: ["bots"], alternatives } })).toEqual([
+      "  ",
+      `  <dim>bots</>       ${heads
+        .map((head) => `<dim>${head}</>`)
+        .join("  ")
+        .replace("limits</>", "limits</>     ")}`,
+      "  <bold>its own</>    as they are  –        –                    –         –",
+      "  waitReset  x2           –        –                    –         0",
+    ]);
+  });
+});
 
 describe("a plan", () => {
   test("is said by its sentences and notes, and where the rest is", () => {

@@ -25,8 +25,10 @@ const status: PolicyStatus = {
 };
 const bars = (of: StatusReading | PolicyStatus, columns = 100, afterMs = 0) =>
   barsOf(of, noon + afterMs, columns).map(tagged);
-const dots = (used: number, color = "green", of = 40) =>
-  `[<${color}>${"#".repeat(used)}</><dim>${".".repeat(of - used)}</>]`;
+const dots = (used: number, color = "green", of = 40) => {
+  const marks = used === 0 ? "" : `<${color}>${"#".repeat(used)}</>`;
+  return `[${marks}${used === of ? "" : `<dim>${".".repeat(of - used)}</>`}]`;
+};
 
 test("a bar is green, yellow from 80% and red from 100% on; a little use is seen", () => {
   const used = (count: number) => bars(reading({ limit: 1_000, used: count }))[1];
