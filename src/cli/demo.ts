@@ -119,13 +119,7 @@ async function demonstrate(
   const { thread } = threads;
   const { signal } = asked;
   const open = await reportOpener(asked.open);
-  const { organization, user } = shortWindows;
-  terminal.say(
-    asked.rules === undefined
-      ? `Windows of ${organization.rest.windowSeconds} s (REST) and ${organization.graphql.windowSeconds} s (GraphQL); ` +
-          `${organization.rest.limit} requests an organization, ${user.rest.limit} a user. Nothing leaves this machine.`
-      : `The limits of ${asked.rules}. Nothing leaves this machine.`,
-  );
+  terminal.say(introduction(asked.rules));
   const checked = await check(terminal, asked, thread);
   const loaded = await loadForReal(terminal, asked, threads);
   const { folder } = loaded;
@@ -154,6 +148,16 @@ async function demonstrate(
   process.exitCode = exitOf(checked.ok && loaded.held, broken.verdict);
 }
 
+/** Says which limits are shown. @param rules value of `--rules` */
+export function introduction(rules: string | undefined): string {
+  if (rules !== undefined) return `The limits of ${rules}. Nothing leaves this machine.`;
+  const { organization, user } = shortWindows;
+  return (
+    `Windows of ${organization.rest.windowSeconds} s (REST) and ${organization.graphql.windowSeconds} s (GraphQL); ` +
+    `${organization.rest.limit} requests an organization, ${user.rest.limit} a user. Nothing leaves this machine.`
+  );
+}
+
 /**
  * Returns the exit status: 0 if everything held, and the broken limiter was found.
  * @param broken verdict on it; it need not be found by a trace that was not judged whole
@@ -164,10 +168,11 @@ export const exitOf = (isHeld: boolean, { verdict, notJudged = [] }: Verdict): n
 const stage = (terminal: Terminal, name: string, what: string): void =>
   terminal.say("", `${pc.bold(pc.cyan(name))} ${what}`);
 
-async function check(
+/** Checks the engine under the limits of the demo. */
+export async function check(
   terminal: Terminal,
-  { runs, seed, limits }: Asked,
-  thread: JobThread,
+  { runs, seed, limits }: Pick<Asked, "runs" | "seed" | "limits">,
+  thread: Pick<JobThread, "run">,
 ): Promise<AnyCheckReport> {
   stage(terminal, "check", "looks for the shortest way to break each law of the limiter");
   const { policy, rules } = limits;
@@ -253,7 +258,7 @@ async function simulateBroken(terminal: Terminal, asked: Asked, folder: string, 
 }
 
 /** Returns a bug that several limiters have shipped; for a policy, one that shows long before a limit is met. */
-const faultFor = ({ limits }: Asked): string =>
+export const faultFor = ({ limits }: Pick<Asked, "limits">): string =>
   limits.policy === undefined ? "race-read-then-write" : "double-count";
 
 /** Simulates the run in `folder` once more, and keeps it as `name` beside it. */
@@ -279,7 +284,7 @@ async function simulated(
 }
 
 /** Says the first violation that the oracle found. */
-function sayFound(terminal: Terminal, verdict: Verdict): void {
+export function sayFound(terminal: Terminal, verdict: Verdict): void {
   const [first] = verdict.violations;
   if (first === undefined) {
     const why = notJudgedWords(verdict);
@@ -293,5 +298,5 @@ function sayFound(terminal: Terminal, verdict: Verdict): void {
 }
 
 /** Returns the command that repeats the demo. The scenario is an option here, because the demo has a default one. */
-const repeatDemo = ({ scenario, rules, asWindow, duration, driver, runs, seed }: Args): string =>
+export const repeatDemo = ({ scenario, rules, asWindow, duration, driver, runs, seed }: Args): string =>
   repeatCommand("demo", [], { scenario, rules, "as-window": asWindow, duration, driver, runs, seed });

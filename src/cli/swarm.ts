@@ -83,19 +83,31 @@ async function runSwarm(
     const events = threads.thread.run("swarm", { worlds, seed, fault: words?.text });
     const result = await resultOf(events, progressOf(worlds, terminal));
     const files = await write(result, args);
-    say(terminal, result, { seconds: (Date.now() - startedMs) / 1000, files, target });
+    saySwarm(terminal, result, { seconds: (Date.now() - startedMs) / 1000, files, target });
     terminal.result({ ...result, files });
-    const missed = args.requireStates === true && result.unreached.length > 0;
-    const isOver = result.failures.length > 0 || (missed && !result.interrupted);
-    process.exitCode = isOver ? 1 : result.interrupted ? INTERRUPTED : 0;
+    process.exitCode = exitOf(result, args.requireStates === true);
   } finally {
     await threads.close();
   }
 }
 
+/**
+ * Returns the exit status: 1 for a world that fails, or a state that a swarm missed to its end; 130 interrupted.
+ * @param needsStates true if every state must be reached
+ */
+export function exitOf({ failures, unreached, interrupted }: SwarmResult, needsStates: boolean): number {
+  if (failures.length > 0) return 1;
+  if (interrupted) return INTERRUPTED;
+  return needsStates && unreached.length > 0 ? 1 : 0;
+}
+
 /** Shows the number of worlds done, worlds a second and the time left. */
-function progressOf(worlds: number, terminal: Terminal): (progress: SwarmProgress) => void {
-  const pace = new Pace(Date.now);
+export function progressOf(
+  worlds: number,
+  terminal: Terminal,
+  nowMs: () => number = Date.now,
+): (progress: SwarmProgress) => void {
+  const pace = new Pace(nowMs);
   return ({ worlds: done, calls, shrinking }) => {
     if (shrinking !== null) return terminal.progress(`world ${shrinking} fails: making it smaller`);
     const speed = paceText(pace.at(done / worlds, done), "world");
@@ -104,7 +116,10 @@ function progressOf(worlds: number, terminal: Terminal): (progress: SwarmProgres
 }
 
 /** Writes the result. @returns the files of the failing worlds, in their order */
-async function write(result: SwarmResult, { out, force }: Args): Promise<string[]> {
+export async function write(
+  result: SwarmResult,
+  { out, force }: Pick<Args, "out" | "force">,
+): Promise<string[]> {
   if (out === undefined && result.failures.length === 0) return [];
   const { openPlace } = await import("../runs/open-place.ts");
   const { json, placeResult, resultFiles } = await import("../report/result-writer.ts");
@@ -128,7 +143,8 @@ interface Said {
   readonly target: string;
 }
 
-function say(terminal: Terminal, result: SwarmResult, { seconds, files, target }: Said): void {
+/** Says the result of a swarm. */
+export function saySwarm(terminal: Terminal, result: SwarmResult, { seconds, files, target }: Said): void {
   const { seed, worlds, calls, windows, failures, interrupted, unreached } = result;
   const speed = `${(worlds / Math.max(0.001, seconds)).toFixed(1)} worlds/s`;
   terminal.say(
@@ -168,7 +184,7 @@ function sayFailure(
 
 function sayStates(terminal: Terminal, { states }: SwarmResult): void {
   const reached = stateNames.filter((name) => states[name] > 0);
-  const widest = Math.max(0, ...reached.map((name) => count(states[name]).length));
+  const widest = Math.max(...reached.map((name) => count(states[name]).length));
   const line = (name: StateName): string => `    ${count(states[name]).padStart(widest)} ${stateWords[name]}`;
   if (reached.length > 0) terminal.say("  reached, so many times:");
   for (const name of reached) terminal.say(line(name));

@@ -66,7 +66,7 @@ describe("a plan in colours", () => {
     ];
     expect(picture({ question: { vary: [axis("a")] }, points: bare })).toEqual([
       "  ",
-      `  <dim>a</>${" ".repeat(27)}<dim>calls</>`,
+      `  <dim>a</>${" ".repeat(28)}<dim>calls</>`,
       `  1  <cyan>▏</>${" ".repeat(25)}–      <cyan>8 runs</>`,
       `  2  <cyan>${"█".repeat(24)}</>  1.5    <cyan>8 runs</>`,
       `  3  <cyan>▏</>${" ".repeat(25)}0      <cyan>8 runs</>`,
