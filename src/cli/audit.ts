@@ -66,7 +66,7 @@ export const verb = defineVerb({
       "audit another API, and use half of each window",
   },
   handler: async (args) => {
-    const terminal = openTerminal(args.json === true);
+    const terminal = openTerminal(args.json);
     const { experiments: all } = await import("../audit/experiments.ts");
     const only = (args.only ?? []).flatMap((names) => names.split(","));
     requireNames(

@@ -34,7 +34,7 @@ export const verb = defineVerb({
     "$0 bundle mine.ts -o mine.js": "put tokens.json beside the bundle, or name the file by -e TOKENS=PATH",
   },
   handler: async (args) => {
-    const terminal = openTerminal(args.json === true);
+    const terminal = openTerminal(args.json);
     const { bundleScenario } = await import("../load/bundle.ts");
     const { writeWhole } = await import("../files/whole-file.ts");
     const limits = args.rules === undefined ? {} : await readLimits(args.rules);

@@ -84,12 +84,10 @@ export const verb = defineVerb({
     "$0 check --policy my-api.json --adapter my-limiter.ts": "check a limiter of your own by a policy",
   },
   handler: async (args) => {
-    const terminal = openTerminal(args.json === true);
+    const terminal = openTerminal(args.json);
     const fault = await chooseFault(args.fault, terminal);
     if (fault === "list") return;
-    requireTarget(args);
-    if (args.clockMoves === true && args.interleavings !== true)
-      throw new SpillwayError("USAGE", "--clock-moves needs --interleavings");
+    requireOwners(args);
     const policy = await policyOf(args);
     await untilInterrupted(terminal, async (signal) => {
       const options = await optionsOf(args, policy);
@@ -109,16 +107,18 @@ export const verb = defineVerb({
   },
 });
 
-/** Refuses options of a deployment if `--target` is missing. */
-function requireTarget(args: Args): void {
+/** Refuses options that lack the option that they belong to: those of a deployment, and `--clock-moves`. */
+export function requireOwners(args: Args): void {
   const given = args as unknown as Readonly<Record<string, unknown>>;
   const [name] = Object.keys(targetOptions).filter((each) => given[each] !== undefined);
   if (args.target === undefined && name !== undefined)
     throw new SpillwayError("USAGE", `--${name} needs --target URL`);
+  if (args.clockMoves === true && args.interleavings !== true)
+    throw new SpillwayError("USAGE", "--clock-moves needs --interleavings");
 }
 
 /** Returns the policy to check; `undefined` if the limits are rules. */
-async function policyOf(args: Args): Promise<Policy | undefined> {
+export async function policyOf(args: Args): Promise<Policy | undefined> {
   const { policy } = args.rules === undefined ? {} : await limitsOf(args, "check");
   if (policy === undefined) return undefined;
   if (args.target === undefined) return policy;
@@ -197,7 +197,7 @@ async function checkModule(
 const secondsFrom = (startedMs: number): number => (Date.now() - startedMs) / 1000;
 
 /** Returns a report of the laws that are done. */
-function partOf(
+export function partOf(
   limiter: string,
   { seed = 0, runs = 0 }: CheckOptions,
   laws: readonly AnyLawReport[],
@@ -207,8 +207,8 @@ function partOf(
 }
 
 /** Checks overlapping calls. The other laws look at calls one after the other. */
-async function checkOverlaps(
-  thread: JobThread,
+export async function checkOverlaps(
+  thread: Pick<JobThread, "run">,
   task: CheckTask,
   terminal: Terminal,
 ): Promise<AnyInterleavingReport> {
@@ -225,7 +225,7 @@ async function checkOverlaps(
 }
 
 /** @throws SpillwayError `ADAPTER_INVALID` naming each call at which the limiter failed */
-function requireAnswers({ limiter, laws }: AnyCheckReport): void {
+export function requireAnswers({ limiter, laws }: AnyCheckReport): void {
   const failed = laws.flatMap(({ failure, repeat }) => (failure === undefined ? [] : [{ failure, repeat }]));
   if (failed.length === 0) return;
   const problems = failed.map(({ failure: { call, got, allowed } }) => ({ path: call, got, allowed }));
@@ -236,7 +236,8 @@ function requireAnswers({ limiter, laws }: AnyCheckReport): void {
   });
 }
 
-async function optionsOf(args: Args, policy: Policy | undefined): Promise<CheckOptions> {
+/** Reads the options of a check. @throws SpillwayError `USAGE`, those of files */
+export async function optionsOf(args: Args, policy: Policy | undefined): Promise<CheckOptions> {
   const { runs, seed, law, path, rules, known } = args;
   const laws = law === undefined ? undefined : law.map(lawNamed);
   if (path !== undefined && !/^\d+(:\d+)*$/.test(path))

@@ -82,7 +82,7 @@ export const verb = defineVerb({
     "$0 demo --policy github": "see every part under another API's limits",
   },
   handler: async (args) => {
-    const terminal = openTerminal(args.json === true);
+    const terminal = openTerminal(args.json);
     requireSeed(args.seed);
     requireWhole("--runs", args.runs, 1, 10_000_000);
     const durationMs = requireDuration("--duration", args.duration);

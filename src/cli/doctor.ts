@@ -44,7 +44,7 @@ export const verb = defineVerb({
   },
   handler: async (args) => {
     const { json, getK6 } = args;
-    const terminal = openTerminal(json === true);
+    const terminal = openTerminal(json);
     const from = sourceOf(args);
     if (getK6 === true && !(await get(terminal, from))) return;
     const findings = await examine();

@@ -14,7 +14,7 @@ export const verb = defineVerb({
     "$0 figures": "list them",
     "$0 plan herd --vary herd.clients=5..60 --until 'refusedShare<5%'": "bound one in a plan",
   },
-  handler: ({ json = false }) => {
+  handler: ({ json }) => {
     const terminal = openTerminal(json);
     const found = [
       ...Object.entries(figureKinds).map(([name, kind]) => ({ name, ...kind, judged: false })),

@@ -85,7 +85,7 @@ export const verb = defineVerb({
     const limits = await limitsOf({ asWindow: args["as-window"], rules: args.rules }, "fit LOG");
     const { rules } = limits;
     // If the scenario itself is printed, text for people goes to standard error, as under --json.
-    const terminal = openTerminal(args.json === true || out === undefined);
+    const terminal = openTerminal(args.json || out === undefined);
     const fit = async (signal: AbortSignal): Promise<void> => {
       // A fit makes many times as much garbage as it holds. The heap therefore grows by a third between two
       // collections, not fourfold.
@@ -103,7 +103,7 @@ export const verb = defineVerb({
       await say(result, args, terminal);
       const { fitMarkdown } = await import("../../sim/fit/report.ts");
       if (report !== undefined) await writeFile(report, fitMarkdown(result));
-      if (args.json === true) terminal.result(result);
+      if (args.json) terminal.result(result);
       else if (out === undefined) terminal.document(fitted.source);
       if (args.strict && (result.check?.findings.length ?? 0) > 0) process.exitCode = 1;
       if (signal.aborted) process.exitCode = INTERRUPTED;

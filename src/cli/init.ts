@@ -67,7 +67,7 @@ export const verb = defineVerb({
     "$0 init --policy github": "write spillway/policy.json and spillway/clients.ts",
     "$0 init --ci": "write spillway/ci.sh and .github/workflows/spillway.yml, too",
   },
-  handler: async ({ dir = "spillway", ci = false, policy, json = false }) => {
+  handler: async ({ dir = "spillway", ci = false, policy, json }) => {
     const terminal = openTerminal(json);
     if (policy !== undefined && ci)
       throw new SpillwayError("USAGE", "--policy and --ci do not go together", {

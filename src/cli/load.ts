@@ -81,7 +81,7 @@ export const verb = defineVerb({
     "$0 load github --policy github": "load a stand-in of another API, started for this run",
   },
   handler: async (args) => {
-    const terminal = openTerminal(args.json === true);
+    const terminal = openTerminal(args.json);
     const { startJobs } = await import("../runs/job-thread.ts");
     const options = await loadOptions(args);
     const importMs = importMsOf(args);

@@ -35,7 +35,7 @@ export const verb = defineVerb({
     "$0 map session.har -o my-api.json": "propose one from what a browser or a proxy recorded",
     "curl -si URL | $0 map -": "propose one from a single answer, and ask what it does not settle",
   },
-  handler: async ({ files = [], from = [], out, name, force, json = false }) => {
+  handler: async ({ files = [], from = [], out, name, force, json }) => {
     const paths = [...files, ...from];
     requireSome(paths);
     if (out !== undefined && !force) await requireFree(out);

@@ -90,7 +90,7 @@ export const verb = defineVerb({
     "$0 plan herd --compare": "see which change helps most",
   },
   handler: async (args) => {
-    const terminal = openTerminal(args.json === true || args.csv === true);
+    const terminal = openTerminal(args.json || args.csv);
     const open = await reportOpener(args.open);
     await untilInterrupted(terminal, async (signal) => {
       const { folder, result } = await answer(args, signal, terminal.progress);
@@ -102,7 +102,7 @@ export const verb = defineVerb({
       }
       const { sayPlan } = await import("./say-plan.ts");
       sayPlan(terminal, result, folder);
-      if (args.csv === true) {
+      if (args.csv) {
         const [{ renderCsv }, { planTable }] = await Promise.all([
           import("../report/csv.ts"),
           import("../runs/plan-table.ts"),

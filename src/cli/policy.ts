@@ -18,7 +18,7 @@ export const verb = defineVerb({
     "$0 policy show github": "say what GitHub allows, how it refuses, and by which sources",
     "$0 policy check my-api.json": "find the mistakes in a file, and what each verb still needs",
   },
-  handler: async ({ action, policy: named, json = false }) => {
+  handler: async ({ action, policy: named, json }) => {
     const terminal = openTerminal(json);
     if (action === "list") return list(terminal);
     if (action !== "show" && action !== "check")

@@ -65,7 +65,7 @@ export const verb = defineVerb({
       "wait long enough to see GraphQL's window end; ask nothing, for a program",
   },
   handler: async (args) => {
-    const terminal = openTerminal(args.json === true);
+    const terminal = openTerminal(args.json);
     const timeoutMs = requireDuration("--timeout", args.timeout);
     const allowance = {
       calls: requireWhole("--budget", args.budget, 0, Number.MAX_SAFE_INTEGER),

@@ -80,7 +80,7 @@ export const verb = defineVerb({
     "$0 replay access.log --on-refused waitReset+0..5s": "see what waiting would have done",
   },
   handler: async (args) => {
-    const terminal = openTerminal(args.json === true);
+    const terminal = openTerminal(args.json);
     if (args.open === true && args.out === undefined)
       throw new SpillwayError("USAGE", "--open needs --out, where the report is written");
     const open = await reportOpener(args.open);

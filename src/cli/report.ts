@@ -37,7 +37,7 @@ export const verb = defineVerb({
       "show the measurement with the prediction beside it",
     "$0 report reports/herd-load --out herd.html": "write the page elsewhere, herd-pictures/ beside it",
   },
-  handler: async ({ folder, compare, out, open: isWanted, pictures, json = false }) => {
+  handler: async ({ folder, compare, out, open: isWanted, pictures, json }) => {
     const terminal = openTerminal(json);
     const open = await reportOpener(isWanted);
     const { readResult } = await import("../report/result-report.ts");

@@ -11,7 +11,7 @@ export const verb = defineVerb({
     "$0 scenarios": "list names that simulate, load, plan and bundle take",
     "$0 scenarios --json": "print them with populations, durations and files, for a program",
   },
-  handler: async ({ json = false }) => {
+  handler: async ({ json }) => {
     const terminal = openTerminal(json);
     const { builtInScenarios, loadScenarioFile } = await import("../load/scenario-file.ts");
     const { duration } = await import("../report/format.ts");

@@ -62,7 +62,7 @@ export const verb = defineVerb({
     "$0 load herd --target http://127.0.0.1:4100 --tokens FILE": "then load it, from another terminal",
   },
   handler: async (args) => {
-    const terminal = openTerminal(args.json === true);
+    const terminal = openTerminal(args.json);
     requireWhole("--port", args.port, 0, 65_535);
     requireWhole("--users", args.users, 1, 100_000);
     if (args.workers !== undefined) requireWhole("--workers", args.workers, 1, 64);

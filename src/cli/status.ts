@@ -50,7 +50,7 @@ export const verb = defineVerb({
     const interrupt = onInterrupt();
     try {
       const reader = await readerOf(args, policy, interrupt.signal);
-      const json = args.json === true;
+      const { json = false } = args;
       const terminal = openTerminal(json);
       if (args.watch) await watch(reader, { terminal, json }, everyMs, interrupt.signal);
       else await once(reader, terminal);
@@ -132,7 +132,7 @@ export async function watch(
   signal: AbortSignal,
   { now, wait }: Clock = realClock,
 ): Promise<void> {
-  const live = !json && process.stdout.isTTY === true;
+  const live = !json && process.stdout.isTTY;
   const picture = new Picture(terminal, now);
   let failures = 0;
   for (;;) {

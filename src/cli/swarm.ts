@@ -55,7 +55,7 @@ export const verb = defineVerb({
     "$0 simulate --world 7/13": "run the world of number 13 once more, with a run folder",
   },
   handler: async (args) => {
-    const terminal = openTerminal(args.json === true);
+    const terminal = openTerminal(args.json);
     const fault = await chooseFault(args.fault, terminal);
     if (fault === "list") return;
     const words = fault === null ? null : await faultWords(fault, "simulate");

@@ -40,9 +40,9 @@ let clearShown = (): void => undefined;
 export const endProgress = (): void => clearShown();
 
 /** Opens the terminal's output. @param nowMs a clock */
-export function openTerminal(json: boolean, nowMs: () => number = Date.now): Terminal {
+export function openTerminal(json: boolean | undefined, nowMs: () => number = Date.now): Terminal {
   const people = json ? process.stderr : process.stdout;
-  const live = process.stderr.isTTY === true;
+  const live = process.stderr.isTTY;
   let shown = false;
   let nextMs = live ? 0 : nowMs() + quietMs;
   let drawn = 0;

@@ -71,7 +71,7 @@ export const verb = defineVerb({
     "{ cat header.json; kubectl logs k6-0 | grep '^{\"sent\"'; } | $0 verify - --json":
       "judge the calls that plain k6 wrote (bundle, TRACE=1), below a header as FORMAT.md has it",
   },
-  handler: async ({ trace, sort, out = [], expect, open: isWanted, json = false }) => {
+  handler: async ({ trace, sort, out = [], expect, open: isWanted, json }) => {
     const writers = out.map(writerOf);
     const page = out.find((path) => extname(path).toLowerCase() === ".html");
     if (isWanted === true && page === undefined)
