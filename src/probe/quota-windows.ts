@@ -4,6 +4,7 @@
 import type { Anchor, Policy, Quota } from "../policy/policy.ts";
 import { wireOf } from "../policy/presets.ts";
 import { mayShow } from "../policy/wire-data.ts";
+import { counted } from "../rules/words.ts";
 import type { QuotaCall, QuotaReading } from "../trace/quota-record.ts";
 
 /** Bounds of a time or a span, ms. */
@@ -157,15 +158,21 @@ export function gridOf(
           .slice(1)
           .reduce<Bounds | null>((sofar, one) => sofar && overlap(sofar, one), spans[0] as Bounds);
   const gap = common(gaps);
+  // Windows of a grid end whole seconds apart. Where these did not, one of the policy's length is enough.
+  const isOffGrid = gap !== null && !contains(gap, saidMs) && Math.ceil(gap.least / 1000) * 1000 > gap.most;
   const openingBy = (ms: number): Bounds | null =>
-    lengths.length < 2 ? null : common(lengths.map(({ least, most }) => ({ least, most: most + ms })));
+    lengths.length < (isOffGrid ? 1 : 2)
+      ? null
+      : common(lengths.map(({ least, most }) => ({ least, most: most + ms })));
   const bySecond = openingBy(secondMs);
   const asSaid = openingBy(openingMs);
   // A window of another length looks like one that opened up to a second before its first call.
   const isBySecond =
-    gap === null && !contains(asSaid, saidMs) && (asSaid === null || contains(bySecond, saidMs));
+    (gap === null || isOffGrid) &&
+    !contains(asSaid, saidMs) &&
+    (asSaid === null || contains(bySecond, saidMs));
   const length = isBySecond ? bySecond : asSaid;
-  const isOpened = isOpenedBy(gap, length, saidMs);
+  const isOpened = isOffGrid ? contains(length, saidMs) || null : isOpenedBy(gap, length, saidMs);
   if (length !== null && isOpened === true)
     return {
       ...{ windowSeconds: secondsIn(length, saidMs), anchor: "first-request", calls },
@@ -173,7 +180,7 @@ export function gridOf(
         gap === null && !isBySecond && isExact(contains(length, saidMs) ? length : bySecond, saidMs)
           ? "certain"
           : "likely",
-      evidence: `${lengths.length} windows lasted ${spanText(length)} from ${isBySecond ? "the second of " : ""}their first call`,
+      evidence: `${counted(lengths.length, "window")} lasted ${spanText(length)} from ${isBySecond ? "the second of " : ""}${lengths.length === 1 ? "its" : "their"} first call`,
     };
   if (gap !== null && isOpened === false) {
     const windowSeconds = secondsIn(gap, saidMs);

@@ -3,6 +3,7 @@ import { expect, test } from "vitest";
 import { experiments } from "../../src/audit/experiments.ts";
 import type { Plan } from "../../src/audit/plan.ts";
 import { parsePolicy } from "../../src/policy/parse.ts";
+import type { Quota } from "../../src/policy/policy.ts";
 import { presets } from "../../src/policy/presets.ts";
 import { auditedPolicy, auditedRules, experimentsOf, findings } from "./virtual.ts";
 
@@ -53,6 +54,76 @@ const buckets = parsePolicy({
   routes: [{ path: "/**", operation: "call" }],
   auth: { header: "Authorization", form: "Bearer {token}", attributes: ["client"] },
   wire: { revision: "2026", readings: [], retryAfter: [{ header: "Retry-After", form: "delta-s" }] },
+});
+
+test("refusals of a bucket owe a time to come back where the format has a place for it", async () => {
+  const only = experimentsOf("bucket-wait-is-honest");
+  const requests = buckets.quotas["requests"] as Quota;
+  const silent = {
+    ...buckets,
+    quotas: { requests: { ...requests, shown: { ...requests.shown, retryAfter: false } } },
+  };
+  const made = await auditedPolicy(silent, null, { experiments: only, policy: buckets });
+  expect(findings(made)).toEqual([
+    "bucket-wait-is-honest, call: headers-present: a refusal tells when to come back: none of the format's places does, on 429",
+  ]);
+  const shared = await auditedPolicy(buckets, null, { experiments: only, alone: false });
+  expect(shared.result.rows[0]).toMatchObject({
+    state: "not exercised",
+    why: expect.stringContaining("--alone"),
+  });
+});
+
+test("a refused call that costs more than a whole limit owes no time to come back, and another does", async () => {
+  const tokensOf = (shown: object) =>
+    parsePolicy({
+      version: 2,
+      name: "tokens",
+      quotas: {
+        requests: {
+          algorithm: { kind: "fixed-window", limit: 60, windowSeconds: 60, anchor: "first-request" },
+          key: ["client"],
+        },
+        tokens: {
+          algorithm: { kind: "fixed-window", limit: 10_000, windowSeconds: 60, anchor: "first-request" },
+          key: ["client"],
+          shown,
+        },
+      },
+      operations: {
+        chat: {
+          uses: { requests: 1, tokens: "declared" },
+          samples: [
+            {
+              ...{ method: "POST", path: "/chat", body: { max: 20 }, cost: 20 },
+              dearer: { pointer: "/max", costEach: 1 },
+            },
+          ],
+        },
+      },
+      routes: [{ methods: ["POST"], path: "/chat", operation: "chat" }],
+      auth: { header: "Authorization", form: "Bearer {token}", attributes: ["client"] },
+      wire: {
+        revision: "2026",
+        readings: ["requests", "tokens"].map((name) => ({
+          quotas: [name],
+          headers: {
+            [`X-Limit-${name}`]: "{limit}",
+            [`X-Left-${name}`]: "{remaining}",
+            [`X-Reset-${name}`]: "{reset}",
+          },
+          reset: { form: "delta-s", means: "window-end", round: "ceil" },
+        })),
+        retryAfter: [{ header: "Retry-After", form: "delta-s" }],
+      },
+    });
+  const only = experimentsOf("cost-above-the-limit headers-on-every-answer");
+  const right = tokensOf({});
+  expect(findings(await auditedPolicy(right, null, { experiments: only }))).toEqual([]);
+  const silent = auditedPolicy(tokensOf({ retryAfter: false }), null, { experiments: only, policy: right });
+  expect(findings(await silent)).toEqual([
+    "headers-on-every-answer, chat: headers-present: a refusal tells when to come back: none of the format's places does, on 429",
+  ]);
 });
 
 test.each([

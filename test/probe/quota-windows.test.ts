@@ -125,6 +125,16 @@ describe("the length and the grid", () => {
     });
   });
 
+  test("are of first calls where windows in a row end no whole seconds apart, if one was seen from its first", () => {
+    const joined = [window(60_000), window(120_100, 60_100)];
+    expect(gridOf(joined, 60_000, 0, skew)).toMatchObject({
+      ...{ windowSeconds: 60, anchor: "first-request", confidence: "likely" },
+      evidence: "1 window lasted 60.0 to 60.0 s from its first call",
+    });
+    expect(gridOf(joined, 50_000, 0, skew)).toBeNull();
+    expect(gridOf([window(60_000), window(120_100)], 60_000, 0, skew)).toBeNull();
+  });
+
   test("are of whole seconds where the policy's length, or one length, fits only so", () => {
     const lasting = (...lengths: number[]) =>
       lengths.map((length, turn) => window(200_000 * turn * turn + length, 200_000 * turn * turn));

@@ -27,6 +27,7 @@ import {
   type Subject,
   unexercised,
 } from "../step.ts";
+import { lacksRetry, silent } from "./headers.ts";
 
 const common = {
   section: "SPEC.md §7",
@@ -197,12 +198,14 @@ export const bucketExperiments: readonly Experiment[] = [
     ...common,
     name: "bucket-wait-is-honest",
     law: "honest-wait",
-    promise: "who waits alone as long as the refusal says is admitted",
+    promise: "a refusal says how long to wait, where the policy has it; who waits alone so long is admitted",
     needs: "a bucket that can be emptied, whose refusals tell when to come back",
     lacks: lacksBucket,
     *run(lab, subject) {
       const bucket = bucketOf(lab, subject) as Bucket;
       const refused = (yield* restedBurst(lab, subject, bucket)).filter(isRefused);
+      const owing = refused.find((answer) => isIts(answer, bucket, subject) && lacksRetry(lab, answer));
+      if (owing !== undefined) return silent(owing, "headers-present");
       const told = refused.flatMap((answer) => {
         const { received, retryAfterMs } = answer.call;
         return retryAfterMs === undefined
@@ -210,7 +213,8 @@ export const bucketExperiments: readonly Experiment[] = [
           : [{ answer, ms: retryAfterMs, until: received + retryAfterMs }];
       });
       const last = told.toSorted((one, other) => one.until - other.until).at(-1);
-      if (last === undefined || !lab.alone) return unexercised("no refusal told when to come back");
+      if (last === undefined) return unexercised("no refusal told when to come back");
+      if (!lab.alone) return unexercised(onlyAlone);
       yield* lab.wait(last.until);
       const answer = yield* lab.one(lab.shot(bucket.caller, subject.operation));
       return isRefused(answer) && isIts(answer, bucket, subject)

@@ -25,7 +25,7 @@ const common = {
 } as const;
 
 /** Returns quotas whose cost a call declares, and that need room for all of it, the smallest limit first. */
-function declaredAll(lab: Lab, { operation, quotas }: Subject, caller: AuditCaller): string[] {
+export function declaredAll(lab: Lab, { operation, quotas }: Subject, caller: AuditCaller): string[] {
   return quotas
     .filter((name) => {
       const { charge, enforced } = quotaFor(lab.policy, name, caller.attributes);
@@ -56,7 +56,7 @@ const isEnforced = (lab: Lab, { quotas }: Subject, caller: AuditCaller): boolean
   quotas.every((name) => quotaFor(lab.policy, name, caller.attributes).enforced !== false);
 
 /** Returns the least cost of the sample that reaches a number of units. */
-function costFrom(lab: Lab, operation: string, units: number): number {
+export function costFrom(lab: Lab, operation: string, units: number): number {
   const sample = lab.dearest(operation);
   const each = sample?.dearer?.costEach ?? 1;
   const base = sample?.cost ?? 1;

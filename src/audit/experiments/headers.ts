@@ -1,5 +1,8 @@
 // Experiments on headers: each answer that owes readings has them once, in numbers, of the right quota (SPEC.md §5).
+import { limitOf, quotaFor } from "../../policy/effective.ts";
 import type { AnswerKind, WireReading } from "../../policy/wire-data.ts";
+import type { LimiterLawName } from "../../rules/laws.ts";
+import { seenIn } from "../book.ts";
 import type { Experiment } from "../experiment.ts";
 import type { Lab } from "../lab.ts";
 import {
@@ -11,6 +14,7 @@ import {
   Unexercised,
   windowRolled,
 } from "../step.ts";
+import { costFrom, declaredAll } from "./costs.ts";
 
 const common = { section: "SPEC.md §5", needs: "a format that shows counts" } as const;
 
@@ -34,13 +38,30 @@ function owed({ wire, policy }: Lab, answer: Answer): WireReading[] {
   );
 }
 
-/** Tells whether an answer is a refusal that owes a time to come back, and lacks it. */
-function lacksRetry({ wire, policy }: Lab, { call }: Answer): boolean {
+/**
+ * Tells whether an answer is a refusal that owes a time to come back, and lacks it. A call that costs more than a whole
+ * limit never has room: there is no such time (POLICY.md §5).
+ */
+export function lacksRetry({ wire, policy }: Lab, { call }: Answer): boolean {
   if (call.outcome !== "refused" || wire.retryAfter.length === 0 || call.retryAfterMs !== undefined)
     return false;
-  const by = call.by === undefined ? Object.keys(policy.operations[call.operation]?.uses ?? {}) : [call.by];
-  return by.length > 0 && by.every((name) => policy.quotas[name]?.shown.retryAfter === true);
+  const { uses = {} } = policy.operations[call.operation] ?? {};
+  const fitsNever = Object.entries(uses).some(([name, use]) => {
+    const { algorithm, charge } = quotaFor(policy, name, call.caller);
+    return use === "declared" && charge.fits === "whole" && (call.cost ?? 0) > limitOf(algorithm);
+  });
+  const by = call.by === undefined ? Object.keys(uses) : [call.by];
+  return !fitsNever && by.length > 0 && by.every((name) => policy.quotas[name]?.shown.retryAfter === true);
 }
+
+/** Returns what is broken by a refusal that owes a time to come back, and lacks it. */
+export const silent = (answer: Answer, law?: LimiterLawName): Broken =>
+  broken(
+    [answer],
+    "a refusal tells when to come back",
+    `none of the format's places does, on ${answer.call.status}`,
+    law,
+  );
 
 function wrongIn(lab: Lab, answer: Answer): Broken | null {
   const { call, headers } = answer;
@@ -51,12 +72,7 @@ function wrongIn(lab: Lab, answer: Answer): Broken | null {
       `${unread} in the form of the format, once`,
       `"${headers[unread.toLowerCase()]?.slice(0, 40)}" on ${call.status}`,
     );
-  if (lacksRetry(lab, answer))
-    return broken(
-      [answer],
-      "a refusal tells when to come back",
-      `none of the format's places does, on ${call.status}`,
-    );
+  if (lacksRetry(lab, answer)) return silent(answer);
   const isStatus = call.operation === "status";
   const uses = lab.policy.operations[call.operation]?.uses ?? {};
   for (const row of owed(lab, answer)) {
@@ -96,14 +112,13 @@ export const headerExperiments: readonly Experiment[] = [
         : "the format has no headers",
     *run(lab, subject) {
       const [caller] = subject.callers;
-      const answers = [yield* lab.look(subject, caller)];
+      const look = yield* lab.look(subject, caller);
+      const answers = [look];
       if (lab.hasStatus) answers.push(yield* lab.one(lab.status(caller)));
-      const refusal = lab.dearest(subject.operation);
-      if (refusal !== null) {
-        const limits = subject.quotas.map((name) => lab.limit(name, caller));
-        const cost =
-          refusal.cost +
-          Math.ceil(Math.min(...limits) / (refusal.dearer?.costEach ?? 1)) * (refusal.dearer?.costEach ?? 1);
+      const declared = declaredAll(lab, subject, caller);
+      if (lab.dearest(subject.operation) !== null && declared.length > 0) {
+        const left = declared.map((name) => seenIn(look, name)?.left ?? lab.limit(name, caller));
+        const cost = costFrom(lab, subject.operation, Math.min(...left) + 1);
         answers.push(yield* lab.one(lab.shot(caller, subject.operation, cost)));
       } else if (lab.lacksEmptying(subject) === null) {
         const { caller: emptied } = yield* lab.emptied(subject);
