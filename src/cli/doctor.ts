@@ -2,7 +2,9 @@
 import { mkdir, mkdtemp, rm, rmdir, stat } from "node:fs/promises";
 import { createRequire } from "node:module";
 import { dirname, join, resolve } from "node:path";
-import type { GetK6Options } from "../load/get-k6.ts";
+import type { GetK6Options, GotK6 } from "../load/get-k6.ts";
+import type { Go } from "../load/go-build.ts";
+import type { K6Binary } from "../load/k6-binary.ts";
 import { quote, SpillwayError } from "../rules/errors.ts";
 import { version } from "../runs/version.ts";
 import { pc } from "./colors.ts";
@@ -46,15 +48,23 @@ export const verb = defineVerb({
     const { json, getK6 } = args;
     const terminal = openTerminal(json);
     const from = sourceOf(args);
-    if (getK6 === true && !(await get(terminal, from))) return;
+    if (getK6 && !(await get(terminal, from, (await import("../load/get-k6.ts")).getK6))) return;
     const findings = await examine();
-    const isWell = findings.every(({ state }) => state !== "missing");
-    for (const finding of findings) say(terminal, finding);
-    terminal.say(isWell ? "All that is needed is there." : "Something that is needed is missing.");
-    terminal.result({ spillway: version, ok: isWell, findings });
-    process.exitCode = isWell ? 0 : MISSING;
+    sayFindings(terminal, findings);
+    process.exitCode = isWell(findings) ? 0 : MISSING;
   },
 });
+
+export const isWell = (findings: readonly Finding[]): boolean =>
+  findings.every(({ state }) => state !== "missing");
+
+/** Says what is there, what is not and how to get it. */
+export function sayFindings(terminal: Terminal, findings: readonly Finding[]): void {
+  for (const finding of findings) say(terminal, finding);
+  const ok = isWell(findings);
+  terminal.say(ok ? "All that is needed is there." : "Something that is needed is missing.");
+  terminal.result({ spillway: version, ok, findings });
+}
 
 function say(terminal: Terminal, { name, state, found, advice }: Finding): void {
   const mark = { ok: pc.green("ok"), optional: pc.yellow("--"), missing: pc.red("no") }[state];
@@ -63,7 +73,11 @@ function say(terminal: Terminal, { name, state, found, advice }: Finding): void 
 }
 
 /** Returns k6's source. @throws SpillwayError `USAGE` if an option lacks another, or the checksum is malformed */
-function sourceOf({ getK6, from, sha256 }: Args): GetK6Options["from"] {
+export function sourceOf({
+  getK6,
+  from,
+  sha256,
+}: Pick<Args, "getK6" | "from" | "sha256">): GetK6Options["from"] {
   const lacking = (option: string, other: string, hint: string): SpillwayError =>
     new SpillwayError("USAGE", `${option} needs ${other}`, { hint });
   const whole = "npx spillway doctor --get-k6 --from URL --sha256 HEX";
@@ -79,8 +93,11 @@ function sourceOf({ getK6, from, sha256 }: Args): GetK6Options["from"] {
 }
 
 /** Gets k6 if none is installed. Returns false if Ctrl-C ended it. */
-async function get(terminal: Terminal, from: GetK6Options["from"]): Promise<boolean> {
-  const { getK6 } = await import("../load/get-k6.ts");
+export async function get(
+  terminal: Terminal,
+  from: GetK6Options["from"],
+  getK6: (options: GetK6Options) => Promise<GotK6>,
+): Promise<boolean> {
   const install = async (signal: AbortSignal): Promise<true> => {
     const { k6, wasThere } = await getK6({
       ...{ from, signal },
@@ -99,18 +116,19 @@ async function get(terminal: Terminal, from: GetK6Options["from"]): Promise<bool
 }
 
 async function examine(): Promise<Finding[]> {
+  const { lookUpK6 } = await import("../load/k6-binary.ts");
+  const { usableGo } = await import("../load/go-build.ts");
   return [
-    nodeFinding(),
-    await k6Finding(),
-    await goFinding(),
-    await esbuildFinding(),
-    duckdbFinding(),
-    await reportsFinding(),
+    nodeFinding(process.versions.node),
+    await k6Finding(lookUpK6),
+    await goFinding(usableGo),
+    await esbuildFinding(() => import("esbuild")),
+    duckdbFinding(createRequire(import.meta.url).resolve),
+    await reportsFinding(resolve("reports")),
   ];
 }
 
-function nodeFinding(): Finding {
-  const { node } = process.versions;
+export function nodeFinding(node: string): Finding {
   const [major = 0, minor = 0] = node.split(".").map(Number);
   const isEnough = major > nodeLeast[0] || (major === nodeLeast[0] && minor >= nodeLeast[1]);
   return {
@@ -121,11 +139,11 @@ function nodeFinding(): Finding {
   };
 }
 
-async function k6Finding(): Promise<Finding> {
-  const { lookUpK6, k6Advice } = await import("../load/k6-binary.ts");
+export async function k6Finding(lookUp: () => Promise<K6Binary | null>): Promise<Finding> {
+  const { k6Advice } = await import("../load/k6-binary.ts");
   const name = "k6";
   try {
-    const k6 = await lookUpK6();
+    const k6 = await lookUp();
     if (k6 !== null)
       return { name, state: "ok", found: `${k6.version}, at ${k6.path} (${k6.origin})`, advice: [] };
     return { name, state: "optional", found: "not there; Node drives the load instead", advice: k6Advice() };
@@ -135,9 +153,9 @@ async function k6Finding(): Promise<Finding> {
   }
 }
 
-async function goFinding(): Promise<Finding> {
-  const { goLeast, usableGo } = await import("../load/go-build.ts");
-  const go = await usableGo();
+export async function goFinding(lookUp: () => Promise<Go | null>): Promise<Finding> {
+  const { goLeast } = await import("../load/go-build.ts");
+  const go = await lookUp();
   if (go === null)
     return {
       name: "go",
@@ -149,10 +167,12 @@ async function goFinding(): Promise<Finding> {
 }
 
 /** Looks for esbuild's program. An installation may lack it (`--ignore-scripts`, another platform). */
-async function esbuildFinding(): Promise<Finding> {
+export async function esbuildFinding(
+  load: () => Promise<Pick<typeof import("esbuild"), "transform" | "version">>,
+): Promise<Finding> {
   const name = "esbuild";
   try {
-    const { transform, version: found } = await import("esbuild");
+    const { transform, version: found } = await load();
     await transform("const x: number = 1;", { loader: "ts" });
     return { name, state: "ok", found, advice: [] };
   } catch (error) {
@@ -167,11 +187,11 @@ async function esbuildFinding(): Promise<Finding> {
 }
 
 /** Looks for the optional peer without loading it, because it is a large library. */
-function duckdbFinding(): Finding {
+export function duckdbFinding(resolvePeer: (name: string) => string): Finding {
   const name = "duckdb";
   const peer = "@duckdb/node-api";
   try {
-    return { name, state: "ok", found: `at ${createRequire(import.meta.url).resolve(peer)}`, advice: [] };
+    return { name, state: "ok", found: `at ${resolvePeer(peer)}`, advice: [] };
   } catch {
     return {
       name,
@@ -182,9 +202,9 @@ function duckdbFinding(): Finding {
   }
 }
 
-async function reportsFinding(): Promise<Finding> {
+/** Tells whether reports can be written. @param folder absolute path of the folder for them */
+export async function reportsFinding(folder: string): Promise<Finding> {
   const name = "reports";
-  const folder = resolve("reports");
   const wasThere = await stat(folder).then(
     () => true,
     () => false,

@@ -79,7 +79,8 @@ export const verb = defineVerb({
     terminal.say(...probing.announcement);
     if (!args.yes) await requireYes(terminal);
     await untilInterrupted(terminal, async (signal) => {
-      const onProgress = (progress: ProbeProgress) => terminal.progress(() => progressText(progress));
+      const onProgress = (progress: ProbeProgress) =>
+        terminal.progress(() => progressText(progress, Date.now()));
       const report = await probing.run({ timeoutMs, signal, onProgress });
       await keep(args, report);
       const { sayProbe } = await import("./say-probe.ts");
@@ -92,7 +93,7 @@ export const verb = defineVerb({
   },
 });
 
-const exitOf = (ended: ProbeReport["ended"]): number =>
+export const exitOf = (ended: ProbeReport["ended"]): number =>
   ended === "whole" ? 0 : ended === "interrupted" ? INTERRUPTED : UNREACHED;
 
 type AnyReport = ProbeReport | PolicyProbeReport;
@@ -106,7 +107,7 @@ interface Probing {
 
 type Given = Pick<Allowance, "calls" | "waitMs">;
 
-async function byRules(args: Args, given: Given): Promise<Probing> {
+export async function byRules(args: Args, given: Given): Promise<Probing> {
   const probed = await probedTarget(args);
   const graphqlUrl = graphqlUrlOf(args);
   const { defaultAllowance, probe } = await import("../probe/probe.ts");
@@ -118,17 +119,18 @@ async function byRules(args: Args, given: Given): Promise<Probing> {
   };
 }
 
-/** @throws SpillwayError `USAGE` if an option is about the default API alone */
-async function byPolicy(policy: Policy, args: Args, given: Given): Promise<Probing> {
-  for (const [option, value] of Object.entries({
-    org: args.org,
-    "graphql-url": args.graphqlUrl,
-    points: args.points === pointsDefault ? undefined : args.points,
-  }))
+function requireNoDefault(policy: Policy, { org, graphqlUrl, points }: Args): void {
+  const ofDefault = { org, "graphql-url": graphqlUrl, points: points === pointsDefault ? undefined : points };
+  for (const [option, value] of Object.entries(ofDefault))
     if (value !== undefined)
       throw new SpillwayError("USAGE", `--${option} goes with the default API, and not with ${policy.name}`, {
         hint: "the policy's samples, routes and auth say what is called, and by whom",
       });
+}
+
+/** @throws SpillwayError `USAGE` if an option is about the default API alone */
+export async function byPolicy(policy: Policy, args: Args, given: Given): Promise<Probing> {
+  requireNoDefault(policy, args);
   const probed = await policyTarget(args, policy);
   const { policyAllowance, probePolicy } = await import("../probe/policy-probe.ts");
   const allowance = { ...policyAllowance, ...given };
@@ -145,15 +147,19 @@ async function byPolicy(policy: Policy, args: Args, given: Given): Promise<Probi
 }
 
 /** Returns GraphQL's own URL. It may be on another host, which must be allowed as well. */
-function graphqlUrlOf({ graphqlUrl, allowHost }: Args): string | undefined {
+export function graphqlUrlOf({
+  graphqlUrl,
+  allowHost,
+}: Pick<Args, "graphqlUrl" | "allowHost">): string | undefined {
   if (graphqlUrl === undefined) return undefined;
   const target = parseTarget("--graphql-url", graphqlUrl);
   requireAllowed("--graphql-url", target, allowHost ?? null);
   return target.base;
 }
 
-function announcement(
-  { target, organization, user }: ProbedTarget,
+/** Says what a probe of the default API will call, and what that may use up. */
+export function announcement(
+  { target, organization, user }: Pick<ProbedTarget, "target" | "organization" | "user">,
   { calls, points, statusCalls, waitMs }: Allowance,
 ): string[] {
   const who = user === null ? "the token's user" : user;
@@ -168,20 +174,24 @@ function announcement(
 }
 
 /** Says what the probe does; a wait counts down. */
-function progressText({ doing, untilMs, calls, statusCalls, waitLeftMs }: ProbeProgress): string {
+export function progressText(
+  { doing, untilMs, calls, statusCalls, waitLeftMs }: ProbeProgress,
+  nowMs: number,
+): string {
   const wait =
-    untilMs === null
-      ? ""
-      : `, ${duration(Math.max(0, Math.ceil((untilMs - Date.now()) / 1000)) * 1000)} more`;
+    untilMs === null ? "" : `, ${duration(Math.max(0, Math.ceil((untilMs - nowMs) / 1000)) * 1000)} more`;
   const left = waitLeftMs > 0 && untilMs === null ? `, then at most ${duration(waitLeftMs)} of waiting` : "";
   return `${doing}${wait} (${counted(calls, "call")}, ${count(statusCalls)} free${left})`;
 }
+
+type Places = Pick<Args, "out" | "trace">;
 
 /** Returns the limits that a probe saw, as `--out` has them; `null` if it saw none. */
 const seenIn = (report: AnyReport): object | null =>
   "policy" in report ? report.seen : Object.keys(report.rules).length > 0 ? report.rules : null;
 
-async function keep({ out, trace }: Args, report: AnyReport): Promise<void> {
+/** Writes the trace, and the limits that were seen. */
+export async function keep({ out, trace }: Places, report: AnyReport): Promise<void> {
   const { writeWhole } = await import("../files/whole-file.ts");
   const seen = seenIn(report);
   if (trace !== undefined) await writeWhole(trace, `${report.trace.join("\n")}\n`);
@@ -189,7 +199,7 @@ async function keep({ out, trace }: Args, report: AnyReport): Promise<void> {
 }
 
 /** Names the files that were written, and what to do with them. */
-function nextLines({ out, trace }: Args, report: AnyReport): string[] {
+export function nextLines({ out, trace }: Places, report: AnyReport): string[] {
   const traced = trace === undefined ? [] : [`trace   ${trace}`];
   if ("policy" in report)
     return [

@@ -55,8 +55,8 @@ export function sayReplay(terminal: Terminal, replay: AnyReplay): void {
 function whenWords({ slots, slotMs }: ReplayView): string {
   const refusing = slots.filter((slot) => refusedIn(slot) > 0);
   const [first] = refusing;
-  const last = refusing.at(-1);
-  if (first === undefined || last === undefined) return "";
+  if (first === undefined) return "";
+  const last = refusing.at(-1) ?? first;
   const worst = refusing.reduce((most, slot) => (refusedIn(slot) > refusedIn(most) ? slot : most), first);
   const within = `within ${duration(slotMs)} from ${instant(worst.atMs)} on`;
   const span = `Between ${instant(first.atMs)} and ${instant(last.atMs + slotMs)}`;
@@ -74,7 +74,7 @@ function sparkLines(slots: readonly SlotView[], slotMs: number): string[] {
 
 function headroomLines({ headroom }: ReplayView): string[] {
   const names = headroom.map((one) => `${one.name}:`);
-  const widest = Math.max(0, ...names.map((name) => name.length));
+  const widest = Math.max(...names.map((name) => name.length));
   return headroom.map(({ windows, windowsOver, useMax, useP99, useP50 }, place) => {
     const over = windowsOver === 0 ? "" : `, ${pc.red(`${count(windowsOver)} too full`)}`;
     const uses = `half use ${share(useP50)} of the limit, 99% ${share(useP99)}, the fullest ${share(useMax)}`;

@@ -6,7 +6,7 @@ import { type Environment, programInPath, programName, runProgram } from "./prog
 /** Oldest version of Go that builds k6. */
 export const goLeast = "1.25";
 
-interface Go {
+export interface Go {
   readonly path: string;
   /** `1.26.8`. */
   readonly version: string;
