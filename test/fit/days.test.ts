@@ -35,6 +35,9 @@ function told(world: (typeof worlds)[number]): string {
   return [fitMarkdown({ ...head, ...tested }), ...checkTable(step.value), ...source].join("\n");
 }
 
-test.each(worlds.filter(({ name }) => name !== "cron"))("$name: its days", async (world) => {
+/** The one agent of `growing` joins on the fifth day. */
+const without = ["cron", "growing"];
+
+test.each(worlds.filter(({ name }) => !without.includes(name)))("$name: its days", async (world) => {
   await expect(told(world)).toMatchFileSnapshot(`./pinned/days-of-${world.name}.md`);
 });

@@ -37,8 +37,11 @@ export interface Part {
   readonly untilMs: number;
   /** Draws what all members share on a day, counted from the first Monday. */
   readonly day: (day: number) => Chance;
-  /** Sends a call repeatedly until it is admitted or given up; returns that time. */
-  readonly ask: (atMs: number) => Steps;
+  /**
+   * Sends a call repeatedly until it is admitted or given up; returns that time.
+   * @param paced returns the earliest time at which a refused call may be sent again, for a member with a pace of its own
+   */
+  readonly ask: (atMs: number, paced?: (refused: Answer) => number) => Steps;
 }
 
 export interface World {
@@ -99,7 +102,7 @@ export function play(world: World, options: Play): Played {
   const failures = chanceOf(options.seed, 5, options.firstDay);
   const partOf = (kind: number, number: number, traits: Chance): Part => {
     const chance = chanceOf(options.seed, kind, number, options.firstDay);
-    function* ask(atMs: number): Steps {
+    function* ask(atMs: number, paced?: (refused: Answer) => number): Steps {
       let sentMs = atMs;
       for (let attempt = 1; ; attempt++) {
         const answer = yield sentMs;
@@ -107,7 +110,7 @@ export function play(world: World, options: Play): Played {
         if (answer.status === 200 || attempt === attempts) return answer.receivedMs;
         sentMs =
           answer.status === 429
-            ? patience(answer, attempt, chance)
+            ? Math.max(patience(answer, attempt, chance), paced?.(answer) ?? 0)
             : answer.receivedMs + chance.between(5, 50);
       }
     }

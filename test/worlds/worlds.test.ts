@@ -5,6 +5,7 @@ import { join } from "node:path";
 import { expect, test } from "vitest";
 import { spillwayHere } from "../support/command.ts";
 import { accessLogOf, csvOf, worldRules } from "./recorded.ts";
+import { throttled } from "./throttled.ts";
 import { minuteMs, organizationLimit, play, type Row, userLimit } from "./world.ts";
 import { worlds } from "./worlds.ts";
 
@@ -29,6 +30,17 @@ test.each(worlds)("$name: a day keeps the rules, and its seed repeats it", (worl
   const again = play(world, { ...aDay, agents: 2 * world.agents }).rows;
   expect(again.length).toBe(rows.length);
   expect(again.at(-1)).toEqual(rows.at(-1));
+});
+
+test("a sync of the world throttled waits for twice its gap after a refusal", () => {
+  const own = play(throttled, aDay).rows.filter(({ user }) => user === "agent-0");
+  const waitsMs = own.flatMap(({ atMs, durationMs, status }, place) => {
+    const next = own[place + 1];
+    return status === 429 && next !== undefined ? [next.atMs - atMs - durationMs] : [];
+  });
+  expect(waitsMs.length).toBeGreaterThan(5);
+  // The least gap is a second. Times since the epoch are rounded to some ten thousandths of a millisecond.
+  expect(Math.min(...waitsMs)).toBeGreaterThan(2_000 - 0.01);
 });
 
 test("a CSV and an access log of a world become the same callers and calls", async () => {

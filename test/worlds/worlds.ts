@@ -7,6 +7,7 @@ import { dashboards } from "./dashboards.ts";
 import { daysDiffer } from "./days-differ.ts";
 import { feeds } from "./feeds.ts";
 import { greedy } from "./greedy.ts";
+import { growing } from "./growing.ts";
 import { heavyTails } from "./heavy-tails.ts";
 import { incidents } from "./incidents.ts";
 import { matrices } from "./matrices.ts";
@@ -19,6 +20,7 @@ import { office } from "./office.ts";
 import { offices } from "./offices.ts";
 import { queues } from "./queues.ts";
 import { releases } from "./releases.ts";
+import { throttled } from "./throttled.ts";
 import { timeOuts } from "./time-outs.ts";
 import { warehouse } from "./warehouse.ts";
 import { webhooks } from "./webhooks.ts";
@@ -50,4 +52,6 @@ export const worlds: readonly World[] = [
   warehouse,
   dashboards,
   matrices,
+  growing,
+  throttled,
 ];
