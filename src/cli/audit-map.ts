@@ -3,7 +3,7 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import type { ConnectionOptions } from "../connect/connection.ts";
 import { hintFor, inWords, NoAnswer } from "../connect/no-answer.ts";
-import { openSender } from "../connect/send.ts";
+import { openSender, type Send } from "../connect/send.ts";
 import { parseTarget, type Target } from "../connect/target.ts";
 import { wayMs } from "../map/ends.ts";
 import { type Proposal, propose } from "../map/propose.ts";
@@ -52,38 +52,47 @@ const name = "my-api";
 const ownPolicy =
   "give the URL of a call that shows its limits, or a policy: spillway map answers.txt -o my-api.json";
 
+/** Way to the target, and the time. */
+export interface Surroundings {
+  readonly send: Send;
+  now(): number;
+  /** Waits for a time. @throws if the signal is aborted */
+  sleep(ms: number, signal: AbortSignal): Promise<void>;
+}
+
 /** Calls the target's URL, and keeps the answers as map reads them. */
 class Looks {
   readonly seen: SeenAnswers[] = [];
   readonly secrets: Set<string>;
   readonly #url: string;
   readonly #terminal: Terminal;
-  readonly #sender: ReturnType<typeof openSender>;
+  readonly #around: Surroundings;
   readonly #signal: AbortSignal;
 
   constructor(
-    { target, tls, proxy }: Given,
+    { target }: Given,
     tokens: readonly PolicyToken[],
     terminal: Terminal,
     signal: AbortSignal,
+    around: Surroundings,
   ) {
     this.#url = target.base;
     this.#terminal = terminal;
     this.#signal = signal;
     this.secrets = new Set(tokens.map(({ token }) => token));
-    this.#sender = openSender({ tls, proxy });
+    this.#around = around;
   }
 
-  async close(): Promise<void> {
-    await this.#sender.close();
+  now(): number {
+    return this.#around.now();
   }
 
   /** Makes a call. Repeats one that took long, because the time of its answer is uncertain. */
   async call(caller: PolicyToken): Promise<SeenAnswers> {
     for (let attempt = 1; ; attempt++) {
-      const beganMs = Date.now();
+      const beganMs = this.now();
       const answer = await this.#ask(caller);
-      if (Date.now() - beganMs > wayMs && attempt < callsMost) continue;
+      if (this.now() - beganMs > wayMs && attempt < callsMost) continue;
       this.seen.push(answer);
       return answer;
     }
@@ -92,18 +101,18 @@ class Looks {
   async #ask({ token }: PolicyToken): Promise<SeenAnswers> {
     this.#terminal.progress(`map: call ${this.seen.length + 1}`);
     const url = this.#url;
-    const sentMs = Date.now();
-    const { status, headers, body } = await this.#sender.send({ method: "GET", url, token }, this.#signal);
+    const sentMs = this.now();
+    const { status, headers, body } = await this.#around.send({ method: "GET", url, token }, this.#signal);
     const fields = Object.entries(headers).map(([header, value]) => [header, value ?? ""] as const);
     const requestHeaders = [["Authorization", `Bearer ${token}`]] as const;
-    const atMs = timeOf(sentMs, headers["date"]);
+    const atMs = timeOf(sentMs, this.now(), headers["date"]);
     const raw = { method: "GET", url, requestHeaders, requestBody: "", status, headers: fields, body, atMs };
     return seenOf(raw, this.secrets);
   }
 
   async pause(ms: number): Promise<void> {
     if (ms > 1000) this.#terminal.progress(`map: waits ${Math.ceil(ms / 1000)} s for the next window`);
-    await sleep(Math.max(0, ms), undefined, { signal: this.#signal });
+    await this.#around.sleep(Math.max(0, ms), this.#signal);
   }
 
   propose(): Proposal {
@@ -112,8 +121,7 @@ class Looks {
 }
 
 /** Returns an answer's time by this machine's clock; `null` (use its `Date`) if it took long or the clocks differ. */
-function timeOf(sentMs: number, date: string | undefined): number | null {
-  const nowMs = Date.now();
+function timeOf(sentMs: number, nowMs: number, date: string | undefined): number | null {
   return nowMs - sentMs > wayMs || Math.abs(Date.parse(date ?? "") + 500 - nowMs) > 1500 ? null : nowMs;
 }
 
@@ -127,9 +135,23 @@ export async function mapped(
   tokens: readonly PolicyToken[],
   signal: AbortSignal,
 ): Promise<AuditLimits> {
+  const { tls, proxy } = given;
+  const { send, close } = openSender({ tls, proxy });
+  const wait = (ms: number) => sleep(ms, undefined, { signal });
+  return mappedBy({ send, now: Date.now, sleep: wait }, terminal, given, tokens, signal).finally(close);
+}
+
+/** Proposes a policy as `mapped` does, by any way to the target. */
+export async function mappedBy(
+  around: Surroundings,
+  terminal: Terminal,
+  given: Given,
+  tokens: readonly PolicyToken[],
+  signal: AbortSignal,
+): Promise<AuditLimits> {
   const { target } = given;
   const path = target.base.slice(target.origin.length) || "/";
-  const looks = new Looks(given, tokens, terminal, signal);
+  const looks = new Looks(given, tokens, terminal, signal, around);
   const unreachable = (got: string, hint: string): SpillwayError =>
     new SpillwayError("TARGET_UNREACHABLE", "neither probe nor map sees a limit there", {
       problem: { path: `GET ${target.base}`, got, allowed: "an answer that shows limits" },
@@ -167,8 +189,6 @@ export async function mapped(
     if (error instanceof NoAnswer) throw unreachable(inWords(error.reason), hintFor(error.reason));
     if (!(error instanceof SpillwayError) || error.code !== "LOG_INVALID") throw error;
     throw unreachable(`${looks.seen.at(-1)?.status} without a header or member of a limit`, ownPolicy);
-  } finally {
-    await looks.close();
   }
 }
 
@@ -190,8 +210,8 @@ async function watched(
       window++
     ) {
       const endMs = proposal.endsMs[quota] ?? 0;
-      if (endMs - Date.now() > pauseMostMs) break;
-      await looks.pause(endMs - beforeEndMs - Date.now());
+      if (endMs - looks.now() > pauseMostMs) break;
+      await looks.pause(endMs - beforeEndMs - looks.now());
       for (let look = 0; look < looksMost; look++) {
         if (look > 0) await looks.pause(lookMs);
         await looks.call(caller);

@@ -136,7 +136,7 @@ export const exitOf = (
 ): number => (interrupted ? INTERRUPTED : failure !== null ? UNREACHED : isHeld ? 0 : 1);
 
 /** Reads everything that the command line names, before the run starts anything. */
-async function loadOptions(args: Args) {
+export async function loadOptions(args: Args) {
   const { seed, duration, timeout, keepAlive, shared, compare } = args;
   const limits = await limitsOfLoad(args);
   return {
@@ -154,7 +154,7 @@ async function loadOptions(args: Args) {
   };
 }
 
-function repeatLoad(args: Args, seed: number): string {
+export function repeatLoad(args: Args, seed: number): string {
   return repeatCommand("load", args.scenario, {
     seed: args.seed ?? seed,
     target: args.target,

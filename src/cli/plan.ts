@@ -116,7 +116,7 @@ export const verb = defineVerb({
 });
 
 /** Tells whether some value meets the goals. Storms and comparisons are answered by what they show. */
-function isAnswered({ answer, storm }: PlanResult): boolean {
+export function isAnswered({ answer, storm }: Pick<PlanResult, "answer" | "storm">): boolean {
   const answers = [answer, storm?.answer ?? null].filter((one) => one !== null);
   return answers.every((one) => {
     if (one.kind === "choices") return one.holding.length > 0;
@@ -126,29 +126,27 @@ function isAnswered({ answer, storm }: PlanResult): boolean {
 }
 
 async function answer(args: Args, signal: AbortSignal, onProgress: (text: string) => void) {
+  const options = await optionsOf(args);
+  const { planInto } = await import("../runs/plan-into.ts");
+  return planInto(args.scenario, { ...options, signal, onProgress });
+}
+
+/** Reads the options of a plan. @throws SpillwayError `USAGE`, those of files */
+export async function optionsOf(args: Args) {
   const workers = requireWorkers(args.workers);
-  if (args.resume === true && args.out === undefined)
+  const { resume = false, force = false, out, seed, duration } = args;
+  if (resume && out === undefined)
     throw usage("--resume", "no --out", "--out DIR, the folder of the plan to go on with");
   const adjustments = {
-    seed: args.seed === undefined ? undefined : requireSeed(args.seed),
-    durationMs: args.duration === undefined ? undefined : requireDuration("--duration", args.duration),
+    seed: seed === undefined ? undefined : requireSeed(seed),
+    durationMs: duration === undefined ? undefined : requireDuration("--duration", duration),
     ...(await limitsOf(args, "plan")),
   };
-  const { planInto } = await import("../runs/plan-into.ts");
   const { vary, until, find, storm, within, compare, replications, confidence } = args;
   const inRuns = args.inRuns === undefined ? undefined : requireShare(args.inRuns);
   const command = commandOf(args);
-  return planInto(args.scenario, {
-    asked: { vary, until, find, storm, within, compare, replications, confidence, inRuns, command },
-    adjustments,
-    workers,
-    importMs: importMsOf(args),
-    out: args.out,
-    force: args.force === true,
-    resume: args.resume === true,
-    signal,
-    onProgress,
-  });
+  const asked = { vary, until, find, storm, within, compare, replications, confidence, inRuns, command };
+  return { asked, adjustments, workers, importMs: importMsOf(args), out, force, resume };
 }
 
 function requireWorkers(workers: number | undefined): number {

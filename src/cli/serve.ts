@@ -98,8 +98,8 @@ export const verb = defineVerb({
   },
 });
 
-const telling =
-  ({ debug }: Args) =>
+export const telling =
+  ({ debug }: Pick<Args, "debug">) =>
   (error: Error): void =>
     debug === true ? console.error(describeThrown(error)) : warn(`unexpected: ${error.message}`);
 
@@ -119,7 +119,7 @@ interface Served {
 }
 
 /** Returns the reference deployment. */
-async function reference(args: Args, rules: Rules, fault: ChosenFault | null): Promise<Served> {
+export async function reference(args: Args, rules: Rules, fault: ChosenFault | null): Promise<Served> {
   const { deploy } = await import("../service/deploy.ts");
   const { sampleTokens } = await import("../service/sample-tokens.ts");
   const tokens =
@@ -141,7 +141,7 @@ async function reference(args: Args, rules: Rules, fault: ChosenFault | null): P
 }
 
 /** Returns a stand-in for a policy that is not the reference deployment's. */
-async function standIn(args: Args, written: Policy, fault: ChosenFault | null): Promise<Served> {
+export async function standIn(args: Args, written: Policy, fault: ChosenFault | null): Promise<Served> {
   const { workers } = args;
   if (workers !== undefined)
     throw new SpillwayError("USAGE", "this policy cannot be served so", {
@@ -181,10 +181,11 @@ async function faultyBy(policy: Policy, fault: ChosenFault, seed: number) {
   return injectQuotaFault(fault, policy, seededRandom(seed));
 }
 
-function introduce(
+/** Says the limits, the callers and a call to try. */
+export function introduce(
   terminal: Terminal,
-  { tokens: given }: Args,
-  { limits, callers, call }: Served,
+  { tokens: given }: Pick<Args, "tokens">,
+  { limits, callers, call }: Pick<Served, "limits" | "callers" | "call">,
   shown: { readonly url: string; readonly file: string; readonly ca: string | null },
 ): void {
   const { file, ca } = shown;
@@ -226,19 +227,22 @@ function wordsOf(sample: CallSample | undefined): string[] {
 }
 
 /** Warns that the deployment is wrong on purpose, so that nobody takes it for a right one. */
-function warnOfFault(terminal: Terminal, { fault, rate }: ChosenFault): void {
+export function warnOfFault(terminal: Terminal, { fault, rate }: ChosenFault): void {
   const degree = fault.rate === null ? "" : ` (${rate}: ${fault.rate.meaning})`;
   terminal.say(`${pc.red(pc.bold("FAULT"))}   ${pc.bold(fault.name)}: ${fault.wrong}${degree}`);
   terminal.say("        this deployment is wrong on purpose; the judge must say so");
 }
 
-const isLoopback = (host: string): boolean =>
+export const isLoopback = (host: string): boolean =>
   host === "localhost" || host === "::1" || /^127\.\d+\.\d+\.\d+$/.test(host);
 
-const beyondLoopback = (host: string, isSecure: boolean): string =>
+export const beyondLoopback = (host: string, isSecure: boolean): string =>
   `listening on ${host}: whoever reaches this machine can call it${isSecure ? "" : ", and tokens travel unencrypted (plain HTTP)"}`;
 
-function aborted(signal: AbortSignal): Promise<void> {
-  if (signal.aborted) return Promise.resolve();
-  return new Promise((resolve) => signal.addEventListener("abort", () => resolve(), { once: true }));
+/** Resolves once a signal is aborted. */
+export function aborted(signal: AbortSignal): Promise<void> {
+  return new Promise((resolve) => {
+    if (signal.aborted) resolve();
+    signal.addEventListener("abort", () => resolve());
+  });
 }
