@@ -53,7 +53,7 @@ const ownPolicy =
   "give the URL of a call that shows its limits, or a policy: spillway map answers.txt -o my-api.json";
 
 /** Way to the target, and the time. */
-export interface Surroundings {
+export interface MapSurroundings {
   readonly send: Send;
   now(): number;
   /** Waits for a time. @throws if the signal is aborted */
@@ -66,7 +66,7 @@ class Looks {
   readonly secrets: Set<string>;
   readonly #url: string;
   readonly #terminal: Terminal;
-  readonly #around: Surroundings;
+  readonly #around: MapSurroundings;
   readonly #signal: AbortSignal;
 
   constructor(
@@ -74,7 +74,7 @@ class Looks {
     tokens: readonly PolicyToken[],
     terminal: Terminal,
     signal: AbortSignal,
-    around: Surroundings,
+    around: MapSurroundings,
   ) {
     this.#url = target.base;
     this.#terminal = terminal;
@@ -121,7 +121,7 @@ class Looks {
 }
 
 /** Returns an answer's time by this machine's clock; `null` (use its `Date`) if it took long or the clocks differ. */
-function timeOf(sentMs: number, nowMs: number, date: string | undefined): number | null {
+export function timeOf(sentMs: number, nowMs: number, date: string | undefined): number | null {
   return nowMs - sentMs > wayMs || Math.abs(Date.parse(date ?? "") + 500 - nowMs) > 1500 ? null : nowMs;
 }
 
@@ -143,7 +143,7 @@ export async function mapped(
 
 /** Proposes a policy as `mapped` does, by any way to the target. */
 export async function mappedBy(
-  around: Surroundings,
+  around: MapSurroundings,
   terminal: Terminal,
   given: Given,
   tokens: readonly PolicyToken[],

@@ -144,7 +144,7 @@ export function exitOf({ rows, ended }: Pick<AuditResult, "rows" | "ended">): nu
 }
 
 /** Returns the command that repeats the audit, without the names of experiments. */
-function againOf(args: Args, base: string): string {
+export function againOf(args: Args, base: string): string {
   const { allowHost, rules, tokens, alone, ca, cert, key, spend } = args;
   const pairs = Object.entries({
     target: base,
@@ -160,7 +160,8 @@ function againOf(args: Args, base: string): string {
   return shellCommand(["npx", "spillway", "audit", ...words, ...(alone ? ["--alone"] : []), "-y"]);
 }
 
-function requireNames(only: readonly string[], names: readonly string[]): void {
+/** @throws SpillwayError `USAGE` naming each word of `--only` that is no experiment */
+export function requireNames(only: readonly string[], names: readonly string[]): void {
   const problems = only
     .filter((name) => !names.includes(name))
     .map((name) => ({ path: "--only", got: quote(name), allowed: "a name of --list" }));
@@ -172,7 +173,8 @@ function requireNames(only: readonly string[], names: readonly string[]): void {
   });
 }
 
-function shareOf(text: string): number {
+/** Reads a share of windows: `50%`. @throws SpillwayError `USAGE` */
+export function shareOf(text: string): number {
   const percent = /^(\d{1,3})%$/.exec(text)?.[1];
   const share = Number(percent ?? Number.NaN) / 100;
   if (share > 0 && share <= 1) return share;
@@ -182,7 +184,7 @@ function shareOf(text: string): number {
 }
 
 /** @throws SpillwayError `USAGE`, `TARGET_NOT_ALLOWED`, those of files */
-async function readGiven(args: Args) {
+export async function readGiven(args: Args) {
   const { target: url, allowHost, tokens } = args;
   if (url === undefined || tokens === undefined)
     throw new SpillwayError("USAGE", "audit needs a target, and the tokens of those who call", {
@@ -202,8 +204,8 @@ async function readGiven(args: Args) {
  * Reads the audit to resume, and its trace.
  * @throws SpillwayError `USAGE`, `RESUME_INVALID` if the target or the policy differs; those of files
  */
-async function readEarlier(
-  { resume, out, rules: named }: Args,
+export async function readEarlier(
+  { resume, out, rules: named }: Pick<Args, "resume" | "out" | "rules">,
   target: Target,
 ): Promise<Earlier | undefined> {
   if (!resume) return undefined;

@@ -100,7 +100,7 @@ export const verb = defineVerb({
           ? await backtested(recording, { name, rules, seeds, share }, terminal, signal)
           : null;
       const result: FitResult = { ...fitted, backtest };
-      await say(result, args, terminal);
+      await sayFit(result, args, terminal);
       const { fitMarkdown } = await import("../../sim/fit/report.ts");
       if (report !== undefined) await writeFile(report, fitMarkdown(result));
       if (args.json) terminal.result(result);
@@ -118,7 +118,8 @@ async function writeFile(path: string, text: string): Promise<void> {
   await writeWhole(path, text);
 }
 
-function nameOf({ name, out }: Args): string {
+/** Returns the scenario's name: as given, or as its file is called. @throws SpillwayError `USAGE` */
+export function nameOf({ name, out }: Pick<Args, "name" | "out">): string {
   if (name !== undefined && !/^[A-Za-z0-9][A-Za-z0-9_-]{0,63}$/.test(name))
     throw new SpillwayError("USAGE", "the name cannot be used", {
       problem: {
@@ -135,7 +136,7 @@ function nameOf({ name, out }: Args): string {
   return name ?? (slug === "" ? "fitted" : slug);
 }
 
-function shareOf(text: string | undefined): number | undefined {
+export function shareOf(text: string | undefined): number | undefined {
   if (text === undefined) return undefined;
   const share = parseShare(text);
   if (share !== null && share > 0 && share < 1) return share;
@@ -144,7 +145,7 @@ function shareOf(text: string | undefined): number | undefined {
   });
 }
 
-function seedsOf(seeds: number | undefined): number | undefined {
+export function seedsOf(seeds: number | undefined): number | undefined {
   if (seeds === undefined || (Number.isSafeInteger(seeds) && seeds >= 3 && seeds <= 10_000)) return seeds;
   throw new SpillwayError("USAGE", "the number of seeds cannot be used", {
     problem: { path: "--seeds", got: String(seeds), allowed: "a whole number from 3 to 10000" },
@@ -210,7 +211,7 @@ async function recordingOf(
 }
 
 /** Tells whether calls by one policy are calls by the other: the other has all of its operations. */
-const isSameCalls = (one: Policy, other: Policy): boolean =>
+export const isSameCalls = (one: Pick<Policy, "operations">, other: Pick<Policy, "operations">): boolean =>
   Object.keys(one.operations).every((name) => Object.hasOwn(other.operations, name));
 
 /** Fits a scenario; skips the check if the user wants none or interrupts it. */
@@ -244,7 +245,7 @@ async function backtested(
 }
 
 /** Does all steps; returns `null` if interrupted. */
-async function done<Result>(
+export async function done<Result>(
   steps: Generator<SimulationsDone, Result>,
   name: string,
   terminal: Terminal,
@@ -259,9 +260,10 @@ async function done<Result>(
   }
 }
 
-async function say(
+/** Says what was found, what the check and the backtest say of it, and where it is. */
+export async function sayFit(
   { model, check, backtest }: FitResult,
-  { out, rules, "as-window": asWindow }: Args,
+  { out, rules, "as-window": asWindow }: Pick<Args, "out" | "rules" | "as-window">,
   terminal: Terminal,
 ): Promise<void> {
   const { foundText, populationText } = await import("../../sim/fit/report.ts");

@@ -73,7 +73,8 @@ function requireSome(paths: readonly string[]): void {
   });
 }
 
-function nameOf(name: string | undefined, out: string | undefined): string {
+/** Returns the policy's name: as given, or as its file is called. @throws SpillwayError `USAGE` */
+export function nameOf(name: string | undefined, out: string | undefined): string {
   if (name !== undefined && !/^[A-Za-z_][\w.-]{0,63}$/.test(name))
     throw new SpillwayError("USAGE", "the name cannot be used", {
       problem: { path: "--name", got: name, allowed: "a letter, then letters, digits, dots, - and _" },

@@ -34,7 +34,8 @@ export const verb = defineVerb({
   },
 });
 
-async function list(terminal: Terminal): Promise<void> {
+/** Lists the policies that come with spillway. */
+export async function list(terminal: Terminal): Promise<void> {
   const { presets } = await import("../policy/presets.ts");
   const entries = Object.entries(presets);
   const widest = Math.max(...entries.map(([name]) => name.length));
@@ -46,7 +47,8 @@ async function list(terminal: Terminal): Promise<void> {
   terminal.result(entries.map(([name, { title, sources }]) => ({ name, title, sources })));
 }
 
-async function show(terminal: Terminal, named: string): Promise<void> {
+/** Tells a policy in plain sentences. */
+export async function show(terminal: Terminal, named: string): Promise<void> {
   const policy = await readPolicy(named);
   const { presets, wireOf } = await import("../policy/presets.ts");
   const words = await import("../policy/sentences.ts");
@@ -75,7 +77,8 @@ async function show(terminal: Terminal, named: string): Promise<void> {
 
 const indented = (text: string): string[] => text.split("\n").map((line) => `  ${line}`);
 
-async function check(terminal: Terminal, named: string): Promise<void> {
+/** Says what verbs still need of a policy, and what may mislead them. */
+export async function check(terminal: Terminal, named: string): Promise<void> {
   const policy = await readPolicy(named);
   const { asRules } = await import("../policy/shorthand.ts");
   const { wireOf } = await import("../policy/presets.ts");

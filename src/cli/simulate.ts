@@ -70,21 +70,7 @@ export const verb = defineVerb({
     if (fault === "list") return;
     const importMs = importMsOf(args);
     const words = fault === null ? null : await faultWords(fault, "simulate");
-    if (!args.trace) requireNoPlace(args);
-    const limits = await limitsOf(args, "simulate");
-    const { policy } = limits;
-    if (policy !== undefined) requireRules(args, policy.name);
-    const task: SimulateTask = {
-      world: args.world,
-      changes: {
-        seed: args.seed === undefined ? undefined : requireSeed(args.seed),
-        durationMs: args.duration === undefined ? undefined : requireDuration("--duration", args.duration),
-        ...limits,
-        tokens: args.tokens === undefined ? null : await readTokens(args.tokens),
-        like: args.like,
-      },
-      fault: args.fault,
-    };
+    const task = await taskOf(args);
     const file = args.world === undefined ? requireScenario(args.scenario) : null;
     await untilInterrupted(terminal, async (signal) => {
       const asked = { task, file, importMs, words, signal };
@@ -92,6 +78,22 @@ export const verb = defineVerb({
     });
   },
 });
+
+/** Reads what is to be simulated. @throws SpillwayError `USAGE`, `POLICY_UNSUPPORTED`, those of files */
+export async function taskOf(args: Args): Promise<SimulateTask> {
+  const { world, seed, duration, tokens, like, fault } = args;
+  if (!args.trace) requireNoPlace(args);
+  const limits = await limitsOf(args, "simulate");
+  if (limits.policy !== undefined) requireRules(args, limits.policy.name);
+  const changes = {
+    seed: seed === undefined ? undefined : requireSeed(seed),
+    durationMs: duration === undefined ? undefined : requireDuration("--duration", duration),
+    ...limits,
+    tokens: tokens === undefined ? null : await readTokens(tokens),
+    like,
+  };
+  return { world, changes, fault };
+}
 
 interface Asked {
   readonly task: SimulateTask;
@@ -176,7 +178,8 @@ async function measureOne({ task, file, importMs, words, signal }: Asked, termin
   }
 }
 
-function commandOf(args: Args, file: string | null, seed: number, words: FaultWords | null): string {
+/** Returns the command that repeats a run. @param seed the scenario's own */
+export function commandOf(args: Args, file: string | null, seed: number, words: FaultWords | null): string {
   const { world, rules, asWindow, duration, like, tokens, adapter } = args;
   return repeatCommand("simulate", file ?? ["--world", world ?? ""], {
     seed: world === undefined ? seed : undefined,
@@ -190,7 +193,7 @@ function commandOf(args: Args, file: string | null, seed: number, words: FaultWo
   });
 }
 
-function requireScenario(scenario: string | undefined): string {
+export function requireScenario(scenario: string | undefined): string {
   if (scenario !== undefined) return scenario;
   throw new SpillwayError("USAGE", "name a scenario", {
     hint: "npx spillway simulate steady, ci-fleet or herd, or a path to a .ts or .js file of your own",

@@ -97,7 +97,7 @@ export const verb = defineVerb({
 });
 
 /** Opens a file, the trace of a run's folder, or standard input. */
-async function openNamed(
+export async function openNamed(
   trace: string,
   sort: boolean,
   signal: AbortSignal,
@@ -135,14 +135,14 @@ async function unfinishedSource(hidden: string, signal: AbortSignal): Promise<As
 }
 
 /** Returns the expectations of a run's scenario; none for a trace alone, or an unfinished run. */
-async function expectedOf(trace: string): Promise<Readonly<Record<string, string>>> {
+export async function expectedOf(trace: string): Promise<Readonly<Record<string, string>>> {
   if (trace === "-" || !existsSync(join(trace, runFiles.record))) return {};
   const { readRecord } = await import("../report/run-folder.ts");
   return (await readRecord(trace)).expect;
 }
 
 /** Reads `overAdmission<1%`, as one word. */
-function overAdmission(written: string): Readonly<Record<string, string>> {
+export function overAdmission(written: string): Readonly<Record<string, string>> {
   const [, figure = "", bound = ""] = /^\s*(\w+)\s*([<=>].*)$/.exec(written) ?? [];
   const parsed = figure === "overAdmission" ? parseExpectation(figure, bound) : { path: "" };
   if (!("path" in parsed)) return { [figure]: bound };
@@ -159,7 +159,8 @@ const documents: Readonly<Record<string, (name: string, verdict: Verdict) => Pro
   ".xml": async (name, verdict) => (await import("../report/junit.ts")).renderVerdictJunit(name, verdict),
 };
 
-function writerOf(path: string): Write {
+/** Returns the function that writes a verdict in the form of a file's name. @throws SpillwayError `USAGE` */
+export function writerOf(path: string): Write {
   const render = documents[extname(path).toLowerCase()];
   if (render === undefined)
     throw unusable("--out", path, `a file ending in ${Object.keys(documents).join(", ")}`);

@@ -1,6 +1,6 @@
 // Limits of a target without a policy: calls at times that tell its windows, in virtual time.
 import { describe, expect, test } from "vitest";
-import { mappedBy } from "../../src/cli/audit-map.ts";
+import { mappedBy, timeOf } from "../../src/cli/audit-map.ts";
 import { NoAnswer } from "../../src/connect/no-answer.ts";
 import type { Got } from "../../src/connect/send.ts";
 import { parseTarget } from "../../src/connect/target.ts";
@@ -21,6 +21,7 @@ interface Api {
   /** Ms that each way of a call takes, by its number. */
   readonly wayMs?: (call: number) => number;
   readonly change?: (got: Got, call: number) => Got;
+  readonly over?: AbortController;
   readonly tokens?: readonly { token: string; attributes: Record<string, string> }[];
 }
 
@@ -38,6 +39,7 @@ async function mapOf({
   wayMs = () => 5,
   change = (got) => got,
   tokens = [ann],
+  over = new AbortController(),
 }: Api) {
   let nowMs = startMs;
   const asked: [atMs: number, token: string][] = [];
@@ -71,7 +73,6 @@ async function mapOf({
     },
   };
   const given = { target: parseTarget("--target", `http://127.0.0.1:1${path}`), tokensFile: "t.json" };
-  const over = new AbortController();
   const limits = await mappedBy(around, kept.terminal, given, tokens, over.signal).catch(
     (error: unknown) => error,
   );
@@ -286,6 +287,7 @@ describe("an API of one window", () => {
   });
 
   test("that is longer than a minute and a half is not waited for, and left open", async () => {
+    expect((await mapOf({ windowMs: 100_000, isFirst: true })).times).toEqual([0, 2_360, 4_720]);
     const { limits, times } = await mapOf({ windowMs: 3_600_000 });
     expect(times).toEqual([0, 2_360, 4_720]);
     expect(limits.unsettled).toMatchInlineSnapshot(
@@ -411,6 +413,18 @@ describe("callers", () => {
   });
 });
 
+test("an answer's time is this machine's unless it took long, or the clocks differ", () => {
+  const date = "Mon, 05 Jan 2026 12:00:00 GMT";
+  const noonMs = Date.UTC(2026, 0, 5, 12);
+  const at = (nowMs: number, sentMs = nowMs, shown: string | undefined = date) =>
+    timeOf(sentMs, nowMs, shown);
+  expect(at(noonMs)).toBe(noonMs);
+  expect([at(noonMs, noonMs - 200), at(noonMs, noonMs - 201)]).toEqual([noonMs, null]);
+  expect([at(noonMs - 1_000), at(noonMs - 1_001)]).toEqual([noonMs - 1_000, null]);
+  expect([at(noonMs + 2_000), at(noonMs + 2_001)]).toEqual([noonMs + 2_000, null]);
+  expect(timeOf(noonMs, noonMs, undefined)).toBe(noonMs);
+});
+
 describe("what cannot be mapped", () => {
   const said = async (api: Api) => {
     const { limits, times } = await mapOf(api);
@@ -434,7 +448,8 @@ describe("what cannot be mapped", () => {
         "give the URL of a call that shows its limits, or a policy: spillway map answers.txt -o my-api.json",
       ]
     `);
-    expect(await said({ change: (got) => ({ ...bare(got), status: 404 }), path: "" })).toMatchInlineSnapshot(`
+    const missing = (got: Got, call: number) => ({ ...bare(got), status: call < 3 ? 200 : 404 });
+    expect(await said({ change: missing, path: "" })).toMatchInlineSnapshot(`
       [
         3,
         "TARGET_UNREACHABLE",
@@ -468,6 +483,13 @@ describe("what cannot be mapped", () => {
         "is it running, and is this its address?",
       ]
     `);
+    const stopping = (got: Got, call: number): Got => {
+      if (call < 2) return got;
+      over.abort(new Error("enough"));
+      throw new NoAnswer("refused");
+    };
+    const over = new AbortController();
+    expect((await mapOf({ change: stopping, over })).limits).toEqual(new Error("enough"));
     const odd = (): never => {
       throw new TypeError("odd");
     };
