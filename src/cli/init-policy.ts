@@ -18,10 +18,10 @@ export function policyText({ name, quotas }: Policy): string {
 /**
  * Returns the text of a scenario in which one population calls each operation that has a sample.
  * @param dir folder of the scenario, named in its first lines
- * @param policyPath file of the policy, named there, too
+ * @param limits words after `--policy`, named there, too
  * @throws SpillwayError `POLICY_UNSUPPORTED` if no operation has a sample
  */
-export function scenarioText({ name, operations }: Policy, dir: string, policyPath: string): string {
+export function scenarioText({ name, operations }: Policy, dir: string, limits: string): string {
   const calls = Object.entries(operations).flatMap(([operation, { samples }]) => {
     const [sample] = samples;
     return sample === undefined ? [] : [{ operation, text: callText(operation, sample) }];
@@ -46,7 +46,7 @@ export function scenarioText({ name, operations }: Policy, dir: string, policyPa
     ...["graphql", "rest"].filter((each) => calls.some(({ text }) => text.startsWith(each))),
   ].sort();
   return `// Clients of ${name}, four of each kind of call, that come back when a refusal says so.
-// Try it in virtual time:   npx spillway simulate ${dir}/clients.ts --policy ${policyPath}
+// Try it in virtual time:   npx spillway simulate ${dir}/clients.ts --policy ${limits}
 import { ${functions.join(", ")} } from "spillway/scenario";
 
 ${named.map(({ variable, text }) => `const ${variable} = ${text};`).join("\n")}

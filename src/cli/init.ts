@@ -4,6 +4,7 @@ import { rm } from "node:fs/promises";
 import { createRequire } from "node:module";
 import { join, resolve } from "node:path";
 import { requireNoLink, writeNew } from "../files/whole-file.ts";
+import { unenforceable } from "../policy/as-window.ts";
 import { SpillwayError } from "../rules/errors.ts";
 import { version } from "../runs/version.ts";
 import { ciScript, githubWorkflow } from "./ci-recipe.ts";
@@ -104,14 +105,15 @@ async function initPolicy(dir: string, named: string, terminal: Terminal): Promi
   const policy = await readPolicy(named);
   const isPreset = Object.hasOwn(presets, named);
   const [policyPath, scenarioPath] = [isPreset ? join(dir, "policy.json") : named, join(dir, "clients.ts")];
-  const files: [path: string, text: string][] = [[scenarioPath, scenarioText(policy, dir, policyPath)]];
+  const limits = [policyPath, ...(unenforceable(policy).length === 0 ? [] : ["--as-window"])].join(" ");
+  const files: [path: string, text: string][] = [[scenarioPath, scenarioText(policy, dir, limits)]];
   if (isPreset) files.unshift([policyPath, policyText(policy)]);
   await writeAll(files);
   const written = files.map(([path]) => path);
   terminal.result({ written });
   terminal.say(`wrote ${written.join(", ")}`);
   if (!isInstalled()) for (const line of installing) terminal.say(line);
-  terminal.say(`next: npx spillway simulate ${scenarioPath} --policy ${policyPath}`);
+  terminal.say(`next: npx spillway simulate ${scenarioPath} --policy ${limits}`);
 }
 
 const installing = [

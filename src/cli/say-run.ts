@@ -42,7 +42,7 @@ const wasTooSlow = (load: LoadResult): boolean => load.driver === "node" && isTo
 export function sayLoad(terminal: Terminal, run: LoadedRun): void {
   const { notes, load } = run;
   const { interrupted, header } = load;
-  const spent = duration(load.endedAt - header.startedAt);
+  const spent = duration(run.summary.endedAt - run.summary.startedAt);
   const calls = counted(run.summary.figures.calls, "call");
   const driven = `${calls} to ${header.target} in ${spent}, by ${driverText(load)}, seed ${header.seed}`;
   const headline = wasTooSlow(load) ? `${driven}; ${pc.yellow("the generator was too slow")}` : driven;

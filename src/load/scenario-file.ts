@@ -130,7 +130,9 @@ function described(value: unknown): string {
   return typeof value === "object" && value !== null
     ? value instanceof Promise
       ? "a promise: await it"
-      : `an object of ${Object.keys(value).join(", ").slice(0, 60)} that defineScenario did not make`
+      : Object.keys(value).length === 0
+        ? "an empty object"
+        : `an object of ${Object.keys(value).join(", ").slice(0, 60)} that defineScenario did not make`
     : typeof value === "function"
       ? "a function"
       : quote(value);

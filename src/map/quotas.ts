@@ -119,7 +119,9 @@ function limitOf(name: string, { limits, mostLeft, mostWhole }: QuotaSeen, quest
       seen:
         mostWhole > 0
           ? `No limit was shown; ${limit} is what was used and what was left together.`
-          : `No limit was shown; ${limit} is one more than the most that was left.`,
+          : mostLeft > 0
+            ? `No limit was shown; ${limit} is one more than the most that was left.`
+            : `No limit was shown, and nothing left: ${limit} holds the place of the limit.`,
       settle: "Take it from the API's documentation.",
     });
   return limit;

@@ -61,10 +61,16 @@ function populationSentences(
     mine.find((one) => one.policy === policy && one.limits === asTheyAre);
   const [alone, jittered] = [at("waitReset"), at("waitReset+0..5s")];
   const first = `${population}.refusedFirstSecondShare`;
+  const waiting = `${who}: ${policyMeaning("waitReset")} refuses`;
+  const withJitter = policyMeaning("waitReset+0..5s").replace("waiting for the reset ", "");
+  const asNow = `as things stand ${text(asIs, share)}`;
+  // Runs under a policy, and those without a reset, have no first second after it.
+  const isSeen = named(alone, first) !== undefined || named(jittered, first) !== undefined;
   const sentences = [
-    `${who}: ${policyMeaning("waitReset")} refuses ${text(alone, first)} in the first second after it; ` +
-      `${policyMeaning("waitReset+0..5s").replace("waiting for the reset ", "")} ${text(jittered, first)}. ` +
-      `Over the whole run: ${text(alone, share)} and ${text(jittered, share)}; as things stand ${text(asIs, share)}.`,
+    isSeen
+      ? `${waiting} ${text(alone, first)} in the first second after it; ${withJitter} ${text(jittered, first)}. ` +
+        `Over the whole run: ${text(alone, share)} and ${text(jittered, share)}; ${asNow}.`
+      : `${waiting} ${text(alone, share)}; ${withJitter} ${text(jittered, share)}; ${asNow}.`,
   ];
   const best = leastRefused(mine, asIs, population);
   if (best !== null)

@@ -189,15 +189,14 @@ export function needsByVerb(policy: Policy): Readonly<Record<string, readonly st
   const samples = Object.entries(operations).flatMap(([name, one]) =>
     one.samples.length === 0 ? [`operations.${name}.samples`] : [],
   );
-  const asWindow = unenforceable(policy).map(
-    (name) => `--as-window: quotas.${name} is a ${quotas[name]?.algorithm.kind}`,
-  );
+  const unkept = unenforceable(policy).map((name) => `quotas.${name} is a ${quotas[name]?.algorithm.kind}`);
+  const asWindow = unkept.map((why) => `--as-window: ${why}`);
   const enforced = [...(routes.length === 0 ? ["routes"] : []), ...asWindow];
   const hasWindows = Object.values(quotas).some(({ algorithm }) => algorithm.kind === "fixed-window");
   const hasStatus = routes.some(({ operation }) => operation === "status");
   return {
     serve: enforced,
-    load: samples,
+    load: [...samples, ...unkept.map((why) => `--target, or --as-window: ${why}`)],
     simulate: enforced,
     plan: enforced,
     replay: enforced,

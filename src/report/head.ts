@@ -1,5 +1,6 @@
 // The report's head: the run, the verdict in a sentence, and the few figures that matter most.
 
+import type { Policy } from "../policy/policy.ts";
 import { shortName } from "../rules/printable.ts";
 import { count, counted } from "../rules/words.ts";
 import type { ExpectationResult } from "../summary/summary.ts";
@@ -62,7 +63,18 @@ function judgedWords(verdict: Verdict): string {
 const missedWords = ({ figure, bound, actual }: ExpectationResult): string =>
   `${figure} is ${figureText(figureOf(figure), actual)}, expected ${bound}`;
 
-function keyFigures({ summary }: Run): Html {
+/** Returns the title and the note of what admitted calls of declared cost used. */
+function pointsWords(policy: Policy | undefined): [title: string, note: string] {
+  if (policy === undefined) return ["GraphQL points", "charged to admitted queries"];
+  const declared = Object.values(policy.operations).flatMap(({ uses }) =>
+    Object.keys(uses).filter((name) => uses[name] === "declared"),
+  );
+  const [unit, ...others] = new Set(declared.map((name) => policy.quotas[name]?.unit));
+  const title = unit === undefined || others.length > 0 ? "units" : unit;
+  return [`${title.charAt(0).toUpperCase()}${title.slice(1)}`, "of declared cost, charged to admitted calls"];
+}
+
+function keyFigures({ record, summary }: Run): Html {
   const { figures } = summary;
   const users = counted(summary.usersSeen, "user");
   const entries: [string, string, string][] = [
@@ -87,7 +99,9 @@ function keyFigures({ summary }: Run): Html {
       figureText("unanswered", figures.unanswered),
       "time-outs, broken connections",
     ]);
-  if (figures.points > 0)
-    entries.push(["GraphQL points", figureText("points", figures.points), "charged to admitted queries"]);
+  if (figures.points > 0) {
+    const [title, note] = pointsWords(record.policy);
+    entries.push([title, figureText("points", figures.points), note]);
+  }
   return keyList(entries);
 }

@@ -13,6 +13,7 @@ import { sayLoad, saySimulation } from "../../src/cli/say-run.ts";
 import type { Terminal } from "../../src/cli/terminal.ts";
 import { parseFault } from "../../src/faults/choice.ts";
 import { parsePolicy } from "../../src/policy/parse.ts";
+import { duration } from "../../src/report/format.ts";
 import { parseRules } from "../../src/rules/parse.ts";
 import { count } from "../../src/rules/words.ts";
 import { waitReset } from "../../src/scenario/retries/wait-reset.ts";
@@ -82,17 +83,19 @@ describe("a run", () => {
   };
   const loaded = (more: object): string[] =>
     linesOf((terminal) => sayLoad(terminal, { ...kept, notes: [], load: { ...load, ...more } } as never));
-  test("of a load says who drove it, how late it was, and as many calls as its other documents", () => {
+  test("of a load says who drove it, how late it was, and as many calls in the same time as its other documents", () => {
     const calls = count(run.summary.figures.calls);
+    const spent = duration(run.summary.endedAt - run.summary.startedAt);
+    expect(spent).not.toBe("1 min");
     expect(loaded({})[0]).toBe(
-      `fleet: ${calls} calls to http://127.0.0.1:4100 in 1 min, by k6 1.8.1, seed 7`,
+      `fleet: ${calls} calls to http://127.0.0.1:4100 in ${spent}, by k6 1.8.1, seed 7`,
     );
     expect(loaded({}).some((line) => line.startsWith("  Calls left late"))).toBe(false);
     const lateness = { p50Ms: 1, p99Ms: 2, maxMs: 3 };
     const late = { p50Ms: 1_000, p99Ms: 20_000, maxMs: 30_000 };
     const node = loaded({ driver: "node", lateness });
     expect(node[0]).toBe(
-      `fleet: ${calls} calls to http://127.0.0.1:4100 in 1 min, by Node ${process.versions.node}, seed 7`,
+      `fleet: ${calls} calls to http://127.0.0.1:4100 in ${spent}, by Node ${process.versions.node}, seed 7`,
     );
     expect(node.filter((line) => line.startsWith("  Calls left late: "))).toHaveLength(1);
     expect(loaded({ driver: "node", lateness: late })[0]).toContain("seed 7; the generator was too slow");

@@ -119,6 +119,7 @@ describe("a broken file is told by file, line and reason", () => {
       `export default { name: "x", populations: {} };\n`,
       "an object of name, populations that defineScenario did not make",
     ],
+    ["an empty object", `export default {};\n`, "a default export that is an empty object"],
     ["a function", `export default () => 5;\n`, "a function"],
     ["a promise", `export default Promise.resolve(5);\n`, "a promise: await it"],
     ["a number", `export default 5;\n`, "5"],

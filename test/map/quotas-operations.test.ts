@@ -86,7 +86,7 @@ describe("a quota", () => {
       ...window(1, 60),
       key: ["user"],
       asked: {
-        "algorithm.limit": "No limit was shown; 1 is one more than the most that was left.",
+        "algorithm.limit": "No limit was shown, and nothing left: 1 holds the place of the limit.",
         "algorithm.windowSeconds":
           "Nothing tells the window's length and beginning; 60 s from the first request on is a guess.",
       },

@@ -87,6 +87,7 @@ describe("a comparison", () => {
     readonly gaveUp?: number;
     readonly half?: number;
     readonly held?: number;
+    readonly hasFirst?: boolean;
   }
   const alternative = ({
     policy,
@@ -95,6 +96,7 @@ describe("a comparison", () => {
     gaveUp = 5,
     half = 1,
     held = 0,
+    hasFirst = true,
   }: Tried): PlanAlternative => ({
     population: policy === "as it is" ? null : "herd",
     policy,
@@ -104,7 +106,7 @@ describe("a comparison", () => {
     held,
     figures: [
       figure("herd.refusedShare", refused),
-      figure("herd.refusedFirstSecondShare", refused / 2),
+      ...(hasFirst ? [figure("herd.refusedFirstSecondShare", refused / 2)] : []),
       figure("herd.waitP95Ms", 1_000),
       figure("herd.gaveUp", gaveUp, half),
     ],
@@ -128,6 +130,13 @@ describe("a comparison", () => {
       "With the limits as they are, waiting for the reset with 0-5 s jitter refuses herd least without losing more: " +
         "20% of calls, 95% of jobs within 1 s (as things stand 40%, 1 s).",
     ]);
+  });
+
+  test("says nothing of the first second where no run has one", () => {
+    const [said] = sentences([], { ...alone, hasFirst: false }, { ...jittered, hasFirst: false });
+    expect(said).toBe(
+      "30 herd: waiting for the reset alone refuses 30%; with 0-5 s jitter 20%; as things stand 40%.",
+    );
   });
 
   test("names no policy that surely loses more jobs, nor one that is refused as much as now", () => {

@@ -224,6 +224,21 @@ describe("init --policy", () => {
     expect((JSON.parse(stdout) as { figures: { calls: number } }).figures.calls).toBeGreaterThan(0);
   });
 
+  test("of sliding windows: names a command that lets windows stand in", async () => {
+    const calls = { algorithm: { kind: "sliding-log", limit: 5, windowSeconds: 10 }, key: ["account"] };
+    const policy = {
+      ...{ version: 2, name: "rolling", quotas: { calls } },
+      operations: { send: { uses: { calls: 1 }, samples: [{ path: "/letters" }] } },
+      routes: [{ path: "/**", operation: "send" }],
+      auth: { attributes: ["account"] },
+    };
+    await writeFile(join(folder, "rolling.json"), JSON.stringify(policy));
+    const made = await spillwayHere(["init", "rolling", "--policy", "rolling.json"], { cwd: folder });
+    const command = `npx spillway simulate ${join("rolling", "clients.ts")} --policy rolling.json --as-window`;
+    expect(made.stdout).toContain(`next: ${command}\n`);
+    expect(await readFile(join(folder, "rolling", "clients.ts"), "utf8")).toContain(`${command}\n`);
+  });
+
   test("of a file: a scenario of its calls beside it, though it has no status", async () => {
     const calls = { algorithm: { kind: "fixed-window", limit: 5, windowSeconds: 10, anchor: "epoch" } };
     const policy = {

@@ -1,6 +1,7 @@
 // The report as text: whole, escaped, the same bytes for the same input, every figure in it.
 import { createHash } from "node:crypto";
 import { describe, expect, it } from "vitest";
+import type { Policy } from "../../src/policy/policy.ts";
 import { renderCsv } from "../../src/report/csv.ts";
 import { duration, figureText } from "../../src/report/format.ts";
 import { renderReport as compose, renderVerdict } from "../../src/report/page.ts";
@@ -8,7 +9,7 @@ import { pageScript, scriptHash } from "../../src/report/page-script.ts";
 import type { ReportSource } from "../../src/report/source.ts";
 import { lawNames } from "../../src/rules/laws.ts";
 import { count } from "../../src/rules/words.ts";
-import { fixture, fullVerdict, sampleViolation } from "./fixtures.ts";
+import { fixture, fullVerdict, quotasFixture, sampleViolation } from "./fixtures.ts";
 import { readMarkup } from "./markup.ts";
 
 const renderReport = (one: ReportSource, other: ReportSource | null = null): string =>
@@ -26,6 +27,25 @@ const source = fixture();
 const simulated = fixture({ latencyMs: 8, record: { driver: "simulator", target: null } });
 const page = renderReport(source, simulated);
 const { summary } = source.run;
+
+describe("what calls of declared cost used", () => {
+  const { run, series } = quotasFixture();
+  const policy = run.record.policy as Policy;
+  const by = (units: Readonly<Record<string, string>>): string => {
+    const quotas = Object.entries(policy.quotas).map(([name, quota]) => [
+      name,
+      { ...quota, unit: units[name] ?? quota.unit },
+    ]);
+    const record = { ...run.record, policy: { ...policy, quotas: Object.fromEntries(quotas) } };
+    return renderReport({ run: { ...run, record }, series });
+  };
+
+  it("is told in the unit of its quotas, or as units of several", () => {
+    says("<dt>GraphQL points</dt>");
+    says("<dt>Tokens</dt>", by({ graphql: "tokens", graphql_user: "tokens" }));
+    says("<dt>Units</dt>", by({ graphql: "tokens", graphql_user: "points" }));
+  });
+});
 
 describe("a name that is written from right to left", () => {
   const [name, user] = ["שלום עולם", "سلام"];
