@@ -6,7 +6,7 @@ import { parseTarget, requireAllowed } from "../connect/target.ts";
 import type { CheckOptions } from "../laws/check-options.ts";
 import type { CheckReport } from "../laws/report.ts";
 import { problemOf } from "../probe/contact.ts";
-import { LiveCaller, resourceOf } from "../probe/live.ts";
+import { LiveCaller, type LiveOptions, resourceOf } from "../probe/live.ts";
 import type { LiveReport } from "../probe/live-check.ts";
 import { isLimiters } from "../probe/seen.ts";
 import { evidenceGaps, evidenceWords } from "../report/verdict-words.ts";
@@ -33,8 +33,16 @@ interface Opened {
   readonly base: string;
 }
 
+/** Way to the target and its time, in place of HTTP and the wall clock. */
+type Around = Pick<LiveOptions, "send" | "now" | "sleep">;
+
 /** Says what the check will use, and asks for the status once. */
-async function openTarget(args: TargetArgs, terminal: Terminal, signal: AbortSignal): Promise<Opened> {
+async function openTarget(
+  args: TargetArgs,
+  terminal: Terminal,
+  signal: AbortSignal,
+  around: Around,
+): Promise<Opened> {
   const { target = "", allowHost = null, tokens: file, calls = 500, seconds = 120 } = args;
   const { base, origin, ...rest } = parseTarget("--target", target);
   requireAllowed("--target", { base, origin, ...rest }, allowHost);
@@ -47,7 +55,7 @@ async function openTarget(args: TargetArgs, terminal: Terminal, signal: AbortSig
   const connection = await readConnection(args, target);
   const callers = await callersOf(file);
   const budget = { calls, ms: seconds * 1000 };
-  const live = new LiveCaller({ ...connection, base, callers, budget, signal });
+  const live = new LiveCaller({ ...connection, ...around, base, callers, budget, signal });
   const who = counted(callers.length, "caller");
   terminal.say(`up to ${counted(calls, "call")} in up to ${seconds} s to ${base}, as ${who} of ${file}`);
   const [first] = callers;
@@ -101,8 +109,9 @@ export async function checkAhead(
   options: CheckOptions,
   terminal: Terminal,
   signal: AbortSignal,
+  around: Around = {},
 ): Promise<CheckReport> {
-  const { live, base } = await openTarget(args, terminal, signal);
+  const { live, base } = await openTarget(args, terminal, signal, around);
   if (options.rules === undefined)
     throw new SpillwayError("USAGE", "--clock-header needs --rules, those that the target follows", {
       hint: "`npx spillway probe` writes them, or a preset: --rules default",
@@ -112,7 +121,7 @@ export async function checkAhead(
   const { checkLaws } = await import("../laws/check.ts");
   const clockHeader = header.toLowerCase();
   const rules = parseRules(options.rules);
-  const limiter = clockedLimiter(live, { name: base, rules, clockHeader, nowMs: Date.now() });
+  const limiter = clockedLimiter(live, { name: base, rules, clockHeader, nowMs: live.now() });
   const claims = lawNames.filter((law) => !(notSeenFromOutside as readonly LawName[]).includes(law));
   const report = await checkLaws({ ...limiter, claims }, { ...options, rules, evidence: true });
   if (live.ended !== null) terminal.say(`ended early: ${live.ended.message}`);
@@ -126,13 +135,14 @@ export async function checkRealTime(
   { runs = 100, seed = 0, rules }: CheckOptions,
   terminal: Terminal,
   signal: AbortSignal,
+  around: Around = {},
 ): Promise<void> {
   for (const option of ["law", "path", "known"] as const)
     if (args[option] !== undefined)
       throw new SpillwayError("USAGE", `--${option} cannot be used with --target in real time`, {
         hint: "every law that a trace shows is judged; with --clock-header laws are checked one by one",
       });
-  const { live, origin } = await openTarget(args, terminal, signal);
+  const { live, origin } = await openTarget(args, terminal, signal, around);
   const { checkLive } = await import("../probe/live-check.ts");
   const { judge } = await import("../verify/judge.ts");
   const report = await checkLive<Verdict>({

@@ -81,19 +81,9 @@ export const verb = defineVerb({
   },
   handler: async (args) => {
     const terminal = openTerminal(args.json);
-    if (args.open === true && args.out === undefined)
-      throw new SpillwayError("USAGE", "--open needs --out, where the report is written");
+    const { expect, reaction, given, changes: set } = await optionsOf(args);
     const open = await reportOpener(args.open);
-    const { changedRules, expectedOf, reactionOf } = await import("./replay-options.ts");
-    const expect = expectedOf(args.expect ?? []);
-    const word = args["on-refused"];
-    if (word === undefined && (args.independent || args["keep-refused"])) throw nobodyReacts();
-    const seed = requireSeed(args.seed);
-    const { independent, "keep-refused": keepRefused } = args;
-    const reaction = word === undefined ? undefined : { ...reactionOf(word, seed), independent, keepRefused };
-    const { rules: name, "as-window": asWindow } = args;
-    const given = await limitsOf({ asWindow, rules: name }, "replay LOG");
-    if (given.policy !== undefined && (args.set?.length ?? 0) > 0) throw setsNoPolicy();
+    const { "as-window": asWindow } = args;
     const { openLogs } = await import("../runs/log-input.ts");
     const progress = new Progress(terminal);
     const replayed = async (signal: AbortSignal): Promise<void> => {
@@ -113,36 +103,62 @@ export const verb = defineVerb({
       const files = logs.files.map(({ name }) => `${name}${changes}`);
       const options = { files, expect, reaction, signal, onProgress: progress.replayed };
       const { replay, replayQuotas } = await import("../../sim/replay/replay.ts");
-      if (logs.policy !== undefined && (args.set?.length ?? 0) > 0) throw setsNoPolicy();
+      if (logs.policy !== undefined) requireNone(set);
+      const { changedRules } = await import("./replay-options.ts");
       const result: AnyReplay =
         logs.policy === undefined
-          ? await replay(logs, changedRules(given.rules ?? (await rulesOf(logs)), args.set ?? []), options)
+          ? await replay(logs, changedRules(given.rules ?? (await rulesOf(logs)), set), options)
           : await replayQuotas(logs, logs.policy, options);
       const { sayReplay } = await import("./say-replay.ts");
       sayReplay(terminal, result);
       await keep(args, result, terminal);
       terminal.result(result);
       if (args.out !== undefined) await open(join(args.out, runFiles.html));
-      const held = result.expectations.every((expectation) => expectation.held);
-      process.exitCode = result.interrupted ? INTERRUPTED : held ? 0 : 1;
+      process.exitCode = exitOf(result);
     };
     const said = "Interrupted before the end of the logs: nothing was replayed.";
     await untilInterrupted(terminal, replayed, said);
   },
 });
 
-const nobodyReacts = (): SpillwayError =>
-  new SpillwayError("USAGE", "--independent and --keep-refused are about callers that react", {
-    hint: "add --on-refused waitReset, or another policy",
-  });
+/** Returns the exit status: 1 if an expectation was missed, 130 interrupted. */
+export function exitOf({
+  interrupted,
+  expectations,
+}: Pick<AnyReplay, "interrupted" | "expectations">): number {
+  if (interrupted) return INTERRUPTED;
+  return expectations.every(({ held }) => held) ? 0 : 1;
+}
 
-const setsNoPolicy = (): SpillwayError =>
-  new SpillwayError("USAGE", "--set changes rules, and no policy", {
+/** Reads the options of a replay. @throws SpillwayError `USAGE`, those of files */
+export async function optionsOf(args: Args) {
+  const { open = false, out, "on-refused": word, independent, "keep-refused": keepRefused } = args;
+  if (open && out === undefined)
+    throw new SpillwayError("USAGE", "--open needs --out, where the report is written");
+  const { expectedOf, reactionOf } = await import("./replay-options.ts");
+  const expect = expectedOf(args.expect ?? []);
+  if (word === undefined && (independent || keepRefused))
+    throw new SpillwayError("USAGE", "--independent and --keep-refused are about callers that react", {
+      hint: "add --on-refused waitReset, or another policy",
+    });
+  const seed = requireSeed(args.seed);
+  const reaction = word === undefined ? undefined : { ...reactionOf(word, seed), independent, keepRefused };
+  const given = await limitsOf({ asWindow: args["as-window"], rules: args.rules }, "replay LOG");
+  const changes = args.set ?? [];
+  if (given.policy !== undefined) requireNone(changes);
+  return { expect, reaction, given, changes };
+}
+
+/** @param changes values of `--set` */
+function requireNone(changes: readonly string[]): void {
+  if (changes.length === 0) return;
+  throw new SpillwayError("USAGE", "--set changes rules, and no policy", {
     hint: 'write what differs as a policy: {"version": 2, "base": "github", "quotas": {...}}',
   });
+}
 
 /** Returns the rules that a single trace claims; otherwise the default rules. */
-async function rulesOf({ files }: OpenedLogs): Promise<Rules> {
+export async function rulesOf({ files }: Pick<OpenedLogs, "files">): Promise<Rules> {
   const [file] = files;
   if (files.length !== 1 || file?.sample.format !== "trace") return parseRules({});
   const { readTrace } = await import("../trace/read.ts");
@@ -172,14 +188,17 @@ async function keep({ out, force }: Args, result: AnyReplay, terminal: Terminal)
 }
 
 /** Shows the progress: rows, rows a second, and the time left if it can be known. */
-class Progress {
+export class Progress {
   readonly #terminal: Terminal;
-  #pace = new Pace(Date.now);
+  readonly #nowMs: () => number;
+  #pace: Pace;
   #isReading = true;
   #share: number | null = null;
 
-  constructor(terminal: Terminal) {
+  constructor(terminal: Terminal, nowMs: () => number = Date.now) {
     this.#terminal = terminal;
+    this.#nowMs = nowMs;
+    this.#pace = new Pace(nowMs);
   }
 
   readonly read = (_text: string, done: number | null): void => {
@@ -188,7 +207,7 @@ class Progress {
 
   /** Shows the progress between two batches of rows, and lets signals have their turn. */
   readonly replayed = async ({ rows, of }: ReplayProgress): Promise<void> => {
-    if (this.#isReading && of !== null) this.#pace = new Pace(Date.now);
+    if (this.#isReading && of !== null) this.#pace = new Pace(this.#nowMs);
     this.#isReading = of === null;
     const done = of === null ? this.#share : rows / of;
     const words = this.#isReading

@@ -63,9 +63,7 @@ export const verb = defineVerb({
   },
   handler: async (args) => {
     const terminal = openTerminal(args.json);
-    requireWhole("--port", args.port, 0, 65_535);
-    requireWhole("--users", args.users, 1, 100_000);
-    if (args.workers !== undefined) requireWhole("--workers", args.workers, 1, 64);
+    requireNumbers(args);
     const fault = await chooseFault(args.fault, terminal);
     if (fault === "list") return;
     const limits = await readLimits(args.rules);
@@ -77,18 +75,10 @@ export const verb = defineVerb({
     const interrupt = onInterrupt();
     const { port, host } = args;
     const serving = await served.start({ port, host, tls: secure ?? undefined, onUnexpected: telling(args) });
-    const { url, workers = 1 } = serving;
     try {
-      terminal.say(url);
       const file = args.tokens ?? keepTokens(served.tokens);
       const ca = keepCertificate(secure);
-      terminal.result({ url, tokens: file, ...(ca === null ? {} : { ca }) });
-      if (fault !== null) warnOfFault(terminal, fault);
-      introduce(terminal, args, served, { url, file, ca });
-      if (workers > 1) terminal.say(`workers ${workers} processes behind one port`);
-      for (const note of served.notes) terminal.say(`${pc.yellow("note")}    ${note}`);
-      if (!isLoopback(host)) terminal.say(`${pc.yellow("warning")} ${beyondLoopback(host, secure !== null)}`);
-      terminal.say("stop    Ctrl-C");
+      saySettled(terminal, args, served, { ...serving, file, ca, fault, isSecure: secure !== null });
       await aborted(interrupt.signal);
       terminal.say("stopping: calls on their way are answered first");
     } finally {
@@ -97,6 +87,41 @@ export const verb = defineVerb({
     }
   },
 });
+
+/** @throws SpillwayError `USAGE` if a port or a number of users or processes is out of bounds */
+export function requireNumbers({ port, users, workers }: Pick<Args, "port" | "users" | "workers">): void {
+  requireWhole("--port", port, 0, 65_535);
+  requireWhole("--users", users, 1, 100_000);
+  if (workers !== undefined) requireWhole("--workers", workers, 1, 64);
+}
+
+/** A deployment that listens. */
+interface Settled {
+  readonly url: string;
+  readonly workers?: number | undefined;
+  /** Files of the tokens, and of the certificate that clients have to trust. */
+  readonly file: string;
+  readonly ca: string | null;
+  readonly fault: ChosenFault | null;
+  readonly isSecure: boolean;
+}
+
+/** Says all that is to know of a deployment that listens. */
+export function saySettled(
+  terminal: Terminal,
+  args: Pick<Args, "tokens" | "host">,
+  served: Pick<Served, "limits" | "callers" | "call" | "notes">,
+  { url, workers = 1, file, ca, fault, isSecure }: Settled,
+): void {
+  terminal.say(url);
+  terminal.result({ url, tokens: file, ...(ca === null ? {} : { ca }) });
+  if (fault !== null) warnOfFault(terminal, fault);
+  introduce(terminal, args, served, { url, file, ca });
+  if (workers > 1) terminal.say(`workers ${workers} processes behind one port`);
+  for (const note of served.notes) terminal.say(`${pc.yellow("note")}    ${note}`);
+  if (!isLoopback(args.host)) terminal.say(`${pc.yellow("warning")} ${beyondLoopback(args.host, isSecure)}`);
+  terminal.say("stop    Ctrl-C");
+}
 
 export const telling =
   ({ debug }: Pick<Args, "debug">) =>

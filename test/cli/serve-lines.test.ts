@@ -9,6 +9,8 @@ import {
   introduce,
   isLoopback,
   reference,
+  requireNumbers,
+  saySettled,
   standIn,
   telling,
   warnOfFault,
@@ -18,7 +20,7 @@ import { parsePolicy } from "../../src/policy/parse.ts";
 import { presets } from "../../src/policy/presets.ts";
 import { parseRules } from "../../src/rules/parse.ts";
 import { inference } from "../policy/policies.ts";
-import { saidBy } from "../support/recorded.ts";
+import { recorded, saidBy } from "../support/recorded.ts";
 
 let folder = "";
 const file = (name: string) => join(folder, name);
@@ -123,6 +125,56 @@ test("an unexpected error is a line, and its stack under --debug", () => {
   telling({ debug: true })(new Error("odd"));
   expect(debugged.mock.calls[0]?.[0]).toMatch(/^Error: odd\n +at /);
   expect(written).toHaveLength(1);
+});
+
+test("all that is to know of it is said once it listens", () => {
+  const settled = (host: string, more: object = {}) => {
+    const kept = recorded();
+    const served = { limits: "rules   default", callers: "1 user", call, notes: ["Short.", "Long."] };
+    const base = { url: "http://x", file: "t.json", ca: null, fault: null, isSecure: false };
+    saySettled(kept.terminal, { tokens: "t.json", host }, served, { ...base, ...more });
+    return kept;
+  };
+  const alone = settled("127.0.0.1");
+  expect(alone.tagged.toSpliced(3, 1)).toEqual([
+    "http://x",
+    "rules   default",
+    "tokens  t.json (1 user)",
+    "<yellow>note</>    Short.",
+    "<yellow>note</>    Long.",
+    "stop    Ctrl-C",
+  ]);
+  expect(alone.results).toEqual([{ url: "http://x", tokens: "t.json" }]);
+  const fault = parseFault("one-extra");
+  const open = settled("0.0.0.0", { workers: 2, ca: "ca.pem", fault, isSecure: true });
+  expect(open.results).toEqual([{ url: "http://x", tokens: "t.json", ca: "ca.pem" }]);
+  expect(open.lines[1]).toMatch(/^FAULT {3}one-extra: /);
+  expect(open.tagged.slice(-5)).toEqual([
+    "workers 2 processes behind one port",
+    "<yellow>note</>    Short.",
+    "<yellow>note</>    Long.",
+    "<yellow>warning</> listening on 0.0.0.0: whoever reaches this machine can call it",
+    "stop    Ctrl-C",
+  ]);
+  expect(settled("::1", { workers: 1 }).tagged).toEqual(alone.tagged);
+});
+
+test("its numbers are within bounds", () => {
+  for (const numbers of [
+    { port: 0, users: 1 },
+    { port: 65_535, users: 100_000, workers: 64 },
+    { port: 1, users: 2, workers: 1 },
+  ])
+    requireNumbers(numbers);
+  for (const [numbers, said] of [
+    [{ port: -1, users: 1 }, "--port"],
+    [{ port: 65_536, users: 1 }, "--port"],
+    [{ port: 0, users: 0 }, "--users"],
+    [{ port: 0, users: 100_001 }, "--users"],
+    [{ port: 0, users: 1, workers: 0 }, "--workers"],
+    [{ port: 0, users: 1, workers: 65 }, "--workers"],
+  ] as const)
+    expect(() => requireNumbers(numbers)).toThrow(`${said} cannot be used`);
 });
 
 test("it waits until it is told to stop, or was", async () => {

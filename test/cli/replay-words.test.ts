@@ -1,0 +1,99 @@
+// Options of a replay, its progress, and its end.
+import { readFileSync } from "node:fs";
+import { fileURLToPath } from "node:url";
+import { expect, test } from "vitest";
+import { exitOf, optionsOf, Progress, rulesOf } from "../../src/cli/replay.ts";
+import { parseRules } from "../../src/rules/parse.ts";
+import { recorded } from "../support/recorded.ts";
+
+type Args = Parameters<typeof optionsOf>[0];
+const read = (given: object) =>
+  optionsOf({ seed: 1, independent: false, "keep-refused": false, ...given } as Args);
+
+test("what is not given is left to the logs", async () => {
+  expect(await read({})).toEqual({ expect: {}, reaction: undefined, given: {}, changes: [] });
+});
+
+test("bounds, changes, limits and the callers' reaction are read", async () => {
+  const given = {
+    expect: ["refused==0"],
+    set: ["user.rest.limit=3"],
+    rules: "default",
+    open: true,
+    out: "x",
+  };
+  expect(await read(given)).toEqual({
+    ...{ expect: { refused: "==0" }, reaction: undefined, changes: ["user.rest.limit=3"] },
+    given: { rules: parseRules({}) },
+  });
+  const reacting = { "on-refused": "waitReset", seed: 0, independent: true, "keep-refused": true };
+  expect((await read(reacting)).reaction).toMatchObject({
+    ...{ words: "waitReset", seed: 0, independent: true, keepRefused: true },
+  });
+  expect((await read({ rules: "github" })).given).toMatchObject({ policy: { name: "github" } });
+});
+
+test.each<[object, string]>([
+  [{ open: true }, "--open needs --out, where the report is written"],
+  [{ independent: true }, "--independent and --keep-refused are about callers that react"],
+  [{ "keep-refused": true }, "--independent and --keep-refused are about callers that react"],
+  [{ seed: -1 }, "the seed cannot be used"],
+  [{ rules: "github", set: ["user.rest.limit=3"] }, "--set changes rules, and no policy"],
+  [{ expect: ["refused"] }, "--expect cannot be used"],
+])("%j is refused: %s", async (given, said) => {
+  await expect(read(given)).rejects.toThrow(said);
+});
+
+test.each([
+  [false, [], 0],
+  [false, [true, true], 0],
+  [false, [true, false], 1],
+  [true, [false], 130],
+])("interrupted %s, with expectations that held %j, it ends with %i", (interrupted, held, status) => {
+  expect(exitOf({ interrupted, expectations: held.map((one) => ({ held: one })) } as never)).toBe(status);
+});
+
+test("rules are those that a single trace claims", async () => {
+  const golden = (name: string) => {
+    const path = fileURLToPath(new URL(`../golden/${name}.trace.ndjson`, import.meta.url));
+    const open = async function* () {
+      yield readFileSync(path);
+    };
+    return { sample: { format: "trace" }, open } as never;
+  };
+  const [ruled, bare] = [golden("documented-ok"), golden("without-rules-documented-ok")];
+  const claimed = await rulesOf({ files: [ruled] });
+  expect(claimed.organization.rest.limit).toBe(8);
+  expect(await rulesOf({ files: [bare] })).toEqual(parseRules({}));
+  expect(await rulesOf({ files: [ruled, ruled] })).toEqual(parseRules({}));
+  expect(await rulesOf({ files: [] })).toEqual(parseRules({}));
+  const csv = { sample: { format: "csv" }, open: () => expect.fail("it is read") } as never;
+  expect(await rulesOf({ files: [csv] })).toEqual(parseRules({}));
+});
+
+test("progress is rows read, then the share of calls that callers made", async () => {
+  let nowMs = 0;
+  const { terminal, progress } = recorded();
+  const shown = new Progress(terminal, () => nowMs);
+  const tell = async (atMs: number, rows: number, of: number | null) => {
+    nowMs = atMs;
+    await shown.replayed({ rows, of } as never);
+  };
+  await tell(0, 0, null);
+  shown.read("", 0.25);
+  await tell(1_000, 1, null);
+  shown.read("", 0.5);
+  await tell(2_000, 2_000, null);
+  await tell(3_000, 0, 10);
+  await tell(4_000, 5, 10);
+  shown.read("", null);
+  await tell(5_000, 7, null);
+  expect(progress).toEqual([
+    "replaying: 0 rows",
+    "replaying: 1 row, 1.0 rows/s, about 3 s left",
+    "replaying: 2,000 rows, 1,000 rows/s, about 2 s left",
+    "callers react: 0% of the calls",
+    "callers react: 50% of the calls, 5.0 calls/s, about 1 s left",
+    "replaying: 7 rows, 3.5 rows/s",
+  ]);
+});
