@@ -101,7 +101,6 @@ function simplestOf(sample: SortedSample, leastMs: number, slackMs: number): Fit
     return uniform;
   const lognormal = lognormalOf(sample);
   if (
-    lognormal !== null &&
     exp(lognormal.mu + lognormal.sigma * z95) <= tailMost * sample.most &&
     keepsMean(sample, ...lognormalMoments(lognormal), slackMs) &&
     distance(sample, (share) => exp(lognormal.mu + lognormal.sigma * normalQuantile(share)), slackMs) <=
@@ -179,9 +178,8 @@ function shareUpTo({ sorted }: SortedSample, end: number): number {
   return low / sorted.length;
 }
 
-/** Fits a lognormal by mean and deviation of the logarithms; `null` if a value has no logarithm. */
-function lognormalOf(sample: SortedSample): { readonly mu: number; readonly sigma: number } | null {
-  if (sample.least <= 0) return null;
+/** Fits a lognormal by mean and deviation of the logarithms: NaN, which fits nothing, if a value has none. */
+function lognormalOf(sample: SortedSample): { readonly mu: number; readonly sigma: number } {
   let [sum, squares] = [0, 0];
   for (const value of sample.sorted) {
     const logarithm = ln(value);

@@ -66,6 +66,11 @@ describe("a spread", () => {
     expect(spreadOf(lognormal, 1200, 0)).toEqual({ ...spread, median: 1200 });
   });
 
+  test("of values of which one is 0 is measured: it has no logarithm", () => {
+    const { kind } = spreadOf([0, ...lognormal], 0, 0);
+    expect(kind).toBe("quantiles");
+  });
+
   test("of one long value among short ones is neither constant nor even", () => {
     const spread = spreadOf([...new Array<number>(99).fill(10), 100_000], 1, 5);
     if (spread.kind !== "quantiles") throw new Error(spread.kind);

@@ -95,6 +95,30 @@ describe("a reading", () => {
     expect(await endOf(now / 1000 + 3_599)).toBe(now + 3_599_499);
   });
 
+  test("of a calendar's window, or of a log, ends when the answer says", async () => {
+    const now = 1_800_000_000_000;
+    const [reset, resetMs] = [now / 1000 + 86_000, now + 86_000_000];
+    const resources = { core: { limit: 10, remaining: 4, used: 6, reset } };
+    const endOf = async (algorithm: unknown) => {
+      const core = { ...policy.quotas["core"], algorithm };
+      const other = { ...policy, quotas: { ...policy.quotas, core } } as typeof policy;
+      const send = async () => ({ status: 200, headers: {}, body: JSON.stringify({ resources }) });
+      const target = "http://127.0.0.1:1";
+      const read = await new PolicyStatusReader({
+        ...{ policy: other, target, caller, send },
+        now: () => now,
+      }).read();
+      return read.quotas;
+    };
+    const shown = [{ quota: "core", limit: 10, used: 6, endsAtMs: resetMs }];
+    const calendar = { kind: "fixed-window", limit: 10, anchor: { calendar: "day", zone: "UTC" } };
+    expect(await endOf(calendar)).toEqual(shown);
+    expect(await endOf({ kind: "sliding-log", limit: 10, windowSeconds: 60 })).toEqual(shown);
+    expect(await endOf({ ...calendar, windowSeconds: 60 })).toEqual([
+      { ...shown[0], endsAtMs: now + 60_000 },
+    ]);
+  });
+
   test.each([
     ["a page", 200, "<html>"],
     ["a refusal to tell", 401, '{"message":"Bad credentials"}'],
