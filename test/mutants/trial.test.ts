@@ -1,6 +1,30 @@
-// A file that loops is told from one that is slow.
+// A file that loops is told from one that is slow, and what a file costs from what its first run loads.
 import { expect, test } from "vitest";
-import { loopMsOf } from "./trial.ts";
+import { loopMsOf, Trials } from "./trial.ts";
+
+test("a file's first run is free; it is left out once it is known to take longer than there is time", async () => {
+  const times: Record<string, number[]> = {
+    loading: [9_000, 100, 100, 100],
+    slow: [900, 800, 800],
+    other: [1, 300, 300],
+  };
+  const asked: string[] = [];
+  const run = async ({ test: file }: { test: string }) => {
+    asked.push(file);
+    return { failed: null, hung: false, ms: times[file]?.shift() ?? 0 };
+  };
+  const trials = new Trials(
+    { files: new Map(), with: (_path: string, _text: string, work: () => unknown) => work() } as never,
+    { run } as never,
+    { of: () => Object.keys(times), dependentsOf: () => [], isApart: () => false } as never,
+    { passing: new Map(), msOf: () => undefined, runnersOf: async () => () => true } as never,
+    500,
+  );
+  const mutation = { path: "a.ts", start: 0, end: 0, becomes: "" } as never;
+  const left = async () => (await trials.judge(mutation)).left;
+  expect([await left(), await left(), await left()]).toEqual([0, 1, 1]);
+  expect(asked).toEqual(["loading", "slow", "other", "loading", "slow", "loading", "other"]);
+});
 
 test("a file loops after ten times its own time: at least 30 s; at most 2 min, or three times its own", () => {
   const limits = [0, 2_999, 3_000, 3_001, 11_999, 12_001, 40_000, 40_001, 94_000].map(loopMsOf);
