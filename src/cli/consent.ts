@@ -3,13 +3,21 @@ import { createInterface } from "node:readline/promises";
 import { SpillwayError } from "../rules/errors.ts";
 import type { Terminal } from "./terminal.ts";
 
+/** Where the question is asked, and answered. */
+interface Asked {
+  readonly input: NodeJS.ReadableStream & { readonly isTTY?: boolean };
+  readonly output: NodeJS.WritableStream & { readonly isTTY?: boolean };
+}
+
 /** Asks whether to go on. @throws SpillwayError `USAGE` unless the answer is yes */
-export async function requireYes(terminal: Terminal): Promise<void> {
+export async function requireYes(
+  terminal: Pick<Terminal, "say">,
+  { input, output }: Asked = { input: process.stdin, output: process.stderr },
+): Promise<void> {
   const refused = (why: string): SpillwayError =>
     new SpillwayError("USAGE", why, { hint: "--yes goes on without asking" });
-  if (process.stdin.isTTY !== true || process.stderr.isTTY !== true)
-    throw refused("nothing was called: nobody is there to say yes");
-  const asking = createInterface({ input: process.stdin, output: process.stderr });
+  if (!input.isTTY || !output.isTTY) throw refused("nothing was called: nobody is there to say yes");
+  const asking = createInterface({ input, output });
   // Ctrl-C and the end of the input are answers, too: otherwise the question would stay open for ever.
   const left = new AbortController();
   asking.once("SIGINT", () => left.abort()).once("close", () => left.abort());
