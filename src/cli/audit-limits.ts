@@ -4,12 +4,25 @@ import type { Earlier } from "../audit/run.ts";
 import { parseTarget } from "../connect/target.ts";
 import { asRules, policyOf } from "../policy/shorthand.ts";
 import type { PolicyToken } from "../policy/tokens.ts";
+import type { ProbeOptions, ProbeReport } from "../probe/probe.ts";
 import { SpillwayError } from "../rules/errors.ts";
 import { counted } from "../rules/words.ts";
 import { type AuditLimits, type Given, mapped } from "./audit-map.ts";
 import { requireYes } from "./consent.ts";
 import { readLimits, readPolicy, readPolicyTokens } from "./files.ts";
 import type { Terminal } from "./terminal.ts";
+
+/** Ways to limits that nobody named. */
+export interface WaysToLimits {
+  /** Probes a deployment of the default API. */
+  readonly probe: (options: ProbeOptions) => Promise<ProbeReport>;
+  readonly mapped: typeof mapped;
+}
+
+const calling: WaysToLimits = {
+  probe: async (options) => (await import("../probe/probe.ts")).probe(options),
+  mapped,
+};
 
 export async function limitsOf(
   {
@@ -21,6 +34,7 @@ export async function limitsOf(
   given: Given,
   earlier: Earlier | undefined,
   signal: AbortSignal,
+  ways: WaysToLimits = calling,
 ): Promise<AuditLimits> {
   const { target, tokensFile } = given;
   if (named !== undefined) {
@@ -43,15 +57,8 @@ export async function limitsOf(
     "No --policy: a probe looks first which limits there are (80 calls at most); where it sees none, map does.",
   );
   if (!yes) await requireYes(terminal);
-  if (isDefault)
-    try {
-      const found = await probed(terminal, given, tokens, signal);
-      if (found !== null) return found;
-    } catch (error) {
-      if (!(error instanceof SpillwayError) || error.code !== "TARGET_UNREACHABLE") throw error;
-      terminal.say(`probe: ${error.problems[0]?.got ?? error.message}. It is no API of the default's.`);
-    }
-  return mapped(terminal, given, tokens, signal);
+  const found = isDefault ? await probed(terminal, given, tokens, signal, ways) : null;
+  return found ?? ways.mapped(terminal, given, tokens, signal);
 }
 
 /** Paths of the default API's limits in its rules. */
@@ -72,15 +79,15 @@ async function tokensOfAny(
   }
 }
 
-/** Returns the limits that a probe infers; `null` if it sees none of the default API's limits. */
+/** Returns the limits that a probe infers; `null` if it sees none of the default API's limits, or no such API. */
 async function probed(
   terminal: Terminal,
   { target, tls, proxy }: Given,
   tokens: readonly PolicyToken[],
   signal: AbortSignal,
+  { probe }: WaysToLimits,
 ): Promise<AuditLimits | null> {
-  const [{ probe }, { sayProbe }, { parseRules }] = await Promise.all([
-    import("../probe/probe.ts"),
+  const [{ sayProbe }, { parseRules }] = await Promise.all([
     import("./say-probe.ts"),
     import("../rules/parse.ts"),
   ]);
@@ -96,7 +103,12 @@ async function probed(
     user,
     signal,
     onProgress,
+  }).catch((error: unknown) => {
+    if (!(error instanceof SpillwayError) || error.code !== "TARGET_UNREACHABLE") throw error;
+    terminal.say(`probe: ${error.problems[0]?.got ?? error.message}. It is no API of the default's.`);
+    return null;
   });
+  if (report === null) return null;
   signal.throwIfAborted();
   sayProbe(terminal, report);
   if (limitPaths.every((path) => report.defaults.includes(path))) return null;
