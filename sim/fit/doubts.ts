@@ -4,6 +4,7 @@
 import { shortName } from "../../src/rules/printable.ts";
 import { counted } from "../../src/rules/words.ts";
 import type { Untold } from "../../src/scenario/scenario.ts";
+import { adaptingCallers } from "./adapting.ts";
 import { percent } from "./backtest-coverage.ts";
 import { dateOf, dayMs, isWeekend, weekdayOf } from "./days.ts";
 import { eventsDaysOff } from "./events.ts";
@@ -50,6 +51,7 @@ export function doubtsOf(
     ...plain(daysDoubt(days, spanDays)),
     ...weekdaysDoubt(recording, spanDays).map((text): Doubt => ({ text, about: "weekdays" })),
     ...reactionsDoubt(populations),
+    ...adaptingDoubt(profiles),
     ...plain(daysOffDoubts(calendars)),
     ...plain(joinedDoubts(profiles, recording)),
     ...plain(ownEventsDoubt(profiles)),
@@ -171,6 +173,21 @@ function reactionsDoubt(populations: readonly FittedPopulation[]): Doubt[] {
   return retried.length === 0 || retried.some(({ attempts }) => attempts !== null)
     ? []
     : about("No call was given up after refusals: in the scenario none ever is.", "attempts");
+}
+
+/** Names callers whose pace depends on refusals. */
+function adaptingDoubt(profiles: readonly Profile[]): Doubt[] {
+  const adapting = adaptingCallers(profiles);
+  const [first] = adapting;
+  if (first === undefined) return [];
+  const others = adapting.length === 1 ? "" : ` and ${counted(adapting.length - 1, "other")}`;
+  const verb = adapting.length === 1 ? "leaves" : "leave";
+  return [
+    {
+      text: `${shortName(first.user)}${others} ${verb} longer pauses after refusals than before (${first.ratio.toFixed(1)} times): they adapt their pace, which the scenario does not, so it refuses them more often.`,
+      about: "reactions",
+    },
+  ];
 }
 
 function spanDoubt({ startedAtMs, endedAtMs }: Recording, spanDays: number): string[] {

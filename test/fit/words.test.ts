@@ -163,8 +163,7 @@ test("events of users' own and those of many callers are both doubted", () => {
   const recording = { startedAtMs, endedAtMs, callers: [] } as unknown as Recording;
   const woken = (byUser: boolean, group: number, events: number) =>
     ({
-      jobs: [],
-      refused: 0,
+      ...{ caller: { user: "ann" }, jobs: [], pausesMs: [], refused: 0 },
       apart: {
         wakes: [
           {
