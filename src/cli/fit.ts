@@ -274,6 +274,8 @@ export async function sayFit(
     if (check.why !== null) terminal.say(`  why: ${check.why}`);
   }
   terminal.say(`${pc.bold(shortName(model.name))}: ${foundText(model)}`);
+  if (model.policy === undefined && model.rulesFrom === "defaults")
+    terminal.say(`  ${pc.yellow("not told")} the rules: the defaults are taken; --policy names others`);
   for (const doubt of model.doubts) terminal.say(`  ${pc.yellow("not told")} ${doubt}`);
   for (const population of model.populations) {
     terminal.say(`  ${pc.bold(shortName(population.name))}: ${population.reasons.population}`);

@@ -111,6 +111,8 @@ export const verb = defineVerb({
           : await replayQuotas(logs, logs.policy, options);
       const { sayReplay } = await import("./say-replay.ts");
       sayReplay(terminal, result);
+      if (isByDefault(logs, args))
+        terminal.say("  note the limits are the defaults: --policy names others, --set changes one");
       await keep(args, result, terminal);
       terminal.result(result);
       if (args.out !== undefined) await open(join(args.out, runFiles.html));
@@ -157,10 +159,19 @@ function requireNone(changes: readonly string[]): void {
   });
 }
 
+const isTrace = ({ files }: Pick<OpenedLogs, "files">): boolean =>
+  files.length === 1 && files[0]?.sample.format === "trace";
+
+/** Tells whether nothing says which limits a log was under: neither an option nor a trace. */
+export const isByDefault = (
+  logs: Pick<OpenedLogs, "files" | "policy">,
+  { rules, set = [] }: Pick<Args, "rules" | "set">,
+): boolean => logs.policy === undefined && rules === undefined && set.length === 0 && !isTrace(logs);
+
 /** Returns the rules that a single trace claims; otherwise the default rules. */
-export async function rulesOf({ files }: Pick<OpenedLogs, "files">): Promise<Rules> {
-  const [file] = files;
-  if (files.length !== 1 || file?.sample.format !== "trace") return parseRules({});
+export async function rulesOf(logs: Pick<OpenedLogs, "files">): Promise<Rules> {
+  const [file] = logs.files;
+  if (file === undefined || !isTrace(logs)) return parseRules({});
   const { readTrace } = await import("../trace/read.ts");
   const { header, calls } = await readTrace(file.open());
   // Leaving the stream after its first call closes its file.

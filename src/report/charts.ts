@@ -8,7 +8,6 @@ import { isNarrow } from "../summary/told.ts";
 import type { Whose } from "../trace/whose.ts";
 import { countAxis, gridLine, gridOf, margins, plotWidth, shareAxis, text, timeAxis } from "./axes.ts";
 import type { ChartOption } from "./echarts.ts";
-import { duration } from "./format.ts";
 import type { Layout } from "./picture.ts";
 
 const mutable = (points: readonly Point[]): number[][] => points.map(([x, y]) => [x, y]);
@@ -149,5 +148,4 @@ function waitPoints({ waitsMs, figures }: PopulationSummary, end: number): numbe
   return [[points[0]?.[0] ?? 1, 0], ...points, [end, answered]];
 }
 
-const decade = (ms: number): string =>
-  ms < 1000 ? `${count(ms)} ms` : ms < 1_000_000 ? `${count(ms / 1000)} s` : duration(ms);
+const decade = (ms: number): string => (ms < 1000 ? `${count(ms)} ms` : `${count(ms / 1000)} s`);

@@ -36,7 +36,7 @@ export function findings(verdict: Verdict, gallery: Gallery): Html {
 
 const amountColumns: readonly Column<WindowAmounts>[] = [
   { title: "Window", name: true, cell: ownerWords },
-  { title: "Until", cell: ({ window }) => instant(window.endsAt) },
+  { title: "Until", number: true, cell: ({ window }) => instant(window.endsAt) },
   { title: "Admitted", number: true, cell: ({ admitted }) => count(admitted) },
   { title: "Off by, at least", cell: windowOffWords },
 ];

@@ -144,7 +144,7 @@ function windowsTable({ windows, windowsSeen }: ReplayView): Html | null {
   return foldedTable(
     [
       { title: "Whose", name: true, cell: ({ name }) => name },
-      { title: "Opened", cell: ({ opensAt }) => instant(opensAt) },
+      { title: "Opened", number: true, cell: ({ opensAt }) => instant(opensAt) },
       {
         title: "First refusal after",
         number: true,
@@ -198,7 +198,7 @@ const smallestColumns: readonly Column<SmallestView>[] = [
       html`<span class="state ${smallest > limit ? "bad" : "good"}">${count(smallest)}</span>`,
   },
   { title: "Needed by", cell: ({ neededBy }) => neededBy },
-  { title: "In the window until", cell: ({ windowEndsAt }) => instant(windowEndsAt) },
+  { title: "In the window until", number: true, cell: ({ windowEndsAt }) => instant(windowEndsAt) },
 ];
 
 const headroomPicture = (headroom: readonly UseView[]) =>

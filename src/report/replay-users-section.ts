@@ -49,6 +49,7 @@ ${gallery.draw(callBars({ id: "users", title, what: who, bars }))}${table(
     })),
     {
       title: "First refused",
+      number: true,
       cell: ({ firstRefusedAt }) => (firstRefusedAt === null ? "never" : instant(firstRefusedAt)),
     },
   ],

@@ -98,6 +98,12 @@ test("a fit is said by what was found, population by population", async () => {
   `);
 });
 
+test("a fit says that nothing told the rules", async () => {
+  expect((await fitted({ model: { ...model, rulesFrom: "defaults" } }))[1]).toBe(
+    "  <yellow>not told</> the rules: the defaults are taken; --policy names others",
+  );
+});
+
 test("a check comes first, in yellow if it found something, and its table last", async () => {
   const plain = await fitted({ check });
   expect(plain[0]).toBe("check: 3 simulations of the scenario are as the recording, within chance");

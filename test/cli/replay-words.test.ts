@@ -2,7 +2,7 @@
 import { readFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import { expect, test } from "vitest";
-import { exitOf, optionsOf, Progress, rulesOf } from "../../src/cli/replay.ts";
+import { exitOf, isByDefault, optionsOf, Progress, rulesOf } from "../../src/cli/replay.ts";
 import { parseRules } from "../../src/rules/parse.ts";
 import { recorded } from "../support/recorded.ts";
 
@@ -66,6 +66,12 @@ test("rules are those that a single trace claims", async () => {
   expect(claimed.organization.rest.limit).toBe(8);
   expect(await rulesOf({ files: [bare] })).toEqual(parseRules({}));
   expect(await rulesOf({ files: [ruled, ruled] })).toEqual(parseRules({}));
+  const told = (files: never[], args = {}) => isByDefault({ files, policy: undefined }, args);
+  expect([told([ruled]), told([ruled, ruled])]).toEqual([false, true]);
+  expect([told([ruled, ruled], { rules: "my.json" }), told([ruled, ruled], { set: ["a=1"] })]).toEqual([
+    false,
+    false,
+  ]);
   expect(await rulesOf({ files: [] })).toEqual(parseRules({}));
   const csv = { sample: { format: "csv" }, open: () => expect.fail("it is read") } as never;
   expect(await rulesOf({ files: [csv] })).toEqual(parseRules({}));

@@ -2,11 +2,18 @@
 import { describe, expect, test } from "vitest";
 import { amountAxis, amountText, countAxis, shareAxis, timeLabels } from "../../src/report/axes.ts";
 import { shortened } from "../../src/report/call-bars.ts";
+import { waitChart } from "../../src/report/charts.ts";
 
 const second = 1_000;
 const minute = 60 * second;
 const hour = 60 * minute;
 const day = 24 * hour;
+
+test("waits are told in ms or s, by the power of ten", () => {
+  const { xAxis } = waitChart([]) as { xAxis: { axisLabel: { formatter(ms: number): string } } };
+  const words = [1, 100, 1_000, 100_000, 1_000_000, 10_000_000].map(xAxis.axisLabel.formatter);
+  expect(words).toEqual(["1 ms", "100 ms", "1 s", "100 s", "1,000 s", "10,000 s"]);
+});
 
 /** Words of the times below a plot. */
 const wordsOf = (layout: "wide" | "narrow", lengthMs: number): string[] =>

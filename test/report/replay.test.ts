@@ -35,6 +35,12 @@ describe("the page", () => {
     expect(page.slice(0, page.indexOf("<script>"))).not.toMatch(/NaN|undefined|Infinity|\[object/);
   });
 
+  it("keeps each instant of a table on one line", () => {
+    const instant = /<td([^>]*)>\d{4}-\d\d-\d\d \d\d:\d\d:\d\d[^<]*</g;
+    const classes = [...page.matchAll(instant)].map(([, words]) => words);
+    expect(new Set(classes)).toEqual(new Set([' class="number"']));
+  });
+
   it("says how full the windows were, and which limits would have refused nobody", () => {
     for (const { useMax, useP50 } of result.headroom) {
       says(`>${share(useMax)}<`);
