@@ -48,6 +48,8 @@ const windowsMost = 2;
 /** Share of a window by which the next call comes later than one whole window. */
 const offGrid = 0.37;
 const pauseMostMs = 90_000;
+/** Longest pause without a word, ms. */
+const toldMs = 1_000;
 const name = "my-api";
 const ownPolicy =
   "give the URL of a call that shows its limits, or a policy: spillway map answers.txt -o my-api.json";
@@ -111,7 +113,7 @@ class Looks {
   }
 
   async pause(ms: number): Promise<void> {
-    if (ms > 1000) this.#terminal.progress(`map: waits ${Math.ceil(ms / 1000)} s for the next window`);
+    if (ms > toldMs) this.#terminal.progress(`map: waits ${Math.ceil(ms / 1000)} s for the next window`);
     await this.#around.sleep(Math.max(0, ms), this.#signal);
   }
 
@@ -307,10 +309,8 @@ function ofAttributes(tokens: readonly PolicyToken[], names: readonly string[]):
 /** Returns the length of the longest window in the proposal, ms. */
 function windowMsOf({ policy }: Proposal): number {
   const quotas = Object.values(parsePolicy(policy).quotas);
-  return Math.max(
-    0,
-    ...quotas.map(({ algorithm }) =>
-      "windowSeconds" in algorithm ? (algorithm.windowSeconds ?? 0) * 1000 : 0,
-    ),
+  const lengths = quotas.flatMap(({ algorithm }) =>
+    "windowSeconds" in algorithm ? (algorithm.windowSeconds ?? []) : [],
   );
+  return 1000 * Math.max(0, ...lengths);
 }

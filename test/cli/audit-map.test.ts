@@ -413,6 +413,12 @@ describe("callers", () => {
   });
 });
 
+test("a call that is dearer than its limit's step, and a target without a path, are mapped as others", async () => {
+  const { limits } = await mapOf({ path: "", cost: 3, tokens: [ann, bob], isShared: true });
+  expect(limits.policy.operations["call"]?.samples).toMatchObject([{ path: "/" }]);
+  expect(limits.policy.quotas["requests"]?.key).toEqual([]);
+});
+
 test("an answer's time is this machine's unless it took long, or the clocks differ", () => {
   const date = "Mon, 05 Jan 2026 12:00:00 GMT";
   const noonMs = Date.UTC(2026, 0, 5, 12);

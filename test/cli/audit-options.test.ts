@@ -1,10 +1,12 @@
 // Options of an audit: what it may call, what it goes on with, and the command that repeats it.
+
 import { readFileSync } from "node:fs";
 import { mkdtemp, rm, writeFile } from "node:fs/promises";
+import type { AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
-import { afterAll, beforeAll, expect, test } from "vitest";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { againOf, exitOf, readEarlier, readGiven, requireNames, shareOf } from "../../src/cli/audit.ts";
 import { limitsOf } from "../../src/cli/audit-limits.ts";
 import { parseTarget } from "../../src/connect/target.ts";
@@ -12,8 +14,11 @@ import { parsePolicy } from "../../src/policy/parse.ts";
 import { policyOf } from "../../src/policy/shorthand.ts";
 import { SpillwayError } from "../../src/rules/errors.ts";
 import { parseRules } from "../../src/rules/parse.ts";
+import { type Token, tokenScopes } from "../../src/rules/tokens.ts";
+import { buildApp } from "../../src/service/app.ts";
 import { inference } from "../policy/policies.ts";
 import { recorded } from "../support/recorded.ts";
+import { TypedIn } from "./typed.ts";
 
 const golden = fileURLToPath(new URL("../golden/documented-ok.trace.ndjson", import.meta.url));
 
@@ -250,3 +255,45 @@ function describeLimits(): void {
     ]);
   });
 }
+
+const token: Token = { token: "secret-of-ann", user: "ann", organization: "acme", scopes: tokenScopes };
+
+describe("as it is typed, a target on this machine", () => {
+  let here: TypedIn;
+  let url = "";
+  const app = buildApp({ rules: parseRules({}), tokens: [token], now: Date.now });
+  beforeAll(async () => {
+    here = await TypedIn.of({ "tokens.json": JSON.stringify([token]) });
+    await app.listen({ port: 0, host: "127.0.0.1" });
+    url = `http://127.0.0.1:${(app.server.address() as AddressInfo).port}`;
+  });
+  afterAll(async () => {
+    await app.close();
+    await here.remove();
+  });
+  const ran = (command: string) => here.run(command);
+
+  const at = (command: string, more = "") => ran(`${command} --target ${url} --tokens tokens.json${more}`);
+
+  test("is not audited in a dry run, nor without consent", async () => {
+    const dry = await at("audit", " --policy default --dry-run --only other-user,cost-as-told");
+    expect([dry.code, dry.said]).toMatchInlineSnapshot(`
+      [
+        0,
+        [
+          "This will call http://HOST as 1 caller, under the policy buildkite:",
+          "  1 experiment, about 20 calls; 0 windows used up, never two in a row of one quota",
+          "  about 144 ms, at most 5 min; what does not fit is said to be not exercised",
+          "  The policy's samples are sent. Other calls of these quotas may be refused meanwhile.",
+        ],
+      ]
+    `);
+    const json = await at("audit", " --policy default --dry-run --json");
+    expect(Object.keys(json.json())).toEqual(["calls", "windowsEmptied", "ms"]);
+    const asked = await at("audit", " --policy default");
+    expect([asked.code, asked.aside[0]]).toEqual([
+      2,
+      "error USAGE nothing was called: nobody is there to say yes",
+    ]);
+  });
+});

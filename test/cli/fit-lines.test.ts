@@ -1,7 +1,10 @@
 // A fit in lines: what was found and why, how far the check and the backtest agree, and what comes next.
-import { expect, test } from "vitest";
+import { readFile } from "node:fs/promises";
+import { join } from "node:path";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { done, isSameCalls, nameOf, sayFit, seedsOf, shareOf } from "../../src/cli/fit.ts";
 import { recorded } from "../support/recorded.ts";
+import { TypedIn } from "./typed.ts";
 
 test.each([
   [{}, "fitted"],
@@ -141,4 +144,58 @@ test("a written scenario is said with the command that simulates it, and its pol
     wrote,
     `${simulate} --policy FILE, with the policy parcels of the trace in FILE`,
   ]);
+});
+
+const log = Array.from({ length: 120 }, (_, at) => {
+  const time = new Date(Date.UTC(2026, 0, 5, 12) + at * 10_000).toISOString();
+  return `10.0.0.1 - ann [05/Jan/2026:${time.slice(11, 19)} +0000] "GET /v2/user HTTP/1.1" 200 12 "-" "curl"\n`;
+}).join("");
+
+describe("as it is typed, a file", () => {
+  let here: TypedIn;
+  beforeAll(async () => {
+    here = await TypedIn.of({ "access.log": log });
+  });
+  afterAll(() => here.remove());
+  const ran = (command: string) => here.run(command);
+
+  test("of a scenario is fitted to a log, and bundled for k6", async () => {
+    const fit = "fit access.log --no-check --no-backtest";
+    const out = await ran(`${fit} -o own.ts --report own.md`);
+    expect([out.code, out.said.slice(-2)]).toEqual([
+      ...[0, ["wrote own.ts", "next: npx spillway simulate own.ts"]],
+    ]);
+    const source = await readFile(join(here.folder, "own.ts"), "utf8");
+    expect(await readFile(join(here.folder, "own.md"), "utf8")).toMatch(/^#/);
+    const plain = await ran(`${fit} --name own`);
+    expect([plain.code, `${plain.said.join("\n")}\n`, plain.aside.length > 1]).toEqual([0, source, true]);
+    const json = await ran(`${fit} --name own --json --strict`);
+    expect([json.code, json.json()]).toEqual([
+      0,
+      expect.objectContaining({ format: "spillway-fit", check: null, backtest: null, source }),
+    ]);
+    expect((await ran(`${fit} -o own.ts`)).code).toBe(2);
+    const bundled = await ran("bundle own.ts -o own.js --rules default");
+    expect([bundled.code, bundled.said]).toMatchInlineSnapshot(`
+      [
+        0,
+        [
+          "own.js",
+          "next k6 run -e TARGET=http://HOST -e TOKENS=/path/tokens.json own.js",
+        ],
+      ]
+    `);
+    expect((await ran("bundle steady --json")).json()).toMatchInlineSnapshot(`
+      {
+        "file": "steady.js",
+        "run": "k6 run -e TARGET=http://127.0.0.1:4100 -e TOKENS=/path/tokens.json steady.js",
+      }
+    `);
+    expect((await ran("bundle steady -o .")).aside.slice(0, 2)).toMatchInlineSnapshot(`
+      [
+        "error FILE_UNWRITABLE the bundle cannot be written",
+        "  .: got a directory, allowed: the path of a .js file",
+      ]
+    `);
+  });
 });

@@ -1,9 +1,11 @@
 // Options of a plan: what is read from them, the command that asks again, and when a plan has its answer.
+
 import { availableParallelism } from "node:os";
-import { expect, test } from "vitest";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { isAnswered, optionsOf } from "../../src/cli/plan.ts";
 import { SpillwayError } from "../../src/rules/errors.ts";
 import { parseRules } from "../../src/rules/parse.ts";
+import { TypedIn } from "./typed.ts";
 
 type Args = Parameters<typeof optionsOf>[0];
 const read = (given: object) => optionsOf({ scenario: "herd", ...given } as Args);
@@ -73,4 +75,50 @@ test.each<[object | null, object | null | undefined, boolean]>([
   [{ kind: "none" }, { answer: { kind: "value" } }, false],
 ])("the answer %j and the storm %j answer the plan: %s", (answer, storm, isIt) => {
   expect(isAnswered({ answer, storm } as never)).toBe(isIt);
+});
+
+describe("as it is typed, a plan's folder", () => {
+  let here: TypedIn;
+  beforeAll(async () => {
+    here = await TypedIn.of({});
+  });
+  afterAll(() => here.remove());
+  const ran = (command: string) => here.run(command);
+
+  test("of a plan is written, printed and reported again", async () => {
+    const plan = "plan steady --vary rules.user.rest.limit=5..20:15 --until refusedShare<5% --duration 2s";
+    const { code, said } = await ran(`${plan} --replications 6 --in-runs 50% --workers 1 --out plan`);
+    expect([code, said.at(0), said.at(-1)]).toMatchInlineSnapshot(`
+      [
+        0,
+        "steady: 12 runs simulated, seed 11",
+        "  plan/report.html",
+      ]
+    `);
+    const csv = await ran(`${plan} --replications 6 --in-runs 50% --workers 1 --out csv --csv`);
+    expect([csv.code, csv.said[0]?.trimEnd(), csv.aside.at(-1)]).toMatchInlineSnapshot(`
+      [
+        0,
+        "rules.user.rest.limit,replications,held,held_share_low,held_share_high,state,refusedShare,refusedShare_low,refusedShare_high,waitP50Ms,waitP50Ms_low,waitP50Ms_high,waitP95Ms,waitP95Ms_low,waitP95Ms_high,admitted,admitted_low,admitted_high,fairness,fairness_low,fairness_high",
+        "  csv/report.html",
+      ]
+    `);
+    const json = await ran(`${plan} --replications 6 --in-runs 50% --workers 1 --out json-plan --json`);
+    expect(json.json()).toMatchObject({ question: { scenario: "steady" } });
+    const again = await ran("report plan");
+    expect([again.code, again.said]).toMatchInlineSnapshot(`
+      [
+        0,
+        [
+          "steady: refusedShare <5% holds in 50% of runs all over rules.user.rest.limit = 5..20:15, as far as it was tried: the smallest value is 5, or lies beyond that range",
+          "  plan/report.html",
+          "  plan/summary.md",
+          "  plan/junit.xml",
+        ],
+      ]
+    `);
+    expect((await ran("report plan --compare run")).aside[0]).toBe(
+      "error USAGE a plan cannot be compared with a run",
+    );
+  });
 });

@@ -1,14 +1,16 @@
 // A policy in lines: what it allows, how it refuses, what verbs still need of it.
-import { mkdtemp, rm, writeFile } from "node:fs/promises";
+
+import { mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { afterAll, beforeAll, expect, test } from "vitest";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { nameOf, sayProposal } from "../../src/cli/map.ts";
 import { check, list, show } from "../../src/cli/policy.ts";
 import { parsePolicy } from "../../src/policy/parse.ts";
 import { presets } from "../../src/policy/presets.ts";
 import { inference } from "../policy/policies.ts";
 import { recorded } from "../support/recorded.ts";
+import { TypedIn } from "./typed.ts";
 
 const small = {
   ...{ version: 2, name: "small", operations: { call: { uses: { calls: 1 } } } },
@@ -213,4 +215,36 @@ test.each([
 
 test.each(["1a", "a b", "", "a".repeat(65)])("%j is no name of a policy", (name) => {
   expect(() => nameOf(name, undefined)).toThrow("the name cannot be used");
+});
+
+const answer = (second: number, left: number) =>
+  `HTTP/1.1 200 OK\r\nDate: Mon, 05 Jan 2026 12:00:${second} GMT\r\nX-RateLimit-Limit: 100\r\nX-RateLimit-Remaining: ${left}\r\nX-RateLimit-Reset: ${60 - second}\r\n\r\n{}\n`;
+
+describe("as it is typed, a file", () => {
+  let here: TypedIn;
+  beforeAll(async () => {
+    here = await TypedIn.of({ "answers.txt": answer(10, 98) + answer(20, 97) });
+  });
+  afterAll(() => here.remove());
+  const ran = (command: string) => here.run(command);
+
+  test("of a policy is proposed from answers", async () => {
+    const out = await ran("map answers.txt --out mine.json");
+    expect([out.code, out.said.at(-2), out.said.at(-1)]).toEqual([
+      ...[0, "wrote mine.json", "next npx spillway policy check mine.json"],
+    ]);
+    const mapped = JSON.parse(await readFile(join(here.folder, "mine.json"), "utf8")) as { name: string };
+    expect(mapped).toMatchObject({ version: 2, name: "mine" });
+    const plain = await ran("map --from answers.txt --name mine");
+    expect([plain.code, plain.json(), plain.aside[0]]).toEqual([
+      0,
+      mapped,
+      expect.stringMatching(/^2 answers/),
+    ]);
+    expect((await ran("map answers.txt --out mine.json")).code).toBe(2);
+    const json = await ran("map answers.txt --out mine.json --force --json");
+    expect(json.json()).toMatchObject({ policy: mapped, answers: 2, out: "mine.json" });
+    const none = await ran("map answers.txt --json");
+    expect(none.json()).toMatchObject({ policy: { name: "my-api" }, out: null });
+  });
 });

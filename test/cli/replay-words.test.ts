@@ -1,10 +1,14 @@
 // Options of a replay, its progress, and its end.
+
 import { readFileSync } from "node:fs";
+import { readdir } from "node:fs/promises";
+import { join } from "node:path";
 import { fileURLToPath } from "node:url";
-import { expect, test } from "vitest";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { exitOf, isByDefault, optionsOf, Progress, rulesOf } from "../../src/cli/replay.ts";
 import { parseRules } from "../../src/rules/parse.ts";
 import { recorded } from "../support/recorded.ts";
+import { TypedIn } from "./typed.ts";
 
 type Args = Parameters<typeof optionsOf>[0];
 const read = (given: object) =>
@@ -102,4 +106,51 @@ test("progress is rows read, then the share of calls that callers made", async (
     "callers react: 50% of the calls, 5.0 calls/s, about 1 s left",
     "replaying: 7 rows, 3.5 rows/s",
   ]);
+});
+
+const log = Array.from({ length: 120 }, (_, at) => {
+  const time = new Date(Date.UTC(2026, 0, 5, 12) + at * 10_000).toISOString();
+  return `10.0.0.1 - ann [05/Jan/2026:${time.slice(11, 19)} +0000] "GET /v2/user HTTP/1.1" 200 12 "-" "curl"\n`;
+}).join("");
+
+describe("as it is typed, a replay's folder", () => {
+  let here: TypedIn;
+  beforeAll(async () => {
+    here = await TypedIn.of({ "access.log": log });
+  });
+  afterAll(() => here.remove());
+  const ran = (command: string) => here.run(command);
+
+  test("of a replay is written, and reported again", async () => {
+    const { code, said } = await ran(
+      "replay access.log --out replay --set user.rest.limit=3 --expect refused>0",
+    );
+    expect([code, said[0], said.at(-1)]).toMatchInlineSnapshot(`
+      [
+        0,
+        "access.log: 60 of 120 calls (50%) would have been refused",
+        "  replay/report.html",
+      ]
+    `);
+    expect((await readdir(join(here.folder, "replay"))).filter((name) => name.endsWith(".csv"))).toEqual([
+      "users.csv",
+      "windows.csv",
+    ]);
+    const json = await ran("replay access.log --json --expect refused>0");
+    expect([json.code, json.json()]).toEqual([1, expect.objectContaining({ interrupted: false })]);
+    const again = await ran("report replay");
+    expect([again.code, again.said]).toMatchInlineSnapshot(`
+      [
+        0,
+        [
+          "access.log: 60 of 120 calls (50%) would have been refused",
+          "  replay/report.html",
+          "  replay/summary.md",
+          "  replay/junit.xml",
+        ],
+      ]
+    `);
+    const dry = await ran("replay access.log --dry-run --json");
+    expect(dry.json()).toMatchObject({ files: [{ name: "access.log" }], unread: [] });
+  });
 });

@@ -1,12 +1,14 @@
 // Options of a simulation: what changes the scenario, what does not go together, and the command that repeats it.
+
 import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { afterAll, beforeAll, expect, test } from "vitest";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { measuredRun } from "../../src/cli/measured-run.ts";
 import { commandOf, requireScenario, taskOf } from "../../src/cli/simulate.ts";
 import { parseRules } from "../../src/rules/parse.ts";
 import { recorded } from "../support/recorded.ts";
+import { TypedIn } from "./typed.ts";
 
 type Args = Parameters<typeof taskOf>[0];
 const args = (given: object): Args => ({ trace: true, ...given }) as Args;
@@ -114,4 +116,41 @@ test("a run without a trace is measured: progress, figures, expectations without
 test("an interrupted one is as long as it came", async () => {
   expect((await measuredBy([], true)).run).toMatchObject({ durationMs: 2_500, interrupted: true });
   expect((await measuredBy([], true, { endedAt: 900 })).run).toMatchObject({ durationMs: 0 });
+});
+
+describe("as it is typed, a run's folder", () => {
+  let here: TypedIn;
+  beforeAll(async () => {
+    here = await TypedIn.of({});
+  });
+  afterAll(() => here.remove());
+  const ran = (command: string) => here.run(command);
+
+  test("is written, reported again, and compared", async () => {
+    const run = await ran("simulate steady --duration 2s --seed 3 --out run");
+    expect([run.code, run.said.at(-1)]).toEqual([0, "  run/report.html"]);
+    const again = await ran("report run");
+    expect([again.code, again.said]).toMatchInlineSnapshot(`
+      [
+        0,
+        [
+          "steady: No law is broken, on little evidence: only 16 readings were judged, so call more; no refusal was seen, so load more; no window ended before another was seen, so run longer",
+          "  run/report.html",
+          "  run/summary.md",
+          "  run/junit.xml",
+        ],
+      ]
+    `);
+    const elsewhere = await ran("report run --out elsewhere.html --no-pictures --compare run --json");
+    expect(elsewhere.json()).toMatchInlineSnapshot(`
+      {
+        "html": "elsewhere.html",
+        "junit": "run/junit.xml",
+        "markdown": "run/summary.md",
+        "pictures": [],
+      }
+    `);
+    const json = await ran("simulate steady --duration 2s --seed 3 --out json --json");
+    expect(json.json()).toMatchObject({ folder: "json", verdict: { verdict: "ok" } });
+  });
 });

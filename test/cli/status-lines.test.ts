@@ -1,10 +1,15 @@
 // The status in lines: bars that fit the terminal, one line a reading for logs, and a picture that is drawn again.
-import { afterEach, beforeEach, expect, test } from "vitest";
+import type { AddressInfo } from "node:net";
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import { barsOf, once, watch } from "../../src/cli/status.ts";
 import type { PolicyStatus } from "../../src/probe/policy-status.ts";
 import type { StatusReading, StatusWindow } from "../../src/probe/status.ts";
 import { SpillwayError } from "../../src/rules/errors.ts";
+import { parseRules } from "../../src/rules/parse.ts";
+import { type Token, tokenScopes } from "../../src/rules/tokens.ts";
+import { buildApp } from "../../src/service/app.ts";
 import { recorded, tagged } from "../support/recorded.ts";
+import { TypedIn } from "./typed.ts";
 
 const noon = Date.UTC(2026, 0, 2, 12);
 const window = (more: Partial<StatusWindow>): StatusWindow => ({
@@ -209,4 +214,32 @@ test("ten silences in a row end it, and so does an error of another kind, or Ctr
   const { terminal } = recorded();
   const reader = { read: () => Promise.reject(silent) };
   await expect(watch(reader, { terminal, json: false }, 1, over)).rejects.toBe(silent);
+});
+
+const token: Token = { token: "secret-of-ann", user: "ann", organization: "acme", scopes: tokenScopes };
+
+describe("as it is typed, a target on this machine", () => {
+  let here: TypedIn;
+  let url = "";
+  const app = buildApp({ rules: parseRules({}), tokens: [token], now: Date.now });
+  beforeAll(async () => {
+    here = await TypedIn.of({ "tokens.json": JSON.stringify([token]) });
+    await app.listen({ port: 0, host: "127.0.0.1" });
+    url = `http://127.0.0.1:${(app.server.address() as AddressInfo).port}`;
+  });
+  afterAll(async () => {
+    await app.close();
+    await here.remove();
+  });
+  const ran = (command: string) => here.run(command);
+
+  const at = (command: string, more = "") => ran(`${command} --target ${url} --tokens tokens.json${more}`);
+
+  test("shows its status", async () => {
+    const { code, said } = await at("status");
+    expect([code, said.length, said[0]]).toEqual([0, 5, "acme at TIME"]);
+    expect((await at("status", " --json")).json()).toMatchObject({ organization: "acme" });
+    const byPolicy = await at("status", " --policy github");
+    expect([byPolicy.code, byPolicy.said]).toEqual([3, []]);
+  });
 });

@@ -1,12 +1,14 @@
 // A swarm in lines: what was drawn and judged, worlds that fail with the commands that repeat them, and states.
+
 import { mkdtemp, readdir, readFile, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { expect, test } from "vitest";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { stateNames } from "../../sim/swarm/states.ts";
 import type { FailingWorld, SwarmResult } from "../../sim/swarm/swarm.ts";
 import { exitOf, progressOf, saySwarm, write } from "../../src/cli/swarm.ts";
 import { recorded, saidBy } from "../support/recorded.ts";
+import { TypedIn } from "./typed.ts";
 
 const states = (counts: Partial<SwarmResult["states"]>): SwarmResult["states"] => ({
   ...(Object.fromEntries(stateNames.map((name) => [name, 0])) as SwarmResult["states"]),
@@ -103,4 +105,26 @@ test("a result is kept in --out, and a failing one in any case, with a scenario 
   expect(await readFile(files[0] ?? "", "utf8")).toBe("// 13");
   expect((await readdir(out)).sort()).toEqual(["swarm.json", "world-7-13.ts", "world-7-2.ts"]);
   await rm(join(out, ".."), { recursive: true });
+});
+
+describe("as it is typed, a swarm", () => {
+  let here: TypedIn;
+  beforeAll(async () => {
+    here = await TypedIn.of({});
+  });
+  afterAll(() => here.remove());
+  const ran = (command: string) => here.run(command);
+
+  test("says its worlds, and its result", async () => {
+    const { code, said } = await ran("swarm 1 --seed 5");
+    expect([code, said[0], said[1]]).toEqual([
+      0,
+      expect.stringMatching(/^swarm: 1 world of seed 5, [\d,]+ calls, \d+ windows? judged, N s$/),
+      "  No law is broken in any of them.",
+    ]);
+    const all = await ran("swarm 1 --json --require-states --out swarm");
+    expect(all.json()).toMatchObject({ seed: 1, worlds: 1, failures: [], files: [], interrupted: false });
+    expect([all.code, all.aside.length > 2]).toEqual([1, true]);
+    expect((await ran("swarm --fault list")).said[0]).toMatch(/^NAME +NETS/);
+  });
 });

@@ -76,12 +76,12 @@ export class Trials {
     return { outcome: "survived", by: null, test: "", passed, left };
   }
 
-  /** Time to count of a run. The first run of a file also loads modules that later ones keep, so it says little. */
+  /** Notes what a run took. The first one also loads modules that later ones keep, and says little of what those take. */
   #spent(file: string, ms: number): number {
     const known = this.#msOf(file);
     if (known === undefined && !this.#begun.has(file)) {
       this.#begun.add(file);
-      return 0;
+      return ms;
     }
     const leastMs = Math.min(ms, known ?? ms);
     this.#times.set(file, leastMs);
