@@ -1,8 +1,9 @@
 // Options of a check: what is read from them, which belong together, and the command that repeats a finding.
+
 import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { afterAll, beforeAll, expect, test } from "vitest";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import {
   checkOverlaps,
   optionsOf,
@@ -15,6 +16,7 @@ import { SpillwayError } from "../../src/rules/errors.ts";
 import { limiterLawNames } from "../../src/rules/laws.ts";
 import { parseRules } from "../../src/rules/parse.ts";
 import { recorded } from "../support/recorded.ts";
+import { TypedIn } from "./typed.ts";
 
 type Args = Parameters<typeof optionsOf>[0];
 const args = (given: object = {}): Args => given as Args;
@@ -215,5 +217,45 @@ test.each([
   const { report } = await overlaps({ ok: false, outcome: "not-repeatable" });
   expect(report).toMatchObject({
     repeat: `npx spillway check --interleavings${words} --runs 5 --seed 6 --adapter a.ts`,
+  });
+});
+
+describe("as it is typed", () => {
+  let here: TypedIn;
+  beforeAll(async () => {
+    here = await TypedIn.of({});
+  });
+  afterAll(() => here.remove());
+  const check = (more: string) => here.run(`check --law bounded --runs 2 --seed 7 ${more}`.trim());
+
+  test("a check says its laws, and has the exit status of what it found", async () => {
+    const { code, said } = await check("");
+    expect([code, said[0], said.at(-1)]).toEqual([
+      0,
+      "engine under rules of all kinds, seed 7, 2 runs a law",
+      expect.stringMatching(/^no law violated: 1 law, 2 runs, \d\.\d s$/),
+    ]);
+    expect(said).toHaveLength(5);
+    const json = await check("--json");
+    expect([json.code, json.json()]).toEqual([
+      0,
+      expect.objectContaining({ ok: true, runs: 2, seed: 7, seconds: expect.any(Number) }),
+    ]);
+    expect(json.json()).not.toHaveProperty("interleavings");
+    expect((json.json() as { seconds: number }).seconds).toBeLessThan(60);
+    const overlapped = await check("--rules default --interleavings --json");
+    expect(overlapped.json()).toMatchObject({ interleavings: { outcome: "no-counterexample", runs: 2 } });
+    const faulty = await here.run(
+      "check --law conserved --runs 20 --seed 7 --fault double-count --rules default",
+    );
+    expect([faulty.code, faulty.said.at(0), faulty.said.some((line) => line.startsWith("repeat: "))]).toEqual(
+      [1, expect.stringContaining("under the rules default, seed 7, 20 runs a law"), true],
+    );
+    expect((await here.run("check --fault list")).said[0]).toMatch(/^NAME/);
+    const byPolicy = await here.run("check --law bounded --runs 1 --seed 7 --policy github");
+    expect([byPolicy.code, byPolicy.said[0]]).toEqual([
+      0,
+      expect.stringContaining("under the policy github, seed 7"),
+    ]);
   });
 });

@@ -1,9 +1,12 @@
 // The demo in lines: the limits that it shows, its check, and the bug that it has found.
-import { expect, test } from "vitest";
+import { readFile } from "node:fs/promises";
+import { join } from "node:path";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { check, faultFor, introduction, repeatDemo, sayFound } from "../../src/cli/demo.ts";
 import type { Verdict } from "../../src/verify/verdict.ts";
 import { fixture, sampleViolation } from "../report/fixtures.ts";
 import { recorded, saidBy } from "../support/recorded.ts";
+import { TypedIn } from "./typed.ts";
 
 test("it says its limits", () => {
   expect(introduction(undefined)).toBe(
@@ -86,4 +89,84 @@ test("a bug that was not found is said, and why it could not be", () => {
   expect(found({})).toEqual(["  <red>nothing was found</>"]);
   const notJudged = [{ quota: "calls", why: "a token bucket's level is not judged" }];
   expect(found({ notJudged })).toEqual(["  nothing was found: calls: a token bucket's level is not judged."]);
+});
+
+const parcels = {
+  ...{
+    version: 2,
+    name: "parcels",
+    operations: { look: { uses: { calls: 1 }, samples: [{ path: "/v3/parcels" }] } },
+  },
+  quotas: {
+    calls: {
+      algorithm: { kind: "fixed-window", limit: 10, windowSeconds: 5 },
+      key: ["account"],
+      unit: "calls",
+    },
+  },
+  routes: [{ path: "/**", operation: "look" }],
+  auth: { attributes: ["account", "user"] },
+  wire: {
+    revision: "1",
+    readings: [
+      {
+        quotas: ["calls"],
+        headers: { "X-Left": "{remaining}/{limit}", "X-Reset": "{reset}" },
+        reset: { form: "delta-s", means: "window-end" },
+      },
+    ],
+  },
+};
+
+describe("as it is typed", () => {
+  let here: TypedIn;
+  beforeAll(async () => {
+    here = await TypedIn.of({ "parcels.json": JSON.stringify(parcels) });
+  });
+  afterAll(() => here.remove());
+
+  test("it shows every part under a policy, with clients made of its samples", async () => {
+    const words =
+      "demo --policy parcels.json --duration 1s --driver node --runs 2 --out demo --no-open --json";
+    const { code, aside, json } = await here.run(words);
+    expect(aside[0]).toBe("The limits of parcels.json. Nothing leaves this machine.");
+    expect(aside.filter((_, at) => aside[at - 1] === "")).toEqual([
+      "check looks for the shortest way to break each law of the limiter",
+      "serve, load, verify clients loads the reference deployment for 1s; the oracle judges the trace",
+      "simulate the same clients in virtual time, from the same instant: what it would have predicted",
+      expect.stringMatching(
+        /^simulate --fault double-count the same once more, by a limiter that is wrong: /,
+      ),
+      "report what was refused and whom it hit, every window, waits, prediction beside measurement",
+    ]);
+    const after = (stage: string) => aside[aside.findIndex((line) => line.startsWith(stage)) + 1];
+    expect(after("serve, load")).toMatch(/^ {2}.*Node/);
+    expect(aside.filter((line) => /^clients: /.test(line))).toEqual([
+      expect.stringMatching(/ calls? to http:\/\/HOST in .*, by Node /),
+      expect.stringMatching(/ calls? in .* of virtual time, seed 7$/),
+    ]);
+    expect(aside.filter((line) => line.endsWith("/report.html"))).toEqual([
+      ...[
+        "  demo/report.html",
+        "  demo/simulated/report.html",
+        "  demo/broken/report.html",
+        "  open demo/report.html",
+      ],
+    ]);
+    expect(json()).toMatchObject({
+      ...{ folder: "demo", check: { ok: true }, broken: { fault: "double-count" } },
+      predicted: { calls: expect.any(Number) },
+      expectations: expect.any(Array),
+    });
+    const record = async (...path: string[]) =>
+      JSON.parse(await readFile(join(here.folder, "demo", ...path, "run.json"), "utf8")) as {
+        command: string;
+        notes: string[];
+      };
+    const command = "npx spillway demo --rules parcels.json --duration 1s --driver node --runs 2 --seed 7";
+    expect((await record()).command).toBe(command);
+    const broken = await record("broken");
+    expect([broken.command, broken.notes]).toEqual([command, ["the fault double-count is injected"]]);
+    expect([0, 1]).toContain(code);
+  });
 });

@@ -161,17 +161,6 @@ test("--like takes start, seed, duration and policy from a run by quotas", async
   expect(code).toBe(0);
 });
 
-test("demo shows every part under a policy, with clients made of its samples", async () => {
-  const words = ["demo", "--policy", "parcels.json", "--duration", "3s", "--driver", "node", "--runs", "2"];
-  const { stdout, code } = await typed(...words, "--out", "demo", "--no-open", "--json");
-  const { check, verdict, predicted, broken } = JSON.parse(stdout) as Record<string, Record<string, unknown>>;
-  expect(check).toMatchObject({ ok: true });
-  expect(verdict?.["verdict"]).not.toBe("violated");
-  expect(predicted?.["calls"]).toBeGreaterThan(0);
-  expect(broken).toEqual({ fault: "double-count", verdict: "violated" });
-  expect(code).toBe(0);
-});
-
 test("a tokens file with too few tokens is refused before anything is sent", async () => {
   await writeFile(
     join(folder, "tokens.json"),

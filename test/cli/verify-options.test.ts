@@ -1,13 +1,15 @@
 // Options of verify: traces by their names, what is accepted, and documents by their endings.
+
 import { cp, mkdir, mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
-import { afterAll, beforeAll, expect, test } from "vitest";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { expectedOf, linesText, openNamed, overAdmission, writerOf } from "../../src/cli/verify.ts";
 import type { Verdict } from "../../src/verify/verdict.ts";
 import { fixture } from "../report/fixtures.ts";
 import { recorded } from "../support/recorded.ts";
+import { TypedIn } from "./typed.ts";
 
 const golden = fileURLToPath(new URL("../golden/documented-ok.trace.ndjson", import.meta.url));
 const { run } = fixture();
@@ -89,4 +91,35 @@ test("lines are named to the twelfth", () => {
   expect([linesText([3]), linesText([3, 5]), linesText([])]).toEqual(["line 3", "lines 3, 5", "lines "]);
   expect(linesText(lines.slice(1))).toBe("lines 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13");
   expect(linesText(lines)).toBe("lines 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, ...");
+});
+
+describe("as it is typed", () => {
+  let here: TypedIn;
+  beforeAll(async () => {
+    const bad = golden.replace("documented-ok", "one-extra-bad");
+    here = await TypedIn.of({
+      "ok.ndjson": await readFile(golden, "utf8"),
+      "bad.ndjson": await readFile(bad, "utf8"),
+    });
+  });
+  afterAll(() => here.remove());
+  const verify = (words: string) => here.run(`verify ${words}`);
+
+  test("a verdict is said, written, and its status is set", async () => {
+    const fine = await verify("ok.ndjson --out v.json --out v.md");
+    expect([fine.code, fine.said[0], fine.said.at(-1)]).toEqual([
+      0,
+      expect.stringMatching(/^ok ok\.ndjson: [\d,]+ calls, \d+ windows/),
+      "wrote v.json, v.md",
+    ]);
+    const bad = await verify("bad.ndjson --json");
+    expect([bad.code, bad.json()]).toEqual([1, expect.objectContaining({ verdict: "violated" })]);
+    expect(bad.aside[0]).toMatch(/^violated bad\.ndjson: /);
+    expect(bad.aside.at(-1)).not.toMatch(/^wrote/);
+    const accepted = await verify("bad.ndjson --expect overAdmission<99% --json");
+    expect(accepted.json()).toHaveProperty("accepted");
+    expect((await verify("ok.ndjson --open --out v.md")).aside).toEqual([
+      "error USAGE --open needs an .html file in --out, which it opens",
+    ]);
+  });
 });
