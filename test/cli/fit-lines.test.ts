@@ -154,10 +154,28 @@ const log = Array.from({ length: 120 }, (_, at) => {
 describe("as it is typed, a file", () => {
   let here: TypedIn;
   beforeAll(async () => {
-    here = await TypedIn.of({ "access.log": log });
+    const trace = await readFile(new URL("../golden/documented-ok.trace.ndjson", import.meta.url), "utf8");
+    here = await TypedIn.of({
+      "access.log": log,
+      "bad.log": `${log}nothing of the kind\n`,
+      "trace.ndjson": trace,
+    });
   });
   afterAll(() => here.remove());
   const ran = (command: string) => here.run(command);
+
+  test("says which rows it could not read, and takes the clients of a trace as they were", async () => {
+    const bad = await ran("fit bad.log --no-check --no-backtest --allow-unread 50% -o bad.ts");
+    expect([bad.code, bad.said[0]]).toEqual([
+      0,
+      expect.stringMatching(/^1 of 121 rows could not be read, the first: ./),
+    ]);
+    const trace = await ran("fit trace.ndjson --no-check --no-backtest -o trace.ts --json");
+    const { model } = trace.json() as { model: { callers: number; populations: { clients: number }[] } };
+    expect([trace.code, model.callers > 1, model.populations.length > 0]).toEqual([0, true, true]);
+    const double = await ran("fit trace.ndjson --traffic 2x --no-check --no-backtest -o double.ts --json");
+    expect((double.json() as { model: { callers: number } }).model.callers).toBe(2 * model.callers);
+  });
 
   test("of a scenario is fitted to a log, and bundled for k6", async () => {
     const fit = "fit access.log --no-check --no-backtest";

@@ -1,10 +1,12 @@
 // Options of a load: the target and who calls it, what the scenario's own is replaced by, and the command that repeats it.
-import { mkdtemp, rm, writeFile } from "node:fs/promises";
+
+import { mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { afterAll, beforeAll, expect, test } from "vitest";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { loadOptions, repeatLoad } from "../../src/cli/load.ts";
 import { parseRules } from "../../src/rules/parse.ts";
+import { TypedIn } from "./typed.ts";
 
 type Args = Parameters<typeof loadOptions>[0];
 const args = (given: object): Args =>
@@ -89,4 +91,37 @@ test("the command repeats the run, with the scenario's seed where none is given"
   expect(repeatLoad(args(given), 7)).toBe(
     "npx spillway load herd --seed 3 --target http://x --allow-host x --tokens t --graphql-url g --ca a --cert b --key k --driver node --rules r --as-window --duration 1m --timeout 2s --keep-alive --shared",
   );
+});
+
+describe("as it is typed", () => {
+  let here: TypedIn;
+  beforeAll(async () => {
+    here = await TypedIn.of({});
+  });
+  afterAll(() => here.remove());
+
+  test("a second of load is said, kept and judged", async () => {
+    const { code, aside, json } = await here.run(
+      "load steady --driver node --duration 1s --seed 3 --out load --json",
+    );
+    expect(aside[0]).toMatch(/Node/);
+    expect(aside.filter((line) => line.startsWith("steady: "))).toEqual([
+      expect.stringMatching(/^steady: \d+ calls? to http:\/\/HOST in .*, by Node [\d.]+, seed 3/),
+    ]);
+    expect(aside.at(-1)).toBe("  load/report.html");
+    const result = json() as Record<string, unknown>;
+    expect(result).toMatchObject({
+      ...{ folder: "load", driver: "node", failure: null, lateness: { calls: expect.any(Number) } },
+      ...{
+        verdict: { verdict: expect.any(String) },
+        notes: expect.any(Array),
+        expectations: expect.any(Array),
+      },
+    });
+    expect(code).toBe((result["expectations"] as { held: boolean }[]).every(({ held }) => held) ? 0 : 1);
+    const record = JSON.parse(await readFile(join(here.folder, "load", "run.json"), "utf8")) as {
+      command: string;
+    };
+    expect(record.command).toBe("npx spillway load steady --seed 3 --driver node --duration 1s");
+  });
 });

@@ -1,8 +1,9 @@
 // A probe in lines: what it will call, what it does meanwhile, and what it leaves behind.
+
 import { mkdtemp, readdir, readFile, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { afterAll, beforeAll, expect, test, vi } from "vitest";
+import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
 import {
   announcement,
   byPolicy,
@@ -16,6 +17,7 @@ import {
 import { parsePolicy } from "../../src/policy/parse.ts";
 import { inference } from "../policy/policies.ts";
 import { tagged } from "../support/recorded.ts";
+import { TypedIn } from "./typed.ts";
 
 let folder = "";
 beforeAll(async () => {
@@ -166,4 +168,42 @@ test("by rules it says the allowance, whose points are a whole number", async ()
   await byRules(args({ points: Number.MAX_SAFE_INTEGER }), given);
   for (const points of [-1, 2 ** 53, 1.5])
     await expect(byRules(args({ points }), given)).rejects.toThrow("--points cannot be used");
+});
+
+describe("as it is typed", () => {
+  let here: TypedIn;
+  beforeAll(async () => {
+    here = await TypedIn.of({
+      "tokens.json": JSON.stringify([{ token: "secret", user: "ann", organization: "acme" }]),
+      "callers.json": JSON.stringify([{ token: "secret", tenant: "t1", user: "ann" }]),
+      "policy.json": JSON.stringify({
+        ...inference,
+        operations: {
+          ...inference.operations,
+          list: { ...inference.operations.list, samples: [{ path: "/v1/models/a/b" }] },
+        },
+      }),
+    });
+  });
+  afterAll(() => here.remove());
+  const probe = (more: string) => here.run(`probe --target http://127.0.0.1:9 ${more}`);
+
+  test("it says what it will call, and calls nobody without consent", async () => {
+    const asked = await probe("--tokens tokens.json");
+    expect([asked.code, asked.said.length, asked.aside]).toEqual([
+      2,
+      6,
+      ["error USAGE nothing was called: nobody is there to say yes", "next --yes goes on without asking"],
+    ]);
+    const gone = await probe("--tokens tokens.json --max-wait 0 --yes --json");
+    expect([gone.code, gone.said, gone.aside[0], gone.aside[3]]).toEqual([
+      ...[3, [], "This will call http://HOST as ann of acme:"],
+      "  at most 0 ms of waiting for windows to end, and about 10 s and the calls' own time beside it",
+    ]);
+    const byPolicy = await probe("--tokens callers.json --policy policy.json --yes");
+    expect([byPolicy.code, byPolicy.said[0]]).toEqual([
+      3,
+      "This will call http://HOST as t1/ann, by the samples of the policy inference:",
+    ]);
+  });
 });

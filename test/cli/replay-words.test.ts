@@ -136,7 +136,10 @@ describe("as it is typed, a replay's folder", () => {
       "users.csv",
       "windows.csv",
     ]);
+    const note = "  note the limits are the defaults: --policy names others, --set changes one";
+    expect(said).not.toContain(note);
     const json = await ran("replay access.log --json --expect refused>0");
+    expect(json.aside.at(-1)).toBe(note);
     expect([json.code, json.json()]).toEqual([1, expect.objectContaining({ interrupted: false })]);
     const again = await ran("report replay");
     expect([again.code, again.said]).toMatchInlineSnapshot(`

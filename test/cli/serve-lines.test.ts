@@ -1,4 +1,5 @@
 // A deployment to try: whom it serves, how to call it, and what is wrong with it on purpose.
+
 import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -20,7 +21,9 @@ import { parsePolicy } from "../../src/policy/parse.ts";
 import { presets } from "../../src/policy/presets.ts";
 import { parseRules } from "../../src/rules/parse.ts";
 import { inference } from "../policy/policies.ts";
+import { spillwayHere } from "../support/command.ts";
 import { recorded, saidBy } from "../support/recorded.ts";
+import { until } from "../support/until.ts";
 
 let folder = "";
 const file = (name: string) => join(folder, name);
@@ -238,4 +241,37 @@ test("a stand-in has callers of the policy's attributes, and its first sample to
   const fault = parseFault("one-extra");
   await expect(standIn(args({ seed: -1 }), policy, fault)).rejects.toThrow("the seed cannot be used");
   await standIn(args({}), policy, fault);
+});
+
+/** Serves until it says that it listens, then stops it as Ctrl-C does. */
+async function served(...words: string[]) {
+  const before = process.listeners("SIGINT");
+  const ended = spillwayHere(["serve", "--port", "0", ...words]);
+  const added = () => process.listeners("SIGINT").filter((one) => !before.includes(one));
+  await until(async () => added().length > 0);
+  for (const stop of added()) stop("SIGINT");
+  const { stdout, stderr, code } = await ended;
+  const lines = (text: string) =>
+    text
+      .replace(/127\.0\.0\.1:\d+/g, "HOST")
+      .split("\n")
+      .slice(0, -1);
+  return { code, said: lines(stdout), aside: lines(stderr), stdout };
+}
+
+test("as it is typed it listens until Ctrl-C, then answers what is on its way", async () => {
+  const { code, said } = await served("--users", "2");
+  expect([code, said.toSpliced(2, 2)]).toEqual([
+    0,
+    [
+      ...["http://HOST", "rules   default", "stop    Ctrl-C"],
+      "stopping: calls on their way are answered first",
+    ],
+  ]);
+  expect(said[2]).toMatch(/^tokens {2}\S+tokens\.json \(2 users of acme; the file goes when this stops\)$/);
+  const json = await served("--json", "--fault", "one-extra", "--tls");
+  expect(JSON.parse(json.stdout)).toEqual({
+    ...{ url: expect.stringMatching(/^https:/), tokens: expect.any(String), ca: expect.any(String) },
+  });
+  expect(json.aside[1]).toMatch(/^FAULT {3}one-extra: /);
 });

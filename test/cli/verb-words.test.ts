@@ -205,6 +205,35 @@ describe("a mistake", () => {
         help,
       ],
     ],
+    [
+      "Unknown arguments: x, y",
+      ["-xy"],
+      [
+        "measure cannot use all of these words",
+        "-xy: an unknown option: --every, --unit, --size, --quiet, --json, --debug, --color",
+        help,
+      ],
+    ],
+    [
+      "Unknown arguments: xy, z",
+      ["-vxy", "xy", "--xyz=3", "z"],
+      [
+        "measure cannot use all of these words",
+        "xy: a word too many: npx spillway measure THING [OTHERS...] [options]",
+        "z: a word too many: npx spillway measure THING [OTHERS...] [options]",
+        help,
+      ],
+    ],
+    [
+      "Unknown arguments: http://x, evry",
+      ["http://x", "--evry"],
+      [
+        "measure cannot use all of these words",
+        "http://x: a word too many: npx spillway measure THING [OTHERS...] [options]",
+        "--evry: an unknown option: --every",
+        "did you mean --every?",
+      ],
+    ],
     ["something else", [], ["something else", help]],
   ])("%j", (message, words, told) => {
     expect(said(unparsed(message, verb, words))).toEqual(told);
