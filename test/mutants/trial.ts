@@ -24,6 +24,9 @@ export interface Judgement {
  */
 export const loopMsOf = (ownMs: number): number => Math.max(30_000, Math.min(10 * ownMs, 120_000), 3 * ownMs);
 
+/** Cost of a file that was not measured: near ones that are known to be quick come before those that may be. */
+const unknownMs = 1_000;
+
 export class Trials {
   readonly #workshop: Workshop;
   readonly #bench: Bench;
@@ -53,7 +56,7 @@ export class Trials {
   }
 
   async judge(mutation: Mutation): Promise<Judgement> {
-    const cost = (file: string): number => this.#msOf(file) ?? 0;
+    const cost = (file: string): number => this.#msOf(file) ?? unknownMs;
     const runs = await this.#coverage.runnersOf(mutation);
     const tests = this.#nets.of(mutation.path, cost, runs).filter((file) => this.#sound.get(file) !== false);
     let [passed, left, spentMs] = [0, 0, 0];
