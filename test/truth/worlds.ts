@@ -5,7 +5,7 @@
 //   npm run truth -- --worlds --only cron,mixed --out reports/truth
 //                                                these again; rows of other worlds stay as they are
 import { existsSync } from "node:fs";
-import { readFile, writeFile } from "node:fs/promises";
+import { mkdir, readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { parseArgs } from "node:util";
 import { checkSteps } from "../../sim/fit/check.ts";
@@ -81,6 +81,7 @@ export async function runWorlds(args: readonly string[]): Promise<number> {
   const unknown = names.find((name) => !worlds.some((world) => world.name === name));
   if (unknown !== undefined) throw new TypeError(`there is no world ${unknown}`);
   const out = values.out ?? (values.quick || values.only !== undefined ? null : "reports/truth");
+  if (out !== null) await mkdir(out, { recursive: true });
   const known = new Map((values.only === undefined ? [] : await truthsOf(out)).map((row) => [row.name, row]));
   const met = await truthsOf("reports/truth", "first-met.json");
   const truths: WorldTruth[] = [];
