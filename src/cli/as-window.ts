@@ -41,6 +41,10 @@ export function enforceable(policy: Policy, { asWindow = false, rules }: AsWindo
   return approximated.policy;
 }
 
+/** Returns the words of a command up to its options: `simulate my-clients.ts`. */
+export const commandWords = (verb: string, scenario: string | undefined): string =>
+  scenario === undefined ? verb : `${verb} ${shellCommand([scenario])}`;
+
 /**
  * Reads the limits of a simulation: rules, or a policy that can be enforced; an empty object if none are named.
  * @param verb the words of the command before its options

@@ -8,7 +8,7 @@ import { runFiles } from "../report/run.ts";
 import { SpillwayError } from "../rules/errors.ts";
 import { INTERRUPTED } from "../runs/interrupt.ts";
 import type { JobThreads } from "../runs/job-thread.ts";
-import { asWindowOption, limitsOf } from "./as-window.ts";
+import { asWindowOption, commandWords, limitsOf } from "./as-window.ts";
 import { connectionOptions, readConnection } from "./connection-options.ts";
 import { readLimits, readPolicyTokens, readTokens } from "./files.ts";
 import { openOption, reportOpener } from "./open-report.ts";
@@ -176,7 +176,8 @@ export function repeatLoad(args: Args, seed: number): string {
 
 /** Reads limits. A started deployment enforces only what the engine can; a given target enforces its own limits. */
 async function limitsOfLoad(args: Args): Promise<Awaited<ReturnType<typeof limitsOf>>> {
-  if (args.target === undefined || args.rules === undefined) return limitsOf(args, "load");
+  if (args.target === undefined || args.rules === undefined)
+    return limitsOf(args, commandWords("load", args.scenario));
   return readLimits(args.rules);
 }
 

@@ -8,7 +8,7 @@ import { parseShare } from "../rules/share.ts";
 import { INTERRUPTED } from "../runs/interrupt.ts";
 import { shellCommand } from "../runs/run-place.ts";
 import type { PlanResult } from "../summary/plan-result.ts";
-import { asWindowOption, limitsOf } from "./as-window.ts";
+import { asWindowOption, commandWords, limitsOf } from "./as-window.ts";
 import { openOption, reportOpener } from "./open-report.ts";
 import {
   codeNote,
@@ -140,7 +140,7 @@ export async function optionsOf(args: Args) {
   const adjustments = {
     seed: seed === undefined ? undefined : requireSeed(seed),
     durationMs: duration === undefined ? undefined : requireDuration("--duration", duration),
-    ...(await limitsOf(args, "plan")),
+    ...(await limitsOf(args, commandWords("plan", args.scenario))),
   };
   const { vary, until, find, storm, within, compare, replications, confidence } = args;
   const inRuns = args.inRuns === undefined ? undefined : requireShare(args.inRuns);

@@ -4,7 +4,7 @@ import { runFiles } from "../report/run.ts";
 import { SpillwayError } from "../rules/errors.ts";
 import { INTERRUPTED } from "../runs/interrupt.ts";
 import type { SimulateTask } from "../runs/simulate-job.ts";
-import { asWindowOption, limitsOf } from "./as-window.ts";
+import { asWindowOption, commandWords, limitsOf } from "./as-window.ts";
 import { chooseFault, type FaultWords, faultOption, faultWords } from "./fault-list.ts";
 import { readTokens } from "./files.ts";
 import { openOption, reportOpener } from "./open-report.ts";
@@ -83,7 +83,7 @@ export const verb = defineVerb({
 export async function taskOf(args: Args): Promise<SimulateTask> {
   const { world, seed, duration, tokens, like, fault } = args;
   if (!args.trace) requireNoPlace(args);
-  const limits = await limitsOf(args, "simulate");
+  const limits = await limitsOf(args, commandWords("simulate", args.scenario));
   if (limits.policy !== undefined) requireRules(args, limits.policy.name);
   const changes = {
     seed: seed === undefined ? undefined : requireSeed(seed),

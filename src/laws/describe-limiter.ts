@@ -159,7 +159,7 @@ class Suite {
     if (cause !== null) return { skips: `${sameCause} ${cause.law}: ${law}` };
     this.#causes.push(found);
     const repeat = again(`seed: ${seed}, laws: ["${law}"], path: "${path}"`);
-    return { fails: renderCounterexample({ ...report, repeat }) };
+    return { fails: [...renderCounterexample({ ...report, repeat }), ...this.#clockNote(found.script)] };
   }
 
   async overlaps(options: InterleavingOptions): Promise<Ending> {
@@ -174,7 +174,14 @@ class Suite {
     const cause = await sharedCause(this.#factory, this.#causes, found);
     if (cause !== null) return { skips: `${sameCause} ${cause.law}: overlapping calls` };
     const repeat = again(`laws: [], interleavings: { seed: ${seed}, path: "${path}" }`);
-    return { fails: renderInterleaving({ ...report, repeat }) };
+    return { fails: [...renderInterleaving({ ...report, repeat }), ...this.#clockNote(found.script)] };
+  }
+
+  /** Returns a note if time passed in a script, and nothing tells the limiter but its arguments. */
+  #clockNote(script: Script | null): string[] {
+    const isTold = this.#factory.setNow !== undefined;
+    const [first, ...others] = script?.ops ?? [];
+    return isTold || others.every(({ atMs }) => atMs === first?.atMs) ? [] : [clockNote];
   }
 
   /** Returns the end of a case that could not be judged, as its calls are answered otherwise when played again. */
@@ -214,6 +221,9 @@ function onlyOne([report]: readonly LawReport[]): LawReport {
   if (report === undefined) throw new RangeError("a report was expected");
   return report;
 }
+
+const clockNote =
+  "note: time passed in this script alone: if the limiter reads a clock, say by setNow how to set it (npx spillway check sets Date.now)";
 
 const sameCause = "the same calls break";
 

@@ -85,7 +85,9 @@ describe("check", () => {
     expect(code).toBe(0);
     expect(stdout).toContain(`ok ${file}: 1 quota, 1 operation, 0 routes`);
     expect(stdout).toMatch(/^ {2}serve +needs routes; --as-window: quotas\.calls is a sliding-log$/m);
-    expect(stdout).toMatch(/^ {2}load +needs operations\.call\.samples$/m);
+    expect(stdout).toMatch(
+      /^ {2}load +needs operations\.call\.samples; --target, or --as-window: quotas\.calls is a sliding-log$/m,
+    );
     expect(stdout.match(/^warning .*$/gm)).toEqual([
       "warning quotas.calls: no answer shows it; the wire buildkite shows rest, graphql.",
     ]);
@@ -195,7 +197,7 @@ test.each([
   expect(code).toBe(2);
 });
 
-test.each(["serve", "demo"])(
+test.each(["serve", "demo", "simulate steady", "load steady", "plan steady"])(
   "%s refuses a quota that it cannot enforce, and says what would stand in",
   async (verb) => {
     const file = join(folder, "sliding.json");
@@ -209,7 +211,7 @@ test.each(["serve", "demo"])(
         routes: [{ path: "/**", operation: "call" }],
       }),
     );
-    const { code, stderr } = await spillwayHere([verb, "--policy", file]);
+    const { code, stderr } = await spillwayHere([...verb.split(" "), "--policy", file]);
     expect(stderr).toContain("error POLICY_UNSERVABLE not all quotas of this policy can be enforced");
     expect(stderr).toContain('quotas.calls.algorithm.kind: got "sliding-counter"');
     expect(stderr).toContain(`${verb} --policy ${file} --as-window lets windows stand in`);

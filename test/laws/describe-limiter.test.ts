@@ -290,6 +290,35 @@ describe("a case", () => {
     ]);
   });
 
+  test("names setNow where time passed, unless the limiter has it", async () => {
+    let nowMs = 0;
+    const clocked = (more: object): LimiterFactory =>
+      keyedLimiter({
+        ...{ name: "clocked", algorithm: "fixed-window", ...more },
+        create({ limit, windowMs }) {
+          const windows = new Map<string, { count: number; endMs: number }>();
+          return {
+            consume(key) {
+              const known = windows.get(key);
+              const window =
+                known !== undefined && nowMs < known.endMs ? known : { count: 0, endMs: nowMs + windowMs };
+              windows.set(key, window);
+              window.count += 1;
+              return { allowed: window.count <= limit - ("setNow" in more ? 1 : 0) };
+            },
+          };
+        },
+      });
+    const options = { laws: ["recovers"] as const };
+    expect(await failureOf(() => only(clocked({}), options))).toMatch(
+      /\nnote: time passed in this script alone: .* setNow .*$/,
+    );
+    const setNow = (ms: number): void => {
+      nowMs = ms;
+    };
+    expect(await failureOf(() => only(clocked({ setNow }), options))).not.toContain("note: time passed");
+  });
+
   test("of overlapping calls fails with the interleaving, and its line repeats it", async () => {
     const racy = keyedLimiter({
       name: "racy",
