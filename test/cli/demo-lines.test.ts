@@ -125,6 +125,11 @@ describe("as it is typed", () => {
   });
   afterAll(() => here.remove());
 
+  test("its mistakes are those of its parts", async () => {
+    const { code, said, aside } = await here.run("demo --scenario none.ts");
+    expect([code, said, aside[1]]).toEqual([2, [], expect.stringContaining("none.ts: got no such file")]);
+  });
+
   test("it shows every part under a policy, with clients made of its samples", async () => {
     const words =
       "demo --policy parcels.json --duration 1s --driver node --runs 2 --out demo --no-open --json";

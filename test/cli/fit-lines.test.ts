@@ -105,6 +105,9 @@ test("a fit says that nothing told the rules", async () => {
   expect((await fitted({ model: { ...model, rulesFrom: "defaults" } }))[1]).toBe(
     "  <yellow>not told</> the rules: the defaults are taken; --policy names others",
   );
+  const told = (more: object) => fitted({ model: { ...model, ...more } });
+  for (const more of [{ rulesFrom: "defaults", policy: { name: "github" } }, { rulesFrom: "trace" }])
+    expect((await told(more)).some((line) => line.includes("the defaults are taken"))).toBe(false);
 });
 
 test("a check comes first, in yellow if it found something, and its table last", async () => {
