@@ -29,15 +29,30 @@ function goalSentences({ alternatives }: PlanComparison, goals: readonly PlanGoa
   if (asIs === undefined || asIs.held === null || goals.length === 0) return [];
   const [hold, holding] = goals.length === 1 ? ["holds", "it holds"] : ["hold", "they hold"];
   const runs = counted(asIs.replications, "run");
-  const always = alternatives
-    .filter(({ asIs, held, replications }) => !asIs && held === replications)
-    .map(({ population, policy, limits }) =>
-      [`${policy} for ${population}`, ...(limits === asTheyAre ? [] : [`limits ${limits}`])].join(" and "),
-    );
-  const changes = always.length === 0 ? "none of the changes tried" : listText(always);
+  const changed = alternatives.filter(({ asIs }) => !asIs);
+  const always = changed.filter(({ held, replications }) => held === replications);
+  const changes =
+    always.length === 0
+      ? "none of the changes tried"
+      : always.length === changed.length
+        ? `each of the ${counted(changed.length, "change")} tried`
+        : changesText(always);
   return [
     `${goalsText(goals)} ${hold} in ${asIs.held} of ${runs} as things stand; ${holding} in all of them with ${changes}.`,
   ];
+}
+
+/** Number of changes that are named; the table has the others. */
+const namedMost = 3;
+
+function changesText(changes: readonly PlanAlternative[]): string {
+  const names = changes
+    .slice(0, namedMost)
+    .map(({ population, policy, limits }) =>
+      [`${policy} for ${population}`, ...(limits === asTheyAre ? [] : [`limits ${limits}`])].join(" and "),
+    );
+  const others = changes.length - names.length;
+  return listText(others === 0 ? names : [...names, counted(others, "other change")]);
 }
 
 const named = (alternative: PlanAlternative | undefined, figure: string): PlanFigure | undefined =>

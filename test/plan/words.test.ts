@@ -163,9 +163,22 @@ describe("a comparison", () => {
     expect(sentences([goal], { ...alone, held: 7 }, jittered)[0]).toBe(
       "herd.gaveUp =0 holds in 0 of 8 runs as things stand; it holds in all of them with none of the changes tried.",
     );
-    expect(sentences([goal, goal], { ...alone, held: 8 }, larger)[0]).toBe(
-      "herd.gaveUp =0 and herd.gaveUp =0 hold in 0 of 8 runs as things stand; they hold in all of them with " +
-        "waitReset for herd and waitReset+0..5s for herd and limits x2.",
+    const holding =
+      "herd.gaveUp =0 and herd.gaveUp =0 hold in 0 of 8 runs as things stand; they hold in all of them";
+    const always = { ...alone, held: 8 };
+    expect(sentences([goal, goal], always, larger, { ...alone, held: 7 })[0]).toBe(
+      `${holding} with waitReset for herd and waitReset+0..5s for herd and limits x2.`,
+    );
+    expect(sentences([goal, goal], always, larger)[0]).toBe(`${holding} with each of the 2 changes tried.`);
+    const names = "waitReset for herd, waitReset+0..5s for herd and limits x2, waitReset for herd";
+    expect(sentences([goal, goal], always, larger, always, always, jittered)[0]).toBe(
+      `${holding} with ${names} and 1 other change.`,
+    );
+    expect(sentences([goal, goal], always, larger, always, always, always, jittered)[0]).toBe(
+      `${holding} with ${names} and 2 other changes.`,
+    );
+    expect(sentences([goal, goal], always, larger, always, jittered)[0]).toBe(
+      `${holding} with ${names.replace(/, (?=waitReset for herd$)/, " and ")}.`,
     );
   });
 });
