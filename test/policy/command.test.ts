@@ -112,7 +112,7 @@ test("windows stand in for what the engine does not enforce, where that is asked
   expect(await spillwayHere(words, { cwd: folder })).toMatchObject({
     code: 2,
     stderr: expect.stringMatching(
-      /POLICY_UNSERVABLE.*quotas\.concurrency\.algorithm\.kind: .*simulate --policy okta --as-window lets/s,
+      /POLICY_UNSERVABLE.*quotas\.concurrency\.algorithm\.kind: .*simulate github --policy okta --as-window lets/s,
     ),
   });
   const { stdout, stderr } = await spillwayHere([...words, "--as-window", "--no-trace"], { cwd: folder });
