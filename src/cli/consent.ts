@@ -3,7 +3,7 @@ import { createInterface } from "node:readline/promises";
 import { SpillwayError } from "../rules/errors.ts";
 import type { Terminal } from "./terminal.ts";
 
-/** Where the question is asked, and answered. */
+/** Streams by which the question is asked, and answered. */
 interface Asked {
   readonly input: NodeJS.ReadableStream & { readonly isTTY?: boolean };
   readonly output: NodeJS.WritableStream & { readonly isTTY?: boolean };

@@ -87,9 +87,10 @@ export const unusable = (option: string, got: unknown, allowed: string, hint?: s
     ...(hint !== undefined && { hint }),
   });
 
-/** Returns a whole number within bounds. @throws SpillwayError `USAGE` naming `option` */
-export function requireWhole(option: string, value: number, least: number, most: number): number {
-  if (Number.isSafeInteger(value) && value >= least && value <= most) return value;
+/** Returns a whole number within bounds, as it is or as it was typed. @throws SpillwayError `USAGE` naming `option` */
+export function requireWhole(option: string, value: number | string, least: number, most: number): number {
+  const number = Number(value);
+  if (Number.isSafeInteger(number) && number >= least && number <= most) return number;
   throw unusable(option, value, `a whole number from ${least} to ${most}`);
 }
 

@@ -71,7 +71,7 @@ async function runSwarm(
   terminal: Terminal,
   signal: AbortSignal,
 ): Promise<void> {
-  const worlds = requireWhole("WORLDS", Number(args.worlds ?? 100), 1, worldsMost);
+  const worlds = requireWhole("WORLDS", args.worlds ?? 100, 1, worldsMost);
   const { seed, adapter } = args;
   const target = shellCommand([
     ...(words === null ? [] : ["--fault", words.text]),

@@ -1,4 +1,4 @@
-// What the doctor finds and says, of each thing that spillway needs or could use.
+// Findings and words of the doctor, of each thing that spillway needs or could use.
 import { chmod, mkdir, mkdtemp, readdir, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";

@@ -124,7 +124,7 @@ describe("swarm", () => {
   test.each([
     [["swarm", "0"], "WORLDS cannot be used"],
     [["swarm", "1.5"], "a whole number from 1 to 10000000"],
-    [["swarm", "many"], "WORLDS cannot be used"],
+    [["swarm", "many"], 'WORLDS: got "many", allowed: a whole number from 1 to 10000000'],
     [["swarm", "3", "--seed", "-1"], "the seed cannot be used"],
     [["swarm", "3", "--adapter", "none.ts"], "no such file"],
     [["swarm", "3", "--adapter", "none.ts", "--fault", "one-extra"], "exclude each other"],
