@@ -27,6 +27,7 @@ export function adaptingCallers(profiles: readonly Profile[]): readonly Adapting
   const refusedOf = (some: readonly { readonly refused: number }[]): number =>
     some.reduce((sum, { refused }) => sum + refused, 0);
   const adapting = profiles
+    .filter(({ refused }) => refused >= refusedLeast)
     .map(({ caller: { user }, jobs, pausesMs, refused }) => ({
       ...{ user, refused },
       ratio: slowdown(jobs, absenceOf(pausesMs)),

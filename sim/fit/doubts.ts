@@ -84,15 +84,18 @@ function daysOffDoubts(calendars: readonly Calendar[]): string[] {
   );
 }
 
+/** Names the first of some callers, and counts the others. */
+const withOthers = (user: string, count: number): string =>
+  `${shortName(user)}${count === 1 ? "" : ` and ${counted(count - 1, "other")}`}`;
+
 /** Names callers who joined on a later day. */
 function joinedDoubts(profiles: readonly Profile[], recording: Recording): string[] {
   const late = profiles.filter(({ jobs }) => joinedMs(jobs, recording) > recording.startedAtMs);
   const [first] = late;
   if (first === undefined) return [];
   const day = dateOf(joinedMs(first.jobs, recording));
-  const others = late.length === 1 ? "" : ` and ${counted(late.length - 1, "other")}`;
   return [
-    `${shortName(first.caller.user)}${others} joined on a later day (${day}): the scenario has them from its start, as they were since.`,
+    `${withOthers(first.caller.user, late.length)} joined on a later day (${day}): the scenario has them from its start, as they were since.`,
   ];
 }
 
@@ -180,11 +183,10 @@ function adaptingDoubt(profiles: readonly Profile[]): Doubt[] {
   const adapting = adaptingCallers(profiles);
   const [first] = adapting;
   if (first === undefined) return [];
-  const others = adapting.length === 1 ? "" : ` and ${counted(adapting.length - 1, "other")}`;
   const verb = adapting.length === 1 ? "leaves" : "leave";
   return [
     {
-      text: `${shortName(first.user)}${others} ${verb} longer pauses after refusals than before (${first.ratio.toFixed(1)} times): they adapt their pace, which the scenario does not, so it refuses them more often.`,
+      text: `${withOthers(first.user, adapting.length)} ${verb} longer pauses after refusals than before (${first.ratio.toFixed(1)} times): they adapt their pace, which the scenario does not, so it refuses them more often.`,
       about: "reactions",
     },
   ];

@@ -52,10 +52,13 @@ function meanOf({ figure, mean }: PlanFigure): string {
 
 /** Aligns columns of text, each as wide as its widest cell; colour codes have no width. */
 function columns(rows: readonly (readonly string[])[]): string[] {
-  const widthOf = (column: number) => Math.max(...rows.map((row) => uncolored(row[column] ?? "").length));
+  const widest = Math.max(0, ...rows.map(({ length }) => length));
+  const widths = Array.from({ length: widest }, (_, column) =>
+    Math.max(...rows.map((row) => uncolored(row[column] ?? "").length)),
+  );
   return rows.map((row) =>
     row
-      .map((cell, column) => cell.padEnd(widthOf(column) + cell.length - uncolored(cell).length))
+      .map((cell, column) => cell.padEnd((widths[column] as number) + cell.length - uncolored(cell).length))
       .join("  ")
       .trimEnd(),
   );

@@ -2,7 +2,6 @@
 
 import { readFileSync } from "node:fs";
 import { mkdtemp, rm, writeFile } from "node:fs/promises";
-import type { AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
@@ -14,11 +13,9 @@ import { parsePolicy } from "../../src/policy/parse.ts";
 import { policyOf } from "../../src/policy/shorthand.ts";
 import { SpillwayError } from "../../src/rules/errors.ts";
 import { parseRules } from "../../src/rules/parse.ts";
-import { type Token, tokenScopes } from "../../src/rules/tokens.ts";
-import { buildApp } from "../../src/service/app.ts";
 import { inference } from "../policy/policies.ts";
 import { recorded } from "../support/recorded.ts";
-import { TypedIn } from "./typed.ts";
+import { typedAtTarget } from "./typed-at-target.ts";
 
 const golden = fileURLToPath(new URL("../golden/documented-ok.trace.ndjson", import.meta.url));
 
@@ -256,24 +253,8 @@ function describeLimits(): void {
   });
 }
 
-const token: Token = { token: "secret-of-ann", user: "ann", organization: "acme", scopes: tokenScopes };
-
 describe("as it is typed, a target on this machine", () => {
-  let here: TypedIn;
-  let url = "";
-  const app = buildApp({ rules: parseRules({}), tokens: [token], now: Date.now });
-  beforeAll(async () => {
-    here = await TypedIn.of({ "tokens.json": JSON.stringify([token]) });
-    await app.listen({ port: 0, host: "127.0.0.1" });
-    url = `http://127.0.0.1:${(app.server.address() as AddressInfo).port}`;
-  });
-  afterAll(async () => {
-    await app.close();
-    await here.remove();
-  });
-  const ran = (command: string) => here.run(command);
-
-  const at = (command: string, more = "") => ran(`${command} --target ${url} --tokens tokens.json${more}`);
+  const at = typedAtTarget();
 
   test("is not audited in a dry run, nor without consent", async () => {
     const dry = await at("audit", " --policy default --dry-run --only other-user,cost-as-told");

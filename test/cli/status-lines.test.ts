@@ -1,15 +1,11 @@
 // The status in lines: bars that fit the terminal, one line a reading for logs, and a picture that is drawn again.
-import type { AddressInfo } from "node:net";
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "vitest";
+import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { barsOf, once, watch } from "../../src/cli/status.ts";
 import type { PolicyStatus } from "../../src/probe/policy-status.ts";
 import type { StatusReading, StatusWindow } from "../../src/probe/status.ts";
 import { SpillwayError } from "../../src/rules/errors.ts";
-import { parseRules } from "../../src/rules/parse.ts";
-import { type Token, tokenScopes } from "../../src/rules/tokens.ts";
-import { buildApp } from "../../src/service/app.ts";
 import { recorded, tagged } from "../support/recorded.ts";
-import { TypedIn } from "./typed.ts";
+import { typedAtTarget } from "./typed-at-target.ts";
 
 const noon = Date.UTC(2026, 0, 2, 12);
 const window = (more: Partial<StatusWindow>): StatusWindow => ({
@@ -216,24 +212,8 @@ test("ten silences in a row end it, and so does an error of another kind, or Ctr
   await expect(watch(reader, { terminal, json: false }, 1, over)).rejects.toBe(silent);
 });
 
-const token: Token = { token: "secret-of-ann", user: "ann", organization: "acme", scopes: tokenScopes };
-
 describe("as it is typed, a target on this machine", () => {
-  let here: TypedIn;
-  let url = "";
-  const app = buildApp({ rules: parseRules({}), tokens: [token], now: Date.now });
-  beforeAll(async () => {
-    here = await TypedIn.of({ "tokens.json": JSON.stringify([token]) });
-    await app.listen({ port: 0, host: "127.0.0.1" });
-    url = `http://127.0.0.1:${(app.server.address() as AddressInfo).port}`;
-  });
-  afterAll(async () => {
-    await app.close();
-    await here.remove();
-  });
-  const ran = (command: string) => here.run(command);
-
-  const at = (command: string, more = "") => ran(`${command} --target ${url} --tokens tokens.json${more}`);
+  const at = typedAtTarget();
 
   test("shows its status", async () => {
     const { code, said } = await at("status");
