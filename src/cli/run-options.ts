@@ -87,11 +87,11 @@ export const unusable = (option: string, got: unknown, allowed: string, hint?: s
     ...(hint !== undefined && { hint }),
   });
 
-/** Returns a whole number within bounds, as it is or as it was typed. @throws SpillwayError `USAGE` naming `option` */
+/** Returns a whole number within bounds, given as a number or as text. @throws SpillwayError `USAGE` naming `option` */
 export function requireWhole(option: string, value: number | string, least: number, most: number): number {
   const number = Number(value);
   if (Number.isSafeInteger(number) && number >= least && number <= most) return number;
-  throw unusable(option, value, `a whole number from ${least} to ${most}`);
+  throw unusable(option, Number.isNaN(number) ? value : number, `a whole number from ${least} to ${most}`);
 }
 
 /** Reads a duration. @returns whole milliseconds, at least 1. @throws SpillwayError `USAGE` naming `option` */
