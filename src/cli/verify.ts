@@ -4,8 +4,9 @@ import { stat } from "node:fs/promises";
 import { extname, join } from "node:path";
 import { requireFile } from "../files/read-file.ts";
 import { k6Files } from "../load/run-k6.ts";
+import type { Policy } from "../policy/policy.ts";
 import { instant } from "../report/format.ts";
-import { k6Folder, runFiles } from "../report/run.ts";
+import { k6Folder, limitsIn, runFiles } from "../report/run.ts";
 import {
   amountWords,
   evidenceGaps,
@@ -84,7 +85,7 @@ export const verb = defineVerb({
       const onProgress = (calls: number): void => terminal.progress(`judging: ${counted(calls, "call")}`);
       const { first, again, close } = await openNamed(trace, sort, signal, terminal);
       const verdict = await verifyReading(first, { onProgress, signal, again, ...accept }).finally(close);
-      for (const write of writers) await write(nameOf(trace), verdict);
+      for (const write of writers) await write(nameOf(trace), verdict, limitsIn(first.header).policy);
       if (page !== undefined) await open(page);
       sayVerdict(trace, verdict, terminal);
       if (out.length > 0) terminal.say(`wrote ${out.join(", ")}`);
@@ -149,24 +150,26 @@ export function overAdmission(written: string): Readonly<Record<string, string>>
   throw unusable("--expect", written, "'overAdmission<1%', with a share of your own");
 }
 
-type Write = (name: string, verdict: Verdict) => Promise<void>;
+/** Renders a verdict. The policy is that of its trace. */
+type Render<Made> = (name: string, verdict: Verdict, policy?: Policy) => Promise<Made>;
 
-const documents: Readonly<Record<string, (name: string, verdict: Verdict) => Promise<string>>> = {
+const documents: Readonly<Record<string, Render<string>>> = {
   ".json": async (_, verdict) => `${JSON.stringify(verdict, null, 2)}\n`,
-  ".html": async (name, verdict) => (await import("../report/page.ts")).renderVerdict(name, verdict, version),
+  ".html": async (name, verdict, policy) =>
+    (await import("../report/page.ts")).renderVerdict(name, verdict, version, policy),
   ".md": async (name, verdict) =>
     (await import("../report/markdown.ts")).renderVerdictMarkdown(name, verdict),
   ".xml": async (name, verdict) => (await import("../report/junit.ts")).renderVerdictJunit(name, verdict),
 };
 
 /** Returns the function that writes a verdict in the form of a file's name. @throws SpillwayError `USAGE` */
-export function writerOf(path: string): Write {
+export function writerOf(path: string): Render<void> {
   const render = documents[extname(path).toLowerCase()];
   if (render === undefined)
     throw unusable("--out", path, `a file ending in ${Object.keys(documents).join(", ")}`);
-  return async (name, verdict) => {
+  return async (name, verdict, policy) => {
     const { writeWhole } = await import("../files/whole-file.ts");
-    await writeWhole(path, await render(name, verdict));
+    await writeWhole(path, await render(name, verdict, policy));
   };
 }
 

@@ -1,5 +1,5 @@
 // A policy in plain sentences: what it allows, for people who have not read its file.
-import { count, counted, nounOf } from "../rules/words.ts";
+import { count, counted, countOf, nounOf } from "../rules/words.ts";
 import { unenforceable } from "./as-window.ts";
 import { quotaFor } from "./effective.ts";
 import type { Charge, FixedWindow, Operation, Policy, Quota, QuotaAlgorithm } from "./policy.ts";
@@ -24,8 +24,7 @@ const listed = (words: readonly string[]): string =>
 
 /** Returns `50 requests in each minute`. @param unit unit of the quota, plural */
 export function allowance(algorithm: QuotaAlgorithm, unit: string): string {
-  const units = (number: number): string =>
-    `${count(number)} ${nounOf(number, unit.replace(/s$/, ""), unit)}`;
+  const units = (number: number): string => countOf(number, unit);
   switch (algorithm.kind) {
     case "fixed-window":
       return `${units(algorithm.limit)} in each ${windowWord(algorithm)}`;

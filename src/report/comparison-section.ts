@@ -119,8 +119,9 @@ function windowComparison(
   { measured, predicted, measuredName, predictedName }: Comparison,
 ): Picture {
   const lengthMs = Math.max(measured.series.lengthMs, predicted.series.lengthMs);
+  const units = unitsOf(ours, measured.run.record.policy);
   const legend: LegendEntry[] = [
-    { name: `${unitsOf(ours)}, ${measuredName}`, swatch: "line", color: windowColor(ours) },
+    { name: `${units}, ${measuredName}`, swatch: "line", color: windowColor(ours) },
     { name: predictedName, swatch: "dashed", color: "var(--predicted)" },
     { name: limitWords(ours), swatch: "dashed", color: "var(--limit)" },
   ];
@@ -132,10 +133,10 @@ function windowComparison(
   return {
     id: `compared-window-${index + 1}`,
     title: windowTitle(ours),
-    label: `${ownerWords(ours)}, ${measuredName}: ${windowWords(ours)} ${predictedName}: ${windowWords(theirs)}`,
+    label: `${ownerWords(ours)}, ${measuredName}: ${windowWords(ours, units)} ${predictedName}: ${windowWords(theirs, unitsOf(theirs, predicted.run.record.policy))}`,
     legend,
     data: windowData(rows, names),
-    readings: windowReadings(ours, rows, lengthMs, names),
+    readings: windowReadings(rows, lengthMs, names),
     draw: (id, layout) =>
       timeDrawing(id, windowChart(layout, ours, lengthMs, theirs), { layout, height, lengthMs }),
   };

@@ -1,6 +1,7 @@
 // The oracle's findings, beside which laws held: amounts, accepted violations, each other violation with its picture,
 // and what the trace showed of the rules.
 
+import type { Policy } from "../policy/policy.ts";
 import { shortName } from "../rules/printable.ts";
 import { count, counted } from "../rules/words.ts";
 import type { Verdict, Violation, WindowAmounts } from "../verify/verdict.ts";
@@ -8,7 +9,7 @@ import { instant } from "./format.ts";
 import { type Html, html } from "./html.ts";
 import type { Gallery } from "./picture.ts";
 import { placesFigure, placesKey } from "./places-picture.ts";
-import { ownerWords } from "./source.ts";
+import { ownerWords, unitsOf } from "./source.ts";
 import { type Column, foldedTable } from "./table.ts";
 import { amountWords, inferredWords, leftOut, questionWords, windowOffWords } from "./verdict-words.ts";
 
@@ -18,39 +19,44 @@ const violationsShown = 20;
 const picturesMost = 6;
 
 /** Returns amounts, accepted violations, and the violations, the likeliest first. */
-export function findings(verdict: Verdict, gallery: Gallery): Html {
+export function findings(verdict: Verdict, gallery: Gallery, policy: Policy | undefined): Html {
   const { violations, accepted = [] } = verdict;
   const shown = violations.slice(0, violationsShown);
   const more = violations.length - shown.length + leftOut(verdict);
-  return html`${amounts(verdict)}${accepted.map(
+  return html`${amounts(verdict, policy)}${accepted.map(
     ({ expectation, explanation }) =>
       html`<p>Accepted, as <code>${expectation}</code> asks: ${explanation}</p>\n`,
   )}${
     shown.slice(0, picturesMost).some(({ places }) => places !== undefined)
       ? html`<p class="kicker">${placesKey}</p>\n`
       : null
-  }${shown.map((violation, index) => violationBlock(violation, index, gallery))}${
+  }${shown.map((violation, index) => violationBlock(violation, index, gallery, policy))}${
     more > 0 ? html`<p>And ${counted(more, "violation")} more, in verdict.json.</p>\n` : null
   }`;
 }
 
-const amountColumns: readonly Column<WindowAmounts>[] = [
+const amountColumns = (policy: Policy | undefined): Column<WindowAmounts>[] => [
   { title: "Window", name: true, cell: ownerWords },
   { title: "Until", number: true, cell: ({ window }) => instant(window.endsAt) },
   { title: "Admitted", number: true, cell: ({ admitted }) => count(admitted) },
-  { title: "Off by, at least", cell: windowOffWords },
+  { title: "Off by, at least", cell: (window) => windowOffWords(window, unitsOf(window, policy)) },
 ];
 
-function amounts(verdict: Verdict): Html | null {
+function amounts(verdict: Verdict, policy: Policy | undefined): Html | null {
   const words = amountWords(verdict);
   if (words === "") return null;
   const windows = verdict.amounts?.windows ?? [];
   const options = { caption: "The windows that are off, the worst first", opener: "Which windows" };
   return html`<p>${words}</p>
-${windows.length === 0 ? null : foldedTable(amountColumns, windows, options)}`;
+${windows.length === 0 ? null : foldedTable(amountColumns(policy), windows, options)}`;
 }
 
-function violationBlock(violation: Violation, index: number, gallery: Gallery): Html {
+function violationBlock(
+  violation: Violation,
+  index: number,
+  gallery: Gallery,
+  policy: Policy | undefined,
+): Html {
   const { law, window, count: times, lines, suspects, explanation } = violation;
   const where = window === null ? "" : `, window ${instant(window.opensAt)} to ${instant(window.endsAt)}`;
   return html`<div class="violation"><h3>${shortName(law)}: <bdi>${ownerWords(violation)}</bdi>${where}</h3>
@@ -58,7 +64,7 @@ function violationBlock(violation: Violation, index: number, gallery: Gallery): 
 <p class="kicker">Seen ${counted(times, "time")}; trace ${lineWords(lines)}.${
     suspects.length === 0 ? "" : ` It looks like ${suspects.join(", or ")}.`
   }</p>
-${index < picturesMost ? placesFigure(violation, index, gallery) : null}</div>
+${index < picturesMost ? placesFigure(violation, index, gallery, policy) : null}</div>
 `;
 }
 

@@ -1,4 +1,5 @@
 // The pages about a run, and about a verdict alone.
+import type { Policy } from "../policy/policy.ts";
 import { shortName } from "../rules/printable.ts";
 import type { Verdict } from "../verify/verdict.ts";
 import type { Comparison } from "./comparison-section.ts";
@@ -34,7 +35,7 @@ export function renderReport(
     version: record.versions["spillway"] ?? "",
     madeFrom: "a run's folder: run.json, trace.ndjson, verdict.json and summary.json",
     body: html`${headSection(source)}<main>
-${verdictSection({ verdict, expectations: expectationsOf(source.run), gallery })}${refusalsSection(source, gallery)}${windowsSection(source, gallery)}${timelineSection(source, gallery)}${waitsSection(source, gallery)}${
+${verdictSection({ verdict, expectations: expectationsOf(source.run), gallery, policy: record.policy })}${refusalsSection(source, gallery)}${windowsSection(source, gallery)}${timelineSection(source, gallery)}${waitsSection(source, gallery)}${
   comparison === null ? null : comparisonSection(comparison, gallery)
 }${runSection(source)}</main>
 `,
@@ -45,8 +46,9 @@ ${verdictSection({ verdict, expectations: expectationsOf(source.run), gallery })
 /**
  * Returns a verdict alone, for a trace that is not in a run folder.
  * @param name what was judged, in its owner's words
+ * @param policy policy that the trace is about, if any
  */
-export function renderVerdict(name: string, verdict: Verdict, version: string): string {
+export function renderVerdict(name: string, verdict: Verdict, version: string, policy?: Policy): string {
   const bad = verdict.verdict === "violated";
   const words = verdictWords(verdict);
   const gallery = new Gallery(null);
@@ -61,7 +63,7 @@ export function renderVerdict(name: string, verdict: Verdict, version: string): 
 <div class="verdict ${bad ? "bad" : verdict.verdict === "ok" ? "good" : "none"}"><p class="what">${words}</p></div>
 </header>
 <main>
-${verdictSection({ verdict, expectations: [], gallery })}</main>
+${verdictSection({ verdict, expectations: [], gallery, policy })}</main>
 `,
     gallery,
   }).html;

@@ -2,6 +2,7 @@
 // when. A right limiter's charges lie one on top of the other and rise with time. The accusation is two charges at the
 // same height, or a space between them.
 
+import type { Policy } from "../policy/policy.ts";
 import { shortName } from "../rules/printable.ts";
 import { count, counted } from "../rules/words.ts";
 import type { CountPlace, Violation } from "../verify/verdict.ts";
@@ -26,10 +27,15 @@ interface Accused {
 }
 
 /** Returns the picture of a violation's window with its numbers; `null` if the law is not about counts. */
-export function placesFigure(violation: Violation, index: number, gallery: Gallery): Html | null {
+export function placesFigure(
+  violation: Violation,
+  index: number,
+  gallery: Gallery,
+  policy?: Policy,
+): Html | null {
   const accused = accusedOf(violation);
   if (accused === null) return null;
-  return html`<figure><figcaption>${words(accused)}</figcaption>
+  return html`<figure><figcaption>${words(accused, unitsOf(violation, policy))}</figcaption>
 ${gallery.draw(picture(accused, index))}${placesTable(accused)}</figure>
 `;
 }
@@ -63,9 +69,9 @@ function nearest(answers: readonly CountPlace[], lines: ReadonlySet<number>): re
 export const placesKey =
   "Each bar is what one answer says that its call took of the window's count, over the time that it was on its way; a flat one only reads. Calls of a right limiter lie one on top of the other, and rise.";
 
-function words({ answers, lines, limit, fromMs, violation }: Accused): string {
+function words({ answers, lines, limit, fromMs }: Accused, units: string): string {
   const shown = answers.filter(({ line }) => lines.has(line)).length;
-  return `${counted(answers.length, "answer")} around the breach, ${count(shown)} of them accused; the count in ${unitsOf(violation)} of ${count(limit)}, from ${instant(fromMs)} on.`;
+  return `${counted(answers.length, "answer")} around the breach, ${count(shown)} of them accused; the count in ${units} of ${count(limit)}, from ${instant(fromMs)} on.`;
 }
 
 function picture(accused: Accused, index: number): Picture {

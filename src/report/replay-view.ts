@@ -18,7 +18,7 @@ import type {
 } from "../summary/replay-result.ts";
 import type { ExpectationResult } from "../summary/summary.ts";
 import { ownerName } from "./format.ts";
-import { scopeUnits, scopeWords } from "./source.ts";
+import { quotaUnits, scopeUnits, scopeWords } from "./source.ts";
 
 export type AnyReplay = ReplayResult | QuotaReplayResult;
 
@@ -214,8 +214,7 @@ const countName = (quota: string, key: Readonly<Record<string, string>> | null):
 function viewByQuotas(result: QuotaReplayResult): LimitsView {
   const { log, totals, policy, smallestLimits, demand, reaction } = result;
   const names = Object.keys(policy.quotas);
-  const unitOf = (quota: string): string => policy.quotas[quota]?.unit ?? "units";
-  const wordsOf = (quota: string): string => `${unitOf(quota)} of ${shortName(quota)}`;
+  const wordsOf = (quota: string): string => `${quotaUnits(quota, policy)} of ${shortName(quota)}`;
   const userName = ({ org, user }: { readonly org: string; readonly user: string }): string =>
     org === defaultOrganization ? shortName(user) : ownerName(org, user);
   const slotOf = ({ atMs, calls, refusedBy }: QuotaReplayResult["slots"][number]): SlotView => ({
@@ -224,7 +223,7 @@ function viewByQuotas(result: QuotaReplayResult): LimitsView {
   });
   const useOf = ({ quota, key, ...use }: QuotaReplayResult["headroom"][number]): UseView => {
     const { limit = null, smallest = null } = smallestLimits.find((one) => one.quota === quota) ?? {};
-    return { ...use, name: countName(quota, key), unit: unitOf(quota), limit, smallest };
+    return { ...use, name: countName(quota, key), unit: quotaUnits(quota, policy), limit, smallest };
   };
   const operations = Object.entries(log.operations).filter(([, rows]) => rows > 0);
   const used = names.flatMap((name, place) =>
@@ -257,7 +256,7 @@ function viewByQuotas(result: QuotaReplayResult): LimitsView {
       ...one,
       name: shortName(one.quota),
       words: wordsOf(one.quota),
-      unit: unitOf(one.quota),
+      unit: quotaUnits(one.quota, policy),
       neededBy: Object.values(one.key).map(shortName).join(", ") || "all callers",
     })),
     windows: result.refusingWindows.map((one) => ({ ...one, name: countName(one.quota, one.key) })),

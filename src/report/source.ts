@@ -1,4 +1,5 @@
 // A report's source, and the words that its parts share.
+import type { Policy } from "../policy/policy.ts";
 import { type FigureReference, parseFigure } from "../rules/figures.ts";
 import { shortName } from "../rules/printable.ts";
 import type { Scope } from "../rules/rules.ts";
@@ -21,8 +22,13 @@ export interface ReportSource {
 export const scopeWords: Readonly<Record<Scope, string>> = { rest: "REST", graphql: "GraphQL" };
 export const scopeUnits: Readonly<Record<Scope, string>> = { rest: "requests", graphql: "points" };
 
-/** Returns the units of a window's count. */
-export const unitsOf = (whose: Whose): string => ("quota" in whose ? "units" : scopeUnits[whose.scope]);
+/** Returns the unit of a quota, plural; `units` without its policy. */
+export const quotaUnits = (quota: string, policy: Policy | undefined): string =>
+  policy?.quotas[quota]?.unit ?? "units";
+
+/** Returns the units of a window's count. @param policy policy that names the window's quota */
+export const unitsOf = (whose: Whose, policy: Policy | undefined): string =>
+  "quota" in whose ? quotaUnits(whose.quota, policy) : scopeUnits[whose.scope];
 
 /** Returns `acme, REST`, `acme/agent-17, REST`; for a policy's quota `core, ann`. */
 export function ownerWords(whose: Whose): string {

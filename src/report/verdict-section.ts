@@ -1,4 +1,5 @@
 // The verdict: the findings, each law's state, each expectation.
+import type { Policy } from "../policy/policy.ts";
 import { type LawName, lawNames, lawStatements } from "../rules/laws.ts";
 import { counted } from "../rules/words.ts";
 import type { ExpectationResult } from "../summary/summary.ts";
@@ -15,14 +16,17 @@ export function verdictSection({
   verdict,
   expectations,
   gallery,
+  policy,
 }: {
   readonly verdict: Verdict | null;
   readonly expectations: readonly ExpectationResult[];
   readonly gallery: Gallery;
+  /** Policy that the trace is about, if any. */
+  readonly policy: Policy | undefined;
 }): Html {
   return html`<section id="verdict">
 <h2>Verdict</h2>
-${verdict === null ? html`<p>This run was not judged; <code>npx spillway verify</code> judges its trace.</p>\n` : judged(verdict, gallery)}${
+${verdict === null ? html`<p>This run was not judged; <code>npx spillway verify</code> judges its trace.</p>\n` : judged(verdict, gallery, policy)}${
   expectations.length === 0
     ? null
     : html`<h3>What the scenario expected</h3>\n${expectationTable(expectations)}`
@@ -30,10 +34,10 @@ ${verdict === null ? html`<p>This run was not judged; <code>npx spillway verify<
 `;
 }
 
-function judged(verdict: Verdict, gallery: Gallery): Html {
+function judged(verdict: Verdict, gallery: Gallery, policy: Policy | undefined): Html {
   const over = `${counted(verdict.records, "record")} in ${counted(verdict.windows, "window")}`;
   return html`<p>Judged from the trace alone, over ${over}. ${methodWords(verdict)} ${otherQuotaWords(verdict)} A law that held was not contradicted here; that proves nothing beyond this trace.</p>
-${notJudged(verdict)}${findings(verdict, gallery)}${asked(verdict)}${lawList(verdict)}<details><summary>What each law says</summary>${lawTable(verdict)}</details>
+${notJudged(verdict)}${findings(verdict, gallery, policy)}${asked(verdict)}${lawList(verdict)}<details><summary>What each law says</summary>${lawTable(verdict)}</details>
 ${inferences(verdict)}`;
 }
 

@@ -2,8 +2,7 @@
 // inferred and accepted. The terminal, the page and the pull request say the same.
 
 import { shortName } from "../rules/printable.ts";
-import type { Scope } from "../rules/rules.ts";
-import { count, counted } from "../rules/words.ts";
+import { count, counted, countOf } from "../rules/words.ts";
 import {
   type Amounts,
   type Evidence,
@@ -14,11 +13,6 @@ import {
   type WindowAmounts,
 } from "../verify/verdict.ts";
 import { duration, share } from "./format.ts";
-
-const unit: Readonly<Record<Scope, readonly [string, string]>> = {
-  rest: ["request", "requests"],
-  graphql: ["point", "points"],
-};
 
 /** Tells whether anything in these amounts is off. */
 const isOff = ({ overAdmitted, wronglyRefused, stalenessMs }: Amounts): boolean =>
@@ -119,12 +113,11 @@ function offWords({ overAdmitted, overAdmission, wronglyRefused, stalenessMs }: 
   return parts.join("; ");
 }
 
-/** Says the same of one window: `12 requests over its limit of 200`. */
-export function windowOffWords(window: WindowAmounts): string {
+/** Says the same of one window: `12 requests over its limit of 200`. @param units units of its count, plural */
+export function windowOffWords(window: WindowAmounts, units: string): string {
   const { overAdmitted, wronglyRefused, stalenessMs, limit } = window;
-  const [one, many] = "scope" in window ? unit[window.scope] : (["unit", "units"] as const);
   return [
-    ...(overAdmitted > 0 ? [`${counted(overAdmitted, one, many)} over its limit of ${count(limit)}`] : []),
+    ...(overAdmitted > 0 ? [`${countOf(overAdmitted, units)} over its limit of ${count(limit)}`] : []),
     ...(wronglyRefused > 0 ? [`${counted(wronglyRefused, "call")} wrongly refused`] : []),
     ...(stalenessMs !== null ? [`a reading ${duration(stalenessMs)} old`] : []),
   ].join(", ");

@@ -4,7 +4,6 @@ import { count } from "../rules/words.ts";
 import { type Point, refusalSlots, type WindowSeries } from "../summary/series.ts";
 import type { DataTable } from "./csv.ts";
 import type { PictureReadings } from "./readings.ts";
-import { unitsOf } from "./source.ts";
 
 export interface WindowRow {
   readonly atMs: number;
@@ -71,30 +70,24 @@ export function windowData(
   };
 }
 
-/** @param names names of the two runs, if they are compared */
+/** @param names name of the count; of a comparison, the two runs' names */
 export function windowReadings(
-  one: WindowSeries,
   rows: readonly WindowRow[],
   lengthMs: number,
-  names: readonly [string, string] | null = null,
+  names: readonly [string] | readonly [string, string],
 ): PictureReadings {
   const words = (value: number | null): string | null => (value === null ? null : count(value));
   return {
     across: lengthMs,
     time: true,
     snap: "before",
-    names: [
-      names === null ? `${unitsOf(one)} counted` : names[0],
-      ...(names === null ? [] : [names[1]]),
-      "limit",
-      "refused around then",
-    ],
+    names: [...names, "limit", "refused around then"],
     points: rows.map((row) => ({
       x: row.atMs,
       y: null,
       cells: [
         words(row.count),
-        ...(names === null ? [] : [words(row.predicted)]),
+        ...(names.length === 1 ? [] : [words(row.predicted)]),
         words(row.limit),
         row.refused === 0 ? null : count(row.refused),
       ],

@@ -1,7 +1,7 @@
 // Each window's count against its limit, over time.
 
 import { count, counted } from "../rules/words.ts";
-import type { Series, WindowSeries } from "../summary/series.ts";
+import type { WindowSeries } from "../summary/series.ts";
 import type { WindowSummary } from "../summary/summary.ts";
 import { isNarrow } from "../summary/told.ts";
 import { timeDrawing } from "./axes.ts";
@@ -32,33 +32,33 @@ export function windowsSection({ run, series }: ReportSource, gallery: Gallery):
         : "No answer showed a window: the eight headers did not come."
       : `The answers showed ${counted(windowsSeen, "window")}. Here are ${drawn}. A count is what an answer showed, at the time of the answer.`
   }</p>
-${series.windows.map((one, index) => windowFigure(one, index, series, run.record.startedAt, gallery))}</section>
+${series.windows.map((one, index) => windowFigure(one, index, { run, series }, gallery))}</section>
 `;
 }
 
-function windowFigure(
+function windowFigure(one: WindowSeries, index: number, source: ReportSource, gallery: Gallery): Html {
+  const { policy, startedAt } = source.run.record;
+  return html`<figure><h3><bdi>${windowTitle(one)}</bdi></h3>
+<figcaption>${windowWords(one, unitsOf(one, policy))}</figcaption>
+${gallery.draw(windowPicture(one, index, source))}${windowTable(one, startedAt)}</figure>
+`;
+}
+
+function windowPicture(
   one: WindowSeries,
   index: number,
-  series: Series,
-  startedAt: number,
-  gallery: Gallery,
-): Html {
-  return html`<figure><h3><bdi>${windowTitle(one)}</bdi></h3>
-<figcaption>${windowWords(one)}</figcaption>
-${gallery.draw(windowPicture(one, index, series))}${windowTable(one, startedAt)}</figure>
-`;
-}
-
-function windowPicture(one: WindowSeries, index: number, { lengthMs }: Series): Picture {
+  { run, series: { lengthMs } }: ReportSource,
+): Picture {
+  const units = unitsOf(one, run.record.policy);
   const rows = windowRows(one, lengthMs);
   const height = windowChartHeight(one);
   return {
     id: `window-${index + 1}`,
     title: windowTitle(one),
-    label: `${windowTitle(one)}: ${windowWords(one)}`,
-    legend: windowLegend(one),
+    label: `${windowTitle(one)}: ${windowWords(one, units)}`,
+    legend: windowLegend(one, units),
     data: windowData(rows),
-    readings: windowReadings(one, rows, lengthMs),
+    readings: windowReadings(rows, lengthMs, [`${units} counted`]),
     draw: (id, layout) => timeDrawing(id, windowChart(layout, one, lengthMs), { layout, height, lengthMs }),
   };
 }
@@ -68,10 +68,10 @@ export function windowTitle(one: WindowSeries): string {
   return `${ownerWords(one)}: ${one.user === null ? "the organization's windows" : "this user's windows"}`;
 }
 
-function windowLegend(one: WindowSeries): LegendEntry[] {
+function windowLegend(one: WindowSeries, units: string): LegendEntry[] {
   const entries: LegendEntry[] = [
     {
-      name: one.perWindow ? "highest count of each window" : `${unitsOf(one)} counted`,
+      name: one.perWindow ? "highest count of each window" : `${units} counted`,
       swatch: "line",
       color: windowColor(one),
     },
@@ -90,8 +90,8 @@ export function limitWords({ limits }: WindowSeries): string {
   return least === most ? `limit ${count(most)}` : `limit ${count(least)} to ${count(most)}`;
 }
 
-/** Says in a sentence or two how full the windows were. */
-export function windowWords(one: WindowSeries): string {
+/** Says in a sentence or two how full the windows were. @param units units of their counts */
+export function windowWords(one: WindowSeries, units: string): string {
   const { windows } = one;
   if (windows.length === 0) return levelWords(one);
   const filled = windows.flatMap(({ highest, limit }) =>
@@ -106,7 +106,7 @@ export function windowWords(one: WindowSeries): string {
   );
   const full = filled.filter((each) => each.fill >= 1).length;
   const [which, they] = windows.length === 1 ? ["it", "It"] : ["the fullest", "They"];
-  const peak = `${which} held ${count(highest)} of ${count(limit)} ${unitsOf(one)} (${share(fill)})`;
+  const peak = `${which} held ${count(highest)} of ${count(limit)} ${units} (${share(fill)})`;
   const spent = windows.length === 1 ? "" : full === 0 ? ", none was used up" : `, ${count(full)} used up`;
   const refusals =
     refused === 0 ? `${they} refused nothing.` : `${they} refused ${counted(refused, "call")}.`;

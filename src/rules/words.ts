@@ -11,6 +11,10 @@ export function count(value: number): string {
 export const counted = (value: number, one: string, many?: string): string =>
   `${count(value)} ${nounOf(value, one, many)}`;
 
+/** Returns `1 request`, `2 requests`. @param units a plural */
+export const countOf = (value: number, units: string): string =>
+  counted(value, units.replace(/s$/, ""), units);
+
 /** Returns the noun that goes with a number: `call` with 1, `calls` with any other. */
 export const nounOf = (value: number, one: string, many = pluralOf(one)): string =>
   value === 1 ? one : many;

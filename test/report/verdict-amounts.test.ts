@@ -1,6 +1,7 @@
 // A verdict beside its violations: on how much it rests, what it lacks, and by how much a run was off.
 
 import { describe, expect, test } from "vitest";
+import { unitsOf } from "../../src/report/source.ts";
 import {
   amountWords,
   evidenceGaps,
@@ -111,6 +112,7 @@ describe("what was off", () => {
   test.each([
     [{ scope: "rest", overAdmitted: 1 }, "1 request over its limit of 1,200"],
     [{ scope: "graphql", overAdmitted: 2 }, "2 points over its limit of 1,200"],
+    [{ quota: "paid", overAdmitted: 1 }, "1 token over its limit of 1,200"],
     [{ quota: "q", overAdmitted: 1 }, "1 unit over its limit of 1,200"],
     [{ scope: "rest", wronglyRefused: 1 }, "1 call wrongly refused"],
     [
@@ -119,7 +121,12 @@ describe("what was off", () => {
     ],
     [{ scope: "rest" }, ""],
   ])("in a window: %j", (members, words) => {
-    expect(windowOffWords({ ...none, limit: 1_200, ...members } as never)).toBe(words);
+    expect(
+      windowOffWords(
+        { ...none, limit: 1_200, ...members } as never,
+        unitsOf(members as never, { quotas: { paid: { unit: "tokens" } } } as never),
+      ),
+    ).toBe(words);
   });
 });
 
