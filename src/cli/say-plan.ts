@@ -2,7 +2,7 @@
 
 import { valueText } from "../plan/words.ts";
 import { figureText } from "../report/format.ts";
-import { stateText } from "../report/plan-words.ts";
+import { alternativesOf, stateText } from "../report/plan-words.ts";
 import { sparkline } from "../report/sparkline.ts";
 import { parseFigure, unitOf } from "../rules/figures.ts";
 import { shortName } from "../rules/printable.ts";
@@ -138,11 +138,9 @@ function stormLines({ series, unit, windowMs, trigger, triggers, answer }: PlanS
 
 const shareWindows = (windowMs: number): string => `by windows of ${valueText("ms", windowMs)}`;
 
-function comparisonLines({ populations, alternatives }: PlanComparison): string[] {
+function comparisonLines(comparison: PlanComparison): string[] {
   const figures = ["refusedShare", "refusedFirstSecondShare", "waitP95Ms", "gaveUp"];
-  return populations.flatMap((population) => {
-    const mine = alternatives.filter((one) => one.population === population);
-    const own = alternatives.filter((one) => one.asIs);
+  return comparison.populations.flatMap((population) => {
     const cell = (one: PlanAlternative, figure: string): string => {
       const found = one.figures.find((measured) => measured.figure === `${population}.${figure}`);
       return found === undefined ? "–" : meanOf(found);
@@ -150,7 +148,7 @@ function comparisonLines({ populations, alternatives }: PlanComparison): string[
     const head = [population, "limits", "refused", "in the first second", "p95 wait", "never through"].map(
       pc.dim,
     );
-    const rows = [...own, ...mine].map((one) => [
+    const rows = alternativesOf(comparison, population).map((one) => [
       one.asIs ? pc.bold(one.policy) : one.policy,
       one.limits,
       ...figures.map((figure) => cell(one, figure)),

@@ -31,6 +31,9 @@ export function instant(ms: number): string {
   return `${iso.slice(0, 10)} ${iso.slice(11, 23).replace(/\.000$/, "")} UTC`;
 }
 
+/** Returns a note as a sentence. Its first word may be a name, whose letters stay as they are. */
+export const noteWords = (note: string): string => `Note: ${note}${/[.!?]$/.test(note) ? "" : "."}`;
+
 /** Returns `acme/agent-17`, or `acme` if the user is `null`. */
 export const ownerName = (org: string, user: string | null): string =>
   user === null ? shortName(org) : `${shortName(org)}/${shortName(user)}`;

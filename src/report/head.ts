@@ -5,7 +5,7 @@ import { shortName } from "../rules/printable.ts";
 import { count, counted } from "../rules/words.ts";
 import type { ExpectationResult } from "../summary/summary.ts";
 import type { Verdict } from "../verify/verdict.ts";
-import { duration, figureText, instant, share } from "./format.ts";
+import { duration, figureText, instant, noteWords, share } from "./format.ts";
 import { type Html, html } from "./html.ts";
 import { keyList } from "./parts.ts";
 import type { Run } from "./run.ts";
@@ -31,7 +31,7 @@ export function headSection({ run }: ReportSource): Html {
 ${scenario.description === null ? null : html`<p class="lead">${scenario.description}</p>\n`}<div class="verdict ${outcomeOf(run)}">
 <p class="what">${headline(run)}</p>
 ${verdictDetails(run).map((sentence) => html`<p>${sentence}</p>\n`)}</div>
-${interrupted ? html`<p><strong>Interrupted</strong> after ${length} of ${duration(record.durationMs)}; what was done until then is shown.</p>\n` : null}${notes.map((note) => html`<p>${note}</p>\n`)}<p class="lead ran">${counted(clients, "client")} sent ${counted(summary.figures.calls, "call")} in ${length}. ${refusalWords(summary)}</p>
+${interrupted ? html`<p><strong>Interrupted</strong> after ${length} of ${duration(record.durationMs)}; what was done until then is shown.</p>\n` : null}${notes.map((note) => html`<p>${noteWords(note)}</p>\n`)}<p class="lead ran">${counted(clients, "client")} sent ${counted(summary.figures.calls, "call")} in ${length}. ${refusalWords(summary)}</p>
 ${keyFigures(run)}
 </header>
 `;

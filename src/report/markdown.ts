@@ -6,7 +6,7 @@ import { shortName } from "../rules/printable.ts";
 import { counted } from "../rules/words.ts";
 import type { Figures } from "../summary/summary.ts";
 import type { Verdict } from "../verify/verdict.ts";
-import { duration, figureText, instant } from "./format.ts";
+import { duration, figureText, instant, noteWords } from "./format.ts";
 import { code, fenced, marks, plain, table } from "./markdown-text.ts";
 import type { Run } from "./run.ts";
 import {
@@ -40,7 +40,7 @@ export function renderMarkdown(run: Run, other: Run | null = null): string {
   const blocks = [
     `## ${marks[outcomeOf(run)]} ${plain(shortName(record.scenario.name))}: ${plain(headline(run))}`,
     `${driverWords[record.driver]}, ${instant(record.startedAt)}, ${duration(summary.endedAt - summary.startedAt)}, seed ${record.seed}${record.interrupted ? ", **interrupted**" : ""}. ${plain(refusalWords(summary))}`,
-    ...record.notes.map(plain),
+    ...record.notes.map((note) => plain(noteWords(note))),
     ...(run.verdict === null ? [] : lawBlocks(run.verdict)),
     ...expectationBlock(run),
     figureBlock(run, other),

@@ -6,7 +6,7 @@ import { type Html, html } from "./html.ts";
 import { intervalPicture } from "./interval-rows.ts";
 import type { Gallery, Picture } from "./picture.ts";
 import { figureCell } from "./plan-cells.ts";
-import { figureNamed, figureUnit, meanText } from "./plan-words.ts";
+import { alternativesOf, figureNamed, figureUnit, meanText } from "./plan-words.ts";
 import { type Column, foldedTable } from "./table.ts";
 
 const drawn = {
@@ -31,10 +31,10 @@ ${populations.map((population, index) => populationBlock(population, index, comp
 function populationBlock(
   population: string,
   index: number,
-  { alternatives }: PlanComparison,
+  comparison: PlanComparison,
   gallery: Gallery,
 ): Html {
-  const rows = alternatives.filter((one) => one.asIs || one.population === population);
+  const rows = alternativesOf(comparison, population);
   const columns: Column<PlanAlternative>[] = [
     { title: "Policy", name: true, cell: (one) => (one.asIs ? "as things stand" : one.policy) },
     { title: "Limits", cell: ({ limits }) => limits },

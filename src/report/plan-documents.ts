@@ -4,10 +4,11 @@ import { shortName } from "../rules/printable.ts";
 import { count, counted } from "../rules/words.ts";
 import type { PlanAlternative, PlanPoint, PlanResult, PlanValue } from "../summary/plan-result.ts";
 import { amountText } from "./axes.ts";
-import { share } from "./format.ts";
+import { noteWords, share } from "./format.ts";
 import { document, type TestCase } from "./junit-document.ts";
 import { code, fenced, marks, plain, table } from "./markdown-text.ts";
 import {
+  alternativesOf,
   figureNamed,
   figureUnit,
   goalWords,
@@ -36,7 +37,7 @@ export function renderPlanMarkdown(result: PlanResult): string {
       .slice(1)
       .map((words) => `- ${plain(words)}`)
       .join("\n"),
-    notes.map((words) => `> ${plain(words)}`).join("\n>\n"),
+    notes.map((note) => `> ${plain(noteWords(note))}`).join("\n>\n"),
     pointsBlock(result),
     stormBlock(result),
     comparisonBlock(result),
@@ -122,20 +123,18 @@ function stormBlock({ storm }: PlanResult): string {
 function comparisonBlock({ comparison }: PlanResult): string {
   if (comparison === null || comparison.populations.length === 0) return "";
   return comparison.populations
-    .map((population) => {
-      const rows = comparison.alternatives.filter(
-        (one) => one.asIs || (one.population === population && one.limits === "as they are"),
-      );
-      return table(
-        [plain(population), "refusedShare", "waitP95Ms", "gaveUp"],
-        rows.map((one) => alternativeRow(one, population)),
-      );
-    })
+    .map((population) =>
+      table(
+        [plain(population), "limits", "refusedShare", "waitP95Ms", "gaveUp"],
+        alternativesOf(comparison, population).map((one) => alternativeRow(one, population)),
+      ),
+    )
     .join("\n\n");
 }
 
 const alternativeRow = (one: PlanAlternative, population: string): string[] => [
   one.asIs ? "as things stand" : plain(one.policy),
+  plain(one.limits),
   ...["refusedShare", "waitP95Ms", "gaveUp"].map((figure) => amountOf(one, `${population}.${figure}`)),
 ];
 

@@ -4,7 +4,7 @@ import { shortName } from "../rules/printable.ts";
 import { counted } from "../rules/words.ts";
 import type { PlanAxis, PlanPoint, PlanResult } from "../summary/plan-result.ts";
 import { curvePicture } from "./curve-picture.ts";
-import { share } from "./format.ts";
+import { noteWords, share } from "./format.ts";
 import { type Page, page } from "./frame.ts";
 import { heatCells, heatMapPicture } from "./heat-map-picture.ts";
 import { type Html, html } from "./html.ts";
@@ -49,7 +49,7 @@ export function renderPlan(result: PlanResult, version: string, folder: string |
       outcome: planOutcome(result),
       answer: planAnswer(result),
       details: sentences.slice(1),
-      notes: notes.map(sentence),
+      notes: notes.map(noteWords),
       key: [],
     })}<main>
 ${sweepSection(result, gallery)}${mapSection(result, gallery)}${storm === null ? null : stormSection(result, storm, gallery)}${
@@ -58,10 +58,6 @@ ${sweepSection(result, gallery)}${mapSection(result, gallery)}${storm === null ?
 `,
   });
 }
-
-/** Returns a note with a capital and a full stop. */
-const sentence = (note: string): string =>
-  `${note.charAt(0).toUpperCase()}${note.slice(1)}${/[.!?]$/.test(note) ? "" : "."}`;
 
 /** Returns the goals' figures; without goals, the usual figures of the whole run. */
 function drawnFigures({ question, points }: PlanResult): string[] {

@@ -3,7 +3,9 @@ import { parseFigure, unitOf } from "../rules/figures.ts";
 import { count, counted } from "../rules/words.ts";
 import type {
   Interval,
+  PlanAlternative,
   PlanAxis,
+  PlanComparison,
   PlanFigure,
   PlanPoint,
   PlanResult,
@@ -48,6 +50,12 @@ export const stateWords: Readonly<Record<PlanState, string>> = {
 /** Returns a point's state: `held so far` if it held in every run, but in too few to be sure. */
 export const stateText = ({ state, held, replications }: PlanPoint): PlanState | "held so far" | null =>
   state === "unclear" && held === replications ? "held so far" : state;
+
+/** Returns what a population's table compares: how things stand, then its policies under each of the limits. */
+export const alternativesOf = ({ alternatives }: PlanComparison, population: string): PlanAlternative[] => [
+  ...alternatives.filter((one) => one.asIs),
+  ...alternatives.filter((one) => one.population === population),
+];
 
 export const goalWords = ({ question }: PlanResult): string =>
   question.goals.map(({ figure, bound }) => `${figure} ${bound}`).join(" and ");

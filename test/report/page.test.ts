@@ -4,6 +4,7 @@ import { describe, expect, it } from "vitest";
 import type { Policy } from "../../src/policy/policy.ts";
 import { renderCsv } from "../../src/report/csv.ts";
 import { duration, figureText } from "../../src/report/format.ts";
+import { renderMarkdown } from "../../src/report/markdown.ts";
 import { renderReport as compose, renderVerdict } from "../../src/report/page.ts";
 import { pageScript, scriptHash } from "../../src/report/page-script.ts";
 import type { ReportSource } from "../../src/report/source.ts";
@@ -45,6 +46,12 @@ describe("what calls of declared cost used", () => {
     says("<dt>Tokens</dt>", by({ graphql: "tokens", graphql_user: "tokens" }));
     says("<dt>Units</dt>", by({ graphql: "tokens", graphql_user: "points" }));
   });
+
+  it("is told in that unit of a window, too: in its caption, its legend and its readings", () => {
+    const told = by({ rest: "euros" });
+    for (const text of [" euros (", "euros counted</", "[&quot;euros counted&quot;"]) says(text, told);
+    expect(told).not.toMatch(/units (\(|counted)/);
+  });
 });
 
 describe("a name that is written from right to left", () => {
@@ -62,7 +69,7 @@ describe("a name that is written from right to left", () => {
 
   it("is isolated in every sentence, so that no number changes places with it", () => {
     says(`<p><bdi>${name}</bdi> 12 calls, <bdi>${user}</bdi> 3</p>`, named);
-    says(`<p><bdi>${user}</bdi>: 12 of 20</p>`, named);
+    says(`<p>Note: <bdi>${user}</bdi>: 12 of 20.</p>`, named);
   });
 
   it("stands once in an isolation of its own, and in no attribute or drawing in any", () => {
@@ -292,7 +299,8 @@ describe("hostile and empty input", () => {
     const rendered = renderReport({ run: { ...run, verdict: null }, series });
     says("This run was not judged", rendered);
     says("<strong>Interrupted</strong> after", rendered);
-    says("the disk is full", rendered);
+    says("<p>Note: the disk is full.</p>", rendered);
+    expect(renderMarkdown(run)).toContain("\n\nNote: the disk is full.\n\n");
   });
 
   it("never prints what is no number", () => {

@@ -209,4 +209,10 @@ describe("documents", () => {
     expect(renderPlanMarkdown(mapped)).toContain("| 30 | 300 | 100 |");
     expect(renderPlanMarkdown(stormy)).toContain("| 20 s | 0 of 8 | – | ❌ no |");
   });
+
+  it("set policies side by side under larger limits, too, as the page does", () => {
+    const text = renderPlanMarkdown(stormy);
+    for (const row of ["as things stand | as they are", "exponential | as they are", "exponential | x2"])
+      expect(text).toContain(`\n| ${row} |`);
+  });
 });
