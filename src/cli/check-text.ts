@@ -59,7 +59,7 @@ export async function describeCheck(
     violated.length > 0
       ? pc.red(`${counted(violated.length, "law")} violated`)
       : failed !== undefined
-        ? pc.red("the limiter failed")
+        ? pc.red(failedWords(failed))
         : unrepeated.length > 0
           ? pc.yellow(`no law violated, and ${unrepeated.length} not judged, as answers do not repeat`)
           : pc.green(`no law violated${args.interleavings === true ? " by one call after the other" : ""}`);
@@ -72,6 +72,9 @@ export async function describeCheck(
     `${found}${cut}: ${counted(tried.length - silent, "law")}${silent === 0 ? "" : ` and ${silent} that judged nothing`}, ${counted(total, "run")}, ${seconds.toFixed(1)} s`,
   );
 }
+
+const failedWords = ({ failure }: AnyLawReport): string =>
+  failure?.hung ? `the limiter did not answer call ${failure.script.ops.length}` : "the limiter failed";
 
 /** Returns the function that draws a law's counterexample. */
 export async function rendererOf({ byPolicy = false }: CheckWords): Promise<(law: AnyLawReport) => string[]> {
@@ -119,7 +122,16 @@ const isOfManyKinds = ({ counterexample }: AnyLawReport): boolean =>
 
 const advice = `${pc.cyan("note")} Rules of all kinds were drawn. If your limiter follows one kind alone, name it: --rules FILE, or \`semantics\` of the factory, as in { anchor: ["epoch"] }.`;
 
-function outcomeText({ outcome, runs, judged, known, plays, reason, evidence }: AnyLawReport): string {
+function outcomeText({
+  outcome,
+  runs,
+  judged,
+  known,
+  plays,
+  reason,
+  evidence,
+  failure,
+}: AnyLawReport): string {
   const answers = counted(judged, "answer");
   const rests = evidence === undefined ? "" : pc.dim(`: ${evidenceWords(evidence)}`);
   switch (outcome) {
@@ -132,7 +144,7 @@ function outcomeText({ outcome, runs, judged, known, plays, reason, evidence }: 
     case "known":
       return `${pc.yellow(`known: ${known}`)}, and no other counterexample in ${counted(runs, "run")}`;
     case "failed":
-      return `${pc.red("failed")} in run ${runs}: the limiter, not the law`;
+      return `${pc.red("failed")} in run ${runs}: ${failure?.hung ? "the limiter gave no answer" : "the limiter, not the law"}`;
     case "skipped":
       return `${pc.yellow("skipped")}: ${reason ?? "void under these rules"}`;
     case "not-claimed":

@@ -224,16 +224,25 @@ export async function checkOverlaps(
   return told;
 }
 
-/** @throws SpillwayError `ADAPTER_INVALID` naming each call at which the limiter failed */
+/**
+ * @throws SpillwayError `ADAPTER_SILENT` with the number of the call that got no answer in time; else `ADAPTER_INVALID`
+ *   naming each call at which the limiter failed
+ */
 export function requireAnswers({ limiter, laws }: AnyCheckReport): void {
   const failed = laws.flatMap(({ failure, repeat }) => (failure === undefined ? [] : [{ failure, repeat }]));
   if (failed.length === 0) return;
   const problems = failed.map(({ failure: { call, got, allowed } }) => ({ path: call, got, allowed }));
   const distinct = new Map(problems.map((problem) => [`${problem.got} ${problem.allowed}`, problem]));
-  throw new SpillwayError("ADAPTER_INVALID", `the limiter ${quote(limiter)} cannot be checked by every law`, {
-    problems: [...distinct.values()],
-    hint: `${failed[0]?.repeat} repeats it`,
-  });
+  const hung = failed.find(({ failure }) => failure.hung);
+  const words =
+    hung === undefined
+      ? "cannot be checked by every law"
+      : `did not answer call ${hung.failure.script.ops.length}`;
+  throw new SpillwayError(
+    hung === undefined ? "ADAPTER_INVALID" : "ADAPTER_SILENT",
+    `the limiter ${quote(limiter)} ${words}`,
+    { problems: [...distinct.values()], hint: `${(hung ?? failed[0])?.repeat} repeats it` },
+  );
 }
 
 /** Reads the options of a check. @throws SpillwayError `USAGE`, those of files */

@@ -51,17 +51,26 @@ export async function checkKit<K extends LawKind>(
   };
   const setting = { kit, options, runs, seed, names, isSteady };
   const reports: LawReport<K>[] = [];
+  const isSilent = (): boolean => reports.some(({ failure }) => failure?.hung);
   for (const law of names) {
-    const isOver = options.signal?.aborted || reports.some(({ failure }) => failure?.hung);
+    const isOver = options.signal?.aborted || isSilent();
     const report = isOver
       ? unrun(kit, law, seed, "not-run")
       : await checkLaw(law, setting, known, reports.length);
     reports.push(report);
     options.onLaw?.(report);
   }
-  const cut = reports.some(({ outcome }) => outcome === "interrupted" || outcome === "not-run");
+  const isCut = reports.some(({ outcome }) => outcome === "interrupted" || outcome === "not-run");
   const ok = reports.every(isFine);
-  return { limiter: kit.name, seed, runs, laws: reports, known: known.states, interrupted: cut, ok };
+  return {
+    limiter: kit.name,
+    seed,
+    runs,
+    laws: reports,
+    known: known.states,
+    interrupted: isCut && !isSilent(),
+    ok,
+  };
 }
 
 /**

@@ -102,6 +102,7 @@ export interface CheckReport<K extends LawKind = RulesKind> {
   readonly laws: readonly LawReport<K>[];
   /** The known counterexamples that were listed, in their order. */
   readonly known: readonly KnownState[];
+  /** True if the caller ended the check early. Laws after a limiter that gave no answer are `not-run`, too. */
   readonly interrupted: boolean;
   /** True if no law that was checked is `violated`, `not-repeatable` or `failed`. */
   readonly ok: boolean;

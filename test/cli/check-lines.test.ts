@@ -1,5 +1,6 @@
 // A check's findings on the terminal: a line a law with its outcome, and what the rules did to it.
 import { describe, expect, test } from "vitest";
+import { requireAnswers } from "../../src/cli/check.ts";
 import { describeCheck, describeInterleavings } from "../../src/cli/check-text.ts";
 import { uncolored } from "../../src/cli/colors.ts";
 import type { Terminal } from "../../src/cli/terminal.ts";
@@ -191,6 +192,23 @@ describe("a law that does not hold", () => {
     expect(lines).toContainEqual(expect.stringMatching(/^bounded is violated: /));
     expect(lines.join("\n")).toContain("note Rules of all kinds were drawn.");
     expect(lines.at(-1)).toMatch(/^1 law violated: 1 law, \d+ runs?, 0\.0 s$/);
+  });
+
+  test("failed where the limiter gave no answer: the call is numbered, and nothing was interrupted", async () => {
+    const { laws, ...report } = await reportOf(() => {
+      throw Object.assign(new Error("no answer within 5 s"), { name: "TimeoutError" });
+    });
+    const lines = await linesOf((terminal) => describeCheck({ ...report, laws }, 0, {}, terminal));
+    expect(lines[1]).toMatch(/^ {2}bounded +failed in run 1: the limiter gave no answer$/);
+    expect(lines.join("\n")).toContain("got      TimeoutError: no answer within 5 s");
+    expect(lines.at(-1)).toBe("the limiter did not answer call 1: 1 law, 1 run, 0.0 s");
+    expect(() => requireAnswers({ ...report, laws })).toThrow(
+      expect.objectContaining({
+        code: "ADAPTER_SILENT",
+        message: expect.stringMatching(/^the limiter "mine" did not answer call 1$/m),
+        hint: `${laws[0]?.repeat} repeats it`,
+      }),
+    );
   });
 
   test("failed where the limiter did", async () => {

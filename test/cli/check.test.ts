@@ -404,13 +404,13 @@ describe("the command", () => {
   });
 
   test.each([
-    ["throws.mjs", "got Error: no store"],
-    ["hangs.mjs", "got TimeoutError: no answer within 0.2 s"],
-  ])("%s is reported by the call that failed, with exit 2", async (file, said) => {
+    ["throws.mjs", "ADAPTER_INVALID", "got Error: no store"],
+    ["hangs.mjs", "ADAPTER_SILENT", "got TimeoutError: no answer within 0.2 s"],
+  ])("%s is reported by the call that failed, with %s and exit 2", async (file, name, said) => {
     const words = ["check", "--adapter", file, "--seed", "1"];
     const { code, stderr } = await spillwayHere(words, { cwd: folder, threads: true });
     expect(code).toBe(2);
-    expect(stderr).toContain("ADAPTER_INVALID");
+    expect(stderr).toContain(`error ${name} `);
     expect(stderr).toMatch(/decide\(\{"organization":"\w+"/);
     expect(stderr).toContain(said);
     expect(stderr).toContain(`--adapter ${file}`);

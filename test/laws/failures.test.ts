@@ -168,6 +168,7 @@ describe("a limiter that never answers", () => {
     expect(script.ops.length).toBeLessThanOrEqual(3);
     const rest = report.laws.filter(({ law }) => law !== "bounded").map(({ outcome }) => outcome);
     expect(new Set(rest)).toEqual(new Set(["not-run"]));
+    expect(report).toMatchObject({ ok: false, interrupted: false });
     expect(asked).toBeLessThan(500);
   });
 
