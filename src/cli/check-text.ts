@@ -1,11 +1,12 @@
 // A check's findings as the terminal shows them: one line for each law, then the counterexamples.
 
 import type { RunEvidence } from "../laws/evidence.ts";
-import { mendedText } from "../laws/known.ts";
+import { unmetText } from "../laws/known.ts";
 import type { InterleavingReport } from "../laws/overlaps.ts";
 import type { LawReport } from "../laws/report.ts";
 import type { QuotasKind } from "../laws/sight.ts";
 import { evidenceGaps, evidenceWords } from "../report/verdict-words.ts";
+import { quote } from "../rules/errors.ts";
 import { limiterLawNames } from "../rules/laws.ts";
 import { counted } from "../rules/words.ts";
 import type { AnyCheckReport, AnyInterleavingReport, AnyLawReport } from "../runs/check-job.ts";
@@ -63,14 +64,29 @@ export async function describeCheck(
         : unrepeated.length > 0
           ? pc.yellow(`no law violated, and ${unrepeated.length} not judged, as answers do not repeat`)
           : pc.green(`no law violated${args.interleavings === true ? " by one call after the other" : ""}`);
-  const mended = report.known.filter(({ state }) => state === "mended");
-  if (mended.length > 0) terminal.say("");
-  for (const known of mended) terminal.say(`${pc.cyan("note")} ${mendedText(known)}`);
+  const notes = knownNotes(report);
+  if (notes.length > 0) terminal.say("");
+  for (const note of notes) terminal.say(`${pc.cyan("note")} ${note}`);
   const cut = report.interrupted ? `, ${pc.yellow("interrupted")}` : "";
   terminal.say(
     "",
     `${found}${cut}: ${counted(tried.length - silent, "law")}${silent === 0 ? "" : ` and ${silent} that judged nothing`}, ${counted(total, "run")}, ${seconds.toFixed(1)} s`,
   );
+}
+
+/** Says which known counterexamples are another limiter's, and which were not met though their law was checked. */
+function knownNotes({ limiter, laws, known }: AnyCheckReport): string[] {
+  const done = laws.filter(({ outcome }) => outcome !== "not-run" && outcome !== "interrupted");
+  const unmet = known.filter(
+    ({ law, state }) => state === "mended" || (state === "unseen" && done.some((one) => one.law === law)),
+  );
+  const others = new Set(known.flatMap((one) => (one.limiter === undefined ? [] : [quote(one.limiter)])));
+  return [
+    ...[...others].map(
+      (other) => `known counterexamples were found in ${other}: this limiter is ${quote(limiter)}`,
+    ),
+    ...unmet.map(unmetText),
+  ];
 }
 
 const failedWords = ({ failure }: AnyLawReport): string =>

@@ -10,7 +10,7 @@ import { checkLaws } from "./check.ts";
 import type { CheckOptions } from "./check-options.ts";
 import { checkInterleavings, type InterleavingOptions } from "./interleavings.ts";
 import { renderInterleaving } from "./interleavings-text.ts";
-import { type KnownCounterexample, mendedText, parseKnown } from "./known.ts";
+import { type KnownCounterexample, parseKnown, unmetText } from "./known.ts";
 import type { UnexplainedScript } from "./orders.ts";
 import { patient } from "./patience.ts";
 import type { CheckReport, LawReport } from "./report.ts";
@@ -143,7 +143,7 @@ class Suite {
     const { laws, known: listed } = await this.#check(law, this.#options.runs);
     const report = onlyOne(laws);
     const mended = listed.find(({ state }) => state === "mended");
-    if (mended !== undefined && this.#options.strict !== false) return { fails: [mendedText(mended)] };
+    if (mended !== undefined && this.#options.strict !== false) return { fails: [unmetText(mended)] };
     const { outcome, reason, seed, path, counterexample, failure, known } = report;
     if (outcome === "skipped") return { skips: `${law} is void: ${reason}` };
     if (outcome === "known")

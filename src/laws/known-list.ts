@@ -8,20 +8,21 @@ import type { LawKit, Search } from "./search.ts";
 /** The listed counterexamples, with their states. */
 export class KnownList<K extends LawKind> {
   readonly #entries: readonly KnownCounterexample<K>[];
-  readonly #kit: Pick<LawKit<K>, "formOf">;
+  readonly #kit: Pick<LawKit<K>, "formOf" | "name">;
   readonly #forms = new Set<string>();
   readonly #states: KnownState["state"][];
 
-  constructor(entries: readonly KnownCounterexample<K>[], kit: Pick<LawKit<K>, "formOf">) {
+  constructor(entries: readonly KnownCounterexample<K>[], kit: Pick<LawKit<K>, "formOf" | "name">) {
     this.#entries = entries;
     this.#kit = kit;
     this.#states = entries.map(() => "unseen");
   }
 
   get states(): readonly KnownState[] {
-    return this.#entries.map(({ law, note }, at) => ({
+    return this.#entries.map(({ law, note, limiter }, at) => ({
       law,
       ...(note !== undefined && { note }),
+      ...(limiter !== undefined && limiter !== this.#kit.name && { limiter }),
       state: this.#states[at] ?? "unseen",
     }));
   }

@@ -19,17 +19,24 @@ export interface KnownCounterexample<K extends LawKind = RulesKind> {
   readonly path?: string | undefined;
   /** Words that the report repeats, such as the address of an issue. */
   readonly note?: string | undefined;
+  /** Name of the limiter that it was found in, if it came from a report. */
+  readonly limiter?: string | undefined;
 }
 
-/** A known counterexample after a check. */
-export interface KnownState extends Pick<KnownCounterexample, "law" | "note"> {
+/** A known counterexample after a check; `limiter` is there if it was found in another limiter than the one checked. */
+export interface KnownState extends Pick<KnownCounterexample, "law" | "note" | "limiter"> {
   /** `mended`: its script no longer breaks the law. `unseen`: its law was not checked, or no run met it. */
   readonly state: "broken" | "mended" | "unseen";
 }
 
-/** Returns the message that a known counterexample is mended, with what to do. */
-export const mendedText = ({ law, note }: KnownState): string =>
-  `a known counterexample to ${law} breaks it no longer${note === undefined ? "" : ` (${note})`}: take it off the list`;
+/** Returns the message that a known counterexample was not met: it is mended, or no run broke its law. */
+export function unmetText({ law, note, state }: KnownState): string {
+  const [met, so] =
+    state === "mended"
+      ? ["breaks it no longer", "take it off the list"]
+      : ["matched nothing", "no run broke this law"];
+  return `a known counterexample to ${law} ${met}${note === undefined ? "" : ` (${note})`}: ${so}`;
+}
 
 const kinds: readonly unknown[] = [
   "call",
@@ -45,7 +52,8 @@ const kinds: readonly unknown[] = [
  * @throws SpillwayError `USAGE`, naming every entry that is wrong
  */
 export function parseKnown<K extends LawKind = RulesKind>(value: unknown): readonly KnownCounterexample<K>[] {
-  const given = isPlainObject(value) && Array.isArray(value["laws"]) ? found(value["laws"]) : value;
+  const given =
+    isPlainObject(value) && Array.isArray(value["laws"]) ? found(value["laws"], value["limiter"]) : value;
   const problems = Array.isArray(given)
     ? given.flatMap((entry, index) => mistakes(entry, `known[${index}]`))
     : [{ path: "known", got: quote(value), allowed: "an array, or the report of a check" }];
@@ -56,16 +64,16 @@ export function parseKnown<K extends LawKind = RulesKind>(value: unknown): reado
   });
 }
 
-const found = (laws: readonly unknown[]): unknown[] =>
+const found = (laws: readonly unknown[], limiter: unknown): unknown[] =>
   laws.flatMap((report) => {
     if (!isPlainObject(report) || !isPlainObject(report["counterexample"])) return [];
     if (report["outcome"] === "not-repeatable") return [];
-    return [{ law: report["law"], script: report["counterexample"]["script"] }];
+    return [{ law: report["law"], script: report["counterexample"]["script"], limiter }];
   });
 
 function mistakes(entry: unknown, path: string): Problem[] {
   if (!isPlainObject(entry)) return [{ path, got: quote(entry), allowed: "an object" }];
-  const { law, script, seed, path: way, note } = entry;
+  const { law, script, seed, path: way, note, limiter } = entry;
   const wrong = (member: string, allowed: string): Problem[] => [
     { path: `${path}.${member}`, got: quote(entry[member]), allowed },
   ];
@@ -79,6 +87,7 @@ function mistakes(entry: unknown, path: string): Problem[] {
       ? []
       : wrong(seed === undefined ? "seed" : "path", "both")),
     ...(note === undefined || typeof note === "string" ? [] : wrong("note", "a string")),
+    ...(limiter === undefined || typeof limiter === "string" ? [] : wrong("limiter", "a limiter's name")),
   ];
 }
 

@@ -152,6 +152,20 @@ describe("a check", () => {
       "note a known counterexample to bounded breaks it no longer (issue 4): take it off the list",
     ]);
   });
+
+  test("says whose the known counterexamples are, and which matched nothing in a law that was checked", async () => {
+    const known = ["bounded", "monotone", "recovers"].map((law) => ({
+      law,
+      state: "unseen",
+      limiter: "old",
+    }));
+    const laws = [{ outcome: "no-counterexample" }, { law: "monotone", outcome: "interrupted" }];
+    const lines = await checked(laws, {}, { known });
+    expect(lines.filter((line) => line.startsWith("note"))).toEqual([
+      'note known counterexamples were found in "old": this limiter is "mine"',
+      "note a known counterexample to bounded matched nothing: no run broke this law",
+    ]);
+  });
 });
 
 describe("a law that does not hold", () => {

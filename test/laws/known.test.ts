@@ -1,5 +1,5 @@
 // Known counterexamples: a check passes over them, finds what is behind them, and says which are mended.
-import { mkdtemp, rm, writeFile } from "node:fs/promises";
+import { mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
@@ -186,6 +186,11 @@ describe("check --known FILE", () => {
     const third = await spillwayHere([...words, "--adapter", "none.mjs", ...known], { cwd: folder });
     expect(third.stdout).toContain("a known counterexample to refusal-justified breaks it no longer");
     expect(third.code).toBe(0);
+    const note = 'note known counterexamples were found in "two bugs": this limiter is "two';
+    const renamed = (await readFile(join(folder, "none.mjs"), "utf8")).replace("two bugs", "two");
+    await writeFile(join(folder, "renamed.mjs"), renamed);
+    const fourth = await spillwayHere([...words, "--adapter", "renamed.mjs", ...known], { cwd: folder });
+    expect([second, third, fourth].map(({ stdout }) => stdout.includes(note))).toEqual([false, false, true]);
   });
 
   test.each([
@@ -193,6 +198,7 @@ describe("check --known FILE", () => {
     ['[{ "law": "recover" }]', 'known[0].law: got "recover", allowed: recovers'],
     ['[{ "law": "recovers", "path": "3:1" }]', "known[0].seed: got nothing, allowed: both"],
     ['[{ "law": "recovers", "script": { "ops": [] } }]', "known[0].script: got"],
+    ['[{ "law": "recovers", "limiter": 5 }]', "known[0].limiter: got 5, allowed: a limiter's name"],
     ["[", "wrong.json: got"],
   ])("%s is refused: 2", async (wrong, problem) => {
     await writeFile(join(folder, "wrong.json"), wrong);
