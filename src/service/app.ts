@@ -1,5 +1,10 @@
 // The reference deployment as a Fastify application. It does not listen: tests call it by `inject`.
-import fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest } from "fastify";
+import fastify, {
+  type FastifyError,
+  type FastifyInstance,
+  type FastifyReply,
+  type FastifyRequest,
+} from "fastify";
 import { Limiter } from "../engine/limiter.ts";
 import { segmentsOf } from "../policy/match.ts";
 import { sendMessage } from "./answer.ts";
@@ -32,8 +37,8 @@ export function buildApp(options: AppOptions): FastifyInstance {
     ...serverOptions(options.tls),
     frameworkErrors: (_error, request, reply) => answerUnrouted(gate, request, reply),
   });
-  app.setErrorHandler((error, _request, reply) => {
-    onUnexpected(error instanceof Error ? error : new Error(String(error)));
+  app.setErrorHandler<FastifyError>((error, _request, reply) => {
+    onUnexpected(error);
     sendMessage(reply, 500, {}, "Internal error");
   });
   addRestRoutes(app, gate);

@@ -55,10 +55,8 @@ export class TokenTable<Who> {
     this.#patterns = [form].flat().map(patternOf);
     for (const [token, caller] of callers) {
       const digest = this.#digest(token);
-      const entry = { digest: Buffer.from(digest, "latin1"), caller };
-      const bucket = this.#buckets.get(bucketOf(digest));
-      if (bucket === undefined) this.#buckets.set(bucketOf(digest), [entry]);
-      else bucket.push(entry);
+      const bucket = this.#buckets.get(bucketOf(digest)) ?? [];
+      this.#buckets.set(bucketOf(digest), [...bucket, { digest: Buffer.from(digest, "latin1"), caller }]);
     }
   }
 

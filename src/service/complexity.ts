@@ -13,7 +13,6 @@ import {
   GraphQLIncludeDirective,
   type GraphQLObjectType,
   type GraphQLResolveInfo,
-  type GraphQLSchema,
   GraphQLSkipDirective,
   getArgumentValues,
   getDirectiveValues,
@@ -26,9 +25,8 @@ import {
   TypeMetaFieldDef,
 } from "graphql";
 import { BUILDS, PIPELINES } from "./sample-data.ts";
+import { pageSize, queryType, schema } from "./schema.ts";
 
-/** Page size of a connection that names none (SPEC.md §1). */
-const PAGE_SIZE_ABSENT = 500;
 /** Most requested points of a query that is executed (SPEC.md §6). */
 export const POINTS_MOST = 50_000;
 /** Greatest depth of fields in a query that is executed (SPEC.md §6). */
@@ -58,34 +56,18 @@ export interface RequestedPoints {
 }
 
 /**
- * Returns the page size that a connection's arguments request.
- * @throws GraphQLError if both `first` and `last` are given, or one is negative
- */
-export function pageSize(args: { readonly first?: unknown; readonly last?: unknown }): number {
-  const first = args.first ?? null;
-  const last = args.last ?? null;
-  if (first !== null && last !== null) throw new GraphQLError("Give either `first` or `last`, not both.");
-  const size = Number(first ?? last ?? PAGE_SIZE_ABSENT);
-  if (size < 0) throw new GraphQLError("`first` and `last` must not be negative.");
-  return size;
-}
-
-/**
  * Prices a query that has been validated against the schema, without executing it. It obeys `@skip` and `@include`, and
  * counts fields that the executor merges once.
- * @param root type at which the operation starts
  * @param variables coerced values
  * @throws GraphQLError if the query is deeper than `DEPTH_MOST`, too long to walk, or has unusable page sizes
  */
 export function requestedPoints(
-  schema: GraphQLSchema,
-  root: GraphQLObjectType,
   operation: OperationDefinitionNode,
   fragments: ReadonlyMap<string, FragmentDefinitionNode>,
   variables: Readonly<Record<string, unknown>>,
 ): RequestedPoints {
-  const walk = new Walk(schema, fragments, variables);
-  walk.objects(root, [operation.selectionSet], { multiplier: 1, objects: 1, size: 1, items: 1, depth: 1 });
+  const walk = new Walk(fragments, variables);
+  walk.objects(queryType, [operation.selectionSet], { multiplier: 1, objects: 1, size: 1, depth: 1 });
   const { points, introspection, fields, names } = walk;
   return { points, introspection, fields, names };
 }
@@ -98,8 +80,6 @@ interface Place {
   readonly objects: number;
   /** Page size if the place is directly in a connection. */
   readonly size: number;
-  /** Number of items on such a page, if the place is directly in a connection. */
-  readonly items: number;
   readonly depth: number;
 }
 
@@ -112,16 +92,13 @@ class Walk {
   fields = 0;
   names = 0;
   #visits = 0;
-  readonly #schema: GraphQLSchema;
   readonly #fragments: ReadonlyMap<string, FragmentDefinitionNode>;
   readonly #variables: Readonly<Record<string, unknown>>;
 
   constructor(
-    schema: GraphQLSchema,
     fragments: ReadonlyMap<string, FragmentDefinitionNode>,
     variables: Readonly<Record<string, unknown>>,
   ) {
-    this.#schema = schema;
     this.#fragments = fragments;
     this.#variables = variables;
   }
@@ -139,39 +116,37 @@ class Walk {
   #field(type: GraphQLObjectType, nodes: SameFields, place: Place): void {
     const [node] = nodes;
     const name = node.name.value;
-    const { multiplier, objects } = place;
     if (name === SchemaMetaFieldDef.name || name === TypeMetaFieldDef.name) {
-      this.#add(multiplier);
-      this.introspection += multiplier;
+      this.#introspect(1);
       this.#describe(name, nodes);
       return;
     }
     const field = type.getFields()[name];
-    const inner = field === undefined ? undefined : getNamedType(field.type);
-    if (field === undefined || !isObjectType(inner)) return;
+    if (field === undefined) return;
+    const inner = getNamedType(field.type);
+    if (!isObjectType(inner)) return;
+    const { multiplier, objects, size, depth } = place;
     this.#add(multiplier);
+    const items = name === "edges" ? itemsMost[type.name] : undefined;
+    const within = items === undefined ? multiplier : atMostSafe(multiplier * size);
     // An empty page returns nothing, whatever its fields request.
-    const isPage = isConnection(type) && name === "edges";
-    const within = isPage ? atMostSafe(multiplier * place.size) : multiplier;
     if (within === 0) return;
-    const size = isConnection(inner) ? pageSize(getArgumentValues(field, node, this.#variables)) : 1;
     this.objects(inner, belowOf(nodes), {
       multiplier: within,
-      objects: isPage ? atMostSafe(objects * place.items) : objects,
-      size,
-      items: Math.min(size, itemsMost[inner.name] ?? size),
-      depth: place.depth + 1,
+      objects: items === undefined ? objects : objects * Math.min(size, items),
+      size: pageSize(getArgumentValues(field, node, this.#variables)),
+      depth: depth + 1,
     });
   }
 
-  /** Prices `__schema` and `__type`. graphql-js bounds their depth. */
+  /** Prices what is below `__schema` and `__type`. graphql-js bounds their depth. */
   #describe(name: string, nodes: SameFields): void {
     const isSchema = name === SchemaMetaFieldDef.name;
     const field = isSchema ? SchemaMetaFieldDef : TypeMetaFieldDef;
     // Both fields describe objects.
     const type = getNamedType(field.type) as GraphQLObjectType;
     const args = getArgumentValues(field, nodes[0], this.#variables);
-    const described = isSchema ? this.#schema : this.#schema.getType(String(args["name"]));
+    const described = isSchema ? schema : schema.getType(String(args["name"]));
     if (described !== undefined) this.#values(type, belowOf(nodes), [described]);
   }
 
@@ -188,24 +163,23 @@ class Walk {
       if (this.fields > FIELDS_MOST) return;
       const [node] = nodes;
       const field = type.getFields()[node.name.value];
-      const inner = field === undefined ? undefined : getNamedType(field.type);
+      const inner = getNamedType(field?.type);
       if (field?.resolve === undefined || !isObjectType(inner)) continue;
+      const { resolve } = field;
       const args = getArgumentValues(field, node, this.#variables);
       // Introspection's resolvers read only the schema of all that a resolver receives.
-      const info = { schema: this.#schema } as unknown as GraphQLResolveInfo;
-      const next: unknown[] = [];
-      for (const value of values) {
-        const found: unknown = field.resolve(value, args, undefined, info);
-        if (found === null || found === undefined) continue;
-        this.#add(1);
-        this.introspection += 1;
-        if (Array.isArray(found)) next.push(...found);
-        else next.push(found);
-        // Each value will have at least one field.
-        if (next.length > FIELDS_MOST) throw new GraphQLError("Query has too many fields.");
-      }
-      this.#values(inner, belowOf(nodes), next);
+      const info = { schema } as unknown as GraphQLResolveInfo;
+      const found = values
+        .map((value): unknown => resolve(value, args, undefined, info))
+        .filter((one) => one !== null && one !== undefined);
+      this.#introspect(found.length);
+      this.#values(inner, belowOf(nodes), found.flat());
     }
+  }
+
+  #introspect(points: number): void {
+    this.#add(points);
+    this.introspection += points;
   }
 
   #add(points: number): void {
@@ -214,8 +188,8 @@ class Walk {
 
   /** Counts a field once for each object that will resolve it. */
   #resolve(name: string, objects: number): void {
-    this.fields = atMostSafe(this.fields + objects);
-    this.names = atMostSafe(this.names + objects * name.length);
+    this.fields += objects;
+    this.names += objects * name.length;
   }
 
   #collected(selections: readonly SelectionSetNode[]): Map<string, SameFields> {
@@ -256,7 +230,6 @@ class Walk {
 
 const belowOf = (nodes: readonly FieldNode[]): SelectionSetNode[] =>
   nodes.flatMap(({ selectionSet }) => selectionSet ?? []);
-const isConnection = (type: GraphQLObjectType): boolean => type.name.endsWith("Connection");
 const atMostSafe = (points: number): number => Math.min(points, Number.MAX_SAFE_INTEGER);
 
 /** Counts what comes back while a query is executed, by a field resolver for `execute`. */
@@ -266,8 +239,7 @@ export class ActualPoints {
   /** Resolves a field as by default, and adds a point for every object-typed field that has a value. */
   readonly resolve: GraphQLFieldResolver<unknown, unknown> = (source, args, context, info) => {
     const value = defaultFieldResolver(source, args, context, info);
-    if (value !== null && value !== undefined && isObjectType(getNamedType(info.returnType)))
-      this.points += 1;
+    if (value !== null && isObjectType(getNamedType(info.returnType))) this.points += 1;
     return value;
   };
 }

@@ -11,6 +11,7 @@ import { headerNames } from "../wire/fields.ts";
 import { REFUSED } from "../wire/outcome.ts";
 import { changing, type Fields, lasting, type SendAnswer, send, sendMessage } from "./answer.ts";
 import { callersOf, type TokenOwner, TokenTable } from "./auth.ts";
+import { once } from "./once.ts";
 
 const UNKNOWN_CALLER = "Authentication required: send `Authorization: Bearer TOKEN` with a known token";
 
@@ -50,7 +51,6 @@ export class Gate {
   readonly semantics: Readonly<Record<Scope, Semantics>>;
   /** Sends an answer to a known caller. */
   readonly send: SendAnswer;
-  readonly #refusals = new RefusalBodies();
   readonly #callerOf: (request: FastifyRequest) => TokenOwner | null;
   readonly #sleep: ((ms: number) => Promise<void>) | undefined;
 
@@ -61,11 +61,10 @@ export class Gate {
     this.send = change === undefined ? send : changing(change);
     this.#sleep = sleep;
     const table = new TokenTable(callersOf(tokens));
-    this.#callerOf =
-      userOf === undefined
-        ? (request) => table.find(authorizationOf(request), request.raw.socket)
-        : (request) =>
-            charging(table.find(authorizationOf(request), request.raw.socket), request.headers, userOf);
+    this.#callerOf = (request) => {
+      const caller = table.find(authorizationOf(request), request.raw.socket);
+      return userOf && caller ? charging(caller, request.headers, userOf) : caller;
+    };
   }
 
   /**
@@ -140,28 +139,17 @@ export class Gate {
    */
   refuse(reply: FastifyReply, refusedBy: Owner, readings: Readings, fields: Fields, about: Answered): void {
     const { scope } = about;
-    if (this.semantics[scope].retryAfter) fields[headerNames.retryAfter] = readings[refusedBy].reset;
-    this.send(reply, REFUSED, fields, this.#refusals.of(scope, refusedBy, readings), about);
-  }
-}
-
-/** Bodies of refusals. Refusals in a row mostly show the same numbers, so the last of each kind is kept as text. */
-class RefusalBodies {
-  readonly #last = { rest: lastRefusals(), graphql: lastRefusals() };
-
-  of(scope: Scope, refusedBy: Owner, readings: Readings): object {
     const { limit, current, reset } = readings[refusedBy];
-    const last = this.#last[scope][refusedBy];
-    if (last.limit !== limit || last.current !== current || last.reset !== reset) {
-      last.body = lasting(refusalBody(scope, refusedBy, readings));
-      [last.limit, last.current, last.reset] = [limit, current, reset];
-    }
-    return last.body;
+    if (this.semantics[scope].retryAfter) fields[headerNames.retryAfter] = reset;
+    const body = refusalOf(`${scope} ${refusedBy} ${limit} ${current} ${reset}`, scope, refusedBy, readings);
+    this.send(reply, REFUSED, fields, body, about);
   }
 }
 
-const lastRefusal = () => ({ limit: -1, current: -1, reset: -1, body: {} as object });
-const lastRefusals = () => ({ organization: lastRefusal(), user: lastRefusal() });
+/** The latest bodies of refusals, as text: refusals in a row mostly show the same numbers. */
+const refusalOf = once(64, (_numbers, scope: Scope, refusedBy: Owner, readings: Readings) =>
+  lasting(refusalBody(scope, refusedBy, readings)),
+);
 
 function isPending<T extends object>(said: T | Pending<T> | Promise<T>): said is Pending<T> {
   return "resume" in said;
@@ -186,13 +174,12 @@ export function authorizationOf({ headers, raw: { rawHeaders } }: Authorized): s
   return found > 1 ? undefined : headers.authorization;
 }
 
-/** Returns the caller; a fault may make another user's quota pay for its calls. */
+/** Returns the caller with the user whose quota a fault makes pay for its calls. */
 function charging(
-  caller: TokenOwner | null,
+  caller: TokenOwner,
   headers: FastifyRequest["headers"],
   userOf: NonNullable<Faulty["userOf"]>,
-): TokenOwner | null {
-  if (caller === null) return null;
+): TokenOwner {
   const texts = Object.entries(headers).map(([name, value]) => [name, String(value)]);
   return { ...caller, quota: userOf(caller.user, Object.fromEntries(texts)) };
 }

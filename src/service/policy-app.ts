@@ -1,6 +1,11 @@
 // A stand-in for any API that a policy describes: it limits and answers by the policy, with sample bodies.
 import type { IncomingHttpHeaders } from "node:http";
-import fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest } from "fastify";
+import fastify, {
+  type FastifyError,
+  type FastifyInstance,
+  type FastifyReply,
+  type FastifyRequest,
+} from "fastify";
 import { Kind, parse } from "graphql";
 import type { PolicyDecision } from "../engine/decision.ts";
 import { type SlowQuotaStore, shownByStatus } from "../engine/store.ts";
@@ -52,9 +57,9 @@ export function buildPolicyApp(options: PolicyAppOptions): FastifyInstance {
   const app = fastify(serverOptions(options.tls));
   app.removeAllContentTypeParsers();
   app.addContentTypeParser("*", { parseAs: "string" }, (_request, body, done) => done(null, body));
-  app.setErrorHandler((error, _request, reply) => {
-    const { statusCode = 500 } = error as { statusCode?: number };
-    if (statusCode >= 500) onUnexpected(error instanceof Error ? error : new Error(String(error)));
+  app.setErrorHandler<FastifyError>((error, _request, reply) => {
+    const { statusCode = 500 } = error;
+    if (statusCode >= 500) onUnexpected(error);
     sendMessage(reply, statusCode, {}, statusCode >= 500 ? "Internal error" : "Bad request");
   });
   const { header, form } = policy.auth;
@@ -64,8 +69,8 @@ export function buildPolicyApp(options: PolicyAppOptions): FastifyInstance {
   );
   const answer = answerer(options, sentBy(policy, options.faulty));
   const respond = (request: FastifyRequest, reply: FastifyReply): void => {
-    const given = request.headers[header.toLowerCase()];
-    const caller = table.find(Array.isArray(given) ? given[0] : given, request.raw.socket);
+    const [given] = [request.headers[header.toLowerCase()]].flat();
+    const caller = table.find(given, request.raw.socket);
     if (caller === null) sendMessage(reply, 401, {}, "Unauthorized");
     else answer(request, reply, caller);
   };
@@ -169,7 +174,7 @@ function merged(one: Record<string, unknown>, other: Record<string, unknown>): R
 
 /** Returns a body as JSON; `undefined` if it is none. */
 function bodyOf(text: unknown): unknown {
-  if (typeof text !== "string" || text === "") return undefined;
+  if (typeof text !== "string") return undefined;
   try {
     return JSON.parse(text) as unknown;
   } catch {
@@ -198,11 +203,10 @@ function attributesOf(
   body: unknown,
 ): Attributes | null {
   const attributes: Record<string, string> = { ...caller };
-  const told = Object.entries(route.attributes).map(([name, source]) => [
-    name,
-    sourced(source, headers, body),
-  ]);
-  for (const [name = "", value] of [...Object.entries(inPath), ...told]) {
+  const told = Object.entries(route.attributes).map(
+    ([name, source]) => [name, sourced(source, headers, body)] as const,
+  );
+  for (const [name, value] of [...Object.entries(inPath), ...told]) {
     if (value === undefined || (caller[name] !== undefined && caller[name] !== value)) return null;
     attributes[name] = value;
   }
@@ -220,19 +224,17 @@ const integer = /^\d{1,15}$/;
 
 /** Returns the cost that a request's header declares, or the sample's, as its dearer member makes it. */
 function costOf({ samples, uses }: Operation, { request, body }: Asked): number {
-  const most = Object.values(uses).reduce<number>(
-    (least, cost) => (typeof cost === "object" ? Math.min(least, cost.atMost) : least),
-    Number.MAX_SAFE_INTEGER,
-  );
+  const bounds = Object.values(uses).flatMap((cost) => (typeof cost === "object" ? cost.atMost : []));
+  const most = Math.min(Number.MAX_SAFE_INTEGER, ...bounds);
   const declared = request.headers[costHeader];
   if (typeof declared === "string" && integer.test(declared)) return Math.min(Number(declared), most);
   const [sample] = samples;
-  const { dearer } = sample ?? {};
-  const asked = dearer === undefined ? undefined : pointed(body, dearer.pointer)[0]?.value;
-  if (sample === undefined || dearer === undefined || typeof asked !== "number")
-    return Math.min(sample?.cost ?? 1, most);
-  const base = pointed(sample.body, dearer.pointer)[0]?.value;
-  const more = (Math.max(0, Math.round(asked)) - (typeof base === "number" ? base : 0)) * dearer.costEach;
+  if (sample?.dearer === undefined) return Math.min(sample?.cost ?? 1, most);
+  const { pointer, costEach } = sample.dearer;
+  const numberIn = (at: unknown): unknown => pointed(at, pointer)[0]?.value;
+  const [asked, base] = [numberIn(body), numberIn(sample.body)];
+  if (typeof asked !== "number") return Math.min(sample.cost, most);
+  const more = (Math.max(0, Math.round(asked)) - (typeof base === "number" ? base : 0)) * costEach;
   return Math.min(Math.max(0, sample.cost + more), most);
 }
 
@@ -240,5 +242,5 @@ function costOf({ samples, uses }: Operation, { request, body }: Asked): number 
 function hostOf({ routes }: Policy, header = ""): string {
   const host = header.replace(/:\d+$/, "").toLowerCase();
   const named = routes.flatMap((route) => (route.host === undefined ? [] : [route.host.toLowerCase()]));
-  return named.length === 0 || named.includes(host) ? host : (named[0] ?? host);
+  return named.includes(host) ? host : (named[0] ?? host);
 }

@@ -88,25 +88,18 @@ const KEPT_LENGTH_MOST = 4096;
 
 /** Tells whether a query nests its brackets too deep. @throws GraphQLError if it has an invalid token */
 function nestsTooDeep(query: string): boolean {
-  let brackets = 0;
-  for (let at = 0; at < query.length; at++) {
-    const code = query.charCodeAt(at);
-    if (code === brace || code === bracket || code === parenthesis) brackets += 1;
-  }
-  if (brackets <= NESTING_MOST) return false;
+  if (query.split(/[{[(]/).length - 1 <= NESTING_MOST) return false;
   // Some of the brackets may stand in strings and comments.
   const lexer = new Lexer(new Source(query));
   let depth = 0;
   for (;;) {
     const { kind } = lexer.advance();
     if (kind === TokenKind.EOF) return false;
-    if (kind === TokenKind.BRACE_L || kind === TokenKind.BRACKET_L || kind === TokenKind.PAREN_L) depth += 1;
-    if (kind === TokenKind.BRACE_R || kind === TokenKind.BRACKET_R || kind === TokenKind.PAREN_R) depth -= 1;
+    if ("{[(".includes(kind)) depth += 1;
+    if ("}])".includes(kind)) depth -= 1;
     if (depth > NESTING_MOST) return true;
   }
 }
-
-const [parenthesis, bracket, brace] = [0x28, 0x5b, 0x7b];
 
 function priceQuery(
   document: DocumentNode,
@@ -114,8 +107,7 @@ function priceQuery(
   variables: Readonly<Record<string, unknown>>,
 ): PreparedQuery | RejectedQuery {
   const operation = getOperationAST(document, operationName);
-  const root = schema.getQueryType();
-  if (operation === null || operation === undefined || root === null || root === undefined)
+  if (!operation)
     return rejected(new GraphQLError("Name one of the document's operations in `operationName`."));
   if (operation.operation !== "query")
     return rejected(
@@ -126,7 +118,7 @@ function priceQuery(
   const fragments = new Map<string, FragmentDefinitionNode>();
   for (const definition of document.definitions)
     if (definition.kind === "FragmentDefinition") fragments.set(definition.name.value, definition);
-  const asked = requestedPoints(schema, root, operation, fragments, values.coerced);
+  const asked = requestedPoints(operation, fragments, values.coerced);
   const { points: requested, introspection } = asked;
   const message = excessOf(asked);
   if (message !== null) return { errors: [new GraphQLError(message)], requested };

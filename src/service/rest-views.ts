@@ -54,10 +54,10 @@ export function pipelineView(pipeline: SamplePipeline, origin: string) {
   };
 }
 
-export function buildView(build: SampleBuild, pipeline: SamplePipeline, origin: string) {
+export function buildView(build: SampleBuild, origin: string) {
   const { id, graphqlId, number, state, branch, commit, message, author, createdAt, startedAt, finishedAt } =
     build;
-  const parent = pipelineView(pipeline, origin);
+  const parent = pipelineView(build.pipeline, origin);
   return {
     id,
     graphql_id: graphqlId,

@@ -74,7 +74,7 @@ const resources: readonly Resource[] = [
     needs: "read_pipelines",
     answer(ask) {
       const found = findPipeline(ask);
-      return found === null ? null : pipelineView(found, originOf(ask));
+      return found && pipelineView(found, originOf(ask));
     },
   },
   {
@@ -82,9 +82,11 @@ const resources: readonly Resource[] = [
     needs: "read_builds",
     answer(ask) {
       const found = findPipeline(ask);
-      if (found === null) return null;
-      return paged(ask, BUILDS, (skip, most) =>
-        sampleBuilds(found, skip, most).map((build) => buildView(build, found, originOf(ask))),
+      return (
+        found &&
+        paged(ask, BUILDS, (skip, most) =>
+          sampleBuilds(found, skip, most).map((build) => buildView(build, originOf(ask))),
+        )
       );
     },
   },
@@ -93,8 +95,8 @@ const resources: readonly Resource[] = [
     needs: "read_builds",
     answer(ask) {
       const found = findPipeline(ask);
-      const build = found === null ? null : sampleBuild(found, Number(ask.params["number"]));
-      return found === null || build === null ? null : buildView(build, found, originOf(ask));
+      const build = found && sampleBuild(found, Number(ask.params["number"]));
+      return build && buildView(build, originOf(ask));
     },
   },
 ];
@@ -141,7 +143,8 @@ export function answerRest(
   const caller = gate.enter(request, reply, "rest", params["organization"] ?? null, resource?.needs ?? null);
   if (caller === null) return;
   const reads = request.method === "GET" || request.method === "HEAD";
-  if (reads && resource?.answer === "status") {
+  const answer = resource?.answer;
+  if (reads && answer === "status") {
     answerStatus(gate, reply, caller);
     return;
   }
@@ -155,10 +158,7 @@ export function answerRest(
       fields["Allow"] = "GET, HEAD";
       return gate.send(reply, 405, fields, { message: `${request.method} is not allowed here` }, about);
     }
-    const body =
-      resource === null || resource.answer === "status"
-        ? null
-        : resource.answer({ request, caller, params, fields });
+    const body = typeof answer === "function" ? answer({ request, caller, params, fields }) : null;
     if (body === null) gate.send(reply, 404, fields, { message: "No such resource" }, about);
     else gate.send(reply, 200, fields, body, about);
   });

@@ -53,6 +53,7 @@ export interface SamplePipeline extends Identified {
 }
 
 export interface SampleBuild extends Identified {
+  readonly pipeline: SamplePipeline;
   readonly number: number;
   readonly state: "passed" | "failed" | "running";
   readonly branch: string;
@@ -67,14 +68,7 @@ export interface SampleBuild extends Identified {
 /** Returns a stable UUID for a name, and the opaque id made of it. */
 function identify(type: string, name: string): Identified {
   const hex = hash("sha1", `${type}/${name}`, "hex");
-  const groups = [
-    hex.slice(0, 8),
-    hex.slice(8, 12),
-    `5${hex.slice(13, 16)}`,
-    `a${hex.slice(17, 20)}`,
-    hex.slice(20, 32),
-  ];
-  const id = groups.join("-");
+  const id = hex.replace(/^(.{8})(.{4}).(...).(...)(.{12}).*/, "$1-$2-5$3-a$4-$5");
   return { id, graphqlId: Buffer.from(`${type}---${id}`).toString("base64") };
 }
 
@@ -118,19 +112,20 @@ export function samplePipeline(organization: string, slug: string): SamplePipeli
 /** Returns one build of a pipeline; `null` if it has no build of that number. */
 export function sampleBuild(pipeline: SamplePipeline, number: number): SampleBuild | null {
   if (!Number.isSafeInteger(number) || number < 1 || number > BUILDS) return null;
-  return madeBuild(`${pipeline.id}/${number}`, pipeline.slug, number);
+  return madeBuild(`${pipeline.id}/${number}`, pipeline, number);
 }
 
-const madeBuild = once(10_000, (name, slug: string, number: number): SampleBuild => {
+const madeBuild = once(10_000, (name, pipeline: SamplePipeline, number: number): SampleBuild => {
   const createdMs = FIRST_BUILD_MS + number * BUILD_EVERY_MS;
   const state = number === BUILDS ? "running" : number % 7 === 0 ? "failed" : "passed";
   return {
     ...identify("Build", name),
+    pipeline,
     number,
     state,
     branch: number % 3 === 0 ? "main" : `change-${number}`,
     commit: hash("sha1", `commit/${name}`, "hex"),
-    message: `Change ${number} of ${slug}`,
+    message: `Change ${number} of ${pipeline.slug}`,
     author: sampleUser(`author-${number % 5}`),
     createdAt: isoSecond(createdMs),
     startedAt: isoSecond(createdMs + 5_000),
@@ -143,10 +138,8 @@ const madeBuild = once(10_000, (name, slug: string, number: number): SampleBuild
  * @param skip number of the newest builds to leave out
  */
 export function sampleBuilds(pipeline: SamplePipeline, skip: number, most: number): SampleBuild[] {
-  const builds: SampleBuild[] = [];
-  for (let number = BUILDS - skip; number >= 1 && builds.length < most; number--) {
-    const build = sampleBuild(pipeline, number);
-    if (build !== null) builds.push(build);
-  }
-  return builds;
+  const length = Math.max(0, Math.min(most, BUILDS - skip));
+  return Array.from({ length }, (_, at) => BUILDS - skip - at).flatMap(
+    (number) => sampleBuild(pipeline, number) ?? [],
+  );
 }

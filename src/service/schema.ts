@@ -1,7 +1,6 @@
 // The GraphQL schema of the sample data, and its roots. Lists of objects appear only as `edges` of connections. What a
 // query brings back thus never costs more than what it requested.
-import { buildSchema } from "graphql";
-import { pageSize } from "./complexity.ts";
+import { buildSchema, GraphQLError, type GraphQLObjectType } from "graphql";
 import {
   BUILDS,
   PIPELINES,
@@ -13,6 +12,9 @@ import {
   samplePipelines,
   sampleUser,
 } from "./sample-data.ts";
+
+/** Page size of a connection that names none (SPEC.md §1). */
+const PAGE_SIZE_ABSENT = 500;
 
 export const schema = buildSchema(`
   type Query {
@@ -63,6 +65,8 @@ export const schema = buildSchema(`
   type PageInfo { hasNextPage: Boolean!, hasPreviousPage: Boolean!, startCursor: String, endCursor: String }
 `);
 
+export const queryType = schema.getQueryType() as GraphQLObjectType;
+
 /** Returns the root of queries: the caller's own data, resolved field by field on request. */
 export function rootValue(organization: string, user: string) {
   return {
@@ -97,13 +101,11 @@ function pipelineNode(pipeline: SamplePipeline) {
     repository: { url: pipeline.repository },
     organization: () => organizationNode(pipeline.organization),
     builds: (args: ConnectionArgs) =>
-      connection(args, BUILDS, (from, to) =>
-        sampleBuilds(pipeline, from, to - from).map((build) => buildNode(build, pipeline)),
-      ),
+      connection(args, BUILDS, (from, to) => sampleBuilds(pipeline, from, to - from).map(buildNode)),
   };
 }
 
-function buildNode({ id, graphqlId, author, ...rest }: SampleBuild, pipeline: SamplePipeline) {
+function buildNode({ id, graphqlId, author, pipeline, ...rest }: SampleBuild) {
   return {
     ...rest,
     id: graphqlId,
@@ -118,6 +120,19 @@ interface ConnectionArgs {
   readonly last?: number | null;
   readonly after?: string | null;
   readonly before?: string | null;
+}
+
+/**
+ * Returns the page size that a connection's arguments request.
+ * @throws GraphQLError if both `first` and `last` are given, or one is negative
+ */
+export function pageSize(args: { readonly first?: unknown; readonly last?: unknown }): number {
+  const first = args.first ?? null;
+  const last = args.last ?? null;
+  if (first !== null && last !== null) throw new GraphQLError("Give either `first` or `last`, not both.");
+  const size = Number(first ?? last ?? PAGE_SIZE_ABSENT);
+  if (size < 0) throw new GraphQLError("`first` and `last` must not be negative.");
+  return size;
 }
 
 const cursorOf = (index: number): string => Buffer.from(`at:${index}`).toString("base64");

@@ -158,8 +158,8 @@ export class Team {
 
   #hear(child: ChildProcess, store: Store, message: FromWorker): void {
     if (message.kind === "unexpected") this.#tell(message.message);
-    if (message.kind !== "letter") return;
-    send(child, { kind: "reply", reply: answerLetter(store, message.letter, Date.now()) });
+    if (message.kind === "letter")
+      send(child, { kind: "reply", reply: answerLetter(store, message.letter, Date.now()) });
   }
 
   /** Starts a worker in place of one that ended by itself, after a wait, and only a few times. */
@@ -191,8 +191,9 @@ export class Team {
     const members = this.#members;
     const member = members[this.#next % members.length];
     this.#next += 1;
-    if (member === undefined || !member.child.connected) socket.destroy();
-    else member.child.send({ kind: "connection" }, socket, (error) => error && socket.destroy());
+    if (member?.child.connected)
+      member.child.send({ kind: "connection" }, socket, (error) => error && socket.destroy());
+    else socket.destroy();
   }
 
   sweep(): void {

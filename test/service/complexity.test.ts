@@ -329,6 +329,16 @@ describe("hostile queries end soon", () => {
     expect(rejection(query)).toBe("Query has too many fields.");
   });
 
+  test("a walk over 200,000 fields is one too many at the next", () => {
+    // Each viewer is a field, its fragment's name another; at the end come leaves of the query itself.
+    const leaves = Array.from({ length: 398 }, (_, n) => `u${n}: __typename`).join(" ");
+    const viewers = Array.from({ length: 500 }, (_, n) => `v${n}: viewer { ...F }`).join(" ");
+    const walked = (more: string): string =>
+      rejection(`{ ${viewers} ${more} } fragment F on Viewer { ${leaves} }`);
+    expect(walked("")).toMatch(/^Query would resolve 199500 fields, above/);
+    expect(walked("__typename")).toBe("Query has too many fields.");
+  });
+
   test("fragments in a circle", () => {
     expect(
       rejection(
