@@ -94,7 +94,7 @@ function headText(model: FittedModel): string {
   const explained = Math.floor((1000 * (calls - unexplained)) / calls) / 10;
   const left = uncounted === 0 ? "" : ` ${counted(uncounted, "call")} that no quota counts were left out.`;
   return commentText(
-    `Fitted by spillway from ${counted(calls, "call")} of ${counted(callers, "caller")}, from ${from} on, ${timeText(durationMs)} long. The populations below make ${explained} % of these calls.${left} What was asked for was not recorded, only what it cost: the calls are stand-ins.${under}${doubts.length === 0 ? "" : ` What the recording does not tell: ${doubts.join(" ")}`}`,
+    `Fitted by spillway from ${counted(calls, "call")} of ${counted(callers, "caller")}, from ${from} on, ${timeText(durationMs)} long. The populations below make ${explained} % of these calls.${left} Of each call its ${policy === undefined ? "kind" : "operation"} and its cost are kept, not the request: the calls are stand-ins.${under}${doubts.length === 0 ? "" : ` What the recording does not tell: ${doubts.join(" ")}`}`,
     0,
   );
 }

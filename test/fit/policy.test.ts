@@ -29,6 +29,9 @@ test("a trace of version 2 becomes a scenario of its policy's operations, which 
   expect(source).toContain('rest("/search/issues?q=is:open", { name: "search" })');
   expect(source).toContain('method: "POST", name: "write"');
   expect(source).toContain('graphql("{ viewer { login } }", { cost: 1, name: "query" })');
+  expect(source.replaceAll("\n// ", " ")).toContain(
+    "Of each call its operation and its cost are kept, not the request",
+  );
   expect(source).not.toContain("rules:");
   const again = await run(
     "simulate",

@@ -74,7 +74,7 @@ const restText = 'rest("/v2/organizations/:org/pipelines")';
 const pollsText = `// Polls. behaviour: poller({ every: "5s", call: ${restText} }),`;
 
 const headText = (explained: string, more = "", doubts = ""): string =>
-  `// Fitted by spillway from 1,000 calls of 2 callers, from 2026-01-05T00:00:00Z on, 10m long. The populations below make ${explained} % of these calls.${more} What was asked for was not recorded, only what it cost: the calls are stand-ins.${doubts}`;
+  `// Fitted by spillway from 1,000 calls of 2 callers, from 2026-01-05T00:00:00Z on, 10m long. The populations below make ${explained} % of these calls.${more} Of each call its kind and its cost are kept, not the request: the calls are stand-ins.${doubts}`;
 /** The source with its head in one line. */
 const sourceOf = (...args: Parameters<typeof fittedSource>): string =>
   fittedSource(...args).replace(/^(\/\/ .*\n)+/, (text) => `${text.trim().replaceAll("\n// ", " ")}\n`);
