@@ -2,9 +2,10 @@
 // its command run and each entry imported there. It takes long: npm packs and installs, and both judges read all
 // types.
 import { execFile } from "node:child_process";
+import { existsSync } from "node:fs";
 import { mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
-import { join } from "node:path";
+import { join, posix } from "node:path";
 import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
 import { minVersion, satisfies } from "semver";
@@ -65,6 +66,21 @@ describe("the tarball", () => {
     for (const file of ["src/rules/SPEC.md", "src/policy/POLICY.md", "src/policy/policy.schema.json"])
       expect(files).toContain(file);
     expect(files.filter((file) => /^(test|sim|reports|src\/.*\.ts$)/.test(file))).toEqual([]);
+  });
+
+  test("holds each file that its pages link to, but for reports, which the repository alone has", async () => {
+    const pages = files.filter((file) => file.endsWith(".md"));
+    const links = await Promise.all(
+      pages.map(async (page) => {
+        const text = await readFile(join(root, page), "utf8");
+        const targets = [...text.matchAll(/\]\(([^)#\s:]+)[)#]/g)].map(([, target = ""]) => target);
+        return targets.map((target) => posix.join(posix.dirname(page), target));
+      }),
+    );
+    const linked = links.flat();
+    expect(linked).toContain("src/verify/README.md");
+    expect(linked.filter((path) => !path.startsWith("reports/") && !files.includes(path))).toEqual([]);
+    expect(linked.filter((path) => !existsSync(join(root, path)))).toEqual([]);
   });
 });
 
