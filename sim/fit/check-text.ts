@@ -1,5 +1,6 @@
 // A fit's check of itself in words: its first line, and a table of what was recorded beside what is simulated.
 
+import { columns } from "../../src/rules/columns.ts";
 import { shortName } from "../../src/rules/printable.ts";
 import { counted } from "../../src/rules/words.ts";
 import type { CheckedFigure, CheckRow, FitCheck } from "./check-result.ts";
@@ -57,14 +58,10 @@ export function checkTable({ rows }: FitCheck): string[] {
       ]),
   );
   const table = [["", "recorded", "simulated", "of all simulations"], ...body];
-  const widths = [0, 1, 2].map((column) => Math.max(...table.map((row) => (row[column] ?? "").length)));
   const more =
     names.length > shown.length
       ? [`  (${counted(names.length - shown.length, "other population")} in --json and --report)`]
       : [];
-  const lines = table.map(
-    ([label = "", recorded = "", middle = "", span = ""]) =>
-      `  ${label.padEnd(widths[0] as number)}  ${recorded.padStart(widths[1] as number)}  ${middle.padStart(widths[2] as number)}  ${span}`,
-  );
+  const lines = columns(table, { right: [1, 2] }).map((line) => `  ${line}`);
   return [...lines, ...more];
 }

@@ -8,6 +8,7 @@ import { type LogBatch, type LogRows, OTHER_CALL, STATUS_CALL } from "../logs/ro
 import { bareToken, looksSecret, withoutSecrets } from "../logs/secrets.ts";
 import type { Policy } from "../policy/policy.ts";
 import { instant, ownerName } from "../report/format.ts";
+import { padAfter } from "../rules/columns.ts";
 import { SpillwayError } from "../rules/errors.ts";
 import { shortName } from "../rules/printable.ts";
 import { counted } from "../rules/words.ts";
@@ -126,7 +127,7 @@ function fileLines({ name, format, columns, unused, notes }: UnderstoodFile): st
   return [
     `${pc.bold(name)}: ${format}`,
     ...columns.map(({ role, column, why, example }) =>
-      `  ${role.padEnd(12)} ${column.padEnd(20)} ${pc.dim(why)}${" ".repeat(Math.max(0, 20 - why.length))} ${example}`.trimEnd(),
+      `  ${role.padEnd(12)} ${padAfter(column, 20)} ${pc.dim(why)}${" ".repeat(Math.max(0, 20 - why.length))} ${example}`.trimEnd(),
     ),
     ...[...notes, ...left].map((note) => `  ${pc.dim(note)}`),
   ];

@@ -4,6 +4,7 @@ import { valueText } from "../plan/words.ts";
 import { figureText } from "../report/format.ts";
 import { alternativesOf, stateText } from "../report/plan-words.ts";
 import { sparkline } from "../report/sparkline.ts";
+import { columns as aligned } from "../rules/columns.ts";
 import { parseFigure, unitOf } from "../rules/figures.ts";
 import { shortName } from "../rules/printable.ts";
 import { counted } from "../rules/words.ts";
@@ -50,19 +51,7 @@ function meanOf({ figure, mean }: PlanFigure): string {
   return figureText(name, mean !== null && unitOf(name) === "count" && mean >= 10 ? Math.round(mean) : mean);
 }
 
-/** Aligns columns of text, each as wide as its widest cell; colour codes have no width. */
-function columns(rows: readonly (readonly string[])[]): string[] {
-  const widest = Math.max(0, ...rows.map(({ length }) => length));
-  const widths = Array.from({ length: widest }, (_, column) =>
-    Math.max(...rows.map((row) => uncolored(row[column] ?? "").length)),
-  );
-  return rows.map((row) =>
-    row
-      .map((cell, column) => cell.padEnd((widths[column] as number) + cell.length - uncolored(cell).length))
-      .join("  ")
-      .trimEnd(),
-  );
-}
+const columns = (rows: readonly (readonly string[])[]): string[] => aligned(rows, { bare: uncolored });
 
 const barWidth = 24;
 

@@ -18,6 +18,7 @@ import {
 } from "../report/replay-words.ts";
 import { figureOf } from "../report/source.ts";
 import { sparkline } from "../report/sparkline.ts";
+import { columns, displayWidth, padAfter } from "../rules/columns.ts";
 import { count, counted } from "../rules/words.ts";
 import { pc } from "./colors.ts";
 import type { Terminal } from "./terminal.ts";
@@ -74,11 +75,11 @@ function sparkLines(slots: readonly SlotView[], slotMs: number): string[] {
 
 function headroomLines({ headroom }: ReplayView): string[] {
   const names = headroom.map((one) => `${one.name}:`);
-  const widest = Math.max(...names.map((name) => name.length));
+  const widest = Math.max(...names.map(displayWidth));
   return headroom.map(({ windows, windowsOver, useMax, useP99, useP50 }, place) => {
     const over = windowsOver === 0 ? "" : `, ${pc.red(`${count(windowsOver)} too full`)}`;
     const uses = `half use ${share(useP50)} of the limit, 99% ${share(useP99)}, the fullest ${share(useMax)}`;
-    return `${(names[place] ?? "").padEnd(widest)} ${counted(windows, "window")}; ${uses}${over}`;
+    return `${padAfter(names[place] ?? "", widest)} ${counted(windows, "window")}; ${uses}${over}`;
   });
 }
 
@@ -97,20 +98,8 @@ function userLines({ users, totals, under }: ReplayView): string[] {
       firstRefusedAt === null ? "" : instant(firstRefusedAt),
     ]),
   ];
-  const widths = [0, 1, 2, 3, 4].map((column) =>
-    Math.max(...rows.map((row) => (row[column] as string).length)),
-  );
-  const lines = rows.map((row, place) => {
-    const text = row
-      .map((cell, column) =>
-        column === 0 || column === 4
-          ? cell.padEnd(widths[column] as number)
-          : cell.padStart(widths[column] as number),
-      )
-      .join("  ")
-      .trimEnd();
-    return place === 0 ? pc.dim(text) : text;
-  });
+  const [head = "", ...body] = columns(rows, { right: [1, 2, 3] });
+  const lines = [pc.dim(head), ...body];
   const more = totals.usersRefused - shown.length;
   return more > 0 ? [...lines, pc.dim(`and ${counted(more, `more ${who}`)}`)] : lines;
 }

@@ -9,6 +9,7 @@ import { runFiles } from "../report/run.ts";
 import { figureOf, latenessWords, ownerWords, refusalWords, verdictWords } from "../report/source.ts";
 import { sparkline } from "../report/sparkline.ts";
 import { questionWords } from "../report/verdict-words.ts";
+import { displayWidth, padAfter } from "../rules/columns.ts";
 import { shortName } from "../rules/printable.ts";
 import { count, counted } from "../rules/words.ts";
 import type { KeptRun } from "../runs/keep-run.ts";
@@ -119,14 +120,14 @@ const sparkWidth = 48;
 /** Returns a line for each window worth drawing: its counts over time, its highest count, its refusals. */
 function windowLines({ series: { windows, lengthMs } }: KeptRun): string[] {
   const drawn = windows.slice(0, windowsDrawn);
-  const widest = Math.max(0, ...drawn.map((one) => ownerWords(one).length));
+  const widest = Math.max(0, ...drawn.map((one) => displayWidth(ownerWords(one))));
   return drawn.map((one) => {
     const limit = Math.max(1, ...one.limits.map(([, value]) => value));
     const highest = Math.max(0, ...one.counts.map(([, value]) => value));
     const refused = one.windows.reduce((sum, window) => sum + window.refused, 0);
     const said = refused === 0 ? "" : `, ${pc.red(`${count(refused)} refused`)}`;
     const spark = sparkline(one.counts, lengthMs, limit, sparkWidth);
-    return `${ownerWords(one).padEnd(widest)} ${pc.cyan(spark)} ${count(highest)} of ${count(limit)}${said}`;
+    return `${padAfter(ownerWords(one), widest)} ${pc.cyan(spark)} ${count(highest)} of ${count(limit)}${said}`;
   });
 }
 

@@ -5,6 +5,7 @@ import type { Policy } from "../policy/policy.ts";
 import type { PolicyStatus } from "../probe/policy-status.ts";
 import type { StatusReading } from "../probe/status.ts";
 import { duration } from "../report/format.ts";
+import { displayWidth, padAfter } from "../rules/columns.ts";
 import { quote, SpillwayError } from "../rules/errors.ts";
 import { count } from "../rules/words.ts";
 import { onInterrupt } from "../runs/interrupt.ts";
@@ -211,7 +212,7 @@ const barMost = 40;
  */
 export function barsOf(reading: Reading, nowMs: number, columns: number): string[] {
   const bars = barsIn(reading);
-  const nameWidth = Math.max(...bars.map(({ name }) => name.length));
+  const nameWidth = Math.max(...bars.map(({ name }) => displayWidth(name)));
   const rows = bars.map((bar) => {
     const isOver = bar.endsAtMs !== null && nowMs >= bar.endsAtMs;
     const used = isOver ? 0 : bar.used;
@@ -219,7 +220,7 @@ export function barsOf(reading: Reading, nowMs: number, columns: number): string
     const time = isOver ? "ended" : bar.endsAtMs === null ? "" : `${left(bar.endsAtMs, nowMs)} left`;
     const enforced = bar.enforced === false ? ", not enforced" : "";
     return {
-      name: bar.name.padEnd(nameWidth),
+      name: padAfter(bar.name, nameWidth),
       share: used / bar.limit,
       numbers,
       time: time + enforced,

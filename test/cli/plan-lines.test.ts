@@ -268,6 +268,19 @@ describe("a plan", () => {
       ["waitReset", "x2", "–", "–", "–", "–"],
     ]);
   });
+
+  test("keeps its columns where a name has letters that are twice as wide", () => {
+    const alternatives = [
+      { population: null, policy: "as it is", limits: "as they are", asIs: true, figures: [] },
+      { population: "組織", policy: "none", limits: "x2", asIs: false, figures: [] },
+    ];
+    const lines = planned({ comparison: { populations: ["組織"], alternatives } }).slice(2, -1);
+    expect(lines.slice(-3).map((line) => /^.*?(limits|as they|x2)/.exec(line)?.[0])).toEqual([
+      "  組織      limits",
+      "  as it is  as they",
+      "  none      x2",
+    ]);
+  });
 });
 
 test("a run without a trace is said by its figures: who was refused, by which quotas, what was missed", () => {
