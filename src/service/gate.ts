@@ -103,8 +103,8 @@ export class Gate {
   uncounted(
     scope: Scope,
     { organization, quota }: TokenOwner,
-    requested = 0,
     nowMs = this.now(),
+    requested = 0,
   ): Fields | Promise<Fields> {
     const readings = this.wait(this.store.readings(organization, quota, scope, nowMs));
     if (readings instanceof Promise) return readings.then((read) => fieldsOf(scope, read, requested, 0));

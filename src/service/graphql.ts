@@ -97,7 +97,7 @@ async function answer(
 ): Promise<void> {
   const caller = request.getDecorator<TokenOwner>(CALLER);
   const uncounted = async (status: number, body: object, requested = 0): Promise<void> => {
-    const fields = await gate.uncounted("graphql", caller, requested);
+    const fields = await gate.uncounted("graphql", caller, gate.now(), requested);
     gate.send(reply, status, fields, body, gate.about("other", caller, "graphql"));
   };
   const body = v.safeParse(bodySchema, request.body);

@@ -186,7 +186,7 @@ function bodyOf(text: unknown): unknown {
 function kindOf(body: unknown): "query" | "mutation" | null {
   if (!isPlainObject(body) || typeof body["query"] !== "string") return null;
   try {
-    const { definitions } = parse(body["query"], { maxTokens: tokensMost, noLocation: true });
+    const { definitions } = parse(body["query"], { maxTokens: tokensMost });
     const operations = definitions.flatMap((one) => (one.kind === Kind.OPERATION_DEFINITION ? [one] : []));
     const named = operations.find(({ name }) => name?.value === body["operationName"]) ?? operations[0];
     return named?.operation === "mutation" ? "mutation" : named === undefined ? null : "query";

@@ -167,7 +167,7 @@ export function answerRest(
 /** Answers with the status of the caller's organization: free, and true at this moment (SPEC.md §4). */
 function answerStatus(gate: Gate, reply: FastifyReply, caller: TokenOwner): void {
   const nowMs = gate.now();
-  gate.after(reply, gate.uncounted("rest", caller, 0, nowMs), (fields) =>
+  gate.after(reply, gate.uncounted("rest", caller, nowMs), (fields) =>
     gate.after(reply, gate.wait(gate.store.status(caller.organization, nowMs)), (status) => {
       fields["Cache-Control"] = "no-store";
       gate.send(reply, 200, fields, statusBody(status), gate.about("status", caller, "rest"));

@@ -33,15 +33,17 @@ const names = { subjectAlternative: object("551d11"), basicConstraints: object("
 const instant = (ms: number): Buffer =>
   text(0x17, `${new Date(ms).toISOString().slice(2, 19).replace(/[-:T]/g, "")}Z`);
 
-/** Returns the 4 or 16 bytes of an address. */
+/** Returns the 4 or 16 bytes of an address; its zone, as in `fe80::1%eth0`, is this machine's alone. */
 function addressBytes(address: string): Buffer {
   if (isIPv4(address)) return Buffer.from(address.split(".").map(Number));
-  const [before = "", after] = address.split("::");
-  const groups = (part: string): string[] => part.split(":").filter((group) => group !== "");
-  const [first, last] = [groups(before), groups(after ?? "")];
+  // A URL has groups of hexadecimal digits alone, with one `::` at most: `::ffff:10.1.2.3` is `::ffff:a01:203`.
+  const { hostname } = new URL(`http://[${address.replace(/%.*/, "")}]`);
+  const [first = [], last = []] = hostname.slice(1, -1).split("::").map(groupsOf);
   const zeros = Array.from({ length: 8 - first.length - last.length }, () => "0");
   return Buffer.from([...first, ...zeros, ...last].map((group) => group.padStart(4, "0")).join(""), "hex");
 }
+
+const groupsOf = (part: string): string[] => part.split(":").filter((group) => group !== "");
 
 const isAddress = (host: string): boolean => isIPv4(host) || isIPv6(host);
 

@@ -207,12 +207,12 @@ describe("the body of an answer", () => {
   });
 
   test("is the format's alone where a call is refused or asks for its status", async () => {
-    const body = { "/left": "{remaining}" };
+    const body = { "/left": "{remaining}", "/cost": "{cost}" };
     const routes = [{ ...small, path: "/status", operation: "status" }, small];
     const { ask } = standIn({ ...row(body, ["refused", "status"]), routes, quotas: { points: points(1) } });
-    expect((await ask({ method: "GET", url: "/status" })).body).toBe('{"left":1}');
+    expect((await ask({ method: "GET", url: "/status" })).body).toBe('{"left":1,"cost":0}');
     expect((await ask(get)).body).toBe('{"method":"GET","path":"/a"}');
-    expect(await ask(get)).toMatchObject({ status: 429, body: '{"left":0}' });
+    expect(await ask(get)).toMatchObject({ status: 429, body: '{"left":0,"cost":1}' });
   });
 
   test("is an empty object where the format says nothing of a refusal", async () => {

@@ -1,6 +1,7 @@
 // The deployment over counters of any kind: slow ones, ones that are elsewhere, wrong ones; and answers that are
 // changed on their way.
 import { describe, expect, test } from "vitest";
+import type { Call } from "../../src/engine/adapter.ts";
 import { Limiter } from "../../src/engine/limiter.ts";
 import type { Pending, RemoteStore, SlowStore } from "../../src/engine/store.ts";
 import { parseRules } from "../../src/rules/parse.ts";
@@ -38,6 +39,34 @@ const deployments: readonly [string, (limiter: Limiter) => SlowStore | RemoteSto
   ["slow", (limiter) => slow(limiter, 5)],
   ["elsewhere", remote],
 ];
+
+test("counters are asked once a call: for a point of REST, for the points of a query", async () => {
+  const asked: unknown[] = [];
+  const limiter = new Limiter(parseRules({}));
+  const deployment = new Deployment(
+    {},
+    {
+      store: Object.assign(Object.create(limiter) as Limiter, {
+        decide(call: Call, nowMs: number) {
+          asked.push([call, nowMs]);
+          return limiter.decide(call, nowMs);
+        },
+        settle: limiter.settle.bind(limiter),
+        status: limiter.status.bind(limiter),
+        readings: limiter.readings.bind(limiter),
+      }),
+    },
+  );
+  await deployment.call("/v2/user");
+  await deployment.call(statusPath);
+  await deployment.graphql(query);
+  await deployment.graphql("{ nonsense }");
+  const caller = { organization: "acme", user: "alice" };
+  expect(asked).toEqual([
+    [{ ...caller, scope: "rest", cost: 1 }, START_MS],
+    [{ ...caller, scope: "graphql", cost: 2 }, START_MS],
+  ]);
+});
 
 /** One of each kind of answer, as a caller sees it. */
 async function answers(deployment: Deployment) {

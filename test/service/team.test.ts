@@ -157,6 +157,19 @@ describe("the start", () => {
     expect((await caught(start)).problems[0]?.got).toBe("it ended with status 1 (TypeError: no such thing)");
   });
 
+  test("knows the last 4,000 characters that a worker said", async () => {
+    const got = async (rest: number) => {
+      const { team, child } = teamOf({ workers: 1 });
+      const start = team.start();
+      child(0).stderr.write(`TypeError: old\n${"x".repeat(rest)}`);
+      child(0).end(1);
+      return (await caught(start)).problems[0]?.got;
+    };
+    expect(await got(3_985)).toBe("it ended with status 1 (TypeError: old)");
+    expect(await got(3_986)).toBe("it ended with status 1 (ypeError: old)");
+    expect(await got(4_000)).toBe("it ended with status 1");
+  });
+
   test("waits 20 s for a worker", async () => {
     const { team, child } = teamOf({ workers: 1 });
     const start = caught(team.start());
@@ -319,6 +332,15 @@ describe("the end", () => {
     child(1).end(0);
     await end;
     expect([child(0).killed, child(1).killed, told, vi.getTimerCount()]).toEqual([[], [], [], 0]);
+  });
+
+  test("of a worker that ends at once leaves no timer", async () => {
+    const { team, child } = await started();
+    const end = team.end();
+    child(0).end(0);
+    child(1).end(0);
+    await end;
+    expect([child(0).killed, child(1).killed, vi.getTimerCount()]).toEqual([[], [], 0]);
   });
 
   test("kills a worker that does not say within 2 s that it ends, and one that takes 2 s too long", async () => {

@@ -36,6 +36,31 @@ test("a certificate is its own authority, for names and addresses of this machin
   expect(Date.parse(read.validTo)).toBe(nowMs + 30 * 86_400_000);
 });
 
+test.each([
+  ["10.1.2.3", "10.1.2.3"],
+  ["1:2:3:4:5:6:7:8", "1:2:3:4:5:6:7:8"],
+  ["2001:DB8::", "2001:db8::"],
+  ["1::7:8", "1::7:8"],
+  ["::ffff:10.1.2.3", "::ffff:a01:203"],
+  ["fe80::1%eth0", "fe80::1"],
+])("a certificate for %s is for the address %s", (host, address) => {
+  const read = new X509Certificate(selfSigned([host], nowMs).cert);
+  expect(read.checkIP(address)).toBe(address);
+  expect(read.subjectAltName?.match(/IP Address/g)).toHaveLength(3);
+});
+
+test("a certificate can be read, however long its parts are", () => {
+  const near = (least: number) => Array.from({ length: 80 }, (_, at) => least + at);
+  for (const length of [1, ...near(30), ...near(160), 900]) {
+    const host = "a".repeat(length);
+    const { subjectAltName, serialNumber } = new X509Certificate(selfSigned([host], nowMs).cert);
+    expect(subjectAltName).toContain(
+      `DNS:localhost, IP Address:127.0.0.1, IP Address:0:0:0:0:0:0:0:1, DNS:${host}`,
+    );
+    expect(serialNumber).toMatch(/^[4-7][\dA-F]{31}$/);
+  }
+});
+
 test("no two certificates are alike", () => {
   const [one, other] = [selfSigned([], nowMs), selfSigned([], nowMs)];
   expect(new X509Certificate(one.cert).serialNumber).not.toBe(new X509Certificate(other.cert).serialNumber);
