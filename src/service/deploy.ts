@@ -41,10 +41,11 @@ export interface Deployment {
 export async function deploy(options: DeployOptions): Promise<Deployment> {
   const { fault: chosen, seed = 1, workers, fork, onUnexpected = () => {}, ...rest } = options;
   const common = { ...rest, onUnexpected };
-  const faulty = chosen === undefined ? null : injectFault(chosen, options.rules, seededRandom(seed));
-  const isApart = chosen !== undefined && chosen.fault.processes !== null;
-  if (!isApart && (faulty !== null || workers === undefined || workers === 1)) {
-    if (faulty !== null && workers !== undefined && workers > 1) throw tooMany(workers, chosen);
+  const faulty = chosen && injectFault(chosen, options.rules, seededRandom(seed));
+  const isApart = (chosen?.fault.processes ?? null) !== null;
+  const areSeveral = (workers ?? 1) > 1;
+  if (!isApart && (chosen !== undefined || !areSeveral)) {
+    if (areSeveral) throw wrongCount(workers, "1", chosen, "one process: leave --workers out");
     const { url, close } = await serve({ ...common, ...faulty });
     return { url, workers: 1, close };
   }
@@ -54,26 +55,25 @@ export async function deploy(options: DeployOptions): Promise<Deployment> {
     throw new SpillwayError("USAGE", "TLS is spoken by one process", {
       problem: { path: "workers", got: String(count), allowed: "1" },
     });
-  if (isApart && count < 2) throw tooFew(count, chosen);
+  if (isApart && count < 2) throw wrongCount(count, "2 or more", chosen, "several processes");
   const { url, close } = await serveWorkers({ ...common, fork, workers: count, stores });
   return { url, workers: count, close };
 }
 
 /** Returns the counters that the processes ask, in turn: correct ones for all, or a fault's. */
 function storesOf(rules: Rules, chosen: ChosenFault | undefined, workers: number | undefined): Store[] {
-  if (chosen === undefined || chosen.fault.processes === null) return [new Limiter(rules)];
   const policy = policyOf(rules);
-  return chosen.fault.processes(policy, chosen.rate, workers).map((counters) => rulesStore(policy, counters));
+  const apart = chosen?.fault.processes?.(policy, chosen.rate, workers);
+  return apart?.map((counters) => rulesStore(policy, counters)) ?? [new Limiter(rules)];
 }
 
-const wrongCount = (workers: number, allowed: string, hint: string): SpillwayError =>
+const wrongCount = (
+  workers: number | undefined,
+  allowed: string,
+  chosen: ChosenFault | undefined,
+  whose: string,
+) =>
   new SpillwayError("USAGE", "this fault cannot be had by so many processes", {
     problem: { path: "workers", got: String(workers), allowed },
-    hint,
+    hint: `${chosen?.fault.name} is a fault of ${whose}`,
   });
-
-const tooMany = (workers: number, chosen: ChosenFault | undefined): SpillwayError =>
-  wrongCount(workers, "1", `${chosen?.fault.name} is a fault of one process: leave --workers out`);
-
-const tooFew = (workers: number, chosen: ChosenFault | undefined): SpillwayError =>
-  wrongCount(workers, "2 or more", `${chosen?.fault.name} is a fault of several processes`);

@@ -245,5 +245,5 @@ export function linkHeader(
   const links: string[] = [];
   if (page > 1) links.push(link("first", 1), link("prev", Math.min(page - 1, last)));
   if (page < last) links.push(link("next", page + 1), link("last", last));
-  return links.length > 0 ? links.join(", ") : null;
+  return links.join(", ") || null;
 }

@@ -373,6 +373,19 @@ describe("hostile queries end soon", () => {
     expect(points(`{ ${"a: viewer { user { name } } ".repeat(150)} }`)).toEqual([2, 2]);
   });
 
+  test("brackets that close before others nest nothing", () => {
+    const lists = (count: number): string => `${"[".repeat(count)}1${"]".repeat(count)}`;
+    const query = `{ ${"viewer { user { name } } ".repeat(150)} organization(slug: ${lists(199)}) { slug } }`;
+    expect(rejection(query)).toBe("Query is nested deeper than 200 brackets.");
+    expect(rejection(query.replace(lists(199), lists(198)))).toMatch(/^ID cannot represent/);
+  });
+
+  test("200 brackets are counted no further: the first mistake is told, not the first strange character", () => {
+    const query = (brackets: number): string => `{ : \u0007 # ${"[".repeat(brackets - 1)}`;
+    expect(rejection(query(200))).toBe('Syntax Error: Expected Name, found ":".');
+    expect(rejection(query(201))).toBe("Syntax Error: Unexpected character: U+0007.");
+  });
+
   test("brackets in strings and comments nest nothing", () => {
     const brackets = "{[(".repeat(1000);
     expect(points(`{ organization(slug: "${brackets}") { slug } } # ${brackets}`)).toEqual([1, 0]);

@@ -54,6 +54,15 @@ describe("pages", () => {
     expect(relations(link)).toEqual(expected);
   });
 
+  test("links name the size of the page that was shown", () => {
+    const link = (query: string) => {
+      const asked = new URLSearchParams(query);
+      return linkHeader("http://x/list", asked, pageRequest(asked), 240)?.split(", ")[0];
+    };
+    expect(link("")).toBe('<http://x/list?page=2&per_page=30>; rel="next"');
+    expect(link("per_page=500")).toBe('<http://x/list?per_page=100&page=2>; rel="next"');
+  });
+
   test("links keep the other parameters and say where they lead", async () => {
     const service = new Deployment();
     const answer = await service.call(`${builds}?state=passed&per_page=100&branch=a,b`);
