@@ -138,8 +138,6 @@ const madeBuild = once(10_000, (name, pipeline: SamplePipeline, number: number):
  * @param skip number of the newest builds to leave out
  */
 export function sampleBuilds(pipeline: SamplePipeline, skip: number, most: number): SampleBuild[] {
-  const length = Math.max(0, Math.min(most, BUILDS - skip));
-  return Array.from({ length }, (_, at) => BUILDS - skip - at).flatMap(
-    (number) => sampleBuild(pipeline, number) ?? [],
-  );
+  const numbers = Array.from({ length: most }, (_, at) => BUILDS - skip - at);
+  return numbers.flatMap((number) => sampleBuild(pipeline, number) ?? []);
 }

@@ -72,7 +72,7 @@ export function rootValue(organization: string, user: string) {
   return {
     viewer: { user: userNode(sampleUser(user)) },
     organization: ({ slug }: { readonly slug?: string | null }) =>
-      slug === undefined || slug === null || slug === organization ? organizationNode(organization) : null,
+      (slug ?? organization) === organization ? organizationNode(organization) : null,
   };
 }
 

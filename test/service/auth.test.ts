@@ -81,6 +81,11 @@ describe("sample tokens", () => {
     expect(tokens.every(({ scopes }) => scopes.length === tokenScopes.length)).toBe(true);
   });
 
+  test("are one for one user, and 30 where nobody says how many", () => {
+    expect(sampleTokens({ users: 1 }).map(({ user }) => user)).toEqual(["user-0"]);
+    expect(sampleTokens()).toHaveLength(30);
+  });
+
   test("are all different, and different each time", () => {
     const texts = [...sampleTokens(), ...sampleTokens()].map((one) => one.token);
     expect(new Set(texts).size).toBe(60);

@@ -66,6 +66,14 @@ describe("a page of ten pipelines", () => {
   });
 });
 
+test("an organization is the caller's own, named or not, or null", () => {
+  const asked = (args: string): unknown => shown(`{ organization${args} { slug } }`);
+  for (const args of ["", '(slug: "acme")', "(slug: null)"])
+    expect(asked(args)).toEqual({ organization: { slug: "acme" } });
+  for (const args of ['(slug: "globex")', '(slug: "")', '(slug: "ACME")'])
+    expect(asked(args)).toEqual({ organization: null });
+});
+
 describe("the members of", () => {
   test("a user, an organization and a pipeline", () => {
     const pipeline = samplePipeline("acme", "end-to-end") as SamplePipeline;

@@ -206,6 +206,11 @@ describe("the body of an answer", () => {
     });
   });
 
+  test("keeps letters beyond ASCII", async () => {
+    const { ask } = standIn({ ...row({ "/message": "später: {remaining}" }), routes: [small] });
+    expect(JSON.parse((await ask(get)).body)).toMatchObject({ message: "später: 999" });
+  });
+
   test("is the format's alone where a call is refused or asks for its status", async () => {
     const body = { "/left": "{remaining}", "/cost": "{cost}" };
     const routes = [{ ...small, path: "/status", operation: "status" }, small];
