@@ -1,8 +1,8 @@
 // Fits callers who come and go: sessions by a rhythm.
 
 import { counted } from "../../src/rules/words.ts";
-import { ln } from "../../src/scenario/elementary.ts";
-import { dayMs } from "./days.ts";
+import { dayMs, minuteMs } from "./days.ts";
+import { endsByTime, surelyEndByTime } from "./ends.ts";
 import type { RecordedJob } from "./jobs.ts";
 import type { FittedComings, FittedLoop } from "./model.ts";
 import { type Profile, slackOf } from "./profile.ts";
@@ -21,6 +21,7 @@ import {
   absenceOf,
   joined,
   joinedMs,
+  outerAbsenceOf,
   type Sessions,
   sessionsOf,
   tickOf,
@@ -54,10 +55,10 @@ export interface ComingsFit {
 export function bySessions(profiles: readonly Profile[], recording: Recording): ComingsFit | null {
   const daily = byWorkdays(profiles, recording);
   if (daily !== null) return daily;
-  const { awayMs, cut } = cutOf(profiles, recording);
+  const { awayMs, cut, lasting } = cutOf(profiles, recording);
   const calendar = calendarOf(profiles, cut, recording);
   const rhythm = rhythmOf(calendar);
-  const loop = loopOf(profiles, cut, slackOf(recording));
+  const loop = loopOf(profiles, cut, slackOf(recording), lasting);
   const sizes = new SortedSample(cut.flatMap(({ sessions }) => sessions.map(({ jobs }) => jobs)));
   const steps = new SortedSample(cut.flatMap(({ sessions }) => sessions.map(({ spells }) => spells)));
   const plain =
@@ -106,25 +107,46 @@ function calendarOf(profiles: readonly Profile[], cut: readonly Sessions[], reco
 /** Returns what a caller does between two pauses: a call, or some at once. */
 const spellsIn = ({ shape, runs, jobs }: Profile): readonly Spell[] => (shape.kind === "call" ? runs : jobs);
 
-/** Cuts callers' jobs into sessions. If no pause is an absence, `awayMs` is 0, and each call is a session. */
-function cutOf(
-  profiles: readonly Profile[],
-  recording: Recording,
-): { readonly awayMs: number; readonly cut: readonly Sessions[] } {
-  // A pause at night is long, but need not be an absence: pauses are compared in busy time.
+/** Callers' jobs in sessions. */
+interface Cut {
+  /** Length above which a pause is an absence, ms; 0 if none is, and each call is a session. */
+  readonly awayMs: number;
+  readonly cut: readonly Sessions[];
+  /** True if the sessions surely end after a time, whatever pauses are in them. */
+  readonly lasting: boolean;
+}
+
+/**
+ * Cuts callers' jobs into sessions. Where pauses are of more than two kinds, the longest ones part sessions that end
+ * after a time, if these surely do. Else the kinds that differ most part them.
+ */
+function cutOf(profiles: readonly Profile[], recording: Recording): Cut {
   const spells = profiles.map(spellsIn);
   const calls = spells.map((each) => sessionsOf(each, 0));
   const calendar = calendarOf(profiles, calls, recording);
   const usual = rhythmOf(calendar);
+  // A pause at night is long, but need not be an absence: pauses are compared in busy time.
   const lengthOf = (fromMs: number, untilMs: number): number =>
     usual === null ? untilMs - fromMs : busyBetween(usual, fromMs, untilMs, calendar.daysOff);
-  const awayMs = absenceOf(
-    spells.flatMap((each) =>
-      each.slice(1).map(({ startMs }, index) => Math.max(0, lengthOf((each[index] as Spell).endMs, startMs))),
-    ),
+  const pausesMs = spells.flatMap((each) =>
+    each.slice(1).map(({ startMs }, index) => Math.max(0, lengthOf((each[index] as Spell).endMs, startMs))),
   );
+  const outerMs = outerAbsenceOf(pausesMs);
+  if (outerMs > 0) {
+    const starts = spells.flatMap((each) => each.map(({ startMs }) => startMs));
+    const busy =
+      starts.reduce((sum, ms) => sum + lengthOf(ms, ms + minuteMs), 0) / (minuteMs * starts.length);
+    // Quiet hours shrink absences, but no other pause is as long as an absence of busy hours.
+    const cut = spells.map((each) =>
+      sessionsOf(each, outerMs, (fromMs, untilMs) =>
+        Math.max(lengthOf(fromMs, untilMs), busy * (untilMs - fromMs)),
+      ),
+    );
+    if (surelyEndByTime(cut)) return { awayMs: outerMs, cut, lasting: true };
+  }
+  const awayMs = absenceOf(pausesMs);
   const cut = awayMs === 0 ? calls : spells.map((each) => sessionsOf(each, awayMs, lengthOf));
-  return { awayMs, cut };
+  return { awayMs, cut, lasting: false };
 }
 
 /** Least association of sessions' sizes with their hours that shows two kinds, as a share of the greatest. */
@@ -185,7 +207,12 @@ interface LoopFit {
 }
 
 /** Fits the behaviour within sessions: polls by a clock of the session's own, or pauses after each answer. */
-function loopOf(profiles: readonly Profile[], cut: readonly Sessions[], slackMs: number): LoopFit {
+function loopOf(
+  profiles: readonly Profile[],
+  cut: readonly Sessions[],
+  slackMs: number,
+  surely: boolean,
+): LoopFit {
   const inner = joined(cut);
   const all = inner.sessions;
   const kinds = new Set(profiles.flatMap(({ mix }) => [...mix.keys()]));
@@ -208,16 +235,10 @@ function loopOf(profiles: readonly Profile[], cut: readonly Sessions[], slackMs:
       length: null,
       why: "",
     };
-  const work = workOf(inner, slackMs);
+  const work = workOf(inner, slackMs, surely);
   const { think } = work.of;
-  if (think.kind === "paces")
-    return {
-      behaviour: work.of,
-      calls: null,
-      length: null,
-      why: `, with pauses of ${counted(think.paces.length, "pace")} in between`,
-    };
-  const lasting = endsByTime(inner);
+  const ordered = think.kind === "paces";
+  const lasting = surely || (!ordered && endsByTime(inner));
   const gaps = new SortedSample(inner.gapsMs);
   // A session of one call ends before the shortest pause does.
   const lengthOf = ({ spells, startMs, lastMs }: WorkSession): number =>
@@ -226,43 +247,8 @@ function loopOf(profiles: readonly Profile[], cut: readonly Sessions[], slackMs:
     behaviour: work.of,
     calls: lasting ? null : work.calls,
     length: lasting ? spreadOf(all.map(lengthOf), 1, slackMs) : null,
-    why: `, with pauses in between: ${spreadText(inner.pausesMs)}${lasting ? "; they end after a time, however many calls that were" : ""}`,
+    why: `, with pauses ${ordered ? `of ${counted(think.paces.length, "pace")} in between` : `in between: ${spreadText(inner.pausesMs)}`}${lasting ? "; they end after a time, however many calls that were" : ""}`,
   };
-}
-
-/** Number of calls below which a session shows neither its length nor its pace. */
-const longSession = 5;
-/** Number of long sessions below which they do not show what ends them. */
-const fewSessions = 8;
-/** Greatest deviation of a poll's pauses, as a share of their mean. */
-const evenPauses = 0.35;
-/** Logarithm of the odds above which the last waits of sessions tell what ends them: a hundred to one. */
-const surely = ln(100);
-
-/**
- * Tells whether sessions end after a time, as polls do. Others end after a number of calls, as lists do that are worked
- * off. A time ends within a long wait more often than within a short one. Refusals and different paces stretch
- * sessions, too. So lengths and sizes spread differently, in logarithms, and the one that ends the sessions spreads less.
- * @param otherwise answer if chance explains both. Default: with enough sessions, whether pauses are even
- */
-function endsByTime({ sessions, pausesMs, gapsMs }: Sessions, otherwise?: boolean): boolean {
-  const long = sessions.filter(({ jobs }) => jobs >= longSession);
-  if (long.length < fewSessions) return otherwise ?? false;
-  const [pauses, gaps] = [new SortedSample(pausesMs), new SortedSample(gapsMs)];
-  const odds = long
-    .filter(({ jobs, spells }) => jobs === spells)
-    .reduce((sum, { lastMs, endMs }) => sum + ln((endMs - lastMs + pauses.mean + 1) / (gaps.mean + 1)), 0);
-  if (Math.abs(odds) > surely) return odds > 0;
-  const centred = (values: readonly number[]): readonly number[] => {
-    const { mean } = new SortedSample(values);
-    return values.map((value) => value - mean);
-  };
-  const sizes = centred(long.map(({ jobs }) => ln(jobs)));
-  const times = centred(long.map(({ startMs, lastMs }) => ln(Math.max(1, lastMs - startMs))));
-  const apart = new SortedSample(sizes.map((size, index) => size * size - (times[index] as number) ** 2));
-  const doubt = apart.deviation / Math.sqrt(apart.count);
-  if (Math.abs(apart.mean) > 2 * doubt) return apart.mean > 0;
-  return otherwise ?? pauses.deviation < evenPauses * pauses.mean;
 }
 
 /**

@@ -109,8 +109,16 @@ const classOf = (ms: number): number =>
 const endOf = (index: number): number => Math.round(exp(((index + 1) * Math.LN2) / 2));
 /** Least ratio of the lower hill to the valley between two kinds of lengths. */
 const deepEnough = 2;
+/** Ratio above which a valley shows by itself that there are two kinds. */
+const clear = 3;
 /** Least number of absences that can show a second hill. */
 const fewAbsences = 4;
+
+/** A length between two kinds of pauses, ms, and the ratio of the lower hill beside it to its own weight. */
+interface Valley {
+  readonly ms: number;
+  readonly depth: number;
+}
 
 /**
  * Returns the length above which a pause is an absence, ms; 0 if lengths do not show two kinds.
@@ -118,7 +126,23 @@ const fewAbsences = 4;
  * Short pauses have the numbers, and absences have the time. So each class weighs the root of its number times its sum,
  * and the cut is the deepest valley between two hills.
  */
-export function absenceOf(pausesMs: readonly number[]): number {
+export const absenceOf = (pausesMs: readonly number[]): number => deepest(valleysOf(pausesMs)).ms;
+
+/**
+ * Returns the length above which a pause is an absence, ms, if shorter pauses are of several kinds: the outermost clear
+ * valley. Returns 0 if that is the deepest one, or if none is clear.
+ */
+export function outerAbsenceOf(pausesMs: readonly number[]): number {
+  const valleys = valleysOf(pausesMs);
+  const outer = valleys.findLast(({ depth }) => depth >= clear);
+  return outer === undefined || outer === deepest(valleys) ? 0 : outer.ms;
+}
+
+const deepest = (valleys: readonly Valley[]): Valley =>
+  valleys.reduce((best, valley) => (valley.depth > best.depth ? valley : best), { ms: 0, depth: 0 });
+
+/** Returns the valleys between hills that are deep enough, by length. */
+function valleysOf(pausesMs: readonly number[]): readonly Valley[] {
   const counts = new Array<number>(classes).fill(0);
   const times = new Array<number>(classes).fill(0);
   for (const ms of pausesMs) {
@@ -132,17 +156,26 @@ export function absenceOf(pausesMs: readonly number[]): number {
     return at(index - 1) + 2 * at(index) + at(index + 1);
   });
   const highest = Math.max(...smooth);
-  let [best, from, to] = [0, 0, 0];
-  for (let cut = 1; cut < classes - 1; cut++) {
-    const right = counts.slice(cut + 1).reduce((sum, count) => sum + count, 0);
-    if (right < fewAbsences) break;
-    const hills = Math.min(Math.max(...smooth.slice(0, cut)), Math.max(...smooth.slice(cut + 1)));
-    const depth = hills / ((smooth[cut] as number) + highest / 1000);
-    if (depth > best) [best, from, to] = [depth, cut, cut];
+  let right = pausesMs.length - (counts[0] as number);
+  const depths = smooth.map((own, cut) => {
+    if (cut === 0) return 0;
+    right -= counts[cut] as number;
+    if (right < fewAbsences) return 0;
+    return (
+      Math.min(Math.max(...smooth.slice(0, cut)), Math.max(...smooth.slice(cut + 1))) / (own + highest / 1000)
+    );
+  });
+  const valleys: Valley[] = [];
+  for (let from = 1; from < classes; ) {
+    const depth = depths[from] as number;
+    let to = from;
+    while (depths[to + 1] === depth) to += 1;
     // The cut is in the middle of a wide valley floor.
-    else if (depth === best && to === cut - 1) to = cut;
+    if (depth >= deepEnough && depth > (depths[from - 1] as number) && depth > (depths[to + 1] ?? 0))
+      valleys.push({ ms: endOf(Math.floor((from + to) / 2)), depth });
+    from = to + 1;
   }
-  return best < deepEnough ? 0 : endOf(Math.floor((from + to) / 2));
+  return valleys;
 }
 
 /** Returns the period of calls within sessions, ms; `null` if they keep to no clock. */

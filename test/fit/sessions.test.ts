@@ -2,6 +2,7 @@
 import { describe, expect, test } from "vitest";
 import { fitScenario } from "../../sim/fit/fit.ts";
 import type { FittedBehaviour } from "../../sim/fit/model.ts";
+import { outerAbsenceOf } from "../../sim/fit/sessions.ts";
 import { fittedScenario } from "../../sim/fit/source.ts";
 import { measure } from "../../sim/measure.ts";
 import type { SpreadInput } from "../../src/scenario/index.ts";
@@ -98,4 +99,53 @@ describe("sessions end", () => {
     const [behaviour] = fitted({ length: "4m" }, [[4_990, 5_010]]);
     expect(behaviour).toMatchObject({ kind: "sessions", calls: null });
   });
+});
+
+/** People of four paces: calls of a page come at once, pages after some seconds, and visits after half an hour or so. */
+function readers(bounds: { readonly calls?: SpreadInput; readonly length?: SpreadInput }) {
+  const reader = (pageMs: number) => ({
+    clients: 3,
+    behaviour: sessions({
+      of: worker({
+        calls: [{ call }],
+        think: { quantiles: [50, 300, pageMs, 3 * pageMs], shares: [0, 0.8, 0.800001, 1] },
+      }),
+      ...bounds,
+      away: { least: "10m", most: "1h" },
+    }),
+  });
+  const paces = Object.fromEntries([10_000, 14_000, 20_000, 28_000].map((ms) => [`reads-${ms}`, reader(ms)]));
+  const { populations } = fitScenario(logged(world(paces, { duration: "72h", seed: 5 })));
+  return populations.map(({ behaviour, reasons }) => ({ ...behaviour, why: reasons.behaviour }));
+}
+const untilTime = "they end after a time, however many calls that were";
+
+test("visits of many pages end after a time, where all readers' are alike, whatever their pace", () => {
+  const [fit, ...others] = readers({ length: { least: "15m", most: "25m" } });
+  expect(others).toEqual([]);
+  expect(fit).toMatchObject({ kind: "sessions", calls: null, why: expect.stringContaining(untilTime) });
+  const { length } = fit as FittedBehaviour & { kind: "sessions" };
+  const { least, most } = length as { least: number; most: number };
+  expect(Math.abs(least / 60_000 - 15)).toBeLessThan(1);
+  expect(Math.abs(most / 60_000 - 25)).toBeLessThan(1);
+});
+
+test("visits of many pages do not surely end after a time, where all readers' have as many", () => {
+  const fits = readers({ calls: { least: 150, most: 250 } });
+  expect(fits.length).toBeGreaterThan(0);
+  for (const fit of fits)
+    expect(fit).toMatchObject({ length: null, why: expect.not.stringContaining(untilTime) });
+});
+
+test("an outer absence is beyond the longest of several kinds of shorter pauses", () => {
+  const kind = (ms: number, count: number): number[] =>
+    Array.from({ length: count }, (_, index) => ms * (1 + index / count));
+  const [quick, pages, visits] = [kind(100, 10_000), kind(20_000, 200), kind(7_200_000, 20)];
+  const cut = outerAbsenceOf([...quick, ...pages, ...visits]);
+  expect(cut).toBeGreaterThan(40_000);
+  expect(cut).toBeLessThan(7_200_000);
+  expect(outerAbsenceOf([...quick, ...pages])).toBe(0);
+  expect(outerAbsenceOf(quick)).toBe(0);
+  // The outermost valley is the deepest.
+  expect(outerAbsenceOf([...kind(100, 1_000), ...pages, ...visits])).toBe(0);
 });

@@ -15,7 +15,7 @@ export const growing: World = {
     "three to seven calls each; now and then somebody exports a list, sixty calls without a pause. Every weekday each " +
     "person comes 4 % more often than on the weekday before. Three people of ten are new: each joins for good on a " +
     "weekday of its own, from the first Monday to the second. At weekends one in eight works.",
-  tuned: false,
+  tuned: true,
   agents: 36,
   agent: function* ({ traits, chance, fromMs, untilMs, ask }: Part) {
     const visits = traits.lognormal(4, 0.4);
