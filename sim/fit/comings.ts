@@ -235,7 +235,7 @@ function loopOf(
       length: null,
       why: "",
     };
-  const work = workOf(inner, slackMs, surely);
+  const work = workOf(inner, slackMs, surely, surely);
   const { think } = work.of;
   const ordered = think.kind === "paces";
   const lasting = surely || (!ordered && endsByTime(inner));

@@ -33,6 +33,8 @@ export function withoutEnds({ paces, first, kind }: FittedPaces): FittedPaces {
 const pausesTell = 200;
 /** Least share of pauses, beyond chance, that follow another pace than in a random order. */
 const orderLeast = 0.1;
+/** The same in visits, whose pauses are of several kinds. */
+const visitsLeast = 0.01;
 /** Largest ratio, either way, between the deviations of predicted and recorded session lengths. */
 const spreadMost = 2;
 
@@ -40,8 +42,15 @@ const spreadMost = 2;
 export const atOnceOf = (sizes: readonly number[]): FittedSpread | null =>
   sizes.every((size) => size === 1) ? null : spreadOf(sizes, 1, 0);
 
-/** Fits paces to the pauses of sessions; `null` if pauses have no order, or paces do not explain how sessions end. */
-export function pacesOf({ sessions, pausesMs, sizes }: Sessions, slackMs: number): FittedPaces | null {
+/**
+ * Fits paces to the pauses of sessions; `null` if pauses have no order, or paces do not explain how sessions end.
+ * @param visits whether sessions are visits that a time ends: little order tells then, and nothing has to explain ends
+ */
+export function pacesOf(
+  { sessions, pausesMs, sizes }: Sessions,
+  slackMs: number,
+  visits = false,
+): FittedPaces | null {
   if (pausesMs.length < pausesTell) return null;
   const classes = pausesMs.map(classOf);
   let begun = 0;
@@ -52,15 +61,16 @@ export function pacesOf({ sessions, pausesMs, sizes }: Sessions, slackMs: number
   const ends = classesIn(orders);
   if (ends.length < 2) return null;
   const classed = orders.map((order) => order.map((base) => ends.findIndex((end) => base <= end)));
-  if (!areOrdered(classed, tableOf(classed, ends.length))) return null;
+  const least = visits ? visitsLeast : orderLeast;
+  if (orderOf(classed, tableOf(classed, ends.length)) <= least) return null;
   const { paced, count } = toldByBefore(classed, ends.length);
   const seenTable = tableOf(paced, count);
   const runs = runsIn(paced, count);
-  const told = runs.map((lengths) => !isMemoryless(new SortedSample(lengths)));
+  const told = runs.map((lengths) => visits || !isMemoryless(new SortedSample(lengths)));
   // If some sessions have far longer runs than others, a table alone fits the recording better.
   const way = [told, told.map(() => false)]
     .map((apart) => tabled(seenTable, runs, apart))
-    .find(({ table, times }) => endsAsSeen(table, times, paced));
+    .find(({ table, times }) => visits || endsAsSeen(table, times, paced));
   if (way === undefined) return null;
   const { apart, table } = way;
   const seen = Array.from({ length: count }, () => ({ pausesMs: [] as number[], sizes: [] as number[] }));
@@ -100,10 +110,10 @@ function tabled(
 }
 
 /**
- * Tells whether the order of pauses is more than chance: it differs from a random order of each session's own pauses.
- * Sessions that each keep to one pace show no order.
+ * Returns the share of pauses, beyond chance, that follow another pace than in a random order of each session's own
+ * pauses; 0 or less if chance explains all. Sessions that each keep to one pace show no order.
  */
-function areOrdered(orders: readonly (readonly number[])[], seen: readonly (readonly number[])[]): boolean {
+function orderOf(orders: readonly (readonly number[])[], seen: readonly (readonly number[])[]): number {
   const paces = seen.length - 1;
   const usual = seen.map((row) => row.map(() => 0));
   for (const order of orders) {
@@ -122,7 +132,7 @@ function areOrdered(orders: readonly (readonly number[])[], seen: readonly (read
       apart += Math.abs(count - (seen[from]?.[to] as number)) / 2;
       all += count;
     }
-  return apart / all > orderLeast + Math.sqrt((paces * (paces + 1)) / all) / 2;
+  return apart / all - Math.sqrt((paces * (paces + 1)) / all) / 2;
 }
 
 /** Returns the lengths of each pace's runs. */

@@ -7,13 +7,15 @@ import { type FittedSpread, spreadOf } from "./spread.ts";
 /**
  * Fits the work of sessions: either paces, which also decide the end, or plain pauses and a number of calls.
  * @param endless whether something else ends the sessions
+ * @param visits whether they are visits that a time ends
  */
 export function workOf(
   all: Sessions,
   slackMs: number,
   endless = false,
+  visits = false,
 ): { readonly of: FittedLoop & { readonly kind: "worker" }; readonly calls: FittedSpread | null } {
-  const found = pacesOf(all, slackMs);
+  const found = pacesOf(all, slackMs, visits);
   const paces = found !== null && endless ? withoutEnds(found) : found;
   const think = paces ?? spreadOf(all.pausesMs, 0, slackMs);
   const calls = all.sessions.map(({ jobs }) => jobs);

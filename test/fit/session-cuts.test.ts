@@ -208,6 +208,23 @@ describe("paces", () => {
     expect(pacesOf(sessionsWith(any), 0)).toBeNull();
     const own = many(80, (index) => many(6, () => (index % 2 === 0 ? 1000 : 30_000)));
     expect(pacesOf(sessionsWith(own), 0)).toBeNull();
+    for (const orders of [any, own]) expect(pacesOf(sessionsWith(orders), 0, true)).toBeNull();
+  });
+
+  test("show in less order in visits that a time ends: a page is read after four calls to six", () => {
+    const page = (calls: number): number[] => [...many(calls, () => 1000), 20_000];
+    const orders = many(200, (index) => many(8, (nth) => page(4 + ((index + nth) % 3))).flat());
+    // One pause of six is long, and none follows another: that is a thirtieth in other places than by chance.
+    expect(pacesOf(sessionsWith(orders), 0)).toBeNull();
+    const paces = pacesOf(sessionsWith(orders), 0, true)?.paces;
+    expect(paces?.map(({ think }) => think)).toEqual([constant(1000), constant(20_000)]);
+    expect(paces?.[0]?.times).toMatchObject({ kind: "quantiles", quantiles: [4, 4, 5, 5, 6, 6] });
+    expect(paces?.[1]?.times).toEqual(constant(1));
+    // Each session ends with a page.
+    expect(paces?.map(({ next }) => next)).toEqual([
+      [0, 1600, 0],
+      [1400, 0, 200],
+    ]);
   });
 
   test("lose their ends, where anything else ever came", () => {
