@@ -18,10 +18,9 @@ import {
 } from "./rhythm.ts";
 import type { Spell } from "./runs.ts";
 import {
-  absenceOf,
+  absencesIn,
   joined,
   joinedMs,
-  outerAbsenceOf,
   type Sessions,
   sessionsOf,
   tickOf,
@@ -80,7 +79,7 @@ function byWorkdays(profiles: readonly Profile[], recording: Recording): Comings
   const all = joined(cut);
   const slackMs = slackOf(recording);
   const lasting = endsByTime(all, true);
-  const work = workOf(all, slackMs, lasting);
+  const work = workOf(all, slackMs, lasting ? "else" : "work");
   const lengths = all.sessions.map(({ startMs, endMs }) => endMs - startMs);
   return {
     behaviour: {
@@ -131,7 +130,7 @@ function cutOf(profiles: readonly Profile[], recording: Recording): Cut {
   const pausesMs = spells.flatMap((each) =>
     each.slice(1).map(({ startMs }, index) => Math.max(0, lengthOf((each[index] as Spell).endMs, startMs))),
   );
-  const outerMs = outerAbsenceOf(pausesMs);
+  const { awayMs, outerMs } = absencesIn(pausesMs);
   if (outerMs > 0) {
     const starts = spells.flatMap((each) => each.map(({ startMs }) => startMs));
     const busy =
@@ -144,7 +143,6 @@ function cutOf(profiles: readonly Profile[], recording: Recording): Cut {
     );
     if (surelyEndByTime(cut)) return { awayMs: outerMs, cut, lasting: true };
   }
-  const awayMs = absenceOf(pausesMs);
   const cut = awayMs === 0 ? calls : spells.map((each) => sessionsOf(each, awayMs, lengthOf));
   return { awayMs, cut, lasting: false };
 }
@@ -235,10 +233,13 @@ function loopOf(
       length: null,
       why: "",
     };
-  const work = workOf(inner, slackMs, surely, surely);
+  const work = workOf(inner, slackMs, surely ? "time" : "work");
   const { think } = work.of;
-  const ordered = think.kind === "paces";
-  const lasting = surely || (!ordered && endsByTime(inner));
+  const pauses =
+    think.kind === "paces"
+      ? `of ${counted(think.paces.length, "pace")} in between`
+      : `in between: ${spreadText(inner.pausesMs)}`;
+  const lasting = surely || (think.kind !== "paces" && endsByTime(inner));
   const gaps = new SortedSample(inner.gapsMs);
   // A session of one call ends before the shortest pause does.
   const lengthOf = ({ spells, startMs, lastMs }: WorkSession): number =>
@@ -247,7 +248,7 @@ function loopOf(
     behaviour: work.of,
     calls: lasting ? null : work.calls,
     length: lasting ? spreadOf(all.map(lengthOf), 1, slackMs) : null,
-    why: `, with pauses ${ordered ? `of ${counted(think.paces.length, "pace")} in between` : `in between: ${spreadText(inner.pausesMs)}`}${lasting ? "; they end after a time, however many calls that were" : ""}`,
+    why: `, with pauses ${pauses}${lasting ? "; they end after a time, however many calls that were" : ""}`,
   };
 }
 

@@ -119,6 +119,7 @@ interface Valley {
   readonly ms: number;
   readonly depth: number;
 }
+const noValley: Valley = { ms: 0, depth: 0 };
 
 /**
  * Returns the length above which a pause is an absence, ms; 0 if lengths do not show two kinds.
@@ -126,20 +127,21 @@ interface Valley {
  * Short pauses have the numbers, and absences have the time. So each class weighs the root of its number times its sum,
  * and the cut is the deepest valley between two hills.
  */
-export const absenceOf = (pausesMs: readonly number[]): number => deepest(valleysOf(pausesMs)).ms;
+export const absenceOf = (pausesMs: readonly number[]): number => absencesIn(pausesMs).awayMs;
 
 /**
- * Returns the length above which a pause is an absence, ms, if shorter pauses are of several kinds: the outermost clear
- * valley. Returns 0 if that is the deepest one, or if none is clear.
+ * Returns the same, and the outermost clear valley, `outerMs`, ms, if shorter pauses are of several kinds: 0 if it is the
+ * deepest, or if none is clear.
  */
-export function outerAbsenceOf(pausesMs: readonly number[]): number {
+export function absencesIn(pausesMs: readonly number[]): {
+  readonly awayMs: number;
+  readonly outerMs: number;
+} {
   const valleys = valleysOf(pausesMs);
-  const outer = valleys.findLast(({ depth }) => depth >= clear);
-  return outer === undefined || outer === deepest(valleys) ? 0 : outer.ms;
+  const deepest = valleys.reduce((best, valley) => (valley.depth > best.depth ? valley : best), noValley);
+  const outer = valleys.findLast(({ depth }) => depth >= clear) ?? deepest;
+  return { awayMs: deepest.ms, outerMs: outer === deepest ? 0 : outer.ms };
 }
-
-const deepest = (valleys: readonly Valley[]): Valley =>
-  valleys.reduce((best, valley) => (valley.depth > best.depth ? valley : best), { ms: 0, depth: 0 });
 
 /** Returns the valleys between hills that are deep enough, by length. */
 function valleysOf(pausesMs: readonly number[]): readonly Valley[] {

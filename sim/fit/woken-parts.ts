@@ -61,7 +61,7 @@ function wokenPart(
   return {
     behaviour: {
       kind: "woken",
-      ...workOf(joined(sessions), slackMs, lastsMs !== null),
+      ...workOf(joined(sessions), slackMs, lastsMs === null ? "work" : "else"),
       lasts: lastsMs === null ? null : spreadOf(lastsMs, 1, slackMs),
       events:
         clock === null

@@ -6,22 +6,20 @@ import { type FittedSpread, spreadOf } from "./spread.ts";
 
 /**
  * Fits the work of sessions: either paces, which also decide the end, or plain pauses and a number of calls.
- * @param endless whether something else ends the sessions
- * @param visits whether they are visits that a time ends
+ * @param end what ends the sessions: the work itself, something else, or a time that ends visits of several kinds of pauses
  */
 export function workOf(
   all: Sessions,
   slackMs: number,
-  endless = false,
-  visits = false,
+  end: "work" | "else" | "time" = "work",
 ): { readonly of: FittedLoop & { readonly kind: "worker" }; readonly calls: FittedSpread | null } {
-  const found = pacesOf(all, slackMs, visits);
-  const paces = found !== null && endless ? withoutEnds(found) : found;
+  const found = pacesOf(all, slackMs, end === "time");
+  const paces = found === null || end === "work" ? found : withoutEnds(found);
   const think = paces ?? spreadOf(all.pausesMs, 0, slackMs);
   const calls = all.sessions.map(({ jobs }) => jobs);
   return {
     of: { kind: "worker", think, atOnce: atOnceOf(paces === null ? all.sizes : firstSizes(all)), jobs: null },
-    calls: paces === null && !endless ? spreadOf(calls, 1, 0) : null,
+    calls: paces === null && end === "work" ? spreadOf(calls, 1, 0) : null,
   };
 }
 

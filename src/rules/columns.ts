@@ -6,10 +6,15 @@ const wide =
 /** Marks upon other letters, joiners, and other characters that take no column. */
 const unseen = /[\p{Mn}\p{Me}\p{Cf}]/gu;
 
-const letters = new Intl.Segmenter("en", { granularity: "grapheme" });
+/** Text whose letters take a column each. */
+const plain = /^[\x20-\x7e]*$/;
+/** Parts text into letters. It takes milliseconds to make, so that only text that needs it makes it. */
+let letters: Intl.Segmenter | undefined;
 
 /** Returns the number of a terminal's columns that text takes. */
 export function displayWidth(text: string): number {
+  if (plain.test(text)) return text.length;
+  letters ??= new Intl.Segmenter("en", { granularity: "grapheme" });
   let width = 0;
   for (const { segment } of letters.segment(text))
     width += wide.test(segment) ? 2 : [...segment.replace(unseen, "")].length;

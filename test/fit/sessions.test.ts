@@ -2,7 +2,7 @@
 import { describe, expect, test } from "vitest";
 import { fitScenario } from "../../sim/fit/fit.ts";
 import type { FittedBehaviour } from "../../sim/fit/model.ts";
-import { outerAbsenceOf } from "../../sim/fit/sessions.ts";
+import { absencesIn } from "../../sim/fit/sessions.ts";
 import { fittedScenario } from "../../sim/fit/source.ts";
 import { measure } from "../../sim/measure.ts";
 import type { SpreadInput } from "../../src/scenario/index.ts";
@@ -141,11 +141,11 @@ test("an outer absence is beyond the longest of several kinds of shorter pauses"
   const kind = (ms: number, count: number): number[] =>
     Array.from({ length: count }, (_, index) => ms * (1 + index / count));
   const [quick, pages, visits] = [kind(100, 10_000), kind(20_000, 200), kind(7_200_000, 20)];
-  const cut = outerAbsenceOf([...quick, ...pages, ...visits]);
+  const { outerMs: cut } = absencesIn([...quick, ...pages, ...visits]);
   expect(cut).toBeGreaterThan(40_000);
   expect(cut).toBeLessThan(7_200_000);
-  expect(outerAbsenceOf([...quick, ...pages])).toBe(0);
-  expect(outerAbsenceOf(quick)).toBe(0);
+  expect(absencesIn([...quick, ...pages]).outerMs).toBe(0);
+  expect(absencesIn(quick).outerMs).toBe(0);
   // The outermost valley is the deepest.
-  expect(outerAbsenceOf([...kind(100, 1_000), ...pages, ...visits])).toBe(0);
+  expect(absencesIn([...kind(100, 1_000), ...pages, ...visits]).outerMs).toBe(0);
 });
