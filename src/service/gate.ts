@@ -165,12 +165,13 @@ interface Authorized {
 
 /** Returns the `Authorization` header; nothing if there are two, of which Node shows only the first. */
 export function authorizationOf({ headers, raw: { rawHeaders } }: Authorized): string | undefined {
-  // Few names have this length, so few are compared.
-  const found = rawHeaders.filter(
-    (name, at) =>
-      at % 2 === 0 && name.length === AUTHORIZATION.length && name.toLowerCase() === AUTHORIZATION,
-  );
-  return found.length > 1 ? undefined : headers.authorization;
+  let found = 0;
+  for (let at = 0; at < rawHeaders.length; at += 2) {
+    const name = rawHeaders[at] as string;
+    // Few names have this length, so few are compared.
+    if (name.length === AUTHORIZATION.length && name.toLowerCase() === AUTHORIZATION) found += 1;
+  }
+  return found > 1 ? undefined : headers.authorization;
 }
 
 /** Returns the caller with the user whose quota a fault makes pay for its calls. */
