@@ -27,6 +27,12 @@ export class LimiterFailure extends Error {
   }
 }
 
+/** Returns an error that is a limiter's failure. @throws any other error, as it is */
+export function failureIn(error: unknown): LimiterFailure {
+  if (error instanceof LimiterFailure) return error;
+  throw error;
+}
+
 /** Returns what was thrown, in words. */
 export const thrown = (cause: unknown): string =>
   cause instanceof Error ? `${cause.name}: ${cause.message}` : `a throw of ${quote(cause)}`;

@@ -4,7 +4,6 @@
 import fc from "fast-check";
 import type { LimiterFactory } from "../engine/adapter.ts";
 import { keyedRules } from "../engine/adapter-rules.ts";
-import type { Algorithm } from "../rules/algorithms.ts";
 import { organizationLimit, type Rules, type Scope, scopes, userLimit } from "../rules/rules.ts";
 import { type SwitchName, switchValues } from "../rules/switches.ts";
 import { type Act, type Amount, type Intent, type Move, planned } from "./planner.ts";
@@ -47,17 +46,15 @@ export const within = (profile: OpFrequencies, may: ReadonlySet<keyof OpFrequenc
   ) as unknown as OpFrequencies;
 
 /** Facts of a limiter that shape its scripts: the rules that it can follow, its callers and its algorithm. */
-export interface LimiterSubject {
+export interface LimiterSubject
+  extends Partial<
+    Pick<
+      LimiterFactory,
+      "algorithm" | "callers" | "endsLate" | "fromStart" | "keyed" | "opensToMs" | "scopes" | "semantics"
+    >
+  > {
   /** Rules to check under. Default: drawn. */
   readonly rules?: Rules | undefined;
-  readonly semantics?: LimiterFactory["semantics"] | undefined;
-  readonly scopes?: readonly Scope[] | undefined;
-  readonly keyed?: boolean | undefined;
-  readonly opensToMs?: 1 | 1000 | undefined;
-  readonly algorithm?: Algorithm | undefined;
-  readonly endsLate?: boolean | undefined;
-  readonly fromStart?: boolean | undefined;
-  readonly callers?: LimiterFactory["callers"] | undefined;
   /** Time about which the scripts take place, ms since the epoch. */
   readonly startMs: number;
 }

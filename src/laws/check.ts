@@ -25,7 +25,7 @@ import { anySeed, requireInteger, requireLaws } from "./subject.ts";
  * @throws RangeError if an option is out of range, or names no law
  */
 export async function checkLaws(given: LimiterFactory, options: CheckOptions = {}): Promise<CheckReport> {
-  const factory = options.timers === undefined ? given : patient(given, options.timers, options.answerMsMost);
+  const factory = patient(given, options.timers, options.answerMsMost);
   return checkKit(() => rulesKit(factory, options), options);
 }
 

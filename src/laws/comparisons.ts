@@ -9,16 +9,12 @@ import type { CallerAttributes, QuotaCallOp, QuotaHistory, QuotaOp } from "./quo
 import { comparison } from "./runs.ts";
 import { countShown, isWindow, type Look, type QuotasKind, type Sight } from "./sight.ts";
 
-type QuotaJudgement = Judgement<QuotasKind>;
-
-const silent = (history: QuotaHistory): QuotaJudgement => ({ history, judged: 0, violation: null });
-
 /** Judges that a run with status calls answers like one without them. */
 export const statusFree: QuotaJudge = async (trial) => {
   const ops = withoutOps(trial.script.ops, "snapshot");
   const history = await trial.play(ops);
   const from = ops.findIndex((op) => op.do === "status");
-  if (from < 0) return silent(history);
+  if (from < 0) return new OpinionTally().of(history);
   const other = await trial.play(withoutOps(ops, "status"));
   return comparison(trial, history, { label: "without the status calls", history: other }, { from });
 };
@@ -28,7 +24,7 @@ export const snapshotEquals: QuotaJudge = async (trial) => {
   const { ops } = trial.script;
   const from = ops.findIndex((op) => op.do === "snapshot");
   const history = await trial.play(ops);
-  if (from < 0) return silent(history);
+  if (from < 0) return new OpinionTally().of(history);
   const other = await trial.play(withoutOps(ops, "snapshot"));
   return comparison(trial, history, { label: "without stopping", history: other }, { from });
 };
@@ -41,7 +37,7 @@ export const timeTranslates: QuotaJudge = async (trial) => {
   const shiftMs = shiftSeconds(script.pick, commonMultiple(looksOf(script, history))) * 1000;
   const last = ops.reduce((latest, { atMs }) => Math.max(latest, atMs), 0);
   // `Date` ends at 8.64e15 ms; a common multiple of a century's window and one of 7 s is past it.
-  if (!Number.isSafeInteger(shiftMs) || last + shiftMs > 8e15) return silent(history);
+  if (!Number.isSafeInteger(shiftMs) || last + shiftMs > 8e15) return new OpinionTally().of(history);
   const shifted = await play(ops.map((op) => ({ ...op, atMs: op.atMs + shiftMs })));
   const label = `with all times ${shiftMs / 1000} s later`;
   return comparison(trial, history, { label, history: shifted }, { shiftMs });
@@ -67,10 +63,7 @@ function callsByCount(looks: readonly Look[]): Map<string, Set<number>> {
   const counts = new Map<string, Set<number>>();
   for (const { event, sights } of looks)
     if ("admitted" in event)
-      for (const sight of sights) {
-        const name = sight.name;
-        counts.set(name, (counts.get(name) ?? new Set()).add(event.op.id));
-      }
+      for (const { name } of sights) counts.set(name, (counts.get(name) ?? new Set()).add(event.op.id));
   return counts;
 }
 
@@ -126,7 +119,7 @@ async function alone(
   trial: Trial<QuotasKind>,
   { ops, history, looks }: Whole,
   count: Alone,
-): Promise<QuotaJudgement> {
+): Promise<Judgement<QuotasKind>> {
   const calls = ops.filter((op) => op.do === "call" && count.ids.has(op.id));
   const own = ops.filter((op) => {
     if (op.do === "call" || op.do === "settle") return count.ids.has(op.id);
@@ -191,8 +184,7 @@ export const allOrNothing: QuotaJudge = async (trial) => {
     if ("admitted" in event && !event.admitted)
       for (const sight of sights) tally.add(untouched(sight), at, sight);
   const left = freeRefusals(looks);
-  const judged = { history, judged: tally.judged, violation: tally.violation };
-  if (tally.violation !== null || left.size === 0) return judged;
+  if (tally.violation !== null || left.size === 0) return tally.of(history);
   const rest = await play(ops.filter((op) => !left.has(op)));
   const second = await comparison(trial, history, { label: "without the refused calls", history: rest });
   return { ...second, judged: tally.judged + second.judged };
@@ -223,7 +215,7 @@ export const giveBack: QuotaJudge = async (trial) => {
   const ops = withoutOps(script.ops, "snapshot");
   const first = await play(ops);
   const looks = looksOf(script, first);
-  if (freeRefusals(looks).size === 0) return silent(first);
+  if (freeRefusals(looks).size === 0) return new OpinionTally().of(first);
   const longer = [...ops, ...closingOf(looks, nextId(first))];
   const history = await play(longer);
   const left = freeRefusals(looksOf(script, history.slice(0, ops.length)));

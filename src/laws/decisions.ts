@@ -93,8 +93,7 @@ const forgets = overLooks(() => {
   return (look) => {
     const call = decided(look);
     return look.sights.flatMap((sight): [Opinion, QuotaKey][] => {
-      const { limit, lengthMs, rule } = sight;
-      const name = sight.name;
+      const { limit, lengthMs, rule, name } = sight;
       const { atMs } = look.event.op;
       const idleMs = atMs - (latest.get(name) ?? Number.POSITIVE_INFINITY);
       latest.set(name, atMs);
@@ -157,9 +156,8 @@ function reopened(sight: Sight, latest: Map<string, number>): Breach | null {
   const { atMs, do: what } = sight.event.op;
   const told = toldEnd(sight);
   if (told === null) return null;
-  const name = sight.name;
-  const known = latest.get(name) ?? 0;
-  if (what !== "status") latest.set(name, Math.max(known, told));
+  const known = latest.get(sight.name) ?? 0;
+  if (what !== "status") latest.set(sight.name, Math.max(known, told));
   if (atMs >= sight.clockMs || told >= known) return null;
   return {
     expected: `a reset ${known - atMs} ms after this or later`,

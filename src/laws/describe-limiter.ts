@@ -119,8 +119,7 @@ class Suite {
     options: DescribeOptions & { readonly seed: number },
     line: CallerLine,
   ) {
-    const { timers, answerMsMost } = options;
-    this.#factory = timers === undefined ? factory : patient(factory, timers, answerMsMost);
+    this.#factory = patient(factory, options.timers, options.answerMsMost);
     this.#options = options;
     this.#line = line;
     this.#known = knownCauses(parseKnown(options.known ?? []));

@@ -9,7 +9,6 @@ import type { QuotaKey, QuotasKind, Sight } from "./sight.ts";
 
 /** A call that may have taken points of a limit. */
 interface Taken {
-  readonly id: number;
   readonly atMs: number;
   readonly points: number;
 }
@@ -42,12 +41,12 @@ async function fitsSoon(
 }
 
 const refusals = overLooks((script) => {
-  const pasts = new Map<string, Taken[]>();
+  const pasts = new Map<string, Map<number, Taken>>();
   let latestMs = Number.NEGATIVE_INFINITY;
   let isBack = false;
   return ({ event, sights }) => {
     if (event.op.do === "settle" && statedOf(script) === "concurrency")
-      for (const sight of sights) release(pasts.get(sight.name), event.op.id);
+      for (const sight of sights) pasts.get(sight.name)?.delete(event.op.id);
     if (!("admitted" in event) || sights.length === 0) return [];
     // For a clock that steps back, SPEC.md §2.8 has a rule for windows only.
     isBack ||= event.op.atMs < latestMs;
@@ -58,39 +57,33 @@ const refusals = overLooks((script) => {
   };
 });
 
-function release(past: Taken[] | undefined, id: number): void {
-  const index = past?.findIndex((call) => call.id === id) ?? -1;
-  if (index >= 0) past?.splice(index, 1);
-}
-
-function take(pasts: Map<string, Taken[]>, sight: Sight, { op, admitted }: QuotaCallEvent): void {
+function take(pasts: Map<string, Map<number, Taken>>, sight: Sight, { op, admitted }: QuotaCallEvent): void {
   const { refused, refusedByOther } = sight.rule.charge;
   if (!admitted && refused !== "counted" && refusedByOther !== "charged") return;
-  const past = pasts.get(sight.name) ?? [];
+  const past = pasts.get(sight.name) ?? new Map<number, Taken>();
   pasts.set(sight.name, past);
   // A counted refusal may be put off: nothing shows when it takes its points, or how far from other calls.
   const unseen = Number.POSITIVE_INFINITY;
   const [atMs, points] = admitted ? [op.atMs, op.cost] : [unseen, unseen];
-  past.push({ id: op.id, atMs, points });
+  past.set(op.id, { atMs, points });
 }
 
 function opinionOf(
   { op }: QuotaCallEvent,
   sights: readonly Sight[],
-  pasts: ReadonlyMap<string, readonly Taken[]>,
+  pasts: ReadonlyMap<string, ReadonlyMap<number, Taken>>,
   script: QuotaScript,
 ): readonly [Opinion, QuotaKey] | null {
   const enforced = sights.filter((sight) => sight.isEnforced);
-  const taken = enforced.map((sight) => mostTaken(pasts.get(sight.name) ?? [], op.atMs, sight, script));
-  if (taken.some(({ points }) => points === Number.POSITIVE_INFINITY)) return null;
-  const full = enforced.find(
-    ({ limit }, index) => (taken[index] as MostTaken).points + op.cost > limit + 1e-9,
-  );
   const [first] = enforced;
-  if (first === undefined || full !== undefined) return first === undefined ? null : ["kept", full ?? first];
-  const of = enforced.map(
-    ({ limit }, index) => `at most ${taken[index]?.points} of ${limit} are ${taken[index]?.by}`,
-  );
+  const taken = enforced.map((sight) => {
+    const past = [...(pasts.get(sight.name)?.values() ?? [])];
+    return { ...mostTaken(past, op.atMs, sight, script), sight };
+  });
+  if (first === undefined || taken.some(({ points }) => points === Number.POSITIVE_INFINITY)) return null;
+  const full = taken.find(({ points, sight }) => points + op.cost > sight.limit + 1e-9);
+  if (full !== undefined) return ["kept", full.sight];
+  const of = taken.map(({ points, by, sight }) => `at most ${points} of ${sight.limit} are ${by}`);
   const arithmetic = `${of.join("; ")}, and the call costs ${op.cost}`;
   return [{ expected: "admitted", got: "a refusal", arithmetic }, first];
 }

@@ -25,9 +25,8 @@ export function evidenceOf(script: Script, history: History): RunEvidence {
     if (sight.shown.length === 0) continue;
     readings += 1;
     if (sight.window === null) continue;
-    const quota = sight.name;
-    quotas.add(quota);
-    windows.add(`${quota} ${sight.window}`);
+    quotas.add(sight.name);
+    windows.add(`${sight.name} ${sight.window}`);
   }
   const refusals = history.filter((event) => "decision" in event && !event.decision.admitted).length;
   return { readings, refusals, windows: windows.size, resets: windows.size - quotas.size };

@@ -10,13 +10,7 @@ import type {
   Seam,
   WindowReading,
 } from "../engine/adapter.ts";
-import {
-  decisionMistake,
-  httpMistake,
-  isObject,
-  readingsMistake,
-  statusMistake,
-} from "../engine/answer-form.ts";
+import { decisionMistake, httpMistake, readingsMistake, statusMistake } from "../engine/answer-form.ts";
 import { answered, guarded, madeLimiter } from "../engine/asking.ts";
 import { type Rules, type Scope, scopes } from "../rules/rules.ts";
 import type { HttpAnswer } from "../wire/answer.ts";
@@ -135,13 +129,6 @@ export class RulesPlayer extends Player<LimiterAdapter, Rules, CallOp> {
 const callOf = ({ organization, user, scope, cost }: CallOp): Call =>
   Object.freeze({ organization, user, scope, cost });
 
-/** Copies nested objects without lists, in a quarter of the time that JSON takes. */
-function copied<T extends object>(value: T): T {
-  const copy = { ...value } as Record<string, unknown>;
-  for (const [name, member] of Object.entries(copy)) if (isObject(member)) copy[name] = copied(member);
-  return copy as T;
-}
-
 /**
  * Makes a limiter (see `madeLimiter`). It gets a copy: its changes to the rules must not reach the laws.
  * @param nowMs time at which the limiter is made, ms since the epoch
@@ -152,7 +139,7 @@ export const makeLimiter = (
   nowMs: number,
   seam?: Seam,
 ): Promise<LimiterAdapter> =>
-  madeLimiter(factory, "rules", rules, nowMs, () => factory.create(copied(rules), seam));
+  madeLimiter(factory, "rules", rules, nowMs, () => factory.create(structuredClone(rules), seam));
 
 /** Plays operations on a fresh limiter by rules (see `playFresh`). */
 export async function play(
@@ -167,6 +154,13 @@ export async function play(
     async (nowMs) => new RulesPlayer(factory, rules, await makeLimiter(factory, rules, nowMs)),
   );
 }
+
+/** Plays calls, as `play` does. */
+export const playCalls = async (
+  factory: LimiterFactory,
+  rules: Rules,
+  calls: readonly CallOp[],
+): Promise<readonly CallEvent[]> => (await play(factory, rules, calls)) as readonly CallEvent[];
 
 /** Returns the readings of a status answer, by scope. */
 export function statusReadings(status: PartialStatus): readonly [Scope, PartialReading][] {

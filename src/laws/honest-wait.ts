@@ -42,7 +42,7 @@ export const honestWait: QuotaJudge = async ({ script, play }) => {
     const { sight, longestMs: longest, words } = tooLong;
     const expected = `a wait of at most ${longest / 1000} s`;
     tally.add({ expected, got: words, arithmetic: "until then every call is forgotten" }, sight.at, sight);
-    return { history, judged: tally.judged, violation: tally.violation };
+    return tally.of(history);
   }
   for (const { sight, waitMs, words } of chosen(promises, script.pick)) {
     const again = await triedAgain(play, history, sight.at, waitMs);
@@ -53,9 +53,9 @@ export const honestWait: QuotaJudge = async ({ script, play }) => {
     const arithmetic = `the refusal before said ${words}, the caller waited so long, and nobody else called`;
     const breach = { expected: "admitted", got: "refused again", arithmetic };
     tally.add(last.admitted ? "kept" : breach, tried.length - 1, sight);
-    if (!last.admitted) return { history: tried, judged: tally.judged, violation: tally.violation };
+    if (!last.admitted) return tally.of(tried);
   }
-  return { history, judged: tally.judged, violation: null };
+  return tally.of(history);
 };
 
 /** Returns some of the promises, with the last one among them. */

@@ -6,10 +6,14 @@ import type { HttpAnswer } from "../wire/answer.ts";
 import { readRateLimitHeaders } from "../wire/dialects.ts";
 import { headerText } from "../wire/fields.ts";
 import { REFUSED } from "../wire/outcome.ts";
-import { type KeyedAnswer, type KeyedKind, type KeyedSettings, keyedLimiter } from "./keyed.ts";
+import {
+  type Awaitable,
+  type KeyedAnswer,
+  type KeyedKind,
+  type KeyedSettings,
+  keyedLimiter,
+} from "./keyed.ts";
 import { type Middleware, type MiddlewareRequest, runMiddleware } from "./middleware.ts";
-
-type Awaitable<T> = T | PromiseLike<T>;
 
 /** Header of a request that names its key. */
 const keyHeader = "x-key";

@@ -20,7 +20,7 @@ export interface OverlapDrawing<K extends LawKind> extends ScriptDrawing<K> {
 export const renderInterleaving = (report: InterleavingReport): string[] =>
   renderedInterleaving(report, {
     ...rulesDrawing,
-    texts: (script) => (event) => [operation(event, 1, script), answer(event, script)],
+    texts: (script) => (event) => [operation(event, 1, script).padEnd(28), answer(event, script)],
     whose: ({ window }, script) => (window === null ? null : ownerText(window, script)),
   });
 

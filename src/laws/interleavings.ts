@@ -53,7 +53,7 @@ export async function checkInterleavings(
   given: LimiterFactory,
   options: InterleavingOptions = {},
 ): Promise<InterleavingReport> {
-  const factory = options.timers === undefined ? given : patient(given, options.timers, options.answerMsMost);
+  const factory = patient(given, options.timers, options.answerMsMost);
   const { subject } = await prepare(factory, options);
   const claims = claimsOf(factory);
   const kit: OverlapKit<RulesKind> = {

@@ -1,6 +1,6 @@
 // Turns histories into looks, and judges of one look or one sight into laws.
 import type { Policy } from "../policy/policy.ts";
-import type { Breach, Judge, LawViolation, Opinion } from "./law.ts";
+import type { Breach, Judge, Judgement, LawViolation, Opinion } from "./law.ts";
 import { RulesLedger } from "./ledger.ts";
 import { QuotaLedger } from "./quotas/ledger.ts";
 import type { QuotaHistory, QuotaOp, QuotaScript } from "./quotas/script.ts";
@@ -41,6 +41,11 @@ export class OpinionTally {
     const window = count && { quota: count.quota, key: count.key };
     this.violation = { at, window, ...opinion };
   }
+
+  /** Returns the judgement of a run. */
+  of(history: QuotaHistory): Judgement<QuotasKind> {
+    return { history, judged: this.judged, violation: this.violation };
+  }
 }
 
 export const withoutOps = (ops: readonly QuotaOp[], kind: QuotaOp["do"]): readonly QuotaOp[] =>
@@ -63,7 +68,7 @@ export function overLooks(begin: (script: QuotaScript) => (look: Look) => Heard)
     const tally = new OpinionTally();
     for (const look of looksOf(script, history))
       for (const [opinion, count] of judge(look)) tally.add(opinion, look.at, count);
-    return { history, judged: tally.judged, violation: tally.violation };
+    return tally.of(history);
   };
 }
 

@@ -26,12 +26,7 @@ class FakeResponse {
   writableEnded = false;
   readonly locals: Record<string, unknown> = {};
   readonly #headers = new Map<string, string>();
-  readonly #listeners = new Map<string, Listener[]>();
-  readonly #over: () => void;
-
-  constructor(over: () => void) {
-    this.#over = over;
-  }
+  readonly #listeners = new Map<string, readonly Listener[]>();
 
   get finished(): boolean {
     return this.writableEnded;
@@ -46,9 +41,7 @@ class FakeResponse {
     return this.#headers.get(name.toLowerCase());
   }
 
-  get(name: string): string | undefined {
-    return this.getHeader(name);
-  }
+  readonly get = this.getHeader;
 
   hasHeader(name: string): boolean {
     return this.#headers.has(name.toLowerCase());
@@ -69,18 +62,14 @@ class FakeResponse {
     return this;
   }
 
-  header(name: string | Readonly<Record<string, Value>>, value?: Value): this {
-    return this.set(name, value);
-  }
+  readonly header = this.set;
 
   append(name: string, value: Value): this {
     const before = this.getHeader(name);
     return this.setHeader(name, before === undefined ? value : `${before}, ${value}`);
   }
 
-  appendHeader(name: string, value: Value): this {
-    return this.append(name, value);
-  }
+  readonly appendHeader = this.append;
 
   type(_type: string): this {
     return this;
@@ -130,7 +119,6 @@ class FakeResponse {
     this.writableEnded = true;
     this.emit("finish");
     this.emit("close");
-    this.#over();
     return this;
   }
 
@@ -139,21 +127,15 @@ class FakeResponse {
     return this;
   }
 
-  once(event: string, listener: Listener): this {
-    return this.on(event, listener);
-  }
+  readonly once = this.on;
 
   off(event: string, listener: Listener): this {
-    this.#listeners.set(
-      event,
-      (this.#listeners.get(event) ?? []).filter((known) => known !== listener),
-    );
+    const left = (this.#listeners.get(event) ?? []).filter((known) => known !== listener);
+    this.#listeners.set(event, left);
     return this;
   }
 
-  removeListener(event: string, listener: Listener): this {
-    return this.off(event, listener);
-  }
+  readonly removeListener = this.off;
 
   emit(event: string, ...args: unknown[]): boolean {
     const listeners = this.#listeners.get(event) ?? [];
@@ -202,9 +184,8 @@ export function runMiddleware(
   request: Partial<MiddlewareRequest>,
 ): Promise<HttpAnswer> {
   return new Promise((resolve, reject) => {
-    const response = new FakeResponse(() =>
-      resolve({ status: response.statusCode, headers: response.getHeaders() }),
-    );
+    const response = new FakeResponse();
+    response.on("close", () => resolve({ status: response.statusCode, headers: response.getHeaders() }));
     const fake = Object.assign(requestOf(request), { res: response });
     Object.assign(response, { req: fake });
     const next = (error?: unknown): void => {

@@ -2,7 +2,7 @@
 // other, must explain who was admitted. A lost update has no such order. The claimed laws that look at one run judge
 // the orders.
 import fc from "fast-check";
-import { LimiterFailure } from "../engine/limiter-failure.ts";
+import { failureIn } from "../engine/limiter-failure.ts";
 import { type OpFrequencies, usualProfile } from "./arbitraries.ts";
 import type { CheckOptions, CheckProgress } from "./check-options.ts";
 import type { RulesKind } from "./law.ts";
@@ -12,6 +12,7 @@ import { answeredAlike, scriptsTwice } from "./repeats.ts";
 import type { Failure } from "./report.ts";
 import type { LawKind } from "./script.ts";
 import { anySeed, requireInteger } from "./subject.ts";
+import { Failed, LawBroken } from "./trials.ts";
 
 export interface OverlapOptions
   extends Pick<CheckOptions, "runs" | "seed" | "path" | "startMs" | "timers" | "answerMsMost" | "signal"> {
@@ -94,36 +95,18 @@ export async function checkOverlaps<K extends LawKind>(
   const { errorInstance, counterexamplePath, numRuns, interrupted } = details;
   const seen = { ...report, runs: numRuns, overlapped: trial.overlapped };
   const found = { ...seen, ok: false, path: counterexamplePath ?? "" };
-  if (errorInstance instanceof NoOrder) {
-    const { unexplained }: NoOrder<K> = errorInstance;
+  if (errorInstance instanceof LawBroken) {
+    const { found: unexplained }: LawBroken<UnexplainedScript<K>> = errorInstance;
     // Longer scripts show what a small counterexample may not.
     const others = fc.sample(kit.scripts(profile, 4 * intentsMost), { seed, numRuns: scriptsTwice });
     const twice = [unexplained.script, ...others];
     const repeats = await answeredAlike(twice, (script) => aloneText(kit, script));
     return { ...found, outcome: repeats ? "violated" : "not-repeatable", counterexample: unexplained };
   }
-  if (errorInstance instanceof FailedOverlap) {
-    const { failure }: FailedOverlap<K> = errorInstance;
-    return { ...found, outcome: "failed", failure };
-  }
+  if (errorInstance instanceof Failed)
+    return { ...found, outcome: "failed", failure: (errorInstance as Failed<K>).failure };
   if (details.failed && errorInstance !== null) throw errorInstance;
   return { ...seen, outcome: interrupted ? "interrupted" : "no-counterexample" };
-}
-
-class NoOrder<K extends LawKind> extends Error {
-  readonly unexplained: UnexplainedScript<K>;
-  constructor(unexplained: UnexplainedScript<K>) {
-    super("no order of the calls explains their answers");
-    this.unexplained = unexplained;
-  }
-}
-
-class FailedOverlap<K extends LawKind> extends Error {
-  readonly failure: Failure<K>;
-  constructor(script: K["script"], { call, got, allowed, hung }: LimiterFailure, history: K["history"]) {
-    super(got);
-    this.failure = { call, got, allowed, hung, script, history };
-  }
 }
 
 /** The runs of one check. A script that fails in another way is not taken for a smaller counterexample. */
@@ -162,22 +145,19 @@ class OverlapTrial<K extends LawKind> {
     try {
       await playOverlapping(this.#kit, drawn, scheduler, rounds);
     } catch (error) {
-      if (!(error instanceof LimiterFailure)) throw error;
+      const failure = failureIn(error);
       if (this.#kind === "broken") return true;
       this.#kind = "failed";
-      if (error.hung) this.#hung += 1;
-      throw new FailedOverlap(
-        script,
-        error,
-        rounds.flatMap(({ events }) => events),
-      );
+      if (failure.hung) this.#hung += 1;
+      const history = rounds.flatMap(({ events }) => events);
+      throw new Failed(script, history, failure);
     }
     if (this.#kind === "failed") return true;
     const found = await new OrderSearch(this.#kit, script, rounds).unexplained();
     if (this.#kind === null) this.overlapped += rounds.filter(isJudged).length;
     if (found === null) return rounds.some(({ events, steps }) => events.length > 1 && steps.length > 0);
     this.#kind = "broken";
-    throw new NoOrder({ script, ...found });
+    throw new LawBroken({ script, ...found });
   }
 }
 

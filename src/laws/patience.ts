@@ -12,8 +12,9 @@ const answerMsMost = 5_000;
 /** Longest wait after a first missing answer, ms: shorter, since a counterexample is then made smaller. */
 const nextMsMost = 200;
 
-/** Returns a factory whose limiters' promises reject with a `TimeoutError` if they do not settle in time. */
-export function patient<F extends Maker>(factory: F, timers: Timers, msMost = answerMsMost): F {
+/** Returns a factory whose limiters' promises reject with a `TimeoutError` if they do not settle in time, by `timers`. */
+export function patient<F extends Maker>(factory: F, timers: Timers | undefined, msMost = answerMsMost): F {
+  if (timers === undefined) return factory;
   const { create, restore } = factory;
   const wait = waiter(timers, msMost);
   const made = async (limiter: unknown): Promise<unknown> => patientLimiter(await wait(limiter), wait);

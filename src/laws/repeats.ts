@@ -1,7 +1,7 @@
 // Tells findings that repeat from those that do not. A limiter that draws random numbers, reads a clock that the check
 // does not move, or has a store that outlives it, may break a law in one play of its calls and keep it in the next. Such
 // a finding accuses nobody: where windows begin at random, say, the laws expect them elsewhere.
-import { LimiterFailure } from "../engine/limiter-failure.ts";
+import { failureIn } from "../engine/limiter-failure.ts";
 import { counted } from "../rules/words.ts";
 import type { Judgement } from "./law.ts";
 import type { Counterexample, Plays } from "./report.ts";
@@ -59,8 +59,8 @@ async function played<T>(play: () => Promise<T>): Promise<T | "failed" | "over">
   try {
     return await play();
   } catch (error) {
-    if (!(error instanceof LimiterFailure)) throw error;
-    return error.ended || error.hung ? "over" : "failed";
+    const { ended, hung } = failureIn(error);
+    return ended || hung ? "over" : "failed";
   }
 }
 

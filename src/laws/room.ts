@@ -4,6 +4,7 @@ import type { Algorithm } from "../rules/algorithms.ts";
 import { idleWindows } from "./decisions.ts";
 import type { Breach, Opinion } from "./law.ts";
 import { overLooks, statedOf } from "./looks.ts";
+import type { QuotaCallEvent } from "./quotas/script.ts";
 import type { Sight } from "./sight.ts";
 
 /** Facts of one key at its latest instant. */
@@ -41,9 +42,8 @@ export const remainingIsThere = overLooks((script) => {
     isBack ||= event.op.atMs < latestMs;
     latestMs = event.op.atMs;
     if (isBack) return [];
-    const key = sight.name;
-    const left = keys.get(key) ?? { atMs: Number.NaN, calledMs: null, told: null, exact: null };
-    keys.set(key, left);
+    const left = keys.get(sight.name) ?? { atMs: Number.NaN, calledMs: null, told: null, exact: null };
+    keys.set(sight.name, left);
     if (left.atMs !== latestMs)
       Object.assign(left, {
         atMs: latestMs,
@@ -51,29 +51,24 @@ export const remainingIsThere = overLooks((script) => {
         exact: isForgotten(left, latestMs, algorithm, sight) ? limit : null,
       });
     const promised = left.told;
-    const refusal = take(left, sight);
+    const call = take(left, sight);
     const shown = sight.shown[0]?.remaining ?? null;
     left.told = shown;
     const opinions = [
-      refusal && promise(refusal.cost, promised, refusal.admitted),
+      call && promise(call.op.cost, promised, call.admitted),
       range(sight, shown, left, algorithm),
     ];
     return opinions.map((opinion) => [opinion, sight] as const);
   };
 });
 
-/** Adds an event to a key's facts. Returns the cost and outcome of the call that it decides; `null` if none. */
-function take(
-  left: Left,
-  { event, rule }: Sight,
-): { readonly cost: number; readonly admitted: boolean } | null {
+/** Adds an event to a key's facts. Returns the call that it decides; `null` if none. */
+function take(left: Left, { event, rule }: Sight): QuotaCallEvent | null {
   if ("admitted" in event) {
-    const { cost } = event.op;
-    const { admitted } = event;
     left.calledMs = left.atMs;
-    if (left.exact !== null) left.exact = admitted ? left.exact - cost : left.exact;
-    if (!admitted && rule.charge.refused === "counted") left.exact = null;
-    return { cost, admitted };
+    if (event.admitted && left.exact !== null) left.exact -= event.op.cost;
+    if (!event.admitted && rule.charge.refused === "counted") left.exact = null;
+    return event;
   }
   // A call that ends gives its place back.
   if (event.op.do === "settle") left.exact = null;

@@ -45,7 +45,7 @@ export async function comparison(
     tally.add(opinion, at, null);
     if (isBreach(opinion)) break;
   }
-  return { history, compared, judged: tally.judged, violation: tally.violation };
+  return { ...tally.of(history), compared };
 }
 
 /** Tells whether the refusing run would have admitted 1 ms later or, by rules, at the next whole second. */

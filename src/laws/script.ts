@@ -1,6 +1,7 @@
 // A script is one concrete sequence of operations under one set of rules. A property plays it against a limiter;
 // a counterexample contains it. It is plain JSON with absolute times, so it can be kept, shown and played again
 // without the random numbers that made it.
+import type { LimiterFactory } from "../engine/adapter.ts";
 import type { Algorithm } from "../rules/algorithms.ts";
 import type { Rules, Scope } from "../rules/rules.ts";
 
@@ -59,19 +60,10 @@ export interface WindowKey {
   readonly scope: Scope;
 }
 
-/** Facts of a limiter that a ledger needs, beside the limiter's answers. */
-export interface LedgerTerms {
+/** Facts of a limiter that a ledger needs, beside the limiter's answers. Default algorithm: `fixed-window`. */
+export interface LedgerTerms
+  extends Partial<Pick<LimiterFactory, "algorithm" | "endsLate" | "fromStart" | "keyed" | "opensToMs">> {
   readonly rules: Rules;
-  /** Unit that the opening of a first-request window is rounded down to, ms. Default: 1000. */
-  readonly opensToMs?: 1 | 1000;
-  /** True if only users have windows. Default: `false`. */
-  readonly keyed?: boolean;
-  /** Algorithm that the limiter states. Default: `fixed-window`. */
-  readonly algorithm?: Algorithm;
-  /** True if a window includes the instant of its end. Default: `false`. */
-  readonly endsLate?: boolean;
-  /** True if windows follow one another from the first operation on, when the limiter is made. Default: `false`. */
-  readonly fromStart?: boolean;
 }
 
 export const algorithmOf = ({ algorithm = "fixed-window" }: LedgerTerms): Algorithm => algorithm;

@@ -143,7 +143,7 @@ async function reportOf<K extends LawKind>(
       ...report,
       path: path ?? "",
       repeat,
-      ...(await told(await trials.smallest((errorInstance as LawBroken<K>).counterexample))),
+      ...(await told(await trials.smallest((errorInstance as LawBroken<Counterexample<K>>).found))),
     };
   if (details.failed && errorInstance !== null) throw errorInstance;
   if (interrupted) return { ...report, outcome: "interrupted" };

@@ -1,9 +1,9 @@
 // Finds the anchor of fixed windows if a limiter does not say it, by calls that tell the two anchors apart.
 import type { LimiterFactory } from "../engine/adapter.ts";
 import { agreedRules } from "../engine/adapter-rules.ts";
-import { LimiterFailure } from "../engine/limiter-failure.ts";
+import { failureIn } from "../engine/limiter-failure.ts";
 import { type RulesInput, userLimit } from "../rules/rules.ts";
-import { play } from "./history.ts";
+import { playCalls } from "./history.ts";
 import type { CallOp } from "./script.ts";
 
 /** Greatest limit, calls, of a window that is filled to see where it ends. */
@@ -63,14 +63,11 @@ async function liesOnGrid(
     call(id, "ann", Math.round(edgeMs - before * lengthMs)),
   );
   try {
-    const history = await play(factory, rules, [...made, ...filled, call(limit + 1, "ann", edgeMs)]);
-    const admitted = history
-      .slice(made.length)
-      .map((event) => "decision" in event && event.decision.admitted);
-    return admitted.every((is, at) => is === (at !== limit));
+    const answers = await playCalls(factory, rules, [...made, ...filled, call(limit + 1, "ann", edgeMs)]);
+    return answers.slice(made.length).every(({ decision }, at) => decision.admitted === (at !== limit));
   } catch (error) {
     // The laws report this failure.
-    if (error instanceof LimiterFailure) return false;
-    throw error;
+    failureIn(error);
+    return false;
   }
 }

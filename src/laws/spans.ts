@@ -33,9 +33,8 @@ function tracksOf(looks: readonly Look[]): readonly Track[] {
   const tracks = new Map<string, Track>();
   for (const { event, sights } of looks)
     for (const sight of sights) {
-      const name = sight.name;
-      const track = tracks.get(name) ?? { key: sight, isEnforced: true, charges: [], calls: new Map() };
-      tracks.set(name, track);
+      const track = tracks.get(sight.name) ?? { key: sight, isEnforced: true, charges: [], calls: new Map() };
+      tracks.set(sight.name, track);
       if ("admitted" in event) track.isEnforced &&= sight.isEnforced;
       if ("admitted" in event && event.admitted) admit(track, sight, event.op.id);
       else if (event.op.do === "settle") complete(track, sight, event.op.id);
@@ -79,7 +78,7 @@ const overTracks =
     const judge = await begin(trial, tracks);
     const tally = new OpinionTally();
     for (const track of tracks) for (const [at, opinion] of judge(track)) tally.add(opinion, at, track.key);
-    return { history, judged: tally.judged, violation: tally.violation };
+    return tally.of(history);
   };
 
 /** Judges that any span of a window's length, by the count's own clock, admits at most twice the limit. */
@@ -265,9 +264,8 @@ const atOnce: QuotaJudge = async ({ script, play }) => {
   const held = new Map<string, Map<number, QuotaCallOp>>();
   for (const { event, sights, at } of looksOf(script, history))
     for (const sight of sights.slice(-1)) {
-      const name = sight.name;
-      const mine = held.get(name) ?? new Map<number, QuotaCallOp>();
-      held.set(name, mine);
+      const mine = held.get(sight.name) ?? new Map<number, QuotaCallOp>();
+      held.set(sight.name, mine);
       if (event.op.do === "settle") mine.delete(event.op.id);
       if (!("admitted" in event) || !event.admitted) continue;
       mine.set(event.op.id, event.op);
@@ -275,7 +273,7 @@ const atOnce: QuotaJudge = async ({ script, play }) => {
       const total = now.reduce((sum, { cost }) => sum + cost, 0);
       tally.add(total <= sight.limit ? "kept" : crowded(total, sight.limit), at, sight);
     }
-  return { history, judged: tally.judged, violation: tally.violation };
+  return tally.of(history);
 };
 
 const crowded = (total: number, limit: number): Breach => ({

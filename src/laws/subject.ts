@@ -3,14 +3,14 @@
 import fc from "fast-check";
 import type { LimiterFactory } from "../engine/adapter.ts";
 import { agreedRules } from "../engine/adapter-rules.ts";
-import { LimiterFailure } from "../engine/limiter-failure.ts";
+import { failureIn } from "../engine/limiter-failure.ts";
 import { algorithmHint, claimsOf, promiseProblems } from "../rules/algorithms.ts";
 import { quote, SpillwayError } from "../rules/errors.ts";
 import { type LimiterLawName, limiterLawNames } from "../rules/laws.ts";
 import { parseRules } from "../rules/parse.ts";
 import type { Rules, RulesInput } from "../rules/rules.ts";
 import type { LimiterSubject, OpFrequencies } from "./arbitraries.ts";
-import { type History, makeLimiter, play } from "./history.ts";
+import { type CallEvent, makeLimiter, playCalls } from "./history.ts";
 import { anchored } from "./shown-anchor.ts";
 
 export const newYear2026Ms = 1_767_225_600_000;
@@ -38,9 +38,15 @@ export async function prepare(
   const startMs = given.startMs ?? newYear2026Ms;
   const factory = await anchored(made, given.rules, startMs);
   const rules = given.rules === undefined ? undefined : agreedRules(factory, given.rules);
-  const may = await abilities(factory, rules, startMs);
-  await requireFresh(factory, rules ?? firstRules(factory), startMs);
-  return { subject: subjectOf(factory, { rules, startMs }, may), may };
+  const first = rules ?? firstRules(factory);
+  const limiter = await tried(factory.name, () => makeLimiter(factory, first, startMs));
+  const may = askable(limiter, factory.restore !== undefined, claimsOf(factory));
+  await requireFresh(factory, first, startMs);
+  // A limiter that is never told of a completion can only charge at the decision.
+  const charge = may.has("settle") ? {} : { graphqlCharge: ["prepaid"] as const };
+  const semantics = { ...charge, ...factory.semantics };
+  const subject = Object.assign(Object.create(factory) as LimiterFactory, { semantics, rules, startMs });
+  return { subject, may };
 }
 
 /** @throws RangeError with the field's name, if the value is no integer in the range */
@@ -73,17 +79,6 @@ function firstRules({ semantics = {} }: LimiterFactory): Rules {
   return parseRules({ semantics: Object.fromEntries(first) });
 }
 
-/** Makes one limiter to learn which operations it can be asked for. */
-async function abilities(
-  factory: LimiterFactory,
-  rules: Rules | undefined,
-  startMs: number,
-): Promise<Set<keyof OpFrequencies>> {
-  const first = rules ?? firstRules(factory);
-  const limiter = await tried(factory.name, () => makeLimiter(factory, first, startMs));
-  return askable(limiter, factory.restore !== undefined, claimsOf(factory));
-}
-
 /** Returns the kinds of operations that a limiter can be asked for; steps back only if it claims never-rolls-back. */
 export function askable(
   limiter: { readonly [kind in keyof OpFrequencies | "setEnforced"]?: unknown },
@@ -106,19 +101,13 @@ export function askable(
 async function requireFresh(factory: LimiterFactory, rules: Rules, startMs: number): Promise<void> {
   const [scope = "rest"] = factory.scopes ?? [];
   if (factory.keyed !== true) return;
-  const call = {
-    do: "call",
-    id: 0,
-    atMs: startMs,
-    organization: "acme",
-    user: "ann",
-    scope,
-    cost: 1,
-  } as const;
+  const caller = { organization: "acme", user: "ann", scope };
+  const told = async (): Promise<string> =>
+    (await playCalls(factory, rules, [{ do: "call", id: 0, atMs: startMs, ...caller, cost: 1 }]))
+      .map(shown)
+      .join();
   try {
-    const [first, second] = [await play(factory, rules, [call]), await play(factory, rules, [call])].map(
-      shown,
-    );
+    const [first, second] = [await told(), await told()];
     if (first === second) return;
     throw new SpillwayError("ADAPTER_INVALID", `the limiter ${quote(factory.name)} does not start afresh`, {
       problem: {
@@ -130,41 +119,18 @@ async function requireFresh(factory: LimiterFactory, rules: Rules, startMs: numb
     });
   } catch (error) {
     // The laws report this failure.
-    if (!(error instanceof LimiterFailure)) throw error;
+    failureIn(error);
   }
 }
 
 /** Returns the decision and the counts that a call was told, as text. */
-function shown([event]: History): string {
-  if (event === undefined || !("decision" in event)) return "";
-  const { admitted, user = {} } = event.decision;
-  const { current, remaining } = user;
+function shown({ decision: { admitted, user } }: CallEvent): string {
+  const { current, remaining } = user ?? {};
   return [
     admitted ? "admitted" : "refused",
     ...(current === undefined ? [] : [`current ${current}`]),
     ...(remaining === undefined ? [] : [`remaining ${remaining}`]),
   ].join(", ");
-}
-
-function subjectOf(
-  factory: LimiterFactory,
-  options: { readonly rules: Rules | undefined; readonly startMs: number },
-  may: ReadonlySet<keyof OpFrequencies>,
-): LimiterSubject {
-  // A limiter that is never told of a completion can only charge at the decision.
-  const charge = may.has("settle") ? {} : { graphqlCharge: ["prepaid"] as const };
-  return {
-    rules: options.rules,
-    semantics: { ...charge, ...factory.semantics },
-    scopes: factory.scopes,
-    keyed: factory.keyed,
-    opensToMs: factory.opensToMs,
-    algorithm: factory.algorithm,
-    endsLate: factory.endsLate,
-    fromStart: factory.fromStart,
-    callers: factory.callers,
-    startMs: options.startMs,
-  };
 }
 
 /**
@@ -181,8 +147,7 @@ export async function tried<L extends { close?(): unknown }>(
     await limiter.close?.();
     return limiter;
   } catch (error) {
-    if (!(error instanceof LimiterFailure)) throw error;
-    const { call, got, allowed, cause } = error;
+    const { call, got, allowed, cause } = failureIn(error);
     throw new SpillwayError("ADAPTER_INVALID", `the limiter ${quote(name)} cannot be checked`, {
       problem: { path: call, got, allowed },
       hint: "no law was checked",

@@ -108,16 +108,20 @@ const endNote = ({ event }: Look, isEnd: boolean, { keyed, endsLate }: LedgerTer
 export function operation(event: HistoryEvent, times: number, terms: LedgerTerms): string {
   const { op } = event;
   const isKeyed = terms.keyed === true;
-  const text = {
-    call: () => op.do === "call" && callText(op, times, terms),
-    settle: () =>
-      op.do === "settle" && (isKeyed ? `call ${op.id} ends` : `call ${op.id} completes, actual ${op.actual}`),
-    status: () => op.do === "status" && `status of ${op.organization}${isKeyed ? `/${op.user}` : ""}`,
-    enforce: () => "enforced" in op && `${op.organization} ${op.scope} enforced = ${op.enforced}`,
-    sweep: () => "sweep",
-    snapshot: () => "stored and restored",
-  }[op.do]();
-  return String(text).padEnd(28);
+  switch (op.do) {
+    case "call":
+      return callText(op, times, terms);
+    case "settle":
+      return `call ${op.id} ${isKeyed ? "ends" : `completes, actual ${op.actual}`}`;
+    case "status":
+      return `status of ${op.organization}${isKeyed ? `/${op.user}` : ""}`;
+    case "enforce":
+      return `${op.organization} ${op.scope} enforced = ${op.enforced}`;
+    case "sweep":
+      return "sweep";
+    case "snapshot":
+      return "stored and restored";
+  }
 }
 
 /** Returns `acme/ann rest 1` or `acme/ann graphql 3 (call 2)`; for a limiter by key `acme/ann` or `acme/ann, cost 3`. */

@@ -1,20 +1,20 @@
 // One law's runs: the predicate that fast-check calls, and its counts. A counterexample stays of one kind while
 // it is made smaller: a script that fails in another way is not taken for a smaller one.
 import fc from "fast-check";
-import { LimiterFailure } from "../engine/limiter-failure.ts";
+import { failureIn, type LimiterFailure } from "../engine/limiter-failure.ts";
 import { joined, noEvidence, type RunEvidence } from "./evidence.ts";
 import type { Judgement, LawViolation } from "./law.ts";
 import { PlayFailure } from "./player.ts";
 import type { Counterexample, Failure } from "./report.ts";
 import type { LawKind } from "./script.ts";
 
-/** Error that tells fast-check that a script breaks the law. */
-export class LawBroken<K extends LawKind> extends Error {
-  readonly counterexample: Counterexample<K>;
+/** Error that tells fast-check that a law is broken: by the counterexample `found`. */
+export class LawBroken<C> extends Error {
+  readonly found: C;
 
-  constructor(counterexample: Counterexample<K>) {
-    super(counterexample.violation.got);
-    this.counterexample = counterexample;
+  constructor(found: C) {
+    super("a law is broken");
+    this.found = found;
   }
 }
 
@@ -28,13 +28,10 @@ const counterexampleOf = <K extends LawKind>(
 export class Failed<K extends LawKind> extends Error {
   readonly failure: Failure<K>;
 
-  constructor(script: K["script"], failure: LimiterFailure) {
-    const { call, got, allowed, hung } = failure;
+  /** @param history answers before the failure */
+  constructor(script: K["script"], history: K["history"], { call, got, allowed, hung }: LimiterFailure) {
     super(got);
-    const { history, op } = failure instanceof PlayFailure ? failure : { history: [], op: null };
-    // Only the operations as played: a law may leave some out or shift them, and later ones were not reached.
-    const ops = op === null ? [] : [...history.map((event) => event.op), op];
-    this.failure = { call, got, allowed, hung, script: { ...script, ops }, history };
+    this.failure = { call, got, allowed, hung, script, history };
   }
 }
 
@@ -116,13 +113,16 @@ export class Trials<K extends LawKind> {
     try {
       return await this.#law.judge(script);
     } catch (error) {
-      if (!(error instanceof LimiterFailure)) throw error;
-      if (error.ended) throw new fc.PreconditionFailure(true);
+      const failure = failureIn(error);
+      if (failure.ended) throw new fc.PreconditionFailure(true);
       if (this.#failed === "broken") return null;
       this.#failed = "adapter";
-      if (error.hung) this.hung += 1;
+      if (failure.hung) this.hung += 1;
       if (this.hung > hungMost) throw new fc.PreconditionFailure(true);
-      throw new Failed<K>(script, error);
+      const { history, op } = failure instanceof PlayFailure ? failure : { history: [], op: null };
+      // Only the operations as played: a law may leave some out or shift them, and later ones were not reached.
+      const ops = op === null ? [] : [...history.map((event) => event.op), op];
+      throw new Failed<K>({ ...script, ops }, history, failure);
     }
   }
 }

@@ -234,7 +234,7 @@ describe("a store", () => {
     const last: string[] = [];
     const ended = await overlapped(async (woven) => woven.incr("y").finally(() => void last.push("over")));
     expect([ended.result, last]).toEqual([1, ["over"]]);
-    expect((await overlapped(async (woven) => String(woven.incr("z")))).result).toBe("[object Object]");
+    expect((await overlapped(async (woven) => String(woven.incr("z")))).result).toBe("[object Promise]");
   });
 });
 

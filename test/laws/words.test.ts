@@ -41,7 +41,7 @@ describe("operations", () => {
     ["sweep", { do: "sweep", atMs: 1_000 }, 1, byRules],
     ["stored and restored", { do: "snapshot", atMs: 1_000 }, 1, byRules],
   ])("%s", (text, op, times, terms) => {
-    expect(operation({ op } as HistoryEvent, times, terms)).toBe(text.padEnd(28));
+    expect(operation({ op } as HistoryEvent, times, terms)).toBe(text);
   });
 });
 

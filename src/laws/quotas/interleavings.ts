@@ -23,7 +23,7 @@ export async function checkQuotaInterleavings(
   policy: Policy,
   options: OverlapOptions = {},
 ): Promise<InterleavingReport<QuotasKind>> {
-  const factory = options.timers === undefined ? given : patient(given, options.timers, options.answerMsMost);
+  const factory = patient(given, options.timers, options.answerMsMost);
   const startMs = options.startMs ?? newYear2026Ms;
   const claims = claimedOf(factory);
   await abilities(factory, policy, startMs, claims);

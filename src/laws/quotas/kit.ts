@@ -45,7 +45,7 @@ export async function checkQuotaLaws(
   policy: Policy,
   options: Omit<CheckOptions<QuotasKind>, "rules" | "evidence"> = {},
 ): Promise<CheckReport<QuotasKind>> {
-  const factory = options.timers === undefined ? given : patient(given, options.timers, options.answerMsMost);
+  const factory = patient(given, options.timers, options.answerMsMost);
   return checkKit(() => quotaKit(factory, policy, options.startMs ?? newYear2026Ms), options);
 }
 

@@ -2,7 +2,7 @@
 // so that a limiter is judged by what its callers see.
 
 import type { Seam } from "../../engine/adapter.ts";
-import { isObject, type Mistake } from "../../engine/answer-form.ts";
+import { httpMistake, isObject, type Mistake } from "../../engine/answer-form.ts";
 import { answered, guarded, madeLimiter } from "../../engine/asking.ts";
 import type {
   QuotaDecision,
@@ -25,10 +25,8 @@ const numbers = ["limit", "remaining", "used", "resetAtMs"] as const;
 const saidMistake: Mistake = (value) => {
   if (!isObject(value)) return ["the answer", value, "an object"];
   const { readings, http } = value;
-  if (http !== undefined && http !== null) {
-    if (!isObject(http) || !isObject(http["headers"]) || !Number.isSafeInteger(http["status"]))
-      return ["http", http, "an answer: a status, headers by name, a body or none"];
-  }
+  if (httpMistake(http ?? null) !== null)
+    return ["http", http, "an answer: a status, headers by name, a body or none"];
   if (readings === undefined) return null;
   if (!Array.isArray(readings)) return ["readings", readings, "a list, or nothing"];
   for (const [at, reading] of (readings as unknown[]).entries()) {
