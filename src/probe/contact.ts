@@ -22,8 +22,9 @@ export async function contact(session: ProbeSession): Promise<SeenCall> {
   const seen = last ?? session.calls.at(-1) ?? null;
   const problem =
     seen === null ? { got: "no call was allowed", hint: "allow status calls" } : problemOf(seen);
-  if (problem === null && last !== null) return last;
-  const { got, hint } = problem ?? { got: "nothing", hint: "is this the API's address?" };
+  // What has no problem is a status that was read, and not a failure.
+  if (problem === null) return last as SeenCall;
+  const { got, hint } = problem;
   throw new SpillwayError("TARGET_UNREACHABLE", "the target does not answer as a rate-limited API", {
     problem: {
       path: `GET ${session.options.base}${session.statusPath}`,

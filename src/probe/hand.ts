@@ -24,6 +24,9 @@ export interface Surroundings extends SendOptions {
   readonly sleep?: ((ms: number, signal: AbortSignal | undefined) => Promise<unknown>) | undefined;
 }
 
+/** Waits for a time, ms, by the real clock. */
+export const pause: NonNullable<Surroundings["sleep"]> = (ms, signal) => wait(ms, undefined, { signal });
+
 /** Reason why the probe stopped early. What it saw until then is kept. */
 export class Stopped extends Error {
   constructor(reason: string) {
@@ -89,7 +92,7 @@ export class Hand<O extends HandOptions, C> {
 
   /** Pauses between calls, without waiting for a window. */
   async pause(ms: number): Promise<void> {
-    const { signal, sleep = (ms, signal) => wait(ms, undefined, { signal }) } = this.options;
+    const { signal, sleep = pause } = this.options;
     signal?.throwIfAborted();
     if (ms > 0) await sleep(ms, signal);
     signal?.throwIfAborted();

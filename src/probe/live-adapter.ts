@@ -1,6 +1,6 @@
 // A live deployment as a limiter for the laws, if it takes its time from a request header: the laws need this control
 // of time. Each run plays far later than all runs before it, so that each of its windows is unused.
-import type { Rules } from "../rules/rules.ts";
+import { organizationLimit, type Rules, userLimit } from "../rules/rules.ts";
 import type { Token } from "../rules/tokens.ts";
 import { headerNames, headersOf, shownFields, type WindowHeaders } from "../wire/fields.ts";
 import { isRefusal } from "../wire/outcome.ts";
@@ -48,7 +48,10 @@ class Shifts {
   #latestMs: number;
 
   constructor(rules: Rules, callers: readonly Token[], nowMs: number) {
-    const lengths = windowSeconds(rules, callers);
+    const lengths = callers.flatMap(({ organization, user }) => [
+      organizationLimit(rules, organization, "rest").windowSeconds,
+      userLimit(rules, organization, user, "rest").windowSeconds,
+    ]);
     this.#periodMs =
       lengths.reduce((multiple, length) => (multiple * length) / divisor(multiple, length), 1) * 1000;
     this.#longestMs = Math.max(...lengths) * 1000;
@@ -67,17 +70,6 @@ class Shifts {
 }
 
 const divisor = (a: number, b: number): number => (b === 0 ? a : divisor(b, a % b));
-
-function windowSeconds(rules: Rules, callers: readonly Token[]): number[] {
-  const lengths = new Set([rules.organization.rest.windowSeconds, rules.user.rest.windowSeconds]);
-  for (const { organization, user } of callers) {
-    lengths.add(
-      rules.organizations[organization]?.rest?.windowSeconds ?? rules.organization.rest.windowSeconds,
-    );
-    lengths.add(rules.users[`${organization}/${user}`]?.rest?.windowSeconds ?? rules.user.rest.windowSeconds);
-  }
-  return [...lengths];
-}
 
 /** One run: the deployment from a shifted time on. */
 class ClockedLimiter {

@@ -165,16 +165,13 @@ function merge(laws: Record<string, LawState>, more: Readonly<Record<string, Law
 
 function add(evidence: Record<string, LiveEvidence>, more: Readonly<Record<string, LiveEvidence>>): void {
   for (const [law, one] of Object.entries(more)) {
-    const known = evidence[law];
-    evidence[law] =
-      known === undefined
-        ? one
-        : {
-            readings: known.readings + one.readings,
-            refusals: known.refusals + one.refusals,
-            windows: known.windows + one.windows,
-            resets: known.resets + one.resets,
-          };
+    const known = evidence[law] ?? { readings: 0, refusals: 0, windows: 0, resets: 0 };
+    evidence[law] = {
+      readings: known.readings + one.readings,
+      refusals: known.refusals + one.refusals,
+      windows: known.windows + one.windows,
+      resets: known.resets + one.resets,
+    };
   }
 }
 

@@ -1,11 +1,11 @@
 // The hand of `check --target` on a live deployment. It calls within a budget stated beforehand, and stops at the first
 // sign that calls are unwelcome. Tokens go into requests, and nowhere else.
-import { setTimeout as wait } from "node:timers/promises";
-import { openSender, type Send, type SendOptions, sendOnce } from "../connect/send.ts";
+import { openSender, type Send, sendOnce } from "../connect/send.ts";
 import type { Token, TokenScope } from "../rules/tokens.ts";
 import { isRefusal } from "../wire/outcome.ts";
+import { pause, type Surroundings } from "./hand.ts";
 import { isLimiters, readAnswer, type SeenCall } from "./seen.ts";
-import type { Action } from "./session.ts";
+import { STATUS } from "./session.ts";
 
 /** Allowance of a check: the most that it may use of a deployment. */
 export interface LiveBudget {
@@ -15,17 +15,12 @@ export interface LiveBudget {
   readonly ms: number;
 }
 
-export interface LiveOptions extends SendOptions {
+export interface LiveOptions extends Surroundings {
   /** URL without a slash at the end. */
   readonly base: string;
   /** Callers. Those whose scopes open nothing that counts are left out. */
   readonly callers: readonly Token[];
   readonly budget: LiveBudget;
-  /** Makes the calls in place of HTTP. */
-  readonly send?: Send | undefined;
-  /** Returns the time, ms since the epoch. */
-  readonly now?: (() => number) | undefined;
-  readonly sleep?: ((ms: number) => Promise<unknown>) | undefined;
   readonly signal?: AbortSignal | undefined;
 }
 
@@ -67,8 +62,6 @@ export class LiveCaller {
   ended: LiveEnded | null = null;
   readonly #options: LiveOptions;
   readonly #send: Send;
-  readonly #now: () => number;
-  readonly #sleep: (ms: number) => Promise<unknown>;
   #startedMs: number | null = null;
   #silent = 0;
   #broken = 0;
@@ -76,18 +69,16 @@ export class LiveCaller {
   constructor(options: LiveOptions) {
     this.#options = options;
     this.#send = options.send ?? openSender({ connections: connectionsMost, ...options }).send;
-    this.#now = options.now ?? Date.now;
-    this.#sleep = options.sleep ?? ((ms) => wait(ms, undefined, { signal: options.signal }));
     this.callers = options.callers.filter((token) => resourceOf(token) !== null);
   }
 
   now(): number {
-    return this.#now();
+    return (this.#options.now ?? Date.now)();
   }
 
   /** Time left of the budget, ms. */
   get leftMs(): number {
-    return this.#options.budget.ms - (this.#now() - (this.#startedMs ?? this.#now()));
+    return this.#options.budget.ms - (this.#startedMs === null ? 0 : this.now() - this.#startedMs);
   }
 
   get leftCalls(): number {
@@ -98,19 +89,20 @@ export class LiveCaller {
   async wait(ms: number): Promise<void> {
     this.#requireOpen();
     if (ms <= 0 || ms > this.leftMs) return;
-    await this.#sleep(ms).catch(this.#failed);
+    const { signal, sleep = pause } = this.#options;
+    await sleep(ms, signal).catch(this.#failed);
   }
 
   /** Makes a REST call that counts. @throws LiveEnded */
   async read(caller: Token, headers: Readonly<Record<string, string>> = {}): Promise<SeenCall> {
-    const path = resourceOf(caller) ?? "/v2/user";
-    return this.#make(caller, { what: `GET ${path}`, scope: "rest", method: "GET", path }, false, headers);
+    const path = resourceOf(caller) as string;
+    return this.#make(caller, `GET ${path}`, path, false, headers);
   }
 
   /** Calls the status endpoint. @throws LiveEnded */
   async status(caller: Token, headers: Readonly<Record<string, string>> = {}): Promise<SeenCall> {
     const path = `/v2/organizations/${encodeURIComponent(caller.organization)}/rate_limit`;
-    return this.#make(caller, { what: "GET status", scope: "rest", method: "GET", path }, true, headers);
+    return this.#make(caller, STATUS, path, true, headers);
   }
 
   #requireOpen(): void {
@@ -129,7 +121,8 @@ export class LiveCaller {
 
   async #make(
     caller: Token,
-    { what, path, method, scope }: Action,
+    what: string,
+    path: string,
     isStatus: boolean,
     headers: Readonly<Record<string, string>>,
   ): Promise<SeenCall> {
@@ -137,23 +130,16 @@ export class LiveCaller {
     if (this.leftCalls < 1) throw this.#end("budget", "the calls that were allowed are used up");
     if (this.leftMs <= 0) throw this.#end("budget", "the time that was allowed is used up");
     this.calls += 1;
-    const sentMs = this.#now();
+    const sentMs = this.now();
     this.#startedMs ??= sentMs;
     const { token, user } = caller;
     const sent = {
-      number: this.calls,
-      what,
-      user,
-      scope,
-      isStatus,
-      isExempt: isStatus,
-      points: null,
-      sentMs,
+      ...({ number: this.calls, what, user, scope: "rest", isStatus, isExempt: isStatus } as const),
+      ...{ points: null, sentMs },
     };
-    const url = `${this.#options.base}${path ?? ""}`;
-    const ask = { method, url, token, headers };
+    const ask = { method: "GET", url: `${this.#options.base}${path}`, token, headers } as const;
     const { got, error } = await sendOnce(this.#send, ask, this.#options.signal).catch(this.#failed);
-    const seen = readAnswer(sent, got, this.#now(), error, token);
+    const seen = readAnswer(sent, got, this.now(), error, token);
     this.#heed(seen);
     return seen;
   }

@@ -31,16 +31,15 @@ export function edges(calls: readonly SeenCall[], scope: Scope): WindowEdge[] {
   let firstShownMs = 0;
   for (const [index, after] of sights.entries()) {
     const before = sights[index - 1];
-    if (before === undefined || before.resetAtMs !== after.resetAtMs) {
-      const isClose = before !== undefined && after.call.receivedMs - before.call.sentMs < bracketMostMs;
+    if (before?.resetAtMs === after.resetAtMs) continue;
+    if (before !== undefined) {
+      const isClose = after.call.receivedMs - before.call.sentMs < bracketMostMs;
       // The window stood still if it was shown for over a second, or counted something.
-      const stoodStill =
-        before !== undefined && (before.current > 0 || before.call.sentMs - firstShownMs >= 1100);
-      const movedMs = before === undefined ? 0 : after.resetAtMs - before.resetAtMs;
-      if (before !== undefined && isClose && stoodStill && movedMs >= Math.max(1, before.reset) * 1000)
-        found.push({ before, after });
-      firstShownMs = after.call.receivedMs;
+      const stoodStill = before.current > 0 || before.call.sentMs - firstShownMs >= 1100;
+      const movedMs = after.resetAtMs - before.resetAtMs;
+      if (isClose && stoodStill && movedMs >= Math.max(1, before.reset) * 1000) found.push({ before, after });
     }
+    firstShownMs = after.call.receivedMs;
   }
   return found;
 }

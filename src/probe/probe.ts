@@ -1,6 +1,6 @@
 // The probe: infers from outside, by few calls, the rules that a live deployment follows. It makes free calls first,
 // then the cheapest calls that show something, and then waits.
-import type { RulesInput } from "../rules/rules.ts";
+import { type RulesInput, type Scope, scopes } from "../rules/rules.ts";
 import { counted } from "../rules/words.ts";
 import type { TraceHeader } from "../trace/record.ts";
 import { encodeCall, encodeHeader } from "../trace/write.ts";
@@ -118,7 +118,7 @@ async function experiments(session: ProbeSession, findings: Finding[]): Promise<
   if (resource !== null) findings.push(...(await probeRefusals(session, resource)));
   session.say(`windows of ${organization}`);
   await waitForEnds(session);
-  for (const scope of ["rest", "graphql"] as const) {
+  for (const scope of scopes) {
     if (scope === "graphql" && session.calls.some((call) => call.scope === "graphql")) {
       await session.act(graphqlGet);
       await session.pause(330);
@@ -205,31 +205,27 @@ function limitsNothing(first: SeenCall): Finding[] {
   const why = `neither limits nor rate limit headers in ${first.what}: nothing shows that it limits at all`;
   const needs = "a deployment that shows its limits (SPEC.md §4, §5)";
   return (["organizationLimit", "userLimit", "enforced"] as const).flatMap((name) =>
-    (["rest", "graphql"] as const).map((scope) => about({ name, scope }).unseen(why, needs)),
+    scopes.map((scope) => about({ name, scope }).unseen(why, needs)),
   );
 }
 
-/** Findings about the whole deployment. The others are about each scope that has them. */
-const ofWhole: readonly FindingName[] = ["agreement", "dateClock", "windowClock"];
-const ofRest: readonly FindingName[] = ["getCounted", "headCounted", "headStatusCounted", "notFoundCounted"];
-const ofGraphql: readonly FindingName[] = [
-  "graphqlCharge",
-  "graphqlCost",
-  "badBodyCounted",
-  "badQueryCounted",
-];
+/** Scopes of findings that are not about both; `null` is the whole deployment. */
+const scopeOf: { readonly [N in FindingName]?: Scope | null } = {
+  ...{ agreement: null, dateClock: null, windowClock: null },
+  ...{ getCounted: "rest", headCounted: "rest", headStatusCounted: "rest", notFoundCounted: "rest" },
+  ...{
+    graphqlCharge: "graphql",
+    graphqlCost: "graphql",
+    badBodyCounted: "graphql",
+    badQueryCounted: "graphql",
+  },
+};
 
 /** Returns a finding for each thing that the probe looks for, in the catalogue's order, also for unseen ones. */
 function complete(findings: readonly Finding[]): Finding[] {
   return (Object.keys(findingNames) as FindingName[]).flatMap((name) => {
-    const scopes = ofWhole.includes(name)
-      ? [null]
-      : ofRest.includes(name)
-        ? (["rest"] as const)
-        : ofGraphql.includes(name)
-          ? (["graphql"] as const)
-          : (["rest", "graphql"] as const);
-    return scopes.map((scope) => {
+    const only = scopeOf[name];
+    return (only === undefined ? scopes : [only]).map((scope) => {
       const ones = findings.filter((one) => one.name === name && one.scope === scope);
       return (
         ones.find(({ value }) => value !== null) ??

@@ -61,9 +61,11 @@ export function endIn(call: QuotaCall, reading: QuotaReading | undefined, roundi
   return atMs === null ? null : { least: atMs - sooner, most: atMs + later };
 }
 
-export const overlap = (one: Bounds, other: Bounds): Bounds | null => {
-  const both = { least: Math.max(one.least, other.least), most: Math.min(one.most, other.most) };
-  return both.least <= both.most ? both : null;
+/** Returns what all bounds have in common; `null` if that is nothing. */
+export const overlap = (...all: readonly Bounds[]): Bounds | null => {
+  const least = Math.max(...all.map((one) => one.least));
+  const most = Math.min(...all.map((one) => one.most));
+  return least <= most ? { least, most } : null;
 };
 
 /** Returns the windows of a quota, in the order in which they were seen. */
@@ -110,9 +112,6 @@ export function skewOf(calls: readonly QuotaCall[]): Bounds | null {
   return skew;
 }
 
-/** Most time that a window may open before its first call, ms: from the whole second on. */
-const secondMs = 1000;
-
 const minus = (one: Bounds, other: Bounds): Bounds => ({
   least: one.least - other.most,
   most: one.most - other.least,
@@ -148,15 +147,8 @@ export function gridOf(
     const own = isInstant ? { least: end.least - clock.most, most: end.most - clock.least } : end;
     return [minus(own, opened)];
   });
-  const calls = windows.flatMap((window) =>
-    [window.calls[0], window.calls.at(-1)].filter((one) => one !== undefined),
-  );
-  const common = (spans: readonly Bounds[]): Bounds | null =>
-    spans.length === 0
-      ? null
-      : spans
-          .slice(1)
-          .reduce<Bounds | null>((sofar, one) => sofar && overlap(sofar, one), spans[0] as Bounds);
+  const calls = windows.flatMap(({ calls: own }) => [...own.slice(0, 1), ...own.slice(-1)]);
+  const common = (spans: readonly Bounds[]): Bounds | null => (spans.length === 0 ? null : overlap(...spans));
   const gap = common(gaps);
   // Windows of a grid end whole seconds apart. Where these did not, one of the policy's length is enough.
   const isOffGrid = gap !== null && !contains(gap, saidMs) && Math.ceil(gap.least / 1000) * 1000 > gap.most;
@@ -164,7 +156,7 @@ export function gridOf(
     lengths.length < (isOffGrid ? 1 : 2)
       ? null
       : common(lengths.map(({ least, most }) => ({ least, most: most + ms })));
-  const bySecond = openingBy(secondMs);
+  const bySecond = openingBy(1000);
   const asSaid = openingBy(openingMs);
   // A window of another length looks like one that opened up to a second before its first call.
   const isBySecond =

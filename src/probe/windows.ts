@@ -26,13 +26,20 @@ export interface Conclusion<T> {
 export function roundings(calls: readonly SeenCall[], scope: Scope, clock: WindowClock): Rounding[] {
   const sights = statusSights(calls, scope);
   return switchValues.reset.filter((rounding) =>
-    sights.every(({ call, resetAtMs, reset }) => {
-      const [fromMs, toMs] = span(call, clock);
-      const most = Math[rounding]((resetAtMs - fromMs) / 1000);
-      const least = Math[rounding]((resetAtMs - toMs) / 1000);
-      return least <= reset && reset <= most;
-    }),
+    sights.every((sight) => fits(sight, sight.resetAtMs, rounding, clock)),
   );
+}
+
+/** Tells whether a reading's `reset` is the rounded time to an end, at some instant of its call. */
+function fits(
+  { call, reset }: Pick<FullSight, "call" | "reset">,
+  endMs: number,
+  rounding: Rounding,
+  clock: WindowClock,
+): boolean {
+  const [fromMs, toMs] = span(call, clock);
+  const [least, most] = [Math[rounding]((endMs - toMs) / 1000), Math[rounding]((endMs - fromMs) / 1000)];
+  return least <= reset && reset <= most;
 }
 
 /** Returns a reading that fits one rounding and no other, as evidence. */
@@ -42,17 +49,12 @@ export function tellingSight(
   clock: WindowClock,
   value: Rounding,
 ): FullSight | null {
-  const fits = (sight: FullSight, rounding: Rounding): boolean => {
-    const [fromMs, toMs] = span(sight.call, clock);
-    return (
-      Math[rounding]((sight.resetAtMs - toMs) / 1000) <= sight.reset &&
-      sight.reset <= Math[rounding]((sight.resetAtMs - fromMs) / 1000)
-    );
-  };
   const others = switchValues.reset.filter((rounding) => rounding !== value);
   const sights = statusSights(calls, scope);
   const telling = (count: number): FullSight | undefined =>
-    sights.find((sight) => others.filter((other) => !fits(sight, other)).length === count);
+    sights.find(
+      (sight) => others.filter((other) => !fits(sight, sight.resetAtMs, other, clock)).length === count,
+    );
   return telling(2) ?? telling(1) ?? null;
 }
 
@@ -245,13 +247,13 @@ function mayBeOpen(calls: readonly SeenCall[], { call, reset }: WindowReadingSig
 function endOf({ call, reset }: WindowReadingSight, rounding: Rounding, clock: WindowClock): number | null {
   if (reset === null) return null;
   const [fromMs, toMs] = span(call, clock);
-  const candidates: number[] = [];
+  let found: number | null = null;
   for (let end = Math.floor(fromMs / 1000) + reset - 1; end <= toMs / 1000 + reset + 2; end++) {
-    const least = Math[rounding](end - toMs / 1000);
-    const most = Math[rounding](end - fromMs / 1000);
-    if (least <= reset && reset <= most) candidates.push(end);
+    if (!fits({ call, reset }, end * 1000, rounding, clock)) continue;
+    if (found !== null) return null;
+    found = end;
   }
-  return candidates.length === 1 ? (candidates[0] ?? null) : null;
+  return found;
 }
 
 function wholeSecond([fromMs, toMs]: readonly [number, number]): number | null {
