@@ -62,8 +62,8 @@ export class RequestPath {
   }
 }
 
-/** Returns a path, or a pattern of paths, without slashes at its end. */
-export const trimmed = (path: string): string => (path.length > 1 ? path.replace(/\/+$/, "") : path);
+/** Returns a path, or a pattern of paths, without slashes at its end; the root stays. */
+export const trimmed = (path: string): string => path.replace(/(?<=.)\/+$/, "");
 
 /** Returns the place behind `https://host`, if the text begins so. */
 function pathOf(view: DataView, from: number, to: number): number {

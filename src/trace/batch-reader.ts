@@ -118,15 +118,13 @@ export class BatchReader {
     const end = block.bytes.indexOf(newline, this.#at);
     const call = parseLine(block, this.#at, end);
     checkCall(call, block.line);
-    const client = this.#names.of(call.client);
     batch.line[row] = block.line;
     batch.has[row] = has.odd;
     batch.from.odd[row] = this.#at;
     batch.to.odd[row] = end;
     batch.sent[row] = call.sent;
     batch.received[row] = call.received;
-    batch.client[row] = client;
-    this.#checks.add(block.line, call.received, client, call.call);
+    this.#checks.add(block.line, call.received, this.#names.of(call.client), call.call);
     return end + 1;
   }
 }

@@ -7,7 +7,7 @@ import {
   readingsMistake,
   statusMistake,
 } from "../../src/engine/answer-form.ts";
-import { callText, LimiterFailure, thrown } from "../../src/engine/limiter-failure.ts";
+import { callText, failureIn, LimiterFailure, thrown } from "../../src/engine/limiter-failure.ts";
 
 const at = (mistake: readonly unknown[] | null): unknown => mistake?.[0] ?? null;
 
@@ -126,4 +126,10 @@ test("a limiter that does wrong is told by its call", () => {
   expect("cause" in new LimiterFailure("a", "b", "c")).toBe(false);
   expect([thrown(cause), thrown("x")]).toEqual(["TypeError: within", 'a throw of "x"']);
   expect(callText("decide", [{ cost: 1 }, 5])).toBe('decide({"cost":1}, 5)');
+});
+
+test("what is no failure of a limiter's is thrown on", () => {
+  const failure = new LimiterFailure("decide()", "nothing", "an answer");
+  expect(failureIn(failure)).toBe(failure);
+  expect(() => failureIn(new TypeError("odd"))).toThrow(TypeError);
 });

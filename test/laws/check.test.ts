@@ -2,7 +2,7 @@
 // taken as it is, and one that fails is named.
 import { setImmediate } from "node:timers/promises";
 import { describe, expect, test } from "vitest";
-import { evidenceOf } from "../../src/laws/evidence.ts";
+import { evidenceOf, joined } from "../../src/laws/evidence.ts";
 import {
   type CheckProgress,
   checkLaws,
@@ -79,6 +79,12 @@ describe("on how much a law rests", () => {
       refusals: 1,
       windows: 0,
     });
+  });
+
+  test("that of two runs is added up", () => {
+    const one = { readings: 1, refusals: 2, windows: 3, resets: 4 };
+    const other = { readings: 10, refusals: 20, windows: 30, resets: 40 };
+    expect(joined(one, other)).toEqual({ readings: 11, refusals: 22, windows: 33, resets: 44 });
   });
 
   test("it is counted where it is asked for, over the runs in which the law judged something", async () => {

@@ -11,8 +11,10 @@ import {
   type KnownCounterexample,
   keyedLimiter,
   type LimiterFactory,
+  limiterLawNames,
   parseKnown,
 } from "../../src/laws/index.ts";
+import { codedError } from "../support/coded-error.ts";
 import { spillwayHere } from "../support/command.ts";
 import { entry } from "./expectations.ts";
 
@@ -205,6 +207,40 @@ describe("check --known FILE", () => {
     const { code, stderr } = await spillwayHere([...words, "--known", "wrong.json"], { cwd: folder });
     expect(stderr).toContain(problem);
     expect(code).toBe(2);
+  });
+
+  const wrong = (entry: unknown) => codedError(() => parseKnown([entry]));
+
+  test.each<[string, unknown, string]>([
+    ["known[0]", 5, "an object"],
+    ["known[0].law", { law: "none of them" }, limiterLawNames.join(", ")],
+    ["known[0].seed", { law, seed: 0.5, path: "3" }, "an integer"],
+    ["known[0].path", { law, seed: 3, path: "3:" }, "as a failure prints it"],
+    ["known[0].path", { law, seed: 3 }, "both"],
+    ["known[0].note", { law, note: 5 }, "a string"],
+  ])("%s of %j is wrong", (path, entry, allowed) => {
+    expect(wrong(entry).problems).toMatchObject([{ path, allowed }]);
+  });
+
+  test("a script has what playing it needs", () => {
+    const rules = { organization: {}, user: {}, semantics: {} };
+    const whole = { rules, startMs: 0, pick: 0, ops: [{ do: "sweep", atMs: 1 }] };
+    for (const script of [whole, { ...whole, rules: undefined, policy: {} }])
+      expect(parseKnown([{ law, script }])).toEqual([{ law, script }]);
+    for (const script of [
+      5,
+      { ...whole, ops: {} },
+      { ...whole, rules: undefined },
+      ...Object.keys(rules).map((member) => ({ ...whole, rules: { ...rules, [member]: 1 } })),
+      { ...whole, startMs: 0.5 },
+      { ...whole, pick: "0" },
+      { ...whole, ops: [...whole.ops, 5] },
+      { ...whole, ops: [...whole.ops, { do: "wait", atMs: 1 }] },
+      { ...whole, ops: [...whole.ops, { do: "sweep" }] },
+    ])
+      expect(wrong({ law, script }).problems).toMatchObject([
+        { path: "known[0].script", allowed: "the script of a counterexample" },
+      ]);
   });
 
   test("an empty list is one", () => {

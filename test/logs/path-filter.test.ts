@@ -1,5 +1,6 @@
 // Rows of some paths alone: which are kept, in every format that has paths, and what is said where none is.
 import { describe, expect, test } from "vitest";
+import { trimmed } from "../../src/logs/request-path.ts";
 import { codedErrorOf } from "../support/coded-error.ts";
 import { lines, read } from "./reading.ts";
 
@@ -23,6 +24,16 @@ const accessLog = lines(
     (path, i) => `203.0.113.1 - ann [02/Jan/2026:00:00:0${i} +0000] "POST ${path} HTTP/1.1" 200 512`,
   ),
 );
+
+test.each([
+  ["/", "/"],
+  ["//", "/"],
+  ["a/", "a"],
+  ["/v2/*//", "/v2/*"],
+  ["/v2//*", "/v2//*"],
+])("%s is read as %s", (path, read) => {
+  expect(trimmed(path)).toBe(read);
+});
 
 describe.each([
   ["CSV", csv],

@@ -326,6 +326,21 @@ describe("sorting", () => {
     );
   });
 
+  test("takes as many bytes as fit, and none more", async () => {
+    const lines = shuffled.slice(0, 3).map((each) => `${each}\n`);
+    const bytes = Buffer.byteLength(lines.join(""));
+    const sorted = async (most: number): Promise<number> => {
+      const blocks = readBlocks(chunks(lines.join("")));
+      const first = await blocks.next();
+      if (first.done === true) throw new Error("there are lines");
+      let rows = 0;
+      for await (const { size } of readSorted(first.value, 0, blocks, most)) rows += size;
+      return rows;
+    };
+    expect(await sorted(bytes)).toBe(3);
+    await expect(sorted(bytes - 1)).rejects.toMatchObject({ code: "TRACE_INVALID" });
+  });
+
   test("ends with a coded error where the lines are more than fit", async () => {
     const blocks = readBlocks(chunks(text(headerLine, ...shuffled)));
     const first = await blocks.next();

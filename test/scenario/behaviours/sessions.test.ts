@@ -63,6 +63,13 @@ describe("sessions with absences", () => {
     expect(gaps).toEqual([0, 100, 0, 100, 0]);
   });
 
+  test("of a behaviour that asks for nothing stop the client", () => {
+    const idle = new Rig(sessions({ of: { ...work, next: () => {} }, away: "1m" }));
+    expect([idle.start(0), idle.stopped]).toEqual([[], true]);
+    const busy = new Rig(sessions({ of: work, away: "1m" }));
+    expect([busy.start(0).length, busy.stopped]).toEqual([1, false]);
+  });
+
   test("are over when the last of several calls is answered", () => {
     const rig = new Rig(sessions({ of: burst({ call, size: 3 }), away: 0, calls: 3 }));
     const [a, b, c] = rig.start(0) as [PlannedCall, PlannedCall, PlannedCall];
