@@ -1,6 +1,7 @@
 // Fits callers who come and go: sessions by a rhythm.
 
 import { counted } from "../../src/rules/words.ts";
+import { adaptOf, adaptText } from "./adapting.ts";
 import { dayMs, minuteMs } from "./days.ts";
 import { endsByTime, surelyEndByTime } from "./ends.ts";
 import type { RecordedJob } from "./jobs.ts";
@@ -233,12 +234,15 @@ function loopOf(
       length: null,
       why: "",
     };
-  const work = workOf(inner, slackMs, surely ? "time" : "work");
+  const adapting = adaptOf(profiles, cut, slackMs);
+  const work = workOf(inner, slackMs, surely ? "time" : "work", adapting);
   const { think } = work.of;
   const pauses =
-    think.kind === "paces"
-      ? `of ${counted(think.paces.length, "pace")} in between`
-      : `in between: ${spreadText(inner.pausesMs)}`;
+    adapting !== null
+      ? adaptText(adapting.adapt)
+      : think.kind === "paces"
+        ? `of ${counted(think.paces.length, "pace")} in between`
+        : `in between: ${spreadText(inner.pausesMs)}`;
   const lasting = surely || (think.kind !== "paces" && endsByTime(inner));
   const gaps = new SortedSample(inner.gapsMs);
   // A session of one call ends before the shortest pause does.

@@ -4,7 +4,7 @@
 import { shortName } from "../../src/rules/printable.ts";
 import { counted } from "../../src/rules/words.ts";
 import type { Untold } from "../../src/scenario/scenario.ts";
-import { adaptingCallers } from "./adapting.ts";
+import { adaptIn, adaptingCallers } from "./adapting.ts";
 import { percent } from "./backtest-coverage.ts";
 import { dateOf, dayMs, isWeekend, weekdayOf } from "./days.ts";
 import { eventsDaysOff } from "./events.ts";
@@ -51,7 +51,7 @@ export function doubtsOf(
     ...plain(daysDoubt(days, spanDays)),
     ...weekdaysDoubt(recording, spanDays).map((text): Doubt => ({ text, about: "weekdays" })),
     ...reactionsDoubt(populations),
-    ...adaptingDoubt(profiles),
+    ...adaptingDoubt(profiles, populations),
     ...plain(daysOffDoubts(calendars)),
     ...plain(joinedDoubts(profiles, recording)),
     ...plain(ownEventsDoubt(profiles)),
@@ -178,9 +178,12 @@ function reactionsDoubt(populations: readonly FittedPopulation[]): Doubt[] {
     : about("No call was given up after refusals: in the scenario none ever is.", "attempts");
 }
 
-/** Names callers whose pace depends on refusals. */
-function adaptingDoubt(profiles: readonly Profile[]): Doubt[] {
-  const adapting = adaptingCallers(profiles);
+/** Names callers whose pace depends on refusals in a way that their population lacks. */
+function adaptingDoubt(profiles: readonly Profile[], populations: readonly FittedPopulation[]): Doubt[] {
+  const fitted = new Set(
+    populations.flatMap(({ behaviour, users }) => (adaptIn(behaviour) === undefined ? [] : users)),
+  );
+  const adapting = adaptingCallers(profiles).filter(({ user }) => !fitted.has(user));
   const [first] = adapting;
   if (first === undefined) return [];
   const verb = adapting.length === 1 ? "leaves" : "leave";

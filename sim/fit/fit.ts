@@ -3,6 +3,7 @@
 import { quote } from "../../src/rules/errors.ts";
 import { parseRules } from "../../src/rules/parse.ts";
 import type { Rules } from "../../src/rules/rules.ts";
+import { adaptIn } from "./adapting.ts";
 import { type Cluster, clustersOf } from "./clusters.ts";
 import { doubtsOf, refusalsTelling } from "./doubts.ts";
 import { limitsOf } from "./limits.ts";
@@ -101,7 +102,8 @@ function asOthersDo(population: FittedPopulation, all: readonly FittedPopulation
   if (population.refused > 0) return population;
   const [like] = all
     .filter(
-      ({ organization, refused, onRefused }) =>
+      ({ organization, refused, onRefused, behaviour }) =>
+        adaptIn(behaviour) === undefined &&
         organization === population.organization &&
         refused >= refusalsTelling &&
         onRefused.kind !== "unknown",

@@ -58,7 +58,7 @@ export interface Jobs {
 export const isRefused = (call: RecordedCall): boolean => isRefusal(call.status);
 
 /** Tells whether a call had no answer, or a server's error: it is tried again though nobody refused it. */
-const isFailed = ({ status }: RecordedCall): boolean => isFailure(status);
+export const isFailed = ({ status }: RecordedCall): boolean => isFailure(status);
 
 /** Longest time from a failure to its retry, ms. */
 export const atOnceMs = 1_000;

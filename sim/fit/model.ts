@@ -3,6 +3,7 @@
 import type { Policy } from "../../src/policy/policy.ts";
 import type { Rules } from "../../src/rules/rules.ts";
 import type { Untold } from "../../src/scenario/scenario.ts";
+import type { FittedAdapt } from "./adapting.ts";
 import type { FittedOutage } from "./outages.ts";
 import type { FittedPaces } from "./paces.ts";
 import type { FittedRetry } from "./policies.ts";
@@ -27,6 +28,8 @@ export type FittedLoop =
       /** Number of calls at once; of the first calls alone if paces give it for the others. `null`: one. */
       readonly atOnce: FittedSpread | null;
       readonly jobs: number | null;
+      /** Pace that refusals slow down; absent: a fixed one. */
+      readonly adapt?: FittedAdapt | undefined;
     };
 
 /** Behaviour of one client that makes its calls at once, and again every `everyMs` unless that is `null`. */

@@ -1,6 +1,7 @@
 // The behaviour of one client of a population, and the times at which its clients come.
 
 import { counted } from "../../src/rules/words.ts";
+import { adaptOf, adaptText } from "./adapting.ts";
 import { closedArrivals, openArrivals, timetableOf } from "./arrivals.ts";
 import type { Cluster } from "./clusters.ts";
 import { bySessions, type RhythmFit } from "./comings.ts";
@@ -11,6 +12,7 @@ import { partsOf } from "./parts.ts";
 import { type Profile, slackOf } from "./profile.ts";
 import type { Recording } from "./recording.ts";
 import type { RunForm } from "./runs.ts";
+import { absenceOf, sessionsOf } from "./sessions.ts";
 import { spreadOf } from "./spread.ts";
 import { mode, roundestWithin, SortedSample } from "./statistics.ts";
 import { areInTurn } from "./turns.ts";
@@ -158,6 +160,8 @@ function byPauses(profiles: readonly Profile[], recording: Recording): PaceFit {
       ? "one call each was seen"
       : `${counted(pauses.length, "pause")} after an answer: ${spreadText(pauses)}`;
   const common = { why, single: false, rhythms: [] };
+  const whole = profiles.map((profile) => sessionsOf(profile.jobs, Number.POSITIVE_INFINITY));
+  const adapting = absenceOf(pauses) === 0 ? adaptOf(profiles, whole, slackMs) : null;
   if (isOpen(profiles, over, starts, recording)) {
     const jobs = Math.round(new SortedSample(lengths).median);
     return {
@@ -167,7 +171,7 @@ function byPauses(profiles: readonly Profile[], recording: Recording): PaceFit {
       arrivalsWhy: `${counted(profiles.length, "caller")} came one after the other, each with ${counted(jobs, "job")} (median)`,
     };
   }
-  const comings = bySessions(profiles, recording);
+  const comings = adapting === null ? bySessions(profiles, recording) : null;
   if (comings !== null)
     return {
       ...comings,
@@ -177,9 +181,16 @@ function byPauses(profiles: readonly Profile[], recording: Recording): PaceFit {
   const same = mode(lengths);
   const ends = over.length >= 0.75 * profiles.length && same.share >= 0.8;
   const round = think.kind === "constant" ? think.ms : new SortedSample(pauses).median;
+  const jobs = ends ? same.value : null;
   return {
     ...common,
-    behaviour: { kind: "worker", think, atOnce, jobs: ends ? same.value : null },
+    ...(adapting === null
+      ? null
+      : { why: `${counted(pauses.length, "pause")} ${adaptText(adapting.adapt)}` }),
+    behaviour:
+      adapting === null
+        ? { kind: "worker", think, atOnce, jobs }
+        : { kind: "worker", ...adapting, atOnce: null, jobs },
     ...closed(profiles, profiles.length, round, recording),
   };
 }

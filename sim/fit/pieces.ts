@@ -1,5 +1,6 @@
 // The pieces of a fitted scenario's source: a call, a spread, a policy, arrivals.
 import type { Policy } from "../../src/policy/policy.ts";
+import type { FittedAdapt } from "./adapting.ts";
 import { standInOf } from "./asked.ts";
 import { hourMs } from "./days.ts";
 import { type Expression, list, literal, make, object } from "./expression.ts";
@@ -89,6 +90,9 @@ export function thinkExpression(think: FittedSpread | FittedPaces): Expression |
     first: list(think.first.map(literal)),
   });
 }
+
+export const adaptExpression = ({ decrease, increase, least }: FittedAdapt): Expression =>
+  object({ decrease, increase, least });
 
 /** Writes a spread whose values are numbers of calls, not ms. */
 export function countExpression(spread: FittedSpread): Expression {

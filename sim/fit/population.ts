@@ -2,6 +2,7 @@
 
 import { shortName } from "../../src/rules/printable.ts";
 import { counted } from "../../src/rules/words.ts";
+import { adaptIn } from "./adapting.ts";
 import type { Cluster } from "./clusters.ts";
 import type { RhythmFit } from "./comings.ts";
 import { mixOf } from "./mix.ts";
@@ -24,7 +25,10 @@ export function fittedPopulation(cluster: Cluster, recording: Recording): Popula
   const { mix, unexplained } = mixOf(cluster, pace.single);
   const refused = profiles.reduce((sum, profile) => sum + profile.refused, 0);
   const failedWaitMs = failedWaitOf(profiles);
-  const onRefused = asAfterFailures(retryOf(profiles, recording, refused), failedWaitMs);
+  const again = adaptIn(pace.behaviour)?.waits === true;
+  const onRefused = again
+    ? triedAtPace
+    : asAfterFailures(retryOf(profiles, recording, refused), failedWaitMs);
   const names = [...new Set(profiles.map(({ caller }) => caller.user))];
   const users = names.length;
   const clients = pace.arrivals.kind === "closed" ? pace.arrivals.clients : null;
@@ -54,6 +58,13 @@ export function fittedPopulation(cluster: Cluster, recording: Recording): Popula
   };
   return { population, rhythms: pace.rhythms };
 }
+
+/** Retries of callers whose own behaviour makes refused calls again. */
+const triedAtPace: RetryFit = {
+  retry: { kind: "none" },
+  guess: null,
+  why: "refused calls are made again after the longer pause",
+};
 
 /** Assumes that callers who retry failed calls, but were never refused, would retry refused calls at the reset. */
 function asAfterFailures(fit: RetryFit, failedWaitMs: number | null): RetryFit {

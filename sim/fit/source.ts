@@ -36,6 +36,7 @@ import {
 import type { FittedBehaviour, FittedCall, FittedModel, FittedPopulation, RulesFrom } from "./model.ts";
 import type { FittedOutage } from "./outages.ts";
 import {
+  adaptExpression,
   arrivalsExpression,
   callExpression,
   countExpression,
@@ -288,6 +289,7 @@ function behaviourExpression(
           think: thinkExpression(behaviour.think),
           atOnce: behaviour.atOnce === null ? null : countExpression(behaviour.atOnce),
           jobs: behaviour.jobs,
+          adapt: behaviour.adapt === undefined ? null : adaptExpression(behaviour.adapt),
         }),
       );
   }

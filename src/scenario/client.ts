@@ -178,8 +178,9 @@ export interface Behaviour<Own extends Record<string, number> = Record<string, n
    * Returns all of the behaviour's own numbers at the start: the record's shape never changes later.
    * @param seed the run's seed, for draws that clients share
    * @param userSeed a seed for draws that clients of one user share
+   * @param before the client's numbers at the end of its session before, if there was one
    */
-  start(seed: number, userSeed: number): Own;
+  start(seed: number, userSeed: number, before?: Own): Own;
   next(record: ClientRecord<Own>, event: ClientEvent, out: ClientOut): void;
 }
 

@@ -1,11 +1,17 @@
-// Callers that adapt their pace to refusals are named, since a fitted scenario keeps one pace.
+// Callers that adapt their pace to refusals are fitted; those whose pauses no such pace explains are named.
 import { describe, expect, test } from "vitest";
-import { adaptingCallers } from "../../sim/fit/adapting.ts";
+import { adaptIn, adaptingCallers, type FittedAdapt } from "../../sim/fit/adapting.ts";
 import { doubtsOf } from "../../sim/fit/doubts.ts";
+import { fitScenario } from "../../sim/fit/fit.ts";
 import { RecordedJob } from "../../sim/fit/jobs.ts";
+import type { FittedPopulation } from "../../sim/fit/model.ts";
 import type { Profile } from "../../sim/fit/profile.ts";
 import type { RecordedCall } from "../../sim/fit/recorded-call.ts";
 import type { Recording } from "../../sim/fit/recording.ts";
+import { parseRules } from "../../src/rules/parse.ts";
+import type { Behaviour, RefusalPolicy } from "../../src/scenario/client.ts";
+import { fixed, none, rest, sessions, waitReset, worker } from "../../src/scenario/index.ts";
+import { logged, world } from "./recordings.ts";
 
 /** Jobs of 10 ms with these pauses before them, ms; a negative pause is before a job that was refused once. */
 function jobsOf(pauses: readonly number[]): RecordedJob[] {
@@ -69,6 +75,64 @@ describe("a caller adapts its pace", () => {
     const users = (...profiles: readonly Profile[]) => adaptingCallers(profiles).map(({ user }) => user);
     expect(users(slow, slower, steady(70))).toEqual(["slower", "slow"]);
     expect(users(slow, slower, steady(71))).toEqual([]);
+  });
+});
+
+describe("a pace that adapts is found again", () => {
+  const numbers = { decrease: 0.6, increase: 0.05, least: 0.1 };
+  const paced = worker({ calls: [rest("/v2/user")], think: { least: 900, most: 1_100 }, adapt: numbers });
+  const inSessions = sessions({
+    of: paced,
+    calls: { least: 100, most: 300 },
+    away: { least: "1m", most: "1h" },
+  });
+  const rules = { organization: { rest: { limit: 260 } }, user: { rest: { limit: 200 } } };
+  const fitted = (clients: number, behaviour: Behaviour, onRefused: RefusalPolicy) => {
+    const scenario = world({ syncs: { clients, behaviour, onRefused } }, { rules, duration: "3h" });
+    const { populations, doubts } = fitScenario(logged(scenario), { rules: parseRules(rules) });
+    expect(doubts.filter((text) => text.includes("adapt"))).toEqual([]);
+    return populations[0] as FittedPopulation;
+  };
+  const mustBeNear = (found: FittedAdapt | undefined) => {
+    for (const name of ["decrease", "increase"] as const)
+      expect(Math.abs((found?.[name] ?? 0) / numbers[name] - 1)).toBeLessThan(0.15);
+  };
+
+  test.each([
+    ["always at work", 8, paced],
+    ["in sessions", 40, inSessions],
+  ])("by callers %s, who make refused calls again at their pace", (_, clients, behaviour) => {
+    const { onRefused, reasons, ...population } = fitted(clients, behaviour, none());
+    const adapt = adaptIn(population.behaviour);
+    mustBeNear(adapt);
+    expect(adapt?.least).toBeGreaterThan(0.08);
+    expect(adapt?.least).toBeLessThan(0.15);
+    expect(adapt?.waits).toBe(true);
+    expect(onRefused).toEqual({ kind: "none" });
+    expect(reasons.onRefused).toBe("refused calls are made again after the longer pause");
+    expect(reasons.behaviour).toMatch(
+      /pauses that adapt: a refusal leaves \d\d % of the pace, at least \d+ % of the full one, and each minute of pauses adds 5 %$/,
+    );
+    expect(JSON.stringify(population.behaviour)).toMatch(/"(least|quantiles)":\[?(8|9)\d\d,/);
+  });
+
+  test("by callers whose refused calls wait for the reset", () => {
+    const { behaviour, onRefused } = fitted(
+      8,
+      paced,
+      waitReset({ of: "both", jitter: { least: 0, most: "5s" } }),
+    );
+    mustBeNear(adaptIn(behaviour));
+    // None was slower than after two refusals.
+    expect(adaptIn(behaviour)).toMatchObject({ least: 0.36, waits: false });
+    expect(onRefused.kind).toBe("waitReset");
+  });
+
+  test("and not by callers whose pauses follow something else", () => {
+    const steady = worker({ calls: [rest("/v2/user")], think: { least: 900, most: 1_100 } });
+    const { behaviour, refused } = fitted(8, steady, fixed({ wait: "20s" }));
+    expect(refused).toBeGreaterThan(100);
+    expect(adaptIn(behaviour)).toBeUndefined();
   });
 });
 

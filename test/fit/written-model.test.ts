@@ -225,6 +225,10 @@ const parts = [
 
 test.each<[FittedBehaviour, string]>([
   [
+    { ...worker, adapt: { decrease: 0.6, increase: 0.05, least: 0.1, waits: true } },
+    `worker({ calls: [{ call: ${restText} }], think: "1s", adapt: { decrease: 0.6, increase: 0.05, least: 0.1 }, })`,
+  ],
+  [
     { ...worker, atOnce: constant(3), jobs: 5 },
     `worker({ calls: [{ call: ${restText} }], think: "1s", atOnce: 3, jobs: 5, })`,
   ],

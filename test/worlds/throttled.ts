@@ -14,7 +14,7 @@ export const throttled: World = {
     "refused call waits for it, too. Each minute without a refusal adds one and a half calls a minute, up to sixty. A sync " +
     "keeps its gap for the next backlog. Beside them nine people click by day: a dozen calls within seconds, then " +
     "minutes of nothing; at weekends one in five.",
-  tuned: false,
+  tuned: true,
   agents: 14,
   agent: function* ({ traits, chance, fromMs, ask }: Part) {
     const everyMs = traits.between(2, 5) * hourMs;

@@ -9,7 +9,7 @@ import { drawSpread, parseSpread, type Spread, type SpreadInput } from "../sprea
 import { nextWake, parseWakes, type WakesInput, wakeEnd } from "../wakes.ts";
 
 interface SessionBounds {
-  /** Behaviour of a client in a session. It begins anew in each. */
+  /** Behaviour of a client in a session. It begins anew in each, except for a pace that adapts. */
   readonly of: Behaviour;
   /** Time from a session's start until it begins nothing more. Default: no bound. */
   readonly length?: SpreadInput;
@@ -86,17 +86,18 @@ export function sessions(options: SessionsOptions): Behaviour<SessionsRecord> {
   mistakes.finish("these sessions cannot be made");
   const started = createEvent();
 
-  /** Counts the calls from the `from`-th on that belong to the session, and drops the others. */
+  /** Counts the calls from the `from`-th on that belong to the session, and drops the others. Retries belong to it. */
   const keep = (record: SessionsRecord, out: ClientOut, from: number): void => {
     let kept = from;
     for (let index = from; index < out.count; index++) {
       const call = out.calls[index] as (typeof out.calls)[number];
-      if (call.atMs >= record.sessionEndMs || record.sessionLeft <= 0) continue;
+      const isFirst = call.attempt === 0;
+      if (isFirst && (call.atMs >= record.sessionEndMs || record.sessionLeft <= 0)) continue;
       out.calls[index] = out.calls[kept] as typeof call;
       out.calls[kept] = call;
       kept += 1;
       record.sessionOpen += 1;
-      record.sessionLeft -= 1;
+      record.sessionLeft -= Number(isFirst);
     }
     out.count = kept;
     if (out.stopped) record.sessionRuns = 0;
@@ -116,7 +117,7 @@ export function sessions(options: SessionsOptions): Behaviour<SessionsRecord> {
       out.stop();
       return;
     }
-    Object.assign(record, inner.start(record.sessionSeed, record.sessionSeed));
+    Object.assign(record, inner.start(record.sessionSeed, record.sessionSeed, first ? undefined : record));
     record.sessionRuns = 1;
     // A client that comes after the event's end makes one call.
     record.sessionEndMs = Math.max(atMs + 1, record.sessionEndMs);

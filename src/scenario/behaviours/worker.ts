@@ -2,7 +2,8 @@
 import { type Behaviour, type ClientRecord, STARTED } from "../client.ts";
 import { Mistakes } from "../mistakes.ts";
 import { drawSpread, parseSpread, type Spread, type SpreadInput } from "../spread.ts";
-import { atOnceMost, isPaces, nextPace, type PacesInput, parsePaces } from "./paces.ts";
+import { type AdaptInput, AdaptivePace, type AdaptRecord } from "./adapt.ts";
+import { atOnceMost, isPaces, nextPace, type Paces, type PacesInput, parsePaces } from "./paces.ts";
 import { thinkMs } from "./think.ts";
 import { type Calls, choiceOf } from "./weighted-calls.ts";
 
@@ -17,6 +18,12 @@ export interface WorkerOptions {
   readonly atOnce?: SpreadInput;
   /** Number of calls that the client makes, however often each is retried. Default: no bound. */
   readonly jobs?: number;
+  /**
+   * Adapts the pace: pauses grow by refusals and shrink with time, also from one session to the next. A refusal that
+   * `onRefused` gives up (give it `none()`), a 5xx and no answer are made again after the longer pause. It goes with
+   * one call at a time, and with pauses of one pace. Default: the pace is fixed.
+   */
+  readonly adapt?: AdaptInput;
 }
 
 type WorkerRecord = {
@@ -34,24 +41,29 @@ type PacedRecord = WorkerRecord & {
   paceLeft: number;
 };
 
+/** Record of a worker that adapts its pace. */
+type AdaptingRecord = WorkerRecord & AdaptRecord;
+
 /**
  * Makes one call at a time, or several at once, each chosen at random by weight. The first comes at the client's start,
  * the next `think` after each answer or refusal given up. The client ends after `jobs` calls, or when its paces end.
  */
 export function worker(options: WorkerOptions): Behaviour<WorkerRecord> {
   const mistakes = new Mistakes();
-  mistakes.options("worker", options, ["calls", "think", "atOnce", "jobs"]);
+  mistakes.options("worker", options, ["calls", "think", "atOnce", "jobs", "adapt"]);
   const { calls, choose } = choiceOf("worker.calls", options.calls, mistakes);
   const think = isPaces(options.think)
     ? parsePaces("worker.think", options.think, mistakes)
     : parseSpread("worker.think", options.think ?? 0, mistakes);
   const atOnce = parseSpread("worker.atOnce", options.atOnce ?? 1, mistakes, 1, atOnceMost);
   const jobs = mistakes.most("worker.jobs", options.jobs);
+  const adapt = adaptOf(options, think, mistakes);
   mistakes.finish("this worker cannot be made");
   const sizes = [atOnce, ...("paces" in think ? think.paces.flatMap((pace) => pace.atOnce ?? []) : [])];
 
   /** Draws the next pause, ms; `null` if nothing follows. */
   const pauseMs = (record: ClientRecord<WorkerRecord>): number | null => {
+    if (adapt !== null) return adapt.pauseMs(record as ClientRecord<AdaptingRecord>);
     if (!("paces" in think)) return thinkMs(record, think);
     const paced = record as ClientRecord<PacedRecord>;
     const again = paced.paceLeft > 0;
@@ -68,10 +80,17 @@ export function worker(options: WorkerOptions): Behaviour<WorkerRecord> {
     name: "worker",
     calls,
     inFlightMost: Math.min(jobs, Math.max(...sizes.map(mostOf))),
-    start: () => ("paces" in think ? { done: 0, open: 0, pace: -1, paceLeft: 0 } : { done: 0, open: 0 }),
+    start: (_seed, _userSeed, before) => ({
+      ...{ done: 0, open: 0 },
+      ...("paces" in think ? { pace: -1, paceLeft: 0 } : null),
+      ...adapt?.start(before as AdaptingRecord | undefined),
+    }),
     next(record, event, out) {
       let atMs = event.nowMs;
       if (event.kind !== STARTED) {
+        const adapting = record as ClientRecord<AdaptingRecord>;
+        if (adapt?.isSlowedBy(adapting, event) === true)
+          return out.retry(event, atMs + adapt.waitMs(adapting));
         record.done += 1;
         record.open -= 1;
         if (record.open > 0) return;
@@ -83,6 +102,19 @@ export function worker(options: WorkerOptions): Behaviour<WorkerRecord> {
       for (let call = 0; call < record.open; call++) out.send(choose(record), atMs);
     },
   };
+}
+
+/** Checks the option `adapt`, which goes with one call at a time and plain pauses; `null` if it is absent. */
+function adaptOf(
+  { adapt, atOnce, think: given }: WorkerOptions,
+  think: Spread | Paces,
+  mistakes: Mistakes,
+): AdaptivePace | null {
+  if (adapt === undefined) return null;
+  if (atOnce !== undefined) mistakes.add("worker.atOnce", atOnce, "nothing beside adapt");
+  const isPlain = !("paces" in think) && ("shape" in think || think.most > 0);
+  if (!isPlain) mistakes.add("worker.think", given, "a time above 0, or a spread, beside adapt");
+  return new AdaptivePace("worker.adapt", adapt, isPlain ? think : { least: 0, most: 0 }, mistakes);
 }
 
 /** Returns the greatest draw of a spread. */
