@@ -6,7 +6,7 @@ import { exp, ln } from "../../src/scenario/elementary.ts";
 import { percent } from "./backtest-coverage.ts";
 import { minuteMs } from "./days.ts";
 import { isFailed, isRefused, type RecordedJob } from "./jobs.ts";
-import type { FittedBehaviour } from "./model.ts";
+import type { FittedAdapt, FittedBehaviour } from "./model.ts";
 import type { Profile } from "./profile.ts";
 import { absenceOf, type Sessions } from "./sessions.ts";
 import { type FittedSpread, spreadOf } from "./spread.ts";
@@ -69,14 +69,7 @@ function slowdowns({ jobs, pausesMs }: Profile): readonly number[] {
   });
 }
 
-/** Numbers of a pace that adapts, in the form of `AdaptInput`. */
 type AdaptNumbers = Required<AdaptInput>;
-
-/** A pace that adapts. */
-export interface FittedAdapt extends AdaptNumbers {
-  /** True if refused calls are made again after the longer pause. */
-  readonly waits: boolean;
-}
 
 export interface AdaptFit {
   readonly adapt: FittedAdapt;
@@ -111,8 +104,9 @@ export function adaptOf(
   cut: readonly Sessions[],
   slackMs: number,
 ): AdaptFit | null {
+  const refused = profiles.reduce((sum, profile) => sum + profile.refused, 0);
   const single = profiles.every(({ jobs, runs }) => jobs.length === runs.length);
-  if (!single || middleOf(profiles.flatMap(slowdowns)) < muchSlower) return null;
+  if (refused < refusedLeast || !single || middleOf(profiles.flatMap(slowdowns)) < muchSlower) return null;
   const callers = profiles.map((profile, index) => stepsOf(profile.jobs, cut[index] as Sessions));
   const some: (readonly Step[])[] = [];
   for (const [index, steps] of callers.entries()) {

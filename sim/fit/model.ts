@@ -2,8 +2,8 @@
 // scenario and its source text of this data.
 import type { Policy } from "../../src/policy/policy.ts";
 import type { Rules } from "../../src/rules/rules.ts";
+import type { AdaptInput } from "../../src/scenario/behaviours/adapt.ts";
 import type { Untold } from "../../src/scenario/scenario.ts";
-import type { FittedAdapt } from "./adapting.ts";
 import type { FittedOutage } from "./outages.ts";
 import type { FittedPaces } from "./paces.ts";
 import type { FittedRetry } from "./policies.ts";
@@ -17,6 +17,12 @@ export interface FittedCall extends Omit<CallTraits, "key"> {
   readonly actual: number;
   /** Weight: the call's share is its weight over the sum of the population's weights. */
   readonly weight: number;
+}
+
+/** A pace that refusals slow down, with the numbers of `AdaptInput`. */
+export interface FittedAdapt extends Required<AdaptInput> {
+  /** True if refused calls are made again after the longer pause. */
+  readonly waits: boolean;
 }
 
 /** Behaviour of one client that has no end of its own; its kinds of calls are kept elsewhere. */

@@ -1,10 +1,9 @@
 // The pieces of a fitted scenario's source: a call, a spread, a policy, arrivals.
 import type { Policy } from "../../src/policy/policy.ts";
-import type { FittedAdapt } from "./adapting.ts";
 import { standInOf } from "./asked.ts";
 import { hourMs } from "./days.ts";
 import { type Expression, list, literal, make, object } from "./expression.ts";
-import type { FittedArrivals, FittedCall } from "./model.ts";
+import type { FittedAdapt, FittedArrivals, FittedCall } from "./model.ts";
 import type { FittedPaces } from "./paces.ts";
 import type { FittedRetry } from "./policies.ts";
 import type { FittedRhythm } from "./rhythm.ts";

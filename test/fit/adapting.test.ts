@@ -1,10 +1,10 @@
 // Callers that adapt their pace to refusals are fitted; those whose pauses no such pace explains are named.
 import { describe, expect, test } from "vitest";
-import { adaptIn, adaptingCallers, type FittedAdapt } from "../../sim/fit/adapting.ts";
+import { adaptIn, adaptingCallers } from "../../sim/fit/adapting.ts";
 import { doubtsOf } from "../../sim/fit/doubts.ts";
 import { fitScenario } from "../../sim/fit/fit.ts";
 import { RecordedJob } from "../../sim/fit/jobs.ts";
-import type { FittedPopulation } from "../../sim/fit/model.ts";
+import type { FittedAdapt, FittedPopulation } from "../../sim/fit/model.ts";
 import type { Profile } from "../../sim/fit/profile.ts";
 import type { RecordedCall } from "../../sim/fit/recorded-call.ts";
 import type { Recording } from "../../sim/fit/recording.ts";
