@@ -5,7 +5,7 @@ import { quotaNames } from "../policy/names.ts";
 import type { Policy } from "../policy/policy.ts";
 import { policyOf } from "../policy/shorthand.ts";
 import { owners, type Rules, type Scope, scopes } from "../rules/rules.ts";
-import { type History, type HistoryEvent, type PartialReading, statusReadings } from "./history.ts";
+import type { History, HistoryEvent, PartialReading } from "./history.ts";
 import type { Judge } from "./law.ts";
 import { looksOf, type QuotaJudge } from "./looks.ts";
 import type {
@@ -111,9 +111,10 @@ function quotaEvent(event: HistoryEvent, op: QuotaOp): QuotaEvent {
     return { op: settle, call: call === null ? null : (quotaOp(call) as QuotaCallOp), said, read: null };
   }
   if ("status" in event) {
-    const readings = statusReadings(event.status).map(([scope, reading]) =>
-      readingOf(quotaNames[scope].organization, reading),
-    );
+    const readings = scopes.flatMap((scope) => {
+      const reading = event.status[scope] ?? null;
+      return reading === null ? [] : [readingOf(quotaNames[scope].organization, reading)];
+    });
     return { op: op as QuotaStatusOp, said: { readings, http }, read: null };
   }
   return { op } as QuotaEvent;

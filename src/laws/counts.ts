@@ -139,12 +139,10 @@ function resetHolds(
   if (seconds === null && reset === null) return null;
   // For a key without a window, a limiter by key may say that there is nothing to wait for.
   const isNone = keyed === true && sight.window === null && sight.event.op.do === "status";
-  if (isNone && (seconds ?? 0) <= 0 && (reset ?? 0) <= sight.clockMs) return null;
-  const own = agreement(sight, seconds, reset);
-  if (!Array.isArray(own)) return own;
-  const end = own as [number, number];
-  const constant = constancy(sight, end, ends);
-  return constant === "kept" ? onGrid(sight, end) : constant;
+  if (isNone && (seconds ?? 0) <= 0 && (reset ?? sight.clockMs) <= sight.clockMs) return null;
+  const end = agreement(sight, seconds, reset);
+  if ("expected" in end) return end;
+  return firstOf([constancy(sight, end, ends), onGrid(sight, end)]);
 }
 
 /** Returns the earliest and latest end, ms, of the window that holds `clockMs`, if its reset reads `seconds`. */
@@ -159,7 +157,7 @@ function endsBy(seconds: number, { clockMs, lengthMs, lateMs, rule }: Sight): [n
 }
 
 /** Returns when the window may end by this reading alone, ms, or the breach if the reading contradicts itself. */
-function agreement(sight: Sight, reset: number | null, resetAtMs: number | null): Opinion | [number, number] {
+function agreement(sight: Sight, reset: number | null, resetAtMs: number | null): Breach | [number, number] {
   const { clockMs, lengthMs, lateMs, rule } = sight;
   const rounding = rule.shown.reset;
   const seconds = lengthMs / 1000;

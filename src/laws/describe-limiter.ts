@@ -139,8 +139,7 @@ class Suite {
   }
 
   async law(law: LimiterLawName): Promise<Ending> {
-    const { laws, known: listed } = await this.#check(law, this.#options.runs);
-    const report = onlyOne(laws);
+    const { report, known: listed } = await this.#check(law, this.#options.runs);
     const mended = listed.find(({ state }) => state === "mended");
     if (mended !== undefined && this.#options.strict !== false) return { fails: [unmetText(mended)] };
     const { outcome, reason, seed, path, counterexample, failure, known } = report;
@@ -196,8 +195,8 @@ class Suite {
     if (needs !== undefined && this.#factory.claimsAsShown === true)
       return { skips: `${law} judges nothing: the limiter does not show ${needs}` };
     if (needs === undefined && runs < runsUntilSilent) {
-      const longer = onlyOne((await this.#check(law, runsUntilSilent)).laws);
-      if (longer.outcome !== "not-observed") return null;
+      const { report } = await this.#check(law, runsUntilSilent);
+      if (report.outcome !== "not-observed") return null;
     }
     const why =
       needs === undefined
@@ -210,15 +209,19 @@ class Suite {
     };
   }
 
-  #check(law: LimiterLawName, runs: number | undefined): Promise<CheckReport> {
+  /** Checks one law. Returns its report, and the states of the known counterexamples. */
+  async #check(
+    law: LimiterLawName,
+    runs: number | undefined,
+  ): Promise<Pick<CheckReport, "known"> & { report: LawReport }> {
     const { interleavings: _, timeoutMs: __, strict: ___, ...options } = this.#options;
-    return checkLaws(this.#factory, { ...options, laws: [law], ...(runs && { runs }) });
+    const { laws, known } = await checkLaws(this.#factory, {
+      ...options,
+      laws: [law],
+      ...(runs && { runs }),
+    });
+    return { report: laws[0] as LawReport, known };
   }
-}
-
-function onlyOne([report]: readonly LawReport[]): LawReport {
-  if (report === undefined) throw new RangeError("a report was expected");
-  return report;
 }
 
 const clockNote =

@@ -84,7 +84,7 @@ function otherRun<K extends LawKind>(
   return drawing.timeline(script, other, script.startMs + (shifted ? shiftMs : 0), null);
 }
 
-const indent = " ".repeat(14);
+export const indent = " ".repeat(14);
 
 /** @param whose owner of the count at fault, in words; `null` if an answer as a whole is at fault */
 export function breachLines({ expected, got, arithmetic }: Breach, whose: string | null): string[] {

@@ -12,7 +12,7 @@ import type {
 } from "../engine/adapter.ts";
 import { decisionMistake, httpMistake, readingsMistake, statusMistake } from "../engine/answer-form.ts";
 import { answered, guarded, madeLimiter } from "../engine/asking.ts";
-import { type Rules, type Scope, scopes } from "../rules/rules.ts";
+import type { Rules, Scope } from "../rules/rules.ts";
 import type { HttpAnswer } from "../wire/answer.ts";
 import { Player, playFresh } from "./player.ts";
 import type { CallOp, Op, SettleOp, StatusOp } from "./script.ts";
@@ -65,7 +65,7 @@ export class RulesPlayer extends Player<LimiterAdapter, Rules, CallOp> {
   }
 
   async play(op: Op): Promise<HistoryEvent> {
-    if (this.isTold) await this.setNow(op.atMs);
+    await this.setNow(op.atMs);
     switch (op.do) {
       case "call":
         return this.call(op);
@@ -161,11 +161,3 @@ export const playCalls = async (
   rules: Rules,
   calls: readonly CallOp[],
 ): Promise<readonly CallEvent[]> => (await play(factory, rules, calls)) as readonly CallEvent[];
-
-/** Returns the readings of a status answer, by scope. */
-export function statusReadings(status: PartialStatus): readonly [Scope, PartialReading][] {
-  return scopes.flatMap((scope) => {
-    const reading = status[scope];
-    return reading === undefined || reading === null ? [] : [[scope, reading]];
-  });
-}

@@ -1,7 +1,7 @@
 // Draws overlapping calls that no order explains, as text: the calls with their answers, the steps between them,
 // and the arithmetic of the likeliest order.
 
-import { breachLines, renderedFailure, type ScriptDrawing, settingOf, time } from "./drawing.ts";
+import { breachLines, indent, renderedFailure, type ScriptDrawing, settingOf, time } from "./drawing.ts";
 import type { LawViolation } from "./law.ts";
 import type { Round, UnexplainedScript } from "./orders.ts";
 import type { InterleavingReport } from "./overlaps.ts";
@@ -75,10 +75,10 @@ function roundText<K extends LawKind>(
   }
   return [
     `${when}  ${events.length === 1 ? "a call under way" : `${events.length} calls overlap`}`,
-    ...steps.map((step) => `${" ".repeat(14)}. ${step}`),
+    ...steps.map((step) => `${indent}. ${step}`),
     ...events.map((event) => {
       const [asked, answered] = texts(event);
-      return `${" ".repeat(14)}call ${event.op.id}: ${asked.trimEnd()}: ${answered.trimEnd()}`;
+      return `${indent}call ${event.op.id}: ${asked.trimEnd()}: ${answered.trimEnd()}`;
     }),
     ...breach,
   ];

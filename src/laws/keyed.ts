@@ -7,8 +7,7 @@ import type {
   Seam,
   WindowReading,
 } from "../engine/adapter.ts";
-import { type Algorithm, algorithmHint, lawsOf, promiseProblems } from "../rules/algorithms.ts";
-import { quote, SpillwayError } from "../rules/errors.ts";
+import { type Algorithm, lawsOf, requirePromise } from "../rules/algorithms.ts";
 import type { LimiterLawName } from "../rules/laws.ts";
 import type { Rules, Scope } from "../rules/rules.ts";
 import type { SwitchValue } from "../rules/switches.ts";
@@ -182,12 +181,7 @@ const anchorsOf = (algorithm: Algorithm): readonly SwitchValue<"anchor">[] =>
 /** Returns all members of a factory except `create`. */
 function kindOf(kind: KeyedKind): Omit<LimiterFactory, "create"> {
   const { name, algorithm, claims } = kind;
-  const problems = promiseProblems({ algorithm, claims: claims ?? [] });
-  if (problems.length > 0)
-    throw new SpillwayError("ADAPTER_INVALID", `the limiter ${quote(name)} does not say what it is`, {
-      problems,
-      hint: algorithmHint,
-    });
+  requirePromise({ name, algorithm, claims: claims ?? [] });
   return {
     name,
     algorithm,
@@ -211,7 +205,7 @@ function kindOf(kind: KeyedKind): Omit<LimiterFactory, "create"> {
   };
 }
 
-function settingsOf(rules: Rules, scope: Scope = "rest"): KeyedSettings {
+function settingsOf(rules: Rules, scope: Scope): KeyedSettings {
   const { limit, windowSeconds } = rules.user[scope];
   return { limit, windowSeconds, windowMs: windowSeconds * 1000 };
 }

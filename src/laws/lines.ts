@@ -18,6 +18,9 @@ export interface LineTexts {
   note?(look: Look, isEnd: boolean): readonly string[];
 }
 
+/** End of a window, ms, with a sight of it. */
+type Edge = { readonly untilMs: number; readonly sight: Sight };
+
 /** A breach, with the owner of the count at fault, in words. */
 type Drawn = Breach & { readonly at: number; readonly whose: string | null };
 
@@ -29,7 +32,7 @@ export function linesOf(
   texts: LineTexts,
 ): string[] {
   const lines: string[] = [];
-  const edges = new Map<string, Sight>();
+  const edges = new Map<string, Edge>();
   const ends = new Set<number>();
   const looks = looksOf(script, history);
   let nowMs = history[0]?.op.atMs ?? startMs;
@@ -39,9 +42,10 @@ export function linesOf(
     lines.push(...passed(edges, nowMs, atMs, startMs, texts));
     nowMs = atMs;
     for (const sight of look.sights) {
-      if (sight.untilMs === null || !isWindow(sight.rule) || !texts.isTaken) continue;
-      edges.set(`${sight.name} ${sight.untilMs}`, sight);
-      ends.add(sight.untilMs);
+      const { untilMs, name, rule } = sight;
+      if (untilMs === null || !isWindow(rule) || !texts.isTaken) continue;
+      edges.set(`${name} ${untilMs}`, { untilMs, sight });
+      ends.add(untilMs);
     }
     const isAlone = breach?.at === at || breach?.at === at + 1 || !texts.isTaken;
     if (!isAlone && isSame(look, looks[at + 1])) {
@@ -59,19 +63,18 @@ export function linesOf(
 
 /** Returns lines for the ends of windows between two operations, or for a clock that stepped back. */
 function passed(
-  edges: Map<string, Sight>,
+  edges: Map<string, Edge>,
   fromMs: number,
   toMs: number,
   startMs: number,
   { windowOf }: LineTexts,
 ): string[] {
   if (toMs < fromMs) return [`${time(toMs, startMs)}  <<<< the clock steps back by ${fromMs - toMs} ms`];
-  const over = [...edges].filter(([, { untilMs }]) => (untilMs as number) <= toMs);
+  const over = [...edges].filter(([, { untilMs }]) => untilMs <= toMs);
   for (const [name] of over) edges.delete(name);
   return over
-    .map(([, sight]) => sight)
-    .toSorted((one, other) => (one.untilMs as number) - (other.untilMs as number))
-    .map((sight) => `${time(sight.untilMs as number, startMs)}  ---- ${windowOf(sight)} ends`);
+    .toSorted(([, one], [, other]) => one.untilMs - other.untilMs)
+    .map(([, { untilMs, sight }]) => `${time(untilMs, startMs)}  ---- ${windowOf(sight)} ends`);
 }
 
 /** Tells whether the next operation is an equal call with the same answer, apart from the counts. */

@@ -77,6 +77,12 @@ export interface Amount<F = "user" | "organization"> {
   readonly plus: number;
 }
 
+/** Acts that name no caller. */
+export type PlainAct =
+  | { readonly do: "settle"; readonly which: number; readonly actual: Part }
+  | { readonly do: "sweep" }
+  | { readonly do: "snapshot" };
+
 /** Act of an intent. Its numbers pick among the callers, or calls under way, that exist when it is planned. */
 export type Act =
   | {
@@ -86,16 +92,14 @@ export type Act =
       readonly scope: Scope;
       readonly amount: Amount;
     }
-  | { readonly do: "settle"; readonly which: number; readonly actual: Part }
+  | PlainAct
   | { readonly do: "status"; readonly organization: number; readonly user: number }
   | {
       readonly do: "enforce";
       readonly organization: number;
       readonly scope: Scope;
       readonly enforced: boolean;
-    }
-  | { readonly do: "sweep" }
-  | { readonly do: "snapshot" };
+    };
 
 export interface Intent {
   readonly move: Move;

@@ -55,11 +55,6 @@ export abstract class Player<L extends Playable, D, C> {
     this.limiter = limiter;
   }
 
-  /** True if the limiter or its factory has `setNow`. */
-  protected get isTold(): boolean {
-    return this.#factory.setNow !== undefined || this.limiter.setNow !== undefined;
-  }
-
   /** Tells the time to the factory and the limiter. */
   async setNow(nowMs: number): Promise<void> {
     await tellTime(this.#factory, nowMs);

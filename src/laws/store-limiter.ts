@@ -76,7 +76,7 @@ export function storeLimiter(options: StoreOptions): LimiterFactory {
       };
       return {
         async consume(key, _cost, nowMs) {
-          if (store.reset !== undefined) await start(key);
+          await start(key);
           const reading = countedBy(await store.increment(key, nowMs));
           return { allowed: reading.current <= settings.limit, ...reading };
         },

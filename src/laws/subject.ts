@@ -4,7 +4,7 @@ import fc from "fast-check";
 import type { LimiterFactory } from "../engine/adapter.ts";
 import { agreedRules } from "../engine/adapter-rules.ts";
 import { failureIn } from "../engine/limiter-failure.ts";
-import { algorithmHint, claimsOf, promiseProblems } from "../rules/algorithms.ts";
+import { claimsOf, requirePromise } from "../rules/algorithms.ts";
 import { quote, SpillwayError } from "../rules/errors.ts";
 import { type LimiterLawName, limiterLawNames } from "../rules/laws.ts";
 import { parseRules } from "../rules/parse.ts";
@@ -29,12 +29,7 @@ export async function prepare(
   made: LimiterFactory,
   given: { readonly rules?: RulesInput | undefined; readonly startMs?: number | undefined },
 ): Promise<PreparedSubject> {
-  const problems = promiseProblems(made);
-  if (problems.length > 0)
-    throw new SpillwayError("ADAPTER_INVALID", `the limiter ${quote(made.name)} does not say what it is`, {
-      problems,
-      hint: algorithmHint,
-    });
+  requirePromise(made);
   const startMs = given.startMs ?? newYear2026Ms;
   const factory = await anchored(made, given.rules, startMs);
   const rules = given.rules === undefined ? undefined : agreedRules(factory, given.rules);

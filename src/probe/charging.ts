@@ -113,19 +113,18 @@ async function difference(session: ProbeSession, room: Room): Promise<Charged | 
   if (least >= 4) queries.push(ownPipelines(organization, least - 3));
   if (least >= 1) queries.push(pointsOfNobody(organization, least));
   for (const query of queries) {
-    const made = await answered(session, query);
-    const charged = made === null ? null : chargedBy(made);
+    const charged = chargedBy(await answered(session, query));
     if (charged === null) continue;
     if (isQuiet(quiet(session.calls, scope))) return charged;
     // Calls of others may disguise one charge, but not twice in the same way.
-    const again = await answered(session, query);
-    if (again !== null && chargedBy(again)?.amount === charged.amount) return charged;
+    if (chargedBy(await answered(session, query))?.amount === charged.amount) return charged;
   }
   return null;
 }
 
 /** Returns a query's charge; `null` if it requested what came back, or others' calls hide the charge. */
-function chargedBy(made: ProbeTrial): Charged | null {
+function chargedBy(made: ProbeTrial | null): Charged | null {
+  if (made === null) return null;
   const { action, organization, user, isUserClamped } = made;
   const { requested, actual, status, kind } = action;
   if (status !== 200 || kind !== "call" || requested === null || requested === actual) return null;

@@ -122,7 +122,7 @@ const quietLeast = 5;
 /** Returns the control of every trial. For `graphql` it lacks the user's window. */
 export function quiet(calls: readonly SeenCall[], scope: Scope): Quiet {
   // A failed status call counts as none: the calls around it form a pair.
-  const made = calls.filter(({ what, status }) => what !== STATUS || (status > 0 && status < 500));
+  const made = calls.filter(({ what, status }) => what !== STATUS || !isFailure(status));
   const pairs = made.flatMap((after, index) => {
     const before = made[index - 1];
     const growth = before === undefined ? null : growthBetween(before, after, scope);
@@ -184,7 +184,7 @@ export async function tryCounting(
     const made = await trial(session, action);
     if (made === null) break;
     const { status } = made.action;
-    const isOther = status !== 0 && status < 500 && !expectation.statuses.includes(status);
+    const isOther = !isFailure(status) && !expectation.statuses.includes(status);
     if (isOther)
       return about({ name: expectation.name, scope: action.scope }).unseen(
         `${callAt(made.action)} (${action.what}) was answered ${status}, not ${expectation.statuses.join(" or ")}`,

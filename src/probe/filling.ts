@@ -6,7 +6,7 @@ import { isQuiet, isUserFull, quiet, trial } from "./counting.ts";
 import { about, callAt, type Finding } from "./finding.ts";
 import { refusalFindings } from "./overasking.ts";
 import { ownBuilds, ownPipelines, pointsOfNobody } from "./queries.ts";
-import { refuser, type SeenCall, whole } from "./seen.ts";
+import { refuser, whole } from "./seen.ts";
 import type { ProbeSession, QueryAction } from "./session.ts";
 
 const scope = "graphql";
@@ -23,8 +23,7 @@ export async function probeFullWindow(session: ProbeSession, reserve: number): P
   const room = roomOf(session);
   const query = room === null ? null : await filling(session, room.remaining.user, reserve);
   if (room === null || query === null) return [];
-  const beyond = await fill(session, query, reserve);
-  if (beyond === "not full") return [];
+  if (!(await isFilled(session, query, reserve))) return [];
   const { organization } = session.options;
   const made = await trial(session, pointsOfNobody(organization, Math.min(refusedPoints, room.limits.user)));
   if (made === null) return [];
@@ -82,25 +81,20 @@ async function filling(
   return measured?.status === 200 && fits(large, measured.actual ?? 0) ? large : null;
 }
 
-/** Makes queries until the user's window is full, or one is refused. */
-async function fill(
-  session: ProbeSession,
-  query: QueryAction,
-  reserve: number,
-): Promise<"full" | "not full"> {
-  let last: SeenCall | null = null;
+/** Makes queries until the user's window is full, or one is refused. Returns `false` if it did not come to that. */
+async function isFilled(session: ProbeSession, query: QueryAction, reserve: number): Promise<boolean> {
+  let before: number | null = null;
   while (session.left.calls - reserve > 1) {
     session.say("filling the user's GraphQL window");
-    const seen: SeenCall | null = await session.act(query);
-    if (seen === null) return "not full";
-    if (isRefusal(seen.status)) return "full";
+    const seen = await session.act(query);
+    if (seen === null) return false;
+    if (isRefusal(seen.status)) return true;
     if (seen.status !== 200) continue;
     const remaining = whole(seen.headers.userRemaining);
-    const before: number | null = last === null ? null : whole(last.headers.userRemaining);
     // A window ended in the meantime, so filling would begin again.
-    if (remaining === null || (before !== null && remaining > before)) return "not full";
-    if (remaining <= 0) return "full";
-    last = seen;
+    if (remaining === null || (before !== null && remaining > before)) return false;
+    if (remaining <= 0) return true;
+    before = remaining;
   }
-  return "not full";
+  return false;
 }

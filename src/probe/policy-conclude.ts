@@ -146,20 +146,17 @@ const anchorText = (anchor: Anchor): string =>
       : `${anchor.calendar} in ${anchor.zone}`;
 
 /** Returns findings on costs from pairs of calls in a row in one window. Other kinds of quota refill between two calls. */
-function costFindings({ calls, options: { policy, caller } }: PolicySession, quota: string): QuotaFinding[] {
+function costFindings(session: PolicySession, quota: string): QuotaFinding[] {
+  const { policy, caller } = session.options;
   if (policy.quotas[quota]?.algorithm.kind !== "fixed-window") return [];
   return Object.keys(policy.operations).flatMap((operation) => {
     if (!usedQuotas(policy, operation, caller.attributes).includes(quota)) return [];
     const of = about({ quota, name: "cost", operation, said: costOf(policy, operation, quota) });
     const rounding = roundingOf(policy, quota);
-    const pairs = calls.flatMap((call, at) => {
-      const before = calls[at - 1];
-      if (before === undefined || call.operation !== operation || isRefused(call)) return [];
-      const ends = [before, call].map((one) => endIn(one, readingOf(one, quota), rounding));
-      // A window ended in between.
-      if (ends[0] && ends[1] && overlap(ends[0], ends[1]) === null) return [];
-      const [was, is] = [usedIn(readingOf(before, quota)), usedIn(readingOf(call, quota))];
-      return was === null || is === null || is < was ? [] : [{ call, took: is - was }];
+    const pairs = taken(session, quota, (call, before) => {
+      const [one, other] = [before, call].map((each) => endIn(each, readingOf(each, quota), rounding));
+      const hasEnded = one && other && overlap(one, other) === null;
+      return call.operation === operation && !isRefused(call) && !hasEnded;
     });
     const took = new Set(pairs.map((pair) => pair.took));
     const [cost] = took;
@@ -221,14 +218,23 @@ function refusalFindings({ calls, options: { policy } }: PolicySession, quota: s
 const signed = (remaining: number | null | undefined): number | null =>
   remaining != null && remaining < 0 ? -remaining : null;
 
-function statusFinding({ calls }: PolicySession, quota: string): QuotaFinding[] {
-  const levels = calls.flatMap((call, at) => {
+/** Returns what calls took of a quota, each by its reading and that of the call before. */
+function taken(
+  { calls }: PolicySession,
+  quota: string,
+  isMeant: (call: QuotaCall, before: QuotaCall) => boolean,
+): { readonly call: QuotaCall; readonly took: number }[] {
+  return calls.flatMap((call, at) => {
     const before = calls[at - 1];
-    if (call.operation !== "status" || before?.operation !== "status") return [];
+    if (before === undefined || !isMeant(call, before)) return [];
     const [was, is] = [usedIn(readingOf(before, quota)), usedIn(readingOf(call, quota))];
     return was === null || is === null || is < was ? [] : [{ call, took: is - was }];
   });
-  const [one] = levels;
+}
+
+function statusFinding(session: PolicySession, quota: string): QuotaFinding[] {
+  const isStatus = ({ operation }: QuotaCall): boolean => operation === "status";
+  const [one] = taken(session, quota, (call, before) => isStatus(call) && isStatus(before));
   if (one === undefined) return [];
   const value = one.took === 0 ? "free" : "charged";
   return [

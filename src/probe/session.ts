@@ -65,7 +65,7 @@ export class ProbeSession extends Hand<SessionOptions, SeenCall> {
         true,
       );
       if (seen.status === 200) this.#welcome = true;
-      if (seen.status !== 0 && seen.status < 500) return seen;
+      if (!isFailure(seen.status)) return seen;
       if (this.#silent >= silentMost) return null;
       await this.pause(pauseAfterBrokenMs);
     }

@@ -1,7 +1,7 @@
 // The kinds of limiters, and the laws that each can be held to. A law that an algorithm does not promise is never
 // claimed for it: a token bucket has no window whose count could be conserved.
 import { closest } from "./closest.ts";
-import { type Problem, quote } from "./errors.ts";
+import { type Problem, quote, SpillwayError } from "./errors.ts";
 import { type LawName, type LimiterLawName, lawNames, limiterLawNames } from "./laws.ts";
 
 /** Description of what each algorithm counts, in the words of messages. */
@@ -86,6 +86,19 @@ export function promiseProblems(promised: {
   const problems: Problem[] =
     known === undefined ? [{ path: "algorithm", got: quote(algorithm), allowed: `one of ${choices}` }] : [];
   return [...problems, ...claimProblems(claims, known)];
+}
+
+/** @throws SpillwayError `ADAPTER_INVALID`, with the mistakes in what a limiter declares of itself */
+export function requirePromise(
+  promised: Parameters<typeof promiseProblems>[0] & { readonly name: string },
+): void {
+  const problems = promiseProblems(promised);
+  if (problems.length === 0) return;
+  const { name } = promised;
+  throw new SpillwayError("ADAPTER_INVALID", `the limiter ${quote(name)} does not say what it is`, {
+    problems,
+    hint: algorithmHint,
+  });
 }
 
 /** Returns the mistakes in a list of claimed laws. */

@@ -17,7 +17,16 @@ import {
   offsetMs,
   phaseMs,
 } from "../arbitraries.ts";
-import { type Amount, callsMost, type Move, movedMs, type Part, partOf, pick } from "../planner.ts";
+import {
+  type Amount,
+  callsMost,
+  type Move,
+  movedMs,
+  type Part,
+  type PlainAct,
+  partOf,
+  pick,
+} from "../planner.ts";
 import { windowMsOf } from "../sight.ts";
 import type { CallerAttributes, QuotaCallOp, QuotaOp, QuotaScript } from "./script.ts";
 
@@ -31,16 +40,14 @@ type QuotaAct =
       readonly operation: number;
       readonly amount: QuotaAmount;
     }
-  | { readonly do: "settle"; readonly which: number; readonly actual: Part }
+  | PlainAct
   | { readonly do: "status"; readonly caller: number }
   | {
       readonly do: "enforce";
       readonly caller: number;
       readonly quota: number;
       readonly enforced: boolean;
-    }
-  | { readonly do: "sweep" }
-  | { readonly do: "snapshot" };
+    };
 
 /** A move relative to a quota's windows (the quota by its place), or to when the last refused call fits. */
 type QuotaMove = Move<number> | { readonly to: "room"; readonly offsetMs: number };
@@ -273,14 +280,16 @@ class QuotaPlanner {
 
   /** Returns the instant at which a quota's window ends or its bucket is full, ms. */
   #endOf(place: number): number {
-    const used = Object.keys(this.#policy.operations[this.#operation]?.uses ?? {});
-    const [reading] = this.#model.read(this.#caller, [pick(used, place)], this.#clockMs);
+    const [reading] = this.#model.read(this.#caller, [this.#quotaAt(place)], this.#clockMs);
     return reading?.resetAtMs ?? this.#clockMs;
   }
 
   #lengthOf(place: number): number {
-    const used = Object.keys(this.#policy.operations[this.#operation]?.uses ?? {});
-    return windowMsOf(quotaFor(this.#policy, pick(used, place), this.#caller));
+    return windowMsOf(quotaFor(this.#policy, this.#quotaAt(place), this.#caller));
+  }
+
+  #quotaAt(place: number): string {
+    return pick(Object.keys(this.#policy.operations[this.#operation]?.uses ?? {}), place);
   }
 }
 

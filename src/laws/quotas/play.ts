@@ -63,7 +63,7 @@ function kept(said: Readonly<Record<string, unknown>>): unknown {
 /** Player of a script against a limiter by a policy. */
 export class QuotaPlayer extends Player<QuotaLimiter, Policy, QuotaCallOp> {
   async play(op: QuotaOp): Promise<QuotaEvent> {
-    if (this.isTold) await this.setNow(op.atMs);
+    await this.setNow(op.atMs);
     const { limiter } = this;
     switch (op.do) {
       case "call":
