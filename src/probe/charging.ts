@@ -11,7 +11,7 @@ import { refusalFindings } from "./overasking.ts";
 import { ownPipelines, pointsMost, pointsOfNobody } from "./queries.ts";
 import { refuser, type SeenCall } from "./seen.ts";
 import type { Action, ProbeSession } from "./session.ts";
-import { headerSights, statusSights } from "./sight.ts";
+import { headerSights } from "./sight.ts";
 
 const scope = "graphql";
 
@@ -27,17 +27,14 @@ interface Room {
   readonly enforced: boolean;
 }
 
-export function roomOf(session: ProbeSession): Room | null {
-  const status = statusSights(session.calls, scope).at(-1);
-  const user = headerSights(session.calls, scope, "user").at(-1);
-  const enforced = status?.call.statusScopes?.[scope]?.enforced;
-  if (status === undefined || user === undefined || enforced === undefined) return null;
-  const { limit, remaining } = user;
-  if (limit === null || remaining === null || limit < 1) return null;
+export function roomOf({ calls }: Pick<ProbeSession, "calls">): Room | null {
+  const window = calls.findLast(({ statusScopes }) => statusScopes?.[scope])?.statusScopes?.[scope] ?? null;
+  const { limit = null, remaining = null } = headerSights(calls, scope, "user").at(-1) ?? {};
+  if (window === null || limit === null || remaining === null || limit < 1) return null;
   return {
-    limits: { organization: status.limit, user: limit },
-    remaining: { organization: status.limit - status.current, user: remaining },
-    enforced,
+    limits: { organization: window.limit, user: limit },
+    remaining: { organization: window.limit - window.current, user: remaining },
+    enforced: window.enforced,
   };
 }
 

@@ -6,19 +6,13 @@ import { isRefusal } from "../wire/outcome.ts";
 import { isLimiters, type SeenCall } from "./seen.ts";
 import type { ProbeSession } from "./session.ts";
 
-/** Number of status readings. Each may be several calls, if they are answered 5xx. */
-const tries = 2;
-
 /**
- * Reads the status once.
+ * Reads the status once, or twice if the first reading is of 5xx answers alone.
  * @throws SpillwayError `TARGET_UNREACHABLE`, with what was seen instead
  */
 export async function contact(session: ProbeSession): Promise<SeenCall> {
-  let last: SeenCall | null = null;
-  for (let attempt = 0; attempt < tries; attempt++) {
-    last = await session.status();
-    if (last !== null || session.calls.at(-1)?.status === 0) break;
-  }
+  let last = await session.status();
+  if (last === null && session.calls.at(-1)?.status !== 0) last = await session.status();
   const seen = last ?? session.calls.at(-1) ?? null;
   const problem =
     seen === null ? { got: "no call was allowed", hint: "allow status calls" } : problemOf(seen);

@@ -62,15 +62,9 @@ async function filling(
   const fits = (query: QueryAction, actual: number): boolean => {
     const queries = Math.ceil(Math.max(0, remaining) / actual);
     const { calls, points } = session.left;
-    return (
-      actual > 0 &&
-      queries + afterwards <= calls - reserve &&
-      queries * query.points + refusedPoints <= points
-    );
+    return queries + afterwards <= calls - reserve && queries * query.points + refusedPoints <= points;
   };
-  const small = session.calls.findLast(
-    ({ actual, status, points }) => status === 200 && (actual ?? 0) > 0 && (points ?? 0) > 0,
-  );
+  const small = session.calls.findLast(({ actual, status }) => status === 200 && (actual ?? 0) > 0);
   if (small !== undefined) {
     const again = ownPipelines(organization, Math.max(1, Math.min(500, (small.points ?? 0) - 3)));
     if (fits(again, small.actual ?? 0)) return again;

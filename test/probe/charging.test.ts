@@ -1,7 +1,9 @@
 // GraphQL's charges and refusals: what two or three queries tell of each kind of deployment, in the probe's words, and
 // what it would need where they tell nothing.
 import { describe, expect, test } from "vitest";
+import { roomOf } from "../../src/probe/charging.ts";
 import type { FindingName } from "../../src/probe/finding.ts";
+import type { SeenCall } from "../../src/probe/seen.ts";
 import type { RulesInput } from "../../src/rules/rules.ts";
 import { probeVirtually } from "./virtual.ts";
 
@@ -26,6 +28,33 @@ async function findingsOf(rules: RulesInput) {
 
 const charged = (amount: number): string => `asked for 40 points, 13 came back, ${amount} were charged`;
 const refusedQuery = "asked for 41 points and was answered 429";
+
+test("room is known where a status and an answer of GraphQL show both windows", () => {
+  const status = (window: object | null) => ({
+    scope: "rest",
+    statusScopes: { rest: null, graphql: window },
+    headers: {},
+  });
+  const shown = (userLimit: number | null, userRemaining: number | null) => ({
+    ...{ scope: "graphql", statusScopes: null },
+    headers: { userScopeName: "graphql_user", userLimit, userRemaining, userReset: 5 },
+  });
+  const of = (...calls: object[]) => roomOf({ calls: calls as unknown as SeenCall[] });
+  const window = { limit: 60, current: 10, reset: 9, resetAtMs: 9_000, enforced: false };
+  expect(
+    of(status(null), status({ ...window, current: 0 }), status(window), shown(40, 40), shown(40, 30)),
+  ).toEqual({
+    limits: { organization: 60, user: 40 },
+    remaining: { organization: 50, user: 30 },
+    enforced: false,
+  });
+  expect(of(status(window), shown(1, 0))?.limits.user).toBe(1);
+  expect(of(status(window), shown(0, 0))).toBeNull();
+  expect(of(status(window), shown(null, 3))).toBeNull();
+  expect(of(status(window), shown(4, null))).toBeNull();
+  expect(of(status(window))).toBeNull();
+  expect(of(status(null), shown(4, 3))).toBeNull();
+});
 
 describe("a limit of 60 for the organization, of 40 for the user", () => {
   const base = limits(60, 40);

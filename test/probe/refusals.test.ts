@@ -142,13 +142,18 @@ describe("a user's window of three calls", () => {
 
 describe("time", () => {
   /** Of one call left, five are needed, and five more times may be: ten calls and half a second. */
-  const waits = async (tripMs: number, reset: number) => {
+  const waits = async (tripMs: number, reset: number, calls = 80) => {
     const left = target({ left: [1, 60] });
     const { waited } = await found((ask, number, nowMs) => ({ ...left(ask, number, nowMs), reset }), {
       tripMs,
+      calls,
     });
     return waited.length > 0;
   };
+  test("is waited for if the calls that are needed are left", async () => {
+    expect(await waits(51, 2, 5)).toBe(true);
+    expect(await waits(51, 2, 4)).toBe(false);
+  });
   test("of a second is enough for ten calls of 50 ms, and for none that are longer", async () => {
     expect(await waits(50, 2)).toBe(false);
     expect(await waits(51, 2)).toBe(true);
@@ -273,6 +278,12 @@ describe("calls that are admitted though nothing is left", () => {
       "call 4 was admitted though nothing was left",
       "a scope that is enforced",
     ]);
+  });
+
+  test("are such from the first one on, if nothing was left before", async () => {
+    const made = await found(target({ left: [0, 60], enforced: false, beyond: 99 }));
+    expect(counted(made)).toBe(2);
+    expect(made.said("refused")[2]).toBe("call 2 was admitted though nothing was left");
   });
 
   test("show nothing where it is, or where a new window began", async () => {

@@ -1,0 +1,151 @@
+// The hands of probes: what they may use, what they tell meanwhile, and when they stop.
+import { describe, expect, test } from "vitest";
+import { NoAnswer } from "../../src/connect/no-answer.ts";
+import { contact } from "../../src/probe/contact.ts";
+import { Hand, type HandOptions, Stopped } from "../../src/probe/hand.ts";
+import { PolicySession } from "../../src/probe/policy-session.ts";
+import { SpillwayError } from "../../src/rules/errors.ts";
+import { caller, policyOf } from "./parcels.ts";
+import { isStatus, scripted } from "./scripted.ts";
+
+const allowance = { calls: 2, points: 0, statusCalls: 1, waitMs: 100 };
+
+describe("a hand", () => {
+  const hand = (more: Partial<HandOptions> = {}) => {
+    const slept: number[] = [];
+    const sleep = async (ms: number): Promise<void> => void slept.push(ms);
+    return { slept, hand: new Hand({ allowance, now: () => 5_000, sleep, ...more }) };
+  };
+
+  test("waits within its allowance, and not at all beyond it", async () => {
+    const { hand: one, slept } = hand();
+    expect(await one.wait(101)).toBe(false);
+    expect(await one.wait(60)).toBe(true);
+    expect(await one.wait(-7)).toBe(true);
+    expect(await one.wait(41)).toBe(false);
+    expect(await one.wait(40)).toBe(true);
+    expect(slept).toEqual([60, 40]);
+    expect([one.used.waitMs, one.left]).toEqual([100, { calls: 2, points: 0, statusCalls: 1, waitMs: 0 }]);
+    await one.pause(3);
+    await one.pause(0);
+    expect([slept.length, one.left.waitMs]).toEqual([3, 0]);
+  });
+
+  test("tells what it does, and until when", () => {
+    const told: unknown[] = [];
+    const { hand: one } = hand({ onProgress: (progress) => told.push(progress) });
+    one.say("looking");
+    one.used.calls = 2;
+    one.say("waiting", 40);
+    expect(told).toEqual([
+      { doing: "looking", untilMs: null, calls: 0, statusCalls: 0, waitLeftMs: 100 },
+      { doing: "waiting", untilMs: 5_040, calls: 2, statusCalls: 0, waitLeftMs: 100 },
+    ]);
+  });
+
+  test("ends whole, stopped, interrupted or by an error", async () => {
+    const end = new AbortController();
+    const { hand: one, slept } = hand({ signal: end.signal });
+    const failing = (error: Error) => one.ended(() => Promise.reject(error));
+    expect(await one.ended(async () => {})).toBe("whole");
+    expect(await failing(new Stopped("enough"))).toEqual({ stopped: "enough" });
+    await expect(failing(new TypeError("odd"))).rejects.toThrow("odd");
+    end.abort();
+    expect(await one.ended(() => one.pause(1))).toBe("interrupted");
+    expect(slept).toEqual([]);
+    await expect(failing(new SpillwayError("USAGE", "wrong"))).rejects.toThrow("wrong");
+  });
+
+  test("that is interrupted while it sleeps does not go on", async () => {
+    const end = new AbortController();
+    const { hand: one } = hand({ signal: end.signal, sleep: async () => end.abort() });
+    await expect(one.pause(1)).rejects.toThrow(/abort/);
+  });
+});
+
+describe("a hand by a policy", () => {
+  /** Statuses of the answers, the last one again and again; 0 for none. */
+  const answering = (statuses: readonly number[], more: object = {}) => {
+    let asked = 0;
+    return new PolicySession({
+      ...{ policy: policyOf({}), target: "http://127.0.0.1:1", caller, now: () => 5_000 },
+      allowance: { calls: 20, points: 0, statusCalls: 20, waitMs: 0, ...more },
+      send: async () => {
+        const status = statuses[Math.min(asked, statuses.length - 1)] ?? 200;
+        asked += 1;
+        if (status === 0) throw new NoAnswer("ECONNRESET");
+        return { status, headers: {}, body: "{}" };
+      },
+    });
+  };
+  const calling = async (statuses: readonly number[]) => {
+    const session = answering(statuses);
+    try {
+      for (let call = 0; call < 8; call++) await session.call("look");
+      return session.calls.length;
+    } catch (error) {
+      if (error instanceof Stopped) return [session.calls.length, error.message];
+      if (!(error instanceof SpillwayError)) throw error;
+      return [session.calls.length, error.code, error.problems[0]?.got, error.hint];
+    }
+  };
+
+  test("makes as many calls as it may, and reads the status as often as it may", async () => {
+    const session = answering([200], { calls: 2, statusCalls: 1 });
+    expect(session.hasStatus).toBe(true);
+    const made = [await session.call("look"), await session.call("nothing"), await session.call("write")];
+    expect(made.map((call) => call?.operation)).toEqual(["look", undefined, "write"]);
+    expect(await session.call("look")).toBeNull();
+    expect((await session.status())?.operation).toBe("status");
+    expect(await session.status()).toBeNull();
+    expect(session.used).toEqual({ calls: 2, points: 0, statusCalls: 1, waitMs: 0 });
+    expect(session.calls.map(({ call }) => call)).toEqual([0, 1, 2]);
+  });
+
+  test("goes on after refusals, what is unchanged, and fewer than four failures in a row", async () => {
+    expect(await calling([429])).toBe(8);
+    expect(await calling([304])).toBe(8);
+    expect(await calling([200, 503, 503, 503, 200, 0, 503, 0, 200])).toBe(8);
+  });
+
+  test.each<[string, number[], unknown]>([
+    ["four failures in a row", [200, 503, 0, 503, 503], [5, "call 5 (look) was answered 503"]],
+    ["a redirect", [200, 302], [2, "call 2 (look) was answered 302"]],
+    ["a token that is no longer known", [200, 401], [2, "call 2 (look) was answered 401"]],
+  ])("stops at %s", async (_, statuses, ended) => {
+    expect(await calling(statuses)).toEqual(ended);
+  });
+
+  test.each<[number, string, string]>([
+    [401, "401", "is this a token of this target?"],
+    [404, "404", "is this the API's address, and its policy?"],
+    [0, "ECONNRESET", "is this the API's address, and its policy?"],
+  ])("says of a first answer of %d that nothing answers there", async (status, got, hint) => {
+    expect(await calling([status])).toEqual([1, "TARGET_UNREACHABLE", got, hint]);
+  });
+});
+
+describe("the first contact", () => {
+  const made = async (answers: Parameters<typeof scripted>[0], options: object = {}) => {
+    const { session } = scripted(answers, options);
+    const ended = await contact(session).then(
+      ({ number }) => number,
+      ({ problems }: SpillwayError) => problems[0]?.got,
+    );
+    return [ended, session.calls.length];
+  };
+
+  test("is a status that is read, by a second reading too", async () => {
+    expect(await made(() => ({}))).toEqual([1, 1]);
+    expect(await made((_, number) => ({ status: number < 6 ? 503 : 200 }))).toEqual([6, 6]);
+    expect(await made((_, number) => ({ status: number < 12 ? 503 : 200 }))).toEqual([12, 12]);
+    expect(await made(() => ({ status: 503 }))).toEqual(["503, again and again", 12]);
+  });
+
+  test("asks nothing where no call is allowed, and asks for the status alone", async () => {
+    expect(await made(() => ({}), { statusCalls: 0 })).toEqual(["no call was allowed", 0]);
+    const { session, asked } = scripted(() => ({ status: 404 }));
+    await expect(contact(session)).rejects.toMatchObject({ code: "TARGET_UNREACHABLE" });
+    expect([asked.length, asked.every(isStatus)]).toEqual([1, true]);
+  });
+});
