@@ -80,7 +80,7 @@ function behaviourText(behaviour: FittedBehaviour): string {
     case "poller":
       return `poller, every ${timeText(behaviour.everyMs)}`;
     case "worker":
-      return `worker${behaviour.jobs === null ? "" : `, ${counted(behaviour.jobs, "job")} each`}`;
+      return `worker${behaviour.adapt === undefined ? "" : " that slows down after refusals"}${behaviour.jobs === null ? "" : `, ${counted(behaviour.jobs, "job")} each`}`;
     default: {
       const size =
         behaviour.kind === "burst"

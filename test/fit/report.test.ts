@@ -15,6 +15,7 @@ describe("a population in a few words", () => {
     [{ kind: "poller", everyMs: 5_000 }, "poller, every 5s"],
     [worker, "worker"],
     [{ ...worker, jobs: 1 }, "worker, 1 job each"],
+    [{ ...worker, adapt: {} } as FittedBehaviour, "worker that slows down after refusals"],
     [{ kind: "burst", size: 7, everyMs: null }, "burst, 7 at once"],
     [{ kind: "queue", jobs: 9, workers: 2, everyMs: 60_000 }, "queue, 9 jobs, 2 at a time, every 1m"],
     [{ kind: "pager", pages: 1, everyMs: null }, "pager, 1 page"],
