@@ -67,7 +67,7 @@ export async function playOverlapping<K extends LawKind>(
   };
   const playRound = async (group: readonly K["call"][], atOnce: boolean): Promise<Round<K>> => {
     // A call whose time has passed comes now.
-    const atMs = Math.max(nowMs, group[0]?.atMs ?? script.startMs);
+    const atMs = Math.max(nowMs, (group[0] as K["call"]).atMs);
     await setNow(atMs);
     const step = ticks[rounds.length] ?? 0;
     weave.tickBefore(step, `${tickMs} ms pass`, () => setNow(atMs + tickMs));
@@ -87,11 +87,15 @@ export async function playOverlapping<K extends LawKind>(
   try {
     for (const [at, group] of grouped(calls, overlap).entries())
       await playRound(group, ((staggered >> (at % 8)) & 1) === 0);
-    for (const call of closing(calls)) {
-      const { events } = await playRound([call], true);
-      if (events[0] === undefined || !kit.isAdmitted(events[0])) break;
+    const last = calls.at(-1);
+    if (last === undefined) return;
+    for (let n = 0; n < closingMost; n += 1) {
+      const { events } = await playRound([{ ...last, id: calls.length + n, cost: 1 }], true);
+      if (!events.every((event) => kit.isAdmitted(event))) break;
     }
-    if (tickMs > 0) for (const call of muchLater(kit, script, calls, nowMs)) await playRound([call], true);
+    // After every window has ended, a count shows that never expires.
+    const atMs = nowMs + 2 * kit.windowMs(script, last);
+    if (tickMs > 0) await playRound([{ ...last, id: calls.length + closingMost, cost: 1, atMs }], true);
   } finally {
     await player.close();
   }
@@ -114,24 +118,4 @@ function grouped<C extends LawKind["call"]>(calls: readonly C[], most: number): 
     else groups.push([call]);
   }
   return groups;
-}
-
-/** Returns calls of the last caller that use up the rest, one after the other. */
-function closing<C extends LawKind["call"]>(calls: readonly C[]): C[] {
-  const last = calls.at(-1);
-  if (last === undefined) return [];
-  return Array.from({ length: closingMost }, (_, n) => ({ ...last, id: calls.length + n, cost: 1 }));
-}
-
-/** Returns a call of the last caller after every window has ended; it shows a count that never expires. */
-function muchLater<K extends LawKind>(
-  kit: OverlapKit<K>,
-  script: K["script"],
-  calls: readonly K["call"][],
-  nowMs: number,
-): readonly K["call"][] {
-  const last = calls.at(-1);
-  if (last === undefined) return [];
-  const atMs = nowMs + 2 * kit.windowMs(script, last);
-  return [{ ...last, id: calls.length + closingMost, cost: 1, atMs }];
 }

@@ -4,19 +4,12 @@ import { type Owner, owners, type Scope, scopes } from "../rules/rules.ts";
 import { counted } from "../rules/words.ts";
 import { headersOf } from "../wire/fields.ts";
 import { quiet, statusCounting } from "./counting.ts";
-import { about, callAt, type Finding, type FindingName, timeOf } from "./finding.ts";
+import { about, callAt, type Finding, type FindingName } from "./finding.ts";
 import { dateOffset, edgeOffset, type Offset, windowClock } from "./offsets.ts";
 import { refusalOf, type SeenCall } from "./seen.ts";
 import { STATUS } from "./session.ts";
 import { headerSights, statusSights } from "./sight.ts";
-import {
-  anchorOf,
-  type Conclusion,
-  organizationWindow,
-  roundings,
-  tellingSight,
-  userWindow,
-} from "./windows.ts";
+import { anchorOf, type Conclusion, organizationWindow, roundingOf, userWindow } from "./windows.ts";
 
 /** Returns the findings that the calls show, whatever they were made for. */
 export function conclude(calls: readonly SeenCall[]): Finding[] {
@@ -93,21 +86,7 @@ export function windowsOf(calls: readonly SeenCall[], scope: Scope): Windows {
   const byEdge = organizationWindow(calls, scope, null, null);
   const anchor = anchorOf(calls, untouched, scope, byEdge?.value ?? null);
   const organization = byEdge ?? organizationWindow(calls, scope, anchor?.value ?? null, clock);
-  const fitting = clock === null ? [] : roundings(calls, scope, clock);
-  const [value] = fitting;
-  const sight =
-    clock === null || value === undefined || fitting.length > 1
-      ? null
-      : tellingSight(calls, scope, clock, value);
-  const rounding =
-    clock === null || value === undefined || sight === null
-      ? null
-      : {
-          value,
-          isSure: clock.basis === "edge",
-          why: `${callAt(sight.call)} showed reset ${sight.reset} of a window until ${timeOf(sight.resetAtMs)} by the target's clock, known by ${clock.basis} within ${Math.ceil(clock.hiMs - clock.loMs)} ms`,
-          calls: [sight.call, ...clock.calls],
-        };
+  const rounding = roundingOf(calls, scope, clock);
   const user = userWindow(calls, scope, anchor?.value ?? null, rounding?.value ?? null, clock);
   const isSure = clock?.basis === "edge" && anchor?.isSure === true && rounding?.isSure === true;
   return { anchor, rounding, organization, user: user === null ? null : { ...user, isSure } };

@@ -88,14 +88,12 @@ class ClockedLimiter {
   }
 
   async decide(call: { organization: string; user: string }, nowMs: number) {
-    const seen = await this.#live.read(this.#token(call.organization, call.user), this.#time(nowMs));
-    this.#last = requireAnswer(seen);
+    const seen = await this.#ask("read", call.organization, call.user, nowMs);
     return { admitted: !isRefusal(seen.status), refusedBy: refuser(seen), ...readingsOf(seen) };
   }
 
   async status(organization: string, nowMs: number, user: string) {
-    const seen = requireAnswer(await this.#live.status(this.#token(organization, user), this.#time(nowMs)));
-    this.#last = seen;
+    const seen = await this.#ask("status", organization, user, nowMs);
     const shown = seen.statusScopes?.rest;
     if (!shown) return {};
     return { rest: { ...shown, resetAtMs: shown.resetAtMs - (this.#shiftMs as number) } };
@@ -111,17 +109,14 @@ class ClockedLimiter {
     return { status: seen.status, headers, ...(isRefusal(seen.status) && { body: seen.body }) };
   }
 
-  #token(organization: string, user: string): Token {
+  async #ask(kind: "read" | "status", organization: string, user: string, nowMs: number): Promise<SeenCall> {
     const token = this.#tokens.get(`${organization}/${user}`);
     if (token === undefined) throw new RangeError(`no token for ${organization}/${user}`);
-    return token;
-  }
-
-  #time(nowMs: number): Record<string, string> {
     this.#shiftMs ??= this.#shifts.from(nowMs);
     const atMs = nowMs + this.#shiftMs;
     this.#shifts.saw(atMs);
-    return { [this.#header]: String(atMs) };
+    this.#last = requireAnswer(await this.#live[kind](token, { [this.#header]: String(atMs) }));
+    return this.#last;
   }
 }
 

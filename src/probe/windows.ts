@@ -3,7 +3,7 @@
 import type { Scope, Semantics } from "../rules/rules.ts";
 import { switchValues } from "../rules/switches.ts";
 import { counted } from "../rules/words.ts";
-import { callAt } from "./finding.ts";
+import { callAt, timeOf } from "./finding.ts";
 import { edges, span, type WindowClock } from "./offsets.ts";
 import { type SeenCall, whole } from "./seen.ts";
 import { type FullSight, headerSights, statusSights, type WindowReadingSight } from "./sight.ts";
@@ -20,14 +20,31 @@ export interface Conclusion<T> {
 }
 
 /**
- * Returns the roundings that explain every reading of the scope: `reset = f((reset_at - now)/1 s)` for some instant of
- * the call. Returns none if the clock is not the windows' own.
+ * Finds the one rounding that explains every reading of the scope: `reset = f((reset_at - now)/1 s)` for some instant of
+ * the call. `null` if several do, or none, since the clock is not the windows' own.
  */
-export function roundings(calls: readonly SeenCall[], scope: Scope, clock: WindowClock): Rounding[] {
+export function roundingOf(
+  calls: readonly SeenCall[],
+  scope: Scope,
+  clock: WindowClock | null,
+): Conclusion<Rounding> | null {
+  if (clock === null) return null;
+  const fitting = (sights: readonly FullSight[]): Rounding[] =>
+    switchValues.reset.filter((rounding) =>
+      sights.every((sight) => fits(sight, sight.resetAtMs, rounding, clock)),
+    );
   const sights = statusSights(calls, scope);
-  return switchValues.reset.filter((rounding) =>
-    sights.every((sight) => fits(sight, sight.resetAtMs, rounding, clock)),
-  );
+  const [value, ...others] = fitting(sights);
+  if (value === undefined || others.length > 0) return null;
+  const choices = (sight: FullSight): number => fitting([sight]).length;
+  const [telling] = sights.toSorted((one, other) => choices(one) - choices(other)) as [FullSight];
+  const { call, reset, resetAtMs } = telling;
+  return {
+    value,
+    isSure: clock.basis === "edge",
+    why: `${callAt(call)} showed reset ${reset} of a window until ${timeOf(resetAtMs)} by the target's clock, known by ${clock.basis} within ${Math.ceil(clock.hiMs - clock.loMs)} ms`,
+    calls: [call, ...clock.calls],
+  };
 }
 
 /** Tells whether a reading's `reset` is the rounded time to an end, at some instant of its call. */
@@ -40,22 +57,6 @@ function fits(
   const [fromMs, toMs] = span(call, clock);
   const [least, most] = [Math[rounding]((endMs - toMs) / 1000), Math[rounding]((endMs - fromMs) / 1000)];
   return least <= reset && reset <= most;
-}
-
-/** Returns a reading that fits one rounding and no other, as evidence. */
-export function tellingSight(
-  calls: readonly SeenCall[],
-  scope: Scope,
-  clock: WindowClock,
-  value: Rounding,
-): FullSight | null {
-  const others = switchValues.reset.filter((rounding) => rounding !== value);
-  const sights = statusSights(calls, scope);
-  const telling = (count: number): FullSight | undefined =>
-    sights.find(
-      (sight) => others.filter((other) => !fits(sight, sight.resetAtMs, other, clock)).length === count,
-    );
-  return telling(2) ?? telling(1) ?? null;
 }
 
 /**

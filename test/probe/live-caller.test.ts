@@ -6,6 +6,7 @@ import { LiveCaller, type LiveOptions, resourceOf } from "../../src/probe/live.t
 import { clockedLimiter } from "../../src/probe/live-adapter.ts";
 import { parseRules } from "../../src/rules/parse.ts";
 import { type Token, type TokenScope, tokenScopes } from "../../src/rules/tokens.ts";
+import { statusBody } from "../../src/wire/bodies.ts";
 
 const ann: Token = { token: "t-ann", user: "ann", organization: "ac me", scopes: tokenScopes };
 const shown = {
@@ -212,5 +213,20 @@ describe("a deployment whose clock a header sets", () => {
     await expect(limiter.decide(call, 0)).rejects.toThrow("was answered 404");
     await expect(limiter.decide(call, 0)).rejects.toThrow("had no answer (timeout)");
     await expect(limiter.decide({ ...call, user: "eve" }, 0)).rejects.toThrow("no token for ac me/eve");
+  });
+
+  test("shows its status by the time of the run, with the headers of that answer", async () => {
+    const window = { limit: 5, current: 1, reset: 3, resetAtMs: 124_000, enforced: true };
+    const body = JSON.stringify(statusBody({ rest: window, graphql: window }));
+    const deployment = new Answering(
+      { status: 200, headers: shown, body },
+      { status: 200, headers: {}, body: "{}" },
+    );
+    const limiter = limiterOf(deployment, 100_000).create();
+    expect(await limiter.status("ac me", 1_000, "ann")).toEqual({ rest: { ...window, resetAtMs: 4_000 } });
+    expect(limiter.answer()).toMatchObject({ status: 200, headers: { "RateLimit-Limit": 5 } });
+    expect(await limiter.status("ac me", 2_000, "ann")).toEqual({});
+    expect(limiter.answer()?.headers["RateLimit-Limit"]).toBeUndefined();
+    expect(deployment.asked.map(({ headers }) => headers?.["x-now"])).toEqual(["121000", "122000"]);
   });
 });

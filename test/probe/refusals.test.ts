@@ -264,6 +264,15 @@ test("of two full windows, the one that refuses is told", async () => {
   ]);
 });
 
+test.each<[string, Partial<Kept>]>([
+  ["a refusal that names no window", { body: () => ({}) }],
+  ["a scope that is not enforced", { enforced: false }],
+  ["one window that is full", { left: [2, 4] }],
+])("of two windows, %s tells nothing of who refuses first", async (_, more) => {
+  const told = await found(target({ left: [2, 2], ...more }));
+  expect(told.said("firstRefuser").slice(0, 2)).toEqual([null, "not seen"]);
+});
+
 describe("calls that are admitted though nothing is left", () => {
   test("show a user's window that does not refuse, where nothing is enforced", async () => {
     const made = await found(target({ left: [2, 60], enforced: false, beyond: 99 }));

@@ -2,13 +2,7 @@
 import { describe, expect, test } from "vitest";
 import type { WindowClock } from "../../src/probe/offsets.ts";
 import type { SeenCall } from "../../src/probe/seen.ts";
-import {
-  anchorOf,
-  organizationWindow,
-  roundings,
-  tellingSight,
-  userWindow,
-} from "../../src/probe/windows.ts";
+import { anchorOf, organizationWindow, roundingOf, userWindow } from "../../src/probe/windows.ts";
 
 const clock: WindowClock = { loMs: 0, hiMs: 0, calls: [], basis: "edge" };
 
@@ -31,24 +25,31 @@ describe("the rounding of `reset`", () => {
   const early = status(7_400, 10_000, 3);
   const late = status(7_600, 10_000, 2);
 
-  test.each<[string, SeenCall[], string[]]>([
-    ["2.4 s read as 3", [status(7_600, 10_000, 3)], ["ceil"]],
-    ["2.4 s read as 2", [late], ["floor", "round"]],
-    ["2.6 s read as 3", [early], ["ceil", "round"]],
-    ["2.6 s read as 3, and 2.4 s as 2", [early, late], ["round"]],
-    ["2.4 s read as 4", [status(7_600, 10_000, 4)], []],
-    ["2.4 s read as 1", [status(7_600, 10_000, 1)], []],
-  ])("%s", (_, calls, fitting) => {
-    expect(roundings(calls, "rest", clock)).toEqual(fitting);
-    expect(roundings(calls, "graphql", clock)).toEqual(["ceil", "floor", "round"]);
+  test.each<[string, SeenCall[], string | null]>([
+    ["2.4 s read as 3", [status(7_600, 10_000, 3)], "ceil"],
+    ["2.4 s read as 2", [late], null],
+    ["2.6 s read as 3", [early], null],
+    ["2.6 s read as 2", [status(7_400, 10_000, 2)], "floor"],
+    ["2.6 s read as 3, and 2.4 s as 2", [early, late], "round"],
+    ["2.4 s read as 4", [status(7_600, 10_000, 4)], null],
+    ["2.4 s read as 1", [status(7_600, 10_000, 1)], null],
+    ["nothing", [], null],
+  ])("%s", (_, calls, value) => {
+    expect(roundingOf(calls, "rest", clock)?.value ?? null).toBe(value);
+    expect([roundingOf(calls, "graphql", clock), roundingOf(calls, "rest", null)]).toEqual([null, null]);
   });
 
-  test("is told by the reading that excludes the most others", () => {
-    const told = (value: "ceil" | "round", ...calls: SeenCall[]) =>
-      tellingSight(calls, "rest", clock, value)?.call.sentMs ?? null;
-    expect(told("round", early, late)).toBe(7_400);
-    expect(told("ceil", early, status(7_600, 10_000, 3))).toBe(7_600);
-    expect(told("ceil", status(8_000, 10_000, 2))).toBeNull();
+  test("is told by the first reading that excludes the most others", () => {
+    const edges = { ...clock, hiMs: 1.5, calls: [own(5, 1)] };
+    expect(roundingOf([early, late], "rest", edges)).toEqual({
+      value: "round",
+      isSure: true,
+      why: "call 7400 at 00:00:07.400 showed reset 3 of a window until 00:00:10.000 by the target's clock, known by edge within 2 ms",
+      calls: [early, ...edges.calls],
+    });
+    const sure = status(7_600, 10_000, 3);
+    const trusted = roundingOf([early, sure], "rest", { ...clock, basis: "Date" });
+    expect(trusted).toMatchObject({ value: "ceil", isSure: false, calls: [sure] });
   });
 });
 
