@@ -115,7 +115,7 @@ export class PolicySession extends Hand<PolicySessionOptions, QuotaCall> {
   /** Stops if the target shows that it will not, or should not, be called more. */
   #heed({ status, outcome, operation, call, error }: QuotaCall): void {
     const it = `call ${call + 1} (${operation})`;
-    const isLost = status === 0 || isFailure(status);
+    const isLost = isFailure(status);
     this.#failures = isLost ? this.#failures + 1 : 0;
     const words = status === 0 ? inWords(error ?? "no answer") : String(status);
     const isUnwelcome = status >= 300 && outcome !== "refused" && status !== 304 && !isLost;

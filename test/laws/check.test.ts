@@ -134,7 +134,12 @@ describe("repeating", () => {
     const { path } = found;
     if (path === undefined) throw new Error("no path");
     expect(found.repeat).toBe(`npx spillway check --law recovers --seed ${seed} --path ${path}`);
-    const again = only(await checkLaws(broken("rearmed-per-hit"), { seed, laws, path }));
+    let played = 0;
+    const onProgress = (): void => {
+      played += 1;
+    };
+    const again = only(await checkLaws(broken("rearmed-per-hit"), { seed, laws, path, onProgress }));
+    expect(played).toBe(1);
     expect(again.counterexample).toEqual(found.counterexample);
     expect(again.path).toBe(path);
     expectKept(await checkLaws(tinyFactory("mended"), { seed, laws, path: path.split(":")[0] ?? "" }));

@@ -10,10 +10,12 @@ import {
   describeLimiter,
   type KnownCounterexample,
   keyedLimiter,
+  type LawReport,
   type LimiterFactory,
   limiterLawNames,
   parseKnown,
 } from "../../src/laws/index.ts";
+import { KnownList } from "../../src/laws/known-list.ts";
 import { codedError } from "../support/coded-error.ts";
 import { spillwayHere } from "../support/command.ts";
 import { entry } from "./expectations.ts";
@@ -247,4 +249,15 @@ describe("check --known FILE", () => {
     expect(parseKnown([])).toEqual([]);
     expect(parseKnown({ laws: [] })).toEqual([]);
   });
+});
+
+test("an entry that stands for all of a law is broken by that law alone", async () => {
+  const list = new KnownList([{ law: "isolated" }, { law: "recovers" }], { name: "mine", formOf: () => "" });
+  const report = { law: "isolated" } as LawReport;
+  expect([list.has(report), list.has({ ...report, law: "bounded" })]).toEqual([true, false]);
+  expect([list.isWhole("recovers"), list.isWhole("bounded")]).toEqual([true, false]);
+  expect(list.states).toEqual([
+    { law: "isolated", state: "broken" },
+    { law: "recovers", state: "unseen" },
+  ]);
 });

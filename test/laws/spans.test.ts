@@ -69,6 +69,7 @@ describe("twice-at-most", () => {
     expect((await late("a1g =1x20 a2g =2x7")).broken).toBe(
       "2: at most 26 admitted in any 20 s; 27 admitted in the 20 s up to this call; 2 x 6 + 14 of overshoots = 26",
     );
+    expect((await late("a1g =1x7 a2g =2x7")).broken).toMatch(/; 2 x 6 \+ 1 of overshoots = 13$/);
     // Two windows of one span, of 20 and 10 points.
     expect((await late("a1g =1x20 a2g =2x10", [1, 2, 20_000, 20_001])).broken).toBeNull();
     // No overshoot: 5 points and 7 in a window that had room.

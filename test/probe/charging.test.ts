@@ -136,6 +136,9 @@ describe("a scope that is not enforced", () => {
       notEnforced({ graphqlCharge: "prepaid", userEnforced: "always" }),
     ]);
     expect(free.get("userEnforced")).toEqual(["with-organization", `${asked}: admitted`, null]);
+    expect((await notEnforced({ graphqlCharge: "prepaid" }, 60)).get("userEnforced")?.[0]).toBe(
+      "with-organization",
+    );
     expect(always.get("userEnforced")).toEqual(["always", `${asked}: refused by the user's window`, null]);
     expect(free.get("firstRefuser")).toEqual([
       null,

@@ -4,6 +4,7 @@ import { NoAnswer } from "../../src/connect/no-answer.ts";
 import { contact } from "../../src/probe/contact.ts";
 import { Hand, type HandOptions, Stopped } from "../../src/probe/hand.ts";
 import { PolicySession } from "../../src/probe/policy-session.ts";
+import { get } from "../../src/probe/queries.ts";
 import { SpillwayError } from "../../src/rules/errors.ts";
 import { caller, policyOf } from "./parcels.ts";
 import { isStatus, scripted } from "./scripted.ts";
@@ -122,6 +123,48 @@ describe("a hand by a policy", () => {
     [0, "ECONNRESET", "is this the API's address, and its policy?"],
   ])("says of a first answer of %d that nothing answers there", async (status, got, hint) => {
     expect(await calling([status])).toEqual([1, "TARGET_UNREACHABLE", got, hint]);
+  });
+});
+
+describe("a hand by rules", () => {
+  /** Makes calls, the first of the status, that are answered so; 0 is none. Returns their number, and why it stopped. */
+  const ended = async (statuses: readonly number[], isStatusAlone = false) => {
+    const { session } = scripted((_, number) => {
+      const status = statuses[number - 1] ?? 200;
+      if (status === 0) throw new NoAnswer("timeout");
+      return { status };
+    });
+    const act = () => (isStatusAlone ? session.status() : session.act(get("/a")));
+    try {
+      await session.status();
+      while (session.calls.length < statuses.length) await act();
+      return session.calls.length;
+    } catch (error) {
+      if (error instanceof Stopped) return [session.calls.length, error.message];
+      throw error;
+    }
+  };
+  const failing = (times: number): number[] => new Array(times).fill(503);
+
+  test("goes on after failures that are few, and after the limiter's own answers", async () => {
+    expect(await ended([200, ...failing(11), 200, 0, 200, 0])).toBe(16);
+    expect(await ended([200, 403, 404, 429, 299, 400])).toBe(6);
+  });
+
+  test.each<[string, number[], string, boolean?]>([
+    [
+      "12 failures",
+      [200, ...failing(12)],
+      "12 calls in a row were answered 503, the last was call 13 (GET /a)",
+    ],
+    ["silence", [200, 0, 0], "2 calls in a row had no answer, the last was call 3 (GET /a): timeout"],
+    ["401", [200, 401], "call 2 (GET /a) was answered 401: the token is no longer taken"],
+    ["300", [200, 300], "call 2 (GET /a) was answered 300, a redirect: none is followed"],
+    ["399", [200, 399], "call 2 (GET /a) was answered 399, a redirect: none is followed"],
+    ["404", [200, 404], "call 2 (GET status) was answered 404, where earlier ones were answered 200", true],
+    ["429", [200, 429], "call 2 (GET status) was answered 429, where earlier ones were answered 200", true],
+  ])("stops at %s", async (_, statuses, why, isStatusAlone) => {
+    expect(await ended(statuses, isStatusAlone)).toEqual([statuses.length, why]);
   });
 });
 

@@ -1,13 +1,11 @@
 // Writes a counterexample under a policy as text for people.
-import { limitOf, quotaFor } from "../../policy/effective.ts";
-import type { QuotaAlgorithm } from "../../policy/policy.ts";
 import { rendered } from "../drawing.ts";
 import { type OverlapDrawing, renderedInterleaving } from "../interleavings-text.ts";
 import { type LineTexts, linesOf } from "../lines.ts";
 import { looksOf } from "../looks.ts";
 import type { InterleavingReport } from "../overlaps.ts";
 import type { LawReport } from "../report.ts";
-import type { Look, QuotaKey, QuotasKind } from "../sight.ts";
+import type { Look, QuotaKey, QuotasKind, Sight } from "../sight.ts";
 import type { CallerAttributes, QuotaEvent } from "./script.ts";
 
 const lineTexts: LineTexts = {
@@ -20,10 +18,7 @@ const drawing: OverlapDrawing<QuotasKind> = {
   rules({ script, history }) {
     const lines = new Map<string, string>();
     for (const { sights } of looksOf(script, history))
-      for (const { quota, key } of sights) {
-        const rule = quotaFor(script.policy, quota, key);
-        lines.set(quota + whoText(key), `rule: ${countText({ quota, key })}: ${limitText(rule.algorithm)}`);
-      }
+      for (const sight of sights) lines.set(sight.name, `rule: ${countText(sight)}: ${limitText(sight)}`);
     return [...lines.values()];
   },
   timeline(script, history, startMs, violation) {
@@ -54,13 +49,10 @@ function countText({ quota, key }: QuotaKey): string {
   return who === "" ? quota : `${quota} of ${who}`;
 }
 
-function limitText(algorithm: QuotaAlgorithm): string {
-  if (algorithm.kind === "token-bucket") {
-    const { amount, everyMs } = algorithm.refill;
-    return `a bucket of ${algorithm.capacity}, ${amount} back in each ${everyMs / 1000} s`;
-  }
-  if (!("windowSeconds" in algorithm)) return `${limitOf(algorithm)} at a time`;
-  return `${algorithm.limit} per ${algorithm.windowSeconds} s`;
+function limitText({ rule: { algorithm }, limit, lengthMs }: Sight): string {
+  if (algorithm.kind !== "token-bucket") return `${limit} per ${lengthMs / 1000} s`;
+  const { amount, everyMs } = algorithm.refill;
+  return `a bucket of ${limit}, ${amount} back in each ${everyMs / 1000} s`;
 }
 
 function opText({ op }: QuotaEvent): string {
