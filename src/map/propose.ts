@@ -134,6 +134,16 @@ function withLimitsSeen(
   return { ...policy, name, quotas: Object.fromEntries(changed) } as unknown as PolicyInput;
 }
 
+/** Returns the most calls of one caller that were let through before its first refusal. */
+function letThrough(seen: readonly SeenAnswers[]): number {
+  const admitted = new Map<string, number>();
+  const refused = new Set<string>();
+  for (const { caller, status } of seen)
+    if (isRefusal(status)) refused.add(caller);
+    else if (status < 400 && !refused.has(caller)) admitted.set(caller, (admitted.get(caller) ?? 0) + 1);
+  return Math.max(0, ...[...refused].map((caller) => admitted.get(caller) ?? 0));
+}
+
 function newPolicy(
   seen: readonly SeenAnswers[],
   secrets: ReadonlySet<string>,
@@ -158,7 +168,7 @@ function newPolicy(
   return {
     version: 2,
     name,
-    quotas: quotasOf(shown, built.resets, questions),
+    quotas: quotasOf(shown, built.resets, questions, letThrough(seen)),
     ...operationsOf(seen, secrets, built.readings, [...shown.keys()], questions),
     ...(auth === null ? {} : { auth: { header: auth.header, form: auth.form } }),
     wire: built.wire,

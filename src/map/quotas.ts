@@ -58,17 +58,22 @@ const usual = [1, 10, 60, 300, 600, 900, 3_600, 21_600, 86_400, 604_800, 2_592_0
 /** Time by which a reset may exceed the window's length, ms: some are rounded up, some jitter. */
 const slackMs = 1_500;
 
-/** Makes quotas of a policy. @param resets forms of resets that were settled */
+/**
+ * Makes quotas of a policy.
+ * @param resets forms of resets that were settled
+ * @param letThrough most calls of one caller before its first refusal
+ */
 export function quotasOf(
   seen: ReadonlyMap<string, QuotaSeen>,
   resets: ReadonlyMap<string, FoundForm>,
   questions: MapQuestion[],
+  letThrough = 0,
 ): Quotas {
   const named = seen.size > 0 ? seen : new Map([["requests", nothing()]]);
   return Object.fromEntries(
     [...named].map(([name, shown]) => {
       const reset = resets.get(name) ?? resets.get("") ?? null;
-      const limit = limitOf(name, shown, questions);
+      const limit = limitOf(name, shown, questions, letThrough);
       if (typeof reset?.everyMs === "number")
         questions.push({
           path: `quotas.${name}.algorithm`,
@@ -104,9 +109,15 @@ const nothing = (): QuotaSeen => ({
 export const secondsSeen = ({ windows, ends }: QuotaSeen): number | null =>
   windows.size === 1 ? ([...windows][0] ?? null) : settledSeconds(ends);
 
-function limitOf(name: string, { limits, mostLeft, mostWhole }: QuotaSeen, questions: MapQuestion[]): number {
+function limitOf(
+  name: string,
+  { limits, mostLeft, mostWhole }: QuotaSeen,
+  questions: MapQuestion[],
+  letThrough: number,
+): number {
   const path = `quotas.${name}.algorithm.limit`;
-  const limit = limits.size > 0 ? Math.max(...limits) : mostWhole > 0 ? mostWhole : mostLeft + 1;
+  const guess = mostLeft > 0 ? mostLeft + 1 : Math.max(1, letThrough);
+  const limit = limits.size > 0 ? Math.max(...limits) : mostWhole > 0 ? mostWhole : guess;
   if (limits.size > 1)
     questions.push({
       path,
@@ -121,7 +132,9 @@ function limitOf(name: string, { limits, mostLeft, mostWhole }: QuotaSeen, quest
           ? `No limit was shown; ${limit} is what was used and what was left together.`
           : mostLeft > 0
             ? `No limit was shown; ${limit} is one more than the most that was left.`
-            : `No limit was shown, and nothing left: ${limit} holds the place of the limit.`,
+            : letThrough > 0
+              ? `No limit was shown, and nothing left. One caller was let through ${letThrough} times before a refusal: ${limit} is a guess.`
+              : `No limit was shown, and nothing left: ${limit} holds the place of the limit.`,
       settle: "Take it from the API's documentation.",
     });
   return limit;

@@ -64,6 +64,18 @@ describe("a question says what was seen", () => {
     );
   });
 
+  test("of a limit that refusals alone show: the most calls of one caller before it was refused", () => {
+    const call = (token: string, status = 200): Answer => ({ token, status, path: "/v1/things" });
+    const [ann, bob] = [call("ann-token"), call("bob-token")];
+    const refused = [call("ann-token", 429), call("bob-token", 429)];
+    expect(questionsOf(ann, bob, bob, ann, bob, ...refused, bob, bob, bob)[limitPath]).toBe(
+      "No limit was shown, and nothing left. One caller was let through 3 times before a refusal: 3 is a guess.",
+    );
+    expect(questionsOf(refused[0] as Answer, ann)[limitPath]).toBe(
+      "No limit was shown, and nothing left: 1 holds the place of the limit.",
+    );
+  });
+
   test("of a count in no form, beside one that is read", () => {
     expect(questionsOf({ limit: 5, remaining: "plenty" })["wire.readings"]).toBe(
       "x-ratelimit-remaining looks like a limit, and is in no form that is known; it is left out.",
