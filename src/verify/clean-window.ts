@@ -2,8 +2,8 @@
 // only if `judgeWindow` finds nothing. In doubt it says "not known"; then `judgeWindow` judges and explains.
 import { screenBounds } from "./clean-bounds.ts";
 import { screenPlaces } from "./clean-places.ts";
-import { CLAMPED, NOT_ADMITTED } from "./mark-rows.ts";
-import { type Letting, nothingScreened, type ScreenInput, surely } from "./screen-input.ts";
+import { CLAMPED } from "./mark-rows.ts";
+import { type Letting, nothingScreened, type ScreenInput } from "./screen-input.ts";
 import type { Screened } from "./screened.ts";
 
 /** Screens a window. @returns number of readings with one possible value, if the window is clean; `null` if not known */
@@ -26,19 +26,9 @@ function screen(input: ScreenInput, letting: Letting | null): number | null {
   const { marks, screened } = input;
   if (screened !== null && !screened.fits(input.certainFrom, input.fromZero)) return null;
   // If a window was open at the start, the screen cannot tell whether a clamped count is the limit.
-  const { charged } = marks;
-  if (input.fromZero ? charged > input.limit && admitted(input) > input.limit : hasClamped(input))
-    return null;
+  if (input.fromZero ? marks.charged > input.limit : hasClamped(input)) return null;
   const way = input.method === "places" ? screenPlaces : screenBounds;
   return way(input, screened ?? nothingScreened, letting);
-}
-
-/** Returns the points that were surely admitted in all; shown counts do not matter. */
-function admitted({ marks, certainFrom, screened }: ScreenInput): number {
-  let sum = screened?.charged ?? 0;
-  for (let mark = 0; mark < marks.size; mark++)
-    if (((marks.bits[mark] as number) & NOT_ADMITTED) === 0) sum += surely(marks, mark, certainFrom);
-  return sum;
 }
 
 function hasClamped({ marks: { size, bits } }: ScreenInput): boolean {

@@ -18,7 +18,12 @@ export type LawFinding =
   /** A count is above the limit of an enforced window. */
   | { readonly kind: "beyond"; readonly mark: Mark }
   /** `sum` admitted points exceed the limit of an enforced window, so that the last call had no room. */
-  | { readonly kind: "overrun"; readonly marks: readonly Mark[]; readonly sum: number }
+  | {
+      readonly kind: "overrun";
+      readonly after: Mark | null;
+      readonly marks: readonly Mark[];
+      readonly sum: number;
+    }
   /** A count is below what the calls `by` had surely left charged before. */
   | { readonly kind: "short"; readonly mark: Mark; readonly least: number; readonly by: readonly Mark[] }
   /** A count is above the most that all known calls can have charged by then. */

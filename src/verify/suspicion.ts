@@ -175,7 +175,15 @@ class Words implements Readonly<{ [K in Kind]: Teller<K> }> {
     return { law: "conserved", marks: [...by, mark], explanation };
   }
 
-  overrun({ marks, sum }: FindingOf<"overrun">): Told {
+  overrun({ after, marks, sum }: FindingOf<"overrun">): Told {
+    if (after !== null) {
+      const one = marks.length === 1;
+      const explanation =
+        `line ${after.line} was told ${this.#shown(after)}, a count of ${after.count}; with the ` +
+        `${one ? "call" : `${marks.length} calls`} let through that ${one ? "was" : "were"} sent after that answer it is ` +
+        `at least ${sum}, more than the limit of ${this.#input.limit} that is enforced: one of them was not counted`;
+      return { law: "conserved", marks: [after, ...marks].slice(0, linesMost), explanation };
+    }
     const explanation =
       `${marks.length} calls of this window, ${marks.length > linesMost ? `among them those of the lines below` : "one a line"}, ` +
       `were let through with ${this.#points(sum)} in all, more than its limit of ${this.#input.limit} that is enforced: ` +

@@ -85,7 +85,7 @@ function judgeCounts(input: CountsInput): CountsResult {
   // A finding under a 0 that shows the limit also holds under a 0 that hides the count.
   const same = suspicions.length === 0 || binding !== "if-enforced";
   const otherwise = same ? suspicions : found(input, false).suspicions;
-  const overrun = overshoot.overAdmitted > 0 && !saysOvershot(findings) ? overrunOf(input) : [];
+  const overrun = overrunIn(input, overshoot, findings);
   const enforced = overrun.length === 0 ? suspicions : [...suspicions, ...suspicionsOf(input, overrun, none)];
   return { enforced, otherwise, overshoot, method, pinned };
 }
@@ -117,21 +117,59 @@ const saysOvershot = (findings: readonly LawFinding[]): boolean =>
     each.kind === "fall" ? each.least !== null : ["overlap", "beyond", "short"].includes(each.kind),
   );
 
+/** Returns the calls that passed the limit of a window, unless other findings tell it. */
+function overrunIn(
+  input: CountsInput,
+  { overAdmitted }: Overshoot,
+  findings: readonly LawFinding[],
+): readonly LawFinding[] {
+  if (overAdmitted > 0) return saysOvershot(findings) ? [] : overrunOf(input);
+  return findings.length === 0 ? overrunAfter(input) : [];
+}
+
 /** Returns the fewest calls of a window, seen from its start, that passed its limit together. */
-function overrunOf({ marks, limit, fromZero, certainFrom }: CountsInput): readonly LawFinding[] {
-  if (!fromZero) return [];
-  const charges = marks.filter(
-    ({ role, sent, least }) => role === "admitted" && sent >= certainFrom && least > 0,
-  );
-  charges.sort((a, b) => b.least - a.least || a.received - b.received);
+function overrunOf(input: CountsInput): readonly LawFinding[] {
+  return input.fromZero ? overrunBy(null, chargesOf(input), input.limit) : [];
+}
+
+/**
+ * Returns the fewest calls that passed the limit after an answer that shows a count below it. A window's first calls may
+ * be of the one before, so that their sum proves nothing; but a count holds all that are not.
+ */
+function overrunAfter(input: CountsInput): readonly LawFinding[] {
+  const { marks, limit, fromZero, terms, setting } = input;
+  if (!fromZero || terms.charging !== "reserved" || setting.givesBack) return [];
+  if (marks.reduce((sum, { role, least }) => sum + (role === "admitted" ? least : 0), 0) <= limit) return [];
+  const charges = chargesOf(input).toSorted((a, b) => a.sent - b.sent);
+  let left = charges.reduce((sum, { least }) => sum + least, 0);
+  let begun = 0;
+  let best: { readonly mark: Mark; readonly sum: number; readonly begun: number } | null = null;
+  for (const mark of marks.filter(({ clamped }) => !clamped).sort((a, b) => a.received - b.received)) {
+    for (let next = charges[begun]; next !== undefined; next = charges[begun]) {
+      if (setting.time.before(mark.received, next.sent)) break;
+      left -= next.least;
+      begun += 1;
+    }
+    const sum = mark.count + left;
+    if (left > 0 && sum >= (best?.sum ?? 0)) best = { mark, sum, begun };
+  }
+  return best === null ? [] : overrunBy(best.mark, charges.slice(best.begun), limit);
+}
+
+/** Returns the calls that were surely charged to a window. */
+const chargesOf = ({ marks, certainFrom }: CountsInput): readonly Mark[] =>
+  marks.filter(({ role, sent, least }) => role === "admitted" && sent >= certainFrom && least > 0);
+
+/** Returns the fewest of some calls that pass a limit. @param after answer whose count they add to, if any */
+function overrunBy(after: Mark | null, charges: readonly Mark[], limit: number): readonly LawFinding[] {
   const together: Mark[] = [];
-  let sum = 0;
-  for (const mark of charges) {
+  let sum = after?.count ?? 0;
+  for (const mark of charges.toSorted((a, b) => b.least - a.least || a.received - b.received)) {
     if (sum > limit) break;
     sum += mark.least;
     together.push(mark);
   }
-  return sum > limit ? [{ kind: "overrun", marks: together, sum }] : [];
+  return sum > limit ? [{ kind: "overrun", after, marks: together, sum }] : [];
 }
 
 /** Tells whether a window that was open at the start may have passed its limit before, by unknown terms. */

@@ -496,7 +496,7 @@ describe("a count above the limit", () => {
 });
 
 describe("more let through than fits", () => {
-  const overrun = (sum: number): LawFinding => ({ kind: "overrun", marks: [], sum });
+  const overrun = (sum: number): LawFinding => ({ kind: "overrun", after: null, marks: [], sum });
   check([
     [
       "by one: the limit is one more",

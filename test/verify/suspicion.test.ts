@@ -214,6 +214,7 @@ describe("a count below what calls had left", () => {
 test("more let through than fits is told with a hundred lines at most", () => {
   const overrun = (count: number): LawFinding => ({
     kind: "overrun",
+    after: null,
     marks: Array.from({ length: count }, (_, at) => call(at + 2, 1)),
     sum: count,
   });

@@ -1,5 +1,5 @@
 // The counts of one window under a hypothesis: what passes its limit unseen, since no reading shows it.
-import { expect, test } from "vitest";
+import { describe, expect, test } from "vitest";
 import type { Mark } from "../../src/verify/mark.ts";
 import { judgeWindow } from "../../src/verify/window-counts.ts";
 import { countsInput, type GivenWindow, markOf } from "./marks.ts";
@@ -11,8 +11,9 @@ const admitted = (line: number, points: number, given: Partial<Mark> = {}): Mark
   });
 
 /** Accusations of a window whose limit of 5 was enforced, where a remaining of 0 may hide any count. */
-function accused(marks: readonly Mark[], given: GivenWindow = {}) {
-  const { terms, ...input } = countsInput({ limit: 5, refused: "counted", marks, ...given });
+function accused(marks: readonly Mark[], given: GivenWindow = {}, givesBack = true) {
+  const { terms, ...window } = countsInput({ limit: 5, refused: "counted", marks, ...given });
+  const input = { ...window, setting: { ...window.setting, givesBack } };
   const hypothesis = { terms, against: null };
   return judgeWindow(input, [hypothesis]).get(hypothesis)?.enforced;
 }
@@ -44,4 +45,43 @@ test("calls that may belong to the window before are not told, nor is any of a w
   const late = { openedBy: 300, charging: "reserved" } as const;
   expect(accused(calls, late)).toContainEqual(expect.objectContaining({ breach: "overrun", lines: [3, 4] }));
   expect(accused(calls, { fromZero: false })).toEqual([]);
+});
+
+describe("after an answer below the limit", () => {
+  const shown = (line: number, count: number, given: Partial<Mark> = {}): Mark =>
+    admitted(line, 1, { count, clamped: count >= 5, ...given });
+  const counts = (...given: readonly number[]): readonly Mark[] =>
+    given.map((count, index) => shown(index + 2, count));
+  /** A window of which the first two calls may be of the one before. */
+  const late = { openedBy: 400, charging: "reserved", refused: "uncounted" } as const;
+
+  test("a call too many is told by the fewest calls since, though the window's first may be of another", () => {
+    expect(accused(counts(1, 2, 3, 4, 5, 5), late, false)).toMatchObject([
+      {
+        law: "conserved",
+        breach: "overrun",
+        explanation:
+          "line 5 was told remaining 1 of 5, a count of 4; with the 2 calls let through that were sent after that answer " +
+          "it is at least 6, more than the limit of 5 that is enforced: one of them was not counted",
+        lines: [5, 6, 7],
+      },
+    ]);
+  });
+
+  test("as many calls as the limit are none too many, even where one may be of the window before", () => {
+    expect(accused(counts(1, 2, 3, 4, 5), late, false)).toEqual([]);
+    // Line 2 was charged before this window opened.
+    expect(accused(counts(0, 1, 2, 3, 4, 5), late, false)).toEqual([]);
+  });
+
+  test("a count that may fall again proves nothing of later calls", () => {
+    expect(accused(counts(1, 2, 3, 4, 5, 5), late, true)).toEqual([]);
+  });
+
+  test("calls that overlap the answer may be in its count", () => {
+    const calls = [...counts(0, 0, 2, 2, 3, 4, 5)];
+    // Line 4 is answered after line 5 was sent.
+    calls[2] = shown(4, 2, { received: 505 });
+    expect(accused(calls, late, false)).toEqual([]);
+  });
 });
