@@ -1,5 +1,6 @@
 // Limiters by key: what a few facts say of them, and their answers as decisions.
 import { describe, expect, test } from "vitest";
+import { checkLaws } from "../../src/laws/check.ts";
 import { type KeyedAnswer, type KeyedKind, keyedLaws, keyedLimiter } from "../../src/laws/keyed.ts";
 import type { Algorithm } from "../../src/rules/algorithms.ts";
 import { parseRules } from "../../src/rules/parse.ts";
@@ -201,3 +202,33 @@ test("what is no limiter, or does not say what it counts", async () => {
     }),
   );
 });
+
+test.each<[number, string]>([
+  [0, "no-counterexample"],
+  [20_000, "violated"],
+])(
+  "a key without a window may say that there is nothing to wait for, and %d ms is: %s",
+  async (restMs, outcome) => {
+    const limiter = keyedLimiter({
+      ...{ name: "idle", algorithm: "fixed-window", anchor: "epoch", claims: ["reset-agrees"] },
+      create({ limit, windowMs }) {
+        const counts = new Map<string, number>();
+        const windowOf = (key: string, nowMs: number) => `${key} ${Math.floor(nowMs / windowMs)}`;
+        const left = (nowMs: number) => windowMs - (nowMs % windowMs);
+        return {
+          consume(key, _cost, nowMs) {
+            const count = (counts.get(windowOf(key, nowMs)) ?? 0) + 1;
+            counts.set(windowOf(key, nowMs), count);
+            return { allowed: count <= limit, resetMs: left(nowMs) };
+          },
+          peek: (key, nowMs) => ({
+            resetMs: counts.has(windowOf(key, nowMs)) ? left(nowMs) : restMs,
+          }),
+        };
+      },
+    });
+    const rules = { user: { rest: { limit: 2, windowSeconds: 10 } } };
+    const { laws } = await checkLaws(limiter, { laws: ["reset-agrees"], runs: 60, seed: 3, rules });
+    expect(laws[0]?.outcome).toBe(outcome);
+  },
+);
