@@ -33,9 +33,12 @@ export function failureIn(error: unknown): LimiterFailure {
   throw error;
 }
 
-/** Returns what was thrown, in words. */
-export const thrown = (cause: unknown): string =>
-  cause instanceof Error ? `${cause.name}: ${cause.message}` : `a throw of ${quote(cause)}`;
+/** Returns what was thrown, in words. `fetch` says in the cause of its error why it failed. */
+export function thrown(cause: unknown): string {
+  if (!(cause instanceof Error)) return `a throw of ${quote(cause)}`;
+  const why = cause.cause instanceof Error && cause.cause.message !== "" ? ` (${cause.cause.message})` : "";
+  return `${cause.name}: ${cause.message}${why}`;
+}
 
 /** Number of characters of arguments above which only their beginning is shown. */
 const argumentsMost = 120;
