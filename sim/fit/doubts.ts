@@ -8,10 +8,12 @@ import { adaptIn, adaptingCallers } from "./adapting.ts";
 import { percent } from "./backtest-coverage.ts";
 import { dateOf, dayMs, isWeekend, weekdayOf } from "./days.ts";
 import { eventsDaysOff } from "./events.ts";
+import type { Limits } from "./limits.ts";
 import type { FittedPopulation } from "./model.ts";
 import type { Profile } from "./profile.ts";
 import type { Recording } from "./recording.ts";
 import type { Calendar } from "./rhythm.ts";
+import { roomDoubts } from "./room.ts";
 import { absenceOf, joinedMs, sessionsOf } from "./sessions.ts";
 import { addTo } from "./statistics.ts";
 import { weekdaysDoubt } from "./weekdays.ts";
@@ -42,12 +44,14 @@ export function doubtsOf(
   profiles: readonly Profile[],
   recording: Recording,
   days: number,
+  limits: Limits,
   calendars: readonly Calendar[] = [],
   populations: readonly FittedPopulation[] = [],
 ): readonly Doubt[] {
   const spanDays = (recording.endedAtMs - recording.startedAtMs) / dayMs;
   const plain = (texts: readonly string[]): Doubt[] => texts.map((text) => ({ text, about: null }));
   return [
+    ...plain(roomDoubts(recording, limits)),
     ...plain(daysDoubt(days, spanDays)),
     ...weekdaysDoubt(recording, spanDays).map((text): Doubt => ({ text, about: "weekdays" })),
     ...reactionsDoubt(populations),

@@ -64,7 +64,7 @@ export function fitTo(recording: Recording, { name = "fitted", rules: given }: F
   });
   const populations = named.map((population) => asOthersDo(population, named));
   const calendars = rhythms.map(({ calendar }) => calendar);
-  const doubts = doubtsOf(profiles, recording, days.deviation, calendars, populations);
+  const doubts = doubtsOf(profiles, recording, days.deviation, limits, calendars, populations);
   const model = {
     name,
     startAtMs: Math.floor(recording.startedAtMs),

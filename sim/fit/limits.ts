@@ -10,11 +10,19 @@ export interface LimitedCaller {
   readonly user: string;
 }
 
+/** A fixed window, and whether its windows lie on the grid of Unix time. */
+export type FixedWindow = Pick<WindowLimit, "limit" | "windowSeconds"> & { readonly onGrid: boolean };
+
 export interface Limits {
   /** Operations whose windows are told apart. */
   readonly operations: readonly string[];
   /** Returns the first fixed window of an operation, as it is for an organization. */
   windowOf(organization: string, operation: string): Pick<WindowLimit, "limit" | "windowSeconds">;
+  /** Returns the window of an organization and that of a user, under rules; `null` under a policy of other quotas. */
+  windowsOf(
+    caller: LimitedCaller,
+    operation: string,
+  ): readonly [ofAll: FixedWindow, ofUser: FixedWindow] | null;
   /** Returns the seconds to the ends of a call's windows on the grid of Unix time; `ABSENT` for other windows. */
   resetsAt(caller: LimitedCaller, operation: string, seconds: number): { reset: number; userReset: number };
 }
@@ -47,6 +55,16 @@ export function limitsOfPolicy(policy: Policy): Limits {
       const algorithm = quotas[0]?.algorithm;
       const limit = algorithm?.kind === "token-bucket" ? algorithm.capacity : Number.MAX_SAFE_INTEGER;
       return { limit, windowSeconds: usualSeconds };
+    },
+    windowsOf: ({ organization, user }, operation) => {
+      const quotas = quotasOf(operation, organization, user);
+      const [all, own] = quotas.map(({ algorithm }) =>
+        algorithm.kind === "fixed-window"
+          ? { ...algorithm, onGrid: algorithm.anchor === "epoch" }
+          : undefined,
+      );
+      const isKnown = quotas.map(({ key }) => key.join(" ")).join() === "organization,organization user";
+      return isKnown && all !== undefined && own !== undefined ? [all, own] : null;
     },
     resetsAt: ({ organization, user }, operation, seconds) => {
       const resets = quotasOf(operation, organization, user).map(({ algorithm }) =>

@@ -4,6 +4,7 @@ import { adaptIn, adaptingCallers } from "../../sim/fit/adapting.ts";
 import { doubtsOf } from "../../sim/fit/doubts.ts";
 import { fitScenario } from "../../sim/fit/fit.ts";
 import { RecordedJob } from "../../sim/fit/jobs.ts";
+import { limitsOf } from "../../sim/fit/limits.ts";
 import type { FittedAdapt, FittedPopulation } from "../../sim/fit/model.ts";
 import type { Profile } from "../../sim/fit/profile.ts";
 import type { RecordedCall } from "../../sim/fit/recorded-call.ts";
@@ -139,7 +140,7 @@ describe("a pace that adapts is found again", () => {
 test("a fit says what the scenario does not do", () => {
   const recording = { startedAtMs: 0, endedAtMs: 14 * 86_400_000, calls: [], callers: [] };
   const said = (...profiles: readonly Profile[]) =>
-    doubtsOf(profiles, recording as unknown as Recording, 0)
+    doubtsOf(profiles, recording as unknown as Recording, 0, limitsOf({ rules: parseRules({}) }))
       .filter(({ text }) => text.includes("adapt"))
       .map(({ text, about }) => [text, about]);
   const one = caller("ann", many(31, round(100, 200)));

@@ -31,6 +31,7 @@ const asked: [string, string, number][] = [];
 const limits: Limits = {
   operations: ["rest"],
   windowOf: () => ({ limit: 1, windowSeconds: 10 }),
+  windowsOf: () => null,
   resetsAt: ({ user }, operation, seconds) => {
     asked.push([user, operation, seconds]);
     return { reset: 10, userReset: 60 };

@@ -10,6 +10,8 @@ import { parsePolicy } from "../../src/policy/parse.ts";
 import { parseRules } from "../../src/rules/parse.ts";
 import { ABSENT } from "../../src/scenario/client.ts";
 
+const limits = limitsOf({ rules: parseRules({}) });
+
 test.each([
   [0, "0ms"],
   [999, "999ms"],
@@ -122,7 +124,7 @@ describe("doubts of the days that were recorded", () => {
       endedAtMs: startedAtMs + hours * hour,
       callers: [],
     } as unknown as Recording;
-    return doubtsOf([], recording, days).map(({ text }) => text);
+    return doubtsOf([], recording, days, limits).map(({ text }) => text);
   };
   const hoursMissing = "Not all hours of a day were recorded: the others are taken to be as the mean.";
   const oneDay = "One day was recorded: all others, weekends too, are taken to be as it was.";
@@ -174,7 +176,7 @@ test("events of users' own and those of many callers are both doubted", () => {
       },
     }) as unknown as Profile;
   const doubts = (profiles: readonly Profile[]) =>
-    doubtsOf(profiles, recording, 0).map(({ text }) => text.split(":")[0]);
+    doubtsOf(profiles, recording, 0, limits).map(({ text }) => text.split(":")[0]);
   const own = "Each of 2 users had events of its own, 8 to 10 times";
   expect(doubts([woken(true, 0, 8), woken(true, 1, 10)])).toEqual([own]);
   expect(doubts([woken(true, 0, 8), woken(false, 2, 9), woken(true, 1, 10)])).toEqual([
