@@ -11,7 +11,7 @@ export interface LimitedCaller {
 }
 
 /** A fixed window, and whether its windows lie on the grid of Unix time. */
-export type FixedWindow = Pick<WindowLimit, "limit" | "windowSeconds"> & { readonly onGrid: boolean };
+export type FittedWindow = Pick<WindowLimit, "limit" | "windowSeconds"> & { readonly onGrid: boolean };
 
 export interface Limits {
   /** Operations whose windows are told apart. */
@@ -22,7 +22,7 @@ export interface Limits {
   windowsOf(
     caller: LimitedCaller,
     operation: string,
-  ): readonly [ofAll: FixedWindow, ofUser: FixedWindow] | null;
+  ): readonly [ofAll: FittedWindow, ofUser: FittedWindow] | null;
   /** Returns the seconds to the ends of a call's windows on the grid of Unix time; `ABSENT` for other windows. */
   resetsAt(caller: LimitedCaller, operation: string, seconds: number): { reset: number; userReset: number };
 }

@@ -3,7 +3,7 @@ import { shortName } from "../../src/rules/printable.ts";
 import { counted } from "../../src/rules/words.ts";
 import { isRefusal } from "../../src/wire/outcome.ts";
 import { isRefused } from "./jobs.ts";
-import type { FixedWindow, Limits } from "./limits.ts";
+import type { FittedWindow, Limits } from "./limits.ts";
 import type { RecordedCall } from "./recorded-call.ts";
 import type { RecordedCaller, Recording } from "./recording.ts";
 
@@ -25,7 +25,7 @@ class Admitted {
 
   constructor(
     calls: readonly RecordedCall[],
-    { limit, windowSeconds, onGrid }: FixedWindow,
+    { limit, windowSeconds, onGrid }: FittedWindow,
     { startedAtMs, endedAtMs }: Recording,
   ) {
     [this.limit, this.seconds, this.#onGrid] = [limit, windowSeconds, onGrid];
