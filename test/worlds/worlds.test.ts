@@ -4,9 +4,13 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import { spillwayHere } from "../support/command.ts";
+import { gateways } from "./gateways.ts";
+import { helpdesk } from "./helpdesk.ts";
+import { infrastructure } from "./infrastructure.ts";
 import { accessLogOf, csvOf, worldRules } from "./recorded.ts";
 import { throttled } from "./throttled.ts";
-import { minuteMs, organizationLimit, play, type Row, userLimit } from "./world.ts";
+import { tills } from "./tills.ts";
+import { dayMs, hourMs, minuteMs, organizationLimit, play, type Row, userLimit } from "./world.ts";
 import { worlds } from "./worlds.ts";
 
 const aDay = { firstDay: 0, days: 1, seed: 1 };
@@ -21,6 +25,8 @@ function mostAdmitted(rows: readonly Row[], groupOf: (row: Row) => string): numb
   }
   return Math.max(...counts.values());
 }
+
+const hourOf = (atMs: number): number => Math.floor((atMs % dayMs) / hourMs);
 
 test.each(worlds)("$name: a day keeps the rules, and its seed repeats it", (world) => {
   const { rows } = play(world, { ...aDay, agents: 2 * world.agents });
@@ -41,6 +47,53 @@ test("a sync of the world throttled waits for twice its gap after a refusal", ()
   expect(waitsMs.length).toBeGreaterThan(5);
   // The least gap is a second. Times since the epoch are rounded to some ten thousandths of a millisecond.
   expect(Math.min(...waitsMs)).toBeGreaterThan(2_000 - 0.01);
+});
+
+test("a gateway of the world gateways sends nothing for a minute after a refusal", () => {
+  const refusedMs = new Map<string, number>();
+  const waitsMs: number[] = [];
+  for (const { atMs, durationMs, user, status } of play(gateways, aDay).rows) {
+    const endMs = refusedMs.get(user);
+    if (endMs !== undefined) waitsMs.push(atMs - endMs);
+    if (status === 429) refusedMs.set(user, atMs + durationMs);
+    else refusedMs.delete(user);
+  }
+  expect(waitsMs.length).toBeGreaterThan(100);
+  expect(Math.min(...waitsMs)).toBeGreaterThan(minuteMs - 0.01);
+});
+
+test("both shifts of the world helpdesk share their tokens from 14 to 15 o'clock", () => {
+  const { rows } = play(helpdesk, aDay);
+  const [early, both, late] = [10, 14, 18].map(
+    (hour) => rows.filter(({ status, atMs }) => status === 200 && hourOf(atMs) === hour).length,
+  ) as [number, number, number];
+  expect(both).toBeGreaterThan(1.4 * Math.max(early, late));
+});
+
+test("tills of a restaurant of the world tills send their journals together, after closing", () => {
+  const { rows } = play(tills, { ...aDay, days: 2 });
+  const users = [...new Set(rows.map(({ user }) => user))];
+  const atClosing = users.filter((user) => {
+    const calls = new Map<number, number>();
+    for (const { atMs } of rows.filter((row) => row.user === user)) {
+      const startMs = atMs - (atMs % (5 * minuteMs));
+      calls.set(startMs, (calls.get(startMs) ?? 0) + 1);
+    }
+    const [busiestMs] = [...calls].sort(([, a], [, b]) => b - a)[0] ?? [0];
+    return busiestMs % hourMs === 0 && [21, 22, 23, 0].includes(hourOf(busiestMs));
+  });
+  expect(atClosing.length / users.length).toBeGreaterThan(0.7);
+});
+
+test("teams of the world infrastructure are refused by their own limit, too: two buckets exceed it", () => {
+  const { rows } = play(infrastructure, aDay);
+  const admitted = new Map<string, number>();
+  const keyOf = ({ atMs, user }: Row): string => `${Math.floor(atMs / minuteMs)} ${user}`;
+  for (const row of rows)
+    if (row.status === 200) admitted.set(keyOf(row), (admitted.get(keyOf(row)) ?? 0) + 1);
+  const refused = rows.filter(({ status }) => status === 429);
+  const byOwn = refused.filter((row) => admitted.get(keyOf(row)) === userLimit);
+  expect(byOwn.length / refused.length).toBeGreaterThan(0.3);
 });
 
 test("a CSV and an access log of a world become the same callers and calls", async () => {

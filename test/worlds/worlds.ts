@@ -6,10 +6,13 @@ import { cron } from "./cron.ts";
 import { dashboards } from "./dashboards.ts";
 import { daysDiffer } from "./days-differ.ts";
 import { feeds } from "./feeds.ts";
+import { gateways } from "./gateways.ts";
 import { greedy } from "./greedy.ts";
 import { growing } from "./growing.ts";
 import { heavyTails } from "./heavy-tails.ts";
+import { helpdesk } from "./helpdesk.ts";
 import { incidents } from "./incidents.ts";
+import { infrastructure } from "./infrastructure.ts";
 import { matrices } from "./matrices.ts";
 import { mirrors } from "./mirrors.ts";
 import { mixed } from "./mixed.ts";
@@ -21,6 +24,7 @@ import { offices } from "./offices.ts";
 import { queues } from "./queues.ts";
 import { releases } from "./releases.ts";
 import { throttled } from "./throttled.ts";
+import { tills } from "./tills.ts";
 import { timeOuts } from "./time-outs.ts";
 import { warehouse } from "./warehouse.ts";
 import { webhooks } from "./webhooks.ts";
@@ -54,4 +58,8 @@ export const worlds: readonly World[] = [
   matrices,
   growing,
   throttled,
+  gateways,
+  helpdesk,
+  tills,
+  infrastructure,
 ];
