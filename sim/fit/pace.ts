@@ -9,7 +9,7 @@ import { isRefused, type RecordedJob } from "./jobs.ts";
 import type { FittedArrivals, FittedBehaviour, FittedComings } from "./model.ts";
 import { atOnceOf } from "./paces.ts";
 import { partsOf } from "./parts.ts";
-import { type Profile, slackOf } from "./profile.ts";
+import { type Profile, pausesIn, slackOf } from "./profile.ts";
 import type { Recording } from "./recording.ts";
 import type { RunForm } from "./runs.ts";
 import { absenceOf, sessionsOf } from "./sessions.ts";
@@ -149,7 +149,7 @@ function closed(profiles: readonly Profile[], clients: number, everyMs: number, 
 
 function byPauses(profiles: readonly Profile[], recording: Recording): PaceFit {
   const slackMs = slackOf(recording);
-  const pauses = profiles.flatMap(({ pausesMs }) => pausesMs);
+  const pauses = profiles.flatMap(pausesIn);
   const think = spreadOf(pauses, 0, slackMs);
   const atOnce = atOnceOf(profiles.flatMap(({ runs }) => runs.map(({ jobs }) => jobs)));
   const over = profiles.filter((profile) => isOver(profile, recording));
@@ -181,7 +181,7 @@ function byPauses(profiles: readonly Profile[], recording: Recording): PaceFit {
   const same = mode(lengths);
   const ends = over.length >= 0.75 * profiles.length && same.share >= 0.8;
   const round = think.kind === "constant" ? think.ms : new SortedSample(pauses).median;
-  const jobs = ends ? same.value : null;
+  const jobs = ends || pauses.length === 0 ? same.value : null;
   return {
     ...common,
     ...(adapting === null

@@ -7,7 +7,15 @@ import type { RecordedJob } from "./jobs.ts";
 import { mixOfAll } from "./mix.ts";
 import type { FittedPart } from "./model.ts";
 import { atOnceOf } from "./paces.ts";
-import { isSteady, type OwnWakes, type Profile, profileOfJobs, rareOverlaps, slackOf } from "./profile.ts";
+import {
+  isSteady,
+  type OwnWakes,
+  type Profile,
+  pausesIn,
+  profileOfJobs,
+  rareOverlaps,
+  slackOf,
+} from "./profile.ts";
 import type { Recording } from "./recording.ts";
 import { risesIn } from "./rises.ts";
 import { spreadOf } from "./spread.ts";
@@ -207,11 +215,7 @@ function loopPart(
     };
   const fit = bySessions(profiles, recording);
   if (fit !== null) return { part: { behaviour: fit.behaviour, mix }, rhythms: fit.rhythms };
-  const think = spreadOf(
-    profiles.flatMap(({ pausesMs }) => pausesMs),
-    0,
-    slackOf(recording),
-  );
+  const think = spreadOf(profiles.flatMap(pausesIn), 0, slackOf(recording));
   const once = profiles.every(({ jobs }) => jobs.length === 1);
   const atOnce = atOnceOf(profiles.flatMap(({ runs }) => runs.map(({ jobs }) => jobs)));
   return { part: { behaviour: { kind: "worker", think, atOnce, jobs: once ? 1 : null }, mix }, rhythms: [] };

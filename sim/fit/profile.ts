@@ -226,6 +226,10 @@ function described(
     : { ...call, runs: volleys, pausesMs: pausesOf(volleys), pace: { kind: "volleys" }, clients: 1 };
 }
 
+/** Returns a caller's pauses, ms; those between single jobs if calls overlap by chance, so that runs show none. */
+export const pausesIn = ({ pausesMs, jobs }: Profile): readonly number[] =>
+  pausesMs.length > 0 ? pausesMs : pausesOf(jobs);
+
 function pausesOf(runs: readonly Spell[]): number[] {
   return runs.slice(1).map(({ startMs }, index) => Math.max(0, startMs - (runs[index] as Spell).endMs));
 }

@@ -25,7 +25,7 @@ export const infrastructure: World = {
     "then changes some, two calls each. A bucket in the process allows twelve calls at once and thirty a minute; two " +
     "runs of a team share none. Each night between 0 and 5 o'clock a job reads all the team's stacks. Refused calls " +
     "wait for the reset and up to ten seconds more.",
-  tuned: false,
+  tuned: true,
   agents: 10,
   agent: function* ({ traits, chance, fromMs, untilMs, ask }: Part) {
     const zoneMs = zones[Math.floor(traits.next() * zones.length) as 0 | 1 | 2] * hourMs;
