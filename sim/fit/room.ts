@@ -102,12 +102,14 @@ function refusalsOf(
   limits: Limits,
 ): Refusals | null {
   const organization = (callers[0] as RecordedCaller).organization;
+  const windows = limits.windowsOf({ organization, user: "" }, operation);
+  // Most recordings have no refusals: their calls are not copied.
+  if (windows === null || !callers.some(({ calls }) => calls.some(isRefused))) return null;
   const callsOf = (some: readonly RecordedCaller[]): RecordedCall[] =>
     some.flatMap(({ calls }) => calls.filter(({ kind }) => kind.operation === operation && !kind.free));
   const calls = callsOf(callers);
-  const windows = limits.windowsOf({ organization, user: "" }, operation);
   const refused = calls.filter(isRefused).length;
-  if (refused === 0 || windows === null) return null;
+  if (refused === 0) return null;
   const all = new Admitted(calls, windows[0], recording);
   const users = groupedBy(callers, "user").map((own) => {
     const calls = callsOf(own);
