@@ -45,8 +45,8 @@ test("many sessions of one call and a few of hundreds make as many calls as were
   );
   const callsOf = (of: typeof scenario, seed: number): number => measure(of, { seed }).records;
   const fitted = fittedScenario(fitScenario(logged(scenario, { seed: 3 })));
-  const again = [1, 2, 3, 4, 5].map((seed) => callsOf(fitted, seed)).sort((a, b) => a - b);
-  expect(Math.abs((again[2] ?? 0) / callsOf(scenario, 3) - 1)).toBeLessThan(0.08);
+  const again = [1, 2, 3].map((seed) => callsOf(fitted, seed)).sort((a, b) => a - b);
+  expect(Math.abs((again[1] ?? 0) / callsOf(scenario, 3) - 1)).toBeLessThan(0.08);
 });
 
 describe("sessions end", () => {
@@ -115,7 +115,7 @@ function readers(bounds: { readonly calls?: SpreadInput; readonly length?: Sprea
     }),
   });
   const paces = Object.fromEntries([10_000, 14_000, 20_000, 28_000].map((ms) => [`reads-${ms}`, reader(ms)]));
-  const { populations } = fitScenario(logged(world(paces, { duration: "72h", seed: 5 })));
+  const { populations } = fitScenario(logged(world(paces, { duration: "36h", seed: 5 })));
   return populations.map(({ behaviour, reasons }) => ({ ...behaviour, why: reasons.behaviour }));
 }
 const untilTime = "they end after a time, however many calls that were";

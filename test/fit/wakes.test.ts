@@ -35,7 +35,7 @@ describe("events that wake all callers", () => {
   };
   const woken = sessions({ of: job, calls: { least: 15, most: 25 }, wakes });
   const scenario = world(
-    { agents: { clients: 12, behaviour: together([idle, woken]), onRefused: waitReset({ of: "both" }) } },
+    { agents: { clients: 8, behaviour: together([idle, woken]), onRefused: waitReset({ of: "both" }) } },
     { duration: "96h", startAt: monday, seed: 5 },
   );
   const model = fitScenario(logged(scenario, { seed: 5 }));
@@ -69,7 +69,7 @@ describe("events that wake all callers", () => {
       return Math.max(...minutes.values());
     };
     const [recorded, simulated] = [fullest(scenario, 5), fullest(fittedScenario(model), 1)];
-    expect(recorded).toBeGreaterThan(150);
+    expect(recorded).toBeGreaterThan(100);
     expect(Math.abs(simulated - recorded)).toBeLessThan(0.35 * recorded);
   });
 
@@ -81,7 +81,7 @@ describe("events that wake all callers", () => {
       away: { median: "10m", p95: "1h" },
       rhythm,
     });
-    for (const seed of [1, 2, 3]) {
+    for (const seed of [1, 2]) {
       const alone = world(
         { agents: { clients: 8, behaviour: own } },
         { duration: "48h", startAt: monday, seed },
@@ -157,7 +157,7 @@ describe("events that wake a team alone", () => {
       sessions({ of: job, calls: { least: 60, most: 90 }, wakes: { perDay: 2.5, within: "8s", group } }),
     ]),
   });
-  const scenario = world({ red: team(1), blue: team(2) }, { duration: "72h", startAt: monday, seed: 4 });
+  const scenario = world({ red: team(1), blue: team(2) }, { duration: "48h", startAt: monday, seed: 4 });
   const model = fitScenario(logged(scenario, { seed: 4 }));
   const { populations } = model;
 
@@ -274,7 +274,7 @@ test("callers whom nobody refused are taken to do as most of those who were", ()
 
 test("events whose callers end together last a time, however many calls that brings", () => {
   const model = fitScenario(
-    recordingOf(play(incidents, { firstDay: 0, days: 7, seed: 1, agents: 16 }).rows),
+    recordingOf(play(incidents, { firstDay: 0, days: 4, seed: 1, agents: 16 }).rows),
     {
       rules: parseRules(worldRules),
     },
@@ -297,9 +297,9 @@ test("events whose callers end together last a time, however many calls that bri
     expect(longest).toBeGreaterThan(10 * 60_000);
     expect(longest).toBeLessThan(180 * 60_000);
   }
-  // Nearly all of seventeen are found: those of a team of four, too, whose monitors begin half a minute apart.
+  // Nearly all of eight are found: those of a team of four, too, whose monitors begin half a minute apart.
   const perDay = new Map(woken.map(({ group, events }) => [group, byChance(events).perDay]));
-  expect(7 * [...perDay.values()].reduce((sum, each) => sum + each, 0)).toBeGreaterThan(15);
+  expect(4 * [...perDay.values()].reduce((sum, each) => sum + each, 0)).toBeGreaterThan(6.5);
   // All populations of a group share the events, and so their ends.
   const byGroup = new Map(woken.map(({ group, lasts }) => [group, lasts]));
   for (const { group, lasts } of woken) expect(lasts).toEqual(byGroup.get(group));
