@@ -209,7 +209,7 @@ function differs(
 }
 
 /** Share of the busiest day's expected calls that a day must exceed: quieter days show only a few callers. */
-const quietShare = 0.25;
+const quietShare = 0.5;
 
 /** Factors of recorded days on what the rhythm expects. */
 export interface DaysApart {

@@ -1,7 +1,7 @@
 // Events that bring more calls of callers who call all day: for some time, many of them call far more often than before.
 // An event's calls are those beyond the usual number. Their number is known, but not which calls they are.
 import { isCrowd, rareCrowd } from "./crowds.ts";
-import { minuteMs } from "./days.ts";
+import { dayMs, minuteMs } from "./days.ts";
 import type { RecordedJob } from "./jobs.ts";
 import type { Profile, WokenSession } from "./profile.ts";
 import type { Recording } from "./recording.ts";
@@ -25,6 +25,9 @@ const eventsLeast = 2;
 /** Most minutes that an event lasts, and minutes by which two events are further apart. */
 const lastsMost = 240;
 const apartMinutes = 20;
+/** Number of days from which rises at one time of the day are daily, and most minutes between their times. */
+const daysLeast = 4;
+const dailyMinutes = 30;
 const besideMinutes = sideMinutes + lateMinutes;
 /** Most minutes times callers that are searched; more would take too long. */
 const cellsMost = 20_000_000;
@@ -88,9 +91,10 @@ export function risesIn(
     return { profile, until };
   });
   const asked = minutesApart(wakes, firstMs, minutes);
-  const events = risingMinutes(callers, minutes, asked).flatMap(
+  const rises = risingMinutes(callers, minutes, asked).flatMap(
     (minute) => eventAt(callers, minute, firstMs) ?? [],
   );
+  const events = rises.filter(({ eventMs }) => !isDaily(eventMs, rises));
   if (events.length < eventsLeast) return [];
   const woken = new Map<Profile, WokenSession[]>();
   for (const { eventMs, sessions } of events)
@@ -99,6 +103,15 @@ export function risesIn(
   const eventsMs = events.map(({ eventMs }) => eventMs);
   const lastsMs = events.map((event) => event.lastsMs);
   return [{ group: wakes.length, clock: null, eventsMs, lastsMs, woken }];
+}
+
+/** Tells whether calls rise at this time of the day on several days: then their rhythm by the hour tells it. */
+function isDaily(ms: number, rises: readonly { readonly eventMs: number }[]): boolean {
+  const alike = rises.filter(({ eventMs }) => {
+    const apartMs = (((eventMs - ms) % dayMs) + dayMs) % dayMs;
+    return Math.min(apartMs, dayMs - apartMs) <= dailyMinutes * minuteMs;
+  });
+  return new Set(alike.map(({ eventMs }) => Math.floor(eventMs / dayMs))).size >= daysLeast;
 }
 
 /** Returns the minutes after which far more callers rise than by chance; of neighbours, the one with the largest rise. */

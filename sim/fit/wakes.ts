@@ -3,6 +3,7 @@
 
 import { clockedIn, clockedSpanMs } from "./clocked-wakes.ts";
 import { Crowd, isCrowd, rareCrowd } from "./crowds.ts";
+import { dayMs } from "./days.ts";
 import type { RecordedJob } from "./jobs.ts";
 import { type ClockedEvents, isSteady, type Profile, type WokenSession } from "./profile.ts";
 import type { Recording } from "./recording.ts";
@@ -50,19 +51,15 @@ export function wakesIn(profiles: readonly Profile[], recording: Recording): rea
   const absences = absencesOf(callers);
   const all = [...absences.values()].flatMap(({ begins }) => begins).sort((a, b) => a.atMs - b.atMs);
   const crowds = [all, all.filter(({ isLong }) => isLong)].map((each) => new Crowd(each, recording));
-  const clocked = clockedIn(crowds[0] as Crowd, recording).map((clock, group) => {
+  const clocked = clockedIn(crowds[0] as Crowd, recording).map((clock) => {
     const woken = wokenBy(clock.eventsMs, clockedSpanMs, absences, true);
-    return { group, clock, eventsMs: clock.eventsMs, lastsMs: lastsOf(woken), woken };
+    return { clock, eventsMs: clock.eventsMs, lastsMs: lastsOf(woken), woken };
   });
   const isClocked = (ms: number): boolean =>
     clocked.some(({ eventsMs }) => eventsMs.some((eventMs) => Math.abs(ms - eventMs) <= apartMs));
-  return [
-    ...clocked,
-    ...wakesByChance(crowds, absences, isClocked, recording).map((found) => ({
-      ...found,
-      group: found.group + clocked.length,
-    })),
-  ];
+  return [...clocked, ...wakesByChance(crowds, absences, isClocked, recording)]
+    .filter(({ woken }) => !isDaysWork(woken))
+    .map((found, group) => ({ ...found, group }));
 }
 
 /** Finds events without a clock. A longer span also shows events of few callers, but wakes some by chance. */
@@ -137,6 +134,15 @@ function shareOf(groups: readonly FoundWakes[]): number {
 }
 
 type Woken = FoundWakes["woken"];
+
+/** Tells whether most sessions last over a quarter of a day: people begin to work at this time, and nothing wakes them. */
+function isDaysWork(woken: Woken): boolean {
+  const lasts = [...woken.values()].flat().map(({ jobs }) => {
+    const [first, last] = [jobs[0], jobs.at(-1)] as [RecordedJob, RecordedJob];
+    return last.endMs - first.startMs;
+  });
+  return new SortedSample(lasts).median > dayMs / 4;
+}
 
 /** Makes a group of these events and the callers that they wake. */
 function groupOf(eventsMs: readonly number[], all: Woken, group: number): FoundWakes {

@@ -2,7 +2,7 @@
 // cron and a delay of up to some hours give their start, and a length gives their end.
 import { dayMs, hourMs, isWeekend, minuteMs, weekdayOf } from "./days.ts";
 import type { RecordedJob } from "./jobs.ts";
-import { spellsOf } from "./runs.ts";
+import { type Spell, spellsOf } from "./runs.ts";
 import { type Sessions, sessionsOf } from "./sessions.ts";
 import { SortedSample } from "./statistics.ts";
 
@@ -34,7 +34,26 @@ export function workdaysOf(jobs: readonly RecordedJob[]): Sessions | null {
   const isOnceADay = days.every((day, index) => day !== days[index - 1]);
   if (!isOnceADay || days.length < daysShare * asked) return null;
   const { least, most } = new SortedSample(sessions.map(({ startMs }) => startMs % dayMs));
-  return most - least <= beginsWithinMs ? cut : null;
+  return most - least <= beginsWithinMs && !hasRushHour(spells, cut) ? cut : null;
+}
+
+/** Least ratio of the busiest hour to the usual one that makes a rush hour; a shift's hours are alike otherwise. */
+const rushLeast = 1.5;
+
+/** Tells whether one hour of the day is far busier than the others between begin and end of these days. */
+function hasRushHour(spells: readonly Spell[], { sessions }: Sessions): boolean {
+  const begin = new SortedSample(sessions.map(({ startMs }) => startMs % dayMs)).median;
+  const end = new SortedSample(sessions.map(({ startMs, endMs }) => (startMs % dayMs) + endMs - startMs))
+    .median;
+  const from = Math.ceil(begin / hourMs);
+  const counts = new Array<number>(Math.max(0, Math.floor(end / hourMs) - from)).fill(0);
+  for (const { startMs } of spells) {
+    const place = Math.floor((startMs % dayMs) / hourMs) - from;
+    if (place in counts) counts[place] = (counts[place] as number) + 1;
+  }
+  if (counts.length < 3) return false;
+  const { median, most } = new SortedSample(counts);
+  return most > rushLeast * median + 4 * Math.sqrt(median);
 }
 
 const isRestDay = (day: number): boolean => isWeekend(weekdayOf(day * dayMs));

@@ -208,8 +208,8 @@ describe("days apart", () => {
   });
 
   test.each([
-    [6, 3],
-    [7, 4],
+    [12, 3],
+    [13, 4],
   ])("a last day of %d hours makes %d that tell", (hours, count) => {
     expect(daysApart(parts([100, 200, 300, 50], 1, hours)).factors).toHaveLength(count);
   });

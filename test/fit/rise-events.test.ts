@@ -99,4 +99,16 @@ describe("callers who call all day", () => {
     const known = [{ eventsMs: [150 * minuteMs], woken: new Map() }] as unknown as readonly FoundWakes[];
     expect(told(risesIn(alike(6, day, first, second), recorded(10), known))).toEqual([]);
   });
+
+  test("have no event where they call more often at one time of each day", () => {
+    const always: Stretch = [0, 4 * 1_440, 2];
+    const daily = (days: number): Stretch[] =>
+      Array.from({ length: days }, (_, day): Stretch => {
+        const from = day * 1_440 + 600 + 20 * (day % 2);
+        return [from, from + 30, 10];
+      });
+    expect(risesIn(alike(6, always, ...daily(4)), recorded(96), [])).toEqual([]);
+    const [found] = told(risesIn(alike(6, always, ...daily(3)), recorded(96), []));
+    expect(found?.events).toEqual([599, 2_059, 3_479]);
+  });
 });

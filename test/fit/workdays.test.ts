@@ -81,6 +81,25 @@ test("days begin within four hours", () => {
   expect([begun(4 * hourMs), begun(4 * hourMs + 1)]).toEqual([5, null]);
 });
 
+test("a day with one hour far busier than the others is none: the rhythm by the hour tells it", () => {
+  /** Days of seven hours from nine on, with so many calls in the hour from noon on and twenty in each other one. */
+  const withNoon = (noon: number): RecordedJob[] =>
+    week.flatMap((day) =>
+      Array.from({ length: 7 }, (_, hour) => {
+        const calls = hour === 3 ? noon : 20;
+        return Array.from({ length: calls }, (_, call) =>
+          jobAt(day * dayMs + (9 + hour) * hourMs + (call * hourMs) / calls),
+        );
+      }).flat(),
+    );
+  // A hundred calls are usual in five days' hour: from 190 on, chance does not explain it.
+  expect([cut(withNoon(38)), cut(withNoon(39))]).toEqual([5, null]);
+  // Three hours in the midst of the day can show it, two cannot.
+  const until = (hours: number): RecordedJob[] =>
+    withNoon(60).filter(({ startMs }) => startMs % dayMs < hours * hourMs + hourMs / 2);
+  expect([cut(until(12)), cut(until(13))]).toEqual([5, null]);
+});
+
 test.each<[readonly (readonly [day: number, ms: number])[], string, number]>([
   [[[monday, 9 * hourMs]], "0 9 * * 1-5", 0],
   [[[monday + 5, 9 * hourMs]], "0 9 * * *", 0],

@@ -17,7 +17,7 @@ export const helpdesk: World = {
     "the person searches: types four to fourteen letters, and each pause of 0.3 s sends the text so far. One ticket of " +
     "four has a search later, too. A refused person tries again after a few seconds, then after half a minute or so; " +
     "after the third refusal the tool rests for half an hour.",
-  tuned: false,
+  tuned: true,
   agents: 9,
   agent: function* ({ traits, chance, fromMs, untilMs, ask }: Part) {
     const people = 4 + Math.floor(traits.between(0, 6));
