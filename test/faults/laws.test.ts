@@ -36,15 +36,16 @@ async function caughtBy(name: string, seed: number): Promise<{ law: LimiterLawNa
 
 const checked = faults.filter(({ nets }) => nets.includes("P"));
 
-describe.each(checked.map(({ name }) => name))("the laws catch %s", (name) => {
-  test.each([1, -7])("in 100 runs of seed %i", async (seed) => {
+test.each(checked.map(({ name }, index) => [name, index % 2 === 0 ? 1 : -7] as const))(
+  "the laws catch %s in 100 runs of seed %i",
+  async (name, seed) => {
     expect(await caughtBy(name, seed)).not.toBeNull();
-  });
-});
+  },
+);
 
 describe.each([...controls, waitingControl])("the laws accuse nothing of $name", ({ make }) => {
   // Every fault above shows in at most 6 runs of some law, most in the first.
-  test("in 15 runs of seed 88", async () => {
+  test("in 8 runs of seed 88", async () => {
     const factory = {
       name: "a control",
       algorithm: "fixed-window" as const,
@@ -57,7 +58,7 @@ describe.each([...controls, waitingControl])("the laws accuse nothing of $name",
     expectKept(
       await checkLaws(factory, {
         seed: 88,
-        runs: 15,
+        runs: 8,
         laws: limiterLawNames.filter((law) => law !== "snapshot-equals"),
       }),
     );

@@ -23,7 +23,7 @@ for (const { driver, tags } of drivers)
     afterAll(() => worker.remove());
 
     test("shows a fault of several processes to the oracle and to the driver's checks, and nothing of a right one", async () => {
-      const options = { seed: 1, signal, durationMs: 4_000, fork: worker.fork };
+      const options = { seed: 1, signal, durationMs: 2_500, fork: worker.fork };
       const [wrong, right] = await Promise.all([
         rig.run(parseFault("per-instance-counters=3"), options),
         rig.run(null, { ...options, workers: 2 }),

@@ -13,7 +13,7 @@ import { shapes } from "./shapes.ts";
 import { type Beside, verbs, type Words } from "./verbs.ts";
 
 /** Other verbs than the first that reads a format get one document of so many. */
-const someOf = 7;
+const someOf = 12;
 
 let materials: Materials;
 let beside: Omit<Beside, "fresh">;

@@ -73,7 +73,7 @@ describe("an answer", () => {
     const long = [
       "ci-fleet",
       "--vary",
-      "agents.clients=10..40",
+      "agents.clients=10..25",
       "--until",
       "agents.refused<1%",
       "--storm",
@@ -148,7 +148,7 @@ describe("an answer", () => {
       "herd",
       "--compare",
       "--storm",
-      "outage=10s,20s",
+      "outage=20s",
       "--replications",
       "6",
       "--out",
