@@ -90,7 +90,7 @@ export class FileReader {
     if (line === this.#header) return end + 1;
     const parsed = this.#format.parse(line);
     if (parsed === "no row") return end + 1;
-    if ("why" in parsed) this.#reject(block.line, this.#whyNot(line, parsed.why), line, true);
+    if ("why" in parsed) this.#reject(block, this.#whyNot(line, parsed.why), line, true);
     else {
       this.#cells.write(parsed);
       this.#add(block, from, end);
@@ -107,7 +107,7 @@ export class FileReader {
       // Concatenated files have their column names in the middle.
       if (line === this.#header) return;
       const isCut = token !== "" && line.includes(token);
-      this.#reject(block.line, this.#withValue(why), isCut ? line.replaceAll(token, "***") : line, !isCut);
+      this.#reject(block, this.#withValue(why), isCut ? line.replaceAll(token, "***") : line, !isCut);
     }
   }
 
@@ -126,9 +126,11 @@ export class FileReader {
   }
 
   /** @param isWhole true if the line may hold a token at an unknown place */
-  #reject(line: number, why: string, text: string, isWhole: boolean): void {
+  #reject({ line, ended }: Block, why: string, text: string, isWhole: boolean): void {
     const strict = isWhole && this.#file.mapping.hasTokens;
-    this.#tally.reject(this.#file.name, line, why, () => withoutSecrets(text, strict));
+    if (!ended) this.#tally.cut += 1;
+    const reason = ended ? why : `the log ends within this line; ${why}`;
+    this.#tally.reject(this.#file.name, line, reason, () => withoutSecrets(text, strict));
   }
 }
 

@@ -9,6 +9,8 @@ const textMost = 160;
 export class LogTally {
   read = 0;
   unread = 0;
+  /** Of `unread`: last lines without their end, cut by whoever copied the log. */
+  cut = 0;
   readonly examples: UnreadRow[] = [];
 
   /** @param text returns the line without tokens; called only if the line is kept */

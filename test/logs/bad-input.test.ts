@@ -152,6 +152,20 @@ describe("rows that cannot be read", () => {
     ]);
   });
 
+  test("are no error where a log that was copied while it grew ends within one", async () => {
+    const cut = `${csv(...many(5))}17673`;
+    const { rows, unread, examples } = await read(cut);
+    expect([rows.length, unread, examples[0]?.why]).toEqual([
+      5,
+      1,
+      expect.stringMatching(/^the log ends within this line; /),
+    ]);
+    // The same line with its end, or beside no row that can be read, is an error.
+    expect(await mistake(`${cut}\n`)).toContain("1 of 6 rows could not be read, 16.67 %; at most 1 % may be");
+    const alone = await mistake(`${csv()}x,alice,/y,200`, { flags: { columns: { time: "time" } } });
+    expect(alone).toContain("1 of 1 row could not be read, 100 %; at most 1 % may be");
+  });
+
   test("are told which forms a time has, where all are for want of one", async () => {
     const bad = Array.from({ length: 1_000 }, () => "20-11-26 08:00:10,alice,/y,200");
     const said = await mistake(csv(...bad), { flags: { columns: { time: "time" } } });
