@@ -3,6 +3,7 @@ import { describe, expect, test } from "vitest";
 import { onBase } from "../../src/policy/base.ts";
 import { limitOf, quotaFor } from "../../src/policy/effective.ts";
 import { parsePolicy } from "../../src/policy/parse.ts";
+import { presets } from "../../src/policy/presets.ts";
 import { inference } from "./policies.ts";
 
 describe("a document on its base", () => {
@@ -37,6 +38,18 @@ describe("a document on its base", () => {
     ["keeps the order of the base", { b: 1, a: 2 }, { a: 3, b: 4 }, { b: 4, a: 3 }],
   ])("%s", (_name, base, own, expected) => {
     expect(JSON.stringify(onBase(base, own))).toBe(JSON.stringify(expected));
+  });
+
+  test("changes members of the wire format that the base names; a name stands in place of it", () => {
+    const wire = presets["fastify"]?.wire;
+    const changed = { wire: { revision: "12", outcomes: null } };
+    expect(onBase({ name: "a", wire: "fastify" }, changed)).toEqual({
+      name: "a",
+      wire: { revision: "12", readings: wire?.readings, retryAfter: wire?.retryAfter },
+    });
+    expect(onBase({ wire: "no-such-format" }, changed)).toEqual(changed);
+    expect(onBase({ wire: "fastify" }, { wire: "github" })).toEqual({ wire: "github" });
+    expect(onBase({ wire: "fastify" }, { name: "a" })).toEqual({ wire: "fastify", name: "a" });
   });
 
   test("is all there is where the base is no object", () => {
