@@ -20,7 +20,7 @@ const policyNamed = (name: string) => parsePolicy(presets[name]?.policy);
 
 describe("the engine keeps every law that a policy implies", () => {
   test.each(["github", "anthropic", "fastify", "stripe"])("%s", async (name) => {
-    const { laws, ok } = await checkQuotaLaws(quotaEngine, policyNamed(name), { runs: 8, seed });
+    const { laws, ok } = await checkQuotaLaws(quotaEngine, policyNamed(name), { runs: 5, seed });
     expect(laws.filter(({ outcome }) => outcome === "violated" || outcome === "failed")).toEqual([]);
     expect(ok).toBe(true);
     const judged = laws.filter(({ outcome }) => outcome === "no-counterexample");
@@ -136,7 +136,7 @@ test.each([
 
 describe("calls of the engine that overlap are explained", () => {
   test.each(["github", "anthropic"])("%s", async (name) => {
-    const report = await checkQuotaInterleavings(quotaEngine, policyNamed(name), { runs: 30, seed });
+    const report = await checkQuotaInterleavings(quotaEngine, policyNamed(name), { runs: 15, seed });
     expect(report).toMatchObject({ outcome: "no-counterexample", ok: true });
     expect(report.overlapped).toBeGreaterThan(10);
   });

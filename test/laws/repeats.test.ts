@@ -65,14 +65,15 @@ function drawing({ shows = true, isRandom = true, extra = 0, jitterMs = 0, claim
 const steady = { isRandom: false };
 
 describe("windows that begin at random", () => {
-  test.each([true, false])("are accused of nothing, whether answers show them or not: %s", async (shows) => {
-    for (const seed of [1, 2]) {
-      const { ok, laws } = await checkLaws(drawing({ shows }), { seed, runs: 30 });
-      const found = laws.filter(({ counterexample }) => counterexample !== undefined);
-      expect(found.length).toBeGreaterThan(3);
-      expect(new Set(found.map(({ outcome }) => outcome))).toEqual(new Set(["not-repeatable"]));
-      expect(ok).toBe(false);
-    }
+  test.each([
+    ["that answers show", true, 1],
+    ["that no answer shows", false, 2],
+  ])("are accused of nothing: windows %s", async (_, shows, seed) => {
+    const { ok, laws } = await checkLaws(drawing({ shows }), { seed, runs: 30 });
+    const found = laws.filter(({ counterexample }) => counterexample !== undefined);
+    expect(found.length).toBeGreaterThan(3);
+    expect(new Set(found.map(({ outcome }) => outcome))).toEqual(new Set(["not-repeatable"]));
+    expect(ok).toBe(false);
   });
 
   test("are told with the plays that broke the law, and without a line that would not repeat it", async () => {

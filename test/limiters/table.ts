@@ -5,7 +5,6 @@ import { parseArgs } from "node:util";
 import { checkLaws } from "../../src/laws/check.ts";
 import { checkInterleavings } from "../../src/laws/interleavings.ts";
 import { renderInterleaving } from "../../src/laws/interleavings-text.ts";
-import type { OverlapProgress } from "../../src/laws/overlaps.ts";
 import type { LawOutcome } from "../../src/laws/report.ts";
 import { type LimiterLawName, limiterLawNames } from "../../src/rules/laws.ts";
 import { claimsOf, strangers } from "./limiters.ts";
@@ -44,12 +43,12 @@ interface Wish {
   readonly seed: number;
   readonly runs: number;
   readonly laws: readonly Row[];
-  /** True to make counterexamples of overlapping calls smaller, which takes most of their time. Default: `true`. */
+  /** True to make counterexamples smaller, which takes most of their time. Default: `true`. */
   readonly shrinks?: boolean;
 }
 
 /** Fewer runs than this may come to nothing that a law judges. */
-const runsLeast = 8;
+const runsLeast = 5;
 
 /**
  * Runs the laws over one limiter.
@@ -61,14 +60,18 @@ export async function cellsOf(stranger: Stranger, wish: Wish, redis: RealRedis):
   const factory = stranger.limiter(claimsOf(stranger), redis);
   const laws = limiterLawNames.filter((law) => wish.laws.includes(law));
   const under = stranger.rules === undefined ? {} : { rules: stranger.rules };
-  const { laws: reports } = await checkLaws(factory, { seed, runs, laws, ...under });
-  const cells = reports.map((report) => cellOf(stranger, wish, { ...report, timeline: timelineOf(report) }));
-  if (!wish.laws.includes(overlapping)) return cells;
   const signal = { aborted: false };
-  const onProgress = ({ shrinking }: OverlapProgress): void => {
+  const onProgress = ({ shrinking }: { readonly shrinking: boolean }): void => {
     signal.aborted = shrinking && wish.shrinks === false;
   };
-  const report = await checkInterleavings(factory, { seed, runs, signal, onProgress, ...under });
+  const goOn = (): void => {
+    signal.aborted = false;
+  };
+  const wanted = { seed, runs, signal, onProgress, ...under };
+  const { laws: reports } = await checkLaws(factory, { ...wanted, laws, onLaw: goOn });
+  const cells = reports.map((report) => cellOf(stranger, wish, { ...report, timeline: timelineOf(report) }));
+  if (!wish.laws.includes(overlapping)) return cells;
+  const report = await checkInterleavings(factory, wanted);
   const { overlapped: judged } = report;
   const timeline = withoutRepeat(renderInterleaving(report));
   return [...cells, cellOf(stranger, wish, { ...report, law: overlapping, judged, timeline })];
