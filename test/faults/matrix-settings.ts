@@ -75,7 +75,7 @@ export function settingsOf(args: readonly string[]): Settings {
     nets: ALL.filter((net) => wanted.includes(net)),
     seed: whole(values.seed, 1),
     driver: driverOf(values.driver),
-    lawRuns: 100,
+    lawRuns: quick ? 20 : 100,
     allLaws: !quick,
     seeds: quick ? 1 : 10,
     isReal: ({ fault: { nets: named, processes } }) =>

@@ -112,7 +112,7 @@ const worlds: readonly (readonly [name: string, scenario: Scenario, options?: Si
     { ...minute, rules: parseRules(crowdRules), fault: parseFault("per-instance-counters") },
   ],
   ["weather", weather],
-  ["weather, later", weather, { seed: 8, startAtMs: Date.UTC(2031, 1, 28, 23, 59, 59, 999) }],
+  ["weather, later", weather, { ...minute, seed: 8, startAtMs: Date.UTC(2031, 1, 28, 23, 59, 59, 999) }],
 ];
 
 /** Trace and figures of each world, digested. */

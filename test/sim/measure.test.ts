@@ -132,7 +132,7 @@ describe("a measurement is what summarize finds in the trace", () => {
     const switched = Object.entries(fault.semantics ?? {}).map(([name, values]) => [name, values?.[0]]);
     const rules = parseRules({ ...crowdRules, semantics: Object.fromEntries(switched) });
     const chosen: ChosenFault = { fault, rate: fault.rate?.default ?? 1 };
-    const options = { rules, fault: chosen, seed: 5, durationMs: 25_000 };
+    const options = { rules, fault: chosen, seed: 5, durationMs: 14_000 };
     expect(measure(crowd, options)).toEqual(summarized(crowd, options));
   });
 

@@ -33,7 +33,7 @@ const scenario = defineScenario({
   seed: 3,
   // Across midnight in New York.
   startAt: "2026-03-08T04:57:00Z",
-  duration: "6m",
+  duration: "4m",
   populations: {
     agents: {
       clients: 6,
