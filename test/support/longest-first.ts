@@ -39,13 +39,11 @@ const longest: readonly string[] = [
   "test/sim/swarm.test.ts",
   "test/verify/held-rows.test.ts",
   "test/laws/quotas.test.ts",
-  "test/laws/interleavings.test.ts",
   "test/load/connection.test.ts",
   "test/load/ctrl-c.test.ts",
   "test/worlds/worlds.test.ts",
   "test/load/arrivals.test.ts",
   "test/verify/quotas.test.ts",
-  "test/laws/engine.test.ts",
 ];
 
 /** Sorts as vitest does, by the last run's durations if known, and puts the longest files first. */
