@@ -89,4 +89,4 @@ function serve(context: JobContext): void {
   });
 }
 
-await main().catch((error: unknown) => post({ kind: "failed", error: sent(error) }));
+main().catch((error: unknown) => post({ kind: "failed", error: sent(error) }));

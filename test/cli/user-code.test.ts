@@ -106,6 +106,12 @@ describe("while a file is imported", () => {
     expect(code).toBe(2);
   });
 
+  test("an await without end: Node says nothing beside the error", async () => {
+    const { code, stderr } = await run(verbs["simulate"]?.("await.ts") ?? []);
+    expect(stderr).toMatch(/^error SCENARIO_INVALID /);
+    expect(code).toBe(2);
+  });
+
   test("a promise that is rejected is no silence: 2", async () => {
     const { code, stderr } = await runHere(["simulate", "./reject.ts"]);
     expect(stderr).toContain("reject.ts:1: got TypeError: nobody listens");
