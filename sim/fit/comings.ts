@@ -144,9 +144,16 @@ function cutOf(profiles: readonly Profile[], recording: Recording): Cut {
     );
     if (surelyEndByTime(cut)) return { awayMs: outerMs, cut, lasting: true };
   }
-  const cut = awayMs === 0 ? calls : spells.map((each) => sessionsOf(each, awayMs, lengthOf));
-  return { awayMs, cut, lasting: false };
+  const none = { awayMs: 0, cut: calls, lasting: false };
+  if (awayMs === 0) return none;
+  const cut = spells.map((each) => sessionsOf(each, awayMs, lengthOf));
+  return usual !== null && lastOverADay(cut) ? none : { awayMs, cut, lasting: false };
 }
+
+/** Tells whether most sessions hold a night: then they tell nothing of the hours at which calls come. */
+const lastOverADay = (cut: readonly Sessions[]): boolean =>
+  new SortedSample(cut.flatMap(({ sessions }) => sessions.map(({ startMs, endMs }) => endMs - startMs)))
+    .median > dayMs;
 
 /** Least association of sessions' sizes with their hours that shows two kinds, as a share of the greatest. */
 const sizesTell = 0.02;

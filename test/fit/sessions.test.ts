@@ -1,12 +1,15 @@
 // Sessions end after so many calls, or after a time: the recording tells which, and what that does under heavier load.
 import { describe, expect, test } from "vitest";
-import { fitScenario } from "../../sim/fit/fit.ts";
+import { dayMs, hourMs, minuteMs } from "../../sim/fit/days.ts";
+import { fitScenario, fitTo } from "../../sim/fit/fit.ts";
 import type { FittedBehaviour } from "../../sim/fit/model.ts";
 import { absencesIn } from "../../sim/fit/sessions.ts";
 import { fittedScenario } from "../../sim/fit/source.ts";
 import { measure } from "../../sim/measure.ts";
+import { parseRules } from "../../src/rules/parse.ts";
 import type { SpreadInput } from "../../src/scenario/index.ts";
 import { rest, sessions, waitReset, worker } from "../../src/scenario/index.ts";
+import { recordingOf, worldRules } from "../worlds/recorded.ts";
 import { logged, world } from "./recordings.ts";
 
 const call = rest("/v2/organizations/:org/pipelines");
@@ -148,4 +151,28 @@ test("an outer absence is beyond the longest of several kinds of shorter pauses"
   expect(absencesIn(quick).outerMs).toBe(0);
   // The outermost valley is the deepest.
   expect(absencesIn([...kind(100, 1_000), ...pages, ...visits]).outerMs).toBe(0);
+});
+
+test("callers who call by day, and stay away on some days, have no sessions that hold a night", () => {
+  const rows = Array.from({ length: 6 * 7 }, (_, place) => {
+    const [caller, day] = [Math.floor(place / 7), place % 7];
+    if ((day + caller) % 4 === 3) return [];
+    const midnight = Date.parse("2026-01-05T00:00:00Z") + day * dayMs;
+    const calls: { atMs: number; durationMs: number; user: string; status: number }[] = [];
+    let atMs = midnight + (7 + ((2 * day + 3 * caller) % 5)) * hourMs + (7 * day + 11 * caller) * minuteMs;
+    for (let call = 0; atMs < midnight + 22 * hourMs; call++) {
+      calls.push({ atMs, durationMs: 100, user: `user-${caller}`, status: 200 });
+      atMs += 2 * minuteMs + ((call * 37 + caller * 11) % 97) * 2_000;
+    }
+    return calls;
+  }).flat();
+  const { populations } = fitTo(recordingOf(rows.sort((a, b) => a.atMs - b.atMs)), {
+    name: "days",
+    rules: parseRules(worldRules),
+  }).model;
+  expect(populations).toHaveLength(1);
+  const { behaviour } = populations[0] as (typeof populations)[number];
+  if (behaviour.kind !== "sessions") throw new RangeError(`${behaviour.kind} is no session`);
+  expect(behaviour.of).toMatchObject({ jobs: 1 });
+  expect([3, 12].map((hour) => (behaviour.rhythm?.hours[hour] ?? 0) > 1)).toEqual([false, true]);
 });
