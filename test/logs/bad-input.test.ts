@@ -192,6 +192,7 @@ describe("rows that cannot be read", () => {
     ["1767323045,alice,/y", "it has 3 columns, not 4"],
     ["1767323045,alice,/y,200,", "it has 5 columns, not 4"],
     ['1767323045,"alice,/y,200', "a quote is not closed on its line"],
+    ['"1767323045,alice,/y,200', "a quote is not closed on its line"],
     [",alice,/y,200", "it has no time"],
     ["2026-02-30T00:00:00Z,alice,/y,200", "its time cannot be read: 2026-02-30T00:00:00Z"],
     ["1960-01-05T12:00:00Z,alice,/y,200", "it began before 1970"],

@@ -18,6 +18,14 @@ function read(text: string, zoneMinutes = 0, reader = new InstantReader(zoneMinu
 const instant = "2026-01-02T03:04:05.678Z";
 const second = "2026-01-02T03:04:05.000Z";
 
+test("a month ends with its last day", () => {
+  for (let month = 1; month <= 12; month++) {
+    const last = new Date(Date.UTC(2026, month, 0)).toISOString().slice(0, 10);
+    expect(read(last)).toBe(`${last}T00:00:00.000Z`);
+    expect(read(`${last.slice(0, 8)}${Number(last.slice(8)) + 1}`)).toBeNull();
+  }
+});
+
 test("a reader that has read one day reads any other", () => {
   const reader = new InstantReader(0);
   const days = ["2024", "2025", "2026"].flatMap((year) =>
