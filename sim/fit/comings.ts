@@ -81,14 +81,13 @@ function byWorkdays(profiles: readonly Profile[], recording: Recording): Comings
   const slackMs = slackOf(recording);
   const lasting = endsByTime(all, true);
   const work = workOf(all, slackMs, lasting ? "else" : "work");
-  const lengths = all.sessions.map(({ startMs, endMs }) => endMs - startMs);
   return {
     behaviour: {
       kind: "timetable",
       of: work.of,
       ...beginningOf(all),
       calls: work.calls,
-      length: lasting ? spreadOf(lengths, 1, slackMs) : null,
+      length: lasting ? spreadOf(lengthsOf(all), 1, slackMs) : null,
     },
     rhythms: [],
     why: `${counted(all.sessions.length, "day")} at work, with pauses in between: ${spreadText(all.pausesMs)}`,
@@ -152,8 +151,10 @@ function cutOf(profiles: readonly Profile[], recording: Recording): Cut {
 
 /** Tells whether most sessions hold a night: then they tell nothing of the hours at which calls come. */
 const lastOverADay = (cut: readonly Sessions[]): boolean =>
-  new SortedSample(cut.flatMap(({ sessions }) => sessions.map(({ startMs, endMs }) => endMs - startMs)))
-    .median > dayMs;
+  new SortedSample(cut.flatMap(lengthsOf)).median > dayMs;
+
+const lengthsOf = ({ sessions }: Sessions): readonly number[] =>
+  sessions.map(({ startMs, endMs }) => endMs - startMs);
 
 /** Least association of sessions' sizes with their hours that shows two kinds, as a share of the greatest. */
 const sizesTell = 0.02;

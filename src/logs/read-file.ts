@@ -106,8 +106,8 @@ export class FileReader {
       const line = decoder.decode(block.bytes.subarray(from, end));
       // Concatenated files have their column names in the middle.
       if (line === this.#header) return;
-      const isCut = token !== "" && line.includes(token);
-      this.#reject(block, this.#withValue(why), isCut ? line.replaceAll(token, "***") : line, !isCut);
+      const isStruck = token !== "" && line.includes(token);
+      this.#reject(block, this.#withValue(why), isStruck ? line.replaceAll(token, "***") : line, !isStruck);
     }
   }
 

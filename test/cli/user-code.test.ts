@@ -7,15 +7,15 @@ import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { type Ended, spillway, spillwayHere } from "../support/command.ts";
 
-/** A scenario whose behaviour runs this statement at its 40th event; each client calls every so many ms. */
-const scenario = (statement: string, everyMs = 500): string => `
+/** A scenario whose behaviour runs this statement at its 40th event, or at another; each client calls every so many ms. */
+const scenario = (statement: string, everyMs = 500, at = 40): string => `
 import { defineScenario, rest } from "spillway/scenario";
 let events = 0;
 export default defineScenario({ name: "mine", duration: "90s", populations: { agents: { clients: 3, behaviour: {
   name: "own", calls: [rest("/v2/user")], inFlightMost: 1, start: () => ({}),
   next(record, event, out) {
     events += 1;
-    if (events === 40) { ${statement} }
+    if (events === ${at}) { ${statement} }
     out.send(0, event.nowMs + ${everyMs});
   },
 } } } });
@@ -51,7 +51,7 @@ const files: Readonly<Record<string, string>> = {
   "limiter-native.ts": `import { execFileSync } from "node:child_process";\n${adapter(`console.log("looping"); execFileSync(process.execPath, ["-e", "setTimeout(() => {}, 30_000)"], { stdio: "ignore" });`)}`,
   "clients.ts": scenario(""),
   "busy.ts": scenario(`console.log("working");`, 50),
-  "talkative.ts": scenario(`console.log("working");`).replace("events === 40", "events === 1"),
+  "talkative.ts": scenario(`console.log("working");`, 500, 1),
   "busy-loop.ts": scenario(loop, 50),
   "busy-exit.ts": scenario("process.exit(0);", 50),
 };

@@ -64,7 +64,7 @@ export function settingsOf(args: readonly string[]): Settings {
     return number;
   };
   if (alarms && only !== undefined) throw new TypeError("--alarms is of no fault: without --only");
-  // The tests hold each fault to the laws already, in as many runs; judge it in simulated traces; and audit it.
+  // The tests hold each fault to the laws already; judge it in simulated traces; and audit it.
   const usual: readonly Net[] = quick ? ["L"] : ALL;
   const wanted = alarms ? [] : (nets?.split(",") ?? usual);
   if (publish && (quick || nets !== undefined || values.driver !== undefined))
