@@ -2,6 +2,8 @@
 import { describe, expect, test } from "vitest";
 import { experiments } from "../../src/audit/experiments.ts";
 import type { AuditFinding } from "../../src/audit/step.ts";
+import { parsePolicy } from "../../src/policy/parse.ts";
+import type { WireData } from "../../src/policy/wire-data.ts";
 import { type Key, limit, Played, type Served, serving, windowMs } from "./played.ts";
 
 function made(
@@ -264,5 +266,20 @@ describe("a refusal's time to come back", () => {
 
   test("is no time at which its reset says that nothing is left", () => {
     expect(shorter(5_000)).toMatchObject({ state: "broken", law: "honest-wait", got: "5 s" });
+  });
+
+  test("is not judged of a limit that the format names, and that is no quota of the policy", () => {
+    const { policy } = new Played(serving()).lab;
+    const named = { outcome: "refused", by: "secondary", status: [429] };
+    const server = serving(({ headers }) => ({ status: 429, headers: { ...headers, "retry-after": "1" } }));
+    const played = new Played(server, 3, "first-request", {
+      policy: parsePolicy({ ...policy, wire: { ...(policy.wire as WireData), outcomes: [named] } }),
+    });
+    const [subject] = played.lab.subjects;
+    const experiment = experiments.find(({ name }) => name === "reset-counts-down");
+    if (subject === undefined) throw new RangeError("no subject");
+    played.play(played.lab.send(played.lab.shot(subject.callers[0], subject.operation)));
+    expect(played.answers.map(({ call }) => call.by)).toEqual(["secondary"]);
+    expect(experiment?.judge?.(played.lab, played.answers)).toEqual({ state: "kept" });
   });
 });

@@ -61,7 +61,10 @@ function tooSoon(lab: Lab, answers: readonly Answer[]): AuditFinding {
     const { caller } = answer.shot;
     const isOnly =
       by !== undefined && readings.every(({ quota, remaining }) => quota === by || remaining !== 0);
-    if (!isRefused(answer) || !isOnly || caller === null || lab.windowMs(by, caller) === 0) continue;
+    // Formats name limits, too, that are no quotas of the policy.
+    const isQuota = by !== undefined && lab.policy.quotas[by] !== undefined;
+    if (!isRefused(answer) || !isOnly || !isQuota || caller === null || lab.windowMs(by, caller) === 0)
+      continue;
     const means = lab.wire.readings.filter((row) => row.reset !== undefined && mayShow(row, by));
     if (!means.every(({ reset }) => reset?.means === "window-end")) continue;
     const all = told(lab, answer, by);
