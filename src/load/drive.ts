@@ -4,6 +4,7 @@ import { counted } from "../rules/words.ts";
 import {
   ANSWERED,
   type Behaviour,
+  type CallTemplate,
   type ClientEvent,
   ClientOut,
   type ClientRecord,
@@ -108,7 +109,7 @@ function ask(client: DrivenClient, event: ClientEvent, out: ClientOut, open: num
 function tellCall(event: ClientEvent, { behaviour }: DrivenClient, call: Readonly<PlannedCall>): void {
   event.kind = ANSWERED;
   event.template = call.template;
-  event.cost = behaviour.calls[call.template]?.cost ?? 0;
+  event.cost = (behaviour.calls[call.template] as CallTemplate).cost;
   event.page = call.page;
   event.attempt = call.attempt;
   event.wantedMs = call.wantedMs;

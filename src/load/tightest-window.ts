@@ -12,8 +12,8 @@ export interface SeenWindow {
 }
 
 class Window implements SeenWindow {
-  limit = 0;
-  remaining = 0;
+  limit = Number.NaN;
+  remaining = Number.NaN;
   endsMs = Number.NEGATIVE_INFINITY;
   readonly org: string;
   readonly user: string | null;

@@ -152,6 +152,39 @@ describe("a right deployment is never accused", () => {
   });
 });
 
+describe("a status", () => {
+  const window = { limit: 50, current: 10, reset: 30, reset_at: "2026-01-02T03:00:32.000Z", enforced: true };
+  const headers = {
+    "Ratelimit-Scope": "rest",
+    "Ratelimit-Limit": "50",
+    "Ratelimit-Remaining": "40",
+    "Ratelimit-Reset": "30",
+  };
+  const noInteger = "headers-present: the status has a member that is no integer";
+  const cases = [
+    ["as it should be", {}, null],
+    ["without a limit", { limit: null }, noInteger],
+    ["with a text for a count", { current: "10" }, noInteger],
+    ["without a reset", { reset: undefined }, noInteger],
+    [
+      "with another count than its headers",
+      { current: 12 },
+      "conserved: the status shows another count than RateLimit-Remaining",
+    ],
+    ["whose reset_at is no time", { reset_at: "soon" }, "reset-agrees: reset_at of the status is no time"],
+    ["without a reset_at", { reset_at: 5 }, "reset-agrees: reset_at of the status is no time"],
+  ] as const;
+
+  test.each(cases)("%s", (_, changed, expected) => {
+    const alone = new LoneOrganization(null, "acme", "user-0");
+    const answer = new TraceableAnswer();
+    const body = JSON.stringify({ scopes: { rest: { ...window, ...changed }, graphql: window } });
+    const raw = { status: 200, headers, body, error_code: 0, error: "" };
+    answer.read(status(), raw, START_MS, START_MS + 10, "a-secret");
+    expect(alone.answered(status(), answer)).toBe(expected);
+  });
+});
+
 describe("a lone client sees", () => {
   const input: RulesInput = {
     organization: { rest: { limit: 40, windowSeconds: 5 }, graphql: { limit: 120, windowSeconds: 7 } },

@@ -64,6 +64,14 @@ describe("an answer's headers", () => {
     expect(fault({ "Ratelimit-Reset": undefined }, rules(), 404)).toBe(
       "headers-present: RateLimit-Reset is missing",
     );
+    for (const status of [404, 500]) {
+      expect(fault({ ...none, "Ratelimit-User-Scope": "rest_user" }, rules(), status)).toBe(
+        "headers-present: RateLimit-Scope is missing",
+      );
+      expect(fault({ ...none, "Ratelimit-Scope": "rest" }, rules(), status)).toBe(
+        "headers-present: RateLimit-Limit is missing",
+      );
+    }
   });
 
   test.each(["rest, rest", "Rest", "the rest"])("of a name that is none: %s", (name) => {
@@ -162,6 +170,8 @@ describe("a client that is alone as its user", () => {
   test("says nothing of a window that rolled, of a changed limit, or after a call whose outcome is unknown", () => {
     expect(told([{ remaining: 3 }, { remaining: 49 }, { remaining: 48 }])).toEqual([null, null, null]);
     expect(told([{ remaining: 40 }, { remaining: 9, limit: 10 }])).toEqual([null, null]);
+    // A remaining that is no number leaves nothing to compare with, not even for one below 0.
+    expect(told([{ remaining: Number.NaN }, { remaining: -14 }])).toEqual([null, null]);
     expect(told([{ remaining: 40 }, { status: 0 }, { remaining: 38 }, { remaining: 30 }])).toEqual([
       null,
       null,

@@ -13,6 +13,34 @@ interface Equivalent {
 
 const equivalents: readonly Equivalent[] = [
   {
+    path: "src/load/ledger.ts",
+    text: "isCounted = true;",
+    was: "true",
+    becomes: "false",
+    reason: "it is read after a `take` alone, which sets it",
+  },
+  {
+    path: "src/load/ledger.ts",
+    text: "isRefusal = false;",
+    was: "false",
+    becomes: "true",
+    reason: "it is read after a `take` alone, which sets it",
+  },
+  {
+    path: "src/load/policy-ledger.ts",
+    text: "isCounted = true;",
+    was: "true",
+    becomes: "false",
+    reason: "it is read after a `take` alone, which sets it",
+  },
+  {
+    path: "src/load/policy-ledger.ts",
+    text: "isRefusal = false;",
+    was: "false",
+    becomes: "true",
+    reason: "it is read after a `take` alone, which sets it",
+  },
+  {
     path: "src/map/header-names.ts",
     text: "for (let at = words.length - 1; at >= 0; at--) {",
     was: "-",
