@@ -1,7 +1,7 @@
 // Finds events that wake many callers at a fixed time of the day, such as a deploy at ten or a report at three. One day
 // may wake too few callers to show an event; all days together show it.
 import { type Crowd, isCrowd } from "./crowds.ts";
-import { dayMs, isWeekend, minuteMs, weekdayOf } from "./days.ts";
+import { dayMs, hourMs, isWeekend, minuteMs, weekdayOf } from "./days.ts";
 import type { ClockedEvents } from "./profile.ts";
 import type { Recording } from "./recording.ts";
 import { SortedSample } from "./statistics.ts";
@@ -18,25 +18,87 @@ const shareLeast = 0.8;
 const callersLeast = 3;
 
 /** Finds the times of the day at which callers begin together, on weekdays or on all days. */
-export function clockedIn(crowd: Crowd, { startedAtMs, endedAtMs }: Recording): readonly ClockedEvents[] {
+export function clockedIn(crowd: Crowd, recording: Recording): readonly ClockedEvents[] {
+  return timesOfDay(
+    recording,
+    (days, minute) => comesOn(crowd, days, minute),
+    (fromMs) => eventOn(crowd, fromMs),
+  ).map((time) => clockedAt([time]));
+}
+
+/** Time before its minute from which an event counts as that minute's, ms: callers' usual calls may make it seem early. */
+const earlyMs = minuteMs;
+/** Time up to which an event is punctual, ms. */
+const punctualMs = minuteMs / 2;
+
+/**
+ * Finds those of known events that come at the same times of most days: one line of cron for each minute of the hour.
+ * Punctual ones are given the instants of that minute.
+ */
+export function clockedAmong(knownMs: readonly number[], recording: Recording): readonly ClockedEvents[] {
+  const eventsFrom = (fromMs: number): number[] =>
+    knownMs.filter((ms) => ms >= fromMs - earlyMs && ms < fromMs + withinMs).slice(0, 1);
+  const isPunctual = (fromMs: number): boolean => eventsFrom(fromMs).every((ms) => ms < fromMs + punctualMs);
+  const comes = (days: readonly number[], minute: number): boolean =>
+    days.length >= daysLeast &&
+    days.flatMap((day) => eventsFrom(day * dayMs + minute * minuteMs)).length >= shareLeast * days.length;
+  const lines = new Map<string, TimeOfDay[]>();
+  for (const time of timesOfDay(recording, comes, eventsFrom)) {
+    const fromMs = time.eventsMs.map(
+      (ms) => ms + earlyMs - ((ms + earlyMs) % dayMs) + time.minute * minuteMs,
+    );
+    const eventsMs = fromMs.every(isPunctual)
+      ? fromMs
+      : time.eventsMs.map((ms, at) => Math.max(ms, fromMs[at] as number));
+    const line = `${time.minute % 60} ${time.days}`;
+    lines.set(line, [...(lines.get(line) ?? []), { ...time, eventsMs }]);
+  }
+  return [...lines.values()].map(clockedAt);
+}
+
+/** Days on which events come, as cron writes them. */
+type Days = "*" | "1-5";
+
+interface TimeOfDay {
+  /** Minute of the day. */
+  readonly minute: number;
+  readonly days: Days;
+  readonly eventsMs: readonly number[];
+}
+
+/** Returns the times of the day at which events come. */
+function timesOfDay(
+  { startedAtMs, endedAtMs }: Recording,
+  comes: (days: readonly number[], minute: number) => boolean,
+  eventsFrom: (fromMs: number) => readonly number[],
+): readonly TimeOfDay[] {
   const first = Math.ceil(startedAtMs / dayMs - 0.02);
   const count = Math.max(0, Math.floor(endedAtMs / dayMs + 0.02) - first);
   const all = Array.from({ length: count }, (_, index) => first + index);
   const weekdays = all.filter((day) => !isWeekend(weekdayOf(day * dayMs)));
-  const found: ClockedEvents[] = [];
-  for (let place = 0; place < places; place++) {
-    const minute = place * minutes;
-    const days = [all, weekdays].find((some) => comesOn(crowd, some, minute));
-    if (days === undefined) continue;
-    const eventsMs = days.flatMap((day) => eventOn(crowd, day * dayMs + minute * minuteMs));
-    const late = new SortedSample(eventsMs.map((ms) => (ms % dayMs) - minute * minuteMs)).most;
-    found.push({
-      at: `${minute % 60} ${Math.floor(minute / 60)} * * ${days === all ? "*" : "1-5"}`,
-      lateMs: Math.ceil(late / 10_000) * 10_000,
-      eventsMs,
-    });
-  }
-  return found;
+  return Array.from({ length: places }, (_, place) => place * minutes).flatMap((minute) => {
+    const days = [all, weekdays].find((some) => comes(some, minute));
+    if (days === undefined) return [];
+    const eventsMs = days.flatMap((day) => eventsFrom(day * dayMs + minute * minuteMs));
+    return [{ minute, days: days === all ? "*" : "1-5", eventsMs } as const];
+  });
+}
+
+/** Makes one line of cron of times at one minute of the hour, on the same days. */
+function clockedAt(times: readonly TimeOfDay[]): ClockedEvents {
+  const { minute: first = 0, days = "*" } = times[0] ?? {};
+  const minute = first % 60;
+  const eventsMs = times.flatMap((time) => time.eventsMs).sort((a, b) => a - b);
+  const late = new SortedSample(eventsMs.map((ms) => (ms % hourMs) - minute * minuteMs)).most;
+  const hours = hoursText(times.map((time) => Math.floor(time.minute / 60)));
+  return { at: `${minute} ${hours} * * ${days}`, lateMs: Math.ceil(late / 10_000) * 10_000, eventsMs };
+}
+
+/** Writes hours as cron does: every third one as an asterisk with its step, others one by one. */
+function hoursText(hours: readonly number[]): string {
+  const step = 24 / hours.length;
+  if (hours.length === 1 || hours.some((hour, index) => hour !== index * step)) return hours.join(",");
+  return step === 1 ? "*" : `*/${step}`;
 }
 
 /** Tells whether, on most of these days, more callers begin at a minute than chance explains. */

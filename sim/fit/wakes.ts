@@ -1,7 +1,7 @@
 // Events that wake many callers at once at times that nobody recorded, such as a release or the end of an outage. They
 // show because far more callers begin within some seconds than independent callers ever do.
 
-import { clockedIn, clockedSpanMs } from "./clocked-wakes.ts";
+import { clockedAmong, clockedIn, clockedSpanMs } from "./clocked-wakes.ts";
 import { Crowd, isCrowd, rareCrowd } from "./crowds.ts";
 import { dayMs } from "./days.ts";
 import type { RecordedJob } from "./jobs.ts";
@@ -55,15 +55,17 @@ export function wakesIn(profiles: readonly Profile[], recording: Recording): rea
     const woken = wokenBy(clock.eventsMs, clockedSpanMs, absences, true);
     return { clock, eventsMs: clock.eventsMs, lastsMs: lastsOf(woken), woken };
   });
-  const isClocked = (ms: number): boolean =>
-    clocked.some(({ eventsMs }) => eventsMs.some((eventMs) => Math.abs(ms - eventMs) <= apartMs));
-  return [...clocked, ...wakesByChance(crowds, absences, isClocked, recording)]
+  return [...clocked, ...wakesOfDays(crowds, absences, (ms) => isNear(clocked, ms), recording)]
     .filter(({ woken }) => !isDaysWork(woken))
     .map((found, group) => ({ ...found, group }));
 }
 
-/** Finds events without a clock. A longer span also shows events of few callers, but wakes some by chance. */
-function wakesByChance(
+/** Tells whether an instant is that of some events. */
+const isNear = (some: readonly Pick<FoundWakes, "eventsMs">[], ms: number): boolean =>
+  some.some(({ eventsMs }) => eventsMs.some((eventMs) => Math.abs(ms - eventMs) <= apartMs));
+
+/** Finds the events that single days show. A longer span also shows events of few callers, but wakes some by chance. */
+function wakesOfDays(
   crowds: readonly Crowd[],
   absences: Absences,
   isClocked: (ms: number) => boolean,
@@ -101,7 +103,21 @@ function wakesWithin(
     return merged(found.filter(({ atMs }) => !isClocked(atMs)));
   };
   const spans = Math.max(1, (recording.endedAtMs - recording.startedAtMs) / spanMs);
-  const eventsMs = foundIn(spans, foundAt);
+  const allMs = foundIn(spans, foundAt);
+  const daily = clockedAmong(allMs, recording);
+  const clocked = daily.map((clock) => {
+    const woken = wokenBy(clock.eventsMs, clockedSpanMs, absences, false);
+    return { group: 0, clock, eventsMs: clock.eventsMs, lastsMs: lastsOf(woken), woken };
+  });
+  const others = allMs.filter((ms) => !isNear(daily, ms));
+  return [...clocked.filter((group) => wakesMany(group, absences)), ...wokenGroups(others, spanMs, absences)];
+}
+
+const wakesMany = (group: FoundWakes, callers: Absences): boolean =>
+  sessionsIn(group) / group.eventsMs.length >= Math.max(3, shareLeast * callers.size);
+
+/** Groups events by the callers that they wake, if groups tell more; none if they are too few, or wake too few callers. */
+function wokenGroups(eventsMs: readonly number[], spanMs: number, absences: Absences): readonly FoundWakes[] {
   if (eventsMs.length < eventsLeast) return [];
   const woken = wokenBy(eventsMs, spanMs, absences, false);
   const together = groupOf(eventsMs, woken, 0);
@@ -114,8 +130,7 @@ function wakesWithin(
     shareOf(apart) > shareOf([together]) + tellsMore
   )
     return apart;
-  const isEach = sessionsIn(together) / eventsMs.length >= Math.max(3, shareLeast * absences.size);
-  return isEach ? [together] : [];
+  return wakesMany(together, absences) ? [together] : [];
 }
 
 /** Finds events among `places`. If many are found, smaller crowds count, too, and one event in twenty may be chance. */

@@ -1,6 +1,6 @@
 // Callers that begin together: what chance explains, by the time around, and by the times of the day.
 import { describe, expect, test } from "vitest";
-import { clockedIn } from "../../sim/fit/clocked-wakes.ts";
+import { clockedAmong, clockedIn } from "../../sim/fit/clocked-wakes.ts";
 import { type Beginning, beginningsOf, Crowd, isCrowd, placeOf } from "../../sim/fit/crowds.ts";
 import { dayMs } from "../../sim/fit/days.ts";
 import { eventsByChance, eventsDaysOff } from "../../sim/fit/events.ts";
@@ -149,6 +149,47 @@ describe("events by the clock", () => {
       over(monday, monday + days * dayMs),
     );
   const week = [0, 1, 2, 3, 4, 5, 6];
+  const among = (timesMs: readonly number[], days = 7) =>
+    clockedAmong(
+      timesMs.toSorted((a, b) => a - b),
+      over(monday, monday + days * dayMs),
+    );
+
+  test("are those of the same times among known ones, at their minute if they are punctual", () => {
+    const early = week.map((day) => monday + day * dayMs + 6 * hourMs - (day % 2) * minuteMs);
+    const noon = on(week, 12, [0]);
+    const known = [...early, ...noon.map((ms) => ms + 29_999), ...on([1, 4], 15.5, [7])];
+    const eventsMs = [...on(week, 6, [0]), ...noon].toSorted((a, b) => a - b);
+    expect(among(known)).toEqual([{ at: "0 6,12 * * *", lateMs: 0, eventsMs }]);
+    const late = [...early, ...noon.map((ms) => ms + 30_000)];
+    expect(among(late)).toEqual([
+      {
+        at: "0 6,12 * * *",
+        lateMs: 30_000,
+        eventsMs: [...on(week, 6, [0]), ...noon.map((ms) => ms + 30_000)].toSorted((a, b) => a - b),
+      },
+    ]);
+  });
+
+  test.each<[string, number[], number, string[]]>([
+    [
+      "each third hour",
+      [0, 3, 6, 9, 12, 15, 18, 21].flatMap((hour) => on(week, hour, [1])),
+      7,
+      ["0 */3 * * *"],
+    ],
+    ["each hour", Array.from({ length: 24 }, (_, hour) => on(week, hour, [1])).flat(), 7, ["0 * * * *"]],
+    ["each third hour from one on", [1, 4, 7].flatMap((hour) => on(week, hour, [1])), 7, ["0 1,4,7 * * *"]],
+    ["two minutes", [...on(week, 8, [1]), ...on(week, 9.5, [1])], 7, ["0 8 * * *", "30 9 * * *"]],
+    ["weekdays", on(week.slice(0, 5), 8, [179]), 7, ["0 8 * * 1-5"]],
+    ["six days of seven", on(week.slice(1), 8, [1]), 7, ["0 8 * * *"]],
+    ["three days of four", on([0, 1, 2], 8, [1]), 4, []],
+    ["three days", on([0, 1, 2], 8, [1]), 3, []],
+    ["over a minute before", on(week, 8, [-61]), 7, []],
+    ["three minutes after", on(week, 8, [180]), 7, []],
+  ])("on %s among known ones are %j", (_, timesMs, days, at) => {
+    expect(among(timesMs, days).map((clock) => clock.at)).toEqual(at);
+  });
 
   test("come each day, as late as the latest", () => {
     const events = found(on(week, 10, [5, 20, 31, 40]), 7);
