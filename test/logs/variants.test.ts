@@ -153,6 +153,8 @@ const readers: readonly (readonly [string, (text: string) => unknown, readonly s
       '{ "ts" : 1767323045678901 , "n" : [ true , false , null , -0.5e+3 ] }\r',
       '{"req":{"a":"\\u00e4\\n","user":17},"req":null,"ts":0.12}',
       '{"status":123456789012345,"req":"x","ts":"2026","o":{"a":{"b":[]}}}',
+      '{"req":{ },"o":{}}',
+      "{}",
     ],
   ],
   ["a line of JSON that is selected", scanned(selected), ['{"metric":"m","type":"Point"}']],
