@@ -31,6 +31,7 @@ export interface Reading {
   readonly read: number;
   readonly unread: number;
   readonly anonymous: number;
+  readonly unplaced: number;
   readonly examples: readonly UnreadRow[];
 }
 
@@ -62,8 +63,8 @@ export async function readAll(
     files.push(await fileOf(name, () => chunks(bytes, size), flags, format ?? null));
   const rows = readLogs(files, { ...usualSettings, digest, ...settings });
   const all = await rowsOf(rows);
-  const { read, unread, anonymous, examples } = rows;
-  return { rows: all, files, read, unread, anonymous, examples };
+  const { read, unread, anonymous, unplaced, examples } = rows;
+  return { rows: all, files, read, unread, anonymous, unplaced, examples };
 }
 
 export const read = (log: string | Uint8Array, options: ReadingOptions = {}): Promise<Reading> =>

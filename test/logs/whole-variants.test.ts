@@ -66,8 +66,8 @@ test.each<[LogFormat, string]>([
   [
     "access-log",
     lines(
-      '203.0.113.9 - al [02/Jan/2026:03:04:05 +0100] "GET /v2/organizations/acme/x HTTP/1.1" 200 5 "-" "c" 0.12',
-      '203.0.113.9, 10.0.0.7 - - [02/Jan/2026:03:04:07 +0100] "POST /v1/graphql HTTP/1.1" 401 5 "-" "c" -',
+      '203.0.113.9 - al [02/Jan/2026:03:04:05 +0100] "GET /v2/organizations/acme/x HTTP/1.1" 200 5 "-" "c" rt=0.12 -',
+      '203.0.113.9, 10.0.0.7 - - [02/Jan/2026:03:04:07 +0100] "POST /v1/graphql HTTP/1.1" 401 5 "-" "c" rt=- 10.0.0.7',
     ),
   ],
   [
@@ -143,4 +143,14 @@ test("a byte order mark is no part of the first line, but a part of one is", asy
   expect(await unreadOf(whole)).toBe(0);
   expect(await unreadOf(whole.subarray(1))).toBe(1);
   for (const at of [0, 1, 2]) expect(await unreadOf(whole.with(at, 0x78))).toBe(1);
+});
+
+test.each([
+  ["s", 1.5, 1500],
+  ["ms", 1.5, 1.5],
+  ["us", 1500, 1.5],
+  ["ns", 1_500_000, 1.5],
+])("a duration in %s is told in ms", async (unit, value, expected) => {
+  const { rows } = await read(lines(`time,user,took_${unit}`, `1767323045,al,${value}`));
+  expect(rows.map(({ durationMs }) => durationMs)).toEqual([expected]);
 });
