@@ -1,8 +1,8 @@
 // Counts, in one buffer that is seen as doubles and as 32-bit integers.
 //
-//   record (32 bytes)   | endsAt | count | seenMs | link, profile |
-//   as doubles          |    0   |   1   |    2   |               |
-//   as integers         |        |       |        |   6  |   7    |
+//   record (32 bytes)   | link, profile | endsAt | count | seenMs |
+//   as doubles          |               |    1   |   2   |    3   |
+//   as integers         |   0  |   1    |        |       |        |
 //
 // Limits stand apart, in profiles: most counts of a quota share one, which stays in the cache.
 import { doublesInLines, intsOf } from "./lines.ts";
@@ -11,14 +11,14 @@ import { doublesInLines, intsOf } from "./lines.ts";
 export const DOUBLES = 4;
 export const INTS = 8;
 /** End of the open window, ms since the epoch; 0 if none is open, and for a bucket. */
-export const ENDS_AT = 0;
+export const ENDS_AT = 1;
 /** Count of a window, or the parts that a bucket lacks. */
-export const COUNT = 1;
+export const COUNT = 2;
 /** Latest time at which a call of this count was decided, ms since the epoch (POLICY.md §2.1). */
-export const SEEN = 2;
-export const LINK = 6;
+export const SEEN = 3;
+export const LINK = 0;
 /** Twice the profile's number, plus 1 if the quota is enforced; below 0 if the record has no count. */
-export const PROFILE = 7;
+export const PROFILE = 1;
 
 /** End of a window that is not open. No open window has this end: windows end after the epoch. */
 export const NOT_OPEN = 0;

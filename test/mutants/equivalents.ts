@@ -13,6 +13,55 @@ interface Equivalent {
 
 const equivalents: readonly Equivalent[] = [
   {
+    path: "src/engine/core-layout.ts",
+    text: "export const OFFSET = 6;",
+    was: "6",
+    becomes: "12",
+    reason: "the bits between are free, and offsets are small",
+  },
+  {
+    path: "src/engine/count-blocks.ts",
+    text: "const first = group[quotas.findIndex((quota) => quota.isOwn)] ?? 0;",
+    was: "0",
+    becomes: "1",
+    reason: "a group's number is compared with itself alone where no quota is a caller's own",
+  },
+  {
+    path: "src/engine/count-reading.ts",
+    text: "limit: 0,",
+    was: "0",
+    becomes: "1",
+    reason: "whoever reads a count fills all members first",
+  },
+  {
+    path: "src/engine/count-reading.ts",
+    text: "remaining: 0,",
+    was: "0",
+    becomes: "1",
+    reason: "whoever reads a count fills all members first",
+  },
+  {
+    path: "src/engine/count-reading.ts",
+    text: "used: 0,",
+    was: "0",
+    becomes: "1",
+    reason: "whoever reads a count fills all members first",
+  },
+  {
+    path: "src/engine/count-reading.ts",
+    text: "resetAtMs: 0,",
+    was: "0",
+    becomes: "1",
+    reason: "whoever reads a count fills all members first",
+  },
+  {
+    path: "src/engine/count-reading.ts",
+    text: "clockMs: 0,",
+    was: "0",
+    becomes: "1",
+    reason: "whoever reads a count fills all members first",
+  },
+  {
     path: "src/load/ledger.ts",
     text: "isCounted = true;",
     was: "true",
@@ -208,13 +257,6 @@ const equivalents: readonly Equivalent[] = [
     was: "<=",
     becomes: "<",
     reason: "in no time nothing comes back",
-  },
-  {
-    path: "src/engine/count-table.ts",
-    text: "while (records * DOUBLES > size) size *= 2;",
-    was: "2",
-    becomes: "4",
-    reason: "how far an array grows that has no room; it grows again",
   },
   {
     path: "src/verify/suspects.ts",
