@@ -5,7 +5,7 @@ import type { CountedCaller } from "./counter.ts";
 
 /** A reservation with the number of the process that holds it, as plain JSON. */
 interface NodeReservation extends PolicyReservation {
-  readonly node?: number;
+  readonly node: number;
 }
 
 export class Nodes implements QuotaStore {
@@ -44,8 +44,8 @@ export class Nodes implements QuotaStore {
     return { ...decision, reservation: held };
   }
 
-  settle(reservation: NodeReservation, actual: number, nowMs: number): readonly Reading[] {
-    return this.#node(reservation.node ?? 0).settle(reservation, actual, nowMs);
+  settle(reservation: PolicyReservation, actual: number, nowMs: number): readonly Reading[] {
+    return this.#node((reservation as NodeReservation).node).settle(reservation, actual, nowMs);
   }
 
   status(caller: CountedCaller, quotas: readonly string[], nowMs: number): readonly Reading[] {

@@ -72,9 +72,7 @@ export class LaggingCopy implements QuotaStore {
 class UnsteadyCounter extends Counter {
   override nameOf(key: CountKey, nowMs: number): string {
     const name = super.nameOf(key, nowMs);
-    if (!this.isWindow(key)) return name;
-    const end = this.endOf(key, nowMs);
-    return end === 0 ? name : `${name}@${end}`;
+    return this.isWindow(key) ? `${name}@${this.endOf(key, nowMs)}` : name;
   }
 
   override clock(_window: { readonly seenMs: number }, nowMs: number): number {

@@ -29,7 +29,8 @@ const rates: readonly (readonly [
 test.each(rates)("%s: %d, or from %d to %d", (name, usual, least, most, numbers) => {
   const rateOf = (rate: number): number => parseFault(`${name}=${rate}`).rate;
   expect([parseFault(name).rate, rateOf(least), rateOf(most)]).toEqual([usual, least, most]);
-  for (const beyond of [least - 0.0005, most + 0.0005])
+  const little = numbers === "whole" ? 1 : 0.0005;
+  for (const beyond of [least - little, most + little])
     expect(() => rateOf(beyond)).toThrow("this fault cannot be injected");
   if (numbers === "whole") expect(() => rateOf(least + 0.5)).toThrow("a whole number");
   else expect(rateOf(least + (most - least) / 3)).toBeGreaterThan(least);

@@ -1,9 +1,8 @@
-import { mkdtemp, readdir, realpath, rm, stat, writeFile } from "node:fs/promises";
+import { mkdtemp, readdir, realpath, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
-import { dirname, join, relative } from "node:path";
+import { join, relative } from "node:path";
 import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
-import { bundleScenarioFile, loadScenarioFile } from "../../src/load/scenario-file.ts";
-import { placeModules } from "../../src/load/user-module.ts";
+import { loadScenarioFile } from "../../src/load/scenario-file.ts";
 import { codedErrorOf } from "../support/coded-error.ts";
 
 let folder = "";
@@ -58,24 +57,6 @@ export default scenario;\n`,
     await file("changing.ts", text("after"));
     expect((await loadScenarioFile(path)).scenario.name).toBe("after");
   });
-});
-
-test("bundles lie where only this user can read them, until they are removed or the process ends", async () => {
-  const before = process.listeners("exit");
-  const modules = [await bundleScenarioFile("steady")];
-  const { placed, remove } = await placeModules(modules);
-  const [{ file: bundle } = { file: "" }] = placed;
-  expect((await stat(bundle)).mode & 0o777).toBe(0o600);
-  expect(placed).toMatchObject([{ kind: { name: "scenario" }, isBuiltIn: true }]);
-  await remove();
-  await expect(stat(dirname(bundle))).rejects.toThrow("ENOENT");
-  await remove();
-  expect(process.listeners("exit")).toEqual(before);
-  const { placed: others, remove: removeOthers } = await placeModules(modules);
-  const [atExit] = process.listeners("exit").filter((one) => !before.includes(one));
-  for (let times = 0; times < 2; times++) atExit?.(0);
-  await expect(stat(dirname(others[0]?.file ?? "/"))).rejects.toThrow("ENOENT");
-  await removeOthers();
 });
 
 describe("a broken file is told by file, line and reason", () => {

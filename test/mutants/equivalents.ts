@@ -13,6 +13,20 @@ interface Equivalent {
 
 const equivalents: readonly Equivalent[] = [
   {
+    path: "src/faults/counter.ts",
+    text: "window.number = ++this.#opened;",
+    was: "++",
+    becomes: "--",
+    reason: "numbers below 0 are as unlike each other as those above",
+  },
+  {
+    path: "src/faults/processes.ts",
+    text: "if (resetAtMs < nowMs - 3_600_000) this.windows.delete(name);",
+    was: "this.windows.delete(name);",
+    becomes: ";",
+    reason: "a window that is over counts nothing, whether it is kept or not",
+  },
+  {
     path: "src/engine/core-layout.ts",
     text: "export const OFFSET = 6;",
     was: "6",
