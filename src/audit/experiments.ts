@@ -2,8 +2,8 @@
 // use windows up. Those that wait for a window's end come last.
 import type { Experiment } from "./experiment.ts";
 import { apartExperiments } from "./experiments/apart.ts";
-import { bucketExperiments } from "./experiments/buckets.ts";
 import { costAsTold, costExperiments } from "./experiments/costs.ts";
+import { emptiedExperiments } from "./experiments/emptied.ts";
 import { headerExperiments } from "./experiments/headers.ts";
 import { isolationExperiments } from "./experiments/isolation.ts";
 import { queryExperiments } from "./experiments/queries.ts";
@@ -27,7 +27,7 @@ const all = [
   ...headerExperiments,
   ...windowExperiments,
   ...resetExperiments,
-  ...bucketExperiments,
+  ...emptiedExperiments,
 ];
 
 /** Returns the rank of an experiment; the least disturbing come first. */

@@ -47,7 +47,9 @@ export class Lab extends Requests {
   readonly #untilMs: number;
   /** Units that a plain call of an operation was charged, by `operation quota`. */
   readonly #plain = new Map<string, number>();
-  /** Units that a rested bucket admits at once, by operation. */
+  /** Times at which a window of a quota without counts had surely begun, ms. All its windows lie on one grid. */
+  readonly #begins = new Map<string, number>();
+  /** Units that a rested quota without counts admits at once, by operation. */
   readonly #full = new Map<string, UnitsBetween>();
   /** Number of times in a row that a quota could not be brought to the desired level. */
   readonly #unfilled = new Map<string, number>();
@@ -127,11 +129,15 @@ export class Lab extends Requests {
     return plain;
   }
 
-  /** Returns the units that an operation's bucket admits after a rest; measures them once. */
-  *fullBucket(
-    operation: string,
-    measure: () => ExperimentSteps<UnitsBetween>,
-  ): ExperimentSteps<UnitsBetween> {
+  /** Returns a time at which a window of a quota had surely begun; finds it once. */
+  *windowBegin(quota: string, find: () => ExperimentSteps<number>): ExperimentSteps<number> {
+    const known = this.#begins.get(quota) ?? (yield* find());
+    this.#begins.set(quota, known);
+    return known;
+  }
+
+  /** Returns the units that an operation's emptied quota admits after a rest; measures them once. */
+  *fullQuota(operation: string, measure: () => ExperimentSteps<UnitsBetween>): ExperimentSteps<UnitsBetween> {
     const known = this.#full.get(operation) ?? (yield* measure());
     this.#full.set(operation, known);
     return known;
@@ -152,7 +158,7 @@ export class Lab extends Requests {
     const [first] = subject.callers;
     if (this.callsIn(subject, first) < calls + 1)
       throw new Unexercised("a window has too little room for it");
-    // For buckets, the caller whose bucket has rested longest.
+    // Without counts, the caller whose quotas have rested longest.
     if (this.windows(subject, first).length === 0)
       return subject.callers.reduce((one, other) =>
         this.#usedAt(subject, other) < this.#usedAt(subject, one) ? other : one,

@@ -1,6 +1,6 @@
 // The plan of an audit: which experiment is possible with which operation, what it spends, and how long it takes.
 import type { LimiterLawName } from "../rules/laws.ts";
-import { bucketCalls, bucketOf, restMs } from "./buckets.ts";
+import { emptiedOf, emptyingCalls, restMs } from "./emptied.ts";
 import type { Experiment } from "./experiment.ts";
 import type { Lab } from "./lab.ts";
 import { slice } from "./requests.ts";
@@ -30,9 +30,10 @@ export interface Plan {
   readonly lanes: readonly Lane[];
   /** Tasks that the audit leaves out, with the reasons. */
   readonly left: readonly { readonly task: Task; readonly why: string }[];
-  /** Rough upper bounds: calls, emptied windows, and ms. */
+  /** Rough upper bounds: calls, emptied windows, times that quotas without counts are emptied, and ms. */
   readonly calls: number;
   readonly empties: number;
+  readonly rests: number;
   readonly ms: number;
 }
 
@@ -74,15 +75,18 @@ export function planAudit(
     }),
   );
   const lone = tasks.filter(({ experiment }) => experiment.isLone === true);
+  // Without counts, what bounds all calls comes first: each trial of charges takes as long as a window.
+  const inOrder = tasks.toSorted((one, other) => firstOf(lab, one) - firstOf(lab, other));
   const lanes = lanesOf(lab).map((subjects) =>
     laneOf(
-      tasks.filter(({ experiment, subject }) => experiment.isLone !== true && subjects.includes(subject)),
+      inOrder.filter(({ experiment, subject }) => experiment.isLone !== true && subjects.includes(subject)),
     ),
   );
   const ms = lone.length * 12 * callMs + Math.max(0, ...lanes.map((lane) => laneMs(lab, lane)));
   const calls = tasks.reduce((sum, task) => sum + callsOf(lab, task), 0);
   const empties = lanes.reduce((sum, { inTurn }) => sum + windowsEmptied(inTurn), 0);
-  return { lone, lanes, left, calls, empties, ms };
+  const rests = tasks.reduce((sum, task) => sum + restsOf(lab, task), 0);
+  return { lone, lanes, left, calls, empties, rests, ms };
 }
 
 /** Runs gentle tasks beside each other if each has callers of its own; otherwise in turn, last. */
@@ -119,7 +123,7 @@ function callsOf(lab: Lab, { experiment, subject }: Task): number {
   const { calls, empties = 0 } = experiment;
   const [caller] = subject.callers;
   if (empties > 0) return calls + (lab.callsToEmpty(subject, caller) ?? 0);
-  return calls + (lab.windows(subject, caller).length === 0 ? bucketCalls(lab, subject) : 0);
+  return calls + (lab.windows(subject, caller).length === 0 ? emptyingCalls(lab, subject) : 0);
 }
 
 /** Returns the number of emptied windows. Most experiments that need an empty window share one. */
@@ -128,11 +132,16 @@ const windowsEmptied = (lane: readonly Task[]): number =>
     .length;
 
 /**
- * Returns the number of times that a bucket rests: before each trial of charges, where no window shows them, and before
- * and after an experiment that empties it.
+ * Returns the number of times that a quota without counts rests, and is emptied: for each trial of charges, and twice in
+ * an experiment on it.
  */
-const restsOf = ({ experiment }: Task, windows: readonly number[]): number =>
-  (experiment.empties ?? 0) > 0 ? 2 : windows.length === 0 ? 1 : 0;
+function restsOf(lab: Lab, { experiment, subject }: Task): number {
+  if (emptiedOf(lab, subject) === null) return 0;
+  if ((experiment.empties ?? 0) > 0) return 2;
+  return lab.windows(subject, subject.callers[0]).length === 0 ? 1 : 0;
+}
+
+const firstOf = (lab: Lab, task: Task): number => (restsOf(lab, task) === 2 ? 0 : 1);
 
 function laneMs(lab: Lab, { inTurn, beside }: Lane): number {
   const msOf = (task: Task): number => {
@@ -140,7 +149,7 @@ function laneMs(lab: Lab, { inTurn, beside }: Lane): number {
     const [caller] = subject.callers;
     const lengths = lab.windows(subject, caller).map((name) => lab.windowMs(name, caller));
     const windowsMs = (experiment.waits ?? 0) * Math.max(0, ...lengths);
-    return callsOf(lab, task) * callMs + windowsMs + restsOf(task, lengths) * restMs(bucketOf(lab, subject));
+    return callsOf(lab, task) * callMs + windowsMs + restsOf(lab, task) * restMs(emptiedOf(lab, subject));
   };
   const ms = inTurn.reduce((sum, task) => sum + msOf(task), 0) + Math.max(0, ...beside.map(msOf));
   const calls = new Map<Subject, number>();

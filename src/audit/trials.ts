@@ -1,7 +1,7 @@
 // Trials: calls between two looks at the same counts, which show the calls' charges. A trial whose window may have
 // rolled says nothing, and is repeated.
 import { isSameWindow, type SeenCount, seenIn } from "./book.ts";
-import { bucketOf, bucketTrial } from "./buckets.ts";
+import { emptiedOf, emptyingTrial } from "./emptied.ts";
 import type { Lab } from "./lab.ts";
 import {
   type AuditCaller,
@@ -20,7 +20,7 @@ const unsureMost = 3;
 
 /**
  * Makes calls between two looks by `viewer`, which may be another caller. If no look shows a count, it makes several of
- * each call. A bucket's later admissions then show the charges.
+ * each call. What an emptied quota admits later then shows the charges.
  * @param quotas quotas whose charges are wanted. Default: those that the looks show
  */
 export function* trial(
@@ -33,7 +33,7 @@ export function* trial(
     quotas = lab.windows(subject, viewer),
   }: { together?: boolean; quotas?: readonly string[] } = {},
 ): ExperimentSteps<ExperimentTrial> {
-  if (quotas.length === 0) return yield* bucketTrial(lab, subject, viewer, shots, together);
+  if (quotas.length === 0) return yield* emptyingTrial(lab, subject, viewer, shots, together);
   const plain = new Map<string, number>();
   for (const quota of quotas) plain.set(quota, yield* lab.plainCharge(subject, viewer, quota));
   const tries = lab.unsure >= unsureMost ? 1 : triesMost;
@@ -62,7 +62,7 @@ export function* trial(
 
 /**
  * Returns an operation's quotas that two callers count apart and whose counts can be told. The list is empty if a
- * bucket is emptied for it. Returns `null` if there is none.
+ * quota is emptied for it. Returns `null` if there is none.
  */
 export function shownApart(
   lab: Lab,
@@ -73,8 +73,8 @@ export function shownApart(
   const isApart = (name: string): boolean =>
     lab.book.keyOf(name, one.attributes) !== lab.book.keyOf(name, other.attributes);
   const shown = lab.windows(subject, one);
-  const bucket = shown.length === 0 ? bucketOf(lab, subject, one) : null;
-  if (bucket !== null) return isApart(bucket.name) ? [] : null;
+  const emptied = shown.length === 0 ? emptiedOf(lab, subject, one) : null;
+  if (emptied !== null) return isApart(emptied.name) ? [] : null;
   const apart = shown.filter(isApart);
   return apart.length === 0 ? null : apart;
 }

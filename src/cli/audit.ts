@@ -110,7 +110,7 @@ export const verb = defineVerb({
       if (limits.unsettled !== undefined) terminal.say(`${pc.yellow("open")}    ${limits.unsettled}`);
       sayPlan(terminal, base, plan, lab, options.maxMs);
       if (args.dryRun)
-        return terminal.result({ calls: plan.calls, windowsEmptied: plan.empties, ms: plan.ms });
+        return terminal.result({ calls: plan.calls, windowsEmptied: plan.empties + plan.rests, ms: plan.ms });
       if (!args.yes) await requireYes(terminal);
       const { openPlace } = await import("../runs/open-place.ts");
       const writer = await openPlace({ out: args.out, name: "audit", force: args.force }, "audit");

@@ -15,6 +15,9 @@ export function sayPlan(terminal: Terminal, base: string, plan: Plan, lab: Lab, 
   terminal.say(
     `This will call ${pc.bold(base)} as ${counted(lab.callers.length, "caller")}, under the policy ${lab.policy.name}:`,
     `  ${counted(experiments.size, "experiment")}, about ${counted(plan.calls, "call")}; ${counted(plan.empties, "window")} used up, never two in a row of one quota`,
+    ...(plan.rests === 0
+      ? []
+      : [`  quotas without counts are used up ${counted(plan.rests, "time")}, also in windows in a row`]),
     `  about ${duration(Math.min(plan.ms, maxMs))}, at most ${duration(maxMs)}; what does not fit is said to be not exercised`,
     "  The policy's samples are sent. Other calls of these quotas may be refused meanwhile.",
   );

@@ -75,7 +75,7 @@ test.concurrent.each<readonly [string, (request: IncomingMessage) => string | nu
 test.concurrent("a bucket that is refilled in whole seconds is a right one", async () => {
   const { url, close } = await bareBucket(tokenOf, 1000);
   try {
-    const own = experiments.filter(({ name }) => name === "bucket-bounds-a-burst");
+    const own = experiments.filter(({ name }) => name === "burst-is-bounded");
     const made = await audited(url, bare, { experiments: own, maxMs: 60_000 });
     expect(found(made)).toEqual([]);
   } finally {

@@ -126,7 +126,7 @@ test("--dry-run takes the time into account in which buckets rest", async () => 
       auth: { header: "Authorization", form: "Bearer {token}", attributes: ["organization", "user"] },
     };
     await writeFile(policy, JSON.stringify(text));
-    const only = ["--alone", "--only", "bucket-bounds-a-burst,bucket-gives-back", "--dry-run", "--json"];
+    const only = ["--alone", "--only", "burst-is-bounded,emptied-has-room-again", "--dry-run", "--json"];
     const { stdout } = await auditBy(policy, "http://127.0.0.1:9", ...only);
     return (JSON.parse(stdout) as { ms: number }).ms;
   };

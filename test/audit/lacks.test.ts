@@ -100,8 +100,8 @@ const cases: readonly (readonly [name: string, deployment: Deployment, reasons: 
       "the policy has no request that provokes 405": "answered-405",
       "the sample has no body": "answered-413",
       "windows open with their first call": "window-on-its-grid",
-      "no bucket that plain calls empty first":
-        "bucket-bounds-a-burst bucket-gives-back bucket-wait-is-honest",
+      "no bucket, and no window without counts, that plain calls empty first":
+        "burst-is-bounded emptied-has-room-again emptied-wait-is-honest",
       "no other operation empties one of its quotas alone": "refusal-by-other-quota",
       "no quota that callers share": "broad-quota-refuses",
     },
@@ -112,14 +112,11 @@ const cases: readonly (readonly [name: string, deployment: Deployment, reasons: 
     {
       "answers show no count of a window":
         "cost-as-told answered-413 calls-at-once window-on-its-grid first-calls-at-once calls-across-the-reset window-watched pause-then-status-then-call call-slower-than-its-window reset-of-the-last-second",
-      "answers show no count that these callers keep apart": "other-user other-organization",
-      "answers show no count of a window, and no bucket is emptied first":
-        "no-token unknown-token twin-head twin-query-string twin-trailing-slash twin-letter-case-of-path twin-letter-case-of-name twin-letter-case-of-scheme twin-percent-encoded twin-gzip twin-if-none-match twin-with-a-body twin-forwarded-for twin-other-client twin-method-override twin-on-a-connection-of-its-own twin-pipelined twin-http-1.0 twin-http-2 twin-cut-off-while-sending twin-cut-off-while-waiting twin-cut-off-while-reading users-in-turn-on-one-connection",
       "answers show no count that two callers keep apart": "each-caller-apart",
       "the format has no headers": "headers-on-every-answer",
+      null: "burst-is-bounded emptied-has-room-again emptied-wait-is-honest",
       "no quota whose limit is known in calls, and whose count answers show":
-        "last-place-2 last-place-8 last-place-32 reset-counts-down refusal-names-the-quota refusal-is-free broad-quota-refuses reset-is-kept",
-      "callers share the narrow quota": "refusal-leaves-others",
+        "last-place-2 last-place-8 last-place-32 reset-counts-down refusal-names-the-quota refusal-is-free refusal-leaves-others broad-quota-refuses reset-is-kept",
     },
   ],
   [
@@ -139,9 +136,8 @@ const cases: readonly (readonly [name: string, deployment: Deployment, reasons: 
         "cost-as-told answered-413 calls-at-once window-on-its-grid first-calls-at-once calls-across-the-reset window-watched pause-then-status-then-call call-slower-than-its-window reset-of-the-last-second",
       "answers show no count that two callers keep apart": "each-caller-apart",
       "no quota whose limit is known in calls, and whose count answers show":
-        "last-place-2 last-place-8 last-place-32 reset-counts-down refusal-names-the-quota refusal-is-free broad-quota-refuses reset-is-kept",
-      null: "bucket-bounds-a-burst bucket-gives-back bucket-wait-is-honest",
-      "callers share the narrow quota": "refusal-leaves-others",
+        "last-place-2 last-place-8 last-place-32 reset-counts-down refusal-names-the-quota refusal-is-free refusal-leaves-others broad-quota-refuses reset-is-kept",
+      null: "burst-is-bounded emptied-has-room-again emptied-wait-is-honest",
     },
   ],
   [
@@ -155,8 +151,7 @@ const cases: readonly (readonly [name: string, deployment: Deployment, reasons: 
       "the sample is no GET": "twin-head twin-if-none-match twin-with-a-body",
       null: "answered-413",
       "no quota whose limit is known in calls, and whose count answers show":
-        "last-place-2 last-place-8 last-place-32 reset-counts-down refusal-names-the-quota refusal-is-free broad-quota-refuses reset-is-kept",
-      "callers share the narrow quota": "refusal-leaves-others",
+        "last-place-2 last-place-8 last-place-32 reset-counts-down refusal-names-the-quota refusal-is-free refusal-leaves-others broad-quota-refuses reset-is-kept",
     },
   ],
   [
@@ -176,8 +171,7 @@ const cases: readonly (readonly [name: string, deployment: Deployment, reasons: 
       null: "cost-above-the-limit dear-refusal-names-the-quota cost-that-fits-exactly answered-413",
       "the sample is no GET": "twin-head twin-if-none-match twin-with-a-body",
       "no quota whose limit is known in calls, and whose count answers show":
-        "last-place-2 last-place-8 last-place-32 reset-counts-down refusal-names-the-quota refusal-is-free broad-quota-refuses reset-is-kept",
-      "callers share the narrow quota": "refusal-leaves-others",
+        "last-place-2 last-place-8 last-place-32 reset-counts-down refusal-names-the-quota refusal-is-free refusal-leaves-others broad-quota-refuses reset-is-kept",
     },
   ],
   [
@@ -240,6 +234,17 @@ const cases: readonly (readonly [name: string, deployment: Deployment, reasons: 
     "a name in the path, a credential without a scheme",
     { users: ["blue", "bob"], policy: { auth: { ...plain.auth, form: "{token}" } } },
     { null: "twin-letter-case-of-name", "the credential has no scheme": "twin-letter-case-of-scheme" },
+  ],
+  [
+    "one count for all callers",
+    { policy: { quotas: { requests: { ...quota, key: [] } } } },
+    {
+      "answers show no count that these callers keep apart": "other-user",
+      "no callers of two organizations": "other-organization",
+      "answers show no count that two callers keep apart": "each-caller-apart",
+      "callers share the narrow quota": "refusal-leaves-others",
+      null: "broad-quota-refuses",
+    },
   ],
 ];
 

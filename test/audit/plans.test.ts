@@ -30,9 +30,9 @@ function planOf(policyOf: unknown, users: number, more: Partial<AuditOptions> = 
     `${experiment.name} ${subject.operation} ${subject.callers.map(({ index }) => index)}`;
   const packed = ({ inTurn, beside }: Lane): string =>
     `${inTurn.length} in turn${beside.length === 0 ? "" : `, ${beside.length} beside`}`;
-  const { calls, empties, ms, lone, lanes, left } = plan;
+  const { calls, empties, rests, ms, lone, lanes, left } = plan;
   return [
-    `${calls} calls, ${empties} emptied, ${ms} ms; ${lone.length} alone, ${lanes.map(packed).join(" | ")}; ${left.length} left`,
+    `${calls} calls, ${empties} emptied, ${rests} without counts, ${ms} ms; ${lone.length} alone, ${lanes.map(packed).join(" | ")}; ${left.length} left`,
     digestOf([tasksOf(plan).map(named), left.map(({ task, why }) => [named(task), why])]),
   ].join("; ");
 }

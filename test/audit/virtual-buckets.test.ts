@@ -105,7 +105,7 @@ const servers: Readonly<Record<string, Kept>> = {
 };
 
 const names = [
-  ...["bucket-bounds-a-burst", "bucket-gives-back", "bucket-wait-is-honest", "other-user", "twin-head"],
+  ...["burst-is-bounded", "emptied-has-room-again", "emptied-wait-is-honest", "other-user", "twin-head"],
   ...["twin-query-string", "twin-pipelined", "each-caller-apart", "refusal-names-the-quota"],
 ];
 

@@ -1,5 +1,6 @@
 // The audit in virtual time: nothing is found in right deployments, by rules and by policies.
 import { expect, test } from "vitest";
+import { emptiedExperiments } from "../../src/audit/experiments/emptied.ts";
 import { experiments } from "../../src/audit/experiments.ts";
 import type { Plan } from "../../src/audit/plan.ts";
 import { parsePolicy } from "../../src/policy/parse.ts";
@@ -15,9 +16,9 @@ const unexercised = {
   "status-http-2": "the target is no https",
   "twin-http-2": "the target is no https",
   "answered-304": "the policy has no request that provokes 304",
-  "bucket-bounds-a-burst": "no bucket that plain calls empty first",
-  "bucket-gives-back": "no bucket that plain calls empty first",
-  "bucket-wait-is-honest": "no bucket that plain calls empty first",
+  "burst-is-bounded": "no bucket, and no window without counts, that plain calls empty first",
+  "emptied-has-room-again": "no bucket, and no window without counts, that plain calls empty first",
+  "emptied-wait-is-honest": "no bucket, and no window without counts, that plain calls empty first",
   "refusal-by-other-quota": "no other operation empties one of its quotas alone",
 };
 
@@ -57,7 +58,7 @@ const buckets = parsePolicy({
 });
 
 test("refusals of a bucket owe a time to come back where the format has a place for it", async () => {
-  const only = experimentsOf("bucket-wait-is-honest");
+  const only = experimentsOf("emptied-wait-is-honest");
   const requests = buckets.quotas["requests"] as Quota;
   const silent = {
     ...buckets,
@@ -65,7 +66,7 @@ test("refusals of a bucket owe a time to come back where the format has a place 
   };
   const made = await auditedPolicy(silent, null, { experiments: only, policy: buckets });
   expect(findings(made)).toEqual([
-    "bucket-wait-is-honest, call: headers-present: a refusal tells when to come back: none of the format's places does, on 429",
+    "emptied-wait-is-honest, call: headers-present: a refusal tells when to come back: none of the format's places does, on 429",
   ]);
   const shared = await auditedPolicy(buckets, null, { experiments: only, alone: false });
   expect(shared.result.rows[0]).toMatchObject({
@@ -128,34 +129,82 @@ test("a refused call that costs more than a whole limit owes no time to come bac
 
 test.each([
   [null, []],
-  [
-    "one-extra",
-    ["bucket-bounds-a-burst, call: rate-bound: 6 calls of requests at most within 4 ms: 7 admitted"],
-  ],
+  ["one-extra", ["burst-is-bounded, call: rate-bound: 6 calls of requests at most within 4 ms: 7 admitted"]],
   [
     "double-count",
-    ["bucket-bounds-a-burst, call: refusal-justified: 6 calls admitted: requests had rested: 3 admitted"],
+    ["burst-is-bounded, call: refusal-justified: 6 calls admitted: requests had rested: 3 admitted"],
   ],
   [
     "one-short",
     [
-      "bucket-bounds-a-burst, call: refusal-justified: 6 calls admitted: requests had rested: 5 admitted",
-      "bucket-wait-is-honest, call: honest-wait: admitted after the 0 ms that the refusal told: refused",
+      "burst-is-bounded, call: refusal-justified: 6 calls admitted: requests had rested: 5 admitted",
+      "emptied-wait-is-honest, call: honest-wait: admitted after the 0 ms that the refusal told: refused",
     ],
   ],
   [
     "refused-counted",
     [
-      "bucket-bounds-a-burst, call: refusal-justified: 6 calls admitted: requests had rested: 0 admitted",
-      "bucket-gives-back, call: give-back: requests has room for a call after 1500 ms: refused",
+      "burst-is-bounded, call: refusal-justified: 6 calls admitted: requests had rested: 0 admitted",
+      "emptied-has-room-again, call: give-back: requests has room for a call after 1500 ms: refused",
     ],
   ],
 ])("a bucket of six, two a second, under %s", async (fault, found) => {
-  const own = experiments.filter((each) => each.name.startsWith("bucket-"));
+  const own = experiments.filter((each) => emptiedExperiments.includes(each));
   const made = await auditedPolicy(buckets, fault, { experiments: own });
   expect(findings(made)).toEqual(found);
   if (fault === null)
     expect(made.result.rows.map(({ state }) => state)).toEqual(["kept", "kept", "kept", "not exercised"]);
+});
+
+/** Twenty in ten seconds; no answer shows a count. */
+const uncounted = (anchor: string) =>
+  parsePolicy({
+    ...buckets,
+    quotas: {
+      requests: {
+        algorithm: { kind: "fixed-window", limit: 20, windowSeconds: 10, anchor },
+        key: ["client"],
+      },
+    },
+  } as never);
+
+test.each<[string | null, string, string[]]>([
+  [null, "epoch", []],
+  [null, "first-request", []],
+  [
+    "one-extra",
+    "epoch",
+    ["burst-is-bounded, call: bounded: 20 calls of requests at most within 4 ms: 21 admitted"],
+  ],
+  [
+    "one-short",
+    "first-request",
+    ["burst-is-bounded, call: refusal-justified: 20 calls admitted: requests had rested: 19 admitted"],
+  ],
+  [
+    "retry-too-soon",
+    "epoch",
+    ["emptied-wait-is-honest, call: honest-wait: admitted after the 1000 ms that the refusal told: refused"],
+  ],
+  // Windows end whatever refusals cost.
+  ["refused-counted", "first-request", []],
+])("windows without counts, under %s, of the anchor %s", async (fault, anchor, found) => {
+  const twins = experimentsOf("other-user twin-head twin-pipelined");
+  const own = [...emptiedExperiments, ...twins];
+  const made = await auditedPolicy(uncounted(anchor), fault, { experiments: own });
+  expect(findings(made)).toEqual(found);
+  const states = made.result.rows.map(({ name, state, why }) => `${name} ${state} ${why}`);
+  expect(states.filter((text) => text.includes("not exercised"))).toEqual([]);
+});
+
+test("windows without counts are judged only where nobody else calls", async () => {
+  const made = await auditedPolicy(uncounted("epoch"), null, {
+    experiments: emptiedExperiments,
+    alone: false,
+  });
+  expect(made.result.rows.map(({ why }) => why).slice(0, 3)).toEqual(
+    Array.from({ length: 3 }, () => "only who promises to be alone knows what a quota has left: --alone"),
+  );
 });
 
 /** The same, of 20, refilled by so many a second. */
@@ -172,21 +221,21 @@ const refilled = (amount: number) =>
 
 test.each([
   [2, []],
-  [3, ["bucket-bounds-a-burst, call: rate-bound: 32 calls of requests at most within 5008 ms: 35 admitted"]],
+  [3, ["burst-is-bounded, call: rate-bound: 32 calls of requests at most within 5008 ms: 35 admitted"]],
   [
     1,
     [
-      "bucket-bounds-a-burst, call: refusal-justified: 8 calls admitted: requests was refilled for 5000 ms: 5 admitted",
+      "burst-is-bounded, call: refusal-justified: 8 calls admitted: requests was refilled for 5000 ms: 5 admitted",
     ],
   ],
 ])("a bucket of twenty, two a second by its policy, under %d a second", async (amount, found) => {
-  const own = experiments.filter(({ name }) => name === "bucket-bounds-a-burst");
+  const own = experiments.filter(({ name }) => name === "burst-is-bounded");
   const made = await auditedPolicy(refilled(amount), null, { experiments: own, policy: refilled(2) });
   expect(findings(made)).toEqual(found);
 });
 
 test("a bucket that cannot be refilled in the time that is left is judged by its first burst alone", async () => {
-  const own = experiments.filter(({ name }) => name === "bucket-bounds-a-burst");
+  const own = experiments.filter(({ name }) => name === "burst-is-bounded");
   const options = { experiments: own, policy: refilled(2), maxMs: 14_000 };
   const made = await auditedPolicy(refilled(3), null, options);
   expect(made.result.rows[0]).toMatchObject({ state: "kept" });
@@ -211,10 +260,10 @@ test("a bucket of calls beside one of what they declare is emptied first, by wha
       outcomes: [{ outcome: "refused", by: "{quota}", status: [429], headers: { "X-By": "{quota}" } }],
     },
   });
-  const own = experiments.filter(({ name }) => name === "bucket-bounds-a-burst");
+  const own = experiments.filter(({ name }) => name === "burst-is-bounded");
   const made = await auditedPolicy(declaring, "one-extra", { experiments: own });
   expect(findings(made)).toEqual([
-    "bucket-bounds-a-burst, call: rate-bound: 6 calls of requests at most within 4 ms: 7 admitted",
+    "burst-is-bounded, call: rate-bound: 6 calls of requests at most within 4 ms: 7 admitted",
   ]);
 });
 

@@ -537,6 +537,7 @@ describe("an audit", () => {
       lanes: [{ inTurn: [task("a")], beside: [task("b")] }],
       calls: 1,
       empties: 2,
+      rests: 0,
       ms: 90_000,
     };
     const lab = { callers: [1, 2], policy: { name: "own" } };
@@ -551,5 +552,7 @@ describe("an audit", () => {
     expect(plans(60_000)[2]).toBe(
       "  about 1 min, at most 1 min; what does not fit is said to be not exercised",
     );
+    plan.rests = 1;
+    expect(plans(60_000)[2]).toBe("  quotas without counts are used up 1 time, also in windows in a row");
   });
 });

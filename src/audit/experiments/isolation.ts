@@ -1,7 +1,7 @@
 // Experiments on isolation by users, organizations, operations, unknown callers and names that look alike (SPEC.md §7).
 import { credentialOf } from "../../policy/match.ts";
 import { counted } from "../../rules/words.ts";
-import { lacksCounts, needsCounts } from "../buckets.ts";
+import { lacksCounts, needsCounts } from "../emptied.ts";
 import type { Experiment } from "../experiment.ts";
 import type { Lab } from "../lab.ts";
 import {

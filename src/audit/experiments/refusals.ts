@@ -110,11 +110,13 @@ export const refusalExperiments: readonly Experiment[] = [
     lacks(lab, subject) {
       const [first, second] = subject.callers;
       if (second === undefined) return "no second caller";
+      const why = lab.lacksEmptying(subject);
+      if (why !== null) return why;
       const narrow = lab.narrow(subject, first);
       const key = narrow === null ? [] : (lab.policy.quotas[narrow]?.key ?? []);
       if (key.every((name) => first.attributes[name] === second.attributes[name]))
         return "callers share the narrow quota";
-      return lab.lacksEmptying(subject);
+      return null;
     },
     *run(lab, subject) {
       const { caller, quota } = yield* lab.emptied(subject);

@@ -2,7 +2,7 @@
 
 import { counted } from "../../rules/words.ts";
 import { isSameWindow, seenIn } from "../book.ts";
-import { lacksCounts } from "../buckets.ts";
+import { lacksCounts } from "../emptied.ts";
 import type { Experiment } from "../experiment.ts";
 import type { Lab } from "../lab.ts";
 import {

@@ -1,8 +1,8 @@
 // Experiments with twins: a call in another shape is charged like its plain twin, or free by the policy (SPEC.md §2.6).
 import type { RequestSample } from "../../policy/policy.ts";
 import { seenIn } from "../book.ts";
-import { lacksCounts, needsCounts } from "../buckets.ts";
 import { judgeCharges } from "../charges.ts";
+import { lacksCounts, needsCounts } from "../emptied.ts";
 import type { Experiment } from "../experiment.ts";
 import { type AuditCaller, broken, isRefused, kept, unexercised, usedWords } from "../step.ts";
 import { shownApart, trial } from "../trials.ts";
@@ -34,7 +34,7 @@ const twin = (shape: RequestShape): Experiment => ({
       const isOther = shot.path !== plain.path || shot.method !== plain.method;
       return { ...lab.routed(shot), otherwise: isOther ? subject.operation : undefined };
     });
-    // Emptying a bucket would not show which of several shapes is charged otherwise.
+    // Emptying a quota would not show which of several shapes is charged otherwise.
     const isByBucket = lab.windows(subject, caller).length === 0 && shape.together !== true;
     for (const some of isByBucket ? shots.map((shot) => [shot]) : [shots]) {
       const viewer = isByBucket ? yield* lab.pick(subject, 8, 700) : caller;

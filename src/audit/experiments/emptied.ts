@@ -1,0 +1,244 @@
+// Experiments by admissions and refusals alone, on a bucket, or on a window whose count no answer shows: what a rested
+// one admits, when it has room again, and the cost of refusals (SPEC.md §3, §7; POLICY.md §5). They need no header.
+import {
+  burst,
+  type EmptiedQuota,
+  emptiedOf,
+  isIts,
+  lacksEmptied,
+  msFor,
+  onlyAlone,
+  restedBurst,
+  restMs,
+  roomOf,
+  stepMs,
+  unitsIn,
+} from "../emptied.ts";
+import type { Experiment } from "../experiment.ts";
+import type { Lab } from "../lab.ts";
+import {
+  type Answer,
+  type AuditFinding,
+  broken,
+  type ExperimentSteps,
+  isRefused,
+  isServed,
+  kept,
+  lacksRefusal,
+  type Subject,
+  unexercised,
+} from "../step.ts";
+import { lacksRetry, silent } from "./headers.ts";
+
+const common = {
+  section: "SPEC.md §7",
+  needs: "a bucket, or a window without counts, that can be emptied",
+  calls: 40,
+  empties: 1,
+} as const;
+
+const lastOf = (answers: readonly Answer[]): number => Math.max(...answers.map(({ call }) => call.received));
+const admittedOf = (answers: readonly Answer[]): readonly Answer[] =>
+  answers.filter(({ call }) => call.outcome === "admitted");
+
+/** Returns the first refusal of a burst by the quota itself, if each call was admitted or refused; else `null`. */
+function refusalOf(answers: readonly Answer[], quota: EmptiedQuota, subject: Subject): Answer | null {
+  const refused = answers.filter(isRefused);
+  const [first] = refused;
+  const isWhole = admittedOf(answers).length + refused.length === answers.length;
+  return isWhole && first !== undefined && isIts(first, quota, subject) ? first : null;
+}
+
+const sentOf = (answers: readonly Answer[]): number => (answers[0] as Answer).call.sent;
+const spanOf = (answers: readonly Answer[]): number => lastOf(answers) - sentOf(answers);
+
+/**
+ * Finds more calls admitted than a rested quota's room and what comes back meanwhile; `null` if there were none.
+ * @param grantedMs time that the refill may be ahead, as of a bucket that is refilled in steps
+ */
+function overRate(quota: EmptiedQuota, answers: readonly Answer[], grantedMs: number): AuditFinding | null {
+  const admitted = admittedOf(answers);
+  const spanMs = spanOf(answers);
+  const most = Math.floor((roomOf(quota) + unitsIn(quota, spanMs + grantedMs)) / quota.cost);
+  const expected = `${most} calls of ${quota.name} at most within ${spanMs} ms`;
+  if (admitted.length <= most) return null;
+  return broken(
+    admitted,
+    expected,
+    `${admitted.length} admitted`,
+    quota.windowMs > 0 ? "bounded" : undefined,
+  );
+}
+
+/** Time in a second at which a second burst begins after the first, ms: another one in each usual step of refill. */
+const apartMs = 370;
+/** Span that both bursts are shorter than, so that no step comes within both, ms. */
+const shortMs = 100;
+/** Usual steps of refill, ms. */
+const steps = [stepMs, stepMs / 2, stepMs / 4];
+
+/** Tells whether no step of refill can have come within both of two bursts. */
+const areApart = (one: readonly Answer[], other: readonly Answer[]): boolean =>
+  Math.max(spanOf(one), spanOf(other)) < shortMs &&
+  steps.every((ms) => {
+    const phaseMs = (sentOf(other) - sentOf(one)) % ms;
+    return phaseMs >= shortMs && phaseMs <= ms - shortMs;
+  });
+
+/**
+ * Finds more calls in a rested quota's burst than its room and its rate; `null` if there were none. One step of a
+ * refill may explain them. Then a second rested burst, at another time in the step, has to show more, too.
+ */
+function* overRested(
+  lab: Lab,
+  subject: Subject,
+  quota: EmptiedQuota,
+  answers: readonly Answer[],
+): ExperimentSteps<AuditFinding | null> {
+  const over = overRate(quota, answers, 0);
+  if (over === null || overRate(quota, answers, stepMs) !== null) return over;
+  const beganMs = sentOf(answers) + apartMs;
+  const atMs = beganMs + Math.ceil((lastOf(answers) + restMs(quota) - beganMs) / stepMs) * stepMs;
+  if (spanOf(answers) >= shortMs || lab.isOver(atMs)) return null;
+  yield* lab.wait(atMs);
+  const again = yield* restedBurst(lab, subject, quota);
+  return areApart(answers, again) && overRate(quota, again, 0) !== null
+    ? over
+    : unexercised("a refill in steps explains what was admitted");
+}
+
+/** Bursts after which a window that refuses nothing has surely admitted more than the limits of two windows. */
+const burstsMost = 3;
+
+/** Finds more calls in bursts than all windows admit that they may touch; `null` if there were none. */
+function* overWindows(lab: Lab, subject: Subject, quota: EmptiedQuota): ExperimentSteps<AuditFinding | null> {
+  const answers: Answer[] = [];
+  for (let bursts = 0; bursts < burstsMost && answers.every(isServed); bursts++)
+    answers.push(...(yield* burst(lab, subject, quota)));
+  const admitted = admittedOf(answers);
+  const windows = 2 + Math.floor(spanOf(answers) / quota.windowMs);
+  const most = Math.floor((windows * roomOf(quota)) / quota.cost);
+  const expected = `${most} calls of ${quota.name} at most in ${windows} windows`;
+  return admitted.length > most ? broken(admitted, expected, `${admitted.length} admitted`, "bounded") : null;
+}
+
+/** Judges the burst of a rested quota that admitted no more than its rate: all its room is used. */
+function ofRested(lab: Lab, subject: Subject, quota: EmptiedQuota, answers: readonly Answer[]): AuditFinding {
+  const admitted = admittedOf(answers);
+  const least = Math.floor(roomOf(quota) / quota.cost);
+  const refusal = refusalOf(answers, quota, subject);
+  if (lab.alone && refusal !== null && admitted.length < least)
+    return broken(
+      [...admitted, refusal],
+      `${least} calls admitted: ${quota.name} had rested`,
+      `${admitted.length} admitted`,
+      "refusal-justified",
+    );
+  if (answers.some(isRefused)) return kept;
+  return unexercised(answers.every(isServed) ? "calls came too slowly to empty it" : lacksRefusal(answers));
+}
+
+/** Judges a second burst, of a bucket that was empty after the first: both are held to its rate. */
+function ofRefilled(
+  lab: Lab,
+  subject: Subject,
+  quota: EmptiedQuota,
+  before: readonly Answer[],
+  answers: readonly Answer[],
+): AuditFinding {
+  const over = overRate(quota, [...before, ...answers], stepMs);
+  if (over !== null) return over;
+  const { cost, name, caller } = quota;
+  const admitted = admittedOf(answers);
+  const [first, again] = [refusalOf(before, quota, subject), refusalOf(answers, quota, subject)];
+  const isFree = lab.quota(name, caller).charge.refused === "nothing";
+  const pauseMs = sentOf(answers) - lastOf(before);
+  const least = Math.floor(Math.min(roomOf(quota), unitsIn(quota, pauseMs - stepMs)) / cost);
+  if (lab.alone && isFree && first !== null && again !== null && admitted.length < least)
+    return broken(
+      [first, ...admitted, again],
+      `${least} calls admitted: ${name} was refilled for ${pauseMs} ms`,
+      `${admitted.length} admitted`,
+      "refusal-justified",
+    );
+  return kept;
+}
+
+export const emptiedExperiments: readonly Experiment[] = [
+  {
+    ...common,
+    name: "burst-is-bounded",
+    law: "rate-bound",
+    promise:
+      "after a rest, a bucket admits its capacity at once, and then what its rate adds; a new window admits its limit",
+    lacks: lacksEmptied,
+    *run(lab, subject) {
+      const quota = emptiedOf(lab, subject) as EmptiedQuota;
+      const wide = quota.windowMs > 0 ? yield* overWindows(lab, subject, quota) : null;
+      if (wide !== null) return wide;
+      const answers = yield* restedBurst(lab, subject, quota);
+      const first =
+        (yield* overRested(lab, subject, quota, answers)) ?? ofRested(lab, subject, quota, answers);
+      const halfMs = lastOf(answers) + (quota.windowMs / 2 || msFor(quota, roomOf(quota) / 2));
+      if (first !== kept || lab.isOver(halfMs)) return first;
+      yield* lab.wait(halfMs);
+      return ofRefilled(lab, subject, quota, answers, yield* burst(lab, subject, quota));
+    },
+  },
+  {
+    ...common,
+    name: "emptied-has-room-again",
+    law: "give-back",
+    promise:
+      "an emptied bucket has room for a call after the time that its rate takes: refused calls cost nothing; an emptied window is over after its length",
+    lacks: (lab, subject) => {
+      const quota = emptiedOf(lab, subject);
+      const why = lacksEmptied(lab, subject);
+      if (why !== null || quota === null) return why;
+      if (!lab.alone) return onlyAlone;
+      const isFree = lab.quota(quota.name, quota.caller).charge.refused === "nothing";
+      return isFree || quota.windowMs > 0 ? null : "refused calls are counted";
+    },
+    *run(lab, subject) {
+      const quota = emptiedOf(lab, subject) as EmptiedQuota;
+      const { cost, caller, name } = quota;
+      const refused = (yield* restedBurst(lab, subject, quota)).filter(isRefused);
+      const last = refused.at(-1);
+      if (last === undefined || !isIts(last, quota, subject)) return unexercised("it was not emptied");
+      const waitMs = Math.ceil(msFor(quota, cost)) + stepMs;
+      yield* lab.wait(last.call.received + waitMs);
+      const answer = yield* lab.one(lab.shot(caller, subject.operation));
+      return isRefused(answer) && isIts(answer, quota, subject)
+        ? broken([last, answer], `${name} has room for a call after ${waitMs} ms`, "refused")
+        : kept;
+    },
+  },
+  {
+    ...common,
+    name: "emptied-wait-is-honest",
+    law: "honest-wait",
+    promise: "a refusal says how long to wait, where the policy has it; who waits alone so long is admitted",
+    needs: "a bucket, or a window without counts, whose refusals tell when to come back",
+    lacks: lacksEmptied,
+    *run(lab, subject) {
+      const quota = emptiedOf(lab, subject) as EmptiedQuota;
+      const refused = (yield* restedBurst(lab, subject, quota)).filter(isRefused);
+      const owing = refused.find((answer) => isIts(answer, quota, subject) && lacksRetry(lab, answer));
+      if (owing !== undefined) return silent(owing, "headers-present");
+      const told = refused.flatMap((answer) => {
+        const { received, retryAfterMs } = answer.call;
+        return retryAfterMs === undefined
+          ? []
+          : [{ answer, ms: retryAfterMs, until: received + retryAfterMs }];
+      });
+      const last = told.toSorted((one, other) => one.until - other.until).at(-1);
+      if (last === undefined) return unexercised("no refusal told when to come back");
+      if (!lab.alone) return unexercised(onlyAlone);
+      yield* lab.wait(last.until);
+      const answer = yield* lab.one(lab.shot(quota.caller, subject.operation));
+      return isRefused(answer) && isIts(answer, quota, subject)
+        ? broken([last.answer, answer], `admitted after the ${last.ms} ms that the refusal told`, "refused")
+        : kept;
+    },
+  },
+];
