@@ -144,11 +144,13 @@ const triedLater = (caller: RecordedCaller, limits: Limits, laterMs: number): Jo
  * Returns the jobs of a caller who retries refused calls within a span of time, ms from the refusal on. Of several jobs
  * that are due, a call retries the one whose span ends first. A job that is not retried in its span is given up.
  * @param spanAfter returns the span for retries of a refused call; `null`: it is not tried again
+ * @param isLoop true if one loop makes all calls: it gives up a refused call once it makes another one
  */
 export function jobsWithin(
   caller: RecordedCaller,
   limits: Limits,
   spanAfter: (refusal: RetrySample, resetMs: number | null) => FittedSpan | null,
+  isLoop = false,
 ): Jobs {
   const book = new JobBook(caller, limits);
   const isFailed = failuresOf(caller);
@@ -158,7 +160,7 @@ export function jobsWithin(
     for (const due of open)
       if (due.job.key === call.kind.key && due.fromMs <= call.atMs && call.atMs <= due.untilMs)
         again = again === null || due.untilMs < again.untilMs ? due : again;
-    open = open.filter((due) => due !== again && call.atMs <= due.untilMs);
+    open = isLoop ? [] : open.filter((due) => due !== again && call.atMs <= due.untilMs);
     const job = again === null ? book.begin(call) : book.retry(again.job, call);
     let span = isFailed(call) ? { least: 0, most: atOnceMs } : null;
     if (isRefused(call)) {

@@ -16,6 +16,7 @@ import {
   rareOverlaps,
   slackOf,
 } from "./profile.ts";
+import type { RecordedCall } from "./recorded-call.ts";
 import type { Recording } from "./recording.ts";
 import { risesIn } from "./rises.ts";
 import { spreadOf } from "./spread.ts";
@@ -119,7 +120,9 @@ export function partsOf(
     profiles.length > 1
       ? []
       : rests.flatMap(({ pace, jobs }) =>
-          pace.kind === "volleys" || workdaysOf(jobs) !== null ? [jobs] : lanesOf(jobs),
+          pace.kind === "volleys" || isLoop(model, slackOf(recording)) || workdaysOf(jobs) !== null
+            ? [jobs]
+            : lanesOf(jobs),
         );
   if (parts.length === 0 && (lanes.length <= 1 || lanes.length > lanesMost))
     return partsBySize(profiles, recording);
@@ -220,6 +223,12 @@ function loopPart(
   const atOnce = atOnceOf(profiles.flatMap(({ runs }) => runs.map(({ jobs }) => jobs)));
   return { part: { behaviour: { kind: "worker", think, atOnce, jobs: once ? 1 : null }, mix }, rhythms: [] };
 }
+
+/** Tells whether a caller's calls never overlap, though its jobs may: a call after a long wait can pass for a retry. */
+const isLoop = ({ pace, retries, caller: { calls } }: Profile, slackMs: number): boolean =>
+  pace.kind === "pause" &&
+  retries.length > 0 &&
+  calls.every(({ atMs }, index) => index === 0 || (calls[index - 1] as RecordedCall).endMs <= atMs + slackMs);
 
 /**
  * Splits jobs into loops that each do one job at a time: a job goes to the loop that ended last before it. A few jobs

@@ -25,7 +25,7 @@ import {
   volleysOf,
 } from "./runs.ts";
 import { addTo, SortedSample } from "./statistics.ts";
-import { triesOf } from "./tries.ts";
+import { triesInLoop, triesOf } from "./tries.ts";
 
 export type CallPace =
   /** Runs keep to a clock. `offMs`: distance from its ticks that nine in ten starts do not exceed. */
@@ -147,8 +147,11 @@ function guessed(caller: RecordedCaller, limits: Limits, slackMs: number): Profi
   if (guess === null || guess.retry.kind === "none" || guess.explained < 0.8)
     return described(caller, apart, guess, slackMs);
   const profile = described(caller, together, guess, slackMs);
-  // Calls that overlap by chance do not show which of them retries which.
-  return profile.pace.kind === "chance" ? described(caller, apart, null, slackMs) : profile;
+  if (profile.pace.kind !== "chance") return profile;
+  // Calls that overlap by chance do not show which of them retries which. Those of one loop never overlap.
+  const inLoop = triesInLoop(caller, limits, slackMs, guess.retry);
+  const loop = inLoop === null ? null : described(caller, inLoop, guess, slackMs);
+  return loop === null || loop.pace.kind === "chance" ? described(caller, apart, null, slackMs) : loop;
 }
 
 /** Profiles a caller that stands for many independent people; `null` if it does not. */

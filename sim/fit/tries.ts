@@ -1,10 +1,11 @@
 // Retries of a caller that numbers no attempts: which of its calls retry refused ones. Each policy reads the calls in
 // its own way. The fit believes the policy under which what followed all refusals is likeliest.
-import { isRefused, type Jobs, jobsGuessed, jobsWithin } from "./jobs.ts";
+import { isRefused, type Jobs, jobsGuessed, jobsWithin, type RetrySample } from "./jobs.ts";
 import type { Limits } from "./limits.ts";
 import { expectedSpan, type FittedRetry } from "./policies.ts";
 import type { RecordedCaller } from "./recording.ts";
 import { costBy, guessRetry, marginOf, type RetryGuess, strayCost, type UsualPauses } from "./retries.ts";
+import type { FittedSpan } from "./spread.ts";
 
 /** Least share of the refusals for which a reading finds retries. */
 const triedLeast = 0.5;
@@ -17,6 +18,28 @@ const firstReadings = [250, 500, 750, 1_000, 1_500, 2_000, 3_000, 5_000].flatMap
     (jitter): FittedRetry => ({ kind: "exponential", first, factor: 2, most: 60_000, jitter }),
   ),
 );
+
+const spansOf =
+  (retry: FittedRetry, slackMs: number) =>
+  (refusal: RetrySample): FittedSpan | null => {
+    const span = expectedSpan(retry, refusal);
+    return span === null ? null : { least: span.least - slackMs, most: span.most + slackMs };
+  };
+
+/**
+ * Reads calls after refusals as retries of one loop, by the waits of a policy. It leaves a refused call for good once it
+ * makes another one.
+ * @returns `null` if most refusals are followed by none
+ */
+export function triesInLoop(
+  caller: RecordedCaller,
+  limits: Limits,
+  slackMs: number,
+  retry: FittedRetry,
+): Jobs | null {
+  const jobs = jobsWithin(caller, limits, spansOf(retry, slackMs), true);
+  return jobs.retries.length < triedLeast * caller.calls.filter(isRefused).length ? null : jobs;
+}
 
 /** Reads calls after refusals as retries: in turn, or by the waits of a likelier policy. */
 export function triesOf(
@@ -35,10 +58,7 @@ export function triesOf(
     return (tried + strayCost * (all - retries.length)) / all;
   };
   const readBy = (retry: FittedRetry, calls = caller.calls) => {
-    const jobs = jobsWithin({ ...caller, calls }, limits, (refusal) => {
-      const span = expectedSpan(retry, refusal);
-      return span === null ? null : { least: span.least - slackMs, most: span.most + slackMs };
-    });
+    const jobs = jobsWithin({ ...caller, calls }, limits, spansOf(retry, slackMs));
     return { retry, jobs, cost: costOf(retry, jobs, calls.filter(isRefused).length) };
   };
   const firstTries = inTurn.retries.filter(({ attempt }) => attempt === 0).slice(0, refusalsRead);

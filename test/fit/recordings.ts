@@ -74,3 +74,23 @@ export function logged(scenario: Scenario, { seed = 1, resolutionMs = 1 }: Logge
   recorder.addBatch(batch, callers);
   return recorder.finish();
 }
+
+/** Returns a log of one caller's calls: instant, duration, status. */
+export function loggedCalls(
+  calls: readonly (readonly [atMs: number, durationMs: number, status: number])[],
+): Recording {
+  const recorder = new Recorder();
+  const zeros = new Int32Array(calls.length);
+  recorder.addBatch(
+    {
+      count: calls.length,
+      atMs: Float64Array.from(calls, ([atMs]) => atMs),
+      durationMs: Float64Array.from(calls, ([, durationMs]) => durationMs),
+      status: Int16Array.from(calls, ([, , status]) => status),
+      kind: new Uint8Array(calls.length).fill(REST_CALL),
+      ...{ caller: zeros, cost: zeros, actual: new Int32Array(calls.length).fill(-1) },
+    },
+    [{ organization: "acme", user: "ann" }],
+  );
+  return recorder.finish();
+}

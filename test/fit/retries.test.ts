@@ -135,6 +135,18 @@ describe("what callers do after a refusal is found", () => {
     expect(onRefused).toMatchObject({ kind: "exponential", first: 1000, factor: 2, jitter: "none" });
   });
 
+  test("waits that grow, of a hasty loop that gives up, from a log", () => {
+    const behaviour = worker({ calls: [{ call: pipelines }], think: "250ms" });
+    const onRefused = exponential({ first: "1s", most: "16s", jitter: "equal", attempts: 6 });
+    const rules = { user: { rest: { limit: 90, windowSeconds: 60 } } };
+    const scenario = world({ hasty: { clients: 1, behaviour, onRefused } }, { rules, duration: "40m" });
+    expect(only(logged(scenario, { seed }))).toMatchObject({
+      behaviour: { kind: "worker", think: { kind: "constant", ms: 250 } },
+      onRefused: { kind: "exponential", first: 1000, factor: 2, jitter: "equal" },
+      attempts: 6,
+    });
+  });
+
   test("waits that grow, of three loops of calls at once under one name, from a log", () => {
     const loop = worker({
       calls: [{ call: pipelines }],

@@ -5,7 +5,7 @@ import type { FittedPart } from "../../sim/fit/model.ts";
 import type { FittedSpread } from "../../sim/fit/spread.ts";
 import type { Behaviour } from "../../src/scenario/client.ts";
 import { pipelinesQuery, poller, rest, sessions, together, worker } from "../../src/scenario/index.ts";
-import { logged, world } from "./recordings.ts";
+import { logged, loggedCalls, world } from "./recordings.ts";
 
 const call = rest("/v2/organizations/:org/pipelines");
 const query = pipelinesQuery(20);
@@ -100,4 +100,22 @@ test("loops that overlap are as many as there were", () => {
   expect(partsOf([loop], "20m")).toEqual([]);
   // A clock of its own is nothing to take apart.
   expect(partsOf([poller({ every: "40s", call })], "20m")).toEqual([]);
+});
+
+test("calls that follow late retries at once make no second loop, though rounded times overlap", () => {
+  const calls: [number, number, number][] = [];
+  let atMs = Date.UTC(2026, 0, 5);
+  for (let poll = 0; poll < 4_000; poll++) {
+    const begunMs = atMs;
+    if (poll % 100 === 0)
+      for (const waitMs of [1_000, 2_000, 4_000, 8_000]) {
+        calls.push([atMs, 50, 429]);
+        atMs += 50 + waitMs;
+      }
+    calls.push([atMs, 50, 200]);
+    atMs = Math.max(atMs + 49, begunMs + 9_500 + ((poll * 7_919) % 1_000));
+  }
+  expect(fitScenario(loggedCalls(calls)).populations).toMatchObject([
+    { behaviour: { kind: "worker" }, onRefused: { kind: "exponential", first: 1_000, factor: 2 } },
+  ]);
 });

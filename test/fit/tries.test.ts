@@ -4,7 +4,7 @@ import { type Jobs, jobsWithin } from "../../sim/fit/jobs.ts";
 import { limitsOf } from "../../sim/fit/limits.ts";
 import { RecordedCall } from "../../sim/fit/recorded-call.ts";
 import { UsualPauses } from "../../sim/fit/retries.ts";
-import { triesOf } from "../../sim/fit/tries.ts";
+import { triesInLoop, triesOf } from "../../sim/fit/tries.ts";
 import { parseRules } from "../../src/rules/parse.ts";
 
 const kind = { operation: "rest", free: false, cost: 1, actual: 1, key: "rest 1" };
@@ -86,4 +86,25 @@ test("two loops that wait by turns are told apart, and what is given up", () => 
   const { jobs, guess } = triesOf(callerOf(calls), limits, 5, new UsualPauses([17_000], 5));
   expect(guess?.retry).toMatchObject({ kind: "exponential", first: 1_000, factor: 2, jitter: "none" });
   expect(new Set(jobs.jobs.map(({ attempts }) => attempts))).toEqual(new Set([3]));
+});
+
+test("a loop leaves a refused call for good once it makes another one", () => {
+  const retry = { kind: "fixed", wait: { least: 900, most: 1_100 } } as const;
+  const calls: [number, number][] = [
+    [0, 429],
+    [1_000, 429],
+    [1_250, 200],
+    [2_000, 429],
+    [3_000, 200],
+  ];
+  const jobs = triesInLoop(callerOf(calls), limits, 5, retry);
+  expect(jobs && attemptsIn(jobs)).toEqual([
+    [0, 2],
+    [1_250, 1],
+    [2_000, 2],
+  ]);
+  // Most refusals are followed by nothing in time.
+  expect(triesInLoop(callerOf([...calls, [3_250, 429], [3_500, 429], [3_750, 200]]), limits, 5, retry)).toBe(
+    null,
+  );
 });
