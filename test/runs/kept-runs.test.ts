@@ -185,7 +185,7 @@ describe("a simulation", () => {
     await expect(
       simulateInto(broken, facts, { parts: failing, file: null, command: "x" }),
     ).rejects.toMatchObject({ code: "SCENARIO_FAILED" });
-    await expect(stat(join(broken.out, "run.json"))).rejects.toThrow("ENOENT");
+    await expect(stat(broken.out)).rejects.toThrow("ENOENT");
   });
 
   test("takes start, seed, length, users and trips of a run that it is to be like", async () => {
@@ -217,6 +217,30 @@ describe("a simulation", () => {
       );
     const { value } = await simulateJob({ changes: {}, world: "3/1" }, context(null)).next();
     expect(value).toMatchObject({ kind: "facts", header: { scenario: "world-3-1" } });
+  });
+
+  test.each([
+    [
+      "tells parts of a sixteenth of what it told before, while time stands still",
+      0,
+      [17, 19, 100, 292, 795],
+    ],
+    ["also tells at each turn, of which it asks every 200 calls", 60, [17, 19, 100, 281, 744]],
+  ])("%s", async (_, tickMs, expected) => {
+    let nowMs = 0;
+    const clock = (): number => {
+      nowMs += tickMs;
+      return nowMs;
+    };
+    const many = defineScenario({
+      ...{ name: "many", duration: "40s", seed: 2, startAt },
+      populations: { all: { clients: 80, behaviour } },
+    });
+    const calls: number[] = [];
+    for await (const part of simulateJob({ changes: {} }, context(many), clock))
+      if (part.kind === "part") calls.push(part.calls);
+    expect(calls.at(-1)).toBe(3200);
+    expect([16, 17, 40, 60, 80].map((part) => calls[part])).toEqual(expected);
   });
 
   test("for its figures alone tells its facts, its steps and the figures", async () => {
@@ -356,9 +380,10 @@ describe("a load", () => {
   });
 
   test("beside a run that is none does not begin", async () => {
-    const { result, told } = await loaded({ compare: join(folder, "none") });
+    const { result, told, out } = await loaded({ compare: join(folder, "none") });
     await expect(result).rejects.toMatchObject({ code: expect.any(String) });
     expect(told).toEqual([]);
+    await expect(stat(out)).rejects.toThrow("ENOENT");
   });
 });
 
