@@ -8,7 +8,8 @@ import { followClock, replacePromisedTimers, waitByClock } from "./promised-time
 
 interface Timer {
   dueMs: number;
-  readonly everyMs: number | null;
+  readonly delayMs: number;
+  readonly repeats: boolean;
   readonly run: () => void;
 }
 
@@ -62,7 +63,6 @@ export class VirtualClock {
   /** True if no timer fires, as in a process that is frozen between requests (an edge function's). */
   frozen = false;
   readonly #timers = new Map<number, Timer>();
-  readonly #delays = new Map<number, number>();
   #lastId = 0;
   #readings = 0;
   #running = 0;
@@ -138,8 +138,7 @@ export class VirtualClock {
 
   #shortOnes(): [number, Timer][] {
     return [...this.#timers].filter(
-      ([id, { dueMs, everyMs }]) =>
-        everyMs === null && (this.#delays.get(id) ?? 0) <= 1 && dueMs <= this.nowMs + 1,
+      ([, { dueMs, delayMs, repeats }]) => !repeats && delayMs <= 1 && dueMs <= this.nowMs + 1,
     );
   }
 
@@ -150,7 +149,6 @@ export class VirtualClock {
   /** Begins anew: forgets the timers of a limiter that is no longer asked. */
   clear(): void {
     this.#timers.clear();
-    this.#delays.clear();
     this.#readings = 0;
   }
 
@@ -163,16 +161,15 @@ export class VirtualClock {
 
   #fire(id: number, timer: Timer): void {
     this.nowMs = Math.max(this.nowMs, timer.dueMs);
-    if (timer.everyMs === null) this.#timers.delete(id);
-    else timer.dueMs += timer.everyMs;
+    if (timer.repeats) timer.dueMs += timer.delayMs;
+    else this.#timers.delete(id);
     this.during(timer.run);
   }
 
   #start(run: () => void, delayMs: number, repeats: boolean): Handle {
     const ms = delayMs >= 1 && delayMs <= longestMs ? Math.trunc(delayMs) : 1;
     this.#lastId += 1;
-    this.#timers.set(this.#lastId, { dueMs: this.nowMs + ms, everyMs: repeats ? ms : null, run });
-    this.#delays.set(this.#lastId, ms);
+    this.#timers.set(this.#lastId, { dueMs: this.nowMs + ms, delayMs: ms, repeats, run });
     return new Handle(this, this.#lastId);
   }
 
@@ -184,7 +181,7 @@ export class VirtualClock {
 
   refresh(id: number): void {
     const timer = this.#timers.get(id);
-    if (timer !== undefined) timer.dueMs = this.nowMs + (this.#delays.get(id) ?? 1);
+    if (timer !== undefined) timer.dueMs = this.nowMs + timer.delayMs;
   }
 
   /**

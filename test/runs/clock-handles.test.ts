@@ -117,5 +117,10 @@ test("a yield fires the short timers one by one, and leaves the others", async (
   clock.during(() => clock.fireShort());
   expect(told).toEqual(["1 ms", "0 ms", "later"]);
   expect(clock.nowMs).toBe(atMs);
+  clock.frozen = true;
+  clock.set(atMs + 1);
+  clock.during(() => clock.fireShort());
+  expect(told).toHaveLength(3);
+  clock.set(atMs);
   expect(await clock.advance(atMs)).toBeUndefined();
 });
