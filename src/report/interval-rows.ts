@@ -101,7 +101,6 @@ function chart(shown: IntervalRows, layout: Layout): ChartOption {
           high ?? mean ?? 0,
           mean ?? 0,
         ]),
-        encode: { x: [0, 2], y: 1 },
       },
       ...(line === null ? [] : [lineAt(line.at, rows.length)]),
     ],

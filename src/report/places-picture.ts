@@ -180,7 +180,6 @@ function chart({ answers, lines, limit, fromMs, lengthMs }: Accused): ChartOptio
         clip: true,
         renderItem: drawPlace(answers, lines, named),
         data: answers.map(({ sent, received, from, to }) => [sent - fromMs, from, received - fromMs, to]),
-        encode: { x: [0, 2], y: [1, 3] },
       },
     ],
   };

@@ -13,6 +13,27 @@ interface Equivalent {
 
 const equivalents: readonly Equivalent[] = [
   {
+    path: "src/logs/ordered-rows.ts",
+    text: "if ((greatest - least + 1) * length > 2 ** 53) {",
+    was: ">",
+    becomes: ">=",
+    reason: "both ways give the same order",
+  },
+  {
+    path: "src/logs/cells.ts",
+    text: "for (const text of texts) most += 3 * (text?.length ?? 0);",
+    was: "0",
+    becomes: "1",
+    reason: "three bytes more than a missing text takes",
+  },
+  {
+    path: "src/logs/cells.ts",
+    text: "const slack = 64;",
+    was: "64",
+    becomes: "128",
+    reason: "more bytes behind the end, which mean nothing",
+  },
+  {
     path: "src/faults/counter.ts",
     text: "window.number = ++this.#opened;",
     was: "++",
