@@ -91,8 +91,8 @@ function outageOf(spell: readonly Failure[], startedAtMs: number): FittedOutage 
   const untilMs = Math.ceil((last.call.atMs - startedAtMs + 1) / 1000) * 1000;
   const tookMs = new SortedSample(spell.map(({ call }) => call.endMs - call.atMs)).median;
   return {
-    atMs: Math.max(0, fromMs),
-    forMs: untilMs - Math.max(0, fromMs),
+    atMs: fromMs,
+    forMs: untilMs - fromMs,
     answer: tookMs > silentMs ? "none" : 503,
     share: share >= nearlyAll ? 1 : Math.round(100 * share) / 100,
   };

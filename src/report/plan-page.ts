@@ -229,8 +229,8 @@ function pointsTable(result: PlanResult, axis: PlanAxis): Html {
 
 function mapSection(result: PlanResult, gallery: Gallery): Html | null {
   const { heatMap, question } = result;
-  const [xAxis, yAxis] = question.vary;
-  if (heatMap === null || xAxis === undefined || yAxis === undefined) return null;
+  if (heatMap === null) return null;
+  const [xAxis] = question.vary as [PlanAxis, PlanAxis];
   const figures = drawnFigures(result).filter((figure) => heatMap.figures.includes(figure));
   const broken = heatMap.frontier.filter(({ monotone }) => !monotone).map(({ x }) => valueText(xAxis, x));
   return html`<section id="map">
@@ -254,8 +254,8 @@ ${gallery.draw(picture)}${mapTable(result, figure)}</figure>
 /** Returns the map as a table, with the highest y on top as in the picture. */
 function mapTable(result: PlanResult, figure: string): Html | null {
   const { heatMap, question } = result;
-  const [xAxis, yAxis] = question.vary;
-  if (heatMap === null || xAxis === undefined || yAxis === undefined) return null;
+  if (heatMap === null) return null;
+  const [xAxis, yAxis] = question.vary as [PlanAxis, PlanAxis];
   const cells = heatCells(result, heatMap, figure);
   const rows = heatMap.ys.map((_, y) => ({ y, cells: cells.filter((cell) => cell.y === y) })).reverse();
   const marks = { holds: "✓", fails: "✗", unclear: "?" } as const;

@@ -42,8 +42,11 @@ export function termsOf(rules: Rules | null, scope: Scope): Terms {
   return { ...semantics, charging };
 }
 
+const isShown = (name: SwitchName): boolean =>
+  (switches[name] as { readonly isShown?: true }).isShown === true;
+
 /** Switches that counts depend on, in the table's order. */
-export const countSwitches = switchNames.filter((name) => !("isShown" in switches[name]));
+export const countSwitches = switchNames.filter((name) => !isShown(name));
 
 /**
  * Returns all ways in which a scope's counts may be kept without rules, the defaults first. `anchor` and `reset` stay

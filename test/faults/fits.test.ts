@@ -12,6 +12,7 @@ import {
   isDearer,
   isDeclared,
 } from "../../src/faults/fits.ts";
+import { headersTwice } from "../../src/faults/told.ts";
 import { parsePolicy } from "../../src/policy/parse.ts";
 import type { PolicyInput } from "../../src/policy/schema.ts";
 
@@ -103,4 +104,18 @@ test("the quotas that refusals name first are each operation's first, in the pol
     "two",
     "three",
   ]);
+});
+
+test("headers are doubled where a reading has some", () => {
+  const inBody = { body: { "/limit": "{limit}", "/left": "{remaining}" } };
+  const inHeaders = { headers: { "X-Limit": "{limit}", "X-Left": "{remaining}" } };
+  const unfit = (...readings: object[]) =>
+    headersTwice.unfit(policyOf({ wire: { revision: "1", readings } }));
+  expect(unfit(inBody)).toEqual({
+    path: "wire.readings",
+    got: "no header",
+    allowed: "readings in headers",
+  });
+  expect(unfit(inHeaders)).toBeNull();
+  expect(unfit(inBody, inHeaders)).toBeNull();
 });

@@ -39,6 +39,16 @@ describe("outages of a recording", () => {
     expect(outagesIn(recordingOf(rows))).toMatchObject([{ share: 0.5 }]);
   });
 
+  test("begin at the recording's start, and are of five failures at least", () => {
+    const first = (calls: number) =>
+      polls((second, caller) => (second / 5 + caller < calls && second < 100 ? { status: 503 } : null));
+    const failing = (calls: number) => first(calls).filter(({ status }) => status === 503).length;
+    expect([failing(2), failing(3)]).toEqual([3, 5]);
+    expect(outagesIn(recordingOf(first(3)))).toEqual([{ atMs: 0, forMs: 11_000, answer: 503, share: 1 }]);
+    const four = first(3).map((row, index) => (index === 4 ? { ...row, status: 200 } : row));
+    expect(outagesIn(recordingOf(four))).toEqual([]);
+  });
+
   test("one call in a hundred, one caller alone, a log without statuses: none", () => {
     const few = polls((second, caller) => (second % 500 === 0 && caller === 0 ? { status: 503 } : null));
     const own = polls((second, caller) => (isOut(second) && caller === 0 ? { status: 503 } : null));

@@ -391,6 +391,49 @@ const equivalents: readonly Equivalent[] = [
     becomes: "8",
     reason: "rows of twice the width; integers fall into doubles that no row uses",
   },
+  {
+    path: "src/audit/lab.ts",
+    text: "return Math.max(...quotas.map((name) => this.book.usedAt(name, attributes) ?? 0));",
+    was: "Math.max(...quotas.map((name) => this.book.usedAt(name, attributes) ?? 0))",
+    becomes: "(Math.max(...quotas.map((name) => this.book.usedAt(name, attributes) ?? 0))) + 1",
+    reason: "times of use are compared with one another alone",
+  },
+  {
+    path: "src/verify/inference.ts",
+    text: "return countSwitches.filter((other) => valueUnder(terms, other) === valueUnder(one.terms, other)).length;",
+    was: "countSwitches.filter((other) => valueUnder(terms, other) === valueUnder(one.terms, other)).length",
+    becomes:
+      "(countSwitches.filter((other) => valueUnder(terms, other) === valueUnder(one.terms, other)).length) + 1",
+    reason: "likenesses are compared with one another alone",
+  },
+  {
+    path: "src/engine/count-table.ts",
+    text: "while (records * DOUBLES > size) size *= 2;",
+    was: ">",
+    becomes: ">=",
+    reason: "a table that is just full grows before it has to",
+  },
+  {
+    path: "src/verify/mark-rows.ts",
+    text: "if (this.#odd.size > 0)",
+    was: ">",
+    becomes: ">=",
+    reason: "what is not in a set is not taken out of it",
+  },
+  {
+    path: "src/logs/json-members.ts",
+    text: "while (index < bytes.length && bytes[index] === view.getUint8(from + index)) index += 1;",
+    was: "<",
+    becomes: "<=",
+    reason: "a quote stands behind each key, and no byte behind the last one is equal to it",
+  },
+  {
+    path: "src/verify/plain-calls.ts",
+    text: "const at = (2 * (batch.client[row] as number) + scope) * ROUTE;",
+    was: "*",
+    becomes: "/",
+    reason: "a route that is not remembered is found anew",
+  },
 ];
 
 /** Returns the reason that no test can tell the mutant from the source; `null` if one should. */

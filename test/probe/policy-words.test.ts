@@ -156,6 +156,22 @@ describe("a status", () => {
     });
   });
 
+  test("of a calendar's window ends when it says", async () => {
+    const { quotas, ...policy } = JSON.parse(JSON.stringify(policyOf(real)));
+    const algorithm = { kind: "fixed-window", limit: 9, anchor: { calendar: "day", zone: "UTC" } };
+    const reader = new PolicyStatusReader({
+      policy: parsePolicy({ ...policy, quotas: { ...quotas, short: { ...quotas.short, algorithm } } }),
+      ...{ target: "http://127.0.0.1:1", caller },
+      send: async () => ({
+        status: 200,
+        headers: { "x-limit": "9", "x-used": "4", "x-reset": "7200" },
+        body: "",
+      }),
+      now: () => atMs,
+    });
+    expect((await reader.read()).quotas).toEqual(short({ endsAtMs: atMs + 7_200_000 }));
+  });
+
   test("takes off how far the target's clock is from this one, half of the way and half a second counted", async () => {
     const date = new Date(atMs + 3_000).toUTCString();
     const headers = { "x-limit": "9", "x-used": "4", "x-reset": `${atMs / 1000 + 7}`, date };
