@@ -205,7 +205,7 @@ test("k6's own end is the run's: what failed, what was crossed, what was lost", 
       waits: { values: {}, thresholds: { "max<1": { ok: false } } },
     },
   });
-  const { outcome } = await ran(
+  const { outcome, place } = await ran(
     `printf '%s' '${summary}' > "$SUMMARY"; printf '{"start":"agents/0","at":1000}\\nhello\\n' > "$raw"; echo odd >&2; exit 99`,
   );
   expect(await outcome).toMatchObject({
@@ -222,6 +222,7 @@ test("k6's own end is the run's: what failed, what was crossed, what was lost", 
       "the scenario printed: hello",
     ],
   });
+  expect(await readFile(join(place, "k6", "stderr.txt"), "utf8")).toBe("1 x odd\n");
 });
 
 test.each(["darwin", "win32"] as const)(

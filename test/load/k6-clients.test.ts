@@ -25,10 +25,12 @@ const populations = `{
     arrivals: { executor: "ramping-vus", startVUs: 0, stages: [{ target: 2, duration: "2s" }] },
     behaviour: poller({ every: "1s", call: user }),
   },
+  bursting: { clients: 1, behaviour: burst({ call: user, size: 2, every: "1500ms" }) },
   querying: { clients: 1, behaviour: poller({ every: "1m", call: graphql("{ a }", { cost: 2 }) }) },
   broken: { clients: 1, behaviour: { name: "broken", calls: [user], inFlightMost: 1, start: () => ({}), next() { throw new Error("no call to make"); } } },
 }`;
 const github = parsePolicy(presets["github"]?.policy);
+let bundled = "";
 let byRules: Loadable;
 let byPolicy: Loadable;
 beforeAll(async () => {
@@ -37,7 +39,8 @@ beforeAll(async () => {
     "some",
     `duration: "3s", seed: 5, populations: ${populations}, expect: { refusedShare: "<50%", waitP95Ms: "<1s" }`,
   );
-  byRules = await loadable(await bundleScenario({ path: some, name: "some", summaryFile: true }));
+  bundled = await bundleScenario({ path: some, name: "some", summaryFile: true });
+  byRules = await loadable(bundled);
   const issues = await scenarioFile(
     folder.path,
     "issues",
@@ -116,6 +119,19 @@ test.each<[name: string, index: number, endMs: number, lines: string[], asked: s
       return `${ms} GET ${url} null, pages in 30000 ms ${user(2)}`;
     }),
     [...admitted, ...refused, right],
+  ],
+  [
+    "bursting",
+    0,
+    1510,
+    [
+      "bursting/0 0 of user-5: 0 0 10, attempt 0: 200",
+      "bursting/0 1 of user-5: 0 0 10, attempt 0: 429",
+      "bursting/0 2 of user-5: 1500 1500 1510, attempt 0: no route",
+      "bursting/0 3 of user-5: 1500 1500 1510, attempt 0: 200",
+    ],
+    [0, 0, 1500, 1500].map((ms) => `${ms} GET http://127.0.0.1:1/v2/user null, user in 30000 ms ${user(5)}`),
+    [...admitted, ...refused, right, ...admitted],
   ],
   [
     "rated",
@@ -215,6 +231,15 @@ test("a client under a policy reads Go's names, and is told by the quotas of the
 });
 
 describe("a bundle", () => {
+  test.each([
+    "../../src/load/k6/client.js",
+    "../../src/load/k6/entry.js",
+    "../../src/load/k6/options.js",
+    "../../src/load/k6/settings.js",
+  ])("holds %s", (module) => {
+    expect(bundled).toContain(module.replace("../../src/", "").replace(/js$/, ""));
+  });
+
   test("has the limits that it is given in place of the scenario's", async () => {
     const rules = parseRules({ user: { rest: { limit: 7 } } });
     const path = join(folder.path, "some.ts");
@@ -294,7 +319,7 @@ describe("the variables of a run", () => {
     expect(k6.told).toContain('{"limit-agrees: RateLimit-Limit is not that of the rules":false}');
     await k6.run("querying");
     expect(k6.asked.at(-1)).toBe(
-      `2727 POST http://127.0.0.1:2/g {"query":"{ a }"}, graphql in 30000 ms ${user(5)}, Content-Type: application/json`,
+      `2727 POST http://127.0.0.1:2/g {"query":"{ a }"}, graphql in 30000 ms ${user(6)}, Content-Type: application/json`,
     );
   });
 
