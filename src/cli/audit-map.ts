@@ -78,7 +78,7 @@ class Looks {
     signal: AbortSignal,
     around: MapSurroundings,
   ) {
-    this.#url = target.base;
+    this.#url = target.url;
     this.#terminal = terminal;
     this.#signal = signal;
     this.secrets = new Set(tokens.map(({ token }) => token));
@@ -152,11 +152,11 @@ export async function mappedBy(
   signal: AbortSignal,
 ): Promise<AuditLimits> {
   const { target } = given;
-  const path = target.base.slice(target.origin.length) || "/";
+  const path = target.url.slice(target.origin.length) || "/";
   const looks = new Looks(given, tokens, terminal, signal, around);
   const unreachable = (got: string, hint: string): SpillwayError =>
     new SpillwayError("TARGET_UNREACHABLE", "neither probe nor map sees a limit there", {
-      problem: { path: `GET ${target.base}`, got, allowed: "an answer that shows limits" },
+      problem: { path: `GET ${target.url}`, got, allowed: "an answer that shows limits" },
       hint,
     });
   try {

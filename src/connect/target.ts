@@ -6,20 +6,23 @@ import { type Problem, quote, SpillwayError } from "../rules/errors.ts";
 export interface Target {
   /** URL that paths are appended to, without a slash at the end. */
   readonly base: string;
+  /** URL as it was given: a slash at its end may make it another resource. */
+  readonly url: string;
   /** `http://127.0.0.1:4100`. */
   readonly origin: string;
   /** Host in lower case; an IPv6 address in its brackets. */
   readonly host: string;
 }
 
-const syntax = /^(https?:\/\/([a-z0-9._-]+|\[[0-9a-f:.]+\])(?::\d{1,5})?)((?:\/[\w.~%-]+)*)\/?$/i;
+const syntax = /^(https?:\/\/([a-z0-9._-]+|\[[0-9a-f:.]+\])(?::\d{1,5})?)((?:\/[\w.~%-]+)*)(\/?)$/i;
 const allowed = "http://HOST[:PORT][/PATH] or https://..., no user, no query";
 
 /** @throws SpillwayError `TARGET_NOT_ALLOWED` naming `field` if the text is no such URL */
 export function parseTarget(field: string, text: string): Target {
-  const [, origin = "", host = "", path = ""] = syntax.exec(text) ?? [];
+  const [, origin = "", host = "", path = "", slash = ""] = syntax.exec(text) ?? [];
   if (origin === "") throw refused([{ path: field, got: withoutSecrets(text), allowed }]);
-  return { base: origin + path, origin: origin.toLowerCase(), host: host.toLowerCase() };
+  const base = origin + path;
+  return { base, url: base + slash, origin: origin.toLowerCase(), host: host.toLowerCase() };
 }
 
 /** Quotes a URL without its password: a mistyped URL may hold one. */

@@ -225,6 +225,7 @@ describe("an API of one window", () => {
           "base": "http://127.0.0.1:1",
           "host": "127.0.0.1",
           "origin": "http://127.0.0.1:1",
+          "url": "http://127.0.0.1:1",
         },
         "tokens": [
           {
@@ -417,6 +418,11 @@ test("a call that is dearer than its limit's step, and a target without a path, 
   const { limits } = await mapOf({ path: "", cost: 3, tokens: [ann, bob], isShared: true });
   expect(limits.policy.operations["call"]?.samples).toMatchObject([{ path: "/" }]);
   expect(limits.policy.quotas["requests"]?.key).toEqual([]);
+});
+
+test("a slash at the end of the target's URL stays", async () => {
+  const { limits } = await mapOf({ path: "/v1/items/" });
+  expect(limits.policy.operations["call"]?.samples).toMatchObject([{ path: "/v1/items/" }]);
 });
 
 test("an answer's time is this machine's unless it took long, or the clocks differ", () => {

@@ -9,7 +9,7 @@ describe("a target's URL", () => {
     ["https://API.example.com/base/v1/", "https://API.example.com/base/v1", "api.example.com"],
     ["http://[::1]:80", "http://[::1]:80", "[::1]"],
   ])("%s", (url, base, host) => {
-    expect(parseTarget("--target", url)).toMatchObject({ base, host });
+    expect(parseTarget("--target", url)).toMatchObject({ base, host, url });
   });
 
   test.each([
