@@ -54,14 +54,17 @@ export function dealtCallers(
   const left = new Map<string, PolicyToken[]>();
   for (const token of tokens)
     left.set(organizationOf(token), [...(left.get(organizationOf(token)) ?? []), token]);
-  let seats = 0;
+  const wantedOf = (population: number): string =>
+    shared === undefined ? first : (scenario.populations[population]?.organization ?? first);
   const callers = seated(scenario, ({ organization, user }, population) => {
-    const wanted = shared === undefined ? first : (scenario.populations[population]?.organization ?? first);
+    const wanted = wantedOf(population);
     const own = left.get(wanted) ?? [];
     const token = hasUsers ? own.shift() : own[0];
-    seats += 1;
-    if (token === undefined)
-      throw tooFew(scenario, wanted, tokens.filter((each) => organizationOf(each) === wanted).length, seats);
+    if (token === undefined) {
+      const found = tokens.filter((each) => organizationOf(each) === wanted).length;
+      const seats = seatsOf(scenario, seatingOf(scenario, null)).filter((_, at) => wantedOf(at) === wanted);
+      throw tooFew(scenario, wanted, found, hasUsers ? seats.flat().length : 1);
+    }
     const { attributes } = token;
     return {
       organization: shared === undefined ? organization : wanted,
@@ -90,7 +93,7 @@ function tooFew({ name }: Scenario, organization: string, found: number, needed:
     problem: {
       path: "tokens",
       got: `${counted(found, "token")} of ${organization}`,
-      allowed: `a token for each user, at least ${needed} in all`,
+      allowed: `a token for each user, ${needed} in all`,
     },
     hint: "a population's user: 'shared' or a number asks for fewer",
   });

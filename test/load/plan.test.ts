@@ -148,8 +148,21 @@ describe("a deployment that is there", () => {
       ...{
         code: "TOKENS_INVALID",
         got: "1 token of globex",
-        allowed: "a token for each user, at least 2 in all",
+        allowed: "a token for each user, 2 in all",
       },
+    });
+    expect(
+      failure(() =>
+        seated(
+          ["organization", "user"],
+          tokens.filter((_, at) => at !== 2),
+        ),
+      ),
+    ).toMatchObject({
+      ...{ got: "1 token of initech", allowed: "a token for each user, 2 in all" },
+    });
+    expect(failure(() => seated(["organization"], tokens.slice(0, 1)))).toMatchObject({
+      ...{ got: "0 tokens of globex", allowed: "a token for each user, 1 in all" },
     });
   });
 
