@@ -117,9 +117,11 @@ export function findPlace(scenario: Scenario, path: string): ScenarioPlace | Pro
   const meant = closest(plain, paths);
   const first = plain.split(".")[0] ?? "";
   const beside = paths.filter((one) => one.startsWith(`${first}.`));
-  const known = beside.length > 0 ? beside : paths.filter((one) => !one.startsWith("rules.semantics"));
+  const limits = paths.filter((one) => /\.(?:limit|capacity)$/.test(one)).slice(0, 3);
+  const others = paths.filter((one) => !one.startsWith("rules.semantics") && !limits.includes(one));
+  const known = beside.length > 0 ? beside.slice(0, 8) : [...others.slice(0, 8 - limits.length), ...limits];
   const allowed =
-    meant === null ? `a path such as ${known.slice(0, 8).join(", ")}` : `${quote(meant)}, if that was meant`;
+    meant === null ? `a path such as ${known.join(", ")}` : `${quote(meant)}, if that was meant`;
   return { path, got: "no such path in this scenario", allowed };
 }
 

@@ -2,6 +2,8 @@
 import { defineScenario, rest, worker } from "spillway/scenario";
 import { expect, test } from "vitest";
 import { changeScenario, findPlace, placesOf } from "../../src/plan/paths.ts";
+import { parsePolicy } from "../../src/policy/parse.ts";
+import { presets } from "../../src/policy/presets.ts";
 import { SpillwayError } from "../../src/rules/errors.ts";
 import { switchValues } from "../../src/rules/switches.ts";
 
@@ -73,7 +75,7 @@ test.each<[string, string | number, string | number, string]>([
   expect([allowed(path, value), allowed(path, other)]).toEqual([null, words]);
 });
 
-test("a path that is none is told which was meant, or eight that there are", () => {
+test("a path that is none is told which was meant, or eight that there are, limits among them", () => {
   expect(findPlace(scenario, "populations.agents.clients")).toMatchObject({ path: "agents.clients" });
   expect(findPlace(scenario, "durationMs")).toMatchObject({ path: "duration", unit: "ms" });
   expect(findPlace(scenario, "agents.client")).toMatchObject({
@@ -83,8 +85,13 @@ test("a path that is none is told which was meant, or eight that there are", () 
     ...{ path: "agents.zzzzzzzzzz", got: "no such path in this scenario" },
     allowed: "a path such as agents.user, agents.clients, agents.startWithin, agents.onRefused",
   });
-  const others = words.map((word) => word.split(" ")[0]).slice(0, 8);
+  const others = words.map((word) => word.split(" ")[0]).slice(0, 5);
+  const limits = ["organization.rest", "organization.graphql", "user.rest"].map((of) => `rules.${of}.limit`);
   expect(findPlace(scenario, "zzzzzzzzzzzz")).toMatchObject({
-    allowed: `a path such as ${others.join(", ")}`,
+    allowed: `a path such as ${[...others, ...limits].join(", ")}`,
+  });
+  const { policy } = presets["nginx"] ?? {};
+  expect(findPlace({ ...scenario, policy: parsePolicy(policy) }, "requests.limit")).toMatchObject({
+    allowed: expect.stringMatching(/, policy\.quotas\.requests\.algorithm\.capacity$/),
   });
 });
