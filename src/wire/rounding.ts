@@ -56,8 +56,23 @@ export const tellingEnds: readonly ResetMeaning[] = ["window-end", "full"];
 export const untoldWindow =
   "no reset tells which window a count is of: what is let through is judged, and counts are not";
 
+/** Formats that read the same headers, and take resets for ends of windows. */
+const withEnds: Readonly<Record<string, string>> = {
+  "ietf-06": "express-rate-limit-6",
+  "ietf-07": "express-rate-limit-7",
+  "ietf-11": "express-rate-limit-8",
+};
+
+/** Returns how a policy says that windows end at their resets; nothing if no reset is shown. */
+function endsSaid(policy: Policy, name: string): string {
+  if (readingsOf(wireOf(policy), name).every(({ reset }) => reset === undefined)) return "";
+  const other = typeof policy.wire === "string" ? withEnds[policy.wire] : undefined;
+  const member = other === undefined ? '"means": "window-end" of the wire\'s reset' : `"wire": "${other}"`;
+  return ` If windows end at the reset, ${member} says so.`;
+}
+
 /** Returns a warning for each window whose resets do not tell which window a count is of. */
 export const untoldWindows = (policy: Policy): string[] =>
   Object.keys(policy.quotas).flatMap((name) =>
-    isUntold(policy, name) ? [`quotas.${name}: ${untoldWindow}.`] : [],
+    isUntold(policy, name) ? [`quotas.${name}: ${untoldWindow}.${endsSaid(policy, name)}`] : [],
   );

@@ -1,7 +1,7 @@
 // Resets that a policy's wire format leaves open, and sample answers of it.
 import { describe, expect, test } from "vitest";
 import { parsePolicy } from "../../src/policy/parse.ts";
-import { wireOf } from "../../src/policy/presets.ts";
+import { presets, wireOf } from "../../src/policy/presets.ts";
 import type { PolicyInput } from "../../src/policy/schema.ts";
 import type { WireReading } from "../../src/policy/wire-data.ts";
 import { isUntold, looseResets, readingsOf, roundingOf, untoldWindows } from "../../src/wire/rounding.ts";
@@ -125,6 +125,28 @@ describe("a window whose counts are shown, and no end", () => {
     });
     expect(untoldWindows(policy)).toEqual([
       "quotas.minute: no reset tells which window a count is of: what is let through is judged, and counts are not.",
+    ]);
+  });
+
+  test.each(["ietf-06", "ietf-07", "ietf-11"])(
+    "by %s is told the format that takes resets for ends",
+    (wire) => {
+      const said = untoldWindows(parsePolicy(presets[wire]?.policy));
+      expect(said.length).toBeGreaterThan(0);
+      for (const warning of said) {
+        const [, other = ""] =
+          /If windows end at the reset, "wire": "([^"]+)" says so\.$/.exec(warning) ?? [];
+        expect(untoldWindows(parsePolicy({ ...presets[wire]?.policy, wire: other }))).toEqual([]);
+      }
+    },
+  );
+
+  test("by a format of one's own is told the member that says so", () => {
+    const estimates = [row("X", seconds("ceil", { means: "estimate" }), ["minute"])];
+    expect(untoldWindows(policyOf(estimates))).toEqual([
+      expect.stringMatching(
+        / If windows end at the reset, "means": "window-end" of the wire's reset says so\.$/,
+      ),
     ]);
   });
 });
