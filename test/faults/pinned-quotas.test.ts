@@ -74,10 +74,12 @@ function quotaAnswersOf(faulty: FaultyQuotas, policy: Policy): string[] {
   const lines: string[] = [];
   /** Decisions that wait for their write. */
   let waiting: { readonly atMs: number; readonly end: (atMs: number) => void }[] = [];
-  let nowMs = startMs + 300;
+  let latestMs = startMs + 300;
   for (let at = 0; at < 220; at++) {
     const byMs = [0, 1, 20, 150, 500][some(5)] as number;
-    nowMs = some(30) === 0 ? 5000 * Math.ceil((nowMs + 1) / 5000) : nowMs + byMs;
+    latestMs = some(30) === 0 ? 5000 * Math.ceil((latestMs + 1) / 5000) : latestMs + byMs;
+    // Some come late: they were asked before those that came first.
+    const nowMs = latestMs - (some(6) === 0 ? 250 : 0);
     for (const { atMs, end } of waiting) if (atMs <= nowMs) end(atMs);
     waiting = waiting.filter(({ atMs }) => atMs > nowMs);
     const tenant = ["acme", "acme", "acme", "beta", "a-b", "a"][some(6)] as string;

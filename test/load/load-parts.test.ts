@@ -1,10 +1,11 @@
 // A load run whose clients are the test's own: what they are given, and what is made of what they tell.
 import { join } from "node:path";
-import { beforeAll, describe, expect, test } from "vitest";
+import { beforeAll, describe, expect, test, vi } from "vitest";
 import { Account } from "../../src/load/account.ts";
 import { type LoadOptions, load } from "../../src/load/load.ts";
 import type { NodePart, NodeTask } from "../../src/load/node/run.ts";
 import { type LoadedScenario, loadScenarioFile } from "../../src/load/scenario-file.ts";
+import { TraceFile } from "../../src/load/trace-file.ts";
 import { parsePolicy } from "../../src/policy/parse.ts";
 import { presets } from "../../src/policy/presets.ts";
 import { SpillwayError } from "../../src/rules/errors.ts";
@@ -245,6 +246,21 @@ describe("a run that does not end well", () => {
     const { result, place } = await ran(parts, {}, end);
     await expect(result).rejects.toMatchObject(expected);
     await expect(readTraceFile(join(place, "trace.ndjson"))).rejects.toThrow("ENOENT");
+  });
+
+  test("for want of room counts the lines that are missing, and says why", async () => {
+    const create = TraceFile.create.bind(TraceFile);
+    vi.spyOn(TraceFile, "create").mockImplementation(async (path, head) =>
+      Object.assign(await create(path, head), { failure: new Error("no space left") }),
+    );
+    const parts = partsOf(3).map((part) => ({ ...part, account: { ...part.account, lost: 5 } }));
+    const { result, place } = await ran(parts);
+    expect(await result.finally(() => vi.restoreAllMocks())).toMatchObject({
+      failure: "3 lines of the trace could not be written: no space left",
+      account: { calls: 0, lost: 8 },
+    });
+    const { header, calls } = await readTraceFile(join(place, "trace.ndjson"));
+    expect([header.lost, calls]).toEqual([8, []]);
   });
 
   test("of a target that fell silent says so", async () => {
