@@ -91,7 +91,7 @@ export const keyFaults: readonly FaultEntry[] = [
     shows: "a fresh quota for `bearer` in place of `Bearer`",
     nets: ["A"],
     ...ofOther(() => (user, { authorization = "" }) => {
-      const [scheme = ""] = authorization.split(" ", 1);
+      const [scheme = ""] = authorization.split(" ");
       return scheme === "" || scheme === "Bearer" ? user : `${user} by ${scheme}`;
     }),
   },

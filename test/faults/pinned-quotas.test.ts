@@ -4,11 +4,13 @@
 import { expect, test } from "vitest";
 import type { PolicyDecision, PolicyReservation } from "../../src/engine/decision.ts";
 import { shownByStatus } from "../../src/engine/store.ts";
+import { answerFaults } from "../../src/faults/answers.ts";
 import { faults } from "../../src/faults/catalogue.ts";
 import { injectQuotaFault, parseFault } from "../../src/faults/choice.ts";
 import { Counter } from "../../src/faults/counter.ts";
 import type { FaultyQuotas } from "../../src/faults/fault.ts";
 import { seededRandom } from "../../src/faults/random.ts";
+import { readingFaults } from "../../src/faults/readings.ts";
 import { sentBy } from "../../src/faults/sent.ts";
 import { windowFaults } from "../../src/faults/windows.ts";
 import { parsePolicy } from "../../src/policy/parse.ts";
@@ -127,26 +129,28 @@ function quotaAnswersOf(faulty: FaultyQuotas, policy: Policy): string[] {
   return lines;
 }
 
-/** One bucket of one key, and answers that show nothing. */
-const bare = parsePolicy({
-  version: 2,
-  name: "bare",
-  quotas: {
-    calls: {
-      algorithm: { kind: "token-bucket", capacity: 2, refill: { amount: 1, everyMs: 1000 } },
-      key: ["tenant"],
+/** One bucket of one key; answers show nothing, or what these say. */
+const bare = (...readings: readonly { readonly headers: Readonly<Record<string, string>> }[]) =>
+  parsePolicy({
+    version: 2,
+    name: "bare",
+    quotas: {
+      calls: {
+        algorithm: { kind: "token-bucket", capacity: 2, refill: { amount: 1, everyMs: 1000 } },
+        key: ["tenant"],
+      },
     },
-  },
-  operations: { list: { uses: { calls: 1 } }, write: { uses: { calls: 1 } }, send: { uses: { calls: 1 } } },
-  routes: [{ path: "/**", operation: "list" }],
-  auth: { attributes: ["tenant", "user"] },
-  wire: { revision: "1", readings: [] },
-});
+    operations: { list: { uses: { calls: 1 } }, write: { uses: { calls: 1 } }, send: { uses: { calls: 1 } } },
+    routes: [{ path: "/**", operation: "list" }],
+    auth: { attributes: ["tenant", "user"] },
+    wire: { revision: "1", readings: readings.map((one) => ({ ...one, on: ["admitted"] as const })) },
+  });
 
 test.each([
   ["epoch", policyOf("epoch"), faults],
   ["first-request", policyOf("first-request"), windowFaults],
-  ["bare", bare, faults],
+  ["bare", bare(), faults],
+  ["one-reading", bare({ headers: { "X-Left": "{remaining}" } }), [...readingFaults, ...answerFaults]],
 ] as const)("each fault by a policy: %s", async (anchor, policy, some) => {
   const right = quotaAnswersOf({ store: new Counter(policy) }, policy);
   const lines = some.map(({ name }) => {

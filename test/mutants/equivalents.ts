@@ -13,6 +13,20 @@ interface Equivalent {
 
 const equivalents: readonly Equivalent[] = [
   {
+    path: "src/faults/windows.ts",
+    text: "if (!this.isWindow(key)) return false;",
+    was: "false",
+    becomes: "true",
+    reason: "a bucket is charged whatever was found",
+  },
+  {
+    path: "src/faults/processes.ts",
+    text: "#isRaised = false;",
+    was: "false",
+    becomes: "true",
+    reason: "each use of a node sets it first",
+  },
+  {
     path: "src/load/trace-from-k6.ts",
     text: 'for await (const chunk of createReadStream(path, { encoding: "utf8", highWaterMark: 1 << 18 })) {',
     was: "18",
