@@ -97,7 +97,8 @@ export class Lab extends Requests {
 
   /** Waits until a time. @throws Unexercised if the audit ends before */
   *wait(untilMs: number): ExperimentSteps<void> {
-    if (untilMs > this.#untilMs) throw new Unexercised("the window lasts longer than the time that is left");
+    if (untilMs > this.#untilMs)
+      throw new Unexercised("the wait is longer than the time that is left: --max-time");
     yield { untilMs };
   }
 

@@ -1,6 +1,7 @@
 // Reasons why experiments cannot be made: each deployment has one, told before a call is made. Those that a plain one lacks
 // stand first; of every other deployment those that differ.
 import { expect, test } from "vitest";
+import { shapes } from "../../src/audit/experiments/shapes.ts";
 import { experiments } from "../../src/audit/experiments.ts";
 import { Lab, type LabOptions } from "../../src/audit/lab.ts";
 import { parsePolicy } from "../../src/policy/parse.ts";
@@ -236,6 +237,19 @@ const cases: readonly (readonly [name: string, deployment: Deployment, reasons: 
     { null: "twin-letter-case-of-name", "the credential has no scheme": "twin-letter-case-of-scheme" },
   ],
   [
+    "a path that ends with a slash",
+    { policy: { operations: calling(1, { path: "/blue/" }), routes: [{ path: "/**", operation: "call" }] } },
+    { "the path ends with a slash": "twin-trailing-slash" },
+  ],
+  [
+    "a path without a letter",
+    { policy: { operations: calling(1, { path: "/" }), routes: [{ path: "/**", operation: "call" }] } },
+    {
+      "the path ends with a slash": "twin-trailing-slash",
+      "the path ends without a letter": "twin-letter-case-of-path twin-percent-encoded",
+    },
+  ],
+  [
     "one count for all callers",
     { policy: { quotas: { requests: { ...quota, key: [] } } } },
     {
@@ -257,3 +271,30 @@ test("the experiments that can be made are as many as are told to cost something
   expect(made).toHaveLength(41);
   for (const { calls } of experiments) expect(calls).toBeGreaterThanOrEqual(1);
 });
+
+test.each(["/rooms/blue", "/rooms/blue/", "/rooms/blue/?first=1"])(
+  "of %s the last name is sent in other letters",
+  (path) => {
+    const policy = parsePolicy({
+      ...plain,
+      ...{ operations: calling(1, { path }), routes: [{ path: "/**", operation: "call" }] },
+    });
+    const callers = [{ index: 0, name: "ann", attributes: { user: "ann" } }] as const;
+    const lab = new Lab({
+      policy,
+      callers,
+      alone: true,
+      spend: 1,
+      isTls: false,
+      beganMs: 0,
+      untilMs: 120_000,
+    });
+    const sent = ["letter-case-of-path", "percent-encoded"].map((name) => {
+      const shape = shapes.find((each) => each.name === name);
+      return shape
+        ?.make(lab.shot(callers[0], "call"), lab)
+        .map((shot) => shot.path.replace(/[/?]*(?:\?.*)?$/, ""));
+    });
+    expect(sent).toEqual([["/rooms/BLUE"], ["/rooms/%62lue"]]);
+  },
+);

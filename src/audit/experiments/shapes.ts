@@ -39,12 +39,14 @@ export const shapes: readonly RequestShape[] = [
   {
     name: "trailing-slash",
     what: "with a slash at the end",
+    lacks: (_lab, { path }) => (/\/(?:\?|$)/.test(path) ? "the path ends with a slash" : null),
     make: (plain) => [{ ...plain, path: plain.path.replace(/\/?(?=\?|$)/, "/") }],
   },
   {
     name: "letter-case-of-path",
     what: "with capital letters in the path",
-    make: (plain) => [{ ...plain, path: plain.path.replace(/[^/?]+(?=\?|$)/, (text) => text.toUpperCase()) }],
+    lacks: (_lab, { path }) => (capitals(path) === path ? "the path ends without a letter" : null),
+    make: (plain) => [{ ...plain, path: capitals(plain.path) }],
   },
   {
     name: "letter-case-of-name",
@@ -67,7 +69,7 @@ export const shapes: readonly RequestShape[] = [
   {
     name: "percent-encoded",
     what: "with a letter of the path in percent-encoding",
-    lacks: (_lab, plain) => (encoded(plain.path) === plain.path ? "the path has no letter" : null),
+    lacks: (_lab, plain) => (encoded(plain.path) === plain.path ? "the path ends without a letter" : null),
     make: (plain) => [{ ...plain, path: encoded(plain.path) }],
   },
   {
@@ -168,7 +170,11 @@ export const shapes: readonly RequestShape[] = [
 ];
 
 const encoded = (path: string): string =>
-  path.replace(/[a-z](?=[^/?]*(?:\?|$))/, (text) => `%${text.charCodeAt(0).toString(16)}`);
+  path.replace(/[a-z](?=[^/?]*\/?(?:\?|$))/, (text) => `%${text.charCodeAt(0).toString(16)}`);
+
+/** Returns the path with capital letters in its last segment. */
+const capitals = (path: string): string =>
+  path.replace(/[^/?]+(?=\/?(?:\?|$))/, (text) => text.toUpperCase());
 
 const formOf = ({ policy }: Lab): string => [policy.auth.form].flat()[0] ?? "{token}";
 

@@ -134,7 +134,7 @@ export const windowExperiments: readonly Experiment[] = [
       const names = lab.windows(subject, caller);
       const holdMs = Math.max(...names.map((name) => lab.windowMs(name, caller))) + 300;
       if (lab.isOver((yield* lab.now()) + holdMs))
-        return unexercised("the window lasts longer than the time that is left");
+        return unexercised("the wait is longer than the time that is left: --max-time");
       yield* lab.look(subject, caller);
       const slow = { ...lab.shot(caller, subject.operation), way: "slow" as const, holdMs };
       const answer = yield* lab.one(slow);
