@@ -62,7 +62,7 @@ export function emptiedOf(
   if (algorithm.kind === "token-bucket") return { name, caller, algorithm, cost, windowMs: 0, begunMs: 0 };
   const windowMs = lab.windowMs(name, caller);
   if (windowMs === 0 || lab.shows(name)) return null;
-  const begunMs = isOnGrid(algorithm) ? windowMs / polls + marginMs(windowMs) : 0;
+  const begunMs = isOnGrid(algorithm) ? begunMost(windowMs) : 0;
   return { name, caller, algorithm, cost, windowMs, begunMs };
 }
 
@@ -70,7 +70,12 @@ const isOnGrid = (algorithm: QuotaAlgorithm): boolean =>
   algorithm.kind === "fixed-window" && algorithm.anchor !== "first-request";
 
 /** Returns the time from a window's begin after which servers agree that it has begun, ms. */
-const marginMs = (windowMs: number): number => Math.min(stepMs, windowMs / 5);
+const marginMs = (windowMs: number): number => Math.min(stepMs, windowMs / 10);
+const pollMs = (windowMs: number): number => Math.ceil(windowMs / polls);
+/** Most time from a refused poll to the next one's answer that tells when a window began, ms. */
+const knownMs = (windowMs: number): number => pollMs(windowMs) + marginMs(windowMs);
+/** Most time that a window has lasted at its first call: what the poll leaves open, the margin, and as much delay. */
+const begunMost = (windowMs: number): number => knownMs(windowMs) + 2 * marginMs(windowMs);
 
 /** Returns the time in which units come back, ms. */
 export const msFor = ({ algorithm, windowMs }: EmptiedQuota, units: number): number =>
@@ -120,29 +125,45 @@ export const emptyingCalls = (lab: Lab, subject: Subject): number => {
 export const restMs = (quota: EmptiedQuota | null): number =>
   quota === null ? 0 : msFor(quota, roomOf(quota)) + stepMs;
 
+/** Tries to meet a window before its calls are said to come too late. */
+const triesMost = 4;
+const tooLate = "calls come too late to meet the begin of a window";
+
 /** Waits until a quota surely has all its room: a bucket is full, or a new window has begun. */
 function* rest(lab: Lab, subject: Subject, quota: EmptiedQuota): ExperimentSteps<void> {
   const { name, caller, algorithm, windowMs } = quota;
-  const begin = isOnGrid(algorithm)
-    ? yield* lab.windowBegin(name, () => nextBegin(lab, subject, quota))
-    : null;
-  const usedAt = lab.book.usedAt(name, caller.attributes) ?? lab.beganMs;
-  if (begin === null) return yield* lab.wait(usedAt + restMs(quota));
-  const windows = Math.floor((Math.max(usedAt, yield* lab.now()) - begin) / windowMs);
-  yield* lab.wait(begin + (windows + 1) * windowMs + marginMs(windowMs));
+  const usedAt = (): number => lab.book.usedAt(name, caller.attributes) ?? lab.beganMs;
+  if (!isOnGrid(algorithm)) return yield* lab.wait(usedAt() + restMs(quota));
+  const begin = yield* lab.windowBegin(name, () => nextBegin(lab, subject, quota));
+  for (let tries = 0; tries < triesMost; tries++) {
+    const windows = Math.floor((Math.max(usedAt(), yield* lab.now()) - begin) / windowMs);
+    const atMs = begin + (windows + 1) * windowMs + marginMs(windowMs);
+    yield* lab.wait(atMs);
+    if ((yield* lab.now()) <= atMs + marginMs(windowMs)) return;
+  }
+  throw new Unexercised(tooLate);
 }
 
 /** Empties a window, and calls until the next one admits. @returns the time at which that one has surely begun */
 function* nextBegin(lab: Lab, subject: Subject, quota: EmptiedQuota): ExperimentSteps<number> {
-  const answers = yield* burst(lab, subject, quota);
-  if (!answers.some(isRefused))
-    throw new Unexercised(answers.every(isServed) ? "a window could not be emptied" : lacksRefusal(answers));
-  for (let poll = 0; poll < 2 * polls; poll++) {
-    yield* lab.wait((yield* lab.now()) + Math.ceil(quota.windowMs / polls));
-    const { call } = yield* lab.one(lab.shot(quota.caller, subject.operation));
-    if (call.outcome === "admitted") return call.received;
+  const { caller, windowMs } = quota;
+  for (let tries = 0; tries < triesMost; tries++) {
+    const answers = yield* burst(lab, subject, quota);
+    let refused = answers.findLast(isRefused);
+    if (refused === undefined)
+      throw new Unexercised(
+        answers.every(isServed) ? "a window could not be emptied" : lacksRefusal(answers),
+      );
+    for (let poll = 0; poll < 2 * polls; poll++) {
+      yield* lab.wait((yield* lab.now()) + pollMs(windowMs));
+      const answer = yield* lab.one(lab.shot(caller, subject.operation));
+      if (isRefused(answer)) refused = answer;
+      if (!isServed(answer)) continue;
+      if (answer.call.received - refused.call.sent <= knownMs(windowMs)) return answer.call.received;
+      break;
+    }
   }
-  throw new Unexercised("an emptied window did not end");
+  throw new Unexercised(tooLate);
 }
 
 /** Makes a burst of plain calls for which a quota lacks room. */

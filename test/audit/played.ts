@@ -54,6 +54,8 @@ export interface PlayedOptions {
   readonly attributesOf?: (user: string) => Readonly<Record<string, string>>;
   /** Time that a call takes, ms; 4 unless told. */
   readonly tripMs?: number;
+  /** Time by which a wait ends late, ms, by its number from 1; none unless told. */
+  readonly lateMs?: (wait: number) => number;
 }
 
 export type Served = (shot: Shot, nowMs: number) => Sent;
@@ -98,7 +100,9 @@ export class Played {
   readonly #record: AuditRecord;
   readonly #server: Served;
   readonly #tripMs: number;
+  readonly #lateMs: (wait: number) => number;
   #nowMs = 0;
+  #waits = 0;
 
   constructor(
     server: Served,
@@ -110,6 +114,7 @@ export class Played {
       policy = ownPolicy(anchor, key),
       attributesOf = (user) => ({ user }),
       tripMs = 4,
+      lateMs = () => 0,
     }: PlayedOptions = {},
   ) {
     const callers = Array.from({ length: users }, (_, index): AuditCaller => {
@@ -129,13 +134,17 @@ export class Played {
     );
     this.#server = server;
     this.#tripMs = tripMs;
+    this.#lateMs = lateMs;
   }
 
   play<T>(steps: ExperimentSteps<T>): T {
     let next = steps.next();
     while (next.done !== true) {
       const step = next.value;
-      if ("untilMs" in step) this.#nowMs = Math.max(this.#nowMs, step.untilMs);
+      if ("untilMs" in step) {
+        this.#waits += 1;
+        this.#nowMs = Math.max(this.#nowMs, step.untilMs + this.#lateMs(this.#waits));
+      }
       const answers = "untilMs" in step ? [] : step.shots.map((shot) => this.#call(shot));
       const done: Done = { answers, nowMs: this.#nowMs };
       next = steps.next(done);

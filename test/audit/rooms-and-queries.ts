@@ -3,7 +3,7 @@ import { experiments } from "../../src/audit/experiments.ts";
 import { type AuditFinding, type Shot, Unexercised } from "../../src/audit/step.ts";
 import { parsePolicy } from "../../src/policy/parse.ts";
 import type { Policy } from "../../src/policy/policy.ts";
-import { Played, type Sent, type Served } from "./played.ts";
+import { Played, type PlayedOptions, type Sent, type Served } from "./played.ts";
 
 export const windowMs = 10_000;
 export const limits = { own: 40, shared: 60, points: 60 };
@@ -168,17 +168,16 @@ function declaredBy({ body }: Shot): number {
   );
 }
 
-interface LinesOptions {
+interface LinesOptions extends Pick<PlayedOptions, "tripMs" | "lateMs" | "untilMs"> {
   readonly users?: number;
-  readonly tripMs?: number;
 }
 
 /** Returns what an experiment says of a server, with the calls and the time that it took. */
 function lineOf(name: string, operation: string, served: Served, of: Policy, more: LinesOptions): string {
-  const { users = 3, tripMs = 4 } = more;
+  const { users = 3, ...timed } = more;
   // The fourth user and those after it are of another organization.
   const attributesOf = (user: string) => ({ organization: user > "user-2" ? "globex" : "acme", user });
-  const played = new Played(served, users, "first-request", { policy: of, attributesOf, tripMs });
+  const played = new Played(served, users, "first-request", { policy: of, attributesOf, ...timed });
   const subject = played.lab.subjects.find((each) => each.operation === operation);
   const experiment = experiments.find((each) => each.name === name);
   if (subject === undefined || experiment === undefined) throw new RangeError(name);

@@ -115,3 +115,41 @@ test.each(["epoch", "first-request"] as const)("what is said of those of the anc
   });
   await expect(`${texts.join("\n\n")}\n`).toMatchFileSnapshot(`./pinned/uncounted-${anchor}.md`);
 });
+
+/** Delays of waits that end late, ms, by their number. */
+const delays: Readonly<Record<string, (wait: number) => number>> = {
+  "a little": () => 200,
+  "now and then by most of a window": (wait) => (wait % 11 === 0 ? 8_900 : 0),
+  "always by a third of a window": () => 3_300,
+  "by a second, and less": (wait) => (wait * 137) % 1_000,
+};
+
+test.each(Object.keys(delays))("nothing is wrong with a right grid where waits end late: %s", (name) => {
+  const lateMs = delays[name] as (wait: number) => number;
+  const lines = linesOf(() => served("epoch")({ gridMs: 3_210 }), names, policyOf("epoch"), {
+    lateMs,
+    untilMs: 1_000_000,
+  });
+  expect(lines.filter((line) => !/: (kept|not exercised: .*)$/.test(line))).toEqual([]);
+  const isKept = (line: string): boolean => line.endsWith(": kept");
+  expect(lines.filter(isKept).length).toBe(name.startsWith("always") ? 0 : names.length);
+});
+
+test.each([17, 18, 19])(
+  "nothing is wrong with a right grid, however late waits end from the %d. on",
+  (from) => {
+    const said = Array.from({ length: 35 }, (_, index) =>
+      linesOf(
+        () => served("epoch")({ gridMs: 3_210 }),
+        ["burst-is-bounded", "twin-head"],
+        policyOf("epoch"),
+        {
+          lateMs: (wait) => (wait >= from && wait % 2 === from % 2 ? 290 * index : 0),
+          untilMs: 1_000_000,
+        },
+      ),
+    ).flat();
+    expect(said.filter((line) => line.includes("broken"))).toEqual([]);
+    expect(said.filter((line) => line.endsWith(": kept")).length).toBeGreaterThan(9);
+  },
+);

@@ -151,10 +151,11 @@ function ofRefilled(
   const { cost, name, caller } = quota;
   const admitted = admittedOf(answers);
   const [first, again] = [refusalOf(before, quota, subject), refusalOf(answers, quota, subject)];
-  const isFree = lab.quota(name, caller).charge.refused === "nothing";
+  // A window has its room back as a whole; only a bucket's part of it is owed.
+  const isOwed = quota.windowMs === 0 && lab.quota(name, caller).charge.refused === "nothing";
   const pauseMs = sentOf(answers) - lastOf(before);
   const least = Math.floor(Math.min(roomOf(quota), unitsIn(quota, pauseMs - stepMs)) / cost);
-  if (lab.alone && isFree && first !== null && again !== null && admitted.length < least)
+  if (lab.alone && isOwed && first !== null && again !== null && admitted.length < least)
     return broken(
       [first, ...admitted, again],
       `${least} calls admitted: ${name} was refilled for ${pauseMs} ms`,
