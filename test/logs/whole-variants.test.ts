@@ -143,6 +143,9 @@ test("a byte order mark is no part of the first line, but a part of one is", asy
   expect(await unreadOf(whole)).toBe(0);
   expect(await unreadOf(whole.subarray(1))).toBe(1);
   for (const at of [0, 1, 2]) expect(await unreadOf(whole.with(at, 0x78))).toBe(1);
+  // One in front of a later line is a part of that, too.
+  const later = lines('{"ts":1767323045,"user":"al"}', '\ufeff{"ts":1767323046,"user":"al"}');
+  expect(await unreadOf(new TextEncoder().encode(later))).toBe(1);
 });
 
 test.each([
