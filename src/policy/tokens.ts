@@ -54,7 +54,10 @@ export function parsePolicyTokens(text: string, file: string, names: readonly st
     seen.add(entry["token"]);
   }
   if (problems.length > 0)
-    throw new SpillwayError("TOKENS_INVALID", "this tokens file cannot be used", { problems });
+    throw new SpillwayError("TOKENS_INVALID", "this tokens file cannot be used", {
+      problems,
+      hint: `an entry of this policy is {${members.map((name) => `${JSON.stringify(name)}: "..."`).join(", ")}}`,
+    });
   return (input as Record<string, string>[]).map((entry) => ({
     token: entry["token"] ?? "",
     attributes: Object.fromEntries(names.map((name) => [name, entry[name] ?? ""])),

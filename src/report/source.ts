@@ -76,13 +76,19 @@ const namesWords = (names: readonly string[]): string =>
     ...(names.length > namesMost ? [`${names.length - namesMost} more`] : []),
   ].join(", ");
 
+/** Returns `: a token bucket's level is not judged`; nothing if no quota is left out by its kind. */
+function unjudgedWords({ notJudged = [] }: Verdict): string {
+  const reasons = [...new Set(notJudged.map(({ why }) => why))];
+  return reasons.length === 0 ? "" : `: ${reasons.slice(0, 3).join("; ")}`;
+}
+
 /** Returns the verdict in a few words. A trace shows at most that nothing in it contradicts the laws. */
 export function verdictWords(verdict: Verdict | null): string {
   if (verdict === null) return "This run was not judged";
   const { violated } = lawCounts(verdict);
   if (verdict.verdict === "violated")
     return `${counted(violated.length, "law is", "laws are")} broken: ${namesWords(violated)}`;
-  if (verdict.verdict === "unknown") return "Nothing in this trace could be judged";
+  if (verdict.verdict === "unknown") return `Nothing in this trace could be judged${unjudgedWords(verdict)}`;
   const gaps = evidenceGaps(verdict);
   return gaps.length === 0 ? "No law is broken" : `No law is broken, on little evidence: ${gaps.join("; ")}`;
 }

@@ -249,6 +249,7 @@ function describeLimits(): void {
       expect.stringContaining("TOKENS_INVALID"),
       expect.stringContaining("organization"),
       expect.stringContaining("user"),
+      'an entry of this policy is {"token": "...", "organization": "...", "user": "..."}',
     ]);
   });
 }

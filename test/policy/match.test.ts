@@ -105,6 +105,9 @@ describe("a tokens file", () => {
     try {
       parse(entries);
     } catch (error) {
+      expect((error as { hint: string }).hint).toBe(
+        'an entry of this policy is {"token": "...", "shop": "..."}',
+      );
       expect((error as { problems: { path: string }[] }).problems[0]?.path).toBe(path);
       expect(JSON.stringify(error) + String(error)).not.toContain("secret");
     }

@@ -135,6 +135,15 @@ describe("on how much a verdict rests", () => {
     ).toBe("1 law is broken: conserved");
     expect(verdictWords({ ...said, verdict: "ok" })).toBe("No law is broken");
   });
+
+  it("says of nothing that could be judged which kinds of limits are not", () => {
+    const why = "a token bucket's level is not judged";
+    const notJudged = ["burst", "tenant"].map((quota) => ({ quota, why }));
+    expect(verdictWords({ ...said, verdict: "unknown", notJudged })).toBe(
+      `Nothing in this trace could be judged: ${why}`,
+    );
+    expect(verdictWords({ ...said, verdict: "unknown" })).toBe("Nothing in this trace could be judged");
+  });
 });
 
 describe("a verdict in Markdown", () => {
