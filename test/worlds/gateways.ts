@@ -50,7 +50,7 @@ export const gateways: World = {
     "lost once in two days, for half an hour on the median; once a day a mast fails, and a quarter of the gateways are " +
     "away for ten minutes to forty. All that gathered is sent in a row. A refused report waits for a minute, and later " +
     "ones behind it. Weekends are like weekdays.",
-  tuned: false,
+  tuned: true,
   agents: 50,
   agent: function* (part: Part) {
     const { traits, chance, fromMs, untilMs, ask } = part;
