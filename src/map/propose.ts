@@ -129,7 +129,7 @@ function withLimitsSeen(
   questions.push({
     path: "quotas",
     seen: `Windows, keys, routes and what no answer showed are those of the preset ${policy.name}.`,
-    settle: `npx spillway policy show ${policy.name} says them in words, with their sources.`,
+    settle: `npx spillway policy show ${policy.name} says them in words, with their sources. Another API that has these headers needs quotas, operations and routes of its own: samples of ${policy.name} would be sent to it.`,
   });
   return { ...policy, name, quotas: Object.fromEntries(changed) } as unknown as PolicyInput;
 }

@@ -249,3 +249,24 @@ describe("the name of a header", () => {
     expect(["x-limit-day", "remaining", "x-resetting", "date", "retry"].filter(isLimitLike)).toEqual([]);
   });
 });
+
+test("an API that has a preset's headers is told that the preset's requests are not its own", () => {
+  const answer = `HTTP/1.1 200 OK
+date: Mon, 23 Nov 2026 10:00:20 GMT
+x-ratelimit-limit: 60
+x-ratelimit-remaining: 59
+x-ratelimit-used: 1
+x-ratelimit-reset: ${(START + 40_000) / 1000}
+x-ratelimit-resource: core
+
+{}`;
+  const secrets = new Set<string>();
+  const { questions } = propose(readTranscript(answer, "answer.txt", secrets), secrets, "my-api");
+  expect(questions.find(({ path }) => path === "quotas")).toEqual({
+    path: "quotas",
+    seen: "Windows, keys, routes and what no answer showed are those of the preset github.",
+    settle: expect.stringMatching(
+      /Another API that has these headers needs .* of its own: samples of github would be sent to it\.$/,
+    ),
+  });
+});
