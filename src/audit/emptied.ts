@@ -89,7 +89,7 @@ export const unitsIn = ({ algorithm, windowMs, begunMs }: EmptiedQuota, ms: numb
 
 export const roomOf = ({ algorithm }: EmptiedQuota): number => limitOf(algorithm);
 
-const callsIn = (quota: EmptiedQuota): number => Math.floor(roomOf(quota) / quota.cost);
+export const callsIn = (quota: EmptiedQuota): number => Math.floor(roomOf(quota) / quota.cost);
 
 export function lacksEmptied(lab: Lab, subject: Subject): string | null {
   const quota = emptiedOf(lab, subject);
@@ -130,7 +130,7 @@ const triesMost = 4;
 const tooLate = "calls come too late to meet the begin of a window";
 
 /** Waits until a quota surely has all its room: a bucket is full, or a new window has begun. */
-function* rest(lab: Lab, subject: Subject, quota: EmptiedQuota): ExperimentSteps<void> {
+export function* rest(lab: Lab, subject: Subject, quota: EmptiedQuota): ExperimentSteps<void> {
   const { name, caller, algorithm, windowMs } = quota;
   const usedAt = (): number => lab.book.usedAt(name, caller.attributes) ?? lab.beganMs;
   if (!isOnGrid(algorithm)) return yield* lab.wait(usedAt() + restMs(quota));

@@ -29,7 +29,7 @@ const costs: readonly (readonly [cost: string, names: string])[] = [
   ["2 1 0", "last-place-2"],
   ["8 1 0", "last-place-8 reset-counts-down"],
   ["32 1 0", "last-place-32"],
-  ["40 1 0", "burst-is-bounded emptied-has-room-again emptied-wait-is-honest"],
+  ["40 1 0", "burst-is-bounded emptied-has-room-again emptied-leaves-others emptied-wait-is-honest"],
   ["3 1 1", "refusal-names-the-quota refusal-by-other-quota"],
   ["8 1 1", "refusal-is-free"],
   ["4 1 1", "refusal-leaves-others"],

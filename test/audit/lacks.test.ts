@@ -102,7 +102,7 @@ const cases: readonly (readonly [name: string, deployment: Deployment, reasons: 
       "the sample has no body": "answered-413",
       "windows open with their first call": "window-on-its-grid",
       "no bucket, and no window without counts, that plain calls empty first":
-        "burst-is-bounded emptied-has-room-again emptied-wait-is-honest",
+        "burst-is-bounded emptied-has-room-again emptied-leaves-others emptied-wait-is-honest",
       "no other operation empties one of its quotas alone": "refusal-by-other-quota",
       "no quota that callers share": "broad-quota-refuses",
     },
@@ -115,7 +115,7 @@ const cases: readonly (readonly [name: string, deployment: Deployment, reasons: 
         "cost-as-told answered-413 calls-at-once window-on-its-grid first-calls-at-once calls-across-the-reset window-watched pause-then-status-then-call call-slower-than-its-window reset-of-the-last-second",
       "answers show no count that two callers keep apart": "each-caller-apart",
       "the format has no headers": "headers-on-every-answer",
-      null: "burst-is-bounded emptied-has-room-again emptied-wait-is-honest",
+      null: "burst-is-bounded emptied-has-room-again emptied-leaves-others emptied-wait-is-honest",
       "no quota whose limit is known in calls, and whose count answers show":
         "last-place-2 last-place-8 last-place-32 reset-counts-down refusal-names-the-quota refusal-is-free refusal-leaves-others broad-quota-refuses reset-is-kept",
     },
@@ -138,7 +138,7 @@ const cases: readonly (readonly [name: string, deployment: Deployment, reasons: 
       "answers show no count that two callers keep apart": "each-caller-apart",
       "no quota whose limit is known in calls, and whose count answers show":
         "last-place-2 last-place-8 last-place-32 reset-counts-down refusal-names-the-quota refusal-is-free refusal-leaves-others broad-quota-refuses reset-is-kept",
-      null: "burst-is-bounded emptied-has-room-again emptied-wait-is-honest",
+      null: "burst-is-bounded emptied-has-room-again emptied-leaves-others emptied-wait-is-honest",
     },
   ],
   [
@@ -247,6 +247,30 @@ const cases: readonly (readonly [name: string, deployment: Deployment, reasons: 
     {
       "the path ends with a slash": "twin-trailing-slash",
       "the path ends without a letter": "twin-letter-case-of-path twin-percent-encoded",
+    },
+  ],
+  [
+    "a bucket of all callers",
+    {
+      policy: {
+        quotas: {
+          requests: {
+            algorithm: { kind: "token-bucket", capacity: 6, refill: { amount: 2, everyMs: 1000 } },
+            key: [],
+          },
+        },
+      },
+    },
+    {
+      "answers show no count of a window":
+        "cost-as-told answered-413 calls-at-once window-on-its-grid first-calls-at-once calls-across-the-reset window-watched pause-then-status-then-call call-slower-than-its-window reset-of-the-last-second",
+      "answers show no count that these callers keep apart": "other-user",
+      "answers show no count that two callers keep apart": "each-caller-apart",
+      "no callers of two organizations": "other-organization",
+      "no quota whose limit is known in calls, and whose count answers show":
+        "last-place-2 last-place-8 last-place-32 reset-counts-down refusal-names-the-quota refusal-is-free refusal-leaves-others broad-quota-refuses reset-is-kept",
+      "no second caller with a quota of its own": "emptied-leaves-others",
+      null: "burst-is-bounded emptied-has-room-again emptied-wait-is-honest",
     },
   ],
   [

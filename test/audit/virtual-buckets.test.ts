@@ -105,7 +105,14 @@ const servers: Readonly<Record<string, Kept>> = {
 };
 
 const names = [
-  ...["burst-is-bounded", "emptied-has-room-again", "emptied-wait-is-honest", "other-user", "twin-head"],
+  ...[
+    "burst-is-bounded",
+    "emptied-has-room-again",
+    "emptied-leaves-others",
+    "emptied-wait-is-honest",
+    "other-user",
+    "twin-head",
+  ],
   ...["twin-query-string", "twin-pipelined", "each-caller-apart", "refusal-names-the-quota"],
 ];
 

@@ -101,7 +101,13 @@ const servers: Readonly<Record<string, Kept>> = {
 };
 
 const names = [
-  ...["burst-is-bounded", "emptied-has-room-again", "emptied-wait-is-honest", "other-user"],
+  ...[
+    "burst-is-bounded",
+    "emptied-has-room-again",
+    "emptied-leaves-others",
+    "emptied-wait-is-honest",
+    "other-user",
+  ],
   ...["twin-head", "twin-query-string"],
 ];
 

@@ -2,12 +2,14 @@
 // one admits, when it has room again, and the cost of refusals (SPEC.md §3, §7; POLICY.md §5). They need no header.
 import {
   burst,
+  callsIn,
   type EmptiedQuota,
   emptiedOf,
   isIts,
   lacksEmptied,
   msFor,
   onlyAlone,
+  rest,
   restedBurst,
   restMs,
   roomOf,
@@ -18,6 +20,7 @@ import type { Experiment } from "../experiment.ts";
 import type { Lab } from "../lab.ts";
 import {
   type Answer,
+  type AuditCaller,
   type AuditFinding,
   broken,
   type ExperimentSteps,
@@ -165,6 +168,19 @@ function ofRefilled(
   return kept;
 }
 
+/** Most calls of another caller beside an emptied quota. */
+const othersMost = 8;
+
+/** Returns the emptied quota of a caller whose count is apart from the first one's; `null` if there is none. */
+function otherOf(lab: Lab, subject: Subject): EmptiedQuota | null {
+  const quota = emptiedOf(lab, subject);
+  if (quota === null) return null;
+  const keyOf = ({ attributes }: AuditCaller): string => lab.book.keyOf(quota.name, attributes);
+  const other = subject.callers.find((caller) => keyOf(caller) !== keyOf(quota.caller));
+  const others = other === undefined ? null : emptiedOf(lab, subject, other);
+  return others?.name === quota.name ? others : null;
+}
+
 export const emptiedExperiments: readonly Experiment[] = [
   {
     ...common,
@@ -212,6 +228,39 @@ export const emptiedExperiments: readonly Experiment[] = [
       return isRefused(answer) && isIts(answer, quota, subject)
         ? broken([last, answer], `${name} has room for a call after ${waitMs} ms`, "refused")
         : kept;
+    },
+  },
+  {
+    ...common,
+    name: "emptied-leaves-others",
+    law: "isolated",
+    promise: "a quota of one caller's own that is empty refuses nobody else",
+    needs:
+      "a bucket, or a window without counts, that can be emptied, and a second caller with one of its own",
+    lacks: (lab, subject) => {
+      const why = lacksEmptied(lab, subject);
+      if (why !== null) return why;
+      if (otherOf(lab, subject) === null) return "no second caller with a quota of its own";
+      return lab.alone ? null : onlyAlone;
+    },
+    *run(lab, subject) {
+      const quota = emptiedOf(lab, subject) as EmptiedQuota;
+      const other = otherOf(lab, subject) as EmptiedQuota;
+      yield* rest(lab, subject, other);
+      const refusal = refusalOf(yield* restedBurst(lab, subject, quota), quota, subject);
+      if (refusal === null) return unexercised("it was not emptied");
+      // If the quota were the same, one call might find what came back meanwhile. Half of the room is there in any case.
+      const shot = lab.shot(other.caller, subject.operation);
+      const calls = Math.ceil(Math.min(callsIn(other) / 2, othersMost));
+      const answers = yield* lab.together(Array.from({ length: calls }, () => shot));
+      const refused = answers.find((answer) => isRefused(answer) && isIts(answer, quota, subject));
+      if (refused !== undefined)
+        return broken(
+          [refusal, refused],
+          `the other caller is admitted, whose ${other.name} has rested`,
+          "refused",
+        );
+      return answers.every(isServed) ? kept : unexercised("the other caller's calls were not served");
     },
   },
   {
