@@ -89,12 +89,18 @@ const head: TraceHead = {
   complete: true,
 };
 
-/** Shell that keeps the variables of a bundle, and says which files only this user may read. */
-const keepsVariables = `
-env | grep -E '^(${Object.keys(variables).join("|")}|SSL_CERT_FILE|SSL_CERT_DIR|HTTPS_PROXY|NO_PROXY)=' | sort > "$seen"
-for file in "$TOKENS" "$RULES" "$last"; do [ -z "$file" ] || ls -l "$file" | cut -c1-10 >> "$seen"; done
-cat "$TOKENS" >> "$seen"
-printf '%s' '${begun}' > "$raw"`;
+/** Names of the variables that a bundle may get. */
+const names = [...Object.keys(variables), "SSL_CERT_FILE", "SSL_CERT_DIR", "HTTPS_PROXY", "NO_PROXY"];
+/** JavaScript that keeps these variables, the modes of its files, and the tokens: a machine may have Node alone. */
+const keeping = `
+const { readFileSync, statSync, writeFileSync } = require("node:fs");
+const [seen, ...files] = process.argv.slice(1);
+const given = ${JSON.stringify(names.toSorted())}.filter((name) => process.env[name] !== undefined);
+const modes = files.filter((file) => file !== "").map((file) => (statSync(file).mode & 0o777).toString(8));
+const tokens = readFileSync(process.env.TOKENS, "utf8");
+writeFileSync(seen, [...given.map((name) => name + "=" + process.env[name]), ...modes, tokens].join("\\n"));
+`;
+const keepsVariables = `node -e '${keeping}' "$seen" "$TOKENS" "$RULES" "$last"; printf '%s' '${begun}' > "$raw"`;
 
 describe.skipIf(process.platform === "win32")("k6 gets", () => {
   test("settings, tokens and rules by files of its own, which are removed with their folder", async () => {
@@ -118,8 +124,8 @@ describe.skipIf(process.platform === "win32")("k6 gets", () => {
       "TIMEOUT_MS=900",
       `TOKENS=${workshop}/tokens.json`,
       "TRACE=1",
-      "-rw-------",
-      "-rw-------",
+      "600",
+      "600",
       JSON.stringify(tokensOf(1)),
     ]);
     await expect(stat(workshop)).rejects.toThrow("ENOENT");
@@ -156,7 +162,8 @@ describe.skipIf(process.platform === "win32")("k6 gets", () => {
 
   test("the run's rules, where it has some", async () => {
     const rules = parseRules({ user: { rest: { limit: 7 } } });
-    const { outcome, seen } = await ran(`cat "$RULES" > "$seen"; printf '%s' '${begun}' > "$raw"`, { rules });
+    const copy = `node -e 'require("node:fs").copyFileSync(process.env.RULES, process.argv[1])' "$seen"`;
+    const { outcome, seen } = await ran(`${copy}; printf '%s' '${begun}' > "$raw"`, { rules });
     await outcome;
     expect(JSON.parse(await seen())).toEqual(rules);
   });
@@ -184,7 +191,7 @@ describe.skipIf(process.platform === "win32")("a run that no client began", () =
 
   test("is one all the same where k6 ended well, or was told to stop", async () => {
     expect((await (await ran("exit 0")).outcome).account).toMatchObject({ clients: 0, calls: 0 });
-    const stopped = await ran("trap 'exit 105' INT; while :; do sleep 0.01; done", {
+    const stopped = await ran("trap 'exit 105' INT; while :; do :; done", {
       more: { signal: AbortSignal.abort() },
     });
     expect(await stopped.outcome).toMatchObject({ interrupted: true, failure: null });

@@ -53,7 +53,7 @@ describe.skipIf(process.platform === "win32")("a program", () => {
 
   test.skipIf(process.platform !== "linux")("ends with all that it started at its limit", async () => {
     let pid = 0;
-    const { code, timedOut, output } = await sh("sleep 60 & echo $!; wait", {
+    const { code, timedOut, output } = await sh("node -e 'setTimeout(() => {}, 60_000)' & echo $!; wait", {
       limitMs: 300,
       onLine: (line) => {
         pid = Number(line);
@@ -69,7 +69,7 @@ describe.skipIf(process.platform === "win32")("a program", () => {
       const control = new AbortController();
       const before = process.listenerCount("exit");
       let pid = 0;
-      const running = sh("sleep 60 & echo $!; wait", {
+      const running = sh("node -e 'setTimeout(() => {}, 60_000)' & echo $!; wait", {
         signal: control.signal,
         onLine: (line) => {
           pid = Number(line);
