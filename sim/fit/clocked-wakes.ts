@@ -38,7 +38,6 @@ const punctualMs = minuteMs / 2;
 export function clockedAmong(knownMs: readonly number[], recording: Recording): readonly ClockedEvents[] {
   const eventsFrom = (fromMs: number): number[] =>
     knownMs.filter((ms) => ms >= fromMs - earlyMs && ms < fromMs + withinMs).slice(0, 1);
-  const isPunctual = (fromMs: number): boolean => eventsFrom(fromMs).every((ms) => ms < fromMs + punctualMs);
   const comes = (days: readonly number[], minute: number): boolean =>
     days.length >= daysLeast &&
     days.flatMap((day) => eventsFrom(day * dayMs + minute * minuteMs)).length >= shareLeast * days.length;
@@ -47,9 +46,8 @@ export function clockedAmong(knownMs: readonly number[], recording: Recording): 
     const fromMs = time.eventsMs.map(
       (ms) => ms + earlyMs - ((ms + earlyMs) % dayMs) + time.minute * minuteMs,
     );
-    const eventsMs = fromMs.every(isPunctual)
-      ? fromMs
-      : time.eventsMs.map((ms, at) => Math.max(ms, fromMs[at] as number));
+    const isPunctual = time.eventsMs.every((ms, at) => ms < (fromMs[at] as number) + punctualMs);
+    const eventsMs = isPunctual ? fromMs : time.eventsMs.map((ms, at) => Math.max(ms, fromMs[at] as number));
     const line = `${time.minute % 60} ${time.days}`;
     lines.set(line, [...(lines.get(line) ?? []), { ...time, eventsMs }]);
   }

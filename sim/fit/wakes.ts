@@ -51,13 +51,17 @@ export function wakesIn(profiles: readonly Profile[], recording: Recording): rea
   const absences = absencesOf(callers);
   const all = [...absences.values()].flatMap(({ begins }) => begins).sort((a, b) => a.atMs - b.atMs);
   const crowds = [all, all.filter(({ isLong }) => isLong)].map((each) => new Crowd(each, recording));
-  const clocked = clockedIn(crowds[0] as Crowd, recording).map((clock) => {
-    const woken = wokenBy(clock.eventsMs, clockedSpanMs, absences, true);
-    return { clock, eventsMs: clock.eventsMs, lastsMs: lastsOf(woken), woken };
-  });
+  const clocked = clockedIn(crowds[0] as Crowd, recording).map((clock) => wakesBy(clock, absences, true));
   return [...clocked, ...wakesOfDays(crowds, absences, (ms) => isNear(clocked, ms), recording)]
     .filter(({ woken }) => !isDaysWork(woken))
     .map((found, group) => ({ ...found, group }));
+}
+
+/** Returns the callers that events of a clock wake. */
+function wakesBy(clock: ClockedEvents, absences: Absences, beginsOnly: boolean): FoundWakes {
+  const { eventsMs } = clock;
+  const woken = wokenBy(eventsMs, clockedSpanMs, absences, beginsOnly);
+  return { group: 0, clock, eventsMs, lastsMs: lastsOf(woken), woken };
 }
 
 /** Tells whether an instant is that of some events. */
@@ -105,10 +109,7 @@ function wakesWithin(
   const spans = Math.max(1, (recording.endedAtMs - recording.startedAtMs) / spanMs);
   const allMs = foundIn(spans, foundAt);
   const daily = clockedAmong(allMs, recording);
-  const clocked = daily.map((clock) => {
-    const woken = wokenBy(clock.eventsMs, clockedSpanMs, absences, false);
-    return { group: 0, clock, eventsMs: clock.eventsMs, lastsMs: lastsOf(woken), woken };
-  });
+  const clocked = daily.map((clock) => wakesBy(clock, absences, false));
   const others = allMs.filter((ms) => !isNear(daily, ms));
   return [...clocked.filter((group) => wakesMany(group, absences)), ...wokenGroups(others, spanMs, absences)];
 }

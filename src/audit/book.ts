@@ -88,6 +88,11 @@ export class Book {
     return JSON.stringify([quota, ...key.map((name) => attributes[name] ?? null)]);
   }
 
+  /** Tells whether two callers have counts of their own in a quota. */
+  areApart(quota: string, one: Attributes, other: Attributes): boolean {
+    return this.keyOf(quota, one) !== this.keyOf(quota, other);
+  }
+
   /** Returns the time of the last answer to a caller's calls that use a quota, on any route; `null` if there was none. */
   usedAt(quota: string, attributes: Attributes): number | null {
     return this.#used.get(this.#ownKey(quota, attributes)) ?? null;

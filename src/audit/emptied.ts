@@ -21,7 +21,7 @@ const beyond = 12;
 const callsMost = 500;
 /** Longest step in which implementations count, ms. */
 export const stepMs = 1000;
-/** Share of a bucket that a trial's calls ask for, and the share whose charges must be certain. */
+/** Share of a quota that a trial's calls ask for, and the share whose charges must be certain. */
 const share = 0.8;
 const sureShare = 0.75;
 
@@ -110,8 +110,12 @@ export function lacksCounts(lab: Lab, subject: Subject): string | null {
   if (lab.windows(subject, caller).length > 0) return null;
   if (emptiedOf(lab, subject) === null)
     return "answers show no count of a window, and no quota without one is emptied first";
-  return lacksEmptied(lab, subject) ?? (lab.alone ? null : onlyAlone);
+  return lacksLevel(lab, subject);
 }
+
+/** Returns why nobody knows how much an emptied quota has left; `null` if one does. */
+export const lacksLevel = (lab: Lab, subject: Subject): string | null =>
+  lacksEmptied(lab, subject) ?? (lab.alone ? null : onlyAlone);
 
 export const onlyAlone = "only who promises to be alone knows what a quota has left: --alone";
 
@@ -190,6 +194,13 @@ export function* restedBurst(
 export const isIts = ({ call }: Answer, { name }: EmptiedQuota, { quotas }: Subject): boolean =>
   call.by === name || quotas.length === 1;
 
+export const admittedOf = (answers: readonly Answer[]): readonly Answer[] =>
+  answers.filter(({ call }) => call.outcome === "admitted");
+
+/** Returns the time of the last answer, ms since the epoch. */
+export const lastOf = (answers: readonly Answer[]): number =>
+  Math.max(...answers.map(({ call }) => call.received));
+
 /** Returns the units of a burst that were admitted, and the most that the refill may have added meanwhile. */
 function unitsOf(
   answers: readonly Answer[],
@@ -198,13 +209,12 @@ function unitsOf(
   subject: Subject,
 ) {
   const refused = answers.filter(isRefused);
-  const admitted = answers.filter(({ call }) => call.outcome === "admitted");
+  const admitted = admittedOf(answers);
   const [first] = refused;
   if (first === undefined || admitted.length + refused.length < answers.length)
     throw new Unexercised("a quota could not be emptied");
   if (!isIts(first, quota, subject)) throw new Unexercised("another quota refuses before this one does");
-  const until = Math.max(...answers.map(({ call }) => call.received));
-  const spanMs = until - (from ?? (answers[0] as Answer)).call.sent + stepMs;
+  const spanMs = lastOf(answers) - (from ?? (answers[0] as Answer)).call.sent + stepMs;
   return {
     admitted: admitted.length * quota.cost,
     added: unitsIn(quota, spanMs),

@@ -76,7 +76,7 @@ export function planAudit(
   );
   const lone = tasks.filter(({ experiment }) => experiment.isLone === true);
   // Without counts, what bounds all calls comes first: each trial of charges takes as long as a window.
-  const inOrder = tasks.toSorted((one, other) => firstOf(lab, one) - firstOf(lab, other));
+  const inOrder = [true, false].flatMap((is) => tasks.filter((task) => emptiesUncounted(lab, task) === is));
   const lanes = lanesOf(lab).map((subjects) =>
     laneOf(
       inOrder.filter(({ experiment, subject }) => experiment.isLone !== true && subjects.includes(subject)),
@@ -135,13 +135,16 @@ const windowsEmptied = (lane: readonly Task[]): number =>
  * Returns the number of times that a quota without counts rests, and is emptied: for each trial of charges, and twice in
  * an experiment on it.
  */
-function restsOf(lab: Lab, { experiment, subject }: Task): number {
-  if (emptiedOf(lab, subject) === null) return 0;
-  if ((experiment.empties ?? 0) > 0) return 2;
-  return lab.windows(subject, subject.callers[0]).length === 0 ? 1 : 0;
+function restsOf(lab: Lab, task: Task): number {
+  if (emptiesUncounted(lab, task)) return 2;
+  const { subject } = task;
+  const isTrial = lab.windows(subject, subject.callers[0]).length === 0;
+  return isTrial && emptiedOf(lab, subject) !== null ? 1 : 0;
 }
 
-const firstOf = (lab: Lab, task: Task): number => (restsOf(lab, task) === 2 ? 0 : 1);
+/** Tells whether an experiment empties a quota without counts. */
+const emptiesUncounted = (lab: Lab, { experiment, subject }: Task): boolean =>
+  (experiment.empties ?? 0) > 0 && emptiedOf(lab, subject) !== null;
 
 function laneMs(lab: Lab, { inTurn, beside }: Lane): number {
   const msOf = (task: Task): number => {

@@ -70,8 +70,7 @@ export function shownApart(
   one: AuditCaller,
   other: AuditCaller,
 ): string[] | null {
-  const isApart = (name: string): boolean =>
-    lab.book.keyOf(name, one.attributes) !== lab.book.keyOf(name, other.attributes);
+  const isApart = (name: string): boolean => lab.book.areApart(name, one.attributes, other.attributes);
   const shown = lab.windows(subject, one);
   const emptied = shown.length === 0 ? emptiedOf(lab, subject, one) : null;
   if (emptied !== null) return isApart(emptied.name) ? [] : null;

@@ -217,3 +217,20 @@ export const linesOf = (
   Object.keys(of.operations).flatMap((operation) =>
     names.map((name) => lineOf(name, operation, make(), of, more)),
   );
+
+/** Returns what experiments say of servers by title: of the right one whole, of the others what is said otherwise. */
+export function textOf<Kept>(
+  servers: Readonly<Record<string, Kept>>,
+  serve: (kept: Kept) => Served,
+  names: readonly string[],
+  of: Policy,
+): string {
+  const linesBy = (kept: Kept): string[] => linesOf(() => serve(kept), [...names], of);
+  const right = new Set(linesBy(servers["right"] as Kept));
+  const texts = Object.entries(servers).map(([title, kept]) => {
+    const lines = linesBy(kept);
+    const shown = title === "right" ? lines : lines.filter((line) => !right.has(line));
+    return [`## ${title}`, ...shown].join("\n");
+  });
+  return `${texts.join("\n\n")}\n`;
+}

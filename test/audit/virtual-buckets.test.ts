@@ -5,7 +5,7 @@ import { expect, test } from "vitest";
 import type { Shot } from "../../src/audit/step.ts";
 import { parsePolicy } from "../../src/policy/parse.ts";
 import type { Served } from "./played.ts";
-import { linesOf } from "./rooms-and-queries.ts";
+import { textOf } from "./rooms-and-queries.ts";
 
 const [capacity, perSecond] = [12, 1];
 const bucket = (size: number, key: string) => ({
@@ -117,11 +117,5 @@ const names = [
 ];
 
 test("what is said of them", async () => {
-  const right = new Set(linesOf(() => served({}), names, policy));
-  const texts = Object.entries(servers).map(([title, kept]) => {
-    const lines = linesOf(() => served(kept), names, policy);
-    const shown = title === "right" ? lines : lines.filter((line) => !right.has(line));
-    return [`## ${title}`, ...shown].join("\n");
-  });
-  await expect(`${texts.join("\n\n")}\n`).toMatchFileSnapshot("./pinned/buckets.md");
+  await expect(textOf(servers, served, names, policy)).toMatchFileSnapshot("./pinned/buckets.md");
 });

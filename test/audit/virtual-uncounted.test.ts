@@ -5,7 +5,7 @@ import { expect, test } from "vitest";
 import type { Shot } from "../../src/audit/step.ts";
 import { parsePolicy } from "../../src/policy/parse.ts";
 import type { Served } from "./played.ts";
-import { linesOf } from "./rooms-and-queries.ts";
+import { linesOf, textOf } from "./rooms-and-queries.ts";
 
 const [limit, lengthMs] = [12, 10_000];
 
@@ -112,14 +112,8 @@ const names = [
 ];
 
 test.each(["epoch", "first-request"] as const)("what is said of those of the anchor %s", async (anchor) => {
-  const serve = served(anchor);
-  const right = new Set(linesOf(() => serve({}), names, policyOf(anchor)));
-  const texts = Object.entries(servers).map(([title, kept]) => {
-    const lines = linesOf(() => serve(kept), names, policyOf(anchor));
-    const shown = title === "right" ? lines : lines.filter((line) => !right.has(line));
-    return [`## ${title}`, ...shown].join("\n");
-  });
-  await expect(`${texts.join("\n\n")}\n`).toMatchFileSnapshot(`./pinned/uncounted-${anchor}.md`);
+  const text = textOf(servers, served(anchor), names, policyOf(anchor));
+  await expect(text).toMatchFileSnapshot(`./pinned/uncounted-${anchor}.md`);
 });
 
 /** Delays of waits that end late, ms, by their number. */

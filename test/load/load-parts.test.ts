@@ -12,7 +12,7 @@ import { SpillwayError } from "../../src/rules/errors.ts";
 import { parseRules } from "../../src/rules/parse.ts";
 import { codedErrorOf } from "../support/coded-error.ts";
 import { testFolder } from "./folder.ts";
-import { fakeTarget, readTraceFile, scenarioFile, tokensOf } from "./support.ts";
+import { fakeTarget, lineByPolicy, readTraceFile, scenarioFile, tokensOf } from "./support.ts";
 
 const folder = testFolder();
 const url = "http://127.0.0.1:1";
@@ -25,20 +25,6 @@ beforeAll(async () => {
 });
 
 const lateness = { calls: 2, p50Ms: 1, p99Ms: 3, maxMs: 4 };
-const line = (call: number, sent: number): string =>
-  JSON.stringify({
-    sent,
-    received: sent + 5,
-    client: "agents/0",
-    call,
-    caller: { user: "ann" },
-    operation: "read",
-    cost: 1,
-    status: 200,
-    outcome: "admitted",
-    readings: [],
-  });
-
 /** Parts as a thread tells them, of `calls` calls, one in each. */
 function partsOf(calls: number, tell: (account: Account) => void = () => {}): NodePart[] {
   const account = new Account(500);
@@ -50,7 +36,7 @@ function partsOf(calls: number, tell: (account: Account) => void = () => {}): No
       tell(account);
     }
     return {
-      lines: at === 0 ? "" : line(at - 1, 1000 * at),
+      lines: at === 0 ? "" : lineByPolicy(at - 1, 1000 * at),
       count: at === 0 ? 0 : 1,
       account: account.finish(0),
       checks: [],
@@ -124,7 +110,11 @@ test("clients get the run's settings, and what they tell is the run's account an
   });
   const written = await readTraceFile(join(place, "trace.ndjson"));
   expect(written.header).toMatchObject({ startedAt: 700, lost: 0, complete: true });
-  expect(written.text.trimEnd().split("\n").slice(1)).toEqual([line(0, 1000), line(1, 2000), line(2, 3000)]);
+  expect(written.text.trimEnd().split("\n").slice(1)).toEqual([
+    lineByPolicy(0, 1000),
+    lineByPolicy(1, 2000),
+    lineByPolicy(2, 3000),
+  ]);
   // Every 500 ms at most: the parts come every 300.
   const progress = { refused: 0, tightest: null, lateMs: 3, durationMs: 2000 };
   expect(told).toEqual([

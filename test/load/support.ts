@@ -85,6 +85,21 @@ export async function fakeTarget(
   };
 }
 
+/** Returns an admitted call's line by a policy, answered after 5 ms. */
+export const lineByPolicy = (call: number, sent: number): string =>
+  JSON.stringify({
+    sent,
+    received: sent + 5,
+    client: "agents/0",
+    call,
+    caller: { user: "ann" },
+    operation: "read",
+    cost: 1,
+    status: 200,
+    outcome: "admitted",
+    readings: [],
+  });
+
 /** The headers of a plain answer. */
 export const plainHeaders = {
   "RateLimit-Scope": "rest",

@@ -18,6 +18,7 @@ import { factsOf, simulateInto } from "../../src/runs/simulate-into.ts";
 import { conditionsOf, measureJob, type SimulateTask, simulateJob } from "../../src/runs/simulate-job.ts";
 import { version } from "../../src/runs/version.ts";
 import { burst, defineScenario, poller, rest, type Scenario } from "../../src/scenario/index.ts";
+import { lineByPolicy } from "../load/support.ts";
 import { codedErrorOf } from "../support/coded-error.ts";
 
 const startAt = "2026-01-02T03:04:00Z";
@@ -261,20 +262,6 @@ describe("a simulation", () => {
 });
 
 const github = parsePolicy(presets["github"]?.policy);
-const line = (sent: number): string =>
-  JSON.stringify({
-    sent,
-    received: sent + 5,
-    client: "agents/0",
-    call: 0,
-    caller: { user: "ann" },
-    operation: "read",
-    cost: 1,
-    status: 200,
-    outcome: "admitted",
-    readings: [],
-  });
-
 /** Loads by parts of the test's own: one call, then the end, or `end`. */
 async function loaded(options: Partial<Parameters<typeof loadInto>[1]> = {}, p99Ms = 3, end?: Error) {
   const at = place();
@@ -285,7 +272,7 @@ async function loaded(options: Partial<Parameters<typeof loadInto>[1]> = {}, p99
     if (calls > 0) account.call({ status: 200, sent: startMs, received: startMs + 5 });
     account.end("agents/0");
     const lateness = { calls, p50Ms: 1, p99Ms, maxMs: p99Ms };
-    const text = { lines: calls > 0 ? line(startMs) : "", count: calls };
+    const text = { lines: calls > 0 ? lineByPolicy(0, startMs) : "", count: calls };
     return {
       ...text,
       account: account.finish(0),

@@ -31,8 +31,7 @@ const ownQuotas = (lab: Lab, subject: Subject, caller: AuditCaller): string[] =>
     .filter((name) =>
       subject.callers.every(
         (other) =>
-          other.index === caller.index ||
-          lab.book.keyOf(name, other.attributes) !== lab.book.keyOf(name, caller.attributes),
+          other.index === caller.index || lab.book.areApart(name, other.attributes, caller.attributes),
       ),
     );
 
@@ -120,8 +119,9 @@ const otherResource: Experiment = {
     if (other !== undefined) return unexercised(`answered ${other.call.status}`);
     for (const each of made.charged) {
       const { quota, units, plain } = each;
-      const isShared = lab.book.keyOf(quota, shot.attributes) === lab.book.keyOf(quota, caller.attributes);
-      const due = isShared ? made.answers.length * plain : 0;
+      const due = lab.book.areApart(quota, shot.attributes, caller.attributes)
+        ? 0
+        : made.answers.length * plain;
       if (units !== due)
         return broken(
           made.all,

@@ -1,12 +1,15 @@
 // Experiments by admissions and refusals alone, on a bucket, or on a window whose count no answer shows: what a rested
 // one admits, when it has room again, and the cost of refusals (SPEC.md §3, §7; POLICY.md §5). They need no header.
 import {
+  admittedOf,
   burst,
   callsIn,
   type EmptiedQuota,
   emptiedOf,
   isIts,
   lacksEmptied,
+  lacksLevel,
+  lastOf,
   msFor,
   onlyAlone,
   rest,
@@ -20,7 +23,6 @@ import type { Experiment } from "../experiment.ts";
 import type { Lab } from "../lab.ts";
 import {
   type Answer,
-  type AuditCaller,
   type AuditFinding,
   broken,
   type ExperimentSteps,
@@ -39,10 +41,6 @@ const common = {
   calls: 40,
   empties: 1,
 } as const;
-
-const lastOf = (answers: readonly Answer[]): number => Math.max(...answers.map(({ call }) => call.received));
-const admittedOf = (answers: readonly Answer[]): readonly Answer[] =>
-  answers.filter(({ call }) => call.outcome === "admitted");
 
 /** Returns the first refusal of a burst by the quota itself, if each call was admitted or refused; else `null`. */
 function refusalOf(answers: readonly Answer[], quota: EmptiedQuota, subject: Subject): Answer | null {
@@ -175,8 +173,9 @@ const othersMost = 8;
 function otherOf(lab: Lab, subject: Subject): EmptiedQuota | null {
   const quota = emptiedOf(lab, subject);
   if (quota === null) return null;
-  const keyOf = ({ attributes }: AuditCaller): string => lab.book.keyOf(quota.name, attributes);
-  const other = subject.callers.find((caller) => keyOf(caller) !== keyOf(quota.caller));
+  const other = subject.callers.find(({ attributes }) =>
+    lab.book.areApart(quota.name, attributes, quota.caller.attributes),
+  );
   const others = other === undefined ? null : emptiedOf(lab, subject, other);
   return others?.name === quota.name ? others : null;
 }
@@ -210,9 +209,8 @@ export const emptiedExperiments: readonly Experiment[] = [
       "an emptied bucket has room for a call after the time that its rate takes: refused calls cost nothing; an emptied window is over after its length",
     lacks: (lab, subject) => {
       const quota = emptiedOf(lab, subject);
-      const why = lacksEmptied(lab, subject);
+      const why = lacksLevel(lab, subject);
       if (why !== null || quota === null) return why;
-      if (!lab.alone) return onlyAlone;
       const isFree = lab.quota(quota.name, quota.caller).charge.refused === "nothing";
       return isFree || quota.windowMs > 0 ? null : "refused calls are counted";
     },
@@ -237,12 +235,11 @@ export const emptiedExperiments: readonly Experiment[] = [
     promise: "a quota of one caller's own that is empty refuses nobody else",
     needs:
       "a bucket, or a window without counts, that can be emptied, and a second caller with one of its own",
-    lacks: (lab, subject) => {
-      const why = lacksEmptied(lab, subject);
-      if (why !== null) return why;
-      if (otherOf(lab, subject) === null) return "no second caller with a quota of its own";
-      return lab.alone ? null : onlyAlone;
-    },
+    lacks: (lab, subject) =>
+      lacksEmptied(lab, subject) ??
+      (otherOf(lab, subject) === null
+        ? "no second caller with a quota of its own"
+        : lacksLevel(lab, subject)),
     *run(lab, subject) {
       const quota = emptiedOf(lab, subject) as EmptiedQuota;
       const other = otherOf(lab, subject) as EmptiedQuota;

@@ -112,17 +112,15 @@ export const refusalExperiments: readonly Experiment[] = [
       if (second === undefined) return "no second caller";
       const why = lab.lacksEmptying(subject);
       if (why !== null) return why;
-      const narrow = lab.narrow(subject, first);
-      const key = narrow === null ? [] : (lab.policy.quotas[narrow]?.key ?? []);
-      if (key.every((name) => first.attributes[name] === second.attributes[name]))
-        return "callers share the narrow quota";
-      return null;
+      const narrow = lab.narrow(subject, first) as string;
+      return lab.book.areApart(narrow, first.attributes, second.attributes)
+        ? null
+        : "callers share the narrow quota";
     },
     *run(lab, subject) {
       const { caller, quota } = yield* lab.emptied(subject);
-      const key = lab.policy.quotas[quota]?.key ?? [];
       const others = subject.callers.filter((each) =>
-        key.some((name) => each.attributes[name] !== caller.attributes[name]),
+        lab.book.areApart(quota, each.attributes, caller.attributes),
       );
       const [mine] = yield* lab.send(lab.shot(caller, subject.operation));
       for (const other of others) {
@@ -273,9 +271,8 @@ function* othersServed(
   quota: string,
   due: Answer[],
 ): ExperimentSteps<boolean> {
-  const key = lab.book.keyOf(quota, caller.attributes);
   for (const other of subject.callers) {
-    if (lab.book.keyOf(quota, other.attributes) === key) continue;
+    if (!lab.book.areApart(quota, other.attributes, caller.attributes)) continue;
     for (let served = 0; isServed(yield* lab.look(subject, other)); ) {
       served += 1;
       if (served === servedLeast) return true;
