@@ -2,6 +2,7 @@
 import { count, counted, countOf, nounOf } from "../rules/words.ts";
 import { unenforceable } from "./as-window.ts";
 import { quotaFor } from "./effective.ts";
+import { envelopeOf } from "./envelope.ts";
 import type { Charge, FixedWindow, Operation, Policy, Quota, QuotaAlgorithm } from "./policy.ts";
 import { mayShow, type ResetMeaning, type WireData } from "./wire-data.ts";
 
@@ -47,14 +48,16 @@ function windowWord({ anchor, windowSeconds }: FixedWindow): string {
   return spanOf(windowSeconds);
 }
 
-function windowSentence(algorithm: QuotaAlgorithm): string[] {
-  if (
-    algorithm.kind === "sliding-log" ||
-    algorithm.kind === "sliding-counter" ||
-    algorithm.kind === "concurrency"
-  )
-    return ["Spillway reads it, and neither enforces nor judges it."];
-  if (algorithm.kind === "token-bucket") return ["The judge of traces does not judge it yet."];
+/** Sentences on a quota without windows, and where its windows lie. */
+function windowSentences(quota: Quota): string[] {
+  const { algorithm } = quota;
+  if (algorithm.kind !== "fixed-window")
+    return [
+      ...(algorithm.kind === "token-bucket" ? [] : ["Spillway does not enforce it."]),
+      envelopeOf(quota, null) === null
+        ? "The judge of traces does not judge it."
+        : "The judge of traces judges what it lets through, and not its level.",
+    ];
   const { anchor, opens } = algorithm;
   if (anchor === "first-request")
     return [`A window opens with its first call${opens === "exact" ? "" : ", at the whole second"}.`];
@@ -82,11 +85,12 @@ function enforcedSentence(enforced: Quota["enforced"]): string[] {
 }
 
 /** Returns what a quota allows, and to whom; then how it counts. */
-export function quotaSentences({ algorithm, key, unit, charge, enforced }: Quota): string[] {
+export function quotaSentences(quota: Quota): string[] {
+  const { algorithm, key, unit, charge, enforced } = quota;
   const who = key.length === 0 ? "All callers together" : `Each ${listed(key)}`;
   return [
     `${who} may use ${allowance(algorithm, unit)}.`,
-    ...windowSentence(algorithm),
+    ...windowSentences(quota),
     ...chargeSentences(charge),
     ...enforcedSentence(enforced),
   ];

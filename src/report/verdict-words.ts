@@ -63,9 +63,12 @@ interface Testimony {
  */
 export function evidenceGaps({ verdict, evidence, amounts, laws }: Testimony): readonly string[] {
   if (verdict !== "ok" || evidence === undefined) return [];
-  // No other load would tell more.
+  const refused = amounts?.refused ?? Math.max(...Object.values(evidence).map(({ refusals }) => refusals));
+  const noRefusal = refused === 0 ? ["no refusal was seen, so load more"] : [];
+  // No other load would show counts.
   const conserved = laws?.conserved;
-  if (typeof conserved === "object" && conserved.skipped === noCounts) return [noCounts];
+  if (typeof conserved === "object" && conserved.skipped === noCounts)
+    return [noCounts, ...(typeof laws?.bounded === "string" ? noRefusal : [])];
   const most = (member: keyof Evidence): number =>
     Math.max(...Object.values(evidence).map((each) => each[member]));
   const readings = most("readings");
@@ -76,12 +79,11 @@ export function evidenceGaps({ verdict, evidence, amounts, laws }: Testimony): r
         ? "no answer showed a quota by a name of the policy, in a form of its wire"
         : "no answer told which window its counts are of",
     ];
-  const refused = amounts?.refused ?? most("refusals");
   return [
     ...(readings < readingsLeast
       ? [`only ${counted(readings, "reading was", "readings were")} judged, so call more`]
       : []),
-    ...(refused === 0 ? ["no refusal was seen, so load more"] : []),
+    ...noRefusal,
     ...(most("resets") === 0 ? ["no window ended before another was seen, so run longer"] : []),
   ];
 }

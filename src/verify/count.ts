@@ -1,5 +1,6 @@
 // Counts of either version of the trace: of one owner and scope by rules, or of one key and quota by a policy. Each
 // comes with what bounds it beyond its windows.
+import type { Envelope } from "../policy/envelope.ts";
 import type { TraceHeader } from "../trace/record.ts";
 import type { Whose } from "../trace/whose.ts";
 import type { KnownNumbers } from "./answer-laws.ts";
@@ -8,6 +9,7 @@ import type { TraceTime } from "./clock.ts";
 import type { Docket } from "./docket.ts";
 import { EnforcedEvidence } from "./enforced-evidence.ts";
 import type { Enforcement } from "./enforcement.ts";
+import { EnvelopeJudge } from "./envelope.ts";
 import type { Holding } from "./held-rows.ts";
 import type { Hypotheses } from "./hypotheses.ts";
 import { OpenWindows } from "./open-windows.ts";
@@ -68,6 +70,8 @@ export interface Count extends KnownNumbers {
   readonly quota: JudgedQuota | null;
   /** Windows for answers that show none. `null` if nothing else tells where windows lie. */
   readonly bare: BareWindows | null;
+  /** Judge of what is let through where counts are not judged. `null` if they are, or if nothing bounds it. */
+  readonly envelope: EnvelopeJudge | null;
   /** True if its windows are known to lie on the grid of Unix time. */
   readonly isOnEpoch: boolean;
 }
@@ -177,13 +181,25 @@ export class Counts {
         ? new BareWindows(name, this.#time, bound.limit, bound.least, always)
         : null;
     const known = knownNumbers(group.kind, name.told, windows?.limit ?? null, windows?.most ?? null);
-    return this.#add(Object.assign(known, { name, group, quota, bare, isOnEpoch }));
+    return this.#add(Object.assign(known, { name, group, quota, bare, envelope: null, isOnEpoch }));
   }
 
-  /** Makes a count of which only answers' numbers are judged. @param lengthMs length of windows; `null` if none */
-  unjudged(group: CountGroup, name: QuotaName, limit: number, lengthMs: number | null): Count {
+  /**
+   * Makes a count of which only answers' numbers, and what is let through, are judged.
+   * @param lengthMs length of windows; `null` if none
+   */
+  unjudged(
+    group: CountGroup,
+    name: QuotaName,
+    limit: number,
+    lengthMs: number | null,
+    within: Envelope | null,
+  ): Count {
     const known = knownNumbers(group.kind, name.told, limit, lengthMs);
-    return this.#add(Object.assign(known, { name, group, quota: null, bare: null, isOnEpoch: false }));
+    const envelope = within && new EnvelopeJudge(name, this.#time, within);
+    return this.#add(
+      Object.assign(known, { name, group, quota: null, bare: null, envelope, isOnEpoch: false }),
+    );
   }
 
   #add<C extends Count>(count: C): C {

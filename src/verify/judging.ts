@@ -119,7 +119,8 @@ export class Judging {
     for (const { refusals, enforcement, enforced, grid, counts } of this.#groups()) {
       refusals.finish(enforcement, docket);
       grid?.finish(docket);
-      for (const { name, quota, bare, isOnEpoch } of counts) {
+      for (const { name, quota, bare, envelope, isOnEpoch } of counts) {
+        envelope?.finish(enforcement, docket);
         if (quota === null) continue;
         quota.finish();
         bare?.finish(enforcement, docket);

@@ -157,11 +157,12 @@ class QuotaJudgement {
       count.group.refusals.add(line, sent, received, judge.owner);
     if (counted.role === "admitted") this.#judging.amounts.charge(judge.name, counted);
     if (counted.role === "admitted" && counted.sure && reading !== null) observeEnd(line, count, reading);
+    const isLetThrough = counted.role === "admitted" && charge.least > 0;
+    if (isLetThrough) count.envelope?.add(line, sent, received, charge.least);
     if (!isJudged(count)) return;
     const mark = reading && this.#mark(line, call, judge, count, reading, counted, charge);
     this.#judging.charge(count, line, call, counted, charge, mark);
-    if (mark === null && counted.role === "admitted" && charge.least > 0)
-      count.bare?.add(line, sent, received, charge.least);
+    if (mark === null && isLetThrough) count.bare?.add(line, sent, received, charge.least);
   }
 
   /** Adds a reading of a count that its call did not use. */
@@ -280,7 +281,15 @@ class QuotaJudgement {
     return this.#judging.judged(verdict as QuotaVerdict);
   }
 
+  /** Tells whether calls were held to what a quota without a count lets through. */
+  #isEnveloped(): boolean {
+    for (const { counts } of this.#quotas.groups())
+      if (counts.some(({ envelope }) => envelope?.isTested === true)) return true;
+    return false;
+  }
+
   #voidReason(law: LawName): string | null {
+    if (law === "bounded" && this.#isEnveloped()) return null;
     const judged = [...this.#quotas.all.values()].filter(({ notJudged }) => notJudged === null);
     if (judged.length === 0 && windowLaws.includes(law)) return noCounts;
     if (law !== "bounded" || judged.length === 0) return null;

@@ -1,6 +1,7 @@
 // Every quota of a version 2 trace, by name and key, with what the policy tells of it.
 import { calendarSeconds } from "../policy/calendar.ts";
 import { limitOf, quotaFor } from "../policy/effective.ts";
+import { type Envelope, envelopeOf } from "../policy/envelope.ts";
 import type { Cost, FixedWindow, Policy, Quota as PolicyQuota, Relation } from "../policy/policy.ts";
 import { wireOf } from "../policy/presets.ts";
 import type { WireReading } from "../policy/wire-data.ts";
@@ -91,7 +92,7 @@ export class PolicyQuotaJudge implements CountKind {
     const rows = readingsOf(wireOf(policy), name);
     this.rounding = roundingOf(rows);
     this.tellsEnd = rows.every(({ reset }) => reset === undefined || tellingEnds.includes(reset.means));
-    this.notJudged = whyNotJudged(quota, rows);
+    this.notJudged = whyNotJudged(quota, rows, envelopeOf(quota, this.length?.least ?? null));
     this.#unit = unit.replace(/s$/, "");
     this.#isUnit = Object.values(policy.operations).every(({ uses }) => isOne(uses[name]));
     this.lost = { calls: lost, points: lost > 0 && !this.#isUnit ? Number.POSITIVE_INFINITY : lost };
@@ -192,7 +193,7 @@ function isNarrowest({ quotas, operations }: Policy, name: string): boolean {
 
 const isOne = (cost: Cost | undefined): boolean => cost === undefined || cost === 1 || cost === 0;
 
-/** Kinds of quota whose counts are not judged yet, in words. */
+/** Kinds of quota whose counts are not judged, in words. */
 const unjudged: Readonly<Record<string, string>> = {
   "token-bucket": "a token bucket's level is not judged",
   "sliding-log": "a sliding log is not judged",
@@ -200,11 +201,15 @@ const unjudged: Readonly<Record<string, string>> = {
   concurrency: "the number of calls at a time is not judged",
 };
 
-function whyNotJudged({ algorithm: { kind } }: PolicyQuota, rows: readonly WireReading[]): string | null {
-  const why = unjudged[kind];
-  if (why !== undefined) return why;
+function whyNotJudged(
+  { algorithm: { kind } }: PolicyQuota,
+  rows: readonly WireReading[],
+  envelope: Envelope | null,
+): string | null {
   const rounded = rows.find(({ grain = 1 }) => grain > 1);
-  return rounded === undefined ? null : `its counts are shown in multiples of ${rounded.grain}`;
+  const why = unjudged[kind] ?? (rounded && `its counts are shown in multiples of ${rounded.grain}`);
+  if (why === undefined) return null;
+  return envelope === null ? why : `${why}, only what it lets through`;
 }
 
 export class PolicyQuotas {
@@ -229,16 +234,19 @@ export class PolicyQuotas {
   }
 
   #make(kind: PolicyQuotaJudge, caller: Caller, key: Caller, name: QuotaName): Count {
-    const { algorithm } = kind.effective(key);
+    const effective = kind.effective(key);
+    const { algorithm } = effective;
     const enforcement = this.#enforcement(kind, caller, key);
     const isOnGrid = algorithm.kind === "fixed-window" && algorithm.anchor !== "first-request";
     const grid = isOnGrid && kind.tellsEnd ? new PolicyGrid(name, algorithm) : null;
     const group = this.#counts.group({ name, kind, enforcement, lost: kind.lost, grid });
-    if (algorithm.kind !== "fixed-window")
-      return this.#counts.unjudged(group, name, limitOf(algorithm), null);
-    const windows = { limit: algorithm.limit, ...lengthOf(algorithm), grid: gridOf(algorithm) };
-    if (kind.notJudged !== null) return this.#counts.unjudged(group, name, windows.limit, windows.most);
-    return this.#counts.judged(group, name, windows, !kind.isAnonymous);
+    if (algorithm.kind === "fixed-window" && kind.notJudged === null) {
+      const windows = { limit: algorithm.limit, ...lengthOf(algorithm), grid: gridOf(algorithm) };
+      return this.#counts.judged(group, name, windows, !kind.isAnonymous);
+    }
+    const length = algorithm.kind === "fixed-window" ? lengthOf(algorithm) : null;
+    const envelope = envelopeOf(effective, length?.least ?? null);
+    return this.#counts.unjudged(group, name, limitOf(algorithm), length?.most ?? null, envelope);
   }
 
   /** Returns the enforcement of a count; `{"with": NAME}` follows that quota's count of the same caller. */

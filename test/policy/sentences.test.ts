@@ -49,7 +49,9 @@ describe("a quota", () => {
     } as unknown as Quota);
   const free = "Calls that it refuses cost nothing.";
   const grid = "Windows lie on the grid of Unix time.";
-  const unjudged = "Spillway reads it, and neither enforces nor judges it.";
+  const unenforced = "Spillway does not enforce it.";
+  const judged = "The judge of traces judges what it lets through, and not its level.";
+  const unjudged = "The judge of traces does not judge it.";
 
   test.each<[string, string[], string[]]>([
     ["on the grid", told(window(60)), [grid, free]],
@@ -69,10 +71,15 @@ describe("a quota", () => {
       told(window(60, { anchor: "first-request", opens: "whole-second" })),
       ["A window opens with its first call, at the whole second.", free],
     ],
-    ["a bucket", told(bucket(1, 1, 1_000)), ["The judge of traces does not judge it yet.", free]],
-    ["a log", told(sliding("sliding-log", 7)), [unjudged, free]],
-    ["a sliding counter", told(sliding("sliding-counter", 7)), [unjudged, free]],
-    ["calls at a time", told(concurrency(7)), [unjudged, free]],
+    ["a bucket", told(bucket(1, 1, 1_000)), [judged, free]],
+    [
+      "a bucket that is charged late",
+      told(bucket(1, 1, 1_000), { when: "completion" }),
+      [unjudged, "A call is charged when it has ended.", free],
+    ],
+    ["a log", told(sliding("sliding-log", 7)), [unenforced, judged, free]],
+    ["a sliding counter", told(sliding("sliding-counter", 7)), [unenforced, judged, free]],
+    ["calls at a time", told(concurrency(7)), [unenforced, unjudged, free]],
     [
       "held",
       told(window(60), { when: "reserve-settle" }),

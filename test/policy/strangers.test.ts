@@ -176,5 +176,7 @@ test("counts that no reset places in a window are named as not judged", async ()
   expect(stdout).toContain(
     "not judged tenant-app-quota: no reset tells which window a count is of: what is let through is judged, and counts are not.",
   );
-  expect(stdout).toContain("not judged burst: a token bucket's level is not judged.");
+  expect(stdout).toContain(
+    "not judged burst: a token bucket's level is not judged, only what it lets through.",
+  );
 });
