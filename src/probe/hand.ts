@@ -28,12 +28,7 @@ export interface Surroundings extends SendOptions {
 export const pause: NonNullable<Surroundings["sleep"]> = (ms, signal) => wait(ms, undefined, { signal });
 
 /** Reason why the probe stopped early. What it saw until then is kept. */
-export class Stopped extends Error {
-  constructor(reason: string) {
-    super(reason);
-    this.name = "Stopped";
-  }
-}
+export class Stopped extends Error {}
 
 /** End of a probe: `whole`, `interrupted`, or the reason why it stopped. */
 export type ProbeEnd = "whole" | "interrupted" | { readonly stopped: string };

@@ -52,7 +52,7 @@ export class ProbeSession extends Hand<SessionOptions, SeenCall> {
 
   /** Forgets all but the last calls: watching for hours needs no more. */
   forget(keep: number): void {
-    this.calls.splice(0, Math.max(0, this.calls.length - keep));
+    this.calls.splice(0, this.calls.length - keep);
   }
 
   /** Makes a GET of the status; returns `null` if the allowance is used up or no readable answer came. */

@@ -1,7 +1,6 @@
 // The windows of one quota, judged one after the other: by the screen if a window is clean by its rows alone, otherwise
 // by its counts under each hypothesis.
 import { screenFirst, screenWindow } from "./clean-window.ts";
-import { TraceTime } from "./clock.ts";
 import { keptFrom, methodOf, underWayMsMost } from "./counts-input.ts";
 import type { Deferrals } from "./deferrals.ts";
 import type { Hypothesis } from "./hypotheses.ts";
@@ -13,7 +12,6 @@ import { Screened } from "./screened.ts";
 import { longest, shortest, Window } from "./window.ts";
 import { windowOf } from "./window-accusations.ts";
 import { noteClues } from "./window-clues.ts";
-import { WindowColumns } from "./window-columns.ts";
 import { bindingOf, judgeWindow } from "./window-counts.ts";
 import { noteTested } from "./window-evidence.ts";
 
@@ -156,13 +154,13 @@ export class WindowJudge {
     if (!this.#canScreen) return false;
     const to = open.endTo(number);
     if (this.mayShowLater && !this.#addOthers(to + time.slackMs)) return false;
-    this.#prepareScreen(number);
-    const pinned = screenWindow(screen);
+    const input = this.#screenInput(number);
+    const pinned = screenWindow(input);
     if (pinned === null) return false;
     const from = this.#openedFrom(open.endFrom(number));
     const { roles } = columns;
-    this.#noteTested(screen.limit, from, to, roles, screen.fromZero);
-    docket.tallyMethod(screen.method, Math.min(pinned, roles.size), roles.size);
+    this.#noteTested(input.limit, from, to, roles, input.fromZero);
+    docket.tallyMethod(input.method, Math.min(pinned, roles.size), roles.size);
     docket.clues.counts(name);
     return true;
   }
@@ -172,9 +170,9 @@ export class WindowJudge {
     const { columns, open, totals } = this.#setting;
     if (this.#canScreen && totals?.looks !== true && !open.isMixed(number)) {
       columns.load(open, number);
-      this.#prepareScreen(number);
-      const sums = screen.screened ?? new Screened();
-      const gone = screenFirst(screen, sums);
+      const input = this.#screenInput(number);
+      const sums = input.screened ?? new Screened();
+      const gone = screenFirst(input, sums);
       if (gone !== null) open.letGo(this.#known.number, number, columns, gone, sums);
     }
     open.held.lookAgain(number, 2 * open.size(number));
@@ -188,25 +186,27 @@ export class WindowJudge {
     return hypotheses.isGiven && this.#known.idle.length === 0 && !mayHide;
   }
 
-  /** Makes a window, whose columns are loaded, the screen's task. */
-  #prepareScreen(number: number): void {
-    const { terms, time, name, columns, open } = this.#setting;
+  /** Returns a window, whose columns are loaded, as the screen takes it. */
+  #screenInput(number: number): ScreenInput {
+    const { terms, time, name, columns, open, startedBy } = this.#setting;
     const fromZero = this.#isFromZero(this.#openedFrom(open.endFrom(number)));
-    screen.marks = columns;
-    screen.method = methodOf(terms);
-    screen.limit = open.limit(number);
-    screen.fromZero = fromZero;
-    // If calls may have been under way when the trace began, this is stricter than it need be.
-    screen.complete = this.#known.complete;
-    screen.startedBy = this.#setting.startedBy;
-    screen.keptFrom = keptFrom(this.#setting, this.#known.complete);
-    screen.certainFrom =
-      terms.charging === "at-decision"
-        ? Number.NEGATIVE_INFINITY
-        : this.#openedBy(this.#openedTo(open.endTo(number)));
-    screen.binding = fromZero && bindingOf(terms, name) !== "never";
-    screen.time = time;
-    screen.screened = open.held.of(number) ?? null;
+    return {
+      marks: columns,
+      method: methodOf(terms),
+      limit: open.limit(number),
+      fromZero,
+      // If calls may have been under way when the trace began, this is stricter than it need be.
+      complete: this.#known.complete,
+      startedBy,
+      keptFrom: keptFrom(this.#setting, this.#known.complete),
+      certainFrom:
+        terms.charging === "at-decision"
+          ? Number.NEGATIVE_INFINITY
+          : this.#openedBy(this.#openedTo(open.endTo(number))),
+      binding: fromZero && bindingOf(terms, name) !== "never",
+      time,
+      screened: open.held.of(number) ?? null,
+    };
   }
 
   /** Adds calls sent before an instant that show a later window. @returns `false` if some of them are unknown */
@@ -264,20 +264,5 @@ export class WindowJudge {
     return within;
   }
 }
-
-/** The screen's task: one object, filled again for each window. */
-const screen: { -readonly [Member in keyof ScreenInput]: ScreenInput[Member] } = {
-  marks: new WindowColumns(),
-  method: "places",
-  limit: 0,
-  fromZero: false,
-  complete: false,
-  startedBy: 0,
-  keptFrom: 0,
-  certainFrom: 0,
-  binding: false,
-  time: new TraceTime({ kind: "wall", resolutionMs: 1, errorMs: 0 }),
-  screened: null,
-};
 
 const isChargedAtOnce = ({ terms }: Hypothesis): boolean => terms.charging !== "postpaid";

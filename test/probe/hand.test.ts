@@ -4,7 +4,7 @@ import { NoAnswer } from "../../src/connect/no-answer.ts";
 import { contact } from "../../src/probe/contact.ts";
 import { Hand, type HandOptions, Stopped } from "../../src/probe/hand.ts";
 import { PolicySession } from "../../src/probe/policy-session.ts";
-import { get } from "../../src/probe/queries.ts";
+import { get, ownPipelines } from "../../src/probe/queries.ts";
 import { SpillwayError } from "../../src/rules/errors.ts";
 import { caller, policyOf } from "./parcels.ts";
 import { isStatus, scripted } from "./scripted.ts";
@@ -149,6 +149,53 @@ describe("a hand by rules", () => {
   test("goes on after failures that are few, and after the limiter's own answers", async () => {
     expect(await ended([200, ...failing(11), 200, 0, 200, 0])).toBe(16);
     expect(await ended([200, 403, 404, 429, 299, 400])).toBe(6);
+  });
+
+  test("spends points and calls to the last, and no more", async () => {
+    const { session } = scripted(() => ({}), { calls: 2, points: 106 });
+    const query = ownPipelines("acme", 50);
+    expect(session.affords({ ...query, points: 107 })).toBe(false);
+    const made = [await session.act({ ...query, points: 54 }), await session.act({ ...query, points: 53 })];
+    expect(made.map((call) => call?.points)).toEqual([54, undefined]);
+    expect((await session.act({ ...query, points: 52 }))?.number).toBe(2);
+    expect(await session.act(get("/a"))).toBeNull();
+    expect(session.used).toEqual({ calls: 2, points: 106, statusCalls: 0, waitMs: 0 });
+  });
+
+  test("reads a status again after failures, up to six times, but not after silence", async () => {
+    const pauses = async (statuses: readonly number[], allowed = 20) => {
+      const { session, waited } = scripted(
+        (_, number) => {
+          const status = statuses[number - 1] ?? 200;
+          if (status === 0) throw new NoAnswer("timeout");
+          return { status };
+        },
+        { statusCalls: allowed },
+      );
+      return [(await session.status())?.status, session.used.statusCalls, waited];
+    };
+    expect(await pauses([])).toEqual([200, 1, []]);
+    expect(await pauses([503, 503, 404])).toEqual([404, 3, [200, 200]]);
+    expect(await pauses(failing(5))).toEqual([200, 6, [200, 200, 200, 200, 200]]);
+    expect(await pauses(failing(6))).toEqual([undefined, 6, [200, 200, 200, 200, 200, 200]]);
+    expect(await pauses([503, 503], 2)).toEqual([undefined, 2, [200, 200]]);
+    expect(await pauses([0, 503, 0])).toEqual([200, 4, [200, 200, 200]]);
+    expect(await pauses([503, 0, 0])).toEqual([undefined, 3, [200, 200]]);
+  });
+
+  test("forgets all calls but the last", async () => {
+    const { session } = scripted(() => ({}));
+    for (let call = 0; call < 5; call++) await session.status();
+    const kept = (keep: number): number[] => {
+      session.forget(keep);
+      return session.calls.map(({ number }) => number);
+    };
+    expect([kept(6), kept(5), kept(2), kept(3)]).toEqual([
+      [1, 2, 3, 4, 5],
+      [1, 2, 3, 4, 5],
+      [4, 5],
+      [4, 5],
+    ]);
   });
 
   test.each<[string, number[], string, boolean?]>([

@@ -2,6 +2,7 @@
 import type { Ask, Got } from "../../src/connect/send.ts";
 import type { Allowance, ProbeProgress } from "../../src/probe/hand.ts";
 import { ProbeSession } from "../../src/probe/session.ts";
+import type { Scope } from "../../src/rules/rules.ts";
 import { statusBody } from "../../src/wire/bodies.ts";
 
 /** REST windows of an answer: the limit of each, and the units that are left. */
@@ -16,6 +17,17 @@ export interface Shown {
   readonly enforced?: boolean;
   readonly retryAfter?: number;
   readonly body?: unknown;
+  /** GraphQL's windows, as a status and the answers of queries show them. */
+  readonly graphql?: ShownGraphql;
+}
+
+export interface ShownGraphql {
+  readonly organization?: readonly [limit: number, left: number];
+  /** `null`: no headers of the user. */
+  readonly user?: readonly [limit: number, left: number] | null;
+  readonly enforced?: boolean;
+  /** Points that came back. */
+  readonly actual?: number;
 }
 
 export type Answers = (ask: Ask, number: number, nowMs: number) => Shown;
@@ -24,23 +36,38 @@ export const isStatus = ({ url, method }: Ask): boolean => method === "GET" && u
 
 const endMs = Date.UTC(2026, 0, 2, 3, 4);
 
-function gotOf(ask: Ask, shown: Shown): Got {
-  const { status = 200, organization = [100, 100], user = [50, 50], reset = 30, enforced = true } = shown;
-  const [limit, left] = organization;
-  const resetAtMs = shown.resetAtMs ?? endMs;
-  const window = { limit, current: limit - left, reset, resetAtMs, enforced };
-  const graphql = { limit: 900, current: 0, reset: 200, resetAtMs, enforced };
-  const own = { limit, remaining: Math.max(0, left), reset, scope: "rest" };
+function headersOf(
+  scope: Scope,
+  [limit, left]: readonly [number, number],
+  user: readonly [number, number] | null,
+  reset: number,
+): string[][] {
+  const own = { limit, remaining: Math.max(0, left), reset, scope };
   const users =
     user === null
       ? {}
-      : { "user-limit": user[0], "user-remaining": user[1], "user-reset": reset, "user-scope": "rest_user" };
-  const headers = Object.entries({ ...own, ...users }).map(([name, value]) => [
-    `ratelimit-${name}`,
-    String(value),
-  ]);
+      : {
+          ...{ "user-limit": user[0], "user-remaining": user[1] },
+          ...{ "user-reset": reset, "user-scope": `${scope}_user` },
+        };
+  return Object.entries({ ...own, ...users }).map(([name, value]) => [`ratelimit-${name}`, String(value)]);
+}
+
+function gotOf(ask: Ask, shown: Shown): Got {
+  const { status = 200, organization = [100, 100], user = [50, 50], reset = 30, enforced = true } = shown;
+  const resetAtMs = shown.resetAtMs ?? endMs;
+  const windowOf = ([limit, left]: readonly [number, number], seconds: number, isEnforced: boolean) => ({
+    ...{ limit, current: limit - left, reset: seconds, resetAtMs, enforced: isEnforced },
+  });
+  const { organization: points = [900, 900], ...queries } = shown.graphql ?? {};
+  const rest = windowOf(organization, reset, enforced);
+  const graphql = windowOf(points, 200, queries.enforced ?? enforced);
+  const headers = ask.url.endsWith("/graphql")
+    ? headersOf("graphql", points, queries.user ?? null, 200)
+    : headersOf("rest", organization, user, reset);
+  if (queries.actual !== undefined) headers.push(["ratelimit-complexity-actual", String(queries.actual)]);
   if (shown.retryAfter !== undefined) headers.push(["retry-after", String(shown.retryAfter)]);
-  const body = shown.body ?? (isStatus(ask) ? statusBody({ rest: window, graphql }) : {});
+  const body = shown.body ?? (isStatus(ask) ? statusBody({ rest, graphql }) : {});
   return { status, headers: Object.fromEntries(headers), body: JSON.stringify(body) };
 }
 
