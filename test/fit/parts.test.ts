@@ -139,6 +139,17 @@ describe("calls after events", () => {
     });
   });
 
+  test("are of those who are free: whoever is busy with an event is not woken by the next one", () => {
+    const one = { eventsMs: events.slice(0, 1) };
+    expect(partOf(woken([1_000], one))).toMatchObject({ share: 1 });
+    expect(partOf(woken([1_000], one), woken([null], one))).toMatchObject({ share: 0.5 });
+    const [first] = events as [number];
+    // Its last call ends 3,150 ms after the event.
+    const near = (ms: number) => ({ eventsMs: [first, first + ms] });
+    expect(partOf(woken([1_000], near(3_149)))).toMatchObject({ share: 1 });
+    expect(partOf(woken([1_000], near(3_150)))).toMatchObject({ share: 0.5 });
+  });
+
   test("by the clock may last a time, which ends them, and be each user's own", () => {
     const clock = { at: "0 9 * * *", lateMs: 70, eventsMs: events };
     const change = { clock, byUser: true, group: 0, lastsMs: [60_000, 90_000, 70_000] };

@@ -100,15 +100,38 @@ describe("callers who call all day", () => {
     expect(told(risesIn(alike(6, day, first, second), recorded(10), known))).toEqual([]);
   });
 
+  // The first rise shows in the minutes 137 to 155, and 15 minutes next to a known event are not searched.
+  test.each([
+    ["139", 139, 139, [154, 399]],
+    ["140", 140, 140, []],
+    ["152", 152, 152, []],
+    ["153", 153, 153, [142, 399]],
+    ["99 whose calls end in 139", 99, 139, [154, 399]],
+    ["99 whose calls end in 140", 99, 140, []],
+  ])("are searched far from an event that is known, in minute %s", (_, from, to, expected) => {
+    const eventMs = from * minuteMs;
+    const jobs = [{ endMs: to * minuteMs }, { endMs: to * minuteMs }] as unknown as RecordedJob[];
+    const woken = new Map([[caller(day), [{ eventMs, jobs }]]]);
+    const known = [{ eventsMs: [eventMs], woken }] as unknown as readonly FoundWakes[];
+    const found = told(risesIn(alike(6, day, first, second), recorded(10), known));
+    expect(found.flatMap(({ events }) => events)).toEqual(expected);
+    expect(found.map(({ group }) => group)).toEqual(expected.length === 0 ? [] : [1]);
+  });
+
   test("have no event where they call more often at one time of each day", () => {
     const always: Stretch = [0, 4 * 1_440, 2];
-    const daily = (days: number): Stretch[] =>
+    const daily = (days: number, apart = 20, at = 600): Stretch[] =>
       Array.from({ length: days }, (_, day): Stretch => {
-        const from = day * 1_440 + 600 + 20 * (day % 2);
+        const from = day * 1_440 + at + apart * (day % 2);
         return [from, from + 30, 10];
       });
     expect(risesIn(alike(6, always, ...daily(4)), recorded(96), [])).toEqual([]);
     const [found] = told(risesIn(alike(6, always, ...daily(3)), recorded(96), []));
     expect(found?.events).toEqual([599, 2_059, 3_479]);
+    // Half an hour apart is one time, over midnight, too.
+    expect(risesIn(alike(6, always, ...daily(4, 30)), recorded(96), [])).toEqual([]);
+    const week: Stretch = [0, 7 * 1_440, 2];
+    expect(risesIn(alike(6, week, ...daily(6, 30, 1_430)), recorded(168), [])).toEqual([]);
+    expect(told(risesIn(alike(6, always, ...daily(4, 31)), recorded(96), []))[0]?.events).toHaveLength(4);
   });
 });

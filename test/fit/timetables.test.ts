@@ -21,12 +21,13 @@ const jobsAt = (timesMs: readonly number[]): RecordedJob[] =>
     .map((ms) => ({ startMs: monday + ms, endMs: monday + ms + 100, jobs: 1 }) as unknown as RecordedJob);
 
 /** Returns the timetables of some hours: the line of each, its numbers of jobs and sessions, and the rest. */
-function found(timesMs: readonly number[], hours: number) {
+function found(timesMs: readonly number[], hours: number, fromHours = 0) {
   const jobs = jobsAt(timesMs);
   const pausesMs = jobs
     .slice(1)
     .map(({ startMs }, index) => Math.max(0, startMs - (jobs[index]?.endMs ?? 0)));
-  const recording = { startedAtMs: monday, endedAtMs: monday + hours * hourMs } as unknown as Recording;
+  const startedAtMs = monday + fromHours * hourMs;
+  const recording = { startedAtMs, endedAtMs: monday + hours * hourMs } as unknown as Recording;
   const { timetables, rest } = timetablesOf({ jobs, pausesMs } as unknown as Profile, recording);
   return {
     lines: timetables.map(
@@ -36,7 +37,8 @@ function found(timesMs: readonly number[], hours: number) {
     rest: rest.length,
   };
 }
-const lines = (timesMs: readonly number[], hours: number): string[] => found(timesMs, hours).lines;
+const lines = (timesMs: readonly number[], hours: number, fromHours = 0): string[] =>
+  found(timesMs, hours, fromHours).lines;
 
 /** One job at each of these minutes of a period, in so many periods. */
 const each = (periodMinutes: number, at: readonly number[], count: number): number[] =>
@@ -98,6 +100,19 @@ describe("a timetable", () => {
     expect(lines(hourly, 7 * 24)).toEqual(["20 * * * 1-5: 120 in 120"]);
   });
 
+  // From Thursday on, four weekdays of six days; from Friday on, three of five.
+  test.each([
+    [3, 6, ["0 10 * * 1-5: 4 in 4"]],
+    [4, 5, []],
+    // One day of the weekend is none.
+    [6, 6, ["0 10 * * *: 5 in 5"]],
+  ])("from weekday %i on, of %i days, is %j without weekends", (from, days, expected) => {
+    const weekdays = many(days, (day) => (from + day) * dayMs)
+      .filter((ms) => ![5, 6].includes(Math.floor(ms / dayMs) % 7))
+      .map((ms) => ms + 10 * hourMs);
+    expect(lines(weekdays, (from + days) * 24, from * 24)).toEqual(expected);
+  });
+
   test("is none where callers begin with any minute", () => {
     // A call each 47 s for three hours.
     expect(
@@ -150,7 +165,27 @@ describe("a nightly job beside an hourly one", () => {
     const { lines, rest, timetables } = found([...hourly, ...nightly([3], [0, 1, 2, 3])], 4 * 24);
     expect(lines).toEqual(["20 * * * *: 96 in 96", "20 3 * * *: 48 in 4"]);
     expect(rest).toBe(0);
-    expect(timetables[1]).toMatchObject({ periodMs: dayMs, sizes: [12, 12, 12, 12] });
+    expect(timetables[0]).toMatchObject({
+      ...{ periodMs: hourMs, sizes: many(96, () => 1), pausesMs: [] },
+      startsMs: many(96, (hour) => monday + hour * hourMs + 20 * minuteMs),
+    });
+    expect(timetables[1]).toMatchObject({
+      ...{ periodMs: dayMs, sizes: [12, 12, 12, 12], pausesMs: many(44, () => 1_900) },
+      // They begin with the hourly one, which they may wait for.
+      startsMs: many(4, (day) => monday + day * dayMs + 3 * hourMs + 20 * minuteMs),
+    });
+  });
+
+  test("of working days has none at weekends, either", () => {
+    const working = (ms: number): boolean => Math.floor(ms / dayMs) % 7 < 5;
+    const jobs = [
+      ...each(60, [20], 14 * 24),
+      ...nightly(
+        [13],
+        many(14, (day) => day),
+      ),
+    ].filter(working);
+    expect(lines(jobs, 14 * 24)).toEqual(["20 * * * 1-5: 240 in 240", "20 13 * * 1-5: 120 in 10"]);
   });
 
   test("is told from three days on, of four minutes at most, where it is much longer", () => {

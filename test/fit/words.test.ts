@@ -114,6 +114,89 @@ describe("limits", () => {
   });
 });
 
+test("windows of an organization and of a user are told of fixed windows by these two alone", () => {
+  const fixed = { kind: "fixed-window", limit: 9, windowSeconds: 60, anchor: "epoch" };
+  const bucket = { kind: "token-bucket", capacity: 7, refill: { amount: 1, everyMs: 1_000 } };
+  const windowsOf = (...quotas: readonly (readonly [algorithm: object, ...key: readonly string[]])[]) => {
+    const named = quotas.map(([algorithm, ...key], place) => {
+      const quota = { algorithm, key, unit: "requests" };
+      return [`quota-${place}`, quota] as const;
+    });
+    const uses = Object.fromEntries(named.map(([name]) => [name, 1]));
+    const policy = {
+      version: 2,
+      name: "x",
+      quotas: Object.fromEntries(named),
+      operations: { call: { uses } },
+    };
+    return limitsOfPolicy(parsePolicy(policy)).windowsOf({ organization: "acme", user: "ann" }, "call");
+  };
+  const window = { limit: 9, windowSeconds: 60, onGrid: true };
+  const first = { ...fixed, anchor: "first-request" };
+  const both = ["organization", "user"] as const;
+  expect(windowsOf([fixed, "organization"], [first, ...both])).toMatchObject([
+    window,
+    { ...window, onGrid: false },
+  ]);
+  expect(windowsOf([bucket, "organization"], [fixed, ...both])).toBeNull();
+  expect(windowsOf([fixed, "organization"], [bucket, ...both])).toBeNull();
+  expect(windowsOf([fixed, "organization"], [fixed, "user"])).toBeNull();
+  expect(windowsOf([fixed, ...both], [fixed, "organization"])).toBeNull();
+  expect(windowsOf([fixed, "organization"])).toBeNull();
+});
+
+describe("doubts of callers on whom refusals depend", () => {
+  const spanMs = 7 * 86_400_000;
+  const recording = { startedAtMs: 0, endedAtMs: spanMs, callers: [] } as unknown as Recording;
+  /** Sessions of 100 calls, a second apart, and an hour away in between. */
+  const heavy = (user: string, refused: number, sessions: number, calls = 100 * sessions) => {
+    const jobs = Array.from({ length: calls }, (_, call) => {
+      const startMs = Math.floor(call / (calls / sessions)) * 3_600_000 + call * 1_000;
+      const answered = { status: 200 };
+      return { startMs, endMs: startMs, jobs: 1, first: answered, last: answered };
+    });
+    const pausesMs = jobs.slice(1).map(({ startMs }, place) => startMs - (jobs[place]?.endMs ?? 0));
+    return { caller: { user, calls: [] }, jobs, pausesMs, refused, apart: null } as unknown as Profile;
+  };
+  const light = (user: string, refused: number) => heavy(user, refused, 1, 2);
+  const doubts = (...profiles: readonly Profile[]) => doubtsOf(profiles, recording, 0, limits);
+  const few = (user: string, share: number, sessions: number, error: number) =>
+    `${user} has ${share} % of the refusals, in ${sessions} sessions alone: how often they come is known to ${error} % at best.`;
+
+  test("of few heavy sessions: the three with most of them", () => {
+    const four = [heavy("ann", 20, 9), heavy("bob", 30, 16), heavy("eve", 10, 25), heavy("joe", 40, 36)];
+    expect(doubts(...four)).toEqual(
+      [few("joe", 40, 36, 17), few("bob", 30, 16, 25), few("ann", 20, 9, 33)].map((text) => ({
+        text,
+        about: null,
+      })),
+    );
+  });
+
+  test("are none of more than sixty sessions, of lighter ones, or of less than a twentieth", () => {
+    const texts = (...profiles: readonly Profile[]) => doubts(...profiles).map(({ text }) => text);
+    expect(texts(heavy("ann", 10, 60), light("bob", 10))).toEqual([few("ann", 50, 60, 13)]);
+    expect(texts(heavy("ann", 10, 61), light("bob", 10))).toEqual([]);
+    expect(texts(heavy("ann", 10, 9, 99 * 9), light("bob", 10))).toEqual([]);
+    expect(texts(heavy("ann", 5, 9), light("bob", 95))).toEqual([few("ann", 5, 9, 33)]);
+    expect(texts(heavy("ann", 5, 9), light("bob", 96))).toEqual([]);
+    expect(texts(heavy("ann", 0, 9), light("bob", 0))).toEqual([]);
+  });
+
+  test("tell of one with more than half of thirty, among three callers", () => {
+    const [text, about] = [
+      "bob has 53 % of the refusals: what is refused next depends on this one caller.",
+      "caller",
+    ];
+    expect(doubts(light("ann", 14), light("bob", 16), light("eve", 0))).toEqual([{ text, about }]);
+    expect(doubts(light("ann", 15), light("bob", 15), light("eve", 0))).toEqual([]);
+    expect(doubts(light("ann", 14), light("bob", 15), light("eve", 0))).toEqual([]);
+    expect(doubts(light("ann", 14), light("bob", 16))).toEqual([]);
+    const most = { text: few("bob", 67, 5, 45), about };
+    expect(doubts(light("ann", 10), heavy("bob", 20, 5), light("eve", 0))).toEqual([most]);
+  });
+});
+
 describe("doubts of the days that were recorded", () => {
   const hour = 3_600_000;
   const monday = Date.UTC(2026, 0, 5);
