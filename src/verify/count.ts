@@ -5,6 +5,7 @@ import type { TraceHeader } from "../trace/record.ts";
 import type { Whose } from "../trace/whose.ts";
 import type { KnownNumbers } from "./answer-laws.ts";
 import { BareWindows } from "./bare-windows.ts";
+import { BucketRefusals } from "./bucket-refusals.ts";
 import type { TraceTime } from "./clock.ts";
 import type { Docket } from "./docket.ts";
 import { EnforcedEvidence } from "./enforced-evidence.ts";
@@ -22,6 +23,7 @@ import { phasedMsMost, TargetPhase } from "./target-phase.ts";
 import { resetLeast, resetMost, type Terms } from "./terms.ts";
 import { UnenforcedRefusals } from "./unenforced-refusals.ts";
 import type { Unexplained } from "./unknowns.ts";
+import type { UnreadJudge } from "./unread.ts";
 import { WindowColumns } from "./window-columns.ts";
 import type { WindowShapes } from "./window-shapes.ts";
 
@@ -70,8 +72,8 @@ export interface Count extends KnownNumbers {
   readonly quota: JudgedQuota | null;
   /** Windows for answers that show none. `null` if nothing else tells where windows lie. */
   readonly bare: BareWindows | null;
-  /** Judge of what is let through where counts are not judged. `null` if they are, or if nothing bounds it. */
-  readonly envelope: EnvelopeJudge | null;
+  /** Judges of what is let through and refused where counts are not read. */
+  readonly unread: readonly UnreadJudge[];
   /** True if its windows are known to lie on the grid of Unix time. */
   readonly isOnEpoch: boolean;
 }
@@ -181,24 +183,30 @@ export class Counts {
         ? new BareWindows(name, this.#time, bound.limit, bound.least, always)
         : null;
     const known = knownNumbers(group.kind, name.told, windows?.limit ?? null, windows?.most ?? null);
-    return this.#add(Object.assign(known, { name, group, quota, bare, envelope: null, isOnEpoch }));
+    return this.#add(Object.assign(known, { name, group, quota, bare, unread: [], isOnEpoch }));
   }
 
   /**
-   * Makes a count of which only answers' numbers, and what is let through, are judged.
+   * Makes a count of which only answers' numbers, and what is let through and refused, are judged.
    * @param lengthMs length of windows; `null` if none
+   * @param envelope most that is let through; `null` if nothing bounds it
+   * @param isBucket true if the most that is used can be told, too: of a bucket whose calls were all seen
    */
   unjudged(
     group: CountGroup,
     name: QuotaName,
     limit: number,
     lengthMs: number | null,
-    within: Envelope | null,
+    envelope: Envelope | null,
+    isBucket: boolean,
   ): Count {
     const known = knownNumbers(group.kind, name.told, limit, lengthMs);
-    const envelope = within && new EnvelopeJudge(name, this.#time, within);
+    const unread: UnreadJudge[] = envelope === null ? [] : [new EnvelopeJudge(name, this.#time, envelope)];
+    const { startedAt, complete } = this.#header;
+    if (envelope !== null && isBucket && complete)
+      unread.push(new BucketRefusals(name, this.#time, envelope, startedAt));
     return this.#add(
-      Object.assign(known, { name, group, quota: null, bare: null, envelope, isOnEpoch: false }),
+      Object.assign(known, { name, group, quota: null, bare: null, unread, isOnEpoch: false }),
     );
   }
 

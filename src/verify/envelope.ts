@@ -11,6 +11,7 @@ import type { Docket } from "./docket.ts";
 import type { Enforcement } from "./enforcement.ts";
 import { addAll } from "./evidence.ts";
 import type { QuotaName } from "./quota-name.ts";
+import type { UnreadCall, UnreadJudge } from "./unread.ts";
 
 /** Error of a difference between two of the target's times, ms: each is rounded to whole ms. */
 const grainMs = 2;
@@ -32,7 +33,8 @@ interface Excess extends Beginning {
   readonly lastLine: number;
 }
 
-export class EnvelopeJudge {
+export class EnvelopeJudge implements UnreadJudge {
+  readonly law = "bounded";
   readonly #name: QuotaName;
   readonly #time: TraceTime;
   readonly #envelope: Envelope;
@@ -50,13 +52,13 @@ export class EnvelopeJudge {
     this.#envelope = envelope;
   }
 
-  /** Adds an admitted call. @param points units that it surely left charged */
-  add(line: number, sent: number, received: number, points: number): void {
+  add({ line, sent, received, least }: UnreadCall): void {
+    if (least === 0) return;
     this.#calls += 1;
     const { from, to } = this.#time.within(Math.min(sent, received), Math.max(sent, received));
     this.#latest = Math.max(this.#latest, to);
     this.#begin(line, from);
-    for (const beginning of this.#beginnings) if (beginning.from <= from) beginning.points += points;
+    for (const beginning of this.#beginnings) if (beginning.from <= from) beginning.points += least;
     this.#drop();
     // Leads grow from one to the next.
     this.#check(line, this.#beginnings.at(-1) as Beginning);
@@ -110,15 +112,17 @@ export class EnvelopeJudge {
     this.#beginnings.length = 0;
   }
 
-  /** @param enforcement enforcement of the limit; no span is judged while it is not known */
+  /** A call of unknown outcome was not surely let through. */
+  addUnknown(): void {}
+
   finish(enforcement: Enforcement, docket: Docket): void {
     if (this.#calls === 0 || !enforcement.wasOn) return;
-    addAll(docket.evidence.bounded, { readings: this.#calls, refusals: 0, windows: 0, resets: 0 });
+    addAll(docket.evidence[this.law], { readings: this.#calls, refusals: 0, windows: 0, resets: 0 });
     const isBound = ({ from, to }: Excess): boolean => enforcement.throughout(from, to) === true;
     const excessive = this.#excessive.filter(isBound);
     for (const span of excessive)
       docket.accuse({
-        law: "bounded",
+        law: this.law,
         breach: "envelope",
         suspects: ["per-instance-counters", "race-read-then-write", "cost-ignored", "one-extra"],
         ...this.#name.told,

@@ -119,8 +119,8 @@ export class Judging {
     for (const { refusals, enforcement, enforced, grid, counts } of this.#groups()) {
       refusals.finish(enforcement, docket);
       grid?.finish(docket);
-      for (const { name, quota, bare, envelope, isOnEpoch } of counts) {
-        envelope?.finish(enforcement, docket);
+      for (const { name, quota, bare, unread, isOnEpoch } of counts) {
+        for (const judge of unread) judge.finish(enforcement, docket);
         if (quota === null) continue;
         quota.finish();
         bare?.finish(enforcement, docket);

@@ -13,13 +13,13 @@ import type { Span } from "./clock.ts";
 import { type Count, isJudged } from "./count.ts";
 import type { Holding } from "./held-rows.ts";
 import { type JudgeOptions, Judging } from "./judging.ts";
-import { type CallRole, type Counted, chargeOf, type Mark, type MarkCharge, markOf, upTo } from "./mark.ts";
+import { type Counted, chargeOf, type Mark, type MarkCharge, markOf, upTo } from "./mark.ts";
 import { type Judged, judgeInPasses, passesOf } from "./passes.ts";
 import { type JudgedReading, PolicyAnswers, type Used } from "./policy-answers.ts";
+import { askedOf, countedBy, refusalOf, termsOf } from "./policy-charges.ts";
 import { PolicyPresence } from "./policy-presence.ts";
 import { type PolicyQuotaJudge, PolicyQuotas } from "./policy-quotas.ts";
 import { TargetOffset } from "./target-offset.ts";
-import type { Terms } from "./terms.ts";
 import { noCounts, type QuotaVerdict } from "./verdict.ts";
 
 type Calls = AsyncIterable<QuotaLine> | Iterable<QuotaLine>;
@@ -95,7 +95,10 @@ class QuotaJudgement {
   add(line: number, call: QuotaCall): void {
     const used = this.#usedBy(call);
     if (call.outcome === "unknown") {
-      for (const { count, asked } of used) count?.quota?.addUnknown(call.sent, null, asked);
+      for (const { count, asked } of used) {
+        count?.quota?.addUnknown(call.sent, null, asked);
+        for (const judge of count?.unread ?? []) judge.addUnknown(asked);
+      }
     } else this.#addAnswer(line, call, used);
     this.#judging.count(call.received);
   }
@@ -149,7 +152,7 @@ class QuotaJudgement {
     const { count, judge } = each;
     if (count === null) return;
     const { sent, received } = call;
-    const counted = this.#counted(call, each);
+    const counted = countedBy(call, each, this.#quotas.all);
     const charge = counted.isVague
       ? upTo(counted.asked)
       : chargeOf(counted, judge.owner, termsOf(call, judge, used));
@@ -157,43 +160,20 @@ class QuotaJudgement {
       count.group.refusals.add(line, sent, received, judge.owner);
     if (counted.role === "admitted") this.#judging.amounts.charge(judge.name, counted);
     if (counted.role === "admitted" && counted.sure && reading !== null) observeEnd(line, count, reading);
-    const isLetThrough = counted.role === "admitted" && charge.least > 0;
-    if (isLetThrough) count.envelope?.add(line, sent, received, charge.least);
+    const least = counted.role === "admitted" ? charge.least : 0;
+    const refused = refusalOf(call, judge, used, counted);
+    for (const each of count.unread) each.add({ line, sent, received, least, most: charge.held, refused });
     if (!isJudged(count)) return;
     const mark = reading && this.#mark(line, call, judge, count, reading, counted, charge);
     this.#judging.charge(count, line, call, counted, charge, mark);
-    if (mark === null && isLetThrough) count.bare?.add(line, sent, received, charge.least);
+    if (mark === null && least > 0) count.bare?.add(line, sent, received, least);
   }
 
   /** Adds a reading of a count that its call did not use. */
   #read(line: number, call: QuotaCall, each: Used, count: Count, reading: QuotaReading): void {
     if (count.quota === null) return;
-    const mark = this.#mark(line, call, each.judge, count, reading, this.#counted(call, each));
+    const mark = this.#mark(line, call, each.judge, count, reading, countedBy(call, each, this.#quotas.all));
     if (mark !== null) count.quota.add(mark);
-  }
-
-  #counted(
-    { operation, outcome, status, by, via }: QuotaCall,
-    each: Used,
-  ): Counted & { readonly isVague: boolean } {
-    const { asked, cost, actual, judge } = each;
-    const isCall = operation !== "status" && operation !== "other" && outcome !== "exempt";
-    const role: CallRole =
-      operation === "status" ? "status" : !isCall ? "other" : outcome === "refused" ? "refused" : "admitted";
-    const isRefused = role === "refused";
-    const other = judge.owner === "user" ? "organization" : "user";
-    const refusedBy = !isRefused || by === undefined ? null : by === judge.name ? judge.owner : other;
-    return {
-      role,
-      refusedBy,
-      cost,
-      asked: isCall ? asked : 0,
-      actual,
-      // No policy says yet what a 4xx costs.
-      sure: isCall && !isRefused && status < 400 && via === undefined,
-      // A refusal by something other than a quota may come after a charge, or before it.
-      isVague: isCall && (via !== undefined || (isRefused && by !== undefined && !this.#quotas.all.has(by))),
-    };
   }
 
   /** Returns the mark of a reading; `null` if it shows no count, or no possible window. */
@@ -281,15 +261,16 @@ class QuotaJudgement {
     return this.#judging.judged(verdict as QuotaVerdict);
   }
 
-  /** Tells whether calls were held to what a quota without a count lets through. */
-  #isEnveloped(): boolean {
+  /** Tells whether a count that is not read was held to a law. */
+  #isUnreadTested(law: LawName): boolean {
     for (const { counts } of this.#quotas.groups())
-      if (counts.some(({ envelope }) => envelope?.isTested === true)) return true;
+      for (const { unread } of counts)
+        if (unread.some((judge) => judge.law === law && judge.isTested)) return true;
     return false;
   }
 
   #voidReason(law: LawName): string | null {
-    if (law === "bounded" && this.#isEnveloped()) return null;
+    if (this.#isUnreadTested(law)) return null;
     const judged = [...this.#quotas.all.values()].filter(({ notJudged }) => notJudged === null);
     if (judged.length === 0 && windowLaws.includes(law)) return noCounts;
     if (law !== "bounded" || judged.length === 0) return null;
@@ -321,35 +302,6 @@ const windowLaws: readonly LawName[] = [
   "refusal-justified",
   "refusal-agrees",
 ];
-
-/** Returns the units that a call asks of a quota, and those charged in the end if known. */
-function askedOf(
-  { cost, actual, outcome }: QuotaCall,
-  of: Cost,
-  { quota }: PolicyQuotaJudge,
-): Pick<Used, "asked" | "cost" | "actual"> {
-  if (typeof of === "number") return { asked: of, cost: of, actual: of };
-  const asked = of === "declared" ? cost : of.atMost;
-  const known = quota.charge.when === "admission" ? asked : outcome === "admitted" ? (actual ?? null) : null;
-  return { asked: asked ?? Number.POSITIVE_INFINITY, cost: asked, actual: known };
-}
-
-/**
- * Returns the terms of a call's charge if another quota refused it. Under `each-alone`, it is unknown whether this
- * quota had room. Under `first-refusal-stops`, quotas before the refusing one were charged, later ones not.
- */
-function termsOf({ operation, by }: QuotaCall, judge: PolicyQuotaJudge, used: readonly Used[]): Terms {
-  const { terms } = judge;
-  if (by === undefined || by === judge.name) return terms;
-  const relation = judge.relationOf(operation);
-  if (relation === "all-or-nothing") return terms;
-  if (relation === "each-alone") return { ...terms, refusedByUser: null };
-  const place = (name: string): number => used.findIndex((each) => each.judge.name === name);
-  return {
-    ...terms,
-    refusedByUser: place(judge.name) < place(by) ? "charges-organization" : "charges-nothing",
-  };
-}
 
 const isWhole = (value: number | null): value is number => Number.isSafeInteger(value);
 

@@ -153,7 +153,10 @@ export class PolicyQuotaJudge implements CountKind {
   #becomeAnonymous(): void {
     if (this.#isAnonymous) return;
     this.#isAnonymous = true;
-    for (const { quota } of this.counts.values()) quota?.becomeIncomplete();
+    for (const { quota, unread } of this.counts.values()) {
+      quota?.becomeIncomplete();
+      for (const judge of unread) judge.addUnknown(Number.POSITIVE_INFINITY);
+    }
   }
 
   /** Returns the way in which an operation's quotas decide together. */
@@ -212,6 +215,10 @@ function whyNotJudged(
   return envelope === null ? why : `${why}, only what it lets through`;
 }
 
+/** Tells whether refused calls are charged, also where there is no room for them. */
+const chargesRefused = ({ charge }: PolicyQuota): boolean =>
+  charge.refused === "counted" || charge.refusedByOther === "charged";
+
 export class PolicyQuotas {
   readonly all: ReadonlyMap<string, PolicyQuotaJudge>;
   readonly #counts: Counts;
@@ -246,7 +253,9 @@ export class PolicyQuotas {
     }
     const length = algorithm.kind === "fixed-window" ? lengthOf(algorithm) : null;
     const envelope = envelopeOf(effective, length?.least ?? null);
-    return this.#counts.unjudged(group, name, limitOf(algorithm), length?.most ?? null, envelope);
+    const isTold = kind.lost.calls === 0 && !kind.isAnonymous && !chargesRefused(effective);
+    const isBucket = algorithm.kind === "token-bucket" && isTold;
+    return this.#counts.unjudged(group, name, limitOf(algorithm), length?.most ?? null, envelope, isBucket);
   }
 
   /** Returns the enforcement of a count; `{"with": NAME}` follows that quota's count of the same caller. */

@@ -39,7 +39,9 @@ function judged(calls: readonly Call[], envelope: Envelope, enforced: boolean | 
   const docket = new Docket({ amounts: new AmountsTally(), violationsMost: 100, accept: null });
   const judge = new EnvelopeJudge(name, new TraceTime(virtual), envelope);
   const answers = [...calls].sort((a, b) => a.received - b.received);
-  for (const [at, { sent, received, points }] of answers.entries()) judge.add(at + 2, sent, received, points);
+  for (const [at, { sent, received, points }] of answers.entries())
+    judge.add({ line: at + 2, sent, received, least: points, most: points, refused: null });
+  judge.addUnknown();
   judge.finish(new Enforcement(enforced), docket);
   const { violations, questions, evidence } = docket.verdict({
     records: calls.length,
@@ -270,7 +272,7 @@ describe("a policy whose quota shows no count", () => {
       routes: [{ path: "/**", operation: "look" }],
     }) as PolicyInput;
 
-  const judgedBy = (policy: PolicyInput, calls: readonly Partial<QuotaCall>[]) =>
+  const judgedBy = (policy: PolicyInput, calls: readonly Partial<QuotaCall>[], changed: object = {}) =>
     judgeQuotas(
       {
         version: 2,
@@ -279,6 +281,7 @@ describe("a policy whose quota shows no count", () => {
         startedAt,
         clock: { kind: "host", resolutionMs: 1, errorMs: 0 },
         policy: parsePolicy(policy),
+        ...changed,
       } as never,
       calls.map((call, at) => ({
         line: at + 2,
@@ -309,6 +312,42 @@ describe("a policy whose quota shows no count", () => {
     const wrong = await judgedBy(policy, admitted(40));
     expect(wrong).toMatchObject({ verdict: "violated", laws: { bounded: "violated" } });
     expect(wrong.violations).toMatchObject([{ quota: "bursts", key: { user: "ann" } }]);
+  });
+
+  test("a bucket's refusals are held to what can be used, if all its calls were seen", async () => {
+    const policy = policyOf(algorithms[0] as object);
+    const late = {
+      sent: startedAt + 10_000,
+      received: startedAt + 10_005,
+      status: 429,
+      outcome: "refused",
+    } as const;
+    const named = await judgedBy(policy, [{ ...late, by: "bursts" }]);
+    expect(named).toMatchObject({ verdict: "violated", laws: { "refusal-justified": "violated" } });
+    expect(named.violations.map(({ lines }) => lines)).toEqual([[2]]);
+    for (const call of [late, { ...late, by: "bursts", status: 503 }]) {
+      const nameless = await judgedBy(policy, [call]);
+      expect(nameless).toMatchObject({ violations: [], laws: { "refusal-justified": "held" } });
+      expect(nameless.questions).toMatchObject([{ quota: "bursts", lines: [2] }]);
+    }
+    const { violations, questions } = await judgedBy(policy, [{ ...late, by: "secondary" }]);
+    expect({ violations, questions }).toEqual({ violations: [], questions: undefined });
+    for (const trouble of [{ complete: false }, { lost: 1 }]) {
+      const { laws } = await judgedBy(policy, [{ ...late, by: "bursts" }], trouble);
+      expect(laws["refusal-justified"]).toEqual({
+        skipped: "no quota of this policy has counts that are judged",
+      });
+    }
+    const refusal = { ...late, by: "bursts" };
+    for (const charge of [{ refused: "counted" }, { refusedByOther: "charged" }]) {
+      const counting = policyOf(algorithms[0] as object, { charge });
+      expect((await judgedBy(counting, [refusal])).violations).toEqual([]);
+    }
+    for (const other of [{ caller: {} }, { outcome: "unknown", status: 0 }] as const) {
+      const others = Array(5).fill(other);
+      expect((await judgedBy(policy, [...others, refusal])).violations).toEqual([]);
+      expect((await judgedBy(policy, [refusal, ...others])).violations).toEqual([]);
+    }
   });
 
   test("another caller, a cached answer, an error and an unknown end are not added", async () => {

@@ -1,0 +1,28 @@
+// A count that no answer shows, or whose numbers are not read: what is let through, and what is refused, tell of it.
+import type { LawName } from "../rules/laws.ts";
+import type { Docket } from "./docket.ts";
+import type { Enforcement } from "./enforcement.ts";
+
+/** An answered call, as far as it may have used the count. */
+export interface UnreadCall {
+  readonly line: number;
+  readonly sent: number;
+  readonly received: number;
+  /** Units that it surely left charged when it was let through; 0 for any other call. */
+  readonly least: number;
+  /** Most units that it may have left charged. */
+  readonly most: number;
+  /** Units that this count refused, and whether the refusal names it; `null` for other calls. */
+  readonly refused: { readonly cost: number; readonly isNamed: boolean } | null;
+}
+
+export interface UnreadJudge {
+  readonly law: LawName;
+  /** True once something was held to the law. */
+  readonly isTested: boolean;
+  add(call: UnreadCall): void;
+  /** Adds a call of unknown outcome. @param most units that it may be charged at any later time */
+  addUnknown(most: number): void;
+  /** @param enforcement enforcement of the limit; nothing is judged while it is not known */
+  finish(enforcement: Enforcement, docket: Docket): void;
+}

@@ -1,0 +1,206 @@
+// `refusal-justified` of token buckets: right ones that decide at any time of a call are never accused, nor asked about.
+//   REFUSALS=20000 npx vitest run --config test/vitest.config.ts test/verify/bucket-refusals.test.ts
+import fc from "fast-check";
+import { describe, expect, test } from "vitest";
+import { AmountsTally } from "../../src/verify/amounts.ts";
+import { BucketRefusals } from "../../src/verify/bucket-refusals.ts";
+import { TraceTime } from "../../src/verify/clock.ts";
+import { Docket } from "../../src/verify/docket.ts";
+import { Enforcement } from "../../src/verify/enforcement.ts";
+
+const runs = Number(process.env["REFUSALS"] ?? 500);
+const startedAt = Date.parse("2026-03-02T10:00:00Z");
+/** 6 at once, and 2 each second. */
+const envelope = { room: 6, perMs: 0.002, stepMs: 1000 };
+
+interface Answer {
+  readonly sent: number;
+  readonly received: number;
+  readonly points: number;
+  readonly fate: "admitted" | "refused" | "unnamed" | "failed" | "unknown";
+}
+
+const name = {
+  told: { quota: "bursts", key: { user: "ann" } },
+  scope: "rest",
+  owner: "user",
+  isNarrowest: true,
+  isMixable: false,
+  unit: "request",
+} as const;
+
+/** Judges calls in the order of their answers. */
+function judged(answers: readonly Answer[], enforced: boolean | null = true) {
+  const docket = new Docket({ amounts: new AmountsTally(), violationsMost: 100, accept: null });
+  const time = new TraceTime({ kind: "virtual", resolutionMs: 0, errorMs: 0 });
+  const judge = new BucketRefusals(name, time, envelope, startedAt);
+  const inOrder = [...answers].sort((a, b) => a.received - b.received);
+  for (const [at, { sent, received, points, fate }] of inOrder.entries()) {
+    const refused =
+      fate === "refused" || fate === "unnamed" ? { cost: points, isNamed: fate === "refused" } : null;
+    const charge = { least: fate === "admitted" ? points : 0, most: refused === null ? points : 0 };
+    if (fate === "unknown") judge.addUnknown(points);
+    else judge.add({ line: at + 2, sent, received, ...charge, refused });
+  }
+  judge.finish(new Enforcement(enforced), docket);
+  const facts = { records: answers.length, windows: 0, voidReason: () => null, inferred: null };
+  const { violations, questions = [], evidence, amounts } = docket.verdict(facts);
+  return {
+    violations,
+    questions,
+    refusals: evidence?.["refusal-justified"].refusals,
+    wronglyRefused: amounts?.wronglyRefused,
+    isTested: judge.isTested,
+  };
+}
+
+const plans = fc.array(
+  fc.record({
+    gapMs: fc.oneof(fc.integer({ min: 0, max: 60 }), fc.integer({ min: 0, max: 5000 })),
+    toMs: fc.integer({ min: 0, max: 300 }),
+    backMs: fc.oneof(fc.integer({ min: 0, max: 300 }), fc.integer({ min: 0, max: 20_000 })),
+    points: fc.integer({ min: 1, max: 3 }),
+    isLost: fc.integer({ min: 0, max: 40 }).map((drawn) => drawn === 0),
+    isNamed: fc.boolean(),
+  }),
+  { minLength: 30, maxLength: 120 },
+);
+type Plan = typeof plans extends fc.Arbitrary<infer Plans> ? Plans : never;
+
+interface Bucket {
+  readonly capacity: number;
+  readonly perMs: number;
+  /** Step in which room comes back, ms. */
+  readonly stepMs: number;
+  /** True if a refused call is charged, too. */
+  readonly countsRefused: boolean;
+  /** Units that are used at the begin. */
+  readonly used: number;
+}
+
+/** Returns the answers of a bucket, written from its description. */
+function answersOf(bucket: Bucket, plan: Plan): readonly Answer[] {
+  let clock = startedAt;
+  let [used, at] = [bucket.used, startedAt];
+  const calls = plan.map((call) => {
+    clock += call.gapMs;
+    return { ...call, sent: clock, decided: clock + call.toMs, received: clock + call.toMs + call.backMs };
+  });
+  return calls
+    .sort((a, b) => a.decided - b.decided)
+    .map(({ sent, decided, received, points, isLost, isNamed }) => {
+      const now = Math.floor(decided / bucket.stepMs) * bucket.stepMs;
+      used = Math.max(0, used - bucket.perMs * Math.max(0, now - at));
+      at = Math.max(at, now);
+      const isAdmitted = used + points <= bucket.capacity;
+      if (isAdmitted || bucket.countsRefused) used = Math.min(bucket.capacity, used + points);
+      const fate = isLost ? "unknown" : isAdmitted ? "admitted" : isNamed ? "refused" : "unnamed";
+      return { sent, received, points, fate };
+    });
+}
+
+const right: Bucket = { capacity: 6, perMs: 0.002, stepMs: 1, countsRefused: false, used: 0 };
+
+describe("a bucket of 6, and 2 each second", () => {
+  test.each([
+    ["full at first", right],
+    ["empty at first", { ...right, used: 6 }],
+    ["by a clock of whole seconds", { ...right, stepMs: 1000, used: 3 }],
+  ])("%s: a right one is never accused, nor asked about", (_, bucket) => {
+    let tested = 0;
+    fc.assert(
+      fc.property(plans, (plan) => {
+        const verdict = judged(answersOf(bucket, plan));
+        expect(verdict).toMatchObject({ violations: [], questions: [] });
+        tested += verdict.refusals ?? 0;
+      }),
+      { numRuns: runs },
+    );
+    expect(tested).toBeGreaterThan(runs);
+  });
+
+  test.each([
+    ["half the rate", { ...right, perMs: 0.001 }],
+    ["a third of the room", { ...right, capacity: 2 }],
+    ["refused calls that count", { ...right, countsRefused: true }],
+  ])("%s is found by calls that go on and on", (_, bucket) => {
+    const call = { gapMs: 100, toMs: 2, backMs: 2, points: 1, isLost: false, isNamed: true };
+    // After a rest, all that was used before has come back.
+    const plan = [{ ...call, gapMs: 10_000 }, ...Array(100).fill(call)];
+    const { violations } = judged(answersOf(bucket, plan));
+    expect(violations.map(({ law }) => law)).toEqual(["refusal-justified"]);
+    expect(judged(answersOf(right, plan))).toMatchObject({ violations: [], refusals: 75 });
+  });
+});
+
+/** A call that was sent so long after the begin, and answered 10 ms later. */
+const answer = (afterMs: number, fate: Answer["fate"], points = 1, tripMs = 10): Answer => ({
+  sent: startedAt + afterMs,
+  received: startedAt + afterMs + tripMs,
+  points,
+  fate,
+});
+const words = (line: number, used: number, requests = "1 request") =>
+  `line ${line} asked for ${requests} and was refused, although at most ${used} of 6 can have been used by then`;
+
+test("a refusal while there was room is accused if it names the quota, and asked about if it names none", () => {
+  expect(judged([answer(3000, "refused")])).toEqual({
+    violations: [
+      {
+        law: "refusal-justified",
+        suspects: ["refused-counted", "double-count", "one-short"],
+        quota: "bursts",
+        key: { user: "ann" },
+        window: null,
+        count: 1,
+        lines: [2],
+        explanation: words(2, 1),
+      },
+    ],
+    questions: [],
+    refusals: 1,
+    wronglyRefused: 1,
+    isTested: true,
+  });
+  expect(judged([answer(3000, "unnamed"), answer(3100, "unnamed", 3)])).toMatchObject({
+    violations: [],
+    questions: [
+      {
+        quota: "bursts",
+        question: `2 refusals came while there was room: ${words(2, 1)}. Does another limit, or a failure, answer so?`,
+        suspects: ["refused-counted", "double-count", "one-short"],
+        lines: [2],
+      },
+    ],
+    refusals: 2,
+  });
+});
+
+test("nobody knows what was used before the trace, until that has come back", () => {
+  // A step's room is 2: of 6, at most 3 can be used where a call of 1 was refused needlessly.
+  expect(judged([answer(1400, "refused")]).violations).toEqual([]);
+  expect(judged([answer(1600, "refused")]).violations).toHaveLength(1);
+  expect(judged([answer(1600, "refused", 2)]).violations).toEqual([]);
+  // Only later does each refusal count as evidence.
+  expect(judged([answer(2999, "refused", 6)])).toMatchObject({ refusals: 0, isTested: false });
+  expect(judged([answer(3001, "refused", 6)])).toMatchObject({ refusals: 1, isTested: true });
+});
+
+test("what may have been charged by then leaves less room: answered before, under way, or unknown", () => {
+  const refused = answer(10_000, "refused");
+  for (const points of [2, 3]) {
+    const expected = points === 2 ? 1 : 0;
+    expect(judged([answer(9990, "admitted", points), refused]).violations).toHaveLength(expected);
+    expect(judged([answer(9990, "failed", points), refused]).violations).toHaveLength(expected);
+    expect(judged([answer(9990, "admitted", points, 60_000), refused]).violations).toHaveLength(expected);
+    expect(judged([answer(5, "unknown", points), refused]).violations).toHaveLength(expected);
+    expect(judged([answer(5, "unknown", points, 60_000), refused]).violations).toHaveLength(expected);
+  }
+  expect(judged([refused, answer(10_011, "admitted", 6)]).violations).toHaveLength(1);
+  expect(judged([refused, answer(10_010, "admitted", 6)]).violations).toEqual([]);
+});
+
+test("nothing is judged while nobody knows that the limit is enforced", () => {
+  for (const enforced of [false, null])
+    expect(judged([answer(3000, "refused")], enforced)).toMatchObject({ violations: [], refusals: 0 });
+});
