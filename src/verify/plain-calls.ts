@@ -114,7 +114,7 @@ export class PlainCalls {
     const scope = batch.scope[row] === 0 ? 0 : 1;
     const status = batch.status[row] as number;
     const isRefused = isRefusal(status);
-    if (!isRefused && (status < 100 || !isCountedStatus(scope === 1, status))) return false;
+    if (!isRefused && (status === 0 || !isCountedStatus(scope === 1, status))) return false;
     const route = this.#route(batch, row, scope);
     const terms = this.#terms[scope];
     const organization = this.#routes[route + ORG_QUOTA] as number;

@@ -191,10 +191,9 @@ export class JudgedQuota {
       if (open.endTo(first) + graceMs >= watermark) return;
       this.#judgeWindow(open.shift(this.number), watermark);
     }
-    if (this.#known.idle.length > 0)
-      this.#known.idle = this.#known.idle.filter(
-        (mark) => mark.received + this.#judge.apartMs + graceMs >= watermark,
-      );
+    this.#known.idle = this.#known.idle.filter(
+      (mark) => mark.received + this.#judge.apartMs + graceMs >= watermark,
+    );
   }
 
   /** Judges all windows. */
@@ -227,8 +226,8 @@ export class JudgedQuota {
     this.#closedUntil = Math.max(this.#closedUntil, open.endTo(number));
     open.closeUntil(this.number, this.#closedUntil);
     const before = this.#known.previousCount;
-    const carried = isNext && before > 0 && lowest >= 0.9 * before;
-    if (isNext && before > 1) docket.clues.window(name, carried, this.#known.previousCarried);
+    const carried = before > 0 && lowest >= 0.9 * before;
+    if (before > 1) docket.clues.window(name, carried, this.#known.previousCarried);
     this.#endBefore = this.#previousEnd;
     if (isNext) open.release(this.#known.previous);
     this.#known.previous = number;

@@ -3,9 +3,13 @@
 import { describe, expect, test } from "vitest";
 import type { Span } from "../../src/verify/clock.ts";
 import type { Mark } from "../../src/verify/mark.ts";
+import { NONE } from "../../src/verify/mark-rows.ts";
+import { OpenWindows } from "../../src/verify/open-windows.ts";
 import type { SpanTotals } from "../../src/verify/span-totals.ts";
 import { TargetPhase } from "../../src/verify/target-phase.ts";
 import type { Terms } from "../../src/verify/terms.ts";
+import { shortest } from "../../src/verify/window.ts";
+import type { WindowShapes } from "../../src/verify/window-shapes.ts";
 import { markOf } from "./marks.ts";
 import { add, type Given, type Made, minute, quotaOf, shown, status, user } from "./one-quota.ts";
 
@@ -113,6 +117,66 @@ describe("windows that end too near each other", () => {
   });
 });
 
+describe("a window that follows another", () => {
+  const told = (...windows: readonly Mark[]) => {
+    const made = quotaOf();
+    const clues: boolean[][] = [];
+    made.docket.clues.window = (_name, ...carried) => void clues.push(carried);
+    add(made, ...windows);
+    made.quota.finish();
+    return clues;
+  };
+  /** The window of a minute by its number, whose count stood so high before its only charge. */
+  const at = (number: number, before: number): Mark => shown(60 * number + 1, before + 1);
+
+  test("is a clue where it begins with nine tenths of that one's count, or with less", () => {
+    expect(told(at(0, 9), at(1, 9))).toEqual([[true, false]]);
+    expect(told(at(0, 9), at(1, 8))).toEqual([[false, false]]);
+    expect(told(at(0, 9), at(1, 9), at(2, 9), at(3, 0))).toEqual([
+      ...[
+        [true, false],
+        [true, true],
+        [false, true],
+      ],
+    ]);
+  });
+
+  test("is none where that one's count was one at most", () => {
+    expect([told(at(0, 0), at(1, 0)), told(at(0, 1), at(1, 0))]).toEqual([[], [[false, false]]]);
+    expect(told(shown(1, 0, status), at(1, 4), at(2, 0))).toEqual([[false, false]]);
+  });
+});
+
+test("marks may be taken without a look at them where rules tell windows apart", () => {
+  const taken = (given: Given, mark: Partial<Mark> = {}): boolean => {
+    const open = new OpenWindows();
+    const { quota } = quotaOf({ ...given, open });
+    open.rows.give(shown(1, 1, mark));
+    return open.take(quota.number, 10);
+  };
+  const opensFirst: Given = { terms: { anchor: "first-request" } };
+  expect([taken({}), taken({}, { count: 0 }), taken(opensFirst), taken(opensFirst, { count: 0 })]).toEqual([
+    ...[true, true, true, false],
+  ]);
+  expect([taken({ windowMs: null }), taken({ phase: new TargetPhase(2000) })]).toEqual([false, false]);
+  const shapes = {} as WindowShapes;
+  expect([taken({ shapes }), taken({ windowMs: null, shapes })]).toEqual([false, false]);
+  const width = (to: number): boolean => taken({}, { end: { from: 50_000, to } });
+  expect([width(79_996), width(79_998)]).toEqual([true, false]);
+  // Not of a window that is over.
+  const open = new OpenWindows();
+  const made = quotaOf({ open });
+  add(made, shown(1, 1));
+  const over = (): boolean => {
+    open.rows.give(shown(2, 2, { end: { from: 60_500, to: 60_600 }, sent: 60_510 }));
+    return open.take(made.quota.number, 10);
+  };
+  made.quota.close(minute);
+  expect(over()).toBe(true);
+  made.quota.close(2 * minute);
+  expect(over()).toBe(false);
+});
+
 describe("the last window on the grid", () => {
   const last = (given: Given, ...marks: readonly Mark[]) => {
     const made = quotaOf(given);
@@ -192,6 +256,43 @@ describe("an answer whose window is not known", () => {
     expect(gap(() => {})).toBe(1);
     expect(gap(({ quota }) => quota.addUnknown(1500, null, 1))).toBe(0);
     expect(gap(({ quota }) => quota.becomeIncomplete())).toBe(0);
+    const made = quotaOf({ startedBy: -minute });
+    add(made, shown(1, 1));
+    made.quota.close(2 * minute);
+    made.quota.becomeIncomplete();
+    add(made, shown(61, 1));
+    // Whose calls are not all known is not evidence for what others leave alone.
+    expect(made.verdict().evidence?.isolated.windows).toBe(1);
+  });
+
+  test("may have been charged to a window that is over, if it was sent before its end and gives points back", () => {
+    const late = (sent: number, terms: Partial<Terms>): number => {
+      const made = quotaOf({ terms });
+      add(made, shown(1, 1));
+      made.quota.close(2 * minute);
+      add(made, shown(sent / 1000, 1, { end: { from: 119_500, to: 120_500 } }));
+      return unknown(made).calls;
+    };
+    const charging = (when: "reserved" | "postpaid"): number => late(60_509, { charging: when });
+    // The window ended by 60.5 s, by a clock that may be 10 ms off.
+    expect([charging("reserved"), charging("postpaid"), late(60_509, {})]).toEqual([1, 0, 0]);
+    expect(late(60_510, { charging: "reserved" })).toBe(0);
+  });
+
+  test("is no reading of any, though it came while one was surely open", () => {
+    const said = (given: Given, mark: Mark): readonly string[] => {
+      const made = quotaOf({ startedBy: -minute, ...given });
+      add(made, shown(20, 1, { end: { from: 79_500, to: 80_500 } }), mark);
+      return made.said();
+    };
+    const opensFirst = { anchor: "first-request" } as const;
+    expect(said({}, shown(40, 7, { ...status, end: { from: 0, to: 2 * minute } }))).toEqual([]);
+    expect(
+      said({ terms: opensFirst }, shown(40, 7, { ...status, end: { from: 0, to: 2 * minute } })),
+    ).toEqual([]);
+    const end = { from: 99_500, to: 100_500 };
+    const returned = shown(40, 0, { end, least: 1, most: 1, held: 2 });
+    expect(said({ terms: { ...opensFirst, charging: "reserved" } }, returned)).toEqual([]);
   });
 
   test("of unknown cost is a reading, and may have charged anything", () => {
@@ -213,7 +314,14 @@ describe("an answer whose window is not known", () => {
       looks: true,
       outside: (line: number, sent: number, received: number, points: number) =>
         void told.push([line, sent, received, points]),
-      judge: () => {},
+      judge: (
+        _open: unknown,
+        window: number,
+        previous: number,
+        next: number,
+        _columns: unknown,
+        until: number,
+      ) => void told.push([window, previous, next, until]),
       close: (watermark: number) => void told.push(watermark),
       finish: (_enforcement: unknown, _docket: unknown, counts: unknown) => void told.push(counts),
     } as unknown as SpanTotals;
@@ -233,6 +341,10 @@ describe("an answer whose window is not known", () => {
       ...[
         [1, 1000, 1010, 1],
         [9, 9000, 9010, 2],
+      ],
+      ...[
+        [0, NONE, 1, Number.POSITIVE_INFINITY],
+        [1, 0, NONE, Number.POSITIVE_INFINITY],
       ],
       ...[Number.POSITIVE_INFINITY, { windows: 2, resets: 1 }],
     ]);
@@ -264,6 +376,37 @@ describe("an idle window of those that open with a first call", () => {
       return made.said().length;
     };
     expect([said(open()), said(open({ terms: { charging: "reserved" } }))]).toEqual([1, 0]);
+  });
+
+  test("cannot be shown to a call that was under way after a window, and before any later one ended", () => {
+    const placed = (sent: number, received: number, given: Given = {}, watermark = 0): boolean => {
+      const made = open({ ...given, terms: { charging: "reserved" } });
+      add(made, shown(1, 1));
+      made.quota.close(watermark);
+      add(made, shown(0, 0, { sent, received, end: { from: 119_500, to: 120_500 } }));
+      made.quota.finish();
+      return made.quota.closed === 2;
+    };
+    // The window ended between 59.5 and 60.5 s, by clocks that may be 10 ms off. The next one lasts a minute.
+    const latest = Math.ceil(59_500 + shortest(minute) - 10);
+    for (const watermark of [0, 100_000]) {
+      const sent = (at: number): boolean => placed(at, at + 10, {}, watermark);
+      expect([sent(60_510), sent(60_511)]).toEqual([false, true]);
+      const received = (at: number): boolean => placed(61_000, at, {}, watermark);
+      expect([received(latest - 1), received(latest)]).toEqual([true, false]);
+    }
+    expect(placed(61_000, 61_010, { windowMs: null, windowMsMost: null })).toBe(false);
+  });
+
+  test("is forgotten a length and a half after it was read", () => {
+    const suspect = (watermark: number) => {
+      const made = open();
+      add(made, idle(10));
+      made.quota.close(watermark);
+      add(made, shown(20, 1, { end: { from: 69_800, to: 70_200 } }));
+      return made.verdict().violations[0]?.suspects[0];
+    };
+    expect([suspect(100_010), suspect(100_011)]).toEqual(["status-opens-window", "windows-back-to-back"]);
   });
 
   test("shows that a status call opened the window, if it was read just then", () => {

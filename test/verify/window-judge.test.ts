@@ -212,4 +212,26 @@ describe("answers of an idle window", () => {
     // It is answered 10 ms later, by clocks that err by 10 ms and count milliseconds.
     expect([79_479, 79_480].map(isItsReading)).toEqual([true, false]);
   });
+
+  test("are those of the next window, if they came after this one", () => {
+    const later = (sent: number): number =>
+      accused(
+        { terms: { anchor: "first-request" } },
+        shown(20, 1, { end: { from: 79_500, to: 80_500 } }),
+        shown(95, 1, { end: { from: 154_500, to: 155_500 } }),
+        at(sent, 0, { ...status, end: { from: sent + 59_500, to: sent + 60_500 } }),
+      );
+    expect([later(85_000), later(100_000)]).toEqual([0, 1]);
+  });
+});
+
+test("a window that begins with the count before, and one that does so again, name what may carry it over", () => {
+  const first = (...counts: readonly number[]) => {
+    const made = quotaOf();
+    add(made, ...counts.map((count, window) => shown(60 * window + 1, count)));
+    return made.verdict().violations.map(({ suspects }) => suspects[0]);
+  };
+  expect(first(10, 10)).toEqual(["new-reset-old-count"]);
+  expect(first(10, 8)).not.toContain("new-reset-old-count");
+  expect(first(10, 10, 10)).toEqual(["lost-expiry", "new-reset-old-count"]);
 });
