@@ -166,9 +166,9 @@ function numbersOf(
   };
 }
 
-/** Notes an admitted cost above its limit, for which no window ever has room (SPEC.md §2.7). */
+/** Notes an admitted cost that may be above its limit, for which no window ever has room (SPEC.md §2.7). */
 function noteOversize(line: number, { sent, received, via }: QuotaCall, { judge, count, cost }: Used): void {
-  if (count === null || cost === null || cost <= (count.limit ?? cost) || via !== undefined) return;
+  if (count === null || via !== undefined) return;
   const { charge, algorithm } = judge.quota;
   if (charge.fits === "whole" && algorithm.kind !== "concurrency")
     count.group.oversize.add(line, { cost, sent, received }, [count.limit]);

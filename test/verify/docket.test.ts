@@ -407,6 +407,48 @@ describe("windows that cannot be", () => {
     expect(conflicting(false, () => "x", { reset: 60_000 }).docket.clues.weight("reset-in-ms")).toBe(1);
   });
 
+  /** Two windows that end too near each other, by the marks that each shows. */
+  const told = (earlier: readonly Mark[], later: readonly Mark[], anchor = "epoch") => {
+    const docket = docketOf();
+    const windowOfAll = (views: readonly Mark[], end: Span): Window =>
+      ({ fromMark: ending(1, end), toMark: ending(2, end), end, views }) as unknown as Window;
+    accuseConflict(
+      { name: quota, docket, terms: { anchor } } as QuotaSetting,
+      windowOfAll(earlier, { from: 0, to: 500 }),
+      windowOfAll(later, { from: 30_000, to: 30_500 }),
+      { ms: 60_000, known: true },
+      () => "x",
+    );
+    return { docket, suspects: verdictOf(docket).violations[0]?.suspects };
+  };
+  const counting = (...counts: readonly number[]): Mark[] => counts.map((count) => markOf({ count }));
+  const rejected = (...counts: readonly number[]): Mark[] =>
+    counts.map((count) => markOf({ count, role: "refused" }));
+
+  test("speak for nodes whose clocks differ, where four charges of each show no count twice", () => {
+    const weight = (...given: Parameters<typeof told>): number =>
+      told(...given).docket.clues.weight("skewed-nodes");
+    expect(weight(counting(1, 3, 5, 7), counting(2, 4, 6, 8))).toBe(3);
+    expect(weight(counting(1, 3, 5, 7), counting(2, 4, 6, 8), "first-request")).toBe(1);
+    expect(weight(counting(1, 3, 5), counting(2, 4, 6, 8))).toBe(1);
+    expect(weight(counting(1, 3, 5, 7), counting(2, 4, 6, 6))).toBe(1);
+    expect(weight(counting(1, 3, 5, 7), counting(2, 4, 6, 7))).toBe(1);
+    expect(weight([...counting(1, 3, 5), ...rejected(7)], counting(2, 4, 6, 8))).toBe(1);
+    expect(weight([...counting(1, 3, 5), markOf({ count: 7, clamped: true })], counting(2, 4, 6, 8))).toBe(1);
+  });
+
+  test("speak for a reset that refusals have from a cache, where refusals alone show one of them", () => {
+    const isNamed = (...given: Parameters<typeof told>): boolean | undefined =>
+      told(...given).suspects?.includes("stale-cached-reset");
+    expect(isNamed(rejected(1, 1), counting(1))).toBe(true);
+    expect(isNamed(counting(1), rejected(1))).toBe(true);
+    expect(isNamed([...rejected(1), ...counting(1)], [...counting(1), ...rejected(1)])).toBe(false);
+  });
+
+  test("say nothing of a wait that differs from them: it may be right", () => {
+    expect(told(counting(1), counting(1)).docket.clues.weight("retry-too-soon")).toBe(0.2);
+  });
+
   test("show two limits, told by the first and another", () => {
     const docket = docketOf();
     const [first, other] = [markOf({ line: 9, limit: 10 }), markOf({ line: 4, limit: 20 })];

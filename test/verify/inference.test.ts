@@ -190,6 +190,20 @@ describe("anchor", () => {
     expect(await told(calls, "anchor")).toMatchObject({ value: "first-request" });
   });
 
+  test("is first-request where no length of the longest reset or more divides all ends", async () => {
+    const used = (at: number, ends: number): TraceCall => status({ at, count: 3, ends });
+    // A reset of 60 s was shown, and ends lie on its grid.
+    const minutes = [used(500, 60_000), used(70_000, 120_000), used(130_000, 180_000)];
+    expect((await told(minutes, "anchor"))?.value).toBeNull();
+    expect(await told([used(500, 60_000), used(91_000, 150_000)], "anchor")).toMatchObject({
+      value: "first-request",
+      lines: [2, 3],
+      explanation:
+        "not epoch: windows end at 03:01:00, 03:02:30, and no length of 60 s or more, the longest reset that was shown " +
+        "(line 2), divides the seconds of all of them",
+    });
+  });
+
   test("is epoch where a window was open before its first call", async () => {
     const calls = [rest({ at: 1000, count: 1 }), minute(20_000, 1)];
     expect(await told(calls, "anchor")).toMatchObject({ value: "epoch", lines: [2, 3] });
