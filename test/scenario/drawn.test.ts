@@ -1,0 +1,297 @@
+// Lives of drawn clients, and drawn schedules of their arrivals: `pinned/drawn.txt` holds when each calls, by its number of
+// calls and a sum of their times. `npm test -- test/scenario/drawn.test.ts -u` writes it anew; read the difference.
+import { expect, test } from "vitest";
+import { parseArrivals } from "../../src/scenario/arrival-input.ts";
+import { arrivalStays, isByTheClock, roughArrivals } from "../../src/scenario/arrivals.ts";
+import type { Behaviour, PlannedCall, RefusalPolicy } from "../../src/scenario/client.ts";
+import { fleetStays, mostAtOnce } from "../../src/scenario/fleet.ts";
+import {
+  aimd,
+  burst,
+  exponential,
+  fixed,
+  looker,
+  none,
+  octokit,
+  openaiNode,
+  paced,
+  pager,
+  pipelinesQuery,
+  poller,
+  queue,
+  type RhythmInput,
+  rest,
+  retryAfter,
+  type SpreadInput,
+  sessions,
+  terraformApply,
+  together,
+  waitReset,
+  worker,
+} from "../../src/scenario/index.ts";
+import { Mistakes } from "../../src/scenario/mistakes.ts";
+import { type Chance, chanceOf } from "../worlds/chance.ts";
+import { dayMs, hourMs, mondayMs } from "../worlds/world.ts";
+import { Rig } from "./rig.ts";
+
+const pick = <Value>(chance: Chance, of: readonly Value[]): Value =>
+  of[Math.floor(chance.next() * of.length)] as Value;
+const whole = (chance: Chance, least: number, most: number): number =>
+  Math.floor(chance.between(least, most + 1));
+const many = <Value>(count: number, of: () => Value): Value[] => Array.from({ length: count }, of);
+
+function spreadOf(chance: Chance, most = 20_000): SpreadInput {
+  const least = whole(chance, 1, most);
+  return pick<SpreadInput>(chance, [
+    ...[least, { least, most: least + whole(chance, 0, most) }],
+    { median: least, p95: 3 * least },
+    { quantiles: [1, least, 2 * least] },
+    { quantiles: [1, least, 4 * least], shares: [0, 0.8, 1] },
+  ]);
+}
+
+const factors = (chance: Chance, count: number): number[] =>
+  many(count, () => pick(chance, [0, 0.2, 1, 2.5]));
+function rhythmOf(chance: Chance): RhythmInput {
+  return {
+    hours: factors(chance, 24),
+    ...pick(chance, [{}, { weekend: factors(chance, 24) }]),
+    ...pick(chance, [{}, { weekdays: factors(chance, 7) }]),
+    ...pick(chance, [{}, { zone: "+05:30" }, { zone: "-03:00" }]),
+    ...pick<object>(chance, [{}, { days: 0.5 }, { days: [0.2, 1, 3] }]),
+  };
+}
+
+const calls = (chance: Chance) =>
+  pick(chance, [
+    [rest("/v2/user")],
+    [{ call: rest("/v2/user"), weight: 3 }, { call: pipelinesQuery(20), weight: 2 }, rest("/v2/agents")],
+  ]);
+
+function loopOf(chance: Chance): Behaviour {
+  const [call, every] = [rest("/v2/user"), whole(chance, 200, 9_000)];
+  const think = spreadOf(chance);
+  const jobs = pick(chance, [{}, { jobs: whole(chance, 1, 12) }]);
+  const paces = {
+    first: [2, 1, 1],
+    paces: [
+      { think: spreadOf(chance), times: { least: 1, most: 4 }, next: [1, 3, 1] },
+      { think: spreadOf(chance), atOnce: whole(chance, 1, 3), next: [2, 0, 1] },
+    ],
+  };
+  return pick<() => Behaviour>(chance, [
+    () => poller({ call, every }),
+    () => burst({ call, size: whole(chance, 1, 5), ...pick(chance, [{}, { every }]) }),
+    () =>
+      queue({
+        call,
+        workers: whole(chance, 1, 3),
+        jobs: whole(chance, 3, 20),
+        ...pick(chance, [{}, { every }]),
+      }),
+    () =>
+      pager({
+        ...{ call, pages: whole(chance, 1, 9), parallel: whole(chance, 1, 4), perPage: 10 },
+        ...pick(chance, [{}, { every }]),
+        ...pick(chance, [{}, { entries: whole(chance, 0, 80) }]),
+      }),
+    () => worker({ calls: calls(chance), think, atOnce: whole(chance, 1, 3), ...jobs }),
+    () => worker({ calls: calls(chance), think: paces, ...jobs }),
+    () =>
+      worker({
+        calls: calls(chance),
+        think,
+        ...jobs,
+        adapt: pick(chance, [{}, { decrease: 0.7, increase: 0.4, least: 0.2 }]),
+      }),
+    () =>
+      aimd({
+        call,
+        start: whole(chance, 1, 90),
+        ...pick(chance, [{}, { increase: 7, decrease: 0.8, least: 3, most: 80 }]),
+      }),
+    () => looker({ calls: [call], think, ...pick(chance, [{}, { leave: 5, callsPerLook: 3 }]) }),
+    () =>
+      paced({
+        calls: calls(chance),
+        ...jobs,
+        ...pick(chance, [{}, { sharedBy: 3, userSharedBy: 2, least: 100 }]),
+      }),
+  ])();
+}
+
+function comingOf(chance: Chance): Behaviour {
+  const bounds = {
+    of: loopOf(chance),
+    ...pick(chance, [{}, { calls: { least: 1, most: 6 } }]),
+    ...pick(chance, [{}, { length: spreadOf(chance, 60_000) }]),
+  };
+  const away = spreadOf(chance, 7_200_000);
+  const woken = {
+    ...pick(chance, [{}, { within: spreadOf(chance) }]),
+    ...pick(chance, [{}, { share: 0.6, group: 3 }]),
+    ...pick(chance, [{}, { lasts: spreadOf(chance, 90_000) }]),
+    ...pick<{ by?: "user" }>(chance, [{}, { by: "user" }]),
+  };
+  return pick<() => Behaviour>(chance, [
+    () => sessions({ ...bounds, away, ...pick(chance, [{}, { rhythm: rhythmOf(chance) }]) }),
+    () =>
+      sessions({
+        ...bounds,
+        at: pick(chance, ["*/20 * * * *", "5 1-9/2 * * 1-5"]),
+        ...pick(chance, [{}, { within: 90_000 }]),
+      }),
+    () =>
+      sessions({
+        ...bounds,
+        wakes: {
+          ...woken,
+          perDay: whole(chance, 1, 90),
+          ...pick(chance, [{}, { rhythm: rhythmOf(chance) }]),
+        },
+      }),
+    () =>
+      sessions({
+        ...bounds,
+        wakes: { ...woken, at: "*/30 * * * *", ...pick(chance, [{}, { late: 300_000 }]) },
+      }),
+  ])();
+}
+
+function policyOf(chance: Chance): RefusalPolicy {
+  const jitter = pick(chance, [{}, { jitter: { least: whole(chance, 0, 50), most: 900 } }]);
+  const attempts = pick(chance, [{}, { attempts: whole(chance, 1, 4) }]);
+  return pick<() => RefusalPolicy>(chance, [
+    none,
+    () => waitReset({ of: pick(chance, ["organization", "both"] as const), ...jitter, ...attempts }),
+    () => retryAfter({ ...jitter, ...attempts }),
+    () => fixed({ wait: spreadOf(chance), ...attempts }),
+    () =>
+      exponential({
+        ...{ first: 400, most: 9_000, ...attempts },
+        jitter: pick(chance, ["none", "full", "equal", "decorrelated"] as const),
+      }),
+  ])();
+}
+
+/** Returns the calls of a client whose answers are drawn, too. */
+function lifeOf(chance: Chance, behaviour: Behaviour, policy: RefusalPolicy): PlannedCall[] {
+  const rig = new Rig(behaviour, policy, whole(chance, 0, 2 ** 40), whole(chance, 0, 9), whole(chance, 0, 3));
+  let nowMs = mondayMs + whole(chance, 0, 7 * dayMs);
+  const open = rig.start(nowMs);
+  const planned = [...open];
+  const refuses = pick(chance, [0, 0.3]);
+  for (let turn = 0; turn < 40 && open.length > 0; turn++) {
+    open.sort((a, b) => a.atMs - b.atMs);
+    const [call] = open.splice(chance.next() < 0.7 ? 0 : whole(chance, 0, open.length - 1), 1);
+    if (call === undefined || rig.stopped) break;
+    nowMs = Math.max(nowMs, call.atMs + whole(chance, 1, 2_000));
+    const more = rig.answer(call, nowMs, {
+      ...{ status: chance.next() < refuses ? 429 : pick(chance, [200, 200, 200, 200, 500, 0]) },
+      ...{
+        hasNextPage: chance.next() < 0.7,
+        limit: 10,
+        remaining: whole(chance, -1, 9),
+        reset: whole(chance, 0, 60),
+      },
+      ...{ userLimit: 5, userRemaining: whole(chance, -1, 5), userReset: whole(chance, -1, 60) },
+      retryAfter: whole(chance, -1, 9),
+    });
+    open.push(...more);
+    planned.push(...more);
+  }
+  return planned;
+}
+
+/** A line of a life: the number of calls, and sums that any other call would change. */
+function lineOf(name: string, planned: readonly PlannedCall[]): string {
+  const [first] = planned;
+  let sum = 0;
+  for (const [place, { template, page, attempt, atMs, wantedMs, delayMs }] of planned.entries())
+    sum +=
+      (place + 1) * (atMs - mondayMs) +
+      3 * (wantedMs - mondayMs) +
+      7 * delayMs +
+      template +
+      11 * page +
+      101 * attempt;
+  return `${name}: ${planned.length} calls, from ${first === undefined ? "never" : first.atMs - mondayMs} on, ${sum}`;
+}
+
+test("drawn clients live as ever", async () => {
+  const presets = [octokit, openaiNode, terraformApply].map((preset) => preset());
+  const lines: string[] = [];
+  for (let seed = 1; seed <= 500; seed++) {
+    const chance = chanceOf(seed, 55);
+    const behaviour = pick<() => Behaviour>(chance, [
+      ...[() => loopOf(chance), () => comingOf(chance), () => comingOf(chance)],
+      () => together([loopOf(chance), comingOf(chance)]),
+    ])();
+    const preset = pick(chance, [null, null, null, ...presets]);
+    const policy = preset?.onRefused ?? policyOf(chance);
+    lines.push(lineOf(`${seed} ${behaviour.name} ${policy.name}`, lifeOf(chance, behaviour, policy)));
+  }
+  await expect(`${lines.join("\n")}\n`).toMatchFileSnapshot("./pinned/drawn.txt");
+});
+
+/** Arrivals of each executor. */
+function arrivalsOf(chance: Chance): object {
+  const [preAllocatedVUs, rate] = [5, whole(chance, 1, 30)];
+  const timeUnit = pick(chance, [1_000, 7_000, 60_000]);
+  const stages = many(whole(chance, 1, 3), () => ({
+    target: whole(chance, 0, 9),
+    duration: whole(chance, 1, 40) * 500,
+  }));
+  return pick<object>(chance, [
+    { executor: "constant-arrival-rate", rate, timeUnit, preAllocatedVUs },
+    { executor: "ramping-arrival-rate", startRate: whole(chance, 0, 9), stages, timeUnit, preAllocatedVUs },
+    { executor: "poisson-arrival-rate", rate, timeUnit, preAllocatedVUs },
+    {
+      executor: "cron",
+      schedule: pick(chance, ["*/7 * * * *", "3 */2 * * 1-5", "0 0 1,15 * *"]),
+      clients: 3,
+      spread: pick(chance, [0, 600_000]),
+      preAllocatedVUs,
+    },
+    {
+      executor: "business-day",
+      rates: many(24, () => pick(chance, [0, 1, 9])),
+      shape: pick(chance, ["steps", "lines"]),
+      preAllocatedVUs,
+    },
+    { executor: "ramping-vus", startVUs: whole(chance, 0, 4), stages },
+  ]);
+}
+
+test("drawn arrivals come as ever", async () => {
+  const lines = Array.from({ length: 150 }, (_, index) => {
+    const chance = chanceOf(index + 1, 66);
+    const mistakes = new Mistakes();
+    const input = arrivalsOf(chance);
+    const schedule = parseArrivals("arrivals", input, mistakes);
+    mistakes.finish("these arrivals cannot be made");
+    if (schedule === null) throw new RangeError(`no arrivals: ${JSON.stringify(input)}`);
+    const [durationMs, startAtMs] = [
+      pick(chance, [9_000, 60_000, 3 * hourMs, 5 * dayMs]),
+      mondayMs + whole(chance, 0, 9) * 5_000_000,
+    ];
+    const run = { durationMs, startAtMs, seed: whole(chance, 0, 99), stream: whole(chance, 0, 2) };
+    const stays = [];
+    for (const stay of arrivalStays(schedule, run)) if (stays.push(stay) >= 200) break;
+    const sum = stays.reduce((all, { startMs, endMs }, place) => all + (place + 1) * startMs + endMs, 0);
+    const [rough, clock] = [roughArrivals(schedule, run), isByTheClock(schedule)];
+    const graceMs = pick(chance, [0, 3_000]);
+    return `${schedule.executor}: ${stays.length} of about ${rough}, ${sum}, ${clock}, ${mostAtOnce(stays, graceMs)}`;
+  });
+  const fleet = fleetStays(
+    2,
+    [
+      { target: 4, durationMs: 3_000 },
+      { target: 1, durationMs: 5_000 },
+    ],
+    9_000,
+  );
+  await expect(`${[...lines, JSON.stringify(fleet)].join("\n")}\n`).toMatchFileSnapshot(
+    "./pinned/drawn-arrivals.txt",
+  );
+});
