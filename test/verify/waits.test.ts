@@ -138,8 +138,16 @@ test("points that come back make room before the window's end: no accusation; ch
 test("a Date header tells where an instant to come back lies", async () => {
   const call = told({ date: minute + 20_000, retryAt: minute + 25_000 });
   expect((await judgedBy(given, call)).violations).toMatchObject([
-    { law: "refusal-agrees", suspects: ["retry-too-soon", "stale-cached-reset"] },
+    {
+      law: "refusal-agrees",
+      suspects: ["retry-too-soon", "stale-cached-reset"],
+      explanation: expect.stringContaining("told to come back at least 32.9 s before the shown end"),
+    },
   ]);
+  // The end is told to a second, and so are the instant and the Date.
+  const near = async (retryAt: number): Promise<number> =>
+    (await judgedBy(given, told({ date: minute + 20_000, retryAt }))).violations.length;
+  expect([await near(minute + 57_894), await near(minute + 57_895)]).toEqual([1, 0]);
 });
 
 test("a wait of more than a window, and the rounding, is asked about once", async () => {
