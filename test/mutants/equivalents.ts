@@ -462,6 +462,20 @@ const equivalents: readonly Equivalent[] = [
     becomes: "(own.ints[caller * size * INTS + LINK] as number) + 1",
     reason: "it reads for the cache's sake, and any number will do",
   },
+  {
+    path: "src/scenario/behaviours/together.ts",
+    text: "record[waiting.due] = -1;",
+    was: "1",
+    becomes: "2",
+    reason: "any time below 0 says that no call waits",
+  },
+  {
+    path: "src/scenario/behaviours/together.ts",
+    text: "record[next.due] = -1;",
+    was: "1",
+    becomes: "2",
+    reason: "any time below 0 says that no call waits",
+  },
 ];
 
 /** Returns the reason that no test can tell the mutant from the source; `null` if one should. */

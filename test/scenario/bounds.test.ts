@@ -19,6 +19,8 @@ const scenarioOf = (name: string) => (value: unknown) =>
     ...{ name: "own", duration: "1s", [name]: value },
     populations: { all: { clients: 1, behaviour: s.poller({ every: "1s", call }) } },
   });
+const adjusted = (name: string) => (value: unknown) =>
+  made(s.adjustScenario, scenarioOf("seed")(1), { [name]: value });
 const inScenario =
   (of: string, member: string, beside: object = {}) =>
   (value: unknown) =>
@@ -44,6 +46,9 @@ describe("whole numbers", () => {
   test.each<[path: string, make: (value: unknown) => unknown, least: number, most: number]>([
     ["seed", scenarioOf("seed"), 0, safe],
     ["populations.all.clients", (value) => populationOf({})({ clients: value }), 1, million],
+    ["seed", adjusted("seed"), 0, safe],
+    ["durationMs", adjusted("durationMs"), 1, year],
+    ["startAtMs", adjusted("startAtMs"), 0, 8.64e15],
     ["service.servers", inScenario("service", "servers", { time: 1 }), 1, 10_000],
     ["service.queue", inScenario("service", "queue", { servers: 1, time: 1 }), 0, 10_000_000],
     ["rest.cost", (cost) => made(s.rest, "/", { cost, actual: 0 }), 0, safe],

@@ -289,10 +289,20 @@ describe("adviseScenario: calls that can never be admitted (SPEC.md §2.7)", () 
     return adviseScenario(defineScenario({ ...right, populations: { agents } }), parseRules(rules));
   };
 
+  const unenforced = (userEnforced: string) => ({
+    organization: { graphql: { enforced: false } },
+    user: { graphql: { limit: 499 } },
+    semantics: { userEnforced },
+  });
+
   test.each([
     ["above a user's limit", pipelinesQuery(500), { user: { graphql: { limit: 500 } } }, 1],
     ["above the organization's", pipelinesQuery(500), { organization: { graphql: { limit: 500 } } }, 1],
     ["just the limit", pipelinesQuery(497), { user: { graphql: { limit: 500 } } }, 0],
+    ["one above", pipelinesQuery(498), { user: { graphql: { limit: 500 } } }, 1],
+    ["just the organization's", pipelinesQuery(497), { organization: { graphql: { limit: 500 } } }, 0],
+    ["a user's, enforced always", pipelinesQuery(500), unenforced("always"), 1],
+    ["a user's, enforced with the organization's", pipelinesQuery(500), unenforced("with-organization"), 0],
     ["more than one query may ask for", graphql("{ a { b } }", { cost: 50_001 }), {}, 1],
     ["not enforced", pipelinesQuery(500), { organization: { graphql: { limit: 1, enforced: false } } }, 0],
     [

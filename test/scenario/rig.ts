@@ -61,8 +61,9 @@ export class Rig {
     return this.#out.stopped;
   }
 
-  start(nowMs: number): PlannedCall[] {
-    Object.assign(this.#event, createEvent(), { kind: STARTED, nowMs, endMs: Number.MAX_SAFE_INTEGER });
+  /** @param endMs end of the client's time */
+  start(nowMs: number, endMs = Number.MAX_SAFE_INTEGER): PlannedCall[] {
+    Object.assign(this.#event, createEvent(), { kind: STARTED, nowMs, endMs });
     return this.#step();
   }
 

@@ -2,7 +2,7 @@ import { describe, expect, test } from "vitest";
 import type { Token } from "../../src/rules/tokens.ts";
 import { defineScenario, poller, rest } from "../../src/scenario/index.ts";
 import type { PopulationInput } from "../../src/scenario/scenario.ts";
-import { seatingOf } from "../../src/scenario/seats.ts";
+import { seatingOf, userPlace } from "../../src/scenario/seats.ts";
 
 const behaviour = poller({ every: "1s", call: rest("/v2/user") });
 const scenarioOf = (populations: Record<string, Omit<PopulationInput, "behaviour">>) =>
@@ -48,6 +48,22 @@ describe("without tokens users are named after their populations", () => {
       ["acme/staff-0", "acme/staff-1", "acme/staff-0", "acme/staff-1", "acme/staff-0"],
     ]);
     expect([0, 1, 2].map((place) => seatingOf(scenario, null).count(place))).toEqual([2, 1, 2]);
+  });
+
+  test("a client's user has a place among those of its population", () => {
+    const scenario = scenarioOf({
+      agents: { clients: 5, user: "each" },
+      bots: { clients: 5, user: "shared" },
+      staff: { clients: 5, user: 2 },
+    });
+    const places = scenario.populations.map((population) =>
+      [0, 1, 2, 3, 4].map((index) => userPlace(population, index)),
+    );
+    expect(places).toEqual([
+      [0, 1, 2, 3, 4],
+      [0, 0, 0, 0, 0],
+      [0, 1, 0, 1, 0],
+    ]);
   });
 
   test("no more users than clients", () => {

@@ -160,6 +160,15 @@ describe("sessions by a timetable", () => {
     expect(new Set(starts.map((ms) => ms % 600_000)).size).toBeGreaterThan(1);
   });
 
+  test("begin before the client's time is over, or not at all", () => {
+    const startedBefore = (endMs: number) => {
+      const rig = new Rig(sessions({ of: burst({ call, size: 1 }), at: "*/10 * * * *" }));
+      return [times(rig.start(midnight + 1, endMs)), rig.stopped];
+    };
+    expect(startedBefore(midnight + 600_001)).toEqual([[midnight + 600_000], false]);
+    expect(startedBefore(midnight + 600_000)).toEqual([[], true]);
+  });
+
   test("miss what is due while one is under way", () => {
     const rig = new Rig(sessions({ of: worker({ calls: [{ call }], jobs: 1 }), at: "* * * * *" }));
     const first = rig.only(rig.start(midnight));
