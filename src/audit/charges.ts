@@ -15,7 +15,10 @@ export function isRejected(body: unknown): boolean {
 }
 
 /** Returns the fewest and the most charges that an answer allows, in plain calls. */
-function allowed({ call, shot, body }: Answer, charges?: Charges): readonly [least: number, most: number] {
+export function allowed(
+  { call, shot, body }: Answer,
+  charges?: Charges,
+): readonly [least: number, most: number] {
   if (charges === "nothing" || call.outcome === "exempt" || call.outcome === "refused") return [0, 0];
   const isUnsure = call.outcome === "unknown" || shot.isVague === true || charges === "once at most";
   if (isUnsure || call.status >= 400 || call.status === 304 || isRejected(body)) return [0, 1];

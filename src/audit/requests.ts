@@ -123,6 +123,18 @@ export class Requests {
     );
   }
 
+  /** Returns all other requests of the policy that use a plain call's quotas: its samples, and other operations'. */
+  others({ operation, quotas }: Subject, caller: AuditCaller): Shot[] {
+    const plain = this.policy.operations[operation]?.samples[0];
+    return Object.entries(this.policy.operations).flatMap(([name, { samples }]) =>
+      quotasOf(this.policy, name).join(" ") === quotas.join(" ")
+        ? samples
+            .filter((sample) => sample !== plain)
+            .map((sample) => this.request(caller, sample, name, sample.cost))
+        : [],
+    );
+  }
+
   /** Returns a call of the status. */
   status(caller: AuditCaller): Shot {
     const route = this.policy.routes.find(({ operation }) => operation === "status");
@@ -213,14 +225,18 @@ function graphqlKind(body: string | null): "query" | "mutation" | null {
   return /"query"\s*:\s*"(?:\s|\\n)*mutation\b/.test(body) ? "mutation" : "query";
 }
 
+/** Returns the quotas that an operation charges, in the policy's order. */
+const quotasOf = ({ quotas, operations }: Policy, operation: string): string[] =>
+  Object.keys(quotas).filter((name) => (operations[operation]?.uses[name] ?? 0) !== 0);
+
 /**
  * Returns one callable operation for each set of quotas. Operations that share a quota get different callers if no two
  * callers share a count; otherwise each begins with another caller.
  */
 function subjectsOf(policy: Policy, callers: AuditCallers): Subject[] {
   const found = new Map<string, Omit<Subject, "callers">>();
-  for (const [operation, { uses, samples }] of Object.entries(policy.operations)) {
-    const [first, ...others] = Object.keys(policy.quotas).filter((name) => (uses[name] ?? 0) !== 0);
+  for (const [operation, { samples }] of Object.entries(policy.operations)) {
+    const [first, ...others] = quotasOf(policy, operation);
     if (samples.length === 0 || first === undefined) continue;
     const quotas = [first, ...others] as const;
     const key = quotas.join(" ");

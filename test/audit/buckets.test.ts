@@ -61,12 +61,14 @@ test.concurrent.each<readonly [string, (request: IncomingMessage) => string | nu
       experiments: experiments.filter(({ name }) => names.includes(name)),
       maxMs: 120_000,
     });
-    const named = made.result.rows.flatMap(({ name, broken }) => broken.map(({ law }) => `${name}: ${law}`));
+    const tried = made.result.rows.filter(({ name }) => name !== "agreement");
+    const named = tried.flatMap(({ name, broken }) => broken.map(({ law }) => `${name}: ${law}`));
     const why = made.result.rows.map(({ name, state, why: because }) => `${name} ${state} ${because}`);
     expect(named, [...found(made), ...why].join("\n")).toEqual(expected);
-    expect(made.result.rows.filter(({ state }) => state === "kept").length, why.join("\n")).toBe(
-      4 - expected.length,
-    );
+    expect(tried.filter(({ state }) => state === "kept").length, why.join("\n")).toBe(4 - expected.length);
+    // The oracle sees by the trace alone that a bucket has too much room.
+    const agreement = made.result.rows.find(({ name }) => name === "agreement");
+    expect(agreement?.state).toBe(expected.length === 0 ? "kept" : "broken");
   } finally {
     await close();
   }

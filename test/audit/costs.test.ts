@@ -24,7 +24,7 @@ const costs: readonly (readonly [cost: string, names: string])[] = [
     "6 0 0",
     "cost-that-fits-exactly query-that-cannot-be-read query-of-another-schema query-too-deep query-too-complex query-of-no-cost two-operations-in-one-request batch-of-queries query-by-get answered-304 answered-400 answered-404 answered-405",
   ],
-  ["20 0 0", "calls-at-once"],
+  ["20 0 0", "other-requests calls-at-once"],
   ["4 1 0", "status-while-empty"],
   ["2 1 0", "last-place-2"],
   ["8 1 0", "last-place-8 reset-counts-down"],

@@ -87,6 +87,7 @@ const cases: readonly (readonly [name: string, deployment: Deployment, reasons: 
       "no callers whose names are one up to their 255th character": "names-that-begin-alike",
       "no operation without a quota in common": "other-operation",
       "no second sample of another resource": "other-resource",
+      "the policy has no other request of its quotas": "other-requests",
       "the policy has no route of the status":
         "status-is-free status-head status-query-string status-trailing-slash status-letter-case-of-path status-letter-case-of-name status-letter-case-of-scheme status-percent-encoded status-gzip status-if-none-match status-with-a-body status-forwarded-for status-other-client status-method-override status-on-a-connection-of-its-own status-pipelined status-http-1.0 status-http-2 status-cut-off-while-sending status-cut-off-while-waiting status-cut-off-while-reading status-is-true status-reset-agrees status-while-empty",
       "no sample that can be made dearer":
@@ -203,7 +204,7 @@ const cases: readonly (readonly [name: string, deployment: Deployment, reasons: 
       },
     },
     {
-      null: "other-resource window-on-its-grid",
+      null: "other-resource other-requests window-on-its-grid",
       "windows lie on a grid": "pause-then-status-then-call",
       "servers wait less long for a request": "call-slower-than-its-window",
       "resets are rounded down, or to the nearest": "reset-of-the-last-second",

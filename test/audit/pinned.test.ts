@@ -12,6 +12,7 @@ const servers: Readonly<Record<string, Wrong>> = {
   "HEAD is free": { cost: (units, shot) => (isHead(shot) ? 0 : units) },
   "HEAD costs two": { cost: (units, shot) => (isHead(shot) ? 2 : units) },
   "spellings are counted apart": { key: ({ path }) => path },
+  "green rooms have no limit": { cost: (units, { path }) => (path.startsWith("/rooms/green") ? 0 : units) },
   "each seventh call is free": { cost: (units, _, made) => (made % 7 === 0 ? 0 : units) },
   "the status costs one": { statusCost: 1 },
   "refusals are counted": { refusedCost: 1, more: 0 },

@@ -19,7 +19,7 @@ const policyOf = (anchor: "epoch" | "first-request") =>
         key: ["user"],
       },
     },
-    operations: { call: { uses: { own: 1 }, samples: [{ path: "/calls" }] } },
+    operations: { call: { uses: { own: 1 }, samples: [{ path: "/calls" }, { path: "/others" }] } },
     routes: [{ path: "/**", operation: "call" }],
     auth: { header: "Authorization", form: "Bearer {token}", attributes: ["organization", "user"] },
     wire: {
@@ -95,6 +95,8 @@ const servers: Readonly<Record<string, Kept>> = {
   "HEAD costs two": { cost: ({ method }) => (method === "HEAD" ? 2 : 1) },
   "one for all": { key: () => "all" },
   "one for each path": { key: ({ caller, path }) => `${caller?.name} ${path}` },
+  "another path has no limit": { cost: ({ path }) => (path === "/others" ? 0 : 1) },
+  "another path costs two": { cost: ({ path }) => (path === "/others" ? 2 : 1) },
   "all is admitted": { size: 1000 },
   "refuses by 503": { status: (right) => (right === 429 ? 503 : right) },
   "breaks now and then": { status: (right, call) => (call % 9 === 0 ? 500 : right) },
@@ -108,7 +110,7 @@ const names = [
     "emptied-wait-is-honest",
     "other-user",
   ],
-  ...["twin-head", "twin-query-string"],
+  ...["twin-head", "twin-query-string", "other-requests"],
 ];
 
 test.each(["epoch", "first-request"] as const)("what is said of those of the anchor %s", async (anchor) => {

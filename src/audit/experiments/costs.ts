@@ -2,15 +2,19 @@
 import { quotaFor } from "../../policy/effective.ts";
 import { counted } from "../../rules/words.ts";
 import { isSameWindow, leftIn, seenIn } from "../book.ts";
-import { isRejected } from "../charges.ts";
+import { allowed, isRejected } from "../charges.ts";
+import { lacksCounts } from "../emptied.ts";
 import type { Experiment } from "../experiment.ts";
 import type { Lab } from "../lab.ts";
 import {
   type Answer,
   type AuditCaller,
+  type Broken,
   broken,
+  type ExperimentTrial,
   isRefused,
   kept,
+  type Shot,
   type Subject,
   unexercised,
   usedWords,
@@ -63,6 +67,18 @@ export function costFrom(lab: Lab, operation: string, units: number): number {
   return base + Math.max(0, Math.ceil((units - base) / each)) * each;
 }
 
+/** Returns the units that the policy charges a call in a quota. */
+function unitsTold(
+  lab: Lab,
+  { operation, caller, cost }: Shot,
+  quota: string,
+): { least: number; most: number } {
+  const use = lab.policy.operations[operation]?.uses[quota];
+  const most = typeof use === "number" ? use : typeof use === "object" ? use.atMost : (cost ?? 1);
+  const { charge } = lab.quota(quota, caller as AuditCaller);
+  return { least: typeof use !== "object" && charge.when === "admission" ? most : 0, most };
+}
+
 /** This experiment comes first: if plain calls are charged wrongly, much else looks wrong, too. */
 export const costAsTold: Experiment = {
   ...common,
@@ -83,13 +99,11 @@ export const costAsTold: Experiment = {
       const made = yield* trial(lab, subject, caller, [shot, shot]);
       if (!made.answers.every(({ call }) => call.outcome === "admitted" && call.status < 400)) continue;
       for (const { quota, units } of made.charged) {
-        const use = lab.policy.operations[subject.operation]?.uses[quota];
-        const each = typeof use === "number" ? use : typeof use === "object" ? use.atMost : (shot.cost ?? 1);
-        const isKnown = typeof use !== "object" && lab.quota(quota, caller).charge.when === "admission";
-        if (units > 2 * each || (isKnown && units < 2 * each))
+        const { least, most } = unitsTold(lab, shot, quota);
+        if (units > 2 * most || units < 2 * least)
           return broken(
             made.all,
-            `two calls of ${counted(each, "unit")} take ${isKnown ? "" : "at most "}${2 * each} of ${quota}`,
+            `two calls of ${counted(most, "unit")} take ${least < most ? "at most " : ""}${2 * most} of ${quota}`,
             `${units}`,
           );
       }
@@ -98,7 +112,65 @@ export const costAsTold: Experiment = {
   },
 };
 
+/** Most requests beside the plain one that are tried. */
+const othersMost = 12;
+
+/** Returns the other requests whose counts are the plain one's: none of another room or shop. */
+const othersOf = (lab: Lab, subject: Subject, caller: AuditCaller): readonly Shot[] =>
+  lab
+    .others(subject, caller)
+    .filter(({ attributes }) =>
+      subject.quotas.every((name) => !lab.book.areApart(name, caller.attributes, attributes)),
+    )
+    .slice(0, othersMost);
+
+/** Returns what is wrong with the charges of requests by what the policy says of each; `null` if nothing is. */
+function wrongUnits(lab: Lab, { answers, charged, all }: ExperimentTrial): Broken | null {
+  for (const each of charged) {
+    let [calls, least, most] = [0, 0, 0];
+    for (const answer of answers) {
+      const [few, many] = allowed(answer);
+      const told = unitsTold(lab, answer.shot, each.quota);
+      calls += many;
+      least += few * told.least;
+      most += many * told.most;
+    }
+    if (each.most >= least && each.units <= most) continue;
+    const { method, path } = (answers[0] as Answer).shot;
+    const range = least < most ? `${least} to ${most}` : `${most}`;
+    const expected = `${counted(calls, "call")} of ${method} ${path} take ${range} of ${each.quota}`;
+    return broken(all, expected, usedWords([each]));
+  }
+  return null;
+}
+
+const otherRequests: Experiment = {
+  ...common,
+  name: "other-requests",
+  law: "conserved",
+  promise: "all requests that the policy knows are charged what it says, not the plain one alone",
+  needs: "another sample, or another operation, of the same quotas",
+  calls: 20,
+  lacks: (lab, subject) =>
+    lacksCounts(lab, subject) ??
+    (othersOf(lab, subject, subject.callers[0]).length === 0
+      ? "the policy has no other request of its quotas"
+      : null),
+  *run(lab, subject) {
+    const caller = yield* lab.pick(subject, 8, 700);
+    const others = othersOf(lab, subject, caller);
+    if (wrongUnits(lab, yield* trial(lab, subject, caller, others)) === null) return kept;
+    // One by one they show which is charged wrongly.
+    for (const shot of others) {
+      const wrong = wrongUnits(lab, yield* trial(lab, subject, caller, [shot, shot]));
+      if (wrong !== null) return wrong;
+    }
+    return unexercised("what was charged wrongly together was charged rightly one by one");
+  },
+};
+
 export const costExperiments: readonly Experiment[] = [
+  otherRequests,
   {
     ...common,
     name: "cost-above-the-limit",
