@@ -223,7 +223,8 @@ function loopOf(
   const inner = joined(cut);
   const all = inner.sessions;
   const kinds = new Set(profiles.flatMap(({ mix }) => [...mix.keys()]));
-  const tickMs = kinds.size === 1 ? tickOf(inner, slackMs) : null;
+  const single = kinds.size === 1 && new SortedSample(inner.sizes).median === 1;
+  const tickMs = single ? tickOf(inner, slackMs) : null;
   if (tickMs !== null) {
     const everyMs = roundestWithin(0.998 * tickMs, 1.002 * tickMs);
     const lengths = all.map(({ startMs, lastMs }) => lastMs - startMs + everyMs / 2);

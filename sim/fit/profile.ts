@@ -14,6 +14,7 @@ import type { Limits } from "./limits.ts";
 import { overlapByChance } from "./overlaps.ts";
 import type { RecordedCaller, Recording } from "./recording.ts";
 import { guessRetry, type RetryGuess, UsualPauses } from "./retries.ts";
+import { restsUntilResets, returnsOf } from "./returns.ts";
 import {
   coarseMs,
   endedByRefusals,
@@ -145,13 +146,20 @@ function guessed(caller: RecordedCaller, limits: Limits, slackMs: number): Profi
   if (!caller.calls.some(isRefused)) return described(caller, apart, null, slackMs);
   const { jobs: together, guess } = triesOf(caller, limits, slackMs, usualPauses([apart], slackMs));
   if (guess === null || guess.retry.kind === "none" || guess.explained < 0.8)
-    return described(caller, apart, guess, slackMs);
+    return returned(caller, limits, slackMs) ?? described(caller, apart, guess, slackMs);
   const profile = described(caller, together, guess, slackMs);
-  if (profile.pace.kind !== "chance") return profile;
+  if (profile.pace.kind !== "chance" || restsUntilResets(caller, together, guess.retry)) return profile;
   // Calls that overlap by chance do not show which of them retries which. Those of one loop never overlap.
   const inLoop = triesInLoop(caller, limits, slackMs, guess.retry);
   const loop = inLoop === null ? null : described(caller, inLoop, guess, slackMs);
   return loop === null || loop.pace.kind === "chance" ? described(caller, apart, null, slackMs) : loop;
+}
+
+/** Profiles a caller whose calls overlap by retries some time after refusals; `null` if there are none. */
+function returned(caller: RecordedCaller, limits: Limits, slackMs: number): Profile | null {
+  const returns = returnsOf(caller, limits, slackMs);
+  const profile = returns === null ? null : described(caller, returns.jobs, returns.guess, slackMs);
+  return profile?.pace.kind === "volleys" ? profile : null;
 }
 
 /** Profiles a caller that stands for many independent people; `null` if it does not. */
@@ -179,15 +187,28 @@ export function afterRefusals(caller: RecordedCaller, limits: Limits, resolution
 /** Number of pauses beyond which quantiles hardly improve. */
 const pausesMost = 20_000;
 
-/** Collects callers' pauses after admitted calls; takes a regular sample if there are very many. */
+/** Number of jobs before a job among which the answer that it follows is looked for. */
+const lookedBack = 32;
+
+/**
+ * Collects callers' pauses after admitted calls; takes a regular sample if there are very many. A job follows the last
+ * answer before it: if calls overlap, the job before it may still be open.
+ */
 export function usualPauses(profiles: readonly Pick<Profile, "jobs">[], slackMs: number): UsualPauses {
   const all = profiles.reduce((sum, { jobs }) => sum + jobs.length, 0);
   const step = Math.max(1, Math.floor(all / pausesMost));
   const pauses: number[] = [];
   for (const { jobs } of profiles)
-    for (let index = 0; index + 1 < jobs.length; index += step) {
-      const [job, next] = [jobs[index] as RecordedJob, jobs[index + 1] as RecordedJob];
-      if (!isRefused(job.last)) pauses.push(next.startMs - job.endMs);
+    for (let index = 1; index < jobs.length; index += step) {
+      const { startMs } = jobs[index] as RecordedJob;
+      const before = jobs
+        .slice(Math.max(0, index - lookedBack), index)
+        .filter(({ endMs }) => endMs <= startMs + slackMs);
+      const job = before.reduce(
+        (last, other) => (other.endMs > last.endMs ? other : last),
+        before[0] as RecordedJob,
+      );
+      if (job !== undefined && !isRefused(job.last)) pauses.push(startMs - job.endMs);
     }
   return new UsualPauses(pauses, slackMs);
 }
@@ -206,7 +227,11 @@ function described(
   const shape = queueOf(jobs, slackMs) ?? (endedByRefusals(whole) ? null : shapeOf(whole));
   if (shape !== null && shape.kind !== "call") {
     const pausesMs = pausesOf(whole);
-    return { ...common, runs: whole, shape, pausesMs, pace: paceOf(whole, pausesMs, slackMs), clients: 1 };
+    const pace = paceOf(whole, pausesMs, slackMs);
+    const volleys = pace.kind === "pause" ? volleysOf(jobs, slackMs) : null;
+    return volleys === null
+      ? { ...common, runs: whole, shape, pausesMs, pace, clients: 1 }
+      : inVolleys(common, volleys);
   }
   const runs: readonly Spell[] = jobs;
   const call = { ...common, runs, shape: { kind: "call" } as const };
@@ -226,8 +251,19 @@ function described(
   const volleys = volleysOf(jobs, slackMs);
   return volleys === null
     ? { ...call, pausesMs: [], pace: { kind: "chance" }, clients: 1 }
-    : { ...call, runs: volleys, pausesMs: pausesOf(volleys), pace: { kind: "volleys" }, clients: 1 };
+    : inVolleys(common, volleys);
 }
+
+const inVolleys = <Common>(common: Common, runs: readonly Spell[]) => ({
+  ...common,
+  ...({
+    runs,
+    shape: { kind: "call" },
+    pausesMs: pausesOf(runs),
+    pace: { kind: "volleys" },
+    clients: 1,
+  } as const),
+});
 
 /** Returns a caller's pauses, ms; those between single jobs if calls overlap by chance, so that runs show none. */
 export const pausesIn = ({ pausesMs, jobs }: Profile): readonly number[] =>

@@ -56,7 +56,7 @@ export function retryOf(profiles: readonly Profile[], recording: Recording, refu
 
 /** Tells whether a caller's retries cannot be told from calls that come anyway. */
 const tellsNone = ({ pace, retries }: Profile): boolean =>
-  pace.kind === "chance" || (pace.kind === "visits" && retries.length === 0);
+  (pace.kind === "chance" || pace.kind === "visits") && retries.length === 0;
 
 function whenText(retry: FittedRetry): string {
   switch (retry.kind) {

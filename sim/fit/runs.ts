@@ -127,7 +127,10 @@ export function volleysOf(jobs: readonly RecordedJob[], slackMs: number): readon
   let [from, open, several] = [0, 0, 0];
   for (const volley of volleys) {
     if (volley.jobs > 1) {
-      open += mostOpen(jobs.slice(from, from + volley.jobs));
+      const own = jobs.slice(from, from + volley.jobs);
+      const most = mostOpen(own);
+      // A few workers that share a volley all begin with it: each takes its next call as soon as one was answered.
+      open += begunTogether(own) >= most ? volley.jobs : most;
       several += volley.jobs;
     }
     from += volley.jobs;
@@ -139,6 +142,13 @@ export function volleysOf(jobs: readonly RecordedJob[], slackMs: number): readon
   // Independent loops overlap now and then, so a few spells of several calls show no volleys.
   const areMany = several >= volleysShare * jobs.length && open >= togetherLeast * several;
   return areMany && pauses.median > muchLonger * lengths.median ? volleys : null;
+}
+
+/** Counts the jobs that began together: early before any of them was answered. */
+function begunTogether(jobs: readonly RecordedJob[]): number {
+  const [{ startMs: fromMs }] = jobs as [RecordedJob];
+  const answerMs = new SortedSample(jobs.map(({ first }) => first.endMs)).least;
+  return jobs.filter(({ startMs }) => startMs - fromMs < (answerMs - fromMs) / 2).length;
 }
 
 /** Resolution, ms, from which a clock is too coarse to order calls: those of one second look simultaneous. */

@@ -13,11 +13,20 @@ const triedLeast = 0.5;
 const refusalsRead = 300;
 /** Caps for the likeliest policy, ms. `firstReadings`: policies tried first, as pairs of calls at once hide the wait. */
 const capsMs = [4_000, 8_000, 16_000, 32_000, 60_000];
-const firstReadings = [250, 500, 750, 1_000, 1_500, 2_000, 3_000, 5_000].flatMap((first) =>
-  (["none", "equal", "full"] as const).map(
-    (jitter): FittedRetry => ({ kind: "exponential", first, factor: 2, most: 60_000, jitter }),
+const firstReadings: readonly FittedRetry[] = [
+  ...[250, 500, 750, 1_000, 1_500, 2_000, 3_000, 5_000].flatMap((first) =>
+    (["none", "equal", "full"] as const).map(
+      (jitter) => ({ kind: "exponential", first, factor: 2, most: 60_000, jitter }) as const,
+    ),
   ),
-);
+  ...[250, 1_000, 5_000].map(
+    (most) => ({ kind: "waitReset", of: "both", from: "answer", jitter: { least: 0, most } }) as const,
+  ),
+  // A call that is due may wait until one of a few workers is free.
+  ...[1_000, 2_000, 3_000, 5_000, 10_000, 15_000, 20_000, 30_000, 60_000].map(
+    (least) => ({ kind: "fixed", wait: { least, most: 1.1 * least } }) as const,
+  ),
+];
 
 const spansOf =
   (retry: FittedRetry, slackMs: number) =>
@@ -89,6 +98,6 @@ export function triesOf(
     again !== null &&
     again.retry.kind !== "none" &&
     jobs.retries.length >= triedLeast * refusals.length
-    ? { jobs, guess: { ...again, retry } }
+    ? { jobs, guess: retry.kind === "exponential" ? { ...again, retry } : again }
     : { jobs: inTurn, guess };
 }

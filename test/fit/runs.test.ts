@@ -133,6 +133,9 @@ describe("volleys", () => {
     // Of four that each overlap the next alone, two are open at once: half. Of five it is less.
     ["half of which are open at once", spells(20, [0, 9, 18, 27]), 0, true],
     ["fewer of which are open at once", spells(20, [0, 9, 18, 27, 36]), 0, false],
+    // Two workers take six, and begin together: the second one early before the first answer.
+    ["which two workers share", spells(20, [0, 4, 10, 14, 20, 24]), 0, true],
+    ["which two loops happen to share", spells(20, [0, 5, 10, 15, 20, 25]), 0, false],
     // Of 82 jobs 40 are.
     [
       "one fewer than half",

@@ -52,6 +52,26 @@ test("many sessions of one call and a few of hundreds make as many calls as were
   expect(Math.abs((again[1] ?? 0) / callsOf(scenario, 3) - 1)).toBeLessThan(0.08);
 });
 
+test("a board that makes three calls at once each half a minute is there for hours, and away", () => {
+  const boards = {
+    clients: 6,
+    behaviour: sessions({
+      of: worker({ calls: [{ call }], think: { least: 29_900, most: 30_100 }, atOnce: 3 }),
+      ...{ length: { least: "2h", most: "4h" }, away: { least: "3h", most: "6h" } },
+    }),
+  };
+  const scenario = world(
+    { boards },
+    { duration: "48h", seed: 3, network: { roundTrip: { least: "40ms", most: "400ms" } } },
+  );
+  const { populations } = fitScenario(logged(scenario, { seed: 3 }));
+  expect(populations).toHaveLength(1);
+  expect(populations[0]).toMatchObject({
+    arrivals: { kind: "closed", clients: 6 },
+    behaviour: { kind: "sessions", of: { kind: "worker", atOnce: { kind: "constant", ms: 3 } } },
+  });
+}, 20_000);
+
 describe("sessions end", () => {
   // One pace is 1.3 times the other: alike enough to be one population.
   const paces = [
