@@ -74,6 +74,31 @@ describe("a kind of call", () => {
     expect((await counting(moving([-1, 1]))).said[2]).toBe("its trials contradict each other");
   });
 
+  test("is told by the user's window where others call beside it, and by the organization's where that is not shown", async () => {
+    let [calls, used] = [0, 0];
+    const beside: Answers = (ask) => {
+      if (!isStatus(ask)) {
+        calls += 1;
+        used += calls;
+      }
+      return { organization: [100, 100 - used], user: [50, 50 - calls] };
+    };
+    expect(await counting(beside)).toEqual({
+      calls: 2,
+      said: [
+        true,
+        "certain",
+        "call 7 (GET, 200) between calls 6 and 8 moved the organization's count by 1 and the user's by 1, and so in all 2 trials",
+        null,
+      ],
+    });
+    expect((await counting(moving([1, 1], [0, 0], () => ({ user: null })))).said).toEqual([
+      ...[true, "certain"],
+      "call 7 (GET, 200) between calls 6 and 8 moved the organization's count by 1, and so in all 2 trials",
+      null,
+    ]);
+  });
+
   test("takes five pairs of quiet readings to be certain", async () => {
     // Six readings are five pairs; three are two, and no trial adds one.
     expect((await counting(moving([1, 1]), 3)).said).toEqual([

@@ -137,6 +137,7 @@ describe("calls that show a later window", () => {
     // The later window opens by 60.516 s.
     expect(asks(2, 60_505, held(60_509))[0]).toBe(false);
     expect(asks(2, 60_508, held(60_509))[0]).toBe(true);
+    expect(asks(1, 60_508, held(60_509))[0]).toBe(true);
   });
 });
 
