@@ -25,13 +25,17 @@ const callers: Token[] = ["ann", "bob"].map((user) => ({
   ...{ token: `secret-of-${user}`, user, organization: "acme", scopes: tokenScopes },
 }));
 
-/** A right limiter behind a hand whose calls take 4 ms, and how long it was waited. */
-function deployed(options: Partial<LiveOptions> = {}) {
+/**
+ * A right limiter behind a hand whose calls take 4 ms, and how long it was waited.
+ * @param turns turns of the event loop that an answer takes
+ */
+function deployed(options: Partial<LiveOptions> = {}, turns = 0) {
   const limiter = new Limiter(rules);
   const waited: number[] = [];
   let nowMs = startMs;
   const send = async ({ url, token }: Ask): Promise<Got> => {
     nowMs += 2;
+    for (let turn = 0; turn < turns; turn++) await null;
     const user = String(token).replace("secret-of-", "");
     const isStatus = url.endsWith("/rate_limit");
     const call = { organization: "acme", user, scope: "rest", cost: 1 } as const;
@@ -77,8 +81,9 @@ async function checked(
   says: (judged: Judged, number: number) => LiveVerdict,
   more: Partial<LiveCheckOptions<LiveVerdict>> = {},
   options: Partial<LiveOptions> = {},
+  turns = 0,
 ) {
-  const { live, waited } = deployed(options);
+  const { live, waited } = deployed(options, turns);
   const judged: Judged[] = [];
   const told: string[] = [];
   const report = await checkLive<LiveVerdict>({
@@ -182,6 +187,13 @@ test("a budget that ends keeps what was found until then", async () => {
   expect(judged.map(({ header: { complete, rules: known } }) => [complete, known])).toEqual(
     judged.map(() => [false, null]),
   );
+});
+
+test("calls under way when the budget ends are waited for", async () => {
+  for (const calls of [27, 28, 29, 30]) {
+    const { judged } = await checked(() => fine, { runs: 50 }, { budget: { calls, ms: 200_000 } }, 9);
+    expect(judged.reduce((sum, { lines }) => sum + lines.length, 0)).toBe(calls);
+  }
 });
 
 test("a judge that fails ends the check with its error", async () => {

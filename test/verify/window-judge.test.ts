@@ -166,6 +166,15 @@ describe("a long window", () => {
     expect(sizes({}, [off, [shown(5, 5)]])).toEqual([4, 5]);
   });
 
+  test("lets rows go that show its limit, where that binds", () => {
+    const full = Array.from({ length: 8 }, (_, at) =>
+      shown(at + 1, 10, { ...(at === 0 ? points(10) : status), clamped: true }),
+    );
+    expect(sizes({}, [full])).toEqual([2]);
+    expect(sizes({ terms: { refused: "counted" } }, [full])).toEqual([8]);
+    expect(sizes({ startedBy: 0 }, [full])).toEqual([8]);
+  });
+
   test.each<[string, Given, readonly Mark[], readonly number[]]>([
     ["shows two limits", {}, [...first, shown(9, 9, { limit: 11 })], []],
     [
