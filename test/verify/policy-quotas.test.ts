@@ -1,0 +1,233 @@
+// What the judge takes for granted of each quota of a policy, by its kind, charges and key, and by what answers show.
+import { describe, expect, test } from "vitest";
+import { parsePolicy } from "../../src/policy/parse.ts";
+import type { PolicyInput } from "../../src/policy/schema.ts";
+import type { QuotaTraceHeader } from "../../src/trace/quota-record.ts";
+import type { Count } from "../../src/verify/count.ts";
+import { PolicyQuotaJudge } from "../../src/verify/policy-quotas.ts";
+import type { QuotaName } from "../../src/verify/quota-name.ts";
+
+const window = (more: object = {}) => ({ kind: "fixed-window", limit: 9, windowSeconds: 60, ...more });
+const calendar = (unit: string) => ({
+  kind: "fixed-window",
+  limit: 9,
+  anchor: { calendar: unit, zone: "Europe/Paris" },
+});
+interface Given {
+  readonly quotas: Readonly<Record<string, object>>;
+  readonly operations?: Readonly<Record<string, object>>;
+  readonly readings?: readonly object[];
+  readonly lost?: number;
+}
+const own = { algorithm: window(), key: ["user"] };
+
+function judgeOf(name: string, { quotas, operations, readings = [], lost = 0 }: Given): PolicyQuotaJudge {
+  const all = Object.fromEntries(Object.keys(quotas).map((quota) => [quota, 1]));
+  const policy = parsePolicy({
+    ...{ version: 2, name: "mine", quotas, operations: operations ?? { send: { uses: all } } },
+    routes: [{ path: "/**", operation: Object.keys(operations ?? { send: 1 })[0] }],
+    auth: { attributes: ["tenant", "user"] },
+    wire: { revision: "1", readings, retryAfter: [] },
+  } as unknown as PolicyInput);
+  return new PolicyQuotaJudge({ policy, lost } as QuotaTraceHeader, name);
+}
+const alone = (quota: object, more: Partial<Given> = {}): PolicyQuotaJudge =>
+  judgeOf("one", { quotas: { one: { key: ["user"], ...quota } }, ...more });
+
+const hour = 3_600_000;
+const day = 24 * hour;
+
+describe("windows", () => {
+  test.each<[string, object, object | null, string | null]>([
+    ["of the epoch", window(), { least: 60_000, most: 60_000 }, "epoch"],
+    [
+      "of a grid of their own",
+      window({ anchor: { offsetMs: 4000 } }),
+      { least: 60_000, most: 60_000 },
+      "epoch",
+    ],
+    [
+      "that open with a call",
+      window({ anchor: "first-request" }),
+      { least: 60_000, most: 60_000 },
+      "first-request",
+    ],
+    ["of days", calendar("day"), { least: day - hour, most: day + hour }, null],
+    ["of weeks", calendar("week"), { least: 7 * day - hour, most: 7 * day + hour }, null],
+    ["of months", calendar("month"), { least: 28 * day - hour, most: 31 * day + hour }, null],
+    ["of a bucket", { kind: "token-bucket", capacity: 5, refill: { amount: 1, everyMs: 1000 } }, null, null],
+  ])("%s", (_name, algorithm, length, anchor) => {
+    const judge = alone({ algorithm });
+    expect([judge.length, judge.terms.anchor]).toEqual([length, anchor]);
+  });
+
+  test.each<[string, object, string | null]>([
+    ["fixed windows", window(), null],
+    [
+      "token buckets",
+      { kind: "token-bucket", capacity: 5, refill: { amount: 1, everyMs: 1000 } },
+      "a token bucket's level is not judged, only what it lets through",
+    ],
+    [
+      "sliding logs",
+      { kind: "sliding-log", limit: 5, windowSeconds: 60 },
+      "a sliding log is not judged, only what it lets through",
+    ],
+    [
+      "sliding counters",
+      { kind: "sliding-counter", limit: 5, windowSeconds: 60 },
+      "a sliding counter is not judged, only what it lets through",
+    ],
+    ["calls at a time", { kind: "concurrency", limit: 5 }, "the number of calls at a time is not judged"],
+  ])("counts of %s", (_name, algorithm, why) => {
+    expect(alone({ algorithm }).notJudged).toBe(why);
+  });
+});
+
+test("counts that are shown in multiples are not judged", () => {
+  const row = (grain?: number) => ({
+    quotas: ["one"],
+    headers: { X: "{remaining}" },
+    ...(grain && { grain }),
+  });
+  const why = (...grains: (number | undefined)[]): string | null =>
+    alone(own, {
+      readings: grains.map((grain, at) => ({ ...row(grain), headers: { [`X-${at}`]: "{remaining}" } })),
+    }).notJudged;
+  expect([why(), why(undefined), why(1), why(2)]).toEqual([
+    null,
+    null,
+    null,
+    "its counts are shown in multiples of 2, only what it lets through",
+  ]);
+  expect(why(undefined, 10)).toBe("its counts are shown in multiples of 10, only what it lets through");
+});
+
+test("resets tell an end where each that is shown does", () => {
+  const row = (means: string, at: number) => ({
+    ...{
+      quotas: ["one"],
+      headers: { [`X-${at}`]: "{reset}" },
+      reset: { form: "delta-s", means, round: "ceil" },
+    },
+  });
+  const tells = (...means: string[]): boolean => alone(own, { readings: means.map(row) }).tellsEnd;
+  expect([tells(), tells("window-end"), tells("full"), tells("window-end", "full")]).toEqual([
+    ...[true, true, true, true],
+  ]);
+  expect(tells("window-end", "next")).toBe(false);
+});
+
+test("charges tell when points are held and given back, and by whom refusals are paid", () => {
+  const of = (charge: object) => {
+    const { terms, givesBack } = alone({ ...own, charge });
+    const { charging, refused, refusedByUser, userEnforced, remaining, reset } = terms;
+    return [charging, givesBack, refused, refusedByUser, userEnforced, remaining, reset];
+  };
+  const usual = ["uncounted", "charges-nothing", "with-organization", "clamped", null];
+  expect(of({})).toEqual(["reserved", false, ...usual]);
+  expect(of({ when: "completion" })).toEqual(["postpaid", false, ...usual]);
+  expect(of({ when: "reserve-settle" })).toEqual(["reserved", true, ...usual]);
+  expect(of({ refused: "counted" })[2]).toBe("counted");
+  expect(of({ refusedByOther: "charged" })[3]).toBe("charges-organization");
+  expect(alone({ ...own, shown: { remaining: "signed" } }).terms.remaining).toBe("signed");
+});
+
+test("lost calls cost what each call may", () => {
+  const lost = (cost: number | string, count: number) =>
+    alone(own, { operations: { send: { uses: { one: cost } } }, lost: count }).lost;
+  expect([lost(1, 3), lost(0, 3), lost(2, 3), lost("declared", 3), lost("declared", 0)]).toEqual([
+    ...[
+      { calls: 3, points: 3 },
+      { calls: 3, points: 3 },
+      { calls: 3, points: Number.POSITIVE_INFINITY },
+    ],
+    ...[
+      { calls: 3, points: Number.POSITIVE_INFINITY },
+      { calls: 0, points: 0 },
+    ],
+  ]);
+});
+
+describe("of two quotas", () => {
+  const broad = { algorithm: window(), key: ["tenant"] };
+  const narrow = { algorithm: window(), key: ["tenant", "user"] };
+  const owner = (quotas: Readonly<Record<string, object>>, operations?: Readonly<Record<string, object>>) =>
+    judgeOf("narrow", { quotas, ...(operations && { operations }) }).owner;
+
+  test("one decides beside a broader one, if each of its calls uses both, and neither pays for the other", () => {
+    expect(owner({ broad, narrow })).toBe("user");
+    expect(owner({ narrow })).toBe("organization");
+    expect(owner({ broad: { ...broad, key: ["user"] }, narrow })).toBe("user");
+    expect(owner({ broad: narrow, narrow })).toBe("organization");
+    expect(owner({ broad: { ...broad, key: [] }, narrow: broad })).toBe("user");
+    expect(owner({ broad, narrow: { ...narrow, charge: { refusedByOther: "charged" } } })).toBe(
+      "organization",
+    );
+    const both = { narrow: 1, broad: 1 };
+    expect(owner({ broad, narrow }, { send: { uses: both }, look: { uses: { narrow: 1 } } })).toBe(
+      "organization",
+    );
+    expect(owner({ broad, narrow }, { send: { uses: both }, look: { uses: { broad: 1 } } })).toBe("user");
+    expect(owner({ broad, narrow }, { send: { uses: both, relation: "each-alone" } })).toBe("organization");
+    expect(judgeOf("broad", { quotas: { broad, narrow } }).owner).toBe("organization");
+  });
+
+  /** The name under which a count of ann's is judged. */
+  function nameOf(quota: string, given: Given): QuotaName {
+    let found: QuotaName | null = null;
+    judgeOf(quota, given).of({ tenant: "acme", user: "ann" }, (_judge, _key, name) => {
+      found = name;
+      return {} as Count;
+    });
+    return found as unknown as QuotaName;
+  }
+
+  test("the narrowest has the caller's key, and no other of its calls has more", () => {
+    const isNarrowest = (quota: string, given: Given): boolean => nameOf(quota, given).isNarrowest;
+    expect([
+      isNarrowest("narrow", { quotas: { broad, narrow } }),
+      isNarrowest("broad", { quotas: { broad, narrow } }),
+    ]).toEqual([...[true, false]]);
+    const apart = { send: { uses: { narrow: 1 } }, look: { uses: { broad: 1 } } };
+    expect(isNarrowest("broad", { quotas: { broad, narrow }, operations: apart })).toBe(true);
+    expect(isNarrowest("all", { quotas: { all: { algorithm: window() } } })).toBe(false);
+  });
+
+  test("calls of others may be taken for its own where some use it not, or for nothing", () => {
+    const isMixable = (operations: Readonly<Record<string, object>>): boolean =>
+      nameOf("narrow", { quotas: { broad, narrow }, operations }).isMixable;
+    expect(isMixable({ send: { uses: { narrow: 1, broad: 1 } } })).toBe(false);
+    expect(isMixable({ send: { uses: { narrow: 1 } }, look: { uses: { broad: 1 } } })).toBe(true);
+    expect(isMixable({ send: { uses: { narrow: 1 } }, look: { uses: { narrow: 0 } } })).toBe(true);
+  });
+
+  test("a count is named by its quota, its key and its unit, and made once", () => {
+    const quotas = { narrow: { ...narrow, unit: "points" } };
+    expect(nameOf("narrow", { quotas })).toEqual({
+      told: { quota: "narrow", key: { tenant: "acme", user: "ann" } },
+      ...{ scope: "rest", owner: "organization", isNarrowest: true, isMixable: false, unit: "point" },
+    });
+    expect(nameOf("narrow", { quotas, operations: { send: { uses: { narrow: 5 } } } }).scope).toBe("graphql");
+    const judge = judgeOf("narrow", { quotas });
+    const incomplete: string[] = [];
+    const count = (tenant: string, user: string): Count | null =>
+      judge.of({ tenant, user, other: "x" }, (_judge, key) => ({
+        ...({ key } as unknown as Count),
+        unread: [
+          { addUnknown: (points: number) => void incomplete.push(`${points} more`) },
+        ] as unknown as Count["unread"],
+        quota: { becomeIncomplete: () => void incomplete.push(key["user"] ?? "") } as unknown as NonNullable<
+          Count["quota"]
+        >,
+      }));
+    expect(count("a", "b")).toBe(count("a", "b"));
+    // Two keys whose values run into each other are two.
+    expect(count("a1", "b")).not.toBe(count("a", "1b"));
+    expect([judge.counts.size, judge.isAnonymous]).toEqual([3, false]);
+    for (let time = 0; time < 2; time++) expect(judge.of({ tenant: "a" }, () => ({}) as Count)).toBeNull();
+    expect([judge.isAnonymous, incomplete]).toEqual([
+      ...[true, ["b", "b", "1b"].flatMap((name) => [name, "Infinity more"])],
+    ]);
+  });
+});
