@@ -2,9 +2,11 @@
 // check hangs.
 import { setTimeout as wait } from "node:timers/promises";
 import { describe, expect, test } from "vitest";
+import { playCalls } from "../../src/laws/history.ts";
 import {
   type CheckReport,
   checkLaws,
+  engineFactory,
   type Failure,
   keyedLimiter,
   type LawReport,
@@ -12,6 +14,7 @@ import {
   type LimiterFactory,
   type LimiterLawName,
   limiterLawNames,
+  parseRules,
   renderCounterexample,
 } from "../../src/laws/index.ts";
 import { entry, expectKept } from "./expectations.ts";
@@ -313,4 +316,35 @@ test("a limiter that never lets anybody in is never told a time before its scrip
   expect(entry(await check(factory, "refusal-justified"), "refusal-justified").outcome).toBe("violated");
   expect(times.length).toBeGreaterThan(2);
   expect(Math.min(...times)).toBeGreaterThanOrEqual(Date.UTC(2026, 0, 1));
+});
+
+test("the factory and its limiter are told the time of each operation", async () => {
+  const told: unknown[] = [];
+  const rules = parseRules({});
+  const limiter = Object.assign(await engineFactory.create(rules), {
+    setNow: (nowMs: number) => void told.push(["limiter", nowMs]),
+  });
+  const factory: LimiterFactory = {
+    ...{
+      name: "told",
+      algorithm: "fixed-window",
+      claims: "all",
+      create: () => limiter,
+      setNow: (nowMs) => void told.push(["factory", nowMs]),
+    },
+  };
+  const call = { do: "call", organization: "acme", user: "ann", scope: "rest", cost: 1 } as const;
+  await playCalls(factory, rules, [
+    { ...call, id: 0, atMs: 1000 },
+    { ...call, id: 1, atMs: 1500 },
+  ]);
+  expect(told).toEqual([
+    ...[
+      ["factory", 1000],
+      ["factory", 1000],
+      ["limiter", 1000],
+      ["factory", 1500],
+      ["limiter", 1500],
+    ],
+  ]);
 });

@@ -245,6 +245,11 @@ describe("check --known FILE", () => {
       ]);
   });
 
+  test("a law may stand alone, or with both seed and path", () => {
+    const list = [{ law }, { law, seed: 3, path: "3:1" }, { law, note: "issue 7", limiter: "mine" }];
+    expect(parseKnown(list)).toEqual(list);
+  });
+
   test("an empty list is one", () => {
     expect(parseKnown([])).toEqual([]);
     expect(parseKnown({ laws: [] })).toEqual([]);

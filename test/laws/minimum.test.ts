@@ -1,8 +1,14 @@
-// A counterexample's last look: every operation goes without which the law is broken as well, the last one, too.
-import { expect, test } from "vitest";
+// The runs of one law, and a counterexample's last look: every operation goes without which the law is broken as well,
+// the last one, too.
+import fc from "fast-check";
+import { describe, expect, test } from "vitest";
+import { LimiterFailure } from "../../src/engine/limiter-failure.ts";
+import type { History } from "../../src/laws/history.ts";
+import type { Judgement, RulesKind } from "../../src/laws/law.ts";
+import { PlayFailure } from "../../src/laws/player.ts";
 import type { Counterexample } from "../../src/laws/report.ts";
 import type { Script } from "../../src/laws/script.ts";
-import { minimal } from "../../src/laws/trials.ts";
+import { Failed, LawBroken, minimal, Trials } from "../../src/laws/trials.ts";
 
 const found = (ops: readonly number[]): Counterexample => ({ script: { ops } }) as unknown as Counterexample;
 const opsOf = ({ script }: { readonly script: Script }): readonly number[] =>
@@ -47,4 +53,125 @@ test("each operation is left out once, the last one first; a script of more than
   const ops = (count: number): number[] => Array.from({ length: count }, (_, at) => at);
   expect(opsOf(await minimal(found(ops(61)), needing(0).broken))).toHaveLength(61);
   expect(opsOf(await minimal(found(ops(60)), needing(0).broken))).toEqual([0]);
+});
+
+describe("the runs of one law", () => {
+  type Judged = Judgement<RulesKind>;
+  const scriptOf = (name: string, ...ops: readonly number[]): Script => ({ name, ops }) as unknown as Script;
+  const kept: Judged = { judged: 2, history: [], violation: null } as unknown as Judged;
+  const broken = { ...kept, judged: 3, violation: { at: 0 } } as unknown as Judged;
+  const missing = (name: string): LimiterFailure =>
+    new LimiterFailure("decide(1)", "nothing", "an answer", Object.assign(new Error("late"), { name }));
+
+  /** Runs of scripts that are judged in this order, and what each run ends with. */
+  function trialsOf(outcomes: readonly (Judged | Error)[], more: object = {}, signal?: { aborted: boolean }) {
+    const told: unknown[] = [];
+    let next = 0;
+    const trials = new Trials<RulesKind>(
+      {
+        note: (script, voids, changes) => {
+          voids(`void ${(script as unknown as { name: string }).name}`);
+          changes("changed");
+        },
+        isVoid: (script) => (script as unknown as { name: string }).name === "void",
+        judge: async () => {
+          const outcome = outcomes[next++] ?? kept;
+          if (outcome instanceof Error) throw outcome;
+          return outcome;
+        },
+        ...more,
+      },
+      signal,
+      (run, shrinking) => void told.push([run, shrinking]),
+    );
+    const run = (name = "a", ...ops: readonly number[]): Promise<unknown> =>
+      trials.run(scriptOf(name, ...ops)).then(
+        () => "fine",
+        (error: unknown) =>
+          error instanceof LawBroken
+            ? ["broken", (error.found as { script: { name: string } }).script.name]
+            : error instanceof Failed
+              ? ["failed", error.failure]
+              : fc.PreconditionFailure.isFailure(error as Error)
+                ? "left out"
+                : error,
+      );
+    return { trials, run, told };
+  }
+
+  test("count what was judged and why scripts say nothing, until one fails", async () => {
+    const { trials, run, told } = trialsOf([kept, kept, broken]);
+    expect([await run(), await run("void"), await run("b"), await run("c"), await run("d")]).toEqual([
+      ...["fine", "left out", "fine", ["broken", "c"], "fine"],
+    ]);
+    expect(told).toEqual([
+      [0, false],
+      [1, false],
+      [1, false],
+      [2, false],
+      [3, true],
+    ]);
+    expect([trials.judged, trials.evidence]).toEqual([7, undefined]);
+    expect(trials.voidRuns).toEqual({ "void a": 1, "void void": 1, "void b": 1, "void c": 1 });
+    expect(trials.changedRuns).toEqual({ changed: 4 });
+    trials.begin();
+    await run("a");
+    expect([trials.judged, trials.voidRuns["void a"], told.at(-1)]).toEqual([9, 2, [4, false]]);
+  });
+
+  test("add up evidence where something was judged", async () => {
+    const evidenceOf = () => ({ readings: 1, refusals: 2, windows: 3, resets: 4 });
+    const { trials, run } = trialsOf([kept, { ...kept, judged: 0 }, kept], { evidenceOf });
+    expect(trials.evidence).toEqual({ readings: 0, refusals: 0, windows: 0, resets: 0 });
+    for (let time = 0; time < 3; time++) await run();
+    expect(trials.evidence).toEqual({ readings: 2, refusals: 4, windows: 6, resets: 8 });
+  });
+
+  test("are left out once they are aborted", async () => {
+    const signal = { aborted: false };
+    const { run, told } = trialsOf([], {}, signal);
+    await run();
+    signal.aborted = true;
+    expect([await run(), told]).toEqual([
+      "left out",
+      [
+        [0, false],
+        [1, false],
+      ],
+    ]);
+  });
+
+  test("keep a counterexample of its kind while it is made smaller", async () => {
+    const failure = missing("Error");
+    const first = trialsOf([broken, failure, broken]);
+    expect([await first.run("a"), await first.run("b"), await first.run("c")]).toEqual([
+      ...[["broken", "a"], "fine", ["broken", "c"]],
+    ]);
+    const other = trialsOf([failure, broken, failure]);
+    expect(await other.run("a", 1, 2)).toMatchObject([
+      "failed",
+      { got: "nothing", script: { name: "a", ops: [] } },
+    ]);
+    expect([await other.run("b"), other.trials.judged]).toEqual(["fine", 0]);
+    expect(await other.run("c")).toMatchObject(["failed", { call: "decide(1)", allowed: "an answer" }]);
+  });
+
+  test("tell of a failure the operations that were played, and the one that failed", async () => {
+    const op = { do: "sweep", atMs: 2 } as const;
+    const played = [{ op: { do: "sweep", atMs: 1 } }] as unknown as History;
+    const { run } = trialsOf([new PlayFailure(missing("Error"), played, op)]);
+    expect(await run("a", 7, 8, 9)).toMatchObject([
+      "failed",
+      { history: played, script: { ops: [{ atMs: 1 }, { atMs: 2 }] } },
+    ]);
+  });
+
+  test("end where the limiter may not be asked again, or gave no answer thirty times", async () => {
+    const ended = trialsOf([missing("AbortError")]);
+    expect(await ended.run()).toBe("left out");
+    const hung = trialsOf(new Array(31).fill(missing("TimeoutError")));
+    for (let time = 0; time < 30; time++) expect(await hung.run()).toMatchObject(["failed", {}]);
+    expect([await hung.run(), hung.trials.hung]).toEqual(["left out", 31]);
+    expect(await trialsOf([new TypeError("mine")]).run()).toMatchObject({ message: "mine" });
+  });
 });
