@@ -1,6 +1,7 @@
 // Pieces of a fit, on small values that are drawn near their bounds: what each finds shows in `pinned/drawn-pieces.txt`,
 // a line for each drawing. `npm test -- test/fit/drawn-pieces.test.ts -u` writes the file anew; read the difference.
 import { expect, test } from "vitest";
+import { adaptingCallers } from "../../sim/fit/adapting.ts";
 import { closedArrivals, openArrivals, timetableOf } from "../../sim/fit/arrivals.ts";
 import { clockedAmong, clockedIn } from "../../sim/fit/clocked-wakes.ts";
 import { Crowd, isCrowd } from "../../sim/fit/crowds.ts";
@@ -8,6 +9,7 @@ import { endsByTime, surelyEndByTime } from "../../sim/fit/ends.ts";
 import { eventsByChance } from "../../sim/fit/events.ts";
 import type { RecordedJob } from "../../sim/fit/jobs.ts";
 import { knotsOf } from "../../sim/fit/knots.ts";
+import { fittedNetwork } from "../../sim/fit/network.ts";
 import { outagesIn } from "../../sim/fit/outages.ts";
 import { overlapByChance } from "../../sim/fit/overlaps.ts";
 import { atOnceOf, pacesOf } from "../../sim/fit/paces.ts";
@@ -15,12 +17,16 @@ import { type Profile, profileOfJobs } from "../../sim/fit/profile.ts";
 import type { Recording } from "../../sim/fit/recording.ts";
 import { guessRetry, UsualPauses } from "../../sim/fit/retries.ts";
 import { busyBetween, Calendar, daysApart, evenRhythm, rhythmOf } from "../../sim/fit/rhythm.ts";
+import { risesIn } from "../../sim/fit/rises.ts";
 import { queueOf, runsOf, shapeOf, volleysOf } from "../../sim/fit/runs.ts";
 import { absencesIn, joinedMs, type Sessions, sessionsOf, tickOf } from "../../sim/fit/sessions.ts";
 import { absencesOf, spanOf, spreadOf, withMean } from "../../sim/fit/spread.ts";
 import { isMemoryless, mode, PearsonSum, roundestWithin, SortedSample } from "../../sim/fit/statistics.ts";
 import { timetablesOf } from "../../sim/fit/timetables.ts";
+import { visitsWoken } from "../../sim/fit/visit-events.ts";
 import { visitsIn } from "../../sim/fit/visits.ts";
+import { wakesIn } from "../../sim/fit/wakes.ts";
+import { weekdaysDoubt } from "../../sim/fit/weekdays.ts";
 import { beginningOf, workdaysOf } from "../../sim/fit/workdays.ts";
 import { type Chance, chanceOf } from "../worlds/chance.ts";
 import { dayMs, hourMs, minuteMs, mondayMs } from "../worlds/world.ts";
@@ -134,10 +140,182 @@ const pieces: Readonly<Record<string, readonly [count: number, piece: Piece]>> =
     },
   ],
   "paces of pauses": [
-    30,
+    40,
     (chance) => {
-      const all = jobsInSessions(chance, pick(chance, 70, 90));
-      return pacesOf(sessionsOf(all, 150_000), 6, chance.next() < 0.5);
+      const [short, long] = [pick(chance, 2, 3), pick(chance, 1, 2)];
+      const [noise, sigma, again] = [pick(chance, 0, 0.1, 0.3), pick(chance, 0.02, 0.2), pick(chance, 1, 2)];
+      const pauses = many(pick(chance, 30, 50), () =>
+        many(again + pick(chance, 0, 0, 1), () => [
+          ...many(short + (chance.next() < noise ? 1 : 0), () => chance.lognormal(1_000, sigma)),
+          ...many(long + (chance.next() < noise ? 1 : 0), () => chance.lognormal(9_000, sigma)),
+          ...many(chance.next() < noise ? 1 : 0, () => chance.lognormal(60_000, sigma)),
+        ]).flat(),
+      );
+      const sizes = pauses.flatMap((own) => [1, ...own.map((ms) => (ms > 5_000 ? pick(chance, 1, 3) : 1))]);
+      const cut = pauses.map((own) => ({
+        startMs: 0,
+        endMs: 0,
+        lastMs: 0,
+        jobs: own.length + 1,
+        spells: own.length + 1,
+      }));
+      return pacesOf({ sessions: cut, pausesMs: pauses.flat(), sizes, gapsMs: [] }, 6, chance.next() < 0.5);
+    },
+  ],
+  "rises of callers who call all day": [
+    24,
+    (chance) => {
+      const hours = pick(chance, 6, 8);
+      const events = many(pick(chance, 2, 4), () => whole(chance, 30, 60 * hours - 90));
+      const profiles = many(pick(chance, 3, 6), () => {
+        const [usual, more, joins] = [pick(chance, 1, 3), pick(chance, 2, 4, 6), pick(chance, 0.8, 1)];
+        const own = events
+          .filter(() => chance.next() < joins)
+          .map((minute) => [minute + pick(chance, 0, 2), pick(chance, 12, 40)] as const);
+        const jobs = many(60 * hours, (minute) => minute).flatMap((minute) => {
+          const risen = own.some(([from, lasts]) => minute >= from && minute < from + lasts);
+          return rising(
+            many(chance.poisson(risen ? usual * more : usual), () => (minute + chance.next()) * minuteMs),
+          ).map((ms) => job(mondayMs + Math.round(ms), 40));
+        });
+        return { jobs } as unknown as Profile;
+      });
+      return risesIn(profiles, over(hours / 24), []).map(({ eventsMs, lastsMs, woken }) => [
+        ...[eventsMs.map((ms) => ms - mondayMs), lastsMs],
+        [...woken.values()].map((sessions) => sessions.map(({ jobs }) => jobs.length)),
+      ]);
+    },
+  ],
+  "events that wake callers": [
+    16,
+    (chance) => {
+      const days = pick(chance, 1, 4);
+      const events = rising(
+        many(pick(chance, 2, 3, 12), () => Math.round(chance.between(0.03, days - 0.05) * dayMs)),
+      );
+      const others = chance.next() < 0.3 ? events.map((ms) => ms + 3 * hourMs) : [];
+      const lasts = events.map(() => pick(chance, 20_000, 60_000));
+      const together = chance.next() < 0.4;
+      const share = pick(chance, 0.4, 0.9);
+      const profiles = many(pick(chance, 4, 7, 10), (place) => {
+        const hourly = many(24 * days, (hour) => hour * hourMs + (9 + 4 * place) * minuteMs + 20_000);
+        const own = (place % 2 === 1 && others.length > 0 ? others : events).flatMap((ms, event) => {
+          if (chance.next() > share) return [];
+          const lateMs = chance.between(0, pick(chance, 4_000, 14_000));
+          return many(
+            whole(chance, 1, 9),
+            (call) => ms + lateMs + (together ? (call * (lasts[event] as number)) / 9 : call * 2_500),
+          );
+        });
+        const jobs = rising([...hourly, ...own]).map((ms) => job(mondayMs + Math.round(ms), 50));
+        return {
+          jobs,
+          pausesMs: pausesOf(jobs),
+          shape: { kind: "call" },
+          pace: { kind: "pause" },
+        } as unknown as Profile;
+      });
+      return wakesIn(profiles, over(days)).map(({ group, clock, eventsMs, lastsMs, woken }) => [
+        ...[group, clock, eventsMs.map((ms) => ms - mondayMs), lastsMs],
+        [...woken.values()].map((sessions) => sessions.map(({ jobs }) => jobs.length)),
+      ]);
+    },
+  ],
+  "visits that events bring": [
+    5,
+    (chance) => {
+      const events = many(pick(chance, 2, 3), () => chance.between(0.1, 0.9) * dayMs);
+      const apart = chance.next() < 0.4;
+      const profiles = many(2, (place) => {
+        const jobs: RecordedJob[] = [];
+        const visit = (ms: number): void => {
+          for (let call = 0, at = ms; call < 3; call++, at += 60 + chance.exponential(900))
+            jobs.push(job(mondayMs + Math.round(at), 60));
+        };
+        for (let ms = 0; ms < dayMs; ms += chance.exponential(250_000)) visit(ms);
+        for (const [event, ms] of events.entries())
+          if (!apart || event % 2 === place)
+            for (let woken = 0; woken < 40; woken++) visit(ms + chance.exponential(90_000));
+        jobs.sort((a, b) => a.startMs - b.startMs);
+        return { jobs, pausesMs: [] } as unknown as Profile;
+      });
+      return [...visitsWoken(profiles, over(1), 2).values()].map(({ wakes, rest }) => [
+        ...wakes.map(({ group, byUser, eventsMs, sessions }) => [
+          group,
+          byUser,
+          eventsMs.map((ms) => ms - mondayMs),
+          sessions.map(({ jobs }) => jobs.length),
+        ]),
+        rest.length,
+      ]);
+    },
+  ],
+  "callers who slow down": [
+    40,
+    (chance) => {
+      const profiles = many(2, (place) => {
+        const slower = pick(chance, 1, 1.4, 1.6, 3);
+        let [atMs, pauseMs] = [mondayMs, 1_000];
+        const jobs = many(pick(chance, 320, 360), (call) => {
+          const refused = call % 11 === 5;
+          const one = job(Math.round(atMs), 30, refused ? 429 : 200);
+          pauseMs = refused ? 1_000 * slower : call % 11 === 0 ? 1_000 : pauseMs;
+          atMs += 30 + pauseMs * chance.between(0.9, 1.1) + (call % 97 === 96 ? pick(chance, 0, 900_000) : 0);
+          return one;
+        });
+        const refused = jobs.filter(({ first }) => first.status === 429).length;
+        return {
+          caller: { user: `u${place}` },
+          jobs,
+          pausesMs: pausesOf(jobs),
+          refused,
+        } as unknown as Profile;
+      });
+      return adaptingCallers(profiles);
+    },
+  ],
+  "weekdays that differ": [
+    40,
+    (chance) => {
+      const days = pick(chance, 1.9, 3, 6, 7.1, 13.97);
+      const fromMs = mondayMs + pick(chance, 0, 0.4, 3, 5) * dayMs;
+      const busy = many(20, () => pick(chance, 1, 1, 1, 1.2, 2.5));
+      const calls = many(Math.floor(days * 24), (hour) => hour).flatMap((hour) =>
+        many(Math.round(4 * (busy[Math.floor(hour / 24)] as number)), () => ({
+          atMs: fromMs + (hour + chance.next()) * hourMs,
+        })),
+      );
+      return weekdaysDoubt({ ...over(days, fromMs), callers: [{ calls }] } as unknown as Recording, days);
+    },
+  ],
+  "trips and executions": [
+    40,
+    (chance) => {
+      const [rest, query] = [pick(chance, 0.4, 90), pick(chance, 60, 400)];
+      const knowsAttempts = chance.next() < 0.5;
+      const calls = many(whole(chance, 1, 60), (place) => {
+        const operation = pick(chance, "rest", "rest", "graphql");
+        const status = pick(chance, 200, 200, 200, 429, 503, 0);
+        const wantedMs = mondayMs + place * 5_000;
+        const atMs = wantedMs + (knowsAttempts ? pick(chance, 0, whole(chance, 0, 30)) : 0);
+        const tookMs = chance.lognormal(
+          operation === "rest" || status === 429 ? rest : query,
+          pick(chance, 0.01, 0.6),
+        );
+        return {
+          atMs,
+          wantedMs,
+          endMs: atMs + tookMs,
+          attempt: place % 4 === 3 ? 1 : 0,
+          status,
+          kind: { operation, free: false },
+        };
+      });
+      return fittedNetwork({
+        callers: [{ calls }],
+        knowsAttempts,
+        knowsDurations: true,
+      } as unknown as Recording);
     },
   ],
   "a caller's first call": [
