@@ -1,5 +1,5 @@
 // Lives of drawn clients, and drawn schedules of their arrivals: `pinned/drawn.txt` holds when each calls, by its number of
-// calls and a sum of their times. `npm test -- test/scenario/drawn.test.ts -u` writes it anew; read the difference.
+// calls and a sum of their times. `npm test -- test/scenario/pinned-drawn.test.ts -u` writes it anew; read the difference.
 import { expect, test } from "vitest";
 import { parseArrivals } from "../../src/scenario/arrival-input.ts";
 import { arrivalStays, isByTheClock, roughArrivals } from "../../src/scenario/arrivals.ts";

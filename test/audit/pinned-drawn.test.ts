@@ -1,5 +1,5 @@
 // Drawn servers, each wrong in up to two ways, under drawn policies: what some experiments find, by a digest of their words;
-// and plans of audits of drawn policies. `npm test -- test/audit/drawn.test.ts -u` writes `pinned/drawn.txt` anew.
+// and plans of audits of drawn policies. `npm test -- test/audit/pinned-drawn.test.ts -u` writes `pinned/drawn.txt` anew.
 import { createHash } from "node:crypto";
 import { expect, test } from "vitest";
 import { experiments } from "../../src/audit/experiments.ts";

@@ -1,5 +1,5 @@
 // Pieces of a fit, on small values that are drawn near their bounds: what each finds shows in `pinned/drawn-pieces.txt`,
-// a line for each drawing. `npm test -- test/fit/drawn-pieces.test.ts -u` writes the file anew; read the difference.
+// a line for each drawing. `npm test -- test/fit/pinned-pieces.test.ts -u` writes the file anew; read the difference.
 import { expect, test } from "vitest";
 import { adaptingCallers } from "../../sim/fit/adapting.ts";
 import { closedArrivals, openArrivals, timetableOf } from "../../sim/fit/arrivals.ts";

@@ -1,5 +1,5 @@
 // Small drawn logs, replayed under drawn rules and policies, with callers that react: `pinned/drawn.txt` holds what each
-// sums up to, and a digest of the whole result. `npm test -- test/replay/drawn.test.ts -u` writes it anew.
+// sums up to, and a digest of the whole result. `npm test -- test/replay/pinned-drawn.test.ts -u` writes it anew.
 import { createHash } from "node:crypto";
 import { expect, test } from "vitest";
 import { type ReplayOptions, replay, replayQuotas } from "../../sim/replay/replay.ts";
