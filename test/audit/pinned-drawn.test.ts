@@ -76,7 +76,7 @@ function policyOf(chance: Chance): unknown {
 }
 
 test("experiments find of drawn servers what they ever found", async () => {
-  const lines = Array.from({ length: 70 }, (_, index) => {
+  const lines = Array.from({ length: 45 }, (_, index) => {
     const chance = chanceOf(index + 1, 44);
     const policy = parsePolicy(policyOf(chance));
     const names = experiments.map(({ name }) => name).filter(() => chance.next() < 0.15);
@@ -95,7 +95,7 @@ test("experiments find of drawn servers what they ever found", async () => {
 });
 
 test("audits of drawn policies are planned as ever", async () => {
-  const lines = Array.from({ length: 80 }, (_, index) => {
+  const lines = Array.from({ length: 50 }, (_, index) => {
     const chance = chanceOf(index + 1, 45);
     const bucket = {
       kind: "token-bucket",
