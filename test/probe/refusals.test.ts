@@ -52,8 +52,10 @@ function target({
   };
 }
 
-async function found(answers: Answers, options: Parameters<typeof scripted>[1] = {}) {
+/** @param readings readings of the status before */
+async function found(answers: Answers, options: Parameters<typeof scripted>[1] = {}, readings = 0) {
   const made = scripted(answers, options);
+  for (let reading = 0; reading < readings; reading++) await made.session.status();
   const findings = await probeRefusals(made.session, path);
   const said = (name: Finding["name"]) => {
     const finding = findings.find((one) => one.name === name);
@@ -228,6 +230,36 @@ describe("whether a refusal by the user's window costs the organization", () => 
   });
 });
 
+test("whether a refusal costs the organization is likely where others seldom call, and not told where they often do", async () => {
+  /** @param others numbers of the readings at which somebody else had called */
+  const told = async (...others: readonly number[]) => {
+    const inner = target({ left: [1, 60], refusedTakes: [0, 1] });
+    const answers: Answers = (ask, number, nowMs) => {
+      const shown = inner(ask, number, nowMs);
+      const [limit, left] = shown.organization ?? [100, 100];
+      return { ...shown, organization: [limit, left - others.filter((one) => one <= number).length] };
+    };
+    return (await found(answers, {}, 4)).said("refusedByUser");
+  };
+  const each = "each of 3 refusals by the user's window moved the organization's count";
+  // Five readings in a row are four pairs.
+  expect(await told()).toEqual(["charges-organization", "certain", each, null]);
+  expect(await told(2)).toEqual(["charges-organization", "likely", each, null]);
+  expect(await told(2, 3)).toEqual([null, "not seen", `${each}, but so did others' calls`, "a quieter time"]);
+});
+
+test("whether a refusal by the user's window costs the organization is not told by one of the organization's own", async () => {
+  let refusals = 0;
+  const inner = target({ left: [1, 60] });
+  const made = await found((ask, number, nowMs) => {
+    const shown = inner(ask, number, nowMs);
+    return shown.status === 429 && ++refusals > 1 ? { ...shown, body: refusal("rest") } : shown;
+  });
+  expect(made.said("refusedByUser").slice(0, 3)).toEqual([
+    ...[null, "not seen", "no refusal by the user's window was seen from both sides"],
+  ]);
+});
+
 test("Retry-After is certain where all refusals have it, or none; of some it is likely", async () => {
   const some = (has: (refusals: number) => boolean) => {
     let refusals = 0;
@@ -249,6 +281,9 @@ test("Retry-After is certain where all refusals have it, or none; of some it is 
     "call 5 was refused with Retry-After 7",
     null,
   ]);
+  expect((await some((one) => one === 4)).said("retryAfter").slice(0, 3)).toEqual([
+    ...[true, "likely", "call 9 was refused with Retry-After 7"],
+  ]);
   expect((await some(() => false)).said("retryAfter")).toEqual([
     false,
     "certain",
@@ -268,6 +303,7 @@ test.each<[string, Partial<Kept>]>([
   ["a refusal that names no window", { body: () => ({}) }],
   ["a scope that is not enforced", { enforced: false }],
   ["one window that is full", { left: [2, 4] }],
+  ["the organization's alone, which refuses", { left: [9, 2], by: "rest" }],
 ])("of two windows, %s tells nothing of who refuses first", async (_, more) => {
   const told = await found(target({ left: [2, 2], ...more }));
   expect(told.said("firstRefuser").slice(0, 2)).toEqual([null, "not seen"]);
