@@ -262,9 +262,9 @@ export class PolicyQuotas {
   #enforcement(judge: PolicyQuotaJudge, caller: Caller, key: Caller): Enforcement {
     const { enforced, charge } = judge.effective(key);
     if (typeof enforced === "object") {
-      const other = this.all.get(enforced.with);
-      const count = other === undefined ? null : this.count(other, caller);
-      return count?.group.enforcement ?? new Enforcement(null);
+      // A policy has that quota, and its key is a part of this one's, which is known here.
+      const other = this.all.get(enforced.with) as PolicyQuotaJudge;
+      return (this.count(other, caller) as Count).group.enforcement;
     }
     // If any remaining unit suffices, the count may pass the limit, so that the limit bounds nothing.
     const isBound = charge.fits === "whole" || charge.when === "completion";

@@ -3,8 +3,8 @@ import { describe, expect, test } from "vitest";
 import { parsePolicy } from "../../src/policy/parse.ts";
 import type { PolicyInput } from "../../src/policy/schema.ts";
 import type { QuotaTraceHeader } from "../../src/trace/quota-record.ts";
-import type { Count } from "../../src/verify/count.ts";
-import { PolicyQuotaJudge } from "../../src/verify/policy-quotas.ts";
+import type { Count, CountGroup, Counts } from "../../src/verify/count.ts";
+import { PolicyQuotaJudge, PolicyQuotas } from "../../src/verify/policy-quotas.ts";
 import type { QuotaName } from "../../src/verify/quota-name.ts";
 
 const window = (more: object = {}) => ({ kind: "fixed-window", limit: 9, windowSeconds: 60, ...more });
@@ -21,7 +21,7 @@ interface Given {
 }
 const own = { algorithm: window(), key: ["user"] };
 
-function judgeOf(name: string, { quotas, operations, readings = [], lost = 0 }: Given): PolicyQuotaJudge {
+function headerOf({ quotas, operations, readings = [], lost = 0 }: Given): QuotaTraceHeader {
   const all = Object.fromEntries(Object.keys(quotas).map((quota) => [quota, 1]));
   const policy = parsePolicy({
     ...{ version: 2, name: "mine", quotas, operations: operations ?? { send: { uses: all } } },
@@ -29,8 +29,9 @@ function judgeOf(name: string, { quotas, operations, readings = [], lost = 0 }: 
     auth: { attributes: ["tenant", "user"] },
     wire: { revision: "1", readings, retryAfter: [] },
   } as unknown as PolicyInput);
-  return new PolicyQuotaJudge({ policy, lost } as QuotaTraceHeader, name);
+  return { policy, lost } as QuotaTraceHeader;
 }
+const judgeOf = (name: string, given: Given): PolicyQuotaJudge => new PolicyQuotaJudge(headerOf(given), name);
 const alone = (quota: object, more: Partial<Given> = {}): PolicyQuotaJudge =>
   judgeOf("one", { quotas: { one: { key: ["user"], ...quota } }, ...more });
 
@@ -228,6 +229,103 @@ describe("of two quotas", () => {
     for (let time = 0; time < 2; time++) expect(judge.of({ tenant: "a" }, () => ({}) as Count)).toBeNull();
     expect([judge.isAnonymous, incomplete]).toEqual([
       ...[true, ["b", "b", "1b"].flatMap((name) => [name, "Infinity more"])],
+    ]);
+  });
+});
+
+describe("a count that is made", () => {
+  type Made = readonly [group: CountGroup, name: QuotaName, ...facts: readonly unknown[]];
+  /** What the counts of ann's quota are made with. @param callers callers before her */
+  function made(given: Given, quota = "one", callers: readonly Readonly<Record<string, string>>[] = []) {
+    const all: (readonly [how: string, ...Made])[] = [];
+    const count =
+      (how: string) =>
+      (...facts: Made) => {
+        all.push([how, ...facts]);
+        return { group: facts[0], quota: null, unread: [] } as unknown as Count;
+      };
+    const counts = { group: (group: unknown) => group, judged: count("judged"), unjudged: count("unjudged") };
+    const quotas = new PolicyQuotas(headerOf(given), counts as unknown as Counts);
+    const judge = quotas.all.get(quota) as PolicyQuotaJudge;
+    for (const caller of [...callers, { tenant: "acme", user: "ann" }]) quotas.count(judge, caller);
+    const [how, group, name, ...facts] = all.at(-1) as (typeof all)[number];
+    return {
+      how,
+      facts,
+      told: name.told,
+      grid: group.grid !== null,
+      on: group.enforcement.throughout(0, 9),
+      all,
+    };
+  }
+  const of = (quota: object, more: Partial<Given> = {}) =>
+    made({ quotas: { one: { key: ["user"], ...quota } }, ...more });
+
+  test("of fixed windows is judged by them, and holds all calls while no key was unknown", () => {
+    expect(of({ algorithm: window() })).toMatchObject({
+      ...{ how: "judged", told: { quota: "one", key: { user: "ann" } }, grid: true, on: true },
+      facts: [{ limit: 9, least: 60_000, most: 60_000, grid: "epoch" }, true],
+    });
+    const anonymous = made({ quotas: { one: { key: ["user"], algorithm: window() } } }, "one", [
+      { tenant: "acme" },
+    ]);
+    expect(anonymous.facts[1]).toBe(false);
+    const opens = of({ algorithm: window({ anchor: "first-request" }) });
+    expect([opens.grid, opens.facts[0]]).toEqual([false, expect.objectContaining({ grid: null })]);
+    const offset = of({ algorithm: window({ anchor: { offsetMs: 4000 } }) });
+    expect([offset.grid, offset.facts[0]]).toEqual([
+      true,
+      expect.objectContaining({ grid: '{"offsetMs":4000}' }),
+    ]);
+    expect(of({ algorithm: calendar("day") }).facts[0]).toMatchObject({ grid: null, least: day - hour });
+  });
+
+  test("of windows whose ends are not told lies on no grid", () => {
+    const row = {
+      quotas: ["one"],
+      headers: { X: "{reset}" },
+      reset: { form: "delta-s", means: "next", round: "ceil" },
+    };
+    expect(of({ algorithm: window() }, { readings: [row] }).grid).toBe(false);
+  });
+
+  test("of windows that are shown in multiples is not judged", () => {
+    const { how, facts } = of(
+      { algorithm: window() },
+      { readings: [{ quotas: ["one"], headers: { X: "{remaining}" }, grain: 5 }] },
+    );
+    expect([how, facts[0], facts[1], facts[3]]).toEqual(["unjudged", 9, 60_000, false]);
+  });
+
+  test("of a bucket is one that readings tell, if each call is known and refusals cost nothing", () => {
+    const bucket = { algorithm: { kind: "token-bucket", capacity: 5, refill: { amount: 1, everyMs: 1000 } } };
+    const isBucket = ({ facts }: ReturnType<typeof made>): unknown => facts[3];
+    const told = of(bucket);
+    expect([told.how, told.facts[0], told.facts[1], isBucket(told)]).toEqual(["unjudged", 5, null, true]);
+    expect(isBucket(of(bucket, { lost: 1 }))).toBe(false);
+    expect(isBucket(of({ ...bucket, charge: { refused: "counted" } }))).toBe(false);
+    expect(isBucket(of({ ...bucket, charge: { refusedByOther: "charged" } }))).toBe(false);
+    expect(isBucket(of({ algorithm: { kind: "sliding-log", limit: 5, windowSeconds: 60 } }))).toBe(false);
+    const anonymous = made({ quotas: { one: { key: ["user"], ...bucket } } }, "one", [{ tenant: "acme" }]);
+    expect(isBucket(anonymous)).toBe(false);
+  });
+
+  test("is enforced as the policy says, unless any unit left is enough", () => {
+    const on = (enforced: unknown, charge: object = {}) => of({ algorithm: window(), enforced, charge }).on;
+    expect([on(true), on(false), on("unknown")]).toEqual([true, false, null]);
+    expect([on(true, { fits: "any-left" }), on(true, { fits: "any-left", when: "completion" })]).toEqual([
+      null,
+      true,
+    ]);
+  });
+
+  test("is enforced with another of the same caller", () => {
+    const other = { algorithm: window(), key: ["tenant"], enforced: false };
+    const one = { algorithm: window(), key: ["tenant", "user"], enforced: { with: "other" } };
+    const { all, on } = made({ quotas: { other, one } });
+    expect([on, all.map(([, , { told }]) => "quota" in told && told.quota)]).toEqual([
+      false,
+      ["other", "one"],
     ]);
   });
 });
