@@ -133,6 +133,21 @@ describe("calls that show a later window", () => {
     expect(asks(3, 60_500, held(60_509), held(60_508))).toEqual([false, false]);
   });
 
+  test("count once in what is told of how windows were judged", () => {
+    const methods = (rowsMost: number) => {
+      const open = new OpenWindows({ rowsMost, all: new Set() });
+      const made = quotaOf({ terms: reserved, startedBy: -1000, open });
+      add(made, ...first(2), held(60_509));
+      // The fourth is under way as the fifth is sent, so that the latter could have another value.
+      for (let second = 63; second < 71; second++)
+        add(made, shown(second, second - 62, { ...next, ...(second === 66 && { received: 67_005 }) }));
+      made.quota.close(75_000);
+      return made.verdict().methods;
+    };
+    expect(methods(4)).toEqual(methods(Number.POSITIVE_INFINITY));
+    expect(methods(4)).toEqual({ places: 0, bounds: 2, readings: 11, pinned: 8 });
+  });
+
   test("are not known from it, if the end of the earlier window comes after it", () => {
     // The later window opens by 60.516 s.
     expect(asks(2, 60_505, held(60_509))[0]).toBe(false);
@@ -164,6 +179,30 @@ describe("a long window", () => {
     expect(sizes({}, [first.slice(0, 1), first.slice(1, 2)])).toEqual([1, 1]);
     const off = [shown(1, 1), shown(2, 1), shown(3, 2), shown(4, 3)];
     expect(sizes({}, [off, [shown(5, 5)]])).toEqual([4, 5]);
+  });
+
+  test("keeps of rows that have gone when their calls were sent, and where they stand", () => {
+    /** Tells whether rows are asked for, once six of eight have gone and one call more came. */
+    const asks = (later: Mark): boolean => {
+      const open = new OpenWindows({ rowsMost: 2, all: new Set() });
+      const made = quotaOf({ startedBy: -1000, open });
+      const long = [at(100, 7, { received: 6_500 }), at(200, 8, { received: 6_600 })];
+      add(made, ...first.slice(0, 6), ...long);
+      made.quota.close(20_000);
+      expect(open.size(open.first(0))).toBe(2);
+      add(made, later);
+      made.quota.finish();
+      return open.held.asked.size > 0;
+    };
+    expect([asks(at(50, 9, { received: 5_989 })), asks(at(50, 9, { received: 5_990 }))]).toEqual([
+      true,
+      false,
+    ]);
+    expect([asks(at(7_000, 6)), asks(at(7_000, 10)), asks(at(7_000, 8, status))]).toEqual([
+      true,
+      true,
+      false,
+    ]);
   });
 
   test("lets rows go that show its limit, where that binds", () => {
