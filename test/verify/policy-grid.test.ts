@@ -2,8 +2,12 @@
 // that end there, nearly there, or at another place.
 import { describe, expect, test } from "vitest";
 import { parsePolicy } from "../../src/policy/parse.ts";
+import type { FixedWindow } from "../../src/policy/policy.ts";
 import type { QuotaCall, QuotaTraceHeader } from "../../src/trace/quota-record.ts";
+import type { Docket } from "../../src/verify/docket.ts";
+import { PolicyGrid } from "../../src/verify/policy-grid.ts";
 import { judgeQuotas } from "../../src/verify/policy-judge.ts";
+import type { QuotaName } from "../../src/verify/quota-name.ts";
 
 const utc = (text: string): number => Date.parse(`2026-${text}Z`);
 
@@ -105,5 +109,28 @@ describe("the end of a window that a call was charged to", () => {
   test("where nothing is used, may be that of a window that nobody opened", async () => {
     const told = await judged(minute, utc("01-05T10:00:20"), utc("01-05T10:01:17"), 5);
     expect(told).toEqual([expect.stringMatching(/^conserved: /)]);
+  });
+});
+
+describe("ends by the millisecond", () => {
+  /** Accusations of ends that differ from the right one by so much, with resets of whole seconds. */
+  const counts = (algorithm: object, endMs: number, ...beside: readonly number[]): number[] =>
+    beside.map((by) => {
+      const told: { readonly count?: number }[] = [];
+      const name = { told: { quota: "w", key: {} } } as unknown as QuotaName;
+      const grid = new PolicyGrid(name, { kind: "fixed-window", limit: 5, ...algorithm } as FixedWindow);
+      for (const line of [2, 3]) grid.observe(line, endMs + by, 1000);
+      grid.finish({ accuse: (each: object) => void told.push(each) } as unknown as Docket);
+      return told[0]?.count ?? 0;
+    });
+  // A clock and a rest that are rounded, and a unit of the reset; an end that is shown again is not counted again.
+  const [near, far] = [3000, 3001];
+
+  test.each<[string, object, number]>([
+    ["of the epoch", minute, utc("01-05T10:01:00")],
+    ["of a grid of their own", { windowSeconds: 60, anchor: { offsetMs: 7000 } }, utc("01-05T10:01:07")],
+    ["of a calendar", paris, utc("01-05T23:00:00")],
+  ])("%s", (_name, algorithm, endMs) => {
+    expect(counts(algorithm, endMs, 0, near, -near, far, -far)).toEqual([0, 0, 0, 1, 1]);
   });
 });
