@@ -233,7 +233,6 @@ export class RefusingWindows {
     const opened = opensAt(algorithm, endsAt) ?? firstRefusedAt;
     this.#seen += 1;
     this.#windows.push({ quota: name, key, opensAt: opened, endsAt, limit, refused, firstRefusedAt });
-    numbers[at + COUNT] = 0;
     if (this.#windows.length >= 4 * replayWindowsMost) this.#cut();
   }
 

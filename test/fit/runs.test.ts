@@ -63,6 +63,10 @@ describe("the shape of runs", () => {
   test("single calls, nine in ten", () => {
     expect(shapeOf([...times(9, run({})), run({ jobs: 3 }), run({})])).toEqual({ kind: "call" });
     expect(shapeOf([...times(8, run({})), ...times(2, run({ jobs: 3 })), run({})])).toBeNull();
+    // The last run alone may be cut off, and is left out.
+    const nine = (singles: number) =>
+      shapeOf([...times(singles, run({})), ...times(2, run({ jobs: 3 })), run({})]);
+    expect([17, 18].map(nine)).toEqual([null, { kind: "call" }]);
   });
 
   test("a burst: six in ten of one size, most of which begin together", () => {

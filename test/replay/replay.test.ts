@@ -14,6 +14,21 @@ import { logOf, noon, type Row } from "./rows.ts";
 const minute = 60_000;
 const many = (count: number, row: Row): Row[] => Array.from({ length: count }, () => row);
 
+test.each([{ nosuch: "<1%" }, { refusedShare: "a little" }])(
+  "%j is refused before a row is read",
+  async (bounds) => {
+    const log = { ...logOf([]), batches: unread() };
+    await expect(replay(log, parseRules({}), { expect: bounds as never })).rejects.toMatchObject({
+      code: "SCENARIO_INVALID",
+    });
+  },
+);
+
+// biome-ignore lint/correctness/useYield: nobody may read it
+async function* unread(): AsyncGenerator<never, void> {
+  throw new Error("a row was read");
+}
+
 describe("what would have been refused", () => {
   test("the 51st call of a user's minute, not the first of the next", async () => {
     const rows = [...many(51, { atMs: noon + 59_999, user: "ann" }), { atMs: noon + minute, user: "ann" }];
