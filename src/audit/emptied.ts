@@ -6,6 +6,8 @@ import type { Lab } from "./lab.ts";
 import {
   type Answer,
   type AuditCaller,
+  type Broken,
+  broken,
   type ExperimentSteps,
   type ExperimentTrial,
   isRefused,
@@ -90,6 +92,9 @@ export const unitsIn = ({ algorithm, windowMs, begunMs }: EmptiedQuota, ms: numb
 export const roomOf = ({ algorithm }: EmptiedQuota): number => limitOf(algorithm);
 
 export const callsIn = (quota: EmptiedQuota): number => Math.floor(roomOf(quota) / quota.cost);
+
+/** Returns the number of plain calls for which a quota surely lacks room. */
+export const burstCalls = (quota: EmptiedQuota): number => callsIn(quota) + beyond;
 
 export function lacksEmptied(lab: Lab, subject: Subject): string | null {
   const quota = emptiedOf(lab, subject);
@@ -177,7 +182,7 @@ export function* burst(
   quota: EmptiedQuota,
 ): ExperimentSteps<readonly Answer[]> {
   const shot = lab.shot(quota.caller, operation);
-  return yield* lab.together(Array.from({ length: callsIn(quota) + beyond }, () => shot));
+  return yield* lab.together(Array.from({ length: burstCalls(quota) }, () => shot));
 }
 
 /** Makes the same burst once the quota has rested. */
@@ -200,6 +205,29 @@ export const admittedOf = (answers: readonly Answer[]): readonly Answer[] =>
 /** Returns the time of the last answer, ms since the epoch. */
 export const lastOf = (answers: readonly Answer[]): number =>
   Math.max(...answers.map(({ call }) => call.received));
+
+/** Returns the time of the first answer's call, ms since the epoch. */
+export const sentOf = (answers: readonly Answer[]): number => (answers[0] as Answer).call.sent;
+/** Returns the time from the first call to the last answer, ms. */
+export const spanOf = (answers: readonly Answer[]): number => lastOf(answers) - sentOf(answers);
+
+/**
+ * Finds more calls admitted than a rested quota's room and what comes back meanwhile; `null` if there were none.
+ * @param grantedMs time that the refill may be ahead, as of a bucket that is refilled in steps
+ */
+export function overRate(quota: EmptiedQuota, answers: readonly Answer[], grantedMs: number): Broken | null {
+  const admitted = admittedOf(answers);
+  const spanMs = spanOf(answers);
+  const most = Math.floor((roomOf(quota) + unitsIn(quota, spanMs + grantedMs)) / quota.cost);
+  const expected = `${most} calls of ${quota.name} at most within ${spanMs} ms`;
+  if (admitted.length <= most) return null;
+  return broken(
+    admitted,
+    expected,
+    `${admitted.length} admitted`,
+    quota.windowMs > 0 ? "bounded" : undefined,
+  );
+}
 
 /** Returns the units of a burst that were admitted, and the most that the refill may have added meanwhile. */
 function unitsOf(

@@ -349,7 +349,7 @@ test("nothing is found in a right stand-in of github", async () => {
     "twin-head": "query: the sample is no GET",
     "query-of-no-cost": "read, search, code_search: the sample is no GraphQL",
     "calls-at-once": "code_search: a window has too little room for it",
-    "window-watched": "read: the wait is longer than the time that is left: --max-time",
+    "window-watched": "read, query: the wait is longer than the time that is left: --max-time",
     "broad-quota-refuses":
       "read, query: no quota whose limit is known in calls, and whose count answers show; search, code_search: no quota that callers share",
     "status-letter-case-of-path": "the policy has it as read",

@@ -3,7 +3,15 @@ import { quotaFor } from "../../policy/effective.ts";
 import { counted } from "../../rules/words.ts";
 import { isSameWindow, leftIn, seenIn } from "../book.ts";
 import { allowed, isRejected } from "../charges.ts";
-import { lacksCounts } from "../emptied.ts";
+import {
+  burstCalls,
+  type EmptiedQuota,
+  emptiedOf,
+  lacksCounts,
+  overRate,
+  restedBurst,
+  stepMs,
+} from "../emptied.ts";
 import type { Experiment } from "../experiment.ts";
 import type { Lab } from "../lab.ts";
 import {
@@ -11,8 +19,10 @@ import {
   type AuditCaller,
   type Broken,
   broken,
+  type ExperimentSteps,
   type ExperimentTrial,
   isRefused,
+  isServed,
   kept,
   type Shot,
   type Subject,
@@ -157,6 +167,11 @@ const otherRequests: Experiment = {
       ? "the policy has no other request of its quotas"
       : null),
   *run(lab, subject) {
+    const quota = emptiedOf(lab, subject);
+    if (quota !== null) {
+      const free = yield* freeBeside(lab, subject, quota);
+      if (free !== null) return free;
+    }
     const caller = yield* lab.pick(subject, 8, 700);
     const others = othersOf(lab, subject, caller);
     if (wrongUnits(lab, yield* trial(lab, subject, caller, others)) === null) return kept;
@@ -168,6 +183,28 @@ const otherRequests: Experiment = {
     return unexercised("what was charged wrongly together was charged rightly one by one");
   },
 };
+
+/**
+ * Finds a request that an emptied quota lets through; `null` if all are refused, too. A quota that has room again soon
+ * shows no charges, and this all the same.
+ */
+function* freeBeside(lab: Lab, subject: Subject, quota: EmptiedQuota): ExperimentSteps<Broken | null> {
+  const answers = [...(yield* restedBurst(lab, subject, quota))];
+  if (overRate(quota, answers, stepMs) !== null) return null;
+  for (const shot of othersOf(lab, subject, quota.caller)) {
+    if (unitsTold(lab, shot, quota.name).least < quota.cost) continue;
+    const some = yield* lab.together(Array.from({ length: burstCalls(quota) }, () => shot));
+    // An error may be charged, or not.
+    answers.push(...some.filter(isServed));
+    const over = overRate(quota, answers, stepMs);
+    if (over !== null)
+      return {
+        ...over,
+        expected: `${shot.method} ${shot.path} refused, too: ${over.expected}`,
+      };
+  }
+  return null;
+}
 
 export const costExperiments: readonly Experiment[] = [
   otherRequests,

@@ -12,10 +12,13 @@ import {
   lastOf,
   msFor,
   onlyAlone,
+  overRate,
   rest,
   restedBurst,
   restMs,
   roomOf,
+  sentOf,
+  spanOf,
   stepMs,
   unitsIn,
 } from "../emptied.ts";
@@ -48,27 +51,6 @@ function refusalOf(answers: readonly Answer[], quota: EmptiedQuota, subject: Sub
   const [first] = refused;
   const isWhole = admittedOf(answers).length + refused.length === answers.length;
   return isWhole && first !== undefined && isIts(first, quota, subject) ? first : null;
-}
-
-const sentOf = (answers: readonly Answer[]): number => (answers[0] as Answer).call.sent;
-const spanOf = (answers: readonly Answer[]): number => lastOf(answers) - sentOf(answers);
-
-/**
- * Finds more calls admitted than a rested quota's room and what comes back meanwhile; `null` if there were none.
- * @param grantedMs time that the refill may be ahead, as of a bucket that is refilled in steps
- */
-function overRate(quota: EmptiedQuota, answers: readonly Answer[], grantedMs: number): AuditFinding | null {
-  const admitted = admittedOf(answers);
-  const spanMs = spanOf(answers);
-  const most = Math.floor((roomOf(quota) + unitsIn(quota, spanMs + grantedMs)) / quota.cost);
-  const expected = `${most} calls of ${quota.name} at most within ${spanMs} ms`;
-  if (admitted.length <= most) return null;
-  return broken(
-    admitted,
-    expected,
-    `${admitted.length} admitted`,
-    quota.windowMs > 0 ? "bounded" : undefined,
-  );
 }
 
 /** Time in a second at which a second burst begins after the first, ms: another one in each usual step of refill. */
