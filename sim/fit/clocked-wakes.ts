@@ -26,6 +26,30 @@ export function clockedIn(crowd: Crowd, recording: Recording): readonly ClockedE
   ).map((time) => clockedAt([time]));
 }
 
+/** Least ratio of the callers of the whole time to those of the span in which most begin, both beyond the usual ones. */
+const spreadLeast = 4 / 3;
+
+/**
+ * Tells over how long a time an event's callers begin: a span from the instant when most do, or, if far more begin at
+ * other instants, the whole time from the minute on.
+ */
+export function spreadOf(
+  clock: ClockedEvents,
+  crowd: Crowd,
+): { readonly clock: ClockedEvents; readonly spanMs: number } {
+  const moreIn = (ms: number, spanMs: number): number =>
+    crowd.countIn(ms, spanMs) - (crowd.usualIn(ms, spanMs) ?? 0);
+  let [most, all] = [0, 0];
+  const fromMs = clock.eventsMs.map((ms) => ms - (ms % (minutes * minuteMs)));
+  for (const [index, ms] of fromMs.entries()) {
+    most += moreIn(clock.eventsMs[index] as number, clockedSpanMs);
+    all += moreIn(ms, withinMs);
+  }
+  return all < spreadLeast * most
+    ? { clock, spanMs: clockedSpanMs }
+    : { clock: { ...clock, lateMs: 0, eventsMs: fromMs }, spanMs: withinMs };
+}
+
 /** Time before its minute from which an event counts as that minute's, ms: callers' usual calls may make it seem early. */
 const earlyMs = minuteMs;
 /** Time up to which an event is punctual, ms. */

@@ -97,18 +97,22 @@ function withDays<Kind extends FittedBehaviour>(behaviour: Kind, days: readonly 
   return { ...behaviour, rhythm: { ...(behaviour.rhythm ?? evenRhythm), days } };
 }
 
-/** Gives a population without refusals the retry policy of its organization's most refused: many share a client. */
+/**
+ * Gives a population without refusals the retry policy of its organization's most refused: many share a client. If nobody
+ * of its organization was refused, gives it that of others who behave alike.
+ */
 function asOthersDo(population: FittedPopulation, all: readonly FittedPopulation[]): FittedPopulation {
   if (population.refused > 0) return population;
+  const isOwn = ({ organization }: FittedPopulation): boolean => organization === population.organization;
   const [like] = all
     .filter(
-      ({ organization, refused, onRefused, behaviour }) =>
-        adaptIn(behaviour) === undefined &&
-        organization === population.organization &&
-        refused >= refusalsTelling &&
-        onRefused.kind !== "unknown",
+      (other) =>
+        adaptIn(other.behaviour) === undefined &&
+        (isOwn(other) || other.behaviour.kind === population.behaviour.kind) &&
+        other.refused >= refusalsTelling &&
+        other.onRefused.kind !== "unknown",
     )
-    .toSorted((a, b) => b.refused - a.refused);
+    .toSorted((a, b) => Number(isOwn(b)) - Number(isOwn(a)) || b.refused - a.refused);
   if (like === undefined) return population;
   const onRefused = `none was refused: they are taken to do as ${like.name} do`;
   return {

@@ -1,7 +1,7 @@
 // Events that wake many callers at once at times that nobody recorded, such as a release or the end of an outage. They
 // show because far more callers begin within some seconds than independent callers ever do.
 
-import { clockedAmong, clockedIn, clockedSpanMs } from "./clocked-wakes.ts";
+import { clockedAmong, clockedIn, clockedSpanMs, spreadOf } from "./clocked-wakes.ts";
 import { Crowd, isCrowd, rareCrowd } from "./crowds.ts";
 import { dayMs } from "./days.ts";
 import type { RecordedJob } from "./jobs.ts";
@@ -51,16 +51,19 @@ export function wakesIn(profiles: readonly Profile[], recording: Recording): rea
   const absences = absencesOf(callers);
   const all = [...absences.values()].flatMap(({ begins }) => begins).sort((a, b) => a.atMs - b.atMs);
   const crowds = [all, all.filter(({ isLong }) => isLong)].map((each) => new Crowd(each, recording));
-  const clocked = clockedIn(crowds[0] as Crowd, recording).map((clock) => wakesBy(clock, absences, true));
+  const clocked = clockedIn(crowds[0] as Crowd, recording).map((found) => {
+    const { clock, spanMs } = spreadOf(found, crowds[0] as Crowd);
+    return wakesBy(clock, spanMs, absences, true);
+  });
   return [...clocked, ...wakesOfDays(crowds, absences, (ms) => isNear(clocked, ms), recording)]
     .filter(({ woken }) => !isDaysWork(woken))
     .map((found, group) => ({ ...found, group }));
 }
 
 /** Returns the callers that events of a clock wake. */
-function wakesBy(clock: ClockedEvents, absences: Absences, beginsOnly: boolean): FoundWakes {
+function wakesBy(clock: ClockedEvents, spanMs: number, absences: Absences, beginsOnly: boolean): FoundWakes {
   const { eventsMs } = clock;
-  const woken = wokenBy(eventsMs, clockedSpanMs, absences, beginsOnly);
+  const woken = wokenBy(eventsMs, spanMs, absences, beginsOnly);
   return { group: 0, clock, eventsMs, lastsMs: lastsOf(woken), woken };
 }
 
@@ -109,7 +112,7 @@ function wakesWithin(
   const spans = Math.max(1, (recording.endedAtMs - recording.startedAtMs) / spanMs);
   const allMs = foundIn(spans, foundAt);
   const daily = clockedAmong(allMs, recording);
-  const clocked = daily.map((clock) => wakesBy(clock, absences, false));
+  const clocked = daily.map((clock) => wakesBy(clock, clockedSpanMs, absences, false));
   const others = allMs.filter((ms) => !isNear(daily, ms));
   return [...clocked.filter((group) => wakesMany(group, absences)), ...wokenGroups(others, spanMs, absences)];
 }

@@ -1,6 +1,6 @@
 // Callers that begin together: what chance explains, by the time around, and by the times of the day.
 import { describe, expect, test } from "vitest";
-import { clockedAmong, clockedIn } from "../../sim/fit/clocked-wakes.ts";
+import { clockedAmong, clockedIn, spreadOf } from "../../sim/fit/clocked-wakes.ts";
 import { type Beginning, beginningsOf, Crowd, isCrowd, placeOf } from "../../sim/fit/crowds.ts";
 import { dayMs } from "../../sim/fit/days.ts";
 import { eventsByChance, eventsDaysOff } from "../../sim/fit/events.ts";
@@ -154,6 +154,24 @@ describe("events by the clock", () => {
       timesMs.toSorted((a, b) => a - b),
       over(monday, monday + days * dayMs),
     );
+
+  test("may bring their callers over the whole time from the minute on, or most of them within a minute", () => {
+    const spanOf = (secondsAfter: readonly number[]) => {
+      const timesMs = on(week, 9, secondsAfter);
+      const crowd = new Crowd(begins(timesMs.toSorted((a, b) => a - b)), over(monday, monday + 7 * dayMs));
+      const [clock] = clockedIn(crowd, over(monday, monday + 7 * dayMs));
+      if (clock === undefined) throw new Error("no clock");
+      return spreadOf(clock, crowd);
+    };
+    const even = spanOf([2, 20, 40, 59, 80, 100, 121, 139, 160, 178]);
+    expect(even).toMatchObject({ spanMs: 3 * minuteMs, clock: { at: "0 9 * * *", lateMs: 0 } });
+    expect(even.clock.eventsMs).toEqual(on(week, 9, [0]));
+    // Ten callers, of whom eight begin within a minute: all are not a third more. Of seven they are.
+    const most = spanOf([50, 55, 60, 65, 70, 80, 90, 100, 150, 170]);
+    expect(most).toMatchObject({ spanMs: minuteMs, clock: { lateMs: 50_000 } });
+    expect(most.clock.eventsMs).toEqual(on(week, 9, [50]));
+    expect(spanOf([50, 55, 60, 65, 70, 80, 90, 120, 150, 170]).spanMs).toBe(3 * minuteMs);
+  });
 
   test("are those of the same times among known ones, at their minute if they are punctual", () => {
     const early = week.map((day) => monday + day * dayMs + 6 * hourMs - (day % 2) * minuteMs);

@@ -5,7 +5,7 @@ import type { FittedBehaviour, FittedEvents } from "../../sim/fit/model.ts";
 import { fittedScenario, fittedSource } from "../../sim/fit/source.ts";
 import { simulateNumbers } from "../../sim/simulate.ts";
 import { parseRules } from "../../src/rules/parse.ts";
-import { rest, sessions, together, waitReset, worker } from "../../src/scenario/index.ts";
+import { poller, rest, sessions, together, waitReset, worker } from "../../src/scenario/index.ts";
 import { builds } from "../worlds/builds.ts";
 import { incidents } from "../worlds/incidents.ts";
 import { monorepo } from "../worlds/monorepo.ts";
@@ -270,6 +270,29 @@ test("callers whom nobody refused are taken to do as most of those who were", ()
   expect(first?.onRefused).toMatchObject({ kind: "waitReset" });
   expect(second).toMatchObject({ refused: 0, onRefused: first?.onRefused });
   expect(second?.reasons.onRefused).toBe(`none was refused: they are taken to do as ${first?.name} do`);
+});
+
+test("callers of an organization in which nobody was refused are taken to do as those of others who behave alike", () => {
+  const loop = (least: number, most: number) => worker({ calls: [{ call }], think: { least, most } });
+  const acme = { clients: 1, organization: "acme", onRefused: waitReset({ of: "both" }) } as const;
+  const calm = { clients: 1, organization: "calm" } as const;
+  const scenario = world(
+    {
+      greedy: { ...acme, behaviour: loop(300, 900) },
+      workers: { ...calm, behaviour: loop(20_000, 40_000) },
+      watchers: { ...calm, behaviour: poller({ call, every: "45s" }) },
+    },
+    { duration: "1h" },
+  );
+  const { populations } = fitScenario(logged(scenario));
+  const told = populations.map(({ organization, behaviour, onRefused }) => [
+    ...[organization, behaviour.kind, onRefused.kind],
+  ]);
+  expect(told).toEqual([
+    ["acme", "worker", "waitReset"],
+    ["calm", "worker", "waitReset"],
+    ["calm", "poller", "unknown"],
+  ]);
 });
 
 test("events whose callers end together last a time, however many calls that brings", () => {
