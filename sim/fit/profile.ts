@@ -228,7 +228,8 @@ function described(
   if (shape !== null && shape.kind !== "call") {
     const pausesMs = pausesOf(whole);
     const pace = paceOf(whole, pausesMs, slackMs);
-    const volleys = pace.kind === "pause" ? volleysOf(jobs, slackMs) : null;
+    // A part of a caller's calls keeps its shape: `loopPart` finds the hours at which it comes.
+    const volleys = pace.kind === "pause" && caller.calls.length > 0 ? volleysOf(jobs, slackMs) : null;
     return volleys === null
       ? { ...common, runs: whole, shape, pausesMs, pace, clients: 1 }
       : inVolleys(common, volleys);

@@ -47,7 +47,8 @@ const triedAfter = (caller: RecordedCaller, limits: Limits, waitMs: number, fact
 
 /** Time after a refusal in which calls that were on their way are refused, too, ms. */
 const onTheWayMs = 1_000;
-/** Least share of refusals that silence follows. */
+/** Least number of waits, and least share of those in silence, that show a caller who rests. */
+const waitsLeast = 30;
 const silentLeast = 0.9;
 
 /** Tells whether a caller who waits for resets makes no call before them: then the calls at a reset are retries. */
@@ -61,5 +62,5 @@ export function restsUntilResets({ calls }: RecordedCaller, { retries }: Jobs, r
       while (next < calls.length && (calls[next]?.atMs as number) <= nowMs + onTheWayMs) next += 1;
       return (calls[next]?.atMs ?? Number.POSITIVE_INFINITY) >= nowMs + waitMs - onTheWayMs;
     });
-  return waits.length > 0 && silent.length >= silentLeast * waits.length;
+  return waits.length >= waitsLeast && silent.length >= silentLeast * waits.length;
 }

@@ -19,6 +19,9 @@ const firstReadings: readonly FittedRetry[] = [
       (jitter) => ({ kind: "exponential", first, factor: 2, most: 60_000, jitter }) as const,
     ),
   ),
+];
+/** Policies that are tried, too, if calls overlap, as those of several workers do: the call after a refusal is another's. */
+const workersReadings: readonly FittedRetry[] = [
   ...[250, 1_000, 5_000].map(
     (most) => ({ kind: "waitReset", of: "both", from: "answer", jitter: { least: 0, most } }) as const,
   ),
@@ -27,6 +30,13 @@ const firstReadings: readonly FittedRetry[] = [
     (least) => ({ kind: "fixed", wait: { least, most: 1.1 * least } }) as const,
   ),
 ];
+/** Least share of calls that begin before the call before them is answered, for several workers. */
+const overlapsLeast = 0.2;
+
+/** Tells whether many of a caller's calls overlap. */
+const hasWorkers = ({ calls }: RecordedCaller): boolean =>
+  calls.filter(({ atMs }, index) => atMs < (calls[index - 1]?.endMs ?? 0)).length >=
+  overlapsLeast * calls.length;
 
 const spansOf =
   (retry: FittedRetry, slackMs: number) =>
@@ -86,6 +96,7 @@ export function triesOf(
   const first = likeliestOf([
     guess.retry,
     ...firstReadings,
+    ...(hasWorkers(caller) ? workersReadings : []),
     guessRetry(firstTries, slackMs, usual)?.retry ?? guess.retry,
   ]);
   if (first === guess.retry) return { jobs: inTurn, guess };

@@ -93,10 +93,14 @@ test("pauses of calls that overlap are those from the last answer on", () => {
 describe("a caller that waits for resets", () => {
   const waitReset = { kind: "waitReset", of: "both", from: "answer", jitter: { least: 0, most: 0 } } as const;
   const refusal = (nowMs: number) => ({ nowMs, waitMs: 30_000 }) as RetrySample;
-  const rests = (calls: readonly number[], retry: Parameters<typeof restsUntilResets>[2] = waitReset) =>
+  const rests = (
+    calls: readonly number[],
+    retry: Parameters<typeof restsUntilResets>[2] = waitReset,
+    waits = 30,
+  ) =>
     restsUntilResets(
       callerOf(calls.map((atMs) => [atMs, 0, 200] as const)),
-      { jobs: [], retries: [refusal(500), refusal(0)] },
+      { jobs: [], retries: Array.from({ length: waits }, (_, place) => refusal(place % 2 === 0 ? 500 : 0)) },
       retry,
     );
 
@@ -105,6 +109,7 @@ describe("a caller that waits for resets", () => {
     expect(rests([0, 500, 1_000, 29_500, 30_500])).toBe(true);
     expect(rests([0, 500, 1_000, 28_999, 30_500])).toBe(false);
     expect(rests([0, 500])).toBe(true);
+    expect(rests([0, 500], waitReset, 29)).toBe(false);
   });
 
   test("says so by a policy of resets", () => {
