@@ -179,9 +179,10 @@ export type AfterRefusals = "again" | "anew" | "untold";
 
 /** Tells of which kind a caller's calls after refusals are, if nobody numbered its attempts. */
 export function afterRefusals(caller: RecordedCaller, limits: Limits, resolutionMs: number): AfterRefusals {
-  const { retries, guess } = guessed(caller, limits, slackOf({ resolutionMs }));
+  const { retries, guess, pace } = guessed(caller, limits, slackOf({ resolutionMs }));
   if (retries.length > 0) return "again";
-  return guess?.retry.kind === "none" ? "anew" : "untold";
+  // Calls that overlap by chance do not show whether one is the retry of another.
+  return guess?.retry.kind === "none" && pace.kind !== "chance" ? "anew" : "untold";
 }
 
 /** Number of pauses beyond which quantiles hardly improve. */
