@@ -13,7 +13,7 @@ import {
 import type { Limits } from "./limits.ts";
 import { overlapByChance } from "./overlaps.ts";
 import type { RecordedCaller, Recording } from "./recording.ts";
-import { guessRetry, type RetryGuess, UsualPauses } from "./retries.ts";
+import { guessRetry, type RetryGuess, usualPauses } from "./retries.ts";
 import { restsUntilResets, returnsOf } from "./returns.ts";
 import {
   coarseMs,
@@ -183,35 +183,6 @@ export function afterRefusals(caller: RecordedCaller, limits: Limits, resolution
   if (retries.length > 0) return "again";
   // Calls that overlap by chance do not show whether one is the retry of another.
   return guess?.retry.kind === "none" && pace.kind !== "chance" ? "anew" : "untold";
-}
-
-/** Number of pauses beyond which quantiles hardly improve. */
-const pausesMost = 20_000;
-
-/** Number of jobs before a job among which the answer that it follows is looked for. */
-const lookedBack = 32;
-
-/**
- * Collects callers' pauses after admitted calls; takes a regular sample if there are very many. A job follows the last
- * answer before it: if calls overlap, the job before it may still be open.
- */
-export function usualPauses(profiles: readonly Pick<Profile, "jobs">[], slackMs: number): UsualPauses {
-  const all = profiles.reduce((sum, { jobs }) => sum + jobs.length, 0);
-  const step = Math.max(1, Math.floor(all / pausesMost));
-  const pauses: number[] = [];
-  for (const { jobs } of profiles)
-    for (let index = 1; index < jobs.length; index += step) {
-      const { startMs } = jobs[index] as RecordedJob;
-      const before = jobs
-        .slice(Math.max(0, index - lookedBack), index)
-        .filter(({ endMs }) => endMs <= startMs + slackMs);
-      const job = before.reduce(
-        (last, other) => (other.endMs > last.endMs ? other : last),
-        before[0] as RecordedJob,
-      );
-      if (job !== undefined && !isRefused(job.last)) pauses.push(startMs - job.endMs);
-    }
-  return new UsualPauses(pauses, slackMs);
 }
 
 function described(

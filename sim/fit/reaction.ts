@@ -5,9 +5,9 @@ import { ABSENT } from "../../src/scenario/client.ts";
 import { isFailure } from "../../src/wire/outcome.ts";
 import { atOnceMs, isRefused, type RecordedJob } from "./jobs.ts";
 import type { FittedRetry } from "./policies.ts";
-import { type Profile, slackOf, usualPauses } from "./profile.ts";
+import { type Profile, slackOf } from "./profile.ts";
 import type { Recording } from "./recording.ts";
-import { guessRetry, type RetryGuess } from "./retries.ts";
+import { guessRetry, type RetryGuess, usualPauses } from "./retries.ts";
 import { mode, SortedSample } from "./statistics.ts";
 import { spanText, timeText } from "./words.ts";
 

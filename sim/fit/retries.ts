@@ -2,7 +2,7 @@
 // next attempt comes, uniformly. So the likeliest policy for the recorded attempts can be found: it needs the narrowest
 // spans. Each parameter that was fitted adds to its cost.
 import { exp, ln } from "../../src/scenario/elementary.ts";
-import type { RetrySample } from "./jobs.ts";
+import { isRefused, type Jobs, type RecordedJob, type RetrySample } from "./jobs.ts";
 import { announcedWaitMs, expectedSpan, type FittedRetry, type Jitter } from "./policies.ts";
 import { spanOf } from "./spread.ts";
 import { roundestWithin, SortedSample } from "./statistics.ts";
@@ -109,6 +109,35 @@ export class UsualPauses {
     }
     return likelihood === 0 ? strayCost : Math.min(strayCost, -ln(likelihood));
   }
+}
+
+/** Number of pauses beyond which quantiles hardly improve. */
+const pausesMost = 20_000;
+
+/** Number of jobs before a job among which the answer that it follows is looked for. */
+const lookedBack = 32;
+
+/**
+ * Collects callers' pauses after admitted calls; takes a regular sample if there are very many. A job follows the last
+ * answer before it: if calls overlap, the job before it may still be open.
+ */
+export function usualPauses(profiles: readonly Pick<Jobs, "jobs">[], slackMs: number): UsualPauses {
+  const all = profiles.reduce((sum, { jobs }) => sum + jobs.length, 0);
+  const step = Math.max(1, Math.floor(all / pausesMost));
+  const pauses: number[] = [];
+  for (const { jobs } of profiles)
+    for (let index = 1; index < jobs.length; index += step) {
+      const { startMs } = jobs[index] as RecordedJob;
+      const before = jobs
+        .slice(Math.max(0, index - lookedBack), index)
+        .filter(({ endMs }) => endMs <= startMs + slackMs);
+      const job = before.reduce(
+        (last, other) => (other.endMs > last.endMs ? other : last),
+        before[0] as RecordedJob,
+      );
+      if (job !== undefined && !isRefused(job.last)) pauses.push(startMs - job.endMs);
+    }
+  return new UsualPauses(pauses, slackMs);
 }
 
 /** Returns the share of the attempts that came within a policy's spans. */

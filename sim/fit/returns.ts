@@ -6,11 +6,11 @@ import type { FittedRetry } from "./policies.ts";
 import type { RecordedCaller } from "./recording.ts";
 import { guessRetry, type RetryGuess } from "./retries.ts";
 
-/** Waits that are tried, ms, and factors by which they grow from attempt to attempt. */
-const waitsMs = [1_000, 2_000, 3_000, 5_000, 10_000, 15_000, 20_000, 30_000, 60_000];
+/** Waits of workers that are tried, ms, and factors by which they grow from attempt to attempt. */
+export const workersWaitsMs = [1_000, 2_000, 3_000, 5_000, 10_000, 15_000, 20_000, 30_000, 60_000];
 const factors = [1, 2];
 /** Lateness of a retry that waits for a free worker, as a share of its wait. */
-const late = 0.1;
+export const lateShare = 0.1;
 /** Ratio of another time, at which as many calls come by chance, to the wait. */
 const otherTime = 1.5;
 /** Least refusals, and least share of them with a call more than usual after the wait, that show retries. */
@@ -29,7 +29,7 @@ export function returnsOf(caller: RecordedCaller, limits: Limits, slackMs: numbe
   if (refusals < refusalsLeast) return null;
   let best: { readonly jobs: Jobs; readonly more: number } | null = null;
   for (const factor of factors)
-    for (const waitMs of waitsMs) {
+    for (const waitMs of workersWaitsMs) {
       const jobs = triedAfter(caller, limits, waitMs, factor);
       const usual = triedAfter(caller, limits, otherTime * waitMs, factor).retries.length;
       const more = (jobs.retries.length - usual) / (refusals - usual);
@@ -42,7 +42,7 @@ export function returnsOf(caller: RecordedCaller, limits: Limits, slackMs: numbe
 const triedAfter = (caller: RecordedCaller, limits: Limits, waitMs: number, factor: number): Jobs =>
   jobsWithin(caller, limits, ({ attempt }) => {
     const least = waitMs * factor ** attempt;
-    return { least, most: least * (1 + late) };
+    return { least, most: least * (1 + lateShare) };
   });
 
 /** Time after a refusal in which calls that were on their way are refused, too, ms. */

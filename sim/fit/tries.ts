@@ -5,6 +5,7 @@ import type { Limits } from "./limits.ts";
 import { expectedSpan, type FittedRetry } from "./policies.ts";
 import type { RecordedCaller } from "./recording.ts";
 import { costBy, guessRetry, marginOf, type RetryGuess, strayCost, type UsualPauses } from "./retries.ts";
+import { lateShare, workersWaitsMs } from "./returns.ts";
 import type { FittedSpan } from "./spread.ts";
 
 /** Least share of the refusals for which a reading finds retries. */
@@ -26,8 +27,8 @@ const workersReadings: readonly FittedRetry[] = [
     (most) => ({ kind: "waitReset", of: "both", from: "answer", jitter: { least: 0, most } }) as const,
   ),
   // A call that is due may wait until one of a few workers is free.
-  ...[1_000, 2_000, 3_000, 5_000, 10_000, 15_000, 20_000, 30_000, 60_000].map(
-    (least) => ({ kind: "fixed", wait: { least, most: 1.1 * least } }) as const,
+  ...workersWaitsMs.map(
+    (least) => ({ kind: "fixed", wait: { least, most: least * (1 + lateShare) } }) as const,
   ),
 ];
 /** Least share of calls that begin before the call before them is answered, for several workers. */

@@ -1,4 +1,5 @@
 // The text of `--help`, of a verb and of the program. The verb's own options come first, those of every verb last.
+import { capitalized } from "../rules/words.ts";
 import {
   commonOptions,
   exampleCommand,
@@ -85,7 +86,7 @@ const helpRow: Row = ["-h, --help", "print this help"];
 
 const paragraphs = (texts: readonly string[]): string => texts.filter((text) => text !== "").join("\n\n");
 const widthOf = (columns = 100): number => Math.max(40, Math.min(widthMost, columns));
-const sentence = (phrase: string): string => `${phrase.charAt(0).toUpperCase()}${phrase.slice(1)}.`;
+const sentence = (phrase: string): string => `${capitalized(phrase)}.`;
 
 const optionRows = (options: Readonly<Record<string, VerbOption>>): Row[] =>
   Object.entries(options).map(([name, option]) => {

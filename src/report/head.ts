@@ -2,7 +2,7 @@
 
 import type { Policy } from "../policy/policy.ts";
 import { shortName } from "../rules/printable.ts";
-import { count, counted } from "../rules/words.ts";
+import { capitalized, count, counted } from "../rules/words.ts";
 import type { ExpectationResult } from "../summary/summary.ts";
 import type { Verdict } from "../verify/verdict.ts";
 import { duration, figureText, instant, noteWords, share } from "./format.ts";
@@ -71,7 +71,7 @@ function pointsWords(policy: Policy | undefined): [title: string, note: string] 
   );
   const [unit, ...others] = new Set(declared.map((name) => policy.quotas[name]?.unit));
   const title = unit === undefined || others.length > 0 ? "units" : unit;
-  return [`${title.charAt(0).toUpperCase()}${title.slice(1)}`, "of declared cost, charged to admitted calls"];
+  return [capitalized(title), "of declared cost, charged to admitted calls"];
 }
 
 function keyFigures({ record, summary }: Run): Html {

@@ -1,6 +1,6 @@
 // A plan's question and values, in words.
 import { parseFigure, unitOf } from "../rules/figures.ts";
-import { count, counted } from "../rules/words.ts";
+import { capitalized, count, counted } from "../rules/words.ts";
 import type {
   Interval,
   PlanAlternative,
@@ -79,8 +79,7 @@ export function questionWords(result: PlanResult): string {
       `whether the load recovers from ${storm.trigger === "outage" ? "an outage" : "a burst"} of ${amountText(storm.unit, storm.from)} to ${amountText(storm.unit, storm.to)}${storm.unit === "count" ? " calls" : ""}`,
     );
   if (comparison !== null) parts.push("what other policies and limits would change");
-  const words = parts.join("; ");
-  return words.charAt(0).toUpperCase() + words.slice(1);
+  return capitalized(parts.join("; "));
 }
 
 /** Returns the sentence that comes first. */

@@ -7,6 +7,9 @@ export function count(value: number): string {
   return decimals === undefined ? grouped : `${grouped}.${decimals}`;
 }
 
+/** Returns a text that begins with a capital letter. */
+export const capitalized = (text: string): string => text.charAt(0).toUpperCase() + text.slice(1);
+
 /** Returns `1 call`, `2 calls`, `1,234 entries`. @param many an irregular plural: `laws are` of `law is` */
 export const counted = (value: number, one: string, many?: string): string =>
   `${count(value)} ${nounOf(value, one, many)}`;

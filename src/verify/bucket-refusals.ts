@@ -5,6 +5,7 @@
 // answer on; beside it, calls that were under way. Those are known once all calls were seen, so that refusals wait.
 import type { Envelope } from "../policy/envelope.ts";
 import { counted } from "../rules/words.ts";
+import { accuseAnswer } from "./breach.ts";
 import { driftShare, type TraceTime } from "./clock.ts";
 import type { Docket } from "./docket.ts";
 import type { Enforcement } from "./enforcement.ts";
@@ -85,39 +86,36 @@ export class BucketRefusals implements UnreadJudge {
 
   finish(enforcement: Enforcement, docket: Docket): void {
     if (enforcement.wasOn) docket.evidence[this.law].refusals += this.#refusals;
+    const { told } = this.#name;
     const needless = this.#waiting.filter(
       (waiting) => this.#isNeedless(waiting) && enforcement.throughout(waiting.from, waiting.to) === true,
     );
     for (const waiting of needless.filter(({ isNamed }) => isNamed))
-      docket.accuse({
+      accuseAnswer(docket, waiting.line, told, {
         law: this.law,
         breach: "needless",
         suspects,
-        ...this.#name.told,
-        window: null,
-        lines: [waiting.line],
         explanation: this.#words(waiting),
       });
     const nameless = needless.filter(({ isNamed }) => !isNamed);
     const [first] = nameless;
-    const { told } = this.#name;
     if (first !== undefined && "quota" in told)
       docket.ask({
         quota: told.quota,
         question:
-          `${counted(nameless.length, "refusal")} came while there was room: ${this.#words(first)}. ` +
+          `${counted(nameless.length, "refusal")} came while there was room: line ${first.line} ${this.#words(first)}. ` +
           "Does another limit, or a failure, answer so?",
         suspects,
         lines: [first.line],
       });
   }
 
-  #words({ line, cost, used }: Waiting): string {
+  #words({ cost, used }: Waiting): string {
     return (
-      `line ${line} asked for ${counted(cost, this.#name.unit)} and was refused, although at most ` +
+      `asked for ${counted(cost, this.#name.unit)} and was refused, although at most ` +
       `${Math.ceil(used)} of ${this.#envelope.room} can have been used by then`
     );
   }
 }
 
-const suspects = ["refused-counted", "double-count", "one-short"];
+const suspects = ["refused-counted", "double-count", "one-short"] as const;

@@ -6,6 +6,7 @@
 // beginnings are kept in order, each with the sum since then; of two, the earlier one goes on if it leads: it gets all that
 // the later one gets.
 import type { Envelope } from "../policy/envelope.ts";
+import { capitalized } from "../rules/words.ts";
 import { driftShare, type TraceTime } from "./clock.ts";
 import type { Docket } from "./docket.ts";
 import type { Enforcement } from "./enforcement.ts";
@@ -128,14 +129,14 @@ export class EnvelopeJudge implements UnreadJudge {
         ...this.#name.told,
         window: null,
         lines: [span.line, span.lastLine],
-        explanation: `w${this.#words(span, this.#envelope.stepMs)}`,
+        explanation: this.#words(span, this.#envelope.stepMs),
       });
     const stepped = this.#stepped;
     const { told } = this.#name;
     if (stepped !== null && excessive.length === 0 && isBound(stepped) && "quota" in told)
       docket.ask({
         quota: told.quota,
-        question: `W${this.#words(stepped, 0)}. It fits if room comes back in steps of ${spanWords(this.#envelope.stepMs)}. Is that meant?`,
+        question: `${capitalized(this.#words(stepped, 0))}. It fits if room comes back in steps of ${spanWords(this.#envelope.stepMs)}. Is that meant?`,
         suspects: ["one-extra"],
         lines: [stepped.line, stepped.lastLine],
       });
@@ -144,7 +145,7 @@ export class EnvelopeJudge implements UnreadJudge {
   #words(span: Excess, stepMs: number): string {
     const { points, from, to, line, lastLine } = span;
     return (
-      `ithin ${spanWords(to - from)}, from line ${line} to line ${lastLine}, ${points} were admitted, ` +
+      `within ${spanWords(to - from)}, from line ${line} to line ${lastLine}, ${points} were admitted, ` +
       `which is above ${Math.floor(this.#most(span, stepMs))}: room for ${this.#envelope.room}, and what comes back in ` +
       `that time${stepMs > 0 ? ` and ${spanWords(stepMs)} more` : ""}`
     );

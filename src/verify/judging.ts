@@ -1,5 +1,6 @@
 // A judgement under way, of either version of the trace: windows are closed while calls come. At the end each group of
 // counts, and then each kind, is concluded.
+import type { LawName } from "../rules/laws.ts";
 import { outOfOrderMsMost } from "../trace/read.ts";
 import type { TraceHeader } from "../trace/record.ts";
 import type { Acceptance } from "./acceptance.ts";
@@ -42,6 +43,8 @@ export class Judging {
   readonly docket: Docket;
   readonly time: TraceTime;
   readonly counts: Counts;
+  /** Laws that counts which are not read were held to; known once all is closed. */
+  readonly unreadLaws = new Set<LawName>();
   readonly #groups: () => Iterable<CountGroup>;
   readonly #closeEvery: number | null;
   /** Number of records at which windows are closed next. */
@@ -120,7 +123,10 @@ export class Judging {
       refusals.finish(enforcement, docket);
       grid?.finish(docket);
       for (const { name, quota, bare, unread, isOnEpoch } of counts) {
-        for (const judge of unread) judge.finish(enforcement, docket);
+        for (const judge of unread) {
+          judge.finish(enforcement, docket);
+          if (judge.isTested) this.unreadLaws.add(judge.law);
+        }
         if (quota === null) continue;
         quota.finish();
         bare?.finish(enforcement, docket);

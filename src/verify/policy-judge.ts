@@ -161,8 +161,11 @@ class QuotaJudgement {
     if (counted.role === "admitted") this.#judging.amounts.charge(judge.name, counted);
     if (counted.role === "admitted" && counted.sure && reading !== null) observeEnd(line, count, reading);
     const least = counted.role === "admitted" ? charge.least : 0;
-    const refused = refusalOf(call, judge, used, counted);
-    for (const each of count.unread) each.add({ line, sent, received, least, most: charge.held, refused });
+    if (count.unread.length > 0) {
+      const refused = refusalOf(call, judge, used, counted);
+      for (const unread of count.unread)
+        unread.add({ line, sent, received, least, most: charge.held, refused });
+    }
     if (!isJudged(count)) return;
     const mark = reading && this.#mark(line, call, judge, count, reading, counted, charge);
     this.#judging.charge(count, line, call, counted, charge, mark);
@@ -261,16 +264,8 @@ class QuotaJudgement {
     return this.#judging.judged(verdict as QuotaVerdict);
   }
 
-  /** Tells whether a count that is not read was held to a law. */
-  #isUnreadTested(law: LawName): boolean {
-    for (const { counts } of this.#quotas.groups())
-      for (const { unread } of counts)
-        if (unread.some((judge) => judge.law === law && judge.isTested)) return true;
-    return false;
-  }
-
   #voidReason(law: LawName): string | null {
-    if (this.#isUnreadTested(law)) return null;
+    if (this.#judging.unreadLaws.has(law)) return null;
     const judged = [...this.#quotas.all.values()].filter(({ notJudged }) => notJudged === null);
     if (judged.length === 0 && windowLaws.includes(law)) return noCounts;
     if (law !== "bounded" || judged.length === 0) return null;

@@ -2,7 +2,8 @@
 import { describe, expect, test } from "vitest";
 import type { RetrySample } from "../../sim/fit/jobs.ts";
 import { limitsOf } from "../../sim/fit/limits.ts";
-import { profilesOf, usualPauses } from "../../sim/fit/profile.ts";
+import { profilesOf } from "../../sim/fit/profile.ts";
+import { usualPauses } from "../../sim/fit/retries.ts";
 import { restsUntilResets, returnsOf } from "../../sim/fit/returns.ts";
 import { parseRules } from "../../src/rules/parse.ts";
 import { chanceOf } from "../worlds/chance.ts";

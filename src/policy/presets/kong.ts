@@ -1,8 +1,8 @@
 // Kong's plugin rate-limiting, with its default status and headers.
+import { capitalized } from "../../rules/words.ts";
 import type { Preset } from "../preset.ts";
 
 const periods = ["second", "minute", "hour", "day", "month", "year"] as const;
-const capital = (word: string): string => word.charAt(0).toUpperCase() + word.slice(1);
 
 export const kong: Preset = {
   title: "Kong Gateway 3, its plugin rate-limiting",
@@ -20,8 +20,8 @@ export const kong: Preset = {
       ...periods.map((period) => ({
         quotas: [period],
         headers: {
-          [`X-RateLimit-Limit-${capital(period)}`]: "{limit}",
-          [`X-RateLimit-Remaining-${capital(period)}`]: "{remaining}",
+          [`X-RateLimit-Limit-${capitalized(period)}`]: "{limit}",
+          [`X-RateLimit-Remaining-${capitalized(period)}`]: "{remaining}",
         },
       })),
     ],
