@@ -117,9 +117,9 @@ async function load(contender: Contender, token: string, warmUp = false): Promis
   const cpuSeconds = ((await cpuMicros(contender)) - before) / 1e6;
   const total = Number(/(\d+) requests in/.exec(stdout)?.[1]);
   const refused = Number(/Non-2xx or 3xx responses: (\d+)/.exec(stdout)?.[1] ?? 0);
-  // If calls are refused, the warm-up has the one that is not.
-  if (!warmUp && refused !== (role.endsWith("Refusing") ? total : 0))
-    throw new Error(`${role}: ${refused} of ${total} calls were refused`);
+  // The warm-up has the one call that is admitted; another one is where an hour ends meanwhile.
+  const isAsMeant = role.endsWith("Refusing") ? total - refused <= 1 : refused === 0;
+  if (!warmUp && !isAsMeant) throw new Error(`${role}: ${refused} of ${total} calls were refused`);
   return total / cpuSeconds;
 }
 
