@@ -1,6 +1,7 @@
 // The package as a user gets it: packed, judged by publint and are-the-types-wrong, installed into an empty project,
 // its command run and each entry imported there. It takes long: npm packs and installs, and both judges read all
 // types.
+// @module-tag long
 import { execFile } from "node:child_process";
 import { existsSync } from "node:fs";
 import { mkdtemp, readFile, rm, writeFile } from "node:fs/promises";

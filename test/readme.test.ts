@@ -1,6 +1,7 @@
 // Every command block of the README runs as it stands there (the two commands for a fresh machine, which CI runs
 // itself, aside). It takes long: the commands are run in full, with their searches, storms and fits. Lines that need a
 // shell, and loads, are run by one, as a user's; the others are run in this process.
+// @module-tag long
 import { execFile } from "node:child_process";
 import { chmod, mkdir, mkdtemp, readFile, rm, symlink, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";

@@ -3,6 +3,7 @@ import { readdirSync, readFileSync } from "node:fs";
 import { availableParallelism } from "node:os";
 import { fileURLToPath } from "node:url";
 import { defineConfig, type ViteUserConfig } from "vitest/config";
+import { parseCLI } from "vitest/node";
 import { compiled } from "./support/build.ts";
 import { built, builtModules } from "./support/built.ts";
 import { ClosingLines } from "./support/closing-lines.ts";
@@ -13,7 +14,6 @@ const root = fileURLToPath(new URL("..", import.meta.url));
 const counts = `${root}node_modules/.cache/spillway-tests.json`;
 const inCI = process.env["CI"] !== undefined;
 const programs = await lookUpPrograms();
-const closingLines = new ClosingLines(programs, { mayLeaveOut: !inCI });
 
 /** Tag of the files that depend on real time: `// @module-tag real-time`. */
 const realTime = "real-time";
@@ -24,6 +24,11 @@ const waiting = "waiting";
  * at a time. The other ones of real time passed while each processor had seven and twelve programs to run.
  */
 const paced = "paced";
+/**
+ * Tag of the files that take over five seconds of a processor, most of them whole weeks, whole matrices, or programs of
+ * strangers. `npm run test:long` runs these, `npm test` all others; a file that is named is run in any case.
+ */
+const long = "long";
 
 /**
  * Node 20 has no compiler between the first one and the one that optimizes, in which tests spend two fifths of their
@@ -39,6 +44,8 @@ const execArgv = [
 const files = readdirSync(`${root}test`, { recursive: true, encoding: "utf8" })
   .filter((name) => name.endsWith(".test.ts") && !name.includes("node_modules"))
   .map((name) => `test/${name.replaceAll("\\", "/")}`);
+const areNamed =
+  process.argv[2] === "run" && parseCLI(["vitest", ...process.argv.slice(2)]).filter.length > 0;
 /** Names of the tags in a file's first comment. */
 function tagsOf(file: string): readonly (string | undefined)[] {
   const [comment = ""] = /^(\/\/.*\n)+/.exec(readFileSync(root + file, "utf8")) ?? [];
@@ -53,7 +60,8 @@ const projectOf = new Map(
   }),
 );
 
-function project(name: string, test: NonNullable<ViteUserConfig["test"]>): ViteUserConfig {
+function project(name: string, mode: string, test: NonNullable<ViteUserConfig["test"]>): ViteUserConfig {
+  const isChosen = (file: string): boolean => areNamed || tagsOf(file).includes(long) === (mode === long);
   return {
     root,
     plugins: [built(root)],
@@ -64,7 +72,7 @@ function project(name: string, test: NonNullable<ViteUserConfig["test"]>): ViteU
     },
     test: {
       name,
-      include: files.filter((file) => projectOf.get(file) === name),
+      include: files.filter((file) => projectOf.get(file) === name && isChosen(file)),
       server: { deps: { external: [builtModules] } },
       // No test is judged by its time: these end what hangs, on a busy machine, too.
       testTimeout: 240_000,
@@ -83,6 +91,7 @@ function project(name: string, test: NonNullable<ViteUserConfig["test"]>): ViteU
         { name: realTime },
         { name: waiting },
         { name: paced },
+        { name: long },
         ...programs.map(({ name, path }) => ({ name, skip: path === null })),
       ],
       ...test,
@@ -90,7 +99,16 @@ function project(name: string, test: NonNullable<ViteUserConfig["test"]>): ViteU
   };
 }
 
-export default defineConfig({
+function closingLines(mode: string): ClosingLines {
+  const longOnes = files.filter((file) => tagsOf(file).includes(long)).length;
+  const others =
+    areNamed || mode === long
+      ? null
+      : `not run: ${longOnes} files that take long. Run them: npm run test:long`;
+  return new ClosingLines(programs, others, { mayLeaveOut: !inCI });
+}
+
+export default defineConfig(({ mode }) => ({
   root,
   test: {
     globalSetup: "test/support/build.ts",
@@ -98,11 +116,13 @@ export default defineConfig({
     projects: [
       // As many workers as processors: each worker optimizes what it runs for itself, so that two more took a fifth more
       // of the processors' time.
-      project("pure", { maxWorkers: availableParallelism(), sequence: { groupOrder: 0 } }),
-      project(waiting, { maxWorkers: 8, sequence: { groupOrder: 1 } }),
+      project("pure", mode, { maxWorkers: availableParallelism(), sequence: { groupOrder: 0 } }),
+      project(waiting, mode, { maxWorkers: 8, sequence: { groupOrder: 1 } }),
       // More at a time would take the processor from one another.
-      project(paced, { maxWorkers: 4, maxConcurrency: 20, sequence: { groupOrder: 2 } }),
+      project(paced, mode, { maxWorkers: 4, maxConcurrency: 20, sequence: { groupOrder: 2 } }),
     ],
-    reporters: inCI ? ["default", ["json", { outputFile: counts }], closingLines] : ["default", closingLines],
+    reporters: inCI
+      ? ["default", ["json", { outputFile: counts }], closingLines(mode)]
+      : ["default", closingLines(mode)],
   },
-});
+}));

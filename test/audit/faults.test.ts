@@ -1,5 +1,6 @@
 // The audit by a network, in its own time: some faults of the catalogue are found, and nothing is in right deployments,
 // on the same busy processor.
+// @module-tag long
 // @module-tag real-time
 // @module-tag paced
 import { expect, test } from "vitest";

@@ -1,4 +1,5 @@
 // The audit in virtual time: of each fault of the catalogue, what shows it.
+// @module-tag long
 import { expect, test } from "vitest";
 import { faults } from "../../src/faults/catalogue.ts";
 import { faultyFindings } from "./faulty-findings.ts";

@@ -1,4 +1,5 @@
 // The audit in virtual time: nothing is found in right deployments, by rules and by policies.
+// @module-tag long
 import { expect, test } from "vitest";
 import { emptiedExperiments } from "../../src/audit/experiments/emptied.ts";
 import { experiments } from "../../src/audit/experiments.ts";

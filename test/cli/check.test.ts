@@ -1,5 +1,6 @@
 // `spillway check` as it is typed: exit status, the table, JSON, and limiters of one's own. It takes long: an answer
 // that never comes is waited for in each script that makes the counterexample smaller.
+// @module-tag long
 // @module-tag waiting
 import { mkdir, mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";

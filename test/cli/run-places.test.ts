@@ -1,5 +1,6 @@
 // Folders of runs, as users find them: several at once, a kill, a full disk, a folder that is somebody else's. It takes
 // long: whole runs, each with its report.
+// @module-tag long
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
 import { existsSync } from "node:fs";

@@ -1,5 +1,6 @@
 // Refusals of the operating system, as a user meets them: a coded error or Ctrl-C, never a bug or a
 // hang. It takes long: what the system refuses, it refuses to a process.
+// @module-tag long
 import { execFile } from "node:child_process";
 import { mkdir, mkdtemp, readdir, realpath, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";

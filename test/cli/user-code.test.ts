@@ -1,6 +1,7 @@
 // Code of the user's that does not behave, as a user meets it: it is named, it can be interrupted, and it neither
 // hangs the command nor ends it without a word. It takes long: each case starts a thread, and those of signals a
 // process, which ends code that does not return after 2 s.
+// @module-tag long
 import { mkdtemp, readdir, readFile, realpath, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";

@@ -1,5 +1,6 @@
 // The laws catch every fault that they are named for, whatever the seed; and the same deployments without a
 // fault they do not accuse.
+// @module-tag long
 import { describe, expect, test } from "vitest";
 import { faults } from "../../src/faults/catalogue.ts";
 import { parseFault } from "../../src/faults/choice.ts";

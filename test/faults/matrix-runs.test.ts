@@ -1,4 +1,5 @@
 // The fault matrix's real runs: a fault of several processes is seen, and a right deployment is not accused.
+// @module-tag long
 // @module-tag real-time
 // @module-tag paced
 import { afterAll, beforeAll, describe, expect, test } from "vitest";

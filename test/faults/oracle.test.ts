@@ -2,6 +2,7 @@
 // often it finds the right name first is printed by
 //   MEASURE=50 MEASURE_FROM=5001 npx vitest run --config test/vitest.config.ts test/faults/oracle.test.ts
 // under the crowd's own rules, and under drawn ones: names were tuned on the crowd.
+// @module-tag long
 import { describe, expect, test } from "vitest";
 import { simulate } from "../../sim/simulate.ts";
 import { faults } from "../../src/faults/catalogue.ts";

@@ -1,5 +1,6 @@
 // The catalogue under policies of other APIs: GitHub's, and one of three dimensions with a day in a time zone and a bucket.
 // Each fault that makes sense there is injected, and named by the oracle; a correct deployment is never accused.
+// @module-tag long
 import { describe, expect, test } from "vitest";
 import { simulateQuotas } from "../../sim/simulate-quotas.ts";
 import { faults } from "../../src/faults/catalogue.ts";

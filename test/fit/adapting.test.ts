@@ -1,4 +1,5 @@
 // Callers that adapt their pace to refusals are fitted; those whose pauses no such pace explains are named.
+// @module-tag long
 import { describe, expect, test } from "vitest";
 import { adaptIn, adaptingCallers } from "../../sim/fit/adapting.ts";
 import { doubtsOf } from "../../sim/fit/doubts.ts";

@@ -1,5 +1,6 @@
 // Predictions of a fitted scenario, held to what came: near the nominal share where the model can say what callers do,
 // and plainly short of it where they change.
+// @module-tag long
 import { describe, expect, test } from "vitest";
 import { backtest, defaultSeeds } from "../../sim/fit/backtest.ts";
 import type {

@@ -1,4 +1,5 @@
 // Doubts name all that a recording does not tell: beside it, in the scenario's head, and in the spread of its days.
+// @module-tag long
 import { describe, expect, test } from "vitest";
 import { fitScenario } from "../../sim/fit/fit.ts";
 import { fitMarkdown } from "../../sim/fit/report.ts";

@@ -1,6 +1,7 @@
 // Weeks of worlds, and what is fitted to them, word for word: a change of any number that `fit` finds shows in the files
 // of `pinned/`. A week stands here if its fit reaches code that no other pinned fit reaches; all worlds are in days.test.ts.
 // `npm test -- test/fit/pinned.test.ts -u` writes the files anew; read the difference.
+// @module-tag long
 import { expect, test } from "vitest";
 import ciFleet from "../../scenarios/ci-fleet.ts";
 import herd from "../../scenarios/herd.ts";

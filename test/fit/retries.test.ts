@@ -1,4 +1,5 @@
 // Retry policies are found again: each is simulated, recorded and fitted.
+// @module-tag long
 import { describe, expect, test } from "vitest";
 import { fitScenario } from "../../sim/fit/fit.ts";
 import type { RetrySample } from "../../sim/fit/jobs.ts";

@@ -1,5 +1,6 @@
 // Events that bring more calls of callers who call all day, callers who come once a day, and parts that are done in turn:
 // each is told in logs of worlds that share no code with the simulator, and of scenarios.
+// @module-tag long
 import { describe, expect, test } from "vitest";
 import { fitScenario, fitTo } from "../../sim/fit/fit.ts";
 import type { FittedBehaviour, FittedModel } from "../../sim/fit/model.ts";

@@ -1,4 +1,5 @@
 // Sessions end after so many calls, or after a time: the recording tells which, and what that does under heavier load.
+// @module-tag long
 import { describe, expect, test } from "vitest";
 import { dayMs, hourMs, minuteMs } from "../../sim/fit/days.ts";
 import { fitScenario, fitTo } from "../../sim/fit/fit.ts";

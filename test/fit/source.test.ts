@@ -1,4 +1,5 @@
 // The scenario as it is written: readable, formatted, loadable, and the very scenario that the backtest simulates.
+// @module-tag long
 import { spawnSync } from "node:child_process";
 import { mkdtemp, realpath, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";

@@ -1,4 +1,5 @@
 // Jobs by the clock, and events that wake callers together, are told from each caller's own calls.
+// @module-tag long
 import { describe, expect, test } from "vitest";
 import { fitScenario, fitTo } from "../../sim/fit/fit.ts";
 import type { FittedBehaviour, FittedEvents } from "../../sim/fit/model.ts";

@@ -1,6 +1,7 @@
 // Every verb reads every document that somebody else may have made, with every name in it and spoiled in every way:
 // it ends with a documented status, in bounded memory, with nothing raw on the terminal and nothing changed
 // elsewhere. It takes long: each document is a whole command line, and most of them end in a report.
+// @module-tag long
 import { readdir, readFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";

@@ -1,5 +1,6 @@
 // Every verb writes into every place that somebody else has prepared: nothing that stood there or that a link leads to
 // is changed, and the command line ends with a documented status.
+// @module-tag long
 import { existsSync } from "node:fs";
 import { lstat, mkdir, readdir, readFile, symlink, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";

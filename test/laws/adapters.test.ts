@@ -1,5 +1,6 @@
 // The adapters for other people's limiters: each docstring's example as it stands, real packages behind each
 // kind of HTTP, and a bug of each kind that is found through it.
+// @module-tag long
 import { readFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import fastifyRateLimit from "@fastify/rate-limit";

@@ -1,4 +1,5 @@
 // Each law can fail: it finds the limiter that breaks it, in 100 runs, and makes the counterexample small.
+// @module-tag long
 import { describe, expect, test } from "vitest";
 import { checkLaws, judgeScript, limiterLawNames } from "../../src/laws/index.ts";
 import { brokenLimiters } from "./broken-limiters.ts";

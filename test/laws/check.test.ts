@@ -1,5 +1,6 @@
 // The runner: the same seed gives the same report, a path leads back, every limiter that can be written is
 // taken as it is, and one that fails is named.
+// @module-tag long
 import { setImmediate } from "node:timers/promises";
 import { describe, expect, test } from "vitest";
 import { evidenceOf, joined } from "../../src/laws/evidence.ts";

@@ -1,5 +1,6 @@
 // `describeLimiter` as cases: under node:test and Vitest for real, under the shapes of Jest, Bun and Mocha by
 // functions like theirs.
+// @module-tag long
 import { spawnSync } from "node:child_process";
 import { mkdirSync, rmSync, writeFileSync } from "node:fs";
 import { readFile } from "node:fs/promises";

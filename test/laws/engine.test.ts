@@ -1,4 +1,5 @@
 // Our engine keeps every law: under rules of all kinds, under each preset, and with each switch alone.
+// @module-tag long
 import { describe, test } from "vitest";
 import {
   checkLaws,

@@ -1,5 +1,6 @@
 // Calls that overlap: a store that reads and then writes is found and made small, with the interleaving shown;
 // one that counts in one step is never accused; and a limiter that fails meanwhile is named.
+// @module-tag long
 import { setTimeout as wait } from "node:timers/promises";
 import { describe, expect, test } from "vitest";
 import {

@@ -1,5 +1,6 @@
 // Limiters of every algorithm: right ones are accused of nothing under the claims that they have unless told, and each
 // wrong one is found by the law that speaks of its bug.
+// @module-tag long
 import { describe, expect, test } from "vitest";
 import {
   type CheckReport,

@@ -1,4 +1,5 @@
 // The laws under policies of other APIs: the engine keeps them, known faults break the right ones, and `check` says so.
+// @module-tag long
 import { describe, expect, test } from "vitest";
 import type { QuotaLimiterFactory } from "../../src/engine/quota-limiter.ts";
 import { parseFault } from "../../src/faults/choice.ts";

@@ -1,4 +1,5 @@
 // Limiters that draw random numbers: their findings are told as not repeatable, and a bug that repeats is still accused.
+// @module-tag long
 import { describe, expect, test } from "vitest";
 import { describeCheck } from "../../src/cli/check-text.ts";
 import { uncolored } from "../../src/cli/colors.ts";

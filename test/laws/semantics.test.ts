@@ -1,5 +1,6 @@
 // The semantics switches and the laws: a law is void only where SPEC.md §7 says so, its changed form still
 // judges, and a limiter that follows another value than it says is found out.
+// @module-tag long
 import { describe, expect, test } from "vitest";
 import {
   checkLaws,

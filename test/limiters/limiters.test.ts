@@ -1,6 +1,7 @@
 // Limiters of npm as they are today, each by the laws that its documentation promises. All are kept by calls that
 // follow one another; calls that overlap find four stores that hand out the object in which they count. It takes
 // long: almost forty limiters, each by all laws that it claims, in the fewest runs that come to something to judge.
+// @module-tag long
 // @module-tag redis-server
 // @module-tag faketime
 import { readFileSync } from "node:fs";

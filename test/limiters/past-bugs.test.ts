@@ -1,6 +1,7 @@
 // Bugs that limiters of npm have shipped: the law accuses the versions that have them, in a few calls, and none
 // beside them. It takes long: counterexamples are made as small as readers are shown them, over packages of whole
 // frameworks.
+// @module-tag long
 // @module-tag redis-server
 // @module-tag faketime
 import { readFileSync } from "node:fs";

@@ -1,4 +1,5 @@
 // The verbs load, bundle and doctor as a user types them. It takes long: runs of seconds in real time.
+// @module-tag long
 // @module-tag real-time
 import { mkdir, readdir, readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";

@@ -1,4 +1,5 @@
 // A load by k6 that is interrupted, in each of the ways in which a command can be.
+// @module-tag long
 // @module-tag real-time
 import { spawn } from "node:child_process";
 import { readdir, readFile, writeFile } from "node:fs/promises";

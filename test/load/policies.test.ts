@@ -1,6 +1,7 @@
 // Limiters of others, each described by a policy alone: loaded for real, and judged by its quotas. A correct one is never
 // accused; one whose limit is one higher than described is, and so is one behind a proxy that hides that.
 //   JUDGED_RUNS=20 npx vitest run --config test/vitest.config.ts test/load/policies.test.ts
+// @module-tag long
 // @module-tag real-time
 // @module-tag paced
 import { readFile } from "node:fs/promises";

@@ -1,5 +1,6 @@
 // `spillway plan` as a user runs it: what it says and leaves, on how many threads, and how it goes on. It takes long:
 // an answer takes hundreds of runs, and Ctrl-C and threads take processes.
+// @module-tag long
 import { spawn } from "node:child_process";
 import { cp, mkdtemp, readdir, readFile, realpath, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";

@@ -1,6 +1,7 @@
 // Plans, word for word, with a digest of the whole result: one axis and two, an end of each kind, storms, retry policies
 // side by side, and what cannot be said. `npm test -- test/plan/pinned.test.ts -u` writes the files of `pinned/` anew; read
 // the difference.
+// @module-tag long
 import { createHash } from "node:crypto";
 import { expect, test } from "vitest";
 import ciFleet from "../../scenarios/ci-fleet.ts";

@@ -1,4 +1,5 @@
 // Plans of two axes, of what to change, and of noise; and questions that cannot be answered.
+// @module-tag long
 import { describe, expect, test } from "vitest";
 import { answerAlong } from "../../src/plan/edge-answer.ts";
 import type { Variant } from "../../src/plan/job.ts";

@@ -1,5 +1,6 @@
 // `check --target` without the terminal: a right deployment is not accused, in real time and by a moved clock;
 // known bugs are found and made small; and the budget, bans and tokens are kept to.
+// @module-tag long
 import type { FastifyInstance, InjectOptions } from "fastify";
 import { describe, expect, test } from "vitest";
 import { NoAnswer } from "../../src/connect/no-answer.ts";

@@ -1,4 +1,5 @@
 // Others who call the same target meanwhile: what the probe says is less, and never wrong.
+// @module-tag long
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import type { RulesInput } from "../../src/rules/rules.ts";

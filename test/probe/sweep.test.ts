@@ -1,5 +1,6 @@
 // The probe infers what was set, or "not seen": under every value of every switch (SPEC.md §8), under
 // presets, several limits and lengths, and under random rules.
+// @module-tag long
 import { Readable } from "node:stream";
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";

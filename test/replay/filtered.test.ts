@@ -1,4 +1,5 @@
 // Logs whose refusals were filtered out beforehand: a replay that finds nobody refused says that it is a lower bound.
+// @module-tag long
 import { describe, expect, test } from "vitest";
 import { replay } from "../../sim/replay/replay.ts";
 import { replayView } from "../../src/report/replay-view.ts";

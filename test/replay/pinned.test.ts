@@ -1,6 +1,7 @@
 // A day of the worlds, replayed under narrower and wider limits, with callers that react in several ways: what it says,
 // word for word, and a digest of the whole result. `npm test -- test/replay/pinned.test.ts -u` writes the files of
 // `pinned/` anew; read the difference.
+// @module-tag long
 import { expect, test } from "vitest";
 import { worlds } from "../worlds/worlds.ts";
 import { dayReplayed } from "./ways.ts";

@@ -1,5 +1,6 @@
 // The report in a browser: wide and on a phone, light and dark, with scripts and without: nothing is wrong,
 // nothing is fetched, nothing sticks out, every picture is seen.
+// @module-tag long
 // @module-tag chromium
 import { mkdir, mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";

@@ -1,4 +1,5 @@
 // The report as text: whole, escaped, the same bytes for the same input, every figure in it.
+// @module-tag long
 import { createHash } from "node:crypto";
 import { describe, expect, it } from "vitest";
 import type { Policy } from "../../src/policy/policy.ts";

@@ -1,5 +1,6 @@
 // The page's script in a browser: pictures say what they show under the pointer and by the keyboard, pictures of one
 // run are zoomed together, and a page of results is whole at either width.
+// @module-tag long
 // @module-tag chromium
 import { mkdir, mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";

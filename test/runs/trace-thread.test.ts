@@ -1,4 +1,5 @@
 // A trace that is read in a thread of its own: the same verdict, the same mistakes, and an end when it is told to end.
+// @module-tag long
 import { createReadStream, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";

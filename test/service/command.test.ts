@@ -1,4 +1,5 @@
 // `spillway serve` as a user starts it: the built program, its first line, its tokens file, its end.
+// @module-tag long
 // @module-tag real-time
 import { type ChildProcess, execFile, spawn } from "node:child_process";
 import { once } from "node:events";

@@ -1,5 +1,6 @@
 // The deployment as several processes: right with shared counters, wrong as each fault of several processes has
 // it; its start, its end, and the end of its parts.
+// @module-tag long
 // @module-tag real-time
 // @module-tag paced
 import { Agent, type IncomingHttpHeaders, request } from "node:http";

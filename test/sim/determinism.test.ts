@@ -1,4 +1,5 @@
 // The same seed gives the same bytes: in this process and the next, on the oldest and a later Node, in threads.
+// @module-tag long
 import { execFile } from "node:child_process";
 import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";

@@ -1,5 +1,6 @@
 // The deployment that faults are injected into: without a fault it is the right one, byte for byte; with one, the
 // same seed gives the same bytes, and the header claims what the rules say.
+// @module-tag long
 import { describe, expect, test } from "vitest";
 import { simulate } from "../../sim/simulate.ts";
 import { faults } from "../../src/faults/catalogue.ts";

@@ -1,5 +1,6 @@
 // The oracle must not accuse a right deployment because the world around it is a bad one: calls get lost, clients give
 // up, servers are full, nobody answers, clocks differ.
+// @module-tag long
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { simulate } from "../../sim/simulate.ts";

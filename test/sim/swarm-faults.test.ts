@@ -1,4 +1,5 @@
 // Swarms of faults: each is found, and made small; and so are those of somebody else's limiter.
+// @module-tag long
 import { mkdtemp, realpath, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";

@@ -1,5 +1,5 @@
 // Closing lines of a test run: its slowest files; tests that passed at their second try; failures, with commands that
-// repeat them; missing programs, with the number of tests left out for each.
+// repeat them; missing programs, with the number of tests left out for each; files that were left to another run.
 import { relative } from "node:path";
 import type { Reporter, TestModule } from "vitest/node";
 import type { Program } from "./programs.ts";
@@ -52,16 +52,24 @@ function leftOut(missing: readonly Program[], modules: readonly TestModule[]): s
 /** Prints the closing lines. In CI no test may be left out: the run fails. */
 export class ClosingLines implements Reporter {
   readonly #missing: readonly Program[];
+  readonly #others: string | null;
   readonly #mayLeaveOut: boolean;
 
-  constructor(programs: readonly Program[], options: { readonly mayLeaveOut: boolean }) {
+  /** @param others the last line: which files this run leaves to another one, if any */
+  constructor(
+    programs: readonly Program[],
+    others: string | null,
+    options: { readonly mayLeaveOut: boolean },
+  ) {
     this.#missing = programs.filter(({ path }) => path === null);
+    this.#others = others;
     this.#mayLeaveOut = options.mayLeaveOut;
   }
 
   onTestRunEnd(modules: readonly TestModule[]): void {
     const omitted = leftOut(this.#missing, modules);
     const lines = [...slowestFiles(modules), ...secondTries(modules), ...repeats(modules), ...omitted];
+    if (this.#others !== null) lines.push(this.#others);
     for (const line of lines) console.log(line);
     if (omitted.length === 0 || this.#mayLeaveOut) return;
     console.error("nothing may be left out in CI");

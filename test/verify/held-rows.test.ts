@@ -1,6 +1,7 @@
 // Windows that hold few of their rows: the verdict is the same to the last word, since what is stopped after its rows had gone
 // is judged by another reading.
 //   HISTORIES=3000 npx vitest run --config test/vitest.config.ts test/verify/held-rows.test.ts
+// @module-tag long
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { Limiter } from "../../src/engine/limiter.ts";

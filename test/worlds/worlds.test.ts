@@ -1,4 +1,5 @@
 // Tests of the worlds themselves: they keep the rules, repeat by their seed, and are recorded alike in every form.
+// @module-tag long
 import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
