@@ -1,12 +1,10 @@
-// Buckets under audit: no count of theirs is shown, so admissions and refusals alone tell.
-// @module-tag real-time
-// @module-tag paced
-import type { IncomingMessage } from "node:http";
+// Buckets under audit in virtual time: no count of theirs is shown, so admissions and refusals alone tell. The oracle judges
+// the trace as well.
 import { expect, test } from "vitest";
-import { experiments } from "../../src/audit/experiments.ts";
+import type { Shot } from "../../src/audit/step.ts";
 import { parsePolicy } from "../../src/policy/parse.ts";
-import { audited, found } from "./deployment.ts";
-import { listening, type Started } from "./strangers.ts";
+import { found } from "./deployment.ts";
+import { auditedPolicy, experimentsOf } from "./virtual.ts";
 
 /** No answer shows a count. */
 const bare = parsePolicy({
@@ -24,63 +22,72 @@ const bare = parsePolicy({
   wire: { revision: "2026", readings: [], retryAfter: [{ header: "Retry-After", form: "delta-s" }] },
 });
 
-/** A bucket of twenty, two a second, as a proxy may have it: no answer shows a count. */
-async function bareBucket(keyOf: (request: IncomingMessage) => string | null, grainMs = 1): Promise<Started> {
+type KeyOf = (shot: Shot) => string | null;
+
+/** Status of each answer of a bucket of twenty, two a second, as a proxy may have it; calls without a key pass. */
+function bareBucket(keyOf: KeyOf, grainMs: number): (shot: Shot, nowMs: number) => number {
   const levels = new Map<string, { level: number; at: number }>();
-  return listening((request, reply) => {
-    const key = keyOf(request);
-    const now = Math.floor(Date.now() / grainMs) * grainMs;
-    const { level, at } = levels.get(key ?? "") ?? { level: 20, at: now };
+  return (shot, nowMs) => {
+    const key = keyOf(shot);
+    if (key === null) return 200;
+    const now = Math.floor(nowMs / grainMs) * grainMs;
+    const { level, at } = levels.get(key) ?? { level: 20, at: now };
     const has = Math.min(20, level + ((now - at) * 2) / 1000);
-    const isRoom = key === null || has >= 1;
-    if (key !== null) levels.set(key, { level: has - (isRoom ? 1 : 0), at: now });
-    reply.writeHead(isRoom ? 200 : 429).end();
+    levels.set(key, { level: has >= 1 ? has - 1 : has, at: now });
+    return has >= 1 ? 200 : 429;
+  };
+}
+
+/** Audits a bucket that takes `callMs` for each call, one after the other. */
+function auditedBucket(names: string, keyOf: KeyOf, { grainMs = 1, callMs = 1 } = {}) {
+  const statusOf = bareBucket(keyOf, grainMs);
+  let freeMs = 0;
+  return auditedPolicy(bare, null, {
+    experiments: experimentsOf(names),
+    maxMs: 120_000,
+    by: (_send, clock) => async (shot) => {
+      const sentMs = clock.now();
+      freeMs = Math.max(freeMs, sentMs) + callMs;
+      await clock.sleep(freeMs - sentMs, undefined);
+      const status = statusOf(shot, clock.now());
+      return { sentMs, receivedMs: clock.now(), error: null, status, headers: {}, body: "" };
+    },
   });
 }
 
-const tokenOf = ({ headers }: IncomingMessage): string => String(headers.authorization).toLowerCase();
+const callerOf = ({ caller }: Shot): string => String(caller?.name);
 
-test.concurrent.each<readonly [string, (request: IncomingMessage) => string | null, readonly string[]]>([
-  ["a right bucket", tokenOf, []],
+test.each<readonly [string, KeyOf, readonly string[]]>([
+  ["a right bucket", callerOf, []],
   [
     "that lets HEAD pass",
-    (request) => (request.method === "HEAD" ? null : tokenOf(request)),
+    (shot) => (shot.method === "HEAD" ? null : callerOf(shot)),
     ["twin-head: conserved"],
   ],
   [
     "a bucket that believes who is forwarded",
-    (request) => String(request.headers["x-forwarded-for"] ?? tokenOf(request)),
+    (shot) => shot.headers["X-Forwarded-For"] ?? callerOf(shot),
     ["twin-forwarded-for: isolated"],
   ],
-  ["a bucket by path", (request) => tokenOf(request) + request.url, ["twin-query-string: conserved"]],
+  ["a bucket by path", (shot) => callerOf(shot) + shot.path, ["twin-query-string: conserved"]],
 ])("no answer shows the count: %s", async (_name, keyOf, expected) => {
-  const names = ["other-user", "twin-head", "twin-query-string", "twin-forwarded-for"];
-  const { url, close } = await bareBucket(keyOf);
-  try {
-    const made = await audited(url, bare, {
-      experiments: experiments.filter(({ name }) => names.includes(name)),
-      maxMs: 120_000,
-    });
-    const tried = made.result.rows.filter(({ name }) => name !== "agreement");
-    const named = tried.flatMap(({ name, broken }) => broken.map(({ law }) => `${name}: ${law}`));
-    const why = made.result.rows.map(({ name, state, why: because }) => `${name} ${state} ${because}`);
-    expect(named, [...found(made), ...why].join("\n")).toEqual(expected);
-    expect(tried.filter(({ state }) => state === "kept").length, why.join("\n")).toBe(4 - expected.length);
-    // The oracle sees by the trace alone that a bucket has too much room.
-    const agreement = made.result.rows.find(({ name }) => name === "agreement");
-    expect(agreement?.state).toBe(expected.length === 0 ? "kept" : "broken");
-  } finally {
-    await close();
-  }
+  const made = await auditedBucket("other-user twin-head twin-query-string twin-forwarded-for", keyOf);
+  const tried = made.result.rows.filter(({ name }) => name !== "agreement");
+  const named = tried.flatMap(({ name, broken }) => broken.map(({ law }) => `${name}: ${law}`));
+  const why = made.result.rows.map(({ name, state, why: because }) => `${name} ${state} ${because}`);
+  expect(named, [...found(made), ...why].join("\n")).toEqual(expected);
+  expect(tried.filter(({ state }) => state === "kept").length, why.join("\n")).toBe(4 - expected.length);
+  // The oracle sees by the trace alone that a bucket has too much room.
+  const agreement = made.result.rows.find(({ name }) => name === "agreement");
+  expect(agreement?.state).toBe(expected.length === 0 ? "kept" : "broken");
 });
 
-test.concurrent("a bucket that is refilled in whole seconds is a right one", async () => {
-  const { url, close } = await bareBucket(tokenOf, 1000);
-  try {
-    const own = experiments.filter(({ name }) => name === "burst-is-bounded");
-    const made = await audited(url, bare, { experiments: own, maxMs: 60_000 });
+// At 30 ms a call, a second begins within the burst.
+test.each([1, 30])(
+  "a bucket that is refilled in whole seconds is a right one, at %i ms a call",
+  async (callMs) => {
+    const made = await auditedBucket("burst-is-bounded", callerOf, { grainMs: 1000, callMs });
     expect(found(made)).toEqual([]);
-  } finally {
-    await close();
-  }
-});
+    expect(made.result.rows.map(({ state }) => state)).toEqual(["kept", "kept"]);
+  },
+);

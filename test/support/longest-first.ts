@@ -17,7 +17,6 @@ const longest: readonly string[] = [
   "test/fit/pinned.test.ts",
   "test/audit/faults.test.ts",
   "test/cli/check.test.ts",
-  "test/audit/buckets.test.ts",
   "test/load/runs.test.ts",
   "test/load/command.test.ts",
   "test/fit/wakes.test.ts",
