@@ -10,6 +10,7 @@ import { experiments } from "../../src/audit/experiments.ts";
 import { exitOf } from "../../src/cli/audit.ts";
 import type { AuditResult, Row } from "../../src/summary/audit-result.ts";
 import { spillwayHere } from "../support/command.ts";
+import { quickClock, tellsTime } from "../support/quick-clock.ts";
 
 let folder = "";
 let tokens = "";
@@ -30,6 +31,7 @@ afterAll(async () => {
 async function answering(answer: RequestListener): Promise<string> {
   const server = createServer(answer);
   servers.push(server);
+  tellsTime(server);
   await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
   return `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
 }
@@ -165,6 +167,7 @@ describe("without --policy, of an API that is not the default one", () => {
   };
 
   test("map proposes one, the audit goes on with it, and states its assumptions first", async () => {
+    quickClock(20);
     const url = await answering(answer);
     const out = join(folder, "mapped");
     const words = ["audit", "--target", `${url}/v1/items`, "--tokens", tokens, "--alone", "-y", "--out", out];
@@ -182,6 +185,7 @@ describe("without --policy, of an API that is not the default one", () => {
   }, 60_000);
 
   test("what shows no limit, and what does not answer, is said", async () => {
+    quickClock(20);
     const url = await answering((_request, reply) => reply.writeHead(404).end("{}"));
     const ended = [url, "http://127.0.0.1:1"].map((target) =>
       spillwayHere(["audit", "--target", target, "--tokens", tokens, "-y"]),
@@ -234,6 +238,7 @@ describe("what is no such API is named, before anything is spent", () => {
   });
 
   test("a status in no form that the wire knows is any answer that is no error", async () => {
+    quickClock(20);
     const policy = join(folder, "bare-status.json");
     const text = {
       version: 2,

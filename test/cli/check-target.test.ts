@@ -1,5 +1,5 @@
-// `spillway check --target` as it is typed: a live target, in real time and by a clock of ours.
-// @module-tag real-time
+// `spillway check --target` as it is typed: a live target, in its own time and by a clock of ours.
+// @module-tag waiting
 import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import type { AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
@@ -11,6 +11,7 @@ import { parseRules } from "../../src/rules/parse.ts";
 import { type Token, tokenScopes } from "../../src/rules/tokens.ts";
 import { buildApp } from "../../src/service/app.ts";
 import { spillwayHere } from "../support/command.ts";
+import { quickClock, tellsTime } from "../support/quick-clock.ts";
 
 let folder = "";
 beforeAll(async () => {
@@ -54,6 +55,7 @@ describe("a live target", () => {
       app.addHook("onRequest", async ({ headers }) => {
         clockMs = Number(headers[clockHeader] ?? Date.now());
       });
+    tellsTime(app.server);
     await app.listen({ port: 0, host: "127.0.0.1" });
     closers.push(() => app.close());
     const { port } = app.server.address() as AddressInfo;
@@ -65,6 +67,7 @@ describe("a live target", () => {
     });
 
   test("in real time is not accused where it is right; what is used is said beforehand", async () => {
+    quickClock(20);
     const url = await listening();
     const words = ["--rules", "rules.json", "--alone", "--runs", "2", "--calls", "90", "--seconds", "20"];
     const { code, stdout, stderr } = await check(url, ...words);
@@ -77,6 +80,7 @@ describe("a live target", () => {
   });
 
   test("in real time, too few calls judge nothing, and the first line says so", async () => {
+    quickClock(20);
     const url = await listening();
     const { code, stdout } = await check(url, "--runs", "1", "--calls", "3", "--seconds", "3");
     const [, first] = stdout.split("\n");
@@ -89,6 +93,7 @@ describe("a live target", () => {
   });
 
   test("in real time is accused where it is wrong, with the run's answers", async () => {
+    quickClock(20);
     const url = await listening({ fault: "double-count" });
     const words = [
       "--rules",

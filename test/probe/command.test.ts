@@ -9,6 +9,7 @@ import { setTimeout as wait } from "node:timers/promises";
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
 import { parseRules } from "../../src/rules/parse.ts";
 import { main, spillway, spillwayHere } from "../support/command.ts";
+import { quickClock } from "../support/quick-clock.ts";
 import { closeServings, serving, short, token, tokens } from "./short-windows.ts";
 
 const children: ChildProcess[] = [];
@@ -26,13 +27,13 @@ describe("the verbs", () => {
   afterAll(() => rm(folder, { recursive: true, force: true }));
   const typed = (words: readonly string[], env: NodeJS.ProcessEnv = {}) =>
     spillwayHere(words, { cwd: folder, env });
-  const typedElsewhere = (words: readonly string[]) => spillway(words, { cwd: folder });
   const at = (url: string, ...words: string[]): string[] => ["--target", url, "--org", "acme", ...words];
 
   test("probe writes rules that simulate takes, and a trace that verify takes", async () => {
+    quickClock(20);
     const url = await serving(short);
     const words = ["--tokens", "tokens.json", "--yes", "--out", "rules.json", "--trace", "probe.ndjson"];
-    const { code, stdout, stderr } = await typedElsewhere(["probe", ...at(url, ...words)]);
+    const { code, stdout, stderr } = await typed(["probe", ...at(url, ...words)]);
     expect(stderr).not.toContain("warning");
     expect(code).toBe(0);
     expect(stdout).toContain("at most 80 calls that may count, asking for 30,000 GraphQL points at most");
@@ -57,9 +58,10 @@ describe("the verbs", () => {
   });
 
   test("probe --json is the result alone; few calls and no waiting are kept to", async () => {
+    quickClock(20);
     const url = await serving(short);
     const words = ["--tokens", "tokens.json", "--yes", "--json", "--budget", "6", "--max-wait", "0"];
-    const { code, stdout } = await typedElsewhere(["probe", ...at(url, ...words)]);
+    const { code, stdout } = await typed(["probe", ...at(url, ...words)]);
     const result = JSON.parse(stdout) as { used: { calls: number }; ended: string; findings: unknown[] };
     expect(result.ended).toBe("whole");
     expect(result.used.calls).toBeLessThanOrEqual(6);
@@ -69,7 +71,7 @@ describe("the verbs", () => {
 
   test("nobody there to say yes", async () => {
     const words = ["probe", "--target", "http://127.0.0.1:1", "--tokens", "tokens.json", "--org", "acme"];
-    const { code, stderr } = await typedElsewhere(words);
+    const { code, stderr } = await spillway(words, { cwd: folder });
     expect(stderr).toMatch(/nobody is there to say yes[\s\S]*--yes goes on without asking/);
     expect(code).toBe(2);
   });

@@ -2,6 +2,7 @@
 import { parseRules } from "../../src/rules/parse.ts";
 import type { RulesInput } from "../../src/rules/rules.ts";
 import { type Serving, serve } from "../../src/service/serve.ts";
+import { tellsTime } from "../support/quick-clock.ts";
 import { tokenOf } from "./virtual.ts";
 
 export const short: RulesInput = {
@@ -22,6 +23,7 @@ const servings: Serving[] = [];
 /** Starts a deployment of these rules. @returns its URL */
 export async function serving(rules: RulesInput): Promise<string> {
   const started = await serve({ rules: parseRules(rules), tokens, port: 0, closeWithinMs: 100 });
+  tellsTime(started.app.server);
   servings.push(started);
   return started.url;
 }
