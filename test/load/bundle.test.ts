@@ -23,10 +23,12 @@ import {
 } from "./support.ts";
 
 const folder = testFolder();
+let bundles = 0;
 
 /** Bundles a scenario into a folder of its own, with tokens beside it. */
 async function bundled(name: string, body: string, policy?: Policy): Promise<string> {
-  const place = join(folder.path, name);
+  bundles += 1;
+  const place = join(folder.path, `${name}-${bundles}`);
   await mkdir(place, { recursive: true });
   const path = await scenarioFile(place, name, body);
   const file = join(place, `${name}.js`);
@@ -59,7 +61,7 @@ async function k6Run(
 
 const steady = `duration: "1s", populations: { four: { clients: 4, behaviour: poller({ every: "300ms", call: user }) } }, expect: { refusedShare: "<1%", waitP95Ms: "<1s" }`;
 
-describe("plain k6 runs it", { tags: ["k6"] }, () => {
+describe.concurrent("plain k6 runs it", { tags: ["k6"] }, () => {
   test("with the same checks and thresholds, tokens from the file beside it", async () => {
     const file = await bundled("steady", steady);
     const service = await countingService(wideRules, tokensOf(4));
@@ -121,7 +123,7 @@ describe("plain k6 runs it", { tags: ["k6"] }, () => {
   });
 });
 
-test("by the policy of another API: its tokens, its routes, refusals of another status", {
+test.concurrent("by the policy of another API: its tokens, its routes, refusals of another status", {
   tags: ["k6"],
 }, async () => {
   const policy = parsePolicy({
@@ -154,7 +156,7 @@ test("by the policy of another API: its tokens, its routes, refusals of another 
   expect(code).toBe(99);
 });
 
-test("TRACE=1 leaves the lines that a run of spillway's own makes its trace of", {
+test.concurrent("TRACE=1 leaves the lines that a run of spillway's own makes its trace of", {
   tags: ["k6"],
 }, async () => {
   const file = await bundled("traced", steady);
@@ -165,7 +167,7 @@ test("TRACE=1 leaves the lines that a run of spillway's own makes its trace of",
   expect(output).toContain('{\\"end\\":\\"four/3\\"}');
 });
 
-describe("what is wrong is said in k6's own output", { tags: ["k6"] }, () => {
+describe.concurrent("what is wrong is said in k6's own output", { tags: ["k6"] }, () => {
   const said = async (given: Record<string, string>): Promise<Ended> =>
     k6Run(await bundled("steady", steady), given);
 
@@ -195,7 +197,7 @@ describe("what is wrong is said in k6's own output", { tags: ["k6"] }, () => {
   });
 });
 
-test("clients that k6 is told to make in place of the scenario's end the run, and call nobody", {
+test.concurrent("clients that k6 is told to make in place of the scenario's end the run, and call nobody", {
   tags: ["k6"],
 }, async () => {
   const file = await bundled("told", steady);

@@ -11,6 +11,7 @@ import { testFolder } from "./folder.ts";
 import { drivers, readTraceFile, scenarioFile, textsBelow, tokensOf, wideRules } from "./support.ts";
 
 const folder = testFolder();
+let runs = 0;
 
 const tokens = tokensOf(2);
 const body = `duration: "900ms", populations: { one: { clients: 1, behaviour: worker({ calls: [{ call: user }], think: "20ms" }) }, other: { clients: 1, behaviour: worker({ calls: [{ call: pipelinesQuery(3) }], think: "20ms" }) } }`;
@@ -18,10 +19,13 @@ const body = `duration: "900ms", populations: { one: { clients: 1, behaviour: wo
 const secureService = (options: { readonly asksForClients: boolean }) =>
   served({ rules: wideRules, tokens }, options);
 
-describe.each(drivers)("by $driver", ({ needs, run }) => {
+describe.concurrent.each(drivers)("by $driver", ({ needs, run }) => {
   async function loaded(url: string, connection: ConnectionOptions, allowHost?: string) {
-    const path = await scenarioFile(folder.path, "secure", body);
-    return run(path, join(folder.path, "secure"), { target: { url, tokens, allowHost }, ...connection });
+    runs += 1;
+    const name = `secure-${runs}`;
+    const path = await scenarioFile(folder.path, name, body);
+    const out = join(folder.path, name);
+    return { out, ...(await run(path, out, { target: { url, tokens, allowHost }, ...connection })) };
   }
 
   describe("a target of https", needs, () => {
@@ -52,7 +56,7 @@ describe.each(drivers)("by $driver", ({ needs, run }) => {
       const result = await loaded(service.url, { tls: { ca, cert: pem("client"), key: pem("client-key") } });
       expect(result.account).toMatchObject({ unanswered: 0 });
       expect(result.account.calls).toBeGreaterThan(2);
-      for (const text of (await textsBelow(join(folder.path, "secure"))).values())
+      for (const text of (await textsBelow(result.out)).values())
         expect(text).not.toContain(pem("client-key").split("\n")[1]);
       await service.close();
     });

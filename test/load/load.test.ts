@@ -26,7 +26,7 @@ test("k6's own measure of an expectation is the summary's", async () => {
   const path = await scenarioFile(
     folder.path,
     "measured",
-    `duration: "3s", populations: {
+    `duration: "2s", populations: {
       eager: { clients: 4, behaviour: worker({ calls: [{ call: user }], think: "20ms" }), onRefused: waitReset({ of: "both" }) },
       watchers: { clients: 1, behaviour: poller({ every: "100ms", call: status() }) },
     }, expect: { refusedShare: "<90%", "eager.refusedShare": ">0%", waitMaxMs: "<3s" }`,
@@ -48,7 +48,7 @@ test("k6's own measure of an expectation is the summary's", async () => {
 const busy = (duration: string, clients = 6): string =>
   `duration: "${duration}", populations: { busy: { clients: ${clients}, behaviour: worker({ calls: [{ call: user }], think: "2ms" }) } }`;
 
-describe("a run that is cut short keeps what it has, and bounds what it lost", () => {
+describe.concurrent("a run that is cut short keeps what it has, and bounds what it lost", () => {
   test("by kill -9", async () => {
     const path = await scenarioFile(folder.path, "killed", busy("60s"));
     const out = join(folder.path, "killed");
@@ -138,7 +138,7 @@ describe("a run that is cut short keeps what it has, and bounds what it lost", (
 
 describe("what stands around a run does not change it", () => {
   // One variable of more than 128 KiB, and no program can be started.
-  test("a tokens file of half a megabyte", async () => {
+  test.concurrent("a tokens file of half a megabyte", async () => {
     const path = await scenarioFile(folder.path, "rich", busy("500ms", 2));
     const tokens = tokensOf(2_000).map((token) => ({ ...token, token: token.token.padEnd(250, "x") }));
     const service = await countingService(wideRules, tokens);
@@ -146,6 +146,22 @@ describe("what stands around a run does not change it", () => {
     await service.close();
     expect(result.account.failures.size).toBe(0);
     expect(result.account.calls).toBeGreaterThan(2);
+  });
+
+  test.concurrent("another k6 at the same time", async () => {
+    const path = await scenarioFile(folder.path, "twin", busy("2s", 2));
+    const results = await Promise.all(
+      ["a", "b"].map((name) =>
+        run(path, join(folder.path, `twin-${name}`), {
+          adjustments: { rules: wideRules },
+          target: counted(),
+        }),
+      ),
+    );
+    for (const result of results) {
+      expect(result.failure).toBeNull();
+      expect(result.account.calls).toBe(result.outcome.summary?.metrics["http_reqs"]?.values["count"]);
+    }
   });
 
   test("K6_* variables of the shell, and a scenario's own words in the log", async () => {
@@ -169,22 +185,6 @@ describe("what stands around a run does not change it", () => {
       expect(result.notes).toEqual(Array.from({ length: 4 }, () => "the scenario printed: hello 5"));
     } finally {
       vi.unstubAllEnvs();
-    }
-  });
-
-  test("another k6 at the same time", async () => {
-    const path = await scenarioFile(folder.path, "twin", busy("2s", 2));
-    const results = await Promise.all(
-      ["a", "b"].map((name) =>
-        run(path, join(folder.path, `twin-${name}`), {
-          adjustments: { rules: wideRules },
-          target: counted(),
-        }),
-      ),
-    );
-    for (const result of results) {
-      expect(result.failure).toBeNull();
-      expect(result.account.calls).toBe(result.outcome.summary?.metrics["http_reqs"]?.values["count"]);
     }
   });
 });

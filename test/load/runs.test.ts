@@ -20,8 +20,6 @@ import {
   wideRules,
 } from "./support.ts";
 
-const folder = testFolder();
-
 /** Every kind of client: one call at a time, several, pages, GraphQL, status, retries, arrivals. */
 const mixed = `duration: "3s", populations: {
   workers: { clients: 4, startWithin: "300ms", behaviour: worker({ calls: [{ call: user }, { call: pipelinesQuery(50) }], think: "40ms" }), onRefused: waitReset({ of: "both", jitter: "20ms" }) },
@@ -32,7 +30,9 @@ const mixed = `duration: "3s", populations: {
 }`;
 
 for (const { driver, needs, run } of drivers)
-  describe(`by ${driver}`, needs, () => {
+  describe.concurrent(`by ${driver}`, needs, () => {
+    const folder = testFolder();
+
     test("a run has a line for each request that the deployment counted, and is judged right", async () => {
       const path = await scenarioFile(folder.path, "mixed", mixed);
       const target = counted();

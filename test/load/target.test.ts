@@ -48,7 +48,7 @@ test("too few tokens are said before anything is sent", async () => {
   expect(error.problems[0]?.allowed).toContain("tokens of 3 users or more");
 });
 
-describe("before the run, a target is seen to be", () => {
+describe.concurrent("before the run, a target is seen to be", () => {
   const asked = async (url: string, tokens: readonly Token[] = tokensOf(1)) =>
     (await codedErrorOf(preflight(parseTarget("--target", url), tokens, { timeoutMs: 1_000 }))).problems[0]
       ?.got;
@@ -134,9 +134,11 @@ const small = (duration: string): string =>
   `duration: "${duration}", populations: { three: { clients: 3, behaviour: worker({ calls: [{ call: user }], think: "20ms" }) } }`;
 
 for (const { driver, needs, run } of drivers)
-  describe(`while the run is on, by ${driver}`, needs, () => {
+  describe.concurrent(`while the run is on, by ${driver}`, needs, () => {
+    const own = testFolder();
+
     test("a target that dies half-way: the run goes on, and says so", async () => {
-      const path = await scenarioFile(folder.path, "dying", small("3s"));
+      const path = await scenarioFile(own.path, "dying", small("3s"));
       let left = 60;
       const target = await fakeTarget((request, response) => {
         response.writeHead(200, plainHeaders);
@@ -146,7 +148,7 @@ for (const { driver, needs, run } of drivers)
         left -= 1;
         if (left === 0) void target.close();
       });
-      const out = join(folder.path, "dying");
+      const out = join(own.path, "dying");
       const result = await run(path, out, { target: { url: target.url, tokens: tokensOf(3) } });
       const { header, calls } = await readTraceFile(result.trace);
       expect(result.failure).toMatch(
@@ -160,13 +162,13 @@ for (const { driver, needs, run } of drivers)
     });
 
     test("a target that answers nothing in time", async () => {
-      const path = await scenarioFile(folder.path, "hanging", small("1s"));
+      const path = await scenarioFile(own.path, "hanging", small("1s"));
       const target = await fakeTarget((request, response) => {
         if (request.url?.endsWith("/rate_limit") === true)
           response.end('{"scopes":{"rest":{},"graphql":{}}}');
       });
       const options = { target: { url: target.url, tokens: tokensOf(3) }, timeoutMs: 1_200 };
-      const result = await run(path, join(folder.path, "hanging"), options);
+      const result = await run(path, join(own.path, "hanging"), options);
       await target.close();
       const { calls } = await readTraceFile(result.trace);
       expect(result.failure).toBe("the target answered none of 3 calls");
@@ -176,14 +178,14 @@ for (const { driver, needs, run } of drivers)
     });
 
     test("a redirect is an answer like any other, and leads nowhere", async () => {
-      const path = await scenarioFile(folder.path, "led", small("500ms"));
+      const path = await scenarioFile(own.path, "led", small("500ms"));
       const elsewhere = await countingService(wideRules, tokensOf(3));
       const target = await fakeTarget((request, response) => {
         if (request.url?.endsWith("/rate_limit") === true)
           response.end('{"scopes":{"rest":{},"graphql":{}}}');
         else response.writeHead(302, { ...plainHeaders, Location: `${elsewhere.url}/v2/user` }).end();
       });
-      const result = await run(path, join(folder.path, "led"), {
+      const result = await run(path, join(own.path, "led"), {
         target: { url: target.url, tokens: tokensOf(3) },
       });
       const { calls } = await readTraceFile(result.trace);
@@ -193,7 +195,7 @@ for (const { driver, needs, run } of drivers)
     });
   });
 
-test("by k6, each call has a connection of its own, unless it is told otherwise", {
+test.concurrent("by k6, each call has a connection of its own, unless it is told otherwise", {
   tags: ["k6"],
 }, async () => {
   const path = await scenarioFile(folder.path, "connected", small("700ms"));
@@ -217,7 +219,9 @@ test("by k6, each call has a connection of its own, unless it is told otherwise"
   }
 });
 
-test("no token is in any file, in what k6 says, or on a command line", { tags: ["k6"] }, async () => {
+test.concurrent("no token is in any file, in what k6 says, or on a command line", {
+  tags: ["k6"],
+}, async () => {
   const path = await scenarioFile(folder.path, "secret", small("4s"));
   const tokens = tokensOf(3);
   // A target that gives back what it was given.

@@ -32,7 +32,11 @@ export const tellsTime = (server: Pick<Server, "prependListener">): void =>
   });
 
 /** Waits as Node's own does, by the timers of the moment. */
-function sleep<T>(ms?: number, value?: T, { signal }: { readonly signal?: AbortSignal | undefined } = {}): Promise<T> {
+function sleep<T>(
+  ms?: number,
+  value?: T,
+  { signal }: { readonly signal?: AbortSignal | undefined } = {},
+): Promise<T> {
   return new Promise((resolve, reject) => {
     const stop = (): void => {
       clearTimeout(timer);
