@@ -26,7 +26,7 @@ const mixed = `duration: "3s", populations: {
   crowds: { clients: 2, behaviour: burst({ call: user, size: 30, every: "500ms" }) },
   pagers: { clients: 1, behaviour: pager({ call: rest("/v2/organizations/:org/pipelines"), pages: 4, perPage: 3, parallel: 2, every: "700ms" }) },
   watchers: { clients: 2, user: "shared", behaviour: poller({ every: "400ms", call: status() }) },
-  visitors: { arrivals: { executor: "constant-arrival-rate", rate: 5, preAllocatedVUs: 5 }, behaviour: worker({ calls: [{ call: user }], jobs: 2 }) },
+  visitors: { arrivals: { executor: "constant-arrival-rate", rate: 5, preAllocatedVUs: 20 }, behaviour: worker({ calls: [{ call: user }], jobs: 2 }) },
 }`;
 
 for (const { driver, needs, run } of drivers)
