@@ -9,7 +9,7 @@ const runner = fileURLToPath(new URL("runner.mjs", import.meta.url));
 const heapMost = 256;
 /** V8's flags of the process that runs the tests: a child runs as much code, and saves as much by them. */
 const tuned = process.execArgv.filter((flag) =>
-  /^--(?:interrupt-budget|always-sparkplug|single-threaded-gc)\b/.test(flag),
+  /^--(?:interrupt-budget|always-sparkplug|single-threaded-gc|m(?:in|ax)-semi-space-size)\b/.test(flag),
 );
 /** Of the child's computing, s, however busy the machine is: a command line takes some hundredths. */
 const secondsMost = 120;

@@ -5,6 +5,7 @@ export type Shape = (text: string) => string | Uint8Array;
 
 const many = 100_000;
 const deep = "[".repeat(many) + "]".repeat(many);
+const members = `{${Array.from({ length: many }, (_, n) => `"m${n}":0`).join(",")}}`;
 const firstMember = /\{\s*("(?:[^"\\]|\\.)*"\s*:)/;
 
 /** Shapes by what they are. */
@@ -22,8 +23,7 @@ export const shapes: Readonly<Record<string, Shape>> = {
   "lists in lists": () => deep,
   "objects in objects": () => `${'{"a":'.repeat(many)}1${"}".repeat(many)}`,
   "lists in lists for a number": (text) => text.replace(/(?<=[:[,]\s*)\d+(?=[,\]}\s])/, deep),
-  "more members than anybody writes": () =>
-    `{${Array.from({ length: many }, (_, n) => `"m${n}":0`).join(",")}}`,
+  "more members than anybody writes": () => members,
   "a list of nothing": () => "[]",
   "an object of nothing": () => "{}",
 };
