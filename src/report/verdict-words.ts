@@ -72,8 +72,11 @@ export function evidenceGaps({ verdict, evidence, amounts, laws }: Testimony): r
   const most = (member: keyof Evidence): number =>
     Math.max(...Object.values(evidence).map((each) => each[member]));
   const readings = most("readings");
+  const isWindowless = most("windows") === 0 && most("resets") === 0;
+  // Counts that were judged without a window are levels of buckets.
+  const isLevel = isWindowless && (evidence["conserved"]?.readings ?? 0) > 0;
   // A longer run of the same answers would tell no more.
-  if (laws !== undefined && readings > 0 && most("windows") === 0 && most("resets") === 0)
+  if (laws !== undefined && readings > 0 && isWindowless && !isLevel)
     return [
       [laws["limit-agrees"], laws["remaining-agrees"]].every((law) => typeof law === "object")
         ? "no answer showed a quota by a name of the policy, in a form of its wire"
@@ -84,7 +87,7 @@ export function evidenceGaps({ verdict, evidence, amounts, laws }: Testimony): r
       ? [`only ${counted(readings, "reading was", "readings were")} judged, so call more`]
       : []),
     ...noRefusal,
-    ...(most("resets") === 0 ? ["no window ended before another was seen, so run longer"] : []),
+    ...(most("resets") === 0 && !isLevel ? ["no window ended before another was seen, so run longer"] : []),
   ];
 }
 

@@ -5,6 +5,7 @@ import type { TraceHeader } from "../trace/record.ts";
 import type { Whose } from "../trace/whose.ts";
 import type { KnownNumbers } from "./answer-laws.ts";
 import { BareWindows } from "./bare-windows.ts";
+import { BucketLevels } from "./bucket-levels.ts";
 import { BucketRefusals } from "./bucket-refusals.ts";
 import type { TraceTime } from "./clock.ts";
 import type { Docket } from "./docket.ts";
@@ -109,6 +110,14 @@ export interface CountGroup {
 }
 
 /** The counts of one trace, each made when it is first seen. */
+/** Facts that tell what can be judged of a token bucket. */
+export interface BucketFacts {
+  /** True if all of its calls were seen, so that the most that is used can be told. */
+  readonly isTold: boolean;
+  /** True if answers show its level as it is, not in multiples of several units. */
+  readonly isExact: boolean;
+}
+
 export class Counts {
   readonly open: OpenWindows;
   readonly #columns = new WindowColumns();
@@ -190,7 +199,7 @@ export class Counts {
    * Makes a count of which only answers' numbers, and what is let through and refused, are judged.
    * @param lengthMs length of windows; `null` if none
    * @param envelope most that is let through; `null` if nothing bounds it
-   * @param isBucket true if the most that is used can be told, too: of a bucket whose calls were all seen
+   * @param bucket facts of a token bucket; `null` of any other quota
    */
   unjudged(
     group: CountGroup,
@@ -198,13 +207,15 @@ export class Counts {
     limit: number,
     lengthMs: number | null,
     envelope: Envelope | null,
-    isBucket: boolean,
+    bucket: BucketFacts | null,
   ): Count {
     const known = knownNumbers(group.kind, name.told, limit, lengthMs);
     const unread: UnreadJudge[] = envelope === null ? [] : [new EnvelopeJudge(name, this.#time, envelope)];
-    const { startedAt, complete } = this.#header;
-    if (envelope !== null && isBucket && complete)
-      unread.push(new BucketRefusals(name, this.#time, envelope, startedAt));
+    if (envelope !== null && bucket !== null) {
+      const startedAt = bucket.isTold && this.#header.complete ? this.#header.startedAt : null;
+      if (bucket.isExact) unread.push(new BucketLevels(name, this.#time, envelope, startedAt));
+      if (startedAt !== null) unread.push(new BucketRefusals(name, this.#time, envelope, startedAt));
+    }
     return this.#add(
       Object.assign(known, { name, group, quota: null, bare: null, unread, isOnEpoch: false }),
     );

@@ -2,11 +2,10 @@
 // and what comes back within the span. It needs decisions alone. A call belongs to each span that holds it from its
 // sending to its receipt, so that a sum never has more than was let through.
 //
-// A sum is held against `room + rate * span`. The span that passes it most begins with the sending of some call. Such
-// beginnings are kept in order, each with the sum since then; of two, the earlier one goes on if it leads: it gets all that
-// the later one gets.
+// A sum is held against `room + rate * span`. The span that passes it most begins with the sending of some call.
 import type { Envelope } from "../policy/envelope.ts";
 import { capitalized } from "../rules/words.ts";
+import { Beginnings, type SpanStart } from "./beginnings.ts";
 import { driftShare, type TraceTime } from "./clock.ts";
 import type { Docket } from "./docket.ts";
 import type { Enforcement } from "./enforcement.ts";
@@ -16,20 +15,11 @@ import type { UnreadCall, UnreadJudge } from "./unread.ts";
 
 /** Error of a difference between two of the target's times, ms: each is rounded to whole ms. */
 const grainMs = 2;
-/** Number of beginnings that are kept. Calls that are sent before the earliest one are left out of its sum. */
-const beginningsMost = 64;
 /** Error of sums of fractions. */
 const tolerance = 1e-6;
 
-/** A span's beginning, with the units that were let through since then. */
-interface Beginning {
-  readonly from: number;
-  readonly line: number;
-  points: number;
-}
-
 /** A span that lets through more than its quota does. */
-interface Excess extends Beginning {
+interface Excess extends SpanStart {
   readonly to: number;
   readonly lastLine: number;
 }
@@ -39,8 +29,7 @@ export class EnvelopeJudge implements UnreadJudge {
   readonly #name: QuotaName;
   readonly #time: TraceTime;
   readonly #envelope: Envelope;
-  /** Beginnings by their time. Each has a greater lead than the one before. */
-  readonly #beginnings: Beginning[] = [];
+  readonly #beginnings: Beginnings;
   readonly #excessive: Excess[] = [];
   /** A span that is too full unless room comes back in steps. */
   #stepped: Excess | null = null;
@@ -51,6 +40,7 @@ export class EnvelopeJudge implements UnreadJudge {
     this.#name = name;
     this.#time = time;
     this.#envelope = envelope;
+    this.#beginnings = new Beginnings(envelope.perMs);
   }
 
   add({ line, sent, received, least }: UnreadCall): void {
@@ -58,20 +48,12 @@ export class EnvelopeJudge implements UnreadJudge {
     this.#calls += 1;
     const { from, to } = this.#time.within(Math.min(sent, received), Math.max(sent, received));
     this.#latest = Math.max(this.#latest, to);
-    this.#begin(line, from);
-    for (const beginning of this.#beginnings) if (beginning.from <= from) beginning.points += least;
-    this.#drop();
-    // Leads grow from one to the next.
-    this.#check(line, this.#beginnings.at(-1) as Beginning);
+    this.#beginnings.add(line, from, least);
+    this.#check(line, this.#beginnings.leader as SpanStart);
   }
 
   get isTested(): boolean {
     return this.#calls > 0;
-  }
-
-  /** Units by which a beginning leads another, beside this number for that one. */
-  #leadOf({ from, points }: Beginning): number {
-    return points + this.#envelope.perMs * (from - this.#latest);
   }
 
   /** Returns the most that the quota lets through in a span. @param stepMs step in which room comes back */
@@ -80,37 +62,13 @@ export class EnvelopeJudge implements UnreadJudge {
     return room + perMs * ((to - from) * (1 + driftShare) + grainMs + stepMs) + tolerance;
   }
 
-  /** Puts a beginning in its place. Its sum is that of the next one: calls between the two are not known any more. */
-  #begin(line: number, from: number): void {
-    const beginnings = this.#beginnings;
-    let at = beginnings.length;
-    while (at > 0 && (beginnings[at - 1] as Beginning).from >= from) at -= 1;
-    const next = beginnings[at];
-    if (next?.from !== from) beginnings.splice(at, 0, { from, line, points: next?.points ?? 0 });
-  }
-
-  /** Drops beginnings behind an earlier one that leads, then the earliest of too many. */
-  #drop(): void {
-    let lead = Number.NEGATIVE_INFINITY;
-    let kept = 0;
-    for (const beginning of this.#beginnings) {
-      const its = this.#leadOf(beginning);
-      if (its <= lead) continue;
-      lead = its;
-      this.#beginnings[kept] = beginning;
-      kept += 1;
-    }
-    this.#beginnings.length = kept;
-    if (kept > beginningsMost) this.#beginnings.shift();
-  }
-
-  #check(lastLine: number, worst: Beginning): void {
+  #check(lastLine: number, worst: SpanStart): void {
     const span = { ...worst, to: this.#latest, lastLine };
     if (worst.points <= this.#most(span, 0)) return;
     this.#stepped ??= span;
     if (worst.points <= this.#most(span, this.#envelope.stepMs)) return;
     this.#excessive.push(span);
-    this.#beginnings.length = 0;
+    this.#beginnings.clear();
   }
 
   /** A call of unknown outcome was not surely let through. */

@@ -20,6 +20,7 @@ import { askedOf, countedBy, refusalOf, termsOf } from "./policy-charges.ts";
 import { PolicyPresence } from "./policy-presence.ts";
 import { type PolicyQuotaJudge, PolicyQuotas } from "./policy-quotas.ts";
 import { TargetOffset } from "./target-offset.ts";
+import type { ShownLevel } from "./unread.ts";
 import { noCounts, type QuotaVerdict } from "./verdict.ts";
 
 type Calls = AsyncIterable<QuotaLine> | Iterable<QuotaLine>;
@@ -163,8 +164,9 @@ class QuotaJudgement {
     const least = counted.role === "admitted" ? charge.least : 0;
     if (count.unread.length > 0) {
       const refused = refusalOf(call, judge, used, counted);
+      const level = levelOf(call, judge, count, reading);
       for (const unread of count.unread)
-        unread.add({ line, sent, received, least, most: charge.held, refused });
+        unread.add({ line, sent, received, least, most: charge.held, level, refused });
     }
     if (!isJudged(count)) return;
     const mark = reading && this.#mark(line, call, judge, count, reading, counted, charge);
@@ -174,6 +176,10 @@ class QuotaJudgement {
 
   /** Adds a reading of a count that its call did not use. */
   #read(line: number, call: QuotaCall, each: Used, count: Count, reading: QuotaReading): void {
+    const { sent, received } = call;
+    const level = levelOf(call, each.judge, count, reading);
+    for (const unread of count.unread)
+      unread.add({ line, sent, received, least: 0, most: 0, level, refused: null });
     if (count.quota === null) return;
     const mark = this.#mark(line, call, each.judge, count, reading, countedBy(call, each, this.#quotas.all));
     if (mark !== null) count.quota.add(mark);
@@ -299,6 +305,17 @@ const windowLaws: readonly LawName[] = [
 ];
 
 const isWhole = (value: number | null): value is number => Number.isSafeInteger(value);
+
+/** Returns what an answer shows as used of a count; `null` if it shows none. */
+function levelOf(
+  { outcome }: QuotaCall,
+  judge: PolicyQuotaJudge,
+  { limit }: Count,
+  reading: QuotaReading | null,
+): ShownLevel | null {
+  const shown = reading && shownCount(reading, judge, limit);
+  return shown && { used: shown.count, limit: shown.limit, mayOverstate: outcome === "refused" };
+}
 
 /** Returns the count that a reading shows; `null` if it shows no possible count. */
 function shownCount(

@@ -4,7 +4,6 @@ import { limitOf, quotaFor } from "../policy/effective.ts";
 import { type Envelope, envelopeOf } from "../policy/envelope.ts";
 import type { Cost, FixedWindow, Policy, Quota as PolicyQuota, Relation } from "../policy/policy.ts";
 import { wireOf } from "../policy/presets.ts";
-import type { WireReading } from "../policy/wire-data.ts";
 import type { Owner } from "../rules/rules.ts";
 import type { QuotaTraceHeader } from "../trace/quota-record.ts";
 import { readingsOf, roundingOf, tellingEnds } from "../wire/rounding.ts";
@@ -65,6 +64,8 @@ export class PolicyQuotaJudge implements CountKind {
   readonly rounding: Terms["reset"];
   /** True if its resets tell when a window ends. At that end a window is full again. */
   readonly tellsEnd: boolean;
+  /** Units of which counts are shown as multiples. */
+  readonly grain: number;
   readonly terms: Terms;
   readonly hypotheses: Hypotheses;
   readonly givesBack: boolean;
@@ -92,7 +93,8 @@ export class PolicyQuotaJudge implements CountKind {
     const rows = readingsOf(wireOf(policy), name);
     this.rounding = roundingOf(rows);
     this.tellsEnd = rows.every(({ reset }) => reset === undefined || tellingEnds.includes(reset.means));
-    this.notJudged = whyNotJudged(quota, rows, envelopeOf(quota, this.length?.least ?? null));
+    this.grain = Math.max(1, ...rows.map(({ grain = 1 }) => grain));
+    this.notJudged = whyNotJudged(quota, this.grain, envelopeOf(quota, this.length?.least ?? null));
     this.#unit = unit.replace(/s$/, "");
     this.#isUnit = Object.values(policy.operations).every(({ uses }) => isOne(uses[name]));
     this.lost = { calls: lost, points: lost > 0 && !this.#isUnit ? Number.POSITIVE_INFINITY : lost };
@@ -206,13 +208,14 @@ const unjudged: Readonly<Record<string, string>> = {
 
 function whyNotJudged(
   { algorithm: { kind } }: PolicyQuota,
-  rows: readonly WireReading[],
+  grain: number,
   envelope: Envelope | null,
 ): string | null {
-  const rounded = rows.find(({ grain = 1 }) => grain > 1);
-  const why = unjudged[kind] ?? (rounded && `its counts are shown in multiples of ${rounded.grain}`);
-  if (why === undefined) return null;
-  return envelope === null ? why : `${why}, only what it lets through`;
+  const why = unjudged[kind] ?? (grain > 1 ? `its counts are shown in multiples of ${grain}` : null);
+  if (why === null || envelope === null) return why;
+  return kind === "token-bucket" && grain === 1
+    ? "a token bucket's resets are not judged"
+    : `${why}, only what it lets through`;
 }
 
 /** Tells whether refused calls are charged, also where there is no room for them. */
@@ -254,8 +257,8 @@ export class PolicyQuotas {
     const length = algorithm.kind === "fixed-window" ? lengthOf(algorithm) : null;
     const envelope = envelopeOf(effective, length?.least ?? null);
     const isTold = kind.lost.calls === 0 && !kind.isAnonymous && !chargesRefused(effective);
-    const isBucket = algorithm.kind === "token-bucket" && isTold;
-    return this.#counts.unjudged(group, name, limitOf(algorithm), length?.most ?? null, envelope, isBucket);
+    const bucket = algorithm.kind === "token-bucket" ? { isTold, isExact: kind.grain === 1 } : null;
+    return this.#counts.unjudged(group, name, limitOf(algorithm), length?.most ?? null, envelope, bucket);
   }
 
   /** Returns the enforcement of a count; `{"with": NAME}` follows that quota's count of the same caller. */

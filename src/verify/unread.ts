@@ -3,6 +3,14 @@ import type { LawName } from "../rules/laws.ts";
 import type { Docket } from "./docket.ts";
 import type { Enforcement } from "./enforcement.ts";
 
+/** Units that an answer shows as used, of a limit. */
+export interface ShownLevel {
+  readonly used: number;
+  readonly limit: number;
+  /** True of a refusal, which may show nothing left whatever is. */
+  readonly mayOverstate: boolean;
+}
+
 /** An answered call, as far as it may have used the count. */
 export interface UnreadCall {
   readonly line: number;
@@ -12,6 +20,8 @@ export interface UnreadCall {
   readonly least: number;
   /** Most units that it may have left charged. */
   readonly most: number;
+  /** What its answer shows of the count; `null` if nothing. */
+  readonly level: ShownLevel | null;
   /** Units that this count refused, and whether the refusal names it; `null` for other calls. */
   readonly refused: { readonly cost: number; readonly isNamed: boolean } | null;
 }

@@ -81,6 +81,18 @@ describe("an `ok` lacks", () => {
       "no answer told which window its counts are of",
     ]);
   });
+
+  test("levels of buckets, which no longer run would give windows", () => {
+    const gapsOf = (readings: number, refusals: number) =>
+      evidenceGaps({
+        verdict: "ok",
+        evidence: { conserved: rests(readings, refusals, 0, 0) },
+        laws: {},
+      } as never);
+    expect(gapsOf(120, 3)).toEqual([]);
+    expect(gapsOf(120, 0)).toEqual(["no refusal was seen, so load more"]);
+    expect(gapsOf(2, 3)).toEqual([few("2 readings were")]);
+  });
 });
 
 describe("what was off", () => {

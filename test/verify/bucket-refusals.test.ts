@@ -7,27 +7,11 @@ import { BucketRefusals } from "../../src/verify/bucket-refusals.ts";
 import { TraceTime } from "../../src/verify/clock.ts";
 import { Docket } from "../../src/verify/docket.ts";
 import { Enforcement } from "../../src/verify/enforcement.ts";
+import { type Answer, answersOf, name, plans, right, startedAt } from "./bucket-answers.ts";
 
 const runs = Number(process.env["REFUSALS"] ?? 500);
-const startedAt = Date.parse("2026-03-02T10:00:00Z");
 /** 6 at once, and 2 each second. */
 const envelope = { room: 6, perMs: 0.002, stepMs: 1000 };
-
-interface Answer {
-  readonly sent: number;
-  readonly received: number;
-  readonly points: number;
-  readonly fate: "admitted" | "refused" | "unnamed" | "failed" | "unknown";
-}
-
-const name = {
-  told: { quota: "bursts", key: { user: "ann" } },
-  scope: "rest",
-  owner: "user",
-  isNarrowest: true,
-  isMixable: false,
-  unit: "request",
-} as const;
 
 /** Judges calls in the order of their answers. */
 function judged(answers: readonly Answer[], enforced: boolean | null = true) {
@@ -38,7 +22,11 @@ function judged(answers: readonly Answer[], enforced: boolean | null = true) {
   for (const [at, { sent, received, points, fate }] of inOrder.entries()) {
     const refused =
       fate === "refused" || fate === "unnamed" ? { cost: points, isNamed: fate === "refused" } : null;
-    const charge = { least: fate === "admitted" ? points : 0, most: refused === null ? points : 0 };
+    const charge = {
+      least: fate === "admitted" ? points : 0,
+      most: refused === null ? points : 0,
+      level: null,
+    };
     if (fate === "unknown") judge.addUnknown(points);
     else judge.add({ line: at + 2, sent, received, ...charge, refused });
   }
@@ -53,53 +41,6 @@ function judged(answers: readonly Answer[], enforced: boolean | null = true) {
     isTested: judge.isTested,
   };
 }
-
-const plans = fc.array(
-  fc.record({
-    gapMs: fc.oneof(fc.integer({ min: 0, max: 60 }), fc.integer({ min: 0, max: 5000 })),
-    toMs: fc.integer({ min: 0, max: 300 }),
-    backMs: fc.oneof(fc.integer({ min: 0, max: 300 }), fc.integer({ min: 0, max: 20_000 })),
-    points: fc.integer({ min: 1, max: 3 }),
-    isLost: fc.integer({ min: 0, max: 40 }).map((drawn) => drawn === 0),
-    isNamed: fc.boolean(),
-  }),
-  { minLength: 30, maxLength: 120 },
-);
-type Plan = typeof plans extends fc.Arbitrary<infer Plans> ? Plans : never;
-
-interface Bucket {
-  readonly capacity: number;
-  readonly perMs: number;
-  /** Step in which room comes back, ms. */
-  readonly stepMs: number;
-  /** True if a refused call is charged, too. */
-  readonly countsRefused: boolean;
-  /** Units that are used at the begin. */
-  readonly used: number;
-}
-
-/** Returns the answers of a bucket, written from its description. */
-function answersOf(bucket: Bucket, plan: Plan): readonly Answer[] {
-  let clock = startedAt;
-  let [used, at] = [bucket.used, startedAt];
-  const calls = plan.map((call) => {
-    clock += call.gapMs;
-    return { ...call, sent: clock, decided: clock + call.toMs, received: clock + call.toMs + call.backMs };
-  });
-  return calls
-    .sort((a, b) => a.decided - b.decided)
-    .map(({ sent, decided, received, points, isLost, isNamed }) => {
-      const now = Math.floor(decided / bucket.stepMs) * bucket.stepMs;
-      used = Math.max(0, used - bucket.perMs * Math.max(0, now - at));
-      at = Math.max(at, now);
-      const isAdmitted = used + points <= bucket.capacity;
-      if (isAdmitted || bucket.countsRefused) used = Math.min(bucket.capacity, used + points);
-      const fate = isLost ? "unknown" : isAdmitted ? "admitted" : isNamed ? "refused" : "unnamed";
-      return { sent, received, points, fate };
-    });
-}
-
-const right: Bucket = { capacity: 6, perMs: 0.002, stepMs: 1, countsRefused: false, used: 0 };
 
 describe("a bucket of 6, and 2 each second", () => {
   test.each([
@@ -124,7 +65,7 @@ describe("a bucket of 6, and 2 each second", () => {
     ["a third of the room", { ...right, capacity: 2 }],
     ["refused calls that count", { ...right, countsRefused: true }],
   ])("%s is found by calls that go on and on", (_, bucket) => {
-    const call = { gapMs: 100, toMs: 2, backMs: 2, points: 1, isLost: false, isNamed: true };
+    const call = { gapMs: 100, toMs: 2, backMs: 2, points: 1, isLost: false, isNamed: true, readAfter: 0 };
     // After a rest, all that was used before has come back.
     const plan = [{ ...call, gapMs: 10_000 }, ...Array(100).fill(call)];
     const { violations } = judged(answersOf(bucket, plan));

@@ -67,7 +67,7 @@ describe("windows", () => {
     [
       "token buckets",
       { kind: "token-bucket", capacity: 5, refill: { amount: 1, everyMs: 1000 } },
-      "a token bucket's level is not judged, only what it lets through",
+      "a token bucket's resets are not judged",
     ],
     [
       "sliding logs",
@@ -294,20 +294,31 @@ describe("a count that is made", () => {
       { algorithm: window() },
       { readings: [{ quotas: ["one"], headers: { X: "{remaining}" }, grain: 5 }] },
     );
-    expect([how, facts[0], facts[1], facts[3]]).toEqual(["unjudged", 9, 60_000, false]);
+    expect([how, facts[0], facts[1], facts[3]]).toEqual(["unjudged", 9, 60_000, null]);
   });
 
-  test("of a bucket is one that readings tell, if each call is known and refusals cost nothing", () => {
+  test("of a bucket has levels, and what is used most if each call is known and refusals cost nothing", () => {
     const bucket = { algorithm: { kind: "token-bucket", capacity: 5, refill: { amount: 1, everyMs: 1000 } } };
-    const isBucket = ({ facts }: ReturnType<typeof made>): unknown => facts[3];
+    const factsOf = ({ facts }: ReturnType<typeof made>): unknown => facts[3];
     const told = of(bucket);
-    expect([told.how, told.facts[0], told.facts[1], isBucket(told)]).toEqual(["unjudged", 5, null, true]);
-    expect(isBucket(of(bucket, { lost: 1 }))).toBe(false);
-    expect(isBucket(of({ ...bucket, charge: { refused: "counted" } }))).toBe(false);
-    expect(isBucket(of({ ...bucket, charge: { refusedByOther: "charged" } }))).toBe(false);
-    expect(isBucket(of({ algorithm: { kind: "sliding-log", limit: 5, windowSeconds: 60 } }))).toBe(false);
+    expect([told.how, told.facts[0], told.facts[1], factsOf(told)]).toEqual([
+      "unjudged",
+      5,
+      null,
+      { isTold: true, isExact: true },
+    ]);
+    const untold = { isTold: false, isExact: true };
+    expect(factsOf(of(bucket, { lost: 1 }))).toEqual(untold);
+    expect(factsOf(of({ ...bucket, charge: { refused: "counted" } }))).toEqual(untold);
+    expect(factsOf(of({ ...bucket, charge: { refusedByOther: "charged" } }))).toEqual(untold);
     const anonymous = made({ quotas: { one: { key: ["user"], ...bucket } } }, "one", [{ tenant: "acme" }]);
-    expect(isBucket(anonymous)).toBe(false);
+    expect(factsOf(anonymous)).toEqual(untold);
+    const readings = [
+      { quotas: ["one"], headers: { X: "{remaining}" } },
+      { quotas: ["one"], headers: { Y: "{remaining}" }, grain: 5 },
+    ];
+    expect(factsOf(of(bucket, { readings }))).toEqual({ isTold: true, isExact: false });
+    expect(factsOf(of({ algorithm: { kind: "sliding-log", limit: 5, windowSeconds: 60 } }))).toBeNull();
   });
 
   test("is enforced as the policy says, unless any unit left is enough", () => {
