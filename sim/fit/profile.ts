@@ -287,17 +287,23 @@ function clockOf(starts: Float64Array, lag: number, slackMs: number): (CallPace 
   if (single < 0.6 * gaps.length || ticks > 3 * gaps.length) return null;
   const everyMs = wholeMs / ticks;
   const phases = new Float64Array(starts.length);
-  for (const [index, gapMs] of gaps.entries())
-    phases[index + lag] = (phases[index] as number) + gapMs - periodsIn(gapMs) * everyMs;
-  const middles = Array.from(
-    { length: lag },
-    (_, start) => new SortedSample(phases.filter((_phase, index) => index % lag === start)).median,
-  );
-  const off = new SortedSample(
-    phases.map((phase, index) => Math.abs(phase - (middles[index % lag] as number))),
-  );
+  for (let place = 0; place < gaps.length; place++) {
+    const gapMs = gaps[place] as number;
+    phases[place + lag] = (phases[place] as number) + gapMs - periodsIn(gapMs) * everyMs;
+  }
+  const middles = Array.from({ length: lag }, (_, first) => everyNth(phases, lag, first).median);
+  for (let place = 0; place < phases.length; place++)
+    phases[place] = Math.abs((phases[place] as number) - (middles[place % lag] as number));
+  const off = new SortedSample(phases);
   const offMs = off.quantile(0.9);
   return offMs <= Math.max(2 * slackMs, 0.05 * everyMs) ? { kind: "ticks", everyMs, offMs } : null;
+}
+
+/** Returns the values at every so many places, from a place on. */
+function everyNth(values: Float64Array, step: number, first: number): SortedSample {
+  const some = new Float64Array(Math.max(0, Math.ceil((values.length - first) / step)));
+  for (let place = 0; place < some.length; place++) some[place] = values[first + place * step] as number;
+  return new SortedSample(some);
 }
 
 const startsOf = (runs: readonly Spell[]): Float64Array => Float64Array.from(runs, ({ startMs }) => startMs);

@@ -128,13 +128,11 @@ export function usualPauses(profiles: readonly Pick<Jobs, "jobs">[], slackMs: nu
   for (const { jobs } of profiles)
     for (let index = 1; index < jobs.length; index += step) {
       const { startMs } = jobs[index] as RecordedJob;
-      const before = jobs
-        .slice(Math.max(0, index - lookedBack), index)
-        .filter(({ endMs }) => endMs <= startMs + slackMs);
-      const job = before.reduce(
-        (last, other) => (other.endMs > last.endMs ? other : last),
-        before[0] as RecordedJob,
-      );
+      let job: RecordedJob | undefined;
+      for (let place = Math.max(0, index - lookedBack); place < index; place++) {
+        const other = jobs[place] as RecordedJob;
+        if (other.endMs <= startMs + slackMs && (job === undefined || other.endMs > job.endMs)) job = other;
+      }
       if (job !== undefined && !isRefused(job.last)) pauses.push(startMs - job.endMs);
     }
   return new UsualPauses(pauses, slackMs);

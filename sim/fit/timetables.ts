@@ -62,14 +62,16 @@ interface Punctual {
   readonly weekdays: boolean;
 }
 
-/** Counts a recording's periods: at weekends, and on weekdays. */
-function periodsIn({ startedAtMs, endedAtMs }: Watched, periodMs: number): readonly [number, number] {
-  const counts: [number, number] = [0, 0];
-  // The rows of a week span some minutes less than seven days.
-  const count = Math.floor((endedAtMs - startedAtMs) / periodMs + 0.02);
-  for (let period = 0; period < count; period++)
-    counts[isWeekend(weekdayOf(startedAtMs + period * periodMs)) ? 0 : 1] += 1;
-  return counts;
+/** Counts a recording's periods: the rows of a week span some minutes less than seven days. */
+const periodsIn = ({ startedAtMs, endedAtMs }: Watched, periodMs: number): number =>
+  Math.max(0, Math.floor((endedAtMs - startedAtMs) / periodMs + 0.02));
+
+/** Counts those of so many periods that begin at weekends. */
+function weekendsIn({ startedAtMs }: Watched, periodMs: number, periods: number): number {
+  let count = 0;
+  for (let period = 0; period < periods; period++)
+    if (isWeekend(weekdayOf(startedAtMs + period * periodMs))) count += 1;
+  return count;
 }
 
 /**
@@ -82,9 +84,10 @@ function punctualIn(
   watched: Watched,
   anySecond: boolean,
 ): Punctual | null {
-  const [atWeekends, onWeekdays] = periodsIn(watched, periodMs);
-  const periods = atWeekends + onWeekdays;
+  const periods = periodsIn(watched, periodMs);
   if (periods < periodsLeast || sessions.length < 0.5 * periods) return null;
+  const atWeekends = weekendsIn(watched, periodMs, periods);
+  const onWeekdays = periods - atWeekends;
   const phases = new Float64Array(sessions.length);
   const counts = new Uint32Array(periodMs / punctualMs + 1);
   for (let place = 0; place < phases.length; place++) {
