@@ -215,10 +215,13 @@ const wrong: readonly [string, LimiterLawName, KindOfLimiter][] = [
   ],
 ];
 
-describe(`a wrong limiter, seed ${seed}`, () => {
+/** Seed that comes to the wrong ones in three fifths of the time that seed 6 takes. */
+const wrongSeed = 2;
+
+describe(`a wrong limiter, seed ${wrongSeed}`, () => {
   test.each(wrong)("%s breaks %s", async (name, law, kind) => {
     const limiter = keyedLimiter({ name, ...kind });
-    const report = entry(await checkLaws(limiter, { seed, laws: [law] }), law);
+    const report = entry(await checkLaws(limiter, { seed: wrongSeed, laws: [law] }), law);
     expect(report.outcome).toBe("violated");
     const calls = report.counterexample?.history.filter(({ op }) => op.do === "call").length ?? 0;
     expect(calls).toBeLessThanOrEqual(16);

@@ -13,9 +13,13 @@ import { installStrangers, versionOf } from "./strangers.ts";
 
 /** Seeds that come to a bug sooner than seed 1 does, by the bug's name. The track record says how many runs seed 1 needs. */
 const sooner: Readonly<Record<string, number>> = {
+  "allowance-after-the-wait": 4,
   "block-rounded-down": 8,
   "forgets-the-window-before": 7,
   "key-ends-between-commands": 11,
+  "one-call-too-few": 4,
+  "refused-for-longer": 6,
+  "reset-of-the-oldest": 5,
   "reset-rounded-down": 4,
   "timers-of-others-cleared": 6,
   "window-of-everybody": 12,
