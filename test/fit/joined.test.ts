@@ -26,7 +26,7 @@ test.each([
 });
 
 test("a token of the fifth day is named, and counts from then on", () => {
-  const { rows } = play(newcomer, { firstDay: 0, days: 7, seed: 1, agents: 4 });
+  const { rows } = play(newcomer, { firstDay: 0, days: 7, seed: 1, agents: 2 });
   const fit = fitTo(recordingOf(rows), { rules: parseRules(worldRules) });
   expect(fit.model.doubts.join("\n")).toMatch(/^reader joined on a later day \(2026-01-09\): /m);
   const steps = checkSteps(fit, 4);

@@ -102,11 +102,11 @@ const recordingOf = (given: RulesInput, seed: number): Row[] =>
 
 describe.each(Object.keys(variants))("%s", (name) => {
   const given = variants[name] ?? {};
-  const seeds = Array.from({ length: 8 }, (_, seed) => seed);
+  const seeds = Array.from({ length: 5 }, (_, seed) => seed);
   const recordings = seeds.map((seed) => recordingOf(given, seed)).filter((rows) => !isAmbiguous(rows));
 
   test("the replay refuses what the run refused, call by call", async () => {
-    expect(recordings.length).toBeGreaterThanOrEqual(4);
+    expect(recordings.length).toBeGreaterThanOrEqual(3);
     for (const rows of recordings) {
       const { recorded } = await replay(logOf(rows), parseRules(given));
       expect(recorded?.refused).toBeGreaterThan(10);

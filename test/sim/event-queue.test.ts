@@ -49,7 +49,7 @@ const operation = fc.oneof(
   { weight: 5, arbitrary: fc.constant({ kind: "pop" as const }) },
 );
 
-property([starts, fc.array(operation, { maxLength: 300, size: "max" })], { numRuns: 500 })(
+property([starts, fc.array(operation, { maxLength: 300, size: "max" })], { numRuns: 150 })(
   "pushes and pops in any order agree with the sorted list, ties first scheduled first out",
   (startMs, operations) => {
     const wheel = new EventQueue(startMs, 1);

@@ -34,20 +34,20 @@ describe("a window of a day", () => {
   }
 
   test.each([1, 2] as const)("holds the rows of its last calls alone, by version %i", async (version) => {
-    const few = await judgeDay(version, () => day.linesOf(20_000));
-    const many = await judgeDay(version, () => day.linesOf(80_000));
+    const few = await judgeDay(version, () => day.linesOf(10_000));
+    const many = await judgeDay(version, () => day.linesOf(40_000));
     expect([few.readings, many.readings]).toEqual([1, 1]);
-    expect(many.verdict).toMatchObject({ verdict: "ok", records: 80_000 });
+    expect(many.verdict).toMatchObject({ verdict: "ok", records: 40_000 });
     expect(many.bytes).toBeGreaterThan(0);
     expect(many.bytes).toBe(few.bytes);
-    // Two windows of 80,000 rows would take ten times that.
+    // Two windows of 40,000 rows would take five times that.
     expect(many.bytes).toBeLessThanOrEqual(1 << 20);
   });
 
   test.each([1, 2] as const)(
     "is read again where something is wrong late, by version %i",
     async (version) => {
-      const wrong = () => day.linesOf(20_000, [15_000]);
+      const wrong = () => day.linesOf(8_000, [6_000]);
       const { verdict, readings } = await judgeDay(version, wrong);
       expect(readings).toBe(2);
       expect(verdict.violations[0]).toMatchObject({ law: "conserved" });

@@ -34,10 +34,13 @@ test("ends with the signal's reason, and reads no further", async () => {
 });
 
 test("says the same of a trace that is packed, of one in any order, and of one read in pieces", async () => {
-  const plain = await verify(chunks(trace));
-  const shuffled = text(headerLine, ...lines.toSorted());
-  expect(await verify(chunks(gzipSync(trace)))).toEqual(plain);
-  expect(await verify(chunks(trace, 999))).toEqual(plain);
+  const some = lines.slice(0, 5_000);
+  const ordered = text(headerLine, ...some);
+  const plain = await verify(chunks(ordered));
+  const shuffled = text(headerLine, ...some.toSorted());
+  expect(plain.records).toBe(5_000);
+  expect(await verify(chunks(gzipSync(ordered)))).toEqual(plain);
+  expect(await verify(chunks(ordered, 999))).toEqual(plain);
   const sorted = await verify(chunks(shuffled), { sort: true });
   expect({ ...sorted, violations: [] }).toEqual({ ...plain, violations: [] });
 });
