@@ -1,5 +1,5 @@
 // The law remaining-agrees for limiters without fixed windows. A shown `remaining` must be there for the next call at
-// the same instant, and a caller whose calls are all forgotten has the whole limit left.
+// the same instant, and does not fall by time alone. A caller whose calls are all forgotten has the whole limit left.
 import type { Algorithm } from "../rules/algorithms.ts";
 import { idleWindows } from "./decisions.ts";
 import type { Breach, Opinion } from "./law.ts";
@@ -16,7 +16,11 @@ interface Left {
   told: number | null;
   /** Units certainly left; `null` if they depend on how the limiter forgets. */
   exact: number | null;
+  /** Units that the latest answer said are left, less what was admitted since; `null` if unknown. */
+  atLeast: number | null;
 }
+
+const unseen = (): Left => ({ atMs: Number.NaN, calledMs: null, told: null, exact: null, atLeast: null });
 
 /** Returns how many units less than it has a limiter may show: 1 for fractions of a bucket or a sliding counter. */
 const lessMost = (algorithm: Algorithm): number =>
@@ -35,14 +39,20 @@ export const remainingIsThere = overLooks((script) => {
   const keys = new Map<string, Left>();
   let latestMs = Number.NEGATIVE_INFINITY;
   let isBack = false;
-  return ({ sights: [sight, other] }) => {
-    if (sight === undefined || other !== undefined || !sight.isEnforced) return [];
+  return ({ sights }) => {
+    const [sight, other] = sights;
+    if (sight === undefined) return [];
+    if (other !== undefined || !sight.isEnforced) {
+      // Such calls are charged and not judged, so nothing is known of these keys from here on.
+      for (const { name, event } of sights) keys.set(name, { ...unseen(), calledMs: event.op.atMs });
+      return [];
+    }
     const { event, limit } = sight;
     // For a clock that steps back, SPEC.md §2.8 has a rule for windows only.
     isBack ||= event.op.atMs < latestMs;
     latestMs = event.op.atMs;
     if (isBack) return [];
-    const left = keys.get(sight.name) ?? { atMs: Number.NaN, calledMs: null, told: null, exact: null };
+    const left = keys.get(sight.name) ?? unseen();
     keys.set(sight.name, left);
     if (left.atMs !== latestMs)
       Object.assign(left, {
@@ -57,7 +67,9 @@ export const remainingIsThere = overLooks((script) => {
     const opinions = [
       call && promise(call.op.cost, promised, call.admitted),
       range(sight, shown, left, algorithm),
+      fall(sight, shown, left, algorithm),
     ];
+    if (shown !== null) left.atLeast = shown;
     return opinions.map((opinion) => [opinion, sight] as const);
   };
 });
@@ -66,13 +78,28 @@ export const remainingIsThere = overLooks((script) => {
 function take(left: Left, { event, rule }: Sight): QuotaCallEvent | null {
   if ("admitted" in event) {
     left.calledMs = left.atMs;
-    if (event.admitted && left.exact !== null) left.exact -= event.op.cost;
-    if (!event.admitted && rule.charge.refused === "counted") left.exact = null;
+    if (event.admitted) {
+      if (left.exact !== null) left.exact -= event.op.cost;
+      if (left.atLeast !== null) left.atLeast -= event.op.cost;
+    } else if (rule.charge.refused === "counted") left.exact = null;
     return event;
   }
-  // A call that ends gives its place back.
-  if (event.op.do === "settle") left.exact = null;
+  // A call that ends gives its place back, or is charged.
+  if (event.op.do === "settle") Object.assign(left, { exact: null, atLeast: null });
   return null;
+}
+
+/** Judges that time alone takes nothing: what is left falls by what is admitted, unless refused calls take room later. */
+function fall({ limit, rule }: Sight, shown: number | null, { atLeast }: Left, algorithm: Algorithm): Opinion {
+  if (shown === null || atLeast === null || algorithm === "unknown") return null;
+  if (rule.charge.refused === "counted") return null;
+  const least = Math.min(atLeast, limit) - lessMost(algorithm);
+  if (shown >= least) return null;
+  return {
+    expected: `remaining ${least} or more`,
+    got: `remaining ${shown}`,
+    arithmetic: `by the answer before and what was admitted since, ${atLeast} remain, and time alone takes nothing`,
+  };
 }
 
 /** Judges that a call is admitted if it costs no more than an answer of the same instant said was left. */

@@ -22,13 +22,13 @@ function op(word: string, atMs: number): Op {
   const [, settled, actual] = /^=(\d+)(?:x(\d+))?$/.exec(word) ?? [];
   if (settled !== undefined) return { do: "settle", atMs, id: Number(settled), actual: Number(actual ?? 1) };
   if (word === "?") return { do: "status", atMs, organization: "acme", user: "a" };
-  if (word === "off" || word === "other-off")
+  if (word === "on" || word === "off" || word === "other-off")
     return {
       do: "enforce",
       atMs,
-      organization: word === "off" ? "acme" : "other",
+      organization: word === "other-off" ? "other" : "acme",
       scope: "rest",
-      enforced: false,
+      enforced: word === "on",
     };
   return { do: word === "*" ? "snapshot" : "sweep", atMs };
 }
@@ -39,7 +39,8 @@ export function wordOf(one: Op): string {
     return `${one.user}${one.id}${marks}${one.cost === 1 ? "" : `x${one.cost}`}`;
   }
   if (one.do === "settle") return `=${one.id}`;
-  if (one.do === "enforce") return one.organization === "other" ? "other-off" : "off";
+  if (one.do === "enforce" && one.organization === "acme") return one.enforced ? "on" : "off";
+  if (one.do === "enforce") return "other-off";
   return { status: "?", snapshot: "*", sweep: "~" }[one.do];
 }
 
