@@ -4,6 +4,7 @@ import { seenIn } from "../book.ts";
 import { judgeCharges } from "../charges.ts";
 import { lacksCounts, needsCounts } from "../emptied.ts";
 import type { Experiment } from "../experiment.ts";
+import type { Lab } from "../lab.ts";
 import { type AuditCaller, broken, isRefused, kept, unexercised, usedWords } from "../step.ts";
 import { shownApart, trial } from "../trials.ts";
 import { lateMs, type RequestShape, shapes } from "./shapes.ts";
@@ -55,7 +56,14 @@ const twin = (shape: RequestShape): Experiment => ({
   },
 });
 
-/** Returns an experiment with an answer that the policy says how to provoke: charged once, or free. */
+/** Returns the operation of the request that provokes a status; `null` if no route leads to it. */
+const provokedBy = (lab: Lab, caller: AuditCaller, sample: RequestSample): string | null =>
+  lab.route(lab.request(caller, sample, "other", null))?.route.operation ?? null;
+
+/**
+ * Returns an experiment with an answer that the policy says how to provoke: charged once, or free. Of a request that no
+ * quota limits it is free.
+ */
 const provoked = (status: "304" | "400" | "404" | "405"): Experiment => ({
   name: `answered-${status}`,
   law: "conserved",
@@ -69,15 +77,18 @@ const provoked = (status: "304" | "400" | "404" | "405"): Experiment => ({
     const [caller] = subject.callers;
     const why = lacksCounts(lab, subject);
     if (why !== null) return why;
-    return lab.route(lab.request(caller, sample, "other", null))?.route.operation === subject.operation
+    const operation = provokedBy(lab, caller, sample);
+    return operation === subject.operation || operation === "other"
       ? null
       : "the request is another operation's";
   },
   *run(lab, subject) {
     const sample = lab.policy.provoke[status] as RequestSample;
     const caller = yield* lab.pick(subject, 8, 700);
-    const shot = lab.request(caller, sample, subject.operation, null);
+    const isLimited = provokedBy(lab, caller, sample) === subject.operation;
+    const shot = lab.request(caller, sample, isLimited ? subject.operation : "other", null);
     const made = yield* trial(lab, subject, caller, [shot, shot]);
+    if (!isLimited) return judgeCharges(made, "nothing") ?? kept;
     const isCharged = made.charged.some(
       ({ quota, units, plain }) => lab.shows(quota) && plain > 0 && units === 2 * plain,
     );
