@@ -43,8 +43,8 @@ export const remainingIsThere = overLooks((script) => {
     const [sight, other] = sights;
     if (sight === undefined) return [];
     if (other !== undefined || !sight.isEnforced) {
-      // Such calls are charged and not judged, so nothing is known of these keys from here on.
-      for (const { name, event } of sights) keys.set(name, { ...unseen(), calledMs: event.op.atMs });
+      // Such calls are charged and not judged.
+      for (const { name } of sights) Object.assign(keys.get(name) ?? {}, { atLeast: null });
       return [];
     }
     const { event, limit } = sight;
@@ -90,7 +90,12 @@ function take(left: Left, { event, rule }: Sight): QuotaCallEvent | null {
 }
 
 /** Judges that time alone takes nothing: what is left falls by what is admitted, unless refused calls take room later. */
-function fall({ limit, rule }: Sight, shown: number | null, { atLeast }: Left, algorithm: Algorithm): Opinion {
+function fall(
+  { limit, rule }: Sight,
+  shown: number | null,
+  { atLeast }: Left,
+  algorithm: Algorithm,
+): Opinion {
   if (shown === null || atLeast === null || algorithm === "unknown") return null;
   if (rule.charge.refused === "counted") return null;
   const least = Math.min(atLeast, limit) - lessMost(algorithm);

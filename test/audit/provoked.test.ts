@@ -20,7 +20,6 @@ test.each<[charged: number, said: RegExp]>([
   [0, / kept$/],
   [1, /broken: charged as 0 plain calls in own \(1 each\): /],
 ])("an answer of 404 to a request without a limit that is charged %i", (charged, said) => {
-  const made = () =>
-    server({ cost: (units, { path }) => (path === "/rooms/none" ? charged : units) });
+  const made = () => server({ cost: (units, { path }) => (path === "/rooms/none" ? charged : units) });
   expect(linesOf(made, ["answered-404"], policy)).toEqual([expect.stringMatching(said)]);
 });

@@ -16,7 +16,8 @@ const rulesOf = (semantics: object = {}) =>
 /** `3@0:1 !2@5:1 =0@7`: calls by cost and time, ms, and what their answers say is left; `!` is refused, `=0` completes. */
 function of(text: string, algorithm: Algorithm, terms: Partial<Script> = {}) {
   const calls = text.split(" ").map((word) => {
-    const [, mark = "", cost = "", ms = "", left] = /^([!=]?)(\d+|off|on)@(\d+)(?::(-?\d+))?$/.exec(word) ?? [];
+    const [, mark = "", cost = "", ms = "", left] =
+      /^([!=]?)(\d+|off|on)@(\d+)(?::(-?\d+))?$/.exec(word) ?? [];
     return { mark, cost, ms: Number(ms), left };
   });
   const said: Said = (one, before) => {
