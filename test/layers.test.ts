@@ -104,6 +104,7 @@ const edge = new Set([
 ]);
 /** The rooms that may use Node's modules beside the edge, and which files of them. */
 const mayUseNode = new Set([
+  "src/laws/describe-limiter.ts",
   "src/laws/weave.ts",
   "src/report/result-writer.ts",
   "src/report/run-folder.ts",

@@ -1,5 +1,6 @@
 // Makes the laws cases of any test runner that has a `test(name, body)`. A failing case prints the smallest
 // counterexample as a timeline, and the line that repeats it.
+import * as runnerTimers from "node:timers";
 import type { LimiterFactory } from "../engine/adapter.ts";
 import { claimsOf } from "../rules/algorithms.ts";
 import type { LimiterLawName } from "../rules/laws.ts";
@@ -12,7 +13,7 @@ import { checkInterleavings, type InterleavingOptions } from "./interleavings.ts
 import { renderInterleaving } from "./interleavings-text.ts";
 import { type KnownCounterexample, parseKnown, unmetText } from "./known.ts";
 import type { UnexplainedScript } from "./orders.ts";
-import { patient } from "./patience.ts";
+import { patient, type Timers } from "./patience.ts";
 import type { CheckReport, LawReport } from "./report.ts";
 import type { Script } from "./script.ts";
 import { anySeed, requireLaws } from "./subject.ts";
@@ -29,8 +30,13 @@ export interface RegisterTest {
 export interface DescribeOptions
   extends Pick<
     CheckOptions,
-    "runs" | "seed" | "laws" | "path" | "known" | "rules" | "startMs" | "timers" | "answerMsMost"
+    "runs" | "seed" | "laws" | "path" | "known" | "rules" | "startMs" | "answerMsMost"
   > {
+  /**
+   * Timers that bound each promise of the limiter. Default: those of `node:timers`, which fake timers of a test runner
+   * leave alone.
+   */
+  readonly timers?: Timers;
   /** True, or options, to check overlapping calls of an asynchronous store (`checkInterleavings`). Default: `false`. */
   readonly interleavings?: boolean | InterleavingOptions;
   /** Longest time of a case, ms, for runners whose `test` takes it third (Vitest, Jest, Bun). Default: 60,000. */
@@ -83,7 +89,8 @@ export function describeLimiter(
 ): void {
   const line = new CallerLine(describeLimiter);
   const { timeoutMs = 60_000, laws, interleavings = false } = options;
-  const suite = new Suite(factory, { ...options, seed: options.seed ?? anySeed() }, line);
+  const { seed = anySeed(), timers = runnerTimers } = options;
+  const suite = new Suite(factory, { ...options, seed, timers }, line);
   const claimed = claimsOf(factory);
   for (const law of requireLaws(laws)) {
     if (claimed.includes(law))

@@ -125,8 +125,10 @@ type Exported = Partial<Record<keyof LimiterFactory | keyof QuotaLimiterFactory,
 /** Checks what a module exports before anything is asked of it. */
 function factoryOf(exported: unknown, { path, kind: made }: PlacedModule): LimiterFactory {
   const byPolicy = made.limits === "policy";
-  if (typeof exported !== "object" || exported === null) {
-    const got = exported === undefined ? "nothing" : typeof exported;
+  const isPromise = typeof (exported as { then?: unknown } | null | undefined)?.then === "function";
+  if (typeof exported !== "object" || exported === null || isPromise) {
+    const kind = isPromise ? "promise, which its file has to await" : typeof exported;
+    const got = exported === undefined ? "nothing" : exported === null ? "null" : `a ${kind}`;
     const allowed = byPolicy ? "a QuotaLimiterFactory" : "a LimiterFactory";
     throw noLimiter(made, [{ path: "default export", got, allowed }]);
   }

@@ -279,6 +279,16 @@ describe("a case", () => {
     expect(await failureOf(second?.body ?? (async () => {}))).toBe("the same calls break isolated: recovers");
   });
 
+  test("fails where a limiter never answers, by timers of Node where none are given", async () => {
+    const silent = keyedLimiter({
+      name: "silent",
+      algorithm: "fixed-window",
+      create: () => ({ consume: () => new Promise<never>(() => {}) }),
+    });
+    const message = await failureOf(() => only(silent, { laws: ["twice-at-most"], answerMsMost: 20 }));
+    expect(message).toContain("no answer within 0.02 s");
+  });
+
   test("of another bug fails, too", async () => {
     const cases = collect(broken, { seed: 1, laws: ["refusal-justified", "twice-at-most", "limit-agrees"] });
     const said = [];

@@ -18,6 +18,7 @@ const cases: readonly (readonly [by: "rules" | "policy", exported: string])[] = 
   ["rules", "null"],
   ["rules", "7"],
   ["rules", `() => ({ ${byRules} })`],
+  ["rules", `Promise.resolve({ ${byRules} })`],
   ["rules", "{}"],
   ["rules", `{ name: 7, algorithm: "fixed-windw", claims: ["conserved", "monotne"], create: 1, restore: 0 }`],
   ["rules", `{ algorithm: "token-bucket", claims: "some", ${create} }`],
