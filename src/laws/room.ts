@@ -44,7 +44,10 @@ export const remainingIsThere = overLooks((script) => {
     if (sight === undefined) return [];
     if (other !== undefined || !sight.isEnforced) {
       // Such calls are charged and not judged.
-      for (const { name } of sights) Object.assign(keys.get(name) ?? {}, { atLeast: null });
+      for (const { name } of sights) {
+        const left = keys.get(name);
+        if (left !== undefined) left.atLeast = null;
+      }
       return [];
     }
     const { event, limit } = sight;

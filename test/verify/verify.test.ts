@@ -1,6 +1,7 @@
 // `verify`: from bytes to verdict, with progress and an end before the end.
 import { gzipSync } from "node:zlib";
 import { expect, test } from "vitest";
+import type { Verdict } from "../../src/verify/verdict.ts";
 import { verify } from "../../src/verify/verify.ts";
 import { call, chunks, headerLine, line, text } from "../trace/samples.ts";
 
@@ -33,14 +34,22 @@ test("ends with the signal's reason, and reads no further", async () => {
   expect(given).toBeLessThan(trace.length);
 });
 
+/** A verdict without the numbers of lines. */
+const withoutLines = (verdict: Verdict): unknown =>
+  JSON.parse(
+    JSON.stringify(verdict, (name, value: unknown) =>
+      name === "lines" || name === "explanation" ? undefined : value,
+    ),
+  );
+
 test("says the same of a trace that is packed, of one in any order, and of one read in pieces", async () => {
   const some = lines.slice(0, 5_000);
   const ordered = text(headerLine, ...some);
   const plain = await verify(chunks(ordered));
-  const shuffled = text(headerLine, ...some.toSorted());
+  const reversed = text(headerLine, ...some.toReversed());
   expect(plain.records).toBe(5_000);
   expect(await verify(chunks(gzipSync(ordered)))).toEqual(plain);
   expect(await verify(chunks(ordered, 999))).toEqual(plain);
-  const sorted = await verify(chunks(shuffled), { sort: true });
-  expect({ ...sorted, violations: [] }).toEqual({ ...plain, violations: [] });
+  const sorted = await verify(chunks(reversed), { sort: true });
+  expect(withoutLines(sorted)).toEqual(withoutLines(plain));
 });
