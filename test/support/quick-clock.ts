@@ -3,6 +3,10 @@ import type { Server } from "node:http";
 import { syncBuiltinESMExports } from "node:module";
 import promises from "node:timers/promises";
 import { onTestFinished, vi } from "vitest";
+// They keep Node's own timers when they are loaded: those of this clock would stay in them.
+import "../../src/runs/check-job.ts";
+import "../../src/runs/promised-timers.ts";
+import "../../src/runs/simulated-limiter.ts";
 
 /** Real time between two steps of the clock, ms. */
 const stepMs = 2;
