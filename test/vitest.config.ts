@@ -49,22 +49,29 @@ const files = readdirSync(`${root}test`, { recursive: true, encoding: "utf8" })
   .map((name) => `test/${name.replaceAll("\\", "/")}`);
 const areNamed =
   process.argv[2] === "run" && parseCLI(["vitest", ...process.argv.slice(2)]).filter.length > 0;
-/** Names of the tags in a file's first comment. */
-function tagsOf(file: string): readonly (string | undefined)[] {
-  const [comment = ""] = /^(\/\/.*\n)+/.exec(readFileSync(root + file, "utf8")) ?? [];
-  return [...comment.matchAll(/^\/\/ @module-tag (.+)$/gm)].map(([, name]) => name);
-}
-/** Project of a file. */
-const projectOf = new Map(
+/** Names of the tags in each file's first comment. */
+const tagsOf = new Map(
   files.map((file) => {
-    const tags = tagsOf(file);
-    if (tags.includes(paced)) return [file, paced];
-    return [file, tags.includes(realTime) || tags.includes(waiting) ? waiting : "pure"];
+    const [comment = ""] = /^(\/\/.*\n)+/.exec(readFileSync(root + file, "utf8")) ?? [];
+    return [file, [...comment.matchAll(/^\/\/ @module-tag (.+)$/gm)].map(([, name]) => name)];
   }),
 );
+const has = (file: string, tag: string): boolean => tagsOf.get(file)?.includes(tag) === true;
+
+/** Returns the project of a file. */
+function projectOf(file: string): string {
+  if (has(file, paced)) return paced;
+  return has(file, realTime) || has(file, waiting) ? waiting : "pure";
+}
+
+/**
+ * One worker more than processors, for the files that wait. Each worker optimizes what it runs for itself, so that two
+ * more took a fifth more of the processors' time.
+ */
+const together = { maxWorkers: availableParallelism() + 1, sequence: { groupOrder: 0 } };
 
 function project(name: string, mode: string, test: NonNullable<ViteUserConfig["test"]>): ViteUserConfig {
-  const isChosen = (file: string): boolean => areNamed || tagsOf(file).includes(long) === (mode === long);
+  const isChosen = (file: string): boolean => areNamed || has(file, long) === (mode === long);
   return {
     root,
     plugins: [built(root)],
@@ -75,7 +82,7 @@ function project(name: string, mode: string, test: NonNullable<ViteUserConfig["t
     },
     test: {
       name,
-      include: files.filter((file) => projectOf.get(file) === name && isChosen(file)),
+      include: files.filter((file) => projectOf(file) === name && isChosen(file)),
       server: { deps: { external: [builtModules] } },
       // No test is judged by its time: these end what hangs, on a busy machine, too.
       testTimeout: 240_000,
@@ -103,7 +110,7 @@ function project(name: string, mode: string, test: NonNullable<ViteUserConfig["t
 }
 
 function closingLines(mode: string): ClosingLines {
-  const longOnes = files.filter((file) => tagsOf(file).includes(long)).length;
+  const longOnes = files.filter((file) => has(file, long)).length;
   const others =
     areNamed || mode === long
       ? null
@@ -117,10 +124,8 @@ export default defineConfig(({ mode }) => ({
     globalSetup: "test/support/build.ts",
     sequence: { sequencer: LongestFirst },
     projects: [
-      // One worker more than processors, for the files that wait. Each worker optimizes what it runs for itself, so that
-      // two more took a fifth more of the processors' time.
-      project("pure", mode, { maxWorkers: availableParallelism() + 1, sequence: { groupOrder: 0 } }),
-      project(waiting, mode, { maxWorkers: availableParallelism() + 1, sequence: { groupOrder: 0 } }),
+      project("pure", mode, together),
+      project(waiting, mode, together),
       // More at a time would take the processor from one another.
       project(paced, mode, { maxWorkers: 4, maxConcurrency: 20, sequence: { groupOrder: 1 } }),
     ],

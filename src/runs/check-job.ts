@@ -13,6 +13,7 @@ import { parseRules } from "../rules/parse.ts";
 import { clockedFactory } from "./clocked-limiter.ts";
 import type { JobContext, JobLimiter } from "./job.ts";
 import { eventsOf } from "./job-events.ts";
+import { ownTimers } from "./promised-timers.ts";
 import { inTurns } from "./turns.ts";
 
 export interface CheckTask {
@@ -33,8 +34,6 @@ export type AnyLawReport = LawReport | LawReport<QuotasKind>;
 /** Progress of a check; or the report of a law that is done. */
 export type CheckEvent = CheckProgress | AnyLawReport;
 
-const timers = { setTimeout, clearTimeout };
-
 /**
  * Checks the laws one after the other.
  * @throws SpillwayError as `checkLaws` and `checkQuotaLaws` do, `FAULT_INVALID` if the fault does not fit the limits
@@ -45,7 +44,7 @@ export function checkJob(
 ): AsyncGenerator<CheckEvent, AnyCheckReport, undefined> {
   return eventsOf(async (tell) => {
     const { policy, options } = task;
-    const live = { signal, timers, onProgress: inTurns(tell), onLaw: tell };
+    const live = { signal, timers: ownTimers, onProgress: inTurns(tell), onLaw: tell };
     if (policy === undefined) return checkLaws(await factoryOf(limiter, task), { ...options, ...live });
     const { checkQuotaLaws } = await import("../laws/quotas/kit.ts");
     const { rules: _rules, known, ...rest } = options;
@@ -85,7 +84,7 @@ export function interleavingsJob(
     const { policy, clockMoves, options } = task;
     const { path, ...rest } = options;
     const moving = clockMoves === true ? { clockMoves: true } : {};
-    const live = { ...moving, signal, timers, onProgress: inTurns(tell) };
+    const live = { ...moving, signal, timers: ownTimers, onProgress: inTurns(tell) };
     if (policy === undefined) return checkInterleavings(await factoryOf(limiter, task), { ...rest, ...live });
     const { checkQuotaInterleavings } = await import("../laws/quotas/interleavings.ts");
     return checkQuotaInterleavings(await quotaFactoryOf(limiter, task, policy), policy, { ...rest, ...live });

@@ -15,6 +15,9 @@ interface Aborting {
 
 const { setTimeout: wait, setInterval: ticks } = promised;
 
+/** The process's own timers, even while a clock's are in their place. */
+export const ownTimers = { setTimeout, clearTimeout };
+
 /** Clock under which code runs; `null` between a limiter's calls. */
 let running: AfterClock | null = null;
 

@@ -14,10 +14,8 @@ import { counted } from "../rules/words.ts";
 import { importAdapter } from "./adapter-file.ts";
 import { clockedFactory } from "./clocked-limiter.ts";
 import type { JobLimiter } from "./job.ts";
+import { ownTimers } from "./promised-timers.ts";
 import { VirtualClock } from "./virtual-clock.ts";
-
-// The process's own timers, even while a clock's are in their place.
-const timers = { setTimeout, clearTimeout };
 
 /**
  * Imports a limiter for virtual time.
@@ -41,9 +39,9 @@ export async function importInVirtualTime(module: PlacedModule): Promise<JobLimi
  * its windows lie is asked, as `check` does.
  */
 export async function patientLimiter({ factory, clock }: JobLimiter): Promise<JobLimiter> {
-  const asked = patient(clockedFactory({ factory, clock }), timers);
+  const asked = patient(clockedFactory({ factory, clock }), ownTimers);
   const { semantics, fromStart } = await anchored(asked, undefined, newYear2026Ms);
-  return { factory: Object.assign(patient(factory, timers), { semantics, fromStart }), clock };
+  return { factory: Object.assign(patient(factory, ownTimers), { semantics, fromStart }), clock };
 }
 
 /** Returns the facts that the reader of such a run must know. */

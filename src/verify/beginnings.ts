@@ -1,5 +1,14 @@
 // Sums of what was let through since some instants, in order of these: the one that passes room and rate most tells how
 // much is used at least. Of two, the earlier one goes on if it leads: it gets all that the later one gets.
+import { driftShare } from "./clock.ts";
+
+/** Error of a difference between two of the target's times, ms: each is rounded to whole ms. */
+const grainMs = 2;
+/** Error of sums of fractions. */
+export const tolerance = 1e-6;
+
+/** Returns the most that comes back in a time. */
+export const backWithin = (perMs: number, ms: number): number => perMs * (ms * (1 + driftShare) + grainMs);
 
 /** Number of beginnings that are kept. Calls that are sent before the earliest one are left out of its sum. */
 const beginningsMost = 64;

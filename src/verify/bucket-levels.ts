@@ -2,9 +2,8 @@
 // be used by then. The least needs no complete trace: of calls that were surely over before, whatever came back since.
 import type { Envelope } from "../policy/envelope.ts";
 import { capitalized, counted } from "../rules/words.ts";
-import { Beginnings } from "./beginnings.ts";
+import { Beginnings, backWithin, tolerance } from "./beginnings.ts";
 import { accuseAnswer } from "./breach.ts";
-import { driftShare, type TraceTime } from "./clock.ts";
 import type { Docket } from "./docket.ts";
 import type { Enforcement } from "./enforcement.ts";
 import { addAll } from "./evidence.ts";
@@ -12,12 +11,8 @@ import { MostUsed } from "./most-used.ts";
 import type { QuotaName } from "./quota-name.ts";
 import type { UnreadCall, UnreadJudge } from "./unread.ts";
 
-/** Error of a difference between two of the target's times, ms: each is rounded to whole ms. */
-const grainMs = 2;
 /** Number of levels that are kept as too low. */
 const levelsMost = 1000;
-/** Error of sums of fractions. */
-const tolerance = 1e-6;
 
 /** A level that seems wrong, with the bound that it passes. */
 interface Level {
@@ -40,7 +35,6 @@ interface Charged {
 export class BucketLevels implements UnreadJudge {
   readonly law = "conserved";
   readonly #name: QuotaName;
-  readonly #time: TraceTime;
   readonly #envelope: Envelope;
   readonly #least: Beginnings;
   readonly #most: MostUsed<Level> | null;
@@ -52,13 +46,12 @@ export class BucketLevels implements UnreadJudge {
   readonly #tooLow: Level[] = [];
   #readings = 0;
 
-  /** @param startedAt begin of a complete trace, ms since the epoch; `null` where calls may be missing */
-  constructor(name: QuotaName, time: TraceTime, envelope: Envelope, startedAt: number | null) {
+  /** @param beganBy latest begin of a complete trace, ms since the epoch; `null` where calls may be missing */
+  constructor(name: QuotaName, envelope: Envelope, beganBy: number | null) {
     this.#name = name;
-    this.#time = time;
     this.#envelope = envelope;
     this.#least = new Beginnings(envelope.perMs);
-    this.#most = startedAt === null ? null : new MostUsed(time, envelope, startedAt);
+    this.#most = beganBy === null ? null : new MostUsed(envelope, beganBy);
   }
 
   get isTested(): boolean {
@@ -66,10 +59,9 @@ export class BucketLevels implements UnreadJudge {
   }
 
   add(call: UnreadCall): void {
-    const { line, sent, received, least, most, level } = call;
-    const { from, to } = this.#time.within(Math.min(sent, received), Math.max(sent, received));
+    const { line, from, to, least, most, level } = call;
     this.#first = Math.min(this.#first, from);
-    const used = this.#most?.add(call).used ?? Number.POSITIVE_INFINITY;
+    const used = this.#most?.add(call) ?? Number.POSITIVE_INFINITY;
     if (level !== null && level.limit === this.#envelope.room) {
       this.#readings += 1;
       const shown = { line, from, to, shown: level.used };
@@ -105,7 +97,7 @@ export class BucketLevels implements UnreadJudge {
 
   /** Returns the most that comes back in a time. */
   #back(ms: number): number {
-    return this.#envelope.perMs * (ms * (1 + driftShare) + grainMs);
+    return backWithin(this.#envelope.perMs, ms);
   }
 
   /** Returns what comes back in a step, where a limiter does so in steps. */
@@ -114,26 +106,23 @@ export class BucketLevels implements UnreadJudge {
   }
 
   #isTooHigh({ shown, used }: Level, step: number): boolean {
-    const { room, perMs } = this.#envelope;
-    return shown > Math.ceil(Math.min(room, used + perMs * grainMs + step + tolerance));
+    return shown > Math.ceil(Math.min(this.#envelope.room, used + this.#back(0) + step + tolerance));
   }
 
   finish(enforcement: Enforcement, docket: Docket): void {
     if (!enforcement.wasOn) return;
     addAll(docket.evidence[this.law], { readings: this.#readings, refusals: 0, windows: 0, resets: 0 });
     const isBound = ({ to }: Level): boolean => enforcement.throughout(this.#first, to) === true;
-    const tooLow = this.#tooLow.filter(isBound);
-    const tooHigh = (this.#most?.claims ?? []).filter((level) => this.#isTooHigh(level, 0) && isBound(level));
-    const isSurelyLow = (level: Level): boolean => isTooLow({ ...level, used: level.used - this.#step });
-    const isSurelyHigh = (level: Level): boolean => this.#isTooHigh(level, this.#step);
-    for (const level of tooLow.filter(isSurelyLow))
-      this.#accuse(docket, level, "too-low", this.#lowWords(level, this.#step));
-    for (const level of tooHigh.filter(isSurelyHigh))
-      this.#accuse(docket, level, "too-high", this.#highWords(level, this.#step));
-    if (tooLow.some(isSurelyLow) || tooHigh.some(isSurelyHigh)) return;
-    const [low, high] = [tooLow[0], tooHigh[0]];
-    if (low !== undefined) this.#ask(docket, low, "too-low", this.#lowWords(low, 0));
-    else if (high !== undefined) this.#ask(docket, high, "too-high", this.#highWords(high, 0));
+    const step = this.#step;
+    const low = this.#tooLow.filter(isBound);
+    const high = (this.#most?.claims ?? []).filter((level) => this.#isTooHigh(level, 0) && isBound(level));
+    const surelyLow = low.filter((level) => isTooLow({ ...level, used: level.used - step }));
+    const surelyHigh = high.filter((level) => this.#isTooHigh(level, step));
+    for (const level of surelyLow) this.#accuse(docket, level, "too-low", this.#lowWords(level, step));
+    for (const level of surelyHigh) this.#accuse(docket, level, "too-high", this.#highWords(level, step));
+    if (surelyLow.length > 0 || surelyHigh.length > 0) return;
+    if (low[0] !== undefined) this.#ask(docket, low[0], "too-low", this.#lowWords(low[0], 0));
+    else if (high[0] !== undefined) this.#ask(docket, high[0], "too-high", this.#highWords(high[0], 0));
   }
 
   #accuse(docket: Docket, { line }: Level, breach: keyof typeof suspects, explanation: string): void {

@@ -1,9 +1,8 @@
-// `refusal-justified` (SPEC.md §7) for token buckets, whose levels are not read: a refusal is needless if the most that
+// `refusal-justified` (SPEC.md §7) for token buckets: a refusal is needless if the most that
 // can have been used by then leaves room. It needs a complete trace.
 import type { Envelope } from "../policy/envelope.ts";
 import { counted } from "../rules/words.ts";
 import { accuseAnswer } from "./breach.ts";
-import type { TraceTime } from "./clock.ts";
 import type { Docket } from "./docket.ts";
 import type { Enforcement } from "./enforcement.ts";
 import { MostUsed } from "./most-used.ts";
@@ -28,11 +27,11 @@ export class BucketRefusals implements UnreadJudge {
   readonly #most: MostUsed<Needless>;
   #refusals = 0;
 
-  /** @param startedAt begin of the trace, ms since the epoch */
-  constructor(name: QuotaName, time: TraceTime, envelope: Envelope, startedAt: number) {
+  /** @param beganBy latest begin of the trace, ms since the epoch */
+  constructor(name: QuotaName, envelope: Envelope, beganBy: number) {
     this.#name = name;
     this.#envelope = envelope;
-    this.#most = new MostUsed(time, envelope, startedAt);
+    this.#most = new MostUsed(envelope, beganBy);
   }
 
   get isTested(): boolean {
@@ -40,10 +39,11 @@ export class BucketRefusals implements UnreadJudge {
   }
 
   add(call: UnreadCall): void {
-    const { from, to, used } = this.#most.add(call);
-    if (call.refused === null) return;
+    const used = this.#most.add(call);
+    const { line, from, to, refused } = call;
+    if (refused === null) return;
     if (from >= this.#most.knownFrom) this.#refusals += 1;
-    const refusal = { line: call.line, from, to, ...call.refused, used };
+    const refusal = { line, from, to, ...refused, used };
     if (this.#isNeedless(refusal)) this.#most.claim(refusal);
   }
 

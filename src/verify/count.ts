@@ -109,7 +109,6 @@ export interface CountGroup {
   readonly counts: Count[];
 }
 
-/** The counts of one trace, each made when it is first seen. */
 /** Facts that tell what can be judged of a token bucket. */
 export interface BucketFacts {
   /** True if all of its calls were seen, so that the most that is used can be told. */
@@ -118,6 +117,7 @@ export interface BucketFacts {
   readonly isExact: boolean;
 }
 
+/** The counts of one trace, each made when it is first seen. */
 export class Counts {
   readonly open: OpenWindows;
   readonly #columns = new WindowColumns();
@@ -210,11 +210,12 @@ export class Counts {
     bucket: BucketFacts | null,
   ): Count {
     const known = knownNumbers(group.kind, name.told, limit, lengthMs);
-    const unread: UnreadJudge[] = envelope === null ? [] : [new EnvelopeJudge(name, this.#time, envelope)];
+    const unread: UnreadJudge[] = envelope === null ? [] : [new EnvelopeJudge(name, envelope)];
     if (envelope !== null && bucket !== null) {
-      const startedAt = bucket.isTold && this.#header.complete ? this.#header.startedAt : null;
-      if (bucket.isExact) unread.push(new BucketLevels(name, this.#time, envelope, startedAt));
-      if (startedAt !== null) unread.push(new BucketRefusals(name, this.#time, envelope, startedAt));
+      const { complete, startedAt } = this.#header;
+      const beganBy = bucket.isTold && complete ? this.#time.within(startedAt, startedAt).to : null;
+      if (bucket.isExact) unread.push(new BucketLevels(name, envelope, beganBy));
+      if (beganBy !== null) unread.push(new BucketRefusals(name, envelope, beganBy));
     }
     return this.#add(
       Object.assign(known, { name, group, quota: null, bare: null, unread, isOnEpoch: false }),

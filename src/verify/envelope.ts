@@ -5,18 +5,12 @@
 // A sum is held against `room + rate * span`. The span that passes it most begins with the sending of some call.
 import type { Envelope } from "../policy/envelope.ts";
 import { capitalized } from "../rules/words.ts";
-import { Beginnings, type SpanStart } from "./beginnings.ts";
-import { driftShare, type TraceTime } from "./clock.ts";
+import { Beginnings, backWithin, type SpanStart, tolerance } from "./beginnings.ts";
 import type { Docket } from "./docket.ts";
 import type { Enforcement } from "./enforcement.ts";
 import { addAll } from "./evidence.ts";
 import type { QuotaName } from "./quota-name.ts";
 import type { UnreadCall, UnreadJudge } from "./unread.ts";
-
-/** Error of a difference between two of the target's times, ms: each is rounded to whole ms. */
-const grainMs = 2;
-/** Error of sums of fractions. */
-const tolerance = 1e-6;
 
 /** A span that lets through more than its quota does. */
 interface Excess extends SpanStart {
@@ -27,7 +21,6 @@ interface Excess extends SpanStart {
 export class EnvelopeJudge implements UnreadJudge {
   readonly law = "bounded";
   readonly #name: QuotaName;
-  readonly #time: TraceTime;
   readonly #envelope: Envelope;
   readonly #beginnings: Beginnings;
   readonly #excessive: Excess[] = [];
@@ -36,17 +29,15 @@ export class EnvelopeJudge implements UnreadJudge {
   #calls = 0;
   #latest = Number.NEGATIVE_INFINITY;
 
-  constructor(name: QuotaName, time: TraceTime, envelope: Envelope) {
+  constructor(name: QuotaName, envelope: Envelope) {
     this.#name = name;
-    this.#time = time;
     this.#envelope = envelope;
     this.#beginnings = new Beginnings(envelope.perMs);
   }
 
-  add({ line, sent, received, least }: UnreadCall): void {
+  add({ line, from, to, least }: UnreadCall): void {
     if (least === 0) return;
     this.#calls += 1;
-    const { from, to } = this.#time.within(Math.min(sent, received), Math.max(sent, received));
     this.#latest = Math.max(this.#latest, to);
     this.#beginnings.add(line, from, least);
     this.#check(line, this.#beginnings.leader as SpanStart);
@@ -59,7 +50,7 @@ export class EnvelopeJudge implements UnreadJudge {
   /** Returns the most that the quota lets through in a span. @param stepMs step in which room comes back */
   #most({ from, to }: Pick<Excess, "from" | "to">, stepMs: number): number {
     const { room, perMs } = this.#envelope;
-    return room + perMs * ((to - from) * (1 + driftShare) + grainMs + stepMs) + tolerance;
+    return room + backWithin(perMs, to - from) + perMs * stepMs + tolerance;
   }
 
   #check(lastLine: number, worst: SpanStart): void {

@@ -2,7 +2,7 @@
 // came back since, and each call's charge from its answer on; beside it, calls that were under way. Those are known once
 // all calls were seen, so that claims wait.
 import type { Envelope } from "../policy/envelope.ts";
-import { driftShare, type TraceTime } from "./clock.ts";
+import { driftShare } from "./clock.ts";
 import type { UnreadCall } from "./unread.ts";
 
 /** Number of claims that wait for later calls. */
@@ -21,7 +21,6 @@ export class MostUsed<C extends Claim> {
   readonly claims: C[] = [];
   /** Instant from which on nothing is left of what was used before the trace. */
   readonly knownFrom: number;
-  readonly #time: TraceTime;
   readonly #envelope: Envelope;
   /** Most that is used at the latest answer, by calls that were answered. */
   #used: number;
@@ -29,23 +28,17 @@ export class MostUsed<C extends Claim> {
   /** Most that calls of unknown outcome may add at any time. */
   #unknown = 0;
 
-  /** @param startedAt begin of the trace, ms since the epoch */
-  constructor(time: TraceTime, envelope: Envelope, startedAt: number) {
-    this.#time = time;
+  /** @param beganBy latest begin of the trace, ms since the epoch */
+  constructor(envelope: Envelope, beganBy: number) {
     this.#envelope = envelope;
     this.#used = envelope.room;
-    this.#at = time.within(startedAt, startedAt).to;
-    this.knownFrom = this.#at + envelope.room / envelope.perMs;
+    this.#at = beganBy;
+    this.knownFrom = beganBy + envelope.room / envelope.perMs;
   }
 
-  /** Adds a call. Returns its span, and the most that can have been used within it by calls up to now, without its own. */
-  add({ sent, received, most }: UnreadCall): {
-    readonly from: number;
-    readonly to: number;
-    readonly used: number;
-  } {
+  /** Adds a call. Returns the most that can have been used while it was decided by calls up to now, without its own. */
+  add({ from, to, most }: UnreadCall): number {
     const { room, perMs } = this.#envelope;
-    const { from, to } = this.#time.within(Math.min(sent, received), Math.max(sent, received));
     for (const claim of this.claims) if (from <= claim.to) claim.used += most;
     if (to > this.#at) {
       this.#used = Math.max(0, this.#used - perMs * (to - this.#at) * (1 - driftShare));
@@ -54,7 +47,7 @@ export class MostUsed<C extends Claim> {
     // It was decided before its answer came, when less had come back.
     const used = this.#used + perMs * (this.#at - from) + this.#unknown;
     this.#used = Math.min(room, this.#used + most);
-    return { from, to, used };
+    return used;
   }
 
   addUnknown(most: number): void {

@@ -20,7 +20,7 @@ import { askedOf, countedBy, refusalOf, termsOf } from "./policy-charges.ts";
 import { PolicyPresence } from "./policy-presence.ts";
 import { type PolicyQuotaJudge, PolicyQuotas } from "./policy-quotas.ts";
 import { TargetOffset } from "./target-offset.ts";
-import type { ShownLevel } from "./unread.ts";
+import type { ShownLevel, UnreadCall } from "./unread.ts";
 import { noCounts, type QuotaVerdict } from "./verdict.ts";
 
 type Calls = AsyncIterable<QuotaLine> | Iterable<QuotaLine>;
@@ -164,9 +164,7 @@ class QuotaJudgement {
     const least = counted.role === "admitted" ? charge.least : 0;
     if (count.unread.length > 0) {
       const refused = refusalOf(call, judge, used, counted);
-      const level = levelOf(call, judge, count, reading);
-      for (const unread of count.unread)
-        unread.add({ line, sent, received, least, most: charge.held, level, refused });
+      this.#tell(line, call, judge, count, reading, { least, most: charge.held, refused });
     }
     if (!isJudged(count)) return;
     const mark = reading && this.#mark(line, call, judge, count, reading, counted, charge);
@@ -176,13 +174,27 @@ class QuotaJudgement {
 
   /** Adds a reading of a count that its call did not use. */
   #read(line: number, call: QuotaCall, each: Used, count: Count, reading: QuotaReading): void {
-    const { sent, received } = call;
-    const level = levelOf(call, each.judge, count, reading);
-    for (const unread of count.unread)
-      unread.add({ line, sent, received, least: 0, most: 0, level, refused: null });
-    if (count.quota === null) return;
+    if (count.quota === null) {
+      this.#tell(line, call, each.judge, count, reading, { least: 0, most: 0, refused: null });
+      return;
+    }
     const mark = this.#mark(line, call, each.judge, count, reading, countedBy(call, each, this.#quotas.all));
     if (mark !== null) count.quota.add(mark);
+  }
+
+  /** Tells a count without windows of an answer. */
+  #tell(
+    line: number,
+    call: QuotaCall,
+    judge: PolicyQuotaJudge,
+    count: Count,
+    reading: QuotaReading | null,
+    charge: Pick<UnreadCall, "least" | "most" | "refused">,
+  ): void {
+    const { sent, received } = call;
+    const span = this.#judging.time.within(Math.min(sent, received), Math.max(sent, received));
+    const level = levelOf(call, judge, count, reading);
+    for (const unread of count.unread) unread.add({ line, ...span, ...charge, level });
   }
 
   /** Returns the mark of a reading; `null` if it shows no count, or no possible window. */

@@ -1,4 +1,4 @@
-// A count that no answer shows, or whose numbers are not read: what is let through, and what is refused, tell of it.
+// A count without windows that are read: what is let through, refused and shown as used tells of it.
 import type { LawName } from "../rules/laws.ts";
 import type { Docket } from "./docket.ts";
 import type { Enforcement } from "./enforcement.ts";
@@ -14,8 +14,9 @@ export interface ShownLevel {
 /** An answered call, as far as it may have used the count. */
 export interface UnreadCall {
   readonly line: number;
-  readonly sent: number;
-  readonly received: number;
+  /** Span in which it was decided, and its answer written, on the clients' clock, ms. */
+  readonly from: number;
+  readonly to: number;
   /** Units that it surely left charged when it was let through; 0 for any other call. */
   readonly least: number;
   /** Most units that it may have left charged. */

@@ -3,10 +3,8 @@ import type { Server } from "node:http";
 import { syncBuiltinESMExports } from "node:module";
 import promises from "node:timers/promises";
 import { onTestFinished, vi } from "vitest";
-// They keep Node's own timers when they are loaded: those of this clock would stay in them.
-import "../../src/runs/check-job.ts";
+// It keeps Node's own timers when it is loaded: those of this clock would stay in it.
 import "../../src/runs/promised-timers.ts";
-import "../../src/runs/simulated-limiter.ts";
 
 /** Real time between two steps of the clock, ms. */
 const stepMs = 2;
@@ -16,13 +14,12 @@ const stepMs = 2;
  * the clock as well, so that a busy machine changes nothing.
  */
 export function quickClock(msATurn: number): void {
-  const [begin, end] = [setInterval, clearInterval];
   vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout", "Date"], now: Date.now() });
   const sleeping = vi.spyOn(promises, "setTimeout").mockImplementation(sleep);
   syncBuiltinESMExports();
-  const turns = begin(() => void vi.advanceTimersByTime(msATurn), stepMs);
+  const turns = setInterval(() => void vi.advanceTimersByTime(msATurn), stepMs);
   onTestFinished(() => {
-    end(turns);
+    clearInterval(turns);
     vi.useRealTimers();
     sleeping.mockRestore();
     syncBuiltinESMExports();

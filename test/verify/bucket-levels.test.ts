@@ -10,7 +10,6 @@ import { adjustScenario } from "../../src/scenario/adjust.ts";
 import { defineScenario, rest, worker } from "../../src/scenario/index.ts";
 import { AmountsTally } from "../../src/verify/amounts.ts";
 import { BucketLevels } from "../../src/verify/bucket-levels.ts";
-import { TraceTime } from "../../src/verify/clock.ts";
 import { Docket } from "../../src/verify/docket.ts";
 import { Enforcement } from "../../src/verify/enforcement.ts";
 import { judgeQuotas } from "../../src/verify/policy-judge.ts";
@@ -32,15 +31,14 @@ interface Showing {
 function judged(answers: readonly Answer[], showing: Showing = {}) {
   const { rounded = Math.ceil, limit = 6, isComplete = true, enforced = true } = showing;
   const docket = new Docket({ amounts: new AmountsTally(), violationsMost: 100, accept: null });
-  const time = new TraceTime({ kind: "virtual", resolutionMs: 0, errorMs: 0 });
-  const judge = new BucketLevels(name, time, envelope, isComplete ? startedAt : null);
+  const judge = new BucketLevels(name, envelope, isComplete ? startedAt : null);
   const inOrder = [...answers].sort((a, b) => a.received - b.received);
   for (const [at, { sent, received, points, fate, used }] of inOrder.entries()) {
     const isRefused = fate === "refused" || fate === "unnamed";
     const level = used === undefined ? null : { used: rounded(used), limit, mayOverstate: isRefused };
     const charge = { least: fate === "admitted" ? points : 0, most: isRefused ? 0 : points };
     if (fate === "unknown") judge.addUnknown(points);
-    else judge.add({ line: at + 2, sent, received, ...charge, level, refused: null });
+    else judge.add({ line: at + 2, from: sent, to: received, ...charge, level, refused: null });
   }
   judge.finish(new Enforcement(enforced), docket);
   const facts = { records: answers.length, windows: 0, voidReason: () => null, inferred: null };

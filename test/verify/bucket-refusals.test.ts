@@ -4,7 +4,6 @@ import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { AmountsTally } from "../../src/verify/amounts.ts";
 import { BucketRefusals } from "../../src/verify/bucket-refusals.ts";
-import { TraceTime } from "../../src/verify/clock.ts";
 import { Docket } from "../../src/verify/docket.ts";
 import { Enforcement } from "../../src/verify/enforcement.ts";
 import { type Answer, answersOf, name, plans, right, startedAt } from "./bucket-answers.ts";
@@ -16,8 +15,7 @@ const envelope = { room: 6, perMs: 0.002, stepMs: 1000 };
 /** Judges calls in the order of their answers. */
 function judged(answers: readonly Answer[], enforced: boolean | null = true) {
   const docket = new Docket({ amounts: new AmountsTally(), violationsMost: 100, accept: null });
-  const time = new TraceTime({ kind: "virtual", resolutionMs: 0, errorMs: 0 });
-  const judge = new BucketRefusals(name, time, envelope, startedAt);
+  const judge = new BucketRefusals(name, envelope, startedAt);
   const inOrder = [...answers].sort((a, b) => a.received - b.received);
   for (const [at, { sent, received, points, fate }] of inOrder.entries()) {
     const refused =
@@ -28,7 +26,7 @@ function judged(answers: readonly Answer[], enforced: boolean | null = true) {
       level: null,
     };
     if (fate === "unknown") judge.addUnknown(points);
-    else judge.add({ line: at + 2, sent, received, ...charge, refused });
+    else judge.add({ line: at + 2, from: sent, to: received, ...charge, refused });
   }
   judge.finish(new Enforcement(enforced), docket);
   const facts = { records: answers.length, windows: 0, voidReason: () => null, inferred: null };

@@ -9,15 +9,13 @@ import type { Quota } from "../../src/policy/policy.ts";
 import type { PolicyInput } from "../../src/policy/schema.ts";
 import type { QuotaCall } from "../../src/trace/quota-record.ts";
 import { AmountsTally } from "../../src/verify/amounts.ts";
-import { TraceTime } from "../../src/verify/clock.ts";
 import { Docket } from "../../src/verify/docket.ts";
 import { Enforcement } from "../../src/verify/enforcement.ts";
 import { EnvelopeJudge } from "../../src/verify/envelope.ts";
 import { judgeQuotas } from "../../src/verify/policy-judge.ts";
+import { name, startedAt } from "./bucket-answers.ts";
 
 const runs = Number(process.env["ENVELOPES"] ?? 500);
-const startedAt = Date.parse("2026-03-02T10:00:00Z");
-const virtual = { kind: "virtual", resolutionMs: 0, errorMs: 0 } as const;
 
 interface Call {
   readonly sent: number;
@@ -25,22 +23,21 @@ interface Call {
   readonly points: number;
 }
 
-const name = {
-  told: { quota: "bursts", key: { user: "ann" } },
-  scope: "rest",
-  owner: "user",
-  isNarrowest: true,
-  isMixable: false,
-  unit: "request",
-} as const;
-
 /** Judges calls in the order of their answers. */
 function judged(calls: readonly Call[], envelope: Envelope, enforced: boolean | null = true) {
   const docket = new Docket({ amounts: new AmountsTally(), violationsMost: 100, accept: null });
-  const judge = new EnvelopeJudge(name, new TraceTime(virtual), envelope);
+  const judge = new EnvelopeJudge(name, envelope);
   const answers = [...calls].sort((a, b) => a.received - b.received);
   for (const [at, { sent, received, points }] of answers.entries())
-    judge.add({ line: at + 2, sent, received, least: points, most: points, level: null, refused: null });
+    judge.add({
+      line: at + 2,
+      from: sent,
+      to: received,
+      least: points,
+      most: points,
+      level: null,
+      refused: null,
+    });
   judge.addUnknown();
   judge.finish(new Enforcement(enforced), docket);
   const { violations, questions, evidence } = docket.verdict({
