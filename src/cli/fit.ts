@@ -290,11 +290,18 @@ export async function sayFit(
   const isPreset =
     policy !== undefined && Object.hasOwn((await import("../policy/presets.ts")).presets, policy.name);
   const named = policy === undefined ? undefined : (rules ?? (isPreset ? policy.name : "FILE"));
-  const next = repeatCommand("simulate", [out], { policy: named, "as-window": asWindow });
-  terminal.say(
-    `next: ${next}${named === "FILE" ? `, with the policy ${policy?.name} of the trace in FILE` : ""}`,
-  );
+  const limits = { policy: named, "as-window": asWindow };
+  const where = named === "FILE" ? `, with the policy ${policy?.name} of the trace in FILE` : "";
+  terminal.say(`next: ${repeatCommand("simulate", [out], limits)}${where}`);
+  const clients = closedClients(model);
+  if (clients === 0) return;
+  const asked = { vary: `fleet=${Math.ceil(clients / 2)}..${2 * clients}`, until: "refusedShare<1%" };
+  terminal.say(`  or: ${repeatCommand("plan", [out], { ...asked, ...limits })}`);
 }
+
+/** Returns the number of clients that are there for the whole of a fitted scenario. */
+const closedClients = ({ populations }: FitResult["model"]): number =>
+  populations.reduce((sum, { arrivals }) => sum + (arrivals.kind === "closed" ? arrivals.clients : 0), 0);
 
 async function sayCheck(check: FitCheck, terminal: Terminal): Promise<void> {
   const { checkTable } = await import("../../sim/fit/check-text.ts");

@@ -10,6 +10,7 @@ import { arrivalsMost, roughArrivals } from "../scenario/arrivals.ts";
 import { longestMs } from "../scenario/mistakes.ts";
 import type { Population, Scenario } from "../scenario/scenario.ts";
 import type { PlanAxis, PlanValue } from "../summary/plan-result.ts";
+import { fleetOf, fleetPath, withFleet } from "./fleet.ts";
 import { parsePolicy, policyWords } from "./policies.ts";
 
 /** A place in a scenario that may have another value. */
@@ -58,8 +59,14 @@ export function placesOf(given: Scenario): readonly ScenarioPlace[] {
     ...walk(population, population.name, ["populations", String(index)]),
     ...policyPlace(population, index),
   ]);
-  return [...places, ...walk(scenario, "", [])];
+  return [...places, ...fleetPlace(scenario), ...walk(scenario, "", [])];
 }
+
+/** Returns the place of all clients together. */
+const fleetPlace = (scenario: Scenario): ScenarioPlace[] =>
+  fleetOf(scenario) === 0
+    ? []
+    : [{ path: fleetPath, unit: "count", keys: [fleetPath], choices: null, span: false }];
 
 function policyPlace({ name }: Population, index: number): ScenarioPlace[] {
   const keys = ["populations", String(index), "onRefused"];
@@ -180,6 +187,7 @@ const unusable = (problem: Problem): SpillwayError =>
 function changed(scenario: Scenario, at: ScenarioPlace, { value }: Change): Scenario {
   const problem = check(scenario, at, value);
   if (problem !== null) throw unusable(problem);
+  if (at.path === fleetPath) return withFleet(scenario, Number(value));
   const after = replaceAt(scenario, at.keys, meant(scenario, at, value)) as Scenario;
   for (const { name, arrivals } of after.populations)
     if (arrivals !== null && roughArrivals(arrivals, after) > arrivalsMost)
@@ -227,7 +235,7 @@ function bounds(keys: readonly string[], unit: PlanAxis["unit"], span: boolean):
   const inLatency = keys.includes("latencyMs");
   if (unit === "ms")
     return [key === "durationMs" || (inLatency && (span || key === "least")) ? 1 : 0, longestMs];
-  if (key === "clients" || key === "user") return [1, 1_000_000];
+  if (key === "clients" || key === "user" || key === fleetPath) return [1, 1_000_000];
   return [["rate", "limit", "windowSeconds"].includes(key) ? 1 : 0, Number.MAX_SAFE_INTEGER];
 }
 

@@ -63,7 +63,7 @@ const population = {
     name: "bots",
     clients: 3,
     behaviour: { kind: "poller", everyMs: 5_000 },
-    arrivals: { kind: "closed" },
+    arrivals: { kind: "closed", clients: 3 },
     mix: [],
   },
   reasons: { population: "3 callers that do alike", onRefused: "they wait for the reset" },
@@ -133,20 +133,24 @@ test("a backtest says how often its intervals held, by classes of windows", asyn
   ]);
 });
 
-test("a written scenario is said with the command that simulates it, and its policy", async () => {
+test("a written scenario is said with the commands that simulate it and plan with it, and its policy", async () => {
   const next = async (args: object, policy?: string) => {
     const own = policy === undefined ? model : { ...model, policy: { name: policy } };
     return (await fitted({ model: own }, { out: "my scenario.ts", ...args })).slice(5);
   };
   const [wrote, simulate] = ["wrote my scenario.ts", "next: npx spillway simulate 'my scenario.ts'"];
-  expect(await next({})).toEqual([wrote, simulate]);
-  expect(await next({ rules: "r.json", "as-window": true })).toEqual([wrote, `${simulate} --as-window`]);
-  expect(await next({}, "github")).toEqual([wrote, `${simulate} --policy github`]);
-  expect(await next({ rules: "mine.json" }, "github")).toEqual([wrote, `${simulate} --policy mine.json`]);
-  expect(await next({}, "parcels")).toEqual([
-    wrote,
-    `${simulate} --policy FILE, with the policy parcels of the trace in FILE`,
-  ]);
+  const plan = "  or: npx spillway plan 'my scenario.ts' --vary fleet=2..6 --until 'refusedShare<1%'";
+  const both = (limits: string, where = "") => [wrote, `${simulate}${limits}${where}`, `${plan}${limits}`];
+  expect(await next({})).toEqual(both(""));
+  expect(await next({ rules: "r.json", "as-window": true })).toEqual(both(" --as-window"));
+  expect(await next({}, "github")).toEqual(both(" --policy github"));
+  expect(await next({ rules: "mine.json" }, "github")).toEqual(both(" --policy mine.json"));
+  expect(await next({}, "parcels")).toEqual(
+    both(" --policy FILE", ", with the policy parcels of the trace in FILE"),
+  );
+  const visitors = { ...population, arrivals: { kind: "steady", perHour: 4 } };
+  const open = { ...model, populations: [visitors] };
+  expect((await fitted({ model: open }, { out: "my scenario.ts" })).slice(5)).toEqual([wrote, simulate]);
 });
 
 const log = Array.from({ length: 120 }, (_, at) => {
@@ -184,7 +188,13 @@ describe("as it is typed, a file", () => {
     const fit = "fit access.log --no-check --no-backtest";
     const out = await ran(`${fit} -o own.ts --report own.md`);
     expect([out.code, out.said.slice(-2)]).toEqual([
-      ...[0, ["wrote own.ts", "next: npx spillway simulate own.ts"]],
+      ...[
+        0,
+        [
+          "next: npx spillway simulate own.ts",
+          expect.stringMatching("  or: npx spillway plan own.ts --vary fleet="),
+        ],
+      ],
     ]);
     const source = await readFile(join(here.folder, "own.ts"), "utf8");
     expect(await readFile(join(here.folder, "own.md"), "utf8")).toMatch(/^#/);

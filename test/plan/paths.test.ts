@@ -41,7 +41,7 @@ test("are those of the populations, of the run, and of the default rules where t
   ]);
   expect(words).toEqual([
     ...["agents.user count", "agents.clients count", "agents.startWithin ms", "agents.onRefused choice"],
-    ...["duration ms", ...limits, ...switched, ...spans],
+    ...["fleet count", "duration ms", ...limits, ...switched, ...spans],
     ...["network.loss share", "network.timeout ms", "clocks.apart ms"],
   ]);
 });
@@ -60,6 +60,7 @@ function allowed(path: string, value: string | number): string | null {
 test.each<[string, string | number, string | number, string]>([
   ["agents.clients", 1, 0, "a whole number from 1 to 1000000"],
   ["agents.clients", 1_000_000, 1_000_001, "a whole number from 1 to 1000000"],
+  ["fleet", 1, 0, "a whole number from 1 to 1000000"],
   ["agents.user", 1, 0, "a whole number from 1 to 1000000"],
   ["agents.startWithin", 0, -1, "a whole number of ms from 0 to 31622400000"],
   ["duration", 1, 0, "a whole number of ms from 1 to 31622400000"],

@@ -2,6 +2,7 @@
 import fc from "fast-check";
 import { defineScenario, rest, worker } from "spillway/scenario";
 import { describe, expect, test } from "vitest";
+import { fleetOf } from "../../src/plan/fleet.ts";
 import { changeScenario, limitsPath, placesOf } from "../../src/plan/paths.ts";
 import { parsePolicy, policyMeaning } from "../../src/plan/policies.ts";
 import { parseVary } from "../../src/plan/vary.ts";
@@ -107,6 +108,7 @@ describe("paths", () => {
       for (const { path, keys, span } of placesOf(scenario)) {
         const value = keys.reduce<unknown>((at, key) => (at as Record<string, unknown> | null)?.[key], {
           ...scenario,
+          fleet: fleetOf(scenario),
           rules: changeScenario(scenario, [{ path: limitsPath, value: 1 }]).rules,
         });
         if (span || typeof value === "object" || value === "each" || value === "shared") continue;
