@@ -167,6 +167,7 @@ async function checkModule(
   try {
     const task = { options, policy, fault: args.fault, clockMoves: args.clockMoves };
     const startedMs = Date.now();
+    if (args.adapter !== undefined) terminal.progress(`${args.adapter} has not answered yet; Ctrl-C ends it`);
     const done: AnyLawReport[] = [];
     const report = await resultOf(threads.thread.run("check", task), (event) => {
       if ("outcome" in event) done.push(event);

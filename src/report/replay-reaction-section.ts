@@ -26,14 +26,12 @@ export function reactionSection(
     slotMs,
     lengthMs: Math.max(1, slots.length * slotMs),
   });
-  const order = independent
-    ? "Each call is sent when the log has it, whatever became of those before."
-    : "A caller's later calls wait for its earlier ones.";
+  const order = independent ? " Each call is sent when the log has it, whatever became of those before." : "";
   const put = retries === 0 ? "" : ` ${retriesWords(reaction)}`;
   const out = leftOut === 0 ? "" : ` ${leftOutWords(reaction)}`;
   return html`<section id="reaction">
 <h2>With callers that react: <code>${onRefused}</code></h2>
-<p>${reactionWords(reaction)} Without reacting, ${count(totals.refused)} would have been refused. ${order}${put}${out}</p>
+<p>${reactionWords(reaction)} Without reacting, ${count(totals.refused)} would have been refused.${order}${put}${out}</p>
 ${
   slots.length === 0
     ? null
@@ -55,15 +53,17 @@ export function leftOutWords({ leftOut, refusals }: ReactionView): string {
 }
 
 export function reactionWords(reaction: ReactionView): string {
-  const { calls, admittedAtOnce, admittedLater, gaveUp, unfinished, attempts, endsLaterMs } = reaction;
+  const { calls, admittedAtOnce, admittedLater, gaveUp, unfinished, attempts, endsLaterMs, independent } =
+    reaction;
   const parts = [
-    `${count(admittedAtOnce)} get through at once`,
+    `${count(admittedAtOnce)} get through at the first try`,
     `${count(admittedLater)} after a refusal`,
     ...(gaveUp > 0 ? [`${count(gaveUp)} are given up`] : []),
     ...(unfinished > 0 ? [`${count(unfinished)} still wait at the end`] : []),
   ];
+  const why = independent ? "" : ": a call waits for its caller's earlier ones";
   const later =
-    endsLaterMs > 0 ? ` The last one is answered ${duration(endsLaterMs)} later than in the log.` : "";
+    endsLaterMs > 0 ? ` The last one is answered ${duration(endsLaterMs)} later than in the log${why}.` : "";
   return `Of ${counted(calls, "call")}, sent ${counted(attempts, "time")} in all (${share(attempts === 0 ? 0 : reaction.refusals / attempts)} refused), ${parts.join(", ")}.${later}`;
 }
 

@@ -6,6 +6,7 @@ import { Beginnings, backWithin, tolerance } from "./beginnings.ts";
 import { accuseAnswer } from "./breach.ts";
 import type { Docket } from "./docket.ts";
 import type { Enforcement } from "./enforcement.ts";
+import { spanWords } from "./envelope.ts";
 import { addAll } from "./evidence.ts";
 import { MostUsed } from "./most-used.ts";
 import type { QuotaName } from "./quota-name.ts";
@@ -139,7 +140,7 @@ export class BucketLevels implements UnreadJudge {
     if (!("quota" in told)) return;
     docket.ask({
       quota: told.quota,
-      question: `${capitalized(`line ${line} ${words}`)}. It fits if room comes back in steps of ${this.#envelope.stepMs} ms. Is that meant?`,
+      question: `${capitalized(`line ${line} ${words}`)}. It fits if room comes back in steps of ${spanWords(this.#envelope.stepMs)}. Is that meant?`,
       suspects: suspects[breach],
       lines: [line],
     });

@@ -101,5 +101,6 @@ export class EnvelopeJudge implements UnreadJudge {
   }
 }
 
-const spanWords = (ms: number): string =>
+/** Returns a span in words: `350 ms`, `1.2 s`. */
+export const spanWords = (ms: number): string =>
   ms < 1000 ? `${Math.ceil(ms)} ms` : `${Math.ceil(ms / 100) / 10} s`;

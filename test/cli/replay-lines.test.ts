@@ -96,7 +96,8 @@ const reacting = (more: object, refused = 3): string[] => {
 };
 
 test("callers that react have waits, and what of the log's refusals is one call", () => {
-  const counts = "Of 9 calls, sent 12 times in all (25% refused), 6 get through at once, 3 after a refusal.";
+  const counts =
+    "Of 9 calls, sent 12 times in all (25% refused), 6 get through at the first try, 3 after a refusal.";
   const waits = " Those that were refused first waited: half 1 s, 95% 2 s, the longest 1 min 30 s.";
   const head = (before: string) => `  <bold>If callers react by waitReset(of: both)</>${before}:`;
   const lost = " (without, 3 would have been lost)";

@@ -178,14 +178,17 @@ describe("callers that react", () => {
     ...{ attempts: 160, refusals: 40, endsLaterMs: 0 },
   };
   test.each([
-    [{}, "Of 100 calls, sent 160 times in all (25% refused), 60 get through at once, 40 after a refusal."],
+    [
+      {},
+      "Of 100 calls, sent 160 times in all (25% refused), 60 get through at the first try, 40 after a refusal.",
+    ],
     [
       { gaveUp: 1, unfinished: 1, endsLaterMs: 1 },
-      "Of 100 calls, sent 160 times in all (25% refused), 60 get through at once, 40 after a refusal, 1 are given up, 1 still wait at the end. The last one is answered 1 ms later than in the log.",
+      "Of 100 calls, sent 160 times in all (25% refused), 60 get through at the first try, 40 after a refusal, 1 are given up, 1 still wait at the end. The last one is answered 1 ms later than in the log: a call waits for its caller's earlier ones.",
     ],
     [
       { calls: 1, attempts: 0, admittedAtOnce: 0, admittedLater: 0 },
-      "Of 1 call, sent 0 times in all (0% refused), 0 get through at once, 0 after a refusal.",
+      "Of 1 call, sent 0 times in all (0% refused), 0 get through at the first try, 0 after a refusal.",
     ],
   ])("%j", (members, words) => {
     expect(reactionWords(view({ ...reaction, ...members }))).toBe(words);

@@ -150,7 +150,7 @@ test("a level that fits if room comes back in steps is asked about", () => {
         quota: "bursts",
         question:
           "Line 3 shows 4 requests of 6 as used, although at most 2 can have been used by then. " +
-          "It fits if room comes back in steps of 1000 ms. Is that meant?",
+          "It fits if room comes back in steps of 1 s. Is that meant?",
         lines: [3],
         suspects: ["double-count", "refused-counted", "status-charged"],
       },
@@ -162,7 +162,7 @@ test("a level that fits if room comes back in steps is asked about", () => {
     {
       question:
         "Line 3 shows 3 requests of 6 as used, although at least 4 must be used by then. " +
-        "It fits if room comes back in steps of 1000 ms. Is that meant?",
+        "It fits if room comes back in steps of 1 s. Is that meant?",
       suspects: ["per-instance-counters", "race-read-then-write", "cost-ignored", "stale-replica-read"],
     },
   ]);
