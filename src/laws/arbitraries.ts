@@ -4,10 +4,13 @@
 import fc from "fast-check";
 import type { LimiterFactory } from "../engine/adapter.ts";
 import { keyedRules } from "../engine/adapter-rules.ts";
+import { quotaNames } from "../policy/names.ts";
 import { organizationLimit, type Rules, type Scope, scopes, userLimit } from "../rules/rules.ts";
 import { type SwitchName, switchValues } from "../rules/switches.ts";
-import { type Act, type Amount, type Intent, type Move, planned } from "./planner.ts";
-import type { Script, ScriptNames } from "./script.ts";
+import { opByRules, policyFor } from "./by-rules.ts";
+import { type Act, type Amount, type Intent, type Move, pick, planned } from "./planner.ts";
+import type { CallerAttributes } from "./quotas/script.ts";
+import type { Script } from "./script.ts";
 
 /** Weight of each kind of operation, relative to the others; 0 is never. */
 export interface OpFrequencies {
@@ -75,7 +78,10 @@ const organizationWindow = {
   graphql: fc.record({ limit: points, windowSeconds, enforced: usuallyEnforced }),
 };
 
-const drawnWorld: ScriptNames = { organizations: ["acme", "beta"], users: ["ann", "bob"] };
+/** Users by organization. */
+type Callers = NonNullable<LimiterFactory["callers"]>;
+
+const drawnCallers: Callers = { acme: ["ann", "bob"], beta: ["ann", "bob"] };
 
 /** Draws one value of a switch for each scope, the default first. */
 function switchArbitrary(
@@ -137,7 +143,7 @@ const raised = <G extends { limit: number }, W extends { graphql: G }>(windows: 
 });
 
 /** Returns the names in given rules, and at most six more users to use up an organization's window. */
-function worldOf(rules: Rules): ScriptNames {
+function callersOf(rules: Rules): Callers {
   const keys = Object.keys(rules.users).map((key) => [
     key.slice(0, key.indexOf("/")),
     key.slice(key.indexOf("/") + 1),
@@ -145,7 +151,7 @@ function worldOf(rules: Rules): ScriptNames {
   const organizations = [
     ...Object.keys(rules.organizations),
     ...keys.map(([slug]) => slug ?? ""),
-    ...drawnWorld.organizations,
+    ...Object.keys(drawnCallers),
   ];
   const slug = organizations[0] ?? "acme";
   const needed = scopes.map(
@@ -156,27 +162,17 @@ function worldOf(rules: Rules): ScriptNames {
     ...keys.map(([, name]) => name ?? ""),
     ...Array.from({ length: crowd }, (_, n) => `user-${n}`),
   ];
-  return {
-    organizations: [...new Set(organizations)].slice(0, 3),
-    users: [...new Set(users)].slice(0, crowd + 2),
-  };
+  const known = [...new Set(users)].slice(0, crowd + 2);
+  return Object.fromEntries([...new Set(organizations)].slice(0, 3).map((name) => [name, known]));
 }
 
-/** Returns the limiter's own callers; `null` if it takes any names. */
-function knownWorld({ callers }: LimiterSubject): ScriptNames | null {
-  if (callers === undefined) return null;
-  const organizations = Object.keys(callers);
-  return { organizations, users: Object.values(callers).flat(), usersOf: callers };
-}
-
-const anyOwner = fc.constantFrom("organization" as const, "user" as const);
 export const offsetMs = fc.constantFrom(0, -1, 1);
 
-/** @param owner draws the owner to whose windows a move is relative */
-export function moveArbitrary<W>(
+/** @param place draws the place of the window to which a move is relative */
+export function moveArbitrary(
   { edge, back, beyond }: OpFrequencies,
-  owner: fc.Arbitrary<W>,
-): fc.Arbitrary<Move<W>> {
+  place: fc.Arbitrary<number>,
+): fc.Arbitrary<Move> {
   return fc.oneof(
     { withCrossShrink: true },
     { weight: 16, arbitrary: fc.record({ to: fc.constant("stay" as const) }) },
@@ -185,14 +181,14 @@ export function moveArbitrary<W>(
       arbitrary: fc.record({ to: fc.constant("later" as const), ms: fc.integer({ min: 1, max: 3000 }) }),
     },
     { weight: 2, arbitrary: fc.record({ to: fc.constant("second" as const) }) },
-    { weight: 3, arbitrary: fc.record({ to: fc.constant("half" as const), owner }) },
-    { weight: edge, arbitrary: fc.record({ to: fc.constant("edge" as const), owner, offsetMs }) },
-    { weight: 3, arbitrary: fc.record({ to: fc.constant("wait" as const), owner }) },
+    { weight: 3, arbitrary: fc.record({ to: fc.constant("half" as const), place }) },
+    { weight: edge, arbitrary: fc.record({ to: fc.constant("edge" as const), place, offsetMs }) },
+    { weight: 3, arbitrary: fc.record({ to: fc.constant("wait" as const), place }) },
     {
       weight: beyond,
       arbitrary: fc.record({
         to: fc.constant("beyond" as const),
-        owner,
+        place,
         windows: fc.integer({ min: 1, max: 3 }),
       }),
     },
@@ -200,12 +196,12 @@ export function moveArbitrary<W>(
       weight: back,
       arbitrary: fc.record({ to: fc.constant("back" as const), ms: fc.integer({ min: 1, max: 5000 }) }),
     },
-    { weight: back, arbitrary: fc.record({ to: fc.constant("reopen" as const), owner, offsetMs }) },
+    { weight: back, arbitrary: fc.record({ to: fc.constant("reopen" as const), place, offsetMs }) },
   );
 }
 
-/** @param limits owners whose limit an amount may aim at; an owner named twice is drawn twice as often */
-export const amountArbitrary = <F>(...limits: readonly F[]): fc.Arbitrary<Amount<F>> =>
+/** @param limits limits that an amount may aim at */
+export const amountArbitrary = (...limits: readonly Amount["of"][]): fc.Arbitrary<Amount> =>
   fc.record({
     of: fc.constantFrom("points" as const, "points" as const, "room" as const, ...limits),
     points: fc.integer({ min: 1, max: 3 }),
@@ -215,10 +211,10 @@ export const amountArbitrary = <F>(...limits: readonly F[]): fc.Arbitrary<Amount
 type Members = Readonly<Record<string, fc.Arbitrary<unknown>>>;
 
 /** Draws acts, each kind as often as a profile says. */
-export function actArbitrary<A extends { readonly do: string }>(
+export function actArbitrary(
   profile: OpFrequencies,
   { call, status, enforce }: Readonly<Record<"call" | "status" | "enforce", Members>>,
-): fc.Arbitrary<A> {
+): fc.Arbitrary<Act> {
   const settle = {
     which: fc.nat({ max: 5 }),
     actual: fc.constantFrom("all" as const, "most" as const, "half" as const, "none" as const),
@@ -228,20 +224,32 @@ export function actArbitrary<A extends { readonly do: string }>(
     weight: profile[kind as keyof typeof members],
     arbitrary: fc.record({ do: fc.constant(kind), ...own }),
   }));
-  return fc.oneof({ withCrossShrink: true }, ...kinds) as fc.Arbitrary<unknown> as fc.Arbitrary<A>;
+  return fc.oneof({ withCrossShrink: true }, ...kinds) as fc.Arbitrary<unknown> as fc.Arbitrary<Act>;
 }
 
-function actsIn(profile: OpFrequencies, world: ScriptNames, among: readonly Scope[]): fc.Arbitrary<Act> {
-  const scope = fc.constantFrom(...among);
+function actsIn(profile: OpFrequencies, callers: Callers, among: readonly Scope[]): fc.Arbitrary<Act> {
+  const operation = fc.constantFrom(...among);
+  const names = Object.keys(callers);
   // Most calls are of one organization, so that together they can use up its window.
-  const organization = fc.constantFrom(0, 0, 0, ...world.organizations.keys());
-  const user = fc.nat({ max: world.users.length - 1 });
-  const amount = amountArbitrary("user", "organization");
+  const organization = fc.constantFrom(0, 0, 0, ...names.keys());
+  const user = fc.nat({ max: new Set(Object.values(callers).flat()).size - 1 });
+  const caller = fc.tuple(organization, user).map((places) => callerAt(callers, ...places));
+  // An operation uses the organization's quota, then the user's.
+  const amount = amountArbitrary(1, 0);
+  const of = fc.tuple(organization, operation).map(([place, scope]) => ({
+    quota: quotaNames[scope].organization,
+    caller: { organization: pick(names, place) },
+  }));
   return actArbitrary(profile, {
-    call: { organization, user, scope, amount },
-    status: { organization, user },
-    enforce: { organization, scope, enforced: fc.boolean() },
+    call: { caller, operation, amount },
+    status: { caller },
+    enforce: { of, enforced: fc.boolean() },
   });
+}
+
+function callerAt(callers: Callers, place: number, userPlace: number): CallerAttributes {
+  const organization = pick(Object.keys(callers), place);
+  return { organization, user: pick(callers[organization] ?? [], userPlace) };
 }
 
 /** Offset of a script's start, ms, so that scripts begin at various places in a second and in a window. */
@@ -254,7 +262,7 @@ export function scriptArbitrary(
   maxLength = 30,
 ): fc.Arbitrary<Script> {
   const { rules, keyed = false, opensToMs = 1000, algorithm = "fixed-window" } = subject;
-  const world = knownWorld(subject) ?? (rules === undefined ? drawnWorld : worldOf(rules));
+  const callers = subject.callers ?? (rules === undefined ? drawnCallers : callersOf(rules));
   const drawn = rulesArbitrary(subject.semantics, keyed ? fc.constant(0) : morePoints);
   const terms = {
     ...(keyed && { keyed }),
@@ -263,9 +271,10 @@ export function scriptArbitrary(
     ...(subject.endsLate && { endsLate: true }),
     ...(subject.fromStart && { fromStart: true }),
   };
+  const first = { caller: callerAt(callers, 0, 0), operation: "rest" };
   const intent: fc.Arbitrary<Intent> = fc.record({
-    move: moveArbitrary(profile, anyOwner),
-    act: actsIn(profile, world, subject.scopes ?? scopes),
+    move: moveArbitrary(profile, fc.constantFrom(0, 1)),
+    act: actsIn(profile, callers, subject.scopes ?? scopes),
   });
   return fc
     .record({
@@ -277,6 +286,7 @@ export function scriptArbitrary(
     })
     .map(({ rules, phaseMs, intents, pick }) => {
       const startMs = subject.startMs + phaseMs;
-      return { rules, ...terms, startMs, ops: planned({ rules, ...terms }, world, startMs, intents), pick };
+      const start = { policy: policyFor(rules), terms: { rules, ...terms }, first, startMs };
+      return { rules, ...terms, startMs, ops: planned(start, intents).map(opByRules), pick };
     });
 }

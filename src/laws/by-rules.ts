@@ -22,7 +22,8 @@ import type { Look, QuotaKey } from "./sight.ts";
 
 const policies = new WeakMap<Rules, Policy>();
 
-function policyFor(rules: Rules): Policy {
+/** Returns rules as a policy, made once. */
+export function policyFor(rules: Rules): Policy {
   const policy = policies.get(rules) ?? policyOf(rules);
   policies.set(rules, policy);
   return policy;
@@ -59,19 +60,17 @@ function quotaOp(op: Op): QuotaOp {
   return { do: "enforce", atMs, quota, caller: { organization }, enforced };
 }
 
-/** Returns an operation by rules for one that a law made by the policy. */
-function opByRules(own: QuotaOp): Op {
-  if (own.do === "call") {
-    const { caller, operation, ...call } = own;
-    return { ...call, ...(caller as Caller), scope: operation as Scope };
+/** Returns an operation of the policy as one by rules. */
+export function opByRules(op: QuotaOp): Op {
+  if (op.do === "call") {
+    const { atMs, id, caller, operation, cost } = op;
+    return { do: "call", atMs, id, ...(caller as Caller), scope: operation as Scope, cost };
   }
-  if (own.do === "status") {
-    const { caller, ...status } = own;
-    return { ...status, ...(caller as Caller) };
-  }
-  if (own.do !== "enforce") return own;
-  const { quota, caller, ...enforce } = own;
-  return { ...enforce, organization: (caller as Caller).organization, scope: scopeOf(quota) };
+  if (op.do === "status") return { do: "status", atMs: op.atMs, ...(op.caller as Caller) };
+  if (op.do !== "enforce") return op;
+  const { atMs, quota, caller, enforced } = op;
+  const { organization } = caller as Caller;
+  return { do: "enforce", atMs, organization, scope: scopeOf(quota), enforced };
 }
 
 type Caller = { readonly organization: string; readonly user: string };

@@ -76,14 +76,6 @@ export interface Script extends LedgerTerms {
   readonly pick: number;
 }
 
-/** Names that may occur in the scripts of one check. */
-export interface ScriptNames {
-  readonly organizations: readonly string[];
-  readonly users: readonly string[];
-  /** Users by organization, if each has its own; absent if all share `users`. */
-  readonly usersOf?: Readonly<Record<string, readonly string[]>>;
-}
-
 /** Types that a law works on: scripts, histories and counts, either by rules or by a policy. */
 export interface LawKind {
   readonly script: {
