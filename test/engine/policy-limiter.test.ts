@@ -30,6 +30,37 @@ property([anyPolicy, anyScript], { numRuns: 200 })(
   },
 );
 
+test("an operation of two quotas counts in its own, whichever a caller's other operations have before it", () => {
+  const fixed = (limit: number, ...key: string[]) => ({
+    algorithm: { kind: "fixed-window", limit, windowSeconds: 60, anchor: "epoch" },
+    key,
+  });
+  const policy = parsePolicy({
+    version: 2,
+    name: "pairs",
+    quotas: {
+      all: fixed(9, "org"),
+      reads: fixed(4, "org", "user"),
+      writes: fixed(2, "org", "user"),
+    },
+    operations: {
+      both: { uses: { all: 1, reads: 1, writes: 1 } },
+      write: { uses: { all: 1, writes: 1 } },
+    },
+  });
+  const limiter = new PolicyLimiter(policy);
+  const usedBy = (operation: string) => {
+    const { refusedBy, readings } = limiter.decide(
+      { caller: { org: "a", user: "b" }, operation, cost: 1 },
+      0,
+    );
+    return [refusedBy, ...readings.map(({ quota, used }) => `${quota} ${used}`)];
+  };
+  expect(usedBy("write")).toEqual([null, "all 1", "writes 1"]);
+  expect(usedBy("both")).toEqual([null, "all 2", "reads 1", "writes 2"]);
+  expect(usedBy("write")).toEqual(["writes", "all 2", "writes 2"]);
+});
+
 describe("what a refusal says", () => {
   property([anyPolicy, anyScript], { numRuns: 200 })(
     "a caller who waits alone until then is refused by that quota no more, and refused 1 ms earlier",

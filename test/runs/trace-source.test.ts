@@ -130,6 +130,15 @@ test.each([
   await copy.close();
 });
 
+test("bytes that were read in part alone are not read again", async () => {
+  const copy = new ByteCopy(pieces(Buffer.from(text), 1000));
+  await copy.first().next();
+  await expect(bytesIn(copy.again())).rejects.toMatchObject({
+    problems: [{ got: "the first reading did not come to its end" }],
+  });
+  await copy.close();
+});
+
 test("a pipe that is given up leaves nothing behind", needsPipes, async () => {
   const ending = new AbortController();
   const path = await pipe("endless", text);
