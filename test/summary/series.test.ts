@@ -59,6 +59,16 @@ describe("a small world", () => {
     expect(Math.max(...(rest?.counts.map(([, count]) => count) ?? []))).toBe(highest);
   });
 
+  it("draws the same windows whatever the order of the calls in the trace", () => {
+    const drawn = (given: readonly TraceCall[]) =>
+      seriesOf(header, given).series.windows.map(({ counts, refusals, limits }) => [
+        counts,
+        refusals,
+        limits,
+      ]);
+    expect(drawn(calls.toReversed())).toEqual(drawn(calls));
+  });
+
   it("gathers each window's own refusals", () => {
     for (const { refusals, windows } of series.windows) {
       const drawn = refusals.reduce((sum, [, count]) => sum + count, 0);
