@@ -27,7 +27,7 @@ export { judgeScript } from "./causes.ts";
 export { checkLaws } from "./check.ts";
 export type { CheckOptions, CheckProgress } from "./check-options.ts";
 export { type DescribeOptions, describeLimiter, type RegisterTest } from "./describe-limiter.ts";
-export { engineAdapter, engineFactory } from "./engine-factory.ts";
+export { engineAdapter, engineFactory, quotaEngine } from "./engine-factory.ts";
 export type { RunEvidence } from "./evidence.ts";
 export type { History, HistoryEvent } from "./history.ts";
 export {
@@ -63,7 +63,6 @@ export type { Middleware, MiddlewareRequest } from "./middleware.ts";
 export type { Round, UnexplainedScript as Unexplained } from "./orders.ts";
 export type { InterleavingReport, OverlapOptions } from "./overlaps.ts";
 export type { Timers } from "./patience.ts";
-export { quotaEngine } from "./quotas/engine.ts";
 export { checkQuotaInterleavings } from "./quotas/interleavings.ts";
 export { checkQuotaLaws } from "./quotas/kit.ts";
 export { renderQuotaCounterexample, renderQuotaInterleaving } from "./quotas/timeline.ts";

@@ -1,13 +1,14 @@
 // Counterexamples that the limiter's authors know. A check that meets one goes on, so that a known bug does not
 // hide others.
 
+import { quotaFor } from "../policy/effective.ts";
 import { closest } from "../rules/closest.ts";
 import { type Problem, quote, SpillwayError } from "../rules/errors.ts";
 import { type LimiterLawName, limiterLawNames } from "../rules/laws.ts";
 import { isPlainObject } from "../rules/plain-object.ts";
-import { organizationLimit, scopes, semanticsOf, userLimit } from "../rules/rules.ts";
 import type { RulesKind } from "./law.ts";
-import type { CallOp, LawKind, Op, Script } from "./script.ts";
+import type { CallerAttributes, QuotaScript } from "./quotas/script.ts";
+import type { LawKind, Op } from "./script.ts";
 
 /** One known counterexample; without a script and a path, every counterexample to its law. */
 export interface KnownCounterexample<K extends LawKind = RulesKind> {
@@ -108,32 +109,32 @@ function isScript(value: unknown): boolean {
 }
 
 /**
- * Returns a script's form, by which two scripts are one counterexample: its operations, and the limits and switches
- * that these meet. Names, the start and the ids of calls are left out.
+ * Returns a script's form, by which two scripts are one counterexample: its operations, and the quotas as they hold for
+ * its calls. Names of callers, the start and the ids of calls are left out.
  */
-export function formOf({ rules, ops, startMs: _, pick: __, ...terms }: Script): string {
-  const names = new Map<string, string>();
-  const nameOf = (name: string): string => {
-    names.set(name, names.get(name) ?? `#${names.size}`);
-    return names.get(name) ?? name;
-  };
+export function formOf({ policy, terms, ops }: QuotaScript): string {
+  const { algorithm, endsLate, fromStart, keyed, opensToMs } = terms ?? {};
+  const names = new Map<string, number>();
+  const whose = (caller: CallerAttributes): number[] =>
+    Object.values(policy.quotas).map(({ key }) => {
+      const name = JSON.stringify(key.map((attribute) => caller[attribute]));
+      const place = names.get(name) ?? names.size;
+      names.set(name, place);
+      return place;
+    });
   const firstMs = ops[0]?.atMs ?? 0;
-  const calls = ops.filter((op): op is CallOp => op.do === "call");
-  const met = scopes.filter((scope) => calls.some((call) => call.scope === scope));
+  const calls = ops.filter((op) => op.do === "call");
   const ids = new Map(calls.map(({ id }, index) => [id, index]));
   return JSON.stringify([
-    terms,
-    met.map((scope) => semanticsOf(rules, scope)),
+    [algorithm, endsLate, fromStart, keyed, opensToMs],
     ops.map(({ atMs, ...op }) => ({
       ...op,
       afterMs: atMs - firstMs,
       ...("id" in op && { id: ids.get(op.id) ?? null }),
-      ...("organization" in op && { organization: nameOf(op.organization) }),
-      ...("user" in op && { user: nameOf(`${op.organization}/${op.user}`) }),
+      ...("caller" in op && { caller: whose(op.caller) }),
     })),
-    calls.map(({ organization, user, scope }) => [
-      organizationLimit(rules, organization, scope),
-      userLimit(rules, organization, user, scope),
-    ]),
+    calls.map(({ caller, operation }) =>
+      Object.keys(policy.operations[operation]?.uses ?? {}).map((quota) => quotaFor(policy, quota, caller)),
+    ),
   ]);
 }

@@ -10,6 +10,7 @@ import {
 } from "../rules/laws.ts";
 import { type Rules, type RulesInput, scopes } from "../rules/rules.ts";
 import { type OpFrequencies, scriptArbitrary, within } from "./arbitraries.ts";
+import { quotaScript } from "./by-rules.ts";
 import { laws } from "./catalogue.ts";
 import { judgeScript } from "./causes.ts";
 import { evidenceOf } from "./evidence.ts";
@@ -58,7 +59,7 @@ export async function rulesKit(
       judge: (script) => judgeScript(factory, law, script),
       ...(options.evidence === true && { evidenceOf }),
     }),
-    formOf,
+    formOf: (script) => formOf(quotaScript(script)),
   };
 }
 

@@ -65,7 +65,7 @@ async function quotaFactoryOf(
   // The file was imported as one that takes a policy.
   if (limiter !== null)
     return clockedFactory(limiter as JobLimiter<unknown> as JobLimiter<QuotaLimiterFactory>);
-  if (fault === undefined) return (await import("../laws/quotas/engine.ts")).quotaEngine;
+  if (fault === undefined) return (await import("../laws/engine-factory.ts")).quotaEngine;
   const { parseFault, requirePolicy } = await import("../faults/choice.ts");
   const chosen = parseFault(fault);
   requirePolicy(chosen, policy);

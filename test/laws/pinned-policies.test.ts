@@ -2,7 +2,7 @@
 // whole report. `npm test -- test/laws/pinned-policies.test.ts -u` writes the file of `pinned/` anew; read the difference.
 import { createHash } from "node:crypto";
 import { expect, test } from "vitest";
-import { quotaEngine } from "../../src/laws/quotas/engine.ts";
+import { quotaEngine } from "../../src/laws/engine-factory.ts";
 import { checkQuotaInterleavings } from "../../src/laws/quotas/interleavings.ts";
 import { checkQuotaLaws } from "../../src/laws/quotas/kit.ts";
 import { parsePolicy } from "../../src/policy/parse.ts";

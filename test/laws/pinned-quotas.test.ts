@@ -10,7 +10,7 @@ import type {
 } from "../../src/engine/quota-limiter.ts";
 import { seededRandom } from "../../src/faults/random.ts";
 import { laws } from "../../src/laws/catalogue.ts";
-import { quotaEngine } from "../../src/laws/quotas/engine.ts";
+import { quotaEngine } from "../../src/laws/engine-factory.ts";
 import { playQuotas } from "../../src/laws/quotas/play.ts";
 import type { QuotaOp, QuotaScript } from "../../src/laws/quotas/script.ts";
 import { renderQuotaCounterexample } from "../../src/laws/quotas/timeline.ts";

@@ -5,7 +5,7 @@ import type { QuotaLimiterFactory } from "../../src/engine/quota-limiter.ts";
 import { parseFault } from "../../src/faults/choice.ts";
 import { quotaFaultFactory } from "../../src/faults/factory.ts";
 import { laws } from "../../src/laws/catalogue.ts";
-import { quotaEngine } from "../../src/laws/quotas/engine.ts";
+import { quotaEngine } from "../../src/laws/engine-factory.ts";
 import { checkQuotaInterleavings } from "../../src/laws/quotas/interleavings.ts";
 import { checkQuotaLaws } from "../../src/laws/quotas/kit.ts";
 import { playQuotas } from "../../src/laws/quotas/play.ts";

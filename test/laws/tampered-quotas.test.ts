@@ -3,7 +3,7 @@
 import { expect, test } from "vitest";
 import type { QuotaDecision, QuotaLimiterFactory, QuotaSaid } from "../../src/engine/quota-limiter.ts";
 import { laws } from "../../src/laws/catalogue.ts";
-import { quotaEngine } from "../../src/laws/quotas/engine.ts";
+import { quotaEngine } from "../../src/laws/engine-factory.ts";
 import { playQuotas } from "../../src/laws/quotas/play.ts";
 import type { QuotaOp, QuotaScript } from "../../src/laws/quotas/script.ts";
 import { parsePolicy } from "../../src/policy/parse.ts";

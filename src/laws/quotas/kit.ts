@@ -7,6 +7,7 @@ import { type OpFrequencies, within } from "../arbitraries.ts";
 import { laws } from "../catalogue.ts";
 import { checkKit } from "../check.ts";
 import type { CheckOptions } from "../check-options.ts";
+import { formOf } from "../known.ts";
 import { patient } from "../patience.ts";
 import type { CheckReport } from "../report.ts";
 import type { LawKit } from "../search.ts";
@@ -14,7 +15,6 @@ import { isOfCalendar, isWindow, type QuotasKind } from "../sight.ts";
 import { askable, newYear2026Ms, tried } from "../subject.ts";
 import { quotaScripts } from "./drawn.ts";
 import { makeQuotaLimiter, playQuotas } from "./play.ts";
-import type { QuotaScript } from "./script.ts";
 
 /** Statements of the laws for any policy, in place of those worded for the default API. */
 const statements: Readonly<Record<LimiterLawName, string>> = {
@@ -102,18 +102,4 @@ export function whyVoid(law: LimiterLawName, policy: Policy): string | null {
   if (law === "headers-present" && wireOf(policy).readings.length === 0)
     return "the policy's wire shows no quota";
   return null;
-}
-
-/** Returns a script's form: its quotas' limits and its operations, free of its start and of its calls' own numbers. */
-function formOf({ policy, ops }: QuotaScript): string {
-  const firstMs = ops[0]?.atMs ?? 0;
-  const ids = new Map(ops.flatMap((op) => (op.do === "call" ? [op.id] : [])).map((id, at) => [id, at]));
-  return JSON.stringify([
-    Object.entries(policy.quotas).map(([name, { algorithm }]) => [name, algorithm]),
-    ops.map(({ atMs, ...op }) => ({
-      ...op,
-      afterMs: atMs - firstMs,
-      ...("id" in op && { id: ids.get(op.id) ?? null }),
-    })),
-  ]);
 }
