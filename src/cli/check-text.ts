@@ -128,7 +128,7 @@ export async function describeInterleavings(
     ? (await import("../laws/quotas/timeline.ts")).renderQuotaInterleaving(
         report as InterleavingReport<QuotasKind>,
       )
-    : (await import("../laws/interleavings-text.ts")).renderInterleaving(report as InterleavingReport);
+    : (await import("../laws/timeline.ts")).renderInterleaving(report as InterleavingReport);
   if (lines.length > 0) terminal.say("", ...lines);
 }
 

@@ -121,6 +121,9 @@ export interface Seam {
   pause(label?: string): Promise<void>;
 }
 
+/** A seam that lets no other call in between, by which a limiter reaches its store when calls do not overlap. */
+export const stillSeam: Seam = { over: (store) => store, pause: () => Promise.resolve() };
+
 /** Makes fresh limiters of one kind, and says what they promise. */
 export interface LimiterFactory {
   readonly name: string;

@@ -10,14 +10,13 @@ import { type KnownCause, sharedCause } from "./causes.ts";
 import { checkLaws } from "./check.ts";
 import type { CheckOptions } from "./check-options.ts";
 import { checkInterleavings, type InterleavingOptions } from "./interleavings.ts";
-import { renderInterleaving } from "./interleavings-text.ts";
 import { type KnownCounterexample, parseKnown, unmetText } from "./known.ts";
 import type { UnexplainedScript } from "./orders.ts";
 import { patient, type Timers } from "./patience.ts";
 import type { CheckReport, LawReport } from "./report.ts";
 import type { Script } from "./script.ts";
 import { anySeed, requireLaws } from "./subject.ts";
-import { renderCounterexample } from "./timeline.ts";
+import { renderCounterexample, renderInterleaving } from "./timeline.ts";
 
 type Body = () => Promise<void>;
 

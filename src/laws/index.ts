@@ -9,6 +9,7 @@ export type {
   Seam,
   WindowReading,
 } from "../engine/adapter.ts";
+export { stillSeam } from "../engine/adapter.ts";
 export type {
   PartialQuotaReading,
   QuotaDecision as QuotaVerdict,
@@ -46,7 +47,6 @@ export {
   checkInterleavings,
   type InterleavingOptions,
 } from "./interleavings.ts";
-export { renderInterleaving } from "./interleavings-text.ts";
 export {
   type KeyedAnswer,
   type KeyedKind,
@@ -68,7 +68,6 @@ export { checkQuotaLaws } from "./quotas/kit.ts";
 export { renderQuotaCounterexample, renderQuotaInterleaving } from "./quotas/timeline.ts";
 export type { CheckReport, Counterexample, Failure, LawOutcome as Outcome, LawReport } from "./report.ts";
 export type { Op, Script } from "./script.ts";
-export { stillSeam } from "./seam.ts";
 export type { QuotasKind } from "./sight.ts";
 export { type CountingStore, type StoreCount, type StoreOptions, storeLimiter } from "./store-limiter.ts";
-export { renderCounterexample } from "./timeline.ts";
+export { renderCounterexample, renderInterleaving } from "./timeline.ts";

@@ -7,7 +7,6 @@ import type { Round, UnexplainedScript } from "./orders.ts";
 import type { InterleavingReport } from "./overlaps.ts";
 import { repeatHint } from "./repeats.ts";
 import type { LawKind } from "./script.ts";
-import { answer, operation, ownerText, rulesDrawing } from "./timeline.ts";
 
 /** The parts of a drawing that depend on the kind of calls. */
 export interface OverlapDrawing<K extends LawKind> extends ScriptDrawing<K> {
@@ -17,14 +16,6 @@ export interface OverlapDrawing<K extends LawKind> extends ScriptDrawing<K> {
 }
 
 /** Returns a report's counterexample or failure as lines of text; no lines if there is none. */
-export const renderInterleaving = (report: InterleavingReport): string[] =>
-  renderedInterleaving(report, {
-    ...rulesDrawing,
-    texts: (script) => (event) => [operation(event, 1, script).padEnd(28), answer(event, script)],
-    whose: ({ window }, script) => (window === null ? null : ownerText(window, script)),
-  });
-
-/** Returns the lines of `renderInterleaving`, for calls by rules or by a policy. */
 export function renderedInterleaving<K extends LawKind>(
   report: InterleavingReport<K>,
   drawing: OverlapDrawing<K>,

@@ -1,17 +1,17 @@
 // Limiters by key, as most modules are: one count for each key, a limit, a length, and a function that takes a call.
 // A few lines make such a limiter checkable; the laws do not judge what it does not show.
-import type {
-  LimiterAdapter,
-  LimiterFactory,
-  PartialDecision,
-  Seam,
-  WindowReading,
+import {
+  type LimiterAdapter,
+  type LimiterFactory,
+  type PartialDecision,
+  type Seam,
+  stillSeam,
+  type WindowReading,
 } from "../engine/adapter.ts";
 import { type Algorithm, lawsOf, requirePromise } from "../rules/algorithms.ts";
 import type { LimiterLawName } from "../rules/laws.ts";
 import type { Rules, Scope } from "../rules/rules.ts";
 import type { SwitchValue } from "../rules/switches.ts";
-import { stillSeam } from "./seam.ts";
 
 /** A value, or a promise of the value. */
 export type Awaitable<T> = T | PromiseLike<T>;

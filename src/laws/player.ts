@@ -7,9 +7,9 @@ import type { LawKind } from "./script.ts";
 
 /** Failure of a limiter in the middle of a script: no law is broken, but there is nothing to judge. */
 export class PlayFailure extends LimiterFailure {
-  /** Answers before the failure; `op` is the operation that failed, `null` before the first. */
+  /** Answers before the failure; `op` is the operation that failed. */
   readonly history: LawKind["history"];
-  readonly op: LawKind["op"] | null;
+  readonly op: LawKind["op"];
 
   constructor(
     { call, got, allowed, cause }: LimiterFailure,
@@ -96,15 +96,22 @@ export abstract class Player<L extends Playable, D, C> {
 }
 
 /**
- * Plays operations, one after the other, and closes the limiter.
- * @throws LimiterFailure if the limiter throws, or an answer's form is wrong
+ * Plays some of a script's operations on a fresh limiter, and closes it; with none, it makes no limiter. The limiter is
+ * made at the time of the script's first operation, even if that is left out: its windows may begin with the limiter.
+ * @param script all operations of the script
+ * @param fresh makes a limiter at a time, ms, and its player
+ * @throws PlayFailure if the limiter throws, or an answer's form is wrong
  */
-export async function playAll<O extends LawKind["op"], E extends LawKind["history"][number]>(
-  player: { play(op: O): Promise<E>; close(): Promise<void> },
+export async function playFresh<O extends LawKind["op"], E extends LawKind["history"][number]>(
   ops: readonly O[],
+  script: readonly O[],
+  fresh: (nowMs: number) => Promise<{ play(op: O): Promise<E>; close(): Promise<void> }>,
 ): Promise<E[]> {
+  const [first] = ops;
+  if (first === undefined) return [];
+  const player = await fresh((script.includes(first) ? (script[0] as O) : first).atMs);
   const history: E[] = [];
-  let at: O | null = null;
+  let at = first;
   try {
     for (const op of ops) {
       at = op;
@@ -116,21 +123,4 @@ export async function playAll<O extends LawKind["op"], E extends LawKind["histor
     await player.close();
   }
   return history;
-}
-
-/**
- * Plays some of a script's operations on a fresh limiter, as `playAll` does; with none, it makes no limiter. The limiter
- * is made at the time of the script's first operation, even if that is left out: its windows may begin with the limiter.
- * @param script all operations of the script
- * @param fresh makes a limiter at a time, ms, and its player
- */
-export async function playFresh<O extends LawKind["op"], E extends LawKind["history"][number]>(
-  ops: readonly O[],
-  script: readonly O[],
-  fresh: (nowMs: number) => Promise<Parameters<typeof playAll<O, E>>[0]>,
-): Promise<E[]> {
-  const [first] = ops;
-  if (first === undefined) return [];
-  const { atMs } = (script.includes(first) ? script[0] : first) as O;
-  return playAll(await fresh(atMs), ops);
 }

@@ -4,42 +4,44 @@
 import { semanticsOf } from "../rules/rules.ts";
 import { type SwitchName, switchValues } from "../rules/switches.ts";
 import { looksByRules, quotaHistory, quotaScript, windowOf } from "./by-rules.ts";
-import { noteLine, rendered, type ScriptDrawing } from "./drawing.ts";
+import { noteLine, rendered } from "./drawing.ts";
 import type { HistoryEvent, PartialReading } from "./history.ts";
+import { type OverlapDrawing, renderedInterleaving } from "./interleavings-text.ts";
 import type { RulesKind } from "./law.ts";
 import { linesOf } from "./lines.ts";
+import type { InterleavingReport } from "./overlaps.ts";
 import type { Counterexample, LawReport } from "./report.ts";
 import { algorithmOf, type CallOp, type LedgerTerms, type WindowKey } from "./script.ts";
 import type { Look, Sight } from "./sight.ts";
 
-export const rulesDrawing: ScriptDrawing<RulesKind> = {
+const drawing: OverlapDrawing<RulesKind> = {
   rules: rulesText,
   timeline(script, history, startMs, violation) {
-    const whose = violation?.window ? ownerText(violation.window, script) : null;
     const isKeyed = script.keyed === true;
-    return linesOf(
-      quotaScript(script),
-      quotaHistory(history),
-      startMs,
-      violation && { ...violation, whose },
-      {
-        call({ at }, times) {
-          const event = history[at] as HistoryEvent;
-          return [operation(event, times, script), answer(event, script)];
-        },
-        windowOf(sight) {
-          const { scope, ...window } = windowOf(sight);
-          return `the ${isKeyed ? "" : `${scope} `}window of ${whoText(window)}`;
-        },
-        isTaken: algorithmOf(script) !== "concurrency",
-        note: (look, isEnd) => endNote(look, isEnd, script),
+    const breach = violation && { ...violation, whose: drawing.whose(violation, script) };
+    return linesOf(quotaScript(script), quotaHistory(history), startMs, breach, {
+      call({ at }, times) {
+        const event = history[at] as HistoryEvent;
+        return [operation(event, times, script), answer(event, script)];
       },
-    );
+      windowOf(sight) {
+        const { scope, ...window } = windowOf(sight);
+        return `the ${isKeyed ? "" : `${scope} `}window of ${whoText(window)}`;
+      },
+      isTaken: algorithmOf(script) !== "concurrency",
+      note: (look, isEnd) => endNote(look, isEnd, script),
+    });
   },
+  texts: (script) => (event) => [operation(event, 1, script).padEnd(28), answer(event, script)],
+  whose: ({ window }, script) => (window === null ? null : ownerText(window, script)),
 };
 
 /** Returns a violated law with its counterexample, or a limiter's failure, as lines of text; else no lines. */
-export const renderCounterexample = (report: LawReport): string[] => rendered(report, rulesDrawing);
+export const renderCounterexample = (report: LawReport): string[] => rendered(report, drawing);
+
+/** Returns overlapping calls that no order explains, or a limiter's failure, as lines of text; else no lines. */
+export const renderInterleaving = (report: InterleavingReport): string[] =>
+  renderedInterleaving(report, drawing);
 
 type Played = Pick<Counterexample, "script" | "history">;
 

@@ -6,7 +6,7 @@ import type { LimiterFactory } from "../../src/engine/adapter.ts";
 import { checkLaws } from "../../src/laws/check.ts";
 import type { CheckOptions } from "../../src/laws/check-options.ts";
 import { checkInterleavings, type InterleavingOptions } from "../../src/laws/interleavings.ts";
-import { renderInterleaving } from "../../src/laws/interleavings-text.ts";
+import { renderInterleaving } from "../../src/laws/timeline.ts";
 import { pastBugs } from "./bugs.ts";
 import type { PastBug } from "./past-bug.ts";
 import { RealRedis } from "./redis.ts";

@@ -1,7 +1,7 @@
 // Plays a script under a policy against a limiter, and keeps the answers. HTTP answers are read by the policy's wire,
 // so that a limiter is judged by what its callers see.
 
-import type { Seam } from "../../engine/adapter.ts";
+import { type Seam, stillSeam } from "../../engine/adapter.ts";
 import { httpMistake, isObject, type Mistake } from "../../engine/answer-form.ts";
 import { answered, guarded, madeLimiter } from "../../engine/asking.ts";
 import type {
@@ -16,7 +16,6 @@ import { wireOf } from "../../policy/presets.ts";
 import { type ReadAnswer, readAnswer } from "../../wire/read-answer.ts";
 import { Player, playFresh } from "../player.ts";
 import type { SettleOp } from "../script.ts";
-import { stillSeam } from "../seam.ts";
 import type { QuotaCallEvent, QuotaCallOp, QuotaEvent, QuotaHistory, QuotaOp } from "./script.ts";
 
 const numbers = ["limit", "remaining", "used", "resetAtMs"] as const;

@@ -1,14 +1,14 @@
 // Parts that the adapters share: strangers keep one window a key, here one for each user of an organization, all of
 // the same limit and length; and they read a clock of the process, which is ours while they run.
 
-import type {
-  Call,
-  LimiterAdapter,
-  LimiterFactory,
-  Seam,
-  WindowReading,
+import {
+  type Call,
+  type LimiterAdapter,
+  type LimiterFactory,
+  type Seam,
+  stillSeam,
+  type WindowReading,
 } from "../../../src/engine/adapter.ts";
-import { stillSeam } from "../../../src/laws/seam.ts";
 import type { Algorithm } from "../../../src/rules/algorithms.ts";
 import type { LimiterLawName } from "../../../src/rules/laws.ts";
 import { type Rules, type Scope, userLimit } from "../../../src/rules/rules.ts";
