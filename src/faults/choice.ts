@@ -1,11 +1,11 @@
 // Reads and applies the choice of a fault and its rate: `NAME` or `NAME=RATE`, as people write it.
-import { quotaNames } from "../policy/names.ts";
+import { scopeOf } from "../policy/names.ts";
 import type { Policy, Quota } from "../policy/policy.ts";
 import { policyOf } from "../policy/shorthand.ts";
 import { closest } from "../rules/closest.ts";
 import { quote, SpillwayError } from "../rules/errors.ts";
 import { parseRules } from "../rules/parse.ts";
-import { type Rules, scopes } from "../rules/rules.ts";
+import type { Rules } from "../rules/rules.ts";
 import type { SwitchName } from "../rules/switches.ts";
 import { faults } from "./catalogue.ts";
 import type { Fault, Faulty, FaultyQuotas } from "./fault.ts";
@@ -80,9 +80,8 @@ export function requireSuitable({ fault }: ChosenFault, rules: Rules): void {
   const found = firstDifferent(fault, policyOf(rules));
   if (found === null) return;
   const { quota, name, got, allowed } = found;
-  const scope = scopes.find((one) => Object.values<string>(quotaNames[one]).includes(quota));
   throw new SpillwayError("FAULT_INVALID", `${fault.name} cannot be injected under these rules`, {
-    problem: { path: `rules.semantics.${name}.${scope}`, got: quote(got), allowed },
+    problem: { path: `rules.semantics.${name}.${scopeOf(quota)}`, got: quote(got), allowed },
     hint: `under these rules it is no fault, or not the only one; choose others: ${rulesHint(fault)}`,
   });
 }

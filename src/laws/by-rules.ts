@@ -1,7 +1,7 @@
 // Translates between rules and the policy that they are, so that each law is written once, over quotas. Scripts and
 // histories by rules become those of the policy; a law's findings are told in the words of rules again.
 import type { PartialReadings } from "../engine/adapter.ts";
-import { quotaNames } from "../policy/names.ts";
+import { quotaNames, scopeOf } from "../policy/names.ts";
 import type { Policy } from "../policy/policy.ts";
 import { policyOf } from "../policy/shorthand.ts";
 import { owners, type Rules, type Scope, scopes } from "../rules/rules.ts";
@@ -74,9 +74,6 @@ export function opByRules(op: QuotaOp): Op {
 }
 
 type Caller = { readonly organization: string; readonly user: string };
-
-const scopeOf = (quota: string): Scope =>
-  scopes.find((scope) => owners.some((owner) => quotaNames[scope][owner] === quota)) ?? "rest";
 
 /** Translations of histories by rules, so that each is made once. */
 const histories = new WeakMap<History, QuotaHistory>();

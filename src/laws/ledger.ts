@@ -1,9 +1,8 @@
 // The ledger by rules: it keeps a book of every window of a history. If the rules leave something open, it believes
 // the limiter.
 import { limitOf, quotaFor } from "../policy/effective.ts";
-import { quotaNames } from "../policy/names.ts";
-import type { Policy, Quota } from "../policy/policy.ts";
-import { scopes } from "../rules/rules.ts";
+import { quotaNames, scopeOf } from "../policy/names.ts";
+import type { FixedWindow, Policy, Quota } from "../policy/policy.ts";
 import type {
   CallerAttributes,
   QuotaCallEvent,
@@ -21,6 +20,7 @@ import {
   type QuotaKey,
   type ShownCount,
   type Sight,
+  windowMsOf,
 } from "./sight.ts";
 import { type CountSpan, exactly, type Held, WindowBook } from "./window-book.ts";
 
@@ -129,8 +129,8 @@ export class RulesLedger {
 
   /** Reads a copy of the book, since a status reading moves no window's clock (SPEC.md §2.8). */
   #status(event: QuotaEvent, reading: SaidReading, caller: CallerAttributes): Sight {
-    const scope = scopes.find((each) => quotaNames[each].organization === reading.quota) ?? "rest";
-    const book = this.#book(this.#terms.keyed === true ? quotaNames[scope].user : reading.quota, caller);
+    const { keyed = false } = this.#terms;
+    const book = this.#book(keyed ? quotaNames[scopeOf(reading.quota)].user : reading.quota, caller);
     const { window } = book;
     const sight = this.#sight(event, { ...book, window: window.copy() }, reading, () => nothing);
     if (sight.window !== null && sight.window === window.window) window.shown = sight.current ?? window.shown;
@@ -197,20 +197,15 @@ export class RulesLedger {
     const { opensToMs = 1000, endsLate = false, fromStart = false } = this.#terms;
     const given = quotaFor(this.#policy, quota, key);
     const { algorithm } = given;
-    const lengthMs = "windowSeconds" in algorithm ? algorithm.windowSeconds * 1000 : 0;
-    const rule = fromStart ? onGridAt(given, this.#madeMs % lengthMs) : given;
+    const lengthMs = windowMsOf(given);
+    const anchor = { offsetMs: this.#madeMs % lengthMs };
+    const rule = fromStart ? { ...given, algorithm: { ...(algorithm as FixedWindow), anchor } } : given;
     const window = new WindowBook(lengthMs, gridOf(rule), opensToMs, endsLate ? 1 : 0);
     const book = { quota, key, name, rule, limit: limitOf(algorithm), window };
     this.#books.set(name, book);
     return book;
   }
 }
-
-/** Returns a quota whose windows lie on a grid that is so many ms off the epoch's. */
-const onGridAt = (quota: Quota, offsetMs: number): Quota =>
-  quota.algorithm.kind === "fixed-window"
-    ? { ...quota, algorithm: { ...quota.algorithm, anchor: { offsetMs } } }
-    : quota;
 
 const isUsers = ({ key }: Book): boolean => key["user"] !== undefined;
 

@@ -1,31 +1,24 @@
 // Turns histories into looks, and judges of one look or one sight into laws.
-import type { Policy } from "../policy/policy.ts";
 import type { Breach, Judge, Judgement, LawViolation, Opinion } from "./law.ts";
 import { RulesLedger } from "./ledger.ts";
 import { QuotaLedger } from "./quotas/ledger.ts";
 import type { QuotaHistory, QuotaOp, QuotaScript } from "./quotas/script.ts";
-import { algorithmOf, type LedgerTerms } from "./script.ts";
+import { algorithmOf } from "./script.ts";
 import type { Look, QuotaKey, QuotasKind, ShownCount, Sight } from "./sight.ts";
 
 export type QuotaJudge = Judge<QuotasKind>;
 
-interface Seen {
-  readonly policy: Policy;
-  readonly terms: LedgerTerms | undefined;
-  readonly looks: readonly Look[];
-}
-
 /** Looks by history. All laws that judge one order of overlapping calls share them. */
-const seen = new WeakMap<QuotaHistory, Seen>();
+const seen = new WeakMap<QuotaHistory, readonly Look[]>();
 
-/** Returns the looks of a history, one for each operation. */
+/** Returns the looks of a script's history, one for each operation. */
 export function looksOf(script: QuotaScript, history: QuotaHistory): readonly Look[] {
-  const { policy, terms } = script;
   const known = seen.get(history);
-  if (known !== undefined && known.policy === policy && known.terms === terms) return known.looks;
+  if (known !== undefined) return known;
+  const { policy, terms } = script;
   const ledger = terms === undefined ? new QuotaLedger(policy) : new RulesLedger(script, terms);
   const looks = history.map((event) => ledger.look(event));
-  seen.set(history, { policy, terms, looks });
+  seen.set(history, looks);
   return looks;
 }
 

@@ -185,7 +185,7 @@ class Planner {
 
   /** Returns the instant at which a window ends or a bucket is full, ms. */
   #endMs(place: number): number {
-    return pick(this.#readings(), place)?.resetAtMs ?? this.#clockMs;
+    return pick(this.#readings(), place).resetAtMs;
   }
 
   #lengthMs(place: number): number {
