@@ -29,7 +29,7 @@ const operands = [scenarioOperand] as const satisfies readonly Operand[];
 const options = {
   vary: option.text(
     "PATH=VALUES",
-    "vary the member PATH over VALUES: agents.clients=10..500, fleet=10..500 (all clients, in the shares they have, with their users), rules.organization.rest.limit=100..1000:50; two make a heat map",
+    "vary the member PATH over VALUES: agents.clients=10..500, fleet=10..500 (all clients, in the shares they have, with their users), rules.organization.rest.limit=100..1000:50; two make a heat map of at most 10 values of each",
     { array: true },
   ),
   until: option.text(

@@ -2,6 +2,7 @@
 
 import { counted } from "../rules/words.ts";
 import type { PlanAnswer, PlanAxis, PlanResult, PlanValue } from "../summary/plan-result.ts";
+import { sideMost } from "./sweep.ts";
 import { goalsText, listText, shareText, spreadText, sureText, valueText } from "./words.ts";
 
 /** Subject of the sentences. */
@@ -153,12 +154,17 @@ function frontierSentences(topic: Topic, { holding, failing, unclear }: Answer<"
   const [, y] = question.vary;
   if (y === undefined || heatMap === null) return [];
   const open = unclear === 0 ? "" : `, ${unclear} ${unclear === 1 ? "is" : "are"} unclear`;
+  const thinned = [
+    { axis: x, tried: heatMap.xs.length },
+    { axis: y, tried: heatMap.ys.length },
+  ].filter(({ axis, tried }) => tried < axis.values);
+  const tried = thinned.some(({ axis }) => axis === y) ? " tried" : "";
   const ends = new Set([heatMap.frontier[0], heatMap.frontier.at(-1)]);
   const edges = [...ends].flatMap((edge) => {
     if (edge === undefined) return [];
     const at = `${x.path} = ${of(edge.x)}`;
     if (edge.holds === null) return [`With ${at} no ${y.path} that was tried will do.`];
-    return [`With ${at} the ${question.find} ${y.path} that will do is ${valueText(y.unit, edge.holds)}.`];
+    return [`With ${at} the ${question.find} ${y.path}${tried} that will do is ${valueText(y.unit, edge.holds)}.`];
   });
   const odd = heatMap.frontier.filter(({ monotone }) => !monotone).map((edge) => of(edge.x));
   const warning = `At ${x.path} = ${listText(odd)} holding and failing alternate along ${y.path}.`;
@@ -166,5 +172,11 @@ function frontierSentences(topic: Topic, { holding, failing, unclear }: Answer<"
     `${wanted} ${hold} at ${holding} of ${counted(points.length, "point")} and ${fail} at ${failing}${open}.`,
     ...edges,
     ...(odd.length === 0 ? [] : [warning]),
+    ...(thinned.length === 0 ? [] : [thinnedSentence(thinned)]),
   ];
 }
+
+/** Returns how many values of each axis the map has, where it has not all: the others may do, too. */
+const thinnedSentence = (thinned: readonly { readonly axis: PlanAxis; readonly tried: number }[]): string =>
+  `The map tried ${listText(thinned.map(({ axis, tried }) => `${tried} of the ${axis.values} values of ${axis.path}`))}; ` +
+  `it tries all where there are at most ${sideMost}, as in a narrower range.`;

@@ -85,7 +85,7 @@ function choicesOf(points: readonly PlanPoint[]): PlanAnswer {
 }
 
 /** Greatest number of values along each side of a heat map. */
-const sideMost = 10;
+export const sideMost = 10;
 
 /** Sweeps two axes: tries a grid, and finds in each of its columns where the goals stop holding. */
 export function* sweepTwo(shop: Workshop, x: Vary, y: Vary, find: Find): PlanSteps<Sweep> {

@@ -106,14 +106,15 @@ export function heldWords({ held, replications, heldShare }: PlanPoint): string 
 }
 
 /** Returns the facts of the question, for the end of the page. */
-export function questionFacts({ question, simulations }: PlanResult): [string, string][] {
+export function questionFacts({ question, points, simulations }: PlanResult): [string, string][] {
   return [
     ["Scenario", question.scenario],
     ["Each run lasts", duration(question.durationMs)],
-    ...question.vary.map(({ path, range, values }): [string, string] => [
-      `Varied: ${path}`,
-      `${range} (${counted(values, "value")})`,
-    ]),
+    ...question.vary.map(({ path, range, values }, place): [string, string] => {
+      const tried = new Set(points.map((point) => point.values[place])).size;
+      const part = tried < values ? `, ${count(tried)} of them tried` : "";
+      return [`Varied: ${path}`, `${range} (${counted(values, "value")}${part})`];
+    }),
     ...question.goals.map(({ figure, bound }): [string, string] => ["Must hold", `${figure} ${bound}`]),
     ["A value holds", `where all of it holds in more than ${share(question.share)} of runs`],
     ["Confidence", share(question.confidence)],

@@ -42,9 +42,12 @@ const point = (value: PlanValue, state: PlanState = "holds", more: Partial<PlanP
 interface Told extends Partial<PlanQuestion> {
   readonly points?: readonly PlanPoint[];
   readonly frontier?: readonly PlanFrontierPoint[];
+  /** Numbers of values of the map along both axes. Default: all. */
+  readonly tried?: readonly [x: number, y: number];
 }
 
-function told(answer: PlanAnswer | null, { points = [], frontier, ...question }: Told = {}): string[] {
+function told(answer: PlanAnswer | null, { points = [], frontier, tried, ...question }: Told = {}): string[] {
+  const [xs, ys] = (tried ?? [9, 2]).map((length) => Array.from({ length }, (_, place) => place));
   return answerSentences({
     question: {
       scenario: "s",
@@ -62,7 +65,7 @@ function told(answer: PlanAnswer | null, { points = [], frontier, ...question }:
     },
     points,
     answer,
-    heatMap: frontier === undefined ? null : { xs: [], ys: [], cells: [], figures: [], frontier },
+    heatMap: frontier === undefined ? null : { xs, ys, cells: [], figures: [], frontier },
   } as unknown as PlanResult);
 }
 
@@ -228,6 +231,24 @@ describe("two axes", () => {
       "With a.clients = 1 the largest limit that will do is 50.",
       "At a.clients = 1 holding and failing alternate along limit.",
     ]);
+  });
+
+  test("say how many values the map has where it has not all, and the smallest of those tried", () => {
+    const frontier = [edge(1, 50)];
+    const wide = { ...limits, values: 20 };
+    const most = "it tries all where there are at most 10, as in a narrower range.";
+    expect(told(answer, { vary: [clients, wide], points, frontier, tried: [9, 10], find: "smallest" })).toEqual([
+      "refused <10 holds at 3 of 5 points and fails at 2.",
+      "With a.clients = 1 the smallest limit tried that will do is 50.",
+      `The map tried 10 of the 20 values of limit; ${most}`,
+    ]);
+    expect(told(answer, { vary, points, frontier, tried: [8, 2] }).slice(1)).toEqual([
+      "With a.clients = 1 the largest limit that will do is 50.",
+      `The map tried 8 of the 9 values of a.clients; ${most}`,
+    ]);
+    expect(told(answer, { vary: [clients, wide], points, frontier, tried: [8, 10] }).at(-1)).toBe(
+      `The map tried 8 of the 9 values of a.clients and 10 of the 20 values of limit; ${most}`,
+    );
   });
 
   test("say no more where there is no frontier, and nothing without a map", () => {

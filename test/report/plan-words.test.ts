@@ -75,15 +75,20 @@ describe("the question", () => {
       replicationsMost: 1_000,
       seed: 7,
     };
-    expect(questionFacts(plan({ question, simulations: 1_234 }))).toEqual([
+    const points = [1, 5, 9, 9].map((value) => ({ values: [value] }));
+    expect(questionFacts(plan({ question, points, simulations: 1_234 }))).toEqual([
       ["Scenario", "herd"],
       ["Each run lasts", "1 min"],
-      ["Varied: a", "1..9 (9 values)"],
+      ["Varied: a", "1..9 (9 values, 3 of them tried)"],
       ["Must hold", "refusedShare <1%"],
       ["A value holds", "where all of it holds in more than 90% of runs"],
       ["Confidence", "95%"],
       ["Runs of a value", "up to 1,000, with seeds made from 7"],
       ["Runs in all", "1,234"],
+    ]);
+    const all = Array.from({ length: 9 }, (_, place) => ({ values: [place + 1] }));
+    expect(questionFacts(plan({ question, points: all, simulations: 1 }))[2]).toEqual([
+      ...["Varied: a", "1..9 (9 values)"],
     ]);
   });
 });
