@@ -41,7 +41,7 @@ const options = {
     argument: "largest|smallest",
     choices: ["largest", "smallest"],
     describe:
-      "find the largest or the smallest value that holds [default: smallest of limits, servers and queues, else largest]",
+      "find the largest or the smallest value that holds [default: smallest of limits, buckets, servers and queues, else largest]",
   },
   storm: option.text(
     "TRIGGER",

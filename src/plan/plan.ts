@@ -81,10 +81,6 @@ export function preparePlan(scenario: Scenario, options: PlanOptions): PreparedP
   const most = sampling.looks.at(-1) as number;
   const storm = readStorm(scenario, options);
   const find = goals.length === 0 || varies.length === 0 ? null : (options.find ?? guessFind(varies));
-  if (find !== null && options.find === undefined && varies.every(({ axis }) => axis.unit !== "choice"))
-    notes.push(
-      `the ${find} value is looked for, since ${varies.at(-1)?.axis.path} is varied; --find says otherwise`,
-    );
   const names = measuredNames(scenario, goals, varies, options.compare === true);
   const question: PlanQuestion = {
     scenario: scenario.name,
@@ -161,7 +157,11 @@ function* stepsOf(asked: Asked, shop: Workshop, guessed: boolean): PlanSteps<Pla
     comparison,
     simulations: shop.outcomes.size,
     sentences: [],
-    notes: [...notes, ...untoldNotes(scenario, refused)],
+    notes: [
+      ...notes,
+      ...(guessed ? findNotes(varies, question.find, sweep?.find ?? null) : []),
+      ...untoldNotes(scenario, refused),
+    ],
   };
   return { ...result, sentences: sentencesOf(result, scenario) };
 }
@@ -243,7 +243,15 @@ function readStorm(scenario: Scenario, { storm, within }: PlanOptions): StormQue
 /** Guesses the end to find. More clients or calls do harm, larger limits do good: people want the far end. */
 function guessFind(varies: readonly Vary[]): Find {
   const path = varies.at(-1)?.axis.path ?? "";
-  return /(^|\.)(limit|servers|queue)$/.test(path) ? "smallest" : "largest";
+  return /(^|\.)(limit|capacity|amount|servers|queue)$/.test(path) ? "smallest" : "largest";
+}
+
+/** Returns a note on the end that was found without being asked for, and why it is this one. */
+function findNotes(varies: readonly Vary[], guess: Find | null, found: Find | null): string[] {
+  if (found === null || varies.some(({ axis }) => axis.unit === "choice")) return [];
+  const path = varies.at(-1)?.axis.path;
+  const reason = found === guess ? `${path} is varied` : `the ${found === "smallest" ? "larger" : "smaller"} values of ${path} are those that hold`;
+  return [`the ${found} value is looked for, since ${reason}; --find says otherwise`];
 }
 
 function measuredNames(

@@ -36,9 +36,19 @@ describe("one axis", () => {
     const guessed = plan(crowd(), asked);
     expect(guessed.answer).toEqual({ kind: "value", value: 30, holds: 30, fails: 29 });
     expect(guessed.question.find).toBe("smallest");
+    expect(guessed.notes).toContain(
+      "the smallest value is looked for, since the larger values of crowd.clients are those that hold; --find says otherwise",
+    );
     const given = plan(crowd(), { ...asked, find: "largest" });
     expect(given.answer?.kind).toBe("not-monotone");
     expect(given.sentences[0]).toContain("ask for the other end (--find smallest)");
+    expect(given.notes.join()).not.toContain("--find says otherwise");
+    // Of 10 clients, at least 3 are refused under limits up to 7.
+    const limited = plan(crowd(), { vary: ["rules.organization.rest.limit=1..20"], until: ["refused>=3"] });
+    expect(limited.answer).toMatchObject({ value: 7 });
+    expect(limited.notes).toContain(
+      "the largest value is looked for, since the smaller values of rules.organization.rest.limit are those that hold; --find says otherwise",
+    );
   });
 
   test("all hold, none holds", () => {

@@ -4,6 +4,7 @@ import { describe, expect, test } from "vitest";
 import type { CountsByWindow, JobOutcome } from "../../src/plan/job.ts";
 import { changeScenario } from "../../src/plan/paths.ts";
 import { type PlanOptions, preparePlan } from "../../src/plan/plan.ts";
+import { parsePolicy } from "../../src/policy/parse.ts";
 import { Outcomes, samplingOf } from "../../src/plan/sampling.ts";
 import { parseStorm, recoveredAfter, searchStorm } from "../../src/plan/storm.ts";
 import { overAtMs, withTrigger } from "../../src/plan/trigger.ts";
@@ -270,6 +271,25 @@ describe("a question", () => {
       goals: [],
     });
   });
+});
+
+test.each(["capacity=1..9", "refill.amount=1..9"])("the smallest %s of a bucket is looked for", (values) => {
+  const policy = parsePolicy({
+    version: 2,
+    name: "bucket",
+    quotas: {
+      pool: {
+        algorithm: { kind: "token-bucket", capacity: 5, refill: { amount: 1, everyMs: 1_000 } },
+        key: ["user"],
+      },
+    },
+    operations: { read: { uses: { pool: 1 } } },
+    routes: [{ methods: ["GET"], path: "/**", operation: "read" }],
+  });
+  const world = crowd();
+  const vary = [`policy.quotas.pool.algorithm.${values}`];
+  const { question } = preparePlan({ ...world, rules: null, policy }, { vary, until: ["refused < 1%"] });
+  expect(question.find).toBe("smallest");
 });
 
 test.each([
