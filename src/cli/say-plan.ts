@@ -2,7 +2,7 @@
 
 import { valueText } from "../plan/words.ts";
 import { figureText } from "../report/format.ts";
-import { alternativesOf, stateText } from "../report/plan-words.ts";
+import { alternativesOf, figureNamed, measuredFigures, stateText } from "../report/plan-words.ts";
 import { sparkline } from "../report/sparkline.ts";
 import { columns as aligned } from "../rules/columns.ts";
 import { parseFigure, unitOf } from "../rules/figures.ts";
@@ -127,17 +127,25 @@ function stormLines({ series, unit, windowMs, trigger, triggers, answer }: PlanS
 
 const shareWindows = (windowMs: number): string => `by windows of ${valueText("ms", windowMs)}`;
 
+/** Figures of a comparison, and the heads of their columns. */
+const comparedHeads: Readonly<Record<string, string>> = {
+  refusedShare: "refused",
+  refusedFirstSecondShare: "in the first second",
+  waitP95Ms: "p95 wait",
+  gaveUp: "never through",
+};
+
 function comparisonLines(comparison: PlanComparison): string[] {
-  const figures = ["refusedShare", "refusedFirstSecondShare", "waitP95Ms", "gaveUp"];
   return comparison.populations.flatMap((population) => {
+    const alternatives = alternativesOf(comparison, population);
+    const figures = measuredFigures(alternatives, population, Object.keys(comparedHeads));
     const cell = (one: PlanAlternative, figure: string): string => {
-      const found = one.figures.find((measured) => measured.figure === `${population}.${figure}`);
-      return found === undefined ? "–" : meanOf(found);
+      const found = figureNamed(one, `${population}.${figure}`);
+      return found === null ? "–" : meanOf(found);
     };
-    const head = [population, "limits", "refused", "in the first second", "p95 wait", "never through"].map(
-      pc.dim,
-    );
-    const rows = alternativesOf(comparison, population).map((one) => [
+    const heads = figures.map((figure) => comparedHeads[figure] ?? "");
+    const head = [population, "limits", ...heads].map(pc.dim);
+    const rows = alternatives.map((one) => [
       one.asIs ? pc.bold(one.policy) : one.policy,
       one.limits,
       ...figures.map((figure) => cell(one, figure)),

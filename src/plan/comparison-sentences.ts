@@ -80,7 +80,7 @@ function populationSentences(
   const withJitter = policyMeaning("waitReset+0..5s").replace("waiting for the reset ", "");
   const asNow = `as things stand ${text(asIs, share)}`;
   // Runs under a policy, and those without a reset, have no first second after it.
-  const isSeen = named(alone, first) !== undefined || named(jittered, first) !== undefined;
+  const isSeen = [alone, jittered].every((one) => (named(one, first)?.mean ?? null) !== null);
   const sentences = [
     isSeen
       ? `${waiting} ${text(alone, first)} in the first second after it; ${withJitter} ${text(jittered, first)}. ` +

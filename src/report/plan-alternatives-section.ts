@@ -6,7 +6,7 @@ import { type Html, html } from "./html.ts";
 import { intervalPicture } from "./interval-rows.ts";
 import type { Gallery, Picture } from "./picture.ts";
 import { figureCell } from "./plan-cells.ts";
-import { alternativesOf, figureNamed, figureUnit, meanText } from "./plan-words.ts";
+import { alternativesOf, figureNamed, figureUnit, meanText, measuredFigures } from "./plan-words.ts";
 import { type Column, foldedTable } from "./table.ts";
 
 const drawn = {
@@ -38,7 +38,7 @@ function populationBlock(
   const columns: Column<PlanAlternative>[] = [
     { title: "Policy", name: true, cell: (one) => (one.asIs ? "as things stand" : one.policy) },
     { title: "Limits", cell: ({ limits }) => limits },
-    ...listed.map(
+    ...measuredFigures(rows, population, listed).map(
       (figure): Column<PlanAlternative> => ({
         title: figure,
         number: true,

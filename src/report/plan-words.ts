@@ -57,6 +57,16 @@ export const alternativesOf = ({ alternatives }: PlanComparison, population: str
   ...alternatives.filter((one) => one.population === population),
 ];
 
+/** Returns the figures that were measured in some alternative. The first second after a reset is none under a policy. */
+export const measuredFigures = <Figure extends string>(
+  alternatives: readonly PlanAlternative[],
+  population: string,
+  figures: readonly Figure[],
+): Figure[] =>
+  figures.filter((figure) =>
+    alternatives.some((one) => (figureNamed(one, `${population}.${figure}`)?.mean ?? null) !== null),
+  );
+
 export const goalWords = ({ question }: PlanResult): string =>
   question.goals.map(({ figure, bound }) => `${figure} ${bound}`).join(" and ");
 

@@ -88,6 +88,7 @@ describe("a comparison", () => {
     readonly half?: number;
     readonly held?: number;
     readonly hasFirst?: boolean;
+    readonly first?: number | null;
   }
   const alternative = ({
     policy,
@@ -97,6 +98,7 @@ describe("a comparison", () => {
     half = 1,
     held = 0,
     hasFirst = true,
+    first = refused / 2,
   }: Tried): PlanAlternative => ({
     population: policy === "as it is" ? null : "herd",
     policy,
@@ -106,7 +108,7 @@ describe("a comparison", () => {
     held,
     figures: [
       figure("herd.refusedShare", refused),
-      ...(hasFirst ? [figure("herd.refusedFirstSecondShare", refused / 2)] : []),
+      ...(hasFirst ? [figure("herd.refusedFirstSecondShare", first)] : []),
       figure("herd.waitP95Ms", 1_000),
       figure("herd.gaveUp", gaveUp, half),
     ],
@@ -133,10 +135,12 @@ describe("a comparison", () => {
   });
 
   test("says nothing of the first second where no run has one", () => {
-    const [said] = sentences([], { ...alone, hasFirst: false }, { ...jittered, hasFirst: false });
-    expect(said).toBe(
-      "30 herd: waiting for the reset alone refuses 30%; with 0-5 s jitter 20%; as things stand 40%.",
-    );
+    const plain = "30 herd: waiting for the reset alone refuses 30%; with 0-5 s jitter 20%; as things stand 40%.";
+    const none = { hasFirst: false };
+    expect(sentences([], { ...alone, ...none }, { ...jittered, ...none })[0]).toBe(plain);
+    // Under a policy the figure is there, and nothing was measured.
+    expect(sentences([], { ...alone, first: null }, { ...jittered, first: null })[0]).toBe(plain);
+    expect(sentences([], alone, { ...jittered, first: null })[0]).toBe(plain);
   });
 
   test("names no policy that surely loses more jobs, nor one that is refused as much as now", () => {
