@@ -164,7 +164,9 @@ function frontierSentences(topic: Topic, { holding, failing, unclear }: Answer<"
     if (edge === undefined) return [];
     const at = `${x.path} = ${of(edge.x)}`;
     if (edge.holds === null) return [`With ${at} no ${y.path} that was tried will do.`];
-    return [`With ${at} the ${question.find} ${y.path}${tried} that will do is ${valueText(y.unit, edge.holds)}.`];
+    return [
+      `With ${at} the ${question.find} ${y.path}${tried} that will do is ${valueText(y.unit, edge.holds)}.`,
+    ];
   });
   const odd = heatMap.frontier.filter(({ monotone }) => !monotone).map((edge) => of(edge.x));
   const warning = `At ${x.path} = ${listText(odd)} holding and failing alternate along ${y.path}.`;

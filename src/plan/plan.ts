@@ -250,7 +250,10 @@ function guessFind(varies: readonly Vary[]): Find {
 function findNotes(varies: readonly Vary[], guess: Find | null, found: Find | null): string[] {
   if (found === null || varies.some(({ axis }) => axis.unit === "choice")) return [];
   const path = varies.at(-1)?.axis.path;
-  const reason = found === guess ? `${path} is varied` : `the ${found === "smallest" ? "larger" : "smaller"} values of ${path} are those that hold`;
+  const reason =
+    found === guess
+      ? `${path} is varied`
+      : `the ${found === "smallest" ? "larger" : "smaller"} values of ${path} are those that hold`;
   return [`the ${found} value is looked for, since ${reason}; --find says otherwise`];
 }
 

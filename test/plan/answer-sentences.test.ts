@@ -237,7 +237,9 @@ describe("two axes", () => {
     const frontier = [edge(1, 50)];
     const wide = { ...limits, values: 20 };
     const most = "it tries all where there are at most 10, as in a narrower range.";
-    expect(told(answer, { vary: [clients, wide], points, frontier, tried: [9, 10], find: "smallest" })).toEqual([
+    expect(
+      told(answer, { vary: [clients, wide], points, frontier, tried: [9, 10], find: "smallest" }),
+    ).toEqual([
       "refused <10 holds at 3 of 5 points and fails at 2.",
       "With a.clients = 1 the smallest limit tried that will do is 50.",
       `The map tried 10 of the 20 values of limit; ${most}`,

@@ -135,7 +135,8 @@ describe("a comparison", () => {
   });
 
   test("says nothing of the first second where no run has one", () => {
-    const plain = "30 herd: waiting for the reset alone refuses 30%; with 0-5 s jitter 20%; as things stand 40%.";
+    const plain =
+      "30 herd: waiting for the reset alone refuses 30%; with 0-5 s jitter 20%; as things stand 40%.";
     const none = { hasFirst: false };
     expect(sentences([], { ...alone, ...none }, { ...jittered, ...none })[0]).toBe(plain);
     // Under a policy the figure is there, and nothing was measured.
