@@ -9,25 +9,22 @@ import type { CallerAttributes, QuotaCallOp, QuotaHistory, QuotaOp } from "./quo
 import { comparison } from "./runs.ts";
 import { countShown, isWindow, type Look, type QuotasKind, type Sight } from "./sight.ts";
 
-/** Judges that a run with status calls answers like one without them. */
-export const statusFree: QuotaJudge = async (trial) => {
-  const ops = withoutOps(trial.script.ops, "snapshot");
-  const history = await trial.play(ops);
-  const from = ops.findIndex((op) => op.do === "status");
-  if (from < 0) return new OpinionTally().of(history);
-  const other = await trial.play(withoutOps(ops, "status"));
-  return comparison(trial, history, { label: "without the status calls", history: other }, { from });
-};
+/** Makes a law: a run with operations of a kind answers like one without them. */
+const leavesNoTrace =
+  (kind: "status" | "snapshot", label: string): QuotaJudge =>
+  async (trial) => {
+    const { ops: all } = trial.script;
+    const ops = kind === "snapshot" ? all : withoutOps(all, "snapshot");
+    const history = await trial.play(ops);
+    const from = ops.findIndex((op) => op.do === kind);
+    if (from < 0) return new OpinionTally().of(history);
+    const other = await trial.play(withoutOps(ops, kind));
+    return comparison(trial, history, { label, history: other }, { from });
+  };
 
-/** Judges that a run in which the limiter is stored and restored answers like one without stops. */
-export const snapshotEquals: QuotaJudge = async (trial) => {
-  const { ops } = trial.script;
-  const from = ops.findIndex((op) => op.do === "snapshot");
-  const history = await trial.play(ops);
-  if (from < 0) return new OpinionTally().of(history);
-  const other = await trial.play(withoutOps(ops, "snapshot"));
-  return comparison(trial, history, { label: "without stopping", history: other }, { from });
-};
+export const statusFree = leavesNoTrace("status", "without the status calls");
+/** Judges that a limiter that is stored and restored answers like one that never stops. */
+export const snapshotEquals = leavesNoTrace("snapshot", "without stopping");
 
 /** Judges that shifting all times by a common multiple of all window lengths shifts all answers alike. */
 export const timeTranslates: QuotaJudge = async (trial) => {

@@ -85,11 +85,33 @@ export class Search<K extends LawKind> {
     const details = await walk(() =>
       fc.check(property, { seed: seedOf(this.#law, seed), numRuns: runs, maxSkipsPerRun: 10, ...replay }),
     );
-    return reportOf(this.#law, { ...this.#setting, seed }, trials, details, (found) => this.#told(found));
+    return this.#report(seed, details);
+  }
+
+  async #report(seed: number, details: fc.RunDetails<[K["script"]]>): Promise<LawReport<K>> {
+    const { kit, options } = this.#setting;
+    const { errorInstance, counterexamplePath: path, numRuns, interrupted } = details;
+    const { judged, voidRuns, changedRuns, evidence } = this.#trials;
+    const tested = { runs: numRuns, judged, voidRuns, changedRuns, ...(evidence && { evidence }) };
+    const report = { ...unrun(kit, this.#law, seed, "no-counterexample"), ...tested };
+    const repeat = repeatCommand(this.#law, seed, path, options.repeatWith);
+    const found = { ...report, path: path ?? "", repeat };
+    if (errorInstance instanceof Failed)
+      return { ...found, outcome: "failed", failure: (errorInstance as Failed<K>).failure };
+    if (errorInstance instanceof LawBroken) {
+      const { found: first }: LawBroken<Counterexample<K>> = errorInstance;
+      return { ...found, ...(await this.#told(await this.#trials.smallest(first))) };
+    }
+    if (details.failed && errorInstance !== null) throw errorInstance;
+    if (interrupted) return { ...report, outcome: "interrupted" };
+    if (numRuns === 0) return { ...report, outcome: "skipped", reason: Object.keys(voidRuns).join("; ") };
+    return judged === 0 ? { ...report, outcome: "not-observed" } : report;
   }
 
   /** Returns a counterexample with its outcome. */
-  async #told(counterexample: Counterexample<K>): Promise<Told<K>> {
+  async #told(
+    counterexample: Counterexample<K>,
+  ): Promise<Pick<LawReport<K>, "outcome" | "plays" | "counterexample">> {
     const { judge } = this.#runs;
     const plays = await unrepeated(counterexample, judge, this.#setting.isSteady);
     if (plays === null) return { outcome: "violated", counterexample };
@@ -113,42 +135,6 @@ async function walk<T>(check: () => Promise<T>): Promise<T> {
       cause: error,
     });
   }
-}
-
-type Told<K extends LawKind> = Pick<LawReport<K>, "outcome" | "plays" | "counterexample">;
-
-/** @param told returns a counterexample with its outcome */
-async function reportOf<K extends LawKind>(
-  law: LimiterLawName,
-  { kit, seed, options }: Setting<K>,
-  trials: Trials<K>,
-  details: fc.RunDetails<[K["script"]]>,
-  told: (found: Counterexample<K>) => Promise<Told<K>>,
-): Promise<LawReport<K>> {
-  const { errorInstance, counterexamplePath: path, numRuns, interrupted } = details;
-  const repeat = repeatCommand(law, seed, path, options.repeatWith);
-  const { judged, voidRuns, changedRuns, evidence } = trials;
-  const tested = { runs: numRuns, judged, voidRuns, changedRuns, ...(evidence && { evidence }) };
-  const report = { ...unrun(kit, law, seed, "no-counterexample"), ...tested };
-  if (errorInstance instanceof Failed)
-    return {
-      ...report,
-      outcome: "failed",
-      path: path ?? "",
-      repeat,
-      failure: (errorInstance as Failed<K>).failure,
-    };
-  if (errorInstance instanceof LawBroken)
-    return {
-      ...report,
-      path: path ?? "",
-      repeat,
-      ...(await told(await trials.smallest((errorInstance as LawBroken<Counterexample<K>>).found))),
-    };
-  if (details.failed && errorInstance !== null) throw errorInstance;
-  if (interrupted) return { ...report, outcome: "interrupted" };
-  if (numRuns === 0) return { ...report, outcome: "skipped", reason: Object.keys(voidRuns).join("; ") };
-  return judged === 0 ? { ...report, outcome: "not-observed" } : report;
 }
 
 function repeatCommand(
