@@ -1,17 +1,13 @@
 // Counts of either version of the trace: of one owner and scope by rules, or of one key and quota by a policy. Each
 // comes with what bounds it beyond its windows.
-import type { Envelope } from "../policy/envelope.ts";
 import type { TraceHeader } from "../trace/record.ts";
 import type { Whose } from "../trace/whose.ts";
 import type { KnownNumbers } from "./answer-laws.ts";
 import { BareWindows } from "./bare-windows.ts";
-import { BucketLevels } from "./bucket-levels.ts";
-import { BucketRefusals } from "./bucket-refusals.ts";
 import type { TraceTime } from "./clock.ts";
 import type { Docket } from "./docket.ts";
 import { EnforcedEvidence } from "./enforced-evidence.ts";
 import type { Enforcement } from "./enforcement.ts";
-import { EnvelopeJudge } from "./envelope.ts";
 import type { Holding } from "./held-rows.ts";
 import type { Hypotheses } from "./hypotheses.ts";
 import { OpenWindows } from "./open-windows.ts";
@@ -25,6 +21,7 @@ import { resetLeast, resetMost, type Terms } from "./terms.ts";
 import { UnenforcedRefusals } from "./unenforced-refusals.ts";
 import type { Unexplained } from "./unknowns.ts";
 import type { UnreadJudge } from "./unread.ts";
+import { type UnreadFacts, unreadJudges } from "./unread-judges.ts";
 import { WindowColumns } from "./window-columns.ts";
 import type { WindowShapes } from "./window-shapes.ts";
 
@@ -109,14 +106,6 @@ export interface CountGroup {
   readonly counts: Count[];
 }
 
-/** Facts that tell what can be judged of a token bucket. */
-export interface BucketFacts {
-  /** True if all of its calls were seen, so that the most that is used can be told. */
-  readonly isTold: boolean;
-  /** True if answers show its level as it is, not in multiples of several units. */
-  readonly isExact: boolean;
-}
-
 /** The counts of one trace, each made when it is first seen. */
 export class Counts {
   readonly open: OpenWindows;
@@ -198,25 +187,18 @@ export class Counts {
   /**
    * Makes a count of which only answers' numbers, and what is let through and refused, are judged.
    * @param lengthMs length of windows; `null` if none
-   * @param envelope most that is let through; `null` if nothing bounds it
-   * @param bucket facts of a token bucket; `null` of any other quota
    */
   unjudged(
     group: CountGroup,
     name: QuotaName,
     limit: number,
     lengthMs: number | null,
-    envelope: Envelope | null,
-    bucket: BucketFacts | null,
+    facts: UnreadFacts,
   ): Count {
     const known = knownNumbers(group.kind, name.told, limit, lengthMs);
-    const unread: UnreadJudge[] = envelope === null ? [] : [new EnvelopeJudge(name, envelope)];
-    if (envelope !== null && bucket !== null) {
-      const { complete, startedAt } = this.#header;
-      const beganBy = bucket.isTold && complete ? this.#time.within(startedAt, startedAt).to : null;
-      if (bucket.isExact) unread.push(new BucketLevels(name, envelope, beganBy));
-      if (beganBy !== null) unread.push(new BucketRefusals(name, envelope, beganBy));
-    }
+    const { complete, startedAt } = this.#header;
+    const beganBy = complete ? this.#time.within(startedAt, startedAt).to : null;
+    const unread = unreadJudges(name, facts, beganBy);
     return this.#add(
       Object.assign(known, { name, group, quota: null, bare: null, unread, isOnEpoch: false }),
     );

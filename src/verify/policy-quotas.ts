@@ -206,6 +206,13 @@ const unjudged: Readonly<Record<string, string>> = {
   concurrency: "the number of calls at a time is not judged",
 };
 
+/** Kinds of which all is judged but this. */
+const unjudgedResets: Readonly<Record<string, string>> = {
+  "token-bucket": "a token bucket's resets",
+  "sliding-log": "a sliding log's resets",
+  "sliding-counter": "a sliding counter's resets",
+};
+
 function whyNotJudged(
   { algorithm: { kind } }: PolicyQuota,
   grain: number,
@@ -213,9 +220,9 @@ function whyNotJudged(
 ): string | null {
   const why = unjudged[kind] ?? (grain > 1 ? `its counts are shown in multiples of ${grain}` : null);
   if (why === null || envelope === null) return why;
-  return kind === "token-bucket" && grain === 1
-    ? "a token bucket's resets are not judged"
-    : `${why}, only what it lets through`;
+  const resets = unjudgedResets[kind];
+  if (resets === undefined) return `${why}, only what it lets through`;
+  return `${resets}${grain === 1 ? "" : " and levels"} are not judged`;
 }
 
 /** Tells whether refused calls are charged, also where there is no room for them. */
@@ -255,10 +262,9 @@ export class PolicyQuotas {
       return this.#counts.judged(group, name, windows, !kind.isAnonymous);
     }
     const length = algorithm.kind === "fixed-window" ? lengthOf(algorithm) : null;
-    const envelope = envelopeOf(effective, length?.least ?? null);
     const isTold = kind.lost.calls === 0 && !kind.isAnonymous && !chargesRefused(effective);
-    const bucket = algorithm.kind === "token-bucket" ? { isTold, isExact: kind.grain === 1 } : null;
-    return this.#counts.unjudged(group, name, limitOf(algorithm), length?.most ?? null, envelope, bucket);
+    const facts = { quota: effective, lengthMs: length?.least ?? null, isTold, isExact: kind.grain === 1 };
+    return this.#counts.unjudged(group, name, limitOf(algorithm), length?.most ?? null, facts);
   }
 
   /** Returns the enforcement of a count; `{"with": NAME}` follows that quota's count of the same caller. */

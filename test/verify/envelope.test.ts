@@ -13,7 +13,7 @@ import { Docket } from "../../src/verify/docket.ts";
 import { Enforcement } from "../../src/verify/enforcement.ts";
 import { EnvelopeJudge } from "../../src/verify/envelope.ts";
 import { judgeQuotas } from "../../src/verify/policy-judge.ts";
-import { name, startedAt } from "./bucket-answers.ts";
+import { name, startedAt } from "./unread-answers.ts";
 
 const runs = Number(process.env["ENVELOPES"] ?? 500);
 

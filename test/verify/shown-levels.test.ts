@@ -1,6 +1,6 @@
 // `conserved` of token buckets: right ones that decide at any time of a call are never accused by the levels that they
 // show; wrong ones are.
-//   LEVELS=20000 npx vitest run --config test/vitest.config.ts test/verify/bucket-levels.test.ts
+//   LEVELS=20000 npx vitest run --config test/vitest.config.ts test/verify/shown-levels.test.ts
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { simulateQuotas } from "../../sim/simulate-quotas.ts";
@@ -9,11 +9,12 @@ import { parsePolicy } from "../../src/policy/parse.ts";
 import { adjustScenario } from "../../src/scenario/adjust.ts";
 import { defineScenario, rest, worker } from "../../src/scenario/index.ts";
 import { AmountsTally } from "../../src/verify/amounts.ts";
-import { BucketLevels } from "../../src/verify/bucket-levels.ts";
+import { BucketLeast, BucketMost } from "../../src/verify/bucket-use.ts";
 import { Docket } from "../../src/verify/docket.ts";
 import { Enforcement } from "../../src/verify/enforcement.ts";
 import { judgeQuotas } from "../../src/verify/policy-judge.ts";
-import { type Answer, answersOf, name, plans, right, startedAt } from "./bucket-answers.ts";
+import { ShownLevels } from "../../src/verify/shown-levels.ts";
+import { type Answer, answersOf, name, plans, right, startedAt, toldCalls } from "./unread-answers.ts";
 
 const runs = Number(process.env["LEVELS"] ?? 300);
 /** 6 at once, and 2 each second. */
@@ -31,15 +32,11 @@ interface Showing {
 function judged(answers: readonly Answer[], showing: Showing = {}) {
   const { rounded = Math.ceil, limit = 6, isComplete = true, enforced = true } = showing;
   const docket = new Docket({ amounts: new AmountsTally(), violationsMost: 100, accept: null });
-  const judge = new BucketLevels(name, envelope, isComplete ? startedAt : null);
-  const inOrder = [...answers].sort((a, b) => a.received - b.received);
-  for (const [at, { sent, received, points, fate, used }] of inOrder.entries()) {
-    const isRefused = fate === "refused" || fate === "unnamed";
-    const level = used === undefined ? null : { used: rounded(used), limit, mayOverstate: isRefused };
-    const charge = { least: fate === "admitted" ? points : 0, most: isRefused ? 0 : points };
-    if (fate === "unknown") judge.addUnknown(points);
-    else judge.add({ line: at + 2, from: sent, to: received, ...charge, level, refused: null });
-  }
+  const most = isComplete ? new BucketMost(envelope, startedAt) : null;
+  const judge = new ShownLevels(name, envelope, new BucketLeast(envelope), most);
+  for (const { call, isUnknown } of toldCalls(answers, { rounded, limit }))
+    if (isUnknown) judge.addUnknown(call.most);
+    else judge.add(call);
   judge.finish(new Enforcement(enforced), docket);
   const facts = { records: answers.length, windows: 0, voidReason: () => null, inferred: null };
   const { violations, questions = [], evidence } = docket.verdict(facts);

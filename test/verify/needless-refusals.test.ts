@@ -1,12 +1,13 @@
 // `refusal-justified` of token buckets: right ones that decide at any time of a call are never accused, nor asked about.
-//   REFUSALS=20000 npx vitest run --config test/vitest.config.ts test/verify/bucket-refusals.test.ts
+//   REFUSALS=20000 npx vitest run --config test/vitest.config.ts test/verify/needless-refusals.test.ts
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { AmountsTally } from "../../src/verify/amounts.ts";
-import { BucketRefusals } from "../../src/verify/bucket-refusals.ts";
+import { BucketMost } from "../../src/verify/bucket-use.ts";
 import { Docket } from "../../src/verify/docket.ts";
 import { Enforcement } from "../../src/verify/enforcement.ts";
-import { type Answer, answersOf, name, plans, right, startedAt } from "./bucket-answers.ts";
+import { NeedlessRefusals } from "../../src/verify/needless-refusals.ts";
+import { type Answer, answersOf, name, plans, right, startedAt, toldCalls } from "./unread-answers.ts";
 
 const runs = Number(process.env["REFUSALS"] ?? 500);
 /** 6 at once, and 2 each second. */
@@ -15,19 +16,10 @@ const envelope = { room: 6, perMs: 0.002, stepMs: 1000 };
 /** Judges calls in the order of their answers. */
 function judged(answers: readonly Answer[], enforced: boolean | null = true) {
   const docket = new Docket({ amounts: new AmountsTally(), violationsMost: 100, accept: null });
-  const judge = new BucketRefusals(name, envelope, startedAt);
-  const inOrder = [...answers].sort((a, b) => a.received - b.received);
-  for (const [at, { sent, received, points, fate }] of inOrder.entries()) {
-    const refused =
-      fate === "refused" || fate === "unnamed" ? { cost: points, isNamed: fate === "refused" } : null;
-    const charge = {
-      least: fate === "admitted" ? points : 0,
-      most: refused === null ? points : 0,
-      level: null,
-    };
-    if (fate === "unknown") judge.addUnknown(points);
-    else judge.add({ line: at + 2, from: sent, to: received, ...charge, refused });
-  }
+  const judge = new NeedlessRefusals(name, envelope, new BucketMost(envelope, startedAt));
+  for (const { call, isUnknown } of toldCalls(answers))
+    if (isUnknown) judge.addUnknown(call.most);
+    else judge.add(call);
   judge.finish(new Enforcement(enforced), docket);
   const facts = { records: answers.length, windows: 0, voidReason: () => null, inferred: null };
   const { violations, questions = [], evidence, amounts } = docket.verdict(facts);

@@ -1,13 +1,13 @@
-// `refusal-justified` (SPEC.md §7) for token buckets: a refusal is needless if the most that
-// can have been used by then leaves room. It needs a complete trace.
+// `refusal-justified` (SPEC.md §7) for counts without windows: a refusal is needless if the most that can have been used
+// by then leaves room. It needs a complete trace.
 import type { Envelope } from "../policy/envelope.ts";
 import { counted } from "../rules/words.ts";
 import { accuseAnswer } from "./breach.ts";
 import type { Docket } from "./docket.ts";
 import type { Enforcement } from "./enforcement.ts";
-import { MostUsed } from "./most-used.ts";
 import type { QuotaName } from "./quota-name.ts";
 import type { UnreadCall, UnreadJudge } from "./unread.ts";
+import { Claims, type MostUsed } from "./use-bounds.ts";
 
 /** A refusal that seems needless. */
 interface Needless {
@@ -20,18 +20,18 @@ interface Needless {
   used: number;
 }
 
-export class BucketRefusals implements UnreadJudge {
+export class NeedlessRefusals implements UnreadJudge {
   readonly law = "refusal-justified";
   readonly #name: QuotaName;
   readonly #envelope: Envelope;
-  readonly #most: MostUsed<Needless>;
+  readonly #most: Claims<Needless>;
   #refusals = 0;
 
-  /** @param beganBy latest begin of the trace, ms since the epoch */
-  constructor(name: QuotaName, envelope: Envelope, beganBy: number) {
+  /** @param envelope room, and what comes back at once where a limiter does so in steps */
+  constructor(name: QuotaName, envelope: Envelope, most: MostUsed) {
     this.#name = name;
     this.#envelope = envelope;
-    this.#most = new MostUsed(envelope, beganBy);
+    this.#most = new Claims(most);
   }
 
   get isTested(): boolean {
@@ -42,7 +42,7 @@ export class BucketRefusals implements UnreadJudge {
     const used = this.#most.add(call);
     const { line, from, to, refused } = call;
     if (refused === null) return;
-    if (from >= this.#most.knownFrom) this.#refusals += 1;
+    if (from >= this.#most.bounds.knownFrom) this.#refusals += 1;
     const refusal = { line, from, to, ...refused, used };
     if (this.#isNeedless(refusal)) this.#most.claim(refusal);
   }
@@ -59,7 +59,7 @@ export class BucketRefusals implements UnreadJudge {
   finish(enforcement: Enforcement, docket: Docket): void {
     if (enforcement.wasOn) docket.evidence[this.law].refusals += this.#refusals;
     const { told } = this.#name;
-    const needless = this.#most.claims.filter(
+    const needless = this.#most.all.filter(
       (claim) => this.#isNeedless(claim) && enforcement.throughout(claim.from, claim.to) === true,
     );
     for (const waiting of needless.filter(({ isNamed }) => isNamed))

@@ -1,16 +1,16 @@
-// `conserved` (SPEC.md §7) for token buckets: what an answer shows as used lies between the least and the most that can
-// be used by then. The least needs no complete trace: of calls that were surely over before, whatever came back since.
+// `conserved` (SPEC.md §7) for counts without windows: what an answer shows as used lies between the least and the most
+// that can be used by then.
 import type { Envelope } from "../policy/envelope.ts";
 import { capitalized, counted } from "../rules/words.ts";
-import { Beginnings, backWithin, tolerance } from "./beginnings.ts";
+import { backWithin, tolerance } from "./beginnings.ts";
 import { accuseAnswer } from "./breach.ts";
 import type { Docket } from "./docket.ts";
 import type { Enforcement } from "./enforcement.ts";
 import { spanWords } from "./envelope.ts";
 import { addAll } from "./evidence.ts";
-import { MostUsed } from "./most-used.ts";
 import type { QuotaName } from "./quota-name.ts";
 import type { UnreadCall, UnreadJudge } from "./unread.ts";
+import { Claims, type LeastUsed, type MostUsed } from "./use-bounds.ts";
 
 /** Number of levels that are kept as too low. */
 const levelsMost = 1000;
@@ -25,34 +25,26 @@ interface Level {
   used: number;
 }
 
-/** A call that is surely let through and charged. */
-interface Charged {
-  readonly line: number;
-  readonly from: number;
-  readonly to: number;
-  readonly points: number;
-}
-
-export class BucketLevels implements UnreadJudge {
+export class ShownLevels implements UnreadJudge {
   readonly law = "conserved";
   readonly #name: QuotaName;
   readonly #envelope: Envelope;
-  readonly #least: Beginnings;
-  readonly #most: MostUsed<Level> | null;
-  /** Charged calls that were not surely over when the latest call was sent. */
-  #underWay: Charged[] = [];
-  /** Sending of the first call, and the latest one up to which calls were over. */
+  readonly #least: LeastUsed;
+  readonly #most: Claims<Level> | null;
+  /** Sending of the first call. */
   #first = Number.POSITIVE_INFINITY;
-  #over = Number.NEGATIVE_INFINITY;
   readonly #tooLow: Level[] = [];
   #readings = 0;
 
-  /** @param beganBy latest begin of a complete trace, ms since the epoch; `null` where calls may be missing */
-  constructor(name: QuotaName, envelope: Envelope, beganBy: number | null) {
+  /**
+   * @param envelope room, and what comes back at once where a limiter does so in steps
+   * @param most `null` where calls may be missing
+   */
+  constructor(name: QuotaName, envelope: Envelope, least: LeastUsed, most: MostUsed | null) {
     this.#name = name;
     this.#envelope = envelope;
-    this.#least = new Beginnings(envelope.perMs);
-    this.#most = beganBy === null ? null : new MostUsed(envelope, beganBy);
+    this.#least = least;
+    this.#most = most && new Claims(most);
   }
 
   get isTested(): boolean {
@@ -60,45 +52,21 @@ export class BucketLevels implements UnreadJudge {
   }
 
   add(call: UnreadCall): void {
-    const { line, from, to, least, most, level } = call;
+    const { line, from, to, most, level } = call;
     this.#first = Math.min(this.#first, from);
+    const atLeast = this.#least.add(call);
     const used = this.#most?.add(call) ?? Number.POSITIVE_INFINITY;
-    if (level !== null && level.limit === this.#envelope.room) {
-      this.#readings += 1;
-      const shown = { line, from, to, shown: level.used };
-      const atLeast = this.#usedAtLeast(from, to, least);
-      if (isTooLow({ ...shown, used: atLeast }) && this.#tooLow.length < levelsMost)
-        this.#tooLow.push({ ...shown, used: atLeast });
-      const claim = { ...shown, used: used + most };
-      if (!level.mayOverstate && this.#isTooHigh(claim, 0)) this.#most?.claim(claim);
-    }
-    if (least > 0) this.#underWay.push({ line, from, to, points: least });
+    if (level === null || level.limit !== this.#envelope.room) return;
+    this.#readings += 1;
+    const shown = { line, from, to, shown: level.used };
+    const low = { ...shown, used: atLeast };
+    if (isTooLow(low) && this.#tooLow.length < levelsMost) this.#tooLow.push(low);
+    const high = { ...shown, used: used + most };
+    if (!level.mayOverstate && this.#isTooHigh(high, 0)) this.#most?.claim(high);
   }
 
   addUnknown(most: number): void {
     this.#most?.addUnknown(most);
-  }
-
-  /**
-   * Returns the least that is used at some instant of a call, once it was charged. Nothing is known of a call that was sent
-   * before one that was asked about earlier: of that one, more calls were surely over.
-   */
-  #usedAtLeast(from: number, to: number, own: number): number {
-    if (from < this.#over) return 0;
-    this.#over = from;
-    const later: Charged[] = [];
-    for (const call of this.#underWay)
-      if (call.to <= from) this.#least.add(call.line, call.from, call.points);
-      else later.push(call);
-    this.#underWay = later;
-    const before = this.#least.leader;
-    const used = before === undefined ? 0 : Math.max(0, before.points - this.#back(from - before.from));
-    return used + own - this.#back(to - from) - tolerance;
-  }
-
-  /** Returns the most that comes back in a time. */
-  #back(ms: number): number {
-    return backWithin(this.#envelope.perMs, ms);
   }
 
   /** Returns what comes back in a step, where a limiter does so in steps. */
@@ -106,8 +74,13 @@ export class BucketLevels implements UnreadJudge {
     return this.#envelope.perMs * this.#envelope.stepMs;
   }
 
+  /** Returns what comes back within the error of a difference between two times. */
+  get #grain(): number {
+    return backWithin(this.#envelope.perMs, 0);
+  }
+
   #isTooHigh({ shown, used }: Level, step: number): boolean {
-    return shown > Math.ceil(Math.min(this.#envelope.room, used + this.#back(0) + step + tolerance));
+    return shown > Math.ceil(Math.min(this.#envelope.room, used + this.#grain + step + tolerance));
   }
 
   finish(enforcement: Enforcement, docket: Docket): void {
@@ -116,7 +89,7 @@ export class BucketLevels implements UnreadJudge {
     const isBound = ({ to }: Level): boolean => enforcement.throughout(this.#first, to) === true;
     const step = this.#step;
     const low = this.#tooLow.filter(isBound);
-    const high = (this.#most?.claims ?? []).filter((level) => this.#isTooHigh(level, 0) && isBound(level));
+    const high = (this.#most?.all ?? []).filter((level) => this.#isTooHigh(level, 0) && isBound(level));
     const surelyLow = low.filter((level) => isTooLow({ ...level, used: level.used - step }));
     const surelyHigh = high.filter((level) => this.#isTooHigh(level, step));
     for (const level of surelyLow) this.#accuse(docket, level, "too-low", this.#lowWords(level, step));
