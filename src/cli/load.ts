@@ -8,6 +8,7 @@ import { runFiles } from "../report/run.ts";
 import { SpillwayError } from "../rules/errors.ts";
 import { INTERRUPTED } from "../runs/interrupt.ts";
 import type { JobThreads } from "../runs/job-thread.ts";
+import type { Verdict } from "../verify/verdict.ts";
 import { asWindowOption, commandWords, limitsOf } from "./as-window.ts";
 import { connectionOptions, readConnection } from "./connection-options.ts";
 import { readLimits, readPolicyTokens, readTokens } from "./files.ts";
@@ -28,6 +29,7 @@ import {
 import { openTerminal, type Terminal } from "./terminal.ts";
 import { untilInterrupted } from "./until-interrupted.ts";
 import { type ArgsOf, defineVerb, type Operand, option, type VerbOptions } from "./verb.ts";
+import { verdictStatus } from "./verdict-status.ts";
 
 const UNREACHED = 3;
 
@@ -126,14 +128,19 @@ async function loadOne(
   const result = { folder, driver, summary, verdict, expectations, checks, crossed, failure, lateness };
   terminal.result({ ...result, notes });
   await open(join(folder, runFiles.html));
-  process.exitCode = exitOf(load, run.held);
+  process.exitCode = exitOf(load, run.held, verdict.verdict);
 }
 
-/** Returns the exit status: an interruption goes before a failure, and that before what did not hold. */
-export const exitOf = (
+/** Returns the exit status: an interruption goes before a failure, and that before what did not hold or was not judged. */
+export function exitOf(
   { interrupted, failure }: { readonly interrupted: boolean; readonly failure: string | null },
   isHeld: boolean,
-): number => (interrupted ? INTERRUPTED : failure !== null ? UNREACHED : isHeld ? 0 : 1);
+  verdict: Verdict["verdict"],
+): number {
+  if (interrupted) return INTERRUPTED;
+  if (failure !== null) return UNREACHED;
+  return isHeld ? verdictStatus[verdict] : 1;
+}
 
 /** Reads everything that the command line names, before the run starts anything. */
 export async function loadOptions(args: Args) {

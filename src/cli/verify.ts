@@ -34,8 +34,8 @@ import { unusable } from "./run-options.ts";
 import { openTerminal, type Terminal } from "./terminal.ts";
 import { untilInterrupted } from "./until-interrupted.ts";
 import { defineVerb, option } from "./verb.ts";
+import { verdictStatus } from "./verdict-status.ts";
 
-const exitCodes: Readonly<Record<Verdict["verdict"], number>> = { ok: 0, violated: 1, unknown: 2 };
 /** Most violations that are printed; the JSON has all of them. */
 const printedMost = 20;
 
@@ -90,7 +90,7 @@ export const verb = defineVerb({
       sayVerdict(trace, verdict, terminal);
       if (out.length > 0) terminal.say(`wrote ${out.join(", ")}`);
       terminal.result(verdict);
-      process.exitCode = exitCodes[verdict.verdict];
+      process.exitCode = verdictStatus[verdict.verdict];
     };
     const said = `${pc.yellow("interrupted")} before the end of the trace: no verdict`;
     await untilInterrupted(terminal, judge, said, true);

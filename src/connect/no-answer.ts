@@ -1,5 +1,6 @@
 // Reasons why a call has no answer, or one from elsewhere: short names for traces, and the words for people.
 import { quote } from "../rules/errors.ts";
+import { isRedirect } from "../wire/outcome.ts";
 
 /** A call without an answer. Whether it was counted is unknown. */
 export class NoAnswer extends Error {
@@ -40,12 +41,12 @@ export const redirectOf = (
   status: number,
   location: string | null | undefined,
 ): { readonly got: string; readonly hint: string } | null =>
-  status < 300 || status > 399 || status === 304
-    ? null
-    : {
+  isRedirect(status)
+    ? {
         got: `${status}, a redirect to ${quote(location?.split(/[?#]/)[0] ?? "nowhere")}`,
         hint: "name the address that it leads to: redirects are not followed",
-      };
+      }
+    : null;
 
 const reasonsByCode: Readonly<Record<string, string>> = {
   UND_ERR_SOCKET: "reset",

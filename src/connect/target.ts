@@ -20,7 +20,9 @@ const allowed = "http://HOST[:PORT][/PATH] or https://..., no user, no query";
 /** @throws SpillwayError `TARGET_NOT_ALLOWED` naming `field` if the text is no such URL */
 export function parseTarget(field: string, text: string): Target {
   const [, origin = "", host = "", path = "", slash = ""] = syntax.exec(text) ?? [];
-  if (origin === "") throw refused([{ path: field, got: withoutSecrets(text), allowed }]);
+  // A port above 65535, or an address that is none; k6 has no `URL`, and is given what Node has read.
+  const isNone = origin === "" || globalThis.URL?.canParse(text) === false;
+  if (isNone) throw refused([{ path: field, got: withoutSecrets(text), allowed }]);
   const base = origin + path;
   return { base, url: base + slash, origin: origin.toLowerCase(), host: host.toLowerCase() };
 }

@@ -12,6 +12,9 @@ export const isRefusal = (status: number): boolean => status === REFUSED;
 /** Tells whether no answer came (0), or one that something before the target may have given. */
 export const isFailure = (status: number): boolean => status === 0 || status >= 500;
 
+/** Tells whether an answer leads elsewhere. A 304 does not: it is of the resource itself. */
+export const isRedirect = (status: number): boolean => status >= 300 && status < 400 && status !== 304;
+
 /** Tells whether the target decided a call: its answer is no failure, or has headers, which only the target knows. */
 export const isAnswered = (call: ShownHeaders & { readonly status: number }): boolean =>
   !isFailure(call.status) || (call.status !== 0 && hasHeaders(call));

@@ -12,7 +12,7 @@ import type {
 } from "../policy/wire-data.ts";
 import type { HttpAnswer } from "./answer.ts";
 import { textMost } from "./fields.ts";
-import { isFailure, isRefusal, REFUSED } from "./outcome.ts";
+import { isFailure, isRedirect, isRefusal, REFUSED } from "./outcome.ts";
 import { pointed } from "./pointer.ts";
 import { match } from "./template.ts";
 import { type ReadTime, readTime } from "./times.ts";
@@ -58,15 +58,24 @@ export function readAnswer(wire: WireData, answer: HttpAnswer, asked: AskedCall)
   const headers = new Map<string, string>();
   for (const [name, value] of Object.entries(answer.headers))
     if (value !== undefined) headers.set(name.toLowerCase(), String(value));
-  const { outcome, by: named, hasReadings } = outcomeOf(wire, answer, headers);
-  const kind: AnswerKind = asked.isStatus ? "status" : outcome === "refused" ? "refused" : "admitted";
+  const { outcome: told, by: named, hasReadings, isPlain } = outcomeOf(wire, answer, headers);
+  const kind: AnswerKind = asked.isStatus ? "status" : told === "refused" ? "refused" : "admitted";
   const isCached = wire.cached.some((name) => headers.has(name.toLowerCase()));
   const unread: Unread[] = [];
   const rows = isCached || !hasReadings ? [] : wire.readings.filter(({ on }) => on.includes(kind));
   const readings = rows.flatMap((row) => readingsOf(row, headers, answer.body, asked.quotas, unread));
+  const isBare = isPlain && asked.quotas.length > 0 && readings.length === 0;
+  const outcome = isBare && mayBeElsewhere(answer.status, rows.length > 0) ? "unknown" : told;
   const by = outcome === "refused" ? (named ?? refuserAmong(readings, asked.quotas)) : null;
   return { outcome, by, readings, retryAfter: retryOf(wire, headers, answer.body, unread), isCached, unread };
 }
+
+/**
+ * Tells whether an answer without readings may be of something before the limiter: a redirect, or an error beside other
+ * answers that show readings.
+ */
+const mayBeElsewhere = (status: number, showsReadings: boolean): boolean =>
+  isRedirect(status) || (status >= 400 && showsReadings);
 
 /** Returns the quota of a refusal that names none: the only one with nothing left, or the call's only one. */
 function refuserAmong(readings: readonly AnswerReading[], quotas: readonly string[]): string | null {
@@ -84,7 +93,7 @@ function outcomeOf(
   { outcomes }: WireData,
   { status, body }: HttpAnswer,
   headers: Texts,
-): { outcome: WireOutcomeKind; by: string | null; hasReadings: boolean } {
+): { outcome: WireOutcomeKind; by: string | null; hasReadings: boolean; isPlain: boolean } {
   for (const rule of outcomes) {
     if (rule.status !== undefined && !rule.status.includes(status)) continue;
     if (rule.lacks.some((name) => headers.has(name.toLowerCase()))) continue;
@@ -92,10 +101,11 @@ function outcomeOf(
     if (parts === null) continue;
     const { quota } = parts;
     const by = rule.by === "{quota}" ? (quota ?? null) : (rule.by ?? null);
-    return { outcome: rule.outcome, by, hasReadings: rule.readings };
+    return { outcome: rule.outcome, by, hasReadings: rule.readings, isPlain: false };
   }
-  if (isRefusal(status)) return { outcome: "refused", by: null, hasReadings: true };
-  return { outcome: isFailure(status) ? "unknown" : "admitted", by: null, hasReadings: true };
+  if (isRefusal(status)) return { outcome: "refused", by: null, hasReadings: true, isPlain: false };
+  const outcome = isFailure(status) ? "unknown" : "admitted";
+  return { outcome, by: null, hasReadings: true, isPlain: outcome === "admitted" };
 }
 
 /** Returns the parts of all texts of a rule together; `null` if one of them is not in the answer. */

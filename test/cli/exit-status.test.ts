@@ -20,15 +20,21 @@ test.each([
 });
 
 test.each([
-  [false, null, true, 0],
-  [false, null, false, 1],
-  [false, "gone", true, 3],
-  [false, "gone", false, 3],
-  [true, null, true, 130],
-  [true, "gone", false, 130],
-])("a load: interrupted %s, failure %s, held %s", (interrupted, failure, isHeld, status) => {
-  expect(exitOfLoad({ interrupted, failure }, isHeld)).toBe(status);
-});
+  [false, null, true, "ok", 0],
+  [false, null, true, "unknown", 2],
+  [false, null, false, "unknown", 1],
+  [false, null, false, "ok", 1],
+  [false, null, false, "violated", 1],
+  [false, "gone", true, "ok", 3],
+  [false, "gone", false, "violated", 3],
+  [true, null, true, "unknown", 130],
+  [true, "gone", false, "ok", 130],
+] as const)(
+  "a load: interrupted %s, failure %s, held %s, %s",
+  (interrupted, failure, isHeld, state, status) => {
+    expect(exitOfLoad({ interrupted, failure }, isHeld, state)).toBe(status);
+  },
+);
 
 test.each([
   [true, "no-counterexample", false, 0],

@@ -20,6 +20,8 @@ describe("a target's URL", () => {
     "http://a?x=1",
     "http://a\\@b",
     "http://a#b",
+    "http://127.0.0.1:65536",
+    "http://[1:::2]",
     "",
   ])("none: %s", (url) => {
     expect(() => parseTarget("--target", url)).toThrow(

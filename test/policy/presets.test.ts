@@ -201,7 +201,7 @@ const oddStatuses: Readonly<Record<string, readonly string[]>> = {
   fastify: ["refused 403", "admitted 403"],
   github: ["refused 403", "refused 403", "refused 200", "admitted 403"],
   "ietf-11": ["refused 503"],
-  linear: ["refused 400", "refused 400", "admitted 400"],
+  linear: ["refused 400", "refused 400", "unknown 400"],
   nginx: ["refused 503"],
   "shopify-graphql": ["refused 200", "unknown 430"],
   "shopify-rest": ["unknown 430"],

@@ -6,6 +6,7 @@ import type { QuotaTraceHeader } from "../../src/trace/quota-record.ts";
 import type { Count, CountGroup, Counts } from "../../src/verify/count.ts";
 import { PolicyQuotaJudge, PolicyQuotas } from "../../src/verify/policy-quotas.ts";
 import type { QuotaName } from "../../src/verify/quota-name.ts";
+import type { UnreadFacts } from "../../src/verify/unread-judges.ts";
 
 const window = (more: object = {}) => ({ kind: "fixed-window", limit: 9, windowSeconds: 60, ...more });
 const calendar = (unit: string) => ({
@@ -72,12 +73,12 @@ describe("windows", () => {
     [
       "sliding logs",
       { kind: "sliding-log", limit: 5, windowSeconds: 60 },
-      "a sliding log is not judged, only what it lets through",
+      "a sliding log's resets are not judged",
     ],
     [
       "sliding counters",
       { kind: "sliding-counter", limit: 5, windowSeconds: 60 },
-      "a sliding counter is not judged, only what it lets through",
+      "a sliding counter's resets are not judged",
     ],
     ["calls at a time", { kind: "concurrency", limit: 5 }, "the number of calls at a time is not judged"],
   ])("counts of %s", (_name, algorithm, why) => {
@@ -294,12 +295,16 @@ describe("a count that is made", () => {
       { algorithm: window() },
       { readings: [{ quotas: ["one"], headers: { X: "{remaining}" }, grain: 5 }] },
     );
-    expect([how, facts[0], facts[1], facts[3]]).toEqual(["unjudged", 9, 60_000, null]);
+    expect([how, facts[0], facts[1]]).toEqual(["unjudged", 9, 60_000]);
+    expect(facts[2]).toMatchObject({ lengthMs: 60_000, isTold: true, isExact: false });
   });
 
-  test("of a bucket has levels, and what is used most if each call is known and refusals cost nothing", () => {
+  test("of a bucket is told if each call is known and refusals cost nothing, and exact if shown in single units", () => {
     const bucket = { algorithm: { kind: "token-bucket", capacity: 5, refill: { amount: 1, everyMs: 1000 } } };
-    const factsOf = ({ facts }: ReturnType<typeof made>): unknown => facts[3];
+    const factsOf = ({ facts: [, , unread] }: ReturnType<typeof made>): unknown => {
+      const { isTold, isExact } = unread as UnreadFacts;
+      return { isTold, isExact };
+    };
     const told = of(bucket);
     expect([told.how, told.facts[0], told.facts[1], factsOf(told)]).toEqual([
       "unjudged",
@@ -318,7 +323,6 @@ describe("a count that is made", () => {
       { quotas: ["one"], headers: { Y: "{remaining}" }, grain: 5 },
     ];
     expect(factsOf(of(bucket, { readings }))).toEqual({ isTold: true, isExact: false });
-    expect(factsOf(of({ algorithm: { kind: "sliding-log", limit: 5, windowSeconds: 60 } }))).toBeNull();
   });
 
   test("is enforced as the policy says, unless any unit left is enough", () => {

@@ -144,3 +144,29 @@ test("a refusal that is a 403 with its reason in the body", () => {
   });
   expect(read(wire, {}, { status: 403, body: body("forbidden") }).outcome).toBe("admitted");
 });
+
+describe("an answer without readings", () => {
+  const shown = { readings: [{ quotas: ["short"], headers: { "X-Left": "{remaining}" } }] };
+  const outcomeOf = (wire: Omit<Wire, "revision">, status: number, headers: Record<string, string> = {}) =>
+    read(wire, headers, { status }).outcome;
+
+  test.each([
+    [307, "unknown", "unknown"],
+    [301, "unknown", "unknown"],
+    [304, "admitted", "admitted"],
+    [404, "unknown", "admitted"],
+    [400, "unknown", "admitted"],
+    [200, "admitted", "admitted"],
+    [429, "refused", "refused"],
+    [503, "unknown", "unknown"],
+  ])("of status %d is %s where others show readings, and %s where none does", (status, one, other) => {
+    expect([outcomeOf(shown, status), outcomeOf({}, status)]).toEqual([one, other]);
+    const told = status === 503 || status === 429 ? one : "admitted";
+    expect(outcomeOf(shown, status, { "X-Left": "3" })).toBe(told);
+  });
+
+  test("is what the policy says of it", () => {
+    const outcomes = [{ outcome: "admitted" as const, status: [404] }];
+    expect(outcomeOf({ ...shown, outcomes }, 404)).toBe("admitted");
+  });
+});
