@@ -3,7 +3,7 @@
 import type { Template } from "../policy/wire-data.ts";
 import { isPlainObject } from "../rules/plain-object.ts";
 import { match } from "../wire/template.ts";
-import { type FieldRole, isLimitLike, type NamedField, namedField, periodOf } from "./header-names.ts";
+import { type FieldRole, limitLikeAmong, type NamedField, namedField, periodOf } from "./header-names.ts";
 import type { SeenAnswers } from "./seen.ts";
 
 /** A place of answers, with its values by the answer's index. */
@@ -25,9 +25,10 @@ export function headerPlaces(
   read: readonly string[],
 ): { places: AnswerPlace[]; strange: string[] } {
   const values = new Map<string, Map<number, string>>();
+  const limitLike = limitLikeAmong(new Set(seen.flatMap(({ headers }) => Object.keys(headers))));
   for (const [index, { headers }] of seen.entries())
     for (const [name, value] of Object.entries(headers))
-      if (isLimitLike(name) && !read.includes(name) && name.split(/[-_]/).every((each) => word.test(each)))
+      if (limitLike.has(name) && !read.includes(name) && name.split(/[-_]/).every((each) => word.test(each)))
         add(values, name, index, value);
   const places: AnswerPlace[] = [];
   const strange: string[] = [];

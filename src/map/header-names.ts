@@ -36,6 +36,16 @@ const like =
 /** Tells whether a header may show a limit. */
 export const isLimitLike = (name: string): boolean => like.test(name) || /^limit-/i.test(name);
 
+/** Word of a count in names such as `x-minute-limit`, which a remaining or a reset of the same name makes a limit's. */
+const countWord = /(?<=^|-)(?:limit|used)(?=-|$)/;
+
+/** Returns the names in lower case that may show a limit, by themselves or beside their `remaining` or `reset`. */
+export function limitLikeAmong(names: ReadonlySet<string>): Set<string> {
+  const isBeside = (name: string): boolean =>
+    countWord.test(name) && ["remaining", "reset"].some((word) => names.has(name.replace(countWord, word)));
+  return new Set([...names].filter((name) => isLimitLike(name) || isBeside(name)));
+}
+
 /** Returns what a name says; `null` if none of its words is known. */
 export function namedField(name: string): NamedField | null {
   const words = name

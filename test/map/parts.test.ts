@@ -164,6 +164,27 @@ describe("limits of bodies", () => {
   });
 });
 
+describe("a header whose name says a limit beside others of its name", () => {
+  const rolesOf = (headers: Record<string, string>): string[] =>
+    headerPlaces([seen({ headers })], []).places.map(({ at, role, label }) => `${at} ${role} ${label}`);
+
+  test("is read, and is none alone", () => {
+    expect(rolesOf({ "x-minute-limit": "30", "x-minute-remaining": "29", "x-minute-used": "1" })).toEqual([
+      "x-minute-limit limit minute",
+      "x-minute-remaining remaining minute",
+      "x-minute-used used minute",
+    ]);
+    expect(rolesOf({ "x-limit-day": "30", "x-reset-day": "9" })).toEqual([
+      "x-limit-day limit day",
+      "x-reset-day reset day",
+    ]);
+    expect(rolesOf({ "x-minute-limit": "30", "x-hour-remaining": "29" })).toEqual([
+      "x-hour-remaining remaining hour",
+    ]);
+    expect(rolesOf({ "x-limited": "30", "x-remaining": "29" })).toEqual(["x-remaining remaining "]);
+  });
+});
+
 describe("a header that names its numbers", () => {
   const text = "total=100; remaining=99; resets=41";
   const places = (...values: string[]) =>
