@@ -89,18 +89,28 @@ const clockDoubt = (shown: readonly ShownEnd[]): number =>
 
 const endOf = ({ atMs, reset }: ShownEnd): number => reset.atMs ?? atMs + (reset.afterMs ?? 0);
 
-/** Returns the anchor of windows by their ends; `null` if unknown, or if several lie on a grid off Unix time's. */
+/** Returns how far an instant lies from the nearest one that is a number of windows from another, ms. */
+function besideMs(ms: number, fromMs: number, windowSeconds: number): number {
+  const lengthMs = windowSeconds * 1000;
+  const beyond = (((ms - fromMs) % lengthMs) + lengthMs) % lengthMs;
+  return Math.min(beyond, lengthMs - beyond);
+}
+
+/** Tells whether ends of windows lie exactly on the grid of Unix time. */
+export const areOnGrid = (endsMs: readonly number[], windowSeconds: number): boolean =>
+  endsMs.every((ms) => besideMs(ms, 0, windowSeconds) === 0);
+
+/**
+ * Returns the anchor of windows by their ends. `null` if unknown: a single end that lies a second or less beside the
+ * grid of Unix time may do so by chance, and several ends may lie on another grid.
+ */
 export function anchorOf(endsMs: readonly number[], windowSeconds: number): "epoch" | "first-request" | null {
   const [first] = endsMs;
   if (first === undefined) return null;
-  const lengthMs = windowSeconds * 1000;
   // A second beside the grid is rounding.
   const isOn = (fromMs: number): boolean =>
-    endsMs.every((ms) => {
-      const beyond = (((ms - fromMs) % lengthMs) + lengthMs) % lengthMs;
-      return Math.min(beyond, lengthMs - beyond) <= 1_000;
-    });
-  if (isOn(0)) return "epoch";
+    endsMs.every((ms) => besideMs(ms, fromMs, windowSeconds) <= clockMs);
+  if (isOn(0)) return endsMs.length > 1 || areOnGrid(endsMs, windowSeconds) ? "epoch" : null;
   return endsMs.length >= gridLeast && isOn(first) ? null : "first-request";
 }
 

@@ -4,6 +4,7 @@ import type { PolicyInput } from "../policy/schema.ts";
 import { counted } from "../rules/words.ts";
 import {
   anchorOf,
+  areOnGrid,
   likelySeconds,
   longestWaitMs,
   mostSeconds,
@@ -186,6 +187,21 @@ export function presetWindow(
   return { ...algorithm, windowSeconds, anchor: anchor ?? algorithm.anchor };
 }
 
+/** Returns where ends of windows lay, ms since the epoch, and what was made of it, in words. */
+function endsText(ends: readonly number[], windowSeconds: number, anchor: "epoch" | "first-request"): string {
+  const guess = `"${anchor}" is a guess.`;
+  if (ends.length === 0) return `No end of a window is known; ${guess}`;
+  const resets = counted(ends.length, "reset");
+  const grid = `the grid of ${windowSeconds} s`;
+  if (anchorOf(ends, windowSeconds) === null)
+    return ends.length === 1
+      ? `${resets} lay within 1 s of ${grid}, which may be chance; ${guess}`
+      : `${resets} lay on a grid of ${windowSeconds} s that is not Unix time's; ${guess}`;
+  if (anchor === "epoch")
+    return `${resets} lay ${areOnGrid(ends, windowSeconds) ? "on" : "within 1 s of"} ${grid}.`;
+  return `${resets} ${ends.length === 1 ? "did not lie" : "did not all lie"} on ${grid}.`;
+}
+
 function windowOf(
   name: string,
   shown: QuotaSeen,
@@ -197,19 +213,13 @@ function windowOf(
   const told = secondsSeen(shown);
   const windowSeconds = told ?? likelySeconds(shown.ends) ?? usualSeconds(longest);
   const ends = reset?.means === "window-end" ? windowEnds(shown.ends) : [];
-  const found = anchorOf(ends, windowSeconds);
-  const anchor = found ?? "first-request";
+  const anchor = anchorOf(ends, windowSeconds) ?? "first-request";
   if (told === null)
     questions.push({ path: `${path}.windowSeconds`, seen: lengthText(shown, longest), settle: settleLength });
   if (told !== null || longest > 0)
     questions.push({
       path: `${path}.anchor`,
-      seen:
-        ends.length === 0
-          ? `No end of a window is known; "${anchor}" is a guess.`
-          : found === null
-            ? `${counted(ends.length, "reset")} lay on a grid of ${windowSeconds} s that is not Unix time's; "${anchor}" is a guess.`
-            : `${counted(ends.length, "reset")} ${anchor === "epoch" ? "lay" : ends.length === 1 ? "did not lie" : "did not all lie"} on the grid of ${windowSeconds} s.`,
+      seen: endsText(ends, windowSeconds, anchor),
       settle:
         reset === null
           ? "Call every few seconds for two windows: remaining is full again on the grid, or a window after a first call."

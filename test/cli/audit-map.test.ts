@@ -119,7 +119,7 @@ describe("an API of one window", () => {
         "Not settled by these answers (3):",
         "  1. quotas: Each quota is taken to be a user's; the answers are those of 1 caller.",
         "     to find out Call with two tokens of one organization: a quota that both use up is the organization's.",
-        "  2. quotas.requests.algorithm.anchor: 4 resets lay on the grid of 10 s.",
+        "  2. quotas.requests.algorithm.anchor: 4 resets lay within 1 s of the grid of 10 s.",
         "     to find out Pause for more than one window, call once, and see whether the reset is a whole window away.",
         "  3. wire.outcomes: No refusal was seen; the usual status of one is assumed.",
         "     to find out Call until you are refused, and give that answer to map, too.",
@@ -130,7 +130,7 @@ describe("an API of one window", () => {
         "assumptions": [
           "limits are as map proposes them by 6 answers of /v1/items",
           "quotas: Each quota is taken to be a user's; the answers are those of 1 caller",
-          "quotas.requests.algorithm.anchor: 4 resets lay on the grid of 10 s",
+          "quotas.requests.algorithm.anchor: 4 resets lay within 1 s of the grid of 10 s",
           "wire.outcomes: No refusal was seen; the usual status of one is assumed",
         ],
         "policy": {
@@ -376,7 +376,7 @@ describe("callers", () => {
       [
         "limits are as map proposes them by 9 answers of /v1/items",
         "quotas: Each quota is taken to be a user's; the answers are those of 1 caller",
-        "quotas.requests.algorithm.anchor: 4 resets lay on the grid of 10 s",
+        "quotas.requests.algorithm.anchor: 4 resets lay within 1 s of the grid of 10 s",
         "wire.outcomes: No refusal was seen; the usual status of one is assumed",
       ]
     `);

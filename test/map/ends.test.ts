@@ -82,6 +82,11 @@ describe("the anchor", () => {
   test("is Unix time's grid, each first call, or unknown on another grid", () => {
     expect(anchorOf([], 20)).toBeNull();
     expect(anchorOf([from, from + 21_000], 20)).toBe("epoch");
+    expect(anchorOf([from], 20)).toBe("epoch");
+    // Of one end, a second beside the grid may be chance.
+    expect(anchorOf([from + 1], 20)).toBeNull();
+    expect(anchorOf([from - 1_000], 20)).toBeNull();
+    expect(anchorOf([from + 1_001], 20)).toBe("first-request");
     expect(anchorOf([from + 7_000, from + 34_500], 20)).toBe("first-request");
     expect(anchorOf([from + 7_000, from + 27_000], 20)).toBe("first-request");
     expect(anchorOf([from + 7_000, from + 27_000, from + 67_400], 20)).toBeNull();

@@ -161,8 +161,10 @@ describe("a question says what was seen", () => {
       )[anchorPath];
     const minute = START + 40_000;
     expect(ending(minute)).toBe("1 reset lay on the grid of 60 s.");
-    expect(ending(minute + 1_000)).toBe("1 reset lay on the grid of 60 s.");
-    expect(ending(minute - 1_000)).toBe("1 reset lay on the grid of 60 s.");
+    const chance =
+      '1 reset lay within 1 s of the grid of 60 s, which may be chance; "first-request" is a guess.';
+    expect(ending(minute + 1_000)).toBe(chance);
+    expect(ending(minute - 1_000)).toBe(chance);
     expect(ending(minute - 2_000)).toBe("1 reset did not lie on the grid of 60 s.");
     const full = (afterMs: number, remaining: number) => ({
       afterMs,

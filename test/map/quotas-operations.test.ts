@@ -131,6 +131,13 @@ describe("a quota", () => {
 
   test.each([
     ["on the grid", [0], "epoch", "1 reset lay on the grid of 10 s."],
+    [
+      "a second beside it, once",
+      [1_000],
+      "first-request",
+      '1 reset lay within 1 s of the grid of 10 s, which may be chance; "first-request" is a guess.',
+    ],
+    ["a second beside it, twice", [1_000, 21_000], "epoch", "2 resets lay within 1 s of the grid of 10 s."],
     ["beside it", [3_000], "first-request", "1 reset did not lie on the grid of 10 s."],
     ["not all on it", [0, 23_000], "first-request", "2 resets did not all lie on the grid of 10 s."],
     [
