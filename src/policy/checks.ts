@@ -24,7 +24,7 @@ export function misfits(policy: Policy): Problem[] {
 /** Returns the problem of an unknown name, with the known name that was probably meant. */
 function unknown(path: string, name: string, known: readonly string[], kind: string): Problem {
   const meant = closest(name, known);
-  const names = known.length === 0 ? `no ${kind} is known` : `${kind}: ${known.join(", ")}`;
+  const names = known.length === 0 ? `${kind}, and there is none` : `${kind}: ${known.join(", ")}`;
   return { path, got: quote(name), allowed: meant === null ? names : `${names} (did you mean ${meant}?)` };
 }
 
@@ -43,9 +43,6 @@ function wireMisfits({ wire, quotas }: Policy): Problem[] {
 function quotaMisfits({ quotas }: Policy, name: string, { algorithm, key, enforced }: Quota): Problem[] {
   const path = `quotas.${name}`;
   const problems = algorithmMisfits(`${path}.algorithm`, algorithm);
-  for (const [index, attribute] of key.entries())
-    if (key.indexOf(attribute) < index)
-      problems.push({ path: `${path}.key.${index}`, got: quote(attribute), allowed: "each attribute once" });
   if (typeof enforced !== "object") return problems;
   const at = `${path}.enforced.with`;
   const other = Object.hasOwn(quotas, enforced.with) ? quotas[enforced.with] : undefined;

@@ -92,7 +92,13 @@ export const shown = object({
 export const quota = object({
   algorithm,
   /** Attributes of the caller whose values share one count; none: all callers share one count. */
-  key: v.optional(v.array(name, "a list of the caller's attributes"), []),
+  key: v.optional(
+    v.pipe(
+      v.array(name, "a list of the caller's attributes"),
+      v.checkItems((each, place, all) => all.indexOf(each) === place, "each attribute once"),
+    ),
+    [],
+  ),
   unit: v.optional(text("a word, as requests, points or tokens"), "requests"),
   charge: v.optional(charge, {}),
   /**
@@ -118,7 +124,7 @@ export const cost = v.union(
 const request = {
   method: v.optional(text("an HTTP method"), "GET"),
   path: v.pipe(text("a path"), v.startsWith("/", "a path that begins with /")),
-  headers: v.optional(v.record(v.string(), v.string("text"), "an object of texts by header name"), {}),
+  headers: v.optional(byName("headers' texts", v.string("text"), v.string()), {}),
   /** Text as it is sent, or JSON. */
   body: v.optional(v.unknown()),
 };

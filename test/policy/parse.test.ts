@@ -42,6 +42,13 @@ const bucket = (capacity: number, amount: number, everyMs: number) => ({
   refill: { amount, everyMs },
 });
 
+test("a quota that is used where there is none says so", () => {
+  const input = { version: 2, name: "none", quotas: {}, operations: { call: { uses: { calls: 1 } } } };
+  expect(problems(input)).toEqual([
+    { path: "operations.call.uses.calls", got: '"calls"', allowed: "a quota, and there is none" },
+  ]);
+});
+
 describe("what is left out", () => {
   const policy = parsePolicy({
     version: 2,
@@ -228,6 +235,14 @@ describe("a mistake is named with its path and what is allowed", () => {
       "operations.list.samples.0.headers.expect",
       '"expect"',
       "no header of the connection",
+    ],
+    [
+      "a list of headers",
+      "operations.list.samples",
+      [{ path: "/v1/models", headers: ["X-Kind"] }],
+      "operations.list.samples.0.headers",
+      '["X-Kind"]',
+      "an object of headers' texts by name",
     ],
     [
       "a key that a call cannot fill",
