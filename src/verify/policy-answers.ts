@@ -7,6 +7,7 @@ import type { Span, TraceTime } from "./clock.ts";
 import type { Count } from "./count.ts";
 import type { Docket } from "./docket.ts";
 import type { PolicyQuotaJudge } from "./policy-quotas.ts";
+import { dateMs } from "./target-offset.ts";
 import type { Question } from "./verdict.ts";
 
 /** A quota that a call uses. */
@@ -119,6 +120,9 @@ export class PolicyAnswers {
   /** Accuses a refusal that tells to come back while the window that refused is still open. */
   #checkWait(line: number, call: QuotaCall, { judge, count, cost }: Used): void {
     const { retryAfterMs: waitMs = null, readings } = call;
+    const longestMs = judge.length?.most ?? Number.POSITIVE_INFINITY;
+    if (waitMs !== null && waitMs > longestMs + 2000)
+      this.#docket.ask(longWait(line, judge.name, waitMs, longestMs));
     const reading = readings.find(({ quota }) => quota === judge.name);
     const end = reading && this.#windowOf(call, judge, reading);
     // A call that costs more than the limit never fits, however long it waits.
@@ -133,13 +137,36 @@ export class PolicyAnswers {
           `was refused by ${judge.name} and told to come back at least ${seconds(end.from - until)} s before ` +
           "the shown end of its window, which has no room until then",
       });
-    const longestMs = judge.length?.most ?? Number.POSITIVE_INFINITY;
-    if (waitMs !== null && waitMs > longestMs + 2000)
-      this.#docket.ask(longWait(line, judge.name, waitMs, longestMs));
   }
 }
 
 const seconds = (ms: number): string => String(Math.round(ms / 100) / 10);
+
+/**
+ * Returns the question about an end that lies further ahead of the answer's own `Date` than a window lasts; `null` if it
+ * does not. Both are of the target's clock. It is no accusation: another server may write the `Date`.
+ */
+export function lateEnd(
+  line: number,
+  { sent, received, date, via }: QuotaCall,
+  { name, length, tellsEnd }: PolicyQuotaJudge,
+  { reset }: QuotaReading,
+): Question | null {
+  // A cached answer has the date of an earlier one.
+  if (date === undefined || via !== undefined || length === null || !tellsEnd) return null;
+  const aheadMs = (reset?.atMs ?? date) - date;
+  // The `Date` may be from when the call came.
+  const slackMs = (reset?.gridMs ?? 0) + dateMs + (received - sent);
+  if (aheadMs <= length.most + slackMs) return null;
+  return {
+    quota: name,
+    question:
+      `An answer shows a window of ${name} that ends ${seconds(aheadMs)} s after its own Date, and its windows last ` +
+      `${seconds(length.most)} s (line ${line}). Is that meant?`,
+    suspects: ["stale-cached-reset", "reset-disagrees"],
+    lines: [line],
+  };
+}
 
 /** Returns the question about a wait that no window needs; a server may put callers off for longer. */
 const longWait = (line: number, quota: string, waitMs: number, longestMs: number): Question => ({

@@ -15,7 +15,7 @@ import type { Holding } from "./held-rows.ts";
 import { type JudgeOptions, Judging } from "./judging.ts";
 import { type Counted, chargeOf, type Mark, type MarkCharge, markOf, upTo } from "./mark.ts";
 import { type Judged, judgeInPasses, passesOf } from "./passes.ts";
-import { type JudgedReading, PolicyAnswers, type Used } from "./policy-answers.ts";
+import { type JudgedReading, lateEnd, PolicyAnswers, type Used } from "./policy-answers.ts";
 import { askedOf, countedBy, refusalOf, termsOf } from "./policy-charges.ts";
 import { PolicyPresence } from "./policy-presence.ts";
 import { type PolicyQuotaJudge, PolicyQuotas } from "./policy-quotas.ts";
@@ -207,6 +207,8 @@ class QuotaJudgement {
     counted: Counted,
     charge?: MarkCharge,
   ): Mark | null {
+    const late = lateEnd(line, call, judge, reading);
+    if (late !== null) this.#judging.docket.ask(late);
     const shown = shownCount(reading, judge, limit);
     const end = shown && this.#endOf(call, judge, reading);
     if (shown === null || end === null) return null;

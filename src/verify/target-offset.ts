@@ -3,7 +3,7 @@
 import { driftShare, type Span, type TraceTime } from "./clock.ts";
 
 /** Age, ms, that a `Date` header may have: many servers write it once a second. */
-const dateMs = 2000;
+export const dateMs = 2000;
 
 export class TargetOffset {
   readonly #time: TraceTime;

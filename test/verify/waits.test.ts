@@ -165,6 +165,37 @@ test("a wait of more than a window, and the rounding, is asked about once", asyn
   ]);
 });
 
+test("a wait of more than a window is asked about beside an end that is none of a window's, too", async () => {
+  const far = { ...shown("user", 0), reset: { afterMs: null, atMs: minute + 600_000, gridMs: 1000 } };
+  const { questions } = await judgedBy(
+    given,
+    told({ operation: "dear", readings: [far], retryAfterMs: 90_000 }),
+  );
+  expect(questions).toMatchObject([
+    {
+      question:
+        "A refusal by user tells to come back after 90 s, and its windows last 60 s (line 2). Is that meant?",
+    },
+  ]);
+});
+
+test("an end that lies further ahead of the answer's own Date than a window lasts is asked about once", async () => {
+  const asked = async (atMs: number, changes: Partial<QuotaCall> = {}) => {
+    const readings = [{ ...shown("user", 0), reset: { afterMs: null, atMs, gridMs: 1000 } }];
+    const call = told({ readings, date: minute + 20_000, ...changes });
+    return (await judgedBy(given, call)).questions?.map(({ question, lines }) => [question, lines]) ?? [];
+  };
+  expect(await asked(minute + 83_100)).toEqual([]);
+  expect(await asked(minute + 83_101)).toEqual([
+    [
+      "An answer shows a window of user that ends 63.1 s after its own Date, and its windows last 60 s (line 2). Is that meant?",
+      [2],
+    ],
+  ]);
+  expect(await asked(minute + 95_000, { via: "cache" })).toEqual([]);
+  expect(await asked(minute + 95_000, { date: undefined })).toEqual([]);
+});
+
 test.each([
   [9, "retry-too-soon"],
   [8, "retry-too-soon"],
