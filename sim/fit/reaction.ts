@@ -32,10 +32,16 @@ export function retryOf(profiles: readonly Profile[], recording: Recording, refu
       "unknown",
       `which calls were tried again after ${counted(refused, "refusal")} cannot be told from those that come anyway: none is assumed`,
     );
-  if (samples.length === 0)
-    return profiles.some(({ jobs }) => jobs.slice(0, -1).some(({ last }) => isRefused(last)))
-      ? without("none", `none of ${counted(refused, "refused call")} was tried again`)
-      : without("unknown", "nothing was seen after a refusal: what they do then is unknown, none is assumed");
+  const anyway = `what came after ${counted(refused, "refusal")} may have come anyway: none is taken to be tried again`;
+  if (samples.length === 0) {
+    if (!profiles.some(({ jobs }) => jobs.slice(0, -1).some(({ last }) => isRefused(last))))
+      return without(
+        "unknown",
+        "nothing was seen after a refusal: what they do then is unknown, none is assumed",
+      );
+    const isTold = recording.knowsAttempts;
+    return without("none", isTold ? `none of ${counted(refused, "refused call")} was tried again` : anyway);
+  }
   const slackMs = slackOf(recording);
   const usual =
     recording.knowsAttempts || profiles.every(({ pace }) => pace.kind === "visits")
@@ -43,11 +49,7 @@ export function retryOf(profiles: readonly Profile[], recording: Recording, refu
       : usualPauses(profiles, slackMs);
   const guess = guessRetry(samples, slackMs, usual);
   if (guess === null) return without("unknown", "");
-  if (guess.retry.kind === "none")
-    return without(
-      "none",
-      `what came after ${counted(refused, "refusal")} may have come anyway: none is taken to be tried again`,
-    );
+  if (guess.retry.kind === "none") return without("none", anyway);
   const hits = Math.round(guess.explained * samples.length);
   const alike = guess.alike.length === 0 ? "" : `; ${guess.alike.join(" or ")} would explain them as well`;
   const why = `${hits} of ${counted(samples.length, "attempt")} after a refusal came ${whenText(guess.retry)}${alike}`;

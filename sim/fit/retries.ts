@@ -4,7 +4,7 @@
 import { exp, ln } from "../../src/scenario/elementary.ts";
 import { isRefused, type Jobs, type RecordedJob, type RetrySample } from "./jobs.ts";
 import { announcedWaitMs, expectedSpan, type FittedRetry, type Jitter } from "./policies.ts";
-import { spanOf } from "./spread.ts";
+import { type FittedSpan, spanOf } from "./spread.ts";
 import { roundestWithin, SortedSample } from "./statistics.ts";
 
 export interface RetryGuess {
@@ -180,11 +180,24 @@ function resets(samples: readonly RetrySample[], slackMs: number): Candidate[] {
     if (late.length < 0.9 * samples.length || new SortedSample(late).quantile(0.1) < -2 * slackMs) return [];
     const rare = policy.kind === "waitReset" && policy.from === "second" ? 0.5 : 0;
     // Jitter of a few ms is a timer's, not a policy's, so no jitter is a candidate, too.
-    return [{ least: 0, most: 0 }, spanOf(late, slackMs)].map((jitter) => {
+    const spans = [{ least: 0, most: 0 }, spanOf(late, slackMs), ...spanWithoutStray(late, slackMs)];
+    return spans.map((jitter) => {
       const parameters = jitter.most === 0 ? 0 : jitter.least === 0 ? 1 : 2;
       return { retry: { ...policy, jitter }, parameters: parameters + rare };
     });
   });
+}
+
+/** Least number of values of which one may be a stray, and its least distance from the others, in spans of these. */
+const fewLeast = 5;
+const strayLeast = 9;
+
+/** Returns the span without the latest value, if that is a stray: of few values, `spanOf` leaves none out. */
+function spanWithoutStray(values: readonly number[], slackMs: number): FittedSpan[] {
+  if (values.length < fewLeast) return [];
+  const [latest = 0, ...others] = values.toSorted((one, other) => other - one);
+  const span = spanOf(others, slackMs);
+  return latest - span.most > strayLeast * (span.most - span.least + slackMs) ? [span] : [];
 }
 
 function fixedWait(samples: readonly RetrySample[], slackMs: number): Candidate {

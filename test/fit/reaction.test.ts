@@ -207,8 +207,13 @@ describe("a reaction", () => {
   });
 
   test("is none where calls went on", () => {
-    expect(said([profile({ jobs: [job(0, 1, 429), job(1, 1)] })])).toEqual([
+    const jobs = [job(0, 1, 429), job(1, 1)];
+    expect(said([profile({ jobs })])).toEqual([
       ...["none", false, "none of 40 refused calls was tried again"],
+    ]);
+    // A log does not say which calls are retries.
+    expect(said([profile({ jobs })], log)).toEqual([
+      ...["none", false, "what came after 40 refusals may have come anyway: none is taken to be tried again"],
     ]);
   });
 

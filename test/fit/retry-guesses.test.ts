@@ -246,6 +246,26 @@ describe("the likeliest policy", () => {
     ).toBe("fixed");
   });
 
+  test("is a wait for the reset though one of a few attempts is a stray", () => {
+    const usual = new UsualPauses(
+      many(100, (index) => 60_000 * index),
+      0,
+    );
+    const atResets = (count: number, strays: number, latest = 1_800_000) =>
+      guessRetry(
+        many(count, (index) =>
+          refusal(10_000 + (index < strays ? latest * (index + 1) : 70 * index), { reset: 10 }),
+        ),
+        0,
+        usual,
+      );
+    const jitter = { least: 0, most: 500 };
+    expect(atResets(8, 1)).toMatchObject({ retry: { kind: "waitReset", jitter }, explained: 7 / 8 });
+    expect(atResets(8, 2)?.retry).not.toMatchObject({ jitter });
+    // One that comes a little later than the others is none.
+    expect(atResets(40, 1, 6_000)).toMatchObject({ retry: { kind: "waitReset" }, explained: 1 });
+  });
+
   test("explains a share of the attempts, with slack", () => {
     const fixed = { kind: "fixed", wait: { least: 100, most: 200 } } as const;
     const samples = [94, 95, 100, 205, 206].map((ms) => refusal(ms));
