@@ -23,15 +23,15 @@ describe("the request of a curl command", () => {
     });
   });
 
-  test.each(["-o", "--output", "-A", "--user-agent", "-e", "-m", "--max-time", "-b", "--cookie", "-w"])(
-    "the argument of %s is no URL of it",
-    (option) => {
-      const { segments } = asked(
-        `-i https://api.example.com/v1/right ${option} https://other.example.com/wrong`,
-      );
-      expect(segments).toEqual(["v1", "right"]);
-    },
-  );
+  test.each([
+    ...["-o", "--output", "-A", "--user-agent", "-e", "-m", "--max-time", "-b", "--cookie", "-w"],
+    ...["-d", "--data-raw", "--json", "-H", "-u", "-X"],
+  ])("the argument of %s is no URL of it", (option) => {
+    const { segments } = asked(
+      `-i https://api.example.com/v1/right ${option} https://other.example.com/wrong`,
+    );
+    expect(segments).toEqual(["v1", "right"]);
+  });
 
   test.each([
     ["-d a=1", "POST"],
