@@ -87,7 +87,7 @@ function* overRested(
   const again = yield* restedBurst(lab, subject, quota);
   return areApart(answers, again) && overRate(quota, again, 0) !== null
     ? over
-    : unexercised("a refill in steps explains what was admitted");
+    : unexercised("a refill in steps, or a clock of whole seconds, explains what was admitted");
 }
 
 /** Bursts after which a window that refuses nothing has surely admitted more than the limits of two windows. */
