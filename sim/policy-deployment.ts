@@ -168,7 +168,7 @@ export class PolicyDeployment implements TracedDeployment<QuotaAnswer> {
     });
     const refusedBy = this.#names[refused] ?? null;
     const retryAtMs =
-      refusedBy === null ? null : this.#core.roomAt(refused, this.#core.rowOf(handle, refused), call.cost);
+      refusedBy === null ? null : this.#core.retryAt(handle, known.operation, refused, call.cost);
     const told = { kind, readings, refusedBy, retryAtMs, cost: call.cost };
     return {
       ...this.#kept(asked, told, nowMs),

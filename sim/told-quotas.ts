@@ -80,9 +80,7 @@ export class ToldQuotas {
   /** Returns the seconds that a refusal says to wait; `ABSENT` if it does not say. */
   retryAfter(handle: number, operation: number, refused: number, cost: number, nowMs: number): number {
     if (!this.advises(refused)) return ABSENT;
-    const { quotas, costs } = this.#core.operations[operation] as PolicyCore["operations"][number];
-    const known = costs[quotas.indexOf(refused)] as number;
-    const roomAtMs = this.#core.roomAt(refused, this.#core.rowOf(handle, refused), known < 0 ? cost : known);
+    const roomAtMs = this.#core.retryAt(handle, operation, refused, cost);
     return roomAtMs === null ? ABSENT : this.#seconds(refused, roomAtMs - nowMs);
   }
 

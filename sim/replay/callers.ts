@@ -90,12 +90,10 @@ export class ReplayCallers {
   isHopeless(handle: number, operation: number, cost: number): boolean {
     const { core } = this;
     if (cost <= this.#limitLeast && (this.#costMost[operation] as number) <= this.#limitLeast) return false;
-    const { quotas, costs } = core.operations[operation] as PolicyCore["operations"][number];
-    return quotas.some((quota, place) => {
-      const known = costs[place] as number;
-      const asked = known < 0 ? cost : known;
-      return core.isEnforced(handle, quota) && core.roomAt(quota, this.rowOf(handle, quota), asked) === null;
-    });
+    const { quotas } = core.operations[operation] as PolicyCore["operations"][number];
+    return quotas.some(
+      (quota) => core.isEnforced(handle, quota) && core.retryAt(handle, operation, quota, cost) === null,
+    );
   }
 
   #add(caller: number, operation: number): number {

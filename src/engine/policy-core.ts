@@ -427,6 +427,18 @@ export class PolicyCore {
     return out.resetAtMs;
   }
 
+  /** Returns what a call asks of a quota of its operation. @param declared its own cost, which some quotas charge */
+  costOf(operation: number, quota: number, declared: number): number {
+    const { quotas, costs } = this.operations[operation] as CoreOperation;
+    const cost = costs[quotas.indexOf(quota)] as number;
+    return cost < 0 ? declared : cost;
+  }
+
+  /** Returns the instant at which a quota has room for a call of the caller, as `roomAt`. */
+  retryAt(caller: number, operation: number, quota: number, declared: number): number | null {
+    return this.roomAt(quota, this.rowOf(caller, quota), this.costOf(operation, quota, declared));
+  }
+
   /** Reads a count at `nowMs` without moving its clock (POLICY.md §5). */
   read(quota: number, row: number, nowMs: number, out: CountReading): void {
     const kept = this.#of(quota);

@@ -75,23 +75,13 @@ export class PolicyLimiter {
     const isAdmitted = refused === NONE_REFUSED;
     return {
       refusedBy: isAdmitted ? null : (this.#names[refused] as string),
-      retryAtMs: isAdmitted ? null : this.#retryAt(caller, operation, refused, call.cost),
+      retryAtMs: isAdmitted ? null : core.retryAt(caller, place, refused, call.cost),
       readings: this.#readEach(caller, place, nowMs),
       reservation:
         isAdmitted && operation.isSettled
           ? { ...call, windows: operation.quotas.map((quota) => windowOf(core, caller, quota)) }
           : null,
     };
-  }
-
-  #retryAt(
-    caller: number,
-    { quotas, costs }: CompiledOperation,
-    refused: number,
-    cost: number,
-  ): number | null {
-    const asked = costs[quotas.indexOf(refused)] as number;
-    return this.#core.roomAt(refused, this.#core.rowOf(caller, refused), asked < 0 ? cost : asked);
   }
 
   /**

@@ -3,6 +3,7 @@ import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { measure } from "../../sim/measure.ts";
 import { simulate } from "../../sim/simulate.ts";
+import { simulateQuotas } from "../../sim/simulate-quotas.ts";
 import { parseFault } from "../../src/faults/choice.ts";
 import { changeScenario, placesOf } from "../../src/plan/paths.ts";
 import { parsePolicy } from "../../src/policy/parse.ts";
@@ -273,5 +274,36 @@ describe("plans", () => {
     const doubled = changeScenario(under(once(10), bucket), [{ path: "limits", value: 2 }]);
     expect(doubled.policy?.quotas["units"]?.algorithm).toMatchObject({ capacity: 6, refill: { amount: 2 } });
     expect(measure(doubled).figures.admitted).toBe(6);
+  });
+});
+
+describe("an operation that costs 5 of 8", () => {
+  const pool = { kind: "token-bucket", capacity: 8, refill: { amount: 1, everyMs: 1000 } } as const;
+  const policy = parsePolicy({
+    version: 2,
+    name: "pool",
+    quotas: { pool: { algorithm: pool, key: ["user"] } },
+    operations: { write: { uses: { pool: 5 } } },
+    routes: [{ path: "/**", operation: "write" }],
+    auth: { header: "Authorization", form: "Bearer {token}", attributes: ["user"] },
+    wire: {
+      revision: "1",
+      readings: [
+        {
+          quotas: ["pool"],
+          headers: { "X-Limit": "{limit}", "X-Left": "{remaining}", "X-Reset": "{reset}" },
+          reset: { form: "delta-s", means: "full" },
+        },
+      ],
+      retryAfter: [{ header: "Retry-After", form: "delta-s" }],
+    },
+  });
+
+  test("is refused in the trace with the wait that its client was told", () => {
+    const calls = [...simulateQuotas(under(once(2), policy)).calls];
+    const advised = calls.flatMap(({ outcome, retryAfterMs }) =>
+      outcome === "refused" ? [retryAfterMs] : [],
+    );
+    expect(advised).toEqual([2_000]);
   });
 });
