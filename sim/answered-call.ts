@@ -116,7 +116,7 @@ export class AnsweredCall {
 
   /** Under a policy, place of the quota that refused; negative if none did. */
   get refusingQuota(): number {
-    return this.#double(Flight.REFUSING);
+    return Flight.refusingQuota(this.#shown);
   }
 
   /** True if the deployment decided this call; a 5xx without any of the eight headers comes from in front of it. */

@@ -29,6 +29,8 @@ export class Driver {
   readonly #queue: EventQueue;
   readonly #startAtMs: number;
   readonly #latenessMs: Spread;
+  /** True if flights show what calls ask of each quota. */
+  readonly #isByPolicy: boolean;
   // Each step fills these in again; for an event that starts a client, only its times.
   readonly #started = createEvent();
   readonly #answered = createEvent();
@@ -38,7 +40,7 @@ export class Driver {
 
   /** @param queue takes the calls that clients plan, by their times, ms from the run's start */
   constructor(
-    { startAtMs, network }: Scenario,
+    { startAtMs, network, policy }: Scenario,
     clients: Client.ClientTable,
     flights: Flight.FlightTable,
     planned: PlannedTable,
@@ -50,6 +52,7 @@ export class Driver {
     this.#queue = queue;
     this.#startAtMs = startAtMs;
     this.#latenessMs = network.latenessMs;
+    this.#isByPolicy = policy !== undefined;
   }
 
   /**
@@ -107,7 +110,9 @@ export class Driver {
     event.userReset = doubles[at + Flight.USER_RESET] as number;
     event.retryAfter = doubles[at + Flight.RETRY_AFTER] as number;
     const { cost, lastPage } = this.#clients.call(client, event.template);
-    event.cost = cost;
+    const isByQuota = this.#isByPolicy && ((ints[inInts + Flight.SHOWN] as number) & Flight.UNDECIDED) === 0;
+    event.cost = isByQuota ? (doubles[at + Flight.COST] as number) : cost;
+    event.userCost = isByQuota ? (doubles[at + Flight.USER_COST] as number) : cost;
     event.hasNextPage = event.status === 200 && (lastPage === undefined || event.page < lastPage);
   }
 

@@ -91,10 +91,13 @@ export class FaultyQuotaDeployment implements SimulatedDeployment<Running, Quota
   show(answer: QuotaAnswer, flight: number, { ints, doubles }: Flight.FlightTable, nowMs: number): void {
     const isRefused = answer.outcome === "refused";
     ints[flight * Flight.INTS + Flight.STATUS] = isRefused ? REFUSED : answer.status;
-    ints[flight * Flight.INTS + Flight.SHOWN] = answer.operation === "other" ? Flight.UNCOUNTED : 0;
-    const told = toldOf(this.#policy, answer.caller, answer, nowMs);
+    ints[flight * Flight.INTS + Flight.SHOWN] =
+      (answer.operation === "other" ? Flight.UNCOUNTED : 0) |
+      Flight.refusedByQuota(isRefused ? this.#names.indexOf(answer.by ?? "") : -1);
+    const told = toldOf(this.#policy, answer, nowMs);
     const at = flight * Flight.DOUBLES;
-    doubles[at + Flight.REFUSING] = isRefused ? this.#names.indexOf(answer.by ?? "") : -1;
+    doubles[at + Flight.COST] = told.cost;
+    doubles[at + Flight.USER_COST] = told.userCost;
     doubles[at + Flight.RETRY_AFTER] = told.retryAfter;
     doubles[at + Flight.LIMIT] = told.limit;
     doubles[at + Flight.REMAINING] = told.remaining;

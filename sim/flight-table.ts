@@ -31,8 +31,9 @@ export const USER_WINDOW = 15;
 export const REST_RESET = 14;
 export const GRAPHQL_RESET = 15;
 
-/** Place of the quota that refused under a policy, in the same place; negative if none did. */
-export const REFUSING = 14;
+/** Under a policy, units that a decided call asks of the quotas in `LIMIT` and `USER_LIMIT`, in the same place. */
+export const COST = 14;
+export const USER_COST = 15;
 
 /** Number of integers per flight; the constants below are their places. */
 export const INTS = 32;
@@ -63,6 +64,12 @@ export const SHOWS_ALL = SHOWS_ORGANIZATION | SHOWS_USER | SHOWS_HEADERS;
 export const UNCOUNTED = 32;
 /** No limiter made this answer: there is none (status 0), or it is a 503 of the limiter's surroundings. */
 export const UNDECIDED = 64;
+/** Under a policy, the bits from here on are the place of the quota that refused, plus 1; 0 if none did. */
+const REFUSING_BITS = 8;
+/** Returns the flags that name a quota that refused, or none (negative). */
+export const refusedByQuota = (quota: number): number => (quota + 1) << REFUSING_BITS;
+/** Returns the place of the quota that refused under a policy; negative if none did. */
+export const refusingQuota = (shown: number): number => (shown >> REFUSING_BITS) - 1;
 /** Tells whether the deployment decided a call; a 5xx without any of the eight headers comes from in front of it. */
 export const isAnswered = (status: number, shown: number): boolean =>
   status !== 0 && (status < 500 || (shown & SHOWS_HEADERS) !== 0);

@@ -142,19 +142,21 @@ export class PolicyDeployment implements TracedDeployment<QuotaAnswer> {
     const { ints, doubles } = this.#flights;
     ints[flight * Flight.INTS + Flight.STATUS] = isRefused ? REFUSED : 200;
     ints[flight * Flight.INTS + Flight.SHOWN] =
-      known.operation === FREE && !known.isStatus ? Flight.UNCOUNTED : 0;
+      (known.operation === FREE && !known.isStatus ? Flight.UNCOUNTED : 0) | Flight.refusedByQuota(refused);
     const at = flight * Flight.DOUBLES;
-    doubles[at + Flight.REFUSING] = refused;
-    const { handle, quotas } = known;
+    const { handle, operation, quotas } = known;
     const told = this.#told;
     doubles[at + Flight.RETRY_AFTER] = isRefused
-      ? told.retryAfter(handle, known.operation, refused, cost, nowMs)
+      ? told.retryAfter(handle, operation, refused, cost, nowMs)
       : ABSENT;
     const kind: AnswerKind = known.isStatus ? "status" : isRefused ? "refused" : "admitted";
     const first = told.tightest(handle, quotas, refused, NO_QUOTA, kind, nowMs);
-    const next = told.tightest(handle, quotas, refused, first, kind, nowMs);
+    const other = told.tightest(handle, quotas, refused, first, kind, nowMs);
+    const next = other === NO_QUOTA ? first : other;
     told.write(doubles, at + Flight.LIMIT, handle, first, kind, nowMs);
-    told.write(doubles, at + Flight.USER_LIMIT, handle, next === NO_QUOTA ? first : next, kind, nowMs);
+    told.write(doubles, at + Flight.USER_LIMIT, handle, next, kind, nowMs);
+    doubles[at + Flight.COST] = operation === FREE ? 0 : told.costOf(operation, first, cost);
+    doubles[at + Flight.USER_COST] = operation === FREE ? 0 : told.costOf(operation, next, cost);
     if (this.#answers !== null) this.#answers[flight] = this.#traced(known, kind, refused, call, nowMs);
   }
 

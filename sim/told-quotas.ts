@@ -72,6 +72,11 @@ export class ToldQuotas {
     out[at + 2] = reset ? this.#seconds(quota, reading.resetAtMs - nowMs) : ABSENT;
   }
 
+  /** Returns what a call asks of a quota; its own cost if it is told no quota. */
+  costOf(operation: number, quota: number, cost: number): number {
+    return quota === NO_QUOTA ? cost : this.#core.costOf(operation, quota, cost);
+  }
+
   /** Tells whether a refusal by a quota says when to retry. */
   advises(refused: number): boolean {
     return this.#advises[refused] === true;

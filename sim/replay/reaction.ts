@@ -286,7 +286,8 @@ class ReactingRun {
     this.#told.write(numbers, 0, handle, first, "refused", nowMs);
     this.#told.write(numbers, 3, handle, next, "refused", nowMs);
     event.nowMs = nowMs + refusalMs;
-    event.cost = cost;
+    event.cost = this.#told.costOf(operation, first, cost);
+    event.userCost = this.#told.costOf(operation, next, cost);
     event.attempt = this.#attempt[call] as number;
     event.wantedMs = this.#wantedMs[call] as number;
     event.delayMs = this.#delayMs[call] as number;

@@ -1,6 +1,6 @@
 // A policy in the form that decisions need: names resolved to places, algorithms to integers, once.
 import { unenforceable } from "../policy/as-window.ts";
-import { isSettled } from "../policy/effective.ts";
+import { costAsked, isSettled } from "../policy/effective.ts";
 import type { Cost, FixedWindow, Policy, Quota, Relation } from "../policy/policy.ts";
 import { quote, SpillwayError } from "../rules/errors.ts";
 import { type Grid, gridOf, windowProfile } from "./algorithms/fixed-window.ts";
@@ -102,9 +102,6 @@ const isOwn = (policy: Policy, { key }: Quota): boolean => key.length === attrib
 const usedBy = ({ quotas, operations }: Policy, operation: string): string[] =>
   Object.keys(quotas).filter((name) => Object.hasOwn(operations[operation]?.uses ?? {}, name));
 
-const before = (cost: Cost): number =>
-  cost === "declared" ? DECLARED : typeof cost === "number" ? cost : cost.atMost;
-
 function isFreeWhenRefused({ quotas }: Policy, name: string): boolean {
   const { refused, refusedByOther } = (quotas[name] as Quota).charge;
   return refused === "nothing" && refusedByOther === "nothing";
@@ -118,7 +115,7 @@ export function compiledOperations(policy: Policy): CompiledOperation[] {
     return {
       name,
       quotas: used.map((quota) => names.indexOf(quota)),
-      costs: costs.map(before),
+      costs: costs.map((cost) => costAsked(cost, DECLARED)),
       isFixed: costs.map((cost) => typeof cost === "number"),
       relation,
       isTogether: relation === "all-or-nothing",

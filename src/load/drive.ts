@@ -4,7 +4,6 @@ import { counted } from "../rules/words.ts";
 import {
   ANSWERED,
   type Behaviour,
-  type CallTemplate,
   type ClientEvent,
   ClientOut,
   type ClientRecord,
@@ -31,7 +30,7 @@ export interface ClientWorld {
   /** Calls `action` once, at `atMs` or later, but never within this call. */
   at(atMs: number, action: () => void): void;
   /**
-   * Sends a call. Later it fills in `event` with the answer, and then tells `told` once what became of the call.
+   * Sends a call. Later it fills in `event` with the answer and the call's costs, and then tells `told` once what became of the call.
    * @param call the call; its `atMs` is the first time at which it could leave, and lateness counts from there
    */
   send(call: Readonly<PlannedCall>, event: ClientEvent, told: ToldOutcome): void;
@@ -106,10 +105,9 @@ function ask(client: DrivenClient, event: ClientEvent, out: ClientOut, open: num
 }
 
 /** Fills in the event's call; the world fills in the answer. */
-function tellCall(event: ClientEvent, { behaviour }: DrivenClient, call: Readonly<PlannedCall>): void {
+function tellCall(event: ClientEvent, call: Readonly<PlannedCall>): void {
   event.kind = ANSWERED;
   event.template = call.template;
-  event.cost = (behaviour.calls[call.template] as CallTemplate).cost;
   event.page = call.page;
   event.attempt = call.attempt;
   event.wantedMs = call.wantedMs;
@@ -131,7 +129,7 @@ function driveInTurn(client: DrivenClient, world: StillWorld): void {
       nowMs = world.now();
     }
     if (nowMs >= endMs) return;
-    tellCall(event, client, call);
+    tellCall(event, call);
     world.request(call, event);
     if (out.stopped) return;
     nowMs = event.nowMs;
@@ -214,7 +212,7 @@ class Drive {
 
   #answered(call: PlannedCall): void {
     this.#open -= 1;
-    tellCall(this.#event, this.#client, call);
+    tellCall(this.#event, call);
     this.#turn();
     this.#settle();
   }

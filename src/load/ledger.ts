@@ -126,6 +126,8 @@ export class Ledger implements AnswerLedger {
       ? readPlain(response, entry.line, bounds, call, planned, sentMs, receivedMs, event)
       : null;
     let fault: string | null = null;
+    event.cost = template.cost;
+    event.userCost = template.cost;
     this.isCounted = true;
     if (line === null) {
       const answer = this.#answer;

@@ -77,7 +77,7 @@ export class PolicyLedger implements AnswerLedger {
       template,
       take: (call, planned, answer, sentMs, receivedMs, event) => {
         const read = this.#read(template, asked, used, answer);
-        tell(event, this.#book.policy, asked, { ...read, received: receivedMs }, answer);
+        tell(event, this.#book.policy, { ...read, received: receivedMs }, answer);
         this.isRefusal = read.outcome === "refused";
         this.isCounted = asked.operation !== "status" && asked.operation !== "other" && answer.status !== 0;
         return encodeQuotaCall({
@@ -139,11 +139,10 @@ function parsedBody(body: unknown): { readonly value: unknown; readonly isJson: 
 function tell(
   event: ClientEvent,
   policy: Policy,
-  { caller }: OperationCall,
   read: Answered & { readonly received: number },
   { headers }: RawAnswer,
 ): void {
-  Object.assign(event, toldOf(policy, caller, read, read.received));
+  Object.assign(event, toldOf(policy, read, read.received));
   event.nowMs = read.received;
   event.status = read.outcome === "refused" ? REFUSED : read.status;
   event.hasNextPage = hasNext.test(headers["link"] ?? "");

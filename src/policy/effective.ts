@@ -1,5 +1,5 @@
 // A policy applied to one caller and one operation.
-import type { Policy, Quota, QuotaAlgorithm } from "./policy.ts";
+import type { Cost, Policy, Quota, QuotaAlgorithm } from "./policy.ts";
 
 /** Returns a quota with the overrides of a caller; later overrides win (POLICY.md §1). */
 export function quotaFor(policy: Policy, name: string, caller: Readonly<Record<string, string>>): Quota {
@@ -35,6 +35,10 @@ export function usedQuotas(
 /** Returns the most that a quota can ever have room for. */
 export const limitOf = (algorithm: QuotaAlgorithm): number =>
   algorithm.kind === "token-bucket" ? algorithm.capacity : algorithm.limit;
+
+/** Returns what a call asks of a quota before its answer is known. @param declared cost that the call declares */
+export const costAsked = (cost: Cost, declared: number): number =>
+  cost === "declared" ? declared : typeof cost === "number" ? cost : cost.atMost;
 
 /** Tells whether an admitted call of an operation is completed later (POLICY.md §4). */
 export function isSettled({ operations, quotas }: Policy, operation: string): boolean {

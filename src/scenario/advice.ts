@@ -1,5 +1,5 @@
 // Advice on parts of a scenario that are legal but surely a mistake.
-import { limitOf, quotaFor } from "../policy/effective.ts";
+import { costAsked, limitOf, quotaFor } from "../policy/effective.ts";
 import type { Policy } from "../policy/policy.ts";
 import { organizationLimit, type Rules, semanticsOf, userLimit } from "../rules/rules.ts";
 import { pointsMost } from "./calls.ts";
@@ -79,7 +79,7 @@ function policyAdvice(population: Population, call: CallTemplate, policy: Policy
   return Object.entries(uses).flatMap(([quota, cost]) => {
     const { algorithm, charge, enforced } = quotaFor(policy, quota, caller);
     const limit = limitOf(algorithm);
-    const asked = cost === "declared" ? call.cost : typeof cost === "number" ? cost : cost.atMost;
+    const asked = costAsked(cost, call.cost);
     return asked > limit && charge.fits === "whole" && enforced !== false
       ? [
           `${name}: ${call.name} costs ${asked} of ${quota}, above its limit of ${limit}: it is refused for ever`,

@@ -47,8 +47,13 @@ export interface ClientEvent {
   endMs: number;
   /** Index of the answered call among the behaviour's `calls`. */
   template: number;
-  /** Cost of the answered call: 1 for REST, requested points for GraphQL, 0 for status. */
+  /**
+   * Units that the answered call asks of the window in `limit`: 1 for REST, requested points for GraphQL, 0 for status.
+   * Under a policy, as its operation uses that quota.
+   */
   cost: number;
+  /** The same for the window in `userLimit`. */
+  userCost: number;
   /** Page that was asked for; 0 for calls without pages. */
   page: number;
   /** True if the answer says that a next page exists. */
@@ -78,6 +83,7 @@ export function createEvent(): ClientEvent {
     endMs: 0,
     template: 0,
     cost: 0,
+    userCost: 0,
     page: 0,
     hasNextPage: false,
     attempt: 0,

@@ -1,5 +1,5 @@
 // Readings that a client is told of an answer under a policy: the two that leave it least room, in whole seconds.
-import { limitOf, quotaFor } from "../policy/effective.ts";
+import { costAsked, limitOf, quotaFor } from "../policy/effective.ts";
 import type { Policy } from "../policy/policy.ts";
 import { ABSENT, type ClientEvent } from "./client.ts";
 
@@ -12,8 +12,12 @@ interface Shown {
   readonly reset: { readonly afterMs: number | null; readonly atMs: number | null } | null;
 }
 
-/** An answer as it was read. */
+/** An answer as it was read, and the call that it is to. */
 export interface ShownAnswer {
+  readonly operation: string;
+  readonly caller: Readonly<Record<string, string>>;
+  /** Cost that the call declares; `null` if no quota counts it. */
+  readonly cost: number | null;
   readonly readings: readonly Shown[];
   /** Quota that refused, if the answer tells it. */
   readonly by?: string | undefined;
@@ -24,7 +28,15 @@ export interface ShownAnswer {
 
 export type ToldReading = Pick<
   ClientEvent,
-  "limit" | "remaining" | "reset" | "userLimit" | "userRemaining" | "userReset" | "retryAfter"
+  | "cost"
+  | "limit"
+  | "remaining"
+  | "reset"
+  | "userCost"
+  | "userLimit"
+  | "userRemaining"
+  | "userReset"
+  | "retryAfter"
 >;
 
 /**
@@ -33,8 +45,7 @@ export type ToldReading = Pick<
  */
 export function toldOf(
   policy: Policy,
-  caller: Readonly<Record<string, string>>,
-  { readings, by, retryAfterMs, retryAt }: ShownAnswer,
+  { operation, caller, cost, readings, by, retryAfterMs, retryAt }: ShownAnswer,
   atMs: number,
 ): ToldReading {
   const share = ({ quota, limit, ...reading }: Shown): number => {
@@ -45,11 +56,16 @@ export function toldOf(
   };
   const sorted = readings.toSorted((one, other) => share(one) - share(other));
   const [first, second = first] = sorted;
+  const uses = policy.operations[operation]?.uses ?? {};
+  const costOf = (reading: Shown | undefined): number =>
+    costAsked(uses[reading?.quota ?? ""] ?? "declared", cost ?? 0);
   const adviceMs = retryAfterMs ?? (retryAt === undefined ? undefined : retryAt - atMs);
   return {
+    cost: costOf(first),
     limit: first?.limit ?? ABSENT,
     remaining: leftOf(first) ?? ABSENT,
     reset: secondsOf(policy, first, atMs),
+    userCost: costOf(second),
     userLimit: second?.limit ?? ABSENT,
     userRemaining: leftOf(second) ?? ABSENT,
     userReset: secondsOf(policy, second, atMs),

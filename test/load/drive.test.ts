@@ -127,6 +127,16 @@ describe("a client with one call at a time", () => {
   });
 });
 
+test.each([1, 2])("%i calls at a time wait for the window that lacks room for its own cost", async (size) => {
+  const within = world(10, (event, { attempt }) => {
+    const shown = { cost: 5, remaining: 3, reset: 1, userCost: 1, userRemaining: 4, userReset: 3 };
+    if (attempt === 0) Object.assign(event, shown, { status: 429 });
+  });
+  const options = { onRefused: waitReset({ of: "both" }), lasting: 5_000 };
+  await driven(burst({ call: user, size }), within, options);
+  expect(times(within).slice(size)).toEqual(Array.from({ length: size }, () => 1_010));
+});
+
 describe("a client with several calls at a time", () => {
   test("has them on the way at once", async () => {
     const within = world(30);

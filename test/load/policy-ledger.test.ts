@@ -77,7 +77,7 @@ test.each<
     graphql("{ a }", { cost: 7 }),
     { headers: { date: "soon", link: '</a>; rel="prev", </c>; rel=next' } },
     '"operation":"query","cost":7,"status":200,"outcome":"admitted","readings":[]',
-    { ...nothing, status: 200, hasNextPage: true },
+    { ...nothing, cost: 7, userCost: 7, status: 200, hasNextPage: true },
   ],
   [
     "a status, whose body shows each quota",

@@ -6,10 +6,12 @@ import { replay, replayQuotas } from "../../sim/replay/replay.ts";
 import type { LogBatch, LogCaller, RoutedRows } from "../../src/logs/rows.ts";
 import { parsePolicy } from "../../src/policy/parse.ts";
 import type { Policy } from "../../src/policy/policy.ts";
+import type { PolicyInput } from "../../src/policy/schema.ts";
 import { policyOf } from "../../src/policy/shorthand.ts";
 import { parseRules } from "../../src/rules/parse.ts";
 import { switchValues } from "../../src/rules/switches.ts";
 import { exponential } from "../../src/scenario/retries/exponential.ts";
+import { waitReset } from "../../src/scenario/retries/wait-reset.ts";
 import { property } from "../support/property.ts";
 import { logOf, noon, type Row } from "./rows.ts";
 
@@ -191,6 +193,36 @@ describe("a policy of three dimensions", () => {
     const reaction = { onRefused: exponential({ first: "8s", most: "8s", attempts: 3 }) };
     const result = await replayQuotas(logOfAsked(rows), threeDimensions, { reaction });
     expect(result.reaction).toMatchObject({ calls: 2, admittedLater: 1, gaveUp: 0, refusedBy: [0, 0, 0, 1] });
+  });
+
+  test.each<[PolicyInput["quotas"][string]["algorithm"], number, number]>([
+    // Neither a minute of 12 nor a bucket of 12 has room for three calls of 5 points. An answer takes 1 ms.
+    [window(12, 60), 5, 57_001],
+    [{ kind: "token-bucket", capacity: 12, refill: { amount: 1, everyMs: 1000 } }, 5, 8_001],
+    [window(2, 60), 1, 57_001],
+  ])("callers wait for the quota that lacks room: %j, %i a call", async (algorithm, cost, waitMs) => {
+    const { quotas, operations, ...rest } = threeDimensions;
+    const policy = parsePolicy({
+      ...rest,
+      quotas: {
+        points: { algorithm, key: ["tenant"] },
+        hour: { algorithm: window(100, 3600), key: ["tenant"] },
+      },
+      operations: { ask: { ...operations["ask"], uses: { points: cost, hour: 1 } } },
+      wire: {
+        revision: "1",
+        readings: ["points", "hour"].map((quota) => ({
+          quotas: [quota],
+          headers: { [`X-${quota}`]: "{limit} {remaining} {reset}" },
+          reset: { form: "delta-s", means: "window-end" },
+        })),
+      },
+    });
+    const row = { tenant: "acme", user: "ann", model: "small", status: 0, cost: 1 };
+    const rows = [1_000, 2_000, 3_000].map((ms) => ({ ...row, atMs: noon + ms }));
+    const reaction = { onRefused: waitReset({ of: "both" }) };
+    const result = await replayQuotas(logOfAsked(rows), policy, { reaction });
+    expect(result.reaction).toMatchObject({ admittedLater: 1, waitsOfRefused: { max: waitMs } });
   });
 });
 

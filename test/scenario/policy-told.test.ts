@@ -13,36 +13,38 @@ const policy = parsePolicy({
     minute: { algorithm: window(10), key: ["user"], shown: { reset: "floor" } },
     burst: { algorithm: window(4), key: ["user"], shown: { reset: "round" } },
   },
-  operations: { call: { uses: { day: 1, minute: 1, burst: 1 } } },
+  operations: { call: { uses: { day: 1, minute: 5, burst: "declared" } } },
   routes: [{ path: "/**", operation: "call" }],
   auth: { header: "Authorization", form: "Bearer {token}", attributes: ["user"] },
   wire: "github",
 });
 const atMs = Date.UTC(2026, 0, 1);
-const told = (answer: ShownAnswer) => toldOf(policy, { user: "ann" }, answer, atMs);
-const shown = (quota: string, more: Partial<ShownAnswer["readings"][number]> = {}) => ({
+type Answer = Omit<ShownAnswer, "operation" | "caller" | "cost">;
+const told = (answer: Answer, call: Partial<ShownAnswer> = {}) =>
+  toldOf(policy, { operation: "call", caller: { user: "ann" }, cost: 3, ...answer, ...call }, atMs);
+const shown = (quota: string, more: Partial<Answer["readings"][number]> = {}) => ({
   ...{ quota, limit: null, remaining: null, used: null, reset: null },
   ...more,
 });
 
 test("nothing shown is nothing told; what one quota shows stands for both", () => {
-  const nothing = { limit: ABSENT, remaining: ABSENT, reset: ABSENT };
-  const noUser = { userLimit: ABSENT, userRemaining: ABSENT, userReset: ABSENT };
+  const nothing = { cost: 3, limit: ABSENT, remaining: ABSENT, reset: ABSENT };
+  const noUser = { userCost: 3, userLimit: ABSENT, userRemaining: ABSENT, userReset: ABSENT };
   expect(told({ readings: [] })).toEqual({ ...nothing, ...noUser, retryAfter: ABSENT });
   expect(told({ readings: [shown("day", { limit: 9, remaining: 4 })] })).toEqual({
-    ...{ limit: 9, remaining: 4, reset: ABSENT, retryAfter: ABSENT },
-    ...{ userLimit: 9, userRemaining: 4, userReset: ABSENT },
+    ...{ cost: 1, limit: 9, remaining: 4, reset: ABSENT, retryAfter: ABSENT },
+    ...{ userCost: 1, userLimit: 9, userRemaining: 4, userReset: ABSENT },
   });
 });
 
 describe("of several quotas", () => {
   /** The quotas that are told, by what is left of them. */
-  const order = (answer: ShownAnswer): number[] => {
+  const order = (answer: Answer): number[] => {
     const { remaining, userRemaining } = told(answer);
     return [remaining, userRemaining];
   };
 
-  test.each<[readings: ShownAnswer["readings"], by: string | undefined, left: number[]]>([
+  test.each<[readings: Answer["readings"], by: string | undefined, left: number[]]>([
     // By share of the limit that is shown, or else is the policy's.
     [
       [shown("day", { remaining: 500 }), shown("minute", { remaining: 4 }), shown("burst", { remaining: 1 })],
@@ -82,7 +84,7 @@ test.each<[quota: string, reset: { afterMs: number | null; atMs: number | null }
   expect(told({ readings: [shown(quota, { reset })] })).toMatchObject({ reset: seconds, userReset: seconds });
 });
 
-test.each<[Partial<ShownAnswer>, number]>([
+test.each<[Partial<Answer>, number]>([
   [{ retryAfterMs: 1_001 }, 2],
   [{ retryAfterMs: 0 }, 0],
   [{ retryAt: atMs + 3_000 }, 3],
@@ -90,4 +92,11 @@ test.each<[Partial<ShownAnswer>, number]>([
   [{ retryAfterMs: 5_000, retryAt: atMs + 3_000 }, 5],
 ])("advice of %j is %d s", (advice, seconds) => {
   expect(told({ readings: [], ...advice }).retryAfter).toBe(seconds);
+});
+
+test("a call asks of each quota what its operation uses; of one that is not told, what it declares", () => {
+  const readings = [shown("burst", { remaining: 0 }), shown("minute", { remaining: 4 })];
+  expect(told({ readings })).toMatchObject({ cost: 3, userCost: 5 });
+  expect(told({ readings, by: "minute" })).toMatchObject({ cost: 5, userCost: 3 });
+  expect(told({ readings }, { operation: "status", cost: null })).toMatchObject({ cost: 0, userCost: 0 });
 });

@@ -22,6 +22,7 @@ export type AnswerShown = Partial<
     | "status"
     | "hasNextPage"
     | "cost"
+    | "userCost"
     | "limit"
     | "remaining"
     | "reset"
@@ -70,7 +71,7 @@ export class Rig {
   answer(call: PlannedCall, nowMs: number, shown: AnswerShown = {}): PlannedCall[] {
     const { template, page, attempt, wantedMs, delayMs } = call;
     const cost = this.#behaviour.calls[template]?.cost ?? 0;
-    const about = { kind: ANSWERED, nowMs, template, page, attempt, wantedMs, delayMs, cost };
+    const about = { kind: ANSWERED, nowMs, template, page, attempt, wantedMs, delayMs, cost, userCost: cost };
     Object.assign(this.#event, nothingShown, about, shown);
     return this.#step();
   }

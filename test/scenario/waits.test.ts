@@ -60,6 +60,7 @@ describe("a retry", () => {
       wantedMs: 10_000,
       delayMs: 0,
       cost: 3,
+      userCost: 3,
     },
     ...{
       status: 429,
@@ -97,6 +98,15 @@ describe("a retry", () => {
       { userRemaining: 2 },
       14_500,
     ],
+    ["each lacks room for its own cost", s.waitReset({ of: "both" }), { cost: 10 }, 14_500],
+    ["the user's for the user's", s.waitReset({ of: "both" }), { userCost: 10 }, 16_500],
+    [
+      "a user's limit of the user's cost is not hopeless",
+      s.waitReset({ of: "both" }),
+      { userCost: 10 },
+      16_500,
+    ],
+    ["one below is", s.waitReset({ of: "both" }), { userCost: 11 }, GIVE_UP],
     ["a limit below the cost is hopeless", s.waitReset({ of: "both" }), { limit: 2 }, GIVE_UP],
     ["a user's, too", s.waitReset({ of: "both" }), { userLimit: 2 }, GIVE_UP],
     ["a limit of the cost is not", s.waitReset({ of: "both" }), { limit: 3 }, 16_500],

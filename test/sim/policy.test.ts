@@ -282,19 +282,20 @@ describe("an operation that costs 5 of 8", () => {
   const policy = parsePolicy({
     version: 2,
     name: "pool",
-    quotas: { pool: { algorithm: pool, key: ["user"] } },
-    operations: { write: { uses: { pool: 5 } } },
+    quotas: {
+      pool: { algorithm: pool, key: ["user"] },
+      day: { algorithm: { kind: "fixed-window", limit: 4, windowSeconds: 86_400 }, key: ["user"] },
+    },
+    operations: { write: { uses: { pool: 5, day: 1 } } },
     routes: [{ path: "/**", operation: "write" }],
     auth: { header: "Authorization", form: "Bearer {token}", attributes: ["user"] },
     wire: {
       revision: "1",
-      readings: [
-        {
-          quotas: ["pool"],
-          headers: { "X-Limit": "{limit}", "X-Left": "{remaining}", "X-Reset": "{reset}" },
-          reset: { form: "delta-s", means: "full" },
-        },
-      ],
+      readings: ["pool", "day"].map((quota) => ({
+        quotas: [quota],
+        headers: { [`X-${quota}`]: "{limit} {remaining} {reset}" },
+        reset: { form: "delta-s", means: quota === "pool" ? "full" : "window-end" },
+      })),
       retryAfter: [{ header: "Retry-After", form: "delta-s" }],
     },
   });
@@ -306,4 +307,22 @@ describe("an operation that costs 5 of 8", () => {
     );
     expect(advised).toEqual([2_000]);
   });
+
+  // Of 8, 3 are left, and of 4 a day, 3: a client that compared both with 1 would wait for the day's end.
+  test.each([undefined, "reset-truncated"])(
+    "waits for the one quota that lacks room (fault: %s)",
+    (fault) => {
+      const behaviour = burst({ call: rest("/a"), size: 2 });
+      const onRefused = waitReset({ of: "both" });
+      const scenario = defineScenario({
+        ...{ name: "twice", duration: "10s" },
+        populations: { all: { clients: 1, behaviour, onRefused } },
+      });
+      const { figures } = measure(
+        under(scenario, policy),
+        fault === undefined ? {} : { fault: parseFault(fault) },
+      );
+      expect(figures).toMatchObject({ admitted: 2, refused: 1 });
+    },
+  );
 });

@@ -39,11 +39,11 @@ export function paced(options: PacedOptions): Behaviour<{ done: number }> {
       if (event.kind === STARTED) return out.send(choose(record), event.nowMs);
       record.done += 1;
       if (record.done >= jobs) return out.stop();
-      const { cost, remaining, reset, userRemaining, userReset } = event;
+      const { cost, remaining, reset, userCost, userRemaining, userReset } = event;
       const pauseMs = Math.max(
         leastMs,
         spacingMs(cost * sharedBy, remaining, reset),
-        spacingMs(cost * userSharedBy, userRemaining, userReset),
+        spacingMs(userCost * userSharedBy, userRemaining, userReset),
       );
       out.send(choose(record), event.nowMs + pauseMs);
     },

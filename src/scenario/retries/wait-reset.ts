@@ -30,7 +30,7 @@ export interface WaitResetOptions extends BoundsInput {
  * window's end: `reset` was rounded up when the call was decided, and the answer came later.
  *
  * The headers of a 429 do not say which window refused. A window is taken to lack room if it shows less remaining than
- * the call costs, or shows nothing. If neither window lacks room, the client waits for both.
+ * the call asks of it, or shows nothing. If neither window lacks room, the client waits for both.
  *
  * It gives up
  * - after `attempts`, or if the wait would pass the `deadline`;
@@ -71,16 +71,17 @@ export function waitReset(options: WaitResetOptions): RefusalPolicy {
   });
 }
 
-function isHopeless({ cost, limit, remaining, userLimit, userRemaining }: ClientEvent): boolean {
+function isHopeless(event: ClientEvent): boolean {
+  const { cost, limit, remaining, userCost, userLimit, userRemaining } = event;
   const usedUp = remaining <= 0 || userRemaining <= 0;
-  const tooSmall = (limit !== ABSENT && limit < cost) || (userLimit !== ABSENT && userLimit < cost);
+  const tooSmall = (limit !== ABSENT && limit < cost) || (userLimit !== ABSENT && userLimit < userCost);
   return tooSmall && !usedUp;
 }
 
 /** Returns the reset to wait for under `both`, seconds; `ABSENT` if no reset is shown. */
-function laterReset({ cost, remaining, reset, userRemaining, userReset }: ClientEvent): number {
+function laterReset({ cost, remaining, reset, userCost, userRemaining, userReset }: ClientEvent): number {
   const organizationLacks = remaining < cost;
-  const userLacks = userRemaining < cost;
+  const userLacks = userRemaining < userCost;
   if (organizationLacks === userLacks) return Math.max(reset, userReset);
   return organizationLacks ? reset : userReset;
 }
