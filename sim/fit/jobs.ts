@@ -47,6 +47,7 @@ export interface RetrySample extends RefusalSaid {
   /** Wait before this attempt, ms. 0 for a first one. */
   readonly beforeMs: number;
   readonly cost: number;
+  readonly userCost: number;
 }
 
 export interface Jobs {
@@ -213,13 +214,24 @@ class JobBook {
   /** Returns what is known of a job's last refusal, with the wait after it. */
   sampleOf({ attempts, last }: RecordedJob, waitMs: number): RetrySample {
     const before = this.#retries.at(-1);
-    const { remaining, userRemaining, reset, userReset, retryAfter } = this.#saidBy(last);
+    const { cost: declared } = last.kind;
+    const said = this.#saidBy(last);
+    const {
+      cost = declared,
+      userCost = declared,
+      remaining,
+      userRemaining,
+      reset,
+      userReset,
+      retryAfter,
+    } = said;
     return {
       waitMs,
       nowMs: last.endMs,
       attempt: attempts - 1,
       beforeMs: attempts > 1 && before !== undefined ? before.waitMs : 0,
-      cost: last.kind.cost,
+      cost,
+      userCost,
       remaining,
       userRemaining,
       reset,

@@ -54,9 +54,9 @@ export function announcedWaitMs(
 }
 
 /** Returns the reset, s, that `waitReset({ of: "both" })` chooses: the last among the windows that lack room. */
-function laterReset({ cost, remaining, reset, userRemaining, userReset }: RetrySample): number {
+function laterReset({ cost, remaining, reset, userCost, userRemaining, userReset }: RetrySample): number {
   const organizationLacks = remaining < cost;
-  const userLacks = userRemaining < cost;
+  const userLacks = userRemaining < userCost;
   if (organizationLacks === userLacks) return Math.max(reset, userReset);
   return organizationLacks ? reset : userReset;
 }

@@ -1,5 +1,7 @@
 // One call of a recording, the traits that it shares with other calls, and the headers of a refusal.
+import type { Policy } from "../../src/policy/policy.ts";
 import { ABSENT } from "../../src/scenario/client.ts";
+import { costIn } from "../../src/scenario/policy-told.ts";
 import type { QuotaCall } from "../../src/trace/quota-record.ts";
 import type { TraceCall } from "../../src/trace/record.ts";
 import type { HeaderValue } from "../../src/wire/fields.ts";
@@ -74,6 +76,9 @@ export class CallKinds {
 
 /** Headers of a refusal, in seconds, points or requests; `ABSENT` for a missing header. */
 export interface RefusalSaid {
+  /** Units that the call asks of each of the two windows. Default: the call's cost. */
+  readonly cost?: number;
+  readonly userCost?: number;
   readonly remaining: number;
   readonly reset: number;
   readonly userRemaining: number;
@@ -95,13 +100,16 @@ export function saidBy(call: TraceCall): RefusalSaid {
 }
 
 /** Returns what a refusal's headers say, under a policy: first the refusing quota, then another (`user…`). */
-export function saidByQuotas({ readings, by, retryAfterMs, retryAt, received }: QuotaCall): RefusalSaid {
+export function saidByQuotas(call: QuotaCall, policy: Policy): RefusalSaid {
+  const { readings, by, retryAfterMs, retryAt, received } = call;
   const [first, next] = readings.toSorted((a, b) => Number(b.quota === by) - Number(a.quota === by));
   const secondsTo = (reset: { afterMs: number | null; atMs: number | null } | null | undefined): number => {
     const afterMs = reset?.afterMs ?? (reset?.atMs == null ? null : reset.atMs - received);
     return afterMs === null ? ABSENT : Math.max(0, Math.ceil(afterMs / 1000));
   };
   return {
+    cost: costIn(policy, call, first?.quota),
+    userCost: costIn(policy, call, next?.quota),
     remaining: first?.remaining ?? ABSENT,
     reset: secondsTo(first?.reset),
     userRemaining: next?.remaining ?? ABSENT,

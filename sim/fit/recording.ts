@@ -122,7 +122,7 @@ export class Recorder {
     this.#take(call, asked.owner(caller, { user: client }), {
       ...{ operation, asked: asked.inPath(operation, caller), free: operation === "status" },
       status: statusOf(call),
-      said: outcome === "refused" ? saidByQuotas(call) : null,
+      said: outcome === "refused" ? saidByQuotas(call, asked.policy) : null,
     });
   }
 

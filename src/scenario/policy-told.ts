@@ -43,11 +43,8 @@ export type ToldReading = Pick<
  * Returns what a client is told: the quota that refused first, then those with the least share left.
  * @param atMs time of the answer, ms since the epoch
  */
-export function toldOf(
-  policy: Policy,
-  { operation, caller, cost, readings, by, retryAfterMs, retryAt }: ShownAnswer,
-  atMs: number,
-): ToldReading {
+export function toldOf(policy: Policy, call: ShownAnswer, atMs: number): ToldReading {
+  const { caller, readings, by, retryAfterMs, retryAt } = call;
   const share = ({ quota, limit, ...reading }: Shown): number => {
     if (quota === by) return -1;
     const most = limit ?? limitOf(quotaFor(policy, quota, caller).algorithm);
@@ -56,22 +53,26 @@ export function toldOf(
   };
   const sorted = readings.toSorted((one, other) => share(one) - share(other));
   const [first, second = first] = sorted;
-  const uses = policy.operations[operation]?.uses ?? {};
-  const costOf = (reading: Shown | undefined): number =>
-    costAsked(uses[reading?.quota ?? ""] ?? "declared", cost ?? 0);
   const adviceMs = retryAfterMs ?? (retryAt === undefined ? undefined : retryAt - atMs);
   return {
-    cost: costOf(first),
+    cost: costIn(policy, call, first?.quota),
     limit: first?.limit ?? ABSENT,
     remaining: leftOf(first) ?? ABSENT,
     reset: secondsOf(policy, first, atMs),
-    userCost: costOf(second),
+    userCost: costIn(policy, call, second?.quota),
     userLimit: second?.limit ?? ABSENT,
     userRemaining: leftOf(second) ?? ABSENT,
     userReset: secondsOf(policy, second, atMs),
     retryAfter: adviceMs === undefined ? ABSENT : Math.max(0, Math.ceil(adviceMs / 1000)),
   };
 }
+
+/** Returns what a call asks of a quota; its own cost if none is told, or if its operation does not use that one. */
+export const costIn = (
+  { operations }: Policy,
+  { operation, cost }: Pick<ShownAnswer, "operation" | "cost">,
+  quota = "",
+): number => costAsked(operations[operation]?.uses[quota] ?? "declared", cost ?? 0);
 
 function leftOf(reading: Shown | undefined): number | null {
   if (reading === undefined) return null;

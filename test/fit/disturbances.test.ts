@@ -92,6 +92,7 @@ test.each([
       attempt,
       beforeMs: attempt === 0 ? 0 : wait(attempt - 1),
       cost: 1,
+      userCost: 1,
       remaining: -1,
       reset: -1,
       userRemaining: -1,

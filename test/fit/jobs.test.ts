@@ -116,7 +116,7 @@ describe("what is known of a retry", () => {
       refused(1_110, { ...call, end: 1_150, attempt: 1, said }),
       { ...call, at: 1_400, attempt: 2 },
     );
-    const common = { cost: 7, ...said };
+    const common = { cost: 7, userCost: 7, ...said };
     expect(retries).toEqual([
       { waitMs: 100, nowMs: 1_010, attempt: 0, beforeMs: 0, ...common },
       { waitMs: 250, nowMs: 1_150, attempt: 1, beforeMs: 100, ...common },
@@ -152,7 +152,7 @@ describe("what is known of a retry", () => {
     asked.length = 0;
     const [retry] = of(first, { at: 6_000, wanted: 2_000, attempt: 1 });
     expect(retry).toEqual({
-      ...{ waitMs: 1_000, nowMs: 5_000, attempt: 0, beforeMs: 0, cost: 1 },
+      ...{ waitMs: 1_000, nowMs: 5_000, attempt: 0, beforeMs: 0, cost: 1, userCost: 1 },
       ...none,
       ...expected,
     });

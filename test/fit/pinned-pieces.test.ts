@@ -626,6 +626,7 @@ const pieces: Readonly<Record<string, readonly [count: number, piece: Piece]>> =
           attempt,
           beforeMs: attempt === 0 ? 0 : 250 * 2 ** attempt,
           cost,
+          userCost: cost,
           reset,
           userReset,
           remaining,

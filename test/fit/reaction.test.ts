@@ -184,7 +184,7 @@ describe("a reaction", () => {
   const log = { knowsAttempts: false, resolutionMs: 1 } as unknown as Recording;
   const waits = (count: number, more: (index: number) => Partial<RetrySample>) =>
     many(count, (index) => ({
-      ...{ waitMs: 0, nowMs: 0, attempt: 0, beforeMs: 0, cost: 1 },
+      ...{ waitMs: 0, nowMs: 0, attempt: 0, beforeMs: 0, cost: 1, userCost: 1 },
       ...{ remaining: ABSENT, reset: ABSENT, userRemaining: ABSENT, userReset: ABSENT, retryAfter: ABSENT },
       ...more(index),
     }));

@@ -211,8 +211,19 @@ describe("what a refusal says", () => {
 
   const reading = (quota: string, more: Partial<QuotaReading> = {}): QuotaReading =>
     ({ quota, limit: null, remaining: null, used: null, reset: null, ...more }) as QuotaReading;
+  const window = { algorithm: { kind: "fixed-window", limit: 9, windowSeconds: 60 }, key: ["user"] } as const;
+  const policy = parsePolicy({
+    version: 2,
+    name: "two",
+    quotas: { a: window, b: window },
+    operations: { call: { uses: { a: 1, b: 5 } } },
+    routes: [{ path: "/**", operation: "call" }],
+  });
   const of = (readings: readonly QuotaReading[], more: Partial<QuotaCall> = {}) =>
-    saidByQuotas({ readings, by: "b", received: 5_000, ...more } as QuotaCall);
+    saidByQuotas(
+      { operation: "call", cost: 2, readings, by: "b", received: 5_000, ...more } as QuotaCall,
+      policy,
+    );
 
   test("under a policy is of the quota that refused, and another one", () => {
     const first = reading("a", {
@@ -224,10 +235,12 @@ describe("what a refusal says", () => {
       reset: { afterMs: null, atMs: 8_000 } as QuotaReading["reset"],
     });
     const said = { remaining: 0, reset: 3, userRemaining: 3, userReset: 3, retryAfter: ABSENT };
-    expect(of([first, second])).toEqual(said);
-    expect(of([second, first])).toEqual(said);
-    expect(of([reading("c"), first, second])).toEqual({ ...said, userRemaining: ABSENT, userReset: ABSENT });
-    expect(of([])).toEqual(nothing);
+    const costs = { cost: 5, userCost: 1 };
+    expect(of([first, second])).toEqual({ ...said, ...costs });
+    expect(of([second, first])).toEqual({ ...said, ...costs });
+    const other = { userRemaining: ABSENT, userReset: ABSENT, cost: 5, userCost: 2 };
+    expect(of([reading("c"), first, second])).toEqual({ ...said, ...other });
+    expect(of([])).toEqual({ ...nothing, cost: 2, userCost: 2 });
   });
 
   test("is told in whole seconds from the answer on", () => {

@@ -201,6 +201,7 @@ describe("of attempts after refusals", () => {
     beforeMs: 0,
     nowMs: 0,
     cost: 1,
+    userCost: 1,
     remaining: 0,
     reset: -1,
     userRemaining: 0,

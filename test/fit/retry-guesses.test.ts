@@ -11,7 +11,7 @@ const many = <Value>(count: number, of: (index: number) => Value): Value[] =>
 
 /** A refusal that shows nothing, and the wait after it. */
 const refusal = (waitMs: number, more: Partial<RetrySample> = {}): RetrySample => ({
-  ...{ waitMs, nowMs: 0, attempt: 0, beforeMs: 0, cost: 1 },
+  ...{ waitMs, nowMs: 0, attempt: 0, beforeMs: 0, cost: 1, userCost: 1 },
   ...{ remaining: ABSENT, reset: ABSENT, userRemaining: ABSENT, userReset: ABSENT, retryAfter: ABSENT },
   ...more,
 });
@@ -34,7 +34,18 @@ describe("a refusal asks for", () => {
       { reset: 7, userReset: 5, remaining: 1, userRemaining: 0 },
       5000,
     ],
-    ["room is for the whole cost", both, { ...shown, remaining: 1, userRemaining: 2, cost: 2 }, 3000],
+    [
+      "room is for the whole cost",
+      both,
+      { ...shown, remaining: 1, userRemaining: 2, cost: 2, userCost: 2 },
+      3000,
+    ],
+    [
+      "room in each is for what is asked of that one",
+      both,
+      { ...shown, remaining: 1, userRemaining: 4, userCost: 5 },
+      5000,
+    ],
     ["the organization's alone", own, shown, 3000],
     ["nothing without a reset", own, {}, null],
     ["the reset since the second began", { ...own, from: "second" }, { ...shown, nowMs: 4_250 }, 2750],
