@@ -1,5 +1,6 @@
 // The trace's form of an answer under a policy: the answer is written in the API's format, and read back.
 import type { WriteAnswer } from "../src/engine/store-limiter.ts";
+import { roomNeeded } from "../src/policy/effective.ts";
 import type { Policy } from "../src/policy/policy.ts";
 import { wireOf } from "../src/policy/presets.ts";
 import type { OperationCall } from "../src/scenario/policy-calls.ts";
@@ -23,9 +24,10 @@ export function keepsAnswers(policy: Policy, sent: WriteAnswer): KeepAnswer {
   return (asked, told, nowMs) => {
     const answer = sent(told, nowMs, asked.caller);
     const quotas = told.readings.map(({ quota }) => quota);
-    const read = readAnswer(wire, answer, { quotas, isStatus: told.kind === "status" });
-    const members = answerMembers(read, known);
     const { operation, caller } = asked;
+    const needs = () => roomNeeded(policy, operation, caller, told.cost);
+    const read = readAnswer(wire, answer, { quotas, isStatus: told.kind === "status", needs });
+    const members = answerMembers(read, known);
     return { operation, caller, cost: costOf(asked, told), status: answer.status, ...members };
   };
 }

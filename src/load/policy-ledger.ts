@@ -1,6 +1,6 @@
 // The answers to one client under a policy, recorded as they come: the line of each, by quota, and what the client is
 // told of it, in the simulator's form.
-import { usedQuotas } from "../policy/effective.ts";
+import { roomNeeded, usedQuotas } from "../policy/effective.ts";
 import type { Policy } from "../policy/policy.ts";
 import { wireOf } from "../policy/presets.ts";
 import type { AnswerKind, WireData } from "../policy/wire-data.ts";
@@ -42,6 +42,11 @@ export class PolicyBook {
   /** Tells whether a body that is no JSON hides a reading: it was cut off, or quotas should be in it. */
   isLost(body: unknown, kind: AnswerKind): boolean {
     return this.#shownInBodies.has(kind) || (typeof body === "string" && /^\s*[[{]/.test(body));
+  }
+
+  /** Returns the room that a call needs in each quota that may refuse it. */
+  needs({ operation, caller }: OperationCall, { cost }: CallTemplate): ReturnType<typeof roomNeeded> {
+    return roomNeeded(this.policy, operation, caller, cost);
   }
 
   /** Returns the quotas that a call uses, or that a status may show. */
@@ -107,7 +112,7 @@ export class PolicyLedger implements AnswerLedger {
     const read = readAnswer(
       this.#book.wire,
       { status, headers, ...(parsed === undefined ? {} : { body: parsed.value }) },
-      { quotas, isStatus },
+      { quotas, isStatus, needs: () => this.#book.needs(asked, template) },
     );
     const members = answerMembers(read, this.#book.quotas);
     const kind = isStatus ? "status" : read.outcome === "refused" ? "refused" : "admitted";

@@ -37,8 +37,26 @@ export const limitOf = (algorithm: QuotaAlgorithm): number =>
   algorithm.kind === "token-bucket" ? algorithm.capacity : algorithm.limit;
 
 /** Returns what a call asks of a quota before its answer is known. @param declared cost that the call declares */
-export const costAsked = (cost: Cost, declared: number): number =>
+export const costAsked = <Declared>(cost: Cost, declared: Declared): number | Declared =>
   cost === "declared" ? declared : typeof cost === "number" ? cost : cost.atMost;
+
+/**
+ * Returns the room that a call needs in each enforced quota of its operation; `null` if it declares its cost and
+ * `declared` is not known.
+ */
+export function roomNeeded(
+  policy: Policy,
+  operation: string,
+  caller: Readonly<Record<string, string>>,
+  declared: number | null,
+): Readonly<Record<string, number | null>> {
+  const needs = Object.entries(policy.operations[operation]?.uses ?? {}).flatMap(([name, cost]) => {
+    const { charge, enforced } = quotaFor(policy, name, caller);
+    if (enforced === false) return [];
+    return [[name, charge.fits === "any-left" ? 1 : costAsked(cost, declared)] as const];
+  });
+  return Object.fromEntries(needs);
+}
 
 /** Tells whether an admitted call of an operation is completed later (POLICY.md §4). */
 export function isSettled({ operations, quotas }: Policy, operation: string): boolean {

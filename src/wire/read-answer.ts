@@ -49,6 +49,8 @@ export interface AskedCall {
   /** Quotas that the call uses, or that a status shows. */
   readonly quotas: readonly string[];
   readonly isStatus: boolean;
+  /** Returns the room that the call needs in each quota that may refuse it; `null` where nobody knows it. */
+  readonly needs?: () => Readonly<Record<string, number | null>>;
 }
 
 type Texts = ReadonlyMap<string, string>;
@@ -66,7 +68,7 @@ export function readAnswer(wire: WireData, answer: HttpAnswer, asked: AskedCall)
   const readings = rows.flatMap((row) => readingsOf(row, headers, answer.body, asked.quotas, unread));
   const isBare = isPlain && asked.quotas.length > 0 && readings.length === 0;
   const outcome = isBare && mayBeElsewhere(answer.status, rows.length > 0) ? "unknown" : told;
-  const by = outcome === "refused" ? (named ?? refuserAmong(readings, asked.quotas)) : null;
+  const by = outcome === "refused" ? (named ?? refuserAmong(readings, asked, rows)) : null;
   return { outcome, by, readings, retryAfter: retryOf(wire, headers, answer.body, unread), isCached, unread };
 }
 
@@ -77,16 +79,32 @@ export function readAnswer(wire: WireData, answer: HttpAnswer, asked: AskedCall)
 const mayBeElsewhere = (status: number, showsReadings: boolean): boolean =>
   isRedirect(status) || (status >= 400 && showsReadings);
 
-/** Returns the quota of a refusal that names none: the only one with nothing left, or the call's only one. */
-function refuserAmong(readings: readonly AnswerReading[], quotas: readonly string[]): string | null {
-  const empty = new Set(
-    readings.flatMap(({ quota, limit, used, remaining }) => {
-      const left = remaining ?? (limit === null || used === null ? 1 : limit - used);
-      return quota !== null && left <= 0 ? [quota] : [];
-    }),
-  );
-  const [only = null] = empty.size === 1 ? empty : quotas.length === 1 ? quotas : [];
-  return only;
+/**
+ * Returns the quota of a refusal that names none: the only one with nothing left, the call's only one, or the only one
+ * that lacks room for the call while all others show room.
+ */
+function refuserAmong(
+  readings: readonly AnswerReading[],
+  { quotas, needs }: AskedCall,
+  rows: readonly WireReading[],
+): string | null {
+  const left = new Map<string, number>();
+  for (const { quota, limit, used, remaining } of readings) {
+    const shown = remaining ?? (limit === null || used === null ? null : limit - used);
+    if (quota !== null && shown !== null) left.set(quota, Math.min(shown, left.get(quota) ?? shown));
+  }
+  const empty = [...left].flatMap(([quota, shown]) => (shown <= 0 ? [quota] : []));
+  if (empty.length === 1) return empty[0] ?? null;
+  if (quotas.length === 1) return quotas[0] ?? null;
+  // A rounded count does not tell which of two quotas lacks room.
+  if (empty.length > 1 || needs === undefined || rows.some(({ grain }) => grain !== undefined)) return null;
+  const all = Object.entries(needs());
+  const hasRoom = ([quota, needed]: [string, number | null]): boolean | null => {
+    const shown = left.get(quota);
+    return shown === undefined || needed === null ? null : shown >= needed;
+  };
+  const [lacking, ...others] = all.filter((each) => hasRoom(each) !== true);
+  return lacking !== undefined && others.length === 0 && hasRoom(lacking) === false ? lacking[0] : null;
 }
 
 function outcomeOf(

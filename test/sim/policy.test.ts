@@ -308,6 +308,13 @@ describe("an operation that costs 5 of 8", () => {
     expect(advised).toEqual([2_000]);
   });
 
+  test("is refused by the same quota in the trace and in figures", () => {
+    const scenario = under(once(2), policy);
+    const refused = [...simulateQuotas(scenario).calls].filter(({ outcome }) => outcome === "refused");
+    expect(refused.map(({ by }) => by)).toEqual(["pool"]);
+    expect(measure(scenario).refusedBy).toEqual({ pool: 1, day: 0 });
+  });
+
   // Of 8, 3 are left, and of 4 a day, 3: a client that compared both with 1 would wait for the day's end.
   test.each([undefined, "reset-truncated"])(
     "waits for the one quota that lacks room (fault: %s)",

@@ -1,6 +1,7 @@
 // Wire formats as data say more than readings (POLICY.md §8): refusals without readings, several places of one
 // advice, values of a body that are no text.
 import { expect, test } from "vitest";
+import { roomNeeded } from "../../src/policy/effective.ts";
 import { parsePolicy } from "../../src/policy/parse.ts";
 import { wireOf } from "../../src/policy/presets.ts";
 import { readAnswer } from "../../src/wire/read-answer.ts";
@@ -81,6 +82,58 @@ test("what one reading leaves unnamed, another names: the quota that shows nothi
   ];
   const answer = { status: 429, headers: { "X-Remaining": "0", "X-All": "0" } };
   expect(readAnswer(wireOf(policyOf({ readings })), answer, asked).by).toBe("all");
+});
+
+test.each<[calls: string | undefined, all: string | undefined, needs: object | undefined, by: string | null]>(
+  [
+    ["3", "8", { calls: 5, all: 1 }, "calls"],
+    ["4", "4", { calls: 4, all: 5 }, "all"],
+    ["5", "8", { calls: 5, all: 1 }, null],
+    ["3", "8", undefined, null],
+    ["3", "0", { calls: 5, all: 1 }, "all"],
+    // Both lack room, or nobody knows it of one of them.
+    ["3", "4", { calls: 5, all: 5 }, null],
+    ["0", "0", { calls: 5, all: 1 }, null],
+    ["3", undefined, { calls: 5, all: 1 }, null],
+    [undefined, "8", { calls: 5, all: 1 }, null],
+    ["3", "8", { calls: 5, all: null }, null],
+    ["3", "8", { calls: null, all: 1 }, null],
+  ],
+)("a refusal that names none, of %s calls and %s of all, for %j: %s", (calls, all, needs, by) => {
+  const headers = { ...(calls && { "X-Remaining": calls }), ...(all && { "X-All": all }) };
+  const call = { ...asked, ...(needs && { needs: () => needs as Record<string, number | null> }) };
+  expect(readAnswer(wireOf(policyOf({})), { status: 429, headers }, call).by).toBe(by);
+});
+
+test("a rounded count does not tell that it lacks room", () => {
+  const readings = [
+    { quotas: ["calls"], grain: 10, headers: { "X-Remaining": "{remaining}" } },
+    { quotas: ["all"], headers: { "X-All": "{remaining}" } },
+  ];
+  const answer = { status: 429, headers: { "X-Remaining": "10", "X-All": "8" } };
+  const call = { ...asked, needs: () => ({ calls: 12, all: 1 }) };
+  expect(readAnswer(wireOf(policyOf({ readings })), answer, call).by).toBeNull();
+});
+
+test("a call needs what its operation uses of the quotas that may refuse it", () => {
+  const window = { algorithm: { kind: "fixed-window", limit: 9, windowSeconds: 60 }, key: ["user"] } as const;
+  const policy = parsePolicy({
+    version: 2,
+    name: "needs",
+    quotas: {
+      fixed: window,
+      said: window,
+      held: { ...window, charge: { when: "reserve-settle" } },
+      any: { ...window, charge: { when: "completion", fits: "any-left" } },
+      open: { ...window, enforced: false },
+    },
+    operations: { call: { uses: { fixed: 5, said: "declared", held: { atMost: 4 }, any: 7, open: 3 } } },
+    routes: [{ path: "/**", operation: "call" }],
+  });
+  const needs = { fixed: 5, said: 2, held: 4, any: 1 };
+  expect(roomNeeded(policy, "call", { user: "ann" }, 2)).toEqual(needs);
+  expect(roomNeeded(policy, "call", { user: "ann" }, null)).toEqual({ ...needs, said: null });
+  expect(roomNeeded(policy, "status", { user: "ann" }, 2)).toEqual({});
 });
 
 test("members without names are nobody's, unless there is one", () => {
