@@ -2,7 +2,7 @@
 import { describe, expect, test } from "vitest";
 import { Ledger, type LedgerSettings } from "../../src/load/ledger.ts";
 import { parseRules } from "../../src/rules/parse.ts";
-import { rest, status } from "../../src/scenario/calls.ts";
+import { graphql, rest, status } from "../../src/scenario/calls.ts";
 import { type CallTemplate, createEvent } from "../../src/scenario/client.ts";
 import { burst, defineScenario, poller } from "../../src/scenario/index.ts";
 import { eight } from "./headers.ts";
@@ -54,6 +54,14 @@ function taken(
 const shown = `"scopeName":"rest","limit":200,"remaining":${eight["Ratelimit-Remaining"]}`;
 
 describe("an answer", () => {
+  test.each([user, status(), graphql("{ a }", { cost: 7 })])(
+    "tells what $name asks of both windows",
+    (template) => {
+      const { cost } = template;
+      expect(taken(ledgerOf(0), { template }).event).toMatchObject({ cost, userCost: cost });
+    },
+  );
+
   test("has its line, and tells the client", () => {
     const { line, event, ...rest } = taken(ledgerOf(0));
     expect(line.startsWith(`{"sent":${startMs},"received":${startMs + 9},"client":"agents/0","call":4`)).toBe(
