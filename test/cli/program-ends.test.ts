@@ -165,7 +165,9 @@ describe("consent", () => {
     if (answer === null) input.end();
     else input.write(`${answer}\n`);
     const error = await asked.catch((caught: unknown) => caught);
-    return [String(output.read() ?? "").includes("Go on? [y/N] "), lines, error];
+    output.end();
+    const said = (await output.toArray()).join("");
+    return [said.includes("Go on? [y/N] "), lines, error];
   }
 
   test.each(["y", "yes", " YES ", "Y"])("is %j", async (answer) => {

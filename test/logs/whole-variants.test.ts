@@ -27,7 +27,7 @@ function* variantsOf(log: string): Generator<string> {
 }
 
 /** All that is said of a log. */
-async function toldOf(log: string, format?: LogFormat): Promise<unknown> {
+async function toldOf(log: string, format?: LogFormat) {
   try {
     const { files, rows, examples, ...counts } = await read(log, {
       unreadMost: 0.7,
@@ -42,8 +42,19 @@ async function toldOf(log: string, format?: LogFormat): Promise<unknown> {
   } catch (error) {
     if (!(error instanceof SpillwayError)) throw error;
     const { code, message, problems, hint } = error;
-    return { code, message, problems, hint };
+    return { code, message, problems, hint } as const;
   }
+}
+
+/** Leaves the engine's own words on bad JSON out, which differ between versions of Node. They end what was got. */
+function withoutEngine(told: Awaited<ReturnType<typeof toldOf>>): unknown {
+  if (!("code" in told)) return told;
+  const { code, problems, hint } = told;
+  return {
+    code,
+    problems: problems?.map((each) => ({ ...each, got: each.got.replace(/ \(.*$/s, "") })),
+    hint,
+  };
 }
 
 const k6 = (time: string, metric: string, status: string): string =>
@@ -124,7 +135,7 @@ test.each<[LogFormat, string]>([
   const hash = createHash("sha256");
   let [all, refused] = [0, 0];
   for (const variant of variantsOf(log)) {
-    const told = JSON.stringify(await toldOf(variant));
+    const told = JSON.stringify(withoutEngine(await toldOf(variant)));
     hash.update(`${told}\n`);
     all += 1;
     if (told.startsWith('{"code"')) refused += 1;
