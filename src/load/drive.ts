@@ -30,7 +30,8 @@ export interface ClientWorld {
   /** Calls `action` once, at `atMs` or later, but never within this call. */
   at(atMs: number, action: () => void): void;
   /**
-   * Sends a call. Later it fills in `event` with the answer and the call's costs, and then tells `told` once what became of the call.
+   * Sends a call. Later it fills in `event` with the answer and the call's costs, and then tells `told` once what became
+   * of the call.
    * @param call the call; its `atMs` is the first time at which it could leave, and lateness counts from there
    */
   send(call: Readonly<PlannedCall>, event: ClientEvent, told: ToldOutcome): void;

@@ -3,7 +3,7 @@
 import { driftShare } from "./clock.ts";
 
 /** Error of a difference between two of the target's times, ms: each is rounded to whole ms. */
-const grainMs = 2;
+export const grainMs = 2;
 /** Error of sums of fractions. */
 export const tolerance = 1e-6;
 

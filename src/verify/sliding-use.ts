@@ -1,12 +1,10 @@
 // The least and the most that is used of a sliding log or counter. A log holds each charge for a length. A counter holds
 // those of its window, and of the window before the share that the last length still covers. Nobody knows where its
 // windows begin: a charge that is `age` old weighs from `1 - age / length` to `2 - age / length`, and from 0 to 1.
+import { grainMs } from "./beginnings.ts";
 import { driftShare } from "./clock.ts";
 import type { UnreadCall } from "./unread.ts";
 import { CallsUnderWay, type LeastUsed, type MostUsed } from "./use-bounds.ts";
-
-/** Error of a difference between two of the target's times, ms. */
-const grainMs = 2;
 
 export interface SlidingShape {
   readonly kind: "sliding-log" | "sliding-counter";
@@ -17,9 +15,10 @@ export interface SlidingShape {
 
 /** Amounts, each at an instant, in the order of these. */
 class TimedAmounts {
-  /** Sum of the amounts, and of each times its instant. */
+  /** Sum of the amounts. */
   sum = 0;
-  moment = 0;
+  /** Sum of each times its instant. */
+  #moment = 0;
   #instants: number[] = [];
   #amounts: number[] = [];
   #first = 0;
@@ -45,9 +44,14 @@ class TimedAmounts {
     this.#first = 0;
   }
 
+  /** Returns the sum of the amounts, each times its age in lengths. */
+  aged(now: number, lengthMs: number): number {
+    return this.sum === 0 ? 0 : (now * this.sum - this.#moment) / lengthMs;
+  }
+
   #count(instant: number, amount: number): void {
     this.sum += amount;
-    this.moment += amount * instant;
+    this.#moment += amount * instant;
   }
 }
 
@@ -76,7 +80,7 @@ export class SlidingLeast implements LeastUsed {
     const age = to - from;
     if (this.#isLog) return over.sum + (age < this.#lengthMs ? least : 0);
     const own = least * Math.max(0, 1 - age / this.#lengthMs);
-    return over.sum === 0 ? own : over.sum - (now * over.sum - over.moment) / this.#lengthMs + own;
+    return over.sum - over.aged(now, this.#lengthMs) + own;
   }
 }
 
@@ -115,8 +119,7 @@ export class SlidingMost implements MostUsed {
       if (!this.#isLog) older.add(instant, amount);
     });
     older.takeUntil(now - 2 * this.#lengthMs);
-    const weighed = older.sum === 0 ? 0 : 2 * older.sum - (now * older.sum - older.moment) / this.#lengthMs;
-    return recent.sum + weighed + this.#unknown;
+    return recent.sum + 2 * older.sum - older.aged(now, this.#lengthMs) + this.#unknown;
   }
 
   addUnknown(most: number): void {
