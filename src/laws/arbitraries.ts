@@ -112,7 +112,8 @@ function semanticsArbitrary(semantics: LimiterFactory["semantics"]): fc.Arbitrar
   ) as fc.Arbitrary<unknown> as fc.Arbitrary<Rules["semantics"]>;
 }
 
-const maybe = <T>(value: fc.Arbitrary<T>) => fc.option(value, { nil: undefined, freq: 1 });
+/** Draws nothing half of the time: `freq` counts both, so that 1 would be always nothing. */
+const maybe = <T>(value: fc.Arbitrary<T>) => fc.option(value, { nil: undefined, freq: 2 });
 
 /** Draws complete rules: small limits, short windows, perhaps one organization's and one user's own, any semantics. */
 function rulesArbitrary(

@@ -39,6 +39,14 @@ class OneExtra extends TinyLimiter {
   }
 }
 
+/** Holds all to the usual limits, also those with limits of their own. */
+class OwnLimitsIgnored extends TinyLimiter {
+  override limitOf({ scope }: Call, owner: Owner) {
+    const { limit, windowSeconds } = this.rules[owner][scope];
+    return { limit, lengthMs: windowSeconds * 1000 };
+  }
+}
+
 class CostOverLimitAdmitted extends TinyLimiter {
   override hasRoom(call: Call, owner: Owner, window: TinyWindow): boolean {
     return super.hasRoom(call, owner, window) || call.cost > this.limitOf(call, owner).limit;
@@ -268,6 +276,7 @@ export const brokenLimiters: readonly { law: LimiterLawName; fault: string; Kind
     Kind: showing(({ current }) => ({ current: -current })),
     ops: 1,
   },
+  { law: "bounded", fault: "own-limits-ignored", Kind: OwnLimitsIgnored, ops: 2 },
   { law: "conserved", fault: "double-count", Kind: DoubleCount, ops: 1 },
   { law: "conserved", fault: "cost-ignored", Kind: CostIgnored, ops: 1 },
   { law: "conserved", fault: "overflow", Kind: Overflow, ops: 1 },
@@ -364,6 +373,7 @@ export const brokenLimiters: readonly { law: LimiterLawName; fault: string; Kind
   },
   { law: "limit-agrees", fault: "limit-off", Kind: showing(({ limit }) => ({ limit: limit + 1 })), ops: 1 },
   { law: "limit-agrees", fault: "headers-of-the-other-window", Kind: userHeadersAsOrganization, ops: 2 },
+  { law: "limit-agrees", fault: "own-limits-ignored", Kind: OwnLimitsIgnored, ops: 1 },
   { law: "refusal-agrees", fault: "wrong-window-named", Kind: WrongWindowNamed, ops: 3 },
   { law: "refusal-agrees", fault: "remaining-of-laxer-window", Kind: userHeadersAsOrganization, ops: 2 },
   {

@@ -135,6 +135,59 @@ test.each([
   );
 });
 
+describe("of many overrides and operations, none is left out", () => {
+  const count = 12;
+  const names = Array.from({ length: count }, (_, n) => `op-${n}`);
+  const policy = parsePolicy({
+    version: 2,
+    name: "many",
+    quotas: {
+      minute: {
+        algorithm: { kind: "fixed-window", limit: 9, windowSeconds: 60, anchor: "epoch" },
+        key: ["client"],
+      },
+    },
+    operations: Object.fromEntries(names.map((name) => [name, { uses: { minute: 1 } }])),
+    routes: names.map((name) => ({ path: `/${name}`, operation: name })),
+    overrides: names.map((client) => ({ match: { client }, quotas: { minute: { limit: 1 } } })),
+    auth: { header: "Authorization", form: "Bearer {token}", attributes: ["client"] },
+    wire: "openai",
+  });
+  const accused = async (factory: QuotaLimiterFactory, law: "limit-agrees" | "refusal-justified") => {
+    const { laws } = await checkQuotaLaws(factory, policy, { seed: 1, laws: [law] });
+    return laws.map(({ outcome }) => outcome);
+  };
+
+  test("the last override", async () => {
+    const forgets: QuotaLimiterFactory = {
+      ...quotaEngine,
+      create: (given, seam) =>
+        quotaEngine.create({ ...given, overrides: given.overrides.slice(0, count - 1) }, seam),
+    };
+    expect(await accused(quotaEngine, "limit-agrees")).toEqual(["no-counterexample"]);
+    expect(await accused(forgets, "limit-agrees")).toEqual(["violated"]);
+  });
+
+  test("the last operation", async () => {
+    const free = `op-${count - 1}`;
+    const unlimited: QuotaLimiterFactory = {
+      ...quotaEngine,
+      async create(given, seam) {
+        const limiter = await quotaEngine.create(given, seam);
+        return {
+          ...limiter,
+          decide: async (asked, nowMs) => {
+            const said = await limiter.decide(asked, nowMs);
+            return asked.operation === free ? { ...said, admitted: true } : said;
+          },
+        };
+      },
+    };
+    expect(await accused(quotaEngine, "refusal-justified")).toEqual(["no-counterexample"]);
+    expect(await accused(unlimited, "refusal-justified")).toEqual(["violated"]);
+  });
+});
+
 describe("calls of the engine that overlap are explained", () => {
   test.each(["github", "anthropic"])("%s", async (name) => {
     const report = await checkQuotaInterleavings(quotaEngine, policyNamed(name), { runs: 15, seed: 2 });

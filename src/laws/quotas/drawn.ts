@@ -18,15 +18,21 @@ import {
 import { type Act, costMost, type Intent, type Move, pick, planned } from "../planner.ts";
 import type { CallerAttributes, QuotaScript } from "./script.ts";
 
-/** Returns callers that differ in each attribute, and callers that the first two overrides match. */
-function callersOf(policy: Policy): CallerAttributes[] {
+/** Callers that often take part in a script, and others that seldom do. */
+interface Crowd {
+  readonly usual: readonly CallerAttributes[];
+  readonly rare: readonly CallerAttributes[];
+}
+
+/** Returns callers that differ in each attribute, and those that overrides match: of these, two are usual. */
+function callersOf(policy: Policy): Crowd {
   const names = [
     ...new Set([...attributesOf(policy), ...policy.overrides.flatMap(({ match }) => Object.keys(match))]),
   ];
   const first = Object.fromEntries(names.map((name) => [name, `${name}-1`]));
   const others = names.toReversed().map((name) => ({ ...first, [name]: `${name}-2` }));
-  const matched = policy.overrides.slice(0, 2).map(({ match }) => ({ ...first, ...match }));
-  return [first, ...others, ...matched];
+  const matched = policy.overrides.map(({ match }) => ({ ...first, ...match }));
+  return { usual: [first, ...others, ...matched.slice(0, 2)], rare: matched.slice(2) };
 }
 
 /** Returns the greatest cost of a call to a quota, points; a declared cost counts as 1. */
@@ -110,19 +116,25 @@ function smallerOverride(
   return less.kind === "token-bucket" ? { ...rest, capacity: less.capacity, refill: less.refill } : changed;
 }
 
+/** Draws one of a list: each alike where it has more than ten, and of fewer the first ones a little more often. */
+const oneOf = <T>(list: readonly T[]): fc.Arbitrary<T> =>
+  fc.nat({ max: Math.max(9, list.length - 1) }).map((place) => pick(list, place));
+
 function actsIn(
   profile: OpFrequencies,
   quotas: readonly string[],
-  callers: readonly CallerAttributes[],
+  { usual, rare }: Crowd,
   operations: readonly string[],
 ): fc.Arbitrary<Act> {
   // One caller makes most calls, so that its counts fill.
-  const caller = fc
-    .oneof({ withCrossShrink: true }, { weight: 3, arbitrary: fc.constant(0) }, fc.nat({ max: 9 }))
-    .map((place) => pick(callers, place));
-  const place = fc.nat({ max: 9 });
-  const operation = place.map((at) => pick(operations, at));
-  const of = fc.record({ caller, quota: place.map((at) => pick(quotas, at)) });
+  const caller = fc.oneof(
+    { withCrossShrink: true },
+    { weight: 12, arbitrary: fc.constant(pick(usual, 0)) },
+    { weight: 4, arbitrary: oneOf(usual) },
+    ...(rare.length === 0 ? [] : [{ weight: 1, arbitrary: oneOf(rare) }]),
+  );
+  const operation = oneOf(operations);
+  const of = fc.record({ caller, quota: oneOf(quotas) });
   return actArbitrary(profile, {
     call: { caller, operation, amount: amountArbitrary("limit") },
     status: { caller },
@@ -147,9 +159,9 @@ export function quotaScripts(
   aboutMs: number,
   intentsMost = 30,
 ): fc.Arbitrary<QuotaScript> {
-  const { limits, isExact = false, callers = callersOf(policy) } = factory;
-  const { operations = Object.keys(policy.operations) } = factory;
-  const first = { caller: pick(callers, 0), operation: pick(operations, 0) };
+  const { limits, isExact = false, operations = Object.keys(policy.operations) } = factory;
+  const callers = factory.callers === undefined ? callersOf(policy) : { usual: factory.callers, rare: [] };
+  const first = { caller: pick(callers.usual, 0), operation: pick(operations, 0) };
   const usual = moveArbitrary(profile, fc.nat({ max: 5 }));
   const room = fc.record({ to: fc.constant("room" as const), offsetMs });
   const move: fc.Arbitrary<Move> = fc.oneof(
