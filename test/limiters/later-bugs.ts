@@ -41,7 +41,8 @@ export const laterBugs: readonly PastBug[] = [
       "What was left was read, and one less written back. WATCH does not see commands of the same connection: calls that overlapped wrote the same number, and all were let through.",
     source: "https://www.npmjs.com/package/ratelimiter/v/2.2.0?activeTab=versions",
     law: "rate-bound",
-    runs: 60,
+    // Few: 2.2.0 counts a call in the last millisecond of a window, and lets a whole window through behind it.
+    runs: 8,
     bad: ["ratelimiter-2-1-3"],
     good: ["ratelimiter-2-2-0"],
     overlapping: true,
