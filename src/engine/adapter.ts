@@ -157,7 +157,10 @@ export interface LimiterFactory {
   readonly fromStart?: boolean;
   /** Sets a clock that all limiters of this kind read, before one is made and before each call. */
   setNow?(nowMs: number): unknown;
-  /** @param seam access of an asynchronous limiter to its store, by which its calls are interleaved */
+  /**
+   * @param rules with limits of one organization's or user's own: `organizationLimit` and `userLimit` read them
+   * @param seam access of an asynchronous limiter to its store, by which its calls are interleaved
+   */
   create(rules: Rules, seam?: Seam): Awaitable<LimiterAdapter>;
   restore?(rules: Rules, snapshot: unknown): Awaitable<LimiterAdapter>;
 }

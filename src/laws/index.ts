@@ -21,7 +21,16 @@ export { type Algorithm, algorithmStatements, algorithms, lawsOf } from "../rule
 export { type LimiterLawName, limiterLawNames, limiterLawStatements } from "../rules/laws.ts";
 export { parseRules } from "../rules/parse.ts";
 export { presets } from "../rules/presets.ts";
-export type { Owner, Rules, RulesInput, Scope } from "../rules/rules.ts";
+export {
+  type OrganizationLimit,
+  type Owner,
+  organizationLimit,
+  type Rules,
+  type RulesInput,
+  type Scope,
+  userLimit,
+  type WindowLimit,
+} from "../rules/rules.ts";
 export type { HttpAnswer } from "../wire/answer.ts";
 export { readRateLimitHeaders } from "../wire/dialects.ts";
 export { judgeScript } from "./causes.ts";

@@ -1,7 +1,7 @@
 // Draws a counterexample by rules as text: the rules that matter, one line for each operation with its answer, the
 // ends of windows, and at the breach the expectation, the answer and the arithmetic.
 
-import { semanticsOf } from "../rules/rules.ts";
+import { type Rules, semanticsOf } from "../rules/rules.ts";
 import { type SwitchName, switchValues } from "../rules/switches.ts";
 import { looksByRules, quotaHistory, quotaScript, windowOf } from "./by-rules.ts";
 import { noteLine, rendered } from "./drawing.ts";
@@ -50,16 +50,20 @@ function rulesText({ script, history }: Played): string[] {
   const windows = new Map<string, string>();
   const switches = new Set<string>();
   for (const sight of looksByRules(script, history).flatMap(({ sights }) => sights)) {
-    windows.set(sight.name, script.keyed === true ? keyText(script, sight) : windowText(sight));
+    windows.set(sight.name, script.keyed === true ? keyText(script, sight) : windowText(sight, script.rules));
     for (const text of switchesText(script, windowOf(sight))) switches.add(text);
   }
   return [...windows.values(), ...switches].map((line) => `rule: ${line}`);
 }
 
-function windowText({ quota, key, limit, lengthMs, rule }: Sight): string {
+function windowText({ quota, key, limit, lengthMs, rule }: Sight, rules: Rules): string {
   const { scope, ...window } = windowOf({ quota, key });
+  const name = whoText(window);
+  const own = window.user === null ? rules.organizations : rules.users;
+  const isOwn = Object.hasOwn(own, name) && own[name]?.[scope] !== undefined;
   const isOff = window.user === null && rule.enforced === false;
-  return `${whoText(window)} ${scope}: ${limit} per ${lengthMs / 1000} s${isOff ? ", not enforced" : ""}`;
+  const more = `${isOwn ? ", of its own" : ""}${isOff ? ", not enforced" : ""}`;
+  return `${name} ${scope}: ${limit} per ${lengthMs / 1000} s${more}`;
 }
 
 /** Writes the settings that a limiter by key was made with. */

@@ -13,7 +13,7 @@ import { spillwayHere } from "../support/command.ts";
 
 /** A limiter that forgets the organization's window: users in TypeScript, one window each. */
 const userOnly = `
-import { type LimiterFactory, parseRules } from "spillway/laws";
+import { type LimiterFactory, parseRules, userLimit } from "spillway/laws";
 const windows: LimiterFactory = {
   name: "user only", algorithm: "fixed-window",
   claims: ["refusal-justified", "recovers", "snapshot-equals"],
@@ -22,7 +22,7 @@ const windows: LimiterFactory = {
     const hits = new Map<string, number>();
     return {
       async decide({ organization, user, scope, cost }, nowMs) {
-        const { limit, windowSeconds } = rules.user[scope];
+        const { limit, windowSeconds } = userLimit(rules, organization, user, scope);
         const key = [organization, user, scope, Math.floor(nowMs / windowSeconds / 1000)].join();
         const count = (hits.get(key) ?? 0) + cost;
         if (count > limit) return { admitted: false, refusedBy: "user" };

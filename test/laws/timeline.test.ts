@@ -41,6 +41,13 @@ test("a law over one run: rules, operations, window edges, the breach with its a
   expect(lines.at(-1)).toMatch(/^repeat: npx spillway check --law recovers --seed 2 --path [\d:]+$/);
 });
 
+test("limits of one organization's or user's own are said to be that", async () => {
+  const lines = await rendered("limit-agrees", "own-limits-ignored");
+  const rules = lines.filter((line) => line.startsWith("rule: "));
+  expect(rules.filter((line) => line.endsWith(", of its own"))).not.toEqual([]);
+  expect(rules.filter((line) => !line.endsWith(", of its own"))).not.toEqual([]);
+});
+
 test("a law over two runs shows both", async () => {
   const lines = await rendered("status-free", "status-charged");
   const other = lines.indexOf("The other run, without the status calls:");
