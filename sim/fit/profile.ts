@@ -174,15 +174,15 @@ function visitsOf(caller: RecordedCaller, apart: Jobs, limits: Limits, slackMs: 
   return { ...plain, jobs, runs: jobs, pausesMs: [], retries, guess, pace: { kind: "visits" } };
 }
 
-/** Kind of the calls after refusals: retries, calls that come anyway, or not known. */
+/** Kind of the calls after refusals: retries; calls by a clock, which come anyway; or not known. */
 export type AfterRefusals = "again" | "anew" | "untold";
 
 /** Tells of which kind a caller's calls after refusals are, if nobody numbered its attempts. */
 export function afterRefusals(caller: RecordedCaller, limits: Limits, resolutionMs: number): AfterRefusals {
   const { retries, guess, pace } = guessed(caller, limits, slackOf({ resolutionMs }));
   if (retries.length > 0) return "again";
-  // Calls that overlap by chance do not show whether one is the retry of another.
-  return guess?.retry.kind === "none" && pace.kind !== "chance" ? "anew" : "untold";
+  // Without a clock, the usual pauses after refusals may as well be the waits of retries.
+  return guess?.retry.kind === "none" && pace.kind === "ticks" ? "anew" : "untold";
 }
 
 function described(

@@ -107,7 +107,7 @@ export class KeptRows {
     } = reaction;
     const { calls, retries, untold } = keepRefused
       ? { calls: this.calls, retries: 0, untold: 0 }
-      : wishesOf(this.calls, this.callers, false);
+      : wishesOf(this.calls, this.callers, "none");
     const terms = { onRefused, seed, independent };
     const run = new ReactingRun(this.#policy, this.callers, calls, terms, way.isInOrder);
     while (run.happen(turn)) {

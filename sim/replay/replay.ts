@@ -121,8 +121,9 @@ async function replayed(
 
 /** Returns the limits that would have refused none of the demand of a log. */
 function putBack(rows: ReplayCalls, callers: ReplayCallers): QuotaDemand {
-  const told = wishesOf(rows, callers, false);
-  const readings = [told.calls, ...(told.untold === 0 ? [] : [wishesOf(rows, callers, true).calls])];
+  const told = wishesOf(rows, callers, "none");
+  const others = told.untold === 0 ? [] : (["anew", "again"] as const);
+  const readings = [told.calls, ...others.map((as) => wishesOf(rows, callers, as).calls)];
   const needed = readings.flatMap((calls) =>
     [calls.atMs.subarray(0, calls.count), movedUp(calls)].map((times) => neededBy(calls, times, callers)),
   );

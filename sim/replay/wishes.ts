@@ -1,6 +1,6 @@
 // Rows of a log → wishes: a call that was refused and retried is one wish, wanted when it was first sent. A trace
 // numbers attempts, and says when each was wanted; a log does not. A log's calls after refusals are therefore read both
-// ways, as in `fit`: as retries, or as calls that come anyway. If calls overlap by chance, neither can be told.
+// ways, as in `fit`: as retries, or as calls that come anyway. Often neither can be told.
 import { ABSENT } from "../../src/scenario/client.ts";
 import { REFUSED } from "../../src/wire/outcome.ts";
 import { type Limits, limitsOfPolicy } from "../fit/limits.ts";
@@ -28,8 +28,10 @@ const mostOf = 0.8;
 const RETRIED = -1;
 const LEFT_OUT = -2;
 
-/** @param keepUntold true to take refused rows that cannot be told for wishes of their own */
-export function wishesOf(rows: ReplayCalls, callers: ReplayCallers, keepUntold: boolean): Wishes {
+/** Reading of the refused rows that cannot be told: no wishes, wishes of their own, or tries of later calls. */
+export type UntoldAs = "none" | "anew" | "again";
+
+export function wishesOf(rows: ReplayCalls, callers: ReplayCallers, untoldAs: UntoldAs): Wishes {
   const limits = limitsOfPolicy(callers.policy);
   const lasts = Int32Array.from({ length: rows.count }, (_, row) => row);
   const users = [...byUser(rows)].flatMap((own) => {
@@ -45,11 +47,11 @@ export function wishesOf(rows: ReplayCalls, callers: ReplayCallers, keepUntold: 
   let [untold, untoldUsers] = [0, 0];
   for (const { own, refused, after } of users) {
     const taken = after === "untold" && refused < fewRefusals ? usual : after;
-    if (taken === "again") link(own, rows, lasts);
+    if (taken === "again" || (taken === "untold" && untoldAs === "again")) link(own, rows, lasts);
     if (taken !== "untold") continue;
     untold += refused;
     untoldUsers += 1;
-    if (keepUntold) continue;
+    if (untoldAs !== "none") continue;
     for (const row of own) if (rows.refused[row] === 1) lasts[row] = LEFT_OUT;
   }
   const calls = new ReplayCalls(rows.most);

@@ -85,7 +85,8 @@ export function smallestWords({ totals, smallest, recorded, demand }: ReplayView
 export function demandWords({ demand }: ReplayView): string {
   if (demand === null) return "";
   const { wishes, retries, untold, untoldUsers, limits } = demand;
-  if (retries + untold === 0) return "No refused call of the log came again: its rows are the demand.";
+  if (retries + untold === 0)
+    return "No refused call of the log seems to have come again: its rows are taken for the demand.";
   const words = limits
     .filter(({ limit, high }) => high > limit)
     .map(({ words, limit, low, high }) => {
@@ -93,18 +94,19 @@ export function demandWords({ demand }: ReplayView): string {
       return `${needed} instead of ${count(limit)} ${words}`;
     });
   const needs = words.length === 0 ? "fit into these limits" : `need ${words.join(", ")}`;
-  const put = `The log's own refusals ${retries === 0 ? "may have put" : "put"} calls off. Had each come when it was first wanted, the ${counted(wishes, "call")} would ${needs}.`;
+  const atLeast = untold === 0 ? "" : `${count(wishes)} to `;
+  const put = `The log's own refusals ${retries === 0 ? "may have put" : "put"} calls off. Had each come when it was first wanted, the ${atLeast}${counted(wishes + untold, "call")} would ${needs}.`;
   const again =
     retries === 0
       ? ""
-      : ` ${counted(retries, "refusal")} ${retries === 1 ? "was a try" : "were tries"} of a call that came again.`;
+      : ` ${counted(retries, "refusal")} ${retries === 1 ? "counts as a try" : "count as tries"} of a call that came again.`;
   return `${put}${again}${untoldWords(untold, untoldUsers)}`;
 }
 
 const untoldWords = (untold: number, users: number): string =>
   untold === 0
     ? ""
-    : ` Nobody can tell whether ${counted(untold, "refusal")} of ${counted(users, "user")} came again.`;
+    : ` Nobody can tell whether ${counted(untold, "refusal")} of ${counted(users, "user")} came again: numbered attempts would tell it, times in milliseconds with durations may.`;
 
 export function lookedAtWords({ log, totals, callers, under, apart }: ReplayView): string {
   const length =

@@ -181,7 +181,7 @@ export type ReplayReaction = Shape<typeof rulesReaction>;
 
 /** Demand of a log with refusals, moved back to the times when calls were first wanted. */
 export const demand = v.object({
-  /** Number of wanted calls; a refused row and its retries are one. */
+  /** Number of wanted calls, without the untold rows; a refused row and its retries are one. */
   wishes: whole,
   /** Number of refused rows that are tries of these. */
   retries: whole,

@@ -123,6 +123,37 @@ test("what cannot be told is left out, counted, and an end of the interval", asy
   expect(user?.high).toBeGreaterThan(user?.low ?? 0);
 });
 
+describe("a loop that retries after a second, in a log of whole seconds without durations", async () => {
+  // Eight calls in a minute of room, then a try each second until the minute is over.
+  const rows = Array.from({ length: 1_200 }, (_, second): Row => {
+    const isFull = second % 60 >= 10;
+    return { atMs: noon + 1_000 * second, user: "ann", status: isFull ? 429 : 200 };
+  }).filter(({ atMs }) => (atMs / 1_000) % 7 !== 3);
+  const refused = rows.filter(({ status }) => status === 429).length;
+  const { demand, reaction } = await replay(logOf(rows), limited, { reaction: { onRefused: none() } });
+
+  test("does not show whether a refused call came again", () => {
+    expect(demand).toMatchObject({ wishes: rows.length - refused, retries: 0, untold: refused });
+    expect(reaction).toMatchObject({ calls: rows.length - refused, retries: 0, leftOut: refused });
+  });
+
+  test("has a demand from that of its admitted calls to that of all its rows, or of tries put back", () => {
+    const [user] = (demand?.limits ?? []).filter(({ owner }) => owner === "user");
+    const busiest = Math.max(...perMinute(rows).values());
+    expect(user?.low).toBeLessThanOrEqual(10);
+    expect(user?.high).toBeGreaterThanOrEqual(busiest);
+  });
+});
+
+function perMinute(rows: readonly Row[]): Map<number, number> {
+  const minutes = new Map<number, number>();
+  for (const { atMs } of rows) {
+    const number = Math.floor(atMs / minute);
+    minutes.set(number, (minutes.get(number) ?? 0) + 1);
+  }
+  return minutes;
+}
+
 test("a log of very many rows is replayed without them in memory: its demand is not put back", async () => {
   const base = { ...logOf([]), callers: [{ organization: "acme", user: "ann" }] };
   const count = 8_192;

@@ -105,20 +105,22 @@ describe("limits that would have done", () => {
       demandWords(view({ demand: { wishes: 1_000, retries, untold, untoldUsers: 2, limits } }));
     const put =
       "The log's own refusals put calls off. Had each come when it was first wanted, the 1,000 calls would";
-    const tries = " 40 refusals were tries of a call that came again.";
+    const tries = " 40 refusals count as tries of a call that came again.";
+    const or = (words: string) => words.replace("1,000", "1,000 to 1,001");
     expect(told([limit(150, 200)])).toBe(`${put} fit into these limits.${tries}`);
     expect(told([limit(150, 201), limit(300, 300)])).toBe(
       `${put} need 150 to 201 instead of 200 requests, 300 instead of 200 requests.${tries}`,
     );
-    const untold = " Nobody can tell whether 1 refusal of 2 users came again.";
+    const untold =
+      " Nobody can tell whether 1 refusal of 2 users came again: numbered attempts would tell it, times in milliseconds with durations may.";
     expect(told([], 1, 1)).toBe(
-      `${put} fit into these limits. 1 refusal was a try of a call that came again.${untold}`,
+      `${or(put)} fit into these limits. 1 refusal counts as a try of a call that came again.${untold}`,
     );
     expect(told([], 1, 0)).toBe(
-      `${put.replace("put calls", "may have put calls")} fit into these limits.${untold}`,
+      `${or(put).replace("put calls", "may have put calls")} fit into these limits.${untold}`,
     );
     expect(told([limit(300, 300)], 0, 0)).toBe(
-      "No refused call of the log came again: its rows are the demand.",
+      "No refused call of the log seems to have come again: its rows are taken for the demand.",
     );
     expect(demandWords(view({ demand: null }))).toBe("");
   });

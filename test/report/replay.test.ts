@@ -77,13 +77,13 @@ describe("the page", () => {
     ] as const;
     const demand = { wishes: 1_200, retries: 40, untold: 3, untoldUsers: 1, limits };
     expect(demandWords(replayView({ ...result, demand }))).toBe(
-      "The log's own refusals put calls off. Had each come when it was first wanted, the 1,200 calls would need 210 to 260 instead of 200 requests for the organization (REST). 40 refusals were tries of a call that came again. Nobody can tell whether 3 refusals of 1 user came again.",
+      "The log's own refusals put calls off. Had each come when it was first wanted, the 1,200 to 1,203 calls would need 210 to 260 instead of 200 requests for the organization (REST). 40 refusals count as tries of a call that came again. Nobody can tell whether 3 refusals of 1 user came again: numbered attempts would tell it, times in milliseconds with durations may.",
     );
     expect(demandWords(replayView({ ...result, demand: { ...demand, limits: [], untold: 0 } }))).toContain(
       "would fit into these limits",
     );
     expect(demandWords(replayView({ ...result, demand: null }))).toBe("");
-    says("No refused call of the log came again: its rows are the demand.");
+    says("Nobody can tell whether ");
   });
 
   it("names whom it would have hit, the rows that could not be read, and the rules", () => {
