@@ -7,7 +7,7 @@ import {
   jobsAtResets,
   jobsGuessed,
   jobsRecorded,
-  type RecordedJob,
+  RecordedJob,
   type RetrySample,
 } from "./jobs.ts";
 import type { Limits } from "./limits.ts";
@@ -132,6 +132,12 @@ export function profilesOf(recording: Recording, limits: Limits): readonly Profi
 /** Profiles a caller by only some of its jobs. */
 export function profileOfJobs({ caller }: Profile, jobs: readonly RecordedJob[], slackMs: number): Profile {
   return described({ ...caller, calls: [] }, { jobs, retries: [] }, null, slackMs);
+}
+
+/** Profiles a caller none of whose calls is a retry. */
+export function plainProfile(caller: RecordedCaller, slackMs: number): Profile {
+  const jobs = caller.calls.map((call) => new RecordedJob(call));
+  return described(caller, { jobs, retries: [] }, null, slackMs);
 }
 
 /** Tells whether a caller has only one behaviour, so that there is nothing to take apart. */

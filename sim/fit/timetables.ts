@@ -20,7 +20,7 @@ const periodsLeast = 4;
 /** Separates the jobs that keep to timetables from a caller's other jobs. */
 export function timetablesOf(
   { jobs, pausesMs }: Profile,
-  recording: Recording,
+  recording: Watched,
 ): { readonly timetables: readonly ClockedSessions[]; readonly rest: readonly RecordedJob[] } {
   // A caller that joined late kept to no timetable before.
   const watched = { startedAtMs: joinedMs(jobs, recording), endedAtMs: recording.endedAtMs };

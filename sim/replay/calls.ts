@@ -128,8 +128,9 @@ export function unchained({ count }: ReplayCalls): Chains {
  * Returns the chains of callers that wait. Each call follows, at its distance in the log, its user's latest call to end
  * before it began. Overlapping calls do not wait for each other: a user that runs three at a time goes on running
  * three.
+ * @param clocked 1 for each call that comes at its time, as its caller's clock has it; it waits for none
  */
-export function chained(calls: ReplayCalls): Chains {
+export function chained(calls: ReplayCalls, clocked: Uint8Array): Chains {
   const { count } = calls;
   const released = { firstReleased: new Int32Array(count).fill(NONE), next: new Int32Array(count) };
   const isFree = new Uint8Array(count);
@@ -145,7 +146,7 @@ export function chained(calls: ReplayCalls): Chains {
         if (other >= call || calls.endMs(other) > atMs) break;
         over = other;
       }
-      released.next[call] = over;
+      released.next[call] = clocked[call] === 1 ? NONE : over;
     }
   }
   for (let call = count - 1; call >= 0; call--) {

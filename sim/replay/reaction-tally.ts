@@ -25,6 +25,8 @@ export class ReactionTally {
   readonly #users: Float64Array;
   /** Wait of each call, ms; -1 if it was not admitted, and -2 - wait if it was refused first. */
   readonly #waits: Float64Array;
+  /** Time from each call's time in the log to its admission, ms; -1 if it was not admitted. */
+  readonly #delays: Float64Array;
   #attempts = 0;
   readonly #refusedBy: number[];
   #atOnce = 0;
@@ -38,6 +40,7 @@ export class ReactionTally {
     this.#refusedBy = callers.names.map(() => 0);
     this.#users = new Float64Array(NUMBERS * callers.users.length);
     this.#waits = new Float64Array(calls.count).fill(-1);
+    this.#delays = new Float64Array(calls.count).fill(-1);
     for (let call = 0; call < calls.count; call++) {
       const at = NUMBERS * (calls.user[call] as number);
       this.#add(at + CALLS, 1);
@@ -59,9 +62,12 @@ export class ReactionTally {
     this.#refusedBy[refusing] = (this.#refusedBy[refusing] as number) + 1;
   }
 
-  /** @param waitMs time since the call was first due */
-  admitted(call: number, waitMs: number, wasRefused: boolean): void {
+  /** @param dueMs instant at which the call was first due, behind its caller's earlier ones */
+  admitted(call: number, nowMs: number, dueMs: number, wasRefused: boolean): void {
     const at = NUMBERS * (this.#calls.user[call] as number);
+    const waitMs = nowMs - dueMs;
+    // A caller that gives up at once may go on sooner than in the log.
+    this.#delays[call] = Math.max(0, nowMs - (this.#calls.atMs[call] as number));
     this.#waits[call] = wasRefused ? -2 - waitMs : waitMs;
     this.#add(at + ADMITTED_CALLS, 1);
     this.#raise(at + WAIT_MOST, waitMs);
@@ -86,7 +92,7 @@ export class ReactionTally {
     if (value > (this.#users[at] as number)) this.#users[at] = value;
   }
 
-  finish(): Omit<QuotaReaction, "onRefused" | "seed" | "independent" | "retries" | "leftOut"> {
+  finish(): Omit<QuotaReaction, "onRefused" | "seed" | "independent" | "retries" | "leftOut" | "byClock"> {
     const all = this.#waits.filter((wait) => wait !== -1).map((wait) => (wait < 0 ? -2 - wait : wait));
     const ofRefused = this.#waits.filter((wait) => wait < -1).map((wait) => -2 - wait);
     const { count } = this.#calls;
@@ -101,6 +107,7 @@ export class ReactionTally {
       unfinished: count - this.settled,
       waits: waitsOf(all),
       waitsOfRefused: waitsOf(ofRefused),
+      delays: waitsOf(this.#delays.filter((delay) => delay >= 0)),
       waitedMs: all.reduce((sum, wait) => sum + wait, 0),
       endsLaterMs: Math.max(0, this.#latest(ENDED) - this.#latest(ENDED_IN_LOG)),
       slotMs: this.#slots.widthMs,

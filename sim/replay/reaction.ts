@@ -1,5 +1,6 @@
 // A log with callers that react to refusals. Each call is wanted at its time in the log. If its caller waited for an
-// answer, it is wanted as long after that answer as in the log. A call that has to wait thus moves those behind it.
+// answer, it is wanted as long after that answer as in the log. A call that has to wait thus moves those behind it, but
+// none that a clock begins.
 import type { CompiledOperation } from "../../src/engine/compiled-policy.ts";
 import { NONE_REFUSED } from "../../src/engine/policy-core.ts";
 import type { LogBatch, LogCaller } from "../../src/logs/rows.ts";
@@ -20,6 +21,7 @@ import { EventQueue, NOTHING } from "../event-queue.ts";
 import { NO_QUOTA, ToldQuotas } from "../told-quotas.ts";
 import { type ReplayCaller, ReplayCallers } from "./callers.ts";
 import { type Chains, chained, NONE, ReplayCalls, unchained } from "./calls.ts";
+import { clockedCalls } from "./clocked.ts";
 import { Completions } from "./completions.ts";
 import { ReactionTally } from "./reaction-tally.ts";
 import type { ReplayProgress, ReplayWay } from "./way.ts";
@@ -105,16 +107,25 @@ export class KeptRows {
       independent = false,
       keepRefused = false,
     } = reaction;
-    const { calls, retries, untold } = keepRefused
-      ? { calls: this.calls, retries: 0, untold: 0 }
+    const { calls, retries, untold, untoldUsers } = keepRefused
+      ? { calls: this.calls, retries: 0, untold: 0, untoldUsers: new Set<number>() }
       : wishesOf(this.calls, this.callers, "none");
-    const terms = { onRefused, seed, independent };
-    const run = new ReactingRun(this.#policy, this.callers, calls, terms, way.isInOrder);
+    const clocked = clockedCalls(calls, this.callers, untoldUsers);
+    const chains = independent ? unchained(calls) : chained(calls, clocked);
+    const run = new ReactingRun(
+      this.#policy,
+      this.callers,
+      calls,
+      chains,
+      { onRefused, seed },
+      way.isInOrder,
+    );
     while (run.happen(turn)) {
       await onProgress?.({ rows: run.settled, of: calls.count });
       if (signal?.aborted === true) break;
     }
-    return { onRefused: words, seed, independent, retries, leftOut: untold, ...run.tally.finish() };
+    const byClock = independent ? 0 : clocked.reduce((sum, mark) => sum + mark, 0);
+    return { onRefused: words, seed, independent, retries, leftOut: untold, byClock, ...run.tally.finish() };
   }
 }
 
@@ -150,7 +161,8 @@ class ReactingRun {
     policy: Policy,
     callers: ReplayCallers,
     calls: ReplayCalls,
-    reaction: Required<Pick<Reaction, "onRefused" | "seed" | "independent">>,
+    chains: Chains,
+    { onRefused, seed }: Required<Pick<Reaction, "onRefused" | "seed">>,
     isInOrder: boolean,
   ) {
     const { count, atMs } = calls;
@@ -160,9 +172,9 @@ class ReactingRun {
     this.#told = new ToldQuotas(policy, callers.core);
     this.#isInOrder = isInOrder;
     this.#calls = calls;
-    this.#chains = reaction.independent ? unchained(calls) : chained(calls);
-    this.#policy = reaction.onRefused;
-    this.#seed = reaction.seed;
+    this.#chains = chains;
+    this.#policy = onRefused;
+    this.#seed = seed;
     this.#startMs = atMs[0] ?? 0;
     const spanMs = (atMs[count - 1] ?? 0) - this.#startMs;
     this.#endMs = this.#startMs + spanMs + Math.max(spanMs, drainLeastMs);
@@ -233,7 +245,7 @@ class ReactingRun {
       for (const [place, quota] of (this.#operations[what] as CompiledOperation).quotas.entries())
         this.#windows[at + place] = core.windowOf(who, quota);
     }
-    this.tally.admitted(call, nowMs - (this.#wantedMs[call] as number), (this.#attempt[call] as number) > 0);
+    this.tally.admitted(call, nowMs, this.#wantedMs[call] as number, (this.#attempt[call] as number) > 0);
     this.#push(nowMs + (this.#calls.durationMs[call] as number), END, call);
   }
 

@@ -9,7 +9,8 @@ import type { QuotaDemand, QuotaReplayResult } from "../../src/summary/quota-rep
 import { judgeReplay, requireReplayFigures } from "../../src/summary/replay-figures.ts";
 import type { ReplayResult } from "../../src/summary/replay-result.ts";
 import { ReplayCallers } from "./callers.ts";
-import { chained, NONE, type ReplayCalls, reactingCallsMost } from "./calls.ts";
+import { type Chains, chained, NONE, type ReplayCalls, reactingCallsMost } from "./calls.ts";
+import { clockedCalls } from "./clocked.ts";
 import { Completions } from "./completions.ts";
 import { DueHeap } from "./due.ts";
 import { ReplayHeadroom } from "./headroom.ts";
@@ -124,21 +125,22 @@ function putBack(rows: ReplayCalls, callers: ReplayCallers): QuotaDemand {
   const told = wishesOf(rows, callers, "none");
   const others = told.untold === 0 ? [] : (["anew", "again"] as const);
   const readings = [told.calls, ...others.map((as) => wishesOf(rows, callers, as).calls)];
-  const needed = readings.flatMap((calls) =>
-    [calls.atMs.subarray(0, calls.count), movedUp(calls)].map((times) => neededBy(calls, times, callers)),
-  );
+  const needed = readings.flatMap((calls) => {
+    const chains = chained(calls, clockedCalls(calls, callers, told.untoldUsers));
+    const times = [calls.atMs.subarray(0, calls.count), movedUp(calls, chains)];
+    return times.map((each) => neededBy(calls, each, callers));
+  });
   const wanted = (needed[0] ?? []).map(({ quota, limit }) => {
     const all = needed.flatMap((one) => one.flatMap((each) => (each.quota === quota ? [each.smallest] : [])));
     return { quota, limit, low: Math.min(...all), high: Math.max(...all) };
   });
   const { retries, untold, untoldUsers } = told;
-  return { wishes: told.calls.count, retries, untold, untoldUsers, limits: wanted };
+  return { wishes: told.calls.count, retries, untold, untoldUsers: untoldUsers.size, limits: wanted };
 }
 
 /** Returns when each call would have been sent without refusals: at its distance in the log from the previous one. */
-function movedUp(calls: ReplayCalls): Float64Array {
+function movedUp(calls: ReplayCalls, { firstReleased, next }: Chains): Float64Array {
   const times = calls.atMs.slice(0, calls.count);
-  const { firstReleased, next } = chained(calls);
   // A call is released by an earlier one.
   for (let call = 0; call < calls.count; call++) {
     const overMs = (times[call] as number) + (calls.durationMs[call] as number);

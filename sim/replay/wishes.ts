@@ -1,22 +1,20 @@
 // Rows of a log → wishes: a call that was refused and retried is one wish, wanted when it was first sent. A trace
 // numbers attempts, and says when each was wanted; a log does not. A log's calls after refusals are therefore read both
 // ways, as in `fit`: as retries, or as calls that come anyway. Often neither can be told.
-import { ABSENT } from "../../src/scenario/client.ts";
-import { REFUSED } from "../../src/wire/outcome.ts";
 import { type Limits, limitsOfPolicy } from "../fit/limits.ts";
 import { type AfterRefusals, afterRefusals } from "../fit/profile.ts";
-import { CallKinds, RecordedCall } from "../fit/recorded-call.ts";
-import type { ReplayCaller, ReplayCallers } from "./callers.ts";
+import type { ReplayCallers } from "./callers.ts";
 import { byUser, ReplayCalls } from "./calls.ts";
+import { recordedUser } from "./recorded-user.ts";
 
 export interface Wishes {
   /** Wishes in the order in which they were first wanted. */
   readonly calls: ReplayCalls;
   /** Number of refused rows that are tries of a wish, its last one excluded. */
   readonly retries: number;
-  /** Number of refused rows that cannot be told from calls that come anyway, and number of their users. */
+  /** Number of refused rows that cannot be told from calls that come anyway, and their users. */
   readonly untold: number;
-  readonly untoldUsers: number;
+  readonly untoldUsers: ReadonlySet<number>;
 }
 
 /** Fewer refusals of one user say little. It is then taken to do as most others do, if enough refusals tell that. */
@@ -44,13 +42,14 @@ export function wishesOf(rows: ReplayCalls, callers: ReplayCallers, untoldAs: Un
     return [{ own, refused, after: afterOf(own, rows, callers, limits) }];
   });
   const usual = usualOf(users);
-  let [untold, untoldUsers] = [0, 0];
+  let untold = 0;
+  const untoldUsers = new Set<number>();
   for (const { own, refused, after } of users) {
     const taken = after === "untold" && refused < fewRefusals ? usual : after;
     if (taken === "again" || (taken === "untold" && untoldAs === "again")) link(own, rows, lasts);
     if (taken !== "untold") continue;
     untold += refused;
-    untoldUsers += 1;
+    untoldUsers.add(rows.user[own[0] as number] as number);
     if (untoldAs !== "none") continue;
     for (const row of own) if (rows.refused[row] === 1) lasts[row] = LEFT_OUT;
   }
@@ -82,26 +81,8 @@ function usualOf(users: readonly RefusedUser[]): AfterRefusals {
 }
 
 function afterOf(own: Int32Array, rows: ReplayCalls, callers: ReplayCallers, limits: Limits): AfterRefusals {
-  const { operations } = callers.core;
-  const kinds = new CallKinds();
-  let resolutionMs = 1000;
-  const calls = Array.from(own, (row) => {
-    const atMs = rows.atMs[row] as number;
-    const cost = rows.cost[row] as number;
-    if (atMs % 1000 !== 0) resolutionMs = 1;
-    const operation = operations[rows.operation[row] as number]?.name ?? "";
-    return new RecordedCall({
-      atMs,
-      endMs: rows.endMs(row),
-      wantedMs: atMs,
-      attempt: ABSENT,
-      status: rows.refused[row] === 1 ? REFUSED : 200,
-      said: null,
-      kind: kinds.of(operation, undefined, false, cost, cost),
-    });
-  });
-  const { org, user } = callers.users[rows.user[own[0] as number] as number] as ReplayCaller;
-  return afterRefusals({ organization: org, user, group: null, calls }, limits, resolutionMs);
+  const { caller, resolutionMs } = recordedUser(own, rows, callers);
+  return afterRefusals(caller, limits, resolutionMs);
 }
 
 /** Links each refused row of a user to the next row of its kind, as the retry that followed it. */

@@ -64,17 +64,32 @@ export function reactionWords(reaction: ReactionView): string {
   const why = independent ? "" : ": a call waits for its caller's earlier ones";
   const later =
     endsLaterMs > 0 ? ` The last one is answered ${duration(endsLaterMs)} later than in the log${why}.` : "";
-  return `Of ${counted(calls, "call")}, sent ${counted(attempts, "time")} in all (${share(attempts === 0 ? 0 : reaction.refusals / attempts)} refused), ${parts.join(", ")}.${later}`;
+  return `Of ${counted(calls, "call")}, sent ${counted(attempts, "time")} in all (${share(attempts === 0 ? 0 : reaction.refusals / attempts)} refused), ${parts.join(", ")}.${later}${delayWords(reaction)}${clockWords(reaction)}`;
 }
+
+/** Says how much later than in the log calls are let through; nothing if no call had to wait behind others. */
+function delayWords({ delays, waits }: ReactionView): string {
+  if (delays === null || delays.p95 === null || delays.max === null) return "";
+  const isSame = delays.p95 === waits.p95 && delays.max === waits.max;
+  return isSame
+    ? ""
+    : ` With waits behind the caller's earlier calls, 95% get through at most ${duration(delays.p95)} later than in the log, all at most ${duration(delays.max)}.`;
+}
+
+const clockWords = ({ byClock, refusals }: ReactionView): string =>
+  byClock === 0 || refusals === 0
+    ? ""
+    : ` ${counted(byClock, "call begins", "calls begin")} by a clock, as cron's do, and ${byClock === 1 ? "waits" : "wait"} for no earlier one.`;
 
 interface WaitRow {
   readonly name: string;
   readonly waits: AddedWaits;
 }
 
-const waitRows = ({ waits, waitsOfRefused }: ReactionView): WaitRow[] => [
+const waitRows = ({ waits, waitsOfRefused, delays }: ReactionView): WaitRow[] => [
   { name: "all that were let through", waits },
   { name: "those refused first", waits: waitsOfRefused },
+  ...(delays === null ? [] : [{ name: "all, from their time in the log", waits: delays }]),
 ];
 
 const waitText = (ms: number | null): string => (ms === null ? "–" : duration(ms));

@@ -155,6 +155,8 @@ export const reaction = v.object({
   calls: whole,
   retries: v.optional(whole, 0),
   leftOut: whole,
+  /** Number of `calls` that a clock begins, so that earlier ones do not hold them up (earlier versions lack it). */
+  byClock: v.optional(whole, 0),
   /** Number of attempts at `calls`, and of refused attempts. */
   attempts: whole,
   refusals: whole,
@@ -167,6 +169,11 @@ export const reaction = v.object({
   waits,
   /** Waits of the calls that were admitted after a refusal. */
   waitsOfRefused: waits,
+  /**
+   * Times from a call's time in the log to its admission, over all admitted calls: waits behind the caller's earlier
+   * calls included. `null` in results of earlier versions.
+   */
+  delays: v.optional(v.nullable(waits), null),
   /** Sum of the waits of all calls, ms. */
   waitedMs: amount,
   /** Delay of the answer to the last call, against the log, ms. */

@@ -85,7 +85,8 @@ test("a table has the ten users that were refused most, and how many more there 
 
 const reaction = {
   ...{ onRefused: "waitReset(of: both)", calls: 9, attempts: 12, refusals: 3, admittedAtOnce: 6 },
-  ...{ admittedLater: 3, gaveUp: 0, unfinished: 0, endsLaterMs: 0, retries: 0, leftOut: 0 },
+  ...{ admittedLater: 3, gaveUp: 0, unfinished: 0, endsLaterMs: 0, retries: 0, leftOut: 0, byClock: 0 },
+  delays: null,
   ...{ refusedByOrganization: 0, refusedByUser: 0, refusedByQuota: 0, users: [], slots: [], slotMs: 1_000 },
   waits: { count: 9, p50: 0, p95: 1_000, max: 2_000 },
   waitsOfRefused: { count: 3, p50: 1_000, p95: 2_000, max: 90_000 },

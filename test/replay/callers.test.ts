@@ -115,7 +115,7 @@ describe("calls in memory", () => {
     ],
   ])("wait for the one that was over last: %s", (_, rows, waitsFor) => {
     const calls = add(new ReplayCalls(), ...rows);
-    const { firstReleased, next, isFree } = chained(calls);
+    const { firstReleased, next, isFree } = chained(calls, new Uint8Array(calls.count));
     const found = rows.map(() => NONE);
     for (const call of rows.keys())
       for (let one = firstReleased[call] as number; one !== NONE; one = next[one] as number)
@@ -326,7 +326,7 @@ describe("callers", () => {
     const tally = new ReactionTally(callers, calls);
     const admit = (call: number, atMs: number, waitMs: number, wasRefused: boolean): void => {
       tally.attempt(calls.user[call] as number, -1, atMs);
-      tally.admitted(call, waitMs, wasRefused);
+      tally.admitted(call, atMs, atMs - waitMs, wasRefused);
       tally.over(call, atMs + 50);
     };
     admit(0, 100, 0, false);

@@ -3,6 +3,8 @@ import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import type { Reaction } from "../../sim/replay/reaction.ts";
 import { replay } from "../../sim/replay/replay.ts";
+import { reactionWords } from "../../src/report/replay-reaction-section.ts";
+import { replayView } from "../../src/report/replay-view.ts";
 import { parseRules } from "../../src/rules/parse.ts";
 import type { Rules } from "../../src/rules/rules.ts";
 import type { RefusalPolicy } from "../../src/scenario/client.ts";
@@ -22,6 +24,12 @@ async function react(rows: readonly Row[], rules: Rules, reaction: Reaction): Pr
   const { reaction: reacted } = await replay(logOf(rows), rules, { reaction });
   if (reacted === null) throw new RangeError("callers were to react");
   return reacted;
+}
+
+/** Returns what is said of callers that react. */
+async function said(rows: readonly Row[], rules: Rules, reaction: Reaction): Promise<string> {
+  const { reaction: reacted } = replayView(await replay(logOf(rows), rules, { reaction }));
+  return reacted === null ? "" : reactionWords(reacted);
 }
 
 /** Calls of one user so many ms after noon, each of 100 ms. */
@@ -109,6 +117,60 @@ describe("what a refusal moves", () => {
     const reaction = { onRefused: waitReset({ of: "both" }) };
     const reacted = await react(calls(0, 100, 2000, 2100), twoAMinute, reaction);
     expect(reacted).toMatchObject({ attempts: 5, refusals: 1, admittedAtOnce: 3, waitedMs: 58_001 });
+  });
+
+  test("waits behind the caller's earlier calls show in the delays", async () => {
+    // The fourth call is admitted at its first try, but 58.001 s later than in the log.
+    const reaction = { onRefused: waitReset({ of: "both" }) };
+    const reacted = await react(calls(0, 1000, 2000, 3000), twoAMinute, reaction);
+    expect(reacted.waits).toMatchObject({ p50: 0, max: 58_001 });
+    expect(reacted.delays).toEqual({ p50: 0, p95: 58_001, p99: 58_001, max: 58_001 });
+    // All that come after the third call are that late, though they are never refused.
+    const after = Array.from(
+      { length: 30 },
+      (_, place) => 62_000 + place * 90_000 + ((place * 7919) % 83_000),
+    );
+    expect(await said(calls(0, 1000, 2000, ...after), twoAMinute, reaction)).toContain(
+      "With waits behind the caller's earlier calls, 95% get through at most 58 s later than in the log",
+    );
+  });
+
+  describe("calls that a clock begins", () => {
+    // Each job makes three calls, the third of which is refused and waits for the reset.
+    const jobs = (everyMs: number, lateMs: (job: number) => number): Row[] =>
+      calls(
+        ...Array.from({ length: 20 }, (_, job) =>
+          [0, 1000, 2000].map((ms) => job * everyMs + lateMs(job) + ms),
+        ).flat(),
+      );
+
+    test.each([
+      ["each five minutes, as cron's", 5 * minute],
+      ["each seven minutes", 7 * minute],
+    ])("%s, wait for no earlier call", async (_, everyMs) => {
+      const reacted = await react(
+        jobs(everyMs, () => 0),
+        twoAMinute,
+        { onRefused: waitReset({ of: "both" }) },
+      );
+      expect(reacted).toMatchObject({ byClock: 20, refusals: 20, admittedLater: 20, endsLaterMs: 58_001 });
+    });
+
+    test("jobs of any number of calls", async () => {
+      const rows = jobs(5 * minute, () => 0).filter((_, place) => place % 4 !== 1);
+      expect(await react(rows, twoAMinute, { onRefused: waitReset({ of: "both" }) })).toMatchObject({
+        byClock: 20,
+      });
+    });
+
+    test("pauses after answers are no clock", async () => {
+      // Each job begins five minutes after the one before, give or take: what it is late by adds up.
+      let late = 0;
+      const rows = jobs(5 * minute, (job) => (late += (job * 7919) % 20_000));
+      expect(await react(rows, twoAMinute, { onRefused: waitReset({ of: "both" }) })).toMatchObject({
+        byClock: 0,
+      });
+    });
   });
 
   describe("a policy is told of each refusal", () => {

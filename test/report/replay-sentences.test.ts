@@ -177,13 +177,23 @@ test.each([
 describe("callers that react", () => {
   const reaction = {
     ...{ calls: 100, admittedAtOnce: 60, admittedLater: 40, gaveUp: 0, unfinished: 0 },
-    ...{ attempts: 160, refusals: 40, endsLaterMs: 0 },
+    ...{ attempts: 160, refusals: 40, endsLaterMs: 0, byClock: 0, delays: null },
+    waits: { p50: 0, p95: 10, p99: 20, max: 30 },
   };
+  const tried =
+    "Of 100 calls, sent 160 times in all (25% refused), 60 get through at the first try, 40 after a refusal.";
   test.each([
     [
       {},
       "Of 100 calls, sent 160 times in all (25% refused), 60 get through at the first try, 40 after a refusal.",
     ],
+    [{ delays: reaction.waits }, tried],
+    [
+      { delays: { p50: 0, p95: 10, p99: 25, max: 2_000 } },
+      `${tried} With waits behind the caller's earlier calls, 95% get through at most 10 ms later than in the log, all at most 2 s.`,
+    ],
+    [{ byClock: 1 }, `${tried} 1 call begins by a clock, as cron's do, and waits for no earlier one.`],
+    [{ byClock: 5, refusals: 0, attempts: 100 }, tried.replace("160", "100").replace("25%", "0%")],
     [
       { gaveUp: 1, unfinished: 1, endsLaterMs: 1 },
       "Of 100 calls, sent 160 times in all (25% refused), 60 get through at the first try, 40 after a refusal, 1 are given up, 1 still wait at the end. The last one is answered 1 ms later than in the log: a call waits for its caller's earlier ones.",
