@@ -94,9 +94,8 @@ export class Recorder {
   #uncounted = 0;
   #knowsAttempts = false;
   #knowsDurations = false;
-  /** True if all calls began, or all ended, with a whole second: then the log's clock has whole seconds. */
+  /** True if all calls began with a whole second: then the log's clock has whole seconds. */
   #secondStarts = true;
-  #secondEnds = true;
   #firstMs = Number.POSITIVE_INFINITY;
   #lastMs = 0;
 
@@ -247,7 +246,6 @@ export class Recorder {
     if (call.atMs < this.#firstMs) this.#firstMs = call.atMs;
     if (call.endMs > this.#lastMs) this.#lastMs = call.endMs;
     if (call.atMs % 1000 !== 0) this.#secondStarts = false;
-    if (!endsWithSecond(call)) this.#secondEnds = false;
     caller.calls.push(call);
   }
 
@@ -287,11 +285,8 @@ export class Recorder {
       });
     const startedAtMs = this.#startMs();
     const callers = [...this.#callers.values()];
-    const coarseMs = (this.#secondStarts || this.#secondEnds) && this.#calls > 1 ? 1000 : 1;
-    if (header === null && coarseMs > 1) {
-      const stampMs = this.#secondStarts ? ({ atMs }: RecordedCall) => atMs : wholeEndMs;
-      for (const caller of callers) caller.calls = spreadOut(caller.calls, stampMs);
-    }
+    const coarseMs = this.#secondStarts && this.#calls > 1 ? 1000 : 1;
+    if (header === null && coarseMs > 1) for (const caller of callers) caller.calls = spreadOut(caller.calls);
     for (const { calls } of callers) calls.sort((a, b) => a.atMs - b.atMs);
     return {
       startedAtMs,
@@ -312,27 +307,20 @@ export class Recorder {
 /** Longest time before the first call, ms, at which a header's start is believed; longer for traces that last longer. */
 const idleMostMs = dayMs;
 
-/** Instant of a call's answer, in whole ms: a log's reader rounds the start that it computes of an end and a duration. */
-const wholeEndMs = ({ endMs }: RecordedCall): number => Math.round(endMs);
-
-const endsWithSecond = (call: RecordedCall): boolean =>
-  call.endMs > call.atMs && wholeEndMs(call) % 1000 === 0;
-
 /**
  * Spreads calls of one second evenly over it, as a clock of whole seconds hides that they came one after the other. A call
  * begins after the one before ended if its second leaves room for both.
- * @param stampMs returns the second that the log shows for a call: of its start, or of its end
  */
-function spreadOut(calls: readonly RecordedCall[], stampMs: (call: RecordedCall) => number): RecordedCall[] {
+function spreadOut(calls: readonly RecordedCall[]): RecordedCall[] {
   const ofSecond = new Map<number, number>();
-  for (const call of calls) addTo(ofSecond, stampMs(call));
+  for (const { atMs } of calls) addTo(ofSecond, atMs);
   let [second, place, beforeMs] = [Number.NaN, 0, Number.NEGATIVE_INFINITY];
   return calls
-    .toSorted((a, b) => stampMs(a) - stampMs(b))
+    .toSorted((a, b) => a.atMs - b.atMs)
     .map((call) => {
       const { atMs, endMs, wantedMs, attempt, status, said, kind } = call;
-      place = stampMs(call) === second ? place + 1 : 0;
-      second = stampMs(call);
+      place = atMs === second ? place + 1 : 0;
+      second = atMs;
       const evenMs = Math.floor((1000 * place) / (ofSecond.get(second) as number));
       const afterMs = Math.ceil(beforeMs - atMs);
       const shiftMs = afterMs > evenMs && afterMs < 1000 ? afterMs : evenMs;

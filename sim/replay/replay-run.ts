@@ -175,7 +175,7 @@ export class ReplayRun {
 
   finish(
     files: readonly string[],
-    { unread, examples, unplaced, anonymous, unrouted = 0, paths = [] }: LogRows & Partial<RoutedRows>,
+    { unread, examples, unplaced, anonymous, notes, unrouted = 0, paths = [] }: LogRows & Partial<RoutedRows>,
   ): PlainReplay {
     this.#limited.settleUntil(Number.MAX_SAFE_INTEGER);
     this.#unlimited.settleUntil(Number.MAX_SAFE_INTEGER);
@@ -189,6 +189,7 @@ export class ReplayRun {
       examples: [...examples],
       unplaced,
       anonymous,
+      notes: [...notes],
       operations: Object.fromEntries(
         operations.map(({ name }, place) => [name, this.#counts[place] as number]),
       ),

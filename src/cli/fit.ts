@@ -205,7 +205,7 @@ async function recordingOf(
     logs.unplaced,
     logs.callers.map(({ organization }) => organization),
   );
-  for (const words of [anonymousWords(logs.anonymous), apart])
+  for (const words of [anonymousWords(logs.anonymous), apart, ...logs.notes])
     if (words !== "") terminal.say(pc.yellow(words));
   return recorder.finish();
 }

@@ -89,7 +89,7 @@ const zoneless =
   /^(?:\d{4}[-/]\d\d[-/]\d\d(?:[T ][\d:.,]+)?|\d\d[-/ ][A-Z][a-z]{2}[-/ ]\d{4}[ :][\d:.]+|\d\d?[-/.]\d\d?[-/.]\d{4},? [\d:.]+(?:\s?[AP]M)?)$/i;
 
 function understoodFile({ name, sample, mapping }: LogFile): UnderstoodFile {
-  const { uses, timeIs, dates, durationUnit, organization } = mapping;
+  const { uses, timeIs, dates, clockMs, durationUnit, organization } = mapping;
   const has = (role: string): boolean => uses.some((use) => use.role === role);
   const left = sample.columns.filter((_, index) => !uses.some((use) => use.index === index));
   const times = sample.columns[uses.find(({ role }) => role === "time")?.index ?? -1]?.values ?? [];
@@ -101,7 +101,7 @@ function understoodFile({ name, sample, mapping }: LogFile): UnderstoodFile {
       ? `dates have the ${dates === "day-first" ? "day" : "month"} first`
       : "",
     timeIs === "end" && has("duration")
-      ? "times are when requests were over: they began a duration before"
+      ? `times are when requests were over: they began a duration before${clockMs > 1 ? ", in whole seconds" : ""}`
       : "",
     has("duration") ? `durations are in ${durationUnit}` : "",
     organization === null ? "" : `rows that name no organization are ${organization}'s`,

@@ -36,6 +36,7 @@ export function sayReplay(terminal: Terminal, replay: AnyReplay): void {
   const lines = [
     filtered === "" ? "" : pc.yellow(filtered),
     lookedAtWords(result),
+    ...result.log.notes.map((note) => pc.yellow(note)),
     hitWords(result),
     whenWords(result),
     ...sparkLines(result.slots, result.slotMs),

@@ -51,6 +51,7 @@ export const harMapping: LogMapping = {
   durationUnit: "ms",
   timeIs: "start",
   dates: "day-first",
+  clockMs: 1,
   organization: null,
 };
 

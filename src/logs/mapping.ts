@@ -15,7 +15,7 @@ import {
   unitless,
   valuesOf,
 } from "./column-guesses.ts";
-import { dateOrderOf, timeForms } from "./instant.ts";
+import { dateOrderOf, instantOf, timeForms } from "./instant.ts";
 import type { LogSample, SampledColumn } from "./sniff.ts";
 
 /** Choices of the options. */
@@ -39,6 +39,8 @@ export interface LogMapping {
   readonly timeIs: "start" | "end";
   /** Order of day and month in dates that are numbers alone. */
   readonly dates: DateOrder;
+  /** Step of the clock, ms: 1000 if the first times are whole seconds. */
+  readonly clockMs: number;
   /** Only organization that the first rows name in their paths, and so that of rows that name none. */
   readonly organization: string | null;
 }
@@ -51,6 +53,7 @@ export const noMapping: LogMapping = {
   durationUnit: "ms",
   timeIs: "start",
   dates: "day-first",
+  clockMs: 1,
   organization: null,
 };
 
@@ -83,13 +86,15 @@ export function guessMapping(sample: LogSample, flags: MappingFlags, file: strin
     user !== undefined &&
     (flags.tokenColumn !== undefined || isTokenColumn(sample.columns[user.index], user.path));
   const durationUnit = flags.durationUnit ?? durationUnitOf(sample, uses);
+  const dates = flags.dates ?? dateOrderIn(sample, uses, file);
   return {
     uses,
     userIsToken,
     hasTokens: userIsToken || sample.columns.some((column) => isTokenColumn(column, column.path)),
     durationUnit,
     timeIs: flags.timeIs ?? meaningOfTime(sample, uses, durationUnit),
-    dates: flags.dates ?? dateOrderIn(sample, uses, file),
+    dates,
+    clockMs: clockOf(sample, uses, dates),
     organization: loneOrganization(sample, uses),
   };
 }
@@ -186,6 +191,13 @@ function dateOrderIn(sample: LogSample, uses: readonly ColumnUse[], file: string
     problem: { path: file, got: quote(times[0]), allowed: "dates of which one number is above 12" },
     hint: "--dates day-first or --dates month-first tells which",
   });
+}
+
+/** Returns the step of a log's clock, ms, by its first times. */
+function clockOf(sample: LogSample, uses: readonly ColumnUse[], dates: DateOrder): number {
+  const column = sample.columns[find(uses, "time")?.index ?? -1];
+  const times = column === undefined ? [] : valuesOf(column).map((time) => instantOf(time, dates));
+  return times.length > 1 && times.every((ms) => ms % 1000 === 0) ? 1000 : 1;
 }
 
 /** Names of a request's duration in nginx and in AWS's load balancers: in seconds, and known when the request ends. */

@@ -4,6 +4,7 @@ import { type Block, lineLengthMost, newline } from "../trace/blocks.ts";
 import { AccessLogFormat } from "./access-log.ts";
 import type { CallerMapping } from "./caller-sources.ts";
 import { Cells, roles, SELECT, SELECT_TOO, TIME, USER } from "./cells.ts";
+import { ClockSteps } from "./clock-steps.ts";
 import type { NamedRole } from "./column-guesses.ts";
 import { CsvFormat } from "./csv.ts";
 import { JsonLinesFormat } from "./json-lines.ts";
@@ -30,8 +31,8 @@ export interface LogFile {
   readonly callers?: CallerMapping | undefined;
 }
 
-/** Makes rows of a line's fields. @returns `null`, or why it cannot be read */
-export type AddsRows = Pick<RowReader, "add">;
+/** Makes rows of a line's fields. */
+export type AddsRows = Pick<RowReader, "add" | "shownMs">;
 
 const decoder = new TextDecoder("utf-8", { ignoreBOM: true });
 
@@ -44,6 +45,7 @@ export class FileReader {
   readonly #reader: AddsRows;
   readonly #tally: LogTally;
   readonly #cells: Cells;
+  readonly #clock = new ClockSteps();
   /** Line of a CSV that names its columns. */
   #header: string | null = null;
 
@@ -68,6 +70,7 @@ export class FileReader {
         if (rows.isFull) yield* rows.drain();
       }
     }
+    this.#tally.notes.push(...this.#clock.notes(this.#file.name));
     yield* rows.rest();
   }
 
@@ -100,6 +103,7 @@ export class FileReader {
 
   #add(block: Block, from: number, end: number): void {
     const why = this.#reader.add(this.#cells, this.rows);
+    if (this.#reader.shownMs >= 0) this.#clock.add(this.#reader.shownMs, block.line);
     if (why === null) this.#tally.read += 1;
     else {
       const token = this.#file.mapping.userIsToken ? this.#cells.text(USER) : "";

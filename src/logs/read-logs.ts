@@ -78,6 +78,7 @@ export function readLogs(files: readonly LogFile[], settings: LogSettings): Rout
       return tally.unread;
     },
     examples: tally.examples,
+    notes: tally.notes,
     get unplaced() {
       return callers.unplaced;
     },
@@ -100,6 +101,7 @@ const settingsFor = ({ mapping, sample }: LogFile, settings: FileSettings): RowS
   durationUnitMs: durationUnits[mapping.durationUnit],
   timeIs: mapping.timeIs,
   dates: mapping.dates,
+  clockMs: mapping.clockMs,
   hasPaths: sample.format === "access-log" || mapping.uses.some(({ role }) => role === "path"),
 });
 
@@ -163,7 +165,7 @@ function firstMsOf({ sample, mapping }: LogFile): number {
 }
 
 function requireRead(
-  { read, unread, cut, examples }: LogTally,
+  { read, unread, cut, examples, notes }: LogTally,
   most: number,
   files: readonly LogFile[],
 ): void {
@@ -182,11 +184,17 @@ function requireRead(
   throw new SpillwayError(
     "LOG_UNREAD",
     `${count(unread)} of ${counted(read + unread, "row")} could not be read, ${share(unread / (read + unread))}; at most ${share(most)} may be`,
-    { problems, hint: nextStep(examples.map(({ why }) => why)) },
+    {
+      problems,
+      hint: nextStep(
+        examples.map(({ why }) => why),
+        notes,
+      ),
+    },
   );
 }
 
-function nextStep(reasons: readonly string[]): string {
+function nextStep(reasons: readonly string[], notes: readonly string[]): string {
   if (reasons.some((why) => why.includes("of declared cost")))
     return "--cost-column says where a call's cost stands, --graphql-cost N what one costs that does not say";
   if (reasons.some((why) => why.includes("whose cost is not known")))
@@ -197,7 +205,10 @@ function nextStep(reasons: readonly string[]): string {
   if (lacked !== undefined)
     return `--caller-column ${lacked}=COLUMN says where the ${lacked} stands, --caller ${lacked}=NAME takes all rows for one`;
   if (reasons.some((why) => why.includes("time goes back")))
-    return "--sort puts all rows in order first, in memory; parts of a log may be given as several files";
+    return [
+      ...notes,
+      "--sort puts all rows in order first, in memory; parts of a log may be given as several files",
+    ].join(" ");
   if (reasons.every((why) => why.startsWith("its time cannot be read"))) return timeForms;
   return "--dry-run shows what each column was taken for; --allow-unread 5% goes on without such rows";
 }

@@ -12,6 +12,8 @@ export class LogTally {
   /** Of `unread`: last lines without their end, cut by whoever copied the log. */
   cut = 0;
   readonly examples: UnreadRow[] = [];
+  /** What people should know about the logs, as sentences. */
+  readonly notes: string[] = [];
 
   /** @param text returns the line without tokens; called only if the line is kept */
   reject(file: string, line: number, why: string, text: () => string): void {

@@ -45,6 +45,8 @@ export interface RowSettings {
   readonly timeIs: "start" | "end";
   /** Order of day and month in dates that are numbers alone. */
   readonly dates: DateOrder;
+  /** Step of the log's clock, ms. */
+  readonly clockMs: number;
   /** Organization of rows that name none, and whose user has not named one; `null`: `default`. */
   readonly organization: string | null;
   /** Points of a GraphQL call whose row does not tell them; `null`: such a row cannot be read. */
@@ -74,6 +76,8 @@ export class TimedRows {
   readonly #times: InstantReader;
   // Values of the row that was read last.
   atMs = 0;
+  /** Time as the log shows it, ms; `NaN` if it cannot be read. */
+  shownMs = Number.NaN;
   durationMs = 0;
   status = 0;
 
@@ -85,11 +89,14 @@ export class TimedRows {
   /** @returns `null`, or why the row cannot be read */
   readTimes(cells: Cells, rows: OrderedRows): string | null {
     const { view, from, to } = cells;
+    const { timeIs, clockMs } = this.settings;
     let at = this.#times.read(view, from[TIME] as number, to[TIME] as number);
+    this.shownMs = at;
     if (Number.isNaN(at)) return cells.isEmpty(TIME) ? "it has no time" : "its time cannot be read";
     const duration = this.#duration(cells);
     if (duration === -1) return "its duration is no number";
-    if (this.settings.timeIs === "end" && duration > 0) at -= Math.round(duration);
+    // A request that ended within a second may have begun within two; this is the likelier of them.
+    if (timeIs === "end" && duration > 0) at -= Math.round(duration / clockMs) * clockMs;
     if (at < 0) return "it began before 1970";
     if (at < rows.floor) return "time goes back too far: later rows were done with already";
     this.status = statusOf(cells);

@@ -73,6 +73,8 @@ export interface LogRows {
   readonly unplaced: number;
   /** Number of rows that name no user: all of them are one user's, `everyone`. */
   readonly anonymous: number;
+  /** What people should know about the logs, as sentences. */
+  readonly notes: readonly string[];
 }
 
 /** A log that is read by a policy. */

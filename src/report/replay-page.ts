@@ -241,7 +241,7 @@ function logSection(result: ReplayView): Html {
   ];
   return html`<section id="log">
 <h2>The log</h2>
-${factList(facts)}${recordedWords(result) === "" ? null : html`<p>${recordedWords(result)}</p>\n`}${
+${factList(facts)}${log.notes.map((note) => html`<p>${note}</p>\n`)}${recordedWords(result) === "" ? null : html`<p>${recordedWords(result)}</p>\n`}${
   log.unread === 0
     ? null
     : html`<h3>Rows that could not be read</h3>

@@ -73,7 +73,7 @@ export interface ReactionView extends Omit<ReplayReaction, "users" | "slots" | k
 }
 
 export interface ReplayView {
-  readonly log: Pick<ReplayedLog, "files" | "rows" | "unread" | "examples" | "firstAt" | "lastAt">;
+  readonly log: Pick<ReplayedLog, "files" | "rows" | "unread" | "examples" | "notes" | "firstAt" | "lastAt">;
   /** Numbers of rows by kind. */
   readonly rows: readonly [string, string][];
   readonly totals: {

@@ -83,6 +83,7 @@ export async function openLogs(
     ],
     ...(factor === 1 ? { batches: rows.batches, callers: rows.callers } : multiplyCallers(rows, factor)),
     examples: rows.examples,
+    notes: rows.notes,
     get read() {
       return rows.read;
     },

@@ -86,23 +86,23 @@ describe("a log", () => {
     });
   });
 
-  test("whose calls all end with a whole second has calls one after the other, if the second leaves room", () => {
-    const ends = (...calls: readonly (readonly [endMs: number, took: number])[]) =>
-      logOf(...calls.map(([endMs, took]) => ({ at: endMs - took, took })));
-    const recording = ends([2_000, 180], [2_000, 310], [2_000, 20], [3_000, 700], [4_000, 150]);
+  test("whose calls all begin with a whole second has calls one after the other, if the second leaves room", () => {
+    const starts = (...calls: readonly (readonly [at: number, took: number])[]) =>
+      logOf(...calls.map(([at, took]) => ({ at, took })));
+    const recording = starts([1_000, 180], [1_000, 310], [1_000, 650], [2_000, 700], [4_000, 150]);
     expect(recording.resolutionMs).toBe(1_000);
-    // Evenly: 0, 333 and 666 ms into the second. The last call of it ends at 2,666, the next one 700 ms later.
+    // Evenly: 0, 333 and 666 ms into the second. The last call of it ends at 2,316, the next one 700 ms later.
     expect(recording.callers[0]?.calls.map(({ atMs, endMs }) => [atMs, endMs])).toEqual([
-      [1_820, 2_000],
-      [2_023, 2_333],
-      [2_646, 2_666],
-      [2_666, 3_366],
-      [3_850, 4_000],
+      [1_000, 1_180],
+      [1_333, 1_643],
+      [1_666, 2_316],
+      [2_316, 3_016],
+      [4_000, 4_150],
     ]);
     // Six calls of 200 ms do not fit into one second one after the other: each is where it is evenly.
-    const starts = ends(...Array.from({ length: 6 }, () => [2_000, 200] as const)).callers[0]?.calls;
-    expect(starts?.map(({ atMs }) => atMs)).toEqual([1_800, 2_000, 2_200, 2_400, 2_600, 2_633]);
-    expect(ends([2_000, 180], [2_001, 310]).resolutionMs).toBe(1);
+    const many = starts(...Array.from({ length: 6 }, () => [2_000, 200] as const)).callers[0]?.calls;
+    expect(many?.map(({ atMs }) => atMs)).toEqual([2_000, 2_200, 2_400, 2_600, 2_800, 2_833]);
+    expect(starts([2_000, 180], [2_001, 310]).resolutionMs).toBe(1);
   });
 
   test("of one call, or with a part of a second, has a clock of milliseconds", () => {

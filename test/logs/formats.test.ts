@@ -45,7 +45,7 @@ describe("an access log", () => {
     ]);
   });
 
-  test("of nginx, combined, with the request's time behind: a row began that much before its line", async () => {
+  test("of nginx, combined, with the request's time behind: a row began that much before its line, in whole seconds", async () => {
     const { rows, unread } = await read(
       lines(
         '203.0.113.9 - alice [02/Jan/2026:03:04:05 +0000] "GET /v2/organizations/acme/x HTTP/1.1" 200 5 "-" "curl/8 \\"a\\" [b]" 0.500',
@@ -54,7 +54,7 @@ describe("an access log", () => {
     );
     expect(unread).toBe(0);
     expect(rows).toEqual([
-      row({ at: "2026-01-02T03:04:04.500Z", durationMs: 500 }),
+      row({ at: "2026-01-02T03:04:04.000Z", durationMs: 500 }),
       row({ at: "2026-01-02T03:04:06.000Z", status: 404, durationMs: 0 }),
     ]);
   });

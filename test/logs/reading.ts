@@ -33,6 +33,7 @@ export interface Reading {
   readonly anonymous: number;
   readonly unplaced: number;
   readonly examples: readonly UnreadRow[];
+  readonly notes: readonly string[];
 }
 
 export interface ReadingOptions extends Partial<LogSettings> {
@@ -63,8 +64,8 @@ export async function readAll(
     files.push(await fileOf(name, () => chunks(bytes, size), flags, format ?? null));
   const rows = readLogs(files, { ...usualSettings, digest, ...settings });
   const all = await rowsOf(rows);
-  const { read, unread, anonymous, unplaced, examples } = rows;
-  return { rows: all, files, read, unread, anonymous, unplaced, examples };
+  const { read, unread, anonymous, unplaced, examples, notes } = rows;
+  return { rows: all, files, read, unread, anonymous, unplaced, examples, notes };
 }
 
 export const read = (log: string | Uint8Array, options: ReadingOptions = {}): Promise<Reading> =>

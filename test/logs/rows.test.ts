@@ -29,6 +29,7 @@ const usual: RowSettings = {
   durationUnitMs: 1,
   timeIs: "start",
   dates: "day-first",
+  clockMs: 1,
   organization: null,
   graphqlCost: null,
   zoneMinutes: 0,

@@ -23,7 +23,16 @@ function log(): LogRows {
   const batches = async function* (): AsyncGenerator<LogBatch> {
     yield batch;
   };
-  return { batches: batches(), callers, read: 6, unread: 0, examples: [], unplaced: 0, anonymous: 0 };
+  return {
+    batches: batches(),
+    callers,
+    read: 6,
+    unread: 0,
+    examples: [],
+    unplaced: 0,
+    anonymous: 0,
+    notes: [],
+  };
 }
 
 async function calls(factor: number): Promise<string[]> {

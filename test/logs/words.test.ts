@@ -64,7 +64,7 @@ describe("a line #Fields: names the words", () => {
     expect(unread).toBe(0);
     expect(rows).toEqual([
       row({ durationMs: 0 }),
-      row({ at: "2026-01-02T03:04:05.500Z", caller: "acme/alice", status: 429, durationMs: 500 }),
+      row({ at: "2026-01-02T03:04:05.000Z", caller: "acme/alice", status: 429, durationMs: 500 }),
     ]);
   });
 

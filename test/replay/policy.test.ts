@@ -82,6 +82,7 @@ function logOfAsked(rows: readonly Asked[], size = 7): RoutedRows {
     examples: [],
     unplaced: 0,
     anonymous: 0,
+    notes: [],
     unrouted: 0,
     paths: [],
   };

@@ -55,6 +55,7 @@ export function logOf(rows: readonly Row[], size = 7): LogRows {
     examples: [],
     unplaced: 0,
     anonymous: 0,
+    notes: [],
   };
 }
 
