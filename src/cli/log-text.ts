@@ -2,6 +2,7 @@
 
 import { Callers } from "../logs/callers.ts";
 import type { ColumnUse } from "../logs/column-guesses.ts";
+import { spanOf } from "../logs/field-values.ts";
 import { isUnordered } from "../logs/instant.ts";
 import type { LogFile } from "../logs/read-file.ts";
 import { type LogBatch, type LogRows, OTHER_CALL, STATUS_CALL } from "../logs/rows.ts";
@@ -93,6 +94,7 @@ function understoodFile({ name, sample, mapping }: LogFile): UnderstoodFile {
   const has = (role: string): boolean => uses.some((use) => use.role === role);
   const left = sample.columns.filter((_, index) => !uses.some((use) => use.index === index));
   const times = sample.columns[uses.find(({ role }) => role === "time")?.index ?? -1]?.values ?? [];
+  const durations = sample.columns[uses.find(({ role }) => role === "duration")?.index ?? -1]?.values ?? [];
   const notes = [
     times.some((time) => zoneless.test(time ?? ""))
       ? "times name no zone: UTC is meant, unless --zone says otherwise"
@@ -103,7 +105,9 @@ function understoodFile({ name, sample, mapping }: LogFile): UnderstoodFile {
     timeIs === "end" && has("duration")
       ? `times are when requests were over: they began a duration before${clockMs > 1 ? ", in whole seconds" : ""}`
       : "",
-    has("duration") ? `durations are in ${durationUnit}` : "",
+    has("duration") && !durations.some((text) => spanOf(text ?? "") >= 0)
+      ? `durations are in ${durationUnit}`
+      : "",
     organization === null ? "" : `rows that name no organization are ${organization}'s`,
   ];
   return {

@@ -209,8 +209,14 @@ export function splitAccessLog(line: string): AccessLogField[] | null {
   return fields;
 }
 
-export const isAddress = (value: string): boolean =>
-  /^(?:\d{1,3}\.){3}\d{1,3}(?::\d+)?$/.test(value) || /^(?:[\da-f]{0,4}:){2,7}[\da-f.]*$/i.test(value);
+const ipv6 = String.raw`(?:(?:[\da-f]{1,4}:){7}[\da-f]{1,4}|(?=[\da-f:.]*::)[\da-f:.]+)`;
+const address = new RegExp(
+  String.raw`^(?:(?:\d{1,3}\.){3}\d{1,3}(?::\d+)?|${ipv6}|\[${ipv6}\](?::\d+)?)$`,
+  "i",
+);
+
+/** Tells whether a text is an address, with a port or without. */
+export const isAddress = (value: string): boolean => address.test(value);
 
 /** Tells whether a text is a caller's address, with those of its proxies; without a port, which a server's has. */
 export const isAddressList = (value: string): boolean =>

@@ -39,8 +39,24 @@ export const [
 /** Role of a column that is not used. */
 export const NO_ROLE = 255;
 
-const comma = 0x2c;
+const [comma, dot, colon, openBracket, closeBracket] = [0x2c, 0x2e, 0x3a, 0x5b, 0x5d] as const;
 const encoder = new TextEncoder();
+
+const isDigit = (byte: number): boolean => byte >= 0x30 && byte <= 0x39;
+
+/** Tells whether bytes are digits and three dots. */
+function isIpv4(view: DataView, from: number, to: number): boolean {
+  let dots = 0;
+  for (let at = from; at < to; at++) {
+    const byte = view.getUint8(at);
+    if (byte === dot) dots += 1;
+    else if (!isDigit(byte)) return false;
+  }
+  return dots === 3;
+}
+
+/** Tells whether a text is an IPv6 address in brackets, with a port or without. */
+const isIpv6 = (text: string): boolean => /^\[[\da-f]*:[\da-f:.]*(?:%\w+)?\](?::\d+)?$/i.test(text);
 /** Number of bytes behind a text's end that may be read, and mean nothing. */
 const slack = 64;
 
@@ -87,6 +103,22 @@ export class Cells {
   keepFirst(role: number): void {
     for (let at = this.from[role] as number; at < (this.to[role] as number); at++)
       if (this.view.getUint8(at) === comma) this.to[role] = at;
+  }
+
+  /** Removes port and brackets of an address, `203.0.113.9:5678`, `[::1]:443`: each connection has another port. */
+  dropPort(role: number): void {
+    const { view } = this;
+    const start = this.from[role] as number;
+    const end = this.to[role] as number;
+    let at = end - 1;
+    while (at > start && isDigit(view.getUint8(at))) at -= 1;
+    const hasPort = at < end - 1 && at > start && view.getUint8(at) === colon;
+    const last = hasPort ? at : end;
+    if (end > start && view.getUint8(start) === openBracket) {
+      if (view.getUint8(last - 1) !== closeBracket || !isIpv6(this.text(role))) return;
+      this.from[role] = start + 1;
+      this.to[role] = last - 1;
+    } else if (hasPort && isIpv4(view, start, at)) this.to[role] = at;
   }
 
   text(role: number): string {

@@ -3,6 +3,7 @@
 import { isAddress } from "./access-log.ts";
 import type { ColumnRole } from "./cells.ts";
 import type { DurationUnit } from "./choices.ts";
+import { spanOf } from "./field-values.ts";
 import { isTime } from "./instant.ts";
 import { looksSecret } from "./secrets.ts";
 import type { SampledColumn } from "./sniff.ts";
@@ -35,7 +36,7 @@ const words = (text: string): string[] => text.trim().split(/\s+/);
 const isWhole = (value: string): boolean => /^\d+(?:\.0*)?$/.test(value);
 const isNumber = (value: string): boolean => /^\d+(?:\.\d+)?(?:e-?\d+)?$/i.test(value);
 const isWord = (value: string): boolean => value.length < 4096;
-const isStatus = (value: string): boolean => /^[1-5]\d\d(?:\.0)?$/.test(value) || value === "0";
+const isStatus = (value: string): boolean => /^[1-5]\d\d(?:\.0| [A-Za-z].*)?$/.test(value) || value === "0";
 const isMethod = (value: string): boolean => /^(?:GET|HEAD|POST|PUT|PATCH|DELETE|OPTIONS)$/i.test(value);
 const isPath = (value: string): boolean => /^(?:[A-Z]+ )?(?:\/|https?:\/\/)/.test(value);
 const tokenNames = words("token apitoken accesstoken authorization apikey key tokenid keyid apikeyid");
@@ -44,7 +45,7 @@ const tokenNames = words("token apitoken accesstoken authorization apikey key to
 export const guesses: Readonly<Record<NamedRole, Guess>> = {
   time: {
     names:
-      words(`time timestamp ts timelocal timeiso8601 msec datetime date at sent startedat starttime start begin
+      words(`startutc time timestamp ts timelocal timeiso8601 msec datetime date at sent startedat starttime start begin
       requestedat createdat acceptdate eventtime received endtime end t starteddatetime`),
     fits: (value) => isTime(value) || isNumber(value),
     byValue: isTime,
@@ -52,7 +53,8 @@ export const guesses: Readonly<Record<NamedRole, Guess>> = {
   scope: { names: ["scope"], fits: (value) => /^(?:rest|graphql)$/i.test(value) },
   status: {
     names: words(
-      "status statuscode httpstatus httpstatuscode responsestatus responsecode code sc scstatus elbstatuscode",
+      `status statuscode httpstatus httpstatuscode responsestatus responsecode code sc scstatus elbstatuscode
+      downstreamstatus`,
     ),
     fits: isStatus,
     byValue: isStatus,
@@ -82,7 +84,7 @@ export const guesses: Readonly<Record<NamedRole, Guess>> = {
     names: words(
       "duration requesttime latency elapsed responsetime rt timetaken took upstreamresponsetime urt targetprocessingtime",
     ),
-    fits: isNumber,
+    fits: (value) => isNumber(value) || spanOf(value) >= 0,
   },
   organization: {
     names: words("organization organizationslug org orgslug tenant workspace team"),

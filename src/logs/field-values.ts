@@ -3,7 +3,7 @@ import { hashStep } from "../trace/names.ts";
 import { type Cells, SCOPE, STATUS, textOf } from "./cells.ts";
 import { GRAPHQL_CALL, REST_CALL } from "./rows.ts";
 
-const [zero, dot, dash, quoteMark] = [0x30, 0x2e, 0x2d, 0x22] as const;
+const [zero, dot, dash, quoteMark, space] = [0x30, 0x2e, 0x2d, 0x22, 0x20] as const;
 
 /** HTTP methods that are told apart. */
 export const [NO_METHOD, GET, HEAD, POST] = [0, 1, 2, 3] as const;
@@ -47,7 +47,7 @@ export function methodOf({ view, from, to }: Cells, role: number): number {
   return OTHER_METHOD;
 }
 
-/** Reads an HTTP status; returns 0 if there is none, -1 if the field is no status. */
+/** Reads an HTTP status, `429` or `429 Too Many Requests`; returns 0 if there is none, -1 if the field is no status. */
 export function statusOf({ view, from, to }: Cells): number {
   const start = from[STATUS] as number;
   const length = (to[STATUS] as number) - start;
@@ -56,7 +56,8 @@ export function statusOf({ view, from, to }: Cells): number {
     const byte = view.getUint8(start);
     return byte === dash || byte === zero ? 0 : -1;
   }
-  const value = whole(view, start, start + length);
+  const end = length > 4 && view.getUint8(start + 3) === space ? start + 3 : start + length;
+  const value = whole(view, start, end);
   // nginx writes 000 if a connection ended before there was a request to answer.
   return value === 0 || (value >= 100 && value <= 999) ? value : -1;
 }
@@ -100,6 +101,27 @@ export function decimal(view: DataView, from: number, to: number): number {
   }
   if (at !== to || to - from > 15 || point === to - 1) return numberOf(view, from, to);
   return point === -1 ? value : value / (powersOfTen[to - point - 1] as number);
+}
+
+/** Milliseconds of the units of spans, which are written behind their numbers. */
+const spanUnits: Readonly<Record<string, number>> = {
+  ...{ ns: 1e-6, us: 1e-3, µs: 1e-3, μs: 1e-3, ms: 1, s: 1000, sec: 1000, secs: 1000 },
+  ...{ m: 60_000, min: 60_000, h: 3_600_000 },
+};
+const units = Object.keys(spanUnits)
+  .sort((a, b) => b.length - a.length)
+  .join("|");
+const span = new RegExp(`^(?:\\d+(?:\\.\\d+)? ?(?:${units}) ?)+$`, "i");
+const spanPart = new RegExp(`([\\d.]+) ?(${units})`, "gi");
+
+/** Returns the ms of a span with its units, `1.2s`, `350 µs`, `1m2s`, as Go and many proxies write it; -1 if it is none. */
+export function spanOf(text: string): number {
+  if (text.length > 40 || !span.test(text)) return -1;
+  let ms = 0;
+  for (const [, amount, unit = ""] of text.matchAll(spanPart))
+    ms += Number(amount) * (spanUnits[unit.toLowerCase()] as number);
+  // Removes rounding errors: 350 * 1e-3 is 0.35000000000000003.
+  return Math.round(ms * 1e6) / 1e6;
 }
 
 /** Reads a number that is not a few plain digits. Such numbers are rare, so that a text may be made first. */

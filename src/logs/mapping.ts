@@ -15,6 +15,7 @@ import {
   unitless,
   valuesOf,
 } from "./column-guesses.ts";
+import { spanOf } from "./field-values.ts";
 import { dateOrderOf, instantOf, timeForms } from "./instant.ts";
 import type { LogSample, SampledColumn } from "./sniff.ts";
 
@@ -147,8 +148,9 @@ function hasName({ name, path }: SampledColumn, wanted: string, role: NamedRole)
   return [name, ...forms].some((form) => plainName(form) === wanted);
 }
 
-/** Tells whether a value is a duration as nginx writes it: the last field of many logs, without a name. */
-const isSeconds = (value: string): boolean => /^\d+\.\d{3}$/.test(value) || value === "-";
+/** Tells whether a value is a duration as nginx or Traefik writes it: the last field of many logs, without a name. */
+const isSeconds = (value: string): boolean =>
+  /^\d+\.\d{3}$/.test(value) || value === "-" || spanOf(value) >= 0;
 
 function byValue(sample: LogSample, role: NamedRole, isTaken: (index: number) => boolean): ColumnUse | null {
   const isExtra = role === "duration" && sample.format === "access-log";
@@ -219,6 +221,13 @@ function loneOrganization(sample: LogSample, uses: readonly ColumnUse[]): string
   return named.size === 1 ? only : null;
 }
 
+/** Length that half of a log's requests do not have, ms: such numbers are nanoseconds, which programs in Go write. */
+const longestUsualMs = 600_000;
+
+/** Tells whether lines of JSON are Traefik's: https://doc.traefik.io/traefik/observe/logs-and-access-logs/ */
+const isTraefik = ({ columns }: LogSample): boolean =>
+  columns.some(({ name }) => name === "DownstreamStatus") && columns.some(({ name }) => name === "Duration");
+
 /** Returns the unit of durations, by the column's name, or by its values. */
 function durationUnitOf(sample: LogSample, uses: readonly ColumnUse[]): DurationUnit {
   const use = find(uses, "duration");
@@ -228,10 +237,14 @@ function durationUnitOf(sample: LogSample, uses: readonly ColumnUse[]): Duration
   const written = unitInName(lastKey(use));
   if (written !== null) return written;
   if (endedDuration.test(plainName(lastKey(use)))) return "s";
+  if (isTraefik(sample)) return "ns";
   const column = sample.columns[use.index];
   const values = column === undefined ? [] : valuesOf(column);
+  if (values.some((value) => spanOf(value) >= 0)) return "ms";
   const hasFraction = values.some((value) => value.includes("."));
   if (sample.format === "access-log") return hasFraction ? "s" : "us";
+  const sizes = values.map(Number).sort((a, b) => a - b);
+  if (!hasFraction && (sizes[sizes.length >> 1] ?? 0) >= longestUsualMs) return "ns";
   const areSeconds =
     hasFraction && values.every((value) => Number(value) <= 60) && values.some((value) => Number(value) < 1);
   return areSeconds ? "s" : "ms";
@@ -243,6 +256,7 @@ function durationUnitOf(sample: LogSample, uses: readonly ColumnUse[]): Duration
  */
 function meaningOfTime(sample: LogSample, uses: readonly ColumnUse[], unit: DurationUnit): "start" | "end" {
   if (sample.format === "k6" || sample.layout?.isW3c === true) return "end";
+  if (isTraefik(sample)) return plainName(lastKey(find(uses, "time"))) === "time" ? "end" : "start";
   if (/^(?:end|ended|finished|completed|received)/.test(plainName(lastKey(find(uses, "time"))))) return "end";
   if (endedDuration.test(plainName(lastKey(find(uses, "duration"))))) return "end";
   return sample.format === "access-log" && unit === "s" ? "end" : "start";

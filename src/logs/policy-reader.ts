@@ -145,6 +145,7 @@ export class PolicyRowReader extends TimedRows {
     if (source.kind === "value") return source.text;
     if (source.kind === "user") return user;
     if (source.kind === "organization") return organization;
+    cells.dropPort(source.role);
     return isNamed(cells, source.role) ? cells.text(source.role) : "";
   }
 
@@ -154,9 +155,11 @@ export class PolicyRowReader extends TimedRows {
   }
 
   #user(cells: Cells): string {
+    cells.dropPort(USER);
     if (isNamed(cells, USER)) return this.#callers.shown(cells.text(USER), this.settings.userIsToken);
     if (!isNamed(cells, ADDRESS)) return EVERYONE;
     cells.keepFirst(ADDRESS);
+    cells.dropPort(ADDRESS);
     return cells.text(ADDRESS);
   }
 

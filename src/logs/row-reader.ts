@@ -12,6 +12,7 @@ import {
   ORGANIZATION,
   PATH,
   TIME,
+  textOf,
   USER,
 } from "./cells.ts";
 import type { DateOrder } from "./choices.ts";
@@ -26,6 +27,7 @@ import {
   NO_METHOD,
   POST,
   scopeOf,
+  spanOf,
   statusOf,
   whole,
 } from "./field-values.ts";
@@ -112,7 +114,7 @@ export class TimedRows {
     const end = to[DURATION] as number;
     if (end <= start || (end - start === 1 && view.getUint8(start) === dash)) return Number.NaN;
     const value = decimal(view, start, end);
-    if (value < 0) return -1;
+    if (value < 0) return spanOf(textOf(view, start, end));
     const unitMs = this.settings.durationUnitMs;
     // Removes rounding errors: 1.001 s * 1000 is 1000.9999999999999 ms.
     return unitMs === 1 ? value : Math.round(value * unitMs * 1e6) / 1e6;
@@ -270,6 +272,7 @@ export class RowReader extends TimedRows {
       return this.#everyone;
     }
     if (role === ADDRESS) cells.keepFirst(ADDRESS);
+    cells.dropPort(role);
     const { view, from, to } = cells;
     const start = from[role] as number;
     const end = to[role] as number;

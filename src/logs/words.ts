@@ -40,7 +40,7 @@ const haproxy: WordLayout = {
   names: names("client_addr accept_date frontend server duration status request"),
   isW3c: false,
   pattern:
-    /^(?:(?!haproxy\[).)*haproxy\[\d+\]: (\S+):\d+ \[([^\]]+)\] (\S+) (\S+) [-\d/]+\/\+?(\d+) (\d{3}) \+?\d+ .*"([A-Z]+ [^"]*)"$/,
+    /^(?:(?!haproxy\[).)*haproxy\[\d+\]: (\S+) \[([^\]]+)\] (\S+) (\S+) [-\d/]+\/\+?(\d+) (\d{3}) \+?\d+ .*"([A-Z]+ [^"]*)"$/,
 };
 
 function names(text: string): string[] {
@@ -126,7 +126,7 @@ export function fieldsOf(
     const called = isPlaced || name === undefined ? (names[place] ?? `word${place + 1}`) : name;
     if (isPlaced || name === undefined) place += 1;
     const whole = isPlaced && name !== undefined ? `${name}=${value}` : value;
-    if (!fields.has(called)) fields.set(called, withoutPort(called, whole));
+    if (!fields.has(called)) fields.set(called, called.endsWith("port") ? withoutPort(whole) : whole);
   }
   return fields;
 }
@@ -134,16 +134,15 @@ export function fieldsOf(
 /** Returns the fields of a W3C line, with date and time joined into one. */
 function w3cFields(text: string, names: readonly string[]): ReadonlyMap<string, string> {
   const values = text.split(text.includes("\t") ? "\t" : " ");
-  const fields = new Map(names.map((name, place) => [name, withoutPort(name, values[place] ?? "")] as const));
+  const fields = new Map(names.map((name, place) => [name, values[place] ?? ""]));
   const [day, time] = [fields.get("date"), fields.get("time")];
   if (day === undefined || time === undefined) return fields;
   fields.delete("date");
   return fields.set("time", `${day}T${time}Z`);
 }
 
-/** Removes the port of an address: each connection of a caller has another port. */
-const withoutPort = (name: string, text: string): string =>
-  /port$|address$/.test(name) ? text.replace(/:\d+$/, "") : text;
+/** Removes the port of an address, which AWS also writes behind IPv6 without brackets. */
+const withoutPort = (text: string): string => text.replace(/:\d+$/, "");
 
 export class WordsFormat implements LineFormat {
   readonly isRow = true;

@@ -1,0 +1,128 @@
+// Logs of well-known services and libraries, in their own words: read as they are, without options.
+import { describe, expect, test } from "vitest";
+import { spanOf } from "../../src/logs/field-values.ts";
+import { type Reading, type ReadingOptions, read } from "./reading.ts";
+
+const json = (rows: readonly object[]): string => rows.map((row) => `${JSON.stringify(row)}\n`).join("");
+const csv = (names: string, ...rows: readonly string[]): string => `${[names, ...rows].join("\n")}\n`;
+
+/** Second, caller, status and duration of each row. */
+async function shown(log: string, options: ReadingOptions = {}): Promise<unknown[][]> {
+  const { rows, unread, examples }: Reading = await read(log, options);
+  expect(unread, JSON.stringify(examples)).toBe(0);
+  return rows.map(({ at, caller, status, durationMs }) => [at.slice(17, -1), caller, status, durationMs]);
+}
+
+describe("a span with its units", () => {
+  test.each([
+    ["1.2s", 1200],
+    ["350ms", 350],
+    ["350 ms", 350],
+    ["12µs", 0.012],
+    ["12μs", 0.012],
+    ["350us", 0.35],
+    ["300ns", 0.0003],
+    ["1m2s", 62_000],
+    ["1h2m3.5s", 3_723_500],
+    ["2 min", 120_000],
+    ["0.5 sec", 500],
+  ])("%s is %d ms", (text, ms) => {
+    expect(spanOf(text)).toBe(ms);
+  });
+
+  test.each(["", "12", "ms", "-1s", "1.s", "1 day", "1s!", `${"1s".repeat(30)}`])("%j is none", (text) => {
+    expect(spanOf(text)).toBe(-1);
+  });
+
+  test("is a row's duration, beside numbers in the unit of the column", async () => {
+    const log = csv(
+      "time,user,took,status",
+      ..."5ms 1.5s 7".split(" ").map((took) => `1767323045,ann,${took},200`),
+    );
+    expect((await shown(log)).map(([, , , ms]) => ms)).toEqual([5, 1500, 7]);
+    const inSeconds = await shown(log, { flags: { durationUnit: "s" } });
+    expect(inSeconds.map(([, , , ms]) => ms)).toEqual([5, 1500, 7000]);
+    const { unread, examples } = await read(log.replace("5ms", "fast"), { unreadMost: 1 });
+    expect([unread, examples[0]?.why]).toEqual([1, "its duration is no number"]);
+  });
+});
+
+describe("Traefik", () => {
+  const row = (port: number, more: object) => ({
+    ClientAddr: `203.0.113.9:${port}`,
+    ClientHost: "203.0.113.9",
+    Duration: 12_345_678,
+    OriginStatus: 0,
+    DownstreamStatus: 429,
+    RequestMethod: "GET",
+    RequestPath: "/x",
+    level: "info",
+    time: "2026-11-20T08:00:10Z",
+    ...more,
+  });
+
+  test("writes nanoseconds, the client's port, its own status beside the origin's, and when a request came", async () => {
+    const came = { StartUTC: "2026-11-20T08:00:09.987654321Z" };
+    expect(await shown(json([row(1234, came), row(1235, came)]))).toEqual([
+      ["09.987", "default/203.0.113.9", 429, 12.345678],
+      ["09.987", "default/203.0.113.9", 429, 12.345678],
+    ]);
+  });
+
+  test("writes the time of the line, when a request was over, with short refusals", async () => {
+    const slow = { Duration: 800_000_000 };
+    const short = { Duration: 25_000 };
+    expect(await shown(json([row(1, slow), row(2, short), row(3, short)]))).toEqual([
+      ["09.000", "default/203.0.113.9", 429, 800],
+      ["10.000", "default/203.0.113.9", 429, 0.025],
+      ["10.000", "default/203.0.113.9", 429, 0.025],
+    ]);
+  });
+
+  test("writes the common format with a duration in ms behind, and when a request came", async () => {
+    const line = (took: string): string =>
+      `203.0.113.9 - - [20/Nov/2026:08:00:10 +0000] "GET /x HTTP/1.1" 200 5 "-" "curl" 7 "web@docker" "http://10.0.0.2:80" ${took}`;
+    expect(await shown(`${line("812ms")}\n${line("4ms")}\n`)).toEqual([
+      ["10.000", "default/203.0.113.9", 200, 812],
+      ["10.000", "default/203.0.113.9", 200, 4],
+    ]);
+  });
+});
+
+test("whole numbers of which half would be longer than ten minutes are nanoseconds", async () => {
+  const log = (...durations: readonly number[]): string =>
+    json(durations.map((duration) => ({ ts: 1_767_323_045, duration, status: 200, path: "/x" })));
+  expect((await shown(log(1_500_000, 80_000, 2_500_000))).map(([, , , ms]) => ms)).toEqual([1.5, 0.08, 2.5]);
+  expect((await shown(log(1500, 800_000, 250))).map(([, , , ms]) => ms)).toEqual([1500, 800_000, 250]);
+});
+
+test.each([
+  ["an address", "remote_addr", "203.0.113.9:51234", "203.0.113.9"],
+  ["an address in brackets", "remote_addr", "[2001:db8::7]:51234", "2001:db8::7"],
+  ["brackets alone", "remote_addr", "[::1]", "::1"],
+  ["the first address of proxies", "x_forwarded_for", '"203.0.113.9:51234, 10.0.0.7:80"', "203.0.113.9"],
+  ["a client", "client", "203.0.113.9:51234", "203.0.113.9"],
+  ["a user that is an address", "user", "[::ffff:203.0.113.9]:51234", "::ffff:203.0.113.9"],
+  ["no IPv6 address without brackets", "remote_addr", "2001:db8::7:5123", "2001:db8::7:5123"],
+  ["no user's name", "user", "ann:51234", "ann:51234"],
+  ["no user's number", "user", "12:30", "12:30"],
+  ["no name in brackets", "user", "[bot]:7", "[bot]:7"],
+])("a port is taken off %s", async (_, column, written, caller) => {
+  const row = (address: string): string => `1767323045,${address},/x`;
+  expect(
+    await shown(csv(`time,${column},path`, row(written), row(written.replace("9:51234", "9:51235")))),
+  ).toEqual([
+    ["05.000", `default/${caller}`, 0, null],
+    ["05.000", `default/${caller}`, 0, null],
+  ]);
+});
+
+test("a status may have its words behind it", async () => {
+  const log = csv("time,user,status", "1767323045,ann,200 OK", "1767323046,ann,429 Too Many Requests");
+  expect((await shown(log)).map(([, , status]) => status)).toEqual([200, 429]);
+});
+
+test("a clock's time is no address", async () => {
+  const { files } = await read(csv("time,clock,path", "1767323045,08:00:03,/x", "1767323046,08:00:04,/x"));
+  expect(files[0]?.mapping.uses.map(({ role }) => role)).not.toContain("address");
+});
