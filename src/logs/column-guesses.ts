@@ -46,7 +46,8 @@ export const guesses: Readonly<Record<NamedRole, Guess>> = {
   time: {
     names:
       words(`startutc time timestamp ts timelocal timeiso8601 msec datetime date at sent startedat starttime start begin
-      requestedat createdat acceptdate eventtime received endtime end t starteddatetime`),
+      requestedat createdat acceptdate eventtime received endtime end t starteddatetime edgestarttimestamp
+      edgeendtimestamp`),
     fits: (value) => isTime(value) || isNumber(value),
     byValue: isTime,
   },
@@ -54,19 +55,20 @@ export const guesses: Readonly<Record<NamedRole, Guess>> = {
   status: {
     names: words(
       `status statuscode httpstatus httpstatuscode responsestatus responsecode code sc scstatus elbstatuscode
-      downstreamstatus`,
+      downstreamstatus edgeresponsestatus`,
     ),
     fits: isStatus,
     byValue: isStatus,
   },
   method: {
-    names: words("method httpmethod requestmethod verb csmethod"),
+    names: words("method httpmethod requestmethod verb csmethod clientrequestmethod"),
     fits: isMethod,
     byValue: isMethod,
   },
   path: {
     names: words(
-      "path requestpath uri requesturi url request requestline endpoint route target csuristem csuri",
+      `path requestpath uri requesturi url request requestline endpoint route target csuristem csuri
+      clientrequestpath clientrequesturi`,
     ),
     fits: isPath,
     byValue: isPath,
@@ -82,7 +84,8 @@ export const guesses: Readonly<Record<NamedRole, Guess>> = {
   },
   duration: {
     names: words(
-      "duration requesttime latency elapsed responsetime rt timetaken took upstreamresponsetime urt targetprocessingtime",
+      `duration requesttime latency elapsed responsetime rt timetaken took upstreamresponsetime urt targetprocessingtime
+      edgetimetofirstbyte`,
     ),
     fits: (value) => isNumber(value) || spanOf(value) >= 0,
   },

@@ -257,7 +257,8 @@ function durationUnitOf(sample: LogSample, uses: readonly ColumnUse[]): Duration
 function meaningOfTime(sample: LogSample, uses: readonly ColumnUse[], unit: DurationUnit): "start" | "end" {
   if (sample.format === "k6" || sample.layout?.isW3c === true) return "end";
   if (isTraefik(sample)) return plainName(lastKey(find(uses, "time"))) === "time" ? "end" : "start";
-  if (/^(?:end|ended|finished|completed|received)/.test(plainName(lastKey(find(uses, "time"))))) return "end";
+  if (/^(?:edge)?(?:end|ended|finished|completed|received)/.test(plainName(lastKey(find(uses, "time")))))
+    return "end";
   if (endedDuration.test(plainName(lastKey(find(uses, "duration"))))) return "end";
   return sample.format === "access-log" && unit === "s" ? "end" : "start";
 }

@@ -126,3 +126,50 @@ test("a clock's time is no address", async () => {
   const { files } = await read(csv("time,clock,path", "1767323045,08:00:03,/x", "1767323046,08:00:04,/x"));
   expect(files[0]?.mapping.uses.map(({ role }) => role)).not.toContain("address");
 });
+
+describe("Cloudflare", () => {
+  const row = (start: unknown, more: object = {}) => ({
+    CacheCacheStatus: "dynamic",
+    ClientIP: "203.0.113.9",
+    ClientRequestHost: "a.b",
+    ClientRequestMethod: "GET",
+    ClientRequestPath: "/x",
+    ClientRequestURI: "/x?y=1",
+    EdgeEndTimestamp: start,
+    EdgeResponseBytes: 200,
+    EdgeResponseStatus: 429,
+    EdgeStartTimestamp: start,
+    OriginResponseStatus: 0,
+    ...more,
+  });
+
+  test.each([
+    ["nanoseconds", 1_795_161_610_123_456_789n],
+    ["seconds", 1_795_161_610n],
+    ["RFC 3339", "2026-11-20T08:00:10Z"],
+  ])("has its own names, and times in %s", async (_, start) => {
+    const text = json([row("START")]).replaceAll(
+      '"START"',
+      typeof start === "string" ? `"${start}"` : `${start}`,
+    );
+    const { rows, files } = await read(text);
+    expect(rows[0]).toMatchObject({ caller: "default/203.0.113.9", kind: "rest", status: 429 });
+    expect(rows[0]?.at.slice(0, 19)).toBe("2026-11-20T08:00:10");
+    const uses = files[0]?.mapping.uses.map(({ role, column, why }) => `${role} ${column} ${why}`);
+    expect(uses?.toSorted()).toEqual([
+      "address ClientIP by its name",
+      "method ClientRequestMethod by its name",
+      "path ClientRequestPath by its name",
+      "status EdgeResponseStatus by its name",
+      "time EdgeStartTimestamp by its name",
+    ]);
+  });
+
+  test("tells how long the first byte took, and may tell the end alone", async () => {
+    const took = { EdgeTimeToFirstByteMs: 300 };
+    const end = "2026-11-20T08:00:10.500Z";
+    expect(await shown(json([row(end, took)]))).toEqual([["10.500", "default/203.0.113.9", 429, 300]]);
+    const without = { ...took, EdgeStartTimestamp: undefined };
+    expect(await shown(json([row(end, without)]))).toEqual([["10.200", "default/203.0.113.9", 429, 300]]);
+  });
+});
